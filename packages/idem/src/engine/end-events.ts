@@ -1,0 +1,54 @@
+// What the end of a run tells others: system events that functions can be triggered by and runs can wait for
+// (inngest-protocol §16). An event nobody listens to is not stored.
+import { type Event, publicEventId } from "../model/event.ts";
+import type { EndState } from "../model/run.ts";
+import type { NestedIngest, NewEvent } from "../store/store.ts";
+import { type PrepareOptions, pairsFor, type RunIds } from "./prepare-ingest.ts";
+
+const namesByState = {
+  completed: ["inngest/function.finished"],
+  failed: ["inngest/function.finished", "inngest/function.failed"],
+  cancelled: ["inngest/function.finished", "inngest/function.cancelled"],
+} as const satisfies Record<EndState, readonly string[]>;
+
+const endNames: ReadonlySet<string> = new Set(Object.values(namesByState).flat());
+
+export interface EndedRun {
+  readonly id: string;
+  readonly fn: string;
+  readonly event: Event;
+}
+
+export function endEvents(
+  run: EndedRun,
+  state: EndState,
+  result: string,
+  eventIds: readonly string[],
+  options: PrepareOptions,
+  runIds: RunIds,
+): NestedIngest | null {
+  // A function that handles ends would otherwise hear of its own for ever.
+  if (endNames.has(run.event.name)) return null;
+  const data = endData(run, state, result);
+  const events = namesByState[state].map((name, i): NewEvent & { ifAwaited?: boolean } => ({
+    id: eventIds[i]!,
+    callerId: null,
+    windowMs: 0,
+    name,
+    data,
+    ts: options.now,
+    extra: null,
+    sourceRunId: run.id,
+    ...(options.registry.match(name).length === 0 ? { ifAwaited: true } : {}),
+  }));
+  const pairs = pairsFor(events, options, runIds, () => null);
+  return { registration: options.registry.registration, events, pairs };
+}
+
+/** Put together from JSON texts that are already there: this is on the path of every run. */
+function endData(run: EndedRun, state: EndState, result: string): string {
+  const { event } = run;
+  const payload = `{"id":${JSON.stringify(publicEventId(event))},"name":${JSON.stringify(event.name)},"data":${event.data},"ts":${event.ts}}`;
+  const outcome = state === "completed" ? `"result":${result}` : `"error":${result}`;
+  return `{"function_id":${JSON.stringify(run.fn)},"run_id":"${run.id}","event":${payload},"events":[${payload}],${outcome},"_inngest":{"status":"${state}"}}`;
+}

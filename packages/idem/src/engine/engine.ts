@@ -1,0 +1,271 @@
+// The only place that knows all stages: one store, one clock, one worker; and what the doors call.
+import type { FunctionCode, Logger, Middleware } from "../execute/function-code.ts";
+import { acceptEvent } from "../ingest/accept-events.ts";
+import { errors } from "../model/errors.ts";
+import { Expressions } from "../model/expression.ts";
+import { isEnded, type Run } from "../model/run.ts";
+import { UlidSource } from "../model/ulid.ts";
+import { serializeError } from "../model/user-errors.ts";
+import type { Platform } from "../platform/platform.ts";
+import type { CancelAnswer, Ingested, NewEvent, Store } from "../store/store.ts";
+import { endEvents } from "./end-events.ts";
+import { limits } from "./limits.ts";
+import { type PrepareOptions, pairsFor, RunIds } from "./prepare-ingest.ts";
+import { Registry } from "./registry.ts";
+import { StoreTime } from "./store-time.ts";
+import { Worker } from "./worker.ts";
+
+export interface EngineOptions {
+  readonly store: Store;
+  readonly platform: Platform;
+  readonly env: string;
+  readonly app: string;
+  readonly logger: Logger;
+  readonly runsInFlight: number;
+  readonly leaseTermMs: number;
+  readonly eventWindowMs: number;
+}
+
+export interface Accepted extends Ingested {
+  readonly given: readonly NewEvent[];
+}
+
+export class Engine {
+  readonly registry: Registry;
+  readonly expressions = new Expressions(limits.expressionsCached);
+  readonly worker: Worker;
+  private readonly codes = new Map<string, FunctionCode>();
+  private readonly time: StoreTime;
+  private readonly ids: UlidSource;
+  private readonly endWaiters = new Map<string, Set<() => void>>();
+
+  constructor(private readonly options: EngineOptions) {
+    const { store, platform, env, app } = options;
+    this.registry = new Registry(store, env, app);
+    this.time = new StoreTime(platform);
+    this.ids = new UlidSource(
+      () => platform.wallMs(),
+      (count) => platform.randomBytes(count),
+    );
+    this.worker = new Worker({
+      store,
+      platform,
+      env,
+      registry: this.registry,
+      expressions: this.expressions,
+      time: this.time,
+      newId: () => this.ids.next(),
+      random: () => new DataView(platform.randomBytes(4).buffer).getUint32(0) / 2 ** 32,
+      codes: this.codes,
+      logger: options.logger,
+      runsInFlight: options.runsInFlight,
+      leaseTermMs: options.leaseTermMs,
+      eventWindowMs: options.eventWindowMs,
+      onEnded: (runId) => this.announceEnd(runId),
+    });
+  }
+
+  get store(): Store {
+    return this.options.store;
+  }
+
+  /** The time by the store, as this process knows it. */
+  now(): number {
+    return this.time.now();
+  }
+
+  get env(): string {
+    return this.options.env;
+  }
+
+  /** Tells the store this app's functions. Matching uses what is registered, so a process that only sends decides the same. */
+  async register(codes: readonly FunctionCode[]): Promise<void> {
+    const { env, app, store } = this.options;
+    if (codes.length > 0) {
+      const answer = await store.register({
+        env,
+        app,
+        functions: codes.map(({ fn, config }) => ({ fn, id: config.id, config: JSON.stringify(config) })),
+      });
+      if (answer.kind === "taken") {
+        throw errors.FUNCTION_INVALID({
+          function: answer.fn,
+          why: `app "${answer.app}" already has a function of that name in this environment`,
+        });
+      }
+      this.codes.clear();
+      for (const code of codes) this.codes.set(code.fn, code);
+    }
+    await this.registry.refresh();
+  }
+
+  start(): Promise<void> {
+    return this.worker.start();
+  }
+
+  async stop(graceMs: number): Promise<void> {
+    await this.worker.stop(graceMs);
+    await this.options.store.close();
+  }
+
+  // ------------------------------------------------------------------------------------------------ events
+
+  /** All or nothing: every event is checked before any is stored. */
+  async accept(inputs: readonly unknown[], windowMs: number, middleware: readonly Middleware[]): Promise<Accepted> {
+    let given = inputs;
+    for (const { onSend } of middleware) if (onSend !== undefined) given = await onSend(given);
+    if (given.length > limits.eventsPerCallMax) {
+      throw errors.EVENT_BATCH_TOO_LARGE({ count: given.length, max: limits.eventsPerCallMax });
+    }
+    const now = this.time.now();
+    const events = given.map((input, i) =>
+      acceptEvent(
+        input,
+        given.length === 1 ? "The event" : `Event ${i + 1} of ${given.length}`,
+        { eventId: this.ids.next(), now, windowMs, sourceRunId: null, allowReserved: false },
+        limits,
+      ),
+    );
+    if (events.length === 0) {
+      return { kind: "ingested", now, events: [], decisions: [], leased: [], queued: false, given: events };
+    }
+    return { ...(await this.ingest(events)), given: events };
+  }
+
+  private prepare(): PrepareOptions {
+    return this.worker.prepare();
+  }
+
+  private async ingest(events: readonly NewEvent[]): Promise<Ingested> {
+    const { store, env, platform } = this.options;
+    const runIds = new RunIds(() => this.ids.next());
+    for (;;) {
+      let reserved = 0;
+      const pairs = pairsFor(events, this.prepare(), runIds, (target) => {
+        const worker = this.worker.reserve(target.fn);
+        if (worker !== null) reserved++;
+        return worker;
+      });
+      try {
+        const before = platform.point("ingest:before-commit");
+        if (before !== undefined) await before;
+        const askedMono = platform.monoMs();
+        const answer = await store.ingest({
+          env,
+          registration: this.registry.registration,
+          events,
+          pairs,
+          leaseTo: this.worker.takesDeliveries,
+        });
+        if (answer.kind === "stale-registration") {
+          await this.registry.refresh();
+          continue;
+        }
+        const after = platform.point("ingest:after-commit");
+        if (after !== undefined) await after;
+        this.time.note(askedMono, answer.now);
+        this.worker.takeIn(answer);
+        return answer;
+      } finally {
+        this.worker.unreserve(reserved);
+      }
+    }
+  }
+
+  async signal(signal: string, json: string): Promise<string | null> {
+    const answer = await this.options.store.signal(this.env, signal, { kind: "value", json });
+    if (answer.kind === "nobody-waits") return null;
+    this.worker.wake([answer.woken]);
+    return answer.woken.runId;
+  }
+
+  // ------------------------------------------------------------------------------------------------ runs
+
+  /** After the answer no new attempt of the run starts. */
+  async cancel(runId: string, reason: string): Promise<Exclude<CancelAnswer, { kind: "stale-registration" }>> {
+    const { store, env } = this.options;
+    const memo = await store.reads.runMemo(env, runId);
+    if (memo === null) return { kind: "unknown" };
+    const result = serializeError(Object.assign(new Error(reason), { name: "CancelledError", stack: undefined }));
+    const releaseKey = this.registry.find(memo.run.fn)?.config.idempotency?.onFailure === "release";
+    const runIds = new RunIds(() => this.ids.next());
+    const eventIds = [this.ids.next(), this.ids.next()];
+    const pass = this.worker.activePass(runId);
+    let open = () => {};
+    pass?.hold(
+      new Promise((resolve) => {
+        open = resolve;
+      }),
+    );
+    try {
+      for (;;) {
+        const ended = { id: runId, fn: memo.run.fn, event: memo.event };
+        const ingest = endEvents(ended, "cancelled", result, eventIds, this.prepare(), runIds);
+        const answer = await store.cancel({ env, runId, result, releaseKey, ingest });
+        if (answer.kind === "stale-registration") {
+          await this.registry.refresh();
+          continue;
+        }
+        if (answer.kind === "cancelled") {
+          this.worker.activePass(runId)?.giveUp("the run is cancelled");
+          this.worker.takeIn(answer.ingested);
+          this.worker.wake(answer.woken);
+          this.announceEnd(runId);
+        }
+        return answer;
+      }
+    } finally {
+      open();
+    }
+  }
+
+  async rerun(runId: string): Promise<string> {
+    const { store, env } = this.options;
+    const run = await store.reads.run(env, runId);
+    if (run === null) throw errors.RUN_UNKNOWN({ runId });
+    const leaseTo = this.worker.reserve(run.fn);
+    try {
+      const newRunId = this.ids.next();
+      const answer = await store.rerun({ env, runId, newRunId, rank: this.time.now(), leaseTo });
+      if (answer.kind === "unknown") throw errors.RUN_UNKNOWN({ runId });
+      if (answer.leased !== null) this.worker.take([answer.leased]);
+      else this.worker.poke();
+      return answer.runId;
+    } finally {
+      if (leaseTo !== null) this.worker.unreserve(1);
+    }
+  }
+
+  /** Resolves with the run once it has ended, here or on any other node. */
+  async waitForEnd(runId: string, signal: AbortSignal | null): Promise<Run> {
+    const { store, env, platform } = this.options;
+    for (;;) {
+      let wake = () => {};
+      const announced = new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+      const waiters = this.endWaiters.get(runId) ?? new Set();
+      this.endWaiters.set(runId, waiters);
+      waiters.add(wake);
+      // Ends on other nodes are not announced here.
+      const poll = platform.timer(limits.pollMs, wake, { background: true });
+      signal?.addEventListener("abort", wake, { once: true });
+      try {
+        signal?.throwIfAborted();
+        const run = await store.reads.run(env, runId);
+        if (run === null) throw errors.RUN_UNKNOWN({ runId });
+        if (isEnded(run.state)) return run;
+        await announced;
+      } finally {
+        poll.cancel();
+        signal?.removeEventListener("abort", wake);
+        waiters.delete(wake);
+        if (waiters.size === 0) this.endWaiters.delete(runId);
+      }
+    }
+  }
+
+  private announceEnd(runId: string): void {
+    for (const wake of this.endWaiters.get(runId) ?? []) wake();
+  }
+}

@@ -1,0 +1,34 @@
+// Every default and every bound, each with its reason.
+
+const kibibyte = 1024;
+const mebibyte = 1024 * kibibyte;
+
+export const limits = {
+  // Inngest's middle plan; larger bodies belong in storage of their own, with their address in the event.
+  eventBytesMax: 512 * kibibyte,
+  eventsPerCallMax: 5_000,
+  stepBytesMax: 4 * mebibyte,
+  runBytesMax: 32 * mebibyte,
+  stepsMax: 1_000,
+  triggersMax: 10,
+  retriesDefault: 4,
+  retriesMax: 20,
+  // A small process should not open a thousand connections because a thousand events arrived.
+  runsInFlight: 100,
+  leaseBatch: 100,
+  // One beat may be lost and another still comes before the term ends.
+  heartbeatMs: 5_000,
+  leaseTermMs: 20_000,
+  // Where one process owns the store nobody can take its leases; a stalled event loop must not cost it its own.
+  leaseTermOwnedMs: 10 * 60 * 1_000,
+  sweepMs: 5_000,
+  sweepRowsMax: 500,
+  // Beneath every wake-up: what was missed is found this much later at worst.
+  pollMs: 1_000,
+  // A run whose step ends the process would otherwise be taken up for ever.
+  lostWorkersMax: 50,
+  stopGraceMs: 10_000,
+  invokeTimeoutMs: 365 * 24 * 60 * 60 * 1_000,
+  fetchBytesMax: 4 * mebibyte,
+  expressionsCached: 10_000,
+} as const;

@@ -1,0 +1,56 @@
+// Reaches user code that lives in this process. The code keeps going after each recorded step; it is entered again only
+// after it had to wait.
+import type { DestinationOf } from "../dedup/destination-key.ts";
+import type { FunctionCode, HandlerInput, Logger } from "./function-code.ts";
+import type { Pass } from "./pass.ts";
+import type { RunPorts } from "./ports.ts";
+import { makeStepTools } from "./step-tools.ts";
+
+export interface InProcessCall {
+  readonly code: FunctionCode;
+  readonly pass: Pass;
+  readonly ports: RunPorts;
+  readonly destination: DestinationOf;
+  readonly logger: Logger;
+  readonly limits: { readonly invokeTimeoutMs: number; readonly fetchBytesMax: number };
+  readonly runId: string;
+  readonly event: Record<string, unknown>;
+  readonly attempt: number;
+  readonly maxAttempts: number;
+}
+
+export async function callInProcess(call: InProcessCall): Promise<unknown> {
+  const { code, pass, ports, event } = call;
+  const info = { runId: call.runId, function: code.config.id, attempt: call.attempt };
+  for (const middleware of code.middleware) await middleware.beforeRun?.(info);
+  let input: HandlerInput = {
+    event,
+    events: [event],
+    step: makeStepTools({ pass, ports, run: call.destination, event, limits: call.limits }),
+    runId: call.runId,
+    attempt: call.attempt,
+    maxAttempts: call.maxAttempts,
+    logger: quietDuringReplay(call.logger, pass),
+    ...(code.isFailureHandler ? { error: failureOf(event) } : {}),
+  };
+  for (const middleware of code.middleware) input = (await middleware.transformInput?.(input)) ?? input;
+  return code.handler(input);
+}
+
+/** Says each thing once: what an earlier pass already logged is not logged again while the code repeats itself. */
+function quietDuringReplay(logger: Logger, pass: Pass): Logger {
+  const only =
+    (level: keyof Logger) =>
+    (...args: unknown[]) => {
+      if (!pass.isReplaying) logger[level](...args);
+    };
+  return { debug: only("debug"), info: only("info"), warn: only("warn"), error: only("error") };
+}
+
+function failureOf(event: Record<string, unknown>): Error {
+  const failure = ((event.data as Record<string, unknown>)?.error ?? {}) as Record<string, unknown>;
+  const error = new Error(String(failure.message ?? "the function failed"));
+  error.name = String(failure.name ?? "Error");
+  if (typeof failure.stack === "string") error.stack = failure.stack;
+  return error;
+}

@@ -1,0 +1,75 @@
+// step.fetch: an HTTP request as a step. Requests that change something carry the step's destination key as
+// Idempotency-Key unless the author set one, so a retry after a lost answer is recognised by servers that know the header.
+import { type DestinationOf, destinationKey } from "../dedup/destination-key.ts";
+import { errors } from "../model/errors.ts";
+import { toJson } from "../model/json.ts";
+import type { Pass } from "./pass.ts";
+import type { RunPorts } from "./ports.ts";
+
+export interface FetchInit {
+  readonly method?: string;
+  readonly headers?: Record<string, string> | Iterable<readonly [string, string]>;
+  readonly body?: string | null;
+}
+
+interface KeptResponse {
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  readonly body: string;
+}
+
+const safeMethods = new Set(["GET", "HEAD", "OPTIONS"]);
+const bodylessStatus = new Set([101, 204, 205, 304]);
+
+export function durableFetch(of: { pass: Pass; ports: RunPorts; run: DestinationOf; bytesMax: number }) {
+  const { pass, ports, run, bytesMax } = of;
+  function request(url: string | URL, init?: FetchInit): Promise<Response>;
+  function request(id: string, url: string | URL, init?: FetchInit): Promise<Response>;
+  async function request(first: string | URL, second?: string | URL | FetchInit, third?: FetchInit): Promise<Response> {
+    const named = typeof second === "string" || second instanceof URL;
+    const url = parseUrl(named ? second : first);
+    const init = (named ? third : (second as FetchInit | undefined)) ?? {};
+    const step = named ? String(first) : `step.fetch: ${url.hostname}`;
+    const method = (init.method ?? "GET").toUpperCase();
+    const headers = readHeaders(init.headers);
+    if (init.body !== undefined && init.body !== null && typeof init.body !== "string") {
+      throw errors.STEP_INVALID({ step, why: "step.fetch takes its body as a string" });
+    }
+    const kept = (await pass.request("fetch", step, (ids) => ({
+      kind: "attempt",
+      run: async ({ signal }) => {
+        const key = safeMethods.has(method) ? {} : { "idempotency-key": destinationKey(run, step, ids.repeat) };
+        const response = await ports.fetch({
+          url: url.href,
+          method,
+          headers: { ...key, ...headers },
+          body: init.body ?? null,
+          bodyBytesMax: bytesMax,
+          signal,
+        });
+        return toJson(response, `Step "${step}"`);
+      },
+    }))) as KeptResponse;
+    return new Response(bodylessStatus.has(kept.status) ? null : kept.body, {
+      status: kept.status,
+      headers: kept.headers,
+    });
+  }
+  return request;
+}
+
+function parseUrl(value: string | URL): URL {
+  try {
+    const url = new URL(value);
+    if (url.protocol !== "http:" && url.protocol !== "https:") throw new Error("only http and https can be fetched");
+    return url;
+  } catch (error) {
+    throw errors.STEP_INVALID({ step: "step.fetch", why: `"${String(value)}" is not a usable URL (${String(error)})` });
+  }
+}
+
+function readHeaders(headers: FetchInit["headers"]): Record<string, string> {
+  if (headers === undefined) return {};
+  const entries = Symbol.iterator in headers ? [...headers] : Object.entries(headers);
+  return Object.fromEntries(entries.map(([name, value]) => [name.toLowerCase(), value]));
+}

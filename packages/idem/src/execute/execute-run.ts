@@ -1,0 +1,188 @@
+// One pass of one run, from its memo to the next fact: ended, suspended, or lost to someone else.
+import type { DestinationOf } from "../dedup/destination-key.ts";
+import { errors } from "../model/errors.ts";
+import { publicEventId } from "../model/event.ts";
+import { fromJson, toJson } from "../model/json.ts";
+import { serializeError } from "../model/user-errors.ts";
+import type { EndRun, RunMemo } from "../store/store.ts";
+import { callInProcess } from "./call-in-process.ts";
+import type { FunctionCode, Logger } from "./function-code.ts";
+import { Pass, type PassLimits } from "./pass.ts";
+import type { PassResult, RunPorts } from "./ports.ts";
+import { nextAttempt } from "./retry.ts";
+
+export interface ExecuteLimits extends PassLimits {
+  readonly invokeTimeoutMs: number;
+  readonly fetchBytesMax: number;
+  readonly lostWorkersMax: number;
+}
+
+export interface Execution {
+  readonly pass: Pass;
+  readonly result: Promise<PassResult>;
+}
+
+export function executeRun(
+  code: FunctionCode,
+  env: string,
+  memo: RunMemo,
+  lostWorkers: number,
+  ports: RunPorts,
+  logger: Logger,
+  limits: ExecuteLimits,
+): Execution {
+  const { config } = code;
+  const { run } = memo;
+  const startedAt = run.startedAt ?? ports.now();
+  const deadlineAt = config.finishTimeoutMs === null ? null : startedAt + config.finishTimeoutMs;
+  const attemptsMax = config.retries + 1;
+  const info = { runId: run.id, function: config.id, attempt: 1 };
+  const pass = new Pass(ports, memo, limits, {
+    attemptsMax,
+    backoff: code.backoff,
+    deadlineAt,
+    around: async (op, body) => {
+      const step = { id: op.name, attempt: op.attempt };
+      for (const middleware of code.middleware) await middleware.beforeStep?.(info, step);
+      try {
+        const json = await body();
+        for (const middleware of code.middleware) {
+          await middleware.afterStep?.(info, step, { ok: true, value: fromJson(json) });
+        }
+        return json;
+      } catch (error) {
+        for (const middleware of code.middleware) await middleware.afterStep?.(info, step, { ok: false, error });
+        throw error;
+      }
+    },
+  });
+  const destination: DestinationOf = { env, fn: code.fn, subject: run.subject, generation: run.generation };
+  const result = runToResult();
+  return { pass, result };
+
+  async function runToResult(): Promise<PassResult> {
+    const refusal = refuseToStart();
+    if (refusal !== null) return end(refusal);
+    const deadline =
+      deadlineAt === null
+        ? null
+        : ports.timer(Math.max(0, deadlineAt - ports.now()), () => void end(timedOut(config.finishTimeoutMs!)));
+    try {
+      return await Promise.race([callAndConclude(), pass.closed]);
+    } finally {
+      deadline?.cancel();
+    }
+  }
+
+  /** What makes it pointless to enter the code at all. */
+  function refuseToStart(): EndRun | null {
+    if (lostWorkers >= limits.lostWorkersMax) {
+      return ending("failed", serializeError(errors.RUN_LOST_WORKERS({ runId: run.id, count: lostWorkers })));
+    }
+    if (deadlineAt !== null && deadlineAt <= ports.now()) return timedOut(config.finishTimeoutMs!);
+    const firstPass = memo.steps.length === 0 && memo.attempts.length === 0;
+    if (config.startTimeoutMs !== null && firstPass && startedAt - run.createdAt > config.startTimeoutMs) {
+      return timedOut(config.startTimeoutMs);
+    }
+    return null;
+  }
+
+  function timedOut(afterMs: number): EndRun {
+    return ending("cancelled", serializeError(errors.RUN_TIMED_OUT({ runId: run.id, afterMs })));
+  }
+
+  function ending(state: EndRun["state"], json: string): EndRun {
+    return {
+      kind: "end",
+      state,
+      result: json,
+      releaseKey: state !== "completed" && config.idempotency?.onFailure === "release",
+    };
+  }
+
+  async function end(next: EndRun): Promise<PassResult> {
+    const before = ports.point("finish:before-commit");
+    if (before !== undefined) await before;
+    const answer = await pass.conclude({ next });
+    if (answer === null) return pass.closed;
+    pass.finish({ kind: "ended", end: next });
+    return pass.closed;
+  }
+
+  async function callAndConclude(): Promise<PassResult> {
+    // Failures of the code between steps count from the last recorded step on.
+    const lastStamp = memo.steps.at(-1)?.stamp ?? 0;
+    const ownFailures = memo.attempts.filter((attempt) => attempt.stepId === "");
+    const failuresSince = ownFailures.filter((attempt) => attempt.stamp > lastStamp).length;
+    const attempt = failuresSince + 1;
+    info.attempt = attempt;
+    const startedAttemptAt = ports.now();
+    try {
+      const value = await callInProcess({
+        code,
+        pass,
+        ports,
+        destination,
+        logger,
+        limits,
+        runId: run.id,
+        event: payloadOf(memo),
+        attempt,
+        maxAttempts: attemptsMax,
+      });
+      await pass.idle();
+      const json = toJson(value, `The value returned by function "${config.id}"`);
+      if (Buffer.byteLength(json) > limits.stepBytesMax) {
+        throw errors.STEP_TOO_LARGE({
+          step: "(the function's return value)",
+          bytes: Buffer.byteLength(json),
+          max: limits.stepBytesMax,
+        });
+      }
+      await runHooks({ ok: true, value });
+      return await end(ending("completed", json));
+    } catch (error) {
+      await pass.idle();
+      const now = ports.now();
+      const next = nextAttempt(
+        { error, attempt: pass.progressed ? 1 : attempt, attemptsMax, now, chance: ports.random() },
+        code.backoff,
+      );
+      await runHooks({ ok: false, error });
+      if (next.kind === "final") return end(ending("failed", serializeError(error)));
+      const answer = await pass.conclude({
+        attempts: [
+          {
+            stepId: "",
+            name: "",
+            attempt: ownFailures.length + 1,
+            error: serializeError(error),
+            startedAt: startedAttemptAt,
+            endedAt: now,
+            retryAt: next.atMs,
+          },
+        ],
+        next: { kind: "suspend", dueAt: deadlineAt === null ? next.atMs : Math.min(next.atMs, deadlineAt) },
+      });
+      if (answer !== null) pass.finish({ kind: "suspended", dueAt: next.atMs });
+      return pass.closed;
+    }
+  }
+
+  async function runHooks(outcome: { ok: true; value: unknown } | { ok: false; error: unknown }): Promise<void> {
+    for (const middleware of code.middleware) {
+      try {
+        await middleware.afterRun?.(info, outcome);
+      } catch (error) {
+        // The run's own result stands; a hook that only watches must not change it.
+        logger.error(`middleware ${middleware.name ?? ""} afterRun failed`, error);
+      }
+    }
+  }
+}
+
+/** The event as user code sees it. */
+export function payloadOf({ event }: Pick<RunMemo, "event">): Record<string, unknown> & { id: string; ts: number } {
+  const extra = event.extra === null ? {} : (fromJson(event.extra) as Record<string, unknown>);
+  return { ...extra, id: publicEventId(event), name: event.name, data: fromJson(event.data), ts: event.ts };
+}

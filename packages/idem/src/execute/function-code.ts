@@ -1,0 +1,60 @@
+// The author's side of a function: code and the options that cannot be written down as JSON.
+import type { FunctionConfig } from "../model/function-config.ts";
+import type { Backoff } from "./retry.ts";
+
+/** Hooks around runs, steps and sends. Each may be async; a hook that throws fails what it surrounds. */
+export interface Middleware {
+  readonly name?: string;
+  /** May add to or replace what the handler receives. */
+  transformInput?(input: HandlerInput): HandlerInput | Promise<HandlerInput>;
+  beforeRun?(run: RunInfo): void | Promise<void>;
+  afterRun?(run: RunInfo, result: { ok: true; value: unknown } | { ok: false; error: unknown }): void | Promise<void>;
+  beforeStep?(run: RunInfo, step: StepInfo): void | Promise<void>;
+  afterStep?(
+    run: RunInfo,
+    step: StepInfo,
+    result: { ok: true; value: unknown } | { ok: false; error: unknown },
+  ): void | Promise<void>;
+  /** May replace the events about to be sent. */
+  onSend?(events: readonly unknown[]): readonly unknown[] | Promise<readonly unknown[]>;
+}
+
+export interface RunInfo {
+  readonly runId: string;
+  readonly function: string;
+  readonly attempt: number;
+}
+
+export interface StepInfo {
+  readonly id: string;
+  readonly attempt: number;
+}
+
+export interface HandlerInput {
+  readonly event: any;
+  readonly events: readonly any[];
+  readonly step: any;
+  readonly runId: string;
+  readonly attempt: number;
+  readonly maxAttempts: number;
+  readonly logger: Logger;
+  readonly error?: Error;
+  readonly [extra: string]: unknown;
+}
+
+export interface Logger {
+  debug(...args: unknown[]): void;
+  info(...args: unknown[]): void;
+  warn(...args: unknown[]): void;
+  error(...args: unknown[]): void;
+}
+
+export interface FunctionCode {
+  readonly fn: string;
+  readonly config: FunctionConfig;
+  readonly handler: (input: any) => unknown;
+  readonly backoff: Backoff | null;
+  readonly middleware: readonly Middleware[];
+  /** Set on the companion that handles another function's failure: it receives that failure as `error`. */
+  readonly isFailureHandler: boolean;
+}

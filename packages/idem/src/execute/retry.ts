@@ -1,0 +1,74 @@
+// After a failed attempt: when to try again, or that it was the last one. Pure; chance is an argument.
+import { parseDuration, parseInstant } from "../model/duration.ts";
+import { IdemError } from "../model/errors.ts";
+import { NonRetriableError, RetryAfterError, StepError } from "../model/user-errors.ts";
+
+const second = 1_000;
+const minute = 60 * second;
+const hour = 60 * minute;
+
+// Delay before retry k, as Inngest publishes it (inngest-protocol §12.4); the last holds for all after it.
+const backoffTable = [
+  15 * second,
+  30 * second,
+  minute,
+  2 * minute,
+  5 * minute,
+  10 * minute,
+  20 * minute,
+  40 * minute,
+  hour,
+  2 * hour,
+] as const;
+const jitterMs = 30 * second;
+
+const retryAfterMin = second;
+const retryAfterMax = 24 * hour;
+
+/** `attempt` is the one that failed, counted from 1. Returns milliseconds. */
+export type Backoff = (attempt: number) => number;
+
+export type Next = { readonly kind: "retry"; readonly atMs: number } | { readonly kind: "final" };
+
+export function nextAttempt(
+  failure: { error: unknown; attempt: number; attemptsMax: number; now: number; chance: number },
+  backoff: Backoff | null,
+): Next {
+  const { error, attempt, attemptsMax, now } = failure;
+  if (isFinal(error) || attempt >= attemptsMax) return { kind: "final" };
+  if (error instanceof RetryAfterError) return { kind: "retry", atMs: now + retryAfter(error.retryAfter, now) };
+  return { kind: "retry", atMs: now + delayAfter(attempt, failure.chance, backoff) };
+}
+
+/** Trying again cannot help: the author said so, a step's own retries are spent, or the mistake is in the code. */
+const isFinal = (error: unknown): boolean =>
+  error instanceof NonRetriableError ||
+  error instanceof StepError ||
+  (error instanceof IdemError && error.retry !== "later");
+
+function delayAfter(attempt: number, chance: number, backoff: Backoff | null): number {
+  if (backoff === null) {
+    return backoffTable[Math.min(attempt, backoffTable.length) - 1]! + Math.floor(chance * jitterMs);
+  }
+  const ms = backoff(attempt);
+  // An author's function that answers nonsense must not stop the run: fall back to the table's first delay.
+  return Number.isFinite(ms) && ms >= 0 ? Math.min(Math.floor(ms), retryAfterMax) : backoffTable[0];
+}
+
+function retryAfter(value: number | string | Date, now: number): number {
+  const ms = retryAfterMs(value, now);
+  return Math.min(Math.max(ms, retryAfterMin), retryAfterMax);
+}
+
+function retryAfterMs(value: number | string | Date, now: number): number {
+  try {
+    if (typeof value === "number") return parseDuration(value);
+    if (value instanceof Date) return parseInstant(value) - now;
+    // A bare number in a string is seconds, as in the HTTP header.
+    if (/^\d+$/.test(value)) return Number(value) * second;
+    return /^\d{4}-/.test(value) ? parseInstant(value) - now : parseDuration(value);
+  } catch {
+    // An unreadable time is not worth losing the retry over.
+    return backoffTable[0];
+  }
+}

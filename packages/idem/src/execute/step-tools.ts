@@ -1,0 +1,229 @@
+// What user code calls `step`. Each tool names an operation and says what it does when it has no outcome yet.
+import { type DestinationOf, destinationKey } from "../dedup/destination-key.ts";
+import { parseDuration, parseInstant } from "../model/duration.ts";
+import { errors } from "../model/errors.ts";
+import { canonicalJson, toJson } from "../model/json.ts";
+import { noValue, type Outcome } from "../model/outcome.ts";
+import { valueAt } from "../model/path.ts";
+import { serializeError } from "../model/user-errors.ts";
+import { durableFetch } from "./durable-fetch.ts";
+import type { OpIds, Pass } from "./pass.ts";
+import type { RunPorts } from "./ports.ts";
+
+/** A step's id, or an object that has one (`{ id, name }` as in SDK v4). */
+export type StepIdInput = string | { readonly id: string; readonly name?: string };
+
+/** What a step's callback receives. */
+export interface StepContext {
+  /** The destination key: hand it to the system you write to, as its idempotency key. */
+  readonly key: string;
+  /** Counted from 1. */
+  readonly attempt: number;
+  /** Aborts when the run is cancelled or this process lost it. */
+  readonly signal: AbortSignal;
+}
+
+export type TimeInput = string | number | Date | { readonly epochMilliseconds: number };
+
+export interface InvokeTarget {
+  readonly id: string;
+}
+
+export interface StepToolsOf {
+  readonly pass: Pass;
+  readonly ports: RunPorts;
+  readonly run: DestinationOf;
+  /** The run's own event, as user code sees it. */
+  readonly event: unknown;
+  readonly limits: { readonly invokeTimeoutMs: number; readonly fetchBytesMax: number };
+}
+
+export function makeStepTools({ pass, ports, run, event, limits }: StepToolsOf) {
+  const idOf = (input: StepIdInput): string => {
+    const id = typeof input === "string" ? input : input?.id;
+    if (typeof id !== "string" || id === "") {
+      throw errors.STEP_INVALID({ step: String(id), why: "its id must be a non-empty string" });
+    }
+    return id;
+  };
+  const timeoutAt = (timeout: TimeInput, step: string): number => {
+    if (timeout === undefined) throw errors.STEP_INVALID({ step, why: "it needs a timeout" });
+    return isDuration(timeout) ? ports.now() + parseDuration(timeout) : parseInstant(timeout);
+  };
+  const waitBase = (ids: OpIds) => ({ stepId: ids.stepId, name: ids.name, repeat: ids.repeat });
+  const sleepFor = (id: StepIdInput, until: (step: string) => number): Promise<void> => {
+    const step = idOf(id);
+    return pass.request("sleep", step, (ids) => ({
+      kind: "wait",
+      plan: () => ({
+        kind: "ready",
+        wait: { ...waitBase(ids), kind: "time", stepKind: "sleep", timeoutAt: until(step), onTimeout: noValue },
+      }),
+    })) as Promise<void>;
+  };
+
+  return {
+    /** Runs `body` once it has no outcome yet; its value is kept and given back on every replay. */
+    run(id: StepIdInput, body: (...args: any[]) => unknown, ...args: unknown[]): Promise<any> {
+      const step = idOf(id);
+      if (typeof body !== "function") throw errors.STEP_INVALID({ step, why: "step.run needs a function" });
+      return pass.request("run", step, (ids) => ({
+        kind: "attempt",
+        run: async ({ attempt, signal }) => {
+          const context: StepContext = { key: destinationKey(run, step, ids.repeat), attempt, signal };
+          // With arguments the callback receives those, as in Inngest; the context comes last.
+          const value = await (args.length > 0 ? body(...args, context) : body(context));
+          return toJson(value, `Step "${step}"`);
+        },
+      }));
+    },
+
+    sleep: (id: StepIdInput, duration: string | number): Promise<void> =>
+      sleepFor(id, () => ports.now() + parseDuration(duration)),
+
+    sleepUntil: (id: StepIdInput, time: TimeInput): Promise<void> => sleepFor(id, () => parseInstant(time)),
+
+    /** The event, or null once the timeout is over. Starts listening when the call is reached: earlier events do not count. */
+    waitForEvent(
+      id: StepIdInput,
+      options: { event: string; timeout: TimeInput; match?: string; if?: string },
+    ): Promise<any> {
+      const step = idOf(id);
+      return pass.request("wait-for-event", step, (ids) => ({
+        kind: "wait",
+        plan: () => {
+          if (typeof options?.event !== "string" || options.event === "") {
+            throw errors.STEP_INVALID({ step, why: "waitForEvent needs the name of an event" });
+          }
+          if (options.if !== undefined) ports.checkExpression(options.if);
+          return {
+            kind: "ready",
+            wait: {
+              ...waitBase(ids),
+              kind: "event",
+              stepKind: "wait-for-event",
+              timeoutAt: timeoutAt(options.timeout, step),
+              onTimeout: noValue,
+              eventName: options.event,
+              path: options.match ?? "",
+              value: options.match === undefined ? "" : canonicalJson(valueAt(event, options.match)),
+              rest: options.if ?? null,
+            },
+          };
+        },
+      }));
+    },
+
+    /** The signal's data, or null once the timeout is over. One run waits for a signal at a time. */
+    waitForSignal(
+      id: StepIdInput,
+      options: { signal: string; timeout: TimeInput; onConflict?: "fail" | "replace" },
+    ): Promise<any> {
+      const step = idOf(id);
+      return pass.request("wait-for-signal", step, (ids) => ({
+        kind: "wait",
+        plan: () => {
+          if (typeof options?.signal !== "string" || options.signal === "") {
+            throw errors.STEP_INVALID({ step, why: "waitForSignal needs the name of a signal" });
+          }
+          return {
+            kind: "ready",
+            wait: {
+              ...waitBase(ids),
+              kind: "signal",
+              stepKind: "wait-for-signal",
+              timeoutAt: timeoutAt(options.timeout, step),
+              onTimeout: noValue,
+              signal: options.signal,
+              onTaken:
+                options.onConflict === "replace"
+                  ? "replace"
+                  : failure(errors.SIGNAL_TAKEN({ signal: options.signal, runId: "another" })),
+            },
+          };
+        },
+      }));
+    },
+
+    /** Runs another function and waits for what it returns; its failure is thrown here. */
+    invoke(
+      id: StepIdInput,
+      options: { function: InvokeTarget | string; data?: unknown; v?: string; timeout?: TimeInput },
+    ): Promise<any> {
+      const step = idOf(id);
+      return pass.request("invoke", step, (ids) => ({
+        kind: "wait",
+        plan: () => {
+          const target = typeof options?.function === "string" ? options.function : options?.function?.id;
+          if (typeof target !== "string" || target === "") {
+            throw errors.STEP_INVALID({ step, why: "invoke needs a function, or its id" });
+          }
+          const timeout = options.timeout ?? limits.invokeTimeoutMs;
+          return {
+            kind: "invoke",
+            wait: {
+              ...waitBase(ids),
+              kind: "run",
+              stepKind: "invoke",
+              timeoutAt: timeoutAt(timeout, step),
+              onTimeout: failure(errors.INVOKE_TIMED_OUT({ step, function: target })),
+            },
+            invoke: {
+              function: target,
+              data: options.data,
+              v: options.v,
+              stepKey: destinationKey(run, step, ids.repeat),
+              eventId: ports.newId(),
+              runId: ports.newId(),
+            },
+          };
+        },
+      }));
+    },
+
+    /** Sends events in the same commit that records the step. Without an id of their own they get one from the step. */
+    sendEvent(id: StepIdInput, payload: unknown): Promise<{ ids: string[] }> {
+      const step = idOf(id);
+      return pass.request("send-event", step, (ids) => {
+        const key = destinationKey(run, step, ids.repeat);
+        const events = Array.isArray(payload) ? payload : [payload];
+        const sends = events.map((sent, i) => ({
+          event: sent,
+          where: `Step "${step}": event ${i + 1} of ${events.length}`,
+          eventId: ports.newId(),
+          fallbackId: `${key}:${i}`,
+        }));
+        return {
+          kind: "attempt",
+          sends: () => {
+            ports.checkSends(sends);
+            return sends;
+          },
+          run: async () => toJson({ ids: sends.map((send) => send.eventId) }, `Step "${step}"`),
+        };
+      }) as Promise<{ ids: string[] }>;
+    },
+
+    /** Wakes the run that waits for this signal; `runId` is null when nobody waits. */
+    sendSignal(id: StepIdInput, options: { signal: string; data?: unknown }): Promise<{ runId: string | null }> {
+      const step = idOf(id);
+      return pass.request("send-signal", step, () => ({
+        kind: "attempt",
+        run: async () => {
+          const runId = await ports.signal(options.signal, toJson(options.data, `Step "${step}"`));
+          return toJson({ runId }, `Step "${step}"`);
+        },
+      })) as Promise<{ runId: string | null }>;
+    },
+
+    /** A durable HTTP request: any answer is kept, a failure to reach the server is retried. */
+    fetch: durableFetch({ pass, ports, run, bytesMax: limits.fetchBytesMax }),
+  };
+}
+
+export type StepTools = ReturnType<typeof makeStepTools>;
+
+const failure = (error: Error): Outcome => ({ kind: "error", json: serializeError(error) });
+
+const isDuration = (timeout: TimeInput): timeout is string | number =>
+  typeof timeout === "number" || (typeof timeout === "string" && !/^\d{4}-\d\d/.test(timeout));

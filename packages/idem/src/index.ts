@@ -1,0 +1,33 @@
+/**
+ * Durable functions whose first principle is idempotency.
+ *
+ * ```ts
+ * const idem = new Idem({ id: "shop" });
+ * idem.createFunction(
+ *   { id: "draft-invoice", idempotency: "event.data.placementId" },
+ *   { event: "bullhorn/placement.event" },
+ *   async ({ event, step }) => step.run("draft", ({ key }) => stripe.invoices.create({}, { idempotencyKey: key })),
+ * );
+ * await idem.start();
+ * await idem.send({ name: "bullhorn/placement.event", data: { placementId: 7 } });
+ * ```
+ */
+
+export type { Logger, Middleware } from "./execute/function-code.ts";
+export type { Backoff } from "./execute/retry.ts";
+export type { DecisionKind } from "./model/decision.ts";
+export { type ErrorCode, IdemError } from "./model/errors.ts";
+export type { EndState, RunState } from "./model/run.ts";
+export { NonRetriableError, RetryAfterError, type SerializedError, StepError } from "./model/user-errors.ts";
+export { Idem, type IdemOptions, type SendOptions, type SendResult } from "./sdk/client.ts";
+export type {
+  FunctionOptions,
+  HandlerContext,
+  IdemFunction,
+  IdempotencyOptions,
+  StepRunContext,
+  TriggerInput,
+} from "./sdk/create-function.ts";
+export type { EventSchemas, EventToSend, ReceivedEvent } from "./sdk/event-types.ts";
+export type { PublicDecision, PublicEvent, PublicRun } from "./sdk/public-types.ts";
+export type { EventsApi, Explain, RunEnd, RunsApi, RunsFilter } from "./sdk/reads-api.ts";

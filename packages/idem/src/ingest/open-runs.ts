@@ -1,0 +1,84 @@
+// Event × function becomes a pair: start a run for this key, or the reason why not. Decided here, before the store is asked;
+// the store re-checks what may have changed meanwhile (the key, the event's id, the registration).
+//
+//   paused?            → paused
+//   every filter false → filtered (reason names the expression)
+//   key missing        → onMissing "reject": held · "run": start without a key, reason says so
+//   otherwise          → start, with the key if there is one
+import { deriveKey } from "../dedup/derive-key.ts";
+import type { Expressions } from "../model/expression.ts";
+import { evaluateFilter } from "../model/expression.ts";
+import type { EventTrigger, FunctionConfig } from "../model/function-config.ts";
+import type { NewPair } from "../store/store.ts";
+
+export interface Target {
+  readonly fn: string;
+  readonly config: FunctionConfig;
+  readonly pausedAt: number | null;
+}
+
+export interface Occasion {
+  /** Index of the event in its call. */
+  readonly event: number;
+  /** What user code and expressions see. */
+  readonly payload: { readonly id: string; readonly ts: number };
+  /** The event's own id, which names the window where nothing else does. */
+  readonly eventId: string;
+  /** Instead of the event's id: the step that invokes. Its key already holds the invoking run's generation. */
+  readonly invokedBy: string | null;
+  readonly runId: string;
+  readonly now: number;
+  readonly leaseTo: string | null;
+}
+
+export function openRun(
+  target: Target,
+  triggers: readonly EventTrigger[],
+  occasion: Occasion,
+  expressions: Expressions,
+): NewPair {
+  const { config, fn } = target;
+  const { event, payload } = occasion;
+  if (target.pausedAt !== null) {
+    return { kind: "paused", event, fn, reason: `function "${config.id}" is paused` };
+  }
+  const refused = firstRefusal(triggers, payload, expressions);
+  if (refused !== null) return { kind: "filtered", event, fn, reason: refused };
+  const derived = deriveKey(config.idempotency, payload, expressions);
+  if (derived.kind === "missing" && config.idempotency!.onMissing === "reject") {
+    return { kind: "held", event, fn, reason: `${derived.reason}; held for a person to release` };
+  }
+  const key = derived.kind === "key" ? derived.key : null;
+  return {
+    kind: "start",
+    event,
+    fn,
+    runId: occasion.runId,
+    key,
+    windowMs: config.idempotency?.windowMs ?? 0,
+    hold: config.idempotency?.untilFinished ?? false,
+    subject: key ?? occasion.invokedBy ?? payload.id,
+    generation: occasion.invokedBy ?? occasion.eventId,
+    rank: occasion.now,
+    // A future `ts` delays the start, as Inngest does; windows are never judged by it.
+    dueAt: payload.ts > occasion.now ? payload.ts : null,
+    leaseTo: occasion.leaseTo,
+    reason: derived.kind === "missing" ? `${derived.reason}; started without a key` : null,
+  };
+}
+
+/** Null when one trigger lets the event in. */
+function firstRefusal(
+  triggers: readonly EventTrigger[],
+  payload: Occasion["payload"],
+  expressions: Expressions,
+): string | null {
+  let refusal: string | null = null;
+  for (const trigger of triggers) {
+    if (trigger.if === undefined) return null;
+    const { pass, reason } = evaluateFilter(expressions.get(trigger.if), { event: payload });
+    if (pass) return null;
+    refusal ??= reason ?? `filter \`${trigger.if}\` is false`;
+  }
+  return refusal;
+}

@@ -1,0 +1,82 @@
+// Idem's one primitive: a key taken in a scope for a window. Whoever asks again receives the first asker's outcome.
+import { isOpen } from "./window.ts";
+
+export type ClaimState = "in-flight" | "settled" | "released";
+
+export interface Claim {
+  readonly scope: string;
+  readonly key: string;
+  /** Who took it: an event, a run, or a caller's token. */
+  readonly holder: string;
+  /** Grows each time the claim changes hands; an older fence may no longer write. */
+  readonly fence: number;
+  /** Names the window; see Run.generation. */
+  readonly generation: string;
+  readonly state: ClaimState;
+  readonly fingerprint: string | null;
+  readonly takenAt: number;
+  /** While in flight: until when the holder may be trusted to be alive. */
+  readonly leaseUntil: number | null;
+  readonly endsAt: number;
+  readonly held: boolean;
+  /** How often it was asked for, the first time included. */
+  readonly asked: number;
+  readonly lastAskedAt: number;
+  readonly outcome: string | null;
+}
+
+export type ClaimAnswer =
+  | { readonly kind: "fresh"; readonly fence: number; readonly endsAt: number; readonly generation: string }
+  | { readonly kind: "duplicate"; readonly outcome: string; readonly endsAt: number; readonly generation: string }
+  | { readonly kind: "in-flight"; readonly since: number; readonly leaseUntil: number | null }
+  | { readonly kind: "mismatch"; readonly since: number };
+
+export const eventScope = "event";
+export const functionScope = (fn: string): string => `fn:${fn}`;
+
+/** The instant an operation happens at, by the store's clock. */
+export interface Instant {
+  readonly now: number;
+  /** The clock windows are judged by: behind `now` while a sudden forward step of the wall clock is not yet believed. */
+  readonly windowNow: number;
+}
+
+export interface ClaimAsk {
+  readonly scope: string;
+  readonly key: string;
+  readonly holder: string;
+  /** The name of the window if this asking opens one. */
+  readonly generation: string;
+  readonly windowMs: number;
+  readonly held: boolean;
+  readonly fingerprint: string | null;
+  readonly leaseMs: number | null;
+}
+
+/**
+ * What becomes of a claim when somebody asks for its key. The first writer wins; a window that ended by itself is a new one
+ * with a new generation; a released key may be taken again but stays in the same generation.
+ */
+export function askClaim(existing: Claim | null, ask: ClaimAsk, at: Instant): { taken: boolean; claim: Claim } {
+  const open = existing !== null && isOpen(existing, at.windowNow);
+  if (open && existing.state !== "released") {
+    return { taken: false, claim: { ...existing, asked: existing.asked + 1, lastAskedAt: at.now } };
+  }
+  const claim: Claim = {
+    scope: ask.scope,
+    key: ask.key,
+    holder: ask.holder,
+    fence: (existing?.fence ?? 0) + 1,
+    generation: open ? existing.generation : ask.generation,
+    state: "in-flight",
+    fingerprint: ask.fingerprint,
+    takenAt: at.now,
+    leaseUntil: ask.leaseMs === null ? null : at.now + ask.leaseMs,
+    endsAt: at.now + ask.windowMs,
+    held: ask.held,
+    asked: open ? existing.asked + 1 : 1,
+    lastAskedAt: at.now,
+    outcome: null,
+  };
+  return { taken: true, claim };
+}

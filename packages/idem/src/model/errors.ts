@@ -1,0 +1,193 @@
+// Every error Idem raises, in one table: what happened to which thing, what to do next, and whether trying again can help.
+// docs/errors.md lists the same codes; tidy.test.ts compares the two.
+
+type Retry = "never" | "later" | "after-fix";
+type Facts = Record<string, unknown>;
+
+interface ErrorDefinition {
+  /** Whether the same call can succeed without a change: `later` yes, `after-fix` once the caller changed something. */
+  readonly retry: Retry;
+  readonly what: (facts: any) => string;
+  readonly next: string;
+}
+
+const define = <F extends Facts>(definition: {
+  retry: Retry;
+  what: (facts: F) => string;
+  next: string;
+}): ErrorDefinition & { readonly facts?: F } => definition;
+
+export const errorTable = {
+  // -- what the caller wrote ------------------------------------------------------------------------------------------
+  EVENT_INVALID: define<{ where: string; why: string }>({
+    retry: "after-fix",
+    what: ({ where, why }) => `${where} cannot be accepted: ${why}`,
+    next: "Correct the event and send it again; nothing of this call was stored",
+  }),
+  EVENT_TOO_LARGE: define<{ where: string; bytes: number; max: number }>({
+    retry: "after-fix",
+    what: ({ where, bytes, max }) => `${where} is ${bytes} bytes, more than the ${max} an event may have`,
+    next: "Store the large part elsewhere and send its address; nothing of this call was stored",
+  }),
+  EVENT_SCHEMA: define<{ where: string; path: string; why: string }>({
+    retry: "after-fix",
+    what: ({ where, path, why }) => `${where} does not fit its schema at ${path}: ${why}`,
+    next: "Correct that field, or the schema given to the client; nothing of this call was stored",
+  }),
+  EVENT_BATCH_TOO_LARGE: define<{ count: number; max: number }>({
+    retry: "after-fix",
+    what: ({ count, max }) => `${count} events were sent in one call, more than the ${max} allowed`,
+    next: "Split the list; nothing of this call was stored",
+  }),
+  FUNCTION_INVALID: define<{ function: string; why: string }>({
+    retry: "after-fix",
+    what: (f) => `Function "${f.function}" cannot be registered: ${f.why}`,
+    next: "Correct the function's configuration",
+  }),
+  FUNCTION_UNKNOWN: define<{ function: string }>({
+    retry: "after-fix",
+    what: (f) => `No function "${f.function}" is registered`,
+    next: "Check the id, and that the process that defines the function has been started once",
+  }),
+  EXPRESSION_INVALID: define<{ expression: string; why: string }>({
+    retry: "after-fix",
+    what: ({ expression, why }) => `The expression \`${expression}\` is not usable: ${why}`,
+    next: "Correct the CEL expression; docs/errors.md shows examples",
+  }),
+  DURATION_INVALID: define<{ value: string; why: string }>({
+    retry: "after-fix",
+    what: ({ value, why }) => `"${value}" is not a usable duration: ${why}`,
+    next: 'Write it as number and unit, such as "30s", "10m", "1h30m", "7d", or as milliseconds',
+  }),
+  CRON_INVALID: define<{ value: string; why: string }>({
+    retry: "after-fix",
+    what: ({ value, why }) => `"${value}" is not a usable cron schedule: ${why}`,
+    next: 'Use five fields, optionally after a zone: "TZ=Europe/Paris 0 9 * * 1"',
+  }),
+  OPTION_INVALID: define<{ option: string; why: string }>({
+    retry: "after-fix",
+    what: ({ option, why }) => `Option "${option}" is not usable: ${why}`,
+    next: "Correct the option",
+  }),
+  STEP_INVALID: define<{ step: string; why: string }>({
+    retry: "after-fix",
+    what: ({ step, why }) => `Step "${step}" cannot be used this way: ${why}`,
+    next: "Correct the call in the function's code; the run continues from its memo when it is run again",
+  }),
+  VALUE_UNSERIALIZABLE: define<{ where: string; path: string; why: string }>({
+    retry: "after-fix",
+    what: ({ where, path, why }) => `${where} holds a value that JSON cannot carry at ${path}: ${why}`,
+    next: "Return a plain value: convert it first, or leave the field out",
+  }),
+  STEP_TOO_LARGE: define<{ step: string; bytes: number; max: number }>({
+    retry: "never",
+    what: ({ step, bytes, max }) => `Step "${step}" returned ${bytes} bytes, more than the ${max} a step may keep`,
+    next: "Store the large result elsewhere and return its address",
+  }),
+  RUN_TOO_LARGE: define<{ runId: string; bytes: number; max: number }>({
+    retry: "never",
+    what: ({ runId, bytes, max }) => `Run ${runId} holds ${bytes} bytes of step results, more than the ${max} allowed`,
+    next: "Return addresses instead of bodies, or split the function with step.invoke",
+  }),
+  RUN_TOO_MANY_STEPS: define<{ runId: string; max: number }>({
+    retry: "never",
+    what: ({ runId, max }) => `Run ${runId} asked for more than ${max} steps`,
+    next: "Split the function: step.invoke or step.sendEvent start further runs with their own steps",
+  }),
+  // -- what a run met --------------------------------------------------------------------------------------------------
+  RUN_UNKNOWN: define<{ runId: string }>({
+    retry: "never",
+    what: ({ runId }) => `There is no run ${runId} in this environment`,
+    next: "Check the id; runs past their retention are gone",
+  }),
+  RUN_TIMED_OUT: define<{ runId: string; afterMs: number }>({
+    retry: "never",
+    what: ({ runId, afterMs }) => `Run ${runId} did not end within ${afterMs} ms`,
+    next: "Raise timeouts.finish, or find the step that took the time in the run's timeline",
+  }),
+  RUN_LOST_WORKERS: define<{ runId: string; count: number }>({
+    retry: "never",
+    what: ({ runId, count }) => `Run ${runId} lost its worker ${count} times in a row without finishing a step`,
+    next: "A step probably ends the process (out of memory, process.exit); mend it and rerun the run",
+  }),
+  INVOKE_TIMED_OUT: define<{ step: string; function: string }>({
+    retry: "never",
+    what: (f) => `Step "${f.step}" waited for function "${f.function}" until its timeout`,
+    next: "The invoked run goes on; raise the step's timeout if its result is needed",
+  }),
+  SIGNAL_TAKEN: define<{ signal: string; runId: string }>({
+    retry: "after-fix",
+    what: ({ signal, runId }) => `Signal "${signal}" is already waited for by run ${runId}`,
+    next: 'Use a signal name of its own for each run, or onConflict: "replace"',
+  }),
+  // -- where facts live --------------------------------------------------------------------------------------------------
+  STORE_OWNED: define<{ path: string; owner: string }>({
+    retry: "later",
+    what: ({ path, owner }) => `The store ${path} is in use by ${owner}`,
+    next: "One process owns a SQLite file. Stop the other one, or run web and worker processes on PostgreSQL or beside an Idem server",
+  }),
+  STORE_NEWER: define<{ path: string; found: number; known: number }>({
+    retry: "after-fix",
+    what: ({ path, found, known }) =>
+      `The store ${path} has schema version ${found}; this version of Idem knows up to ${known}`,
+    next: "Upgrade Idem on this machine; nothing was changed in the store",
+  }),
+  STORE_NOT_DURABLE: define<{ path: string; why: string }>({
+    retry: "after-fix",
+    what: ({ path, why }) => `The store ${path} cannot promise durability: ${why}`,
+    next: "Move the file to a local disk with a current SQLite; Idem does not start on a store that may lose commits",
+  }),
+  STORE_UNAVAILABLE: define<{ why: string }>({
+    retry: "later",
+    what: ({ why }) => `The store did not take the operation: ${why}`,
+    next: "Try again with the same ids: what was already done is recognised, not repeated",
+  }),
+  STORE_BUSY: define<{ queued: number }>({
+    retry: "later",
+    what: ({ queued }) => `The store has ${queued} operations waiting and takes no more for now`,
+    next: "Slow down and try again; nothing of this call was stored",
+  }),
+  STORE_URL_INVALID: define<{ url: string; why: string }>({
+    retry: "after-fix",
+    what: ({ url, why }) => `"${url}" does not name a store: ${why}`,
+    next: 'Use "sqlite:./path/to/file.db" or "memory:"',
+  }),
+  NOT_STARTED: define<{ call: string }>({
+    retry: "after-fix",
+    what: ({ call }) => `${call} was called on a client that is not started`,
+    next: "Call await idem.start() first, or idem.stop() later",
+  }),
+} satisfies Record<string, ErrorDefinition>;
+
+export type ErrorCode = keyof typeof errorTable;
+type FactsOf<C extends ErrorCode> = NonNullable<(typeof errorTable)[C]["facts"]>;
+
+/** An error with a code from docs/errors.md. `message` says what happened and what to do next; `facts` holds the parts. */
+export class IdemError extends Error {
+  override readonly name = "IdemError";
+  constructor(
+    readonly code: ErrorCode,
+    readonly facts: Readonly<Facts>,
+    options?: { cause?: unknown },
+  ) {
+    const { what, next } = errorTable[code];
+    super(`${what(facts)}. ${next}. [${code}]`, options);
+  }
+  /** What to do about it, without what happened. */
+  get next(): string {
+    return errorTable[this.code].next;
+  }
+  get retry(): Retry {
+    return errorTable[this.code].retry;
+  }
+}
+
+type Raise = { [C in ErrorCode]: (facts: FactsOf<C>, options?: { cause?: unknown }) => IdemError };
+
+/** `throw errors.RUN_UNKNOWN({ runId })` */
+export const errors: Raise = Object.fromEntries(
+  Object.keys(errorTable).map((code) => [
+    code,
+    (facts: Facts, options?: { cause?: unknown }) => new IdemError(code as ErrorCode, facts, options),
+  ]),
+) as unknown as Raise;

@@ -1,0 +1,24 @@
+// An event is a fact someone sent. `data` stays the JSON text it arrived as, so nothing rewrites a payload on its way.
+
+/** ULID given at acceptance; unique for ever, unlike the caller's own id. */
+export type EventId = string;
+
+export interface Event {
+  readonly id: EventId;
+  /** The id the sender gave; the same one twice inside the window is a duplicate. */
+  readonly callerId: string | null;
+  readonly name: string;
+  readonly data: string;
+  /** When it happened, by the sender's word. Never decides a window. */
+  readonly ts: number;
+  /** JSON text of what else the sender attached (`v`, `user`, `meta`), or null. */
+  readonly extra: string | null;
+  readonly receivedAt: number;
+  /** Set on a duplicate: the event that was first. */
+  readonly firstEventId: EventId | null;
+  /** The run whose step sent it, if one did. */
+  readonly sourceRunId: string | null;
+}
+
+/** What user code calls `event.id`: the sender's id where there is one. */
+export const publicEventId = (event: Pick<Event, "id" | "callerId">): string => event.callerId ?? event.id;

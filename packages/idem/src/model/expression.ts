@@ -1,0 +1,232 @@
+// CEL expressions over an event: keys, filters, the `if` of a wait. Compiled once per text, evaluated without throwing,
+// in time that the data cannot stretch. What operators mean is in expression-dialect.ts.
+
+import { createHash } from "node:crypto";
+import { Environment } from "@marcbachmann/cel-js";
+import { errors } from "./errors.ts";
+import { applyDialect, failureReason, type Meter, mixedOperators, type Node } from "./expression-dialect.ts";
+import { canonicalJson, jsonDepthMax, jsonNodeCountMax } from "./json.ts";
+
+const textLengthMax = 4_096;
+// A key this long is a document; its hash says the same in 64 characters.
+const keyLengthMax = 1_024;
+const keyPrefixLength = 64;
+// Writing and hashing this much text takes about 5 ms.
+const keySourceLengthMax = 1_048_576;
+
+const environment = new Environment({
+  homogeneousAggregateLiterals: false,
+  limits: { maxAstNodes: 500, maxDepth: 32, maxListElements: 200, maxMapEntries: 100, maxCallArguments: 4 },
+})
+  .registerVariable("event", "dyn")
+  .registerVariable("async", "dyn");
+for (const operator of mixedOperators) environment.registerOperator(operator, unreachable);
+
+/** The type check must know these pairs of types; the dialect computes them before the library would. */
+function unreachable(): never {
+  throw new Error("the dialect computes mixed operands itself");
+}
+
+export interface ExpressionScope {
+  readonly event: unknown;
+  readonly async?: unknown;
+}
+
+export type Evaluation =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly why: "missing" | "failed"; readonly message: string };
+
+export class Expression {
+  readonly text: string;
+  /** A list or map written out, such as `[event.data.a, event.data.b]`. */
+  readonly isComposite: boolean;
+  readonly #run: (scope: ExpressionScope) => unknown;
+  readonly #meter: Meter;
+
+  /** Made by compileExpression. */
+  constructor(text: string, root: Node, run: (scope: ExpressionScope) => unknown, meter: Meter) {
+    this.text = text;
+    this.isComposite = root.op === "list" || root.op === "map";
+    this.#run = run;
+    this.#meter = meter;
+  }
+
+  evaluate(scope: ExpressionScope): Evaluation {
+    const meter = this.#meter;
+    meter.reset();
+    try {
+      const value = this.#run(scope);
+      // all() and exists() stop without an error when the meter is spent; what they answered then means nothing.
+      meter.spend(0);
+      if (value === undefined) return { ok: false, why: "missing", message: this.#absence() };
+      // CEL's ints are BigInts; those that a number can hold are easier on callers as numbers.
+      if (typeof value === "bigint" && Number.isSafeInteger(Number(value))) return { ok: true, value: Number(value) };
+      return { ok: true, value };
+    } catch (error) {
+      return { ok: false, why: "failed", message: failureReason(error) };
+    }
+  }
+
+  #absence(): string {
+    const { absent, absentBecause } = this.#meter;
+    if (absent === undefined) return "a value it needs is missing";
+    return `\`${shorten(absent.input.slice(absent.start, absent.end))}\` is ${absentBecause}`;
+  }
+}
+
+/** Throws EXPRESSION_INVALID. */
+export function compileExpression(text: string): Expression {
+  const refuse = (why: string, cause?: unknown) =>
+    errors.EXPRESSION_INVALID({ expression: shorten(String(text)), why }, cause === undefined ? {} : { cause });
+  if (typeof text !== "string" || text.trim() === "") throw refuse("it is empty");
+  if (text.length > textLengthMax) throw refuse(`it is longer than ${textLengthMax} characters`);
+  try {
+    const parsed = environment.parse(text);
+    const root = parsed.ast as unknown as Node;
+    const meter = applyDialect(root);
+    const { valid, error } = parsed.check();
+    if (!valid) throw error;
+    return new Expression(text, root, parsed, meter);
+  } catch (error) {
+    throw refuse(failureReason(error), error);
+  }
+}
+
+// A compiled expression takes 5 KB for 70 characters, so 10,000 of them stay near 70 MB whatever their lengths.
+const textLengthPerExpression = 100;
+
+/** Compiled expressions by text; the one unused longest makes room. Whoever owns this object owns the memory. */
+export class Expressions {
+  readonly #byText = new Map<string, Expression>();
+  readonly #max: number;
+  #textLength = 0;
+
+  constructor(max = 10_000) {
+    this.#max = Math.max(1, max);
+  }
+
+  get(text: string): Expression {
+    const known = this.#byText.get(text);
+    if (known !== undefined) {
+      // A Map keeps the order of insertion: what was used last stands last.
+      this.#byText.delete(text);
+      this.#byText.set(text, known);
+      return known;
+    }
+    const expression = compileExpression(text);
+    this.#byText.set(text, expression);
+    this.#textLength += text.length;
+    while (
+      this.#byText.size > 1 &&
+      (this.#byText.size > this.#max || this.#textLength > this.#max * textLengthPerExpression)
+    ) {
+      const oldest = this.#byText.keys().next().value!;
+      this.#byText.delete(oldest);
+      this.#textLength -= oldest.length;
+    }
+    return expression;
+  }
+
+  get size(): number {
+    return this.#byText.size;
+  }
+}
+
+export type KeyEvaluation =
+  | { readonly kind: "key"; readonly key: string }
+  | { readonly kind: "missing"; readonly reason: string }
+  | { readonly kind: "failed"; readonly reason: string };
+
+/** The canonical JSON of the value: the number 1 and the string "1" are different keys, 1 and 1.0 the same. */
+export function evaluateKey(expression: Expression, scope: ExpressionScope): KeyEvaluation {
+  const evaluation = expression.evaluate(scope);
+  const shown = shorten(expression.text);
+  if (!evaluation.ok) {
+    if (evaluation.why === "missing") return { kind: "missing", reason: `key \`${shown}\`: ${evaluation.message}` };
+    return { kind: "failed", reason: `key \`${shown}\` failed: ${evaluation.message}` };
+  }
+  const { value } = evaluation;
+  if (value === null) return { kind: "missing", reason: `key \`${shown}\` is null` };
+  // A null inside a list written as the key is a missing part, just as it is inside `+`.
+  if (expression.isComposite && Object.values(value as object).includes(null)) {
+    return { kind: "missing", reason: `key \`${shown}\`: a part of it is null` };
+  }
+  const text = typeof value === "string" ? JSON.stringify(value) : keyText(value, { nodes: 0, length: 0 }, 0);
+  if (text === undefined) {
+    return { kind: "failed", reason: `key \`${shown}\` failed: its value is not JSON, or too large for a key` };
+  }
+  return { kind: "key", key: text.length > keyLengthMax ? shortenKey(text) : text };
+}
+
+/** Undefined for what JSON cannot carry, and past the bounds: a list built by map() can hold one big value many times. */
+function keyText(value: unknown, used: { nodes: number; length: number }, depth: number): string | undefined {
+  if (++used.nodes > jsonNodeCountMax || depth > jsonDepthMax || used.length > keySourceLengthMax) return undefined;
+  switch (typeof value) {
+    case "string":
+      used.length += value.length;
+      return used.length > keySourceLengthMax ? undefined : JSON.stringify(value);
+    case "number":
+      return Number.isFinite(value) ? JSON.stringify(value) : undefined;
+    case "bigint":
+      return String(value);
+    case "boolean":
+      return String(value);
+    case "object":
+      break;
+    default:
+      return undefined;
+  }
+  if (value === null) return "null";
+  if (value instanceof Date) return JSON.stringify(value);
+  const parts: string[] = [];
+  if (Array.isArray(value)) {
+    for (const item of value) {
+      const text = keyText(item, used, depth + 1);
+      if (text === undefined) return undefined;
+      parts.push(text);
+    }
+    return `[${parts.join(",")}]`;
+  }
+  const prototype = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null) return undefined;
+  for (const name of Object.keys(value).sort()) {
+    used.length += name.length;
+    const text = keyText((value as Record<string, unknown>)[name], used, depth + 1);
+    if (text === undefined) return undefined;
+    parts.push(`${canonicalJson(name)}:${text}`);
+  }
+  return `{${parts.join(",")}}`;
+}
+
+/** Its start, for people, and a hash of all of it, for equality. */
+function shortenKey(text: string): string {
+  // A cut between two surrogates would leave half a character, which no store gives back as it was.
+  const prefix = text.slice(0, keyPrefixLength).replace(/[\uD800-\uDBFF]$/, "");
+  return `${prefix}…${createHash("sha256").update(text).digest("hex")}`;
+}
+
+export interface FilterEvaluation {
+  readonly pass: boolean;
+  /** Why it did not pass. */
+  readonly reason?: string;
+}
+
+const passed: FilterEvaluation = { pass: true };
+
+/** Only true passes: what cannot be decided does not start anything. */
+export function evaluateFilter(expression: Expression, scope: ExpressionScope): FilterEvaluation {
+  const evaluation = expression.evaluate(scope);
+  if (evaluation.ok && evaluation.value === true) return passed;
+  const shown = `filter \`${shorten(expression.text)}\``;
+  if (!evaluation.ok) {
+    const reason =
+      evaluation.why === "failed" ? `${shown} failed: ${evaluation.message}` : `${shown}: ${evaluation.message}`;
+    return { pass: false, reason };
+  }
+  if (evaluation.value === false) return { pass: false, reason: `${shown} is false` };
+  return { pass: false, reason: `${shown} is neither true nor false` };
+}
+
+function shorten(text: string): string {
+  return text.length > 200 ? `${text.slice(0, 200)}…` : text;
+}

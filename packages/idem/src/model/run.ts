@@ -1,0 +1,32 @@
+// A run is one life of one function for one key.
+
+export type RunId = string;
+
+export type EndState = "completed" | "failed" | "cancelled";
+export type RunState = "queued" | "running" | "waiting" | EndState;
+
+export interface Run {
+  readonly id: RunId;
+  readonly fn: string;
+  readonly eventId: string;
+  /** The function key this run holds or held, as canonical JSON; null when the function has none or it was missing. */
+  readonly key: string | null;
+  /** What destination keys are made of, beside the generation: the key, else the event's id, else the invoking step's key. */
+  readonly subject: string;
+  /** Names the window this run belongs to; equal for reruns and after a release, new when a window ended by itself. */
+  readonly generation: string;
+  /** The run that held the same key before this one. */
+  readonly previousRunId: RunId | null;
+  readonly rerunOf: RunId | null;
+  readonly state: RunState;
+  /** JSON text of the returned value (completed) or of the error (failed, cancelled); null while open. */
+  readonly result: string | null;
+  readonly createdAt: number;
+  readonly startedAt: number | null;
+  readonly endedAt: number | null;
+  /** When a waiting run is looked at again at the latest. */
+  readonly dueAt: number | null;
+}
+
+export const isEnded = (state: RunState): state is EndState =>
+  state === "completed" || state === "failed" || state === "cancelled";

@@ -1,0 +1,45 @@
+// A step is a named point in a run whose outcome is kept. The first outcome recorded is the outcome for ever.
+import type { Outcome } from "./outcome.ts";
+
+/** sha1 of the user's step id, `:n` appended for the n-th repeat (inngest-protocol §10.1). */
+export type StepId = string;
+
+export const stepKinds = [
+  "run",
+  "sleep",
+  "wait-for-event",
+  "wait-for-signal",
+  "invoke",
+  "send-event",
+  "send-signal",
+  "fetch",
+] as const;
+export type StepKind = (typeof stepKinds)[number];
+
+export interface Step {
+  readonly stepId: StepId;
+  /** The id the author wrote. */
+  readonly name: string;
+  readonly repeat: number;
+  readonly kind: StepKind;
+  readonly outcome: Outcome;
+  readonly attempt: number;
+  readonly startedAt: number;
+  readonly endedAt: number;
+  /** Order of recording inside the run: decides who wins a race on replay. */
+  readonly stamp: number;
+  readonly worker: string | null;
+}
+
+/** A try that failed and will be, or was, followed by another. `stepId` is "" for code between steps. */
+export interface FailedAttempt {
+  readonly stepId: StepId | "";
+  readonly name: string;
+  readonly attempt: number;
+  readonly error: string;
+  readonly startedAt: number;
+  readonly endedAt: number;
+  readonly retryAt: number;
+  readonly stamp: number;
+  readonly worker: string | null;
+}

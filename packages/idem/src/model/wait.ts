@@ -1,0 +1,54 @@
+// Why a run is asleep: until a time, for an event, for a signal, or for another run. Every wait ends at most once.
+import type { Outcome } from "./outcome.ts";
+import type { StepId, StepKind } from "./step.ts";
+
+interface WaitBase {
+  readonly stepId: StepId;
+  readonly name: string;
+  readonly repeat: number;
+  readonly stepKind: StepKind;
+  /** When the wait ends by itself, with `onTimeout`; null means never. */
+  readonly timeoutAt: number | null;
+  readonly onTimeout: Outcome;
+}
+
+export type NewWait = WaitBase &
+  (
+    | { readonly kind: "time" }
+    | {
+        readonly kind: "event";
+        readonly eventName: string;
+        /** One equality taken from the expression: the arriving event's value at `path` is this canonical JSON; "" for none. */
+        readonly path: string;
+        readonly value: string;
+        /** What is left to evaluate for each candidate, as CEL over `event` and `async`; null for nothing. */
+        readonly rest: string | null;
+      }
+    | {
+        readonly kind: "signal";
+        readonly signal: string;
+        /** `replace` takes the signal from whoever waits for it; an outcome is recorded at once instead of waiting. */
+        readonly onTaken: "replace" | Outcome;
+      }
+    | {
+        readonly kind: "run";
+        /** Which pair of the same patch starts the child. */
+        readonly pair: number;
+        /** Recorded at once when that pair started no run and no run answers for it. */
+        readonly onRefused: Outcome;
+      }
+  );
+
+export interface Wait {
+  readonly runId: string;
+  readonly stepId: StepId;
+  readonly name: string;
+  readonly kind: "time" | "event" | "signal" | "run";
+  readonly stepKind: StepKind;
+  readonly timeoutAt: number | null;
+  readonly eventName: string | null;
+  readonly rest: string | null;
+  readonly signal: string | null;
+  readonly childRunId: string | null;
+  readonly startedAt: number;
+}

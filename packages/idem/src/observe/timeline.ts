@@ -1,0 +1,106 @@
+// What happened in a run, in order: steps with their attempts, and what it still waits for.
+import { destinationKey } from "../dedup/destination-key.ts";
+import { fromJson } from "../model/json.ts";
+import type { StepKind } from "../model/step.ts";
+import { readError, type SerializedError } from "../model/user-errors.ts";
+import type { RunMemo } from "../store/store.ts";
+
+export interface TimelineAttempt {
+  readonly attempt: number;
+  readonly error: SerializedError | null;
+  readonly startedAt: number;
+  readonly endedAt: number;
+  readonly retryAt: number | null;
+  /** The process that made it; null when the store itself ended a wait. */
+  readonly worker: string | null;
+}
+
+export interface TimelineEntry {
+  /** The step's id as written; "" for code between steps. */
+  readonly name: string;
+  readonly kind: StepKind | "function";
+  readonly state: "completed" | "failed" | "retrying" | "waiting";
+  readonly output: any;
+  readonly error: SerializedError | null;
+  /** What the step's callback received as `key`. */
+  readonly destinationKey: string | null;
+  readonly startedAt: number;
+  readonly endedAt: number | null;
+  readonly waitsUntil: number | null;
+  readonly attempts: readonly TimelineAttempt[];
+}
+
+export type Timeline = readonly TimelineEntry[];
+
+export function timelineOf(memo: RunMemo, env: string): Timeline {
+  const { run } = memo;
+  const failed = (stepId: string): TimelineAttempt[] =>
+    memo.attempts
+      .filter((attempt) => attempt.stepId === stepId)
+      .map(({ attempt, error, startedAt, endedAt, retryAt, worker }) => ({
+        attempt,
+        error: readError(error),
+        startedAt,
+        endedAt,
+        retryAt,
+        worker,
+      }));
+  const keyOf = (name: string, repeat: number): string =>
+    destinationKey({ env, fn: run.fn, subject: run.subject, generation: run.generation }, name, repeat);
+  const recorded = new Set(memo.steps.map(({ stepId }) => stepId));
+  const entries: TimelineEntry[] = memo.steps.map((step) => ({
+    name: step.name,
+    kind: step.kind,
+    state: step.outcome.kind === "value" ? "completed" : "failed",
+    output: step.outcome.kind === "value" ? fromJson(step.outcome.json) : null,
+    error: step.outcome.kind === "error" ? readError(step.outcome.json) : null,
+    destinationKey: keyOf(step.name, step.repeat),
+    startedAt: step.startedAt,
+    endedAt: step.endedAt,
+    waitsUntil: null,
+    attempts: [
+      ...failed(step.stepId),
+      {
+        attempt: step.attempt,
+        error: step.outcome.kind === "error" ? readError(step.outcome.json) : null,
+        startedAt: step.startedAt,
+        endedAt: step.endedAt,
+        retryAt: null,
+        worker: step.worker,
+      },
+    ],
+  }));
+  for (const stepId of new Set(memo.attempts.map((attempt) => attempt.stepId))) {
+    if (recorded.has(stepId)) continue;
+    const attempts = failed(stepId);
+    const last = attempts.at(-1)!;
+    const { name } = memo.attempts.find((attempt) => attempt.stepId === stepId)!;
+    entries.push({
+      name,
+      kind: stepId === "" ? "function" : "run",
+      state: "retrying",
+      output: null,
+      error: last.error,
+      destinationKey: null,
+      startedAt: attempts[0]!.startedAt,
+      endedAt: null,
+      waitsUntil: last.retryAt,
+      attempts,
+    });
+  }
+  for (const wait of memo.waits) {
+    entries.push({
+      name: wait.name,
+      kind: wait.stepKind,
+      state: "waiting",
+      output: null,
+      error: null,
+      destinationKey: null,
+      startedAt: wait.startedAt,
+      endedAt: null,
+      waitsUntil: wait.timeoutAt,
+      attempts: [],
+    });
+  }
+  return entries.sort((a, b) => a.startedAt - b.startedAt);
+}

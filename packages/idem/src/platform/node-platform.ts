@@ -1,0 +1,87 @@
+// The real machine.
+import { randomFillSync } from "node:crypto";
+import { existsSync, mkdirSync } from "node:fs";
+import { hostname } from "node:os";
+import { dirname } from "node:path";
+import { Worker } from "node:worker_threads";
+import { readBounded } from "./bounded-body.ts";
+import type { Platform, Thread, Timer } from "./platform.ts";
+
+// Node fires timers above 2^31-1 ms after 1 ms (reliability §5.3); longer ones are made of pieces.
+const timerMsMax = 2 ** 30;
+
+function startTimer(ms: number, run: () => void, options?: { background: boolean }): Timer {
+  let handle: NodeJS.Timeout;
+  const startedAt = performance.now();
+  const arm = () => {
+    const leftMs = ms - (performance.now() - startedAt);
+    handle = leftMs > timerMsMax ? setTimeout(arm, timerMsMax) : setTimeout(run, Math.max(0, Math.ceil(leftMs)));
+    if (options?.background === true) handle.unref();
+  };
+  arm();
+  return { cancel: () => clearTimeout(handle) };
+}
+
+/** The file of a thread; run from TypeScript sources (tests), threads come from the built package beside them. */
+function threadFile(file: string): URL {
+  const isSource = import.meta.url.endsWith(".ts");
+  return new URL(isSource ? `../../dist/${file}.js` : `../${file}.js`, import.meta.url);
+}
+
+function startWorker(file: string, input: unknown): Thread {
+  const worker = new Worker(threadFile(file), { workerData: input, stdout: false, stderr: false });
+  let failure: Error | null = null;
+  worker.on("error", (error) => {
+    failure = error as Error;
+  });
+  return {
+    post: (message) => worker.postMessage(message),
+    onMessage: (take) => {
+      worker.on("message", take);
+    },
+    onEnd: (take) => {
+      worker.on("exit", () => take(failure));
+    },
+    terminate: async () => {
+      await worker.terminate();
+    },
+    ref: (keepAlive) => (keepAlive ? worker.ref() : worker.unref()),
+  };
+}
+
+export const nodePlatform: Platform = {
+  wallMs: () => Date.now(),
+  monoMs: () => performance.now(),
+  randomBytes: (count) => randomFillSync(new Uint8Array(count)),
+  timer: startTimer,
+  soon: (run) => {
+    setImmediate(run);
+  },
+  fetch: async (request) => {
+    const response = await fetch(request.url, {
+      method: request.method,
+      headers: request.headers,
+      body: request.body,
+      signal: request.signal,
+    });
+    return {
+      status: response.status,
+      headers: Object.fromEntries(response.headers),
+      body: await readBounded(response, request.bodyBytesMax),
+    };
+  },
+  startThread: startWorker,
+  point: () => {},
+};
+
+/** Makes the folder a store's file will live in. */
+export function prepareFolder(path: string): void {
+  const folder = dirname(path);
+  if (!existsSync(folder)) mkdirSync(folder, { recursive: true });
+}
+
+/** How this process is named to others. */
+export const processName = (): string => `process ${process.pid} on ${hostname()}`;
+
+/** Values a client may take from its surroundings when the caller gave none. */
+export const environmentVariable = (name: string): string | undefined => process.env[name];

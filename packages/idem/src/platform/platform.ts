@@ -1,0 +1,70 @@
+// The one door to time, chance, threads, network and files. Everything else in this package receives a Platform,
+// so that a seeded simulator can run many nodes in one process and crash them anywhere.
+
+/** Named instants around a commit. In production a point does nothing; a test may end the process there. */
+export type CrashPoint =
+  | "ingest:before-commit"
+  | "ingest:after-commit"
+  | "lease:after-commit"
+  | "step:before-attempt"
+  | "step:before-commit"
+  | "step:after-commit"
+  | "suspend:before-commit"
+  | "suspend:after-commit"
+  | "finish:before-commit"
+  | "finish:after-commit"
+  | "deliver:before-commit"
+  | "deliver:after-commit"
+  | "rescue:after-commit";
+
+export interface Timer {
+  cancel(): void;
+}
+
+export interface HttpRequest {
+  url: string;
+  method: string;
+  headers: Record<string, string>;
+  body: string | null;
+  /** The answer's body may have at most this many bytes. */
+  bodyBytesMax: number;
+  signal: AbortSignal;
+}
+
+export interface HttpResponse {
+  status: number;
+  headers: Record<string, string>;
+  body: string;
+}
+
+/** A thread that takes and gives structured-clone messages. */
+export interface Thread {
+  post(message: unknown): void;
+  onMessage(take: (message: any) => void): void;
+  /** Called once when the thread ends, with the reason when it ended by itself. */
+  onEnd(take: (error: Error | null) => void): void;
+  terminate(): Promise<void>;
+  /** Whether this thread keeps the process alive. */
+  ref(keepAlive: boolean): void;
+}
+
+export interface Platform {
+  /** Wall clock, may jump either way. */
+  wallMs(): number;
+  /** Monotonic clock, never jumps. */
+  monoMs(): number;
+  /** Fills with random bytes; ids are made from it. */
+  randomBytes(count: number): Uint8Array;
+  /**
+   * Calls back after at least `ms`, of any length. Housekeeping (`background`) never keeps a process alive, and a manual
+   * clock does not stop for it.
+   */
+  timer(ms: number, run: () => void, options?: { background: boolean }): Timer;
+  /** Calls back once the current turn and its promises are done. */
+  soon(run: () => void): void;
+  fetch(request: HttpRequest): Promise<HttpResponse>;
+  /** Starts one of Idem's own thread files, named relative to the package's source folder without its ending. */
+  startThread(file: string, input: unknown): Thread;
+  /** A crash point: may never return in a test. */
+  point(name: CrashPoint): void | Promise<void>;
+}

@@ -1,0 +1,239 @@
+// The client: what a user constructs. It opens the store when first needed, registers the functions it was given, and
+// executes them once started.
+import { Engine } from "../engine/engine.ts";
+import { limits } from "../engine/limits.ts";
+import type { FunctionCode, Logger, Middleware } from "../execute/function-code.ts";
+import { parseDuration } from "../model/duration.ts";
+import { errors } from "../model/errors.ts";
+import { defaultWindowMs } from "../model/function-config.ts";
+import { differingPaths, fromJson, toJson } from "../model/json.ts";
+import { environmentVariable, nodePlatform } from "../platform/node-platform.ts";
+import type { Platform } from "../platform/platform.ts";
+import type { Store } from "../store/store.ts";
+import {
+  defineFunction,
+  type EventOf,
+  type FunctionOptions,
+  type HandlerContext,
+  type IdemFunction,
+  type TriggerInput,
+} from "./create-function.ts";
+import { checkSchema, type EventSchemas, type EventToSend } from "./event-types.ts";
+import { openStore } from "./open-store.ts";
+import type { PublicDecision } from "./public-types.ts";
+import { type EventsApi, type Explain, eventsApi, explainer, type RunsApi, runsApi } from "./reads-api.ts";
+
+export interface IdemOptions<Schemas extends EventSchemas = EventSchemas> {
+  /** The app's name; functions are known as `<id>-<function id>` in their environment. */
+  readonly id: string;
+  /** "sqlite:./path.db", "memory:", or a store. IDEM_STORE, then sqlite:.idem/<id>.db, unless told. */
+  readonly store?: string | Store;
+  readonly env?: string;
+  /** Schemas (Standard Schema) of the data of events, by event name. */
+  readonly events?: Schemas;
+  /** How long an event's `id` stays taken; "24h" unless told. */
+  readonly eventWindow?: string | number;
+  /** How many runs this process executes at once; 100 unless told. */
+  readonly runsInFlight?: number;
+  readonly middleware?: readonly Middleware[];
+  readonly logger?: Logger;
+  /** Time, chance, threads and network; for tests and simulation. */
+  readonly platform?: Platform;
+}
+
+export interface SendOptions {
+  /** How long the ids of these events stay taken. */
+  readonly window?: string | number;
+}
+
+export interface SendResult {
+  /** The stored events, in the order given. */
+  readonly ids: readonly string[];
+  /** What was decided, for every event and every function its name reaches. */
+  readonly decisions: readonly PublicDecision[];
+  /** Set when no function has a trigger for any of the events. */
+  readonly unmatched?: true;
+}
+
+export class Idem<Schemas extends EventSchemas = EventSchemas> {
+  readonly id: string;
+  readonly env: string;
+  readonly runs: RunsApi;
+  readonly events: EventsApi;
+  /** The story of one event, run or key: what was decided, why, and what it spared. */
+  readonly explain: Explain;
+  private readonly options: IdemOptions<Schemas>;
+  private readonly platform: Platform;
+  private readonly logger: Logger;
+  private readonly eventWindowMs: number;
+  private readonly codes: FunctionCode[] = [];
+  private opening: Promise<Engine> | null = null;
+  private registered = 0;
+  private registering: Promise<void> | null = null;
+  private started = false;
+
+  constructor(options: IdemOptions<Schemas>) {
+    if (typeof options?.id !== "string" || !/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(options.id)) {
+      throw errors.OPTION_INVALID({
+        option: "id",
+        why: "it must be 1 to 64 letters, digits, dots, dashes or underscores",
+      });
+    }
+    const { runsInFlight } = options;
+    if (runsInFlight !== undefined && (!Number.isInteger(runsInFlight) || runsInFlight < 1)) {
+      throw errors.OPTION_INVALID({ option: "runsInFlight", why: "it must be a whole number above 0" });
+    }
+    this.options = options;
+    this.id = options.id;
+    this.env = options.env ?? "default";
+    this.platform = options.platform ?? nodePlatform;
+    this.logger = options.logger ?? console;
+    this.eventWindowMs = readWindow(options.eventWindow, "eventWindow") ?? defaultWindowMs;
+    const engine = () => this.engine();
+    this.runs = runsApi(engine);
+    this.events = eventsApi(engine);
+    this.explain = explainer(engine);
+  }
+
+  /** Defines a function: `(options, trigger, handler)`, or `({ ...options, triggers }, handler)`. */
+  createFunction<const Input extends TriggerInput | readonly TriggerInput[]>(
+    options: FunctionOptions,
+    trigger: Input,
+    handler: (context: HandlerContext<EventOf<Schemas, Input>>) => unknown,
+  ): IdemFunction;
+  createFunction<const Input extends TriggerInput | readonly TriggerInput[] = []>(
+    options: FunctionOptions & { readonly triggers?: Input },
+    handler: (context: HandlerContext<EventOf<Schemas, Input>>) => unknown,
+  ): IdemFunction;
+  createFunction(
+    options: FunctionOptions & { readonly triggers?: TriggerInput | readonly TriggerInput[] },
+    second: unknown,
+    third?: unknown,
+  ): IdemFunction {
+    const threeArguments = typeof second !== "function";
+    const triggers = (threeArguments ? second : options?.triggers) ?? [];
+    const list = (Array.isArray(triggers) ? triggers : [triggers]) as readonly TriggerInput[];
+    const handler = threeArguments ? third : second;
+    const codes = defineFunction(this.id, options, list, handler, this.options.middleware ?? []);
+    for (const code of codes) {
+      if (this.codes.some(({ fn }) => fn === code.fn)) {
+        throw errors.FUNCTION_INVALID({
+          function: code.config.id,
+          why: "this client already has a function of that id",
+        });
+      }
+    }
+    this.codes.push(...codes);
+    return { id: options.id, slug: codes[0]!.fn, code: codes[0]! };
+  }
+
+  /** Opens the store, registers the functions and begins to execute them. */
+  async start(): Promise<void> {
+    const engine = await this.engine();
+    if (this.started) return;
+    this.started = true;
+    await engine.start();
+  }
+
+  /** Finishes the steps that run, hands everything else back, and closes the store. */
+  async stop(options?: { readonly grace?: string | number }): Promise<void> {
+    if (this.opening === null) return;
+    const engine = await this.opening;
+    this.opening = null;
+    this.started = false;
+    this.registered = 0;
+    await engine.stop(options?.grace === undefined ? limits.stopGraceMs : parseDuration(options.grace));
+  }
+
+  /** Sends one event or many: stored durably, all or nothing, with what was decided for each function. */
+  async send(
+    events: EventToSend<Schemas> | readonly EventToSend<Schemas>[],
+    options?: SendOptions,
+  ): Promise<SendResult> {
+    const windowMs = readWindow(options?.window, "window") ?? this.eventWindowMs;
+    const list: readonly unknown[] = Array.isArray(events) ? events : [events];
+    const schemas = this.options.events;
+    if (schemas !== undefined) {
+      for (const [i, event] of list.entries()) {
+        await checkSchema(schemas, event, list.length === 1 ? "The event" : `Event ${i + 1} of ${list.length}`);
+      }
+    }
+    const engine = await this.engine();
+    const accepted = await engine.accept(list, windowMs, this.options.middleware ?? []);
+    const differs = new Map<string, readonly string[]>();
+    accepted.events.forEach(({ id, firstData }, i) => {
+      if (firstData === null) return;
+      const [first, now] = [fromJson(firstData), fromJson(accepted.given[i]!.data)];
+      differs.set(id, differingPaths({ data: first }, { data: now }));
+    });
+    const decisions = accepted.decisions.map(({ fn, ...decision }) => ({
+      ...decision,
+      function: engine.registry.displayName(fn),
+      differs: differs.get(decision.eventId) ?? [],
+    }));
+    const ids = accepted.events.map(({ id }) => id);
+    return decisions.length === 0 ? { ids, decisions, unmatched: true } : { ids, decisions };
+  }
+
+  /** Wakes the run that waits for this signal; `runId` is null when nobody does. */
+  async sendSignal(options: { readonly signal: string; readonly data?: unknown }): Promise<{ runId: string | null }> {
+    const engine = await this.engine();
+    return { runId: await engine.signal(options.signal, toJson(options.data, `Signal "${options.signal}"`)) };
+  }
+
+  /** Resolves once nothing runs and nothing is being delivered; sleeping runs do not count. */
+  async idle(): Promise<void> {
+    if (this.opening === null) return;
+    await (await this.opening).worker.idle();
+  }
+
+  private async engine(): Promise<Engine> {
+    this.opening ??= this.open().catch((error) => {
+      this.opening = null;
+      throw error;
+    });
+    const engine = await this.opening;
+    // Functions may be defined after the store was opened; nothing is sent before all of them are known.
+    while (this.registered < this.codes.length || this.registering !== null) {
+      this.registering ??= this.register(engine).finally(() => {
+        this.registering = null;
+      });
+      await this.registering;
+    }
+    return engine;
+  }
+
+  private async register(engine: Engine): Promise<void> {
+    const codes = [...this.codes];
+    await engine.register(codes);
+    this.registered = codes.length;
+  }
+
+  private async open(): Promise<Engine> {
+    const { store: given, runsInFlight } = this.options;
+    const address = given ?? environmentVariable("IDEM_STORE") ?? `sqlite:.idem/${this.id}.db`;
+    const { store, leaseTermMs } =
+      typeof address === "string"
+        ? await openStore(address, this.platform)
+        : { store: address, leaseTermMs: limits.leaseTermMs };
+    const engine = new Engine({
+      store,
+      platform: this.platform,
+      env: this.env,
+      app: this.id,
+      logger: this.logger,
+      runsInFlight: runsInFlight ?? limits.runsInFlight,
+      leaseTermMs,
+      eventWindowMs: this.eventWindowMs,
+    });
+    await this.register(engine);
+    return engine;
+  }
+}
+
+function readWindow(window: string | number | undefined, option: string): number | null {
+  if (window === undefined) return null;
+  const ms = parseDuration(window);
+  if (ms <= 0) throw errors.OPTION_INVALID({ option, why: "it must be longer than 0" });
+  return ms;
+}

@@ -1,0 +1,216 @@
+// Both ways to write a function: createFunction(options, trigger, handler) as in the seeds, and
+// createFunction({ ...options, triggers }, handler) as in SDK v4. What is wrong is said here, at definition.
+
+import { limits } from "../engine/limits.ts";
+import type { FunctionCode, Logger, Middleware } from "../execute/function-code.ts";
+import type { Backoff } from "../execute/retry.ts";
+import type { StepTools } from "../execute/step-tools.ts";
+import { isWildcard } from "../ingest/match-triggers.ts";
+import { parseDuration } from "../model/duration.ts";
+import { errors, IdemError } from "../model/errors.ts";
+import { compileExpression } from "../model/expression.ts";
+import {
+  defaultWindowMs,
+  type FunctionConfig,
+  functionSlug,
+  type KeyConfig,
+  type Trigger,
+} from "../model/function-config.ts";
+import type { DataOf, EventSchemas, ReceivedEvent } from "./event-types.ts";
+
+export interface IdempotencyOptions {
+  /** CEL over `event`: what makes two events the same to this function. */
+  readonly key: string;
+  /** How long the key stays taken, "24h" unless told; "until-finished" keeps it past that while the run is open. */
+  readonly window?: string | number;
+  /** Whether a failed or cancelled run gives the key back. */
+  readonly onFailure?: "keep" | "release";
+  /** What to do when the key is missing, null or fails. */
+  readonly onMissing?: "run" | "reject";
+}
+
+export interface FunctionOptions {
+  readonly id: string;
+  readonly name?: string;
+  /** How often a step, or the code between steps, is tried again: 4 unless told, 0 to 20. */
+  readonly retries?: number;
+  readonly idempotency?: string | IdempotencyOptions;
+  readonly timeouts?: { readonly start?: string | number; readonly finish?: string | number };
+  /** Milliseconds to wait after the given attempt failed, instead of the published table. */
+  readonly backoff?: Backoff;
+  /** Called once the run has failed for good. */
+  readonly onFailure?: (input: any) => unknown;
+  readonly middleware?: readonly Middleware[];
+}
+
+export type TriggerInput = { readonly event: string; readonly if?: string } | { readonly cron: string };
+
+export interface HandlerContext<Event> {
+  readonly event: Event;
+  readonly events: readonly Event[];
+  readonly step: TypedStepTools;
+  readonly runId: string;
+  /** Of the code between steps, counted from 1. */
+  readonly attempt: number;
+  readonly maxAttempts: number;
+  readonly logger: Logger;
+}
+
+/** `step` with the types of what its callbacks return. */
+export interface TypedStepTools extends Omit<StepTools, "run"> {
+  run<Args extends unknown[], Value>(
+    id: string | { readonly id: string; readonly name?: string },
+    body: (...args: [...Args, StepRunContext]) => Value,
+    ...args: Args
+  ): Promise<Jsonify<Awaited<Value>>>;
+}
+
+export interface StepRunContext {
+  /** The destination key: hand it to the system you write to, as its idempotency key. */
+  readonly key: string;
+  readonly attempt: number;
+  readonly signal: AbortSignal;
+}
+
+/** What a value is after it went through JSON, as every step's value does. */
+export type Jsonify<Value> = Value extends { toJSON(): infer Json }
+  ? Json
+  : Value extends string | number | boolean | null
+    ? Value
+    : Value extends undefined
+      ? null
+      : Value extends (...args: any[]) => unknown
+        ? never
+        : Value extends readonly unknown[]
+          ? { [K in keyof Value]: Jsonify<Value[K]> }
+          : Value extends object
+            ? { [K in keyof Value]: undefined extends Value[K] ? Value[K] : Jsonify<Value[K]> }
+            : any;
+
+export type EventNameOf<Input> = Input extends { event: infer Name extends string } ? Name : string;
+
+export type EventOf<Schemas extends EventSchemas, Input> = Input extends readonly (infer Each)[]
+  ? ReceivedEvent<EventNameOf<Each>, DataOf<Schemas, EventNameOf<Each>>>
+  : ReceivedEvent<EventNameOf<Input>, DataOf<Schemas, EventNameOf<Input>>>;
+
+/** A function as its author holds it: pass it to `step.invoke`, or ignore it. */
+export interface IdemFunction {
+  readonly id: string;
+  /** Its name in the environment. */
+  readonly slug: string;
+  /** What the engine executes; for tools such as idem/testing. */
+  readonly code: FunctionCode;
+}
+
+/** The code for the function and, where it has `onFailure`, for the companion that runs when it failed. */
+export function defineFunction(
+  app: string,
+  options: FunctionOptions,
+  triggers: readonly TriggerInput[],
+  handler: unknown,
+  clientMiddleware: readonly Middleware[],
+): FunctionCode[] {
+  const id = options?.id;
+  const wrong = (why: string, cause?: unknown) => errors.FUNCTION_INVALID({ function: String(id), why }, { cause });
+  if (typeof id !== "string" || !/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(id)) {
+    throw wrong("its id must be 1 to 128 letters, digits, dots, dashes or underscores");
+  }
+  if (typeof handler !== "function") throw wrong("it has no handler");
+  try {
+    const config: FunctionConfig = {
+      id,
+      name: options.name ?? id,
+      triggers: readTriggers(triggers),
+      retries: readRetries(options.retries),
+      idempotency: readIdempotency(options.idempotency),
+      startTimeoutMs: options.timeouts?.start === undefined ? null : parseDuration(options.timeouts.start),
+      finishTimeoutMs: options.timeouts?.finish === undefined ? null : parseDuration(options.timeouts.finish),
+    };
+    const middleware = [...clientMiddleware, ...(options.middleware ?? [])];
+    const backoff = options.backoff ?? null;
+    const fn = functionSlug(app, id);
+    const code = {
+      fn,
+      config,
+      handler: handler as FunctionCode["handler"],
+      backoff,
+      middleware,
+      isFailureHandler: false,
+    };
+    if (options.onFailure === undefined) return [code];
+    return [code, failureHandler(app, code, options.onFailure)];
+  } catch (error) {
+    if (error instanceof IdemError && error.code !== "FUNCTION_INVALID") throw wrong(error.message, error);
+    throw error;
+  }
+}
+
+function failureHandler(app: string, of: FunctionCode, handler: (input: any) => unknown): FunctionCode {
+  const id = `${of.config.id}-failure`;
+  return {
+    ...of,
+    fn: functionSlug(app, id),
+    handler,
+    isFailureHandler: true,
+    config: {
+      id,
+      name: `${of.config.name} (failure)`,
+      triggers: [{ event: "inngest/function.failed", if: `event.data.function_id == '${of.fn}'` }],
+      retries: 1,
+      idempotency: null,
+      startTimeoutMs: null,
+      finishTimeoutMs: null,
+    },
+  };
+}
+
+function readTriggers(triggers: readonly TriggerInput[]): Trigger[] {
+  if (triggers.length > limits.triggersMax) {
+    throw errors.OPTION_INVALID({ option: "triggers", why: `at most ${limits.triggersMax} are allowed` });
+  }
+  return triggers.map((trigger) => {
+    if (typeof trigger !== "object" || trigger === null) {
+      throw errors.OPTION_INVALID({ option: "trigger", why: "it must be { event } or { cron }" });
+    }
+    if ("cron" in trigger) {
+      throw errors.OPTION_INVALID({ option: "trigger", why: "cron triggers are not available in this version" });
+    }
+    const { event } = trigger;
+    if (typeof event !== "string" || event === "") {
+      throw errors.OPTION_INVALID({ option: "trigger.event", why: "it must be the name of an event" });
+    }
+    if (event.includes("*") && !(isWildcard(event) && event.indexOf("*") === event.length - 1)) {
+      throw errors.OPTION_INVALID({
+        option: "trigger.event",
+        why: `"${event}": a * may only end a name, after / or .`,
+      });
+    }
+    if (trigger.if === undefined) return { event };
+    compileExpression(trigger.if);
+    return { event, if: trigger.if };
+  });
+}
+
+function readRetries(retries: number | undefined): number {
+  if (retries === undefined) return limits.retriesDefault;
+  if (!Number.isInteger(retries) || retries < 0 || retries > limits.retriesMax) {
+    throw errors.OPTION_INVALID({ option: "retries", why: `${retries} is not between 0 and ${limits.retriesMax}` });
+  }
+  return retries;
+}
+
+function readIdempotency(option: string | IdempotencyOptions | undefined): KeyConfig | null {
+  if (option === undefined) return null;
+  const { key, window, onFailure = "keep", onMissing = "run" } = typeof option === "string" ? { key: option } : option;
+  compileExpression(key);
+  if (onFailure !== "keep" && onFailure !== "release") {
+    throw errors.OPTION_INVALID({ option: "idempotency.onFailure", why: 'it must be "keep" or "release"' });
+  }
+  if (onMissing !== "run" && onMissing !== "reject") {
+    throw errors.OPTION_INVALID({ option: "idempotency.onMissing", why: 'it must be "run" or "reject"' });
+  }
+  const untilFinished = window === "until-finished";
+  const windowMs = window === undefined || untilFinished ? defaultWindowMs : parseDuration(window);
+  if (windowMs <= 0) throw errors.OPTION_INVALID({ option: "idempotency.window", why: "it must be longer than 0" });
+  return { key, windowMs, untilFinished, onFailure, onMissing };
+}

@@ -1,0 +1,38 @@
+// From a store's address to a store.
+import { limits } from "../engine/limits.ts";
+import { errors } from "../model/errors.ts";
+import { prepareFolder, processName } from "../platform/node-platform.ts";
+import type { Platform } from "../platform/platform.ts";
+import { MemoryStore } from "../store/memory/store.ts";
+import { openInlineStore } from "../store/sqlite/inline-store.ts";
+import { loadMigrations } from "../store/sqlite/migrations.ts";
+import { openThreadStore } from "../store/sqlite/thread-store.ts";
+import type { Store } from "../store/store.ts";
+
+export interface OpenedStore {
+  readonly store: Store;
+  readonly leaseTermMs: number;
+}
+
+export async function openStore(address: string, platform: Platform): Promise<OpenedStore> {
+  if (address === "memory:") return { store: new MemoryStore(platform), leaseTermMs: limits.leaseTermOwnedMs };
+  if (address.startsWith("postgres://") || address.startsWith("postgresql://")) {
+    throw errors.STORE_URL_INVALID({
+      url: withoutPassword(address),
+      why: "PostgreSQL is not available in this version",
+    });
+  }
+  const path = address.startsWith("sqlite:") ? address.slice("sqlite:".length) : address;
+  if (path === "" || /^[a-z][a-z0-9+.-]+:/i.test(path)) {
+    throw errors.STORE_URL_INVALID({ url: withoutPassword(address), why: "its kind is not known" });
+  }
+  if (path === ":memory:") {
+    const store = openInlineStore({ path, migrations: loadMigrations(), clock: platform, owner: processName() });
+    return { store, leaseTermMs: limits.leaseTermOwnedMs };
+  }
+  prepareFolder(path);
+  const store = await openThreadStore({ path, owner: processName(), platform });
+  return { store, leaseTermMs: limits.leaseTermOwnedMs };
+}
+
+const withoutPassword = (url: string): string => url.replace(/\/\/[^@/]*@/, "//…@");

@@ -1,0 +1,158 @@
+// idem.runs, idem.events and idem.explain.
+import type { Engine } from "../engine/engine.ts";
+import { errors } from "../model/errors.ts";
+import { canonicalJson, fromJson } from "../model/json.ts";
+import type { EndState, RunState } from "../model/run.ts";
+import type { SerializedError } from "../model/user-errors.ts";
+import {
+  type ExplainedEvent,
+  type ExplainedKey,
+  type ExplainedRun,
+  explainEvent,
+  explainKey,
+  explainRun,
+} from "../observe/explain.ts";
+import { type Timeline, timelineOf } from "../observe/timeline.ts";
+import { type PublicDecision, type PublicEvent, type PublicRun, publicEvent, publicRun } from "./public-types.ts";
+
+// One page for a person; programs go on with `before`.
+const limitDefault = 50;
+const limitMax = 1_000;
+
+export interface RunsApi {
+  /** Null when there is no such run. */
+  get(id: string): Promise<(PublicRun & { readonly timeline: Timeline }) | null>;
+  /** Newest first; continue with the last id as `before`. */
+  list(filter?: RunsFilter): Promise<readonly PublicRun[]>;
+  /** Resolves once the run has ended, also when it failed. */
+  wait(id: string, options?: { readonly signal?: AbortSignal }): Promise<RunEnd>;
+  /** After this resolves no new attempt of the run starts. False when it had already ended. */
+  cancel(id: string, options?: { readonly reason?: string }): Promise<{ readonly cancelled: boolean }>;
+  /** A new run for the same event, past its id and key, with the same destination keys. */
+  rerun(id: string): Promise<{ readonly runId: string }>;
+}
+
+export interface RunsFilter {
+  readonly function?: string;
+  readonly state?: RunState;
+  /** The stored event's id. */
+  readonly eventId?: string;
+  readonly before?: string;
+  readonly limit?: number;
+}
+
+export interface RunEnd {
+  readonly state: EndState;
+  readonly output: any;
+  readonly error: SerializedError | null;
+}
+
+export interface EventsApi {
+  /** By the stored id, or by the sender's own; null when there is no such event. */
+  get(id: string): Promise<(PublicEvent & { readonly decisions: readonly PublicDecision[] }) | null>;
+  list(filter?: {
+    readonly name?: string;
+    readonly before?: string;
+    readonly limit?: number;
+  }): Promise<readonly PublicEvent[]>;
+}
+
+export interface Explain {
+  (id: string): Promise<ExplainedEvent | ExplainedRun>;
+  (key: { readonly function: string; readonly key: unknown }): Promise<ExplainedKey>;
+}
+
+export function runsApi(engineOf: () => Promise<Engine>): RunsApi {
+  return {
+    async get(id) {
+      const engine = await engineOf();
+      const memo = await engine.store.reads.runMemo(engine.env, id);
+      if (memo === null) return null;
+      return { ...publicRun(memo.run, nameIn(engine)), timeline: timelineOf(memo, engine.env) };
+    },
+    async list(filter = {}) {
+      const engine = await engineOf();
+      const { function: name, limit, ...rest } = filter;
+      const fn = name === undefined ? {} : { fn: engine.registry.slugOf(name) };
+      const runs = await engine.store.reads.runs(engine.env, { ...rest, ...fn, limit: readLimit(limit) });
+      return runs.map((run) => publicRun(run, nameIn(engine)));
+    },
+    async wait(id, options) {
+      const engine = await engineOf();
+      const run = publicRun(await engine.waitForEnd(id, options?.signal ?? null), nameIn(engine));
+      return { state: run.state as EndState, output: run.output, error: run.error };
+    },
+    async cancel(id, options) {
+      const engine = await engineOf();
+      const answer = await engine.cancel(id, options?.reason ?? "the run was cancelled");
+      if (answer.kind === "unknown") throw errors.RUN_UNKNOWN({ runId: id });
+      return { cancelled: answer.kind === "cancelled" };
+    },
+    async rerun(id) {
+      return { runId: await (await engineOf()).rerun(id) };
+    },
+  };
+}
+
+export function eventsApi(engineOf: () => Promise<Engine>): EventsApi {
+  return {
+    async get(id) {
+      const engine = await engineOf();
+      const event = await findEvent(engine, id);
+      if (event === null) return null;
+      const { decisions } = await explainEvent(engine.store.reads, engine.env, event, nameIn(engine));
+      return {
+        ...publicEvent(event),
+        decisions: decisions.map(({ fn, ...decision }) => ({ ...decision, function: nameIn(engine)(fn) })),
+      };
+    },
+    async list(filter = {}) {
+      const engine = await engineOf();
+      const events = await engine.store.reads.events(engine.env, { ...filter, limit: readLimit(filter.limit) });
+      return events.map(publicEvent);
+    },
+  };
+}
+
+export function explainer(engineOf: () => Promise<Engine>): Explain {
+  async function explain(subject: string | { readonly function: string; readonly key: unknown }): Promise<any> {
+    const engine = await engineOf();
+    const { store, env } = engine;
+    const nameOf = nameIn(engine);
+    if (typeof subject === "object") {
+      const fn = engine.registry.slugOf(subject.function);
+      return explainKey(store.reads, env, fn, keyText(subject.key), engine.now(), nameOf);
+    }
+    const run = await store.reads.run(env, subject);
+    if (run !== null) return explainRun(store.reads, env, run, nameOf);
+    const event = await findEvent(engine, subject);
+    if (event === null) throw errors.RUN_UNKNOWN({ runId: subject });
+    return explainEvent(store.reads, env, event, nameOf);
+  }
+  return explain as Explain;
+}
+
+const nameIn = (engine: Engine) => (fn: string) => engine.registry.displayName(fn);
+
+const findEvent = async ({ store, env }: Engine, id: string) =>
+  (await store.reads.event(env, id)) ?? (await store.reads.eventByCallerId(env, id));
+
+/** A key as people have it at hand: the value itself, or the text a decision showed. */
+function keyText(key: unknown): string {
+  if (typeof key === "string" && /^["[{]/.test(key)) {
+    try {
+      return canonicalJson(fromJson(key));
+    } catch {
+      // Not JSON after all: a plain string that happens to begin like it.
+    }
+  }
+  return canonicalJson(key);
+}
+
+function readLimit(limit: number | undefined): number {
+  if (limit === undefined) return limitDefault;
+  if (!Number.isInteger(limit) || limit < 1 || limit > limitMax) {
+    throw errors.OPTION_INVALID({ option: "limit", why: `it must be between 1 and ${limitMax}` });
+  }
+  return limit;
+}

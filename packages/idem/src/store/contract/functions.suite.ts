@@ -1,0 +1,86 @@
+// Functions are registered app by app; what pairs were decided with can be told from what is registered now.
+import { describe, expect, test } from "vitest";
+import type { RegisterInput } from "../store.ts";
+import { env, everyWrite, type OpenStore, openWorld } from "./world.ts";
+
+const shop = (...ids: string[]): RegisterInput => ({
+  env,
+  app: "shop",
+  functions: ids.map((id) => ({ fn: `shop-${id}`, id, config: `{"id":"${id}"}` })),
+});
+
+export function functionsSuite(open: OpenStore): void {
+  describe("functions", () => {
+    test("an environment starts without functions, at registration 0", async () => {
+      const { store } = await openWorld(open);
+      expect(await store.reads.functions(env)).toEqual({ registration: 0, functions: [] });
+    });
+
+    test("registered functions are listed by name", async () => {
+      const { store } = await openWorld(open);
+      expect(await store.register(shop("b", "a"))).toEqual({ kind: "registered", registration: 1, changed: true });
+      expect(await store.reads.functions(env)).toEqual({
+        registration: 1,
+        functions: [
+          { fn: "shop-a", app: "shop", id: "a", config: '{"id":"a"}', pausedAt: null },
+          { fn: "shop-b", app: "shop", id: "b", config: '{"id":"b"}', pausedAt: null },
+        ],
+      });
+    });
+
+    test("registration grows exactly when something changed", async () => {
+      const { store } = await openWorld(open);
+      await store.register(shop("a", "b"));
+      expect(await store.register(shop("b", "a"))).toEqual({ kind: "registered", registration: 1, changed: false });
+      const changed = {
+        ...shop("a", "b"),
+        functions: [{ fn: "shop-a", id: "a", config: "{}" }, shop("b").functions[0]!],
+      };
+      expect(await store.register(changed)).toEqual({ kind: "registered", registration: 2, changed: true });
+      expect(await store.register(shop())).toEqual({ kind: "registered", registration: 3, changed: true });
+      expect(await store.register(shop())).toEqual({ kind: "registered", registration: 3, changed: false });
+    });
+
+    test("a function no longer listed is gone, and comes back when it is listed again", async () => {
+      const { store } = await openWorld(open);
+      await store.register(shop("a", "b"));
+      await store.register(shop("b"));
+      expect((await store.reads.functions(env)).functions.map(({ fn }) => fn)).toEqual(["shop-b"]);
+      expect(await store.register(shop("a", "b"))).toMatchObject({ registration: 3, changed: true });
+      expect((await store.reads.functions(env)).functions.map(({ fn }) => fn)).toEqual(["shop-a", "shop-b"]);
+    });
+
+    test("an app leaves the functions of other apps alone", async () => {
+      const { store } = await openWorld(open);
+      await store.register(shop("a"));
+      await store.register({ env, app: "post", functions: [{ fn: "post-a", id: "a", config: "{}" }] });
+      await store.register(shop());
+      expect((await store.reads.functions(env)).functions.map(({ fn }) => fn)).toEqual(["post-a"]);
+    });
+
+    test("a name that another app has is refused, and nothing of the call is registered", async () => {
+      const { store } = await openWorld(open);
+      await store.register(shop("mail-a"));
+      const answer = await store.register({
+        env,
+        app: "shop-mail",
+        functions: [
+          { fn: "shop-mail-b", id: "b", config: "{}" },
+          { fn: "shop-mail-a", id: "a", config: "{}" },
+        ],
+      });
+      expect(answer).toEqual({ kind: "taken", fn: "shop-mail-a", app: "shop" });
+      const { registration, functions } = await store.reads.functions(env);
+      expect([registration, functions.length]).toEqual([1, 1]);
+    });
+
+    everyWrite(
+      open,
+      "register",
+      async ({ store }) =>
+        () =>
+          store.register(shop("a", "b")),
+      (answer) => ({ ...answer, changed: "only the first time" }),
+    );
+  });
+}

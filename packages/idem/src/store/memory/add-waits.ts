@@ -1,0 +1,96 @@
+// A run begins to wait. What is already decided is recorded at once instead: a signal that is taken, a child that has ended,
+// a child that was refused.
+import type { Outcome } from "../../model/outcome.ts";
+import type { NewWait } from "../../model/wait.ts";
+import type { NestedIngest } from "../store.ts";
+import { newestRerun } from "./create-run.ts";
+import { replaceWait } from "./end-wait.ts";
+import { copyOutcome, findStep, recordStep } from "./record-step.ts";
+import { runOf } from "./show.ts";
+import type { Moment, RunRow, Tables, WaitRow } from "./tables.ts";
+
+/** Answers how many were decided at once. A wait already there, or already over, stays as it is. */
+export function addWaits(
+  tables: Tables,
+  at: Moment,
+  runId: string,
+  waits: readonly NewWait[],
+  nested: NestedIngest | null,
+): number {
+  let decidedCount = 0;
+  for (const wait of waits) {
+    if (tables.waitsOf(runId).some((other) => other.stepId === wait.stepId)) continue;
+    if (findStep(tables, runId, wait.stepId) !== undefined) continue;
+    const added = addWait(tables, at, runId, wait, nested);
+    if (added === null) continue;
+    const step = { ...wait, kind: wait.stepKind, outcome: added, attempt: 1, startedAt: at.now, endedAt: at.now };
+    recordStep(tables, at, runId, step, null);
+    decidedCount += 1;
+  }
+  return decidedCount;
+}
+
+/** Null when the run now waits, else the outcome to record. */
+function addWait(
+  tables: Tables,
+  at: Moment,
+  runId: string,
+  wait: NewWait,
+  nested: NestedIngest | null,
+): Outcome | null {
+  const row: WaitRow = {
+    runId,
+    stepId: wait.stepId,
+    name: wait.name,
+    repeat: wait.repeat,
+    kind: wait.kind,
+    stepKind: wait.stepKind,
+    timeoutAt: wait.timeoutAt,
+    onTimeout: copyOutcome(wait.onTimeout),
+    eventName: null,
+    path: "",
+    value: "",
+    rest: null,
+    signal: null,
+    childRunId: null,
+    startedAt: at.now,
+    stamp: at.stamp(),
+  };
+  const begin = (more: Partial<WaitRow>): null => {
+    tables.waits.put(runId, [...tables.waitsOf(runId), { ...row, ...more }]);
+    return null;
+  };
+  switch (wait.kind) {
+    case "time":
+      return begin({});
+    case "event":
+      return begin({ eventName: wait.eventName, path: wait.path, value: wait.value, rest: wait.rest });
+    case "signal": {
+      const [holder] = tables.findWaits((other) => other.signal === wait.signal);
+      if (holder !== undefined && wait.onTaken !== "replace") return wait.onTaken;
+      // The one who loses its signal goes on waiting, until its timeout.
+      if (holder !== undefined) replaceWait(tables, holder, { ...holder, signal: null });
+      return begin({ signal: wait.signal });
+    }
+    case "run": {
+      const childRunId = startedBy(tables, nested, wait.pair);
+      if (childRunId === null) return wait.onRefused;
+      return endOutcome(runOf(tables, childRunId)) ?? begin({ childRunId });
+    }
+  }
+}
+
+/** The run that answers for a pair of the same patch: started by it, or the first of its key or event. */
+function startedBy(tables: Tables, nested: NestedIngest | null, index: number): string | null {
+  const pair = nested?.pairs[index];
+  const event = pair === undefined ? undefined : nested?.events[pair.event];
+  const decisions = event === undefined ? [] : (tables.decisions.get(event.id) ?? []);
+  const runId = decisions.find(({ fn }) => fn === pair?.fn)?.runId ?? null;
+  return runId === null ? null : newestRerun(tables, runId);
+}
+
+/** What waiting for this run gives; null while it is open. */
+export function endOutcome(run: RunRow): Outcome | null {
+  if (run.endState === null) return null;
+  return { kind: run.endState === "completed" ? "value" : "error", json: run.result ?? "null" };
+}

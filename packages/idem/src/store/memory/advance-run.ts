@@ -1,0 +1,79 @@
+// The one way a run moves: all of the patch or nothing, and only by the holder of the fence.
+// Repeat: steps and attempts already there are kept and answered; a repeated end by the same fence is answered as the first.
+import type { Step } from "../../model/step.ts";
+import type { AdvanceAnswer, Advanced, AdvanceInput, WokenRun } from "../store.ts";
+import { addWaits } from "./add-waits.ts";
+import { endRun } from "./end-run.ts";
+import { expireWaits } from "./end-wait.ts";
+import { staleRegistration, storeEvents } from "./ingest.ts";
+import { findStep, lastStamp, recordAttempt, recordStep } from "./record-step.ts";
+import { type JobRow, type Moment, never, type RunRow, type Tables } from "./tables.ts";
+
+export function advanceRun(tables: Tables, at: Moment, input: AdvanceInput): AdvanceAnswer {
+  const run = tables.runs.get(input.runId);
+  if (run !== undefined && run.endState !== null) return answerEnded(tables, at, input, run);
+  const job = tables.jobs.get(input.jobId);
+  if (run === undefined || job === undefined || !isHeldBy(job, input)) return { kind: "fenced" };
+  const stale = staleRegistration(tables, input.ingest);
+  if (stale !== null) return stale;
+
+  const steps = input.steps.map((step) => recordStep(tables, at, run.id, step, input.worker));
+  if (steps.some(({ recorded }) => recorded)) tables.jobs.put(job.id, { ...job, lostWorkers: 0 });
+  for (const attempt of input.attempts) recordAttempt(tables, at, run.id, attempt, input.worker);
+  const ingested = input.ingest === null ? null : storeEvents(tables, at, input.ingest, null);
+  const decidedCount = addWaits(tables, at, run.id, input.waits, input.ingest);
+  return {
+    kind: "advanced",
+    now: at.now,
+    outcomes: steps.map(({ step }) => step.outcome),
+    ingested,
+    ...goOn(tables, at, input, decidedCount),
+  };
+}
+
+const isHeldBy = (job: JobRow, { runId, worker, fence }: AdvanceInput): boolean =>
+  job.kind === "run" && job.id === runId && job.leasedBy === worker && job.fence === fence;
+
+/** The answer to a lost answer: without it, the one who ended the run would be told that somebody else has it. */
+function answerEnded(tables: Tables, at: Moment, input: AdvanceInput, run: RunRow): AdvanceAnswer {
+  if (input.next.kind !== "end" || run.endedFence !== input.fence) return { kind: "ended", state: run.endState! };
+  return {
+    kind: "advanced",
+    now: at.now,
+    seen: lastStamp(tables, run.id),
+    outcomes: input.steps.map((step) => findStep(tables, run.id, step.stepId)?.outcome ?? step.outcome),
+    news: [],
+    leased: false,
+    ingested: null,
+    woken: [],
+  };
+}
+
+type GoneOn = Pick<Advanced, "seen" | "news" | "leased" | "woken">;
+
+function goOn(tables: Tables, at: Moment, input: AdvanceInput, decidedCount: number): GoneOn {
+  const { runId, next } = input;
+  if (next.kind === "end") {
+    const woken: WokenRun[] = endRun(tables, at, runId, { ...next, fence: input.fence });
+    return { seen: lastStamp(tables, runId), news: [], leased: false, woken };
+  }
+  // Who did not look has seen no more than before: an outcome that arrived meanwhile must still be news to its next call,
+  // or the run would suspend over it and sleep for ever.
+  if (next.kind === "continue" && !next.collect && decidedCount === 0) {
+    return { seen: input.seen, news: [], leased: true, woken: [] };
+  }
+  if (next.kind === "suspend" || next.collect) expireWaits(tables, at, runId);
+  const news = collectNews(tables, input);
+  const leased = next.kind === "continue" || news.length > 0;
+  if (!leased) suspend(tables, runId, next.dueAt);
+  return { seen: lastStamp(tables, runId), news, leased, woken: [] };
+}
+
+/** What waits left behind. Steps of workers are no news: the caller's own it knows, those of earlier holders were in its memo. */
+const collectNews = (tables: Tables, { runId, seen }: AdvanceInput): Step[] =>
+  tables.stepsOf(runId).filter((step) => step.stamp > seen && step.worker === null);
+
+function suspend(tables: Tables, runId: string, dueAt: number | null): void {
+  const timeouts = tables.waitsOf(runId).map((wait) => wait.timeoutAt ?? never);
+  tables.jobs.put(runId, { ...tables.jobs.get(runId)!, leasedBy: null, dueAt: Math.min(dueAt ?? never, ...timeouts) });
+}

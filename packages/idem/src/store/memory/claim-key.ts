@@ -1,0 +1,76 @@
+// Claim, settle, release: Idem's one primitive for keys of any scope. Asking again with the same token is the same asking.
+import { askClaim, type Claim, type ClaimAnswer } from "../../model/claim.ts";
+import { isOpen } from "../../model/window.ts";
+import type { ClaimInput, ReleaseAnswer, ReleaseInput, SettleAnswer } from "../store.ts";
+import type { Moment, Tables } from "./tables.ts";
+
+export function claimKey(tables: Tables, at: Moment, input: ClaimInput): ClaimAnswer {
+  const existing = tables.claim(input.scope, input.key);
+  const isTaken = existing !== null && existing.state !== "released" && isOpen(existing, at.windowNow);
+  if (isTaken && existing.holder === input.token) {
+    return existing.state === "in-flight" ? fresh(existing) : duplicate(existing);
+  }
+  const asked = askClaim(
+    existing,
+    {
+      scope: input.scope,
+      key: input.key,
+      holder: input.token,
+      generation: input.token,
+      windowMs: input.windowMs,
+      held: false,
+      fingerprint: input.fingerprint,
+      leaseMs: input.leaseMs,
+    },
+    at,
+  );
+  tables.putClaim(asked.claim);
+  return asked.taken ? fresh(asked.claim) : answerTaken(tables, at, input, asked.claim);
+}
+
+function answerTaken(tables: Tables, at: Moment, input: ClaimInput, claim: Claim): ClaimAnswer {
+  if (isMismatch(claim.fingerprint, input.fingerprint)) return { kind: "mismatch", since: claim.takenAt };
+  if (claim.state === "settled") return duplicate(claim);
+  if (claim.leaseUntil === null || at.now < claim.leaseUntil) {
+    return { kind: "in-flight", since: claim.takenAt, leaseUntil: claim.leaseUntil };
+  }
+  // The holder went silent. The window stays the same one: what it did may have happened.
+  const takenOver: Claim = {
+    ...claim,
+    holder: input.token,
+    fence: claim.fence + 1,
+    leaseUntil: at.now + input.leaseMs,
+  };
+  tables.putClaim(takenOver);
+  return fresh(takenOver);
+}
+
+const isMismatch = (one: string | null, other: string | null): boolean =>
+  one !== null && other !== null && one !== other;
+
+const fresh = ({ fence, endsAt, generation }: Claim): ClaimAnswer => ({ kind: "fresh", fence, endsAt, generation });
+
+const duplicate = ({ outcome, endsAt, generation }: Claim): ClaimAnswer => ({
+  kind: "duplicate",
+  outcome: outcome ?? "null",
+  endsAt,
+  generation,
+});
+
+export function settleKey(tables: Tables, scope: string, key: string, fence: number, outcome: string): SettleAnswer {
+  const claim = tables.claim(scope, key);
+  if (claim === null || claim.fence !== fence || claim.state === "released") return "lost";
+  if (claim.state === "in-flight") tables.putClaim({ ...claim, state: "settled", outcome, leaseUntil: null });
+  return "settled";
+}
+
+export function releaseKey(tables: Tables, at: Moment, input: ReleaseInput): ReleaseAnswer {
+  const { scope, key, fence, reason } = input;
+  const claim = tables.claim(scope, key);
+  if (claim === null) return "unknown";
+  if (fence !== null && (claim.fence !== fence || claim.state !== "in-flight")) return "lost";
+  if (claim.state === "released") return "released";
+  tables.putClaim({ ...claim, state: "released", held: false });
+  if (fence === null) tables.audit.put(`${tables.audit.all().length}`, { at: at.now, scope, key, reason });
+  return "released";
+}

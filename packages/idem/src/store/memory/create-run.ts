@@ -1,0 +1,47 @@
+// A run is created together with its job, which has its id: no open run without something that makes it move.
+import type { Run } from "../../model/run.ts";
+import type { Moment, RunJob, Tables } from "./tables.ts";
+
+interface NewRun
+  extends Pick<Run, "id" | "fn" | "eventId" | "key" | "subject" | "generation" | "previousRunId" | "rerunOf"> {
+  readonly rootRunId: string;
+  readonly rank: number;
+  readonly dueAt: number | null;
+  readonly leaseTo: string | null;
+}
+
+export function createRun(tables: Tables, at: Moment, input: NewRun): RunJob {
+  const { rank, dueAt: notBefore, leaseTo, ...run } = input;
+  if (tables.runs.has(run.id)) throw new Error(`Run id ${run.id} is already used; every run needs an id of its own`);
+  const dueAt = notBefore !== null && notBefore > at.now ? notBefore : null;
+  const leasedBy = dueAt === null ? leaseTo : null;
+  tables.runs.put(run.id, {
+    ...run,
+    newestRunId: run.id,
+    endState: null,
+    result: null,
+    createdAt: at.now,
+    startedAt: leasedBy === null ? null : at.now,
+    endedAt: null,
+    endedFence: null,
+  });
+  const job: RunJob = {
+    id: run.id,
+    kind: "run",
+    fn: run.fn,
+    rank,
+    dueAt,
+    fence: leasedBy === null ? 0 : 1,
+    leasedBy,
+    lostWorkers: 0,
+  };
+  tables.jobs.put(job.id, job);
+  return job;
+}
+
+/** The newest rerun of a run: the one that answers for it now. A run never rerun answers for itself. */
+export function newestRerun(tables: Tables, runId: string): string {
+  const run = tables.runs.get(runId);
+  if (run === undefined) return runId;
+  return tables.runs.get(run.rootRunId)?.newestRunId ?? runId;
+}

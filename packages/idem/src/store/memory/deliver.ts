@@ -1,0 +1,23 @@
+// Waits that end from outside. The row decides: a wait that is gone was ended by something else and stays as it was decided.
+import type { Outcome } from "../../model/outcome.ts";
+import type { ResumeAnswer, ResumeInput, SignalAnswer, WokenRun } from "../store.ts";
+import { endWait } from "./end-wait.ts";
+import type { Moment, Tables } from "./tables.ts";
+
+/** Ends the deliver job together with the waits, so an event is delivered by whoever holds the job last, and once. */
+export function resumeWaits(tables: Tables, at: Moment, input: ResumeInput): ResumeAnswer {
+  const job = tables.jobs.get(input.jobId);
+  if (job === undefined || job.kind !== "deliver" || job.fence !== input.fence) return { kind: "fenced" };
+  const woken: WokenRun[] = [];
+  for (const { runId, stepId } of input.waits) {
+    const wait = tables.waitsOf(runId).find((row) => row.stepId === stepId);
+    if (wait !== undefined) woken.push(endWait(tables, at, wait, input.outcome));
+  }
+  tables.jobs.delete(job.id);
+  return { kind: "resumed", woken };
+}
+
+export function sendSignal(tables: Tables, at: Moment, signal: string, outcome: Outcome): SignalAnswer {
+  const [wait] = tables.findWaits((row) => row.signal === signal);
+  return wait === undefined ? { kind: "nobody-waits" } : { kind: "resumed", woken: endWait(tables, at, wait, outcome) };
+}

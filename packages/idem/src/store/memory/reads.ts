@@ -1,0 +1,158 @@
+// Reads for the API: copies of what is there now.
+import { eventScope } from "../../model/claim.ts";
+import type { StoreReads } from "../store.ts";
+import { isDue } from "./lease-jobs.ts";
+import { showEvent, showMemo, showRun } from "./show.ts";
+import type { Database, FunctionRow, Moment } from "./tables.ts";
+
+export function memoryReads(database: Database, moment: () => Moment): StoreReads {
+  return {
+    async functions(env) {
+      const tables = database.env(env);
+      const present = tables.functions.all().filter((row) => !row.archived);
+      return { registration: tables.registration, functions: present.sort(by(({ fn }) => fn)).map(showFunction) };
+    },
+
+    async run(env, runId) {
+      const tables = database.env(env);
+      const row = tables.runs.get(runId);
+      return row === undefined ? null : showRun(tables, row);
+    },
+
+    async runs(env, { fn, state, eventId, before, limit }) {
+      const tables = database.env(env);
+      return tables.runs
+        .all()
+        .filter((row) => fn === undefined || row.fn === fn)
+        .filter((row) => eventId === undefined || row.eventId === eventId)
+        .filter((row) => before === undefined || row.id < before)
+        .map((row) => showRun(tables, row))
+        .filter((run) => state === undefined || run.state === state)
+        .sort(by(({ id }) => id))
+        .reverse()
+        .slice(0, limit);
+    },
+
+    async runMemo(env, runId) {
+      const tables = database.env(env);
+      const row = tables.runs.get(runId);
+      return row === undefined ? null : showMemo(tables, row);
+    },
+
+    async event(env, eventId) {
+      const row = database.env(env).events.get(eventId);
+      return row === undefined ? null : showEvent(row);
+    },
+
+    async eventByCallerId(env, callerId) {
+      const tables = database.env(env);
+      const claim = tables.claim(eventScope, callerId);
+      const row = claim === null ? undefined : tables.events.get(claim.holder);
+      return row === undefined ? null : showEvent(row);
+    },
+
+    async events(env, { name, before, limit }) {
+      return database
+        .env(env)
+        .events.all()
+        .filter((row) => name === undefined || row.name === name)
+        .filter((row) => before === undefined || row.id < before)
+        .sort(by(({ id }) => id))
+        .reverse()
+        .slice(0, limit)
+        .map(showEvent);
+    },
+
+    async duplicatesOf(env, eventId, limit) {
+      return database
+        .env(env)
+        .events.all()
+        .filter((row) => row.firstEventId === eventId)
+        .sort(by(({ id }) => id))
+        .slice(0, limit)
+        .map(showEvent);
+    },
+
+    async decisionsOfEvent(env, eventId) {
+      return [...(database.env(env).decisions.get(eventId) ?? [])];
+    },
+
+    async duplicatesOfRun(env, runId, limit) {
+      return database
+        .env(env)
+        .decisions.all()
+        .flat()
+        .filter((decision) => decision.runId === runId && decision.kind !== "started")
+        .sort(by((decision) => decision.eventId))
+        .slice(0, limit);
+    },
+
+    async claim(env, scope, key) {
+      return database.env(env).claim(scope, key);
+    },
+
+    async claims(env, { scope, after, limit }) {
+      return database
+        .env(env)
+        .claims.all()
+        .filter((claim) => scope === undefined || claim.scope === scope)
+        .filter((claim) => after === undefined || isAfter(claim, after))
+        .sort((a, b) => (isAfter(a, b) ? 1 : -1))
+        .slice(0, limit);
+    },
+
+    async waitPaths(env, eventName) {
+      const waits = database.env(env).findWaits((wait) => wait.eventName === eventName);
+      return [...new Set(waits.map((wait) => wait.path))].sort();
+    },
+
+    async waitCandidates(env, eventId, probes) {
+      const tables = database.env(env);
+      const event = tables.events.get(eventId);
+      if (event === undefined) return [];
+      return tables
+        .findWaits((wait) => wait.eventName === event.name && wait.stamp < event.stamp)
+        .filter((wait) => wait.path === "" || probes.some((p) => p.path === wait.path && p.value === wait.value))
+        .map(({ runId, stepId, rest }) => ({
+          runId,
+          stepId,
+          rest,
+          event: showEvent(tables.events.get(tables.runs.get(runId)!.eventId)!),
+        }));
+    },
+
+    async counts(env) {
+      const tables = database.env(env);
+      const at = moment();
+      const count = { queued: 0, running: 0, waiting: 0 };
+      for (const row of tables.runs.all()) {
+        const { state } = showRun(tables, row);
+        if (state === "queued" || state === "running" || state === "waiting") count[state] += 1;
+      }
+      const dueByFunction: Record<string, number> = {};
+      for (const job of tables.jobs.all()) {
+        if (job.kind !== "run" || job.leasedBy !== null || !isDue(job, at)) continue;
+        dueByFunction[job.fn] = (dueByFunction[job.fn] ?? 0) + 1;
+      }
+      return { ...count, dueByFunction };
+    },
+  };
+}
+
+function showFunction({ fn, app, id, config, pausedAt }: FunctionRow) {
+  return { fn, app, id, config, pausedAt };
+}
+
+// By code unit, as ids and keys are compared everywhere; never by a person's alphabet.
+const by =
+  <R>(text: (row: R) => string) =>
+  (a: R, b: R): number => {
+    const [one, other] = [text(a), text(b)];
+    return one < other ? -1 : one > other ? 1 : 0;
+  };
+
+interface ScopedKey {
+  readonly scope: string;
+  readonly key: string;
+}
+const isAfter = (a: ScopedKey, b: ScopedKey): boolean => a.scope > b.scope || (a.scope === b.scope && a.key > b.key);

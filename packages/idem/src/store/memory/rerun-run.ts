@@ -1,0 +1,39 @@
+// A new run from an old one: past keys, with the old subject and generation, so its destination keys are the same.
+// From now on the new run answers for its chain: the key's holder and every later duplicate name it.
+// Repeat: the new run's id tells.
+import { functionScope } from "../../model/claim.ts";
+import type { RerunAnswer, RerunInput } from "../store.ts";
+import { createRun } from "./create-run.ts";
+import { runOf, showLeasedJob } from "./show.ts";
+import type { Moment, RunRow, Tables } from "./tables.ts";
+
+export function rerunRun(tables: Tables, at: Moment, input: RerunInput): RerunAnswer {
+  const { newRunId } = input;
+  if (tables.runs.has(newRunId)) return { kind: "started", runId: newRunId, leased: null };
+  const old = tables.runs.get(input.runId);
+  if (old === undefined) return { kind: "unknown" };
+  const job = createRun(tables, at, {
+    id: newRunId,
+    fn: old.fn,
+    eventId: old.eventId,
+    key: old.key,
+    subject: old.subject,
+    generation: old.generation,
+    previousRunId: null,
+    rerunOf: old.id,
+    rootRunId: old.rootRunId,
+    rank: input.rank,
+    dueAt: null,
+    leaseTo: input.leaseTo,
+  });
+  moveKey(tables, old, newRunId);
+  tables.runs.put(old.rootRunId, { ...runOf(tables, old.rootRunId), newestRunId: newRunId });
+  return { kind: "started", runId: newRunId, leased: job.leasedBy === null ? null : showLeasedJob(tables, job) };
+}
+
+/** Moves the key if a run of the same chain holds it. A window opened by another run is not ours. */
+function moveKey(tables: Tables, old: RunRow, newRunId: string): void {
+  const claim = old.key === null ? null : tables.claim(functionScope(old.fn), old.key);
+  if (claim === null || tables.runs.get(claim.holder)?.rootRunId !== old.rootRunId) return;
+  tables.putClaim({ ...claim, holder: newRunId, fence: claim.fence + 1, state: "in-flight" });
+}

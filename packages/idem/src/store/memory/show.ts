@@ -1,0 +1,94 @@
+// What a caller sees of the rows: a run with the state its job gives it, a memo, a leased job.
+import type { Event } from "../../model/event.ts";
+import type { Run, RunState } from "../../model/run.ts";
+import type { Wait } from "../../model/wait.ts";
+import type { LeasedJob, RunMemo } from "../store.ts";
+import type { EventRow, JobRow, RunRow, Tables, WaitRow } from "./tables.ts";
+
+export function showRun(tables: Tables, row: RunRow): Run {
+  const job = tables.jobs.get(row.id);
+  return {
+    id: row.id,
+    fn: row.fn,
+    eventId: row.eventId,
+    key: row.key,
+    subject: row.subject,
+    generation: row.generation,
+    previousRunId: row.previousRunId,
+    rerunOf: row.rerunOf,
+    state: row.endState ?? openState(job),
+    result: row.result,
+    createdAt: row.createdAt,
+    startedAt: row.startedAt,
+    endedAt: row.endedAt,
+    dueAt: job?.dueAt ?? null,
+  };
+}
+
+function openState(job: JobRow | undefined): RunState {
+  // An open run without a job is a defect that the sweep repairs; it waits until then.
+  if (job === undefined) return "waiting";
+  if (job.leasedBy !== null) return "running";
+  return job.dueAt === null ? "queued" : "waiting";
+}
+
+export function showEvent(row: EventRow): Event {
+  const { stamp: _, ...shown } = row;
+  return shown;
+}
+
+function showWait(row: WaitRow): Wait {
+  return {
+    runId: row.runId,
+    stepId: row.stepId,
+    name: row.name,
+    kind: row.kind,
+    stepKind: row.stepKind,
+    timeoutAt: row.timeoutAt,
+    eventName: row.eventName,
+    rest: row.rest,
+    signal: row.signal,
+    childRunId: row.childRunId,
+    startedAt: row.startedAt,
+  };
+}
+
+export function showMemo(tables: Tables, row: RunRow): RunMemo {
+  return {
+    run: showRun(tables, row),
+    event: showEvent(eventOf(tables, row.eventId)),
+    steps: [...tables.stepsOf(row.id)],
+    attempts: [...(tables.attempts.get(row.id) ?? [])],
+    waits: tables.waitsOf(row.id).map(showWait),
+  };
+}
+
+export function showLeasedJob(tables: Tables, job: JobRow): LeasedJob {
+  if (job.kind === "deliver") {
+    return {
+      kind: "deliver",
+      jobId: job.id,
+      fence: job.fence,
+      event: showEvent(eventOf(tables, job.eventId)),
+    };
+  }
+  return {
+    kind: "run",
+    jobId: job.id,
+    fence: job.fence,
+    lostWorkers: job.lostWorkers,
+    memo: showMemo(tables, runOf(tables, job.id)),
+  };
+}
+
+export function runOf(tables: Tables, runId: string): RunRow {
+  const run = tables.runs.get(runId);
+  if (run === undefined) throw new Error(`The store has no run ${runId}, though another row names it`);
+  return run;
+}
+
+function eventOf(tables: Tables, eventId: string): EventRow {
+  const event = tables.events.get(eventId);
+  if (event === undefined) throw new Error(`The store has no event ${eventId}, though another row names it`);
+  return event;
+}

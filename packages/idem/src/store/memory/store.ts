@@ -1,0 +1,120 @@
+// The smallest honest store: the whole contract over plain maps, gone with the process. Other stores are compared with it.
+// Every operation is one synchronous step, so nothing can happen in its middle.
+import type { ClaimAnswer } from "../../model/claim.ts";
+import type { Outcome } from "../../model/outcome.ts";
+import { StoreClock } from "../clock.ts";
+import type {
+  AdvanceAnswer,
+  AdvanceInput,
+  CancelAnswer,
+  CancelInput,
+  ClaimInput,
+  HeartbeatAnswer,
+  Ingested,
+  IngestInput,
+  LeaseAnswer,
+  LeaseInput,
+  RegisterAnswer,
+  RegisterInput,
+  ReleaseAnswer,
+  ReleaseInput,
+  RerunAnswer,
+  RerunInput,
+  ResumeAnswer,
+  ResumeInput,
+  SettleAnswer,
+  SignalAnswer,
+  StaleRegistration,
+  Store,
+  StoreReads,
+  SweepAnswer,
+} from "../store.ts";
+import { advanceRun } from "./advance-run.ts";
+import { cancelRun } from "./cancel-run.ts";
+import { claimKey, releaseKey, settleKey } from "./claim-key.ts";
+import { resumeWaits, sendSignal } from "./deliver.ts";
+import { ingest } from "./ingest.ts";
+import { leaseJobs } from "./lease-jobs.ts";
+import { memoryReads } from "./reads.ts";
+import { register } from "./register.ts";
+import { rerunRun } from "./rerun-run.ts";
+import { sweep } from "./sweep.ts";
+import { Database, type Moment, type Tables } from "./tables.ts";
+import { handBack, heartbeat } from "./workers.ts";
+
+export class MemoryStore implements Store {
+  readonly reads: StoreReads;
+  private readonly database = new Database();
+  private readonly clock: StoreClock;
+
+  constructor(clock: { wallMs(): number; monoMs(): number }) {
+    this.clock = new StoreClock(clock);
+    this.reads = memoryReads(this.database, () => this.moment());
+  }
+
+  async register(input: RegisterInput): Promise<RegisterAnswer> {
+    return this.write(input.env, (tables) => register(tables, input));
+  }
+
+  async ingest(input: IngestInput): Promise<Ingested | StaleRegistration> {
+    return this.write(input.env, (tables, at) => ingest(tables, at, input));
+  }
+
+  async lease(input: LeaseInput): Promise<LeaseAnswer> {
+    return this.write(input.env, (tables, at) => leaseJobs(tables, at, input));
+  }
+
+  async advance(input: AdvanceInput): Promise<AdvanceAnswer> {
+    return this.write(input.env, (tables, at) => advanceRun(tables, at, input));
+  }
+
+  async resume(input: ResumeInput): Promise<ResumeAnswer> {
+    return this.write(input.env, (tables, at) => resumeWaits(tables, at, input));
+  }
+
+  async signal(env: string, signal: string, outcome: Outcome): Promise<SignalAnswer> {
+    return this.write(env, (tables, at) => sendSignal(tables, at, signal, outcome));
+  }
+
+  async cancel(input: CancelInput): Promise<CancelAnswer> {
+    return this.write(input.env, (tables, at) => cancelRun(tables, at, input));
+  }
+
+  async rerun(input: RerunInput): Promise<RerunAnswer> {
+    return this.write(input.env, (tables, at) => rerunRun(tables, at, input));
+  }
+
+  async claim(input: ClaimInput): Promise<ClaimAnswer> {
+    return this.write(input.env, (tables, at) => claimKey(tables, at, input));
+  }
+
+  async settle(env: string, scope: string, key: string, fence: number, outcome: string): Promise<SettleAnswer> {
+    return this.write(env, (tables) => settleKey(tables, scope, key, fence, outcome));
+  }
+
+  async release(input: ReleaseInput): Promise<ReleaseAnswer> {
+    return this.write(input.env, (tables, at) => releaseKey(tables, at, input));
+  }
+
+  async heartbeat(worker: string, termMs: number): Promise<HeartbeatAnswer> {
+    return this.database.transact(() => heartbeat(this.database, this.moment(), worker, termMs));
+  }
+
+  async handBack(worker: string): Promise<{ readonly count: number }> {
+    return this.database.transact(() => handBack(this.database, worker));
+  }
+
+  async sweep(input: { readonly max: number; readonly repair: boolean }): Promise<SweepAnswer> {
+    return this.database.transact(() => sweep(this.database, this.moment(), input));
+  }
+
+  async close(): Promise<void> {}
+
+  private write<T>(env: string, change: (tables: Tables, at: Moment) => T): T {
+    return this.database.transact(() => change(this.database.env(env), this.moment()));
+  }
+
+  private moment(): Moment {
+    return { ...this.clock.read(), stamp: () => this.clock.stamp() };
+  }
+}

@@ -1,0 +1,222 @@
+// The tables of the memory store: maps of frozen rows. A row is replaced, never changed, so what was given out stays as it
+// was; and every change is journalled, so an operation that throws leaves nothing behind.
+import type { Claim, Instant } from "../../model/claim.ts";
+import type { Decision } from "../../model/decision.ts";
+import type { Event } from "../../model/event.ts";
+import type { Outcome } from "../../model/outcome.ts";
+import type { EndState, Run } from "../../model/run.ts";
+import type { FailedAttempt, Step } from "../../model/step.ts";
+import type { Wait } from "../../model/wait.ts";
+import type { RegisteredFunction } from "../store.ts";
+
+/** When an operation happens: one reading of the store's clock, and stamps that grow. */
+export interface Moment extends Instant {
+  stamp(): number;
+}
+
+export interface FunctionRow extends RegisteredFunction {
+  readonly archived: boolean;
+}
+
+export interface EventRow extends Event {
+  readonly stamp: number;
+}
+
+export interface RunRow extends Omit<Run, "state" | "dueAt"> {
+  readonly endState: EndState | null;
+  /** The fence that ended it; tells a repeated end from somebody else's. Null when it was cancelled. */
+  readonly endedFence: number | null;
+  /** The first run of its chain of reruns: itself unless it is a rerun. */
+  readonly rootRunId: string;
+  /** The newest run of the chain; kept up to date on the root only. */
+  readonly newestRunId: string;
+}
+
+export interface WaitRow extends Wait {
+  readonly repeat: number;
+  readonly onTimeout: Outcome;
+  readonly path: string;
+  readonly value: string;
+  readonly stamp: number;
+}
+
+interface JobBase {
+  readonly id: string;
+  readonly rank: number;
+  readonly dueAt: number | null;
+  readonly fence: number;
+  readonly leasedBy: string | null;
+  readonly lostWorkers: number;
+}
+export interface RunJob extends JobBase {
+  readonly kind: "run";
+  readonly fn: string;
+}
+export interface DeliverJob extends JobBase {
+  readonly kind: "deliver";
+  readonly eventId: string;
+}
+/** A run's job has the run's id. */
+export type JobRow = RunJob | DeliverJob;
+
+export interface WorkerRow {
+  readonly until: number;
+  readonly dead: boolean;
+}
+
+export interface AuditRow {
+  readonly at: number;
+  readonly scope: string;
+  readonly key: string;
+  readonly reason: string;
+}
+
+/** The due time of a job that only an event, a signal or another run can make due. */
+export const never = Number.MAX_SAFE_INTEGER;
+
+type Journal = (() => void)[];
+
+export class Rows<R> {
+  private readonly rows = new Map<string, R>();
+
+  constructor(private readonly journal: Journal) {}
+
+  get(key: string): R | undefined {
+    return this.rows.get(key);
+  }
+
+  has(key: string): boolean {
+    return this.rows.has(key);
+  }
+
+  put(key: string, row: R): void {
+    this.remember(key);
+    this.rows.set(key, freeze(row));
+  }
+
+  delete(key: string): void {
+    if (!this.rows.has(key)) return;
+    this.remember(key);
+    this.rows.delete(key);
+  }
+
+  /** A list of its own: the table may change while it is walked. In no order. */
+  all(): R[] {
+    return [...this.rows.values()];
+  }
+
+  entries(): [string, R][] {
+    return [...this.rows.entries()];
+  }
+
+  private remember(key: string): void {
+    const before = this.rows.get(key);
+    this.journal.push(before === undefined ? () => this.rows.delete(key) : () => this.rows.set(key, before));
+  }
+}
+
+/** Everything one environment has. Nothing in here can name a row of another one. */
+export class Tables {
+  readonly meta: Rows<number>;
+  readonly functions: Rows<FunctionRow>;
+  readonly events: Rows<EventRow>;
+  /** By event, in the order of their functions. */
+  readonly decisions: Rows<readonly Decision[]>;
+  readonly claims: Rows<Claim>;
+  readonly runs: Rows<RunRow>;
+  /** By run, in the order of their stamps, as are attempts and waits. */
+  readonly steps: Rows<readonly Step[]>;
+  readonly attempts: Rows<readonly FailedAttempt[]>;
+  readonly waits: Rows<readonly WaitRow[]>;
+  readonly jobs: Rows<JobRow>;
+  readonly audit: Rows<AuditRow>;
+
+  constructor(journal: Journal) {
+    this.meta = new Rows(journal);
+    this.functions = new Rows(journal);
+    this.events = new Rows(journal);
+    this.decisions = new Rows(journal);
+    this.claims = new Rows(journal);
+    this.runs = new Rows(journal);
+    this.steps = new Rows(journal);
+    this.attempts = new Rows(journal);
+    this.waits = new Rows(journal);
+    this.jobs = new Rows(journal);
+    this.audit = new Rows(journal);
+  }
+
+  get registration(): number {
+    return this.meta.get("registration") ?? 0;
+  }
+
+  claim(scope: string, key: string): Claim | null {
+    return this.claims.get(claimKey(scope, key)) ?? null;
+  }
+
+  putClaim(claim: Claim): void {
+    this.claims.put(claimKey(claim.scope, claim.key), claim);
+  }
+
+  deleteClaim(claim: Claim): void {
+    this.claims.delete(claimKey(claim.scope, claim.key));
+  }
+
+  waitsOf(runId: string): readonly WaitRow[] {
+    return this.waits.get(runId) ?? [];
+  }
+
+  stepsOf(runId: string): readonly Step[] {
+    return this.steps.get(runId) ?? [];
+  }
+
+  /** Waits that fit, in the order they were registered. */
+  findWaits(fits: (wait: WaitRow) => boolean): WaitRow[] {
+    const found = this.waits.all().flatMap((waits) => waits.filter(fits));
+    return found.sort((a, b) => a.stamp - b.stamp);
+  }
+}
+
+export class Database {
+  /** Workers hold jobs of any environment. */
+  readonly workers: Rows<WorkerRow>;
+  private readonly journal: Journal = [];
+  private readonly environments = new Map<string, Tables>();
+
+  constructor() {
+    this.workers = new Rows(this.journal);
+  }
+
+  env(env: string): Tables {
+    let tables = this.environments.get(env);
+    if (tables === undefined) {
+      tables = new Tables(this.journal);
+      this.environments.set(env, tables);
+    }
+    return tables;
+  }
+
+  allEnvironments(): Tables[] {
+    return [...this.environments.values()];
+  }
+
+  /** All of `change` or nothing of it. */
+  transact<T>(change: () => T): T {
+    try {
+      return change();
+    } catch (error) {
+      for (const undo of this.journal.toReversed()) undo();
+      throw error;
+    } finally {
+      this.journal.length = 0;
+    }
+  }
+}
+
+// The length makes it unambiguous, whatever characters scope and key have.
+const claimKey = (scope: string, key: string): string => `${scope.length}:${scope}${key}`;
+
+function freeze<T>(row: T): T {
+  if (typeof row !== "object" || row === null || Object.isFrozen(row)) return row;
+  for (const part of Object.values(row)) freeze(part);
+  return Object.freeze(row);
+}

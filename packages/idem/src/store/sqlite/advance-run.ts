@@ -1,0 +1,106 @@
+// The one way a run moves. All of the patch or nothing, and only by the holder of the fence.
+import type { Outcome } from "../../model/outcome.ts";
+import type { AdvanceAnswer, Advanced, AdvanceInput, Ingested, NestedIngest, NewPair } from "../store.ts";
+import { beginWait } from "./begin-wait.ts";
+import { endRun } from "./end-run.ts";
+import { expireWaits } from "./end-wait.ts";
+import { ingestAll, someoneWaitsFor, staleRegistration } from "./ingest-events.ts";
+import { findRun, stepsOfRun } from "./read-memo.ts";
+import { findOutcome, insertAttempt, insertStep } from "./record-step.ts";
+import { readStep } from "./rows.ts";
+import type { Transaction } from "./transaction.ts";
+
+const selectJobSql = "select fence, leased_by, lost_workers from jobs where env = ? and id = ?";
+const resetLostWorkersSql = "update jobs set lost_workers = 0 where env = ? and id = ?";
+const suspendJobSql = "update jobs set leased_by = null, due_at = ? where env = ? and id = ?";
+
+// A run that waits for an event without end is not due, and not "queued" either.
+const neverDue = Number.MAX_SAFE_INTEGER;
+
+export function advanceRun(tx: Transaction, input: AdvanceInput): AdvanceAnswer {
+  const { env, runId, jobId, fence, worker, next } = input;
+  const { connection, at } = tx;
+  const job = connection.one<{ fence: number; leased_by: string | null; lost_workers: number }>(
+    selectJobSql,
+    env,
+    jobId,
+  );
+  if (job === undefined || job.leased_by !== worker || job.fence !== fence) return refuse(tx, input);
+
+  const stale = input.ingest === null ? null : staleRegistration(tx, env, input.ingest.registration);
+  if (stale !== null) return stale;
+
+  let recorded = 0;
+  const outcomes: Outcome[] = [];
+  for (const step of input.steps) {
+    if (insertStep(tx, env, runId, worker, step)) {
+      recorded++;
+      outcomes.push(step.outcome);
+    } else {
+      outcomes.push(findOutcome(tx, env, runId, step.stepId)!);
+    }
+  }
+  if (recorded > 0 && job.lost_workers > 0) connection.run(resetLostWorkersSql, env, jobId);
+  for (const attempt of input.attempts) insertAttempt(tx, env, runId, worker, attempt);
+
+  const ingested = input.ingest === null ? null : ingestNested(tx, env, input.ingest);
+  let recordedAtOnce = false;
+  for (const wait of input.waits) {
+    if (beginWait(tx, env, runId, wait, input.ingest, ingested)) recordedAtOnce = true;
+  }
+
+  const answer = { kind: "advanced", now: at.now, outcomes, ingested } as const;
+  if (next.kind === "end") {
+    const run = findRun(connection, env, runId)!;
+    const woken = endRun(tx, env, run, { state: next.state, result: next.result, fence, releaseKey: next.releaseKey });
+    return { ...answer, seen: input.seen, news: [], leased: false, woken };
+  }
+  if (next.kind === "continue" && !next.collect && !recordedAtOnce) {
+    return { ...answer, seen: input.seen, news: [], leased: true, woken: [] };
+  }
+  const nextTimeoutAt = expireWaits(tx, env, runId);
+  const steps = stepsOfRun(connection, env, runId);
+  // What a worker recorded itself is no news to it; what nobody's worker recorded ended a wait.
+  const news = steps.filter((step) => step.stamp > input.seen && step.worker === null).map(readStep);
+  const seen = steps.at(-1)?.stamp ?? input.seen;
+  const suspended = next.kind === "suspend" && news.length === 0;
+  if (suspended) connection.run(suspendJobSql, earliest(next.dueAt, nextTimeoutAt), env, jobId);
+  return { ...answer, seen, news, leased: !suspended, woken: [] };
+}
+
+const earliest = (a: number | null, b: number | null): number => Math.min(a ?? neverDue, b ?? neverDue);
+
+function refuse(tx: Transaction, input: AdvanceInput): AdvanceAnswer {
+  const run = findRun(tx.connection, input.env, input.runId);
+  if (run === undefined || run.ended_state === null) return { kind: "fenced" };
+  if (input.next.kind !== "end" || run.ended_fence !== input.fence) return { kind: "ended", state: run.ended_state };
+  // The same end again, after its answer was lost: "0 rows" must not be taken for "fenced" (store.md §6, race 8).
+  const again: Advanced = {
+    kind: "advanced",
+    now: tx.at.now,
+    seen: input.seen,
+    outcomes: input.steps.map((step) => findOutcome(tx, input.env, input.runId, step.stepId) ?? step.outcome),
+    news: [],
+    leased: false,
+    ingested: null,
+    woken: [],
+  };
+  return again;
+}
+
+/** Events that a step or a run sends in its own transaction. Those nobody listens to are not stored at all. */
+export function ingestNested(tx: Transaction, env: string, nested: NestedIngest): Ingested {
+  const kept = nested.events.map((event) => event.ifAwaited !== true || someoneWaitsFor(tx, env, event.name));
+  if (kept.every(Boolean)) return ingestAll(tx, env, nested.events, nested.pairs, null);
+  const position = new Map<number, number>();
+  const events = nested.events.filter((_, i) => {
+    if (kept[i]) position.set(i, position.size);
+    return kept[i];
+  });
+  const pairs: NewPair[] = [];
+  for (const pair of nested.pairs) {
+    const event = position.get(pair.event);
+    if (event !== undefined) pairs.push({ ...pair, event });
+  }
+  return ingestAll(tx, env, events, pairs, null);
+}

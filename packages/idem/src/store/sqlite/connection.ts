@@ -1,0 +1,81 @@
+// One SQLite handle with its prepared statements. Durability is set here, read back here, and refused here:
+// better-sqlite3 drops `synchronous` to NORMAL after the first write in WAL mode unless it is set (reliability §5.1).
+import Database from "better-sqlite3";
+import { errors } from "../../model/errors.ts";
+
+// 3.51.3 mends a WAL-reset race that two connections checkpointing together can meet (reliability §5.1).
+const versionMin = [3, 51, 3] as const;
+
+// 16 MiB of 4 KiB pages: checkpoints stay short and the log stays well under its 64 MiB alarm.
+const checkpointPages = 4_000;
+
+export type Param = string | number | null;
+
+export class Connection {
+  readonly db: Database.Database;
+  private readonly statements = new Map<string, Database.Statement>();
+
+  constructor(
+    readonly path: string,
+    options: { readonly: boolean; synchronous?: "FULL" | "NORMAL" },
+  ) {
+    this.db = new Database(path, { readonly: options.readonly, timeout: 50 });
+    const version = this.one<{ v: string }>("select sqlite_version() as v")!.v;
+    if (isOlder(version)) {
+      throw errors.STORE_NOT_DURABLE({ path, why: `SQLite ${version} is older than ${versionMin.join(".")}` });
+    }
+    if (options.readonly) return;
+    if (path !== ":memory:") {
+      this.db.pragma("journal_mode = WAL");
+      this.expectPragma("journal_mode", "wal");
+    }
+    this.db.pragma(`synchronous = ${options.synchronous ?? "FULL"}`);
+    if (options.synchronous === undefined) this.expectPragma("synchronous", 2);
+    this.db.pragma(`wal_autocheckpoint = ${checkpointPages}`);
+    this.db.pragma("cache_size = -65536");
+    this.db.pragma("temp_store = MEMORY");
+  }
+
+  private expectPragma(name: string, wanted: string | number): void {
+    const found = this.db.pragma(name, { simple: true });
+    if (found !== wanted) {
+      throw errors.STORE_NOT_DURABLE({ path: this.path, why: `${name} is ${String(found)} instead of ${wanted}` });
+    }
+  }
+
+  private prepare(sql: string): Database.Statement {
+    let statement = this.statements.get(sql);
+    if (statement === undefined) {
+      statement = this.db.prepare(sql);
+      this.statements.set(sql, statement);
+    }
+    return statement;
+  }
+
+  /** Runs a write and says how many rows it changed. */
+  run(sql: string, ...params: Param[]): number {
+    return this.prepare(sql).run(...params).changes;
+  }
+
+  one<Row>(sql: string, ...params: Param[]): Row | undefined {
+    return this.prepare(sql).get(...params) as Row | undefined;
+  }
+
+  all<Row>(sql: string, ...params: Param[]): Row[] {
+    return this.prepare(sql).all(...params) as Row[];
+  }
+
+  close(): void {
+    this.statements.clear();
+    this.db.close();
+  }
+}
+
+function isOlder(version: string): boolean {
+  const parts = version.split(".").map(Number);
+  for (let i = 0; i < versionMin.length; i++) {
+    const difference = (parts[i] ?? 0) - versionMin[i]!;
+    if (difference !== 0) return difference < 0;
+  }
+  return false;
+}

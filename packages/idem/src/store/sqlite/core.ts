@@ -1,0 +1,197 @@
+// The synchronous core: a handle, a clock, and one function per operation. A batch of calls is one transaction, so everything
+// that arrived while the last commit was syncing shares the next one. The thread shell, the inline shell and the simulator
+// all run this same code.
+import { errors, IdemError } from "../../model/errors.ts";
+import { StoreClock } from "../clock.ts";
+import type { Store, StoreReads } from "../store.ts";
+import { advanceRun } from "./advance-run.ts";
+import { cancelRun } from "./cancel-run.ts";
+import { Connection } from "./connection.ts";
+import { ingestEvents } from "./ingest-events.ts";
+import { leaseJobs } from "./lease-jobs.ts";
+import { type Migration, migrate } from "./migrate.ts";
+import { OwnerLock } from "./owner-lock.ts";
+import { readsOver } from "./reads.ts";
+import { registerFunctions } from "./register-functions.ts";
+import { rerunRun } from "./rerun-run.ts";
+import { resumeSignal, resumeWaits } from "./resume-waits.ts";
+import { releaseClaim, settleClaim, takeClaim } from "./settle-claim.ts";
+import type { Transaction } from "./transaction.ts";
+import { handBackJobs, heartbeatWorker, sweepStore } from "./workers.ts";
+
+type Writes = Omit<Store, "reads" | "close">;
+type Operation = {
+  [K in keyof Writes]: (tx: Transaction, ...input: Parameters<Writes[K]>) => Awaited<ReturnType<Writes[K]>>;
+};
+
+const operations: Operation = {
+  register: registerFunctions,
+  ingest: ingestEvents,
+  lease: leaseJobs,
+  advance: advanceRun,
+  resume: resumeWaits,
+  signal: resumeSignal,
+  cancel: cancelRun,
+  rerun: rerunRun,
+  claim: takeClaim,
+  settle: settleClaim,
+  release: releaseClaim,
+  heartbeat: heartbeatWorker,
+  handBack: handBackJobs,
+  sweep: sweepStore,
+};
+
+export type OperationName = keyof Writes;
+export const operationNames = Object.keys(operations) as OperationName[];
+
+export interface Call {
+  readonly name: OperationName;
+  readonly input: readonly unknown[];
+}
+
+export type CallAnswer =
+  | { readonly ok: true; readonly value: unknown }
+  | {
+      readonly ok: false;
+      readonly code: IdemError["code"] | null;
+      readonly facts: Record<string, unknown>;
+      readonly message: string;
+    };
+
+export interface CoreOptions {
+  /** A file path, or ":memory:". */
+  readonly path: string;
+  readonly migrations: readonly Migration[];
+  readonly clock: { wallMs(): number; monoMs(): number };
+  /** Who opens the file, for the message another opener gets. */
+  readonly owner: string;
+  /** Only for the power-loss test's self-check: it must lose data. */
+  readonly synchronous?: "NORMAL";
+}
+
+const writeClockSql = `
+  insert into meta (name, value) values ('clock', ?) on conflict (name) do update set value = excluded.value`;
+const readClockSql = "select value from meta where name = 'clock'";
+const readEpochSql = "select value from meta where name = 'epoch'";
+const writeEpochSql = `
+  insert into meta (name, value) values ('epoch', ?) on conflict (name) do update set value = excluded.value`;
+const writeOwnerSql = `
+  insert into meta (name, value) values ('owner', ?) on conflict (name) do update set value = excluded.value`;
+const forgetWorkersSql = "update workers set until = 0 where dead_at is null";
+
+// How far the persisted clock may lag behind: a new owner starts this much later than what it finds.
+const clockLagMs = 1_000;
+
+export class SqliteCore {
+  private readonly connection: Connection;
+  private readonly lock: OwnerLock | null;
+  private readonly clock: StoreClock;
+  private readonly epoch: string;
+  private clockWritten: number;
+  readonly reads: ReturnType<typeof readsOver>;
+
+  constructor(options: CoreOptions) {
+    const { path } = options;
+    this.lock = path === ":memory:" ? null : OwnerLock.take(path);
+    try {
+      this.connection = new Connection(path, {
+        readonly: false,
+        ...(options.synchronous === undefined ? {} : { synchronous: options.synchronous }),
+      });
+      migrate(this.connection, options.migrations);
+      const stored = Number(this.connection.one<{ value: string }>(readClockSql)?.value ?? 0);
+      this.clockWritten = stored;
+      this.clock = new StoreClock(options.clock, stored === 0 ? 0 : stored + clockLagMs);
+      this.epoch = String(Number(this.connection.one<{ value: string }>(readEpochSql)?.value ?? 0) + 1);
+      this.connection.run(writeEpochSql, this.epoch);
+      this.connection.run(writeOwnerSql, options.owner);
+      // The lock says that whoever worked on this file is gone: its leases need not run out first.
+      if (this.lock !== null) this.connection.run(forgetWorkersSql);
+      this.reads = readsOver(this.connection, () => this.clock.read().now);
+    } catch (error) {
+      this.lock?.release();
+      throw error;
+    }
+  }
+
+  /** Runs all calls in one durable transaction and answers each. */
+  commit(calls: readonly Call[]): CallAnswer[] {
+    try {
+      return this.transact((tx) => calls.map((call) => succeed(this.apply(tx, call))));
+    } catch (error) {
+      if (isStorageFailure(error)) throw error;
+      // One call was at fault: run them again, each in a savepoint. They are pure functions of database, input and instant.
+      return this.transact((tx) => calls.map((call) => this.attempt(tx, call)));
+    }
+  }
+
+  private apply(tx: Transaction, call: Call): unknown {
+    return (operations[call.name] as (tx: Transaction, ...input: readonly unknown[]) => unknown)(tx, ...call.input);
+  }
+
+  private attempt(tx: Transaction, call: Call): CallAnswer {
+    const { connection } = this;
+    connection.run("savepoint call");
+    try {
+      const answer = succeed(this.apply(tx, call));
+      connection.run("release call");
+      return answer;
+    } catch (error) {
+      if (isStorageFailure(error)) throw error;
+      connection.run("rollback to call");
+      connection.run("release call");
+      return fail(error);
+    }
+  }
+
+  private transact<T>(body: (tx: Transaction) => T): T {
+    const { connection, clock } = this;
+    connection.run("begin immediate");
+    try {
+      const epoch = connection.one<{ value: string }>(readEpochSql)!.value;
+      if (epoch !== this.epoch) {
+        throw errors.STORE_OWNED({ path: connection.path, owner: "a process that took it over" });
+      }
+      const at = clock.read();
+      const answer = body({ connection, at, stamp: () => clock.stamp() });
+      if (at.now - this.clockWritten >= clockLagMs) {
+        connection.run(writeClockSql, String(at.now));
+        this.clockWritten = at.now;
+      }
+      connection.run("commit");
+      return answer;
+    } catch (error) {
+      if (connection.db.inTransaction) connection.run("rollback");
+      throw error;
+    }
+  }
+
+  read(name: keyof StoreReads, input: readonly unknown[]): unknown {
+    return (this.reads[name] as (...input: readonly unknown[]) => unknown)(...input);
+  }
+
+  close(): void {
+    this.connection.close();
+    this.lock?.release();
+  }
+}
+
+const succeed = (value: unknown): CallAnswer => ({ ok: true, value });
+
+export const fail = (error: unknown): CallAnswer =>
+  error instanceof IdemError
+    ? { ok: false, code: error.code, facts: error.facts, message: error.message }
+    : { ok: false, code: null, facts: {}, message: error instanceof Error ? error.message : String(error) };
+
+/** The disk's fault, or a lost owner: no call of the batch can be trusted. */
+function isStorageFailure(error: unknown): boolean {
+  if (error instanceof IdemError) return error.code === "STORE_OWNED";
+  const code = (error as { code?: unknown }).code;
+  return typeof code === "string" && /^SQLITE_(IOERR|FULL|CORRUPT|READONLY|CANTOPEN|NOTADB|BUSY|PROTOCOL)/.test(code);
+}
+
+export function readAnswer(answer: CallAnswer): unknown {
+  if (answer.ok) return answer.value;
+  if (answer.code !== null) throw new IdemError(answer.code, answer.facts);
+  throw errors.STORE_UNAVAILABLE({ why: answer.message });
+}

@@ -1,0 +1,54 @@
+// A run ends once. Its job and waits go, its key is settled or given back, and whoever waits for it is woken,
+// all in the transaction that says so.
+import { functionScope } from "../../model/claim.ts";
+import type { EndState } from "../../model/run.ts";
+import type { WokenRun } from "../store.ts";
+import { endWaitAndWake } from "./end-wait.ts";
+import type { WaitRow } from "./rows.ts";
+import type { Transaction } from "./transaction.ts";
+
+const endRunSql = `
+  update runs set ended_state = ?, result = ?, ended_at = ?, ended_fence = ?
+   where env = ? and id = ? and ended_state is null`;
+
+const deleteJobSql = "delete from jobs where env = ? and id = ?";
+const deleteWaitsSql = "delete from waits where env = ? and run_id = ?";
+
+const closeClaimSql = `
+  update claims set state = ?, held = 0
+   where env = ? and scope = ? and key = ? and holder = ? and state = 'in-flight'`;
+
+const waitsForChildSql = `
+  select run_id, step_id, kind, step_kind, name, repeat, timeout_at, on_timeout, on_timeout_json, event_name, rest, signal,
+         child_run_id, started_at
+    from waits indexed by waits_by_child where env = ? and child_run_id = ? order by stamp`;
+
+export interface Ending {
+  readonly state: EndState;
+  readonly result: string;
+  readonly fence: number | null;
+  readonly releaseKey: boolean;
+}
+
+export function endRun(
+  tx: Transaction,
+  env: string,
+  run: { id: string; fn: string; key: string | null },
+  ending: Ending,
+): WokenRun[] {
+  const { connection, at } = tx;
+  connection.run(endRunSql, ending.state, ending.result, at.now, ending.fence, env, run.id);
+  connection.run(deleteJobSql, env, run.id);
+  connection.run(deleteWaitsSql, env, run.id);
+  if (run.key !== null) {
+    const state = ending.releaseKey ? "released" : "settled";
+    connection.run(closeClaimSql, state, env, functionScope(run.fn), run.key, run.id);
+  }
+  const outcome = { kind: ending.state === "completed" ? "value" : "error", json: ending.result } as const;
+  const woken: WokenRun[] = [];
+  for (const wait of connection.all<WaitRow>(waitsForChildSql, env, run.id)) {
+    const parent = endWaitAndWake(tx, env, wait, outcome);
+    if (parent !== null) woken.push(parent);
+  }
+  return woken;
+}

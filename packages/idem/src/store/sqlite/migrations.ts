@@ -1,0 +1,12 @@
+// The schema's history, in order. A released file is never edited; a change is a new file.
+import { readPackageText } from "../../platform/package-files.ts";
+import type { Migration } from "./migrate.ts";
+
+const names = ["0001_foundation"] as const;
+
+export const loadMigrations = (): Migration[] =>
+  names.map((name) => ({
+    version: Number(name.slice(0, 4)),
+    name,
+    sql: readPackageText(`store/sqlite/migrations/${name}.sql`),
+  }));

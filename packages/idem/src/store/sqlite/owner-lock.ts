@@ -1,0 +1,42 @@
+// One process owns a SQLite file. The lock is an open write transaction on a small file beside it: the operating system drops
+// it when the owner dies, so a dead owner's lock is taken at once and a live one's never.
+import Database from "better-sqlite3";
+import { errors } from "../../model/errors.ts";
+
+const readOwnerSql = "select value from meta where name = 'owner'";
+
+export class OwnerLock {
+  private constructor(private readonly db: Database.Database) {}
+
+  static take(path: string): OwnerLock {
+    const db = new Database(`${path}-owner`, { timeout: 0 });
+    try {
+      db.exec("begin immediate");
+      return new OwnerLock(db);
+    } catch (error) {
+      db.close();
+      if (isBusy(error)) throw errors.STORE_OWNED({ path, owner: nameOfOwner(path) });
+      throw error;
+    }
+  }
+
+  release(): void {
+    if (this.db.open) this.db.close();
+  }
+}
+
+const isBusy = (error: unknown): boolean => String((error as { code?: unknown }).code).startsWith("SQLITE_BUSY");
+
+/** The owner leaves its name in the store itself; a store that is still being created has none yet. */
+function nameOfOwner(path: string): string {
+  let db: Database.Database | null = null;
+  try {
+    db = new Database(path, { readonly: true, timeout: 50 });
+    return (db.prepare(readOwnerSql).get() as { value: string } | undefined)?.value ?? "another process";
+  } catch {
+    // Only the name is missing then; that the file is owned is already known.
+    return "another process";
+  } finally {
+    db?.close();
+  }
+}

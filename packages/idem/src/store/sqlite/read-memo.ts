@@ -1,0 +1,64 @@
+// Everything a worker needs to go on with a run, read after the lease was taken and never before:
+// an old worker's last save must be either in this memo or refused (store.md §2.3).
+import type { RunMemo } from "../store.ts";
+import type { Connection } from "./connection.ts";
+import {
+  type AttemptRow,
+  type EventRow,
+  eventColumns,
+  type RunRow,
+  readAttempt,
+  readEvent,
+  readRun,
+  readStep,
+  readWait,
+  runColumns,
+  type StepRow,
+  type WaitRow,
+} from "./rows.ts";
+
+const selectRunSql = `
+  select ${runColumns}
+    from runs r left join jobs j on j.env = r.env and j.id = r.id
+   where r.env = ? and r.id = ?`;
+
+const selectEventSql = `select ${eventColumns} from events e where e.env = ? and e.id = ?`;
+
+const selectStepsSql = `
+  select step_id, name, repeat, kind, outcome, json, attempt, started_at, ended_at, stamp, worker
+    from steps where env = ? and run_id = ? order by stamp`;
+
+const selectAttemptsSql = `
+  select step_id, name, attempt, error, started_at, ended_at, retry_at, stamp, worker
+    from attempts where env = ? and run_id = ? order by stamp`;
+
+const selectWaitsSql = `
+  select run_id, step_id, kind, step_kind, name, repeat, timeout_at, on_timeout, on_timeout_json, event_name, rest, signal,
+         child_run_id, started_at
+    from waits where env = ? and run_id = ? order by stamp`;
+
+export const findRun = (connection: Connection, env: string, runId: string): RunRow | undefined =>
+  connection.one<RunRow>(selectRunSql, env, runId);
+
+export const findEvent = (connection: Connection, env: string, eventId: string): EventRow | undefined =>
+  connection.one<EventRow>(selectEventSql, env, eventId);
+
+export const waitsOfRun = (connection: Connection, env: string, runId: string): WaitRow[] =>
+  connection.all<WaitRow>(selectWaitsSql, env, runId);
+
+export const stepsOfRun = (connection: Connection, env: string, runId: string): StepRow[] =>
+  connection.all<StepRow>(selectStepsSql, env, runId);
+
+export function readMemo(connection: Connection, env: string, runId: string): RunMemo | null {
+  const run = findRun(connection, env, runId);
+  if (run === undefined) return null;
+  const event = findEvent(connection, env, run.event_id);
+  if (event === undefined) return null;
+  return {
+    run: readRun(run),
+    event: readEvent(event),
+    steps: stepsOfRun(connection, env, runId).map(readStep),
+    attempts: connection.all<AttemptRow>(selectAttemptsSql, env, runId).map(readAttempt),
+    waits: waitsOfRun(connection, env, runId).map(readWait),
+  };
+}

@@ -1,0 +1,195 @@
+// Reads for people and tools: keyset pages, no cursor held across calls, nothing here decides anything.
+import type { Event } from "../../model/event.ts";
+import type { RunState } from "../../model/run.ts";
+import type { ClaimFilter, EventFilter, RegisteredFunction, RunFilter, StoreCounts, StoreReads } from "../store.ts";
+import type { Connection, Param } from "./connection.ts";
+import { selectDecisionsSql } from "./ingest-events.ts";
+import { findEvent, findRun, readMemo } from "./read-memo.ts";
+import { registrationOf } from "./register-functions.ts";
+import {
+  type ClaimRow,
+  type DecisionRow,
+  type EventRow,
+  eventColumns,
+  type RunRow,
+  readClaim,
+  readDecision,
+  readEvent,
+  readRun,
+  runColumns,
+} from "./rows.ts";
+
+const functionsSql = `
+  select fn, app, id, config, paused_at as pausedAt from functions
+   where env = ? and archived_at is null order by fn`;
+
+const runsFrom = "from runs r left join jobs j on j.env = r.env and j.id = r.id";
+const runsSql = `select ${runColumns} ${runsFrom} where r.env = ? and r.id < ? order by r.id desc limit ?`;
+const runsOfFunctionSql = `
+  select ${runColumns} from runs r indexed by runs_by_function left join jobs j on j.env = r.env and j.id = r.id
+   where r.env = ? and r.fn = ? and r.id < ? order by r.id desc limit ?`;
+// Open runs are few and have a job each; the queue finds them without reading history.
+const openRunsSql = `
+  select ${runColumns} from jobs j join runs r on r.env = j.env and r.id = j.id
+   where j.env = ? and j.kind = 'run' and j.id < ? order by j.id desc limit ?`;
+const runsOfEventSql = `
+  with started as (select run_id from decisions where env = ? and event_id = ? and kind = 'started'),
+       every as (select run_id from started
+                 union all
+                 select r.id from runs r indexed by runs_by_root join started s on r.root_run_id = s.run_id
+                  where r.env = ? and r.rerun_of is not null)
+  select ${runColumns} from every join runs r on r.env = ? and r.id = every.run_id
+    left join jobs j on j.env = r.env and j.id = r.id
+   where r.id < ? order by r.id desc limit ?`;
+
+const eventsSql = `select ${eventColumns} from events e where e.env = ? and e.id < ? order by e.id desc limit ?`;
+const eventsByNameSql = `
+  select ${eventColumns} from events e where e.env = ? and e.name = ? and e.id < ? order by e.id desc limit ?`;
+const duplicatesSql = `
+  select ${eventColumns} from events e indexed by events_by_first
+   where e.env = ? and e.first_event_id = ? order by e.id limit ?`;
+
+const duplicatesOfRunSql = `
+  select event_id, fn, kind, reason, run_id, key, window_ends_at, first_event_id, decided_at
+    from decisions indexed by decisions_by_run
+   where env = ? and run_id = ? and kind <> 'started' order by event_id limit ?`;
+
+const claimColumns = `scope, key, holder, fence, generation, state, fingerprint, taken_at, lease_until, ends_at, held, asked,
+  last_asked_at, outcome`;
+const claimSql = `select ${claimColumns} from claims where env = ? and scope = ? and key = ?`;
+const claimsSql = `
+  select ${claimColumns} from claims where env = ? and (scope, key) > (?, ?) order by scope, key limit ?`;
+const claimsOfScopeSql = `
+  select ${claimColumns} from claims where env = ? and scope = ? and key > ? order by key limit ?`;
+
+const waitPathsSql =
+  "select distinct path from waits indexed by waits_by_event where env = ? and event_name = ? order by path";
+const waitCandidatesSql = `
+  select w.run_id, w.step_id, w.rest, ${eventColumns}
+    from waits w indexed by waits_by_event
+    join runs r on r.env = w.env and r.id = w.run_id
+    join events e on e.env = r.env and e.id = r.event_id
+   where w.env = ? and w.event_name = ? and w.path = ? and w.value = ? and w.stamp < ?`;
+
+const countsSql = `
+  select fn, sum(leased_by is not null) as running, sum(leased_by is null and due_at is null) as queued,
+         sum(leased_by is null and due_at is not null) as waiting,
+         sum(leased_by is null and (due_at is null or due_at <= ?)) as due
+    from jobs where env = ? and kind = 'run' group by fn`;
+
+// After every ULID.
+const afterAll = "~";
+
+type Sync<T> = { [K in keyof T]: T[K] extends (...args: infer A) => Promise<infer R> ? (...args: A) => R : never };
+
+export function readsOver(connection: Connection, now: () => number): Sync<StoreReads> {
+  const runs = (sql: string, ...params: Param[]) => connection.all<RunRow>(sql, ...params).map(readRun);
+  const events = (sql: string, ...params: Param[]): Event[] => connection.all<EventRow>(sql, ...params).map(readEvent);
+  return {
+    functions: (env) => ({
+      registration: registrationOf(connection, env),
+      functions: connection.all<RegisteredFunction>(functionsSql, env),
+    }),
+    run: (env, runId) => {
+      const row = findRun(connection, env, runId);
+      return row === undefined ? null : readRun(row);
+    },
+    runs: (env, filter: RunFilter) => listRuns(filter, env, runs),
+    runMemo: (env, runId) => readMemo(connection, env, runId),
+    event: (env, eventId) => {
+      const row = findEvent(connection, env, eventId);
+      return row === undefined ? null : readEvent(row);
+    },
+    eventByCallerId: (env, callerId) => {
+      const claim = connection.one<ClaimRow>(claimSql, env, "event", callerId);
+      const row = claim === undefined ? undefined : findEvent(connection, env, claim.holder);
+      return row === undefined ? null : readEvent(row);
+    },
+    events: (env, filter: EventFilter) =>
+      filter.name === undefined
+        ? events(eventsSql, env, filter.before ?? afterAll, filter.limit)
+        : events(eventsByNameSql, env, filter.name, filter.before ?? afterAll, filter.limit),
+    duplicatesOf: (env, eventId, limit) => events(duplicatesSql, env, eventId, limit),
+    decisionsOfEvent: (env, eventId) => connection.all<DecisionRow>(selectDecisionsSql, env, eventId).map(readDecision),
+    duplicatesOfRun: (env, runId, limit) =>
+      connection.all<DecisionRow>(duplicatesOfRunSql, env, runId, limit).map(readDecision),
+    claim: (env, scope, key) => {
+      const row = connection.one<ClaimRow>(claimSql, env, scope, key);
+      return row === undefined ? null : readClaim(row);
+    },
+    claims: (env, filter: ClaimFilter) => {
+      const after = filter.after;
+      const rows =
+        filter.scope === undefined
+          ? connection.all<ClaimRow>(claimsSql, env, after?.scope ?? "", after?.key ?? "", filter.limit)
+          : connection.all<ClaimRow>(claimsOfScopeSql, env, filter.scope, after?.key ?? "", filter.limit);
+      return rows.map(readClaim);
+    },
+    waitPaths: (env, eventName) =>
+      connection.all<{ path: string }>(waitPathsSql, env, eventName).map((row) => row.path),
+    waitCandidates: (env, eventId, probes) => {
+      const event = findEvent(connection, env, eventId);
+      if (event === undefined) return [];
+      return [{ path: "", value: "" }, ...probes.filter((probe) => probe.path !== "")].flatMap(({ path, value }) =>
+        connection
+          .all<EventRow & { run_id: string; step_id: string; rest: string | null }>(
+            waitCandidatesSql,
+            env,
+            event.name,
+            path,
+            value,
+            event.stamp,
+          )
+          .map((row) => ({ runId: row.run_id, stepId: row.step_id, rest: row.rest, event: readEvent(row) })),
+      );
+    },
+    counts: (env) => countJobs(connection, env, now()),
+  };
+}
+
+function listRuns(
+  filter: RunFilter,
+  env: string,
+  query: (sql: string, ...params: Param[]) => ReturnType<typeof readRun>[],
+) {
+  const page = (before: string, limit: number) => {
+    if (filter.eventId !== undefined) return query(runsOfEventSql, env, filter.eventId, env, env, before, limit);
+    if (isOpenState(filter.state)) return query(openRunsSql, env, before, limit);
+    if (filter.fn !== undefined) return query(runsOfFunctionSql, env, filter.fn, before, limit);
+    return query(runsSql, env, before, limit);
+  };
+  const wanted: ReturnType<typeof readRun>[] = [];
+  let before = filter.before ?? afterAll;
+  // What no index narrows is filtered page by page, so a rare state costs reads and never memory.
+  const pageSize = Math.max(filter.limit, 100);
+  while (wanted.length < filter.limit) {
+    const rows = page(before, pageSize);
+    for (const run of rows) {
+      if (filter.fn !== undefined && run.fn !== filter.fn) continue;
+      if (filter.state !== undefined && run.state !== filter.state) continue;
+      wanted.push(run);
+      if (wanted.length === filter.limit) break;
+    }
+    if (rows.length < pageSize) break;
+    before = rows.at(-1)!.id;
+  }
+  return wanted;
+}
+
+const isOpenState = (state: RunState | undefined): boolean =>
+  state === "queued" || state === "running" || state === "waiting";
+
+function countJobs(connection: Connection, env: string, now: number): StoreCounts {
+  const rows = connection.all<{ fn: string; running: number; queued: number; waiting: number; due: number }>(
+    countsSql,
+    now,
+    env,
+  );
+  const sum = (pick: (row: (typeof rows)[number]) => number) => rows.reduce((total, row) => total + pick(row), 0);
+  return {
+    queued: sum((row) => row.queued),
+    running: sum((row) => row.running),
+    waiting: sum((row) => row.waiting),
+    dueByFunction: Object.fromEntries(rows.filter((row) => row.due > 0).map((row) => [row.fn, row.due])),
+  };
+}

@@ -1,0 +1,66 @@
+// A step's outcome is written once and kept for ever: the primary key decides, and a second writer is told the first value.
+import type { Outcome } from "../../model/outcome.ts";
+import type { NewFailedAttempt, NewStep } from "../store.ts";
+import type { Transaction } from "./transaction.ts";
+
+const insertStepSql = `
+  insert into steps (env, run_id, step_id, name, repeat, kind, outcome, json, attempt, started_at, ended_at, stamp, worker)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  on conflict (env, run_id, step_id) do nothing`;
+
+const selectOutcomeSql = "select outcome, json from steps where env = ? and run_id = ? and step_id = ?";
+
+const insertAttemptSql = `
+  insert into attempts (env, run_id, step_id, attempt, name, error, started_at, ended_at, retry_at, stamp, worker)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  on conflict (env, run_id, step_id, attempt) do nothing`;
+
+/** Whether this call recorded it. */
+export function insertStep(tx: Transaction, env: string, runId: string, worker: string | null, step: NewStep): boolean {
+  return (
+    tx.connection.run(
+      insertStepSql,
+      env,
+      runId,
+      step.stepId,
+      step.name,
+      step.repeat,
+      step.kind,
+      step.outcome.kind,
+      step.outcome.json,
+      step.attempt,
+      step.startedAt,
+      step.endedAt,
+      tx.stamp(),
+      worker,
+    ) > 0
+  );
+}
+
+export function findOutcome(tx: Transaction, env: string, runId: string, stepId: string): Outcome | null {
+  const row = tx.connection.one<{ outcome: Outcome["kind"]; json: string }>(selectOutcomeSql, env, runId, stepId);
+  return row === undefined ? null : { kind: row.outcome, json: row.json };
+}
+
+export function insertAttempt(
+  tx: Transaction,
+  env: string,
+  runId: string,
+  worker: string,
+  attempt: NewFailedAttempt,
+): void {
+  tx.connection.run(
+    insertAttemptSql,
+    env,
+    runId,
+    attempt.stepId,
+    attempt.attempt,
+    attempt.name,
+    attempt.error,
+    attempt.startedAt,
+    attempt.endedAt,
+    attempt.retryAt,
+    tx.stamp(),
+    worker,
+  );
+}

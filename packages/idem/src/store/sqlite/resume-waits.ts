@@ -1,0 +1,32 @@
+// An event or a signal arrives for runs that wait.
+import type { Outcome } from "../../model/outcome.ts";
+import type { ResumeAnswer, ResumeInput, SignalAnswer, WokenRun } from "../store.ts";
+import { endWaitAndWake } from "./end-wait.ts";
+import type { WaitRow } from "./rows.ts";
+import type { Transaction } from "./transaction.ts";
+
+const waitColumns = `run_id, step_id, kind, step_kind, name, repeat, timeout_at, on_timeout, on_timeout_json, event_name, rest,
+  signal, child_run_id, started_at`;
+const selectWaitSql = `select ${waitColumns} from waits where env = ? and run_id = ? and step_id = ?`;
+const selectSignalSql = `select ${waitColumns} from waits indexed by waits_by_signal where env = ? and signal = ?`;
+const endDeliverJobSql = "delete from jobs where env = ? and id = ? and fence = ?";
+
+export function resumeWaits(tx: Transaction, input: ResumeInput): ResumeAnswer {
+  const { env } = input;
+  if (tx.connection.run(endDeliverJobSql, env, input.jobId, input.fence) === 0) return { kind: "fenced" };
+  const woken: WokenRun[] = [];
+  for (const { runId, stepId } of input.waits) {
+    const wait = tx.connection.one<WaitRow>(selectWaitSql, env, runId, stepId);
+    if (wait === undefined) continue;
+    const run = endWaitAndWake(tx, env, wait, input.outcome);
+    if (run !== null) woken.push(run);
+  }
+  return { kind: "resumed", woken };
+}
+
+export function resumeSignal(tx: Transaction, env: string, signal: string, outcome: Outcome): SignalAnswer {
+  const wait = tx.connection.one<WaitRow>(selectSignalSql, env, signal);
+  if (wait === undefined) return { kind: "nobody-waits" };
+  const woken = endWaitAndWake(tx, env, wait, outcome);
+  return woken === null ? { kind: "nobody-waits" } : { kind: "resumed", woken };
+}

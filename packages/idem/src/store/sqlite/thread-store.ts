@@ -1,0 +1,202 @@
+// The store as the engine sees it: calls queue up here while the thread commits, and everything queued becomes the next
+// transaction. The next batch is posted before the answers of the last one are handed out, so the application works while
+// the disk syncs.
+//
+//   idle ──call──▶ posted (one batch with the thread) ──committed──▶ posted again if calls wait, else idle
+//   any state ──broken or thread ended──▶ broken: every call, waiting or new, is refused as unknown
+import { errors, type IdemError } from "../../model/errors.ts";
+import type { Platform, Thread } from "../../platform/platform.ts";
+import type { Store, StoreReads } from "../store.ts";
+import { type Call, type CallAnswer, operationNames, readAnswer } from "./core.ts";
+import type { FromThread, ThreadInput, ToThread } from "./thread-messages.ts";
+
+// Bounded batches overlap the two threads: 11,800 → 13,700 runs/s at 1,000 in flight (store.md §3.1); below ~100 it costs.
+const batchCallsMax = 300;
+// Refused before acceptance, never made to wait: a queue without a bound is a slow way to run out of memory.
+const queuedCallsMax = 10_000;
+const queuedCharsMax = 32 * 1024 * 1024;
+
+interface Waiting {
+  readonly call: Call;
+  readonly chars: number;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export interface ThreadStoreOptions {
+  readonly path: string;
+  readonly owner: string;
+  readonly platform: Platform;
+  readonly synchronous?: "NORMAL";
+}
+
+export async function openThreadStore(options: ThreadStoreOptions): Promise<Store> {
+  const input: ThreadInput = {
+    path: options.path,
+    owner: options.owner,
+    synchronous: options.synchronous ?? null,
+  };
+  const shell = new ThreadShell(options.platform.startThread("store/sqlite/thread", input));
+  await shell.opened;
+  return shell.store();
+}
+
+class ThreadShell {
+  readonly opened: Promise<void>;
+  private queue: Waiting[] = [];
+  private queuedChars = 0;
+  private posted: Waiting[] | null = null;
+  private batch = 0;
+  private readIds = 0;
+  private readonly reading = new Map<number, Waiting>();
+  private broken: IdemError | null = null;
+  private closed: (() => void) | null = null;
+
+  constructor(private readonly thread: Thread) {
+    this.opened = new Promise((resolve, reject) => {
+      thread.onMessage((message: FromThread) => {
+        if (message.kind !== "open") return this.take(message);
+        try {
+          readAnswer(message.answer);
+          resolve();
+        } catch (error) {
+          void thread.terminate();
+          reject(error);
+        }
+      });
+      thread.onEnd((error) => {
+        this.breakWith(errors.STORE_UNAVAILABLE({ why: `its thread ended (${error?.message ?? "closed"})` }));
+        reject(this.broken);
+        this.closed?.();
+      });
+    });
+  }
+
+  store(): Store {
+    const store: Record<string, unknown> = { close: () => this.close() };
+    for (const name of operationNames) {
+      store[name] = (...input: unknown[]) => this.call({ name, input });
+    }
+    // Any name is a read; the thread knows which exist.
+    store.reads = new Proxy({} as Record<string, unknown>, {
+      get: (target, name: string) => {
+        target[name] ??= (...input: unknown[]) => this.read(name as keyof StoreReads, input);
+        return target[name];
+      },
+    });
+    return store as unknown as Store;
+  }
+
+  private call(call: Call): Promise<unknown> {
+    if (this.broken !== null) return Promise.reject(this.broken);
+    if (this.queue.length >= queuedCallsMax || this.queuedChars >= queuedCharsMax) {
+      return Promise.reject(errors.STORE_BUSY({ queued: this.queue.length }));
+    }
+    return new Promise((resolve, reject) => {
+      const chars = payloadChars(call);
+      this.queuedChars += chars;
+      this.queue.push({ call, chars, resolve, reject });
+      if (this.posted === null) this.postNext();
+    });
+  }
+
+  private postNext(): void {
+    if (this.queue.length === 0 || this.broken !== null) {
+      this.posted = null;
+      this.thread.ref(this.reading.size > 0);
+      return;
+    }
+    const batch = this.queue.length <= batchCallsMax ? this.queue : this.queue.slice(0, batchCallsMax);
+    this.queue = batch === this.queue ? [] : this.queue.slice(batchCallsMax);
+    for (const { chars } of batch) this.queuedChars -= chars;
+    this.posted = batch;
+    this.thread.ref(true);
+    this.send({ kind: "commit", batch: ++this.batch, calls: batch.map((waiting) => waiting.call) });
+  }
+
+  private take(message: FromThread): void {
+    switch (message.kind) {
+      case "committed": {
+        const answered = this.posted!;
+        this.postNext();
+        answered.forEach((waiting, i) => {
+          settle(waiting, message.answers[i]!);
+        });
+        return;
+      }
+      case "read": {
+        const waiting = this.reading.get(message.id);
+        this.reading.delete(message.id);
+        if (waiting !== undefined) settle(waiting, message.answer);
+        if (this.posted === null) this.thread.ref(this.reading.size > 0);
+        return;
+      }
+      case "broken": {
+        const why = message.answer.ok ? "unknown" : message.answer.message;
+        this.breakWith(errors.STORE_UNAVAILABLE({ why: `${why}; the store is closed until a new process opens it` }));
+        return;
+      }
+      case "closed":
+        this.closed?.();
+    }
+  }
+
+  private read(name: keyof StoreReads, input: readonly unknown[]): Promise<unknown> {
+    if (this.broken !== null) return Promise.reject(this.broken);
+    return new Promise((resolve, reject) => {
+      const id = ++this.readIds;
+      this.reading.set(id, { call: { name: "sweep", input: [] }, chars: 0, resolve, reject });
+      this.thread.ref(true);
+      this.send({ kind: "read", id, name, input });
+    });
+  }
+
+  private breakWith(error: IdemError): void {
+    if (this.broken !== null) return;
+    this.broken = error;
+    const waiting = [...(this.posted ?? []), ...this.queue, ...this.reading.values()];
+    this.posted = null;
+    this.queue = [];
+    this.reading.clear();
+    for (const { reject } of waiting) reject(error);
+  }
+
+  private async close(): Promise<void> {
+    if (this.broken !== null) return;
+    while (this.posted !== null || this.queue.length > 0) {
+      // A call that is answered last settles after every call before it.
+      await this.call({ name: "sweep", input: [{ max: 0, repair: false }] }).catch(() => null);
+    }
+    this.thread.ref(true);
+    await new Promise<void>((resolve) => {
+      this.closed = resolve;
+      this.send({ kind: "close" });
+    });
+    this.breakWith(errors.STORE_UNAVAILABLE({ why: "it was closed" }));
+    await this.thread.terminate();
+  }
+
+  private send(message: ToThread): void {
+    this.thread.post(message);
+  }
+}
+
+function settle(waiting: Waiting, answer: CallAnswer): void {
+  try {
+    waiting.resolve(readAnswer(answer));
+  } catch (error) {
+    waiting.reject(error);
+  }
+}
+
+/** Payload text a call carries, near enough for a bound. */
+function payloadChars(call: Call): number {
+  const input = call.input[0] as {
+    events?: readonly { data: string }[];
+    steps?: readonly { outcome: { json: string } }[];
+  } | null;
+  let chars = 0;
+  if (call.name === "ingest") for (const event of input?.events ?? []) chars += event.data.length;
+  if (call.name === "advance") for (const step of input?.steps ?? []) chars += step.outcome.json.length;
+  return chars;
+}

@@ -1,0 +1,53 @@
+// The store's own thread: a disk sync here never holds up the application's event loop.
+import { nodeThread } from "../../platform/node-thread.ts";
+import { fail, SqliteCore } from "./core.ts";
+import { loadMigrations } from "./migrations.ts";
+import type { FromThread, ThreadInput, ToThread } from "./thread-messages.ts";
+
+const thread = nodeThread<ThreadInput, ToThread, FromThread>();
+
+let core: SqliteCore | null = null;
+try {
+  const { path, owner, synchronous } = thread.input;
+  core = new SqliteCore({
+    path,
+    owner,
+    migrations: loadMigrations(),
+    clock: thread.clock,
+    ...(synchronous === null ? {} : { synchronous }),
+  });
+  thread.post({ kind: "open", answer: { ok: true, value: null } });
+} catch (error) {
+  thread.post({ kind: "open", answer: fail(error) });
+}
+
+thread.onMessage((message) => {
+  if (core === null) return;
+  switch (message.kind) {
+    case "commit":
+      try {
+        thread.post({ kind: "committed", batch: message.batch, answers: core.commit(message.calls) });
+      } catch (error) {
+        // After a failed sync the pages may be gone from memory too: only a new process may trust the file again.
+        core = null;
+        thread.post({ kind: "broken", answer: fail(error) });
+      }
+      return;
+    case "read":
+      try {
+        thread.post({
+          kind: "read",
+          id: message.id,
+          answer: { ok: true, value: core.read(message.name, message.input) },
+        });
+      } catch (error) {
+        thread.post({ kind: "read", id: message.id, answer: fail(error) });
+      }
+      return;
+    case "close":
+      core.close();
+      core = null;
+      thread.post({ kind: "closed" });
+      thread.end();
+  }
+});

@@ -1,0 +1,67 @@
+// The lease is the worker's, not the job's: one row per process, extended by one write, however many jobs it holds.
+import type { HeartbeatAnswer, SweepAnswer } from "../store.ts";
+import type { Transaction } from "./transaction.ts";
+
+const selectWorkerSql = "select dead_at from workers where id = ?";
+const writeWorkerSql = `
+  insert into workers (id, started_at, until) values (?, ?, ?)
+  on conflict (id) do update set until = excluded.until`;
+const deleteWorkerSql = "delete from workers where id = ?";
+const handBackSql = "update jobs set leased_by = null, fence = fence + 1 where leased_by = ?";
+
+const declareDeadSql = "update workers set dead_at = ? where dead_at is null and until < ?";
+const deadWorkersSql = "select id from workers where dead_at is not null order by id";
+const rescueSql = `
+  update jobs set leased_by = null, fence = fence + 1, lost_workers = lost_workers + 1
+   where (env, id) in (select env, id from jobs where leased_by = ? limit ?)`;
+const leasedCountSql = "select count(*) as count from jobs where leased_by = ?";
+
+// An open run always has its job; one without was lost to a defect. Its id is the run's, so adding it twice adds it once.
+const repairSql = `
+  insert into jobs (env, id, kind, run_id, fn, rank, due_at, fence)
+  select r.env, r.id, 'run', r.id, r.fn, ?, null, 0
+    from runs r
+   where r.ended_state is null and not exists (select 1 from jobs j where j.env = r.env and j.id = r.id)
+   limit ?`;
+
+// A window that ended by itself behaves as absent already; deleting its row is housekeeping.
+const reapSql = `
+  delete from claims
+   where (env, scope, key) in (
+     select env, scope, key from claims indexed by claims_by_end where ends_at <= ? and held = 0 order by ends_at limit ?)`;
+
+export function heartbeatWorker(tx: Transaction, worker: string, termMs: number): HeartbeatAnswer {
+  const { now } = tx.at;
+  const row = tx.connection.one<{ dead_at: number | null }>(selectWorkerSql, worker);
+  if (row !== undefined && row.dead_at !== null) return { alive: false, now };
+  tx.connection.run(writeWorkerSql, worker, now, now + termMs);
+  return { alive: true, now };
+}
+
+export function handBackJobs(tx: Transaction, worker: string): { count: number } {
+  const count = tx.connection.run(handBackSql, worker);
+  tx.connection.run(deleteWorkerSql, worker);
+  return { count };
+}
+
+export function sweepStore(tx: Transaction, input: { max: number; repair: boolean }): SweepAnswer {
+  const { connection, at } = tx;
+  connection.run(declareDeadSql, at.now, at.now);
+  let rescued = 0;
+  for (const { id } of connection.all<{ id: string }>(deadWorkersSql)) {
+    if (rescued < input.max) rescued += connection.run(rescueSql, id, input.max - rescued);
+    // The row stays until no job names it: a rescue cut short goes on here.
+    if (connection.one<{ count: number }>(leasedCountSql, id)!.count === 0) retire(tx, id);
+  }
+  const repaired = input.repair ? connection.run(repairSql, at.now, input.max) : 0;
+  const reaped = connection.run(reapSql, at.windowNow, input.max);
+  return { rescued, repaired, reaped, queued: rescued > 0 || repaired > 0 };
+}
+
+// A frozen worker that wakes up must still learn that it was declared dead, so its row outlives its jobs for a while.
+const deadRowKeptMs = 60 * 60 * 1000;
+const retireSql = "delete from workers where id = ? and dead_at < ?";
+
+function retire(tx: Transaction, worker: string): void {
+  tx.connection.run(retireSql, worker, tx.at.now - deadRowKeptMs);
+}

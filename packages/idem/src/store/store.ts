@@ -1,0 +1,460 @@
+// The store: where facts live. One contract, several stores behind it (memory, SQLite, later PostgreSQL), one suite that
+// checks them all (store/contract/).
+//
+// Every write is one transaction, takes ids that were made before the first try, and may be called twice: the second call
+// finds its own facts and gives the same answer. User code and CEL never run inside a store, and a store never chooses
+// between policies: it compares keys, times, counters and fences.
+//
+// `now` is the store's own clock: it never goes backwards, and it alone decides windows, leases and due times.
+import type { Claim, ClaimAnswer } from "../model/claim.ts";
+import type { Decision, DecisionKind } from "../model/decision.ts";
+import type { Event } from "../model/event.ts";
+import type { Outcome } from "../model/outcome.ts";
+import type { EndState, Run, RunState } from "../model/run.ts";
+import type { FailedAttempt, Step, StepKind } from "../model/step.ts";
+import type { NewWait, Wait } from "../model/wait.ts";
+
+// ---------------------------------------------------------------------------------------------------- functions
+
+export interface RegisteredFunction {
+  /** `<app>-<id>`: unique in the environment, and what others name it by. */
+  readonly fn: string;
+  readonly app: string;
+  readonly id: string;
+  /** JSON text the engine gave; the store never reads it. */
+  readonly config: string;
+  readonly pausedAt: number | null;
+}
+
+export interface RegisterInput {
+  readonly env: string;
+  readonly app: string;
+  readonly functions: readonly { readonly fn: string; readonly id: string; readonly config: string }[];
+}
+
+export type RegisterAnswer =
+  | { readonly kind: "registered"; readonly registration: number; readonly changed: boolean }
+  /** Another app of this environment has a function of that name. */
+  | { readonly kind: "taken"; readonly fn: string; readonly app: string };
+
+// ---------------------------------------------------------------------------------------------------- ingest
+
+export interface NewEvent {
+  readonly id: string;
+  readonly callerId: string | null;
+  /** Window of the caller's id; only read when there is one. */
+  readonly windowMs: number;
+  readonly name: string;
+  readonly data: string;
+  readonly ts: number;
+  readonly extra: string | null;
+  readonly sourceRunId: string | null;
+}
+
+/** Starts a run unless its event is a duplicate or its key is taken. */
+export interface StartPair {
+  readonly kind: "start";
+  /** Index into the call's events. */
+  readonly event: number;
+  readonly fn: string;
+  readonly runId: string;
+  readonly key: string | null;
+  readonly windowMs: number;
+  /** Keep the window open past its end while the run is open. */
+  readonly hold: boolean;
+  readonly subject: string;
+  /** The run's generation when neither the function key nor the caller's id has a claim to take it from. */
+  readonly generation: string;
+  readonly rank: number;
+  /** Not before this time; null for at once. */
+  readonly dueAt: number | null;
+  /** Lease the run's job to this worker as it is created ("born leased"). */
+  readonly leaseTo: string | null;
+  /** Why the decision deserves a second look (a missing key, say); null for the ordinary case. */
+  readonly reason: string | null;
+}
+
+/** A decision that starts nothing. */
+export interface DecidedPair {
+  readonly kind: Exclude<DecisionKind, "started" | "duplicate-event" | "duplicate-key">;
+  readonly event: number;
+  readonly fn: string;
+  readonly reason: string;
+}
+
+export type NewPair = StartPair | DecidedPair;
+
+export interface IngestInput {
+  readonly env: string;
+  /** The registration the pairs were decided with; null skips the check. */
+  readonly registration: number | null;
+  readonly events: readonly NewEvent[];
+  readonly pairs: readonly NewPair[];
+  /** Deliver jobs are born leased to this worker; null leaves them in the queue. */
+  readonly leaseTo: string | null;
+}
+
+export interface IngestedEvent {
+  readonly id: string;
+  /** Set when the caller's id was taken: the event that was first. */
+  readonly firstEventId: string | null;
+  /** The first event's data, when this one is a duplicate and differs from it. */
+  readonly firstData: string | null;
+}
+
+export interface Ingested {
+  readonly kind: "ingested";
+  readonly now: number;
+  readonly events: readonly IngestedEvent[];
+  /** Every decision of every event, in order of events; for a duplicate also those of the first event's functions. */
+  readonly decisions: readonly Decision[];
+  /** Jobs created with `leaseTo`; the caller must execute them. */
+  readonly leased: readonly LeasedJob[];
+  /** Whether due jobs were left for a lease. */
+  readonly queued: boolean;
+}
+
+/** Functions changed since the pairs were decided: nothing was stored; decide again with the same ids. */
+export interface StaleRegistration {
+  readonly kind: "stale-registration";
+  readonly registration: number;
+}
+
+// ---------------------------------------------------------------------------------------------------- leases
+
+/** What a worker needs to go on with a run. */
+export interface RunMemo {
+  readonly run: Run;
+  readonly event: Event;
+  readonly steps: readonly Step[];
+  readonly attempts: readonly FailedAttempt[];
+  readonly waits: readonly Wait[];
+}
+
+export type LeasedJob =
+  | {
+      readonly kind: "run";
+      readonly jobId: string;
+      readonly fence: number;
+      /** How many workers this run lost since it last got on. */
+      readonly lostWorkers: number;
+      readonly memo: RunMemo;
+    }
+  | { readonly kind: "deliver"; readonly jobId: string; readonly fence: number; readonly event: Event };
+
+export interface LeaseInput {
+  readonly env: string;
+  readonly worker: string;
+  readonly functions: readonly string[];
+  readonly max: number;
+}
+
+export interface LeaseAnswer {
+  readonly now: number;
+  readonly jobs: readonly LeasedJob[];
+  /** When the earliest timer of any function is due; null when there is none. */
+  readonly nextDueAt: number | null;
+}
+
+// ---------------------------------------------------------------------------------------------------- advance
+
+export interface NewStep {
+  readonly stepId: string;
+  readonly name: string;
+  readonly repeat: number;
+  readonly kind: StepKind;
+  readonly outcome: Outcome;
+  readonly attempt: number;
+  readonly startedAt: number;
+  readonly endedAt: number;
+}
+
+export interface NewFailedAttempt {
+  readonly stepId: string;
+  readonly name: string;
+  readonly attempt: number;
+  readonly error: string;
+  readonly startedAt: number;
+  readonly endedAt: number;
+  readonly retryAt: number;
+}
+
+/** Events that step or run produces, in the same transaction. `ifAwaited` keeps an event only when a run waits for its name. */
+export interface NestedIngest {
+  readonly registration: number | null;
+  readonly events: readonly (NewEvent & { readonly ifAwaited?: boolean })[];
+  readonly pairs: readonly NewPair[];
+}
+
+export interface EndRun {
+  readonly kind: "end";
+  readonly state: EndState;
+  readonly result: string;
+  /** Give the function key back (`onFailure: "release"`). */
+  readonly releaseKey: boolean;
+}
+
+export interface AdvanceInput {
+  readonly env: string;
+  readonly worker: string;
+  readonly runId: string;
+  readonly jobId: string;
+  readonly fence: number;
+  readonly steps: readonly NewStep[];
+  readonly attempts: readonly NewFailedAttempt[];
+  readonly waits: readonly NewWait[];
+  readonly ingest: NestedIngest | null;
+  /** Outcomes with a later stamp, recorded by someone else, are news to the caller. */
+  readonly seen: number;
+  readonly next: /** Keep the lease; `collect` asks for news as well. */
+    | { readonly kind: "continue"; readonly collect: boolean }
+    /** Give the lease back until `dueAt`, a wait's timeout or news, whichever is first. Refused while there is news. */
+    | { readonly kind: "suspend"; readonly dueAt: number | null }
+    | EndRun;
+}
+
+export interface Advanced {
+  readonly kind: "advanced";
+  readonly now: number;
+  /** The stamp up to which outcomes are now seen. */
+  readonly seen: number;
+  /** For each step given: the outcome that counts, which is an earlier one if the step already had one. */
+  readonly outcomes: readonly Outcome[];
+  readonly news: readonly Step[];
+  /** False once the run is suspended or ended. */
+  readonly leased: boolean;
+  readonly ingested: Ingested | null;
+  /** Runs that became due because this one ended. */
+  readonly woken: readonly WokenRun[];
+}
+
+export type AdvanceAnswer =
+  | Advanced
+  | StaleRegistration
+  /** The job has another fence or is gone: somebody else has the run. Nothing was stored. */
+  | { readonly kind: "fenced" }
+  /** The run has ended. Nothing was stored. */
+  | { readonly kind: "ended"; readonly state: EndState };
+
+export interface WokenRun {
+  readonly runId: string;
+  readonly fn: string;
+  /** The worker that holds it right now, which should collect; null when it is queued. */
+  readonly leasedBy: string | null;
+}
+
+// ---------------------------------------------------------------------------------------------------- waits
+
+export interface WaitCandidate {
+  readonly runId: string;
+  readonly stepId: string;
+  readonly rest: string | null;
+  /** The waiting run's own event, for expressions that compare with it. */
+  readonly event: Event;
+}
+
+export interface ResumeInput {
+  readonly env: string;
+  /** The deliver job this ends. */
+  readonly jobId: string;
+  readonly fence: number;
+  readonly waits: readonly { readonly runId: string; readonly stepId: string }[];
+  readonly outcome: Outcome;
+}
+
+export type ResumeAnswer =
+  | { readonly kind: "resumed"; readonly woken: readonly WokenRun[] }
+  | { readonly kind: "fenced" };
+
+export type SignalAnswer = { readonly kind: "resumed"; readonly woken: WokenRun } | { readonly kind: "nobody-waits" };
+
+// ---------------------------------------------------------------------------------------------------- runs
+
+export interface CancelInput {
+  readonly env: string;
+  readonly runId: string;
+  readonly result: string;
+  readonly releaseKey: boolean;
+  readonly ingest: NestedIngest | null;
+}
+
+export type CancelAnswer =
+  | { readonly kind: "cancelled"; readonly woken: readonly WokenRun[]; readonly ingested: Ingested | null }
+  | { readonly kind: "already-ended"; readonly state: EndState }
+  | StaleRegistration
+  | { readonly kind: "unknown" };
+
+export interface RerunInput {
+  readonly env: string;
+  readonly runId: string;
+  readonly newRunId: string;
+  readonly rank: number;
+  readonly leaseTo: string | null;
+}
+
+export type RerunAnswer =
+  | { readonly kind: "started"; readonly runId: string; readonly leased: LeasedJob | null }
+  | { readonly kind: "unknown" };
+
+// ---------------------------------------------------------------------------------------------------- claims
+
+export interface ClaimInput {
+  readonly env: string;
+  readonly scope: string;
+  readonly key: string;
+  /** Made before the first try: asking again with the same token is the same asking. */
+  readonly token: string;
+  readonly fingerprint: string | null;
+  readonly leaseMs: number;
+  readonly windowMs: number;
+}
+
+export type SettleAnswer = "settled" | "lost";
+
+export interface ReleaseInput {
+  readonly env: string;
+  readonly scope: string;
+  readonly key: string;
+  /** The fence of the holder giving it back, or null when a person does, with a reason. */
+  readonly fence: number | null;
+  readonly reason: string;
+}
+
+export type ReleaseAnswer = "released" | "lost" | "unknown";
+
+// ---------------------------------------------------------------------------------------------------- workers
+
+export interface HeartbeatAnswer {
+  /** False when this worker was declared lost: its leases are gone for good and it needs a new id. */
+  readonly alive: boolean;
+  readonly now: number;
+}
+
+export interface SweepAnswer {
+  /** Leases taken back from workers that went silent. */
+  readonly rescued: number;
+  /** Open runs that had neither job nor wait and were given one; more than zero is a defect worth an alarm. */
+  readonly repaired: number;
+  readonly reaped: number;
+  readonly queued: boolean;
+}
+
+// ---------------------------------------------------------------------------------------------------- reads
+
+export interface RunFilter {
+  readonly fn?: string;
+  readonly state?: RunState;
+  readonly eventId?: string;
+  /** Ids before this one, newest first. */
+  readonly before?: string;
+  readonly limit: number;
+}
+
+export interface EventFilter {
+  readonly name?: string;
+  readonly before?: string;
+  readonly limit: number;
+}
+
+export interface ClaimFilter {
+  readonly scope?: string;
+  /** Continue after this scope and key. */
+  readonly after?: { readonly scope: string; readonly key: string };
+  readonly limit: number;
+}
+
+export interface StoreReads {
+  functions(env: string): Promise<{ registration: number; functions: readonly RegisteredFunction[] }>;
+  run(env: string, runId: string): Promise<Run | null>;
+  runs(env: string, filter: RunFilter): Promise<readonly Run[]>;
+  /** Everything a timeline shows; null when there is no such run. */
+  runMemo(env: string, runId: string): Promise<RunMemo | null>;
+  event(env: string, eventId: string): Promise<Event | null>;
+  /** The newest event that carried this caller's id and was not a duplicate, as far as a claim remembers it. */
+  eventByCallerId(env: string, callerId: string): Promise<Event | null>;
+  events(env: string, filter: EventFilter): Promise<readonly Event[]>;
+  duplicatesOf(env: string, eventId: string, limit: number): Promise<readonly Event[]>;
+  decisionsOfEvent(env: string, eventId: string): Promise<readonly Decision[]>;
+  /** Decisions that name this run without having started it: what it spared. */
+  duplicatesOfRun(env: string, runId: string, limit: number): Promise<readonly Decision[]>;
+  claim(env: string, scope: string, key: string): Promise<Claim | null>;
+  claims(env: string, filter: ClaimFilter): Promise<readonly Claim[]>;
+  /** Distinct equality paths in use by waits for this event name; empty when nobody waits. */
+  waitPaths(env: string, eventName: string): Promise<readonly string[]>;
+  /** Waits for the event that were registered before it was received and whose equality holds. */
+  waitCandidates(
+    env: string,
+    eventId: string,
+    probes: readonly { readonly path: string; readonly value: string }[],
+  ): Promise<readonly WaitCandidate[]>;
+  counts(env: string): Promise<StoreCounts>;
+}
+
+export interface StoreCounts {
+  readonly queued: number;
+  readonly running: number;
+  readonly waiting: number;
+  /** Due jobs by function, for functions that nobody here can run. */
+  readonly dueByFunction: Readonly<Record<string, number>>;
+}
+
+// ---------------------------------------------------------------------------------------------------- the contract
+
+export interface Store {
+  /**
+   * Replaces the functions of one app. Promise: `registration` grows exactly when something changed.
+   * Repeat: the same functions again change nothing.
+   */
+  register(input: RegisterInput): Promise<RegisterAnswer>;
+
+  /**
+   * Promise: every event of the call is stored and every pair has exactly one decision, in one commit; at most one run per
+   * function and key inside a window; a duplicate event starts, resumes and extends nothing.
+   * Repeat: an event already stored touches no claim and is answered from its stored decisions.
+   */
+  ingest(input: IngestInput): Promise<Ingested | StaleRegistration>;
+
+  /**
+   * Promise: due jobs nobody else holds, never before their time, never of a function not listed; waits whose time is over
+   * are recorded as outcomes before the memo is read. Repeat: leases other jobs; an unknown answer ends with the worker.
+   */
+  lease(input: LeaseInput): Promise<LeaseAnswer>;
+
+  /**
+   * The one way a run moves. Promise: all of the patch or nothing, and only by the holder of the fence; a step has one
+   * outcome for ever. Repeat: the same patch again gives the same outcomes; a repeated end answers `ended`… as `advanced`
+   * when it was this fence that ended it.
+   */
+  advance(input: AdvanceInput): Promise<AdvanceAnswer>;
+
+  /** Promise: each wait ends once, by this event or by something else. Repeat: a wait that is gone stays as it was decided. */
+  resume(input: ResumeInput): Promise<ResumeAnswer>;
+
+  /** Ends the one wait for this signal. Repeat: nobody waits any more. */
+  signal(env: string, signal: string, outcome: Outcome): Promise<SignalAnswer>;
+
+  /** Promise: after the answer no job or wait of the run exists and one end state stands. Repeat: `already-ended`. */
+  cancel(input: CancelInput): Promise<CancelAnswer>;
+
+  /** A person asks for a new run: past keys, with the old run's subject and generation; the key's holder becomes the new run. */
+  rerun(input: RerunInput): Promise<RerunAnswer>;
+
+  /** Promise: one fresh answer per window; an expired lease inside the window is taken over with a higher fence. */
+  claim(input: ClaimInput): Promise<ClaimAnswer>;
+  /** Records the outcome if the fence still holds. Repeat: `settled` again. */
+  settle(env: string, scope: string, key: string, fence: number, outcome: string): Promise<SettleAnswer>;
+  /** Frees a key before its window ends; its generation stays. By hand, the reason is kept in the audit. */
+  release(input: ReleaseInput): Promise<ReleaseAnswer>;
+
+  /** Enlists the worker or extends the one lease that covers all its jobs. */
+  heartbeat(worker: string, termMs: number): Promise<HeartbeatAnswer>;
+  /** The worker stops: its jobs are due again at once, for anyone. */
+  handBack(worker: string): Promise<{ readonly count: number }>;
+  /** One bounded pass of housekeeping: rescue, repair, reap. `repair` looks at every open run, so it is for now and then. */
+  sweep(input: { readonly max: number; readonly repair: boolean }): Promise<SweepAnswer>;
+
+  readonly reads: StoreReads;
+
+  /** Waits for what was begun, then lets go of files and threads. */
+  close(): Promise<void>;
+}

@@ -6,9 +6,11 @@ import { errors } from "../model/errors.ts";
 export type EventSchemas = Record<string, StandardSchemaV1>;
 
 // What was sent is stored as it was sent: a schema checks, it does not change. So both sides see the schema's input type.
-export type DataOf<Schemas extends EventSchemas, Name extends string> = Name extends keyof Schemas
-  ? StandardSchemaV1.InferInput<Schemas[Name]>
-  : Record<string, any>;
+export type DataOf<Schemas extends EventSchemas, Name extends string> = string extends keyof Schemas
+  ? Record<string, any>
+  : Name extends keyof Schemas
+    ? StandardSchemaV1.InferInput<Schemas[Name]>
+    : Record<string, any>;
 
 export interface SentEvent<Name extends string, Data> {
   name: Name;

@@ -11,7 +11,6 @@
  * ```
  */
 
-export { storeContract } from "./store/contract/all.ts";
 export { MemoryStore } from "./store/memory/store.ts";
 export { type Delivered, type DeliverTwice, deliverTwice } from "./testing/deliver-twice.ts";
 export { type Executed, type ExecuteOptions, execute } from "./testing/execute.ts";

@@ -1,0 +1,69 @@
+import { expect, test } from "vitest";
+import { Connection } from "./connection.ts";
+import { type Migration, migrate, schemaVersion } from "./migrate.ts";
+import { loadMigrations } from "./migrations.ts";
+
+const first: Migration = { version: 1, name: "0001_a", sql: "create table a (x)" };
+const second: Migration = { version: 2, name: "0002_b", sql: "create table b (x); insert into b values (1)" };
+
+const open = () => new Connection(":memory:", { readonly: false });
+const tables = (connection: Connection) =>
+  connection
+    .all<{ name: string }>("select name from sqlite_schema where type = 'table' order by name")
+    .map((t) => t.name);
+
+test("migrations run once each, in order, and again change nothing", () => {
+  const connection = open();
+  migrate(connection, [first]);
+  migrate(connection, [first, second]);
+  migrate(connection, [first, second]);
+  expect(tables(connection)).toEqual(["a", "b"]);
+  expect(connection.all("select x from b")).toHaveLength(1);
+  expect(schemaVersion(connection)).toBe(2);
+});
+
+test("a migration that fails half-way leaves nothing of itself and is resumed from where it stopped", () => {
+  const connection = open();
+  const broken = { ...second, sql: "create table b (x); insert into nowhere values (1)" };
+  expect(() => migrate(connection, [first, broken])).toThrow(/nowhere/);
+  expect(tables(connection)).toEqual(["a"]);
+  expect(schemaVersion(connection)).toBe(1);
+  migrate(connection, [first, second]);
+  expect(tables(connection)).toEqual(["a", "b"]);
+});
+
+test("a store written by a newer version is refused, named, and left as it was", () => {
+  const connection = open();
+  migrate(connection, [first, second]);
+  expect(() => migrate(connection, [first])).toThrow(/schema version 2; this version of Idem knows up to 1/);
+  expect(tables(connection)).toEqual(["a", "b"]);
+});
+
+test("the shipped migrations are numbered without a gap and build every table", () => {
+  const migrations = loadMigrations();
+  expect(migrations.map((m) => m.version)).toEqual(migrations.map((_, i) => i + 1));
+  const connection = open();
+  migrate(connection, migrations);
+  expect(tables(connection)).toEqual(
+    expect.arrayContaining(["attempts", "claims", "decisions", "events", "jobs", "runs", "steps", "waits", "workers"]),
+  );
+});
+
+test("every primary key and unique index of a table that has environments leads with env", () => {
+  const connection = open();
+  migrate(connection, loadMigrations());
+  for (const table of tables(connection)) {
+    const columns = connection.all<{ name: string; pk: number }>(`select name, pk from pragma_table_info('${table}')`);
+    if (!columns.some((column) => column.name === "env")) continue;
+    expect([table, columns.find((column) => column.pk === 1)?.name]).toEqual([table, "env"]);
+    const unique = connection.all<{ name: string }>(
+      `select name from pragma_index_list('${table}') where "unique" = 1`,
+    );
+    for (const index of unique) {
+      const leading = connection.one<{ name: string }>(
+        `select name from pragma_index_info('${index.name}') where seqno = 0`,
+      );
+      expect([index.name, leading?.name]).toEqual([index.name, "env"]);
+    }
+  }
+});

@@ -1,0 +1,110 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import Database from "better-sqlite3";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { ManualClock } from "../../platform/manual-clock.ts";
+import { newEvent } from "../contract/world.ts";
+import { SqliteCore } from "./core.ts";
+import { openInlineStore } from "./inline-store.ts";
+import { loadMigrations } from "./migrations.ts";
+
+const migrations = loadMigrations();
+let folder: string;
+let path: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "idem-owner-"));
+  path = join(folder, "a.db");
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const open = (owner: string, clock = new ManualClock()) => openInlineStore({ path, migrations, clock, owner });
+
+describe("one process owns a file", () => {
+  test("a second opener is refused and told who has it", async () => {
+    const first = open("process 17 on db-host");
+    expect(() => open("process 18 on db-host")).toThrow(/is in use by process 17 on db-host/);
+    await first.close();
+  });
+
+  test("an owner that let go is followed at once", async () => {
+    await open("a").close();
+    await open("b").close();
+  });
+
+  test("leases of the owner before are free at once: nobody waits for a dead process's term", async () => {
+    const clock = new ManualClock();
+    const first = open("a", clock);
+    await first.heartbeat("w1", 60_000_000);
+    await first.ingest({
+      env: "default",
+      registration: null,
+      leaseTo: null,
+      events: [newEvent("e1")],
+      pairs: [
+        {
+          kind: "start",
+          event: 0,
+          fn: "f",
+          runId: "r1",
+          key: null,
+          windowMs: 0,
+          hold: false,
+          subject: "e1",
+          generation: "e1",
+          rank: 1,
+          dueAt: null,
+          leaseTo: "w1",
+          reason: null,
+        },
+      ],
+    });
+    // No close: the process is gone. The lock goes with it; here the handle is dropped the same way.
+    await first.close();
+    const second = open("b", clock);
+    clock.advance(1);
+    expect(await second.sweep({ max: 10, repair: false })).toMatchObject({ rescued: 1 });
+    const { jobs } = await second.lease({ env: "default", worker: "w2", functions: ["f"], max: 10 });
+    expect(jobs.map((job) => job.jobId)).toEqual(["r1"]);
+    await second.close();
+  });
+
+  test("an owner whose file was taken over by force cannot commit any more", () => {
+    const core = new SqliteCore({ path, migrations, clock: new ManualClock(), owner: "a" });
+    const other = new Database(path);
+    other.exec("update meta set value = '99' where name = 'epoch'");
+    expect(() => core.commit([{ name: "heartbeat", input: ["w1", 1_000] }])).toThrow(/STORE_OWNED/);
+    expect(other.prepare("select count(*) as count from workers").get()).toEqual({ count: 0 });
+    other.close();
+    core.close();
+  });
+
+  test("the store's clock does not go back when the next owner's wall clock is behind", async () => {
+    const clock = new ManualClock();
+    const first = open("a", clock);
+    clock.advance(5_000);
+    const { now } = await first.heartbeat("w1", 1_000);
+    await first.close();
+    clock.stepWall(-3_600_000);
+    const second = open("b", clock);
+    expect((await second.heartbeat("w2", 1_000)).now).toBeGreaterThanOrEqual(now);
+    await second.close();
+  });
+});
+
+describe("a batch", () => {
+  test("one call that fails does not take the others with it, and each is answered", () => {
+    const core = new SqliteCore({ path, migrations, clock: new ManualClock(), owner: "a" });
+    const answers = core.commit([
+      { name: "heartbeat", input: ["w1", 1_000] },
+      // No worker's name: a constraint refuses it.
+      { name: "heartbeat", input: [null, 1_000] },
+      { name: "heartbeat", input: ["w2", 1_000] },
+    ]);
+    expect(answers.map((answer) => answer.ok)).toEqual([true, false, true]);
+    const reader = new Database(path, { readonly: true });
+    expect(reader.prepare("select id from workers order by id").all()).toEqual([{ id: "w1" }, { id: "w2" }]);
+    reader.close();
+    core.close();
+  });
+});

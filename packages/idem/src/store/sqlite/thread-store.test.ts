@@ -1,0 +1,167 @@
+// The store in its thread, on a real file and the real clock: group commit, bounds, and what happens when the thread goes.
+import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { nodePlatform } from "../../platform/node-platform.ts";
+import type { Platform, Thread } from "../../platform/platform.ts";
+import { newEvent } from "../contract/world.ts";
+import type { IngestInput, Store } from "../store.ts";
+import { openThreadStore } from "./thread-store.ts";
+
+let folder: string;
+let path: string;
+let posted: { kind: string; calls?: readonly unknown[] }[];
+let threads: Thread[];
+let stores: Store[];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "idem-thread-"));
+  path = join(folder, "a.db");
+  posted = [];
+  threads = [];
+  stores = [];
+});
+afterEach(async () => {
+  for (const store of stores) await store.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** The real machine, with what is posted to threads written down. */
+const watched: Platform = {
+  ...nodePlatform,
+  startThread: (file, input) => {
+    const thread = nodePlatform.startThread(file, input);
+    threads.push(thread);
+    return {
+      ...thread,
+      post: (message) => {
+        posted.push(message as { kind: string });
+        thread.post(message);
+      },
+    };
+  },
+};
+
+async function open(): Promise<Store> {
+  const store = await openThreadStore({ path, owner: "test", platform: watched });
+  stores.push(store);
+  return store;
+}
+
+const ingest = (...ids: string[]): IngestInput => ({
+  env: "default",
+  registration: null,
+  events: ids.map((id) => newEvent(id)),
+  pairs: [],
+  leaseTo: null,
+});
+
+const commits = () => posted.filter((message) => message.kind === "commit");
+
+describe("group commit", () => {
+  test("what arrives while a commit is syncing shares the next one, and every call gets its own answer", async () => {
+    const store = await open();
+    const ids = Array.from({ length: 250 }, (_, i) => `e${i}`);
+    const answers = await Promise.all(ids.map((id) => store.ingest(ingest(id))));
+    expect(answers.map((answer) => answer.kind === "ingested" && answer.events[0]?.id)).toEqual(ids);
+    expect(commits().length).toBeLessThan(10);
+    expect(commits().reduce((total, { calls }) => total + calls!.length, 0)).toBe(250);
+  });
+
+  test("a batch is bounded, so that a flood does not become one endless commit", async () => {
+    const store = await open();
+    await Promise.all(Array.from({ length: 1_000 }, (_, i) => store.ingest(ingest(`e${i}`))));
+    expect(Math.max(...commits().map(({ calls }) => calls!.length))).toBeLessThanOrEqual(300);
+  });
+
+  test("calls of one caller take effect in the order they were made", async () => {
+    const store = await open();
+    const claim = (token: string) =>
+      store.claim({ env: "e", scope: "s", key: "k", token, fingerprint: null, leaseMs: 1_000, windowMs: 60_000 });
+    const answers = await Promise.all([claim("first"), claim("second"), claim("third")]);
+    expect(answers.map((answer) => answer.kind)).toEqual(["fresh", "in-flight", "in-flight"]);
+  });
+
+  test("a call that fails is answered with its error while the others of its batch are stored", async () => {
+    const store = await open();
+    const [good, bad, other] = await Promise.allSettled([
+      store.ingest(ingest("a")),
+      store.heartbeat(null as unknown as string, 1_000),
+      store.ingest(ingest("b")),
+    ]);
+    expect([good.status, bad.status, other.status]).toEqual(["fulfilled", "rejected", "fulfilled"]);
+    expect((await store.reads.events("default", { limit: 10 })).map((event) => event.id)).toEqual(["b", "a"]);
+  });
+});
+
+describe("bounds", () => {
+  test("past the bound of waiting calls the surplus is refused before it is accepted, and nothing accepted is lost", async () => {
+    const store = await open();
+    const results = await Promise.allSettled(
+      Array.from({ length: 11_000 }, (_, i) => store.ingest(ingest(`e${String(i).padStart(5, "0")}`))),
+    );
+    const refused = results.filter((result) => result.status === "rejected");
+    expect(refused.length).toBeGreaterThan(0);
+    for (const { reason } of refused as PromiseRejectedResult[]) expect(reason).toMatchObject({ code: "STORE_BUSY" });
+    const stored: string[] = [];
+    for (let before: string | undefined; ; before = stored.at(-1)) {
+      const page = await store.reads.events("default", { limit: 1_000, ...(before === undefined ? {} : { before }) });
+      stored.push(...page.map((event) => event.id));
+      if (page.length < 1_000) break;
+    }
+    expect(stored).toHaveLength(11_000 - refused.length);
+  });
+
+  test("the write-ahead log stays bounded however much is written", async () => {
+    const store = await open();
+    const data = JSON.stringify({ text: "x".repeat(20_000) });
+    for (let round = 0; round < 40; round++) {
+      await Promise.all(
+        Array.from({ length: 100 }, (_, i) =>
+          store.ingest({ ...ingest(), events: [{ ...newEvent(`r${round}-${i}`), data }] }),
+        ),
+      );
+    }
+    // 80 MB of events went through it.
+    expect(statSync(path).size).toBeGreaterThan(64 * 1024 * 1024);
+    expect(statSync(`${path}-wal`).size).toBeLessThan(64 * 1024 * 1024);
+  });
+});
+
+describe("endings", () => {
+  test("close waits for what was begun", async () => {
+    const store = await open();
+    const sends = Array.from({ length: 50 }, (_, i) => store.ingest(ingest(`e${i}`)));
+    await store.close();
+    expect((await Promise.all(sends)).every((answer) => answer.kind === "ingested")).toBe(true);
+  });
+
+  test("after close every call is refused with a reason", async () => {
+    const store = await open();
+    await store.close();
+    await expect(store.ingest(ingest("a"))).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+    await expect(store.reads.event("default", "a")).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+  });
+
+  test("when the thread dies, no call is left hanging, and what was acknowledged is there for the next owner", async () => {
+    const store = await open();
+    const acknowledged: string[] = [];
+    const calls = Array.from({ length: 2_000 }, (_, i) => `e${String(i).padStart(4, "0")}`).map((id) =>
+      store.ingest(ingest(id)).then(() => acknowledged.push(id)),
+    );
+    await calls[400];
+    await threads[0]!.terminate();
+    const results = await Promise.allSettled(calls);
+    expect(results.some((result) => result.status === "rejected")).toBe(true);
+    const next = await open();
+    for (const id of acknowledged) expect((await next.reads.event("default", id))?.id).toBe(id);
+  });
+
+  test("a file that is not a store is refused and left alone", async () => {
+    const { writeFileSync, readFileSync } = await import("node:fs");
+    writeFileSync(path, "not a database, but somebody's notes ".repeat(100));
+    await expect(openThreadStore({ path, owner: "test", platform: nodePlatform })).rejects.toThrow(/not a database/);
+    expect(readFileSync(path, "utf8")).toContain("somebody's notes");
+  });
+});

@@ -221,6 +221,8 @@ export interface Advanced {
   /** For each step given: the outcome that counts, which is an earlier one if the step already had one. */
   readonly outcomes: readonly Outcome[];
   readonly news: readonly Step[];
+  /** With news: the stamp of each step given, for their order among the news decides races. Null when nothing was collected. */
+  readonly stamps: readonly number[] | null;
   /** False once the run is suspended or ended. */
   readonly leased: boolean;
   readonly ingested: Ingested | null;

@@ -27,7 +27,13 @@ export function advanceRun(tables: Tables, at: Moment, input: AdvanceInput): Adv
     now: at.now,
     outcomes: steps.map(({ step }) => step.outcome),
     ingested,
-    ...goOn(tables, at, input, decidedCount),
+    ...goOn(
+      tables,
+      at,
+      input,
+      steps.map(({ step }) => step.stamp),
+      decidedCount,
+    ),
   };
 }
 
@@ -43,30 +49,37 @@ function answerEnded(tables: Tables, at: Moment, input: AdvanceInput, run: RunRo
     seen: lastStamp(tables, run.id),
     outcomes: input.steps.map((step) => findStep(tables, run.id, step.stepId)?.outcome ?? step.outcome),
     news: [],
+    stamps: null,
     leased: false,
     ingested: null,
     woken: [],
   };
 }
 
-type GoneOn = Pick<Advanced, "seen" | "news" | "leased" | "woken">;
+type GoneOn = Pick<Advanced, "seen" | "news" | "stamps" | "leased" | "woken">;
 
-function goOn(tables: Tables, at: Moment, input: AdvanceInput, decidedCount: number): GoneOn {
+function goOn(
+  tables: Tables,
+  at: Moment,
+  input: AdvanceInput,
+  stamps: readonly number[],
+  decidedCount: number,
+): GoneOn {
   const { runId, next } = input;
   if (next.kind === "end") {
     const woken: WokenRun[] = endRun(tables, at, runId, { ...next, fence: input.fence });
-    return { seen: lastStamp(tables, runId), news: [], leased: false, woken };
+    return { seen: lastStamp(tables, runId), news: [], stamps: null, leased: false, woken };
   }
   // Who did not look has seen no more than before: an outcome that arrived meanwhile must still be news to its next call,
   // or the run would suspend over it and sleep for ever.
   if (next.kind === "continue" && !next.collect && decidedCount === 0) {
-    return { seen: input.seen, news: [], leased: true, woken: [] };
+    return { seen: input.seen, news: [], stamps: null, leased: true, woken: [] };
   }
   if (next.kind === "suspend" || next.collect) expireWaits(tables, at, runId);
   const news = collectNews(tables, input);
   const leased = next.kind === "continue" || news.length > 0;
   if (!leased) suspend(tables, runId, next.dueAt);
-  return { seen: lastStamp(tables, runId), news, leased, woken: [] };
+  return { seen: lastStamp(tables, runId), news, stamps, leased, woken: [] };
 }
 
 /** What waits left behind. Steps of workers are no news: the caller's own it knows, those of earlier holders were in its memo. */

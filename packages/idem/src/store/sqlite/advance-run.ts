@@ -53,19 +53,20 @@ export function advanceRun(tx: Transaction, input: AdvanceInput): AdvanceAnswer 
   if (next.kind === "end") {
     const run = findRun(connection, env, runId)!;
     const woken = endRun(tx, env, run, { state: next.state, result: next.result, fence, releaseKey: next.releaseKey });
-    return { ...answer, seen: input.seen, news: [], leased: false, woken };
+    return { ...answer, seen: input.seen, news: [], stamps: null, leased: false, woken };
   }
   if (next.kind === "continue" && !next.collect && !recordedAtOnce) {
-    return { ...answer, seen: input.seen, news: [], leased: true, woken: [] };
+    return { ...answer, seen: input.seen, news: [], stamps: null, leased: true, woken: [] };
   }
   const nextTimeoutAt = expireWaits(tx, env, runId);
   const steps = stepsOfRun(connection, env, runId);
   // What a worker recorded itself is no news to it; what nobody's worker recorded ended a wait.
   const news = steps.filter((step) => step.stamp > input.seen && step.worker === null).map(readStep);
+  const stamps = input.steps.map(({ stepId }) => steps.find((step) => step.step_id === stepId)!.stamp);
   const seen = steps.at(-1)?.stamp ?? input.seen;
   const suspended = next.kind === "suspend" && news.length === 0;
   if (suspended) connection.run(suspendJobSql, earliest(next.dueAt, nextTimeoutAt), env, jobId);
-  return { ...answer, seen, news, leased: !suspended, woken: [] };
+  return { ...answer, seen, news, stamps, leased: !suspended, woken: [] };
 }
 
 const earliest = (a: number | null, b: number | null): number => Math.min(a ?? neverDue, b ?? neverDue);
@@ -81,6 +82,7 @@ function refuse(tx: Transaction, input: AdvanceInput): AdvanceAnswer {
     seen: input.seen,
     outcomes: input.steps.map((step) => findOutcome(tx, input.env, input.runId, step.stepId) ?? step.outcome),
     news: [],
+    stamps: null,
     leased: false,
     ingested: null,
     woken: [],

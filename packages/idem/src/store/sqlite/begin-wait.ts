@@ -47,6 +47,7 @@ export function beginWait(
       return recordAtOnce(tx, env, runId, wait, { kind, json: child.result ?? "null" });
     }
   }
+  if (wait.kind === "event") tx.known.noteAwaited(env, wait.eventName);
   tx.connection.run(
     insertWaitSql,
     env,

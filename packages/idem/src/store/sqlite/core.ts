@@ -8,6 +8,7 @@ import { advanceRun } from "./advance-run.ts";
 import { cancelRun } from "./cancel-run.ts";
 import { Connection } from "./connection.ts";
 import { ingestEvents } from "./ingest-events.ts";
+import { KnownFacts } from "./known-facts.ts";
 import { leaseJobs } from "./lease-jobs.ts";
 import { type Migration, migrate } from "./migrate.ts";
 import { OwnerLock } from "./owner-lock.ts";
@@ -87,6 +88,7 @@ export class SqliteCore {
   private readonly lock: OwnerLock | null;
   private readonly clock: StoreClock;
   private readonly epoch: string;
+  private readonly known: KnownFacts;
   private clockWritten: number;
   readonly reads: ReturnType<typeof readsOver>;
 
@@ -107,6 +109,7 @@ export class SqliteCore {
       this.connection.run(writeOwnerSql, options.owner);
       // The lock says that whoever worked on this file is gone: its leases need not run out first.
       if (this.lock !== null) this.connection.run(forgetWorkersSql);
+      this.known = new KnownFacts(this.connection);
       this.reads = readsOver(this.connection, () => this.clock.read().now);
     } catch (error) {
       this.lock?.release();
@@ -139,13 +142,14 @@ export class SqliteCore {
     } catch (error) {
       if (isStorageFailure(error)) throw error;
       connection.run("rollback to call");
+      this.known.forget();
       connection.run("release call");
       return fail(error);
     }
   }
 
   private transact<T>(body: (tx: Transaction) => T): T {
-    const { connection, clock } = this;
+    const { connection, clock, known } = this;
     connection.run("begin immediate");
     try {
       const epoch = connection.one<{ value: string }>(readEpochSql)!.value;
@@ -153,7 +157,7 @@ export class SqliteCore {
         throw errors.STORE_OWNED({ path: connection.path, owner: "a process that took it over" });
       }
       const at = clock.read();
-      const answer = body({ connection, at, stamp: () => clock.stamp() });
+      const answer = body({ connection, at, known, stamp: () => clock.stamp() });
       if (at.now - this.clockWritten >= clockLagMs) {
         connection.run(writeClockSql, String(at.now));
         this.clockWritten = at.now;
@@ -162,6 +166,7 @@ export class SqliteCore {
       return answer;
     } catch (error) {
       if (connection.db.inTransaction) connection.run("rollback");
+      known.forget();
       throw error;
     }
   }

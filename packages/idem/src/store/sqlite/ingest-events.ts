@@ -16,13 +16,15 @@ import type {
 import { claimKey } from "./claim-key.ts";
 import { insertJob, openRun } from "./open-run.ts";
 import { findEvent, findRun } from "./read-memo.ts";
-import { registrationOf } from "./register-functions.ts";
 import { type DecisionRow, readDecision } from "./rows.ts";
 import type { Transaction } from "./transaction.ts";
 
 const insertEventSql = `
-  insert into events (env, id, caller_id, name, data, ts, extra, received_at, stamp, first_event_id, source_run_id)
-  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+  insert into events (env, id, caller_id, name, data, ts, extra, received_at, stamp, source_run_id)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  on conflict (env, id) do nothing`;
+
+const linkToFirstSql = "update events set first_event_id = ? where env = ? and id = ?";
 
 const insertDecisionSql = `
   insert into decisions (env, event_id, fn, kind, reason, run_id, key, window_ends_at, first_event_id, decided_at)
@@ -42,12 +44,15 @@ export function ingestEvents(tx: Transaction, input: IngestInput): Ingested | St
 
 export function staleRegistration(tx: Transaction, env: string, registration: number | null): StaleRegistration | null {
   if (registration === null) return null;
-  const current = registrationOf(tx.connection, env);
+  const current = tx.known.registration(env);
   return current === registration ? null : { kind: "stale-registration", registration: current };
 }
 
 export function someoneWaitsFor(tx: Transaction, env: string, eventName: string): boolean {
-  return tx.connection.one(someoneWaitsSql, env, eventName) !== undefined;
+  if (!tx.known.mayBeAwaited(env, eventName)) return false;
+  const someone = tx.connection.one(someoneWaitsSql, env, eventName) !== undefined;
+  if (!someone) tx.known.noteUnawaited(env, eventName);
+  return someone;
 }
 
 /** The part shared with steps and runs that send events in their own transaction. */
@@ -93,8 +98,9 @@ function ingestOne(
   deliverTo: string | null,
   out: Writing,
 ): void {
-  const stored = findEvent(tx.connection, env, event.id);
-  if (stored !== undefined) {
+  const row = insertEvent(tx, env, event);
+  if (row === null) {
+    const stored = findEvent(tx.connection, env, event.id)!;
     out.ingested.push(linkToFirst(tx, env, stored.id, stored.data, stored.first_event_id));
     for (const row of tx.connection.all<DecisionRow>(selectDecisionsSql, env, event.id)) {
       out.decisions.push(readDecision(row));
@@ -124,7 +130,6 @@ function ingestOne(
     }
     eventClaim = asked.claim;
   }
-  const row = insertEvent(tx, env, event, null);
   out.ingested.push({ id: event.id, firstEventId: null, firstData: null });
   // Answered in the order in which they will be read again.
   const ordered = pairs.length < 2 ? pairs : [...pairs].sort((a, b) => (a.fn < b.fn ? -1 : 1));
@@ -148,8 +153,9 @@ function ingestOne(
   }
 }
 
-function insertEvent(tx: Transaction, env: string, event: NewEvent, firstEventId: string | null): Event {
-  tx.connection.run(
+/** Null when the event is already stored. */
+function insertEvent(tx: Transaction, env: string, event: NewEvent): Event | null {
+  const inserted = tx.connection.run(
     insertEventSql,
     env,
     event.id,
@@ -160,9 +166,9 @@ function insertEvent(tx: Transaction, env: string, event: NewEvent, firstEventId
     event.extra,
     tx.at.now,
     tx.stamp(),
-    firstEventId,
     event.sourceRunId,
   );
+  if (inserted === 0) return null;
   return {
     id: event.id,
     callerId: event.callerId,
@@ -171,7 +177,7 @@ function insertEvent(tx: Transaction, env: string, event: NewEvent, firstEventId
     ts: event.ts,
     extra: event.extra,
     receivedAt: tx.at.now,
-    firstEventId,
+    firstEventId: null,
     sourceRunId: event.sourceRunId,
   };
 }
@@ -197,7 +203,7 @@ function recordDuplicate(
   out: Writing,
 ): void {
   const firstId = claim.holder;
-  insertEvent(tx, env, event, firstId);
+  tx.connection.run(linkToFirstSql, firstId, env, event.id);
   out.ingested.push(linkToFirst(tx, env, event.id, event.data, firstId));
   const reason = `event id ${JSON.stringify(event.callerId)} was first used by event ${firstId}`;
   const answers = new Map<string, { runId: string | null; key: string | null }>();

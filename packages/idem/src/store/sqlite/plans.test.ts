@@ -11,6 +11,7 @@ import { loadMigrations } from "./migrations.ts";
 // Statements that read a whole table on purpose, each with its reason.
 const mayScan: readonly { readonly part: string; readonly why: string }[] = [
   { part: "from jobs where env = ? and kind = 'run' group by fn", why: "counts open work, which is what jobs holds" },
+  { part: "select distinct env, event_name from waits", why: "once per start: which names anybody waits for" },
   { part: "select id from workers where dead_at", why: "a row per process" },
   { part: "update workers set dead_at", why: "a row per process" },
   { part: "update workers set until = 0", why: "a row per process, once per start" },

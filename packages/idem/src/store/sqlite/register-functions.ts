@@ -39,7 +39,10 @@ export function registerFunctions(tx: Transaction, { env, app, functions }: Regi
     connection.run(archiveFunctionSql, tx.at.now, env, fn);
     changed = true;
   }
-  const registration = registrationOf(connection, env) + (changed ? 1 : 0);
-  if (changed) connection.run(writeRegistrationSql, env, String(registration));
+  const registration = tx.known.registration(env) + (changed ? 1 : 0);
+  if (changed) {
+    connection.run(writeRegistrationSql, env, String(registration));
+    tx.known.noteRegistration(env, registration);
+  }
   return { kind: "registered", registration, changed };
 }

@@ -1,10 +1,12 @@
 // What an operation works with: the handle, the one instant of its commit, and the order of its recordings.
 import type { Instant } from "../../model/claim.ts";
 import type { Connection } from "./connection.ts";
+import type { KnownFacts } from "./known-facts.ts";
 
 export interface Transaction {
   readonly connection: Connection;
   readonly at: Instant;
+  readonly known: KnownFacts;
   /** Grows with each call: the order of steps, waits and events. */
   stamp(): number;
 }

@@ -1,0 +1,192 @@
+// Facts about the repository that a reviewer would otherwise check again by hand. Each failure says what to do.
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join, posix, relative, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import { errorTable } from "./model/errors.ts";
+
+const src = dirname(fileURLToPath(import.meta.url));
+const root = join(src, "..", "..", "..");
+
+function filesUnder(folder: string, ending: RegExp): string[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && ending.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((path) => !/node_modules|[\\/]dist[\\/]/.test(path));
+}
+
+const sources = filesUnder(src, /\.ts$/)
+  .filter((path) => !/\.(test|suite)\.ts$/.test(path) && !path.includes(`${sep}contract${sep}`))
+  .map((path) => ({ path: relative(src, path).split(sep).join("/"), text: readFileSync(path, "utf8") }));
+
+const withoutComments = (text: string): string =>
+  text
+    .replace(/\/\*[\s\S]*?\*\//g, "")
+    .replace(/^\s*\/\/.*$/gm, "")
+    .replace(/\s\/\/ .*$/gm, "");
+
+describe("rooms", () => {
+  // A room may import what stands on its line and nothing else of this package (style: imports point down).
+  const mayImport: Record<string, readonly string[]> = {
+    model: ["model"],
+    platform: ["platform"],
+    dedup: ["dedup", "model"],
+    "store contract": ["model", "store contract"],
+    "store plugs": ["store plugs", "store contract", "model", "platform"],
+    ingest: ["ingest", "dedup", "model", "store contract"],
+    schedule: ["schedule", "dedup", "model", "store contract"],
+    execute: ["execute", "dedup", "model", "store contract", "platform"],
+    observe: ["observe", "dedup", "model", "store contract"],
+    engine: ["engine", "ingest", "schedule", "execute", "observe", "dedup", "model", "store contract", "platform"],
+    radar: ["radar", "observe", "dedup", "model", "store contract"],
+    sdk: [
+      "sdk",
+      "engine",
+      "execute",
+      "ingest",
+      "observe",
+      "dedup",
+      "model",
+      "platform",
+      "store contract",
+      "store plugs",
+    ],
+    testing: ["testing", "sdk", "engine", "execute", "observe", "model", "platform", "store contract", "store plugs"],
+    cli: ["cli", "radar", "sdk", "engine", "observe", "dedup", "model", "platform", "store contract", "store plugs"],
+  };
+  const roomOf = (path: string): string => {
+    if (path === "store/store.ts" || path === "store/clock.ts") return "store contract";
+    if (path.startsWith("store/")) return "store plugs";
+    return path.includes("/") ? path.split("/")[0]! : "door";
+  };
+
+  test("every file stands in a room that is known here", () => {
+    const rooms = new Set(sources.map(({ path }) => roomOf(path)));
+    rooms.delete("door");
+    expect([...rooms].filter((room) => mayImport[room] === undefined)).toEqual([]);
+  });
+
+  test("imports point down: model ← dedup ← stages ← engine ← doors, and no stage knows another", () => {
+    const wrong: string[] = [];
+    for (const { path, text } of sources) {
+      const room = roomOf(path);
+      if (room === "door") continue;
+      for (const [, target] of text.matchAll(/from "(\.[^"]+)"/g)) {
+        const to = roomOf(posix.normalize(posix.join(posix.dirname(path), target!)));
+        if (!mayImport[room]!.includes(to)) wrong.push(`${path} (${room}) imports ${target} (${to})`);
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  test("a relative import names a file, with its ending", () => {
+    const wrong = sources.flatMap(({ path, text }) =>
+      [...text.matchAll(/from "(\.[^"]+)"/g)]
+        .filter(([, to]) => !to!.endsWith(".ts"))
+        .map(([, to]) => `${path}: ${to}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  test("no file is named after nothing", () => {
+    const vague = sources.filter(({ path }) =>
+      /(^|\/)(utils?|helpers?|common|misc|shared|types|index)(\.ts|\/)/.test(path),
+    );
+    expect(vague.map(({ path }) => path)).toEqual(["index.ts"]);
+  });
+});
+
+describe("the platform is the only door to the machine", () => {
+  const banned: readonly [RegExp, string][] = [
+    [/\bDate\.now\(/, "platform.wallMs()"],
+    [/\bnew Date\(\)/, "an instant given as an argument"],
+    [/\bperformance\./, "platform.monoMs()"],
+    [/\bprocess\.hrtime/, "platform.monoMs()"],
+    [/\bMath\.random\(/, "platform.randomBytes()"],
+    [/\bcrypto\.(random|getRandom)/, "platform.randomBytes()"],
+    [/import \{[^}]*\brandom[^}]*\} from "node:crypto"/, "platform.randomBytes()"],
+    [/(?<![.\w])set(Timeout|Interval|Immediate)\(/, "platform.timer() or platform.soon()"],
+    [/\bAbortSignal\.timeout\(/, "platform.timer()"],
+    [/(?<![.\w])fetch\(/, "platform.fetch()"],
+    [
+      /from "node:(net|http|https|http2|fs|fs\/promises|dns|worker_threads|child_process|os|timers)/,
+      "the platform folder",
+    ],
+  ];
+
+  test("time, chance, threads, files and network come through it", () => {
+    const wrong: string[] = [];
+    for (const { path, text } of sources) {
+      // The command line is a process of its own, around the engine.
+      if (path.startsWith("platform/") || path.startsWith("cli/")) continue;
+      const code = withoutComments(text);
+      for (const [pattern, instead] of banned) {
+        const found = code.match(pattern);
+        // A method that is named fetch is not the global one.
+        if (found !== null && !/\bfetch\((request|first|url)\b/.test(code.slice(found.index!, found.index! + 20))) {
+          wrong.push(`${path} uses ${found[0]} — use ${instead}`);
+        }
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  test("process.env and process.exit are read and called at the edge only", () => {
+    const wrong = sources.filter(
+      ({ path, text }) => !/^(platform|cli)\//.test(path) && /\bprocess\.(env\b|exit\(|argv\b)/.test(withoutComments(text)),
+    );
+    expect(wrong.map(({ path }) => path)).toEqual([]);
+  });
+});
+
+describe("documents", () => {
+  const read = (path: string) => readFileSync(join(root, path), "utf8");
+
+  test("docs/errors.md lists exactly the codes of model/errors.ts", () => {
+    const listed = [...read("docs/errors.md").matchAll(/^## `([A-Z_]+)`/gm)].map(([, code]) => code).sort();
+    expect(listed).toEqual(Object.keys(errorTable).sort());
+  });
+
+  test("every error says what to do next", () => {
+    const silent = Object.entries(errorTable).filter(([, { next }]) => next.length < 10);
+    expect(silent.map(([code]) => code)).toEqual([]);
+  });
+
+  test("every line of docs/guarantees.md names a test that exists, by its title", () => {
+    const tests = [
+      ...filesUnder(src, /\.(test|suite)\.ts$/),
+      ...filesUnder(join(root, "examples"), /\.test\.ts$/),
+      ...filesUnder(join(root, "sim"), /\.ts$/),
+      ...filesUnder(join(root, "torture"), /\.ts$/),
+    ].map((path) => readFileSync(path, "utf8"));
+    const named = [...read("docs/guarantees.md").matchAll(/^\s*- test: “([^”]+)”/gm)].map(([, title]) => title!);
+    expect(named.length).toBeGreaterThan(20);
+    const written = (title: string) => tests.some((text) => text.includes(title));
+    expect(named.filter((title) => !written(title))).toEqual([]);
+  });
+
+  test("links between documents lead somewhere", () => {
+    const documents = [
+      "README.md",
+      "ARCHITECTURE.md",
+      "AGENTS.md",
+      "CHANGELOG.md",
+      ...readdirSync(join(root, "docs"))
+        .filter((name) => name.endsWith(".md"))
+        .map((name) => `docs/${name}`),
+    ];
+    const broken: string[] = [];
+    for (const document of documents) {
+      for (const [, target] of read(document).matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)) {
+        if (/^[a-z]+:/.test(target!)) continue;
+        try {
+          readFileSync(join(root, dirname(document), target!));
+        } catch (error) {
+          if ((error as NodeJS.ErrnoException).code !== "EISDIR") broken.push(`${document} → ${target}`);
+        }
+      }
+    }
+    expect(broken).toEqual([]);
+  });
+});

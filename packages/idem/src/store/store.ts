@@ -341,6 +341,34 @@ export interface SweepAnswer {
   readonly queued: boolean;
 }
 
+// ---------------------------------------------------------------------------------------------------- prune
+
+export interface PruneInput {
+  readonly env: string;
+  /** Events received before this instant, whose runs all ended before it. */
+  readonly before: number;
+  /** Continue after this event's id; "" from the oldest. */
+  readonly after: string;
+  /** At most this many rows go in one commit. */
+  readonly max: number;
+}
+
+export interface PruneCounts {
+  readonly events: number;
+  readonly runs: number;
+  readonly steps: number;
+  readonly attempts: number;
+  readonly decisions: number;
+}
+
+export interface PruneAnswer {
+  readonly deleted: PruneCounts;
+  /** Old enough, but still needed: an open run, an open window, a decision that waits for a person. */
+  readonly kept: number;
+  /** Where to continue; null when nothing older is left. */
+  readonly after: string | null;
+}
+
 // ---------------------------------------------------------------------------------------------------- reads
 
 export interface RunFilter {
@@ -454,6 +482,12 @@ export interface Store {
   handBack(worker: string): Promise<{ readonly count: number }>;
   /** One bounded pass of housekeeping: rescue, repair, reap. `repair` looks at every open run, so it is for now and then. */
   sweep(input: { readonly max: number; readonly repair: boolean }): Promise<SweepAnswer>;
+
+  /**
+   * Deletes history a person no longer wants. Promise: open runs, open windows and held events lose nothing, at most `max` rows
+   * per commit, and an event goes only together with all its runs. Repeat: what is gone stays gone.
+   */
+  prune(input: PruneInput): Promise<PruneAnswer>;
 
   readonly reads: StoreReads;
 

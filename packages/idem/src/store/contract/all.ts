@@ -5,6 +5,7 @@ import { environmentsSuite } from "./environments.suite.ts";
 import { eventsSuite } from "./events.suite.ts";
 import { functionsSuite } from "./functions.suite.ts";
 import { leasesSuite } from "./leases.suite.ts";
+import { pruneSuite } from "./prune.suite.ts";
 import { runsSuite } from "./runs.suite.ts";
 import { stepsSuite } from "./steps.suite.ts";
 import { waitsSuite } from "./waits.suite.ts";
@@ -17,6 +18,7 @@ export function storeContract(name: string, open: OpenStore): void {
     eventsSuite(open);
     functionsSuite(open);
     leasesSuite(open);
+    pruneSuite(open);
     runsSuite(open);
     stepsSuite(open);
     waitsSuite(open);

@@ -123,6 +123,23 @@ export function waitsSuite(open: OpenStore): void {
       expect((await world.advance("r1", { next: collect })).news).toMatchObject([{ stepId: "s" }]);
     });
 
+    test("steps collected together with news come with their stamps, so the order of recording is known", async () => {
+      const world = await openWorld(open);
+      await world.startLeased("r1");
+      await world.advance("r1", { waits: [eventWait("s"), timeWait("t", world.clock.wallMs() + 1_000)] });
+      await arrive(world, "e1");
+      await resume(world, "e1");
+      world.clock.advance(1_000);
+      const { news, stamps } = await world.advance("r1", { steps: [newStep("own")], next: collect });
+      const stampOf = (stepId: string) => news.find((step) => step.stepId === stepId)!.stamp;
+      expect(stampOf("s")).toBeLessThan(stamps![0]!);
+      expect(stamps![0]!).toBeLessThan(stampOf("t"));
+      const { steps } = await world.memo("r1");
+      expect(steps.map(({ stepId }) => stepId)).toEqual(["s", "own", "t"]);
+      expect(steps[1]!.stamp).toBe(stamps![0]);
+      expect((await world.advance("r1", { steps: [newStep("more")] })).stamps).toBeNull();
+    });
+
     test("a wait for a step that waits or has its outcome already is ignored", async () => {
       const world = await openWorld(open);
       await world.startLeased("r1");

@@ -14,6 +14,8 @@ import type {
   IngestInput,
   LeaseAnswer,
   LeaseInput,
+  PruneAnswer,
+  PruneInput,
   RegisterAnswer,
   RegisterInput,
   ReleaseAnswer,
@@ -35,6 +37,7 @@ import { claimKey, releaseKey, settleKey } from "./claim-key.ts";
 import { resumeWaits, sendSignal } from "./deliver.ts";
 import { ingest } from "./ingest.ts";
 import { leaseJobs } from "./lease-jobs.ts";
+import { pruneEvents } from "./prune-events.ts";
 import { memoryReads } from "./reads.ts";
 import { register } from "./register.ts";
 import { rerunRun } from "./rerun-run.ts";
@@ -106,6 +109,10 @@ export class MemoryStore implements Store {
 
   async sweep(input: { readonly max: number; readonly repair: boolean }): Promise<SweepAnswer> {
     return this.database.transact(() => sweep(this.database, this.moment(), input));
+  }
+
+  async prune(input: PruneInput): Promise<PruneAnswer> {
+    return this.write(input.env, (tables, at) => pruneEvents(tables, at, input));
   }
 
   async close(): Promise<void> {}

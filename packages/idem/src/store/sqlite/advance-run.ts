@@ -6,11 +6,12 @@ import { endRun } from "./end-run.ts";
 import { expireWaits } from "./end-wait.ts";
 import { ingestAll, someoneWaitsFor, staleRegistration } from "./ingest-events.ts";
 import { findRun, stepsOfRun } from "./read-memo.ts";
-import { findOutcome, insertAttempt, insertStep } from "./record-step.ts";
+import { findOutcome, insertAttempt, insertStep, saveStep } from "./record-step.ts";
 import { readStep } from "./rows.ts";
 import type { Transaction } from "./transaction.ts";
 
-const selectJobSql = "select fence, leased_by, lost_workers from jobs where env = ? and id = ?";
+const selectJobSql = "select 1 from jobs where env = ? and id = ? and fence = ? and leased_by = ?";
+const endJobSql = "delete from jobs where env = ? and id = ? and fence = ? and leased_by = ? returning had_waits";
 const resetLostWorkersSql = "update jobs set lost_workers = 0 where env = ? and id = ?";
 const suspendJobSql = "update jobs set leased_by = null, due_at = ? where env = ? and id = ?";
 
@@ -19,54 +20,87 @@ const neverDue = Number.MAX_SAFE_INTEGER;
 
 export function advanceRun(tx: Transaction, input: AdvanceInput): AdvanceAnswer {
   const { env, runId, jobId, fence, worker, next } = input;
-  const { connection, at } = tx;
-  const job = connection.one<{ fence: number; leased_by: string | null; lost_workers: number }>(
-    selectJobSql,
-    env,
-    jobId,
-  );
-  if (job === undefined || job.leased_by !== worker || job.fence !== fence) return refuse(tx, input);
-
   const stale = input.ingest === null ? null : staleRegistration(tx, env, input.ingest.registration);
-  if (stale !== null) return stale;
+  if (stale !== null) return holds(tx, input) ? stale : refuse(tx, input);
 
-  let recorded = 0;
-  const outcomes: Outcome[] = [];
-  for (const step of input.steps) {
-    if (insertStep(tx, env, runId, worker, step)) {
-      recorded++;
-      outcomes.push(step.outcome);
-    } else {
-      outcomes.push(findOutcome(tx, env, runId, step.stepId)!);
-    }
+  if (isSaveOnly(input) && saveStep(tx, input, input.steps[0]!)) {
+    noteProgress(tx, env, jobId);
+    const outcomes = [input.steps[0]!.outcome];
+    return {
+      kind: "advanced",
+      now: tx.at.now,
+      outcomes,
+      ingested: null,
+      seen: input.seen,
+      news: [],
+      stamps: null,
+      leased: true,
+      woken: [],
+    };
   }
-  if (recorded > 0 && job.lost_workers > 0) connection.run(resetLostWorkersSql, env, jobId);
-  for (const attempt of input.attempts) insertAttempt(tx, env, runId, worker, attempt);
+  let hadWaits = false;
+  if (next.kind === "end") {
+    const job = tx.connection.one<{ had_waits: number }>(endJobSql, env, jobId, fence, worker);
+    if (job === undefined) return refuse(tx, input);
+    hadWaits = job.had_waits === 1 || input.waits.length > 0;
+  } else if (!holds(tx, input)) return refuse(tx, input);
 
+  const outcomes = recordSteps(tx, input);
+  for (const attempt of input.attempts) insertAttempt(tx, env, runId, worker, attempt);
   const ingested = input.ingest === null ? null : ingestNested(tx, env, input.ingest);
   let recordedAtOnce = false;
   for (const wait of input.waits) {
     if (beginWait(tx, env, runId, wait, input.ingest, ingested)) recordedAtOnce = true;
   }
 
-  const answer = { kind: "advanced", now: at.now, outcomes, ingested } as const;
+  const answer = { kind: "advanced", now: tx.at.now, outcomes, ingested } as const;
   if (next.kind === "end") {
-    const run = findRun(connection, env, runId)!;
-    const woken = endRun(tx, env, run, { state: next.state, result: next.result, fence, releaseKey: next.releaseKey });
+    const { state, result, releaseKey } = next;
+    const woken = endRun(tx, env, runId, { state, result, fence, releaseKey, hadWaits });
     return { ...answer, seen: input.seen, news: [], stamps: null, leased: false, woken };
   }
   if (next.kind === "continue" && !next.collect && !recordedAtOnce) {
     return { ...answer, seen: input.seen, news: [], stamps: null, leased: true, woken: [] };
   }
   const nextTimeoutAt = expireWaits(tx, env, runId);
-  const steps = stepsOfRun(connection, env, runId);
+  const steps = stepsOfRun(tx.connection, env, runId);
   // What a worker recorded itself is no news to it; what nobody's worker recorded ended a wait.
   const news = steps.filter((step) => step.stamp > input.seen && step.worker === null).map(readStep);
   const stamps = input.steps.map(({ stepId }) => steps.find((step) => step.step_id === stepId)!.stamp);
   const seen = steps.at(-1)?.stamp ?? input.seen;
   const suspended = next.kind === "suspend" && news.length === 0;
-  if (suspended) connection.run(suspendJobSql, earliest(next.dueAt, nextTimeoutAt), env, jobId);
+  if (suspended) tx.connection.run(suspendJobSql, earliest(next.dueAt, nextTimeoutAt), env, jobId);
   return { ...answer, seen, news, stamps, leased: !suspended, woken: [] };
+}
+
+/** The hot path: one outcome to record, nothing else to do. */
+function isSaveOnly({ steps, attempts, waits, ingest, next }: AdvanceInput): boolean {
+  return (
+    steps.length === 1 &&
+    attempts.length === 0 &&
+    waits.length === 0 &&
+    ingest === null &&
+    next.kind === "continue" &&
+    !next.collect
+  );
+}
+
+const holds = (tx: Transaction, { env, jobId, fence, worker }: AdvanceInput): boolean =>
+  tx.connection.one(selectJobSql, env, jobId, fence, worker) !== undefined;
+
+function noteProgress(tx: Transaction, env: string, jobId: string): void {
+  if (!tx.known.mayHaveLostWorker(env, jobId)) return;
+  tx.connection.run(resetLostWorkersSql, env, jobId);
+  tx.known.noteProgress(env, jobId);
+}
+
+/** The outcomes that count: a step that has one already keeps it. */
+function recordSteps(tx: Transaction, { env, runId, jobId, worker, steps }: AdvanceInput): Outcome[] {
+  return steps.map((step) => {
+    if (!insertStep(tx, env, runId, worker, step)) return findOutcome(tx, env, runId, step.stepId)!;
+    noteProgress(tx, env, jobId);
+    return step.outcome;
+  });
 }
 
 const earliest = (a: number | null, b: number | null): number => Math.min(a ?? neverDue, b ?? neverDue);

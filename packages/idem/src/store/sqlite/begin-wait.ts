@@ -14,6 +14,7 @@ const insertWaitSql = `
   values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   on conflict (env, run_id, step_id) do nothing`;
 
+const noteWaitSql = "update jobs set had_waits = 1 where env = ? and id = ? and had_waits = 0";
 const signalHolderSql = "select run_id, step_id from waits indexed by waits_by_signal where env = ? and signal = ?";
 const loseSignalSql = "update waits set signal = null where env = ? and run_id = ? and step_id = ?";
 
@@ -47,6 +48,8 @@ export function beginWait(
       return recordAtOnce(tx, env, runId, wait, { kind, json: child.result ?? "null" });
     }
   }
+  tx.connection.run(noteWaitSql, env, runId);
+  if (childRunId !== null) tx.known.noteParent(env, childRunId);
   if (wait.kind === "event") tx.known.noteAwaited(env, wait.eventName);
   tx.connection.run(
     insertWaitSql,

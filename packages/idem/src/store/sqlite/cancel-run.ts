@@ -6,6 +6,8 @@ import { staleRegistration } from "./ingest-events.ts";
 import { findRun } from "./read-memo.ts";
 import type { Transaction } from "./transaction.ts";
 
+const deleteJobSql = "delete from jobs where env = ? and id = ?";
+
 export function cancelRun(tx: Transaction, input: CancelInput): CancelAnswer {
   const run = findRun(tx.connection, input.env, input.runId);
   if (run === undefined) return { kind: "unknown" };
@@ -13,7 +15,9 @@ export function cancelRun(tx: Transaction, input: CancelInput): CancelAnswer {
   const stale = input.ingest === null ? null : staleRegistration(tx, input.env, input.ingest.registration);
   if (stale !== null) return stale;
   const ingested = input.ingest === null ? null : ingestNested(tx, input.env, input.ingest);
-  const woken = endRun(tx, input.env, run, {
+  tx.connection.run(deleteJobSql, input.env, input.runId);
+  const woken = endRun(tx, input.env, input.runId, {
+    hadWaits: true,
     state: "cancelled",
     result: input.result,
     fence: null,

@@ -12,6 +12,7 @@ import { KnownFacts } from "./known-facts.ts";
 import { leaseJobs } from "./lease-jobs.ts";
 import { type Migration, migrate } from "./migrate.ts";
 import { OwnerLock } from "./owner-lock.ts";
+import { pruneEvents } from "./prune-events.ts";
 import { readsOver } from "./reads.ts";
 import { registerFunctions } from "./register-functions.ts";
 import { rerunRun } from "./rerun-run.ts";
@@ -40,6 +41,7 @@ const operations: Operation = {
   heartbeat: heartbeatWorker,
   handBack: handBackJobs,
   sweep: sweepStore,
+  prune: pruneEvents,
 };
 
 export type OperationName = keyof Writes;

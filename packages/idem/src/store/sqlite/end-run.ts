@@ -9,9 +9,9 @@ import type { Transaction } from "./transaction.ts";
 
 const endRunSql = `
   update runs set ended_state = ?, result = ?, ended_at = ?, ended_fence = ?
-   where env = ? and id = ? and ended_state is null`;
+   where env = ? and id = ? and ended_state is null
+  returning fn, key`;
 
-const deleteJobSql = "delete from jobs where env = ? and id = ?";
 const deleteWaitsSql = "delete from waits where env = ? and run_id = ?";
 
 const closeClaimSql = `
@@ -28,25 +28,32 @@ export interface Ending {
   readonly result: string;
   readonly fence: number | null;
   readonly releaseKey: boolean;
+  /** Whether the run ever began to wait: most never do, and need no look. */
+  readonly hadWaits: boolean;
 }
 
-export function endRun(
-  tx: Transaction,
-  env: string,
-  run: { id: string; fn: string; key: string | null },
-  ending: Ending,
-): WokenRun[] {
+/** The run's job is already gone: whoever ends a run takes its job away first. */
+export function endRun(tx: Transaction, env: string, runId: string, ending: Ending): WokenRun[] {
   const { connection, at } = tx;
-  connection.run(endRunSql, ending.state, ending.result, at.now, ending.fence, env, run.id);
-  connection.run(deleteJobSql, env, run.id);
-  connection.run(deleteWaitsSql, env, run.id);
+  const run = connection.one<{ fn: string; key: string | null }>(
+    endRunSql,
+    ending.state,
+    ending.result,
+    at.now,
+    ending.fence,
+    env,
+    runId,
+  );
+  if (run === undefined) return [];
+  if (ending.hadWaits) connection.run(deleteWaitsSql, env, runId);
   if (run.key !== null) {
     const state = ending.releaseKey ? "released" : "settled";
-    connection.run(closeClaimSql, state, env, functionScope(run.fn), run.key, run.id);
+    connection.run(closeClaimSql, state, env, functionScope(run.fn), run.key, runId);
   }
+  if (!tx.known.mayHaveParent(env, runId)) return [];
   const outcome = { kind: ending.state === "completed" ? "value" : "error", json: ending.result } as const;
   const woken: WokenRun[] = [];
-  for (const wait of connection.all<WaitRow>(waitsForChildSql, env, run.id)) {
+  for (const wait of connection.all<WaitRow>(waitsForChildSql, env, runId)) {
     const parent = endWaitAndWake(tx, env, wait, outcome);
     if (parent !== null) woken.push(parent);
   }

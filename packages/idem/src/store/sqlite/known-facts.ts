@@ -1,16 +1,21 @@
-// Facts about the file that its one owner may remember instead of reading them with every event: which registration is
-// current, and which event names anybody may be waiting for. Sound because one process owns the file; forgotten whenever a
-// transaction is rolled back.
+// Facts about the file that its one owner may remember instead of reading them with every event or step: which registration
+// is current, which event names and which runs anybody may be waiting for, which jobs lost a worker. Each set may hold too
+// much, never too little. Sound because one process owns the file; forgotten whenever a transaction is rolled back.
 import type { Connection } from "./connection.ts";
 
 const registrationSql = "select value from meta where name = 'registration:' || ?";
 const awaitedNamesSql =
   "select distinct env, event_name from waits indexed by waits_by_event where event_name is not null";
 
+const awaitedRunsSql = "select env, child_run_id from waits indexed by waits_by_child where child_run_id is not null";
+const lostJobsSql = "select env, id from jobs where lost_workers > 0";
+
 export class KnownFacts {
   private registrations = new Map<string, number>();
   /** Every name that some wait may have: a name may be too many here, never too few. */
   private awaited: Set<string> | null = null;
+  private children: Set<string> | null = null;
+  private lost: Set<string> | null = null;
 
   constructor(private readonly connection: Connection) {}
 
@@ -40,9 +45,48 @@ export class KnownFacts {
     this.names().delete(nameIn(env, eventName));
   }
 
+  mayHaveParent(env: string, runId: string): boolean {
+    return this.awaitedRuns().has(nameIn(env, runId));
+  }
+
+  noteParent(env: string, childRunId: string): void {
+    this.awaitedRuns().add(nameIn(env, childRunId));
+  }
+
+  mayHaveLostWorker(env: string, jobId: string): boolean {
+    return this.lostJobs().has(nameIn(env, jobId));
+  }
+
+  noteProgress(env: string, jobId: string): void {
+    this.lostJobs().delete(nameIn(env, jobId));
+  }
+
+  /** Workers were lost: which jobs they held is read again when somebody asks. */
+  noteRescue(): void {
+    this.lost = null;
+  }
+
   forget(): void {
     this.registrations.clear();
     this.awaited = null;
+    this.children = null;
+    this.lost = null;
+  }
+
+  private awaitedRuns(): Set<string> {
+    this.children ??= new Set(
+      this.connection
+        .all<{ env: string; child_run_id: string }>(awaitedRunsSql)
+        .map((row) => nameIn(row.env, row.child_run_id)),
+    );
+    return this.children;
+  }
+
+  private lostJobs(): Set<string> {
+    this.lost ??= new Set(
+      this.connection.all<{ env: string; id: string }>(lostJobsSql).map((row) => nameIn(row.env, row.id)),
+    );
+    return this.lost;
   }
 
   private names(): Set<string> {

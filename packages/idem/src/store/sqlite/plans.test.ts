@@ -12,11 +12,16 @@ import { loadMigrations } from "./migrations.ts";
 const mayScan: readonly { readonly part: string; readonly why: string }[] = [
   { part: "from jobs where env = ? and kind = 'run' group by fn", why: "counts open work, which is what jobs holds" },
   { part: "select distinct env, event_name from waits", why: "once per start: which names anybody waits for" },
+  { part: "select env, child_run_id from waits", why: "once per start: which runs anybody waits for" },
+  { part: "select env, id from jobs where lost_workers", why: "once per start and rescue; jobs holds only open work" },
   { part: "select id from workers where dead_at", why: "a row per process" },
   { part: "update workers set dead_at", why: "a row per process" },
   { part: "update workers set until = 0", why: "a row per process, once per start" },
   { part: "where leased_by = ?", why: "rescue and hand-back: rare, and jobs holds only open work" },
-  { part: "insert into jobs (env, id, kind, run_id, fn, rank, due_at, fence)", why: "repair, asked for by a person" },
+  {
+    part: "insert into jobs (env, id, kind, run_id, fn, rank, due_at, fence, had_waits)",
+    why: "repair, asked for by a person",
+  },
 ];
 
 test("no statement of the store reads a table from one end to the other", () => {

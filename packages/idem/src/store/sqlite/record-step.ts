@@ -8,6 +8,13 @@ const insertStepSql = `
   values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   on conflict (env, run_id, step_id) do nothing`;
 
+// The fence check and the save in one statement: no row is written unless the job is still this worker's.
+const saveStepSql = `
+  insert into steps (env, run_id, step_id, name, repeat, kind, outcome, json, attempt, started_at, ended_at, stamp, worker)
+  select env, run_id, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, leased_by
+    from jobs where env = ? and id = ? and fence = ? and leased_by = ?
+  on conflict (env, run_id, step_id) do nothing`;
+
 const selectOutcomeSql = "select outcome, json from steps where env = ? and run_id = ? and step_id = ?";
 
 const insertAttemptSql = `
@@ -33,6 +40,33 @@ export function insertStep(tx: Transaction, env: string, runId: string, worker: 
       step.endedAt,
       tx.stamp(),
       worker,
+    ) > 0
+  );
+}
+
+/** Whether the step was recorded: false when the job is no longer this worker's, or the step has an outcome already. */
+export function saveStep(
+  tx: Transaction,
+  job: { env: string; jobId: string; fence: number; worker: string },
+  step: NewStep,
+): boolean {
+  return (
+    tx.connection.run(
+      saveStepSql,
+      step.stepId,
+      step.name,
+      step.repeat,
+      step.kind,
+      step.outcome.kind,
+      step.outcome.json,
+      step.attempt,
+      step.startedAt,
+      step.endedAt,
+      tx.stamp(),
+      job.env,
+      job.jobId,
+      job.fence,
+      job.worker,
     ) > 0
   );
 }

@@ -18,8 +18,8 @@ const leasedCountSql = "select count(*) as count from jobs where leased_by = ?";
 
 // An open run always has its job; one without was lost to a defect. Its id is the run's, so adding it twice adds it once.
 const repairSql = `
-  insert into jobs (env, id, kind, run_id, fn, rank, due_at, fence)
-  select r.env, r.id, 'run', r.id, r.fn, ?, null, 0
+  insert into jobs (env, id, kind, run_id, fn, rank, due_at, fence, had_waits)
+  select r.env, r.id, 'run', r.id, r.fn, ?, null, 0, 1
     from runs r
    where r.ended_state is null and not exists (select 1 from jobs j where j.env = r.env and j.id = r.id)
    limit ?`;
@@ -53,6 +53,7 @@ export function sweepStore(tx: Transaction, input: { max: number; repair: boolea
     // The row stays until no job names it: a rescue cut short goes on here.
     if (connection.one<{ count: number }>(leasedCountSql, id)!.count === 0) retire(tx, id);
   }
+  if (rescued > 0) tx.known.noteRescue();
   const repaired = input.repair ? connection.run(repairSql, at.now, input.max) : 0;
   const reaped = connection.run(reapSql, at.windowNow, input.max);
   return { rescued, repaired, reaped, queued: rescued > 0 || repaired > 0 };

@@ -145,6 +145,7 @@ create table jobs (
   fence        integer not null,
   leased_by    text,
   lost_workers integer not null default 0,
+  had_waits    integer not null default 0,
   primary key (env, id)
 ) without rowid;
 

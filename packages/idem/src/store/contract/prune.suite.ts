@@ -1,0 +1,125 @@
+// Pruning deletes history and nothing that may still be asked for.
+import { describe, expect, test } from "vitest";
+import { dayMs } from "../../model/window.ts";
+import {
+  decidedPair,
+  end,
+  env,
+  everyWrite,
+  newAttempt,
+  newEvent,
+  newStep,
+  type OpenStore,
+  openWorld,
+  timeWait,
+  type World,
+} from "./world.ts";
+
+const prune = (world: World, over: { before?: number; after?: string; max?: number } = {}) =>
+  world.store.prune({ env, before: world.clock.wallMs(), after: "", max: 500, ...over });
+
+async function endedRun(world: World, runId: string, over: Parameters<World["startLeased"]>[1] = {}): Promise<void> {
+  await world.startLeased(runId, over);
+  await world.advance(runId, {
+    steps: [newStep("s1"), newStep("s2")],
+    attempts: [newAttempt("s1", 1)],
+    next: end("completed"),
+  });
+}
+
+const runIds = async (world: World) => (await world.store.reads.runs(env, { limit: 100 })).map(({ id }) => id).sort();
+const eventIds = async (world: World) =>
+  (await world.store.reads.events(env, { limit: 100 })).map(({ id }) => id).sort();
+
+export function pruneSuite(open: OpenStore): void {
+  describe("prune", () => {
+    test("an old ended run goes with its event, decisions, steps and attempts; a younger one stays", async () => {
+      const world = await openWorld(open);
+      await endedRun(world, "r1");
+      world.clock.advance(10 * dayMs);
+      await endedRun(world, "r2");
+      expect(await prune(world, { before: world.clock.wallMs() - dayMs })).toEqual({
+        deleted: { events: 1, runs: 1, steps: 2, attempts: 1, decisions: 1 },
+        kept: 0,
+        after: null,
+      });
+      expect(await runIds(world)).toEqual(["r2"]);
+      expect(await eventIds(world)).toEqual(["event of r2"]);
+      expect(await world.store.reads.decisionsOfEvent(env, "event of r1")).toEqual([]);
+    });
+
+    test("an open run keeps its event and all its steps, however old", async () => {
+      const world = await openWorld(open);
+      await world.startWaiting("r1", [timeWait("s", world.clock.wallMs() + 300 * dayMs)]);
+      world.clock.advance(100 * dayMs);
+      expect(await prune(world)).toMatchObject({ deleted: { events: 0, runs: 0 }, kept: 1 });
+      expect(await world.memo("r1")).toMatchObject({ run: { state: "waiting" } });
+    });
+
+    test("an ended run with an open rerun is kept together with its event", async () => {
+      const world = await openWorld(open);
+      await endedRun(world, "r1");
+      await world.store.rerun({ env, runId: "r1", newRunId: "r2", rank: 0, leaseTo: null });
+      world.clock.advance(dayMs);
+      expect(await prune(world)).toMatchObject({ deleted: { runs: 0 }, kept: 1 });
+      expect(await runIds(world)).toEqual(["r1", "r2"]);
+    });
+
+    test("a run that holds an open window answers for its key until the window ends", async () => {
+      const world = await openWorld(open);
+      await endedRun(world, "r1", { key: '"k"', windowMs: 30 * dayMs });
+      world.clock.advance(10 * dayMs);
+      expect(await prune(world)).toMatchObject({ deleted: { runs: 0 }, kept: 1 });
+      expect(await world.start("r2", { key: '"k"' })).toMatchObject({ kind: "duplicate-key", runId: "r1" });
+      world.clock.advance(20 * dayMs);
+      expect(await prune(world, { before: world.clock.wallMs() - 15 * dayMs })).toMatchObject({ deleted: { runs: 1 } });
+    });
+
+    test("an event that holds its sender's id answers for it until the window ends", async () => {
+      const world = await openWorld(open);
+      await world.ingest([newEvent("e1", { callerId: "order-7", windowMs: 30 * dayMs })]);
+      world.clock.advance(10 * dayMs);
+      expect(await prune(world)).toMatchObject({ deleted: { events: 0 }, kept: 1 });
+      world.clock.advance(30 * dayMs);
+      expect(await prune(world)).toMatchObject({ deleted: { events: 1 }, kept: 0 });
+    });
+
+    test("an event held for a person is never pruned", async () => {
+      const world = await openWorld(open);
+      await world.ingest([newEvent("e1")], [decidedPair({ kind: "held" })]);
+      await world.ingest([newEvent("e2")], [decidedPair({ kind: "filtered" })]);
+      world.clock.advance(100 * dayMs);
+      await prune(world);
+      expect(await eventIds(world)).toEqual(["e1"]);
+    });
+
+    test("one call deletes no more rows than it may, and the next goes on where it stopped", async () => {
+      const world = await openWorld(open);
+      for (const id of ["r1", "r2", "r3"]) await endedRun(world, id);
+      world.clock.advance(dayMs);
+      let after: string | null = "";
+      let calls = 0;
+      while (after !== null) {
+        const answer = await prune(world, { after, max: 4 });
+        const { events, runs, steps, attempts, decisions } = answer.deleted;
+        expect(events + runs + steps + attempts + decisions).toBeLessThanOrEqual(4);
+        after = answer.after;
+        calls += 1;
+      }
+      expect(calls).toBeGreaterThan(3);
+      expect(await eventIds(world)).toEqual([]);
+      expect(await runIds(world)).toEqual([]);
+    });
+
+    everyWrite(
+      open,
+      "prune",
+      async (world) => {
+        await endedRun(world, "r1");
+        world.clock.advance(dayMs);
+        return () => prune(world);
+      },
+      null,
+    );
+  });
+}

@@ -1,0 +1,74 @@
+// History a person no longer wants: an event with its decisions and all its runs, once nothing can ask for any of them.
+import { eventScope, functionScope } from "../../model/claim.ts";
+import { isPending } from "../../model/decision.ts";
+import { isOpen } from "../../model/window.ts";
+import type { PruneAnswer, PruneInput } from "../store.ts";
+import type { EventRow, Moment, RunRow, Tables } from "./tables.ts";
+
+export function pruneEvents(tables: Tables, at: Moment, { before, after, max }: PruneInput): PruneAnswer {
+  const deleted = { events: 0, runs: 0, steps: 0, attempts: 0, decisions: 0 };
+  const old = tables.events
+    .all()
+    .filter((event) => event.id > after && event.receivedAt < before)
+    .sort((a, b) => (a.id < b.id ? -1 : 1));
+  let left = max;
+  let kept = 0;
+  let last = after;
+  for (const event of old) {
+    const runs = tables.runs.all().filter((run) => run.eventId === event.id);
+    if (isNeeded(tables, at, event, runs, before)) {
+      kept += 1;
+    } else {
+      for (const { id } of runs) {
+        const steps = cut(tables.steps, id, left);
+        const attempts = cut(tables.attempts, id, left - steps);
+        deleted.steps += steps;
+        deleted.attempts += attempts;
+        left -= steps + attempts;
+      }
+      const decisions = tables.decisions.get(event.id)?.length ?? 0;
+      const own = runs.length + decisions + 1;
+      if (own > left && left < max) return { deleted, kept, after: last };
+      for (const { id } of runs) tables.runs.delete(id);
+      tables.decisions.delete(event.id);
+      tables.events.delete(event.id);
+      deleted.runs += runs.length;
+      deleted.decisions += decisions;
+      deleted.events += 1;
+      left = Math.max(0, left - own);
+    }
+    last = event.id;
+  }
+  return { deleted, kept, after: null };
+}
+
+/** Takes up to `max` of the rows kept under that key. */
+function cut<R>(
+  table: {
+    get(key: string): readonly R[] | undefined;
+    put(key: string, rows: readonly R[]): void;
+    delete(key: string): void;
+  },
+  key: string,
+  max: number,
+): number {
+  const rows = table.get(key) ?? [];
+  const count = Math.min(rows.length, max);
+  if (count === rows.length) table.delete(key);
+  else table.put(key, rows.slice(count));
+  return count;
+}
+
+function isNeeded(tables: Tables, at: Moment, event: EventRow, runs: readonly RunRow[], before: number): boolean {
+  const isTaken = (scope: string, key: string | null, holder: string): boolean => {
+    const claim = key === null ? null : tables.claim(scope, key);
+    return claim !== null && claim.holder === holder && isOpen(claim, at.windowNow);
+  };
+  return (
+    isTaken(eventScope, event.callerId, event.id) ||
+    tables.jobs.has(`deliver:${event.id}`) ||
+    (tables.decisions.get(event.id) ?? []).some(({ kind }) => isPending(kind)) ||
+    runs.some((run) => run.endedAt === null || run.endedAt >= before) ||
+    runs.some((run) => isTaken(functionScope(run.fn), run.key, run.id))
+  );
+}

@@ -1,0 +1,57 @@
+// An online copy of a store: one snapshot, taken beside a living owner, page by page so that progress can be shown.
+import { Connection } from "./connection.ts";
+import { checkIntegrity } from "./health-reads.ts";
+
+// 4 MiB between two looks at the event loop.
+const pagesPerStep = 1_000;
+
+/**
+ * Copies the store into `target`, which must not exist. The open read transaction pins one snapshot: without it every commit
+ * of the owner would make SQLite begin again, and a busy store would never be copied.
+ */
+export async function copyStore(
+  connection: Connection,
+  target: string,
+  onProgress: (done: number, total: number) => void,
+): Promise<void> {
+  connection.db.exec("begin");
+  try {
+    connection.one("select 1 from meta limit 1");
+    await connection.db.backup(target, {
+      progress: ({ totalPages, remainingPages }) => {
+        onProgress(totalPages - remainingPages, totalPages);
+        return pagesPerStep;
+      },
+    });
+  } finally {
+    connection.db.exec("commit");
+  }
+}
+
+/** What is wrong with the file at `path`; empty when it is a sound SQLite file. */
+export function checkFile(path: string): string[] {
+  let connection: Connection | null = null;
+  try {
+    connection = new Connection(path, { readonly: true });
+    return checkIntegrity(connection, "full");
+  } catch (error) {
+    return [error instanceof Error ? error.message : String(error)];
+  } finally {
+    connection?.close();
+  }
+}
+
+/** Brings what is in the write-ahead log into the file itself; false when the file is too broken for that. */
+export function foldLog(path: string): boolean {
+  let connection: Connection | null = null;
+  try {
+    connection = new Connection(path, { readonly: false });
+    connection.db.pragma("wal_checkpoint(TRUNCATE)");
+    return true;
+  } catch {
+    // Broken or not ours: the log stays beside it and is moved along.
+    return false;
+  } finally {
+    connection?.close();
+  }
+}

@@ -1,0 +1,154 @@
+// History a person no longer wants. An event goes together with its decisions and all its runs, reruns included, and only
+// once nothing can ask for any of them: every run ended, every window closed, nothing held for a person.
+// Steps go first: a run too large for one commit loses them over several, and its own row with the last.
+import { eventScope, functionScope } from "../../model/claim.ts";
+import { type DecisionKind, isPending } from "../../model/decision.ts";
+import { isOpen } from "../../model/window.ts";
+import type { PruneAnswer, PruneInput } from "../store.ts";
+import type { Connection } from "./connection.ts";
+import type { Transaction } from "./transaction.ts";
+
+const pageSql = `
+  select id, caller_id as callerId, received_at as receivedAt from events
+   where env = ? and id > ? order by id limit ?`;
+const decisionsSql = "select kind, run_id as runId from decisions where env = ? and event_id = ?";
+const runSql = `
+  select id, fn, key, ended_at as endedAt from runs where env = ? and id = ?`;
+const rerunsSql = `
+  select id, fn, key, ended_at as endedAt from runs indexed by runs_by_root
+   where env = ? and root_run_id = ? and rerun_of is not null`;
+const claimSql = "select ends_at as endsAt, held from claims where env = ? and scope = ? and key = ? and holder = ?";
+const deliverySql = "select 1 from jobs where env = ? and id = 'deliver:' || ?";
+const countStepsSql = "select count(*) as count from steps where env = ? and run_id = ?";
+const countAttemptsSql = "select count(*) as count from attempts where env = ? and run_id = ?";
+
+const deleteStepsSql = `
+  delete from steps where (env, run_id, step_id) in (
+    select env, run_id, step_id from steps where env = ? and run_id = ? limit ?)`;
+const deleteAttemptsSql = `
+  delete from attempts where (env, run_id, step_id, attempt) in (
+    select env, run_id, step_id, attempt from attempts where env = ? and run_id = ? limit ?)`;
+const deleteRunSql = "delete from runs where env = ? and id = ?";
+const deleteDecisionsSql = "delete from decisions where env = ? and event_id = ?";
+const deleteEventSql = "delete from events where env = ? and id = ?";
+
+// A page of events whose families are looked at in one commit: about a millisecond of reading.
+const pageSize = 200;
+
+interface EventRow {
+  readonly id: string;
+  readonly callerId: string | null;
+  readonly receivedAt: number;
+}
+
+interface RunRow {
+  readonly id: string;
+  readonly fn: string;
+  readonly key: string | null;
+  readonly endedAt: number | null;
+}
+
+interface Family {
+  readonly event: EventRow;
+  readonly runs: readonly RunRow[];
+  readonly decisionCount: number;
+}
+
+type Counts = { -readonly [K in keyof PruneAnswer["deleted"]]: number };
+
+export function pruneEvents(tx: Transaction, input: PruneInput): PruneAnswer {
+  const { connection, at } = tx;
+  const { env, max } = input;
+  const deleted: Counts = { events: 0, runs: 0, steps: 0, attempts: 0, decisions: 0 };
+  const page = readPage(connection, input, at.windowNow);
+  let left = max;
+  let after = input.after;
+  for (const { event, family } of page.events) {
+    if (family !== null) {
+      for (const run of family.runs) {
+        if (left === 0) break;
+        const steps = connection.run(deleteStepsSql, env, run.id, left);
+        const attempts = connection.run(deleteAttemptsSql, env, run.id, left - steps);
+        deleted.steps += steps;
+        deleted.attempts += attempts;
+        left -= steps + attempts;
+      }
+      // The family's own rows go in one piece; when they do not fit, the next commit begins with them.
+      const own = family.runs.length + family.decisionCount + 1;
+      if (own > left && left < max) return { deleted, kept: page.keptBefore(event), after };
+      for (const run of family.runs) deleted.runs += connection.run(deleteRunSql, env, run.id);
+      deleted.decisions += connection.run(deleteDecisionsSql, env, event.id);
+      deleted.events += connection.run(deleteEventSql, env, event.id);
+      left = Math.max(0, left - own);
+    }
+    after = event.id;
+  }
+  return { deleted, kept: page.kept, after: page.isLast ? null : after };
+}
+
+/** What pruning would delete, read page by page; writes nothing. */
+export function countPrunable(connection: Connection, input: Omit<PruneInput, "max">, windowNow: number): PruneAnswer {
+  const { env } = input;
+  const deleted: Counts = { events: 0, runs: 0, steps: 0, attempts: 0, decisions: 0 };
+  const page = readPage(connection, input, windowNow);
+  for (const { family } of page.events) {
+    if (family === null) continue;
+    deleted.events += 1;
+    deleted.runs += family.runs.length;
+    deleted.decisions += family.decisionCount;
+    for (const { id } of family.runs) {
+      deleted.steps += connection.one<{ count: number }>(countStepsSql, env, id)!.count;
+      deleted.attempts += connection.one<{ count: number }>(countAttemptsSql, env, id)!.count;
+    }
+  }
+  return { deleted, kept: page.kept, after: page.isLast ? null : page.events.at(-1)!.event.id };
+}
+
+function readPage(connection: Connection, input: Omit<PruneInput, "max">, windowNow: number) {
+  const { env, before } = input;
+  const rows = connection.all<EventRow>(pageSql, env, input.after, pageSize);
+  const isOld = (event: EventRow) => event.receivedAt < before;
+  const events = rows.map((event) => ({
+    event,
+    family: isOld(event) ? familyOf(connection, env, event, before, windowNow) : null,
+  }));
+  const kept = events.filter(({ event, family }) => isOld(event) && family === null);
+  return {
+    events,
+    kept: kept.length,
+    keptBefore: ({ id }: EventRow) => kept.filter(({ event }) => event.id < id).length,
+    // Ids follow time closely, not exactly: a whole page without an old event is the end of the old ones.
+    isLast: rows.length < pageSize || !rows.some(isOld),
+  };
+}
+
+/** Null while anything of the event may still be asked for. */
+function familyOf(
+  connection: Connection,
+  env: string,
+  event: EventRow,
+  before: number,
+  windowNow: number,
+): Family | null {
+  const isTaken = (scope: string, key: string | null, holder: string): boolean => {
+    if (key === null) return false;
+    const claim = connection.one<{ endsAt: number; held: number }>(claimSql, env, scope, key, holder);
+    return claim !== undefined && isOpen({ endsAt: claim.endsAt, held: claim.held === 1 }, windowNow);
+  };
+  if (isTaken(eventScope, event.callerId, event.id)) return null;
+  if (connection.one(deliverySql, env, event.id) !== undefined) return null;
+  const decisions = connection.all<{ kind: DecisionKind; runId: string | null }>(decisionsSql, env, event.id);
+  if (decisions.some(({ kind }) => isPending(kind))) return null;
+  const runs: RunRow[] = [];
+  for (const { kind, runId } of decisions) {
+    if (kind !== "started" || runId === null) continue;
+    const run = connection.one<RunRow>(runSql, env, runId);
+    if (run !== undefined) runs.push(run);
+    runs.push(...connection.all<RunRow>(rerunsSql, env, runId));
+  }
+  for (const run of runs) {
+    if (run.endedAt === null || run.endedAt >= before) return null;
+    if (isTaken(functionScope(run.fn), run.key, run.id)) return null;
+  }
+  return { event, runs, decisionCount: decisions.length };
+}

@@ -440,7 +440,8 @@ export interface Store {
   /**
    * Promise: every event of the call is stored and every pair has exactly one decision, in one commit; at most one run per
    * function and key inside a window; a duplicate event starts, resumes and extends nothing.
-   * Repeat: an event already stored touches no claim and is answered from its stored decisions.
+   * Repeat: an event already stored touches no claim and is answered from its stored decisions; jobs still as they were
+   * born leased are answered again, for the first answer may never have arrived.
    */
   ingest(input: IngestInput): Promise<Ingested | StaleRegistration>;
 
@@ -478,7 +479,7 @@ export interface Store {
 
   /** Enlists the worker or extends the one lease that covers all its jobs. */
   heartbeat(worker: string, termMs: number): Promise<HeartbeatAnswer>;
-  /** The worker stops: its jobs are due again at once, for anyone. */
+  /** The worker stops: its jobs are due again at once, for anyone, and what it may still lease is rescued. Its name is spent. */
   handBack(worker: string): Promise<{ readonly count: number }>;
   /** One bounded pass of housekeeping: rescue, repair, reap. `repair` looks at every open run, so it is for now and then. */
   sweep(input: { readonly max: number; readonly repair: boolean }): Promise<SweepAnswer>;

@@ -341,6 +341,20 @@ export function eventsSuite(open: OpenStore): void {
       expect((await world.lease("w2")).jobs).toEqual([]);
     });
 
+    test("whoever asks again, its answer lost, is told again what was born leased to it, until somebody else has it", async () => {
+      const world = await openWorld(open);
+      await world.startWaiting("r0", [eventWait("s", { eventName: "order/paid" })]);
+      await world.store.heartbeat("w1", 1_000);
+      const send = () => world.ingest([newEvent("e1")], [startPair("r1", { leaseTo: "w1" })], { leaseTo: "w1" });
+      const first = await send();
+      expect(first.leased).toMatchObject([{ jobId: "r1" }, { jobId: "deliver:e1" }]);
+      expect((await send()).leased).toEqual(first.leased);
+      await world.store.handBack("w1");
+      expect((await send()).leased).toEqual([]);
+      await world.lease("w2");
+      expect((await send()).leased).toEqual([]);
+    });
+
     test("a run nobody takes at once is queued", async () => {
       const world = await openWorld(open);
       const { leased, queued } = await world.ingest([newEvent("e1")], [startPair("r1")]);
@@ -389,5 +403,5 @@ export function eventsSuite(open: OpenStore): void {
   });
 }
 
-// A repeat creates no job, so it leases and queues none; the rest of the answer is the same.
+// A repeat creates no job, so it queues none; the rest of the answer is the same.
 const withoutJobs = ({ leased: _, queued: __, ...answer }: Awaited<ReturnType<World["ingest"]>>) => answer;

@@ -299,7 +299,19 @@ export function leasesSuite(open: OpenStore): void {
       const world = await openWorld(open);
       await world.store.heartbeat("w1", 1_000);
       expect(await world.store.handBack("w1")).toEqual({ count: 0 });
-      expect(await world.store.heartbeat("w1", 1_000)).toMatchObject({ alive: true });
+      expect(await world.store.heartbeat("w2", 1_000)).toMatchObject({ alive: true });
+      expect(await world.store.sweep({ max: 10, repair: false })).toMatchObject({ rescued: 0 });
+    });
+
+    test("what a worker leases after it handed its jobs back is rescued by the next sweep", async () => {
+      const world = await openWorld(open);
+      await world.store.heartbeat("w1", 1_000);
+      await world.store.handBack("w1");
+      expect(await world.store.heartbeat("w1", 1_000)).toMatchObject({ alive: false });
+      // The call was on its way when its sender stopped.
+      await world.ingest([newEvent("e1")], [startPair("r1", { leaseTo: "w1" })]);
+      expect(await world.store.sweep({ max: 10, repair: false })).toMatchObject({ rescued: 1, queued: true });
+      expect((await world.lease("w2")).jobs).toMatchObject([{ kind: "run", jobId: "r1" }]);
     });
 
     test("repair finds nothing to do in a store without defects", async () => {

@@ -1,6 +1,6 @@
 // A run is created together with its job, which has its id: no open run without something that makes it move.
 import type { Run } from "../../model/run.ts";
-import type { Moment, RunJob, Tables } from "./tables.ts";
+import type { JobRow, Moment, RunJob, Tables } from "./tables.ts";
 
 interface NewRun
   extends Pick<Run, "id" | "fn" | "eventId" | "key" | "subject" | "generation" | "previousRunId" | "rerunOf"> {
@@ -37,6 +37,12 @@ export function createRun(tables: Tables, at: Moment, input: NewRun): RunJob {
   };
   tables.jobs.put(job.id, job);
   return job;
+}
+
+/** The job, if it is still as it was born: leased to this worker, never handed on. */
+export function bornLeased(tables: Tables, jobId: string, worker: string | null): JobRow | null {
+  const job = tables.jobs.get(jobId);
+  return job !== undefined && worker !== null && job.leasedBy === worker && job.fence === 1 ? job : null;
 }
 
 /** The newest rerun of a run: the one that answers for it now. A run never rerun answers for itself. */

@@ -14,7 +14,7 @@ import type {
   StaleRegistration,
   StartPair,
 } from "../store.ts";
-import { createRun, newestRerun } from "./create-run.ts";
+import { bornLeased, createRun, newestRerun } from "./create-run.ts";
 import { showLeasedJob } from "./show.ts";
 import type { DeliverJob, EventRow, JobRow, Moment, Tables } from "./tables.ts";
 
@@ -51,11 +51,25 @@ export function storeEvents(
         if (job.leasedBy !== null) leased.push(showLeasedJob(tables, job));
         else if (job.dueAt === null) queued = true;
       }
+    } else {
+      const pairs = input.pairs.filter((pair) => pair.event === index);
+      leased.push(...leasedAgain(tables, event.id, pairs, leaseTo));
     }
     events.push(ingestedEvent(tables, event.id));
     decisions.push(...(tables.decisions.get(event.id) ?? []));
   });
   return { kind: "ingested", now: at.now, events, decisions, leased, queued };
+}
+
+/** Who was to execute what may have been in an answer that was lost: as long as nothing came of it, it is said again. */
+function leasedAgain(tables: Tables, eventId: string, pairs: readonly NewPair[], leaseTo: string | null): LeasedJob[] {
+  // A run with a later due time is not born leased.
+  const runs = pairs.filter((pair) => pair.kind === "start" && pair.dueAt === null) as StartPair[];
+  const born = [
+    ...runs.map((pair) => bornLeased(tables, pair.runId, pair.leaseTo)),
+    bornLeased(tables, `deliver:${eventId}`, leaseTo),
+  ];
+  return born.flatMap((job) => (job === null ? [] : showLeasedJob(tables, job)));
 }
 
 function ingestedEvent(tables: Tables, id: string): IngestedEvent {

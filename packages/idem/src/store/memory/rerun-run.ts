@@ -3,13 +3,16 @@
 // Repeat: the new run's id tells.
 import { functionScope } from "../../model/claim.ts";
 import type { RerunAnswer, RerunInput } from "../store.ts";
-import { createRun } from "./create-run.ts";
+import { bornLeased, createRun } from "./create-run.ts";
 import { runOf, showLeasedJob } from "./show.ts";
 import type { Moment, RunRow, Tables } from "./tables.ts";
 
 export function rerunRun(tables: Tables, at: Moment, input: RerunInput): RerunAnswer {
   const { newRunId } = input;
-  if (tables.runs.has(newRunId)) return { kind: "started", runId: newRunId, leased: null };
+  if (tables.runs.has(newRunId)) {
+    const born = bornLeased(tables, newRunId, input.leaseTo);
+    return { kind: "started", runId: newRunId, leased: born === null ? null : showLeasedJob(tables, born) };
+  }
   const old = tables.runs.get(input.runId);
   if (old === undefined) return { kind: "unknown" };
   const job = createRun(tables, at, {

@@ -16,7 +16,8 @@ export function handBack(database: Database, worker: string): { count: number } 
       count += 1;
     }
   }
-  database.workers.delete(worker);
+  // Not deleted: a lease of this worker that was still on its way must find a name that sweeps look after.
+  database.workers.put(worker, { until: 0, dead: true });
   return { count };
 }
 

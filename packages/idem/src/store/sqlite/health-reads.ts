@@ -42,7 +42,7 @@ export interface StuckRun {
 }
 
 // Open runs are few beside ended ones, but no index tells them apart; this reads every run once.
-const jobless = `
+const joblessSql = `
   select r.id as runId, r.fn, r.created_at as createdAt from runs r
    where r.env = ? and r.ended_state is null
      and not exists (select 1 from jobs j where j.env = r.env and j.id = r.id)
@@ -50,7 +50,7 @@ const jobless = `
 
 /** Open runs that nothing will ever take up again: each one is a defect. */
 export const runsWithoutJob = (connection: Connection, env: string, limit: number): StuckRun[] =>
-  connection.all<StuckRun>(jobless, env, limit);
+  connection.all<StuckRun>(joblessSql, env, limit);
 
 export interface OverdueRun extends StuckRun {
   readonly fence: number;
@@ -58,16 +58,16 @@ export interface OverdueRun extends StuckRun {
   readonly dueSince: number;
 }
 
-const overdue = `
+const overdueSql = `
   select j.id as runId, j.fn, r.created_at as createdAt, j.fence,
-         max(r.created_at, case when j.due_at is not null then j.due_at when j.rank <= ?1 then j.rank else 0 end) as dueSince
+         max(r.created_at, case when j.due_at is not null then j.due_at when j.rank <= ? then j.rank else 0 end) as dueSince
     from jobs j join runs r on r.env = j.env and r.id = j.id
-   where j.env = ?2 and j.kind = 'run' and j.leased_by is null and (j.due_at is null or j.due_at <= ?1)
-   order by dueSince limit ?3`;
+   where j.env = ? and j.kind = 'run' and j.leased_by is null and (j.due_at is null or j.due_at <= ?)
+   order by dueSince limit ?`;
 
 /** Due runs that no worker has taken for at least `forMs`. */
 export const overdueRuns = (connection: Connection, env: string, now: number, forMs: number, limit: number) =>
-  connection.all<OverdueRun>(overdue, now, env, limit).filter(({ dueSince }) => dueSince <= now - forMs);
+  connection.all<OverdueRun>(overdueSql, now, env, now, limit).filter(({ dueSince }) => dueSince <= now - forMs);
 
 const orphanedSql = `
   select j.id as runId, j.fn, r.created_at as createdAt from jobs j join runs r on r.env = j.env and r.id = j.id
@@ -93,13 +93,3 @@ export interface WaitingCount {
 
 export const waitingRuns = (connection: Connection, env: string, limit: number): WaitingCount[] =>
   connection.all<WaitingCount>(waitingSql, env, limit);
-
-const environmentsSql = `
-  with recursive names (env) as (
-    select min(env) from events
-    union all
-    select (select min(env) from events where env > names.env) from names where names.env is not null)
-  select env from names where env is not null`;
-
-export const environments = (connection: Connection): string[] =>
-  connection.all<{ env: string }>(environmentsSql).map(({ env }) => env);

@@ -16,13 +16,13 @@ export const firstIdAt = (ms: number): string =>
 // A loose scan: one seek per function, however many runs each has.
 const functionsWithRunsSql = `
   with recursive names (fn) as (
-    select min(fn) from runs where env = ?1
+    select min(fn) from runs where env = ?
     union all
-    select (select min(fn) from runs where env = ?1 and fn > names.fn) from names where names.fn is not null)
+    select (select min(fn) from runs where env = ? and fn > names.fn) from names where names.fn is not null)
   select fn from names where fn is not null`;
 
 export const functionsWithRuns = (connection: Connection, env: string): string[] =>
-  connection.all<{ fn: string }>(functionsWithRunsSql, env).map(({ fn }) => fn);
+  connection.all<{ fn: string }>(functionsWithRunsSql, env, env).map(({ fn }) => fn);
 
 export interface OpenedRun {
   readonly runId: string;

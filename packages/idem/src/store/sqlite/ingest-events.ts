@@ -14,9 +14,9 @@ import type {
   StartPair,
 } from "../store.ts";
 import { claimKey } from "./claim-key.ts";
-import { insertJob, openRun } from "./open-run.ts";
+import { bornLeased, insertJob, isBornLeased, openRun } from "./open-run.ts";
 import { findEvent, findRun } from "./read-memo.ts";
-import { type DecisionRow, readDecision } from "./rows.ts";
+import { type DecisionRow, readDecision, readEvent } from "./rows.ts";
 import type { Transaction } from "./transaction.ts";
 
 const insertEventSql = `
@@ -105,6 +105,7 @@ function ingestOne(
     for (const row of tx.connection.all<DecisionRow>(selectDecisionsSql, env, event.id)) {
       out.decisions.push(readDecision(row));
     }
+    answerLeasedAgain(tx, env, event.id, pairs, deliverTo, out);
     return;
   }
   let eventClaim: Claim | null = null;
@@ -154,6 +155,26 @@ function ingestOne(
 }
 
 /** Null when the event is already stored. */
+/** Who was to execute what may have been in an answer that was lost: as long as nothing came of it, it is said again. */
+function answerLeasedAgain(
+  tx: Transaction,
+  env: string,
+  eventId: string,
+  pairs: readonly NewPair[],
+  deliverTo: string | null,
+  out: Writing,
+): void {
+  for (const pair of pairs) {
+    // A run with a later due time is not born leased.
+    if (pair.kind !== "start" || pair.dueAt !== null) continue;
+    const job = bornLeased(tx, env, pair.runId, pair.leaseTo);
+    if (job !== null) out.leased.push(job);
+  }
+  const jobId = `deliver:${eventId}`;
+  if (!isBornLeased(tx, env, jobId, deliverTo)) return;
+  out.leased.push({ kind: "deliver", jobId, fence: 1, event: readEvent(findEvent(tx.connection, env, eventId)!) });
+}
+
 function insertEvent(tx: Transaction, env: string, event: NewEvent): Event | null {
   const inserted = tx.connection.run(
     insertEventSql,

@@ -1,6 +1,8 @@
 // A run and its job are born together, in the transaction that decided to start it. "Born leased" saves a lease of its own:
 // the process that accepted the event already has the slot to execute it (store.md, +20 %).
 import type { Run } from "../../model/run.ts";
+import type { LeasedJob } from "../store.ts";
+import { readMemo } from "./read-memo.ts";
 import type { Transaction } from "./transaction.ts";
 
 const insertRunSql = `
@@ -112,4 +114,17 @@ export function insertJob(tx: Transaction, env: string, job: NewJob): void {
     job.fence,
     job.leasedBy,
   );
+}
+
+const bornLeasedSql = "select fence from jobs where env = ? and id = ? and leased_by = ? and fence = 1";
+
+/** Whether the job is still as it was born: leased to this worker, never handed on. */
+export function isBornLeased(tx: Transaction, env: string, jobId: string, worker: string | null): boolean {
+  return worker !== null && tx.connection.one(bornLeasedSql, env, jobId, worker) !== undefined;
+}
+
+/** What the worker a run was born leased to must execute; null when it was not, or is no longer. */
+export function bornLeased(tx: Transaction, env: string, runId: string, worker: string | null): LeasedJob | null {
+  if (!isBornLeased(tx, env, runId, worker)) return null;
+  return { kind: "run", jobId: runId, fence: 1, lostWorkers: 0, memo: readMemo(tx.connection, env, runId)! };
 }

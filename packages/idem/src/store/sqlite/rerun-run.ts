@@ -3,18 +3,20 @@
 import { functionScope } from "../../model/claim.ts";
 import type { RerunAnswer, RerunInput } from "../store.ts";
 import { findClaim, writeClaim } from "./claim-key.ts";
-import { openRun } from "./open-run.ts";
-import { findRun, readMemo } from "./read-memo.ts";
+import { bornLeased, openRun } from "./open-run.ts";
+import { findRun } from "./read-memo.ts";
 import type { Transaction } from "./transaction.ts";
 
 const pointToNewestSql = "update runs set newest_run_id = ? where env = ? and id = ?";
 
 export function rerunRun(tx: Transaction, input: RerunInput): RerunAnswer {
   const { env, newRunId } = input;
-  if (findRun(tx.connection, env, newRunId) !== undefined) return { kind: "started", runId: newRunId, leased: null };
+  if (findRun(tx.connection, env, newRunId) !== undefined) {
+    return { kind: "started", runId: newRunId, leased: bornLeased(tx, env, newRunId, input.leaseTo) };
+  }
   const old = findRun(tx.connection, env, input.runId);
   if (old === undefined) return { kind: "unknown" };
-  const opened = openRun(tx, env, {
+  openRun(tx, env, {
     id: newRunId,
     fn: old.fn,
     eventId: old.event_id,
@@ -36,11 +38,5 @@ export function rerunRun(tx: Transaction, input: RerunInput): RerunAnswer {
       writeClaim(tx, env, { ...claim, holder: newRunId, fence: claim.fence + 1, state: "in-flight" }, true);
     }
   }
-  if (opened.fence === null) return { kind: "started", runId: newRunId, leased: null };
-  const memo = readMemo(tx.connection, env, newRunId)!;
-  return {
-    kind: "started",
-    runId: newRunId,
-    leased: { kind: "run", jobId: newRunId, fence: opened.fence, lostWorkers: 0, memo },
-  };
+  return { kind: "started", runId: newRunId, leased: bornLeased(tx, env, newRunId, input.leaseTo) };
 }

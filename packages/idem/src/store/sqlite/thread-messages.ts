@@ -1,6 +1,6 @@
-// What passes between the caller's thread and the store's. Arrays of plain values: structured clone is cheaper than JSON text.
+// What passes between the caller's thread and the store's. Calls and answers are packed (wire.ts).
 import type { StoreReads } from "../store.ts";
-import type { Call, CallAnswer } from "./core.ts";
+import type { CallAnswer } from "./core.ts";
 
 export interface ThreadInput {
   readonly path: string;
@@ -9,13 +9,13 @@ export interface ThreadInput {
 }
 
 export type ToThread =
-  | { readonly kind: "commit"; readonly batch: number; readonly calls: readonly Call[] }
+  | { readonly kind: "commit"; readonly batch: number; readonly calls: readonly (readonly unknown[])[] }
   | { readonly kind: "read"; readonly id: number; readonly name: keyof StoreReads; readonly input: readonly unknown[] }
   | { readonly kind: "close" };
 
 export type FromThread =
   | { readonly kind: "open"; readonly answer: CallAnswer }
-  | { readonly kind: "committed"; readonly batch: number; readonly answers: readonly CallAnswer[] }
+  | { readonly kind: "committed"; readonly batch: number; readonly answers: readonly unknown[] }
   /** The disk refused: nothing of the batch can be trusted, and the store is closed. */
   | { readonly kind: "broken"; readonly answer: CallAnswer }
   | { readonly kind: "read"; readonly id: number; readonly answer: CallAnswer }

@@ -9,6 +9,7 @@ import type { Platform, Thread } from "../../platform/platform.ts";
 import type { Store, StoreReads } from "../store.ts";
 import { type Call, type CallAnswer, operationNames, readAnswer } from "./core.ts";
 import type { FromThread, ThreadInput, ToThread } from "./thread-messages.ts";
+import { packCall, unpackAnswer } from "./wire.ts";
 
 // Bounded batches overlap the two threads: 11,800 → 13,700 runs/s at 1,000 in flight (store.md §3.1); below ~100 it costs.
 const batchCallsMax = 300;
@@ -111,7 +112,7 @@ class ThreadShell {
     for (const { chars } of batch) this.queuedChars -= chars;
     this.posted = batch;
     this.thread.ref(true);
-    this.send({ kind: "commit", batch: ++this.batch, calls: batch.map((waiting) => waiting.call) });
+    this.send({ kind: "commit", batch: ++this.batch, calls: batch.map((waiting) => packCall(waiting.call)) });
   }
 
   private take(message: FromThread): void {
@@ -120,7 +121,7 @@ class ThreadShell {
         const answered = this.posted!;
         this.postNext();
         answered.forEach((waiting, i) => {
-          settle(waiting, message.answers[i]!);
+          settle(waiting, unpackAnswer(waiting.call, message.answers[i]));
         });
         return;
       }

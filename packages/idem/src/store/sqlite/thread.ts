@@ -3,6 +3,7 @@ import { nodeThread } from "../../platform/node-thread.ts";
 import { fail, SqliteCore } from "./core.ts";
 import { loadMigrations } from "./migrations.ts";
 import type { FromThread, ThreadInput, ToThread } from "./thread-messages.ts";
+import { packAnswer, unpackCall } from "./wire.ts";
 
 const thread = nodeThread<ThreadInput, ToThread, FromThread>();
 
@@ -26,7 +27,9 @@ thread.onMessage((message) => {
   switch (message.kind) {
     case "commit":
       try {
-        thread.post({ kind: "committed", batch: message.batch, answers: core.commit(message.calls) });
+        const calls = message.calls.map(unpackCall);
+        const answers = core.commit(calls).map((answer, i) => packAnswer(calls[i]!, answer));
+        thread.post({ kind: "committed", batch: message.batch, answers });
       } catch (error) {
         // After a failed sync the pages may be gone from memory too: only a new process may trust the file again.
         core = null;

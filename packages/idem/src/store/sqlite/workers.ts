@@ -6,7 +6,10 @@ const selectWorkerSql = "select dead_at from workers where id = ?";
 const writeWorkerSql = `
   insert into workers (id, started_at, until) values (?, ?, ?)
   on conflict (id) do update set until = excluded.until`;
-const deleteWorkerSql = "delete from workers where id = ?";
+// Not deleted: a lease or an ingest of this worker that was still on its way must find a name that sweeps look after.
+const dismissWorkerSql = `
+  insert into workers (id, started_at, until, dead_at) values (?, ?, ?, ?)
+  on conflict (id) do update set dead_at = coalesce(dead_at, excluded.dead_at)`;
 const handBackSql = "update jobs set leased_by = null, fence = fence + 1 where leased_by = ?";
 
 const declareDeadSql = "update workers set dead_at = ? where dead_at is null and until < ?";
@@ -40,7 +43,8 @@ export function heartbeatWorker(tx: Transaction, worker: string, termMs: number)
 
 export function handBackJobs(tx: Transaction, worker: string): { count: number } {
   const count = tx.connection.run(handBackSql, worker);
-  tx.connection.run(deleteWorkerSql, worker);
+  const { now } = tx.at;
+  tx.connection.run(dismissWorkerSql, worker, now, now, now);
   return { count };
 }
 

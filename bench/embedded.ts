@@ -1,0 +1,95 @@
+// npm run bench [-- --scale 0.1] [--only engine-100] [--json out.json]
+// The embedded engine beside its store's ceiling, in one run on one machine. Figures are ratios; the machine is printed with them.
+import { spawnSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { type Figure, figures } from "./figures.ts";
+import { describeMachine } from "./machine.ts";
+
+const { values } = parseArgs({
+  options: {
+    scale: { type: "string", default: "1" },
+    only: { type: "string" },
+    figure: { type: "string" },
+    json: { type: "string" },
+  },
+});
+const scale = Number(values.scale);
+
+if (values.figure !== undefined) {
+  // A child: take one figure and print it as the last line.
+  process.stdout.write(`${JSON.stringify(await figures[values.figure]!(scale))}\n`);
+  process.exit(0);
+}
+
+const machine = describeMachine();
+const taken: Record<string, Figure> = {};
+process.stderr.write(`Taking ${Object.keys(figures).length} figures, each in a process of its own…\n`);
+for (const name of Object.keys(figures)) {
+  if (values.only !== undefined && !name.startsWith(values.only)) continue;
+  process.stderr.write(`  ${name.padEnd(20)}`);
+  const child = spawnSync(
+    process.execPath,
+    ["--expose-gc", fileURLToPath(import.meta.url), "--figure", name, "--scale", String(scale)],
+    { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] },
+  );
+  if (child.status !== 0) {
+    process.stderr.write("failed\n");
+    process.exitCode = 1;
+    continue;
+  }
+  taken[name] = JSON.parse(child.stdout.trim().split("\n").at(-1)!) as Figure;
+  process.stderr.write(
+    `${Object.entries(taken[name])
+      .map(([what, value]) => `${what} ${round(value)}`)
+      .join(" · ")}\n`,
+  );
+}
+
+const ratio = (a: string, b: string, of = "perSecond"): string => {
+  const [x, y] = [taken[a]?.[of], taken[b]?.[of]];
+  return x === undefined || y === undefined ? "–" : (x / y).toFixed(2);
+};
+const value = (name: string, of: string): string => (taken[name]?.[of] === undefined ? "–" : round(taken[name][of]!));
+
+const rows: [string, string, string][] = [
+  [
+    "runs/s, 100 in flight",
+    value("engine-100", "perSecond"),
+    `${ratio("engine-100", "ceiling-100")} of the store's ceiling (aim ≥ 0.6)`,
+  ],
+  [
+    "runs/s, 1,000 in flight",
+    value("engine-1000", "perSecond"),
+    `${ratio("engine-1000", "ceiling-1000")} of the store's ceiling`,
+  ],
+  ["one at a time, p50 / p99 ms", `${value("engine-1", "p50Ms")} / ${value("engine-1", "p99Ms")}`, "aim: p50 ≤ 2"],
+  ["event-loop delay p99 under load, ms", value("engine-100", "loopDelayP99Ms"), "aim ≤ 20"],
+  ["what a key leaves of no key", ratio("engine-100", "engine-100-no-key"), "aim ≥ 0.85"],
+  [
+    "duplicates/s on one hot key",
+    value("hot-key", "perSecond"),
+    `in batches ${value("hot-key", "inBatchesPerSecond")} (aim ≥ 20,000)`,
+  ],
+  ["1 M stored runs against 10 k", ratio("after-1m", "after-10k"), "aim ≥ 0.9"],
+  ["memory of 100,000 sleeping runs, MB", value("sleepers", "megabytes"), "aim ≤ 150"],
+  [
+    "wake-up lateness p50 / p99, ms",
+    `${value("sleepers", "lateP50Ms")} / ${value("sleepers", "lateP99Ms")}`,
+    "never early",
+  ],
+];
+const width = Math.max(...rows.map(([what]) => what.length));
+console.log(
+  `\n${machine.cpu}, ${machine.cores} cores, ${machine.memoryGb} GB, Node ${machine.node}, ${machine.commit}, ${machine.takenAt}`,
+);
+console.log(
+  "A run is event in, three trivial durable steps, result out; SQLite with synchronous=FULL, a function key on each.\n",
+);
+for (const [what, figure, aim] of rows) console.log(`${what.padEnd(width)}  ${figure.padStart(16)}  ${aim}`);
+if (values.json !== undefined) writeFileSync(values.json, JSON.stringify({ machine, scale, taken }, null, 2));
+
+function round(n: number): string {
+  return n >= 100 ? Math.round(n).toLocaleString("en-US") : n.toFixed(n >= 10 ? 1 : 2);
+}

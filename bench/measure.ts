@@ -1,0 +1,33 @@
+// How figures are taken: a fixed number of runs kept in flight until a total is reached, timed from send to result.
+
+export interface Throughput {
+  readonly perSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+}
+
+/** Runs `one` `total` times, `inFlight` of them at a time. */
+export async function keepInFlight(
+  inFlight: number,
+  total: number,
+  one: (n: number) => Promise<void>,
+): Promise<Throughput> {
+  const latencies = new Float64Array(total);
+  let next = 0;
+  const lane = async () => {
+    while (next < total) {
+      const n = next++;
+      const startedAt = performance.now();
+      await one(n);
+      latencies[n] = performance.now() - startedAt;
+    }
+  };
+  const startedAt = performance.now();
+  await Promise.all(Array.from({ length: Math.min(inFlight, total) }, lane));
+  const seconds = (performance.now() - startedAt) / 1_000;
+  latencies.sort();
+  return { perSecond: total / seconds, p50Ms: quantile(latencies, 0.5), p99Ms: quantile(latencies, 0.99) };
+}
+
+export const quantile = (sorted: Float64Array, q: number): number =>
+  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] ?? Number.NaN;

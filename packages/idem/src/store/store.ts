@@ -98,8 +98,6 @@ export interface IngestedEvent {
   readonly id: string;
   /** Set when the caller's id was taken: the event that was first. */
   readonly firstEventId: string | null;
-  /** The first event's data, when this one is a duplicate and differs from it. */
-  readonly firstData: string | null;
 }
 
 export interface Ingested {
@@ -108,6 +106,8 @@ export interface Ingested {
   readonly events: readonly IngestedEvent[];
   /** Every decision of every event, in order of events; for a duplicate also those of the first event's functions. */
   readonly decisions: readonly Decision[];
+  /** The data of every first event that a duplicate of this call is answered with, by id or by key, where it differs. */
+  readonly firsts: readonly { readonly eventId: string; readonly data: string }[];
   /** Jobs created with `leaseTo`; the caller must execute them. */
   readonly leased: readonly LeasedJob[];
   /** Whether due jobs were left for a lease. */

@@ -27,7 +27,7 @@ export function eventsSuite(open: OpenStore): void {
       const extra = '{"user":{"id":1}}';
       const event = newEvent("e1", { callerId: "order-7", data: '{ "a":  1.0 }', extra, sourceRunId: "r0" });
       const { events, now } = await world.ingest([event]);
-      expect(events).toEqual([{ id: "e1", firstEventId: null, firstData: null }]);
+      expect(events).toEqual([{ id: "e1", firstEventId: null }]);
       expect(now).toBe(world.clock.wallMs());
       const { windowMs: _, ...stored } = event;
       expect(await world.store.reads.event(env, "e1")).toEqual({ ...stored, receivedAt: now, firstEventId: null });
@@ -177,7 +177,7 @@ export function eventsSuite(open: OpenStore): void {
       world.clock.advance(1_000);
       const second = await world.ingest([newEvent("e2", { callerId: "order-7" })], [startPair("r2", { key: '"k2"' })]);
       expect(second).toMatchObject({ leased: [], queued: false });
-      expect(second.events).toEqual([{ id: "e2", firstEventId: "event of r1", firstData: null }]);
+      expect(second.events).toEqual([{ id: "e2", firstEventId: "event of r1" }]);
       expect(second.decisions).toEqual([
         {
           eventId: "e2",
@@ -272,11 +272,30 @@ export function eventsSuite(open: OpenStore): void {
     test("a duplicate with other data is told the first event's data, and one with the same is not", async () => {
       const world = await openWorld(open);
       await world.ingest([newEvent("e1", { callerId: "id", data: '{"at":1}' })]);
-      const { events } = await world.ingest([
-        newEvent("e2", { callerId: "id", data: '{"at":2}' }),
-        newEvent("e3", { callerId: "id", data: '{"at":1}' }),
-      ]);
-      expect(events.map(({ firstData }) => firstData)).toEqual(['{"at":1}', null]);
+      const ask = (id: string, data: string) =>
+        world.ingest([newEvent(id, { callerId: "id", data })], [startPair(`run of ${id}`)]);
+      expect((await ask("e2", '{"at":2}')).firsts).toEqual([{ eventId: "e1", data: '{"at":1}' }]);
+      expect((await ask("e3", '{"at":1}')).firsts).toEqual([]);
+    });
+
+    test("an event whose key is taken is told the data of the event that has it", async () => {
+      const world = await openWorld(open);
+      const ask = (id: string, data: string) =>
+        world.ingest([newEvent(id, { data })], [startPair(`run of ${id}`, { key: '"k"' })]);
+      expect((await ask("e1", '{"kind":"INSERTED"}')).firsts).toEqual([]);
+      const second = await ask("e2", '{"kind":"UPDATED"}');
+      expect(second.firsts).toEqual([{ eventId: "e1", data: '{"kind":"INSERTED"}' }]);
+      expect((await ask("e3", '{"kind":"INSERTED"}')).firsts).toEqual([]);
+    });
+
+    test("one id under two event names is said to be so", async () => {
+      const world = await openWorld(open);
+      await world.ingest([newEvent("e1", { callerId: "id", name: "cart/paid" })]);
+      const { decisions } = await world.ingest(
+        [newEvent("e2", { callerId: "id", name: "cart/deleted" })],
+        [startPair("r2")],
+      );
+      expect(decisions[0]!.reason).toBe('event id "id" was first used by event e1 under the name "cart/paid"');
     });
 
     test("a duplicate is kept in the log, linked to the first", async () => {

@@ -58,7 +58,7 @@ export function storeEvents(
     events.push(ingestedEvent(tables, event.id));
     decisions.push(...(tables.decisions.get(event.id) ?? []));
   });
-  return { kind: "ingested", now: at.now, events, decisions, leased, queued };
+  return { kind: "ingested", now: at.now, events, decisions, firsts: firstsOf(tables, decisions), leased, queued };
 }
 
 /** Who was to execute what may have been in an answer that was lost: as long as nothing came of it, it is said again. */
@@ -73,9 +73,17 @@ function leasedAgain(tables: Tables, eventId: string, pairs: readonly NewPair[],
 }
 
 function ingestedEvent(tables: Tables, id: string): IngestedEvent {
-  const { firstEventId, data } = tables.events.get(id)!;
-  const first = firstEventId === null ? undefined : tables.events.get(firstEventId);
-  return { id, firstEventId, firstData: first === undefined || first.data === data ? null : first.data };
+  return { id, firstEventId: tables.events.get(id)!.firstEventId };
+}
+
+/** What duplicates of a call can be compared with. */
+function firstsOf(tables: Tables, decisions: readonly Decision[]): Ingested["firsts"] {
+  const firsts = new Map<string, string>();
+  for (const { eventId, firstEventId } of decisions) {
+    const first = firstEventId === null ? undefined : tables.events.get(firstEventId);
+    if (first !== undefined && first.data !== tables.events.get(eventId)!.data) firsts.set(first.id, first.data);
+  }
+  return [...firsts].map(([eventId, data]) => ({ eventId, data }));
 }
 
 /** Answers with the jobs it created. */
@@ -144,7 +152,7 @@ function duplicateDecisions(
     eventId: event.id,
     fn,
     kind: "duplicate-event",
-    reason: `event id ${JSON.stringify(event.callerId)} was first used by event ${claim.holder}`,
+    reason: duplicateReason(event, tables.events.get(claim.holder)),
     runId: runId === null ? null : newestRerun(tables, runId),
     key,
     windowEndsAt: claim.endsAt,
@@ -157,6 +165,12 @@ function duplicateDecisions(
     ...first.map((decision) => answered(decision.fn, decision.runId, decision.key)),
     ...pairs.filter((pair) => !known.has(pair.fn)).map((pair) => answered(pair.fn, null, null)),
   ];
+}
+
+/** Names the other event name where there is one: one id under two names is usually a mistake of the sender. */
+function duplicateReason(event: EventRow, first: EventRow | undefined): string {
+  const under = first === undefined || first.name === event.name ? "" : ` under the name ${JSON.stringify(first.name)}`;
+  return `event id ${JSON.stringify(event.callerId)} was first used by event ${first?.id ?? "unknown"}${under}`;
 }
 
 function decidePair(

@@ -10,8 +10,7 @@ const pageSize = 500;
 // Ids carry the sender's clock, rows the store's: the search begins this much earlier and the row's own time decides.
 const clockSlackMs = 60 * 60 * 1_000;
 
-export const firstIdAt = (ms: number): string =>
-  makeUlid(Math.max(0, Math.floor(ms) - clockSlackMs), new Uint8Array(10));
+const firstIdAt = (ms: number): string => makeUlid(Math.max(0, Math.floor(ms) - clockSlackMs), new Uint8Array(10));
 
 // A loose scan: one seek per function, however many runs each has.
 const functionsWithRunsSql = `

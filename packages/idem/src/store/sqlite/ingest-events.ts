@@ -16,7 +16,7 @@ import type {
 import { claimKey } from "./claim-key.ts";
 import { bornLeased, insertJob, isBornLeased, openRun } from "./open-run.ts";
 import { findEvent, findRun } from "./read-memo.ts";
-import { type DecisionRow, readDecision, readEvent } from "./rows.ts";
+import { type DecisionRow, type EventRow, readDecision, readEvent } from "./rows.ts";
 import type { Transaction } from "./transaction.ts";
 
 const insertEventSql = `
@@ -63,7 +63,7 @@ export function ingestAll(
   pairs: readonly NewPair[],
   deliverTo: string | null,
 ): Ingested {
-  const out: Writing = { ingested: [], decisions: [], leased: [], queued: false };
+  const out: Writing = { ingested: [], decisions: [], firsts: new Map(), leased: [], queued: false };
   const pairsOf = new Map<number, NewPair[]>();
   for (const pair of pairs) {
     const list = pairsOf.get(pair.event);
@@ -78,6 +78,7 @@ export function ingestAll(
     now: tx.at.now,
     events: out.ingested,
     decisions: out.decisions,
+    firsts: [...out.firsts].map(([eventId, data]) => ({ eventId, data })),
     leased: out.leased,
     queued: out.queued,
   };
@@ -86,6 +87,7 @@ export function ingestAll(
 interface Writing {
   readonly ingested: IngestedEvent[];
   readonly decisions: Decision[];
+  readonly firsts: Map<string, string>;
   readonly leased: LeasedJob[];
   queued: boolean;
 }
@@ -101,9 +103,11 @@ function ingestOne(
   const row = insertEvent(tx, env, event);
   if (row === null) {
     const stored = findEvent(tx.connection, env, event.id)!;
-    out.ingested.push(linkToFirst(tx, env, stored.id, stored.data, stored.first_event_id));
+    out.ingested.push({ id: event.id, firstEventId: stored.first_event_id });
     for (const row of tx.connection.all<DecisionRow>(selectDecisionsSql, env, event.id)) {
-      out.decisions.push(readDecision(row));
+      const decision = readDecision(row);
+      out.decisions.push(decision);
+      if (decision.firstEventId !== null) noteFirst(tx, env, out, stored.data, decision.firstEventId);
     }
     answerLeasedAgain(tx, env, event.id, pairs, deliverTo, out);
     return;
@@ -131,7 +135,7 @@ function ingestOne(
     }
     eventClaim = asked.claim;
   }
-  out.ingested.push({ id: event.id, firstEventId: null, firstData: null });
+  out.ingested.push({ id: event.id, firstEventId: null });
   // Answered in the order in which they will be read again.
   const ordered = pairs.length < 2 ? pairs : [...pairs].sort((a, b) => (a.fn < b.fn ? -1 : 1));
   for (const pair of ordered) decide(tx, env, row, pair, eventClaim, out);
@@ -154,7 +158,6 @@ function ingestOne(
   }
 }
 
-/** Null when the event is already stored. */
 /** Who was to execute what may have been in an answer that was lost: as long as nothing came of it, it is said again. */
 function answerLeasedAgain(
   tx: Transaction,
@@ -203,15 +206,17 @@ function insertEvent(tx: Transaction, env: string, event: NewEvent): Event | nul
   };
 }
 
-function linkToFirst(
+/** Keeps the first event's data for whoever wants to compare. */
+function noteFirst(
   tx: Transaction,
   env: string,
-  id: string,
+  out: Writing,
   data: string,
-  firstEventId: string | null,
-): IngestedEvent {
-  const firstData = firstEventId === null ? null : (findEvent(tx.connection, env, firstEventId)?.data ?? null);
-  return { id, firstEventId, firstData: firstData === data ? null : firstData };
+  firstEventId: string,
+): EventRow | undefined {
+  const first = findEvent(tx.connection, env, firstEventId);
+  if (first !== undefined && first.data !== data) out.firsts.set(firstEventId, first.data);
+  return first;
 }
 
 /** A duplicate is stored and linked to the first, and does nothing at all. */
@@ -225,8 +230,11 @@ function recordDuplicate(
 ): void {
   const firstId = claim.holder;
   tx.connection.run(linkToFirstSql, firstId, env, event.id);
-  out.ingested.push(linkToFirst(tx, env, event.id, event.data, firstId));
-  const reason = `event id ${JSON.stringify(event.callerId)} was first used by event ${firstId}`;
+  out.ingested.push({ id: event.id, firstEventId: firstId });
+  const first = noteFirst(tx, env, out, event.data, firstId);
+  // One id under two names is usually a mistake of the sender.
+  const under = first === undefined || first.name === event.name ? "" : ` under the name ${JSON.stringify(first.name)}`;
+  const reason = `event id ${JSON.stringify(event.callerId)} was first used by event ${first?.id ?? "unknown"}${under}`;
   const answers = new Map<string, { runId: string | null; key: string | null }>();
   for (const pair of pairs) answers.set(pair.fn, { runId: null, key: null });
   for (const first of tx.connection.all<DecisionRow>(selectDecisionsSql, env, firstId)) {
@@ -294,6 +302,8 @@ function decide(
     return;
   }
   const holder = newestRerun(tx, env, asked.claim.holder);
+  const firstEventId = findRun(tx.connection, env, holder)?.event_id ?? null;
+  if (firstEventId !== null) noteFirst(tx, env, out, event.data, firstEventId);
   recordDecision(tx, env, out, {
     ...base,
     kind: "duplicate-key",
@@ -301,7 +311,7 @@ function decide(
     runId: holder,
     key: pair.key,
     windowEndsAt: asked.claim.endsAt,
-    firstEventId: findRun(tx.connection, env, holder)?.event_id ?? null,
+    firstEventId,
   });
 }
 

@@ -39,8 +39,11 @@ export function openReadOnlyStore(options: {
   } catch (error) {
     connection?.close();
     const code = String((error as { code?: unknown }).code);
-    if (code.startsWith("SQLITE_"))
-      throw errors.STORE_UNAVAILABLE({ why: `${path}: ${(error as Error).message} (${code})` });
+    if (code.startsWith("SQLITE_")) {
+      // A log must be shared even for reading: SQLite makes its index file beside the store where nobody has it open.
+      const hint = /^SQLITE_(CANTOPEN|READONLY)/.test(code) ? "; reading needs write access to the store's folder" : "";
+      throw errors.STORE_UNAVAILABLE({ why: `${path}: ${(error as Error).message} (${code})${hint}` });
+    }
     throw error;
   }
 }

@@ -1,8 +1,8 @@
 // The store as the engine sees it: calls queue up here while the thread commits, and everything queued becomes the next
-// transaction. The next batch is posted before the answers of the last one are handed out, so the application works while
-// the disk syncs.
+// transaction. Answers are handed out half a batch at a time, and what the first half asks for next is posted before the
+// second half is handed out: so the application works on one half while the thread commits the other.
 //
-//   idle ──call──▶ posted (one batch with the thread) ──committed──▶ posted again if calls wait, else idle
+//   idle ──call──▶ (this turn of the event loop ends) ──▶ posted ──committed──▶ posted again if calls wait, else idle
 //   any state ──broken or thread ended──▶ broken: every call, waiting or new, is refused as unknown
 import { errors, type IdemError } from "../../model/errors.ts";
 import type { Platform, Thread } from "../../platform/platform.ts";
@@ -13,6 +13,8 @@ import { packCall, unpackAnswer } from "./wire.ts";
 
 // Bounded batches overlap the two threads: 11,800 → 13,700 runs/s at 1,000 in flight (store.md §3.1); below ~100 it costs.
 const batchCallsMax = 300;
+// Fewer than this are handed out together: splitting a handful costs a turn and wins nothing.
+const handOutMin = 16;
 // Refused before acceptance, never made to wait: a queue without a bound is a slow way to run out of memory.
 const queuedCallsMax = 10_000;
 const queuedCharsMax = 32 * 1024 * 1024;
@@ -37,7 +39,7 @@ export async function openThreadStore(options: ThreadStoreOptions): Promise<Stor
     owner: options.owner,
     synchronous: options.synchronous ?? null,
   };
-  const shell = new ThreadShell(options.platform.startThread("store/sqlite/thread", input));
+  const shell = new ThreadShell(options.platform.startThread("store/sqlite/thread", input), options.platform);
   await shell.opened;
   return shell.store();
 }
@@ -47,13 +49,19 @@ class ThreadShell {
   private queue: Waiting[] = [];
   private queuedChars = 0;
   private posted: Waiting[] | null = null;
+  private answered: { readonly waiting: Waiting; readonly packed: unknown }[] = [];
+  private postPlanned = false;
+  private handOutPlanned = false;
   private batch = 0;
   private readIds = 0;
   private readonly reading = new Map<number, Waiting>();
   private broken: IdemError | null = null;
   private closed: (() => void) | null = null;
 
-  constructor(private readonly thread: Thread) {
+  constructor(
+    private readonly thread: Thread,
+    private readonly platform: Pick<Platform, "soon">,
+  ) {
     this.opened = new Promise((resolve, reject) => {
       thread.onMessage((message: FromThread) => {
         if (message.kind !== "open") return this.take(message);
@@ -97,6 +105,17 @@ class ThreadShell {
       const chars = payloadChars(call);
       this.queuedChars += chars;
       this.queue.push({ call, chars, resolve, reject });
+      this.planPost();
+    });
+  }
+
+  /** Once this turn is over: what is called together is committed together. */
+  private planPost(): void {
+    if (this.posted !== null || this.postPlanned) return;
+    this.postPlanned = true;
+    this.thread.ref(true);
+    this.platform.soon(() => {
+      this.postPlanned = false;
       if (this.posted === null) this.postNext();
     });
   }
@@ -118,11 +137,12 @@ class ThreadShell {
   private take(message: FromThread): void {
     switch (message.kind) {
       case "committed": {
-        const answered = this.posted!;
-        this.postNext();
-        answered.forEach((waiting, i) => {
-          settle(waiting, unpackAnswer(waiting.call, message.answers[i]));
+        this.posted!.forEach((waiting, i) => {
+          this.answered.push({ waiting, packed: message.answers[i] });
         });
+        this.posted = null;
+        this.postNext();
+        this.handOut(Math.max(handOutMin, Math.ceil(this.answered.length / 2)));
         return;
       }
       case "read": {
@@ -142,6 +162,20 @@ class ThreadShell {
     }
   }
 
+  /** In the order of the calls; the rest after what these lead to has been posted. */
+  private handOut(count: number): void {
+    for (const { waiting, packed } of this.answered.splice(0, count)) {
+      settle(waiting, unpackAnswer(waiting.call, packed));
+    }
+    if (this.answered.length === 0 || this.handOutPlanned) return;
+    this.handOutPlanned = true;
+    this.platform.soon(() => {
+      this.handOutPlanned = false;
+      if (this.posted === null) this.postNext();
+      this.handOut(this.answered.length);
+    });
+  }
+
   private read(name: keyof StoreReads, input: readonly unknown[]): Promise<unknown> {
     if (this.broken !== null) return Promise.reject(this.broken);
     return new Promise((resolve, reject) => {
@@ -155,6 +189,8 @@ class ThreadShell {
   private breakWith(error: IdemError): void {
     if (this.broken !== null) return;
     this.broken = error;
+    // What was committed before is answered as it was; only what is still under way is unknown.
+    this.handOut(this.answered.length);
     const waiting = [...(this.posted ?? []), ...this.queue, ...this.reading.values()];
     this.posted = null;
     this.queue = [];
@@ -164,7 +200,7 @@ class ThreadShell {
 
   private async close(): Promise<void> {
     if (this.broken !== null) return;
-    while (this.posted !== null || this.queue.length > 0) {
+    while (this.posted !== null || this.queue.length > 0 || this.answered.length > 0) {
       // A call that is answered last settles after every call before it.
       await this.call({ name: "sweep", input: [{ max: 0, repair: false }] }).catch(() => null);
     }

@@ -188,7 +188,15 @@ export function packAnswer(call: Call, answer: CallAnswer): unknown {
 export function unpackAnswer(call: Call, packed: unknown): CallAnswer {
   if (typeof packed === "number") {
     const { steps, seen, next, ingest } = call.input[0] as AdvanceInput;
-    const nothing: Ingested = { kind: "ingested", now: packed, events: [], decisions: [], leased: [], queued: false };
+    const nothing: Ingested = {
+      kind: "ingested",
+      now: packed,
+      events: [],
+      decisions: [],
+      firsts: [],
+      leased: [],
+      queued: false,
+    };
     const value: Advanced = {
       kind: "advanced",
       now: packed,
@@ -223,19 +231,21 @@ function isPlain(value: Advanced, { steps, seen, next }: AdvanceInput): boolean 
 const isEmpty = ({ events, decisions, leased, queued }: Ingested): boolean =>
   events.length === 0 && decisions.length === 0 && leased.length === 0 && !queued;
 
-/** Runs that were leased must be of this call's own pairs, so that the other side can put them together. */
-function bornHere({ leased }: Ingested, call: Call): boolean {
-  const { pairs } = call.input[0] as IngestInput;
-  return leased.every(
-    (job) => job.kind === "deliver" || pairs.some((pair) => pair.kind === "start" && pair.runId === job.jobId),
-  );
+/** Runs that were leased must have been born in this very call, so that the other side can put them together. */
+function bornHere({ leased, now }: Ingested, call: Call): boolean {
+  const { pairs, events } = call.input[0] as IngestInput;
+  return leased.every((job) => {
+    if (job.kind === "deliver") return job.event.receivedAt === now && events.some(({ id }) => id === job.event.id);
+    if (job.memo.run.createdAt !== now || job.memo.steps.length > 0 || job.lostWorkers > 0) return false;
+    return pairs.some((pair) => pair.kind === "start" && pair.runId === job.jobId);
+  });
 }
 
 const decisionWidth = 9;
 
-function packIngested({ now, queued, events, decisions, leased }: Ingested): Flat {
+function packIngested({ now, queued, events, decisions, firsts, leased }: Ingested): Flat {
   const flatEvents: unknown[] = [];
-  for (const { id, firstEventId, firstData } of events) flatEvents.push(id, firstEventId, firstData);
+  for (const { id, firstEventId } of events) flatEvents.push(id, firstEventId);
   const flatDecisions: unknown[] = [];
   for (const { eventId, fn, kind, reason, runId, key, windowEndsAt, firstEventId, decidedAt } of decisions) {
     flatDecisions.push(eventId, fn, kind, reason, runId, key, windowEndsAt, firstEventId, decidedAt);
@@ -245,23 +255,22 @@ function packIngested({ now, queued, events, decisions, leased }: Ingested): Fla
     if (job.kind === "deliver") flatLeased.push(null, job.event.id, job.fence, null, null);
     else flatLeased.push(job.jobId, null, job.fence, job.memo.run.generation, job.memo.run.previousRunId);
   }
-  return [now, queued, flatEvents, flatDecisions, flatLeased];
+  return [now, queued, flatEvents, flatDecisions, flatLeased, firsts];
 }
 
-function unpackIngested(call: Call, [now, queued, flatEvents, flatDecisions, flatLeased]: Flat): Ingested {
+function unpackIngested(call: Call, [now, queued, flatEvents, flatDecisions, flatLeased, firsts]: Flat): Ingested {
   const input = call.input[0] as IngestInput;
   const at = now as number;
   const events: Ingested["events"][number][] = [];
   const given = flatEvents as readonly (string | null)[];
-  for (let i = 0; i < given.length; i += 3) {
-    events.push({ id: given[i]!, firstEventId: given[i + 1]!, firstData: given[i + 2]! });
-  }
+  for (let i = 0; i < given.length; i += 2) events.push({ id: given[i]!, firstEventId: given[i + 1]! });
   return {
     kind: "ingested",
     now: at,
     queued: queued as boolean,
     events,
     decisions: unpackDecisions(flatDecisions as Flat),
+    firsts: firsts as Ingested["firsts"],
     leased: unpackLeased(input, flatLeased as Flat, at),
   };
 }

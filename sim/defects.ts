@@ -1,0 +1,188 @@
+// The list of deliberate defects, as changes to the text of the built engine. Where both stores have the rule, both lose it.
+
+export interface Defect {
+  readonly name: string;
+  readonly patches: readonly { readonly file: string; readonly from: string; readonly to: string }[];
+}
+
+const sqlite = (file: string) => `store/sqlite/${file}.js`;
+const memory = (file: string) => `store/memory/${file}.js`;
+
+export const defects: readonly Defect[] = [
+  {
+    name: "a run moves without looking at the fence",
+    patches: [
+      {
+        file: sqlite("advance-run"),
+        from: "if (job === undefined || job.leased_by !== worker || job.fence !== fence)",
+        to: "if (job === undefined)",
+      },
+      { file: memory("advance-run"), from: "!isHeldBy(job, input)", to: "false" },
+    ],
+  },
+  {
+    name: "a rescue leaves the old holder its fence",
+    patches: [
+      {
+        file: sqlite("advance-run"),
+        from: "if (job === undefined || job.leased_by !== worker || job.fence !== fence)",
+        to: "if (job === undefined || (job.fence !== fence && job.leased_by === worker))",
+      },
+      { file: memory("advance-run"), from: "!isHeldBy(job, input)", to: "job.leasedBy === null" },
+    ],
+  },
+  {
+    name: "a step's value reaches the code before its commit",
+    patches: [
+      {
+        file: "execute/pass.js",
+        from: "        await this.commit({\n            steps: [",
+        to: "        this.settle(op, outcome);\n        await this.commit({\n            steps: [",
+      },
+    ],
+  },
+  {
+    name: "a claim is taken though somebody has it",
+    patches: [
+      {
+        file: "model/claim.js",
+        from: 'if (open && existing.state !== "released") {',
+        to: 'if (open && existing.state !== "released" && existing.asked % 3 !== 2) {',
+      },
+    ],
+  },
+  {
+    name: "a window ends at half its time",
+    patches: [
+      { file: "model/claim.js", from: "endsAt: at.now + ask.windowMs", to: "endsAt: at.now + ask.windowMs / 2" },
+    ],
+  },
+  {
+    name: "a window never ends",
+    patches: [{ file: "model/window.js", from: "window.held || now < window.endsAt", to: "true" }],
+  },
+  {
+    name: "a failed run does not give its key back",
+    patches: [
+      { file: sqlite("end-run"), from: 'ending.releaseKey ? "released" : "settled"', to: '"settled"' },
+      { file: memory("end-run"), from: '? "released"', to: '? "settled"' },
+    ],
+  },
+  {
+    name: "a new window keeps the old generation",
+    patches: [
+      {
+        file: "model/claim.js",
+        from: "generation: open ? existing.generation : ask.generation",
+        to: "generation: existing !== null ? existing.generation : ask.generation",
+      },
+    ],
+  },
+  {
+    name: "a released key opens a new generation",
+    patches: [
+      {
+        file: "model/claim.js",
+        from: "generation: open ? existing.generation : ask.generation",
+        to: "generation: ask.generation",
+      },
+    ],
+  },
+  {
+    name: "a repeated call counts as another asking",
+    patches: [
+      {
+        file: sqlite("ingest-events"),
+        from: "        answerLeasedAgain(tx, env, event.id, pairs, deliverTo, out);",
+        to: "        answerLeasedAgain(tx, env, event.id, pairs, deliverTo, out);\n        if (event.callerId !== null) tx.connection.run(\"update claims set asked = asked + 1 where env = ? and scope = 'event' and key = ?\", env, event.callerId);",
+      },
+    ],
+  },
+  {
+    name: "a duplicate event wakes those who wait",
+    patches: [
+      {
+        file: sqlite("ingest-events"),
+        from: "    tx.connection.run(linkToFirstSql, firstId, env, event.id);",
+        to: '    tx.connection.run(linkToFirstSql, firstId, env, event.id);\n    if (someoneWaitsFor(tx, env, event.name)) {\n        insertJob(tx, env, { id: "deliver:" + event.id, kind: "deliver", runId: null, eventId: event.id, fn: null, rank: tx.at.now, dueAt: null, fence: 0, leasedBy: null });\n        out.queued = true;\n    }',
+      },
+    ],
+  },
+  {
+    name: "an event wakes those who began to wait after it",
+    patches: [{ file: sqlite("reads"), from: "and w.stamp < ?", to: "and (w.stamp < ? or true)" }],
+  },
+  {
+    name: "living workers are rescued from",
+    patches: [
+      {
+        file: sqlite("workers"),
+        from: "where dead_at is null and until < ?",
+        to: "where dead_at is null and until - 17000 < ?",
+      },
+      { file: memory("sweep"), from: "worker.until < at.now", to: "worker.until - 17_000 < at.now" },
+    ],
+  },
+  {
+    name: "a wait is over before its time",
+    patches: [
+      { file: sqlite("end-wait"), from: "wait.timeout_at > now", to: "wait.timeout_at > now + 400" },
+      { file: memory("end-wait"), from: "timeoutAt <= at.now", to: "timeoutAt <= at.now + 400" },
+    ],
+  },
+  {
+    name: "a cancelled run keeps its job",
+    patches: [
+      {
+        file: sqlite("end-run"),
+        from: "    connection.run(deleteJobSql, env, run.id);\n",
+        to: '    if (ending.state !== "cancelled") connection.run(deleteJobSql, env, run.id);\n',
+      },
+    ],
+  },
+  {
+    name: "a run can end twice",
+    patches: [
+      {
+        file: sqlite("cancel-run"),
+        from: '    if (run.ended_state !== null)\n        return { kind: "already-ended", state: run.ended_state };\n',
+        to: "",
+      },
+      { file: sqlite("end-run"), from: " and ended_state is null", to: "" },
+    ],
+  },
+  {
+    name: "events of a step are stored without its commit",
+    patches: [
+      {
+        file: sqlite("advance-run"),
+        from: "    const job = connection.one(selectJobSql, env, jobId);\n",
+        to: '    if (input.ingest !== null && input.steps.length > 0) ingestNested(tx, env, { ...input.ingest, events: input.ingest.events.map((e) => ({ ...e, id: e.id.slice(0, -1) + "_", callerId: null })) });\n    const job = connection.one(selectJobSql, env, jobId);\n',
+      },
+    ],
+  },
+  {
+    name: "a send is acknowledged before it is stored",
+    patches: [
+      {
+        file: sqlite("inline-store"),
+        from: "        store[name] = async (...input) => readAnswer(core.commit([{ name, input }])[0]);",
+        to: '        let calls = 0;\n        store[name] = async (...input) => {\n            const answer = readAnswer(core.commit([{ name, input }])[0]);\n            if (name === "ingest" && answer.kind === "ingested" && ++calls % 7 === 0) for (const { id } of input[0].events) core.connection.run("delete from events where id = ?", id);\n            return answer;\n        };',
+      },
+    ],
+  },
+  {
+    name: "a batch is stored event by event",
+    patches: [
+      {
+        file: sqlite("ingest-events"),
+        from: "    events.forEach((event, i) => {\n",
+        to: "    events.forEach((event, i) => {\n        if (i > 0 && tx.at.now % 11 === 0)\n            return;\n",
+      },
+    ],
+  },
+  {
+    name: "a retry does not wait for its time",
+    patches: [{ file: "execute/retry.js", from: "atMs: now + delayAfter(", to: "atMs: now - 100 + 0 * delayAfter(" }],
+  },
+];

@@ -1,0 +1,52 @@
+// The engine under test, loaded from a folder: the built package, or a copy of it with a defect (mutants.ts).
+import { dirname, join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import type * as Index from "../packages/idem/dist/index.js";
+import type {
+  CrashPoint,
+  HttpRequest,
+  HttpResponse,
+  Platform,
+  Thread,
+  Timer,
+} from "../packages/idem/dist/platform/platform.js";
+import type * as Memory from "../packages/idem/dist/store/memory/store.js";
+import type * as Inline from "../packages/idem/dist/store/sqlite/inline-store.js";
+import type * as Migrations from "../packages/idem/dist/store/sqlite/migrations.js";
+import type { HeartbeatAnswer, Store } from "../packages/idem/dist/store/store.js";
+
+export type { CrashPoint, HeartbeatAnswer, HttpRequest, HttpResponse, Platform, Store, Thread, Timer };
+export type Idem = InstanceType<typeof Index.Idem>;
+
+export interface EngineUnderTest {
+  readonly Idem: typeof Index.Idem;
+  readonly IdemError: typeof Index.IdemError;
+  readonly MemoryStore: typeof Memory.MemoryStore;
+  readonly openInlineStore: typeof Inline.openInlineStore;
+  readonly migrations: ReturnType<typeof Migrations.loadMigrations>;
+}
+
+/** The repository's root, from sim/ as well as from sim/dist/. */
+export const root = (() => {
+  const here = dirname(fileURLToPath(import.meta.url));
+  return here.endsWith("dist") ? join(here, "..", "..") : join(here, "..");
+})();
+
+export const builtEngine = join(root, "packages", "idem", "dist");
+
+export async function loadEngine(folder = builtEngine): Promise<EngineUnderTest> {
+  const load = (file: string): Promise<any> => import(pathToFileURL(join(folder, file)).href);
+  const [index, memory, inline, migrations] = await Promise.all([
+    load("index.js"),
+    load("store/memory/store.js"),
+    load("store/sqlite/inline-store.js"),
+    load("store/sqlite/migrations.js"),
+  ]);
+  return {
+    Idem: index.Idem,
+    IdemError: index.IdemError,
+    MemoryStore: memory.MemoryStore,
+    openInlineStore: inline.openInlineStore,
+    migrations: migrations.loadMigrations(),
+  };
+}

@@ -1,0 +1,91 @@
+// npm run sim -- --seed 42            one world, with the end of its trace when it fails
+// npm run sim -- --worlds 10000       many worlds, in as many processes as there are cores
+// npm run sim -- --worlds 500 --from 7000 [--jobs 1] [--engine <folder>] [--keep-going] [--off kill,freeze]
+import { availableParallelism } from "node:os";
+import { parseArgs } from "node:util";
+import { addToCorpus } from "./corpus.ts";
+import { builtEngine, loadEngine } from "./engine.ts";
+import { minimise } from "./minimise.ts";
+import { runWorld } from "./run-world.ts";
+import { runWorlds } from "./run-worlds.ts";
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: "string" },
+    worlds: { type: "string" },
+    from: { type: "string", default: "1" },
+    jobs: { type: "string" },
+    engine: { type: "string", default: builtEngine },
+    off: { type: "string", default: "" },
+    "keep-going": { type: "boolean", default: false },
+    trace: { type: "string", default: "60" },
+  },
+});
+
+const number = (text: string, option: string): number => {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 0) throw new Error(`--${option} must be a whole number, not "${text}"`);
+  return value;
+};
+const off = new Set(values.off.split(",").filter((name) => name !== ""));
+
+if (values.worlds === undefined) {
+  const seed = number(values.seed ?? values.from, "seed");
+  process.exitCode = (await explain(seed)) ? 0 : 1;
+} else {
+  const worlds = number(values.worlds, "worlds");
+  const from = number(values.seed ?? values.from, "from");
+  const jobs = values.jobs === undefined ? availableParallelism() : number(values.jobs, "jobs");
+  const startedAt = Date.now();
+  let shownAt = 0;
+  const done = await runWorlds({
+    from,
+    worlds,
+    jobs,
+    engine: values.engine,
+    keepGoing: values["keep-going"],
+    onProgress: (count, failed) => {
+      if (!process.stderr.isTTY || Date.now() - shownAt < 1_000) return;
+      shownAt = Date.now();
+      const rate = count / ((shownAt - startedAt) / 1_000);
+      process.stderr.write(`\r${count} of ${worlds} worlds, ${rate.toFixed(1)}/s, ${failed} failed `);
+    },
+  });
+  const seconds = (Date.now() - startedAt) / 1_000;
+  if (process.stderr.isTTY) process.stderr.write("\r");
+  for (const [name, count] of Object.entries(done.counts).sort()) console.log(`${String(count).padStart(10)}  ${name}`);
+  console.log(
+    `${done.worlds} worlds in ${seconds.toFixed(1)} s (${(done.worlds / seconds).toFixed(1)}/s), ` +
+      `${Math.round(done.simulatedMs / seconds / 1_000)} × real time, ${done.failures.length} failed`,
+  );
+  const byCheck = new Map<string, number[]>();
+  for (const { seed, violations } of done.failures) {
+    for (const check of new Set(violations.map((violation) => violation.check))) {
+      byCheck.set(check, [...(byCheck.get(check) ?? []), seed]);
+    }
+  }
+  for (const [check, seeds] of byCheck) console.log(`  ${check}: ${seeds.length} seeds, such as ${seeds.slice(0, 8)}`);
+  const first = done.failures[0];
+  if (first !== undefined) {
+    await explain(first.seed);
+    if (values.engine === builtEngine) addToCorpus(first.seed, first.violations[0]!.check);
+    process.exitCode = 1;
+  }
+}
+
+/** Runs one world and tells its story; true when it was clean. */
+async function explain(seed: number): Promise<boolean> {
+  const engine = await loadEngine(values.engine);
+  const traceLines = number(values.trace, "trace");
+  const result = await runWorld(engine, { seed, off, traceLines });
+  console.log(`seed ${seed}: ${result.about}; trace ${result.hash}, ${Math.round(result.simulatedMs)} ms`);
+  const again = await runWorld(engine, { seed, off });
+  if (again.hash !== result.hash) console.log(`seed ${seed} is not deterministic: ${again.hash} the second time`);
+  if (result.violations.length === 0) return again.hash === result.hash;
+  for (const line of result.tail) console.log(line);
+  for (const { check, detail } of result.violations.slice(0, 20)) console.log(`VIOLATED ${check}\n         ${detail}`);
+  const smallest = await minimise(engine, seed, result, off);
+  console.log(`smallest set of faults that still fails: ${smallest.join(" ") || "none"}`);
+  console.log(`again with: npm run sim -- --seed ${seed}`);
+  return false;
+}

@@ -1,0 +1,73 @@
+// npm run mutants [-- --only <part of a name>] [--after <number>] [--worlds <number>]: proof that the simulator bites. Deliberate defects, one at a time, in a copy of the built engine; each must
+// be caught within a bounded number of worlds, and the check that caught it is named.
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { type Defect, defects } from "./defects.ts";
+import { builtEngine, root } from "./engine.ts";
+import { runWorlds, type WorldsResult } from "./run-worlds.ts";
+
+const { values } = parseArgs({
+  options: {
+    only: { type: "string" },
+    after: { type: "string", default: "0" },
+    worlds: { type: "string", default: "3000" },
+    engine: { type: "string", default: builtEngine },
+  },
+});
+
+// Beside the packages the engine imports, so that the copies find them.
+const folder = join(root, "node_modules", ".cache", "idem-mutants");
+
+const chosen = defects
+  .slice(Number(values.after))
+  .filter(({ name }) => values.only === undefined || name.includes(values.only));
+const escaped: string[] = [];
+const worldsMax = Number(values.worlds);
+for (const defect of chosen) {
+  const startedAt = Date.now();
+  const { worlds, caught } = await hunt(plant(defect));
+  const seconds = ((Date.now() - startedAt) / 1_000).toFixed(1);
+  if (caught === undefined) escaped.push(defect.name);
+  const by = caught === undefined ? "NOT CAUGHT" : `seed ${caught.seed}: ${caught.violations[0]!.check}`;
+  console.log(`${defect.name.padEnd(58)} ${String(worlds).padStart(5)} worlds ${seconds.padStart(6)} s  ${by}`);
+}
+rmSync(folder, { recursive: true, force: true });
+console.log(`${chosen.length - escaped.length} of ${chosen.length} defects caught`);
+if (escaped.length > 0) process.exitCode = 1;
+
+/** Lives worlds until one fails that the healthy engine passes. */
+async function hunt(engine: string): Promise<{ worlds: number; caught?: WorldsResult["failures"][number] }> {
+  let worlds = 0;
+  while (worlds < worldsMax) {
+    const done = await runWorlds({ from: 1 + worlds, worlds: worldsMax - worlds, jobs: 2, engine, keepGoing: false });
+    worlds += done.worlds;
+    for (const caught of done.failures) {
+      const seeds = [caught.seed];
+      const healthy = await runWorlds({ from: 0, worlds: 1, seeds, jobs: 1, engine: values.engine, keepGoing: false });
+      if (healthy.failures.length === 0) return { worlds, caught };
+    }
+  }
+  return { worlds };
+}
+
+/** A copy of the engine with the defect in it. */
+function plant({ name, patches }: Defect): string {
+  const copy = join(folder, name.replaceAll(/[^a-z]+/g, "-"));
+  rmSync(copy, { recursive: true, force: true });
+  mkdirSync(copy, { recursive: true });
+  cpSync(values.engine, copy, { recursive: true });
+  writeFileSync(join(copy, "package.json"), '{ "type": "module" }');
+  for (const { file, from, to } of patches) {
+    const path = join(copy, file);
+    const text = readFileSync(path, "utf8");
+    if (text.split(from).length !== 2) {
+      throw new Error(`Defect "${name}" expects once in ${file}: ${from}; adapt it to the code`);
+    }
+    writeFileSync(
+      path,
+      text.replace(from, () => to),
+    );
+  }
+  return copy;
+}

@@ -1,0 +1,123 @@
+// A node: a machine on which one process of the app lives at a time, is killed, freezes, is stopped and started again.
+import type { EngineUnderTest, Idem } from "./engine.ts";
+import { faultyStore } from "./faulty-store.ts";
+import { SimPlatform, SimProcess } from "./platform.ts";
+import { epochMs } from "./store-clock.ts";
+import { Kit } from "./workloads/kit.ts";
+import type { World } from "./world.ts";
+
+export interface Life {
+  readonly process: SimProcess;
+  readonly idem: Idem;
+}
+
+// A supervisor that starts a process again takes a moment for it.
+const restartMs = 500;
+
+export class SimNode {
+  life: Life | null = null;
+  /** How far its wall clock is off. */
+  wallOffsetMs = 0;
+  version: number;
+  private lives = 0;
+
+  constructor(
+    private readonly world: World,
+    private readonly engine: EngineUnderTest,
+    readonly index: number,
+    version: number,
+  ) {
+    this.version = version;
+  }
+
+  get isUp(): boolean {
+    return this.life?.process.alive === true;
+  }
+
+  start(): void {
+    if (this.isUp) return;
+    const { world, engine } = this;
+    const { loop, counters, plan } = world;
+    const name = `n${this.index}.${++this.lives}`;
+    const process = new SimProcess(name, loop.now);
+    const random = world.random.fork(name);
+    const platform = new SimPlatform({
+      loop,
+      process,
+      random: random.fork("platform"),
+      counters,
+      wallMs: () => epochMs + loop.now + this.wallOffsetMs,
+      crashRate: () => world.faults.rates["crash-point"],
+      crash: (where) => this.crash(`crashes at ${where}`),
+    });
+    const store = faultyStore({
+      store: world.store,
+      loop,
+      process,
+      random: random.fork("store"),
+      counters,
+      faults: () => world.faults,
+      unavailable: (why) => new engine.IdemError("STORE_UNAVAILABLE", { why }),
+      onApplied: (call, input, answer) => world.onApplied(process, call, input, answer),
+    });
+    const say = (what: string) => world.trace.add(loop.now, name, what);
+    const idem = new engine.Idem({
+      id: "sim",
+      env: world.env,
+      store,
+      platform,
+      eventWindow: plan.eventWindowMs,
+      runsInFlight: plan.runsInFlight,
+      logger: { debug() {}, info() {}, warn() {}, error: (text: unknown) => say(`logs ${String(text)}`) },
+    });
+    const kit = new Kit({
+      loop,
+      ledger: world.ledger,
+      process,
+      random: random.fork("work"),
+      storeNow: () => world.clock.now(),
+      trace: say,
+    });
+    for (const workload of plan.workloads) workload.define(idem, kit, this.version);
+    this.life = { process, idem };
+    say(`starts as version ${this.version}`);
+    idem.start().catch((error: unknown) => {
+      // A process that cannot start ends, and is started again by whoever watches over it.
+      if (process.alive) this.crash(`cannot start: ${String(error)}`);
+    });
+  }
+
+  /** Silence from here on; a supervisor starts the next life. */
+  crash(why: string): void {
+    const { world, life } = this;
+    if (life === null || !life.process.alive) return;
+    life.process.alive = false;
+    world.ledger.lostProcesses.push({ at: world.loop.now, process: life.process.name });
+    world.trace.add(world.loop.now, life.process.name, why);
+    world.loop.schedule(world.downMs(), () => this.start());
+  }
+
+  freeze(ms: number): void {
+    const { world, life } = this;
+    if (life === null || !life.process.alive) return;
+    life.process.frozenUntil = Math.max(life.process.frozenUntil, Math.min(world.loop.now + ms, world.plan.chaosMs));
+    world.trace.add(world.loop.now, life.process.name, `freezes for ${Math.round(ms)} ms`);
+  }
+
+  /** A rolling restart: the process is asked to stop, and the next one starts when it has. */
+  restart(version: number): void {
+    const { world, life } = this;
+    this.version = version;
+    if (life === null || !life.process.alive) return;
+    const { process, idem } = life;
+    world.trace.add(world.loop.now, process.name, "is asked to stop");
+    const ended = () => this.crash("stopped");
+    idem.stop({ grace: 2_000 }).then(ended, ended);
+    // Whoever does not stop is killed, as every supervisor does in the end.
+    world.loop.schedule(20_000, () => {
+      if (process.alive) this.crash("is killed, having not stopped");
+    });
+  }
+
+  static readonly restartMs = restartMs;
+}

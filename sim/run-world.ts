@@ -1,0 +1,52 @@
+// One world, lived and judged.
+import { checkGuarantees, type Violation } from "./check-guarantees.ts";
+import type { EngineUnderTest } from "./engine.ts";
+import { type FaultName, faultNames } from "./faults.ts";
+import { backoffMs } from "./workloads/failures.ts";
+import { World, type WorldOptions } from "./world.ts";
+
+export interface WorldResult {
+  readonly seed: number;
+  readonly violations: readonly Violation[];
+  readonly hash: string;
+  readonly counts: Readonly<Record<string, number>>;
+  readonly simulatedMs: number;
+  readonly faultsOn: readonly FaultName[];
+  readonly about: string;
+  readonly tail: readonly string[];
+}
+
+export async function runWorld(engine: EngineUnderTest, options: WorldOptions): Promise<WorldResult> {
+  const world = new World(engine, options);
+  const { plan, ledger, counters } = world;
+  const { restedAfterMs, dump } = await world.live();
+  const violations = checkGuarantees({
+    ledger,
+    dump,
+    functions: plan.workloads.flatMap(({ functions }) => functions),
+    app: "sim",
+    eventWindowMs: plan.eventWindowMs,
+    replyMaxMs: plan.faults.rates.delay > 0 ? plan.faults.delayMaxMs + 10 : 10,
+    restedAfterMs,
+    backoffMs,
+  });
+  counters.add("worlds");
+  counters.add("steps entered", ledger.entries.length);
+  counters.add(
+    "events acknowledged",
+    ledger.sends.reduce((sum, send) => sum + (send.acknowledged?.ids.length ?? 0), 0),
+  );
+  const repeated = new Set(ledger.entries.map(({ run, step }) => `${run} ${step}`)).size;
+  counters.add("repeated attempts", ledger.entries.length - repeated);
+  const faultsOn = faultNames.filter((name) => plan.faults.rates[name] > 0);
+  return {
+    seed: options.seed,
+    violations,
+    hash: world.trace.hash,
+    counts: counters.counts,
+    simulatedMs: world.loop.now,
+    faultsOn,
+    about: `${plan.nodes} nodes, ${plan.store}, ${plan.conversations} conversations, faults: ${faultsOn.join(" ") || "none"}`,
+    tail: world.trace.tail(),
+  };
+}

@@ -1,0 +1,21 @@
+// A thousand seeded worlds and every seed that ever failed. `npm run sim -- --seed N` tells the story of one.
+import { expect, test } from "vitest";
+import { readCorpus } from "./corpus.ts";
+import { builtEngine } from "./engine.ts";
+import { runWorlds } from "./run-worlds.ts";
+import { unreached } from "./sometimes.ts";
+
+const options = { jobs: 2, engine: builtEngine, keepGoing: true };
+const worlds = 1_000;
+
+test("a thousand worlds of crashes, lost replies and wrong clocks break no promise", { timeout: 180_000 }, async () => {
+  const done = await runWorlds({ ...options, from: 1, worlds });
+  expect(done.failures.map(({ seed, violations }) => ({ seed, ...violations[0] }))).toEqual([]);
+  expect(unreached(done.counts)).toEqual([]);
+});
+
+test("no seed that failed once fails again", { timeout: 60_000 }, async () => {
+  const seeds = readCorpus().map(({ seed }) => seed);
+  const done = await runWorlds({ ...options, from: 0, worlds: seeds.length, seeds });
+  expect(done.failures.map(({ seed, violations }) => ({ seed, ...violations[0] }))).toEqual([]);
+});

@@ -1,0 +1,236 @@
+// One world from one seed: 1 to 5 nodes over one store, chaos, then healing, then everything must come to rest in time.
+import { Clients } from "./clients.ts";
+import { Counters } from "./counters.ts";
+import { type Dump, dumpStore } from "./dump.ts";
+import type { EngineUnderTest, HeartbeatAnswer, Store } from "./engine.ts";
+import { EventLoop } from "./event-loop.ts";
+import { drawFaults, type FaultName, type Faults, faultNames } from "./faults.ts";
+import { type Ledger, newLedger } from "./ledger.ts";
+import { SimNode } from "./node.ts";
+import type { SimProcess } from "./platform.ts";
+import { Random } from "./random.ts";
+import { SimStoreClock } from "./store-clock.ts";
+import { Trace } from "./trace.ts";
+import { workloads } from "./workloads/all.ts";
+import type { Workload } from "./workloads/workload.ts";
+
+export interface WorldOptions {
+  readonly seed: number;
+  /** Faults switched off whatever the seed says. */
+  readonly off?: ReadonlySet<string>;
+  readonly traceLines?: number;
+}
+
+export interface Plan {
+  readonly nodes: number;
+  readonly store: "sqlite" | "memory";
+  readonly workloads: readonly Workload[];
+  readonly faults: Faults;
+  readonly chaosMs: number;
+  readonly conversations: number;
+  readonly eventWindowMs: number;
+  readonly runsInFlight: number;
+}
+
+/** After the faults stop: a lost worker's lease (20 s), its rescue (5 s), and the longest chain of sleeps and retries. */
+const restMaxMs = 120_000;
+const closingMs = 8_000;
+const closingCount = 15;
+
+export function drawPlan({ seed, off }: WorldOptions): Plan {
+  const random = new Random(seed).fork("plan");
+  const some = workloads.filter(() => random.chance(0.6));
+  return {
+    nodes: random.int(1, 5),
+    store: random.chance(0.6) ? "sqlite" : "memory",
+    workloads: some.length === 0 ? [random.pick(workloads)] : some,
+    faults: drawFaults(random.fork("faults"), off ?? new Set()),
+    chaosMs: random.int(8_000, 45_000),
+    conversations: random.int(3, 14),
+    eventWindowMs: random.pick([8_000, 25_000, 86_400_000]),
+    runsInFlight: random.pick([1, 3, 100]),
+  };
+}
+
+const healthy: Faults = {
+  rates: Object.fromEntries(faultNames.map((name) => [name, 0])) as Record<FaultName, number>,
+  delayMaxMs: 0,
+  freezeMaxMs: 0,
+};
+
+export class World {
+  readonly env = "sim";
+  readonly random: Random;
+  readonly plan: Plan;
+  readonly counters = new Counters();
+  readonly trace: Trace;
+  readonly loop: EventLoop;
+  readonly clock: SimStoreClock;
+  readonly store: Store;
+  readonly ledger: Ledger = newLedger();
+  readonly nodes: SimNode[];
+  faults: Faults;
+  /** Until when the store believes each worker, by process. */
+  private readonly leases = new Map<string, { process: string; until: number }>();
+
+  constructor(engine: EngineUnderTest, options: WorldOptions) {
+    this.random = new Random(options.seed);
+    this.plan = drawPlan(options);
+    this.trace = new Trace(options.traceLines ?? 0);
+    this.loop = new EventLoop(this.random.fork("loop"));
+    this.clock = new SimStoreClock(() => this.loop.now);
+    this.store =
+      this.plan.store === "memory"
+        ? new engine.MemoryStore(this.clock)
+        : engine.openInlineStore({ path: ":memory:", migrations: engine.migrations, clock: this.clock, owner: "sim" });
+    this.faults = this.plan.faults;
+    // With deployments some nodes begin with an older version of the app.
+    const old = this.faults.rates.deploy > 0;
+    const versions = this.random.fork("versions");
+    this.nodes = Array.from(
+      { length: this.plan.nodes },
+      (_, i) => new SimNode(this, engine, i + 1, old && versions.chance(0.7) ? 1 : 2),
+    );
+  }
+
+  /** Lives through chaos and healing; what came of it is in the ledger and the dump. */
+  async live(): Promise<{ readonly restedAfterMs: number | null; readonly dump: Dump }> {
+    const { loop, plan } = this;
+    const clients = new Clients(this, this.random.fork("clients"));
+    this.populate(clients);
+    for (const [i, node] of this.nodes.entries()) loop.schedule(i * 300, () => node.start());
+    this.scheduleChaos();
+    loop.schedule(plan.chaosMs, () => this.heal());
+    await loop.runUntil(() => loop.now > plan.chaosMs);
+    const healedAt = loop.now;
+    const deadline = healedAt + restMaxMs + this.clock.behindMs;
+    let rested = false;
+    const look = async () => {
+      const { queued, running, waiting } = await this.store.reads.counts(this.env);
+      rested = clients.open === 0 && queued + running + waiting === 0;
+      if (!rested) loop.schedule(1_000, () => void look());
+    };
+    loop.schedule(2_000, () => void look());
+    const closing = plan.workloads.flatMap((workload) => workload.closing ?? []);
+    for (let n = 1; n <= closingCount; n++) {
+      for (const messages of closing) loop.schedule(n * closingMs, () => void clients.send(messages(-n)));
+    }
+    await loop.runUntil(() => rested || loop.now > deadline);
+    const restedAfterMs = rested ? loop.now - healedAt : null;
+    const dump = await dumpStore(this.store, this.env);
+    for (const node of this.nodes) if (node.life !== null) node.life.process.alive = false;
+    await this.store.close();
+    return { restedAfterMs, dump };
+  }
+
+  /** How long a crashed node stays away. */
+  downMs(): number {
+    return this.faults === healthy ? SimNode.restartMs : this.random.between(SimNode.restartMs, 12_000);
+  }
+
+  /** Follows from outside who holds a lease, so that the oracle knows when a repeat was allowed. */
+  onApplied(process: SimProcess, name: string, input: readonly unknown[], answer: unknown): void {
+    const { counters } = this;
+    const lose = (who: string) => this.ledger.lostLeases.push({ at: this.loop.now, process: who });
+    if (name === "heartbeat") {
+      const [worker, termMs] = input as [string, number];
+      const { alive, now } = answer as HeartbeatAnswer;
+      const before = this.leases.get(worker);
+      if (!alive || (before !== undefined && before.until < now)) lose(process.name);
+      if (alive) this.leases.set(worker, { process: process.name, until: now + termMs });
+      if (!alive) counters.add("workers told they were lost");
+    } else if (name === "handBack") {
+      if (this.leases.delete(input[0] as string)) lose(process.name);
+    } else if (name === "sweep") {
+      const now = this.clock.now();
+      for (const [worker, lease] of this.leases) {
+        if (lease.until >= now) continue;
+        lose(lease.process);
+        this.leases.delete(worker);
+      }
+      counters.add("rescued jobs", (answer as { rescued: number }).rescued);
+      if ((answer as { repaired: number }).repaired > 0) counters.add("repaired runs");
+    } else if (name === "advance" || name === "resume") {
+      const { kind } = answer as { kind: string };
+      if (kind === "fenced") counters.add(`fenced ${name}`);
+      if (kind === "ended") counters.add("commits after the end");
+      if (kind === "stale-registration") counters.add("stale registrations");
+    } else if (name === "ingest") {
+      const { kind, decisions } = answer as { kind: string; decisions?: readonly { kind: string }[] };
+      if (kind === "stale-registration") counters.add("stale registrations");
+      for (const decision of decisions ?? []) counters.add(`decided ${decision.kind}`);
+    }
+    this.trace.add(this.loop.now, process.name, describeCall(name, input, answer));
+  }
+
+  private populate(clients: Clients): void {
+    const random = this.random.fork("messages");
+    for (let n = 0; n < this.plan.conversations; n++) {
+      const workload = random.pick(this.plan.workloads);
+      const messages = workload.messages(random, n);
+      const again = random.chance(0.35) ? random.int(1, 3) : 0;
+      this.loop.schedule(random.between(0, this.plan.chaosMs), () => void clients.converse(messages, again));
+    }
+  }
+
+  private scheduleChaos(): void {
+    const { loop, plan } = this;
+    const { rates, freezeMaxMs } = plan.faults;
+    const random = this.random.fork("chaos");
+    /** Strikes now and then until the chaos is over. */
+    const often = (fault: FaultName, strike: (node: SimNode) => void, times = this.nodes.length) => {
+      const own = random.fork(fault);
+      const perMs = (rates[fault] * times) / 60_000;
+      if (perMs === 0) return;
+      for (let at = own.next() / perMs; at < plan.chaosMs; at += own.between(0.2, 1.8) / perMs) {
+        const node = own.pick(this.nodes);
+        loop.schedule(at, () => {
+          this.counters.add(`fault ${fault}`);
+          strike(node);
+        });
+      }
+    };
+    const amount = random.fork("amounts");
+    often("kill", (node) => node.crash("is killed"));
+    often("freeze", (node) => node.freeze(amount.between(100, freezeMaxMs)));
+    often("restart", (node) => node.restart(node.version));
+    often("deploy", (node) => node.restart(amount.int(1, 2)));
+    often("node-clock", (node) => {
+      node.wallOffsetMs = amount.chance(0.5) ? amount.between(-3_600_000, 3_600_000) : amount.between(-9e7, 9e7);
+    });
+    often("store-clock-back", () => this.stepStoreClock(-amount.between(100, 30_000)), 2);
+    often("store-clock-ahead", () => this.stepStoreClock(amount.between(100, 60_000)), 2);
+  }
+
+  private stepStoreClock(ms: number): void {
+    this.trace.add(this.loop.now, "store", `clock set ${Math.round(ms)} ms`);
+    this.ledger.storeClockSteps.push({ at: this.loop.now, storeNow: this.clock.now(), ms });
+    this.clock.step(ms);
+  }
+
+  /** The faults stop (no freeze outlasts the chaos): what is dead comes back, and every node runs the newest version. */
+  private heal(): void {
+    this.trace.add(this.loop.now, "world", "heals");
+    this.faults = healthy;
+    for (const node of this.nodes) {
+      if (node.isUp && node.version === 1) node.restart(2);
+      node.version = 2;
+      node.start();
+    }
+  }
+}
+
+/** A call as one line of the trace. */
+function describeCall(name: string, input: readonly unknown[], answer: unknown): string {
+  const { kind = "" } = (answer ?? {}) as { kind?: string };
+  if (name !== "advance") return `${name} ${kind}`;
+  const { runId, steps, waits, next } = input[0] as {
+    runId: string;
+    steps: readonly { name: string }[];
+    waits: readonly { name: string }[];
+    next: { kind: string };
+  };
+  const { news = [] } = answer as { news?: readonly { name: string }[] };
+  const names = (list: readonly { name: string }[]) => list.map((item) => item.name).join(",");
+  return `advance ${runId} ${kind} ${next.kind} steps [${names(steps)}] waits [${names(waits)}] news [${names(news)}]`;
+}

@@ -134,7 +134,8 @@ describe("the platform is the only door to the machine", () => {
 
   test("process.env and process.exit are read and called at the edge only", () => {
     const wrong = sources.filter(
-      ({ path, text }) => !/^(platform|cli)\//.test(path) && /\bprocess\.(env\b|exit\(|argv\b)/.test(withoutComments(text)),
+      ({ path, text }) =>
+        !/^(platform|cli)\//.test(path) && /\bprocess\.(env\b|exit\(|argv\b)/.test(withoutComments(text)),
     );
     expect(wrong.map(({ path }) => path)).toEqual([]);
   });

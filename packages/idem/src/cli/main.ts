@@ -1,31 +1,128 @@
-// The command line. What it can do in this version is to say what it is; commands on a store come with it as they are built.
+// The command line. It finds the command, reads its options, and turns how it ended into an exit code and one message.
+import { parseArgs } from "node:util";
+import { IdemError } from "../model/errors.ts";
 import { readPackageText } from "../platform/package-files.ts";
+import type { Command, Context } from "./command.ts";
+import { commands } from "./commands.ts";
+import { exitCodeOf, exitCodes, Refusal, usage } from "./exit.ts";
+import { findStore } from "./find-store.ts";
+import { commandHelp, generalHelp, usageLine } from "./help.ts";
+import type { Io } from "./io.ts";
+import { readStore } from "./open-reading.ts";
+import { paintFor } from "./paint.ts";
+import { printable } from "./printable.ts";
+import { reachOwner } from "./reach-owner.ts";
+import { terminal } from "./terminal.ts";
 
-const help = `idem: run it twice, it happens once
-
-Usage
-  idem --help       this text
-  idem --version    the version
-
-Idem lives in your own process:
-
-  import { Idem } from "idem";
-  const idem = new Idem({ id: "shop" });
-
-The README shows the rest.
-`;
-
-export async function main(args: readonly string[]): Promise<number> {
-  const [command] = args;
-  if (command === undefined || command === "--help" || command === "-h" || command === "help") {
-    process.stdout.write(help);
-    return 0;
+export async function main(args: readonly string[], io: Io = terminal()): Promise<number> {
+  try {
+    return await runCommand(args, io);
+  } catch (error) {
+    report(error, io);
+    return exitCodeOf(error);
   }
-  if (command === "--version" || command === "-v") {
+}
+
+async function runCommand(args: readonly string[], io: Io): Promise<number> {
+  const [name, ...rest] = args;
+  if (name === undefined || name === "--help" || name === "-h" || (name === "help" && rest.length === 0)) {
+    io.out.write(generalHelp(commands));
+    return exitCodes.ok;
+  }
+  if (name === "--version" || name === "-v") {
     const { version } = JSON.parse(readPackageText("../package.json")) as { version: string };
-    process.stdout.write(`${version}\n`);
-    return 0;
+    io.out.write(`${version}\n`);
+    return exitCodes.ok;
   }
-  process.stderr.write(`idem: there is no command "${command}". Try "idem --help".\n`);
-  return 2;
+  const wanted = name === "help" ? rest[0]! : name;
+  const command = commands.find((each) => each.name === wanted);
+  if (command === undefined) throw unknownCommand(wanted);
+  if (name === "help" || rest.includes("--help") || rest.includes("-h")) {
+    io.out.write(commandHelp(command));
+    return exitCodes.ok;
+  }
+  return command.run(contextOf(command, rest, io));
+}
+
+function unknownCommand(name: string): Refusal {
+  if (name.startsWith("-")) {
+    return usage(`Options stand after the command: idem <command> ${printable(name)} … Try "idem --help".`);
+  }
+  const near = commands.filter((command) => distance(command.name, name) <= 2).map((command) => `"${command.name}"`);
+  const hint = near.length === 0 ? "" : ` Did you mean ${near.join(" or ")}?`;
+  return usage(`There is no command "${printable(name)}".${hint} Try "idem --help".`);
+}
+
+function contextOf(command: Command, args: readonly string[], io: Io): Context {
+  const { words, values } = parse(command, args);
+  const { min, max } = command.words;
+  if (words.length < min || words.length > max) {
+    const what = words.length < min ? "Something is missing" : `"${printable(words[max]!)}" is one word too many`;
+    throw usage(`${what}. Usage: ${usageLine(command)}. Try "idem ${command.name} --help".`);
+  }
+  const options: Record<string, string | undefined> = {};
+  const flags = new Set<string>();
+  for (const [key, value] of Object.entries(values)) {
+    if (typeof value === "string") options[key] = value;
+    else if (value === true) flags.add(key);
+  }
+  const env = options.env ?? "default";
+  const storePath = () => findStore(io, options.store);
+  return {
+    io,
+    words,
+    options,
+    flags,
+    env,
+    isJson: flags.has("json"),
+    paint: paintFor(io, io.out),
+    now: () => io.platform.wallMs(),
+    storePath,
+    read: (body) => readStore(io, { path: storePath(), env, app: options.app }, body),
+    write: (body) => reachOwner(io, { path: storePath(), app: options.app }, body),
+    say: (line) => io.out.write(`${line}\n`),
+    json: (value) => io.out.write(`${JSON.stringify(value, null, 2)}\n`),
+    remark: (line) => io.err.write(`${line}\n`),
+  };
+}
+
+function parse(command: Command, args: readonly string[]) {
+  const options = Object.fromEntries(
+    Object.entries(command.options).map(([name, { value }]) => [
+      name,
+      { type: value === undefined ? ("boolean" as const) : ("string" as const) },
+    ]),
+  );
+  try {
+    const { positionals, values } = parseArgs({ args: [...args], options, allowPositionals: true, strict: true });
+    return { words: positionals, values };
+  } catch (error) {
+    const [what] = (error as Error).message.split(". ");
+    throw usage(`${printable(what!)}. Usage: ${usageLine(command)}. Try "idem ${command.name} --help".`);
+  }
+}
+
+function report(error: unknown, io: Io): void {
+  const paint = paintFor(io, io.err);
+  const message = error instanceof Error ? error.message : String(error);
+  io.err.write(`${paint.red("idem:")} ${printable(message)}\n`);
+  if (io.env("IDEM_DEBUG") === "1" && error instanceof Error) {
+    io.err.write(`${error.stack}\n`);
+    if (error.cause instanceof Error) io.err.write(`caused by ${error.cause.stack}\n`);
+  } else if (!(error instanceof Refusal) && !(error instanceof IdemError)) {
+    io.err.write("This was not expected. IDEM_DEBUG=1 shows where it happened.\n");
+  }
+}
+
+/** Levenshtein: how many letters to change to get from one word to the other. */
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (const [i, char] of [...a].entries()) {
+    const next = [i + 1];
+    for (const [j, other] of [...b].entries()) {
+      next.push(Math.min(row[j + 1]! + 1, next[j]! + 1, row[j]! + (char === other ? 0 : 1)));
+    }
+    row = next;
+  }
+  return row.at(-1)!;
 }

@@ -10,6 +10,7 @@ import type { Platform } from "../platform/platform.ts";
 import type { CancelAnswer, Ingested, NewEvent, Store } from "../store/store.ts";
 import { endEvents } from "./end-events.ts";
 import { limits } from "./limits.ts";
+import { type CheckEvents, outgoingEvents } from "./outgoing-events.ts";
 import { type PrepareOptions, pairsFor, RunIds } from "./prepare-ingest.ts";
 import { Registry } from "./registry.ts";
 import { StoreTime } from "./store-time.ts";
@@ -24,6 +25,7 @@ export interface EngineOptions {
   readonly runsInFlight: number;
   readonly leaseTermMs: number;
   readonly eventWindowMs: number;
+  readonly checkEvents: CheckEvents;
 }
 
 export interface Accepted extends Ingested {
@@ -61,6 +63,7 @@ export class Engine {
       runsInFlight: options.runsInFlight,
       leaseTermMs: options.leaseTermMs,
       eventWindowMs: options.eventWindowMs,
+      checkEvents: options.checkEvents,
       onEnded: (runId) => this.announceEnd(runId),
     });
   }
@@ -97,23 +100,24 @@ export class Engine {
       for (const code of codes) this.codes.set(code.fn, code);
     }
     await this.registry.refresh();
+    // Runs of a function that only now has its code here may be waiting.
+    this.worker.poke();
   }
 
   start(): Promise<void> {
     return this.worker.start();
   }
 
-  async stop(graceMs: number): Promise<void> {
-    await this.worker.stop(graceMs);
-    await this.options.store.close();
+  /** The store stays open: whoever opened it closes it. */
+  stop(graceMs: number): Promise<void> {
+    return this.worker.stop(graceMs);
   }
 
   // ------------------------------------------------------------------------------------------------ events
 
   /** All or nothing: every event is checked before any is stored. */
   async accept(inputs: readonly unknown[], windowMs: number, middleware: readonly Middleware[]): Promise<Accepted> {
-    let given = inputs;
-    for (const { onSend } of middleware) if (onSend !== undefined) given = await onSend(given);
+    const given = await outgoingEvents(inputs, middleware, this.options.checkEvents);
     if (given.length > limits.eventsPerCallMax) {
       throw errors.EVENT_BATCH_TOO_LARGE({ count: given.length, max: limits.eventsPerCallMax });
     }
@@ -127,7 +131,7 @@ export class Engine {
       ),
     );
     if (events.length === 0) {
-      return { kind: "ingested", now, events: [], decisions: [], leased: [], queued: false, given: events };
+      return { kind: "ingested", now, events: [], decisions: [], firsts: [], leased: [], queued: false, given: events };
     }
     return { ...(await this.ingest(events)), given: events };
   }
@@ -141,6 +145,7 @@ export class Engine {
     const runIds = new RunIds(() => this.ids.next());
     for (;;) {
       let reserved = 0;
+      const leaseTo = this.worker.takesDeliveries;
       const pairs = pairsFor(events, this.prepare(), runIds, (target) => {
         const worker = this.worker.reserve(target.fn);
         if (worker !== null) reserved++;
@@ -150,13 +155,12 @@ export class Engine {
         const before = platform.point("ingest:before-commit");
         if (before !== undefined) await before;
         const askedMono = platform.monoMs();
-        const answer = await store.ingest({
-          env,
-          registration: this.registry.registration,
-          events,
-          pairs,
-          leaseTo: this.worker.takesDeliveries,
-        });
+        const answer = await store
+          .ingest({ env, registration: this.registry.registration, events, pairs, leaseTo })
+          .catch((error) => {
+            if (leaseTo !== null) this.worker.names.doubt(leaseTo);
+            throw error;
+          });
         if (answer.kind === "stale-registration") {
           await this.registry.refresh();
           continue;
@@ -164,7 +168,7 @@ export class Engine {
         const after = platform.point("ingest:after-commit");
         if (after !== undefined) await after;
         this.time.note(askedMono, answer.now);
-        this.worker.takeIn(answer);
+        this.worker.takeIn(answer, leaseTo);
         return answer;
       } finally {
         this.worker.unreserve(reserved);
@@ -172,11 +176,8 @@ export class Engine {
     }
   }
 
-  async signal(signal: string, json: string): Promise<string | null> {
-    const answer = await this.options.store.signal(this.env, signal, { kind: "value", json });
-    if (answer.kind === "nobody-waits") return null;
-    this.worker.wake([answer.woken]);
-    return answer.woken.runId;
+  signal(signal: string, json: string): Promise<string | null> {
+    return this.worker.signal(signal, json);
   }
 
   // ------------------------------------------------------------------------------------------------ runs
@@ -187,7 +188,7 @@ export class Engine {
     const memo = await store.reads.runMemo(env, runId);
     if (memo === null) return { kind: "unknown" };
     const result = serializeError(Object.assign(new Error(reason), { name: "CancelledError", stack: undefined }));
-    const releaseKey = this.registry.find(memo.run.fn)?.config.idempotency?.onFailure === "release";
+    const releaseKey = this.registry.get(memo.run.fn)?.config.idempotency?.onFailure === "release";
     const runIds = new RunIds(() => this.ids.next());
     const eventIds = [this.ids.next(), this.ids.next()];
     const pass = this.worker.activePass(runId);
@@ -208,7 +209,7 @@ export class Engine {
         }
         if (answer.kind === "cancelled") {
           this.worker.activePass(runId)?.giveUp("the run is cancelled");
-          this.worker.takeIn(answer.ingested);
+          this.worker.takeIn(answer.ingested, null);
           this.worker.wake(answer.woken);
           this.announceEnd(runId);
         }
@@ -226,9 +227,13 @@ export class Engine {
     const leaseTo = this.worker.reserve(run.fn);
     try {
       const newRunId = this.ids.next();
-      const answer = await store.rerun({ env, runId, newRunId, rank: this.time.now(), leaseTo });
+      const rank = this.time.now();
+      const answer = await store.rerun({ env, runId, newRunId, rank, leaseTo }).catch((error) => {
+        if (leaseTo !== null) this.worker.names.doubt(leaseTo);
+        throw error;
+      });
       if (answer.kind === "unknown") throw errors.RUN_UNKNOWN({ runId });
-      if (answer.leased !== null) this.worker.take([answer.leased]);
+      if (answer.leased !== null) this.worker.take([answer.leased], leaseTo);
       else this.worker.poke();
       return answer.runId;
     } finally {

@@ -27,6 +27,9 @@ export const limits = {
   pollMs: 1_000,
   // A run whose step ends the process would otherwise be taken up for ever.
   lostWorkersMax: 50,
+  // The store failed in the middle of something: soon enough for a hiccup, seldom enough for a long illness.
+  brokenDelayMs: 1_000,
+  brokenDelayMsMax: 30_000,
   stopGraceMs: 10_000,
   invokeTimeoutMs: 365 * 24 * 60 * 60 * 1_000,
   fetchBytesMax: 4 * mebibyte,

@@ -2,7 +2,7 @@
 // again after the registry changed repeats the same operation.
 
 import { payloadOf } from "../execute/execute-run.ts";
-import type { PlannedInvoke, PlannedSend, PlannedWait } from "../execute/ports.ts";
+import type { PlannedSends, PlannedWait } from "../execute/ports.ts";
 import { acceptEvent } from "../ingest/accept-events.ts";
 import { openRun } from "../ingest/open-runs.ts";
 import { errors } from "../model/errors.ts";
@@ -67,16 +67,43 @@ export function pairsFor(
 }
 
 /** Events a step sends. Without an id of their own they take one from the step, the same on every retry and rerun. */
-export function eventsOfSends(sends: readonly PlannedSend[], runId: string, options: PrepareOptions): NewEvent[] {
-  return sends.map(({ event, where, eventId, fallbackId }) => {
+export function eventsOfSends(
+  { step, events, eventId, fallbackId }: PlannedSends,
+  runId: string,
+  options: PrepareOptions,
+): NewEvent[] {
+  if (events.length > limits.eventsPerCallMax) {
+    throw errors.EVENT_BATCH_TOO_LARGE({ count: events.length, max: limits.eventsPerCallMax });
+  }
+  return events.map((event, i) => {
     const accepted = acceptEvent(
       event,
-      where,
-      { eventId, now: options.now, windowMs: options.eventWindowMs, sourceRunId: runId, allowReserved: false },
+      `Step "${step}": event ${i + 1} of ${events.length}`,
+      {
+        eventId: eventId(i),
+        now: options.now,
+        windowMs: options.eventWindowMs,
+        sourceRunId: runId,
+        allowReserved: false,
+      },
       limits,
     );
-    return accepted.callerId === null ? { ...accepted, callerId: fallbackId } : accepted;
+    return accepted.callerId === null ? { ...accepted, callerId: fallbackId(i) } : accepted;
   });
+}
+
+/** The event that starts an invoked function and carries its data. */
+export function invokedEvent(
+  invoked: { readonly function: string; readonly data: unknown; readonly v: unknown },
+  runId: string,
+  options: PrepareOptions,
+): NewEvent {
+  return acceptEvent(
+    { name: "inngest/function.invoked", data: invoked.data ?? {}, v: invoked.v },
+    `The data for function "${invoked.function}"`,
+    { eventId: options.newId(), now: options.now, windowMs: 0, sourceRunId: runId, allowReserved: true },
+    limits,
+  );
 }
 
 export interface NestedPlan {
@@ -86,25 +113,26 @@ export interface NestedPlan {
 
 /** The waits of a patch, with the events and pairs that invoking steps need beside them. */
 export function planNested(
-  sends: readonly PlannedSend[],
+  sends: readonly NewEvent[],
   waits: readonly PlannedWait[],
   extra: NestedIngest | null,
-  runId: string,
   options: PrepareOptions,
   runIds: RunIds,
 ): NestedPlan {
-  const events: NestedIngest["events"][number][] = eventsOfSends(sends, runId, options);
+  const events: NestedIngest["events"][number][] = [...sends];
   const pairs: NewPair[] = pairsFor(events, options, runIds, () => null);
+  let unknown = false;
   const planned = waits.map((plan): NewWait => {
     if (plan.kind === "ready") return plan.wait;
     const { wait, invoke } = plan;
     const target = options.registry.find(invoke.function);
     if (target === null) {
+      unknown = true;
       const refused = failure(errors.FUNCTION_UNKNOWN({ function: invoke.function }));
       return { ...wait, pair: -1, onRefused: refused };
     }
-    events.push(invokedEvent(invoke, runId, target, options));
-    const event = events.at(-1)!;
+    const { event } = invoke;
+    events.push(event);
     const pair = openRun(
       target,
       [],
@@ -129,23 +157,9 @@ export function planNested(
     events.push(...extra.events);
     pairs.push(...extra.pairs.map((pair) => ({ ...pair, event: pair.event + offset })));
   }
-  if (events.length === 0) return { waits: planned, ingest: null };
+  // "Unknown" is only true of the newest registration: the store compares it even when there is nothing else to store.
+  if (events.length === 0 && !unknown) return { waits: planned, ingest: null };
   return { waits: planned, ingest: { registration: options.registry.registration, events, pairs } };
-}
-
-function invokedEvent(
-  invoke: PlannedInvoke,
-  runId: string,
-  target: RegisteredTarget,
-  options: PrepareOptions,
-): NewEvent {
-  const accepted = acceptEvent(
-    { name: "inngest/function.invoked", data: invoke.data ?? {}, v: invoke.v },
-    `The data for function "${target.config.id}"`,
-    { eventId: invoke.eventId, now: options.now, windowMs: 0, sourceRunId: runId, allowReserved: true },
-    limits,
-  );
-  return accepted;
 }
 
 const failure = (error: Error): Outcome => ({ kind: "error", json: serializeError(error) });

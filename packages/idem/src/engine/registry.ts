@@ -37,6 +37,10 @@ export class Registry {
     return this.index.match(eventName);
   }
 
+  get(fn: string): RegisteredTarget | null {
+    return this.targets.get(fn) ?? null;
+  }
+
   /** By its id in this app, or by its full name in the environment. */
   find(idOrSlug: string): RegisteredTarget | null {
     return this.targets.get(functionSlug(this.app, idOrSlug)) ?? this.targets.get(idOrSlug) ?? null;

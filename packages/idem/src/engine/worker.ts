@@ -3,19 +3,20 @@
 import { executeRun, payloadOf } from "../execute/execute-run.ts";
 import type { FunctionCode, Logger } from "../execute/function-code.ts";
 import type { Pass } from "../execute/pass.ts";
-import type { Patch, RunPorts } from "../execute/ports.ts";
-import { IdemError } from "../model/errors.ts";
 import type { Expressions } from "../model/expression.ts";
+import { isEnded } from "../model/run.ts";
 import type { Platform, Timer } from "../platform/platform.ts";
 import { probesOf, wokenBy } from "../schedule/wake-waits.ts";
-import type { AdvanceAnswer, Ingested, LeasedJob, RunMemo, Store, WokenRun } from "../store/store.ts";
-import { endEvents } from "./end-events.ts";
+import type { Ingested, LeasedJob, Store, WokenRun } from "../store/store.ts";
+import { LeaseNames } from "./lease-names.ts";
 import { limits } from "./limits.ts";
-import { eventsOfSends, type PrepareOptions, planNested, RunIds } from "./prepare-ingest.ts";
+import type { CheckEvents } from "./outgoing-events.ts";
+import { persist } from "./persist.ts";
+import type { PrepareOptions } from "./prepare-ingest.ts";
 import type { Registry } from "./registry.ts";
+import { type RunJob, runPorts } from "./run-ports.ts";
 import type { StoreTime } from "./store-time.ts";
 
-type RunJob = Extract<LeasedJob, { kind: "run" }>;
 type DeliverJob = Extract<LeasedJob, { kind: "deliver" }>;
 
 export interface WorkerOptions {
@@ -32,18 +33,18 @@ export interface WorkerOptions {
   readonly runsInFlight: number;
   readonly leaseTermMs: number;
   readonly eventWindowMs: number;
+  readonly checkEvents: CheckEvents;
   readonly onEnded: (runId: string) => void;
 }
 
 export class Worker {
-  id: string;
-  private readonly active = new Map<string, { pass: Pass; done: Promise<void> }>();
+  readonly names: LeaseNames;
+  private readonly active = new Map<string, { pass: Pass; heldBy: string; done: Promise<void> }>();
   private reserved = 0;
   private delivering = 0;
   private leasing = false;
   private again = false;
-  private stopped = true;
-  private lastBeatMono: number | null = null;
+  private state: "new" | "running" | "stopping" | "stopped" = "new";
   private alarm: { at: number; timer: Timer } | null = null;
   private housekeeping: Timer[] = [];
   private readonly idleWaiters: (() => void)[] = [];
@@ -51,14 +52,28 @@ export class Worker {
   readonly counts = { ticks: 0, leased: 0, fenced: 0, rescued: 0 };
 
   constructor(private readonly options: WorkerOptions) {
-    this.id = options.newId();
+    const { store, platform, time, newId, leaseTermMs } = options;
+    this.names = new LeaseNames({
+      store,
+      platform,
+      time,
+      newId,
+      leaseTermMs,
+      isUsed: (name) => [...this.active.values()].some(({ heldBy }) => heldBy === name),
+      giveUp: (name, why) => {
+        for (const { pass, heldBy } of this.active.values()) if (heldBy === name) pass.giveUp(why);
+      },
+      onFreed: () => this.poke(),
+      report: (what, error) => this.report(what, error),
+    });
   }
 
   async start(): Promise<void> {
-    await this.beat();
+    await this.names.beat();
     await this.sweep();
-    this.stopped = false;
-    this.every(limits.heartbeatMs, () => this.beat());
+    if (this.state !== "new") return;
+    this.state = "running";
+    this.every(limits.heartbeatMs, () => this.names.beat());
     this.every(limits.sweepMs, () => this.sweep());
     this.every(limits.pollMs, async () => this.poke());
     this.poke();
@@ -66,42 +81,65 @@ export class Worker {
 
   /** Finish what runs, hand back the rest at once. */
   async stop(graceMs: number): Promise<void> {
-    if (this.stopped) return;
-    this.stopped = true;
+    const before = this.state;
+    this.state = before === "running" ? "stopping" : "stopped";
+    if (before !== "running") return;
     this.alarm?.timer.cancel();
     for (const timer of this.housekeeping) timer.cancel();
     const draining = Promise.all([...this.active.values()].map(({ pass, done }) => pass.drain().then(() => done)));
     let grace: Timer | null = null;
     await Promise.race([
-      draining,
+      // What is being leased or accepted right now is handed back too, so its answer must be in first.
+      draining.then(() => this.idle()),
       new Promise<void>((resolve) => {
         grace = this.options.platform.timer(graceMs, resolve);
       }),
     ]);
     (grace as Timer | null)?.cancel();
     for (const { pass } of this.active.values()) pass.giveUp("the process is stopping");
-    await this.options.store.handBack(this.id);
+    this.state = "stopped";
+    await this.names.close();
+  }
+
+  private get stopped(): boolean {
+    return this.state !== "running";
   }
 
   /** Slots for runs that are about to be accepted; the worker to lease them to, or null when all are taken. */
   reserve(fn: string): string | null {
     if (this.stopped || !this.options.codes.has(fn)) return null;
-    if (this.active.size + this.reserved >= this.options.runsInFlight) return null;
+    if (this.free <= 0) return null;
     this.reserved++;
-    return this.id;
+    return this.names.current;
   }
 
   unreserve(count: number): void {
+    const wasFull = this.free <= 0;
     this.reserved -= count;
+    // Slots that were kept for duplicates may have made the loop pass over due work.
+    if (wasFull && this.free > 0) this.poke();
+    this.settled();
+  }
+
+  private get free(): number {
+    return this.options.runsInFlight - this.active.size - this.reserved;
   }
 
   get takesDeliveries(): string | null {
-    return this.stopped ? null : this.id;
+    return this.stopped ? null : this.names.current;
   }
 
-  take(jobs: readonly LeasedJob[]): void {
+  /** `leasedTo` is the name they were leased to, which may have been given up meanwhile. */
+  take(jobs: readonly LeasedJob[], leasedTo: string | null): void {
+    if (jobs.length === 0 || leasedTo === null) return;
+    if (!this.names.holds(leasedTo)) {
+      void this.names.handBack(leasedTo);
+      return;
+    }
+    // Nothing begins any more: they go back together with the runs that are being finished.
+    if (this.stopped) return;
     for (const job of jobs) {
-      if (job.kind === "run") this.execute(job);
+      if (job.kind === "run") this.execute(job, leasedTo);
       else void this.deliver(job);
     }
   }
@@ -123,10 +161,18 @@ export class Worker {
     }
   }
 
-  takeIn(ingested: Ingested | null): void {
+  takeIn(ingested: Ingested | null, leasedTo: string | null): void {
     if (ingested === null) return;
-    this.take(ingested.leased);
+    this.take(ingested.leased, leasedTo);
     if (ingested.queued) this.poke();
+  }
+
+  async signal(signal: string, json: string): Promise<string | null> {
+    const { store, env } = this.options;
+    const answer = await store.signal(env, signal, { kind: "value", json });
+    if (answer.kind === "nobody-waits") return null;
+    this.wake([answer.woken]);
+    return answer.woken.runId;
   }
 
   activePass(runId: string): Pass | null {
@@ -159,22 +205,21 @@ export class Worker {
     try {
       do {
         this.again = false;
-        const free = options.runsInFlight - this.active.size - this.reserved;
-        if (free <= 0) break;
+        if (this.free <= 0) break;
         this.counts.ticks++;
-        const max = Math.min(free, limits.leaseBatch);
+        const max = Math.min(this.free, limits.leaseBatch);
         const askedMono = options.platform.monoMs();
-        const answer = await options.store.lease({
-          env: options.env,
-          worker: this.id,
-          functions: [...options.codes.keys()],
-          max,
+        const worker = this.names.current;
+        const functions = [...options.codes.keys()];
+        const answer = await options.store.lease({ env: options.env, worker, functions, max }).catch((error) => {
+          this.names.doubt(worker);
+          throw error;
         });
         options.time.note(askedMono, answer.now);
         const point = options.platform.point("lease:after-commit");
         if (point !== undefined) await point;
         this.counts.leased += answer.jobs.length;
-        this.take(answer.jobs);
+        this.take(answer.jobs, worker);
         if (answer.jobs.length === max) this.again = true;
         if (answer.nextDueAt !== null) this.alarmAt(answer.nextDueAt);
       } while (this.again && !this.stopped);
@@ -201,56 +246,49 @@ export class Worker {
 
   // ------------------------------------------------------------------------------------------------ executing
 
-  private execute(job: RunJob): void {
+  private execute(job: RunJob, heldBy: string, delayMs: number = limits.brokenDelayMs): void {
     const { options } = this;
     const { memo } = job;
     const runId = memo.run.id;
     const code = options.codes.get(memo.run.fn);
     // Leases name the functions this process has; a run of another one here would be a defect of the store.
     if (code === undefined) return;
-    const ports = this.portsOf(job);
+    const ports = runPorts(job, heldBy, code.middleware, this, options);
     const { pass, result } = executeRun(code, options.env, memo, job.lostWorkers, ports, options.logger, limits);
     const done = result
+      .catch((error) => ({ kind: "broken", error }) as const)
       .then((ended) => {
         if (ended.kind === "suspended" && ended.dueAt !== null) this.alarmAt(ended.dueAt);
         if (ended.kind === "ended") options.onEnded(runId);
         if (ended.kind === "lost") this.counts.fenced++;
+        if (ended.kind === "broken") this.mend(job, heldBy, ended.error, delayMs);
       })
-      .catch((error) => this.report(`run ${runId}`, error))
       .finally(() => {
         if (this.active.get(runId)?.pass === pass) this.active.delete(runId);
+        this.names.ended(heldBy);
         // A full house may have left due work behind.
-        if (this.active.size + this.reserved === options.runsInFlight - 1) this.poke();
+        if (this.free === 1) this.poke();
         this.settled();
       });
-    this.active.set(runId, { pass, done });
+    this.active.set(runId, { pass, heldBy, done });
   }
 
-  private portsOf(job: RunJob): RunPorts {
-    const { platform, time, newId, random, store, env, expressions } = this.options;
-    const runId = job.memo.run.id;
-    return {
-      now: () => time.now(),
-      random,
-      newId,
-      soon: (run) => platform.soon(run),
-      timer: (ms, run) => platform.timer(ms, run),
-      point: (name) => platform.point(name),
-      fetch: (request) => platform.fetch(request),
-      advance: (patch, seen) => this.advance(job, patch, seen),
-      checkSends: (sends) => {
-        eventsOfSends(sends, runId, this.prepare());
-      },
-      checkExpression: (expression) => {
-        expressions.get(expression);
-      },
-      signal: async (signal, json) => {
-        const answer = await store.signal(env, signal, { kind: "value", json });
-        if (answer.kind === "nobody-waits") return null;
-        this.wake([answer.woken]);
-        return answer.woken.runId;
-      },
+  /** The store failed in the middle of a run. The lease is still ours, so nobody else will take it up: start over from the memo. */
+  private mend(job: RunJob, heldBy: string, error: unknown, delayMs: number): void {
+    const { store, env, platform } = this.options;
+    const { id } = job.memo.run;
+    this.report(`run ${id}`, error);
+    const laterMs = Math.min(delayMs * 2, limits.brokenDelayMsMax);
+    const again = async () => {
+      if (this.stopped || !this.names.holds(heldBy) || this.active.has(id)) return;
+      try {
+        const memo = await store.reads.runMemo(env, id);
+        if (memo !== null && !isEnded(memo.run.state)) this.execute({ ...job, memo }, heldBy, laterMs);
+      } catch (failure) {
+        this.mend(job, heldBy, failure, laterMs);
+      }
     };
+    platform.timer(delayMs, () => void again(), { background: true });
   }
 
   prepare(): PrepareOptions {
@@ -258,80 +296,9 @@ export class Worker {
     return { registry, expressions, now: time.now(), newId, eventWindowMs };
   }
 
-  private async advance(job: RunJob, patch: Patch, seen: number): Promise<AdvanceAnswer> {
-    const { options } = this;
-    const { memo } = job;
-    const runIds = new RunIds(options.newId);
-    const endIds = [options.newId(), options.newId()];
-    for (;;) {
-      const nested = this.nestedOf(memo, patch, runIds, endIds);
-      const askedMono = options.platform.monoMs();
-      const answer = await this.persist(() =>
-        options.store.advance({
-          env: options.env,
-          worker: this.id,
-          runId: memo.run.id,
-          jobId: job.jobId,
-          fence: job.fence,
-          steps: patch.steps ?? [],
-          attempts: patch.attempts ?? [],
-          waits: nested.waits,
-          ingest: nested.ingest,
-          seen,
-          next: patch.next,
-        }),
-      );
-      if (answer.kind === "stale-registration") {
-        await options.registry.refresh();
-        continue;
-      }
-      if (answer.kind === "advanced") {
-        options.time.note(askedMono, answer.now);
-        if (patch.next.kind === "end") {
-          const point = options.platform.point("finish:after-commit");
-          if (point !== undefined) await point;
-        }
-        this.takeIn(answer.ingested);
-        this.wake(answer.woken);
-      }
-      return answer;
-    }
-  }
-
-  private nestedOf(memo: RunMemo, patch: Patch, runIds: RunIds, endIds: readonly string[]) {
-    const sends = patch.sends ?? [];
-    const waits = patch.waits ?? [];
-    if (sends.length === 0 && waits.length === 0 && patch.next.kind !== "end") return { waits: [], ingest: null };
-    const prepare = this.prepare();
-    const ended =
-      patch.next.kind === "end"
-        ? endEvents(
-            { id: memo.run.id, fn: memo.run.fn, event: memo.event },
-            patch.next.state,
-            patch.next.result,
-            endIds,
-            prepare,
-            runIds,
-          )
-        : null;
-    return planNested(sends, waits, ended, memo.run.id, prepare, runIds);
-  }
-
-  /** A step's outcome must not be lost because the store is busy for a moment: wait and offer it again. */
-  private async persist<T>(write: () => Promise<T>): Promise<T> {
-    for (let delayMs = 10; ; delayMs = Math.min(delayMs * 2, 1_000)) {
-      try {
-        return await write();
-      } catch (error) {
-        if (!(error instanceof IdemError) || error.code !== "STORE_BUSY") throw error;
-        await new Promise<void>((resolve) => this.options.platform.timer(delayMs, resolve));
-      }
-    }
-  }
-
   // ------------------------------------------------------------------------------------------------ delivering
 
-  private async deliver(job: DeliverJob): Promise<void> {
+  private async deliver(job: DeliverJob, delayMs: number = limits.brokenDelayMs): Promise<void> {
     const { store, env, expressions, platform } = this.options;
     this.delivering++;
     try {
@@ -342,20 +309,25 @@ export class Worker {
       const woken = wokenBy(payload, candidates, (candidate) => payloadOf(candidate), expressions);
       const before = platform.point("deliver:before-commit");
       if (before !== undefined) await before;
-      const answer = await this.persist(() =>
+      const write = () =>
         store.resume({
           env,
           jobId: job.jobId,
           fence: job.fence,
           waits: woken.map(({ runId, stepId }) => ({ runId, stepId })),
           outcome: { kind: "value", json: JSON.stringify(payload) },
-        }),
-      );
+        });
+      const answer = await persist(platform, write, () => this.state !== "stopped");
       const after = platform.point("deliver:after-commit");
       if (after !== undefined) await after;
       if (answer.kind === "resumed") this.wake(answer.woken);
     } catch (error) {
       this.report(`event ${job.event.id}`, error);
+      // The job is still ours; whoever waits for the event must hear of it once the store is well again.
+      const again = () => {
+        if (!this.stopped) void this.deliver(job, Math.min(delayMs * 2, limits.brokenDelayMsMax));
+      };
+      platform.timer(delayMs, again, { background: true });
     } finally {
       this.delivering--;
       this.settled();
@@ -379,27 +351,6 @@ export class Worker {
       );
     };
     arm();
-  }
-
-  private async beat(): Promise<void> {
-    const { store, platform, time, leaseTermMs, newId } = this.options;
-    try {
-      const askedMono = platform.monoMs();
-      // Past three quarters of its term, measured by its own steady clock, a holder no longer trusts its lease.
-      const trusted = this.lastBeatMono === null || askedMono - this.lastBeatMono < leaseTermMs * 0.75;
-      const { alive, now } = await store.heartbeat(this.id, leaseTermMs);
-      time.note(askedMono, now);
-      this.lastBeatMono = askedMono;
-      if (alive && trusted) return;
-      // Declared lost while this process was frozen: others have the runs. Start over under a new name.
-      for (const { pass } of this.active.values()) pass.giveUp("this worker was declared lost");
-      if (alive) await store.handBack(this.id);
-      this.id = newId();
-      await store.heartbeat(this.id, leaseTermMs);
-      this.poke();
-    } catch (error) {
-      this.report("heartbeat", error);
-    }
   }
 
   private async sweep(): Promise<void> {

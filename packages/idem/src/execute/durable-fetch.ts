@@ -25,7 +25,7 @@ export function durableFetch(of: { pass: Pass; ports: RunPorts; run: Destination
   const { pass, ports, run, bytesMax } = of;
   function request(url: string | URL, init?: FetchInit): Promise<Response>;
   function request(id: string, url: string | URL, init?: FetchInit): Promise<Response>;
-  async function request(first: string | URL, second?: string | URL | FetchInit, third?: FetchInit): Promise<Response> {
+  function request(first: string | URL, second?: string | URL | FetchInit, third?: FetchInit): Promise<Response> {
     const named = typeof second === "string" || second instanceof URL;
     const url = parseUrl(named ? second : first);
     const init = (named ? third : (second as FetchInit | undefined)) ?? {};
@@ -35,7 +35,7 @@ export function durableFetch(of: { pass: Pass; ports: RunPorts; run: Destination
     if (init.body !== undefined && init.body !== null && typeof init.body !== "string") {
       throw errors.STEP_INVALID({ step, why: "step.fetch takes its body as a string" });
     }
-    const kept = (await pass.request("fetch", step, (ids) => ({
+    const kept = pass.request("fetch", step, (ids) => ({
       kind: "attempt",
       run: async ({ signal }) => {
         const key = safeMethods.has(method) ? {} : { "idempotency-key": destinationKey(run, step, ids.repeat) };
@@ -47,16 +47,19 @@ export function durableFetch(of: { pass: Pass; ports: RunPorts; run: Destination
           bodyBytesMax: bytesMax,
           signal,
         });
-        return toJson(response, `Step "${step}"`);
+        return { json: toJson(response, `Step "${step}"`) };
       },
-    }))) as KeptResponse;
-    return new Response(bodylessStatus.has(kept.status) ? null : kept.body, {
-      status: kept.status,
-      headers: kept.headers,
-    });
+    }));
+    const response = kept.then((value) => responseOf(value as KeptResponse));
+    // As with every step: one nobody awaits must not end the process when it fails.
+    response.catch(() => {});
+    return response;
   }
   return request;
 }
+
+const responseOf = ({ status, headers, body }: KeptResponse): Response =>
+  new Response(bodylessStatus.has(status) ? null : body, { status, headers });
 
 function parseUrl(value: string | URL): URL {
   try {

@@ -4,10 +4,11 @@ import { errors } from "../model/errors.ts";
 import { publicEventId } from "../model/event.ts";
 import { fromJson, toJson } from "../model/json.ts";
 import { serializeError } from "../model/user-errors.ts";
-import type { EndRun, RunMemo } from "../store/store.ts";
+import type { EndRun, NewFailedAttempt, RunMemo } from "../store/store.ts";
+import type { PassLimits } from "./attempt-step.ts";
 import { callInProcess } from "./call-in-process.ts";
 import type { FunctionCode, Logger } from "./function-code.ts";
-import { Pass, type PassLimits } from "./pass.ts";
+import { Pass } from "./pass.ts";
 import type { PassResult, RunPorts } from "./ports.ts";
 import { nextAttempt } from "./retry.ts";
 
@@ -44,18 +45,17 @@ export function executeRun(
     around: async (op, body) => {
       const step = { id: op.name, attempt: op.attempt };
       for (const middleware of code.middleware) await middleware.beforeStep?.(info, step);
-      try {
-        const json = await body();
-        for (const middleware of code.middleware) {
-          await middleware.afterStep?.(info, step, { ok: true, value: fromJson(json) });
-        }
-        return json;
-      } catch (error) {
+      const ran = await body().catch(async (error) => {
         for (const middleware of code.middleware) await middleware.afterStep?.(info, step, { ok: false, error });
         throw error;
+      });
+      for (const middleware of code.middleware) {
+        await middleware.afterStep?.(info, step, { ok: true, value: fromJson(ran.json) });
       }
+      return ran;
     },
   });
+  const ownFailures = memo.attempts.filter((attempt) => attempt.stepId === "");
   const destination: DestinationOf = { env, fn: code.fn, subject: run.subject, generation: run.generation };
   const result = runToResult();
   return { pass, result };
@@ -63,10 +63,11 @@ export function executeRun(
   async function runToResult(): Promise<PassResult> {
     const refusal = refuseToStart();
     if (refusal !== null) return end(refusal);
+    // Whatever woke the run, code that failed is not entered again before its time.
+    const retryAt = ownFailures.at(-1)?.retryAt ?? 0;
+    if (retryAt > ports.now()) return suspend(retryAt, []);
     const deadline =
-      deadlineAt === null
-        ? null
-        : ports.timer(Math.max(0, deadlineAt - ports.now()), () => void end(timedOut(config.finishTimeoutMs!)));
+      deadlineAt === null ? null : ports.timer(Math.max(0, deadlineAt - ports.now()), () => void cutShort());
     try {
       return await Promise.race([callAndConclude(), pass.closed]);
     } finally {
@@ -80,8 +81,10 @@ export function executeRun(
       return ending("failed", serializeError(errors.RUN_LOST_WORKERS({ runId: run.id, count: lostWorkers })));
     }
     if (deadlineAt !== null && deadlineAt <= ports.now()) return timedOut(config.finishTimeoutMs!);
+    // An event dated into the future delays its run on purpose.
+    const waitedFrom = Math.max(run.createdAt, memo.event.ts);
     const firstPass = memo.steps.length === 0 && memo.attempts.length === 0;
-    if (config.startTimeoutMs !== null && firstPass && startedAt - run.createdAt > config.startTimeoutMs) {
+    if (config.startTimeoutMs !== null && firstPass && startedAt - waitedFrom > config.startTimeoutMs) {
       return timedOut(config.startTimeoutMs);
     }
     return null;
@@ -109,10 +112,22 @@ export function executeRun(
     return pass.closed;
   }
 
+  /** The time for the whole run is over: steps in the middle are told by their signal, and their outcome is dropped. */
+  async function cutShort(): Promise<void> {
+    const next = timedOut(config.finishTimeoutMs!);
+    if ((await pass.cutShort({ next })) !== null) pass.finish({ kind: "ended", end: next });
+  }
+
+  async function suspend(retryAt: number, attempts: readonly NewFailedAttempt[]): Promise<PassResult> {
+    const dueAt = deadlineAt === null ? retryAt : Math.min(retryAt, deadlineAt);
+    const answer = await pass.conclude({ attempts, next: { kind: "suspend", dueAt } });
+    if (answer !== null) pass.finish({ kind: "suspended", dueAt });
+    return pass.closed;
+  }
+
   async function callAndConclude(): Promise<PassResult> {
     // Failures of the code between steps count from the last recorded step on.
     const lastStamp = memo.steps.at(-1)?.stamp ?? 0;
-    const ownFailures = memo.attempts.filter((attempt) => attempt.stepId === "");
     const failuresSince = ownFailures.filter((attempt) => attempt.stamp > lastStamp).length;
     const attempt = failuresSince + 1;
     info.attempt = attempt;
@@ -150,26 +165,21 @@ export function executeRun(
       );
       await runHooks({ ok: false, error });
       if (next.kind === "final") return end(ending("failed", serializeError(error)));
-      const answer = await pass.conclude({
-        attempts: [
-          {
-            stepId: "",
-            name: "",
-            attempt: ownFailures.length + 1,
-            error: serializeError(error),
-            startedAt: startedAttemptAt,
-            endedAt: now,
-            retryAt: next.atMs,
-          },
-        ],
-        next: { kind: "suspend", dueAt: deadlineAt === null ? next.atMs : Math.min(next.atMs, deadlineAt) },
-      });
-      if (answer !== null) pass.finish({ kind: "suspended", dueAt: next.atMs });
-      return pass.closed;
+      const failed: NewFailedAttempt = {
+        stepId: "",
+        name: "",
+        attempt: ownFailures.length + 1,
+        error: serializeError(error),
+        startedAt: startedAttemptAt,
+        endedAt: now,
+        retryAt: next.atMs,
+      };
+      return suspend(next.atMs, [failed]);
     }
   }
 
   async function runHooks(outcome: { ok: true; value: unknown } | { ok: false; error: unknown }): Promise<void> {
+    if (pass.isOver) return;
     for (const middleware of code.middleware) {
       try {
         await middleware.afterRun?.(info, outcome);

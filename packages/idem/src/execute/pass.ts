@@ -10,84 +10,45 @@
 // A step's promise is resolved only after the commit that holds its outcome.
 
 import { errors } from "../model/errors.ts";
-import { fromJson } from "../model/json.ts";
-import type { Outcome } from "../model/outcome.ts";
 import type { Step, StepKind } from "../model/step.ts";
-import { hashStepId } from "../model/step-id.ts";
-import { readError, StepError, serializeError } from "../model/user-errors.ts";
 import type { Timer } from "../platform/platform.ts";
 import type { AdvanceAnswer, NewFailedAttempt, RunMemo } from "../store/store.ts";
-import type { PassResult, Patch, PlannedSend, PlannedWait, RunPorts } from "./ports.ts";
-import { type Backoff, nextAttempt } from "./retry.ts";
+import { attemptStep, checkSize, type PassLimits } from "./attempt-step.ts";
+import { HandOut } from "./hand-out.ts";
+import { Memo } from "./memo.ts";
+import type { Op, OpIds, Ran, Work } from "./operation.ts";
+import type { PassResult, Patch, PlannedWait, RunPorts } from "./ports.ts";
+import type { Backoff } from "./retry.ts";
 
-export interface PassLimits {
-  readonly stepsMax: number;
-  readonly stepBytesMax: number;
-  readonly runBytesMax: number;
-}
-
-export interface AttemptFacts {
-  readonly attempt: number;
-  readonly signal: AbortSignal;
-}
-
-/** What an operation does once it is found and has no outcome yet. */
-export type Work =
-  | { readonly kind: "wait"; readonly plan: () => PlannedWait }
-  /** Runs code; the value it gives back is already JSON text. */
-  | {
-      readonly kind: "attempt";
-      readonly run: (facts: AttemptFacts) => Promise<string>;
-      readonly sends?: () => PlannedSend[];
-    };
-
-export interface OpIds {
-  readonly stepId: string;
-  readonly name: string;
-  readonly repeat: number;
-}
-
-interface Op extends OpIds {
-  readonly kind: StepKind;
-  readonly work: Work;
-  readonly resolve: (value: unknown) => void;
-  readonly reject: (error: unknown) => void;
-  blockedUntil: number | null;
-}
+type Advanced = Extract<AdvanceAnswer, { kind: "advanced" }>;
 
 export class Pass {
   readonly closed: Promise<PassResult>;
+  /** Whether an outcome was recorded since the pass began: code between steps then has its attempts back. */
+  progressed = false;
   private close!: (result: PassResult) => void;
   private isClosed = false;
   private readonly abort = new AbortController();
+  private readonly memo: Memo;
+  private readonly runId: string;
 
-  private readonly memo = new Map<string, Step>();
-  private readonly failures = new Map<string, number>();
-  private readonly retryAt = new Map<string, number>();
-  private readonly waiting: Set<string>;
-  private readonly repeats = new Map<string, number>();
-  private readonly taken = new Set<string>();
-  private readonly open = new Map<string, Op>();
+  private readonly handOut: HandOut;
   private found: Op[] = [];
-  private replaying: Op[] = [];
-  /** Outcomes from earlier passes that the code has not asked for again yet. */
-  private readonly unreplayed = new Set<string>();
   private newWaits: PlannedWait[] = [];
   private newAttempts: NewFailedAttempt[] = [];
+  /** Attempts and commits that must be over before the run may be given back. */
   private running = 0;
-  private bytes = 0;
-  private seen = 0;
+  /** Bytes of values that are on their way into the store. */
+  private bytesComing = 0;
   private startPlanned = false;
   private checkPlanned = false;
-  private replayPlanned = false;
   private suspending = false;
+  private ending = false;
   private draining = false;
-  private gate: Promise<void> | null = null;
+  private gate: Promise<unknown> | null = null;
   private flushing: Promise<void> | null = null;
-  private whenIdle: (() => void) | null = null;
+  private whenIdle: (() => void)[] = [];
   private timer: Timer | null = null;
-  /** Whether a step was recorded since the pass began: code between steps then has its attempts back. */
-  progressed = false;
 
   constructor(
     private readonly ports: RunPorts,
@@ -98,57 +59,55 @@ export class Pass {
       readonly backoff: Backoff | null;
       /** Not later than this the run is looked at again. */
       readonly deadlineAt: number | null;
-      readonly around: (op: OpIds & { attempt: number }, run: () => Promise<string>) => Promise<string>;
+      readonly around: (op: OpIds & { attempt: number }, run: () => Promise<Ran>) => Promise<Ran>;
     },
   ) {
+    this.memo = new Memo(memo);
+    this.handOut = new HandOut(this.memo, ports.soon, () => this.planCheck());
+    this.runId = memo.run.id;
     this.closed = new Promise((resolve) => {
       this.close = (result) => {
         if (this.isClosed) return;
         this.isClosed = true;
         this.timer?.cancel();
-        if (result.kind === "lost") this.abort.abort(new Error(result.why));
+        this.handOut.stop();
+        if (this.running > 0) this.abort.abort(new Error(result.kind === "lost" ? result.why : "the run is over"));
         resolve(result);
       };
     });
-    for (const step of memo.steps) {
-      this.remember(step);
-      this.unreplayed.add(step.stepId);
-      this.seen = Math.max(this.seen, step.stamp);
-    }
-    for (const { stepId, retryAt } of memo.attempts) {
-      this.failures.set(stepId, (this.failures.get(stepId) ?? 0) + 1);
-      this.retryAt.set(stepId, retryAt);
-    }
-    this.waiting = new Set(memo.waits.map((wait) => wait.stepId));
-    this.runId = memo.run.id;
   }
-  private readonly runId: string;
 
   /** While true the code is repeating what it already did; logs stay silent. */
   get isReplaying(): boolean {
-    return this.unreplayed.size > 0;
+    return this.memo.isReplaying;
   }
 
-  get signal(): AbortSignal {
-    return this.abort.signal;
+  get isOver(): boolean {
+    return this.isClosed;
+  }
+
+  private get open(): Map<string, Op> {
+    return this.handOut.open;
+  }
+
+  private get mayStart(): boolean {
+    return !this.isClosed && !this.suspending && !this.ending && !this.draining;
   }
 
   /** A call of a step tool. The promise never settles once the pass is closed. */
   request(kind: StepKind, name: string, workOf: (ids: OpIds) => Work): Promise<unknown> {
-    const ids = this.nextIds(name);
+    const ids = this.memo.nextIds(name);
     const { stepId } = ids;
     const promise = new Promise<unknown>((resolve, reject) => {
       if (this.isClosed) return;
       const op: Op = { ...ids, kind, work: workOf(ids), resolve, reject, blockedUntil: null };
       this.open.set(stepId, op);
-      if (this.memo.has(stepId)) {
-        this.replaying.push(op);
-        this.planReplay();
-      } else if (this.waiting.has(stepId)) {
+      if (this.memo.get(stepId) !== undefined) {
+        this.handOut.add(op);
+      } else if (this.memo.isWaiting(stepId)) {
         this.planCheck();
       } else {
-        // Something new: whatever in the memo was not asked for again was removed from the code.
-        this.unreplayed.clear();
+        this.memo.found(stepId);
         this.found.push(op);
         this.planStart();
       }
@@ -158,31 +117,26 @@ export class Pass {
     return promise;
   }
 
-  /** The n-th call with one id is its n-th repeat; a repeat that meets an id somebody wrote ("a:1") moves on. */
-  private nextIds(name: string): OpIds {
-    let repeat = this.repeats.get(name) ?? 0;
-    let stepId = hashStepId(name, repeat);
-    while (this.taken.has(stepId)) stepId = hashStepId(name, ++repeat);
-    this.taken.add(stepId);
-    this.repeats.set(name, repeat + 1);
-    return { stepId, name, repeat };
-  }
-
   /** New outcomes may be in the store: look, without waiting for the next commit. */
   poke(): void {
-    if (this.isClosed || this.suspending) return;
+    if (this.isClosed || this.suspending || this.ending) return;
     void this.commit({ next: { kind: "continue", collect: true } });
   }
 
   /** No new attempt starts until the gate opens; a cancel that is being committed holds it. */
   hold(until: Promise<void>): void {
-    this.gate = until;
+    this.gate = Promise.all([this.gate, until]);
   }
 
-  /** Finish what runs, start nothing more, then give the run up. */
+  /** Finish what runs, start nothing more, write down what is left, then give the run up. */
   async drain(): Promise<void> {
     this.draining = true;
     await this.idle();
+    // The code may be about to return after the step that just ended; then the run ends here and not elsewhere.
+    await new Promise<void>((resolve) => this.ports.soon(resolve));
+    while (this.running > 0 && !this.isClosed) await this.idle();
+    const unsaved = this.takeUnsaved();
+    if (unsaved !== null) await this.commit({ ...unsaved, next: { kind: "continue", collect: false } });
     this.giveUp("the process is stopping");
   }
 
@@ -190,32 +144,42 @@ export class Pass {
     this.close({ kind: "lost", why });
   }
 
+  finish(result: PassResult): void {
+    this.close(result);
+  }
+
   /** Resolves once no attempt and no commit is under way. */
   idle(): Promise<void> {
     if (this.running === 0 || this.isClosed) return Promise.resolve();
     return new Promise((resolve) => {
-      const before = this.whenIdle;
-      this.whenIdle = () => {
-        before?.();
-        resolve();
-      };
+      this.whenIdle.push(resolve);
       void this.closed.then(() => resolve());
     });
   }
 
   /** Ends or suspends the run by the word of the code itself. */
-  async conclude(patch: Patch): Promise<AdvanceAnswer | null> {
-    await this.idle();
+  async conclude(patch: Patch): Promise<Advanced | null> {
+    while (this.running > 0 && !this.isClosed) await this.idle();
     if (this.isClosed) return null;
+    this.ending = true;
+    this.running++;
     // Attempts that failed beside the end are part of the story.
     const attempts = [...this.newAttempts, ...(patch.attempts ?? [])];
     this.newAttempts = [];
-    this.suspending = true;
-    return this.send({ ...patch, attempts });
+    let answer = await this.send({ ...patch, attempts });
+    // News refuses a suspension. The code that would hear it has thrown; it is in the memo of the next pass.
+    while (answer?.leased === true) {
+      this.memo.seen = Math.max(this.memo.seen, answer.seen);
+      answer = await this.send({ next: patch.next });
+    }
+    this.leave();
+    return answer;
   }
 
-  finish(result: PassResult): void {
-    this.close(result);
+  /** Ends the run whatever still runs: what that leaves behind will be refused. */
+  cutShort(patch: Patch): Promise<Advanced | null> {
+    this.ending = true;
+    return this.send(patch);
   }
 
   // ------------------------------------------------------------------------------------------------ starting
@@ -230,15 +194,16 @@ export class Pass {
   }
 
   private start(): void {
-    if (this.isClosed || this.suspending || this.draining) return;
+    if (!this.mayStart) return;
     const found = this.found;
     this.found = [];
     // Waits first: a sibling that sends the event must find them (inngest-protocol §11).
     for (const op of found) {
       if (op.work.kind !== "wait" || !this.admit(op)) continue;
       try {
-        this.newWaits.push(op.work.plan());
-        this.waiting.add(op.stepId);
+        const planned = op.work.plan();
+        this.newWaits.push(planned);
+        this.memo.beginWait(op.stepId, planned.wait.timeoutAt);
       } catch (error) {
         this.refuse(op, error);
       }
@@ -251,7 +216,8 @@ export class Pass {
 
   /** Whether the run may have one more step. */
   private admit(op: Op): boolean {
-    if (this.open.size + this.memo.size <= this.limits.stepsMax) return true;
+    // What is being replayed is open and in the memo as well; it counts once.
+    if (this.open.size - this.handOut.pending + this.memo.size <= this.limits.stepsMax) return true;
     this.refuse(op, errors.RUN_TOO_MANY_STEPS({ runId: this.runId, max: this.limits.stepsMax }));
     return false;
   }
@@ -263,150 +229,72 @@ export class Pass {
   }
 
   private startAttempt(op: Op): void {
-    const retryAt = this.retryAt.get(op.stepId);
-    if (retryAt !== undefined && retryAt > this.ports.now()) {
+    const retryAt = this.memo.retryAt(op.stepId);
+    if (retryAt !== null && retryAt > this.ports.now()) {
       op.blockedUntil = retryAt;
       this.planCheck();
       return;
     }
     op.blockedUntil = null;
     this.running++;
-    void this.attempt(op).finally(() => {
-      this.leave();
-      if (this.open.size > 0) this.planCheck();
-    });
+    this.attempt(op)
+      .catch((error) => this.close({ kind: "broken", error }))
+      .finally(() => {
+        this.leave();
+        if (this.open.size > 0) this.planCheck();
+      });
   }
 
   private leave(): void {
     this.running--;
     if (this.running > 0) return;
-    this.whenIdle?.();
-    this.whenIdle = null;
+    for (const resolve of this.whenIdle.splice(0)) resolve();
   }
 
   private async attempt(op: Op): Promise<void> {
-    if (op.work.kind !== "attempt") return;
-    const attempt = (this.failures.get(op.stepId) ?? 0) + 1;
+    const { work, stepId, name, repeat, kind } = op;
+    if (work.kind !== "attempt") return;
+    const attempt = this.memo.failureCount(stepId) + 1;
     if (this.gate !== null) await this.gate;
     const point = this.ports.point("step:before-attempt");
     if (point !== undefined) await point;
     if (this.isClosed) return;
-    const startedAt = this.ports.now();
-    const work = op.work;
-    let outcome: Outcome;
-    let sends: PlannedSend[] = [];
-    try {
-      sends = work.sends?.() ?? [];
-      const json = await this.options.around({ ...op, attempt }, () =>
-        work.run({ attempt, signal: this.abort.signal }),
-      );
-      outcome = { kind: "value", json: this.bounded(op, json) };
-    } catch (error) {
-      if (this.isClosed) return;
-      const next = nextAttempt(
-        {
-          error,
-          attempt,
-          attemptsMax: this.options.attemptsMax,
-          now: this.ports.now(),
-          chance: this.ports.random(),
-        },
-        this.options.backoff,
-      );
-      if (next.kind === "retry") return this.block(op, attempt, error, startedAt, next.atMs);
-      outcome = { kind: "error", json: serializeError(error) };
-      sends = [];
+    if (!this.ports.isHeld()) {
+      this.giveUp("its lease may have ended");
+      return;
     }
+    const startedAt = this.ports.now();
+    let bytes = 0;
+    const facts = { attempt, signal: this.abort.signal };
+    const attempted = await attemptStep(
+      () => this.options.around({ ...op, attempt }, () => work.run(facts)),
+      (json) => {
+        checkSize(json, op, { id: this.runId, bytes: this.memo.bytes + this.bytesComing }, this.limits);
+        bytes = Buffer.byteLength(json);
+        this.bytesComing += bytes;
+      },
+      { ...this.options, attempt },
+      this.ports,
+    );
+    if (this.isClosed) return;
+    const endedAt = this.ports.now();
+    if (attempted.kind === "retry") {
+      const { error, retryAt } = attempted;
+      this.memo.fail(stepId, attempt, retryAt);
+      op.blockedUntil = retryAt;
+      this.newAttempts.push({ stepId, name, attempt, error, startedAt, endedAt, retryAt });
+      return;
+    }
+    const { outcome, sends } = attempted;
     const before = this.ports.point("step:before-commit");
     if (before !== undefined) await before;
     await this.commit({
-      steps: [
-        {
-          stepId: op.stepId,
-          name: op.name,
-          repeat: op.repeat,
-          kind: op.kind,
-          outcome,
-          attempt,
-          startedAt,
-          endedAt: this.ports.now(),
-        },
-      ],
+      steps: [{ stepId, name, repeat, kind, outcome, attempt, startedAt, endedAt }],
       sends,
-      next: { kind: "continue", collect: false },
+      // Beside waits it must be known what ended before this step: whoever was first wins the race, now and on replay.
+      next: { kind: "continue", collect: this.memo.hasWaits },
     });
-  }
-
-  private bounded(op: Op, json: string): string {
-    const bytes = Buffer.byteLength(json);
-    if (bytes > this.limits.stepBytesMax) {
-      throw errors.STEP_TOO_LARGE({ step: op.name, bytes, max: this.limits.stepBytesMax });
-    }
-    if (this.bytes + bytes > this.limits.runBytesMax) {
-      throw errors.RUN_TOO_LARGE({ runId: this.runId, bytes: this.bytes + bytes, max: this.limits.runBytesMax });
-    }
-    return json;
-  }
-
-  private block(op: Op, attempt: number, error: unknown, startedAt: number, retryAt: number): void {
-    this.failures.set(op.stepId, attempt);
-    this.retryAt.set(op.stepId, retryAt);
-    op.blockedUntil = retryAt;
-    this.newAttempts.push({
-      stepId: op.stepId,
-      name: op.name,
-      attempt,
-      error: serializeError(error),
-      startedAt,
-      endedAt: this.ports.now(),
-      retryAt,
-    });
-  }
-
-  // ------------------------------------------------------------------------------------------------ resolving
-
-  private planReplay(): void {
-    if (this.replayPlanned) return;
-    this.replayPlanned = true;
-    this.ports.soon(() => {
-      this.replayPlanned = false;
-      this.replayNext();
-    });
-  }
-
-  /** One outcome at a time, the earliest recorded first, so that a race has the winner it had. */
-  private replayNext(): void {
-    if (this.isClosed || this.replaying.length === 0) return;
-    let first = this.replaying[0]!;
-    for (const op of this.replaying) {
-      if (this.memo.get(op.stepId)!.stamp < this.memo.get(first.stepId)!.stamp) first = op;
-    }
-    this.replaying = this.replaying.filter((op) => op !== first);
-    this.unreplayed.delete(first.stepId);
-    this.settle(first, this.memo.get(first.stepId)!.outcome);
-    if (this.replaying.length > 0) this.planReplay();
-    else this.planCheck();
-  }
-
-  private settle(op: Op, outcome: Outcome): void {
-    this.open.delete(op.stepId);
-    if (outcome.kind === "value") op.resolve(fromJson(outcome.json));
-    else op.reject(new StepError(op.name, readError(outcome.json)));
-  }
-
-  private remember(step: Step): void {
-    this.memo.set(step.stepId, step);
-    this.bytes += step.outcome.json.length;
-  }
-
-  private takeNews(news: readonly Step[]): void {
-    for (const step of news) {
-      this.remember(step);
-      this.waiting.delete(step.stepId);
-      const op = this.open.get(step.stepId);
-      if (op !== undefined && !this.replaying.includes(op)) this.replaying.push(op);
-    }
-    if (this.replaying.length > 0) this.planReplay();
+    this.bytesComing -= bytes;
   }
 
   // ------------------------------------------------------------------------------------------------ committing
@@ -415,34 +303,35 @@ export class Pass {
   private async commit(patch: Patch): Promise<void> {
     const answer = await this.send(patch);
     if (answer === null) return;
-    if ((patch.steps?.length ?? 0) > 0) {
-      this.progressed = true;
+    const steps = patch.steps ?? [];
+    if (steps.length > 0) {
       const after = this.ports.point("step:after-commit");
       if (after !== undefined) await after;
       if (this.isClosed) return;
     }
-    patch.steps?.forEach((step, i) => {
-      const outcome = answer.outcomes[i]!;
-      // Its own stamp stays in the store; here it only has to come after everything recorded before it.
-      this.remember({ ...step, outcome, stamp: Number.MAX_SAFE_INTEGER, worker: null });
-      const op = this.open.get(step.stepId);
-      if (op === undefined) return;
-      // Behind earlier outcomes that are still to be handed out, it waits its turn.
-      if (this.replaying.length > 0) this.replaying.push(op);
-      else this.settle(op, outcome);
-    });
-    this.takeNews(answer.news);
-    this.seen = Math.max(this.seen, answer.seen);
+    const own = steps.map((step, i) => ({
+      ...step,
+      outcome: answer.outcomes[i]!,
+      // Without waits nothing else is recorded, and the order of answers is the order of recording.
+      stamp: answer.stamps?.[i] ?? this.memo.lastStamp,
+      worker: null,
+    }));
+    this.take([...own, ...answer.news], answer.seen);
   }
 
-  private async send(patch: Patch): Promise<Extract<AdvanceAnswer, { kind: "advanced" }> | null> {
+  private take(steps: readonly Step[], seen: number): void {
+    if (this.handOut.take(steps)) this.progressed = true;
+    this.memo.seen = Math.max(this.memo.seen, seen);
+  }
+
+  private async send(patch: Patch): Promise<Advanced | null> {
     let answer: AdvanceAnswer;
     try {
       // New waits are committed before anything that may wake them.
       if (this.flushing !== null) await this.flushing;
-      answer = await this.ports.advance(patch, this.seen);
+      answer = await this.ports.advance(patch, this.memo.seen);
     } catch (error) {
-      this.giveUp(error instanceof Error ? error.message : String(error));
+      this.close({ kind: "broken", error });
       return null;
     }
     if (this.isClosed) return null;
@@ -453,14 +342,20 @@ export class Pass {
 
   /** Writes down new waits and failed attempts while something else goes on. */
   private flush(): void {
-    const waits = this.newWaits;
-    const attempts = this.newAttempts;
-    this.newWaits = [];
-    this.newAttempts = [];
-    const flushing = this.commit({ waits, attempts, next: { kind: "continue", collect: false } }).finally(() => {
+    const unsaved = this.takeUnsaved();
+    if (unsaved === null) return;
+    const flushing = this.commit({ ...unsaved, next: { kind: "continue", collect: false } }).finally(() => {
       if (this.flushing === flushing) this.flushing = null;
     });
     this.flushing = flushing;
+  }
+
+  private takeUnsaved(): Pick<Patch, "waits" | "attempts"> | null {
+    if (this.newWaits.length === 0 && this.newAttempts.length === 0) return null;
+    const unsaved = { waits: this.newWaits, attempts: this.newAttempts };
+    this.newWaits = [];
+    this.newAttempts = [];
+    return unsaved;
   }
 
   // ------------------------------------------------------------------------------------------------ suspending
@@ -475,27 +370,24 @@ export class Pass {
   }
 
   private check(): void {
-    if (this.isClosed || this.suspending || this.draining) return;
-    if (this.replaying.length > 0 || this.found.length > 0 || this.open.size === 0) return;
+    if (!this.mayStart) return;
+    if (this.handOut.pending > 0 || this.found.length > 0 || this.open.size === 0) return;
     if (this.running === 0) {
       void this.suspend();
       return;
     }
-    if (this.newWaits.length > 0 || this.newAttempts.length > 0) this.flush();
+    this.flush();
     this.armTimer();
   }
 
   private async suspend(): Promise<void> {
     this.suspending = true;
     this.running++;
-    const dueAt = this.nextDueAt();
-    const waits = this.newWaits;
-    const attempts = this.newAttempts;
-    this.newWaits = [];
-    this.newAttempts = [];
+    const dueAt = earliest([this.options.deadlineAt, this.nextRetryAt()]);
+    const unsaved = this.takeUnsaved() ?? {};
     const before = this.ports.point("suspend:before-commit");
     if (before !== undefined) await before;
-    const answer = await this.send({ waits, attempts, next: { kind: "suspend", dueAt } });
+    const answer = await this.send({ ...unsaved, next: { kind: "suspend", dueAt } });
     if (answer !== null) {
       const after = this.ports.point("suspend:after-commit");
       if (after !== undefined) await after;
@@ -504,48 +396,30 @@ export class Pass {
     this.leave();
     if (answer === null) return;
     if (!answer.leased) {
-      this.close({ kind: "suspended", dueAt: this.dueOf(dueAt, waits) });
+      this.close({ kind: "suspended", dueAt: earliest([dueAt, ...this.memo.timeouts]) });
       return;
     }
-    this.takeNews(answer.news);
-    this.seen = Math.max(this.seen, answer.seen);
+    this.take(answer.news, answer.seen);
     if (this.found.length > 0) this.planStart();
     this.planCheck();
   }
 
-  private nextDueAt(): number | null {
-    let dueAt = this.options.deadlineAt;
-    for (const op of this.open.values()) {
-      if (op.blockedUntil !== null) dueAt = Math.min(dueAt ?? op.blockedUntil, op.blockedUntil);
-    }
-    return dueAt;
-  }
-
-  /** The earliest time this run may be due again, for whoever sets an alarm. */
-  private dueOf(dueAt: number | null, waits: readonly PlannedWait[]): number | null {
-    return waits.reduce<number | null>((earliest, { wait }) => {
-      if (wait.timeoutAt === null) return earliest;
-      return Math.min(earliest ?? wait.timeoutAt, wait.timeoutAt);
-    }, dueAt);
+  private nextRetryAt(): number | null {
+    return earliest([...this.open.values()].map((op) => op.blockedUntil));
   }
 
   /** While attempts run, blocked siblings and finished sleeps need not wait for them. */
   private armTimer(): void {
     this.timer?.cancel();
     this.timer = null;
-    const retryAt = [...this.open.values()].reduce<number | null>(
-      (earliest, { blockedUntil }) =>
-        blockedUntil === null ? earliest : Math.min(earliest ?? blockedUntil, blockedUntil),
-      null,
-    );
-    const waitsOpen = [...this.open.keys()].some((stepId) => this.waiting.has(stepId));
     const now = this.ports.now();
-    // Waits may end by a time this pass never saw, an earlier pass having begun them: a look each second finds them.
-    const at = Math.min(retryAt ?? Number.POSITIVE_INFINITY, waitsOpen ? now + 1_000 : Number.POSITIVE_INFINITY);
-    if (at === Number.POSITIVE_INFINITY) return;
+    const waitsOpen = [...this.open.keys()].some((stepId) => this.memo.isWaiting(stepId));
+    const ends = waitsOpen ? this.memo.timeouts.filter((at) => at !== null && at > now) : [];
+    const at = earliest([this.nextRetryAt(), waitsOpen ? now + lookMs : null, ...ends]);
+    if (at === null) return;
     this.timer = this.ports.timer(Math.max(0, at - now), () => {
       this.timer = null;
-      if (this.isClosed || this.suspending) return;
+      if (!this.mayStart) return;
       for (const op of this.open.values()) {
         if (op.blockedUntil !== null && op.blockedUntil <= this.ports.now()) this.startAttempt(op);
       }
@@ -554,3 +428,9 @@ export class Pass {
     });
   }
 }
+
+// An event that another node delivers is not announced here: a look each second finds it.
+const lookMs = 1_000;
+
+const earliest = (times: readonly (number | null)[]): number | null =>
+  times.reduce((a, b) => (a === null ? b : b === null ? a : Math.min(a, b)), null);

@@ -2,14 +2,14 @@
 
 import type { NewWait } from "../model/wait.ts";
 import type { CrashPoint, HttpRequest, HttpResponse, Timer } from "../platform/platform.ts";
-import type { AdvanceAnswer, AdvanceInput, EndRun, NestedIngest, NewFailedAttempt, NewStep } from "../store/store.ts";
+import type { AdvanceAnswer, AdvanceInput, EndRun, NewEvent, NewFailedAttempt, NewStep } from "../store/store.ts";
 
 /** A change to the run. What depends on the registry is built when it is sent, and again if the registry was out of date. */
 export interface Patch {
   readonly steps?: readonly NewStep[];
   readonly attempts?: readonly NewFailedAttempt[];
   readonly waits?: readonly PlannedWait[];
-  readonly sends?: readonly PlannedSend[];
+  readonly sends?: readonly NewEvent[];
   readonly next: AdvanceInput["next"];
 }
 
@@ -24,21 +24,22 @@ export type PlannedWait =
 export interface PlannedInvoke {
   /** The function's id in this app, or its full name in the environment. */
   readonly function: string;
-  readonly data: unknown;
-  readonly v: string | undefined;
+  /** What the child is given: checked once, so that a repeated patch says the same. */
+  readonly event: NewEvent;
   /** The invoking step's destination key: what the child's own keys are made of. */
   readonly stepKey: string;
   /** Made before the first try, so that a repeated patch starts one child. */
-  readonly eventId: string;
   readonly runId: string;
 }
 
-export interface PlannedSend {
-  readonly event: unknown;
-  readonly where: string;
-  readonly eventId: string;
-  /** Given to the event when its author gave none: the same on every retry and in a rerun. */
-  readonly fallbackId: string;
+/** What a step wants to send. */
+export interface PlannedSends {
+  readonly step: string;
+  readonly events: readonly unknown[];
+  /** Made before the first attempt: the same on every retry of it. */
+  readonly eventId: (index: number) => string;
+  /** Given to an event whose author gave it none: the same on every retry and in a rerun. */
+  readonly fallbackId: (index: number) => string;
 }
 
 export interface RunPorts {
@@ -50,11 +51,15 @@ export interface RunPorts {
   timer(ms: number, run: () => void): Timer;
   point(name: CrashPoint): void | Promise<void>;
   fetch(request: HttpRequest): Promise<HttpResponse>;
+  /** Whether the lease has surely not ended. Without it no attempt may begin: somebody else may have the run. */
+  isHeld(): boolean;
   advance(patch: Patch, seen: number): Promise<AdvanceAnswer>;
   /** Throws for an expression that cannot be compiled. */
   checkExpression(expression: string): void;
-  /** Checks events a step wants to send; throws what `send` would throw. */
-  checkSends(sends: readonly PlannedSend[]): void;
+  /** What `send` does with events before they are stored; throws what it would throw. */
+  acceptSends(sends: PlannedSends): Promise<readonly NewEvent[]>;
+  /** The event that carries an invoked function's data; throws when it cannot be carried. */
+  acceptInvoked(invoked: { readonly function: string; readonly data: unknown; readonly v: unknown }): NewEvent;
   signal(signal: string, dataJson: string): Promise<string | null>;
 }
 
@@ -62,6 +67,6 @@ export type PassResult =
   | { readonly kind: "ended"; readonly end: EndRun }
   | { readonly kind: "suspended"; readonly dueAt: number | null }
   /** Someone else has the run now, or it ended without this pass. */
-  | { readonly kind: "lost"; readonly why: string };
-
-export type { NestedIngest };
+  | { readonly kind: "lost"; readonly why: string }
+  /** The store, or Idem itself, failed in the middle. The lease is still held and the memo still true. */
+  | { readonly kind: "broken"; readonly error: unknown };

@@ -36,23 +36,41 @@ export function nextAttempt(
 ): Next {
   const { error, attempt, attemptsMax, now } = failure;
   if (isFinal(error) || attempt >= attemptsMax) return { kind: "final" };
-  if (error instanceof RetryAfterError) return { kind: "retry", atMs: now + retryAfter(error.retryAfter, now) };
+  const asked = retryAfterOf(error);
+  if (asked !== null) return { kind: "retry", atMs: now + retryAfter(asked, now) };
   return { kind: "retry", atMs: now + delayAfter(attempt, failure.chance, backoff) };
 }
 
 /** Trying again cannot help: the author said so, a step's own retries are spent, or the mistake is in the code. */
-const isFinal = (error: unknown): boolean =>
-  error instanceof NonRetriableError ||
-  error instanceof StepError ||
-  (error instanceof IdemError && error.retry !== "later");
+function isFinal(error: unknown): boolean {
+  try {
+    if (error instanceof IdemError) return error.retry !== "later";
+    return error instanceof NonRetriableError || error instanceof StepError;
+  } catch {
+    // A thrown proxy may refuse to say what it is.
+    return false;
+  }
+}
+
+function retryAfterOf(error: unknown): RetryAfterError["retryAfter"] | null {
+  try {
+    return error instanceof RetryAfterError ? error.retryAfter : null;
+  } catch {
+    return null;
+  }
+}
 
 function delayAfter(attempt: number, chance: number, backoff: Backoff | null): number {
   if (backoff === null) {
     return backoffTable[Math.min(attempt, backoffTable.length) - 1]! + Math.floor(chance * jitterMs);
   }
-  const ms = backoff(attempt);
-  // An author's function that answers nonsense must not stop the run: fall back to the table's first delay.
-  return Number.isFinite(ms) && ms >= 0 ? Math.min(Math.floor(ms), retryAfterMax) : backoffTable[0];
+  // An author's function that throws or answers nonsense must not stop the run: fall back to the table's first delay.
+  try {
+    const ms = backoff(attempt);
+    return Number.isFinite(ms) && ms >= 0 ? Math.min(Math.floor(ms), retryAfterMax) : backoffTable[0];
+  } catch {
+    return backoffTable[0];
+  }
 }
 
 function retryAfter(value: number | string | Date, now: number): number {
@@ -66,6 +84,8 @@ function retryAfterMs(value: number | string | Date, now: number): number {
     if (value instanceof Date) return parseInstant(value) - now;
     // A bare number in a string is seconds, as in the HTTP header.
     if (/^\d+$/.test(value)) return Number(value) * second;
+    // The header's other form, "Wed, 21 Oct 2026 07:28:00 GMT".
+    if (/ GMT$/.test(value)) return parseInstant(Date.parse(value)) - now;
     return /^\d{4}-/.test(value) ? parseInstant(value) - now : parseDuration(value);
   } catch {
     // An unreadable time is not worth losing the retry over.

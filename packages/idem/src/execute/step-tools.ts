@@ -7,7 +7,8 @@ import { noValue, type Outcome } from "../model/outcome.ts";
 import { valueAt } from "../model/path.ts";
 import { serializeError } from "../model/user-errors.ts";
 import { durableFetch } from "./durable-fetch.ts";
-import type { OpIds, Pass } from "./pass.ts";
+import type { OpIds } from "./operation.ts";
+import type { Pass } from "./pass.ts";
 import type { RunPorts } from "./ports.ts";
 
 /** A step's id, or an object that has one (`{ id, name }` as in SDK v4). */
@@ -48,7 +49,12 @@ export function makeStepTools({ pass, ports, run, event, limits }: StepToolsOf) 
   };
   const timeoutAt = (timeout: TimeInput, step: string): number => {
     if (timeout === undefined) throw errors.STEP_INVALID({ step, why: "it needs a timeout" });
-    return isDuration(timeout) ? ports.now() + parseDuration(timeout) : parseInstant(timeout);
+    const where = `step "${step}"`;
+    return isDuration(timeout) ? ports.now() + parseDuration(timeout, where) : parseInstant(timeout, where);
+  };
+  const signalOf = (options: { readonly signal: string }, step: string, tool: string): string => {
+    if (typeof options?.signal === "string" && options.signal !== "") return options.signal;
+    throw errors.STEP_INVALID({ step, why: `${tool} needs the name of a signal` });
   };
   const waitBase = (ids: OpIds) => ({ stepId: ids.stepId, name: ids.name, repeat: ids.repeat });
   const sleepFor = (id: StepIdInput, until: (step: string) => number): Promise<void> => {
@@ -73,15 +79,16 @@ export function makeStepTools({ pass, ports, run, event, limits }: StepToolsOf) 
           const context: StepContext = { key: destinationKey(run, step, ids.repeat), attempt, signal };
           // With arguments the callback receives those, as in Inngest; the context comes last.
           const value = await (args.length > 0 ? body(...args, context) : body(context));
-          return toJson(value, `Step "${step}"`);
+          return { json: toJson(value, `Step "${step}"`) };
         },
       }));
     },
 
     sleep: (id: StepIdInput, duration: string | number): Promise<void> =>
-      sleepFor(id, () => ports.now() + parseDuration(duration)),
+      sleepFor(id, (step) => ports.now() + parseDuration(duration, `step "${step}"`)),
 
-    sleepUntil: (id: StepIdInput, time: TimeInput): Promise<void> => sleepFor(id, () => parseInstant(time)),
+    sleepUntil: (id: StepIdInput, time: TimeInput): Promise<void> =>
+      sleepFor(id, (step) => parseInstant(time, `step "${step}"`)),
 
     /** The event, or null once the timeout is over. Starts listening when the call is reached: earlier events do not count. */
     waitForEvent(
@@ -95,6 +102,10 @@ export function makeStepTools({ pass, ports, run, event, limits }: StepToolsOf) 
           if (typeof options?.event !== "string" || options.event === "") {
             throw errors.STEP_INVALID({ step, why: "waitForEvent needs the name of an event" });
           }
+          const { match } = options;
+          if (match !== undefined && (typeof match !== "string" || match === "")) {
+            throw errors.STEP_INVALID({ step, why: 'match must be a path such as "data.orderId"' });
+          }
           if (options.if !== undefined) ports.checkExpression(options.if);
           return {
             kind: "ready",
@@ -105,8 +116,8 @@ export function makeStepTools({ pass, ports, run, event, limits }: StepToolsOf) 
               timeoutAt: timeoutAt(options.timeout, step),
               onTimeout: noValue,
               eventName: options.event,
-              path: options.match ?? "",
-              value: options.match === undefined ? "" : canonicalJson(valueAt(event, options.match)),
+              path: match ?? "",
+              value: match === undefined ? "" : canonicalJson(valueAt(event, match)),
               rest: options.if ?? null,
             },
           };
@@ -114,7 +125,7 @@ export function makeStepTools({ pass, ports, run, event, limits }: StepToolsOf) 
       }));
     },
 
-    /** The signal's data, or null once the timeout is over. One run waits for a signal at a time. */
+    /** `{ signal, data }`, or null once the timeout is over. One run waits for a signal at a time. */
     waitForSignal(
       id: StepIdInput,
       options: { signal: string; timeout: TimeInput; onConflict?: "fail" | "replace" },
@@ -123,9 +134,7 @@ export function makeStepTools({ pass, ports, run, event, limits }: StepToolsOf) 
       return pass.request("wait-for-signal", step, (ids) => ({
         kind: "wait",
         plan: () => {
-          if (typeof options?.signal !== "string" || options.signal === "") {
-            throw errors.STEP_INVALID({ step, why: "waitForSignal needs the name of a signal" });
-          }
+          const signal = signalOf(options, step, "waitForSignal");
           return {
             kind: "ready",
             wait: {
@@ -134,11 +143,8 @@ export function makeStepTools({ pass, ports, run, event, limits }: StepToolsOf) 
               stepKind: "wait-for-signal",
               timeoutAt: timeoutAt(options.timeout, step),
               onTimeout: noValue,
-              signal: options.signal,
-              onTaken:
-                options.onConflict === "replace"
-                  ? "replace"
-                  : failure(errors.SIGNAL_TAKEN({ signal: options.signal, runId: "another" })),
+              signal,
+              onTaken: options.onConflict === "replace" ? "replace" : failure(errors.SIGNAL_TAKEN({ signal })),
             },
           };
         },
@@ -170,10 +176,8 @@ export function makeStepTools({ pass, ports, run, event, limits }: StepToolsOf) 
             },
             invoke: {
               function: target,
-              data: options.data,
-              v: options.v,
+              event: ports.acceptInvoked({ function: target, data: options.data, v: options.v }),
               stepKey: destinationKey(run, step, ids.repeat),
-              eventId: ports.newId(),
               runId: ports.newId(),
             },
           };
@@ -187,19 +191,18 @@ export function makeStepTools({ pass, ports, run, event, limits }: StepToolsOf) 
       return pass.request("send-event", step, (ids) => {
         const key = destinationKey(run, step, ids.repeat);
         const events = Array.isArray(payload) ? payload : [payload];
-        const sends = events.map((sent, i) => ({
-          event: sent,
-          where: `Step "${step}": event ${i + 1} of ${events.length}`,
-          eventId: ports.newId(),
-          fallbackId: `${key}:${i}`,
-        }));
+        const eventIds = events.map(() => ports.newId());
         return {
           kind: "attempt",
-          sends: () => {
-            ports.checkSends(sends);
-            return sends;
+          run: async () => {
+            const sends = await ports.acceptSends({
+              step,
+              events,
+              eventId: (i) => (eventIds[i] ??= ports.newId()),
+              fallbackId: (i) => `${key}:${i}`,
+            });
+            return { json: toJson({ ids: sends.map((sent) => sent.id) }, `Step "${step}"`), sends };
           },
-          run: async () => toJson({ ids: sends.map((send) => send.eventId) }, `Step "${step}"`),
         };
       }) as Promise<{ ids: string[] }>;
     },
@@ -210,8 +213,9 @@ export function makeStepTools({ pass, ports, run, event, limits }: StepToolsOf) 
       return pass.request("send-signal", step, () => ({
         kind: "attempt",
         run: async () => {
-          const runId = await ports.signal(options.signal, toJson(options.data, `Step "${step}"`));
-          return toJson({ runId }, `Step "${step}"`);
+          const signal = signalOf(options, step, "sendSignal");
+          const runId = await ports.signal(signal, toJson({ signal, data: options.data ?? null }, `Step "${step}"`));
+          return { json: toJson({ runId }, `Step "${step}"`) };
         },
       })) as Promise<{ runId: string | null }>;
     },

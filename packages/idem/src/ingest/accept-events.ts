@@ -37,7 +37,7 @@ export function acceptEvent(
   if (typeof input !== "object" || input === null || Array.isArray(input)) {
     throw errors.EVENT_INVALID({ where, why: `an event is an object with a name, not ${describe(input)}` });
   }
-  const { name, data, id, ts, v, user, meta } = input as EventInput;
+  const { name, data, id, ts, v, user, meta } = readFields(input, where);
   checkName(name, where, facts.allowReserved);
   const named = `${where} "${name}"`;
   if (id !== undefined && id !== null) checkCallerId(id, named);
@@ -72,6 +72,16 @@ export function acceptEvent(
     extra,
     sourceRunId: facts.sourceRunId,
   };
+}
+
+/** Reads each field once; a getter may answer differently the next time, or throw. */
+function readFields(input: object, where: string): EventInput {
+  try {
+    const { name, data, id, ts, v, user, meta } = input as EventInput;
+    return { name, data, id, ts, v, user, meta };
+  } catch (error) {
+    throw errors.EVENT_INVALID({ where, why: "reading its fields failed" }, { cause: error });
+  }
 }
 
 function checkName(name: unknown, where: string, allowReserved: boolean): asserts name is string {
@@ -114,5 +124,6 @@ function describe(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "a list";
   if (typeof value === "string") return JSON.stringify(value.slice(0, 40));
-  return typeof value === "object" ? "an object" : typeof value === "symbol" ? "a symbol" : String(value).slice(0, 40);
+  if (typeof value === "object" || typeof value === "function" || typeof value === "symbol") return `a ${typeof value}`;
+  return String(value).slice(0, 40);
 }

@@ -27,3 +27,7 @@ export interface Decision {
   readonly firstEventId: string | null;
   readonly decidedAt: number;
 }
+
+/** Something or somebody may still act on an event that was decided so: it is not history yet. */
+export const isPending = (kind: DecisionKind): boolean =>
+  kind === "held" || kind === "paused" || kind === "debounced" || kind === "batched";

@@ -115,9 +115,9 @@ export const errorTable = {
     what: (f) => `Step "${f.step}" waited for function "${f.function}" until its timeout`,
     next: "The invoked run goes on; raise the step's timeout if its result is needed",
   }),
-  SIGNAL_TAKEN: define<{ signal: string; runId: string }>({
+  SIGNAL_TAKEN: define<{ signal: string }>({
     retry: "after-fix",
-    what: ({ signal, runId }) => `Signal "${signal}" is already waited for by run ${runId}`,
+    what: ({ signal }) => `Signal "${signal}" is already waited for by another run`,
     next: 'Use a signal name of its own for each run, or onConflict: "replace"',
   }),
   // -- where facts live --------------------------------------------------------------------------------------------------

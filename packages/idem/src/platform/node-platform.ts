@@ -5,18 +5,18 @@ import { hostname } from "node:os";
 import { dirname } from "node:path";
 import { Worker } from "node:worker_threads";
 import { readBounded } from "./bounded-body.ts";
+import { nodeLocalSockets } from "./node-local-sockets.ts";
 import type { Platform, Thread, Timer } from "./platform.ts";
 
 // Node fires timers above 2^31-1 ms after 1 ms (reliability §5.3); longer ones are made of pieces.
 const timerMsMax = 2 ** 30;
 
-function startTimer(ms: number, run: () => void, options?: { background: boolean }): Timer {
+function startTimer(ms: number, run: () => void): Timer {
   let handle: NodeJS.Timeout;
   const startedAt = performance.now();
   const arm = () => {
     const leftMs = ms - (performance.now() - startedAt);
     handle = leftMs > timerMsMax ? setTimeout(arm, timerMsMax) : setTimeout(run, Math.max(0, Math.ceil(leftMs)));
-    if (options?.background === true) handle.unref();
   };
   arm();
   return { cancel: () => clearTimeout(handle) };
@@ -71,6 +71,7 @@ export const nodePlatform: Platform = {
     };
   },
   startThread: startWorker,
+  local: nodeLocalSockets,
   point: () => {},
 };
 

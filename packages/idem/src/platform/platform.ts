@@ -48,6 +48,22 @@ export interface Thread {
   ref(keepAlive: boolean): void;
 }
 
+/** A connection between two processes of this machine. */
+export interface LocalConnection {
+  write(text: string): void;
+  onText(take: (text: string) => void): void;
+  onClose(take: () => void): void;
+  close(): void;
+}
+
+/** How other processes of this machine reach the one that has a file open. Never the network. */
+export interface LocalSockets {
+  /** Only the owner of the file may listen: a socket left behind by a dead one is replaced. Keeps no process alive. */
+  listen(file: string, onConnection: (connection: LocalConnection) => void): Promise<{ close(): Promise<void> }>;
+  /** Null when nobody listens. */
+  connect(file: string): Promise<LocalConnection | null>;
+}
+
 export interface Platform {
   /** Wall clock, may jump either way. */
   wallMs(): number;
@@ -56,8 +72,8 @@ export interface Platform {
   /** Fills with random bytes; ids are made from it. */
   randomBytes(count: number): Uint8Array;
   /**
-   * Calls back after at least `ms`, of any length. Housekeeping (`background`) never keeps a process alive, and a manual
-   * clock does not stop for it.
+   * Calls back after at least `ms`, of any length. A manual clock does not stop for housekeeping (`background`). A pending
+   * timer keeps a process alive: a started client runs until it is stopped.
    */
   timer(ms: number, run: () => void, options?: { background: boolean }): Timer;
   /** Calls back once the current turn and its promises are done. */
@@ -65,6 +81,8 @@ export interface Platform {
   fetch(request: HttpRequest): Promise<HttpResponse>;
   /** Starts one of Idem's own thread files, named relative to the package's source folder without its ending. */
   startThread(file: string, input: unknown): Thread;
+  /** Absent on a machine that is only simulated. */
+  readonly local?: LocalSockets;
   /** A crash point: may never return in a test. */
   point(name: CrashPoint): void | Promise<void>;
 }

@@ -7,7 +7,7 @@ import { parseDuration } from "../model/duration.ts";
 import { errors } from "../model/errors.ts";
 import { defaultWindowMs } from "../model/function-config.ts";
 import { differingPaths, fromJson, toJson } from "../model/json.ts";
-import { environmentVariable, nodePlatform } from "../platform/node-platform.ts";
+import { environmentVariable, nodePlatform, processName } from "../platform/node-platform.ts";
 import type { Platform } from "../platform/platform.ts";
 import type { Store } from "../store/store.ts";
 import {
@@ -20,6 +20,8 @@ import {
 } from "./create-function.ts";
 import { checkSchema, type EventSchemas, type EventToSend } from "./event-types.ts";
 import { openStore } from "./open-store.ts";
+import { openDesk } from "./owner-desk.ts";
+import { type OwnerDoor, openOwnerDoor } from "./owner-door.ts";
 import type { PublicDecision } from "./public-types.ts";
 import { type EventsApi, type Explain, eventsApi, explainer, type RunsApi, runsApi } from "./reads-api.ts";
 
@@ -68,9 +70,12 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
   private readonly eventWindowMs: number;
   private readonly codes: FunctionCode[] = [];
   private opening: Promise<Engine> | null = null;
+  private door: OwnerDoor | null = null;
   private registered = 0;
   private registering: Promise<void> | null = null;
   private started = false;
+  private stopping: Promise<void> | null = null;
+  private closing: Promise<void> | null = null;
 
   constructor(options: IdemOptions<Schemas>) {
     if (typeof options?.id !== "string" || !/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(options.id)) {
@@ -137,12 +142,28 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
 
   /** Finishes the steps that run, hands everything else back, and closes the store. */
   async stop(options?: { readonly grace?: string | number }): Promise<void> {
-    if (this.opening === null) return;
-    const engine = await this.opening;
+    const graceMs = options?.grace === undefined ? limits.stopGraceMs : parseDuration(options.grace, "grace");
+    if (this.opening === null) return this.closing ?? undefined;
+    this.stopping ??= this.close(this.opening, graceMs).finally(() => {
+      this.stopping = null;
+    });
+    await this.stopping;
+  }
+
+  private async close(opening: Promise<Engine>, graceMs: number): Promise<void> {
+    const engine = await opening;
+    const { door } = this;
+    this.door = null;
+    await door?.close();
+    // The store stays open meanwhile: a step that is being finished may send.
+    await engine.stop(graceMs);
     this.opening = null;
     this.started = false;
     this.registered = 0;
-    await engine.stop(options?.grace === undefined ? limits.stopGraceMs : parseDuration(options.grace));
+    this.closing = engine.store.close().finally(() => {
+      this.closing = null;
+    });
+    await this.closing;
   }
 
   /** Sends one event or many: stored durably, all or nothing, with what was decided for each function. */
@@ -152,33 +173,31 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
   ): Promise<SendResult> {
     const windowMs = readWindow(options?.window, "window") ?? this.eventWindowMs;
     const list: readonly unknown[] = Array.isArray(events) ? events : [events];
-    const schemas = this.options.events;
-    if (schemas !== undefined) {
-      for (const [i, event] of list.entries()) {
-        await checkSchema(schemas, event, list.length === 1 ? "The event" : `Event ${i + 1} of ${list.length}`);
-      }
-    }
     const engine = await this.engine();
     const accepted = await engine.accept(list, windowMs, this.options.middleware ?? []);
-    const differs = new Map<string, readonly string[]>();
-    accepted.events.forEach(({ id, firstData }, i) => {
-      if (firstData === null) return;
-      const [first, now] = [fromJson(firstData), fromJson(accepted.given[i]!.data)];
-      differs.set(id, differingPaths({ data: first }, { data: now }));
+    const firsts = new Map(accepted.firsts.map(({ eventId, data }) => [eventId, data]));
+    const given = new Map(accepted.given.map(({ id, data }) => [id, data]));
+    const decisions = accepted.decisions.map(({ fn, ...decision }) => {
+      const first = decision.firstEventId === null ? undefined : firsts.get(decision.firstEventId);
+      const differs =
+        first === undefined
+          ? []
+          : differingPaths({ data: fromJson(first) }, { data: fromJson(given.get(decision.eventId)!) });
+      return { ...decision, function: engine.registry.displayName(fn), differs };
     });
-    const decisions = accepted.decisions.map(({ fn, ...decision }) => ({
-      ...decision,
-      function: engine.registry.displayName(fn),
-      differs: differs.get(decision.eventId) ?? [],
-    }));
     const ids = accepted.events.map(({ id }) => id);
     return decisions.length === 0 ? { ids, decisions, unmatched: true } : { ids, decisions };
   }
 
   /** Wakes the run that waits for this signal; `runId` is null when nobody does. */
   async sendSignal(options: { readonly signal: string; readonly data?: unknown }): Promise<{ runId: string | null }> {
+    const signal = options?.signal;
+    if (typeof signal !== "string" || signal === "") {
+      throw errors.OPTION_INVALID({ option: "signal", why: "it must be the name of a signal" });
+    }
+    const json = toJson({ signal, data: options.data ?? null }, `Signal "${signal}"`);
     const engine = await this.engine();
-    return { runId: await engine.signal(options.signal, toJson(options.data, `Signal "${options.signal}"`)) };
+    return { runId: await engine.signal(signal, json) };
   }
 
   /** Resolves once nothing runs and nothing is being delivered; sleeping runs do not count. */
@@ -187,7 +206,16 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
     await (await this.opening).worker.idle();
   }
 
+  private async checkEvents(events: readonly unknown[]): Promise<void> {
+    const schemas = this.options.events;
+    if (schemas === undefined) return;
+    for (const [i, event] of events.entries()) {
+      await checkSchema(schemas, event, events.length === 1 ? "The event" : `Event ${i + 1} of ${events.length}`);
+    }
+  }
+
   private async engine(): Promise<Engine> {
+    if (this.closing !== null) await this.closing;
     this.opening ??= this.open().catch((error) => {
       this.opening = null;
       throw error;
@@ -212,10 +240,10 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
   private async open(): Promise<Engine> {
     const { store: given, runsInFlight } = this.options;
     const address = given ?? environmentVariable("IDEM_STORE") ?? `sqlite:.idem/${this.id}.db`;
-    const { store, leaseTermMs } =
+    const { store, leaseTermMs, file } =
       typeof address === "string"
         ? await openStore(address, this.platform)
-        : { store: address, leaseTermMs: limits.leaseTermMs };
+        : { store: address, leaseTermMs: limits.leaseTermMs, file: null };
     const engine = new Engine({
       store,
       platform: this.platform,
@@ -225,9 +253,39 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
       runsInFlight: runsInFlight ?? limits.runsInFlight,
       leaseTermMs,
       eventWindowMs: this.eventWindowMs,
+      checkEvents: (events) => this.checkEvents(events),
     });
-    await this.register(engine);
+    try {
+      await this.register(engine);
+    } catch (error) {
+      // A file left open would keep its owner's lock, and the next try would be refused for it.
+      await store.close();
+      throw error;
+    }
+    if (file !== null) this.door = await this.openDoor(file, store);
     return engine;
+  }
+
+  /** Lets the command line of this machine write to the file, which only this process may do. */
+  private async openDoor(file: string, store: Store): Promise<OwnerDoor | null> {
+    const { platform, logger } = this;
+    if (platform.local === undefined) return null;
+    const others = new Map<string, Idem<any>>();
+    const clientIn = (env: string): Idem<any> => {
+      if (env === this.env) return this;
+      const client = others.get(env) ?? new Idem({ id: this.id, env, store, platform, logger });
+      others.set(env, client);
+      return client;
+    };
+    try {
+      return await openOwnerDoor(platform.local, file, openDesk({ store, owner: processName(), clientIn }), platform);
+    } catch (error) {
+      // Runs do not depend on it; commands that write will say that this process cannot be reached.
+      logger.warn(
+        `The local socket of ${file} did not open: ${error instanceof Error ? error.message : String(error)}`,
+      );
+      return null;
+    }
   }
 }
 

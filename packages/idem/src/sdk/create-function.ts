@@ -6,6 +6,7 @@ import type { FunctionCode, Logger, Middleware } from "../execute/function-code.
 import type { Backoff } from "../execute/retry.ts";
 import type { StepTools } from "../execute/step-tools.ts";
 import { isWildcard } from "../ingest/match-triggers.ts";
+import { parseCron } from "../model/cron.ts";
 import { parseDuration } from "../model/duration.ts";
 import { errors, IdemError } from "../model/errors.ts";
 import { compileExpression } from "../model/expression.ts";
@@ -17,6 +18,8 @@ import {
   type Trigger,
 } from "../model/function-config.ts";
 import type { DataOf, EventSchemas, ReceivedEvent } from "./event-types.ts";
+
+const nameCharsMax = 256;
 
 export interface IdempotencyOptions {
   /** CEL over `event`: what makes two events the same to this function. */
@@ -77,15 +80,18 @@ export type Jsonify<Value> = Value extends { toJSON(): infer Json }
   ? Json
   : Value extends string | number | boolean | null
     ? Value
-    : Value extends undefined
+    : Value extends void
       ? null
       : Value extends (...args: any[]) => unknown
         ? never
         : Value extends readonly unknown[]
           ? { [K in keyof Value]: Jsonify<Value[K]> }
           : Value extends object
-            ? { [K in keyof Value]: undefined extends Value[K] ? Value[K] : Jsonify<Value[K]> }
+            ? { [K in keyof Value]: JsonifyField<Value[K]> }
             : any;
+
+// A field that may be undefined may be absent afterwards; an element or a whole value becomes null.
+type JsonifyField<Value> = undefined extends Value ? Jsonify<Exclude<Value, undefined>> | undefined : Jsonify<Value>;
 
 export type EventNameOf<Input> = Input extends { event: infer Name extends string } ? Name : string;
 
@@ -111,37 +117,59 @@ export function defineFunction(
   clientMiddleware: readonly Middleware[],
 ): FunctionCode[] {
   const id = options?.id;
-  const wrong = (why: string, cause?: unknown) => errors.FUNCTION_INVALID({ function: String(id), why }, { cause });
+  const wrong = (why: string, cause?: unknown) =>
+    errors.FUNCTION_INVALID(
+      { function: typeof id === "string" ? id.slice(0, 128) : typeof id, why },
+      cause === undefined ? undefined : { cause },
+    );
   if (typeof id !== "string" || !/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(id)) {
     throw wrong("its id must be 1 to 128 letters, digits, dots, dashes or underscores");
   }
   if (typeof handler !== "function") throw wrong("it has no handler");
   try {
+    refuseUnknown(options);
+    const { start, finish } = readObject(options.timeouts, "timeouts") as { start?: unknown; finish?: unknown };
     const config: FunctionConfig = {
       id,
-      name: options.name ?? id,
+      name: readName(options.name) ?? id,
       triggers: readTriggers(triggers),
       retries: readRetries(options.retries),
       idempotency: readIdempotency(options.idempotency),
-      startTimeoutMs: options.timeouts?.start === undefined ? null : parseDuration(options.timeouts.start),
-      finishTimeoutMs: options.timeouts?.finish === undefined ? null : parseDuration(options.timeouts.finish),
+      startTimeoutMs: readTimeout(start, "timeouts.start"),
+      finishTimeoutMs: readTimeout(finish, "timeouts.finish"),
     };
-    const middleware = [...clientMiddleware, ...(options.middleware ?? [])];
-    const backoff = options.backoff ?? null;
-    const fn = functionSlug(app, id);
     const code = {
-      fn,
+      fn: functionSlug(app, id),
       config,
       handler: handler as FunctionCode["handler"],
-      backoff,
-      middleware,
+      backoff: readFunction<Backoff>(options.backoff, "backoff"),
+      middleware: [...clientMiddleware, ...readMiddleware(options.middleware)],
       isFailureHandler: false,
     };
-    if (options.onFailure === undefined) return [code];
-    return [code, failureHandler(app, code, options.onFailure)];
+    const onFailure = readFunction<(input: any) => unknown>(options.onFailure, "onFailure");
+    return onFailure === null ? [code] : [code, failureHandler(app, code, onFailure)];
   } catch (error) {
     if (error instanceof IdemError && error.code !== "FUNCTION_INVALID") throw wrong(error.message, error);
     throw error;
+  }
+}
+
+// Known elsewhere and not here yet. Ignoring a limit in silence would be worse than refusing it.
+const notYet = [
+  "concurrency",
+  "throttle",
+  "rateLimit",
+  "debounce",
+  "batchEvents",
+  "priority",
+  "singleton",
+  "cancelOn",
+] as const;
+
+function refuseUnknown(options: object): void {
+  for (const option of notYet) {
+    if ((options as Record<string, unknown>)[option] === undefined) continue;
+    throw errors.OPTION_INVALID({ option, why: "it is not available in this version" });
   }
 }
 
@@ -168,15 +196,16 @@ function readTriggers(triggers: readonly TriggerInput[]): Trigger[] {
   if (triggers.length > limits.triggersMax) {
     throw errors.OPTION_INVALID({ option: "triggers", why: `at most ${limits.triggersMax} are allowed` });
   }
-  return triggers.map((trigger) => {
+  return triggers.map((trigger): Trigger => {
     if (typeof trigger !== "object" || trigger === null) {
       throw errors.OPTION_INVALID({ option: "trigger", why: "it must be { event } or { cron }" });
     }
     if ("cron" in trigger) {
+      parseCron(trigger.cron);
       throw errors.OPTION_INVALID({ option: "trigger", why: "cron triggers are not available in this version" });
     }
     const { event } = trigger;
-    if (typeof event !== "string" || event === "") {
+    if (typeof event !== "string" || event === "" || event.length > nameCharsMax) {
       throw errors.OPTION_INVALID({ option: "trigger.event", why: "it must be the name of an event" });
     }
     if (event.includes("*") && !(isWildcard(event) && event.indexOf("*") === event.length - 1)) {
@@ -186,23 +215,63 @@ function readTriggers(triggers: readonly TriggerInput[]): Trigger[] {
       });
     }
     if (trigger.if === undefined) return { event };
-    compileExpression(trigger.if);
+    readExpression(trigger.if, "trigger.if");
     return { event, if: trigger.if };
   });
+}
+
+function readExpression(value: unknown, option: string): void {
+  if (typeof value !== "string") throw errors.OPTION_INVALID({ option, why: "it must be a CEL expression" });
+  compileExpression(value);
+}
+
+function readObject(value: unknown, option: string): object {
+  if (value === undefined) return {};
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
+  throw errors.OPTION_INVALID({ option, why: "it must be an object" });
+}
+
+function readName(name: unknown): string | null {
+  if (name === undefined) return null;
+  if (typeof name === "string" && name !== "" && name.length <= nameCharsMax) return name;
+  throw errors.OPTION_INVALID({ option: "name", why: `it must be 1 to ${nameCharsMax} characters` });
+}
+
+function readTimeout(value: unknown, option: string): number | null {
+  if (value === undefined) return null;
+  const ms = parseDuration(value as string | number, option);
+  if (ms <= 0) throw errors.OPTION_INVALID({ option, why: "it must be longer than 0" });
+  return ms;
+}
+
+function readFunction<F>(value: unknown, option: string): F | null {
+  if (value === undefined) return null;
+  if (typeof value !== "function") throw errors.OPTION_INVALID({ option, why: "it must be a function" });
+  return value as F;
+}
+
+function readMiddleware(value: unknown): readonly Middleware[] {
+  if (value === undefined) return [];
+  if (!Array.isArray(value) || value.some((each) => typeof each !== "object" || each === null)) {
+    throw errors.OPTION_INVALID({ option: "middleware", why: "it must be a list of objects with hooks" });
+  }
+  return value;
 }
 
 function readRetries(retries: number | undefined): number {
   if (retries === undefined) return limits.retriesDefault;
   if (!Number.isInteger(retries) || retries < 0 || retries > limits.retriesMax) {
-    throw errors.OPTION_INVALID({ option: "retries", why: `${retries} is not between 0 and ${limits.retriesMax}` });
+    throw errors.OPTION_INVALID({ option: "retries", why: `it must be between 0 and ${limits.retriesMax}` });
   }
   return retries;
 }
 
 function readIdempotency(option: string | IdempotencyOptions | undefined): KeyConfig | null {
   if (option === undefined) return null;
-  const { key, window, onFailure = "keep", onMissing = "run" } = typeof option === "string" ? { key: option } : option;
-  compileExpression(key);
+  const given =
+    typeof option === "string" ? { key: option } : (readObject(option, "idempotency") as IdempotencyOptions);
+  const { key, window, onFailure = "keep", onMissing = "run" } = given as IdempotencyOptions;
+  readExpression(key, "idempotency.key");
   if (onFailure !== "keep" && onFailure !== "release") {
     throw errors.OPTION_INVALID({ option: "idempotency.onFailure", why: 'it must be "keep" or "release"' });
   }
@@ -210,7 +279,8 @@ function readIdempotency(option: string | IdempotencyOptions | undefined): KeyCo
     throw errors.OPTION_INVALID({ option: "idempotency.onMissing", why: 'it must be "run" or "reject"' });
   }
   const untilFinished = window === "until-finished";
-  const windowMs = window === undefined || untilFinished ? defaultWindowMs : parseDuration(window);
+  const windowMs =
+    window === undefined || untilFinished ? defaultWindowMs : parseDuration(window, "idempotency.window");
   if (windowMs <= 0) throw errors.OPTION_INVALID({ option: "idempotency.window", why: "it must be longer than 0" });
   return { key, windowMs, untilFinished, onFailure, onMissing };
 }

@@ -6,11 +6,12 @@ import { errors } from "../model/errors.ts";
 export type EventSchemas = Record<string, StandardSchemaV1>;
 
 // What was sent is stored as it was sent: a schema checks, it does not change. So both sides see the schema's input type.
+// Without a schema data is any, not a record of any: a record could not be handed to a function that names its fields.
 export type DataOf<Schemas extends EventSchemas, Name extends string> = string extends keyof Schemas
-  ? Record<string, any>
+  ? any
   : Name extends keyof Schemas
     ? StandardSchemaV1.InferInput<Schemas[Name]>
-    : Record<string, any>;
+    : any;
 
 export interface SentEvent<Name extends string, Data> {
   name: Name;

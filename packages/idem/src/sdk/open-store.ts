@@ -12,10 +12,13 @@ import type { Store } from "../store/store.ts";
 export interface OpenedStore {
   readonly store: Store;
   readonly leaseTermMs: number;
+  /** The file this process now owns, if it is one. */
+  readonly file: string | null;
 }
 
 export async function openStore(address: string, platform: Platform): Promise<OpenedStore> {
-  if (address === "memory:") return { store: new MemoryStore(platform), leaseTermMs: limits.leaseTermOwnedMs };
+  if (address === "memory:")
+    return { store: new MemoryStore(platform), leaseTermMs: limits.leaseTermOwnedMs, file: null };
   if (address.startsWith("postgres://") || address.startsWith("postgresql://")) {
     throw errors.STORE_URL_INVALID({
       url: withoutPassword(address),
@@ -28,11 +31,11 @@ export async function openStore(address: string, platform: Platform): Promise<Op
   }
   if (path === ":memory:") {
     const store = openInlineStore({ path, migrations: loadMigrations(), clock: platform, owner: processName() });
-    return { store, leaseTermMs: limits.leaseTermOwnedMs };
+    return { store, leaseTermMs: limits.leaseTermOwnedMs, file: null };
   }
   prepareFolder(path);
   const store = await openThreadStore({ path, owner: processName(), platform });
-  return { store, leaseTermMs: limits.leaseTermOwnedMs };
+  return { store, leaseTermMs: limits.leaseTermOwnedMs, file: path };
 }
 
 const withoutPassword = (url: string): string => url.replace(/\/\/[^@/]*@/, "//…@");

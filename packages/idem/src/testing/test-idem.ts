@@ -11,6 +11,8 @@ export interface TestClock {
   now(): number;
   /** Moves time on ("25h", or milliseconds), letting everything that comes due on the way happen in order. */
   advance(duration: string | number): Promise<void>;
+  /** As `advance`, while steps are in the middle of something: lets what comes due begin, without waiting for its end. */
+  tick(duration: string | number): Promise<void>;
   /** Moves time on until nothing is left that waits for a time. */
   advanceToEnd(): Promise<void>;
   /** Sets the wall clock off, as a bad time server would; the steady clock does not move. */
@@ -30,6 +32,10 @@ export interface TestWorld<Schemas extends EventSchemas> {
   /** Another client of the same world: the same store (if one was given or made here) and the same clock. */
   client(options?: Partial<IdemOptions<Schemas>>): Idem<Schemas>;
 }
+
+// A second at a time, so that a worker whose step runs keeps its lease; and turns enough for any chain of commits.
+const tickMs = 1_000;
+const turnsPerTick = 20;
 
 // More alarms than any test means to wait for: a function that sleeps in an endless loop ends here, not never.
 const alarmsMax = 100_000;
@@ -54,6 +60,9 @@ export function testIdem<Schemas extends EventSchemas = EventSchemas>(
     // What just settled may have woken a client that was asked before.
     for (const each of clients) await each.idle();
   };
+  const turns = async () => {
+    for (let i = 0; i < turnsPerTick; i++) await new Promise<void>((resolve) => platform.soon(resolve));
+  };
   const idem = client();
   return {
     idem,
@@ -62,6 +71,12 @@ export function testIdem<Schemas extends EventSchemas = EventSchemas>(
     clock: {
       now: () => platform.wallMs(),
       advance: (duration) => platform.advance(parseDuration(duration), settle),
+      tick: async (duration) => {
+        for (let left = parseDuration(duration); ; left -= tickMs) {
+          await platform.advance(Math.min(left, tickMs), turns);
+          if (left <= tickMs) return;
+        }
+      },
       advanceToEnd: async () => {
         await settle();
         for (let i = 0; i < alarmsMax; i++) {

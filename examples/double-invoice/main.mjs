@@ -1,0 +1,61 @@
+// `npm start`: tells the double-invoice story in the terminal and ends by itself. KEEP=1 keeps its folder, PACE=0.2 tells
+// it five times as fast.
+import { mkdtempSync, rmSync } from "node:fs";
+import { constants, tmpdir } from "node:os";
+import { join } from "node:path";
+import { bold, finish, print } from "./terminal.mjs";
+import { killWorkers } from "./worker-process.mjs";
+
+const keep = process.env.KEEP === "1";
+const pace = Number(process.env.PACE ?? 1);
+// It takes about 20 seconds; a step that keeps failing would be tried for minutes, and nobody should sit through that.
+const patienceMs = 120_000;
+
+function fail(sentence, error) {
+  finish();
+  console.error(`\n${sentence}`);
+  if (error !== undefined) console.error(error);
+  process.exit(1);
+}
+
+function makeFolder() {
+  try {
+    return mkdtempSync(join(tmpdir(), "idem-double-invoice-"));
+  } catch (error) {
+    return fail(`The story needs a folder it may write to; ${tmpdir()} is not one. Set TMPDIR to another.`, error);
+  }
+}
+
+if (!(pace >= 0 && pace <= 10)) fail(`PACE is a factor from 0 to 10, not "${process.env.PACE}".`);
+
+const folder = makeFolder();
+process.on("exit", () => {
+  if (!keep) rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+});
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
+  process.once(signal, async () => {
+    await killWorkers();
+    finish();
+    print("Stopped; nothing is left running.");
+    process.exit(128 + constants.signals[signal]);
+  });
+}
+// The reader went away (`npm start | head`): nobody is left to tell it to.
+process.stdout.on("error", () => process.exit(0));
+const patience = setTimeout(() => fail(`The story did not end within ${patienceMs / 1_000} seconds.`), patienceMs);
+
+const { tellStory } = await import("./story.mjs").catch((error) =>
+  fail("Idem is not built here. Run `npm ci` at the root of the repository, then try again.", error),
+);
+await tellStory({ folder, pace }).catch((error) => fail("The story stopped before its end.", error));
+clearTimeout(patience);
+
+print(bold("What to do next"));
+print("  README.md                                  twenty lines that run, and the way on");
+print("  examples/double-invoice/draft-invoice.mjs  the function you just saw");
+print(
+  keep
+    ? `  ${folder}  all that is left of the story`
+    : "  KEEP=1 npm start                           keeps the SQLite file of the story",
+);
+print();

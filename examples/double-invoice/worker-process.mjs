@@ -1,0 +1,37 @@
+// A worker as its parent holds it: started, watched, killed without warning, and never left behind.
+import { fork } from "node:child_process";
+import { fileURLToPath } from "node:url";
+
+// Windows has no such signals; there the kill comes a moment later than the look.
+const canFreeze = process.platform !== "win32";
+const alive = new Map();
+process.on("exit", () => {
+  for (const child of alive.keys()) child.kill("SIGKILL");
+});
+
+/** Resolves once no worker is left. */
+export async function killWorkers() {
+  for (const child of alive.keys()) child.kill("SIGKILL");
+  await Promise.all(alive.values());
+}
+
+export function startWorker(task) {
+  const file = fileURLToPath(new URL("./worker.mjs", import.meta.url));
+  const child = fork(file, [JSON.stringify(task)], { stdio: ["ignore", "ignore", "inherit", "ipc"] });
+  const ended = new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("exit", (code, signal) => {
+      alive.delete(child);
+      resolve({ code, signal });
+    });
+  });
+  alive.set(child, ended);
+  return {
+    pid: child.pid,
+    ended,
+    isAlive: () => alive.has(child),
+    kill: () => child.kill("SIGKILL"),
+    freeze: () => canFreeze && child.kill("SIGSTOP"),
+    thaw: () => canFreeze && child.kill("SIGCONT"),
+  };
+}

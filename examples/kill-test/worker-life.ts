@@ -1,0 +1,89 @@
+// A worker process as the test holds it: started, watched by the lines it writes, ended by a signal.
+import { type ChildProcess, fork } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+
+const file = fileURLToPath(new URL("./worker.mjs", import.meta.url));
+const patienceMs = 20_000;
+
+export interface Task {
+  readonly folder: string;
+  readonly seed: number;
+  readonly life: number;
+  /** From the step entered after this many, all steps hang; null for never. */
+  readonly stallAfter: number | null;
+  /** How many webhooks it receives before it waits for its runs and ends; null for no end. */
+  readonly deliveriesMax: number | null;
+}
+
+export interface End {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly errors: string;
+}
+
+export class WorkerLife {
+  readonly ended: Promise<End>;
+  private readonly child: ChildProcess;
+  private isStarted = false;
+  private hasEnded = false;
+
+  constructor(private readonly task: Task) {
+    const given = { ...task, stallAfter: task.stallAfter ?? 1e9, deliveriesMax: task.deliveriesMax ?? 1e9 };
+    this.child = fork(file, [JSON.stringify(given)], { stdio: ["ignore", "ignore", "pipe", "ipc"] });
+    let errors = "";
+    this.child.stderr!.on("data", (chunk) => {
+      errors += chunk;
+    });
+    this.child.on("message", () => {
+      this.isStarted = true;
+    });
+    this.ended = new Promise((resolve, reject) => {
+      this.child.once("error", reject);
+      this.child.once("close", (code, signal) => {
+        this.hasEnded = true;
+        resolve({ code, signal, errors });
+      });
+    });
+  }
+
+  get pid(): number {
+    return this.child.pid!;
+  }
+
+  /** Resolves with how it ended, which is by this signal unless it was faster. */
+  end(signal: "SIGKILL" | "SIGTERM"): Promise<End> {
+    this.child.kill(signal);
+    return this.ended;
+  }
+
+  untilStarted(): Promise<void> {
+    return this.until("it has started", () => this.isStarted);
+  }
+
+  /** Until this life has written so many lines of this kind. */
+  untilEffects(what: string, count: number): Promise<void> {
+    const isOurs = (line: string) => line.startsWith(what) && line.endsWith(` ${this.task.life}`);
+    return this.until(`it has written ${count} lines "${what}"`, () => {
+      return linesOf(join(this.task.folder, "effects.txt")).filter(isOurs).length >= count;
+    });
+  }
+
+  private async until(fact: string, isTrue: () => boolean): Promise<void> {
+    for (const deadline = Date.now() + patienceMs; !isTrue(); await delay(1)) {
+      if (this.hasEnded) throw new Error(`The worker ended before ${fact}: ${JSON.stringify(await this.ended)}`);
+      if (Date.now() > deadline) throw new Error(`Waited ${patienceMs} ms for the worker until ${fact}`);
+    }
+  }
+}
+
+export function linesOf(path: string): string[] {
+  try {
+    return readFileSync(path, "utf8").split("\n").slice(0, -1);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    throw error;
+  }
+}

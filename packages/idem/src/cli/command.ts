@@ -1,0 +1,78 @@
+// What a command is: its words for people, its options for the parser and the shells, and what it does.
+import type { Idem } from "../sdk/client.ts";
+import type { Ask } from "../sdk/owner-desk.ts";
+import type { Connection } from "../store/sqlite/connection.ts";
+import type { StoreReads } from "../store/store.ts";
+import type { Io } from "./io.ts";
+import type { Paint } from "./paint.ts";
+
+export interface Option {
+  /** How its value is called in help; a flag has none. */
+  readonly value?: string;
+  readonly help: string;
+  /** What a shell may offer. */
+  readonly choices?: readonly string[];
+}
+
+export interface Command {
+  readonly name: string;
+  /** One line, for the list of commands. */
+  readonly summary: string;
+  /** After the command's name: `<id>`, `[--once]`. */
+  readonly usage: string;
+  /** How many words it takes beside options. */
+  readonly words: { readonly min: number; readonly max: number };
+  readonly options: Readonly<Record<string, Option>>;
+  readonly details?: readonly string[];
+  readonly examples: readonly string[];
+  run(context: Context): Promise<number>;
+}
+
+/** The store as a reading command sees it. */
+export interface Reading {
+  readonly path: string;
+  readonly env: string;
+  /** For its reads; it is not started and cannot write. */
+  readonly idem: Idem<any>;
+  readonly reads: StoreReads;
+  readonly connection: Connection;
+  readonly schemaVersion: number;
+  /** How people call a function: by its own id where the app is clear. */
+  nameOf(fn: string): string;
+  /** From what people write to the function's full name. */
+  slugOf(name: string): string;
+}
+
+export interface Context {
+  readonly io: Io;
+  readonly words: readonly string[];
+  readonly options: Readonly<Record<string, string | undefined>>;
+  readonly flags: ReadonlySet<string>;
+  readonly env: string;
+  readonly isJson: boolean;
+  readonly paint: Paint;
+  now(): number;
+  /** Where the store's file is; refuses when that is not clear. */
+  storePath(): string;
+  /** Opens the store for reading, for as long as `body` takes. */
+  read<T>(body: (reading: Reading) => Promise<T>): Promise<T>;
+  /** Reaches the store's owner, or takes the file when it has none, for as long as `body` takes. */
+  write<T>(body: (ask: Ask) => Promise<T>): Promise<T>;
+  /** One line for people on standard output. */
+  say(line: string): void;
+  /** One JSON document on standard output. */
+  json(value: unknown): void;
+  /** A remark beside the answer, on standard error. */
+  remark(line: string): void;
+}
+
+/** Options every command on a store has. */
+export const storeOptions: Readonly<Record<string, Option>> = {
+  store: {
+    value: "sqlite:<path>",
+    help: "the store; IDEM_STORE, else the only *.db in ./.idem, unless given",
+  },
+  env: { value: "name", help: 'the environment; "default" unless given' },
+  app: { value: "id", help: "whose functions are called by their short names; the only app unless given" },
+  json: { help: "one JSON document for programs instead of text for people" },
+};

@@ -1,0 +1,36 @@
+// Every command, in the order of help: what one sends, looks at, changes, and takes care of.
+import type { Command } from "./command.ts";
+import { backup } from "./commands/backup.ts";
+import { cancel } from "./commands/cancel.ts";
+import { completion } from "./commands/completion.ts";
+import { doctor } from "./commands/doctor.ts";
+import { events } from "./commands/events.ts";
+import { explain } from "./commands/explain.ts";
+import { functions } from "./commands/functions.ts";
+import { keys } from "./commands/keys.ts";
+import { prune } from "./commands/prune.ts";
+import { rerun } from "./commands/rerun.ts";
+import { restore } from "./commands/restore.ts";
+import { run } from "./commands/run.ts";
+import { runs } from "./commands/runs.ts";
+import { send } from "./commands/send.ts";
+import { tail } from "./commands/tail.ts";
+
+export const commands: readonly Command[] = [
+  send,
+  runs,
+  run,
+  events,
+  explain,
+  rerun,
+  cancel,
+  keys,
+  functions,
+  tail,
+  doctor,
+  backup,
+  restore,
+  prune,
+  // Told what there is when it runs: it stands in the list itself.
+  completion(() => commands),
+];

@@ -1,0 +1,128 @@
+// idem doctor: is the file sound, does everything open still move, and did anything run twice that should have run once?
+import { statSync, writeFileSync } from "node:fs";
+import { resolve } from "node:path";
+import type { FunctionConfig } from "../../model/function-config.ts";
+import { dayMs } from "../../model/window.ts";
+import type { Finding } from "../../radar/finding.ts";
+import { type MondayNote, noteAsCsv, noteAsMarkdown } from "../../radar/monday-note.ts";
+import { type Command, type Context, type Reading, storeOptions } from "../command.ts";
+import { examineHealth } from "../examine-health.ts";
+import { examineHistory } from "../examine-history.ts";
+import { exitCodes, failed } from "../exit.ts";
+import { notedFunctions } from "../noted-functions.ts";
+import { countOption, durationOption } from "../options.ts";
+import { printable } from "../printable.ts";
+import { showProgress } from "../progress.ts";
+import { iso } from "../times.ts";
+
+export const doctor: Command = {
+  name: "doctor",
+  summary: "check the store, find stuck runs, and find what ran twice with the key that prevents it",
+  usage: "[--days <7>] [--near <60s>] [--report <file.md>]",
+  words: { min: 0, max: 0 },
+  options: {
+    days: { value: "7", help: "how far back to look for duplicates, up to 366" },
+    near: { value: "60s", help: "runs of one thing that begin this close together are taken for duplicates" },
+    report: {
+      value: "file.md",
+      help: "write the doubled things with both runs' outputs, as Markdown and as CSV beside it",
+    },
+    ...storeOptions,
+  },
+  details: [
+    "Exits with 1 when it finds a problem. What it says about keys is judged from field names and values: a suggestion for",
+    "somebody who knows the business.",
+  ],
+  examples: ["idem doctor", "idem doctor --days 30 --report monday.md", "idem doctor --json"],
+  async run(context) {
+    const days = countOption(context, "days", 7, 366);
+    const nearMs = durationOption(context, "near", 60_000);
+    return context.read(async (reading) => {
+      const since = context.now() - days * dayMs;
+      const progress = showProgress(context.io, "rows looked at");
+      let looked = 0;
+      const onRow = () => progress.update(++looked, null);
+      const health = await examineHealth(context, reading);
+      const functions = await configsOf(reading);
+      const history = examineHistory(reading, functions, { since, nearMs, windowMs: dayMs }, onRow);
+      progress.end();
+      const findings = [...health.findings, ...history.findings];
+      const { report } = context.options;
+      let written: string[] = [];
+      if (report !== undefined) {
+        written = writeReport(context, report, {
+          store: reading.path,
+          env: reading.env,
+          madeAt: context.now(),
+          since,
+          nearMs,
+          functions: await notedFunctions(reading, history.doubled),
+        });
+      }
+      const problems = findings.filter(({ level }) => level === "problem").length;
+      if (context.isJson) {
+        context.json({
+          store: reading.path,
+          env: reading.env,
+          since,
+          problems,
+          facts: health.facts,
+          findings,
+          written,
+        });
+      } else {
+        show(context, reading, findings, health.facts, days);
+        for (const path of written) context.say(`written: ${path}`);
+      }
+      return problems === 0 ? exitCodes.ok : exitCodes.failed;
+    });
+  },
+};
+
+async function configsOf(reading: Reading): Promise<ReadonlyMap<string, FunctionConfig>> {
+  const { functions } = await reading.reads.functions(reading.env);
+  return new Map(functions.map(({ fn, config }) => [fn, JSON.parse(config) as FunctionConfig]));
+}
+
+function writeReport({ io }: Context, report: string, note: MondayNote): string[] {
+  const markdown = resolve(io.cwd, report);
+  const csv = `${markdown.replace(/\.(md|markdown)$/i, "")}.csv`;
+  try {
+    writeFileSync(markdown, noteAsMarkdown(note));
+    writeFileSync(csv, noteAsCsv(note));
+  } catch (error) {
+    throw failed(`The report cannot be written: ${(error as Error).message}.`);
+  }
+  return [markdown, csv];
+}
+
+function show(
+  context: Context,
+  reading: Reading,
+  findings: readonly Finding[],
+  facts: Readonly<Record<string, string>>,
+  days: number,
+): void {
+  const { paint } = context;
+  context.say(
+    `${paint.bold(reading.path)}, ${statSync(reading.path).size} bytes, environment "${printable(reading.env)}"`,
+  );
+  const width = Math.max(...Object.keys(facts).map((name) => name.length));
+  for (const [name, value] of Object.entries(facts)) context.say(`  ${name.padEnd(width)}  ${printable(value)}`);
+  for (const level of ["problem", "note"] as const) {
+    for (const finding of findings.filter((each) => each.level === level)) {
+      const mark = level === "problem" ? paint.red("problem") : paint.yellow("note");
+      context.say("");
+      context.say(`${mark}  ${paint.bold(printable(finding.title))}`);
+      for (const detail of finding.details) context.say(`  ${printable(detail)}`);
+      if (finding.next !== null) context.say(`  ${paint.green("→")} ${printable(finding.next)}`);
+    }
+  }
+  const problems = findings.filter(({ level }) => level === "problem").length;
+  context.say("");
+  context.say(
+    problems === 0
+      ? paint.green(`No problems found in the last ${days} days (since ${iso(context.now() - days * dayMs)}).`)
+      : paint.red(`${problems} ${problems === 1 ? "problem" : "problems"} found.`),
+  );
+}

@@ -1,0 +1,68 @@
+// idem prune: history that nobody will ask for again, deleted a few hundred rows at a time.
+import { parseDuration } from "../../model/duration.ts";
+import { countPrunable } from "../../store/sqlite/prune-events.ts";
+import type { PruneAnswer, PruneCounts } from "../../store/store.ts";
+import { type Command, storeOptions } from "../command.ts";
+import { usage } from "../exit.ts";
+import { showProgress } from "../progress.ts";
+import { iso } from "../times.ts";
+
+export const prune: Command = {
+  name: "prune",
+  summary: "delete old events with their ended runs, steps and decisions",
+  usage: "--older-than <30d> [--dry-run]",
+  words: { min: 0, max: 0 },
+  options: {
+    "older-than": { value: "30d", help: "events received and runs ended longer ago than this" },
+    "dry-run": { help: "only count what would go" },
+    ...storeOptions,
+  },
+  details: [
+    "Open runs, open windows and events held for a person are never touched. At most 500 rows go in one commit, so a living",
+    "owner keeps working meanwhile. The file does not shrink; its space is used again.",
+  ],
+  examples: ["idem prune --older-than 30d --dry-run", "idem prune --older-than 90d"],
+  async run(context) {
+    const age = context.options["older-than"];
+    if (age === undefined) throw usage("Say how old: --older-than 30d.");
+    const before = context.now() - parseDuration(age, "--older-than");
+    const isDry = context.flags.has("dry-run");
+    const total = { events: 0, runs: 0, steps: 0, attempts: 0, decisions: 0 };
+    let kept = 0;
+    const progress = showProgress(context.io, isDry ? "counted rows" : "deleted rows");
+    const collect = async (next: (after: string) => Promise<PruneAnswer>) => {
+      for (let after: string | null = ""; after !== null; ) {
+        const answer = await next(after);
+        for (const name of Object.keys(total) as (keyof PruneCounts)[]) total[name] += answer.deleted[name];
+        kept += answer.kept;
+        after = answer.after;
+        progress.update(sum(total), null);
+      }
+    };
+    try {
+      if (isDry) {
+        await context.read(({ connection }) =>
+          collect(async (after) => countPrunable(connection, { env: context.env, before, after }, context.now())),
+        );
+      } else {
+        await context.write((ask) => collect((after) => ask("prune", context.env, { before, after })));
+      }
+    } finally {
+      progress.end();
+    }
+    if (context.isJson) context.json({ before, isDryRun: isDry, deleted: total, kept });
+    else {
+      const { events, runs, steps, attempts, decisions } = total;
+      context.say(
+        `${isDry ? "would delete" : "deleted"} ${events} events, ${runs} runs, ${steps} steps, ${attempts} attempts and ${decisions} decisions from before ${iso(before)}`,
+      );
+      if (kept > 0)
+        context.say(
+          `kept ${kept} older events that are still needed: an open run, an open window, or held for a person`,
+        );
+    }
+    return 0;
+  },
+};
+
+const sum = (counts: PruneCounts): number => Object.values(counts).reduce((all, count) => all + count, 0);

@@ -1,0 +1,97 @@
+// idem restore: a backup takes the store's place. The file that was there is kept under another name.
+import { copyFileSync, existsSync, renameSync, rmSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { prepareFolder } from "../../platform/node-platform.ts";
+import { checkFile, foldLog } from "../../store/sqlite/copy-store.ts";
+import { readFileFacts } from "../../store/sqlite/health-reads.ts";
+import { loadMigrations } from "../../store/sqlite/migrations.ts";
+import { OwnerLock } from "../../store/sqlite/owner-lock.ts";
+import { openReadOnlyStore } from "../../store/sqlite/read-only-store.ts";
+import { type Command, type Context, storeOptions } from "../command.ts";
+import { failed, unusable } from "../exit.ts";
+import { syncPath } from "../sync-path.ts";
+import { iso } from "../times.ts";
+
+export const restore: Command = {
+  name: "restore",
+  summary: "put a backup in the store's place",
+  usage: "<backup> [--force]",
+  words: { min: 1, max: 1 },
+  options: {
+    force: { help: "also when the store exists; what was there is kept beside it" },
+    ...storeOptions,
+  },
+  details: [
+    "Refused while a process owns the store. What was accepted after the backup is not in it: senders that repeat such events",
+    "start runs again, which then meet the destination keys they had before.",
+  ],
+  examples: ["idem restore ./backups/shop-2026-05-08.db --store sqlite:./.idem/shop.db --force"],
+  async run(context) {
+    const backup = resolve(context.io.cwd, context.words[0]!);
+    if (!existsSync(backup)) throw failed(`There is no file ${backup}.`);
+    const target = context.storePath();
+    if (target === backup) throw failed("The backup and the store are the same file.");
+    const wrong = checkFile(backup);
+    if (wrong.length > 0)
+      throw failed(`${backup} is not a sound store: ${wrong.slice(0, 3).join("; ")}. Nothing was changed.`);
+    const clock = clockOf(context, backup);
+    if (existsSync(target) && !context.flags.has("force")) {
+      throw failed(`${target} exists. Say --force to put the backup in its place; the old file is kept beside it.`);
+    }
+    prepareFolder(target);
+    const kept = exchange(context, backup, target);
+    if (context.isJson) context.json({ store: target, restoredFrom: backup, clock, kept });
+    else {
+      context.say(`${target} is now the copy ${backup}`);
+      if (clock !== null)
+        context.say(`it ends at ${iso(clock)}, give or take a second; what was accepted later is not in it`);
+      if (kept !== null) context.say(`the file that was there is ${kept}`);
+    }
+    return 0;
+  },
+};
+
+/** Also refuses what is not a store of this version. */
+function clockOf({ io }: Context, path: string): number | null {
+  const { connection, store } = openReadOnlyStore({ path, migrations: loadMigrations(), clock: io.platform });
+  try {
+    return readFileFacts(connection).clock;
+  } finally {
+    void store.close();
+  }
+}
+
+function exchange(context: Context, backup: string, target: string): string | null {
+  const lock = OwnerLock.take(target);
+  const fresh = `${target}.restoring`;
+  try {
+    rmSync(fresh, { force: true });
+    copyFileSync(backup, fresh);
+    // A backup that was opened since has a log of its own; without it the copy would be older than the backup.
+    if (existsSync(`${backup}-wal`)) copyFileSync(`${backup}-wal`, `${fresh}-wal`);
+    if (!foldLog(fresh) || checkFile(fresh).length > 0)
+      throw unusable(`The copy of ${backup} is not sound. Nothing was changed.`);
+    syncPath(fresh);
+    const kept = existsSync(target) ? keepOld(context, target) : null;
+    renameSync(fresh, target);
+    syncPath(dirname(target));
+    return kept;
+  } finally {
+    for (const ending of ["", "-wal", "-shm"]) rmSync(`${fresh}${ending}`, { force: true });
+    lock.release();
+  }
+}
+
+function keepOld(context: Context, target: string): string {
+  const kept = `${target}.before-${iso(context.now()).replaceAll(/[:.]/g, "-")}`;
+  // With the log inside the file one rename moves all of it; a broken file takes its log along, log first, so that no new
+  // file ever meets an old log.
+  if (!foldLog(target)) {
+    for (const ending of ["-wal", "-shm"]) {
+      if (existsSync(`${target}${ending}`)) renameSync(`${target}${ending}`, `${kept}${ending}`);
+    }
+  }
+  renameSync(target, kept);
+  for (const ending of ["-wal", "-shm"]) rmSync(`${target}${ending}`, { force: true });
+  return kept;
+}

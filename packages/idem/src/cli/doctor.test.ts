@@ -1,0 +1,197 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import Database from "better-sqlite3";
+import { describe, expect, test } from "vitest";
+import { dayMs } from "../model/window.ts";
+import { storeWorld } from "./store-world.ts";
+
+const minute = 60_000;
+
+/** The seeds' week: 40 placements a day; Bullhorn says INSERTED and, most of the time, UPDATED a moment later. */
+async function seedsWeek(twice: (placement: number) => boolean) {
+  const world = storeWorld();
+  const { idem, advance } = world;
+  let drafts = 0;
+  idem.createFunction(
+    { id: "draft-invoice-from-placement" },
+    { event: "bullhorn/placement.event" },
+    async ({ event, step }) => {
+      const placement = await step.run("fetch-placement", () => ({
+        id: event.data.placementId,
+        clientStripeId: "cus_1",
+      }));
+      const draft = await step.run("create-stripe-draft", () => ({ id: `in_${++drafts}`, placementId: placement.id }));
+      await step.run("queue-for-approval", () => ({ stripeInvoiceId: draft.id, status: "pending_approval" }));
+    },
+  );
+  await idem.start();
+  for (let day = 0; day < 7; day++) {
+    for (let i = 0; i < 40; i++) {
+      const placementId = 4000 + day * 40 + i;
+      const data = { placementId, corporationId: 12, clientId: 300 + (i % 9), recruiterId: 50 + (i % 4) };
+      await idem.send({ name: "bullhorn/placement.event", data: { ...data, eventType: "INSERTED" } });
+      if (twice(placementId)) {
+        await advance(300);
+        await idem.send({ name: "bullhorn/placement.event", data: { ...data, eventType: "UPDATED", billRate: 80 } });
+      }
+      await advance(12 * minute);
+    }
+    await advance(15 * 60 * minute);
+  }
+  await idem.idle();
+  await world.stop();
+  return world;
+}
+
+// A week of 560 runs takes a second or two on a busy machine.
+describe("what ran twice", { timeout: 30_000 }, () => {
+  test("the seeds' week: the doctor names every doubled placement and proposes event.data.placementId", async () => {
+    const { terminal, folder } = await seedsWeek(() => true);
+    expect(await terminal.run("doctor", "--report", "monday.md")).toBe(1);
+    expect(terminal.written.out).toContain(
+      '"draft-invoice-from-placement" has run the same thing twice: 280 of 280 placements',
+    );
+    expect(terminal.written.out).toContain('idempotency: "event.data.placementId"');
+    expect(terminal.written.out).toContain("ran twice within 60 s; first 2026-01-01T");
+
+    const note = readFileSync(join(folder, "monday.md"), "utf8");
+    expect(note).toContain("## draft-invoice-from-placement: 280 of 280 placements");
+    expect(note).toContain('idempotency: "event.data.placementId"');
+    expect(note).toMatch(/### placementId 4000\n\n\| {2}\| run 1: \w+ \| run 2: \w+ \|/);
+    expect(note).toMatch(/\| step create-stripe-draft \| \{"id":"in\\_1",.*\} \| \{"id":"in\\_2",.*\} \|/);
+    const csv = readFileSync(join(folder, "monday.csv"), "utf8").trimEnd().split("\r\n");
+    expect(csv).toHaveLength(1 + 280 * 3);
+    expect(csv[0]).toMatch(/^function,field,value,first run,/);
+    expect(csv[2]).toContain('"{""id"":""in_1"",""placementId"":4000}","{""id"":""in_2"",""placementId"":4000}"');
+  });
+
+  test("73 of 280: only the doubled ones are named, with both runs of each", async () => {
+    const { terminal } = await seedsWeek((placement) => placement < 4073);
+    expect(await terminal.run("doctor", "--json")).toBe(1);
+    const report = JSON.parse(terminal.written.out);
+    const found = report.findings.find(({ kind }: any) => kind === "doubled-runs");
+    expect(found.facts).toMatchObject({ expression: "event.data.placementId", entityCount: 280, doubledCount: 73 });
+    for (const { runIds } of found.facts.doubled) expect(runIds).toHaveLength(2);
+  });
+
+  test("a week of single events is no problem, and the doctor exits with 0", async () => {
+    const { terminal } = await seedsWeek(() => false);
+    expect([await terminal.run("doctor"), terminal.written.out]).toEqual([0, expect.stringContaining("No problems")]);
+  });
+
+  test("with the proposed key in place nothing is left to find, and what it spared is not a problem", async () => {
+    const world = storeWorld();
+    const { idem, terminal, advance } = world;
+    idem.createFunction({ id: "draft", idempotency: "event.data.placementId" }, { event: "p/e" }, async () => null);
+    await idem.start();
+    for (const placementId of [1, 2, 3]) {
+      for (const eventType of ["INSERTED", "UPDATED"]) {
+        await idem.send({ name: "p/e", data: { placementId, eventType } });
+        await advance(300);
+      }
+    }
+    await world.stop();
+    expect(await terminal.run("doctor")).toBe(0);
+  });
+});
+
+describe("keys and ids that miss their purpose", () => {
+  test("ids with timestamps, sends without an id, one id under two names, and keys that are too broad are all named", async () => {
+    const world = storeWorld();
+    const { idem, terminal, advance, platform } = world;
+    idem.createFunction({ id: "pay", idempotency: "event.data.userId" }, { event: "payment/made" }, async () => null);
+    await idem.start();
+    for (let i = 0; i < 5; i++) {
+      await idem.send({ name: "cart/checkout", id: `checkout-${platform.wallMs()}`, data: { cartId: `c-${i}` } });
+      await advance(minute);
+    }
+    await idem.send({ name: "user/created", id: "account-created-1", data: { userId: 1 } });
+    await idem.send({ name: "user/created", data: { userId: 2 } });
+    await idem.send({ name: "cart/opened", id: "abc123" });
+    await idem.send({ name: "cart/item.deleted", id: "abc123" });
+    await idem.send({ name: "payment/made", data: { userId: 9, paymentIntentId: "pi_1", amount: 10 } });
+    await idem.send({ name: "payment/made", data: { userId: 9, paymentIntentId: "pi_2", amount: 30 } });
+    await idem.idle();
+    await world.stop();
+    expect(await terminal.run("doctor", "--json")).toBe(1);
+    const { findings } = JSON.parse(terminal.written.out);
+    const of = (kind: string) => findings.filter((finding: any) => finding.kind === kind);
+    expect(of("id-with-timestamp")).toMatchObject([{ facts: { event: "cart/checkout", withId: 5 } }]);
+    expect(of("sent-with-and-without-id")).toMatchObject([{ facts: { event: "user/created" } }]);
+    expect(of("id-under-two-names")).toMatchObject([{ facts: { id: "abc123" } }]);
+    expect(of("key-too-broad")).toMatchObject([
+      { facts: { function: "pay", paths: { "event.data.paymentIntentId": 1, "event.data.amount": 1 } } },
+    ]);
+  });
+
+  test("runs that started because their key was missing are counted", async () => {
+    const world = storeWorld();
+    const { idem, terminal } = world;
+    idem.createFunction({ id: "pay", idempotency: "event.data.orderId" }, { event: "o/p" }, async () => null);
+    await idem.start();
+    await idem.send({ name: "o/p", data: { order_id: 1 } });
+    await idem.idle();
+    await world.stop();
+    expect(await terminal.run("doctor")).toBe(1);
+    expect(terminal.written.out).toContain('1 of 1 run of "pay" started without a key');
+  });
+});
+
+describe("health", () => {
+  test("a due run that no process takes up is no-worker, and a sleeping one is only noted", async () => {
+    const world = storeWorld();
+    const { idem, terminal, platform } = world;
+    idem.createFunction({ id: "remind" }, { event: "trial/started" }, async ({ step }) => step.sleep("wait", "30d"));
+    await idem.start();
+    await idem.send({ name: "trial/started" });
+    await idem.idle();
+    await world.stop();
+    platform.clock.advance(dayMs);
+    expect(await terminal.run("doctor")).toBe(0);
+    expect(terminal.written.out).toContain('"remind": 1 for a time');
+    await terminal.json("send", "trial/started");
+    expect(await terminal.run("doctor")).toBe(0);
+    platform.clock.advance(minute);
+    expect(await terminal.run("doctor")).toBe(1);
+    expect(terminal.written.out).toContain('No worker takes up "remind": 1 due run');
+  });
+
+  test("an open run without a job, and one leased to an unknown worker, are stuck", async () => {
+    const world = storeWorld();
+    const { idem, terminal, path } = world;
+    idem.createFunction({ id: "remind" }, { event: "trial/started" }, async ({ step }) => step.sleep("wait", "30d"));
+    await idem.start();
+    for (let i = 0; i < 2; i++) await idem.send({ name: "trial/started" });
+    await idem.idle();
+    const runs = await idem.runs.list();
+    await world.stop();
+    const db = new Database(path);
+    db.prepare("delete from jobs where id = ?").run(runs[0]!.id);
+    db.prepare("update jobs set leased_by = 'nobody', due_at = null where id = ?").run(runs[1]!.id);
+    db.close();
+    expect(await terminal.run("doctor", "--json")).toBe(1);
+    const { findings } = JSON.parse(terminal.written.out);
+    expect(findings).toContainEqual(
+      expect.objectContaining({ kind: "run-without-job", facts: { runIds: [runs[0]!.id] } }),
+    );
+    expect(findings).toContainEqual(
+      expect.objectContaining({ kind: "lease-of-unknown-worker", facts: { runIds: [runs[1]!.id] } }),
+    );
+  });
+
+  test("a damaged file is a problem that the doctor survives", async () => {
+    const world = storeWorld();
+    const { idem, terminal, path } = world;
+    for (let i = 0; i < 50; i++) await idem.send({ name: "a/b", data: { text: "x".repeat(500) } });
+    await world.stop();
+    const db = new Database(path);
+    db.unsafeMode(true);
+    db.pragma("writable_schema = on");
+    db.prepare(
+      "update sqlite_schema set rootpage = (select rootpage from sqlite_schema where name = 'runs') where name = 'runs_by_root'",
+    ).run();
+    db.close();
+    expect(await terminal.run("doctor")).not.toBe(0);
+    expect(terminal.written.out + terminal.written.err).toMatch(/damaged|malformed/);
+  });
+});

@@ -1,0 +1,78 @@
+// What the last days' rows tell about keys: what ran twice, and which keys and ids were too narrow or too broad.
+import type { FunctionConfig } from "../model/function-config.ts";
+import { type Doubled, doubledFinding, findDoubledRuns } from "../radar/doubled-runs.ts";
+import { findEventIdMistakes } from "../radar/event-ids.ts";
+import { type Finding, times } from "../radar/finding.ts";
+import { findBroadKeys } from "../radar/suppressed.ts";
+import { functionsWithRuns, openedRuns, receivedEvents, suppressedEvents } from "../store/sqlite/history-reads.ts";
+import type { Reading } from "./command.ts";
+
+// About 100 MB for what is remembered of them.
+const runsMax = 100_000;
+const eventsMax = 200_000;
+
+export interface History {
+  readonly findings: readonly Finding[];
+  readonly doubled: readonly Doubled[];
+}
+
+export function examineHistory(
+  reading: Reading,
+  configs: ReadonlyMap<string, FunctionConfig>,
+  options: { readonly since: number; readonly nearMs: number; readonly windowMs: number },
+  onRow: () => void,
+): History {
+  const { connection, env } = reading;
+  const { since, nearMs } = options;
+  const keyOf = (fn: string): string | null => configs.get(fn)?.idempotency?.key ?? null;
+  const findings: Finding[] = [];
+  const doubled: Doubled[] = [];
+  for (const fn of functionsWithRuns(connection, env)) {
+    const windowMs = configs.get(fn)?.idempotency?.windowMs ?? options.windowMs;
+    const judged = { nearMs, windowMs, runsMax };
+    const name = reading.nameOf(fn);
+    const runs = counting(openedRuns(connection, env, fn, since), onRow);
+    const found = findDoubledRuns({ name, keyExpression: keyOf(fn) }, runs, judged);
+    for (const each of [found.byKey, found.byField]) {
+      if (each === null) continue;
+      doubled.push(each);
+      findings.push(doubledFinding(each, judged));
+    }
+    if (found.missingKeyCount > 0) findings.push(missingKey(name, keyOf(fn)!, found.missingKeyCount, found.runCount));
+    if (found.isCut) findings.push(cut(name));
+  }
+  findings.push(
+    ...findEventIdMistakes(counting(receivedEvents(connection, env, since), onRow), { nearMs, eventsMax }),
+    ...findBroadKeys(
+      counting(suppressedEvents(connection, env, since), onRow),
+      (fn) => ({ name: reading.nameOf(fn), keyExpression: keyOf(fn) }),
+      eventsMax,
+    ),
+  );
+  return { findings, doubled };
+}
+
+function* counting<T>(rows: Iterable<T>, onRow: () => void): Generator<T> {
+  for (const row of rows) {
+    onRow();
+    yield row;
+  }
+}
+
+const missingKey = (name: string, expression: string, count: number, of: number): Finding => ({
+  kind: "key-missing",
+  level: "problem",
+  title: `${count} of ${times(of, "run")} of "${name}" started without a key`,
+  details: [`\`${expression}\` was missing, null or failed in their events, so nothing kept them from running twice`],
+  next: 'Correct the sender or the expression; onMissing: "reject" holds such events for a person instead',
+  facts: { function: name, expression, count, runCount: of },
+});
+
+const cut = (name: string): Finding => ({
+  kind: "history-cut",
+  level: "note",
+  title: `"${name}" had more than ${runsMax} runs; the newest were looked at`,
+  details: [],
+  next: "Look at fewer days with --days",
+  facts: { function: name, runsMax },
+});

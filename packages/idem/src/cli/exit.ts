@@ -1,0 +1,42 @@
+// How a command ends. The codes are part of the interface: docs/cli.md lists them.
+import { IdemError } from "../model/errors.ts";
+
+export const exitCodes = {
+  ok: 0,
+  /** The thing asked for failed, or the doctor found problems. */
+  failed: 1,
+  usage: 2,
+  store: 3,
+} as const;
+
+export const exitCodeList: readonly (readonly [number, string])[] = [
+  [exitCodes.ok, "done"],
+  [exitCodes.failed, "the thing asked for failed or does not exist, or the doctor found problems"],
+  [exitCodes.usage, "the command was not used as its help says; nothing was done"],
+  [exitCodes.store, "the store cannot be used: not found, owned by a process that cannot be reached, newer, or broken"],
+];
+
+/** A command gives up. The message says what happened and what to do next. */
+export class Refusal extends Error {
+  override readonly name = "Refusal";
+  constructor(
+    readonly exitCode: number,
+    message: string,
+    options?: { cause?: unknown },
+  ) {
+    super(message, options);
+  }
+}
+
+export const usage = (message: string): Refusal => new Refusal(exitCodes.usage, message);
+export const failed = (message: string): Refusal => new Refusal(exitCodes.failed, message);
+export const unusable = (message: string, cause?: unknown): Refusal => new Refusal(exitCodes.store, message, { cause });
+
+export function exitCodeOf(error: unknown): number {
+  if (error instanceof Refusal) return error.exitCode;
+  if (error instanceof IdemError) {
+    if (error.code.startsWith("STORE_")) return exitCodes.store;
+    return /_(UNKNOWN|TAKEN)$/.test(error.code) ? exitCodes.failed : exitCodes.usage;
+  }
+  return String((error as { code?: unknown }).code).startsWith("SQLITE_") ? exitCodes.store : exitCodes.failed;
+}

@@ -1,0 +1,43 @@
+// Text from payloads, made safe for a terminal: an event may not move the cursor, change colours or reorder what is read.
+
+// Control characters, format characters (bidirectional overrides, zero-width), line and paragraph separators, and halves of
+// surrogate pairs.
+const unsafe = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
+const named: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
+
+export const printable = (text: string): string =>
+  text.replaceAll(unsafe, (char) => {
+    const code = char.codePointAt(0)!;
+    return named[char] ?? (code < 256 ? `\\x${code.toString(16).padStart(2, "0")}` : `\\u{${code.toString(16)}}`);
+  });
+
+/** JSON on one line, safe to print. */
+export const printableJson = (value: unknown): string => printable(JSON.stringify(value) ?? "undefined");
+
+// East Asian wide and full-width forms, and emoji, take two columns.
+const wide =
+  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}|[\u{20000}-\u{3fffd}]/u;
+const combining = /\p{Mn}|\p{Me}/u;
+
+const charWidth = (char: string): number => (combining.test(char) ? 0 : wide.test(char) ? 2 : 1);
+
+export function textWidth(text: string): number {
+  // Nearly everything shown is plain ASCII.
+  if (/^[\x20-\x7e]*$/.test(text)) return text.length;
+  let width = 0;
+  for (const char of text) width += charWidth(char);
+  return width;
+}
+
+/** At most `columns` wide, with an ellipsis where something was left out. */
+export function fit(text: string, columns: number): string {
+  if (textWidth(text) <= columns) return text;
+  let kept = "";
+  let width = 0;
+  for (const char of text) {
+    width += charWidth(char);
+    if (width > columns - 1) break;
+    kept += char;
+  }
+  return `${kept}…`;
+}

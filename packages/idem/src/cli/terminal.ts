@@ -1,0 +1,44 @@
+// The real terminal.
+import { nodePlatform } from "../platform/node-platform.ts";
+import type { Io, Stream } from "./io.ts";
+
+// An event may have half of this; more is a mistake in a pipe.
+const inputBytesMax = 1024 * 1024;
+
+const stream = (target: NodeJS.WriteStream): Stream => ({
+  write: (text) => {
+    target.write(text);
+  },
+  isTerminal: target.isTTY === true,
+  columns: target.isTTY === true ? target.columns : null,
+});
+
+async function readInput(): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of process.stdin) {
+    bytes += (chunk as Buffer).length;
+    if (bytes > inputBytesMax) throw new Error(`standard input is longer than ${inputBytesMax} bytes`);
+    chunks.push(chunk as Buffer);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+export function terminal(): Io {
+  // `idem runs | head` closes the pipe early; that is no failure.
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code === "EPIPE") process.exit(0);
+  });
+  return {
+    out: stream(process.stdout),
+    err: stream(process.stderr),
+    readInput,
+    env: (name) => process.env[name],
+    cwd: process.cwd(),
+    platform: nodePlatform,
+    onInterrupt: (take) => {
+      process.once("SIGINT", take);
+      return () => process.off("SIGINT", take);
+    },
+  };
+}

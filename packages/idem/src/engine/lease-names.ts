@@ -1,0 +1,125 @@
+// The names this process holds its leases under. One, unless an answer got lost: then jobs may be leased to a name without
+// anybody here knowing of them, and they go back only together with everything else that name has. So it retires: new leases
+// are taken under another name, and the old one is handed back once the runs known under it are over, after a lease term at
+// the latest.
+import type { Platform } from "../platform/platform.ts";
+import type { Store } from "../store/store.ts";
+import type { StoreTime } from "./store-time.ts";
+
+export interface LeaseNamesOptions {
+  readonly store: Pick<Store, "heartbeat" | "handBack">;
+  readonly platform: Pick<Platform, "monoMs" | "timer">;
+  readonly time: StoreTime;
+  readonly newId: () => string;
+  readonly leaseTermMs: number;
+  /** Whether a run is being executed under this name. */
+  readonly isUsed: (name: string) => boolean;
+  readonly giveUp: (name: string, why: string) => void;
+  /** Jobs went back: something may be due. */
+  readonly onFreed: () => void;
+  readonly report: (what: string, error: unknown) => void;
+}
+
+export class LeaseNames {
+  current: string;
+  private readonly retiring = new Set<string>();
+  /** When the lease of each name was last asked for, by this process's steady clock. */
+  private readonly beatAt = new Map<string, number>();
+  private isOver = false;
+
+  constructor(private readonly options: LeaseNamesOptions) {
+    this.current = options.newId();
+  }
+
+  /** Whether what is leased to this name is still this process's own. */
+  holds(name: string): boolean {
+    return !this.isOver && (name === this.current || this.retiring.has(name));
+  }
+
+  /**
+   * Whether the lease of this name has surely not ended: past three quarters of its term, measured by its own steady clock,
+   * a holder no longer trusts it. A process that was frozen must not go on before it has asked.
+   */
+  trusts(name: string): boolean {
+    const { platform, leaseTermMs } = this.options;
+    const beatAt = this.beatAt.get(name);
+    return this.holds(name) && (beatAt === undefined || platform.monoMs() - beatAt < leaseTermMs * 0.75);
+  }
+
+  /** An answer that would have leased to this name is unknown. */
+  doubt(name: string): void {
+    if (this.isOver || name !== this.current) return;
+    const { platform, leaseTermMs, newId } = this.options;
+    this.retiring.add(name);
+    this.current = newId();
+    platform.timer(leaseTermMs, () => this.part(name), { background: true });
+    void this.beat();
+    this.ended(name);
+  }
+
+  /** A run under this name is over. */
+  ended(name: string): void {
+    if (this.retiring.has(name) && !this.options.isUsed(name)) this.part(name);
+  }
+
+  private part(name: string): void {
+    if (!this.retiring.has(name)) return;
+    this.forget(name);
+    this.options.giveUp(name, "an answer of the store was lost");
+    void this.handBack(name);
+  }
+
+  private forget(name: string): void {
+    this.retiring.delete(name);
+    this.beatAt.delete(name);
+  }
+
+  async handBack(name: string): Promise<void> {
+    const { store, onFreed, report } = this.options;
+    try {
+      await store.handBack(name);
+      onFreed();
+    } catch (error) {
+      // Nobody extends the lease any more, so it ends by itself.
+      report("hand back", error);
+    }
+  }
+
+  /** Enlists the names or extends their leases. A name that was declared lost is given up for a new one. */
+  async beat(): Promise<void> {
+    const { store, platform, time, leaseTermMs, report } = this.options;
+    for (const name of [this.current, ...this.retiring]) {
+      try {
+        const askedMono = platform.monoMs();
+        const trusted = this.trusts(name);
+        const { alive, now } = await store.heartbeat(name, leaseTermMs);
+        time.note(askedMono, now);
+        if (alive && trusted) this.beatAt.set(name, askedMono);
+        else await this.lose(name, alive);
+      } catch (error) {
+        report("heartbeat", error);
+      }
+    }
+  }
+
+  /** Declared lost while this process was frozen: others have the runs. */
+  private async lose(name: string, alive: boolean): Promise<void> {
+    if (!this.holds(name)) return;
+    const { store, newId, giveUp, onFreed } = this.options;
+    this.forget(name);
+    const wasCurrent = name === this.current;
+    if (wasCurrent) this.current = newId();
+    giveUp(name, "this worker was declared lost");
+    if (alive) await store.handBack(name);
+    if (wasCurrent) await this.beat();
+    onFreed();
+  }
+
+  /** The process stops: everything goes back at once. */
+  async close(): Promise<void> {
+    this.isOver = true;
+    const names = [this.current, ...this.retiring];
+    this.retiring.clear();
+    for (const name of names) await this.handBack(name);
+  }
+}

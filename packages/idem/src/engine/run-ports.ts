@@ -1,0 +1,99 @@
+// What a pass needs from outside, for one leased run: the clock, ids, the store behind its fence.
+import type { Middleware } from "../execute/function-code.ts";
+import type { Patch, RunPorts } from "../execute/ports.ts";
+import type { AdvanceAnswer, LeasedJob, RunMemo } from "../store/store.ts";
+import { endEvents } from "./end-events.ts";
+import { outgoingEvents } from "./outgoing-events.ts";
+import { persist } from "./persist.ts";
+import { eventsOfSends, invokedEvent, planNested, RunIds } from "./prepare-ingest.ts";
+import type { Worker, WorkerOptions } from "./worker.ts";
+
+export type RunJob = Extract<LeasedJob, { kind: "run" }>;
+
+export function runPorts(
+  job: RunJob,
+  heldBy: string,
+  middleware: readonly Middleware[],
+  worker: Worker,
+  options: WorkerOptions,
+): RunPorts {
+  const { platform, time, newId, random, expressions } = options;
+  const runId = job.memo.run.id;
+  return {
+    now: () => time.now(),
+    random,
+    newId,
+    soon: (run) => platform.soon(run),
+    timer: (ms, run) => platform.timer(ms, run),
+    point: (name) => platform.point(name),
+    fetch: (request) => platform.fetch(request),
+    isHeld: () => worker.names.trusts(heldBy),
+    advance: (patch, seen) => advance(job, heldBy, patch, seen, worker, options),
+    acceptSends: async (sends) => {
+      const events = await outgoingEvents(sends.events, middleware, options.checkEvents);
+      return eventsOfSends({ ...sends, events }, runId, worker.prepare());
+    },
+    acceptInvoked: (invoked) => invokedEvent(invoked, runId, worker.prepare()),
+    checkExpression: (expression) => {
+      expressions.get(expression);
+    },
+    signal: (signal, json) => worker.signal(signal, json),
+  };
+}
+
+async function advance(
+  job: RunJob,
+  heldBy: string,
+  patch: Patch,
+  seen: number,
+  worker: Worker,
+  { store, platform, env, newId, registry, time }: WorkerOptions,
+): Promise<AdvanceAnswer> {
+  const { memo } = job;
+  const runIds = new RunIds(newId);
+  const endIds = [newId(), newId()];
+  for (;;) {
+    const nested = nestedOf(memo, patch, runIds, endIds, worker);
+    const askedMono = platform.monoMs();
+    const write = () =>
+      store.advance({
+        env,
+        worker: heldBy,
+        runId: memo.run.id,
+        jobId: job.jobId,
+        fence: job.fence,
+        steps: patch.steps ?? [],
+        attempts: patch.attempts ?? [],
+        waits: nested.waits,
+        ingest: nested.ingest,
+        seen,
+        next: patch.next,
+      });
+    const answer = await persist(platform, write, () => worker.names.holds(heldBy));
+    if (answer.kind === "stale-registration") {
+      await registry.refresh();
+      continue;
+    }
+    if (answer.kind === "advanced") {
+      time.note(askedMono, answer.now);
+      if (patch.next.kind === "end") {
+        const point = platform.point("finish:after-commit");
+        if (point !== undefined) await point;
+      }
+      worker.takeIn(answer.ingested, null);
+      worker.wake(answer.woken);
+    }
+    return answer;
+  }
+}
+
+function nestedOf(memo: RunMemo, patch: Patch, runIds: RunIds, endIds: readonly string[], worker: Worker) {
+  const sends = patch.sends ?? [];
+  const waits = patch.waits ?? [];
+  const { next } = patch;
+  if (sends.length === 0 && waits.length === 0 && next.kind !== "end") return { waits: [], ingest: null };
+  const prepare = worker.prepare();
+  const run = { id: memo.run.id, fn: memo.run.fn, event: memo.event };
+  const ended = next.kind === "end" ? endEvents(run, next.state, next.result, endIds, prepare, runIds) : null;
+  return planNested(sends, waits, ended, prepare, runIds);
+}

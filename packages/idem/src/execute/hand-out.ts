@@ -1,0 +1,74 @@
+// Gives recorded outcomes to the code, one at a time and the earliest recorded first, so that a race has the winner it had.
+import { fromJson } from "../model/json.ts";
+import type { Step } from "../model/step.ts";
+import { readError, StepError } from "../model/user-errors.ts";
+import type { Memo } from "./memo.ts";
+import type { Op } from "./operation.ts";
+
+export class HandOut {
+  /** Operations the code has begun and that have not settled. */
+  readonly open = new Map<string, Op>();
+  private queue: Op[] = [];
+  private isPlanned = false;
+
+  constructor(
+    private readonly memo: Memo,
+    private readonly soon: (run: () => void) => void,
+    private readonly onEmpty: () => void,
+  ) {}
+
+  /** How many operations have an outcome that the code has not received yet. */
+  get pending(): number {
+    return this.queue.length;
+  }
+
+  /** Its outcome is in the memo. */
+  add(op: Op): void {
+    this.queue.push(op);
+    this.plan();
+  }
+
+  /** New outcomes; false when none of them was new. Behind earlier ones that are still to be handed out they wait their turn. */
+  take(steps: readonly Step[]): boolean {
+    const recorded = steps.filter((step) => this.memo.record(step));
+    const waitTheirTurn = recorded.length > 1 || this.queue.length > 0;
+    for (const { stepId } of recorded) {
+      const op = this.open.get(stepId);
+      if (op === undefined) continue;
+      if (waitTheirTurn) this.add(op);
+      else this.settle(op);
+    }
+    return recorded.length > 0;
+  }
+
+  /** The code receives nothing more. */
+  stop(): void {
+    this.queue = [];
+  }
+
+  private plan(): void {
+    if (this.isPlanned) return;
+    this.isPlanned = true;
+    this.soon(() => {
+      this.isPlanned = false;
+      this.next();
+    });
+  }
+
+  private next(): void {
+    if (this.queue.length === 0) return;
+    const stampOf = (op: Op): number => this.memo.get(op.stepId)!.stamp;
+    const first = this.queue.reduce((a, b) => (stampOf(b) < stampOf(a) ? b : a));
+    this.queue = this.queue.filter((op) => op !== first);
+    this.settle(first);
+    if (this.queue.length > 0) this.plan();
+    else this.onEmpty();
+  }
+
+  private settle(op: Op): void {
+    this.open.delete(op.stepId);
+    const outcome = this.memo.handOut(op.stepId);
+    if (outcome.kind === "value") op.resolve(fromJson(outcome.json));
+    else op.reject(new StepError(op.name, readError(outcome.json)));
+  }
+}

@@ -1,0 +1,118 @@
+// What a run already has, by step id: outcomes, failed attempts, waits. Nothing in here runs anything.
+import type { Outcome } from "../model/outcome.ts";
+import type { Step } from "../model/step.ts";
+import { hashStepId } from "../model/step-id.ts";
+import type { RunMemo } from "../store/store.ts";
+import type { OpIds } from "./operation.ts";
+
+export class Memo {
+  /** The stamp up to which outcomes are known. */
+  seen = 0;
+  /** The latest stamp of any outcome known here. */
+  lastStamp = 0;
+  /** Bytes of all outcomes. */
+  bytes = 0;
+  private readonly steps = new Map<string, Step>();
+  private readonly failed = new Map<string, { count: number; retryAt: number }>();
+  /** When each wait ends by itself. */
+  private readonly waiting: Map<string, number | null>;
+  private readonly repeats = new Map<string, number>();
+  private readonly taken = new Set<string>();
+  /** What earlier passes reached and the code of this one has not come past yet. */
+  private readonly unreplayed = new Set<string>();
+  /** Outcomes no earlier pass can have handed to the code. */
+  private readonly unseen = new Set<string>();
+
+  constructor({ steps, attempts, waits }: RunMemo) {
+    for (const step of steps) this.keep(step);
+    this.seen = this.lastStamp;
+    this.waiting = new Map(waits.map((wait) => [wait.stepId, wait.timeoutAt]));
+    for (const { stepId, retryAt } of attempts) {
+      this.failed.set(stepId, { count: this.failureCount(stepId) + 1, retryAt });
+    }
+    for (const known of [...steps, ...waits, ...attempts]) if (known.stepId !== "") this.unreplayed.add(known.stepId);
+    // The pass before this one suspended before the latest wait ended; waits that ended at that same instant are news too.
+    const byPasses = Math.max(0, ...[...steps, ...attempts].map(({ worker, stamp }) => (worker === null ? 0 : stamp)));
+    const ended = steps.filter((step) => step.worker === null && step.stamp > byPasses);
+    const latestAt = Math.max(0, ...ended.map((step) => step.endedAt));
+    for (const step of ended) if (step.endedAt === latestAt) this.unseen.add(step.stepId);
+  }
+
+  get size(): number {
+    return this.steps.size;
+  }
+
+  get hasWaits(): boolean {
+    return this.waiting.size > 0;
+  }
+
+  /** While true the code is repeating what it already did; logs stay silent. */
+  get isReplaying(): boolean {
+    return this.unreplayed.size > 0;
+  }
+
+  get(stepId: string): Step | undefined {
+    return this.steps.get(stepId);
+  }
+
+  isWaiting(stepId: string): boolean {
+    return this.waiting.has(stepId);
+  }
+
+  failureCount(stepId: string): number {
+    return this.failed.get(stepId)?.count ?? 0;
+  }
+
+  retryAt(stepId: string): number | null {
+    return this.failed.get(stepId)?.retryAt ?? null;
+  }
+
+  /** The n-th call with one id is its n-th repeat; a repeat that meets an id somebody wrote ("a:1") moves on. */
+  nextIds(name: string): OpIds {
+    let repeat = this.repeats.get(name) ?? 0;
+    let stepId = hashStepId(name, repeat);
+    while (this.taken.has(stepId)) stepId = hashStepId(name, ++repeat);
+    this.taken.add(stepId);
+    this.repeats.set(name, repeat + 1);
+    return { stepId, name, repeat };
+  }
+
+  /** The code asks for this step and it has no outcome. A step nobody knew means that the code is past its memo. */
+  found(stepId: string): void {
+    if (!this.failed.has(stepId)) this.unreplayed.clear();
+  }
+
+  beginWait(stepId: string, timeoutAt: number | null): void {
+    this.waiting.set(stepId, timeoutAt);
+  }
+
+  get timeouts(): (number | null)[] {
+    return [...this.waiting.values()];
+  }
+
+  fail(stepId: string, count: number, retryAt: number): void {
+    this.failed.set(stepId, { count, retryAt });
+  }
+
+  /** A new outcome. The first one stands: false when there was one already. */
+  record(step: Step): boolean {
+    if (this.steps.has(step.stepId)) return false;
+    this.keep(step);
+    this.waiting.delete(step.stepId);
+    this.unseen.add(step.stepId);
+    return true;
+  }
+
+  private keep(step: Step): void {
+    this.steps.set(step.stepId, step);
+    this.lastStamp = Math.max(this.lastStamp, step.stamp);
+    this.bytes += Buffer.byteLength(step.outcome.json);
+  }
+
+  /** The code receives this outcome now. */
+  handOut(stepId: string): Outcome {
+    if (this.unseen.has(stepId)) this.unreplayed.clear();
+    else this.unreplayed.delete(stepId);
+    return this.steps.get(stepId)!.outcome;
+  }
+}

@@ -1,0 +1,35 @@
+// An operation: one call of a step tool in one pass over a function's code.
+import type { StepKind } from "../model/step.ts";
+import type { NewEvent } from "../store/store.ts";
+import type { PlannedWait } from "./ports.ts";
+
+export interface OpIds {
+  readonly stepId: string;
+  readonly name: string;
+  readonly repeat: number;
+}
+
+export interface AttemptFacts {
+  readonly attempt: number;
+  readonly signal: AbortSignal;
+}
+
+/** What an operation does once it is found and has no outcome yet. */
+export type Work =
+  | { readonly kind: "wait"; readonly plan: () => PlannedWait }
+  /** Runs code; the value it gives back is already JSON text. Events it sends are committed together with it. */
+  | { readonly kind: "attempt"; readonly run: (facts: AttemptFacts) => Promise<Ran> };
+
+export interface Ran {
+  readonly json: string;
+  readonly sends?: readonly NewEvent[];
+}
+
+export interface Op extends OpIds {
+  readonly kind: StepKind;
+  readonly work: Work;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+  /** Its last attempt failed; the next may not start before this time. */
+  blockedUntil: number | null;
+}

@@ -1,0 +1,158 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { IdemError } from "../model/errors.ts";
+import { testIdem } from "../testing/test-idem.ts";
+import { Idem } from "./client.ts";
+
+const define = (options: object, trigger: unknown = { event: "a/b" }, handler: unknown = async () => null) =>
+  testIdem().idem.createFunction(options as any, trigger as any, handler as any);
+
+const refusal = (make: () => unknown): IdemError => {
+  try {
+    make();
+  } catch (error) {
+    if (error instanceof IdemError) return error;
+    throw error;
+  }
+  throw new Error("it was accepted");
+};
+
+test("both forms define the same function", () => {
+  const three = define({ id: "fn", retries: 2 }, [{ event: "a/b" }, { event: "a/*", if: "event.data.n > 1" }]);
+  const two = testIdem().idem.createFunction(
+    { id: "fn", retries: 2, triggers: [{ event: "a/b" }, { event: "a/*", if: "event.data.n > 1" }] },
+    async () => null,
+  );
+  expect(two.code.config).toEqual(three.code.config);
+  expect(three).toMatchObject({ id: "fn", slug: "test-fn" });
+});
+
+describe("a function that cannot be registered is refused where it is defined, with the option that is wrong", () => {
+  test.each([
+    ["no options", undefined, "id"],
+    ["no id", {}, "id"],
+    ["an empty id", { id: "" }, "id"],
+    ["an id with blanks", { id: "a b" }, "id"],
+    ["an id too long", { id: "a".repeat(129) }, "id"],
+    ["a symbol for an id", { id: Symbol("x") }, "id"],
+    ["half a retry", { id: "fn", retries: 1.5 }, "retries"],
+    ["too many retries", { id: "fn", retries: 21 }, "retries"],
+    ["negative retries", { id: "fn", retries: -1 }, "retries"],
+    ["retries in words", { id: "fn", retries: "3" }, "retries"],
+    ["a name that is no text", { id: "fn", name: 7 }, "name"],
+    ["a broken key", { id: "fn", idempotency: "event.data.(" }, "event.data.("],
+    ["an empty key", { id: "fn", idempotency: "" }, "empty"],
+    ["no key", { id: "fn", idempotency: {} }, "idempotency.key"],
+    ["null for a key", { id: "fn", idempotency: null }, "idempotency"],
+    ["a number for a key", { id: "fn", idempotency: 7 }, "idempotency"],
+    ["an endless window", { id: "fn", idempotency: { key: "event.id", window: "forever" } }, "forever"],
+    ["a window of nothing", { id: "fn", idempotency: { key: "event.id", window: 0 } }, "idempotency.window"],
+    ["an odd onFailure", { id: "fn", idempotency: { key: "event.id", onFailure: "explode" } }, "idempotency.onFailure"],
+    ["an odd onMissing", { id: "fn", idempotency: { key: "event.id", onMissing: "drop" } }, "idempotency.onMissing"],
+    ["a timeout in words", { id: "fn", timeouts: "5m" }, "timeouts"],
+    ["an unreadable timeout", { id: "fn", timeouts: { finish: "soon" } }, "timeouts.finish"],
+    ["a timeout of nothing", { id: "fn", timeouts: { start: 0 } }, "timeouts.start"],
+    ["a backoff that is no function", { id: "fn", backoff: 5_000 }, "backoff"],
+    ["an onFailure that is no function", { id: "fn", onFailure: "tell me" }, "onFailure"],
+    ["middleware that is no list", { id: "fn", middleware: {} }, "middleware"],
+    ["a limit this version does not have", { id: "fn", concurrency: 5 }, "concurrency"],
+    ["a debounce this version does not have", { id: "fn", debounce: { period: "1m" } }, "debounce"],
+  ])("%s", (_, options, named) => {
+    const error = refusal(() => define(options as object));
+    expect(error.code).toBe("FUNCTION_INVALID");
+    expect(error.message).toContain(named);
+  });
+
+  test.each([
+    ["no name", {}],
+    ["an empty name", { event: "" }],
+    ["a star in the middle", { event: "a*/b" }],
+    ["a star that ends no part", { event: "shop/order*" }],
+    ["a star alone", { event: "*" }],
+    ["a broken filter", { event: "a/b", if: "event.(" }],
+    ["a filter that is no text", { event: "a/b", if: true }],
+    ["null", [null]],
+    ["a word", "a/b"],
+    ["eleven of them", Array.from({ length: 11 }, (_, i) => ({ event: `a/${i}` }))],
+  ])("a trigger with %s", (_, trigger) => {
+    expect(refusal(() => define({ id: "fn" }, trigger)).code).toBe("FUNCTION_INVALID");
+  });
+
+  test("no handler", () => {
+    expect(refusal(() => define({ id: "fn" }, { event: "a/b" }, null)).code).toBe("FUNCTION_INVALID");
+  });
+
+  test("an id used twice in one client", () => {
+    const { idem } = testIdem();
+    idem.createFunction({ id: "fn" }, { event: "a/b" }, async () => null);
+    const error = refusal(() => idem.createFunction({ id: "fn" }, { event: "a/c" }, async () => null));
+    expect(error.code).toBe("FUNCTION_INVALID");
+  });
+
+  test("a cron that cannot be read names its fault; one that can is not available yet", () => {
+    const broken = refusal(() => define({ id: "fn" }, { cron: "every day" }));
+    expect((broken.cause as IdemError).code).toBe("CRON_INVALID");
+    const fine = refusal(() => define({ id: "fn" }, { cron: "TZ=Europe/Paris 0 9 * * 1" }));
+    expect((fine.cause as IdemError).code).toBe("OPTION_INVALID");
+    expect(fine.message).toContain("cron triggers are not available in this version");
+  });
+});
+
+test("whatever the options are, the answer is a function or an IdemError, and the client goes on", async () => {
+  const { idem } = testIdem();
+  const odd = fc.oneof(fc.anything(), fc.constantFrom("24h", "1s", "event.id", 0, 5, true));
+  let count = 0;
+  fc.assert(
+    fc.property(
+      fc.record(
+        {
+          id: fc.oneof(fc.constant("ok"), fc.string({ unit: "binary" }), fc.anything()),
+          retries: odd,
+          idempotency: fc.oneof(odd, fc.record({ key: odd, window: odd, onFailure: odd, onMissing: odd })),
+          timeouts: fc.oneof(odd, fc.record({ start: odd, finish: odd })),
+          backoff: odd,
+          name: odd,
+          middleware: odd,
+          onFailure: odd,
+        },
+        { requiredKeys: ["id"] },
+      ),
+      fc.oneof(fc.record({ event: odd, if: odd }, { requiredKeys: [] }), fc.record({ cron: odd }), fc.anything()),
+      (options, trigger) => {
+        try {
+          const id = options.id === "ok" ? `ok-${count++}` : options.id;
+          idem.createFunction({ ...options, id } as any, trigger as any, (async () => null) as any);
+        } catch (error) {
+          expect(error).toBeInstanceOf(IdemError);
+        }
+      },
+    ),
+    { numRuns: 500 },
+  );
+  idem.createFunction({ id: "sane" }, { event: "a/sane" }, async () => "ran");
+  await idem.start();
+  const { decisions } = await idem.send({ name: "a/sane" });
+  const sane = decisions.find((decision) => decision.function === "sane");
+  expect(await idem.runs.wait(sane!.runId!)).toMatchObject({ output: "ran" });
+});
+
+describe("a client that cannot be made is refused with the option that is wrong", () => {
+  test.each([
+    ["no id", {}],
+    ["an empty id", { id: "" }],
+    ["an id with a slash", { id: "a/b" }],
+    ["no runs at all", { id: "a", runsInFlight: 0 }],
+    ["half a run", { id: "a", runsInFlight: 1.5 }],
+    ["a window of nothing", { id: "a", eventWindow: 0 }],
+    ["an unreadable window", { id: "a", eventWindow: "soon" }],
+  ])("%s", (_, options) => {
+    expect(() => new Idem(options as any)).toThrow(IdemError);
+  });
+
+  test.each(["", "redis://x", "postgres://u:secret@h/db", "sqlite:"])("store %s", async (store) => {
+    const idem = new Idem({ id: "a", store });
+    const error = await idem.send({ name: "a/b" }).catch((caught) => caught);
+    expect(error).toMatchObject({ code: "STORE_URL_INVALID" });
+    expect(error.message).not.toContain("secret");
+  });
+});

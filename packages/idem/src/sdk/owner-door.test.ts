@@ -1,0 +1,134 @@
+// The owner's local socket, over real files and real sockets.
+import { lstatSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { localSocketName, nodeLocalSockets } from "../platform/node-local-sockets.ts";
+import { nodePlatform } from "../platform/node-platform.ts";
+import { MemoryStore } from "../store/memory/store.ts";
+import { Idem } from "./client.ts";
+import { openDesk } from "./owner-desk.ts";
+import { callOwner, lineCharsMax, openOwnerDoor } from "./owner-door.ts";
+
+const silent = { debug() {}, info() {}, warn() {}, error() {} };
+
+function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), "idem-door-"));
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+async function openDoor(file = join(folder(), "shop.db")) {
+  writeFileSync(file, "");
+  const store = new MemoryStore(nodePlatform);
+  const clients = new Map<string, Idem<any>>();
+  const clientIn = (env: string) => {
+    const client = clients.get(env) ?? new Idem({ id: "shop", env, store, logger: silent });
+    clients.set(env, client);
+    return client;
+  };
+  const ask = openDesk({ store, owner: "the owner", clientIn });
+  const door = await openOwnerDoor(nodeLocalSockets, file, ask, nodePlatform);
+  onTestFinished(() => door.close());
+  return { file, door, store, clientIn };
+}
+
+async function call(file: string) {
+  const owner = await callOwner(nodeLocalSockets, file, nodePlatform, 5_000);
+  if (owner === null) throw new Error("nobody answers");
+  onTestFinished(() => owner.close());
+  return owner.ask;
+}
+
+describe("the owner's door", () => {
+  test("send, rerun, cancel, release and prune happen in the owner's store, in the environment asked for", async () => {
+    const { file, clientIn } = await openDoor();
+    const ask = await call(file);
+    clientIn("default").createFunction(
+      { id: "pay", idempotency: "event.data.orderId" },
+      { event: "order/paid" },
+      () => 1,
+    );
+    expect(await ask("hello", "default", {})).toEqual({ owner: "the owner" });
+    const sent = await ask("send", "default", { event: { name: "order/paid", data: { orderId: 7 } } });
+    const runId = sent.decisions[0]!.runId!;
+    expect((await ask("rerun", "default", { runId })).runId).not.toBe(runId);
+    expect(await ask("cancel", "default", { runId, reason: "no" })).toEqual({ cancelled: true });
+    expect(await ask("release", "default", { scope: "fn:shop-pay", key: "7", reason: "by hand" })).toEqual({
+      answer: "released",
+    });
+    expect((await ask("send", "staging", { event: { name: "order/paid" } })).unmatched).toBe(true);
+    expect(await clientIn("staging").events.list()).toHaveLength(1);
+    expect(await ask("prune", "staging", { before: Date.now() + 1_000, after: "" })).toMatchObject({
+      deleted: { events: 1 },
+    });
+  });
+
+  test("an error comes through as the error it was", async () => {
+    const { file } = await openDoor();
+    const ask = await call(file);
+    await expect(ask("rerun", "default", { runId: "none" })).rejects.toMatchObject({ code: "RUN_UNKNOWN" });
+    await expect(ask("send", "default", { event: { name: "" } })).rejects.toMatchObject({ code: "EVENT_INVALID" });
+    await expect(ask("drop" as never, "default", {} as never)).rejects.toMatchObject({ code: "OPTION_INVALID" });
+    await expect(ask("constructor" as never, "default", {} as never)).rejects.toMatchObject({ code: "OPTION_INVALID" });
+    await expect(ask("cancel", "", { runId: "x", reason: "y" })).rejects.toMatchObject({ code: "OPTION_INVALID" });
+    await expect(ask("prune", "e", { before: "x" as never, after: "" })).rejects.toMatchObject({
+      code: "OPTION_INVALID",
+    });
+  });
+
+  test("only its user may open it", async () => {
+    const { file } = await openDoor();
+    expect(lstatSync(`${file}-sock`).mode & 0o777).toBe(0o600);
+  });
+
+  test("lines that are no requests are refused, and a line without an end is cut off at its bound", async () => {
+    const { file } = await openDoor();
+    const talk = (text: string) =>
+      new Promise<string>((resolve) => {
+        let heard = "";
+        const socket = connect(localSocketName(file));
+        socket.on("data", (chunk) => {
+          heard += chunk;
+          if (heard.endsWith("\n")) socket.end();
+        });
+        socket.on("error", () => {});
+        socket.on("close", () => resolve(heard));
+        socket.write(text);
+      });
+    expect(JSON.parse(await talk("not json\n"))).toMatchObject({ ok: false });
+    expect(JSON.parse(await talk("[1]\n"))).toMatchObject({ ok: false, code: "OPTION_INVALID" });
+    expect(JSON.parse(await talk("null\n"))).toMatchObject({ ok: false, code: "OPTION_INVALID" });
+    expect(JSON.parse(await talk("x".repeat(lineCharsMax + 1)))).toMatchObject({ ok: false, code: "OPTION_INVALID" });
+    const ask = await call(file);
+    expect(await ask("hello", "default", {})).toEqual({ owner: "the owner" });
+  });
+
+  test("a dead owner's socket is replaced, and asking a dead owner finds nobody", async () => {
+    const file = join(folder(), "shop.db");
+    const { door } = await openDoor(file);
+    await door.close();
+    expect(await callOwner(nodeLocalSockets, file, nodePlatform, 1_000)).toBeNull();
+    writeFileSync(`${file}-sock`, "left behind");
+    expect(await callOwner(nodeLocalSockets, file, nodePlatform, 1_000)).toBeNull();
+    await openDoor(file);
+    expect(await (await call(file))("hello", "default", {})).toEqual({ owner: "the owner" });
+  });
+
+  test("a path too long for a socket leads to a name in the temporary folder, the same for both sides", async () => {
+    const deep = join(folder(), "d".repeat(120));
+    mkdirSync(deep);
+    const { file } = await openDoor(join(deep, "shop.db"));
+    expect(localSocketName(file).startsWith(tmpdir())).toBe(true);
+    expect(await (await call(file))("hello", "default", {})).toEqual({ owner: "the owner" });
+  });
+
+  test("an owner that goes away leaves no asker waiting", async () => {
+    const { file, door } = await openDoor();
+    const ask = await call(file);
+    await ask("hello", "default", {});
+    await door.close();
+    await expect(ask("hello", "default", {})).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+  });
+});

@@ -1,0 +1,76 @@
+// The engine under test, loaded from a folder: the built package, or a copy of it with a defect.
+import { dirname, join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import type * as Index from "../packages/idem/dist/index.js";
+import type * as NodePlatform from "../packages/idem/dist/platform/node-platform.js";
+import type { CrashPoint, Platform } from "../packages/idem/dist/platform/platform.js";
+import type * as Core from "../packages/idem/dist/store/sqlite/core.js";
+import type * as Health from "../packages/idem/dist/store/sqlite/health-reads.js";
+import type * as Migrations from "../packages/idem/dist/store/sqlite/migrations.js";
+import type * as ReadOnly from "../packages/idem/dist/store/sqlite/read-only-store.js";
+import type * as Thread from "../packages/idem/dist/store/sqlite/thread-store.js";
+import type { RunMemo } from "../packages/idem/dist/store/store.js";
+
+export type { CrashPoint, Platform, RunMemo };
+export type Idem = InstanceType<typeof Index.Idem>;
+
+export interface EngineUnderTest {
+  readonly Idem: typeof Index.Idem;
+  readonly nodePlatform: typeof NodePlatform.nodePlatform;
+  readonly openThreadStore: typeof Thread.openThreadStore;
+  readonly openReadOnlyStore: typeof ReadOnly.openReadOnlyStore;
+  readonly SqliteCore: typeof Core.SqliteCore;
+  readonly health: typeof Health;
+  readonly migrations: ReturnType<typeof Migrations.loadMigrations>;
+}
+
+/** The repository's root, from torture/ as well as from torture/dist/. */
+export const root = (() => {
+  const here = dirname(fileURLToPath(import.meta.url));
+  return here.endsWith("dist") ? join(here, "..", "..") : join(here, "..");
+})();
+
+/** A program of this folder, as a process runs it. */
+export const program = (name: string): string => join(root, "torture", "dist", `${name}.js`);
+
+export const builtEngine = join(root, "packages", "idem", "dist");
+
+export async function loadEngine(folder = builtEngine): Promise<EngineUnderTest> {
+  const load = (file: string): Promise<any> => import(pathToFileURL(join(folder, file)).href);
+  const [index, platform, thread, readOnly, core, health, migrations] = await Promise.all([
+    load("index.js"),
+    load("platform/node-platform.js"),
+    load("store/sqlite/thread-store.js"),
+    load("store/sqlite/read-only-store.js"),
+    load("store/sqlite/core.js"),
+    load("store/sqlite/health-reads.js"),
+    load("store/sqlite/migrations.js"),
+  ]);
+  return {
+    Idem: index.Idem,
+    nodePlatform: platform.nodePlatform,
+    openThreadStore: thread.openThreadStore,
+    openReadOnlyStore: readOnly.openReadOnlyStore,
+    SqliteCore: core.SqliteCore,
+    health,
+    migrations: migrations.loadMigrations(),
+  };
+}
+
+/** Every named crash point; the compiler refuses a list that misses one. */
+const points: Record<CrashPoint, true> = {
+  "ingest:before-commit": true,
+  "ingest:after-commit": true,
+  "lease:after-commit": true,
+  "step:before-attempt": true,
+  "step:before-commit": true,
+  "step:after-commit": true,
+  "suspend:before-commit": true,
+  "suspend:after-commit": true,
+  "finish:before-commit": true,
+  "finish:after-commit": true,
+  "deliver:before-commit": true,
+  "deliver:after-commit": true,
+  "rescue:after-commit": true,
+};
+export const crashPoints = Object.keys(points) as CrashPoint[];

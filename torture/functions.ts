@@ -1,0 +1,120 @@
+// The functions under test. Each tells the ledger what it enters and what it is given back; each step's value carries chance,
+// so that a body run twice cannot give the same value twice.
+import { randomBytes } from "node:crypto";
+import { flakyRetries } from "./answers.ts";
+import type { Idem } from "./engine.ts";
+import type { LedgerClient } from "./ledger-client.ts";
+import { hashOf } from "./records.ts";
+
+interface StepValue {
+  readonly answer: number;
+  readonly nonce: string;
+}
+
+/** How the ledger names what code was given: the JSON the store would keep. */
+export const valueHash = (value: unknown): string => hashOf(JSON.stringify(value ?? null));
+export const errorHash = (error: unknown): string => hashOf(`error ${(error as Error).message}`);
+
+// Far behind the end of any torture.
+const patience = "1d";
+const unansweredMs = 60;
+
+export function defineFunctions(idem: Idem, ledger: LedgerClient): void {
+  type Tools = { readonly runId: string; readonly step: any };
+  const told = async <T>(runId: string, name: string, given: Promise<T>): Promise<T> => {
+    try {
+      const value = await given;
+      ledger.tell(["value", Date.now(), runId, name, valueHash(value)]);
+      return value;
+    } catch (error) {
+      ledger.tell(["value", Date.now(), runId, name, errorHash(error)]);
+      throw error;
+    }
+  };
+  const compute = ({ runId, step }: Tools, name: string, body: (attempt: number) => number): Promise<StepValue> =>
+    told(
+      runId,
+      name,
+      step.run(name, async ({ key, attempt }: { key: string; attempt: number }) => {
+        await ledger.sure(["enter", Date.now(), runId, name, attempt, key]);
+        return { answer: body(attempt), nonce: randomBytes(6).toString("hex") };
+      }),
+    );
+
+  idem.createFunction(
+    { id: "fulfil", retries: 0, idempotency: "event.data.order" },
+    { event: "order/paid" },
+    async ({ event, ...tools }) => {
+      const { order } = event.data;
+      const reserved = await compute(tools, "reserve", () => order + 1);
+      const charged = await compute(tools, "charge", () => reserved.answer + order + 2);
+      const { step, runId } = tools;
+      await told(runId, "receipt", step.sendEvent("receipt", { name: "receipt/made", data: { order } }));
+      const shipped = await compute(tools, "ship", () => charged.answer + order + 3);
+      return { order, total: shipped.answer };
+    },
+  );
+
+  idem.createFunction({ id: "receipt", retries: 0 }, { event: "receipt/made" }, async ({ event, ...tools }) => {
+    const { answer } = await compute(tools, "print", () => event.data.order);
+    return { receiptOf: answer };
+  });
+
+  idem.createFunction({ id: "fan", retries: 0 }, { event: "fan/go" }, async ({ event, ...tools }) => {
+    const parts = await Promise.all([0, 1, 2].map((n) => compute(tools, `part-${n}`, () => event.data.number + n)));
+    return { sum: parts.reduce((total, { answer }) => total + answer, 0) };
+  });
+
+  idem.createFunction(
+    { id: "flaky", retries: flakyRetries, backoff: (attempt) => attempt * 7 },
+    { event: "flaky/go" },
+    async ({ event, ...tools }) => {
+      const { number, failures } = event.data;
+      const { answer } = await compute(tools, "try", (attempt) => {
+        if (attempt <= failures) throw new Error(`attempt ${attempt} of ${number} fails as planned`);
+        return attempt;
+      });
+      return { number, attempts: answer };
+    },
+  );
+
+  idem.createFunction({ id: "nap", retries: 0 }, { event: "nap/go" }, async ({ event, ...tools }) => {
+    const { number, ms } = event.data;
+    await compute(tools, "before", () => number);
+    ledger.tell(["asked-sleep", Date.now(), tools.runId, ms]);
+    await tools.step.sleep("nap", ms);
+    ledger.tell(["woke", Date.now(), tools.runId]);
+    await compute(tools, "after", () => number);
+    return { number };
+  });
+
+  idem.createFunction({ id: "ticket", retries: 0 }, { event: "ticket/opened" }, async ({ event, step, runId }) => {
+    const { ticket, isAnswered } = event.data;
+    const approval = await told(
+      runId,
+      "approval",
+      step.waitForEvent("approval", {
+        event: "approval/given",
+        match: "data.ticket",
+        timeout: isAnswered ? patience : unansweredMs,
+      }),
+    );
+    return { ticket, isApproved: approval !== null };
+  });
+
+  const twice = idem.createFunction({ id: "twice", retries: 0 }, [], async ({ event, ...tools }) => {
+    return (await compute(tools, "multiply", () => event.data.number * 2)).answer;
+  });
+
+  idem.createFunction({ id: "double", retries: 0 }, { event: "double/go" }, async ({ event, step, runId }) => {
+    const { number } = event.data;
+    const doubled = await told(runId, "ask", step.invoke("ask", { function: twice, data: { number } }));
+    return { doubled };
+  });
+
+  // Works until somebody cancels it, or sleeps where nobody did in time.
+  idem.createFunction({ id: "long", retries: 0 }, { event: "long/go" }, async ({ event, ...tools }) => {
+    for (let lap = 0; lap < 100; lap++) await compute(tools, `lap-${lap}`, () => event.data.number);
+    await tools.step.sleep("too-long", patience);
+  });
+}

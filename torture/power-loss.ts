@@ -1,0 +1,171 @@
+// Power loss: a victim's writes and syncs are traced, and replayed into every kind of disk it may find after a cut at the
+// instant of a promise. With synchronous=FULL nothing promised may be missing. With NORMAL something must be, or this test
+// would not notice (reliability §3.3).
+import { spawn, spawnSync } from "node:child_process";
+import { createReadStream, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, dirname, join } from "node:path";
+import { createInterface } from "node:readline";
+import { Chance } from "./chance.ts";
+import { Disk, lossModes } from "./disk.ts";
+import { type EngineUnderTest, loadEngine, program } from "./engine.ts";
+import type { PowerLife, Promised } from "./power-victim.ts";
+import { hashOf } from "./records.ts";
+import { StraceReader, tracedCalls } from "./strace-log.ts";
+
+export interface PowerLossOptions {
+  readonly engine: string;
+  readonly seed: number;
+  readonly runs: number;
+  readonly synchronous: "FULL" | "NORMAL";
+  /** At most this many instants are looked at, evenly spread over all promises. */
+  readonly cutsMax: number;
+  readonly onCut?: (done: number, of: number) => void;
+}
+
+export interface PowerLossResult {
+  readonly promises: number;
+  readonly cuts: number;
+  readonly images: number;
+  readonly writes: number;
+  readonly syncs: number;
+  /** Images in which something promised was missing or changed. */
+  readonly lossyImages: number;
+  readonly worstLoss: number;
+  readonly damagedImages: number;
+  readonly examples: readonly string[];
+}
+
+/** Why power loss cannot be tested on this machine; null when it can. */
+export function whyNoTrace(): string | null {
+  const { error, status, stderr } = spawnSync("strace", ["-f", "-o", "/dev/null", "true"], { encoding: "utf8" });
+  if (error !== undefined) return "strace is not installed (apt-get install strace)";
+  return status === 0 ? null : `strace cannot trace here: ${stderr.trim()}`;
+}
+
+export async function losePower(options: PowerLossOptions): Promise<PowerLossResult> {
+  const folder = mkdtempSync(join(tmpdir(), "idem-power-"));
+  try {
+    const log = await trace(folder, options);
+    return await replay(folder, log, options);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function trace(folder: string, { engine, runs, synchronous }: PowerLossOptions): Promise<string> {
+  const log = join(folder, "strace.log");
+  const life: PowerLife = { folder, engine, runs, synchronous };
+  // The longest write is a page of 4 KiB or a transaction's worth of them; a cut one is noticed.
+  const flags = ["-f", "-xx", "-s", "1048576", "-e", `trace=${tracedCalls.join(",")}`, "-e", "signal=none", "-o", log];
+  const args = [...flags, process.execPath, program("power-victim"), JSON.stringify(life)];
+  const child = spawn("strace", args, { stdio: ["ignore", "inherit", "inherit"] });
+  const code = await new Promise((resolve, reject) => child.once("exit", resolve).once("error", reject));
+  if (code !== 0) throw new Error(`The traced process ended with ${code}`);
+  return log;
+}
+
+async function replay(folder: string, log: string, options: PowerLossOptions): Promise<PowerLossResult> {
+  const engine = await loadEngine(options.engine);
+  const chance = new Chance(options.seed, "power");
+  const acks = join(folder, "acks");
+  const store = join(folder, "idem.db");
+  // The lock and the socket are the operating system's; the index of the log is made anew from the log.
+  const isStore = (path: string) => path === folder || path === store || path === `${store}-wal` || path === `${store}-journal`;
+  const promiseCount = await countPromises(log, acks);
+  const every = Math.max(1, Math.floor(promiseCount / options.cutsMax));
+  const disk = new Disk();
+  const reader = new StraceReader((path) => isStore(path) || path === acks);
+  const promised: Promised[] = [];
+  const result = { cuts: 0, images: 0, lossyImages: 0, worstLoss: 0, damagedImages: 0, examples: [] as string[] };
+  for await (const line of linesOf(log)) {
+    for (const call of reader.read(line)) {
+      if (!("path" in call) || call.path !== acks) {
+        disk.apply(call);
+        continue;
+      }
+      if (call.kind !== "append") continue;
+      promised.push(JSON.parse(call.bytes.toString()));
+      if (promised.length % every !== 0) continue;
+      result.cuts++;
+      for (const mode of lossModes) {
+        result.images++;
+        const { lost, damage } = judge(disk.image(mode, chance), promised, engine);
+        if (lost.length > 0) result.lossyImages++;
+        if (damage.length > 0) result.damagedImages++;
+        result.worstLoss = Math.max(result.worstLoss, lost.length);
+        if (lost.length + damage.length > 0 && result.examples.length < 5) {
+          result.examples.push(`after ${promised.length} promises, ${mode}: ${[...damage, ...lost].slice(0, 3).join("; ")}`);
+        }
+      }
+      options.onCut?.(result.cuts, Math.floor(promiseCount / every));
+    }
+  }
+  return { promises: promised.length, ...disk.counts, ...result };
+}
+
+async function countPromises(log: string, acks: string): Promise<number> {
+  const reader = new StraceReader((path) => path === acks);
+  let count = 0;
+  for await (const line of linesOf(log)) for (const call of reader.read(line)) if (call.kind === "append") count++;
+  return count;
+}
+
+const linesOf = (log: string) => createInterface({ input: createReadStream(log), crlfDelay: Number.POSITIVE_INFINITY });
+
+// ------------------------------------------------------------------------------------------------ one image
+
+/** In memory where there is such a disk: an image is read once and its own syncs prove nothing. */
+const imagesFolder = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
+
+/** Opens an image as the next owner would, and looks for everything that was promised. */
+function judge(
+  image: ReadonlyMap<string, Buffer>,
+  promised: readonly Promised[],
+  { SqliteCore, openReadOnlyStore, health, migrations, nodePlatform }: EngineUnderTest,
+): { readonly lost: string[]; readonly damage: string[] } {
+  const folder = mkdtempSync(join(imagesFolder, "idem-image-"));
+  try {
+    for (const [path, bytes] of image) writeFileSync(join(folder, basename(path)), bytes);
+    const path = join(folder, "idem.db");
+    const core = new SqliteCore({ path, migrations, clock: nodePlatform, owner: "after the cut" });
+    const lost = promised.filter((fact) => !isKept(fact, core.reads)).map((fact) => `${fact.kind} is gone: ${nameOf(fact)}`);
+    core.close();
+    const { connection } = openReadOnlyStore({ path, migrations, clock: nodePlatform });
+    const damage = health.checkIntegrity(connection, "full");
+    connection.close();
+    return { lost, damage };
+  } catch (error) {
+    return { lost: [], damage: [`the store does not open: ${(error as Error).message}`] };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const nameOf = (fact: Promised): string =>
+  fact.kind === "event" ? fact.id : fact.kind === "step" ? `${fact.run} ${fact.step}` : fact.run;
+
+type Reads = InstanceType<EngineUnderTest["SqliteCore"]>["reads"];
+
+function isKept(fact: Promised, reads: Reads): boolean {
+  const env = "default";
+  switch (fact.kind) {
+    case "event": {
+      const event = reads.event(env, fact.id);
+      return event !== null && hashOf(event.data) === fact.hash;
+    }
+    case "step": {
+      const step = reads.runMemo(env, fact.run)?.steps.find(({ name }) => name === fact.step);
+      return step !== undefined && hashOf(step.outcome.json) === fact.hash;
+    }
+    case "end": {
+      const run = reads.run(env, fact.run);
+      return run?.state === "completed" && hashOf(run.result!) === fact.hash;
+    }
+  }
+}
+
+/** Where a report may be written. */
+export function ensureFolder(path: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+}

@@ -1,0 +1,145 @@
+// The ledger's lines as facts to compare with. Order is everything: `order` counts lines.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { AckedDecision, LedgerRecord } from "./records.ts";
+
+export interface Acked {
+  readonly call: number;
+  readonly index: number;
+  readonly eventId: string;
+  readonly hash: string;
+  readonly decisions: readonly AckedDecision[];
+}
+
+export interface Entry {
+  readonly order: number;
+  readonly attempt: number;
+  readonly key: string;
+}
+
+export interface StepFacts {
+  readonly entries: Entry[];
+  /** When its value was first given to the code; null when it never was. */
+  returnedAt: number | null;
+  readonly hashes: Set<string>;
+}
+
+export interface Sleep {
+  readonly ms: number;
+  readonly askedAt: number;
+  wokeAt: number | null;
+}
+
+export interface LedgerFacts {
+  readonly recordCount: number;
+  readonly acked: readonly Acked[];
+  readonly ackedOthers: readonly { readonly eventId: string; readonly hash: string }[];
+  readonly tried: ReadonlySet<number>;
+  readonly answered: ReadonlySet<number>;
+  /** By "run step". */
+  readonly steps: ReadonlyMap<string, StepFacts>;
+  readonly lastEntryOfRun: ReadonlyMap<string, number>;
+  readonly sleeps: ReadonlyMap<string, Sleep>;
+  readonly ends: ReadonlyMap<string, { readonly state: string; readonly hash: string }[]>;
+  readonly cancels: readonly { readonly order: number; readonly run: string; readonly won: boolean }[];
+  /** For each life that got so far: from its first instruction to its first progress. */
+  readonly recoveryMs: readonly number[];
+}
+
+export function readLedger(folder: string): LedgerFacts {
+  const acked: Acked[] = [];
+  const ackedOthers: { eventId: string; hash: string }[] = [];
+  const tried = new Set<number>();
+  const answered = new Set<number>();
+  const steps = new Map<string, StepFacts>();
+  const lastEntryOfRun = new Map<string, number>();
+  const sleeps = new Map<string, Sleep>();
+  const ends = new Map<string, { state: string; hash: string }[]>();
+  const cancels: { order: number; run: string; won: boolean }[] = [];
+  const recoveryMs: number[] = [];
+  let bornAt: number | null = null;
+
+  const stepOf = (run: string, step: string): StepFacts => {
+    const name = `${run} ${step}`;
+    const facts = steps.get(name) ?? { entries: [], returnedAt: null, hashes: new Set() };
+    steps.set(name, facts);
+    return facts;
+  };
+  const progress = (at: number) => {
+    if (bornAt !== null) recoveryMs.push(at - bornAt);
+    bornAt = null;
+  };
+  const take = (record: LedgerRecord, order: number): void => {
+    switch (record[0]) {
+      case "life":
+        bornAt = record[2];
+        return;
+      case "started":
+        return;
+      case "try":
+        tried.add(record[1]);
+        return;
+      case "ack": {
+        const [, at, call, ids, hashes, decisions] = record;
+        answered.add(call);
+        progress(at);
+        ids.forEach((eventId, index) => {
+          const own = decisions.filter(([id]) => id === eventId);
+          acked.push({ call, index, eventId, hash: hashes[index]!, decisions: own });
+        });
+        return;
+      }
+      case "ack-other":
+        ackedOthers.push({ eventId: record[2], hash: record[3] });
+        return;
+      case "enter": {
+        const [, at, run, step, attempt, key] = record;
+        progress(at);
+        stepOf(run, step).entries.push({ order, attempt, key });
+        lastEntryOfRun.set(run, order);
+        return;
+      }
+      case "value": {
+        const [, at, run, step, hash] = record;
+        progress(at);
+        const facts = stepOf(run, step);
+        facts.returnedAt ??= order;
+        facts.hashes.add(hash);
+        return;
+      }
+      case "asked-sleep": {
+        const [, askedAt, run, ms] = record;
+        if (!sleeps.has(run)) sleeps.set(run, { ms, askedAt, wokeAt: null });
+        return;
+      }
+      case "woke":
+        sleeps.get(record[2])!.wokeAt ??= record[1];
+        return;
+      case "end": {
+        const [, run, state, hash] = record;
+        ends.set(run, [...(ends.get(run) ?? []), { state, hash }]);
+        return;
+      }
+      case "cancel":
+        cancels.push({ order, run: record[1], won: record[2] });
+    }
+  };
+
+  const lines = readFileSync(join(folder, "ledger.jsonl"), "utf8").split("\n").slice(0, -1);
+  lines.forEach((line, order) => {
+    take(JSON.parse(line), order);
+  });
+  return {
+    recordCount: lines.length,
+    acked,
+    ackedOthers,
+    tried,
+    answered,
+    steps,
+    lastEntryOfRun,
+    sleeps,
+    ends,
+    cancels,
+    recoveryMs,
+  };
+}

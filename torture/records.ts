@@ -1,0 +1,39 @@
+// What the ledger keeps: one JSON list per line. Everything is told by the process under test as it happens; nothing is
+// asked of the engine afterwards.
+import { createHash } from "node:crypto";
+
+export type AckedDecision = readonly [eventId: string, fn: string, kind: string, runId: string | null];
+
+export type LedgerRecord =
+  /** A process came to life. */
+  | readonly ["life", life: number, bornAt: number]
+  /** The engine was started; work from earlier lives may go on. */
+  | readonly ["started", at: number]
+  /** A call is about to be made. */
+  | readonly ["try", call: number]
+  /** send() answered: the stored events' ids with the hashes of what was given, and the decisions. */
+  | readonly ["ack", at: number, call: number, ids: readonly string[], hashes: readonly string[], AckedDecision[]]
+  /** An event outside the numbered calls was acknowledged (an approval somebody waits for). */
+  | readonly ["ack-other", at: number, id: string, hash: string]
+  | readonly ["enter", at: number, run: string, step: string, attempt: number, key: string]
+  /** The code received a step's value, or its error. */
+  | readonly ["value", at: number, run: string, step: string, hash: string]
+  | readonly ["asked-sleep", at: number, run: string, ms: number]
+  | readonly ["woke", at: number, run: string]
+  /** A client saw the run's end. */
+  | readonly ["end", run: string, state: string, hash: string]
+  /** A client's cancel was answered. */
+  | readonly ["cancel", run: string, won: boolean];
+
+/** What a new life must know of the lives before it. */
+export interface Greeting {
+  /** The first call nobody tried yet. */
+  readonly next: number;
+  /** Tried, and never answered. */
+  readonly unanswered: readonly number[];
+  /** Runs whose event was acknowledged and whose end no client has seen: run, call, index of the event. */
+  readonly unended: readonly (readonly [run: string, call: number, index: number])[];
+  readonly ackedCount: number;
+}
+
+export const hashOf = (text: string): string => createHash("sha256").update(text).digest("base64url").slice(0, 16);

@@ -1,0 +1,126 @@
+// The process under test: owns the store, executes functions and sends events, because one process owns the file. It goes on
+// where the life before it was cut off: calls without an answer are made again, runs without a seen end are watched again.
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { Chance } from "./chance.ts";
+import { type Crash, trappedPlatform } from "./crash-point.ts";
+import { loadEngine } from "./engine.ts";
+import { defineFunctions, valueHash } from "./functions.ts";
+import { connectLedger } from "./ledger-client.ts";
+import { type AckedDecision, hashOf } from "./records.ts";
+import { callOf, eventOf, type Sent } from "./workload.ts";
+
+export interface Life {
+  readonly folder: string;
+  readonly engine: string;
+  readonly seed: number;
+  readonly life: number;
+  readonly crash: Crash | null;
+  /** Null lives until it is killed. Otherwise: send until so many events are acknowledged in all, finish everything, leave. */
+  readonly ackedMin: number | null;
+}
+
+const callsInFlightMax = 8;
+// What a killed process leaves behind must be finished in the time of one life, or the backlog would grow for ever.
+const openRunsMax = 120;
+
+const life: Life = JSON.parse(process.argv[2]!);
+const { folder, seed } = life;
+const chance = new Chance(seed, "life", life.life);
+const bornAt = Date.now() - process.uptime() * 1_000;
+
+// Without the process that started it this one has no reason to live.
+process.on("disconnect", () => process.exit(1));
+
+const [engine, ledger] = await Promise.all([loadEngine(life.engine), connectLedger(folder)]);
+ledger.tell(["life", life.life, bornAt]);
+const idem = new engine.Idem({
+  id: "torture",
+  store: `sqlite:${join(folder, "idem.db")}`,
+  platform: trappedPlatform(engine.nodePlatform, life.crash),
+  runsInFlight: 64,
+});
+defineFunctions(idem, ledger);
+
+// ------------------------------------------------------------------------------------------------ runs
+
+const watched = new Map<string, Promise<void>>();
+
+/** Does for a run what its function needs from outside, and tells the ledger its end. */
+function watch(runId: string, event: Sent): void {
+  if (watched.has(runId)) return;
+  const seen = untilEnd(runId, event).finally(() => watched.delete(runId));
+  watched.set(runId, seen);
+}
+
+async function untilEnd(runId: string, event: Sent): Promise<void> {
+  let isOver = false;
+  const ended = idem.runs.wait(runId).finally(() => {
+    isOver = true;
+  });
+  if (event.name === "long/go") {
+    await delay(chance.int(1, 60));
+    const { cancelled } = await idem.runs.cancel(runId);
+    await ledger.sure(["cancel", runId, cancelled]);
+  }
+  if (event.name === "ticket/opened" && event.data.isAnswered) {
+    // An event that comes before anyone waits does not count, so the answer is given until it is heard.
+    while (!isOver) {
+      await approve(event.data.ticket);
+      await Promise.race([ended, delay(chance.int(20, 100))]);
+    }
+  }
+  const { state, output } = await ended;
+  ledger.tell(["end", runId, state, valueHash(output)]);
+}
+
+async function approve(ticket: number): Promise<void> {
+  const data = { ticket };
+  const { ids } = await idem.send({ name: "approval/given", data });
+  await ledger.sure(["ack-other", Date.now(), ids[0]!, hashOf(JSON.stringify(data))]);
+}
+
+// ------------------------------------------------------------------------------------------------ calls
+
+const { greeting } = ledger;
+const unanswered = [...greeting.unanswered];
+let next = greeting.next;
+let ackedCount = greeting.ackedCount;
+const calling = new Set<Promise<void>>();
+
+async function makeCall(call: number): Promise<void> {
+  const events = callOf(seed, call);
+  ledger.tell(["try", call]);
+  const { ids, decisions } = await idem.send(events);
+  const hashes = events.map(({ data }) => hashOf(JSON.stringify(data)));
+  const acked = decisions.map(({ eventId, function: fn, kind, runId }): AckedDecision => [eventId, fn, kind, runId]);
+  await ledger.sure(["ack", Date.now(), call, ids, hashes, acked]);
+  ackedCount += ids.length;
+  for (const { eventId, runId } of decisions) if (runId !== null) watch(runId, events[ids.indexOf(eventId)]!);
+}
+
+async function makeCalls(mayGoOn: () => boolean): Promise<void> {
+  while (unanswered.length > 0 || mayGoOn()) {
+    if (calling.size >= callsInFlightMax) await Promise.race(calling);
+    if (watched.size >= openRunsMax) await Promise.race(watched.values());
+    const made = makeCall(unanswered.shift() ?? next++).finally(() => calling.delete(made));
+    calling.add(made);
+    if (chance.happens(0.3)) await delay(chance.int(0, 6));
+  }
+  await Promise.all(calling);
+}
+
+await idem.start();
+ledger.tell(["started", Date.now()]);
+process.send!("started");
+for (const [run, call, index] of greeting.unended) watch(run, eventOf(seed, call, index));
+
+const { ackedMin } = life;
+await makeCalls(() => ackedMin === null || ackedCount < ackedMin);
+while (watched.size > 0) await Promise.all(watched.values());
+// Runs that no client asked for end too: receipts and invoked ones.
+for (const state of ["running", "queued", "waiting"] as const) {
+  for (const { id } of await idem.runs.list({ state, limit: 1_000 })) await idem.runs.wait(id);
+}
+await idem.stop();
+process.exit(0);

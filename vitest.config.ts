@@ -15,6 +15,7 @@ export default defineConfig({
       project("idem", ["packages/idem/src/**/*.test.ts"], ["**/tidy.test.ts"]),
       project("tidy", ["packages/idem/src/tidy.test.ts"]),
       project("sim", ["sim/**/*.test.ts"]),
+      project("torture", ["torture/**/*.test.ts"]),
       project("examples", ["examples/**/*.test.ts"]),
     ],
   },

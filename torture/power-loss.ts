@@ -2,9 +2,9 @@
 // instant of a promise. With synchronous=FULL nothing promised may be missing. With NORMAL something must be, or this test
 // would not notice (reliability §3.3).
 import { spawn, spawnSync } from "node:child_process";
-import { createReadStream, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createReadStream, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, dirname, join } from "node:path";
+import { basename, join } from "node:path";
 import { createInterface } from "node:readline";
 import { Chance } from "./chance.ts";
 import { Disk, lossModes } from "./disk.ts";
@@ -36,9 +36,12 @@ export interface PowerLossResult {
   readonly examples: readonly string[];
 }
 
+// A tool of the machine, not of a package: it may be missing.
+const tracer: string = "strace";
+
 /** Why power loss cannot be tested on this machine; null when it can. */
 export function whyNoTrace(): string | null {
-  const { error, status, stderr } = spawnSync("strace", ["-f", "-o", "/dev/null", "true"], { encoding: "utf8" });
+  const { error, status, stderr } = spawnSync(tracer, ["-f", "-o", "/dev/null", "true"], { encoding: "utf8" });
   if (error !== undefined) return "strace is not installed (apt-get install strace)";
   return status === 0 ? null : `strace cannot trace here: ${stderr.trim()}`;
 }
@@ -59,7 +62,7 @@ async function trace(folder: string, { engine, runs, synchronous }: PowerLossOpt
   // The longest write is a page of 4 KiB or a transaction's worth of them; a cut one is noticed.
   const flags = ["-f", "-xx", "-s", "1048576", "-e", `trace=${tracedCalls.join(",")}`, "-e", "signal=none", "-o", log];
   const args = [...flags, process.execPath, program("power-victim"), JSON.stringify(life)];
-  const child = spawn("strace", args, { stdio: ["ignore", "inherit", "inherit"] });
+  const child = spawn(tracer, args, { stdio: ["ignore", "inherit", "inherit"] });
   const code = await new Promise((resolve, reject) => child.once("exit", resolve).once("error", reject));
   if (code !== 0) throw new Error(`The traced process ended with ${code}`);
   return log;
@@ -71,7 +74,8 @@ async function replay(folder: string, log: string, options: PowerLossOptions): P
   const acks = join(folder, "acks");
   const store = join(folder, "idem.db");
   // The lock and the socket are the operating system's; the index of the log is made anew from the log.
-  const isStore = (path: string) => path === folder || path === store || path === `${store}-wal` || path === `${store}-journal`;
+  const isStore = (path: string) =>
+    path === folder || path === store || path === `${store}-wal` || path === `${store}-journal`;
   const promiseCount = await countPromises(log, acks);
   const every = Math.max(1, Math.floor(promiseCount / options.cutsMax));
   const disk = new Disk();
@@ -95,7 +99,9 @@ async function replay(folder: string, log: string, options: PowerLossOptions): P
         if (damage.length > 0) result.damagedImages++;
         result.worstLoss = Math.max(result.worstLoss, lost.length);
         if (lost.length + damage.length > 0 && result.examples.length < 5) {
-          result.examples.push(`after ${promised.length} promises, ${mode}: ${[...damage, ...lost].slice(0, 3).join("; ")}`);
+          result.examples.push(
+            `after ${promised.length} promises, ${mode}: ${[...damage, ...lost].slice(0, 3).join("; ")}`,
+          );
         }
       }
       options.onCut?.(result.cuts, Math.floor(promiseCount / every));
@@ -129,7 +135,9 @@ function judge(
     for (const [path, bytes] of image) writeFileSync(join(folder, basename(path)), bytes);
     const path = join(folder, "idem.db");
     const core = new SqliteCore({ path, migrations, clock: nodePlatform, owner: "after the cut" });
-    const lost = promised.filter((fact) => !isKept(fact, core.reads)).map((fact) => `${fact.kind} is gone: ${nameOf(fact)}`);
+    const lost = promised
+      .filter((fact) => !isKept(fact, core.reads))
+      .map((fact) => `${fact.kind} is gone: ${nameOf(fact)}`);
     core.close();
     const { connection } = openReadOnlyStore({ path, migrations, clock: nodePlatform });
     const damage = health.checkIntegrity(connection, "full");
@@ -163,9 +171,4 @@ function isKept(fact: Promised, reads: Reads): boolean {
       return run?.state === "completed" && hashOf(run.result!) === fact.hash;
     }
   }
-}
-
-/** Where a report may be written. */
-export function ensureFolder(path: string): void {
-  mkdirSync(dirname(path), { recursive: true });
 }

@@ -45,8 +45,11 @@ function originalOf(seed: number, call: number, index: number): Omit<Sent, "meta
   }
   if (kind < 0.55) return { name: "fan/go", id, data: { number } };
   if (kind < 0.68) return { name: "flaky/go", id, data: { number, failures: chance.int(0, 4) } };
-  if (kind < 0.8) return { name: "nap/go", id, data: { number, ms: chance.int(20, 300) } };
+  if (kind < 0.8) return { name: "nap/go", id, data: { number, ms: napMs(chance) } };
   if (kind < 0.88) return { name: "ticket/opened", id, data: { ticket: number, isAnswered: chance.happens(0.7) } };
   if (kind < 0.97) return { name: "double/go", id, data: { number } };
   return { name: "long/go", id, data: { number } };
 }
+
+/** Mostly within a life; some outlast several. */
+const napMs = (chance: Chance): number => (chance.happens(0.8) ? chance.int(20, 300) : chance.int(500, 2_500));

@@ -43,7 +43,12 @@ export class LeaseNames {
   trusts(name: string): boolean {
     const { platform, leaseTermMs } = this.options;
     const beatAt = this.beatAt.get(name);
-    return this.holds(name) && (beatAt === undefined || platform.monoMs() - beatAt < leaseTermMs * 0.75);
+    return this.holds(name) && beatAt !== undefined && platform.monoMs() - beatAt < leaseTermMs * 0.75;
+  }
+
+  /** The name to lease under; null while the store has not enlisted it: what a name it does not know holds is never rescued. */
+  get enlisted(): string | null {
+    return this.beatAt.has(this.current) ? this.current : null;
   }
 
   /** An answer that would have leased to this name is unknown. */
@@ -91,7 +96,7 @@ export class LeaseNames {
     for (const name of [this.current, ...this.retiring]) {
       try {
         const askedMono = platform.monoMs();
-        const trusted = this.trusts(name);
+        const trusted = !this.beatAt.has(name) || this.trusts(name);
         const { alive, now } = await store.heartbeat(name, leaseTermMs);
         time.note(askedMono, now);
         if (alive && trusted) this.beatAt.set(name, askedMono);

@@ -107,7 +107,7 @@ export class Worker {
 
   /** Slots for runs that are about to be accepted; the worker to lease them to, or null when all are taken. */
   reserve(fn: string): string | null {
-    if (this.stopped || !this.options.codes.has(fn)) return null;
+    if (this.stopped || this.names.enlisted === null || !this.options.codes.has(fn)) return null;
     if (this.free <= 0) return null;
     this.reserved++;
     return this.names.current;
@@ -126,7 +126,7 @@ export class Worker {
   }
 
   get takesDeliveries(): string | null {
-    return this.stopped ? null : this.names.current;
+    return this.stopped ? null : this.names.enlisted;
   }
 
   /** `leasedTo` is the name they were leased to, which may have been given up meanwhile. */
@@ -205,11 +205,11 @@ export class Worker {
     try {
       do {
         this.again = false;
-        if (this.free <= 0) break;
+        const worker = this.names.enlisted;
+        if (this.free <= 0 || worker === null) break;
         this.counts.ticks++;
         const max = Math.min(this.free, limits.leaseBatch);
         const askedMono = options.platform.monoMs();
-        const worker = this.names.current;
         const functions = [...options.codes.keys()];
         const answer = await options.store.lease({ env: options.env, worker, functions, max }).catch((error) => {
           this.names.doubt(worker);

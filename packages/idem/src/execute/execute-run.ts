@@ -145,6 +145,7 @@ export function executeRun(
         attempt,
         maxAttempts: attemptsMax,
       });
+      pass.codeIsOver();
       await pass.idle();
       const json = toJson(value, `The value returned by function "${config.id}"`);
       if (Buffer.byteLength(json) > limits.stepBytesMax) {
@@ -157,6 +158,7 @@ export function executeRun(
       await runHooks({ ok: true, value });
       return await end(ending("completed", json));
     } catch (error) {
+      pass.codeIsOver();
       await pass.idle();
       const now = ports.now();
       const next = nextAttempt(

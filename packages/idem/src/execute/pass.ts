@@ -14,6 +14,7 @@ import type { Step, StepKind } from "../model/step.ts";
 import type { Timer } from "../platform/platform.ts";
 import type { AdvanceAnswer, NewFailedAttempt, RunMemo } from "../store/store.ts";
 import { attemptStep, checkSize, type PassLimits } from "./attempt-step.ts";
+import { CommitQueue } from "./commit-queue.ts";
 import { HandOut } from "./hand-out.ts";
 import { Memo } from "./memo.ts";
 import type { Op, OpIds, Ran, Work } from "./operation.ts";
@@ -38,6 +39,7 @@ export class Pass {
   private newAttempts: NewFailedAttempt[] = [];
   /** Attempts and commits that must be over before the run may be given back. */
   private running = 0;
+  private attempting = 0;
   /** Bytes of values that are on their way into the store. */
   private bytesComing = 0;
   private startPlanned = false;
@@ -46,7 +48,7 @@ export class Pass {
   private ending = false;
   private draining = false;
   private gate: Promise<unknown> | null = null;
-  private flushing: Promise<void> | null = null;
+  private readonly commits = new CommitQueue((patch) => this.commitTogether(patch));
   private whenIdle: (() => void)[] = [];
   private timer: Timer | null = null;
 
@@ -157,6 +159,11 @@ export class Pass {
     });
   }
 
+  /** The code has returned or thrown: what still runs may end, nothing new begins, and the run is not suspended any more. */
+  codeIsOver(): void {
+    this.ending = true;
+  }
+
   /** Ends or suspends the run by the word of the code itself. */
   async conclude(patch: Patch): Promise<Advanced | null> {
     while (this.running > 0 && !this.isClosed) await this.idle();
@@ -211,7 +218,7 @@ export class Pass {
     const attempts = found.filter((op) => op.work.kind === "attempt");
     if (this.newWaits.length > 0 && attempts.length > 0) this.flush();
     for (const op of attempts) if (this.admit(op)) this.startAttempt(op);
-    if (this.newWaits.length > 0 || this.open.size > this.running) this.planCheck();
+    this.planCheckIfBlocked();
   }
 
   /** Whether the run may have one more step. */
@@ -237,12 +244,19 @@ export class Pass {
     }
     op.blockedUntil = null;
     this.running++;
+    this.attempting++;
     this.attempt(op)
       .catch((error) => this.close({ kind: "broken", error }))
       .finally(() => {
+        this.attempting--;
         this.leave();
-        if (this.open.size > 0) this.planCheck();
+        this.planCheckIfBlocked();
       });
+  }
+
+  /** Something open is neither being attempted nor on its way to the code. */
+  private planCheckIfBlocked(): void {
+    if (this.open.size > this.attempting) this.planCheck();
   }
 
   private leave(): void {
@@ -299,8 +313,15 @@ export class Pass {
 
   // ------------------------------------------------------------------------------------------------ committing
 
-  /** Sends a patch and takes in what came back. */
+  /** Resolves once the patch is committed and its outcomes are on their way to the code. */
   private async commit(patch: Patch): Promise<void> {
+    this.running++;
+    await this.commits.add(patch);
+    this.leave();
+    this.planCheckIfBlocked();
+  }
+
+  private async commitTogether(patch: Patch): Promise<void> {
     const answer = await this.send(patch);
     if (answer === null) return;
     const steps = patch.steps ?? [];
@@ -327,8 +348,6 @@ export class Pass {
   private async send(patch: Patch): Promise<Advanced | null> {
     let answer: AdvanceAnswer;
     try {
-      // New waits are committed before anything that may wake them.
-      if (this.flushing !== null) await this.flushing;
       answer = await this.ports.advance(patch, this.memo.seen);
     } catch (error) {
       this.close({ kind: "broken", error });
@@ -344,10 +363,7 @@ export class Pass {
   private flush(): void {
     const unsaved = this.takeUnsaved();
     if (unsaved === null) return;
-    const flushing = this.commit({ ...unsaved, next: { kind: "continue", collect: false } }).finally(() => {
-      if (this.flushing === flushing) this.flushing = null;
-    });
-    this.flushing = flushing;
+    void this.commit({ ...unsaved, next: { kind: "continue", collect: false } });
   }
 
   private takeUnsaved(): Pick<Patch, "waits" | "attempts"> | null {
@@ -371,7 +387,7 @@ export class Pass {
 
   private check(): void {
     if (!this.mayStart) return;
-    if (this.handOut.pending > 0 || this.found.length > 0 || this.open.size === 0) return;
+    if (this.handOut.pending > 0 || this.found.length > 0 || this.open.size === this.attempting) return;
     if (this.running === 0) {
       void this.suspend();
       return;

@@ -83,9 +83,6 @@ const writeOwnerSql = `
   insert into meta (name, value) values ('owner', ?) on conflict (name) do update set value = excluded.value`;
 const forgetWorkersSql = "update workers set until = 0 where dead_at is null";
 
-// How far the persisted clock may lag behind: a new owner starts this much later than what it finds.
-const clockLagMs = 1_000;
-
 export class SqliteCore {
   private readonly connection: Connection;
   private readonly lock: OwnerLock | null;
@@ -106,7 +103,8 @@ export class SqliteCore {
       migrate(this.connection, options.migrations);
       const stored = Number(this.connection.one<{ value: string }>(readClockSql)?.value ?? 0);
       this.clockWritten = stored;
-      this.clock = new StoreClock(options.clock, stored === 0 ? 0 : stored + clockLagMs);
+      // Later than every instant the owner before has used, so that no stamp is given out twice.
+      this.clock = new StoreClock(options.clock, stored === 0 ? 0 : stored + 1);
       this.epoch = String(Number(this.connection.one<{ value: string }>(readEpochSql)?.value ?? 0) + 1);
       this.connection.run(writeEpochSql, this.epoch);
       this.connection.run(writeOwnerSql, options.owner);
@@ -161,7 +159,7 @@ export class SqliteCore {
       }
       const at = clock.read();
       const answer = body({ connection, at, known, stamp: () => clock.stamp() });
-      if (at.now - this.clockWritten >= clockLagMs) {
+      if (at.now > this.clockWritten) {
         connection.run(writeClockSql, String(at.now));
         this.clockWritten = at.now;
       }

@@ -92,6 +92,39 @@ describe("one process owns a file", () => {
   });
 });
 
+describe("quick restarts", () => {
+  test("do not move the store's clock ahead: a sleep and a window last as long after a hundred of them", async () => {
+    const clock = new ManualClock();
+    for (let i = 0; i < 100; i++) {
+      const store = open("a", clock);
+      clock.advance(5);
+      const { now } = await store.heartbeat("w1", 1_000);
+      expect(now).toBe(clock.wallMs());
+      await store.close();
+    }
+  });
+
+  test("give out no stamp twice, also inside one millisecond", async () => {
+    const clock = new ManualClock();
+    const stamps: number[] = [];
+    for (let i = 0; i < 5; i++) {
+      const core = new SqliteCore({ path, migrations, clock, owner: "a" });
+      core.commit([
+        {
+          name: "ingest",
+          input: [{ env: "e", registration: null, events: [newEvent(`e${i}`)], pairs: [], leaseTo: null }],
+        },
+      ]);
+      core.close();
+      const reader = new Database(path, { readonly: true });
+      stamps.push((reader.prepare("select stamp from events where id = ?").get(`e${i}`) as { stamp: number }).stamp);
+      reader.close();
+    }
+    expect(stamps).toEqual([...new Set(stamps)].sort((a, b) => a - b));
+    expect(new Set(stamps).size).toBe(5);
+  });
+});
+
 describe("a batch", () => {
   test("one call that fails does not take the others with it, and each is answered", () => {
     const core = new SqliteCore({ path, migrations, clock: new ManualClock(), owner: "a" });

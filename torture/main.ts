@@ -1,0 +1,99 @@
+// npm run torture [-- --short] [--seed N] [--jobs N] [--engine <folder>] [--fresh]
+// npm run torture -- --power-loss [--synchronous NORMAL] [--runs N] [--cuts N]
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { fullForm, killCount, runCampaign, shortForm } from "./campaign.ts";
+import { builtEngine, crashPoints, root } from "./engine.ts";
+import { losePower, whyNoTrace } from "./power-loss.ts";
+import { Progress, reportOf } from "./report.ts";
+
+const { values } = parseArgs({
+  options: {
+    short: { type: "boolean", default: false },
+    seed: { type: "string", default: "1" },
+    jobs: { type: "string", default: "2" },
+    engine: { type: "string", default: builtEngine },
+    summary: { type: "string" },
+    fresh: { type: "boolean", default: false },
+    "power-loss": { type: "boolean", default: false },
+    synchronous: { type: "string", default: "FULL" },
+    runs: { type: "string", default: "500" },
+    cuts: { type: "string", default: "1000" },
+  },
+});
+
+function number(option: "seed" | "jobs" | "runs" | "cuts"): number {
+  const value = Number(values[option]);
+  if (!Number.isInteger(value) || value < 1) throw new Error(`--${option} must be a whole number above 0`);
+  return value;
+}
+
+const seed = number("seed");
+process.exitCode = (values["power-loss"] ? await cutPower() : await kill()) ? 0 : 1;
+
+async function kill(): Promise<boolean> {
+  const form = values.short ? shortForm : fullForm;
+  const summary = values.summary ?? join(root, ".idem", `torture-${form.name}-${seed}.json`);
+  if (values.fresh) rmSync(summary, { force: true });
+  const kills = form.rounds.map((shape) => killCount(shape, crashPoints.length));
+  const total = kills.reduce((a, b) => a + b, 0);
+  console.log(
+    `${form.name} form: ${form.rounds.length} rounds, ${total} kills, seeds from ${seed}; results in ${summary}`,
+  );
+  const progress = new Progress("kills", total);
+  const startedAt = Date.now();
+  const rounds = await runCampaign({
+    form,
+    seed,
+    jobs: number("jobs"),
+    engine: values.engine,
+    summary,
+    onKill: () => progress.step(),
+    onRound: (result, isOld) => {
+      if (isOld) progress.skip(kills[result.seed - seed]!);
+      progress.end();
+      const from = isOld ? "from an earlier start" : `in ${Math.round(result.tookMs / 1_000)} s`;
+      console.log(`seed ${result.seed}: ${result.acked} events, ${result.violations.length} violations, ${from}`);
+    },
+  });
+  console.log(reportOf(rounds));
+  console.log(`${Math.round((Date.now() - startedAt) / 1_000)} s`);
+  return rounds.every(({ violations }) => violations.length === 0);
+}
+
+async function cutPower(): Promise<boolean> {
+  const { synchronous } = values;
+  if (synchronous !== "FULL" && synchronous !== "NORMAL") throw new Error("--synchronous must be FULL or NORMAL");
+  const why = whyNoTrace();
+  if (why !== null) {
+    console.error(`Power loss is replayed from a trace of system calls, and ${why}.`);
+    return false;
+  }
+  const runs = number("runs");
+  console.log(`synchronous=${synchronous}: tracing ${runs} runs, seed ${seed}`);
+  const startedAt = Date.now();
+  let progress: Progress | null = null;
+  const result = await losePower({
+    engine: values.engine,
+    seed,
+    runs,
+    synchronous,
+    cutsMax: number("cuts"),
+    onCut: (_, of) => {
+      progress ??= new Progress("cuts", of);
+      progress.step();
+    },
+  });
+  const { examples, ...counts } = result;
+  for (const [name, count] of Object.entries(counts)) console.log(`${name.padEnd(16)} ${String(count).padStart(8)}`);
+  for (const example of examples) console.log(`  ${example}`);
+  console.log(`${Math.round((Date.now() - startedAt) / 1_000)} s`);
+  const isWhole = result.lossyImages + result.damagedImages === 0;
+  if (synchronous === "FULL") {
+    console.log(isWhole ? "Nothing promised was lost." : "VIOLATED what was promised survives a loss of power");
+    return isWhole && result.images > 0;
+  }
+  console.log(isWhole ? "VIOLATED NORMAL must lose data, or this test is blind" : "NORMAL loses data, as it must.");
+  return !isWhole && result.damagedImages === 0;
+}

@@ -102,5 +102,6 @@ export function timelineOf(memo: RunMemo, env: string): Timeline {
       attempts: [],
     });
   }
-  return entries.sort((a, b) => a.startedAt - b.startedAt);
+  // Recorded steps come in the order of recording, which no clock can disturb; what is still open comes after them.
+  return entries;
 }

@@ -417,8 +417,6 @@ export interface StoreReads {
     eventId: string,
     probes: readonly { readonly path: string; readonly value: string }[],
   ): Promise<readonly WaitCandidate[]>;
-  /** The jobs leased to this worker, by id. */
-  heldBy(env: string, worker: string): Promise<readonly string[]>;
   counts(env: string): Promise<StoreCounts>;
 }
 
@@ -483,11 +481,6 @@ export interface Store {
   heartbeat(worker: string, termMs: number): Promise<HeartbeatAnswer>;
   /** The worker stops: its jobs are due again at once, for anyone, and what it may still lease is rescued. Its name is spent. */
   handBack(worker: string): Promise<{ readonly count: number }>;
-  /**
-   * The worker gives these jobs back and keeps the rest: what it was leased in an answer that never came. Jobs it does not
-   * hold are left alone. Repeat: nothing more to give.
-   */
-  letGo(env: string, worker: string, jobIds: readonly string[]): Promise<{ readonly count: number }>;
   /** One bounded pass of housekeeping: rescue, repair, reap. `repair` looks at every open run, so it is for now and then. */
   sweep(input: { readonly max: number; readonly repair: boolean }): Promise<SweepAnswer>;
 

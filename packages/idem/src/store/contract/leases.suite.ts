@@ -252,21 +252,6 @@ export function leasesSuite(open: OpenStore): void {
       expect([await lose("w4", false), await lose("w5", false)]).toEqual([1, 2]);
     });
 
-    test("a worker may give back what it was leased in an answer that never came, and keep the rest", async () => {
-      const world = await openWorld(open);
-      await world.store.heartbeat("w1", 60_000);
-      await world.start("r1", { leaseTo: "w1" });
-      await world.start("r2", { leaseTo: "w1" });
-      expect(await world.store.reads.heldBy(env, "w1")).toEqual(["r1", "r2"]);
-      expect(await world.store.letGo(env, "w1", ["r2", "unknown"])).toEqual({ count: 1 });
-      expect(await world.store.letGo(env, "w1", ["r2"])).toEqual({ count: 0 });
-      expect(await world.store.letGo(env, "w2", ["r1"])).toEqual({ count: 0 });
-      expect(await world.store.reads.heldBy(env, "w1")).toEqual(["r1"]);
-      expect((await world.store.reads.run(env, "r2"))!.state).toBe("queued");
-      expect((await world.tryAdvance("r2", {})).kind).toBe("fenced");
-      expect((await world.tryAdvance("r1", {})).kind).toBe("advanced");
-    });
-
     test("a worker that stops hands its jobs back at once, and can no longer save", async () => {
       const world = await openWorld(open);
       await world.store.heartbeat("w1", 1_000);

@@ -121,14 +121,6 @@ export function memoryReads(database: Database, moment: () => Moment): StoreRead
         }));
     },
 
-    async heldBy(env, worker) {
-      const held = database
-        .env(env)
-        .jobs.all()
-        .filter((job) => job.leasedBy === worker);
-      return held.map((job) => job.id).sort();
-    },
-
     async counts(env) {
       const tables = database.env(env);
       const at = moment();

@@ -43,7 +43,7 @@ import { register } from "./register.ts";
 import { rerunRun } from "./rerun-run.ts";
 import { sweep } from "./sweep.ts";
 import { Database, type Moment, type Tables } from "./tables.ts";
-import { handBack, heartbeat, letGo } from "./workers.ts";
+import { handBack, heartbeat } from "./workers.ts";
 
 export class MemoryStore implements Store {
   readonly reads: StoreReads;
@@ -105,10 +105,6 @@ export class MemoryStore implements Store {
 
   async handBack(worker: string): Promise<{ readonly count: number }> {
     return this.database.transact(() => handBack(this.database, worker));
-  }
-
-  async letGo(env: string, worker: string, jobIds: readonly string[]): Promise<{ readonly count: number }> {
-    return this.write(env, (tables) => letGo(tables, worker, jobIds));
   }
 
   async sweep(input: { readonly max: number; readonly repair: boolean }): Promise<SweepAnswer> {

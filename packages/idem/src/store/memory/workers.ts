@@ -1,6 +1,6 @@
 // Workers and the one lease each has for all its jobs. A worker declared lost stays lost: its leases are gone for good.
 import type { HeartbeatAnswer } from "../store.ts";
-import type { Database, JobRow, Moment, Tables } from "./tables.ts";
+import type { Database, JobRow, Moment } from "./tables.ts";
 
 export function heartbeat(database: Database, at: Moment, worker: string, termMs: number): HeartbeatAnswer {
   if (database.workers.get(worker)?.dead === true) return { alive: false, now: at.now };
@@ -19,12 +19,6 @@ export function handBack(database: Database, worker: string): { count: number } 
   // Not deleted: a lease of this worker that was still on its way must find a name that sweeps look after.
   database.workers.put(worker, { until: 0, dead: true });
   return { count };
-}
-
-export function letGo(tables: Tables, worker: string, jobIds: readonly string[]): { count: number } {
-  const held = jobIds.flatMap((id) => tables.jobs.get(id) ?? []).filter(({ leasedBy }) => leasedBy === worker);
-  for (const job of held) tables.jobs.put(job.id, takenBack(job));
-  return { count: held.length };
 }
 
 /** Due at once for anyone, under a new fence: what the old holder still saves is refused. */

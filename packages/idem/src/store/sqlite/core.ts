@@ -19,7 +19,7 @@ import { rerunRun } from "./rerun-run.ts";
 import { resumeSignal, resumeWaits } from "./resume-waits.ts";
 import { releaseClaim, settleClaim, takeClaim } from "./settle-claim.ts";
 import type { Transaction } from "./transaction.ts";
-import { handBackJobs, heartbeatWorker, letGoJobs, sweepStore } from "./workers.ts";
+import { handBackJobs, heartbeatWorker, sweepStore } from "./workers.ts";
 
 type Writes = Omit<Store, "reads" | "close">;
 type Operation = {
@@ -40,7 +40,6 @@ const operations: Operation = {
   release: releaseClaim,
   heartbeat: heartbeatWorker,
   handBack: handBackJobs,
-  letGo: letGoJobs,
   sweep: sweepStore,
   prune: pruneEvents,
 };

@@ -77,8 +77,6 @@ const countsSql = `
          sum(leased_by is null and (due_at is null or due_at <= ?)) as due
     from jobs where env = ? and kind = 'run' group by fn`;
 
-const heldBySql = "select id from jobs where env = ? and leased_by = ? order by id";
-
 // After every ULID.
 const afterAll = "~";
 
@@ -145,7 +143,6 @@ export function readsOver(connection: Connection, now: () => number): Sync<Store
           .map((row) => ({ runId: row.run_id, stepId: row.step_id, rest: row.rest, event: readEvent(row) })),
       );
     },
-    heldBy: (env, worker) => connection.all<{ id: string }>(heldBySql, env, worker).map((row) => row.id),
     counts: (env) => countJobs(connection, env, now()),
   };
 }

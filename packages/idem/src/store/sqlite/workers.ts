@@ -48,12 +48,6 @@ export function handBackJobs(tx: Transaction, worker: string): { count: number }
   return { count };
 }
 
-const letGoSql = "update jobs set leased_by = null, fence = fence + 1 where env = ? and id = ? and leased_by = ?";
-
-export function letGoJobs(tx: Transaction, env: string, worker: string, jobIds: readonly string[]): { count: number } {
-  return { count: jobIds.reduce((count, id) => count + tx.connection.run(letGoSql, env, id, worker), 0) };
-}
-
 export function sweepStore(tx: Transaction, input: { max: number; repair: boolean }): SweepAnswer {
   const { connection, at } = tx;
   connection.run(declareDeadSql, at.now, at.now);

@@ -29,5 +29,6 @@ export type {
   TriggerInput,
 } from "./sdk/create-function.ts";
 export type { EventSchemas, EventToSend, ReceivedEvent } from "./sdk/event-types.ts";
+export type { EventStory, Explain, KeyStory, RunStory } from "./sdk/explain-api.ts";
 export type { PublicDecision, PublicEvent, PublicRun } from "./sdk/public-types.ts";
-export type { EventsApi, Explain, RunEnd, RunsApi, RunsFilter } from "./sdk/reads-api.ts";
+export type { EventsApi, RunEnd, RunsApi, RunsFilter } from "./sdk/reads-api.ts";

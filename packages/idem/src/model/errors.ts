@@ -100,6 +100,11 @@ export const errorTable = {
     what: ({ runId }) => `There is no run ${runId} in this environment`,
     next: "Check the id; runs past their retention are gone",
   }),
+  SUBJECT_UNKNOWN: define<{ id: string }>({
+    retry: "never",
+    what: ({ id }) => `There is no event and no run ${id} in this environment`,
+    next: "Check the id; events can be named by their stored id or by the id their sender gave",
+  }),
   RUN_TIMED_OUT: define<{ runId: string; afterMs: number }>({
     retry: "never",
     what: ({ runId, afterMs }) => `Run ${runId} did not end within ${afterMs} ms`,
@@ -151,11 +156,6 @@ export const errorTable = {
     retry: "after-fix",
     what: ({ url, why }) => `"${url}" does not name a store: ${why}`,
     next: 'Use "sqlite:./path/to/file.db" or "memory:"',
-  }),
-  NOT_STARTED: define<{ call: string }>({
-    retry: "after-fix",
-    what: ({ call }) => `${call} was called on a client that is not started`,
-    next: "Call await idem.start() first, or idem.stop() later",
   }),
 } satisfies Record<string, ErrorDefinition>;
 

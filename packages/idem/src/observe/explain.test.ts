@@ -28,11 +28,12 @@ describe.each(stores)("explain on %s", (store) => {
     for (const id of [first, "e1"]) {
       const explained = await idem.explain(id);
       if (explained.kind !== "event") throw new Error(explained.kind);
-      expect(explained.event.id).toBe(first);
-      expect(explained.duplicates.map((event) => event.id)).toEqual([sameId]);
+      expect(explained.event.internalId).toBe(first);
+      expect(explained.event.data).toEqual({ order: 7, total: 10 });
+      expect(explained.duplicates.map((event) => event.internalId)).toEqual([sameId]);
       expect(explained.decisions).toMatchObject([
-        { kind: "filtered", fn: "test-big", runId: null },
-        { kind: "started", fn: "test-invoice", runId: run },
+        { kind: "filtered", function: "big", runId: null },
+        { kind: "started", function: "invoice", runId: run },
       ]);
       const text = explained.summary.join("\n");
       expect(text).toContain('"invoice" started run');
@@ -44,15 +45,15 @@ describe.each(stores)("explain on %s", (store) => {
     const { idem, first, sameId, sameKey, run } = await story();
     const byId = await idem.explain(sameId);
     if (byId.kind !== "event") throw new Error(byId.kind);
-    expect(byId.first!.id).toBe(first);
-    expect(byId.decisions.find(({ fn }) => fn === "test-invoice")).toMatchObject({
+    expect(byId.first!.internalId).toBe(first);
+    expect(byId.decisions.find((decision) => decision.function === "invoice")).toMatchObject({
       kind: "duplicate-event",
       runId: run,
       differs: ["data.total"],
     });
     const byKey = await idem.explain(sameKey);
     if (byKey.kind !== "event") throw new Error(byKey.kind);
-    expect(byKey.decisions.find(({ fn }) => fn === "test-invoice")).toMatchObject({
+    expect(byKey.decisions.find((decision) => decision.function === "invoice")).toMatchObject({
       kind: "duplicate-key",
       runId: run,
       key: "7",
@@ -91,7 +92,7 @@ describe.each(stores)("explain on %s", (store) => {
 
 test("what is not there is an error that says so", async () => {
   const { idem } = testIdem();
-  await expect(idem.explain("nobody")).rejects.toMatchObject({ code: "RUN_UNKNOWN" });
+  await expect(idem.explain("nobody")).rejects.toMatchObject({ code: "SUBJECT_UNKNOWN" });
 });
 
 test("an event that reached no function says so", async () => {

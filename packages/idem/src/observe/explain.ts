@@ -60,7 +60,10 @@ export async function explainEvent(
     summary.push(`It is a duplicate of event ${first.id}: id ${JSON.stringify(event.callerId)} was taken.`);
   if (decisions.length === 0) summary.push("No function has a trigger for this name.");
   for (const decision of decisions) summary.push(sentence(decision, nameOf(decision.fn)));
-  if (duplicates.length > 0) summary.push(`${duplicates.length} later events with its id were suppressed.`);
+  if (duplicates.length > 0) {
+    const [events, were] = duplicates.length === 1 ? ["event", "was"] : ["events", "were"];
+    summary.push(`${duplicates.length} later ${events} with its id ${were} suppressed.`);
+  }
   return { kind: "event", event, first, duplicates, decisions, summary };
 }
 

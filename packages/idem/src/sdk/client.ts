@@ -19,11 +19,12 @@ import {
   type TriggerInput,
 } from "./create-function.ts";
 import { checkSchema, type EventSchemas, type EventToSend } from "./event-types.ts";
+import { type Explain, explainer } from "./explain-api.ts";
 import { openStore } from "./open-store.ts";
 import { openDesk } from "./owner-desk.ts";
 import { type OwnerDoor, openOwnerDoor } from "./owner-door.ts";
 import type { PublicDecision } from "./public-types.ts";
-import { type EventsApi, type Explain, eventsApi, explainer, type RunsApi, runsApi } from "./reads-api.ts";
+import { type EventsApi, eventsApi, type RunsApi, runsApi } from "./reads-api.ts";
 
 export interface IdemOptions<Schemas extends EventSchemas = EventSchemas> {
   /** The app's name; functions are known as `<id>-<function id>` in their environment. */

@@ -68,3 +68,8 @@ export const publicEvent = (event: Event): PublicEvent => ({
   duplicateOf: event.firstEventId,
   sourceRunId: event.sourceRunId,
 });
+
+export const publicDecision = (
+  { fn, ...decision }: Decision & { readonly differs: readonly string[] },
+  nameOf: (fn: string) => string,
+): PublicDecision => ({ ...decision, function: nameOf(fn) });

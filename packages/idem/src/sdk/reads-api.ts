@@ -1,19 +1,18 @@
-// idem.runs, idem.events and idem.explain.
+// idem.runs and idem.events.
 import type { Engine } from "../engine/engine.ts";
 import { errors } from "../model/errors.ts";
-import { canonicalJson, fromJson } from "../model/json.ts";
 import type { EndState, RunState } from "../model/run.ts";
 import type { SerializedError } from "../model/user-errors.ts";
-import {
-  type ExplainedEvent,
-  type ExplainedKey,
-  type ExplainedRun,
-  explainEvent,
-  explainKey,
-  explainRun,
-} from "../observe/explain.ts";
+import { explainEvent } from "../observe/explain.ts";
 import { type Timeline, timelineOf } from "../observe/timeline.ts";
-import { type PublicDecision, type PublicEvent, type PublicRun, publicEvent, publicRun } from "./public-types.ts";
+import {
+  type PublicDecision,
+  type PublicEvent,
+  type PublicRun,
+  publicDecision,
+  publicEvent,
+  publicRun,
+} from "./public-types.ts";
 
 // One page for a person; programs go on with `before`.
 const limitDefault = 50;
@@ -57,11 +56,6 @@ export interface EventsApi {
   }): Promise<readonly PublicEvent[]>;
 }
 
-export interface Explain {
-  (id: string): Promise<ExplainedEvent | ExplainedRun>;
-  (key: { readonly function: string; readonly key: unknown }): Promise<ExplainedKey>;
-}
-
 export function runsApi(engineOf: () => Promise<Engine>): RunsApi {
   return {
     async get(id) {
@@ -103,7 +97,7 @@ export function eventsApi(engineOf: () => Promise<Engine>): EventsApi {
       const { decisions } = await explainEvent(engine.store.reads, engine.env, event, nameIn(engine));
       return {
         ...publicEvent(event),
-        decisions: decisions.map(({ fn, ...decision }) => ({ ...decision, function: nameIn(engine)(fn) })),
+        decisions: decisions.map((decision) => publicDecision(decision, nameIn(engine))),
       };
     },
     async list(filter = {}) {
@@ -114,40 +108,10 @@ export function eventsApi(engineOf: () => Promise<Engine>): EventsApi {
   };
 }
 
-export function explainer(engineOf: () => Promise<Engine>): Explain {
-  async function explain(subject: string | { readonly function: string; readonly key: unknown }): Promise<any> {
-    const engine = await engineOf();
-    const { store, env } = engine;
-    const nameOf = nameIn(engine);
-    if (typeof subject === "object") {
-      const fn = engine.registry.slugOf(subject.function);
-      return explainKey(store.reads, env, fn, keyText(subject.key), engine.now(), nameOf);
-    }
-    const run = await store.reads.run(env, subject);
-    if (run !== null) return explainRun(store.reads, env, run, nameOf);
-    const event = await findEvent(engine, subject);
-    if (event === null) throw errors.RUN_UNKNOWN({ runId: subject });
-    return explainEvent(store.reads, env, event, nameOf);
-  }
-  return explain as Explain;
-}
+export const nameIn = (engine: Engine) => (fn: string) => engine.registry.displayName(fn);
 
-const nameIn = (engine: Engine) => (fn: string) => engine.registry.displayName(fn);
-
-const findEvent = async ({ store, env }: Engine, id: string) =>
+export const findEvent = async ({ store, env }: Engine, id: string) =>
   (await store.reads.event(env, id)) ?? (await store.reads.eventByCallerId(env, id));
-
-/** A key as people have it at hand: the value itself, or the text a decision showed. */
-function keyText(key: unknown): string {
-  if (typeof key === "string" && /^["[{]/.test(key)) {
-    try {
-      return canonicalJson(fromJson(key));
-    } catch {
-      // Not JSON after all: a plain string that happens to begin like it.
-    }
-  }
-  return canonicalJson(key);
-}
 
 function readLimit(limit: number | undefined): number {
   if (limit === undefined) return limitDefault;

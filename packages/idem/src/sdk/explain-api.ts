@@ -1,0 +1,106 @@
+// idem.explain: the story of one event, one run or one key, in the words and values its user knows.
+import type { Engine } from "../engine/engine.ts";
+import { errors } from "../model/errors.ts";
+import { canonicalJson, fromJson } from "../model/json.ts";
+import {
+  type ExplainedEvent,
+  type ExplainedKey,
+  type ExplainedRun,
+  explainEvent,
+  explainKey,
+  explainRun,
+} from "../observe/explain.ts";
+import {
+  type PublicDecision,
+  type PublicEvent,
+  type PublicRun,
+  publicDecision,
+  publicEvent,
+  publicRun,
+} from "./public-types.ts";
+import { findEvent, nameIn } from "./reads-api.ts";
+
+export interface EventStory extends Pick<ExplainedEvent, "kind" | "summary"> {
+  readonly event: PublicEvent;
+  /** On a duplicate: the event that was first. */
+  readonly first: PublicEvent | null;
+  readonly duplicates: readonly PublicEvent[];
+  readonly decisions: readonly PublicDecision[];
+}
+
+export interface RunStory extends Pick<ExplainedRun, "kind" | "summary"> {
+  readonly run: PublicRun;
+  readonly event: PublicEvent | null;
+  /** Decisions that were answered with this run instead of starting another. */
+  readonly spared: readonly PublicDecision[];
+}
+
+export interface KeyStory extends Omit<ExplainedKey, "holder" | "spared" | "earlier"> {
+  readonly holder: PublicRun | null;
+  readonly spared: readonly PublicDecision[];
+  /** The runs that held the key before, newest first. */
+  readonly earlier: readonly PublicRun[];
+}
+
+export interface Explain {
+  /** By an event's stored id, an event's own id, or a run's id. */
+  (id: string): Promise<EventStory | RunStory>;
+  (key: { readonly function: string; readonly key: unknown }): Promise<KeyStory>;
+}
+
+export function explainer(engineOf: () => Promise<Engine>): Explain {
+  async function explain(subject: string | { readonly function: string; readonly key: unknown }): Promise<unknown> {
+    const engine = await engineOf();
+    return typeof subject === "object" ? keyStory(engine, subject.function, subject.key) : story(engine, subject);
+  }
+  return explain as Explain;
+}
+
+async function story(engine: Engine, id: string): Promise<EventStory | RunStory> {
+  const { store, env } = engine;
+  const nameOf = nameIn(engine);
+  const run = await store.reads.run(env, id);
+  if (run !== null) {
+    const { event, spared, ...rest } = await explainRun(store.reads, env, run, nameOf);
+    return {
+      ...rest,
+      run: publicRun(run, nameOf),
+      event: event === null ? null : publicEvent(event),
+      spared: spared.map((decision) => publicDecision(decision, nameOf)),
+    };
+  }
+  const found = await findEvent(engine, id);
+  if (found === null) throw errors.SUBJECT_UNKNOWN({ id });
+  const { event, first, duplicates, decisions, ...rest } = await explainEvent(store.reads, env, found, nameOf);
+  return {
+    ...rest,
+    event: publicEvent(event),
+    first: first === null ? null : publicEvent(first),
+    duplicates: duplicates.map(publicEvent),
+    decisions: decisions.map((decision) => publicDecision(decision, nameOf)),
+  };
+}
+
+async function keyStory(engine: Engine, name: string, key: unknown): Promise<KeyStory> {
+  const nameOf = nameIn(engine);
+  const fn = engine.registry.slugOf(name);
+  const explained = await explainKey(engine.store.reads, engine.env, fn, keyText(key), engine.now(), nameOf);
+  return {
+    ...explained,
+    holder: explained.holder === null ? null : publicRun(explained.holder, nameOf),
+    spared: explained.spared.map((decision) => publicDecision(decision, nameOf)),
+    earlier: explained.earlier.map((run) => publicRun(run, nameOf)),
+  };
+}
+
+/** A key as people have it at hand: the value itself, or the text a decision showed. */
+function keyText(key: unknown): string {
+  if (typeof key === "string" && /^["[{]/.test(key)) {
+    try {
+      return canonicalJson(fromJson(key));
+    } catch {
+      // Not JSON after all: a plain string that happens to begin like it.
+    }
+  }
+  return canonicalJson(key);
+}

@@ -11,7 +11,6 @@ export interface Violation {
 }
 
 export interface Evidence {
-  readonly seed: number;
   readonly ledger: LedgerFacts;
   readonly store: StoreFacts;
 }

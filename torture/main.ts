@@ -1,7 +1,7 @@
 // npm run torture [-- --short] [--seed N] [--jobs N] [--engine <folder>] [--fresh]
 // npm run torture -- --power-loss [--synchronous NORMAL] [--runs N] [--cuts N]
 import { rmSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { fullForm, killCount, runCampaign, shortForm } from "./campaign.ts";
 import { builtEngine, crashPoints, root } from "./engine.ts";
@@ -47,7 +47,7 @@ async function kill(): Promise<boolean> {
     form,
     seed,
     jobs: number("jobs"),
-    engine: values.engine,
+    engine: resolve(values.engine),
     summary,
     onKill: () => progress.step(),
     onRound: (result, isOld) => {
@@ -75,7 +75,7 @@ async function cutPower(): Promise<boolean> {
   const startedAt = Date.now();
   let progress: Progress | null = null;
   const result = await losePower({
-    engine: values.engine,
+    engine: resolve(values.engine),
     seed,
     runs,
     synchronous,

@@ -1,5 +1,5 @@
-// Power loss: a victim's writes and syncs are traced, and replayed into every kind of disk it may find after a cut at the
-// instant of a promise. With synchronous=FULL nothing promised may be missing. With NORMAL something must be, or this test
+// Power loss: a victim's writes and syncs are traced, and replayed into every kind of disk it may find after a cut. Cuts come
+// right after a promise, when nothing promised may be pending, and right before a sync, when most is. With synchronous=FULL nothing promised may be missing. With NORMAL something must be, or this test
 // would not notice (reliability §3.3).
 import { spawn, spawnSync } from "node:child_process";
 import { createReadStream, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -11,14 +11,14 @@ import { Disk, lossModes } from "./disk.ts";
 import { type EngineUnderTest, loadEngine, program } from "./engine.ts";
 import type { PowerLife, Promised } from "./power-victim.ts";
 import { hashOf } from "./records.ts";
-import { StraceReader, tracedCalls } from "./strace-log.ts";
+import { type DiskCall, StraceReader, tracedCalls } from "./strace-log.ts";
 
 export interface PowerLossOptions {
   readonly engine: string;
   readonly seed: number;
   readonly runs: number;
   readonly synchronous: "FULL" | "NORMAL";
-  /** At most this many instants are looked at, evenly spread over all promises. */
+  /** At most this many instants are looked at, evenly spread over all promises and syncs. */
   readonly cutsMax: number;
   readonly onCut?: (done: number, of: number) => void;
 }
@@ -76,45 +76,46 @@ async function replay(folder: string, log: string, options: PowerLossOptions): P
   // The lock and the socket are the operating system's; the index of the log is made anew from the log.
   const isStore = (path: string) =>
     path === folder || path === store || path === `${store}-wal` || path === `${store}-journal`;
-  const promiseCount = await countPromises(log, acks);
-  const every = Math.max(1, Math.floor(promiseCount / options.cutsMax));
+  const isInstant = (call: DiskCall) => call.kind === "sync" || (call.kind === "append" && call.path === acks);
+  const newReader = () => new StraceReader((path) => isStore(path) || path === acks);
+  const instantCount = await count(log, newReader(), isInstant);
+  const every = Math.max(1, Math.ceil(instantCount / options.cutsMax));
   const disk = new Disk();
-  const reader = new StraceReader((path) => isStore(path) || path === acks);
   const promised: Promised[] = [];
   const result = { cuts: 0, images: 0, lossyImages: 0, worstLoss: 0, damagedImages: 0, examples: [] as string[] };
+  const cut = (): void => {
+    result.cuts++;
+    for (const mode of lossModes) {
+      result.images++;
+      const { lost, damage } = judge(disk.image(mode, chance), promised, engine);
+      if (lost.length > 0) result.lossyImages++;
+      if (damage.length > 0) result.damagedImages++;
+      result.worstLoss = Math.max(result.worstLoss, lost.length);
+      if (lost.length + damage.length > 0 && result.examples.length < 5) {
+        const found = [...damage, ...lost].slice(0, 3).join("; ");
+        result.examples.push(`after ${promised.length} promises, ${mode}: ${found}`);
+      }
+    }
+    options.onCut?.(result.cuts, Math.floor(instantCount / every));
+  };
+
+  const reader = newReader();
+  let instants = 0;
   for await (const line of linesOf(log)) {
     for (const call of reader.read(line)) {
-      if (!("path" in call) || call.path !== acks) {
-        disk.apply(call);
-        continue;
-      }
-      if (call.kind !== "append") continue;
-      promised.push(JSON.parse(call.bytes.toString()));
-      if (promised.length % every !== 0) continue;
-      result.cuts++;
-      for (const mode of lossModes) {
-        result.images++;
-        const { lost, damage } = judge(disk.image(mode, chance), promised, engine);
-        if (lost.length > 0) result.lossyImages++;
-        if (damage.length > 0) result.damagedImages++;
-        result.worstLoss = Math.max(result.worstLoss, lost.length);
-        if (lost.length + damage.length > 0 && result.examples.length < 5) {
-          result.examples.push(
-            `after ${promised.length} promises, ${mode}: ${[...damage, ...lost].slice(0, 3).join("; ")}`,
-          );
-        }
-      }
-      options.onCut?.(result.cuts, Math.floor(promiseCount / every));
+      const isPromise = call.kind === "append" && call.path === acks;
+      if (isPromise) promised.push(JSON.parse(call.bytes.toString()));
+      if (isInstant(call) && ++instants % every === 0) cut();
+      if (!isPromise) disk.apply(call);
     }
   }
   return { promises: promised.length, ...disk.counts, ...result };
 }
 
-async function countPromises(log: string, acks: string): Promise<number> {
-  const reader = new StraceReader((path) => path === acks);
-  let count = 0;
-  for await (const line of linesOf(log)) for (const call of reader.read(line)) if (call.kind === "append") count++;
-  return count;
+async function count(log: string, reader: StraceReader, isCounted: (call: DiskCall) => boolean): Promise<number> {
+  let counted = 0;
+  for await (const line of linesOf(log)) for (const call of reader.read(line)) if (isCounted(call)) counted++;
+  return counted;
 }
 
 const linesOf = (log: string) => createInterface({ input: createReadStream(log), crlfDelay: Number.POSITIVE_INFINITY });

@@ -74,8 +74,6 @@ export function readLedger(folder: string): LedgerFacts {
       case "life":
         bornAt = record[2];
         return;
-      case "started":
-        return;
       case "try":
         tried.add(record[1]);
         return;

@@ -7,8 +7,6 @@ export type AckedDecision = readonly [eventId: string, fn: string, kind: string,
 export type LedgerRecord =
   /** A process came to life. */
   | readonly ["life", life: number, bornAt: number]
-  /** The engine was started; work from earlier lives may go on. */
-  | readonly ["started", at: number]
   /** A call is about to be made. */
   | readonly ["try", call: number]
   /** send() answered: the stored events' ids with the hashes of what was given, and the decisions. */

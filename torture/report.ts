@@ -5,7 +5,7 @@ import type { RoundResult } from "./round.ts";
 export class Progress {
   private readonly startedAt = Date.now();
   private readonly isLive = process.stderr.isTTY;
-  private shownAt = 0;
+  private shownAt = this.startedAt;
   private done = 0;
 
   constructor(

@@ -74,7 +74,7 @@ export async function runRound(options: RoundOptions): Promise<RoundResult> {
 
     const facts = readLedger(folder);
     const store = await readStore(folder, await loadEngine(engine));
-    violations.push(...check({ seed, ledger: facts, store }));
+    violations.push(...check({ ledger: facts, store }));
     if (violations.length === 0) rmSync(folder, { recursive: true, force: true });
     return {
       seed,

@@ -111,7 +111,6 @@ async function makeCalls(mayGoOn: () => boolean): Promise<void> {
 }
 
 await idem.start();
-ledger.tell(["started", Date.now()]);
 process.send!("started");
 for (const [run, call, index] of greeting.unended) watch(run, eventOf(seed, call, index));
 

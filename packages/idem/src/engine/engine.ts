@@ -3,7 +3,6 @@ import type { FunctionCode, Logger, Middleware } from "../execute/function-code.
 import { acceptEvent } from "../ingest/accept-events.ts";
 import { errors } from "../model/errors.ts";
 import { Expressions } from "../model/expression.ts";
-import { isEnded, type Run } from "../model/run.ts";
 import { UlidSource } from "../model/ulid.ts";
 import { serializeError } from "../model/user-errors.ts";
 import type { Platform } from "../platform/platform.ts";
@@ -13,6 +12,7 @@ import { limits } from "./limits.ts";
 import { type CheckEvents, outgoingEvents } from "./outgoing-events.ts";
 import { type PrepareOptions, pairsFor, RunIds } from "./prepare-ingest.ts";
 import { Registry } from "./registry.ts";
+import { RunEnds } from "./run-ends.ts";
 import { StoreTime } from "./store-time.ts";
 import { Worker } from "./worker.ts";
 
@@ -39,7 +39,8 @@ export class Engine {
   private readonly codes = new Map<string, FunctionCode>();
   private readonly time: StoreTime;
   private readonly ids: UlidSource;
-  private readonly endWaiters = new Map<string, Set<() => void>>();
+  /** Who waits for a run to end. */
+  readonly ends: RunEnds;
 
   constructor(private readonly options: EngineOptions) {
     const { store, platform, env, app } = options;
@@ -49,6 +50,7 @@ export class Engine {
       () => platform.wallMs(),
       (count) => platform.randomBytes(count),
     );
+    this.ends = new RunEnds(store, env, platform, (runId) => this.worker.activePass(runId) !== null);
     this.worker = new Worker({
       store,
       platform,
@@ -64,7 +66,7 @@ export class Engine {
       leaseTermMs: options.leaseTermMs,
       eventWindowMs: options.eventWindowMs,
       checkEvents: options.checkEvents,
-      onEnded: (runId) => this.announceEnd(runId),
+      onEnded: (runId, end) => this.ends.announce(runId, end),
     });
   }
 
@@ -211,7 +213,7 @@ export class Engine {
           this.worker.activePass(runId)?.giveUp("the run is cancelled");
           this.worker.takeIn(answer.ingested, null);
           this.worker.wake(answer.woken);
-          this.announceEnd(runId);
+          this.ends.announce(runId, { state: "cancelled", result });
         }
         return answer;
       }
@@ -239,38 +241,5 @@ export class Engine {
     } finally {
       if (leaseTo !== null) this.worker.unreserve(1);
     }
-  }
-
-  /** Resolves with the run once it has ended, here or on any other node. */
-  async waitForEnd(runId: string, signal: AbortSignal | null): Promise<Run> {
-    const { store, env, platform } = this.options;
-    for (;;) {
-      let wake = () => {};
-      const announced = new Promise<void>((resolve) => {
-        wake = resolve;
-      });
-      const waiters = this.endWaiters.get(runId) ?? new Set();
-      this.endWaiters.set(runId, waiters);
-      waiters.add(wake);
-      // Ends on other nodes are not announced here.
-      const poll = platform.timer(limits.pollMs, wake, { background: true });
-      signal?.addEventListener("abort", wake, { once: true });
-      try {
-        signal?.throwIfAborted();
-        const run = await store.reads.run(env, runId);
-        if (run === null) throw errors.RUN_UNKNOWN({ runId });
-        if (isEnded(run.state)) return run;
-        await announced;
-      } finally {
-        poll.cancel();
-        signal?.removeEventListener("abort", wake);
-        waiters.delete(wake);
-        if (waiters.size === 0) this.endWaiters.delete(runId);
-      }
-    }
-  }
-
-  private announceEnd(runId: string): void {
-    for (const wake of this.endWaiters.get(runId) ?? []) wake();
   }
 }

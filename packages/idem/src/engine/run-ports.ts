@@ -23,6 +23,7 @@ export function runPorts(
     now: () => time.now(),
     random,
     newId,
+    stepId: (name, repeat) => worker.stepIds.of(name, repeat),
     soon: (run) => platform.soon(run),
     timer: (ms, run) => platform.timer(ms, run),
     point: (name) => platform.point(name),

@@ -3,6 +3,7 @@
 import { executeRun, payloadOf } from "../execute/execute-run.ts";
 import type { FunctionCode, Logger } from "../execute/function-code.ts";
 import type { Pass } from "../execute/pass.ts";
+import { StepIds } from "../execute/step-ids.ts";
 import type { Expressions } from "../model/expression.ts";
 import { isEnded } from "../model/run.ts";
 import type { Platform, Timer } from "../platform/platform.ts";
@@ -14,6 +15,7 @@ import type { CheckEvents } from "./outgoing-events.ts";
 import { persist } from "./persist.ts";
 import type { PrepareOptions } from "./prepare-ingest.ts";
 import type { Registry } from "./registry.ts";
+import type { RunEnd } from "./run-ends.ts";
 import { type RunJob, runPorts } from "./run-ports.ts";
 import type { StoreTime } from "./store-time.ts";
 
@@ -34,7 +36,7 @@ export interface WorkerOptions {
   readonly leaseTermMs: number;
   readonly eventWindowMs: number;
   readonly checkEvents: CheckEvents;
-  readonly onEnded: (runId: string) => void;
+  readonly onEnded: (runId: string, end: RunEnd) => void;
 }
 
 export class Worker {
@@ -48,6 +50,7 @@ export class Worker {
   private alarm: { at: number; timer: Timer } | null = null;
   private housekeeping: Timer[] = [];
   private readonly idleWaiters: (() => void)[] = [];
+  readonly stepIds = new StepIds();
   /** Counts for people and tests: what happened since the process started. */
   readonly counts = { ticks: 0, leased: 0, fenced: 0, rescued: 0 };
 
@@ -258,13 +261,14 @@ export class Worker {
     const done = result
       .catch((error) => ({ kind: "broken", error }) as const)
       .then((ended) => {
+        // Before its end is told: whoever asks from here on must look, or would wait for news that is already out.
+        if (this.active.get(runId)?.pass === pass) this.active.delete(runId);
         if (ended.kind === "suspended" && ended.dueAt !== null) this.alarmAt(ended.dueAt);
-        if (ended.kind === "ended") options.onEnded(runId);
+        if (ended.kind === "ended") options.onEnded(runId, ended.end);
         if (ended.kind === "lost") this.counts.fenced++;
         if (ended.kind === "broken") this.mend(job, heldBy, ended.error, delayMs);
       })
       .finally(() => {
-        if (this.active.get(runId)?.pass === pass) this.active.delete(runId);
         this.names.ended(heldBy);
         // A full house may have left due work behind.
         if (this.free === 1) this.poke();

@@ -45,7 +45,7 @@ export function durableFetch(of: { pass: Pass; ports: RunPorts; run: Destination
           headers: { ...key, ...headers },
           body: init.body ?? null,
           bodyBytesMax: bytesMax,
-          signal,
+          signal: signal(),
         });
         return { json: toJson(response, `Step "${step}"`) };
       },

@@ -43,6 +43,7 @@ export function executeRun(
     backoff: code.backoff,
     deadlineAt,
     around: async (op, body) => {
+      if (code.middleware.length === 0) return body();
       const step = { id: op.name, attempt: op.attempt };
       for (const middleware of code.middleware) await middleware.beforeStep?.(info, step);
       const ran = await body().catch(async (error) => {

@@ -1,7 +1,6 @@
 // What a run already has, by step id: outcomes, failed attempts, waits. Nothing in here runs anything.
 import type { Outcome } from "../model/outcome.ts";
 import type { Step } from "../model/step.ts";
-import { hashStepId } from "../model/step-id.ts";
 import type { RunMemo } from "../store/store.ts";
 import type { OpIds } from "./operation.ts";
 
@@ -23,7 +22,10 @@ export class Memo {
   /** Outcomes no earlier pass can have handed to the code. */
   private readonly unseen = new Set<string>();
 
-  constructor({ steps, attempts, waits }: RunMemo) {
+  constructor(
+    { steps, attempts, waits }: RunMemo,
+    private readonly stepIdOf: (name: string, repeat: number) => string,
+  ) {
     for (const step of steps) this.keep(step);
     this.seen = this.lastStamp;
     this.waiting = new Map(waits.map((wait) => [wait.stepId, wait.timeoutAt]));
@@ -70,8 +72,8 @@ export class Memo {
   /** The n-th call with one id is its n-th repeat; a repeat that meets an id somebody wrote ("a:1") moves on. */
   nextIds(name: string): OpIds {
     let repeat = this.repeats.get(name) ?? 0;
-    let stepId = hashStepId(name, repeat);
-    while (this.taken.has(stepId)) stepId = hashStepId(name, ++repeat);
+    let stepId = this.stepIdOf(name, repeat);
+    while (this.taken.has(stepId)) stepId = this.stepIdOf(name, ++repeat);
     this.taken.add(stepId);
     this.repeats.set(name, repeat + 1);
     return { stepId, name, repeat };

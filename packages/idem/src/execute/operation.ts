@@ -11,7 +11,8 @@ export interface OpIds {
 
 export interface AttemptFacts {
   readonly attempt: number;
-  readonly signal: AbortSignal;
+  /** Aborts when the run is cancelled or lost. */
+  readonly signal: () => AbortSignal;
 }
 
 /** What an operation does once it is found and has no outcome yet. */

@@ -29,7 +29,8 @@ export class Pass {
   progressed = false;
   private close!: (result: PassResult) => void;
   private isClosed = false;
-  private readonly abort = new AbortController();
+  /** Made when somebody asks for its signal: most steps never do. */
+  private abort: AbortController | null = null;
   private readonly memo: Memo;
   private readonly runId: string;
 
@@ -64,7 +65,7 @@ export class Pass {
       readonly around: (op: OpIds & { attempt: number }, run: () => Promise<Ran>) => Promise<Ran>;
     },
   ) {
-    this.memo = new Memo(memo);
+    this.memo = new Memo(memo, ports.stepId);
     this.handOut = new HandOut(this.memo, ports.soon, () => this.planCheck());
     this.runId = memo.run.id;
     this.closed = new Promise((resolve) => {
@@ -73,7 +74,7 @@ export class Pass {
         this.isClosed = true;
         this.timer?.cancel();
         this.handOut.stop();
-        if (this.running > 0) this.abort.abort(new Error(result.kind === "lost" ? result.why : "the run is over"));
+        if (this.running > 0) this.abort?.abort(new Error(result.kind === "lost" ? result.why : "the run is over"));
         resolve(result);
       };
     });
@@ -86,6 +87,11 @@ export class Pass {
 
   get isOver(): boolean {
     return this.isClosed;
+  }
+
+  private get signal(): AbortSignal {
+    this.abort ??= new AbortController();
+    return this.abort.signal;
   }
 
   private get open(): Map<string, Op> {
@@ -279,7 +285,7 @@ export class Pass {
     }
     const startedAt = this.ports.now();
     let bytes = 0;
-    const facts = { attempt, signal: this.abort.signal };
+    const facts = { attempt, signal: () => this.signal };
     const attempted = await attemptStep(
       () => this.options.around({ ...op, attempt }, () => work.run(facts)),
       (json) => {

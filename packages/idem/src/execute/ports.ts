@@ -47,6 +47,8 @@ export interface RunPorts {
   now(): number;
   random(): number;
   newId(): string;
+  /** A step's id for the n-th call with this name. */
+  stepId(name: string, repeat: number): string;
   soon(run: () => void): void;
   timer(ms: number, run: () => void): Timer;
   point(name: CrashPoint): void | Promise<void>;

@@ -76,7 +76,16 @@ export function makeStepTools({ pass, ports, run, event, limits }: StepToolsOf) 
       return pass.request("run", step, (ids) => ({
         kind: "attempt",
         run: async ({ attempt, signal }) => {
-          const context: StepContext = { key: destinationKey(run, step, ids.repeat), attempt, signal };
+          // Most callbacks want one of these or none; a hash and a controller are made for those that do.
+          const context: StepContext = {
+            attempt,
+            get key() {
+              return destinationKey(run, step, ids.repeat);
+            },
+            get signal() {
+              return signal();
+            },
+          };
           // With arguments the callback receives those, as in Inngest; the context comes last.
           const value = await (args.length > 0 ? body(...args, context) : body(context));
           return { json: toJson(value, `Step "${step}"`) };

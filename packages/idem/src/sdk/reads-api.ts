@@ -1,8 +1,9 @@
 // idem.runs and idem.events.
 import type { Engine } from "../engine/engine.ts";
 import { errors } from "../model/errors.ts";
+import { fromJson } from "../model/json.ts";
 import type { EndState, RunState } from "../model/run.ts";
-import type { SerializedError } from "../model/user-errors.ts";
+import { readError, type SerializedError } from "../model/user-errors.ts";
 import { explainEvent } from "../observe/explain.ts";
 import { type Timeline, timelineOf } from "../observe/timeline.ts";
 import {
@@ -73,8 +74,12 @@ export function runsApi(engineOf: () => Promise<Engine>): RunsApi {
     },
     async wait(id, options) {
       const engine = await engineOf();
-      const run = publicRun(await engine.waitForEnd(id, options?.signal ?? null), nameIn(engine));
-      return { state: run.state as EndState, output: run.output, error: run.error };
+      const { state, result } = await engine.ends.wait(id, options?.signal ?? null);
+      return {
+        state,
+        output: state === "completed" && result !== null ? fromJson(result) : null,
+        error: state !== "completed" && result !== null ? readError(result) : null,
+      };
     },
     async cancel(id, options) {
       const engine = await engineOf();

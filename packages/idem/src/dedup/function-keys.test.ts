@@ -133,6 +133,20 @@ describe.each(stores)("function keys on %s", (store) => {
     }
   });
 
+  test("a run that starts without its key is told to the log, by function and reason", async () => {
+    const warnings: string[] = [];
+    const logger = { debug() {}, info() {}, error() {}, warn: (text: unknown) => warnings.push(String(text)) };
+    const { idem } = testIdem({ store, logger });
+    idem.createFunction({ id: "fn", idempotency: "event.data.order" }, { event: "a/b" }, async () => null);
+    await idem.start();
+    await idem.send({ name: "a/b", data: { order: 1 } });
+    expect(warnings).toEqual([]);
+    await idem.send({ name: "a/b", data: {} });
+    expect(warnings).toHaveLength(1);
+    expect(warnings[0]).toContain('of "fn"');
+    expect(warnings[0]).toContain("started without a key");
+  });
+
   test("onMissing reject holds the event: no run, no claim, the reason kept", async () => {
     const { send, idem } = await keyed(store, { key: "event.data.order", onMissing: "reject" });
     const decision = await send({});

@@ -171,6 +171,7 @@ export class Engine {
         if (after !== undefined) await after;
         this.time.note(askedMono, answer.now);
         this.worker.takeIn(answer, leaseTo);
+        this.warnOfMissingKeys(answer);
         return answer;
       } finally {
         this.worker.unreserve(reserved);

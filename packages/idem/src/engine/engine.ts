@@ -183,6 +183,14 @@ export class Engine {
     return this.worker.signal(signal, json);
   }
 
+  /** A run without the key its function asks for is protected by nothing but its steps: somebody should hear of it. */
+  private warnOfMissingKeys({ decisions }: Ingested): void {
+    for (const { kind, fn, runId, reason } of decisions) {
+      if (kind !== "started" || reason === null) continue;
+      this.options.logger.warn(`idem: run ${runId} of "${this.registry.displayName(fn)}": ${reason}`);
+    }
+  }
+
   // ------------------------------------------------------------------------------------------------ runs
 
   /** After the answer no new attempt of the run starts. */

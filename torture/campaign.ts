@@ -87,7 +87,7 @@ function writeSummary(path: string, summary: Summary): void {
 }
 
 /** Of the code under test. */
-function fingerprint(folder: string): string {
+export function fingerprint(folder: string): string {
   const hash = createHash("sha256");
   const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((path) => /\.(js|sql)$/.test(path));
   for (const file of files.sort()) hash.update(file).update(readFileSync(join(folder, file)));

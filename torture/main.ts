@@ -3,7 +3,7 @@
 import { rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { fullForm, killCount, runCampaign, shortForm } from "./campaign.ts";
+import { fingerprint, fullForm, killCount, runCampaign, shortForm } from "./campaign.ts";
 import { builtEngine, crashPoints, root } from "./engine.ts";
 import { losePower, whyNoTrace } from "./power-loss.ts";
 import { Progress, reportOf } from "./report.ts";
@@ -30,11 +30,13 @@ function number(option: "seed" | "jobs" | "runs" | "cuts"): number {
 }
 
 const seed = number("seed");
+const engine = resolve(values.engine);
 process.exitCode = (values["power-loss"] ? await cutPower() : await kill()) ? 0 : 1;
 
 async function kill(): Promise<boolean> {
   const form = values.short ? shortForm : fullForm;
-  const summary = values.summary ?? join(root, ".idem", `torture-${form.name}-${seed}.json`);
+  // One file for each state of the code: two campaigns on different code never write over each other.
+  const summary = values.summary ?? join(root, ".idem", `torture-${form.name}-${seed}-${fingerprint(engine)}.json`);
   if (values.fresh) rmSync(summary, { force: true });
   const kills = form.rounds.map((shape) => killCount(shape, crashPoints.length));
   const total = kills.reduce((a, b) => a + b, 0);
@@ -47,7 +49,7 @@ async function kill(): Promise<boolean> {
     form,
     seed,
     jobs: number("jobs"),
-    engine: resolve(values.engine),
+    engine,
     summary,
     onKill: () => progress.step(),
     onRound: (result, isOld) => {
@@ -75,7 +77,7 @@ async function cutPower(): Promise<boolean> {
   const startedAt = Date.now();
   let progress: Progress | null = null;
   const result = await losePower({
-    engine: resolve(values.engine),
+    engine,
     seed,
     runs,
     synchronous,

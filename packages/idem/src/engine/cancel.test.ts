@@ -128,6 +128,37 @@ test("once a cancel is committed no attempt begins, also while its answer is on 
   expect(entered).toBe(false);
 });
 
+test("a lease that is on its way during a cancel begins nothing", async () => {
+  const store = new MemoryStore(new ManualClock());
+  const lease = store.lease.bind(store);
+  const answer = held();
+  let isOnItsWay = false;
+  store.lease = async (input) => {
+    const answered = await lease(input);
+    if (answered.jobs.length > 0) {
+      isOnItsWay = true;
+      await answer.promise;
+    }
+    return answered;
+  };
+  const world = testIdem({ store });
+  let entered = false;
+  world.idem.createFunction({ id: "fn" }, { event: "a/b" }, async ({ step }) => {
+    await step.run("x", () => {
+      entered = true;
+    });
+  });
+  await world.idem.start();
+  const { runId } = (await world.client().send({ name: "a/b" })).decisions[0]!;
+  await world.clock.tick("2s");
+  expect(isOnItsWay).toBe(true);
+  expect(await world.idem.runs.cancel(runId!)).toEqual({ cancelled: true });
+  answer.release();
+  await world.clock.tick("2s");
+  expect(entered).toBe(false);
+  expect(await world.idem.runs.get(runId!)).toMatchObject({ state: "cancelled" });
+});
+
 describe("timeouts", () => {
   test("finish cancels a sleeping run at its time", async () => {
     const run = await oneRun(async ({ step }) => step.sleep("nap", "2h"), { fn: { timeouts: { finish: "1h" } } });

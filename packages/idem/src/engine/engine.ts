@@ -219,7 +219,7 @@ export class Engine {
           continue;
         }
         if (answer.kind === "cancelled") {
-          this.worker.activePass(runId)?.giveUp("the run is cancelled");
+          this.worker.cancel(runId);
           this.worker.takeIn(answer.ingested, null);
           this.worker.wake(answer.woken);
           this.ends.announce(runId, { state: "cancelled", result });

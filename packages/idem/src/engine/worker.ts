@@ -43,6 +43,8 @@ export class Worker {
   readonly names: LeaseNames;
   private readonly active = new Map<string, { pass: Pass; heldBy: string; done: Promise<void> }>();
   private reserved = 0;
+  /** Runs cancelled here while a lease was on its way: its answer may still name them. */
+  private readonly cancelled = new Set<string>();
   private delivering = 0;
   private leasing = false;
   private again = false;
@@ -178,6 +180,12 @@ export class Worker {
     return answer.woken.runId;
   }
 
+  /** The run is cancelled: nothing of it begins here any more. */
+  cancel(runId: string): void {
+    this.active.get(runId)?.pass.giveUp("the run is cancelled");
+    if (this.leasing || this.reserved > 0) this.cancelled.add(runId);
+  }
+
   activePass(runId: string): Pass | null {
     return this.active.get(runId)?.pass ?? null;
   }
@@ -195,6 +203,7 @@ export class Worker {
   }
 
   private settled(): void {
+    if (!this.leasing && this.reserved === 0) this.cancelled.clear();
     if (!this.isIdle()) return;
     for (const resolve of this.idleWaiters.splice(0)) resolve();
   }
@@ -255,7 +264,7 @@ export class Worker {
     const runId = memo.run.id;
     const code = options.codes.get(memo.run.fn);
     // Leases name the functions this process has; a run of another one here would be a defect of the store.
-    if (code === undefined) return;
+    if (code === undefined || this.cancelled.has(runId)) return;
     const ports = runPorts(job, heldBy, code.middleware, this, options);
     const { pass, result } = executeRun(code, options.env, memo, job.lostWorkers, ports, options.logger, limits);
     const done = result

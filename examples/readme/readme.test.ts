@@ -1,0 +1,58 @@
+// The README's code is this folder's code, compiled and run.
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { stripe } from "./stripe.ts";
+
+const here = fileURLToPath(new URL(".", import.meta.url));
+const readme = readFileSync(join(here, "..", "..", "README.md"), "utf8");
+const blocks = [...readme.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code]) => code!.trim());
+
+function regionOf(file: string): string {
+  const [, code] = readFileSync(join(here, `${file}.ts`), "utf8").match(/\/\/ #region .*\n([\s\S]*?)\/\/ #endregion/)!;
+  return code!.replace(/\/\/ #pause\n[\s\S]*?\/\/ #resume\n/, "").trim();
+}
+
+let folder: string;
+const before = process.env.IDEM_STORE;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "idem-readme-"));
+  process.env.IDEM_STORE = `sqlite:${join(folder, "shop.db")}`;
+});
+afterAll(() => {
+  if (before === undefined) delete process.env.IDEM_STORE;
+  else process.env.IDEM_STORE = before;
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test("every code block of the README is one of this folder's files, to the letter", () => {
+  const files = ["intro", "typed-events", "delivered-twice"];
+  expect(blocks).toEqual(files.map(regionOf));
+});
+
+test("the first twenty lines do what they say: one draft, and the second delivery is answered with the first run", async () => {
+  const { idem, first, again } = await import("./intro.ts");
+  expect(first.decisions[0]).toMatchObject({ kind: "started", function: "draft-invoice", key: "7" });
+  const { runId } = first.decisions[0]!;
+  expect(again.decisions[0]).toMatchObject({ kind: "duplicate-key", runId, reason: `key 7 is taken by run ${runId}` });
+  await idem.idle();
+  expect(stripe.invoices.count()).toBe(1);
+  expect((await idem.runs.get(runId!))!.state).toBe("waiting");
+  await idem.stop();
+});
+
+test("an event that does not fit its schema is refused with its path", async () => {
+  const { idem, refused } = await import("./typed-events.ts");
+  await expect(refused).rejects.toMatchObject({ code: "EVENT_SCHEMA", facts: { path: "data.total" } });
+  await idem.stop();
+});
+
+test("a double delivery starts one run and says so; after the window the key starts again", async () => {
+  const { cart, idem, started, suppressed } = await import("./delivered-twice.ts");
+  expect(started).toHaveLength(1);
+  expect(suppressed).toMatchObject([{ kind: "duplicate-key", runId: started[0] }]);
+  expect((await idem.send(cart)).decisions[0]!.kind).toBe("started");
+  await idem.stop();
+});

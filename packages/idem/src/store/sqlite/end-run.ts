@@ -10,7 +10,7 @@ import type { Transaction } from "./transaction.ts";
 const endRunSql = `
   update runs set ended_state = ?, result = ?, ended_at = ?, ended_fence = ?
    where env = ? and id = ? and ended_state is null
-  returning fn, key`;
+  returning fn, key, holds_key`;
 
 const deleteWaitsSql = "delete from waits where env = ? and run_id = ?";
 
@@ -35,7 +35,7 @@ export interface Ending {
 /** The run's job is already gone: whoever ends a run takes its job away first. */
 export function endRun(tx: Transaction, env: string, runId: string, ending: Ending): WokenRun[] {
   const { connection, at } = tx;
-  const run = connection.one<{ fn: string; key: string | null }>(
+  const run = connection.one<{ fn: string; key: string | null; holds_key: number }>(
     endRunSql,
     ending.state,
     ending.result,
@@ -46,7 +46,9 @@ export function endRun(tx: Transaction, env: string, runId: string, ending: Endi
   );
   if (run === undefined) return [];
   if (ending.hadWaits) connection.run(deleteWaitsSql, env, runId);
-  if (run.key !== null) {
+  // That a key's run has ended is read from the run. The claim lies on a random page of its own, so it is touched only when
+  // it must change: a page less to write for every run.
+  if (run.key !== null && (ending.releaseKey || run.holds_key === 1)) {
     const state = ending.releaseKey ? "released" : "settled";
     connection.run(closeClaimSql, state, env, functionScope(run.fn), run.key, runId);
   }

@@ -338,6 +338,7 @@ function start(
     rank: pair.rank,
     dueAt: pair.dueAt,
     leaseTo: pair.leaseTo,
+    holdsKey: pair.hold,
   });
   if (opened.fence !== null) {
     out.leased.push({

@@ -7,8 +7,8 @@ import type { Transaction } from "./transaction.ts";
 
 const insertRunSql = `
   insert into runs (env, id, fn, event_id, key, subject, generation, previous_run_id, rerun_of, root_run_id, created_at,
-                    started_at)
-  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+                    started_at, holds_key)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
 const insertJobSql = `
   insert into jobs (env, id, kind, run_id, event_id, fn, rank, due_at, fence, leased_by)
@@ -27,6 +27,8 @@ export interface NewRun {
   readonly rank: number;
   readonly dueAt: number | null;
   readonly leaseTo: string | null;
+  /** Its end lets go of the key's claim. */
+  readonly holdsKey: boolean;
 }
 
 export interface OpenedRun {
@@ -54,6 +56,7 @@ export function openRun(tx: Transaction, env: string, run: NewRun): OpenedRun {
     run.rootRunId,
     now,
     startedAt,
+    run.holdsKey ? 1 : 0,
   );
   const fence = leasedBy === null ? 0 : 1;
   insertJob(tx, env, {

@@ -54,7 +54,12 @@ const duplicatesOfRunSql = `
     from decisions indexed by decisions_by_run
    where env = ? and run_id = ? and kind <> 'started' order by event_id limit ?`;
 
-const claimColumns = `scope, key, holder, fence, generation, state, fingerprint, taken_at, lease_until, ends_at, held, asked,
+// A function key whose run has ended is settled; the claim itself is not written again for that (end-run.ts).
+const claimColumns = `scope, key, holder, fence, generation,
+  case when state = 'in-flight' and exists (
+    select 1 from runs r where r.env = claims.env and r.id = claims.holder and r.ended_state is not null
+  ) then 'settled' else state end as state,
+  fingerprint, taken_at, lease_until, ends_at, held, asked,
   last_asked_at, outcome`;
 const claimSql = `select ${claimColumns} from claims where env = ? and scope = ? and key = ?`;
 const claimsSql = `

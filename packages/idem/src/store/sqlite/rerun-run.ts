@@ -1,10 +1,11 @@
 // A person asks for a new run from an old one: past event id and function key, with the same destination keys.
 // The key's holder becomes the new run, so that duplicates receive it from now on.
-import { functionScope } from "../../model/claim.ts";
+import { type Claim, functionScope } from "../../model/claim.ts";
 import type { RerunAnswer, RerunInput } from "../store.ts";
 import { findClaim, writeClaim } from "./claim-key.ts";
 import { bornLeased, openRun } from "./open-run.ts";
 import { findRun } from "./read-memo.ts";
+import type { RunRow } from "./rows.ts";
 import type { Transaction } from "./transaction.ts";
 
 const pointToNewestSql = "update runs set newest_run_id = ? where env = ? and id = ?";
@@ -16,6 +17,7 @@ export function rerunRun(tx: Transaction, input: RerunInput): RerunAnswer {
   }
   const old = findRun(tx.connection, env, input.runId);
   if (old === undefined) return { kind: "unknown" };
+  const claim = claimOfChain(tx, env, old);
   openRun(tx, env, {
     id: newRunId,
     fn: old.fn,
@@ -29,14 +31,19 @@ export function rerunRun(tx: Transaction, input: RerunInput): RerunAnswer {
     rank: input.rank,
     dueAt: null,
     leaseTo: input.leaseTo,
+    holdsKey: claim?.held ?? false,
   });
   tx.connection.run(pointToNewestSql, newRunId, env, old.root_run_id);
-  if (old.key !== null) {
-    const claim = findClaim(tx, env, functionScope(old.fn), old.key);
-    const holder = claim === null ? undefined : findRun(tx.connection, env, claim.holder);
-    if (claim !== null && holder?.root_run_id === old.root_run_id) {
-      writeClaim(tx, env, { ...claim, holder: newRunId, fence: claim.fence + 1, state: "in-flight" }, true);
-    }
+  if (claim !== null) {
+    writeClaim(tx, env, { ...claim, holder: newRunId, fence: claim.fence + 1, state: "in-flight" }, true);
   }
   return { kind: "started", runId: newRunId, leased: bornLeased(tx, env, newRunId, input.leaseTo) };
+}
+
+/** The claim on the run's key, if it is still held by a run of the same chain of reruns. */
+function claimOfChain(tx: Transaction, env: string, run: RunRow): Claim | null {
+  if (run.key === null) return null;
+  const claim = findClaim(tx, env, functionScope(run.fn), run.key);
+  const holder = claim === null ? undefined : findRun(tx.connection, env, claim.holder);
+  return holder?.root_run_id === run.root_run_id ? claim : null;
 }

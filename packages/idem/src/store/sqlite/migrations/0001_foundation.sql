@@ -91,6 +91,8 @@ create table runs (
   started_at      integer,
   ended_at        integer,
   ended_fence     integer,
+  -- Its key stays taken past the window while it is open; then its end must let go of the claim.
+  holds_key       integer not null default 0,
   primary key (env, id)
 ) without rowid;
 

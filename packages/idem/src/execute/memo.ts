@@ -26,9 +26,11 @@ export class Memo {
     { steps, attempts, waits }: RunMemo,
     private readonly stepIdOf: (name: string, repeat: number) => string,
   ) {
+    this.waiting = new Map(waits.map((wait) => [wait.stepId, wait.timeoutAt]));
+    // A fresh run, as most are.
+    if (steps.length === 0 && attempts.length === 0 && waits.length === 0) return;
     for (const step of steps) this.keep(step);
     this.seen = this.lastStamp;
-    this.waiting = new Map(waits.map((wait) => [wait.stepId, wait.timeoutAt]));
     for (const { stepId, retryAt } of attempts) {
       this.failed.set(stepId, { count: this.failureCount(stepId) + 1, retryAt });
     }

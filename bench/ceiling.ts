@@ -1,8 +1,8 @@
 // The store's ceiling: the same rows and commits as a run of three steps, with no engine, no CEL and no user code around them.
 
-import { UlidSource } from "../packages/idem/dist/model/ulid.js";
-import { nodePlatform } from "../packages/idem/dist/platform/node-platform.js";
 import type { NewStep, Store } from "../packages/idem/dist/store/store.js";
+import { nodePlatform, UlidSource } from "./engine.ts";
+import { shuffled } from "./measure.ts";
 
 const env = "default";
 const worker = "bench-worker";
@@ -55,7 +55,7 @@ export async function ceilingOf(store: Store, key: boolean): Promise<(n: number)
           event: 0,
           fn: "bench-three-steps",
           runId,
-          key: key ? String(n) : null,
+          key: key ? String(shuffled(n)) : null,
           windowMs: 86_400_000,
           hold: false,
           subject: String(n),

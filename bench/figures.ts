@@ -1,7 +1,7 @@
 // The figures, each taken in a process of its own so that none inherits another's heap. `--scale 0.1` makes all of them smaller.
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { ceilingOf } from "./ceiling.ts";
-import { keepInFlight, quantile, type Throughput } from "./measure.ts";
+import { keepInFlight, quantile, shuffled, type Throughput } from "./measure.ts";
 import { onFreshFile, openStore, withEngine } from "./world.ts";
 
 export type Figure = Record<string, number>;
@@ -53,9 +53,9 @@ async function hotKey(total: number): Promise<Figure> {
     withEngine(path, { key: true, runsInFlight: 100 }, async (idem, one) => {
       await one(7);
       const batch = 50;
-      const events = Array.from({ length: batch }, () => ({ name: "bench/run", data: { n: 7 } }));
+      const events = Array.from({ length: batch }, () => ({ name: "bench/run", data: { n: shuffled(7) } }));
       const single = await keepInFlight(200, total, async () => {
-        await idem.send({ name: "bench/run", data: { n: 7 } });
+        await idem.send({ name: "bench/run", data: { n: shuffled(7) } });
       });
       const batched = await keepInFlight(20, Math.ceil(total / batch), async () => {
         await idem.send(events);

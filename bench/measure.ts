@@ -31,3 +31,6 @@ export async function keepInFlight(
 
 export const quantile = (sorted: Float64Array, q: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] ?? Number.NaN;
+
+/** Keys as they come in life, in no order: a counter would let every B-tree grow at its edge and hide what a key costs. */
+export const shuffled = (n: number): number => Math.imul(n, 0x9e3779b1) >>> 0;

@@ -2,10 +2,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Idem } from "../packages/idem/dist/index.js";
-import { nodePlatform } from "../packages/idem/dist/platform/node-platform.js";
-import { openThreadStore } from "../packages/idem/dist/store/sqlite/thread-store.js";
 import type { Store } from "../packages/idem/dist/store/store.js";
+import { Idem, nodePlatform, openThreadStore } from "./engine.ts";
+import { shuffled } from "./measure.ts";
 
 export async function onFreshFile<T>(body: (path: string) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), "idem-bench-"));
@@ -28,7 +27,7 @@ export interface BenchOptions {
 export async function withEngine<T>(
   path: string,
   { key, runsInFlight }: BenchOptions,
-  body: (idem: Idem, oneRun: (n: number | string) => Promise<void>) => Promise<T>,
+  body: (idem: Idem, oneRun: (n: number) => Promise<void>) => Promise<T>,
 ): Promise<T> {
   const idem = new Idem({ id: "bench", store: `sqlite:${path}`, runsInFlight });
   idem.createFunction(
@@ -48,7 +47,7 @@ export async function withEngine<T>(
   await idem.start();
   try {
     return await body(idem, async (n) => {
-      const sent = await idem.send({ name: "bench/run", data: { n } });
+      const sent = await idem.send({ name: "bench/run", data: { n: shuffled(n) } });
       await idem.runs.wait(sent.decisions[0]!.runId!);
     });
   } finally {

@@ -9,6 +9,9 @@ const versionMin = [3, 51, 3] as const;
 // 16 MiB of 4 KiB pages: checkpoints stay short and the log stays well under its 64 MiB alarm.
 const checkpointPages = 4_000;
 
+// Enough for the right edges of all trees and the hot half of a million claims; more would not be this process's to take.
+const cacheKib = 32 * 1024;
+
 export type Param = string | number | null;
 
 export class Connection {
@@ -32,7 +35,7 @@ export class Connection {
     this.db.pragma(`synchronous = ${options.synchronous ?? "FULL"}`);
     if (options.synchronous === undefined) this.expectPragma("synchronous", 2);
     this.db.pragma(`wal_autocheckpoint = ${checkpointPages}`);
-    this.db.pragma("cache_size = -65536");
+    this.db.pragma(`cache_size = ${-cacheKib}`);
     this.db.pragma("temp_store = MEMORY");
   }
 

@@ -14,8 +14,18 @@ export const defects: readonly Defect[] = [
     patches: [
       {
         file: sqlite("advance-run"),
-        from: "if (job === undefined || job.leased_by !== worker || job.fence !== fence)",
-        to: "if (job === undefined)",
+        from: `id = ? and fence = ? and leased_by = ?";`,
+        to: `id = ? and ? > 0 and ? <> ''";`,
+      },
+      {
+        file: sqlite("advance-run"),
+        from: "id = ? and fence = ? and leased_by = ? returning",
+        to: "id = ? and ? > 0 and ? <> '' returning",
+      },
+      {
+        file: sqlite("record-step"),
+        from: "id = ? and fence = ? and leased_by = ?",
+        to: "id = ? and ? > 0 and ? <> ''",
       },
       { file: memory("advance-run"), from: "!isHeldBy(job, input)", to: "false" },
     ],
@@ -25,8 +35,18 @@ export const defects: readonly Defect[] = [
     patches: [
       {
         file: sqlite("advance-run"),
-        from: "if (job === undefined || job.leased_by !== worker || job.fence !== fence)",
-        to: "if (job === undefined || (job.fence !== fence && job.leased_by === worker))",
+        from: `id = ? and fence = ? and leased_by = ?";`,
+        to: `id = ? and ? > 0 and ? <> '' and leased_by is not null";`,
+      },
+      {
+        file: sqlite("advance-run"),
+        from: "id = ? and fence = ? and leased_by = ? returning",
+        to: "id = ? and ? > 0 and ? <> '' and leased_by is not null returning",
+      },
+      {
+        file: sqlite("record-step"),
+        from: "id = ? and fence = ? and leased_by = ?",
+        to: "id = ? and ? > 0 and ? <> '' and leased_by is not null",
       },
       { file: memory("advance-run"), from: "!isHeldBy(job, input)", to: "job.leasedBy === null" },
     ],
@@ -37,7 +57,7 @@ export const defects: readonly Defect[] = [
       {
         file: "execute/pass.js",
         from: "        await this.commit({\n            steps: [",
-        to: "        this.settle(op, outcome);\n        await this.commit({\n            steps: [",
+        to: "        this.take([{ stepId, name, repeat, kind, outcome, attempt, startedAt, endedAt, stamp: this.memo.lastStamp, worker: null }], this.memo.seen);\n        await this.commit({\n            steps: [",
       },
     ],
   },
@@ -134,9 +154,9 @@ export const defects: readonly Defect[] = [
     name: "a cancelled run keeps its job",
     patches: [
       {
-        file: sqlite("end-run"),
-        from: "    connection.run(deleteJobSql, env, run.id);\n",
-        to: '    if (ending.state !== "cancelled") connection.run(deleteJobSql, env, run.id);\n',
+        file: sqlite("cancel-run"),
+        from: "    tx.connection.run(deleteJobSql, input.env, input.runId);\n",
+        to: "",
       },
     ],
   },
@@ -156,8 +176,8 @@ export const defects: readonly Defect[] = [
     patches: [
       {
         file: sqlite("advance-run"),
-        from: "    const job = connection.one(selectJobSql, env, jobId);\n",
-        to: '    if (input.ingest !== null && input.steps.length > 0) ingestNested(tx, env, { ...input.ingest, events: input.ingest.events.map((e) => ({ ...e, id: e.id.slice(0, -1) + "_", callerId: null })) });\n    const job = connection.one(selectJobSql, env, jobId);\n',
+        from: "    let hadWaits = false;\n",
+        to: '    if (input.ingest !== null && input.steps.length > 0) ingestNested(tx, env, { ...input.ingest, events: input.ingest.events.map((e) => ({ ...e, id: e.id.slice(0, -1) + "_", callerId: null })) });\n    let hadWaits = false;\n',
       },
     ],
   },

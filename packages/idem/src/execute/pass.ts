@@ -12,14 +12,16 @@
 import { errors } from "../model/errors.ts";
 import type { Step, StepKind } from "../model/step.ts";
 import type { Timer } from "../platform/platform.ts";
-import type { AdvanceAnswer, NewFailedAttempt, RunMemo } from "../store/store.ts";
+import type { AdvanceAnswer, RunMemo } from "../store/store.ts";
 import { attemptStep, checkSize, type PassLimits } from "./attempt-step.ts";
 import { CommitQueue } from "./commit-queue.ts";
 import { HandOut } from "./hand-out.ts";
 import { Memo } from "./memo.ts";
+import { earliest, nextLook, nextRetryAt } from "./next-look.ts";
 import type { Op, OpIds, Ran, Work } from "./operation.ts";
-import type { PassResult, Patch, PlannedWait, RunPorts } from "./ports.ts";
+import type { PassResult, Patch, RunPorts } from "./ports.ts";
 import type { Backoff } from "./retry.ts";
+import { Unsaved } from "./unsaved.ts";
 
 type Advanced = Extract<AdvanceAnswer, { kind: "advanced" }>;
 
@@ -36,8 +38,7 @@ export class Pass {
 
   private readonly handOut: HandOut;
   private found: Op[] = [];
-  private newWaits: PlannedWait[] = [];
-  private newAttempts: NewFailedAttempt[] = [];
+  private readonly unsaved = new Unsaved();
   /** Attempts and commits that must be over before the run may be given back. */
   private running = 0;
   private attempting = 0;
@@ -143,7 +144,7 @@ export class Pass {
     // The code may be about to return after the step that just ended; then the run ends here and not elsewhere.
     await new Promise<void>((resolve) => this.ports.soon(resolve));
     while (this.running > 0 && !this.isClosed) await this.idle();
-    const unsaved = this.takeUnsaved();
+    const unsaved = this.unsaved.take();
     if (unsaved !== null) await this.commit({ ...unsaved, next: { kind: "continue", collect: false } });
     this.giveUp("the process is stopping");
   }
@@ -177,8 +178,7 @@ export class Pass {
     this.ending = true;
     this.running++;
     // Attempts that failed beside the end are part of the story.
-    const attempts = [...this.newAttempts, ...(patch.attempts ?? [])];
-    this.newAttempts = [];
+    const attempts = [...this.unsaved.takeAttempts(), ...(patch.attempts ?? [])];
     let answer = await this.send({ ...patch, attempts });
     // News refuses a suspension. The code that would hear it has thrown; it is in the memo of the next pass.
     while (answer?.leased === true) {
@@ -215,14 +215,14 @@ export class Pass {
       if (op.work.kind !== "wait" || !this.admit(op)) continue;
       try {
         const planned = op.work.plan();
-        this.newWaits.push(planned);
+        this.unsaved.addWait(planned);
         this.memo.beginWait(op.stepId, planned.wait.timeoutAt);
       } catch (error) {
         this.refuse(op, error);
       }
     }
     const attempts = found.filter((op) => op.work.kind === "attempt");
-    if (this.newWaits.length > 0 && attempts.length > 0) this.flush();
+    if (this.unsaved.hasWaits && attempts.length > 0) this.flush();
     for (const op of attempts) if (this.admit(op)) this.startAttempt(op);
     this.planCheckIfBlocked();
   }
@@ -302,7 +302,7 @@ export class Pass {
       const { error, retryAt } = attempted;
       this.memo.fail(stepId, attempt, retryAt);
       op.blockedUntil = retryAt;
-      this.newAttempts.push({ stepId, name, attempt, error, startedAt, endedAt, retryAt });
+      this.unsaved.addAttempt({ stepId, name, attempt, error, startedAt, endedAt, retryAt });
       return;
     }
     const { outcome, sends } = attempted;
@@ -367,17 +367,9 @@ export class Pass {
 
   /** Writes down new waits and failed attempts while something else goes on. */
   private flush(): void {
-    const unsaved = this.takeUnsaved();
+    const unsaved = this.unsaved.take();
     if (unsaved === null) return;
     void this.commit({ ...unsaved, next: { kind: "continue", collect: false } });
-  }
-
-  private takeUnsaved(): Pick<Patch, "waits" | "attempts"> | null {
-    if (this.newWaits.length === 0 && this.newAttempts.length === 0) return null;
-    const unsaved = { waits: this.newWaits, attempts: this.newAttempts };
-    this.newWaits = [];
-    this.newAttempts = [];
-    return unsaved;
   }
 
   // ------------------------------------------------------------------------------------------------ suspending
@@ -405,8 +397,8 @@ export class Pass {
   private async suspend(): Promise<void> {
     this.suspending = true;
     this.running++;
-    const dueAt = earliest([this.options.deadlineAt, this.nextRetryAt()]);
-    const unsaved = this.takeUnsaved() ?? {};
+    const dueAt = earliest([this.options.deadlineAt, nextRetryAt(this.open)]);
+    const unsaved = this.unsaved.take() ?? {};
     const before = this.ports.point("suspend:before-commit");
     if (before !== undefined) await before;
     const answer = await this.send({ ...unsaved, next: { kind: "suspend", dueAt } });
@@ -426,33 +418,21 @@ export class Pass {
     this.planCheck();
   }
 
-  private nextRetryAt(): number | null {
-    return earliest([...this.open.values()].map((op) => op.blockedUntil));
-  }
-
   /** While attempts run, blocked siblings and finished sleeps need not wait for them. */
   private armTimer(): void {
     this.timer?.cancel();
     this.timer = null;
     const now = this.ports.now();
-    const waitsOpen = [...this.open.keys()].some((stepId) => this.memo.isWaiting(stepId));
-    const ends = waitsOpen ? this.memo.timeouts.filter((at) => at !== null && at > now) : [];
-    const at = earliest([this.nextRetryAt(), waitsOpen ? now + lookMs : null, ...ends]);
-    if (at === null) return;
-    this.timer = this.ports.timer(Math.max(0, at - now), () => {
+    const look = nextLook(this.open, this.memo, now);
+    if (look === null) return;
+    this.timer = this.ports.timer(Math.max(0, look.at - now), () => {
       this.timer = null;
       if (!this.mayStart) return;
       for (const op of this.open.values()) {
         if (op.blockedUntil !== null && op.blockedUntil <= this.ports.now()) this.startAttempt(op);
       }
-      if (waitsOpen) this.poke();
+      if (look.waitsOpen) this.poke();
       this.planCheck();
     });
   }
 }
-
-// An event that another node delivers is not announced here: a look each second finds it.
-const lookMs = 1_000;
-
-const earliest = (times: readonly (number | null)[]): number | null =>
-  times.reduce((a, b) => (a === null ? b : b === null ? a : Math.min(a, b)), null);

@@ -4,7 +4,7 @@ import { functionScope } from "../../model/claim.ts";
 import type { EndState } from "../../model/run.ts";
 import type { WokenRun } from "../store.ts";
 import { endWaitAndWake } from "./end-wait.ts";
-import type { WaitRow } from "./rows.ts";
+import { type WaitRow, waitColumns } from "./rows.ts";
 import type { Transaction } from "./transaction.ts";
 
 const endRunSql = `
@@ -19,8 +19,7 @@ const closeClaimSql = `
    where env = ? and scope = ? and key = ? and holder = ? and state = 'in-flight'`;
 
 const waitsForChildSql = `
-  select run_id, step_id, kind, step_kind, name, repeat, timeout_at, on_timeout, on_timeout_json, event_name, rest, signal,
-         child_run_id, started_at
+  select ${waitColumns}
     from waits indexed by waits_by_child where env = ? and child_run_id = ? order by stamp`;
 
 export interface Ending {

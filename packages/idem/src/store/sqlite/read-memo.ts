@@ -15,6 +15,7 @@ import {
   runColumns,
   type StepRow,
   type WaitRow,
+  waitColumns,
 } from "./rows.ts";
 
 const selectRunSql = `
@@ -33,8 +34,7 @@ const selectAttemptsSql = `
     from attempts where env = ? and run_id = ? order by stamp`;
 
 const selectWaitsSql = `
-  select run_id, step_id, kind, step_kind, name, repeat, timeout_at, on_timeout, on_timeout_json, event_name, rest, signal,
-         child_run_id, started_at
+  select ${waitColumns}
     from waits where env = ? and run_id = ? order by stamp`;
 
 export const findRun = (connection: Connection, env: string, runId: string): RunRow | undefined =>

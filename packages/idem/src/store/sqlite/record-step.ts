@@ -22,26 +22,24 @@ const insertAttemptSql = `
   values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   on conflict (env, run_id, step_id, attempt) do nothing`;
 
+/** The columns from step_id to stamp. */
+const stepValues = (tx: Transaction, step: NewStep) =>
+  [
+    step.stepId,
+    step.name,
+    step.repeat,
+    step.kind,
+    step.outcome.kind,
+    step.outcome.json,
+    step.attempt,
+    step.startedAt,
+    step.endedAt,
+    tx.stamp(),
+  ] as const;
+
 /** Whether this call recorded it. */
 export function insertStep(tx: Transaction, env: string, runId: string, worker: string | null, step: NewStep): boolean {
-  return (
-    tx.connection.run(
-      insertStepSql,
-      env,
-      runId,
-      step.stepId,
-      step.name,
-      step.repeat,
-      step.kind,
-      step.outcome.kind,
-      step.outcome.json,
-      step.attempt,
-      step.startedAt,
-      step.endedAt,
-      tx.stamp(),
-      worker,
-    ) > 0
-  );
+  return tx.connection.run(insertStepSql, env, runId, ...stepValues(tx, step), worker) > 0;
 }
 
 /** Whether the step was recorded: false when the job is no longer this worker's, or the step has an outcome already. */
@@ -50,25 +48,7 @@ export function saveStep(
   job: { env: string; jobId: string; fence: number; worker: string },
   step: NewStep,
 ): boolean {
-  return (
-    tx.connection.run(
-      saveStepSql,
-      step.stepId,
-      step.name,
-      step.repeat,
-      step.kind,
-      step.outcome.kind,
-      step.outcome.json,
-      step.attempt,
-      step.startedAt,
-      step.endedAt,
-      tx.stamp(),
-      job.env,
-      job.jobId,
-      job.fence,
-      job.worker,
-    ) > 0
-  );
+  return tx.connection.run(saveStepSql, ...stepValues(tx, step), job.env, job.jobId, job.fence, job.worker) > 0;
 }
 
 export function findOutcome(tx: Transaction, env: string, runId: string, stepId: string): Outcome | null {

@@ -2,11 +2,9 @@
 import type { Outcome } from "../../model/outcome.ts";
 import type { ResumeAnswer, ResumeInput, SignalAnswer, WokenRun } from "../store.ts";
 import { endWaitAndWake } from "./end-wait.ts";
-import type { WaitRow } from "./rows.ts";
+import { type WaitRow, waitColumns } from "./rows.ts";
 import type { Transaction } from "./transaction.ts";
 
-const waitColumns = `run_id, step_id, kind, step_kind, name, repeat, timeout_at, on_timeout, on_timeout_json, event_name, rest,
-  signal, child_run_id, started_at`;
 const selectWaitSql = `select ${waitColumns} from waits where env = ? and run_id = ? and step_id = ?`;
 const selectSignalSql = `select ${waitColumns} from waits indexed by waits_by_signal where env = ? and signal = ?`;
 const endDeliverJobSql = "delete from jobs where env = ? and id = ? and fence = ?";

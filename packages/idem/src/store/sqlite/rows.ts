@@ -204,6 +204,9 @@ export interface WaitRow {
   started_at: number;
 }
 
+export const waitColumns = `run_id, step_id, kind, step_kind, name, repeat, timeout_at, on_timeout, on_timeout_json, event_name, rest,
+  signal, child_run_id, started_at`;
+
 export const readWait = (row: WaitRow): Wait => ({
   runId: row.run_id,
   stepId: row.step_id,

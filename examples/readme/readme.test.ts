@@ -1,4 +1,4 @@
-// The README's code is this folder's code, compiled and run.
+// The code of the README and of docs/errors.md is this folder's code, compiled and run.
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,8 +7,11 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { stripe } from "./stripe.ts";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
-const readme = readFileSync(join(here, "..", "..", "README.md"), "utf8");
-const blocks = [...readme.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code]) => code!.trim());
+
+function blocksOf(document: string): string[] {
+  const text = readFileSync(join(here, "..", "..", document), "utf8");
+  return [...text.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code]) => code!.trim());
+}
 
 function regionOf(file: string): string {
   const [, code] = readFileSync(join(here, `${file}.ts`), "utf8").match(/\/\/ #region .*\n([\s\S]*?)\/\/ #endregion/)!;
@@ -27,9 +30,15 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test("every code block of the README is one of this folder's files, to the letter", () => {
-  const files = ["intro", "typed-events", "delivered-twice"];
-  expect(blocks).toEqual(files.map(regionOf));
+test("every code block of the README and of docs/errors.md is one of this folder's files, to the letter", () => {
+  expect(blocksOf("README.md")).toEqual(["intro", "typed-events", "delivered-twice"].map(regionOf));
+  expect(blocksOf("docs/errors.md")).toEqual(["errors"].map(regionOf));
+});
+
+test("an error says what to do next", async () => {
+  const { advice, idem } = await import("./errors.ts");
+  expect(advice).toContain("send it again");
+  await idem.stop();
 });
 
 test("the first twenty lines do what they say: one draft, and the second delivery is answered with the first run", async () => {

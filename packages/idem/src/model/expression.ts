@@ -4,7 +4,11 @@
 import { createHash } from "node:crypto";
 import { Environment } from "@marcbachmann/cel-js";
 import { errors } from "./errors.ts";
-import { applyDialect, failureReason, type Meter, mixedOperators, type Node } from "./expression-dialect.ts";
+import { applyDialect } from "./expression-dialect.ts";
+import { failureReason } from "./expression-failure.ts";
+import type { Meter } from "./expression-meter.ts";
+import type { Node } from "./expression-node.ts";
+import { mixedOperators } from "./expression-operators.ts";
 import { canonicalJson, jsonDepthMax, jsonNodeCountMax } from "./json.ts";
 
 const textLengthMax = 4_096;

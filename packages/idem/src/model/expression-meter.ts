@@ -1,0 +1,47 @@
+// What an evaluation may cost, so that data cannot stretch its time.
+// Outside macros a node runs once and an expression has at most 500, so only what depends on data is metered:
+// macro bodies, comparing, joining, searching, matching. A meter that runs out fails the evaluation.
+
+import { Failure } from "./expression-failure.ts";
+import type { Node } from "./expression-node.ts";
+
+// A unit is about 40 ns, so an evaluation ends within some 20 ms; a filter such as
+// items.exists(i, i.sku == "x") over 10,000 items spends 40,000.
+const costMax = 500_000;
+// Making an error, with its stack and its marked source line, takes about 10 µs.
+export const errorCost = 250;
+// Listing the keys of a large object, and looking them up in another, takes about 300 ns for each.
+export const keyCost = 8;
+// Joined text only has to fit a key or a comparison; the bound stops doubling long before memory does.
+export const joinedLengthMax = 65_536;
+
+// Made once: a stack trace costs microseconds.
+const tooCostly = new Failure("it costs too much to evaluate on this data");
+
+export class Meter {
+  left = costMax;
+  /** The part found missing last. Operators stop at their first missing operand, so it is the one that mattered. */
+  absent: Node | undefined;
+  absentBecause = "missing";
+
+  reset(): void {
+    this.left = costMax;
+    this.absent = undefined;
+  }
+
+  get isSpent(): boolean {
+    return this.left < 0;
+  }
+
+  /** Throws once nothing is left, and from then on at every call. */
+  spend(cost: number): void {
+    this.left -= cost;
+    if (this.left < 0) throw tooCostly;
+  }
+
+  note(node: Node, because: "missing" | "null"): undefined {
+    this.absent = node;
+    this.absentBecause = because;
+    return undefined;
+  }
+}

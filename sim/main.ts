@@ -19,8 +19,22 @@ const { values } = parseArgs({
     off: { type: "string", default: "" },
     "keep-going": { type: "boolean", default: false },
     trace: { type: "string", default: "60" },
+    help: { type: "boolean", default: false },
   },
 });
+
+if (values.help) {
+  console.log(`npm run sim -- --seed 42                one world, with the end of its trace when it fails
+npm run sim -- --worlds 10000           many worlds, from seed 1 on
+  --from N          the first seed
+  --jobs N          processes; one per core unless given
+  --engine FOLDER   another build of the engine
+  --off A,B         without these faults
+  --keep-going      past the first failure
+  --trace N         how many lines of a failing trace to print
+A failing seed is minimised and joins sim/corpus.json, which npm test runs for ever.`);
+  process.exit(0);
+}
 
 const number = (text: string, option: string): number => {
   const value = Number(text);

@@ -20,8 +20,22 @@ const { values } = parseArgs({
     synchronous: { type: "string", default: "FULL" },
     runs: { type: "string", default: "500" },
     cuts: { type: "string", default: "1000" },
+    help: { type: "boolean", default: false },
   },
 });
+
+if (values.help) {
+  console.log(`npm run torture                         2,100 kills of real processes; goes on where it was stopped
+npm run torture -- --short              60 kills
+  --seed N          the first seed
+  --jobs N          victims side by side; 2 unless given
+  --engine FOLDER   another build of the engine
+  --fresh           forget an earlier summary of the same code
+npm run torture -- --power-loss         replays a traced write log, cut at every promise (needs strace)
+  --synchronous NORMAL   the self-check: it must lose data
+  --runs N --cuts N      how much to trace, and how often to cut`);
+  process.exit(0);
+}
 
 function number(option: "seed" | "jobs" | "runs" | "cuts"): number {
   const value = Number(values[option]);

@@ -140,7 +140,7 @@ export const defects: readonly Defect[] = [
         from: "where dead_at is null and until < ?",
         to: "where dead_at is null and until - 17000 < ?",
       },
-      { file: memory("sweep"), from: "worker.until < at.now", to: "worker.until - 17_000 < at.now" },
+      { file: memory("sweep"), from: "worker.until < at.leaseNow", to: "worker.until - 17_000 < at.leaseNow" },
     ],
   },
   {

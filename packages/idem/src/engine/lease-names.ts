@@ -46,6 +46,16 @@ export class LeaseNames {
     return this.holds(name) && beatAt !== undefined && platform.monoMs() - beatAt < leaseTermMs * 0.75;
   }
 
+  /**
+   * Whether work may begin under this name. One that is no longer trusted is given up here and now: whoever asked will not go
+   * on, and a heartbeat whose answer comes late must not make the name whole again with work that nobody does.
+   */
+  mayBegin(name: string): boolean {
+    if (this.trusts(name)) return true;
+    this.lose(name, true).catch((error) => this.options.report("hand back", error));
+    return false;
+  }
+
   /** The name to lease under; null while the store has not enlisted it: what a name it does not know holds is never rescued. */
   get enlisted(): string | null {
     return this.beatAt.has(this.current) ? this.current : null;

@@ -28,7 +28,7 @@ export function runPorts(
     timer: (ms, run) => platform.timer(ms, run),
     point: (name) => platform.point(name),
     fetch: (request) => platform.fetch(request),
-    isHeld: () => worker.names.trusts(heldBy),
+    isHeld: () => worker.names.mayBegin(heldBy),
     advance: (patch, seen) => advance(job, heldBy, patch, seen, worker, options),
     acceptSends: async (sends) => {
       const events = await outgoingEvents(sends.events, middleware, options.checkEvents);

@@ -39,6 +39,8 @@ export interface Instant {
   readonly now: number;
   /** The clock windows are judged by: behind `now` while a sudden forward step of the wall clock is not yet believed. */
   readonly windowNow: number;
+  /** The clock workers' leases are judged by: behind `now` for a moment after such a step, so that the living can say so. */
+  readonly leaseNow: number;
 }
 
 export interface ClaimAsk {

@@ -5,6 +5,9 @@ import type { Instant } from "../model/claim.ts";
 // Above scheduling noise and ordinary clock slewing, far below any window.
 const believedStepMs = 5_000;
 
+// After such a step every living worker beats well within this; until then nobody is declared lost by a time that was not lived.
+const leaseGraceMs = 30_000;
+
 // Room for a thousand recordings per millisecond in one stamp; 2^53 is reached in the year 2255.
 const stampsPerMs = 1_000;
 
@@ -15,6 +18,7 @@ export class StoreClock {
   private lastStamp = 0;
   private frozenAt = 0;
   private frozenUntilMono = Number.NEGATIVE_INFINITY;
+  private steppedAtMono = Number.NEGATIVE_INFINITY;
 
   constructor(
     private readonly source: { wallMs(): number; monoMs(): number },
@@ -37,8 +41,11 @@ export class StoreClock {
     if (step > believedStepMs && before > 0) {
       if (mono >= this.frozenUntilMono) this.frozenAt = before;
       this.frozenUntilMono = Math.max(mono, this.frozenUntilMono) + step;
+      this.steppedAtMono = mono;
     }
-    return { now: this.lastNow, windowNow: mono < this.frozenUntilMono ? this.frozenAt : this.lastNow };
+    const windowNow = mono < this.frozenUntilMono ? this.frozenAt : this.lastNow;
+    const leaseNow = mono < this.steppedAtMono + leaseGraceMs ? windowNow : this.lastNow;
+    return { now: this.lastNow, windowNow, leaseNow };
   }
 
   /** A number greater than every one before: the order in which outcomes, waits and events were recorded. */

@@ -22,6 +22,24 @@ const ids = ({ jobs }: LeaseAnswer) => jobs.map(({ jobId }) => jobId);
 
 export function leasesSuite(open: OpenStore): void {
   describe("leases", () => {
+    test("a wall clock that is suddenly hours ahead takes no lease from a living worker; a dead one is rescued all the same", async () => {
+      const world = await openWorld(open);
+      await world.store.heartbeat("w1", 20_000);
+      await world.store.heartbeat("w2", 20_000);
+      await world.start("r1", { leaseTo: "w1" });
+      await world.start("r2", { leaseTo: "w2" });
+      world.clock.stepWall(25 * 60 * 60 * 1_000);
+      expect(await world.store.sweep({ max: 10, repair: false })).toMatchObject({ rescued: 0 });
+      expect(await world.store.heartbeat("w1", 20_000)).toMatchObject({ alive: true });
+      for (let i = 0; i < 8; i++) {
+        world.clock.advance(5_000);
+        await world.store.heartbeat("w1", 20_000);
+      }
+      expect(await world.store.sweep({ max: 10, repair: false })).toMatchObject({ rescued: 1 });
+      expect((await world.tryAdvance("r1", {})).kind).toBe("advanced");
+      expect((await world.store.reads.run(env, "r2"))!.state).toBe("queued");
+    });
+
     test("a leased run comes with its memo and is nobody else's", async () => {
       const world = await openWorld(open);
       await world.start("r1");

@@ -23,7 +23,7 @@ export function sweep(
 
 function declareLost(database: Database, at: Moment): void {
   for (const [id, worker] of database.workers.entries()) {
-    if (!worker.dead && worker.until < at.now) database.workers.put(id, { ...worker, dead: true });
+    if (!worker.dead && worker.until < at.leaseNow) database.workers.put(id, { ...worker, dead: true });
   }
 }
 

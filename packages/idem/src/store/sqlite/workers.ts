@@ -50,7 +50,7 @@ export function handBackJobs(tx: Transaction, worker: string): { count: number }
 
 export function sweepStore(tx: Transaction, input: { max: number; repair: boolean }): SweepAnswer {
   const { connection, at } = tx;
-  connection.run(declareDeadSql, at.now, at.now);
+  connection.run(declareDeadSql, at.now, at.leaseNow);
   let rescued = 0;
   for (const { id } of connection.all<{ id: string }>(deadWorkersSql)) {
     if (rescued < input.max) rescued += connection.run(rescueSql, id, input.max - rescued);

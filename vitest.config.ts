@@ -17,6 +17,8 @@ export default defineConfig({
       project("sim", ["sim/**/*.test.ts"]),
       project("torture", ["torture/**/*.test.ts"]),
       project("examples", ["examples/**/*.test.ts"]),
+      // Mostly waiting for other processes: many at once take as long as one.
+      { test: { ...project("acceptance", ["acceptance/**/*.test.ts"]).test, maxConcurrency: 40 } },
     ],
   },
 });

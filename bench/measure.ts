@@ -10,7 +10,7 @@ export interface Throughput {
 export async function keepInFlight(
   inFlight: number,
   total: number,
-  one: (n: number) => Promise<void>,
+  one: (n: number) => Promise<unknown>,
 ): Promise<Throughput> {
   const latencies = new Float64Array(total);
   let next = 0;
@@ -27,6 +27,37 @@ export async function keepInFlight(
   const seconds = (performance.now() - startedAt) / 1_000;
   latencies.sort();
   return { perSecond: total / seconds, p50Ms: quantile(latencies, 0.5), p99Ms: quantile(latencies, 0.99) };
+}
+
+/**
+ * Keeps `inFlight` runs going for a time and counts those that end after the warm-up. For engines whose speeds differ by orders of
+ * magnitude: each is given the same time, not the same count, and neither its start nor its last runs weigh on it.
+ */
+export async function keepInFlightFor(
+  inFlight: number,
+  { warmUpMs, windowMs }: { readonly warmUpMs: number; readonly windowMs: number },
+  one: () => Promise<unknown>,
+): Promise<Throughput & { readonly runs: number }> {
+  const latencies: number[] = [];
+  const opensAt = performance.now() + warmUpMs;
+  const closesAt = opensAt + windowMs;
+  const lane = async () => {
+    for (;;) {
+      const startedAt = performance.now();
+      if (startedAt >= closesAt) return;
+      await one();
+      const endedAt = performance.now();
+      if (endedAt >= opensAt && endedAt < closesAt) latencies.push(endedAt - startedAt);
+    }
+  };
+  await Promise.all(Array.from({ length: inFlight }, lane));
+  const sorted = Float64Array.from(latencies).sort();
+  return {
+    runs: sorted.length,
+    perSecond: (sorted.length / windowMs) * 1_000,
+    p50Ms: quantile(sorted, 0.5),
+    p99Ms: quantile(sorted, 0.99),
+  };
 }
 
 export const quantile = (sorted: Float64Array, q: number): number =>

@@ -27,7 +27,7 @@ export interface BenchOptions {
 export async function withEngine<T>(
   path: string,
   { key, runsInFlight }: BenchOptions,
-  body: (idem: Idem, oneRun: (n: number) => Promise<void>) => Promise<T>,
+  body: (idem: Idem, oneRun: (n: number) => Promise<unknown>) => Promise<T>,
 ): Promise<T> {
   const idem = new Idem({ id: "bench", store: `sqlite:${path}`, runsInFlight });
   idem.createFunction(
@@ -48,7 +48,7 @@ export async function withEngine<T>(
   try {
     return await body(idem, async (n) => {
       const sent = await idem.send({ name: "bench/run", data: { n: shuffled(n) } });
-      await idem.runs.wait(sent.decisions[0]!.runId!);
+      return (await idem.runs.wait(sent.decisions[0]!.runId!)).output;
     });
   } finally {
     await idem.stop();

@@ -18,7 +18,7 @@ function compile(project) {
 
 compile(join(idem, "tsconfig.build.json"));
 cpSync(join(idem, "src"), join(idem, "dist"), { recursive: true, filter: (path) => !/\.[cm]?ts$/.test(path) });
-for (const program of ["sim", "torture", "bench"]) {
+for (const program of ["sim", "torture", "bench", "acceptance/app"]) {
   const project = join(root, program, "tsconfig.json");
   if (existsSync(project)) compile(project);
 }

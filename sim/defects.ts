@@ -56,8 +56,8 @@ export const defects: readonly Defect[] = [
     patches: [
       {
         file: "execute/pass.js",
-        from: "        await this.commit({\n            steps: [",
-        to: "        this.take([{ stepId, name, repeat, kind, outcome, attempt, startedAt, endedAt, stamp: this.memo.lastStamp, worker: null }], this.memo.seen);\n        await this.commit({\n            steps: [",
+        from: "        await this.commits.commit({\n            steps: [",
+        to: "        this.commits.take([{ stepId, name, repeat, kind, outcome, attempt, startedAt, endedAt, stamp: this.memo.lastStamp, worker: null }], this.memo.seen);\n        await this.commits.commit({\n            steps: [",
       },
     ],
   },
@@ -172,14 +172,23 @@ export const defects: readonly Defect[] = [
     ],
   },
   {
-    name: "events of a step are stored without its commit",
+    name: "events of a step are stored though its commit is refused",
     patches: [
       {
         file: sqlite("advance-run"),
-        from: "    let hadWaits = false;\n",
-        to: '    if (input.ingest !== null && input.steps.length > 0) ingestNested(tx, env, { ...input.ingest, events: input.ingest.events.map((e) => ({ ...e, id: e.id.slice(0, -1) + "_", callerId: null })) });\n    let hadWaits = false;\n',
+        from: "function refuse(tx, input) {\n",
+        to: "function refuse(tx, input) {\n    if (input.ingest !== null && input.steps.length > 0) ingestNested(tx, input.env, input.ingest);\n",
+      },
+      {
+        file: memory("advance-run"),
+        from: '        return { kind: "fenced" };\n    const stale',
+        to: '        return input.ingest !== null && input.steps.length > 0 && storeEvents(tables, at, input.ingest, null), { kind: "fenced" };\n    const stale',
       },
     ],
+  },
+  {
+    name: "windows believe a clock that is suddenly ahead",
+    patches: [{ file: "store/clock.js", from: "takenAt < at ? time - ms : time", to: "time" }],
   },
   {
     name: "a send is acknowledged before it is stored",

@@ -12,7 +12,11 @@ export async function dumpStore(store: Store, env: string) {
   const decisions = [];
   for (const { id } of events) decisions.push(...(await reads.decisionsOfEvent(env, id)));
   const memos = [];
-  for (const { id } of runs) memos.push((await reads.runMemo(env, id))!);
+  for (const { id } of runs) {
+    // Null when the run's event is gone; check-guarantees.ts says so.
+    const memo = await reads.runMemo(env, id);
+    if (memo !== null) memos.push(memo);
+  }
   const claims = await reads.claims(env, { limit: pageMax * 10 });
   return { events, runs, decisions, memos, claims };
 }

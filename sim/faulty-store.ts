@@ -23,6 +23,7 @@ export interface StoreLink {
 
 const writeNames = [
   "register",
+  "pause",
   "ingest",
   "lease",
   "advance",

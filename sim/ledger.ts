@@ -1,5 +1,6 @@
 // What the outside world saw, written down by someone who is never crashed: acknowledgements, entered steps, values handed to
-// the code, ends, and what was done to whom. Plain facts; check-guarantees.ts judges them.
+// the code, ends, and what was done to whom. Times are the world's. Plain facts; check-guarantees.ts judges them.
+import type { Drift } from "./store-clock.ts";
 
 export interface SentEvent {
   readonly id: string | null;
@@ -33,7 +34,6 @@ export interface Entry {
   readonly process: string;
   readonly attempt: number;
   readonly key: string;
-  readonly storeNow: number;
   /** How the body ended; null when it never did. */
   left: { readonly how: "returned" | "threw"; readonly at: number; readonly value: string } | null;
 }
@@ -54,6 +54,8 @@ export interface Slept {
   readonly step: string;
   readonly ms: number;
   readonly askedAt: number;
+  /** The same moment by the store's clock. */
+  readonly askedStoreAt: number;
   overAt: number | null;
 }
 
@@ -69,10 +71,12 @@ export interface Ledger {
   readonly lostProcesses: { readonly at: number; readonly process: string }[];
   /** A living process lost its leases: its heartbeat came too late, or it gave them back. */
   readonly lostLeases: { readonly at: number; readonly process: string }[];
-  readonly storeClockSteps: { readonly at: number; readonly storeNow: number; readonly ms: number }[];
+  /** When the commit that stored an event took effect, by the event's id. */
+  readonly stored: Map<string, number>;
+  readonly storeClockDrifts: readonly Drift[];
 }
 
-export const newLedger = (): Ledger => ({
+export const newLedger = (storeClockDrifts: readonly Drift[]): Ledger => ({
   sends: [],
   entries: [],
   handed: [],
@@ -82,5 +86,6 @@ export const newLedger = (): Ledger => ({
   reruns: [],
   lostProcesses: [],
   lostLeases: [],
-  storeClockSteps: [],
+  stored: new Map(),
+  storeClockDrifts,
 });

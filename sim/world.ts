@@ -1,4 +1,5 @@
 // One world from one seed: 1 to 5 nodes over one store, chaos, then healing, then everything must come to rest in time.
+import { StoreHours } from "./checks/store-hours.ts";
 import { Clients } from "./clients.ts";
 import { Counters } from "./counters.ts";
 import { type Dump, dumpStore } from "./dump.ts";
@@ -67,11 +68,12 @@ export class World {
   readonly loop: EventLoop;
   readonly clock: SimStoreClock;
   readonly store: Store;
-  readonly ledger: Ledger = newLedger();
+  readonly ledger: Ledger;
   readonly nodes: SimNode[];
   faults: Faults;
-  /** Until when the store believes each worker, by process. */
-  private readonly leases = new Map<string, { process: string; until: number }>();
+  /** When the store last heard of each worker, by process. */
+  private readonly leases = new Map<string, { process: string; beatAt: number; termMs: number }>();
+  private readonly hours: StoreHours;
 
   constructor(engine: EngineUnderTest, options: WorldOptions) {
     this.random = new Random(options.seed);
@@ -83,6 +85,9 @@ export class World {
       this.plan.store === "memory"
         ? new engine.MemoryStore(this.clock)
         : engine.openInlineStore({ path: ":memory:", migrations: engine.migrations, clock: this.clock, owner: "sim" });
+    this.clock.opened();
+    this.ledger = newLedger(this.clock.drifts);
+    this.hours = new StoreHours(this.clock.drifts);
     this.faults = this.plan.faults;
     // With deployments some nodes begin with an older version of the app.
     const old = this.faults.rates.deploy > 0;
@@ -134,18 +139,16 @@ export class World {
     const lose = (who: string) => this.ledger.lostLeases.push({ at: this.loop.now, process: who });
     if (name === "heartbeat") {
       const [worker, termMs] = input as [string, number];
-      const { alive, now } = answer as HeartbeatAnswer;
-      const before = this.leases.get(worker);
-      if (!alive || (before !== undefined && before.until < now)) lose(process.name);
-      if (alive) this.leases.set(worker, { process: process.name, until: now + termMs });
+      const { alive } = answer as HeartbeatAnswer;
+      if (!alive || this.mayBeLost(worker)) lose(process.name);
+      if (alive) this.leases.set(worker, { process: process.name, beatAt: this.loop.now, termMs });
       if (!alive) counters.add("workers told they were lost");
     } else if (name === "handBack") {
       if (this.leases.delete(input[0] as string)) lose(process.name);
     } else if (name === "sweep") {
-      const now = this.clock.now();
-      for (const [worker, lease] of this.leases) {
-        if (lease.until >= now) continue;
-        lose(lease.process);
+      for (const [worker, { process: holder }] of this.leases) {
+        if (!this.mayBeLost(worker)) continue;
+        lose(holder);
         this.leases.delete(worker);
       }
       counters.add("rescued jobs", (answer as { rescued: number }).rescued);
@@ -160,7 +163,14 @@ export class World {
       if (kind === "stale-registration") counters.add("stale registrations");
       for (const decision of decisions ?? []) counters.add(`decided ${decision.kind}`);
     }
+    for (const { id } of storedBy(answer)) if (!this.ledger.stored.has(id)) this.ledger.stored.set(id, this.loop.now);
     this.trace.add(this.loop.now, process.name, describeCall(name, input, answer));
+  }
+
+  /** Whether the store may have declared this worker lost by now. */
+  private mayBeLost(worker: string): boolean {
+    const lease = this.leases.get(worker);
+    return lease !== undefined && !this.hours.isSurelyOpen(lease.beatAt, this.loop.now, lease.termMs);
   }
 
   private populate(clients: Clients): void {
@@ -204,7 +214,6 @@ export class World {
 
   private stepStoreClock(ms: number): void {
     this.trace.add(this.loop.now, "store", `clock set ${Math.round(ms)} ms`);
-    this.ledger.storeClockSteps.push({ at: this.loop.now, storeNow: this.clock.now(), ms });
     this.clock.step(ms);
   }
 
@@ -218,6 +227,14 @@ export class World {
       node.start();
     }
   }
+}
+
+/** The events a call stored, by itself or together with a change to a run. */
+function storedBy(answer: unknown): readonly { readonly id: string }[] {
+  type Ingesting = { kind?: string; events?: readonly { id: string }[]; ingested?: Ingesting | null };
+  const given = (answer ?? {}) as Ingesting;
+  const ingested = given.kind === "ingested" ? given : given.ingested;
+  return ingested?.events ?? [];
 }
 
 /** A call as one line of the trace. */

@@ -75,19 +75,19 @@ export class Kit {
     wait: () => Promise<T>,
     isOver: (value: T) => boolean = () => true,
   ): Promise<T> {
-    const { process, ledger, storeNow } = this.options;
+    const { process, ledger, loop, storeNow } = this.options;
     let slept = ledger.slept.find((other) => other.run === context.runId && other.step === step);
     if (slept === undefined) {
-      slept = { run: context.runId, step, ms, askedAt: storeNow(), overAt: null };
+      slept = { run: context.runId, step, ms, askedAt: loop.now, askedStoreAt: storeNow(), overAt: null };
       if (process.alive) ledger.slept.push(slept);
     }
     const value = await wait();
-    if (process.alive && slept.overAt === null && isOver(value)) slept.overAt = storeNow();
+    if (process.alive && slept.overAt === null && isOver(value)) slept.overAt = loop.now;
     return value;
   }
 
   private enter(run: string, fn: string, step: string, attempt: number, key: string): Entry {
-    const { process, ledger, loop, storeNow } = this.options;
+    const { process, ledger, loop } = this.options;
     const entry: Entry = {
       order: nextOrder(ledger),
       at: loop.now,
@@ -97,7 +97,6 @@ export class Kit {
       process: process.name,
       attempt,
       key,
-      storeNow: storeNow(),
       left: null,
     };
     // A process that crashed in this very turn does nothing any more.

@@ -19,7 +19,7 @@ export type { DecisionKind } from "./model/decision.ts";
 export { type ErrorCode, IdemError } from "./model/errors.ts";
 export type { EndState, RunState } from "./model/run.ts";
 export { NonRetriableError, RetryAfterError, type SerializedError, StepError } from "./model/user-errors.ts";
-export { Idem, type IdemOptions, type SendOptions, type SendResult } from "./sdk/client.ts";
+export { Idem, type IdemOptions, type SendOptions } from "./sdk/client.ts";
 export type {
   FunctionOptions,
   HandlerContext,
@@ -32,3 +32,4 @@ export type { EventSchemas, EventToSend, ReceivedEvent } from "./sdk/event-types
 export type { EventStory, Explain, KeyStory, RunStory } from "./sdk/explain-api.ts";
 export type { PublicDecision, PublicEvent, PublicRun } from "./sdk/public-types.ts";
 export type { EventsApi, RunEnd, RunsApi, RunsFilter } from "./sdk/reads-api.ts";
+export type { SendResult } from "./sdk/send-result.ts";

@@ -12,6 +12,10 @@ export interface Option {
   readonly help: string;
   /** What a shell may offer. */
   readonly choices?: readonly string[];
+  /** One letter that means the same. */
+  readonly short?: string;
+  /** May be given more than once; its values are in `lists`. */
+  readonly isMany?: true;
 }
 
 export interface Command {
@@ -47,6 +51,8 @@ export interface Context {
   readonly io: Io;
   readonly words: readonly string[];
   readonly options: Readonly<Record<string, string | undefined>>;
+  /** Values of options that may be given more than once. */
+  readonly lists: Readonly<Record<string, readonly string[] | undefined>>;
   readonly flags: ReadonlySet<string>;
   readonly env: string;
   readonly isJson: boolean;

@@ -197,6 +197,21 @@ describe("writing while nobody owns the store", () => {
     expect(terminal.written.err).toContain("had already ended");
   });
 
+  test("rerun from a step, and what it does not take", async () => {
+    const { terminal, runId } = await shop();
+    const { runId: newRun } = await terminal.json("rerun", runId, "--from", "charge-card", "--input", "[1]");
+    expect(await terminal.json("run", newRun)).toMatchObject({ rerunOf: runId, rerunFrom: { name: "charge-card" } });
+    expect(await terminal.run("rerun", runId, "--from", "nobody")).toBe(1);
+    expect(terminal.written.err).toContain("RUN_STEP_UNKNOWN");
+    for (const wrong of [
+      ["--input", "[1]"],
+      ["--from", "charge-card", "--input", "{}"],
+      ["--from", "charge-card", "--input", "["],
+    ]) {
+      expect(await terminal.run("rerun", runId, ...wrong)).toBe(2);
+    }
+  });
+
   test("a key is given back with a reason, and the next event starts a run", async () => {
     const { terminal } = await shop();
     expect(await terminal.run("keys", "--release", "7", "--function", "charge")).toBe(2);

@@ -1,8 +1,9 @@
-// Every command, in the order of help: what one sends, looks at, changes, and takes care of.
+// Every command, in the order of help: what one starts, sends, looks at, changes, and takes care of.
 import type { Command } from "./command.ts";
 import { backup } from "./commands/backup.ts";
 import { cancel } from "./commands/cancel.ts";
 import { completion } from "./commands/completion.ts";
+import { dev } from "./commands/dev.ts";
 import { doctor } from "./commands/doctor.ts";
 import { events } from "./commands/events.ts";
 import { explain } from "./commands/explain.ts";
@@ -14,9 +15,12 @@ import { restore } from "./commands/restore.ts";
 import { run } from "./commands/run.ts";
 import { runs } from "./commands/runs.ts";
 import { send } from "./commands/send.ts";
+import { start } from "./commands/start.ts";
 import { tail } from "./commands/tail.ts";
 
 export const commands: readonly Command[] = [
+  dev,
+  start,
   send,
   runs,
   run,

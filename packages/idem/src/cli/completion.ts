@@ -96,10 +96,11 @@ function fish(commands: readonly Command[]): string {
   }
   for (const command of commands) {
     const under = quoted(`__fish_seen_subcommand_from ${command.name}`);
-    for (const [name, { help, value, choices }] of Object.entries(command.options)) {
+    for (const [name, { help, value, choices, short }] of Object.entries(command.options)) {
       const argument =
         value === undefined ? "" : choices === undefined ? " -r -F" : ` -r -a ${quoted(choices.join(" "))}`;
-      lines.push(`complete -c idem -n ${under} -l ${name} -d ${quoted(help)}${argument}`);
+      const letter = short === undefined ? "" : ` -s ${short}`;
+      lines.push(`complete -c idem -n ${under} -l ${name}${letter} -d ${quoted(help)}${argument}`);
     }
     if (command.name === "completion") lines.push(`complete -c idem -n ${under} -a ${quoted(shells.join(" "))}`);
   }

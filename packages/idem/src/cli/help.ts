@@ -2,8 +2,8 @@
 import { type Command, type Option, storeOptions } from "./command.ts";
 import { exitCodeList } from "./exit.ts";
 
-export const optionName = (name: string, option: Option): string =>
-  option.value === undefined ? `--${name}` : `--${name} <${option.value}>`;
+export const optionName = (name: string, { value, short }: Option): string =>
+  `${short === undefined ? "" : `-${short}, `}--${name}${value === undefined ? "" : ` <${value}>`}`;
 
 export const usageLine = (command: Command): string => `idem ${`${command.name} ${command.usage}`.trim()}`;
 

@@ -15,6 +15,9 @@ export interface Io {
   env(name: string): string | undefined;
   readonly cwd: string;
   readonly platform: Platform;
-  /** Calls back when the person presses Ctrl-C, instead of ending the process; returns how to stop listening. */
+  /**
+   * Calls back when the person presses Ctrl-C, or whoever looks after the process asks it to end (SIGTERM), instead of ending
+   * it. Asked a second time it ends at once. Returns how to stop listening.
+   */
   onInterrupt(take: () => void): () => void;
 }

@@ -61,9 +61,11 @@ function contextOf(command: Command, args: readonly string[], io: Io): Context {
     throw usage(`${what}. Usage: ${usageLine(command)}. Try "idem ${command.name} --help".`);
   }
   const options: Record<string, string | undefined> = {};
+  const lists: Record<string, readonly string[]> = {};
   const flags = new Set<string>();
   for (const [key, value] of Object.entries(values)) {
     if (typeof value === "string") options[key] = value;
+    else if (Array.isArray(value)) lists[key] = value as string[];
     else if (value === true) flags.add(key);
   }
   const env = options.env ?? "default";
@@ -72,6 +74,7 @@ function contextOf(command: Command, args: readonly string[], io: Io): Context {
     io,
     words,
     options,
+    lists,
     flags,
     env,
     isJson: flags.has("json"),
@@ -88,9 +91,13 @@ function contextOf(command: Command, args: readonly string[], io: Io): Context {
 
 function parse(command: Command, args: readonly string[]) {
   const options = Object.fromEntries(
-    Object.entries(command.options).map(([name, { value }]) => [
+    Object.entries(command.options).map(([name, { value, short, isMany }]) => [
       name,
-      { type: value === undefined ? ("boolean" as const) : ("string" as const) },
+      {
+        type: value === undefined ? ("boolean" as const) : ("string" as const),
+        multiple: isMany === true,
+        ...(short === undefined ? {} : { short }),
+      },
     ]),
   );
   try {

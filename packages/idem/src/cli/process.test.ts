@@ -104,3 +104,29 @@ test("the command says its version and its help, and errors go to standard error
   expect([missing.code, missing.out]).toEqual([3, ""]);
   expect(missing.err).toContain("--store");
 });
+
+test("a server in a process of its own serves until SIGTERM, and commands work beside it", { timeout }, async () => {
+  const cwd = temporaryFolder();
+  const args = [bin, "dev", "--port", "0", "--no-discovery"];
+  const server = spawn(process.execPath, args, {
+    cwd,
+    stdio: ["ignore", "pipe", "inherit"],
+    env: { PATH: process.env.PATH },
+  });
+  onTestFinished(() => void server.kill("SIGKILL"));
+  let out = "";
+  server.stdout!.on("data", (chunk) => {
+    out += chunk;
+  });
+  await expect.poll(() => out, { timeout: 20_000 }).toContain("Ctrl-C stops");
+  const [, origin] = /listens +(\S+)/.exec(out)!;
+  expect(await (await fetch(`${origin}/health`)).json()).toEqual({ status: 200, message: "OK" });
+  const sent = await idem(cwd, "send", "order/paid", '{"orderId":7}', "--json");
+  expect([sent.code, sent.err]).toEqual([0, ""]);
+  const listed = (await (await fetch(`${origin}/api/events`)).json()) as { items?: unknown[] };
+  expect(JSON.stringify(listed)).toContain("order/paid");
+  server.kill("SIGTERM");
+  const [code] = await once(server, "exit");
+  expect([code, out]).toEqual([0, expect.stringContaining("Stopping")]);
+  expect(existsSync(join(cwd, ".idem", "dev.db-sock"))).toBe(false);
+});

@@ -37,8 +37,11 @@ export function terminal(): Io {
     cwd: process.cwd(),
     platform: nodePlatform,
     onInterrupt: (take) => {
-      process.once("SIGINT", take);
-      return () => process.off("SIGINT", take);
+      const signals = ["SIGINT", "SIGTERM"] as const;
+      for (const signal of signals) process.once(signal, take);
+      return () => {
+        for (const signal of signals) process.off(signal, take);
+      };
     },
   };
 }

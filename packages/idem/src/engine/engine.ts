@@ -1,17 +1,23 @@
 // The only place that knows all stages: one store, one clock, one worker; and what the doors call.
-import type { FunctionCode, Logger, Middleware } from "../execute/function-code.ts";
+import { deferredEvents } from "../execute/deferred.ts";
+import type { Code, FunctionCode, Logger, Middleware, RemoteCode } from "../execute/function-code.ts";
 import { acceptEvent } from "../ingest/accept-events.ts";
 import { errors } from "../model/errors.ts";
+import { placeOf } from "../model/event.ts";
 import { Expressions } from "../model/expression.ts";
 import { UlidSource } from "../model/ulid.ts";
 import { serializeError } from "../model/user-errors.ts";
 import type { Platform } from "../platform/platform.ts";
-import type { CancelAnswer, Ingested, NewEvent, Store } from "../store/store.ts";
+import type { WireOp } from "../protocol/wire-ops.ts";
+import type { CancelAnswer, Ingested, NewEvent, PauseAnswer, PauseInput, Store } from "../store/store.ts";
+import { checkpointRun } from "./checkpoint-run.ts";
 import { endEvents } from "./end-events.ts";
+import { eventToInvoke, pairsOfInvoked } from "./invoke-function.ts";
 import { limits } from "./limits.ts";
 import { type CheckEvents, outgoingEvents } from "./outgoing-events.ts";
-import { type PrepareOptions, pairsFor, RunIds } from "./prepare-ingest.ts";
+import { type PrepareOptions, pairsFor, planNested, RunIds } from "./prepare-ingest.ts";
 import { Registry } from "./registry.ts";
+import { type RerunOptions, rerunFrom } from "./rerun-from.ts";
 import { RunEnds } from "./run-ends.ts";
 import { StoreTime } from "./store-time.ts";
 import { Worker } from "./worker.ts";
@@ -36,7 +42,9 @@ export class Engine {
   readonly registry: Registry;
   readonly expressions = new Expressions(limits.expressionsCached);
   readonly worker: Worker;
-  private readonly codes = new Map<string, FunctionCode>();
+  private readonly codes = new Map<string, Code>();
+  /** Which of them each app serves from elsewhere. */
+  private readonly served = new Map<string, readonly string[]>();
   private readonly time: StoreTime;
   private readonly ids: UlidSource;
   /** Who waits for a run to end. */
@@ -85,25 +93,53 @@ export class Engine {
 
   /** Tells the store this app's functions. Matching uses what is registered, so a process that only sends decides the same. */
   async register(codes: readonly FunctionCode[]): Promise<void> {
-    const { env, app, store } = this.options;
     if (codes.length > 0) {
-      const answer = await store.register({
-        env,
-        app,
-        functions: codes.map(({ fn, config }) => ({ fn, id: config.id, config: JSON.stringify(config) })),
-      });
-      if (answer.kind === "taken") {
-        throw errors.FUNCTION_INVALID({
-          function: answer.fn,
-          why: `app "${answer.app}" already has a function of that name in this environment`,
-        });
-      }
+      await this.tellStore(this.options.app, codes);
       this.codes.clear();
       for (const code of codes) this.codes.set(code.fn, code);
     }
     await this.registry.refresh();
     // Runs of a function that only now has its code here may be waiting.
     this.worker.poke();
+  }
+
+  /** Replaces the functions of an app whose code is elsewhere: what it no longer names is not executed any more. */
+  async serve(app: string, codes: readonly RemoteCode[]): Promise<{ readonly changed: boolean }> {
+    const changed = await this.tellStore(app, codes);
+    await this.registry.refresh();
+    this.reach(app, codes);
+    return { changed };
+  }
+
+  /** Functions of an app as the store already knows them can be reached from here. */
+  reach(app: string, codes: readonly RemoteCode[]): void {
+    for (const fn of this.served.get(app) ?? []) this.codes.delete(fn);
+    for (const code of codes) this.codes.set(code.fn, code);
+    this.served.set(
+      app,
+      codes.map(({ fn }) => fn),
+    );
+    this.worker.poke();
+  }
+
+  private async tellStore(app: string, codes: readonly Code[]): Promise<boolean> {
+    const { env, store } = this.options;
+    const answer = await store.register({
+      env,
+      app,
+      functions: codes.map(({ fn, config }) => ({ fn, id: config.id, config: JSON.stringify(config) })),
+    });
+    if (answer.kind === "registered") return answer.changed;
+    throw errors.FUNCTION_INVALID({
+      function: answer.fn,
+      why: `app "${answer.app}" already has a function of that name in this environment`,
+    });
+  }
+
+  /** Steps an app reports while it is being called; throws CHECKPOINT_STALE when it must stop. */
+  checkpoint(runId: string, generation: number | null, ops: readonly WireOp[]): Promise<void> {
+    const { store, env } = this.options;
+    return checkpointRun({ worker: this.worker, store, env, now: () => this.time.now() }, runId, generation, ops);
   }
 
   start(): Promise<void> {
@@ -117,8 +153,16 @@ export class Engine {
 
   // ------------------------------------------------------------------------------------------------ events
 
-  /** All or nothing: every event is checked before any is stored. */
-  async accept(inputs: readonly unknown[], windowMs: number, middleware: readonly Middleware[]): Promise<Accepted> {
+  /**
+   * All or nothing: every event is checked before any is stored. `eventIds` are ids the sender derived: an event that is
+   * already stored under its id is answered as it was decided then.
+   */
+  async accept(
+    inputs: readonly unknown[],
+    windowMs: number,
+    middleware: readonly Middleware[],
+    eventIds: readonly string[] = [],
+  ): Promise<Accepted> {
     const given = await outgoingEvents(inputs, middleware, this.options.checkEvents);
     if (given.length > limits.eventsPerCallMax) {
       throw errors.EVENT_BATCH_TOO_LARGE({ count: given.length, max: limits.eventsPerCallMax });
@@ -127,8 +171,8 @@ export class Engine {
     const events = given.map((input, i) =>
       acceptEvent(
         input,
-        given.length === 1 ? "The event" : `Event ${i + 1} of ${given.length}`,
-        { eventId: this.ids.next(), now, windowMs, sourceRunId: null, allowReserved: false },
+        placeOf(i, given.length),
+        { eventId: eventIds[i] ?? this.ids.next(), now, windowMs, sourceRunId: null, allowReserved: false },
         limits,
       ),
     );
@@ -138,17 +182,25 @@ export class Engine {
     return { ...(await this.ingest(events)), given: events };
   }
 
+  /** Starts exactly this function, with an event of its own that carries the data of `input`. */
+  async invoke(idOrSlug: string, input: unknown, windowMs: number, eventId = this.ids.next()): Promise<Accepted> {
+    // Another process may have registered it since.
+    if (this.registry.find(idOrSlug) === null) await this.registry.refresh();
+    const event = eventToInvoke(idOrSlug, input, { eventId, now: this.time.now(), windowMs });
+    return { ...(await this.ingest([event], pairsOfInvoked(idOrSlug))), given: [event] };
+  }
+
   private prepare(): PrepareOptions {
     return this.worker.prepare();
   }
 
-  private async ingest(events: readonly NewEvent[]): Promise<Ingested> {
+  private async ingest(events: readonly NewEvent[], pairsOf: typeof pairsFor = pairsFor): Promise<Ingested> {
     const { store, env, platform } = this.options;
     const runIds = new RunIds(() => this.ids.next());
     for (;;) {
       let reserved = 0;
       const leaseTo = this.worker.takesDeliveries;
-      const pairs = pairsFor(events, this.prepare(), runIds, (target) => {
+      const pairs = pairsOf(events, this.prepare(), runIds, (target) => {
         const worker = this.worker.reserve(target.fn);
         if (worker !== null) reserved++;
         return worker;
@@ -179,6 +231,15 @@ export class Engine {
     }
   }
 
+  /** Paused, a function starts no runs: its events are decided as `paused`. Open runs go on. */
+  async pause(input: Omit<PauseInput, "env">): Promise<Extract<PauseAnswer, { kind: "set" }>> {
+    const { store, env } = this.options;
+    const answer = await store.pause({ env, ...input });
+    if (answer.kind === "unknown") throw errors.FUNCTION_UNKNOWN({ function: input.fn });
+    await this.registry.refresh();
+    return answer;
+  }
+
   signal(signal: string, json: string): Promise<string | null> {
     return this.worker.signal(signal, json);
   }
@@ -202,6 +263,9 @@ export class Engine {
     const releaseKey = this.registry.get(memo.run.fn)?.config.idempotency?.onFailure === "release";
     const runIds = new RunIds(() => this.ids.next());
     const eventIds = [this.ids.next(), this.ids.next()];
+    const { fn, subject, generation } = memo.run;
+    const putOff = { runId, env, fn, subject, generation };
+    const deferred = deferredEvents(memo.steps, putOff, { newId: () => this.ids.next(), now: this.time.now() });
     const pass = this.worker.activePass(runId);
     let open = () => {};
     pass?.hold(
@@ -212,7 +276,8 @@ export class Engine {
     try {
       for (;;) {
         const ended = { id: runId, fn: memo.run.fn, event: memo.event };
-        const ingest = endEvents(ended, "cancelled", result, eventIds, this.prepare(), runIds);
+        const told = endEvents(ended, "cancelled", result, eventIds, this.prepare(), runIds);
+        const { ingest } = planNested(deferred, [], told, this.prepare(), runIds);
         const answer = await store.cancel({ env, runId, result, releaseKey, ingest });
         if (answer.kind === "stale-registration") {
           await this.registry.refresh();
@@ -231,15 +296,22 @@ export class Engine {
     }
   }
 
-  async rerun(runId: string): Promise<string> {
+  async rerun(runId: string, options: RerunOptions = {}): Promise<string> {
     const { store, env } = this.options;
     const run = await store.reads.run(env, runId);
     if (run === null) throw errors.RUN_UNKNOWN({ runId });
-    const leaseTo = this.worker.reserve(run.fn);
+    const { fn } = run;
+    const isRemote = this.registry.get(fn)?.config.runtime !== undefined;
+    // The memo can be megabytes; only a rerun from a step needs it.
+    const isWhole = options.fromStep === undefined && options.input === undefined;
+    const memo = isWhole ? null : await store.reads.runMemo(env, runId);
+    const from = memo === null ? null : rerunFrom(memo, isRemote, options);
+    const leaseTo = this.worker.reserve(fn);
     try {
-      const newRunId = this.ids.next();
+      const newRunId = options.newRunId ?? this.ids.next();
       const rank = this.time.now();
-      const answer = await store.rerun({ env, runId, newRunId, rank, leaseTo }).catch((error) => {
+      const input = { env, runId, newRunId, rank, leaseTo, ...(from === null ? {} : { from }) };
+      const answer = await store.rerun(input).catch((error) => {
         if (leaseTo !== null) this.worker.names.doubt(leaseTo);
         throw error;
       });

@@ -10,9 +10,6 @@ export const limits = {
   stepBytesMax: 4 * mebibyte,
   runBytesMax: 32 * mebibyte,
   stepsMax: 1_000,
-  triggersMax: 10,
-  retriesDefault: 4,
-  retriesMax: 20,
   // A small process should not open a thousand connections because a thousand events arrived.
   runsInFlight: 100,
   leaseBatch: 100,

@@ -37,6 +37,10 @@ export class Registry {
     return this.index.match(eventName);
   }
 
+  get all(): readonly RegisteredTarget[] {
+    return [...this.targets.values()];
+  }
+
   get(fn: string): RegisteredTarget | null {
     return this.targets.get(fn) ?? null;
   }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { NonRetriableError } from "../model/user-errors.ts";
 import { oneRun, stores } from "../testing/one-run.suite.ts";
 import { testIdem } from "../testing/test-idem.ts";
 
@@ -49,6 +50,99 @@ describe.each(stores)("rerun on %s", (store) => {
     const { runId } = await run.idem.runs.rerun(run.runId);
     expect(await run.idem.runs.wait(runId)).toMatchObject({ state: "completed", output: "mended" });
     expect(await run.idem.runs.wait(run.runId)).toMatchObject({ state: "failed" });
+  });
+});
+
+describe.each(stores)("rerun from a step on %s", (store) => {
+  /** Three steps in a row; the second one fails for good as long as `broken`. */
+  async function threeSteps() {
+    const world = { entered: [] as string[], keys: [] as string[], broken: true };
+    const run = await oneRun(
+      async ({ step }) => {
+        const price = await step.run("price", () => {
+          world.entered.push("price");
+          return 10;
+        });
+        const charge = await step.run(
+          "charge",
+          (amount: number, { key }: { key: string }) => {
+            world.entered.push(`charge ${amount}`);
+            world.keys.push(key);
+            if (world.broken) throw new NonRetriableError("declined");
+            return `charged ${amount}`;
+          },
+          price,
+        );
+        await step.run("mail", () => {
+          world.entered.push("mail");
+        });
+        return charge;
+      },
+      { store, fn: { idempotency: "event.data.order" }, event: { data: { order: 7 } } },
+    );
+    expect(await run.end()).toMatchObject({ state: "failed" });
+    world.broken = false;
+    world.entered.length = 0;
+    return { ...run, world };
+  }
+
+  test("enters no step recorded before it, and hands the same destination key to those it enters", async () => {
+    const { idem, runId: old, world } = await threeSteps();
+    const { runId } = await idem.runs.rerun(old, { fromStep: "charge" });
+    expect(await idem.runs.wait(runId)).toMatchObject({ state: "completed", output: "charged 10" });
+    expect(world.entered).toEqual(["charge 10", "mail"]);
+    expect(world.keys[0]).toBe(world.keys[1]);
+    const rerun = (await idem.runs.get(runId))!;
+    expect(rerun).toMatchObject({ rerunOf: old, rerunFrom: { name: "charge", keptCount: 1 }, key: "7" });
+    expect(rerun.timeline.map(({ name, isKept }) => [name, isKept])).toEqual([
+      ["price", true],
+      ["charge", false],
+      ["mail", false],
+    ]);
+    expect((await idem.explain(runId)).summary.join(" ")).toContain(
+      `it reruns ${old} from step "charge" on, with 1 recorded step kept`,
+    );
+  });
+
+  test("an edited input takes the place of the step's own arguments", async () => {
+    const { idem, runId: old, world } = await threeSteps();
+    const { runId } = await idem.runs.rerun(old, { fromStep: "charge", input: [42] });
+    expect(await idem.runs.wait(runId)).toMatchObject({ output: "charged 42" });
+    expect(world.entered).toEqual(["charge 42", "mail"]);
+    expect(world.keys[0]).toBe(world.keys[1]);
+  });
+
+  test("the first step keeps nothing", async () => {
+    const { idem, runId: old, world } = await threeSteps();
+    const { runId } = await idem.runs.rerun(old, { fromStep: "price" });
+    expect(await idem.runs.wait(runId)).toMatchObject({ output: "charged 10" });
+    expect(world.entered).toEqual(["price", "charge 10", "mail"]);
+  });
+
+  test("a step whose callback takes no arguments refuses an edited input instead of losing its context", async () => {
+    const { idem, runId: old, world } = await threeSteps();
+    const { runId } = await idem.runs.rerun(old, { fromStep: "price", input: [1] });
+    const end = await idem.runs.wait(runId);
+    expect(end).toMatchObject({ state: "failed", error: { message: expect.stringContaining("STEP_INVALID") } });
+    expect(world.entered).toEqual([]);
+  });
+
+  test("a step the run never met, an input without a step, or one for a wait is refused", async () => {
+    const run = await oneRun(
+      async ({ step }) => {
+        await step.sleep("nap", "1m");
+        for (const n of [1, 2]) await step.run("each", (value: number, _: unknown) => value, n);
+      },
+      { store },
+    );
+    await run.end();
+    const refused = (options: object) => expect(run.idem.runs.rerun(run.runId, options)).rejects;
+    await refused({ fromStep: "nobody" }).toMatchObject({ code: "RUN_STEP_UNKNOWN" });
+    await refused({ input: [1] }).toMatchObject({ code: "OPTION_INVALID" });
+    await refused({ fromStep: "nap", input: [1] }).toMatchObject({ code: "OPTION_INVALID" });
+    await refused({ fromStep: "each", input: { a: 1 } }).toMatchObject({ code: "OPTION_INVALID" });
+    const second = await run.idem.runs.rerun(run.runId, { fromStep: "each:1" });
+    expect((await run.idem.runs.get(second.runId))!.rerunFrom).toMatchObject({ name: "each", keptCount: 2 });
   });
 });
 

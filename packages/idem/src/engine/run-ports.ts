@@ -20,7 +20,10 @@ export function runPorts(
   const { platform, time, newId, random, expressions } = options;
   const runId = job.memo.run.id;
   return {
+    dispatch: { jobId: job.jobId, generation: job.fence },
+    plans: worker.plans,
     now: () => time.now(),
+    reached: () => time.reached(),
     random,
     newId,
     stepId: (name, repeat) => worker.stepIds.of(name, repeat),

@@ -1,8 +1,9 @@
 // Holds leases and turns them into facts: executes runs, delivers events to waits, keeps its lease alive.
 // One bounded pass (`tick`) leases what is due; the loop sleeps until something is due, someone pokes it, or the poll is over.
 import { executeRun, payloadOf } from "../execute/execute-run.ts";
-import type { FunctionCode, Logger } from "../execute/function-code.ts";
+import type { Code, Logger } from "../execute/function-code.ts";
 import type { Pass } from "../execute/pass.ts";
+import { SiblingPlans } from "../execute/sibling-plans.ts";
 import { StepIds } from "../execute/step-ids.ts";
 import type { Expressions } from "../model/expression.ts";
 import { isEnded } from "../model/run.ts";
@@ -30,7 +31,7 @@ export interface WorkerOptions {
   readonly time: StoreTime;
   readonly newId: () => string;
   readonly random: () => number;
-  readonly codes: ReadonlyMap<string, FunctionCode>;
+  readonly codes: ReadonlyMap<string, Code>;
   readonly logger: Logger;
   readonly runsInFlight: number;
   readonly leaseTermMs: number;
@@ -41,7 +42,8 @@ export interface WorkerOptions {
 
 export class Worker {
   readonly names: LeaseNames;
-  private readonly active = new Map<string, { pass: Pass; heldBy: string; done: Promise<void> }>();
+  private readonly active = new Map<string, { pass: Pass; fence: number; heldBy: string; done: Promise<void> }>();
+  private readonly guests = new Set<string>();
   private reserved = 0;
   /** Runs cancelled here while a lease was on its way: its answer may still name them. */
   private readonly cancelled = new Set<string>();
@@ -53,6 +55,7 @@ export class Worker {
   private housekeeping: Timer[] = [];
   private readonly idleWaiters: (() => void)[] = [];
   readonly stepIds = new StepIds();
+  readonly plans = new SiblingPlans();
   /** Counts for people and tests: what happened since the process started. */
   readonly counts = { ticks: 0, leased: 0, fenced: 0, rescued: 0 };
 
@@ -127,7 +130,14 @@ export class Worker {
   }
 
   private get free(): number {
-    return this.options.runsInFlight - this.active.size - this.reserved;
+    return this.options.runsInFlight - (this.active.size - this.guests.size) - this.reserved;
+  }
+
+  /** A run whose code is at work of its own accord, and not because we called it, takes no slot while that lasts. */
+  guest(runId: string, isGuest: boolean): void {
+    if (isGuest && this.active.has(runId)) this.guests.add(runId);
+    else this.guests.delete(runId);
+    if (this.free === 1) this.poke();
   }
 
   get takesDeliveries(): string | null {
@@ -188,6 +198,11 @@ export class Worker {
 
   activePass(runId: string): Pass | null {
     return this.active.get(runId)?.pass ?? null;
+  }
+
+  /** The pass under way and the fence it holds; null when this process does not execute the run. */
+  activeDispatch(runId: string): { readonly pass: Pass; readonly fence: number } | null {
+    return this.active.get(runId) ?? null;
   }
 
   /** Resolves once nothing runs, nothing is being delivered and nothing is being leased. */
@@ -271,7 +286,10 @@ export class Worker {
       .catch((error) => ({ kind: "broken", error }) as const)
       .then((ended) => {
         // Before its end is told: whoever asks from here on must look, or would wait for news that is already out.
-        if (this.active.get(runId)?.pass === pass) this.active.delete(runId);
+        if (this.active.get(runId)?.pass === pass) {
+          this.active.delete(runId);
+          this.guests.delete(runId);
+        }
         if (ended.kind === "suspended" && ended.dueAt !== null) this.alarmAt(ended.dueAt);
         if (ended.kind === "ended") options.onEnded(runId, ended.end);
         if (ended.kind === "lost") this.counts.fenced++;
@@ -283,7 +301,7 @@ export class Worker {
         if (this.free === 1) this.poke();
         this.settled();
       });
-    this.active.set(runId, { pass, heldBy, done });
+    this.active.set(runId, { pass, fence: job.fence, heldBy, done });
   }
 
   /** The store failed in the middle of a run. The lease is still ours, so nobody else will take it up: start over from the memo. */

@@ -19,6 +19,7 @@ export type Attempted =
 
 export interface AttemptOptions {
   readonly attempt: number;
+  readonly unreached: number;
   readonly attemptsMax: number;
   readonly backoff: Backoff | null;
 }
@@ -26,7 +27,7 @@ export interface AttemptOptions {
 export async function attemptStep(
   run: () => Promise<Ran>,
   check: (json: string) => void,
-  { attempt, attemptsMax, backoff }: AttemptOptions,
+  { attempt, unreached, attemptsMax, backoff }: AttemptOptions,
   ports: Pick<RunPorts, "now" | "random">,
 ): Promise<Attempted> {
   try {
@@ -34,7 +35,7 @@ export async function attemptStep(
     check(json);
     return { kind: "outcome", outcome: { kind: "value", json }, sends };
   } catch (error) {
-    const failure = { error, attempt, attemptsMax, now: ports.now(), chance: ports.random() };
+    const failure = { error, attempt, unreached, attemptsMax, now: ports.now(), chance: ports.random() };
     const next = nextAttempt(failure, backoff);
     if (next.kind === "retry") return { kind: "retry", error: serializeError(error), retryAt: next.atMs };
     return { kind: "outcome", outcome: { kind: "error", json: serializeError(error) }, sends: [] };

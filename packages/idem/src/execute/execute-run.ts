@@ -7,10 +7,12 @@ import { serializeError } from "../model/user-errors.ts";
 import type { EndRun, NewFailedAttempt, RunMemo } from "../store/store.ts";
 import type { PassLimits } from "./attempt-step.ts";
 import { callInProcess } from "./call-in-process.ts";
-import type { FunctionCode, Logger } from "./function-code.ts";
+import { callRemote } from "./call-remote.ts";
+import { deferredEvents } from "./deferred.ts";
+import type { Code, Logger } from "./function-code.ts";
 import { Pass } from "./pass.ts";
 import type { PassResult, RunPorts } from "./ports.ts";
-import { nextAttempt } from "./retry.ts";
+import { nextAttempt, wasUnreached } from "./retry.ts";
 
 export interface ExecuteLimits extends PassLimits {
   readonly invokeTimeoutMs: number;
@@ -24,7 +26,7 @@ export interface Execution {
 }
 
 export function executeRun(
-  code: FunctionCode,
+  code: Code,
   env: string,
   memo: RunMemo,
   lostWorkers: number,
@@ -66,9 +68,9 @@ export function executeRun(
     if (refusal !== null) return end(refusal);
     // Whatever woke the run, code that failed is not entered again before its time.
     const retryAt = ownFailures.at(-1)?.retryAt ?? 0;
-    if (retryAt > ports.now()) return suspend(retryAt, []);
+    if (retryAt > ports.reached()) return suspend(retryAt, []);
     const deadline =
-      deadlineAt === null ? null : ports.timer(Math.max(0, deadlineAt - ports.now()), () => void cutShort());
+      deadlineAt === null ? null : ports.timer(Math.max(0, deadlineAt - ports.reached()), () => void cutShort());
     try {
       return await Promise.race([callAndConclude(), pass.closed]);
     } finally {
@@ -81,7 +83,7 @@ export function executeRun(
     if (lostWorkers >= limits.lostWorkersMax) {
       return ending("failed", serializeError(errors.RUN_LOST_WORKERS({ runId: run.id, count: lostWorkers })));
     }
-    if (deadlineAt !== null && deadlineAt <= ports.now()) return timedOut(config.finishTimeoutMs!);
+    if (deadlineAt !== null && deadlineAt <= ports.reached()) return timedOut(config.finishTimeoutMs!);
     // An event dated into the future delays its run on purpose.
     const waitedFrom = Math.max(run.createdAt, memo.event.ts);
     const firstPass = memo.steps.length === 0 && memo.attempts.length === 0;
@@ -107,10 +109,17 @@ export function executeRun(
   async function end(next: EndRun): Promise<PassResult> {
     const before = ports.point("finish:before-commit");
     if (before !== undefined) await before;
-    const answer = await pass.conclude({ next });
+    // Only SDKs put work off; other ends need not look for it.
+    const sends = "remote" in code ? deferredEvents(pass.memo.recorded, { ...destination, runId: run.id }, made()) : [];
+    const answer = await pass.conclude(sends.length === 0 ? { next } : { sends, next });
     if (answer === null) return pass.closed;
+    ports.plans.forget(run.id);
     pass.finish({ kind: "ended", end: next });
     return pass.closed;
+  }
+
+  function made() {
+    return { newId: () => ports.newId(), now: ports.now() };
   }
 
   /** The time for the whole run is over: steps in the middle are told by their signal, and their outcome is dropped. */
@@ -129,23 +138,24 @@ export function executeRun(
   async function callAndConclude(): Promise<PassResult> {
     // Failures of the code between steps count from the last recorded step on.
     const lastStamp = memo.steps.at(-1)?.stamp ?? 0;
-    const failuresSince = ownFailures.filter((attempt) => attempt.stamp > lastStamp).length;
-    const attempt = failuresSince + 1;
+    const failuresSince = ownFailures.filter((attempt) => attempt.stamp > lastStamp);
+    const unreached = failuresSince.filter(({ error }) => wasUnreached(error)).length;
+    const attempt = failuresSince.length - unreached + 1;
     info.attempt = attempt;
     const startedAttemptAt = ports.now();
     try {
-      const value = await callInProcess({
-        code,
+      const call = {
         pass,
         ports,
         destination,
-        logger,
         limits,
         runId: run.id,
         event: payloadOf(memo),
+        inputs: memo.inputs,
         attempt,
         maxAttempts: attemptsMax,
-      });
+      };
+      const value = await ("remote" in code ? callRemote({ ...call, code }) : callInProcess({ ...call, code, logger }));
       pass.codeIsOver();
       await pass.idle();
       const json = toJson(value, `The value returned by function "${config.id}"`);
@@ -163,7 +173,14 @@ export function executeRun(
       await pass.idle();
       const now = ports.now();
       const next = nextAttempt(
-        { error, attempt: pass.progressed ? 1 : attempt, attemptsMax, now, chance: ports.random() },
+        {
+          error,
+          attempt: pass.progressed ? 1 : attempt,
+          unreached: pass.progressed ? 0 : unreached,
+          attemptsMax,
+          now,
+          chance: ports.random(),
+        },
         code.backoff,
       );
       await runHooks({ ok: false, error });

@@ -1,5 +1,6 @@
 // The author's side of a function: code and the options that cannot be written down as JSON.
 import type { FunctionConfig } from "../model/function-config.ts";
+import type { Remote } from "./remote.ts";
 import type { Backoff } from "./retry.ts";
 
 /** Hooks around runs, steps and sends. Each may be async; a hook that throws fails what it surrounds. */
@@ -49,12 +50,24 @@ export interface Logger {
   error(...args: unknown[]): void;
 }
 
-export interface FunctionCode {
+interface CodeBase {
   readonly fn: string;
   readonly config: FunctionConfig;
-  readonly handler: (input: any) => unknown;
   readonly backoff: Backoff | null;
   readonly middleware: readonly Middleware[];
+}
+
+/** A function whose code is reached over a wire. */
+export interface RemoteCode extends CodeBase {
+  readonly remote: Remote;
+}
+
+/** Whatever a worker can execute. */
+export type Code = FunctionCode | RemoteCode;
+
+/** A function whose code is in this process. */
+export interface FunctionCode extends CodeBase {
+  readonly handler: (input: any) => unknown;
   /** Set on the companion that handles another function's failure: it receives that failure as `error`. */
   readonly isFailureHandler: boolean;
 }

@@ -3,6 +3,15 @@ import type { Outcome } from "../model/outcome.ts";
 import type { Step } from "../model/step.ts";
 import type { RunMemo } from "../store/store.ts";
 import type { OpIds } from "./operation.ts";
+import { wasUnreached } from "./retry.ts";
+
+export interface Failures {
+  readonly name: string;
+  readonly count: number;
+  /** Of these: how often the app could not be reached, which costs its author no attempt. */
+  readonly unreached: number;
+  readonly retryAt: number;
+}
 
 export class Memo {
   /** The stamp up to which outcomes are known. */
@@ -12,7 +21,7 @@ export class Memo {
   /** Bytes of all outcomes. */
   bytes = 0;
   private readonly steps = new Map<string, Step>();
-  private readonly failed = new Map<string, { count: number; retryAt: number }>();
+  private readonly failed = new Map<string, Failures>();
   /** When each wait ends by itself. */
   private readonly waiting: Map<string, number | null>;
   private readonly repeats = new Map<string, number>();
@@ -31,8 +40,8 @@ export class Memo {
     if (steps.length === 0 && attempts.length === 0 && waits.length === 0) return;
     for (const step of steps) this.keep(step);
     this.seen = this.lastStamp;
-    for (const { stepId, retryAt } of attempts) {
-      this.failed.set(stepId, { count: this.failureCount(stepId) + 1, retryAt });
+    for (const { stepId, name, error, retryAt } of attempts) {
+      this.fail(stepId, name, retryAt, wasUnreached(error));
     }
     for (const known of [...steps, ...waits, ...attempts]) if (known.stepId !== "") this.unreplayed.add(known.stepId);
     // The pass before this one suspended before the latest wait ended; waits that ended at that same instant are news too.
@@ -67,8 +76,28 @@ export class Memo {
     return this.failed.get(stepId)?.count ?? 0;
   }
 
+  failures(stepId: string): Failures | null {
+    return this.failed.get(stepId) ?? null;
+  }
+
   retryAt(stepId: string): number | null {
     return this.failed.get(stepId)?.retryAt ?? null;
+  }
+
+  /** Steps that were tried, are not done and will be tried again. */
+  get retrying(): (Failures & { readonly stepId: string })[] {
+    return [...this.failed]
+      .filter(([stepId]) => stepId !== "" && !this.steps.has(stepId))
+      .map(([stepId, failures]) => ({ stepId, ...failures }));
+  }
+
+  /** Every outcome, in the order of recording. */
+  get recorded(): Step[] {
+    return [...this.steps.values()].sort((a, b) => a.stamp - b.stamp);
+  }
+
+  get waitingIds(): string[] {
+    return [...this.waiting.keys()];
   }
 
   /** The n-th call with one id is its n-th repeat; a repeat that meets an id somebody wrote ("a:1") moves on. */
@@ -94,8 +123,14 @@ export class Memo {
     return [...this.waiting.values()];
   }
 
-  fail(stepId: string, count: number, retryAt: number): void {
-    this.failed.set(stepId, { count, retryAt });
+  fail(stepId: string, name: string, retryAt: number, isUnreached: boolean): void {
+    const before = this.failed.get(stepId);
+    this.failed.set(stepId, {
+      name,
+      count: (before?.count ?? 0) + 1,
+      unreached: (before?.unreached ?? 0) + (isUnreached ? 1 : 0),
+      retryAt,
+    });
   }
 
   /** A new outcome. The first one stands: false when there was one already. */

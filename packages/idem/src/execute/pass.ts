@@ -10,49 +10,30 @@
 // A step's promise is resolved only after the commit that holds its outcome.
 
 import { errors } from "../model/errors.ts";
-import type { Step, StepKind } from "../model/step.ts";
-import type { Timer } from "../platform/platform.ts";
-import type { AdvanceAnswer, RunMemo } from "../store/store.ts";
+import type { StepKind } from "../model/step.ts";
+import { serializeError } from "../model/user-errors.ts";
+import type { NewStep, RunMemo } from "../store/store.ts";
 import { attemptStep, checkSize, type PassLimits } from "./attempt-step.ts";
-import { CommitQueue } from "./commit-queue.ts";
-import { HandOut } from "./hand-out.ts";
-import { Memo } from "./memo.ts";
-import { earliest, nextLook, nextRetryAt } from "./next-look.ts";
+import type { Memo } from "./memo.ts";
 import type { Op, OpIds, Ran, Work } from "./operation.ts";
+import { type Advanced, PassCommits } from "./pass-commits.ts";
+import { PassState } from "./pass-state.ts";
 import type { PassResult, Patch, RunPorts } from "./ports.ts";
-import type { Backoff } from "./retry.ts";
-import { Unsaved } from "./unsaved.ts";
-
-type Advanced = Extract<AdvanceAnswer, { kind: "advanced" }>;
+import { type Backoff, wasUnreached } from "./retry.ts";
+import { Suspension } from "./suspension.ts";
 
 export class Pass {
-  readonly closed: Promise<PassResult>;
-  /** Whether an outcome was recorded since the pass began: code between steps then has its attempts back. */
-  progressed = false;
-  private close!: (result: PassResult) => void;
-  private isClosed = false;
-  /** Made when somebody asks for its signal: most steps never do. */
-  private abort: AbortController | null = null;
-  private readonly memo: Memo;
   private readonly runId: string;
-
-  private readonly handOut: HandOut;
+  private readonly state: PassState;
+  private readonly commits: PassCommits;
+  private readonly suspension: Suspension;
   private found: Op[] = [];
-  private readonly unsaved = new Unsaved();
-  /** Attempts and commits that must be over before the run may be given back. */
-  private running = 0;
-  private attempting = 0;
   /** Bytes of values that are on their way into the store. */
   private bytesComing = 0;
   private startPlanned = false;
-  private checkPlanned = false;
-  private suspending = false;
   private ending = false;
   private draining = false;
   private gate: Promise<unknown> | null = null;
-  private readonly commits = new CommitQueue((patch) => this.commitTogether(patch));
-  private whenIdle: (() => void)[] = [];
-  private timer: Timer | null = null;
 
   constructor(
     private readonly ports: RunPorts,
@@ -66,19 +47,30 @@ export class Pass {
       readonly around: (op: OpIds & { attempt: number }, run: () => Promise<Ran>) => Promise<Ran>;
     },
   ) {
-    this.memo = new Memo(memo, ports.stepId);
-    this.handOut = new HandOut(this.memo, ports.soon, () => this.planCheck());
     this.runId = memo.run.id;
-    this.closed = new Promise((resolve) => {
-      this.close = (result) => {
-        if (this.isClosed) return;
-        this.isClosed = true;
-        this.timer?.cancel();
-        this.handOut.stop();
-        if (this.running > 0) this.abort?.abort(new Error(result.kind === "lost" ? result.why : "the run is over"));
-        resolve(result);
-      };
+    this.state = new PassState(memo, ports, () => this.suspension.plan());
+    this.commits = new PassCommits(ports, this.state, () => this.suspension.planIfBlocked());
+    this.suspension = new Suspension(ports, this.state, this.commits, {
+      deadlineAt: options.deadlineAt,
+      mayStart: () => this.mayStart,
+      hasFound: () => this.found.length > 0,
+      start: () => this.planStart(),
+      startAttempt: (op) => this.startAttempt(op),
+      poke: () => this.poke(),
     });
+  }
+
+  get closed(): Promise<PassResult> {
+    return this.state.closed;
+  }
+
+  get memo(): Memo {
+    return this.state.memo;
+  }
+
+  /** Whether an outcome was recorded since the pass began: code between steps then has its attempts back. */
+  get progressed(): boolean {
+    return this.commits.progressed;
   }
 
   /** While true the code is repeating what it already did; logs stay silent. */
@@ -87,34 +79,39 @@ export class Pass {
   }
 
   get isOver(): boolean {
-    return this.isClosed;
+    return this.state.isClosed;
   }
 
-  private get signal(): AbortSignal {
-    this.abort ??= new AbortController();
-    return this.abort.signal;
+  /** Aborts when the run is cancelled or lost. */
+  get signal(): AbortSignal {
+    return this.state.signal;
   }
 
   private get open(): Map<string, Op> {
-    return this.handOut.open;
+    return this.state.open;
   }
 
   private get mayStart(): boolean {
-    return !this.isClosed && !this.suspending && !this.ending && !this.draining;
+    return !this.isOver && !this.suspension.isUnderWay && !this.ending && !this.draining;
   }
 
   /** A call of a step tool. The promise never settles once the pass is closed. */
   request(kind: StepKind, name: string, workOf: (ids: OpIds) => Work): Promise<unknown> {
     const ids = this.memo.nextIds(name);
+    return this.requestAs(kind, ids, () => workOf(ids));
+  }
+
+  /** The same for a step whose id is given. */
+  requestAs(kind: StepKind, ids: OpIds, workOf: () => Work): Promise<unknown> {
     const { stepId } = ids;
     const promise = new Promise<unknown>((resolve, reject) => {
-      if (this.isClosed) return;
-      const op: Op = { ...ids, kind, work: workOf(ids), resolve, reject, blockedUntil: null };
+      if (this.isOver) return;
+      const op: Op = { ...ids, kind, work: workOf(), resolve, reject, blockedUntil: null };
       this.open.set(stepId, op);
       if (this.memo.get(stepId) !== undefined) {
-        this.handOut.add(op);
+        this.state.handOut.add(op);
       } else if (this.memo.isWaiting(stepId)) {
-        this.planCheck();
+        this.suspension.plan();
       } else {
         this.memo.found(stepId);
         this.found.push(op);
@@ -126,10 +123,67 @@ export class Pass {
     return promise;
   }
 
+  /** The code itself is at work elsewhere: the run is not given back meanwhile. Null when nothing may begin any more. */
+  async during<T>(work: () => Promise<T>): Promise<T | null> {
+    if (this.gate !== null) await this.gate;
+    if (this.isOver || this.draining) return null;
+    if (!this.ports.isHeld()) {
+      this.giveUp("its lease may have ended");
+      return null;
+    }
+    this.state.enter();
+    try {
+      return await work();
+    } finally {
+      this.state.leave();
+      this.suspension.planIfBlocked();
+    }
+  }
+
+  /** Steps that ran elsewhere and are done. False when the pass is over, or other outcomes of them stand. */
+  async record(steps: readonly NewStep[]): Promise<boolean> {
+    if (this.isOver) return false;
+    if (this.memo.size + steps.length > this.limits.stepsMax) {
+      throw errors.RUN_TOO_MANY_STEPS({ runId: this.runId, max: this.limits.stepsMax });
+    }
+    let bytes = 0;
+    for (const step of steps) {
+      checkSize(
+        step.outcome.json,
+        step,
+        { id: this.runId, bytes: this.memo.bytes + this.bytesComing + bytes },
+        this.limits,
+      );
+      bytes += Buffer.byteLength(step.outcome.json);
+    }
+    this.bytesComing += bytes;
+    const before = this.ports.point("step:before-commit");
+    if (before !== undefined) await before;
+    await this.commits.commit({ steps, next: { kind: "continue", collect: this.memo.hasWaits } });
+    this.bytesComing -= bytes;
+    if (this.isOver) return false;
+    return steps.every(({ stepId, outcome }) => this.memo.get(stepId)?.outcome.json === outcome.json);
+  }
+
+  /** A step that ran elsewhere, or its failure when its value is larger than a step or its run may keep. */
+  fitting(step: NewStep): NewStep {
+    try {
+      checkSize(step.outcome.json, step, { id: this.runId, bytes: this.memo.bytes + this.bytesComing }, this.limits);
+      return step;
+    } catch (error) {
+      return { ...step, outcome: { kind: "error", json: serializeError(error) } };
+    }
+  }
+
+  /** Nothing new is to begin; what comes back may still be recorded. */
+  get isDraining(): boolean {
+    return this.draining;
+  }
+
   /** New outcomes may be in the store: look, without waiting for the next commit. */
   poke(): void {
-    if (this.isClosed || this.suspending || this.ending) return;
-    void this.commit({ next: { kind: "continue", collect: true } });
+    if (this.isOver || this.suspension.isUnderWay || this.ending) return;
+    void this.commits.commit({ next: { kind: "continue", collect: true } });
   }
 
   /** No new attempt starts until the gate opens; a cancel that is being committed holds it. */
@@ -143,27 +197,23 @@ export class Pass {
     await this.idle();
     // The code may be about to return after the step that just ended; then the run ends here and not elsewhere.
     await new Promise<void>((resolve) => this.ports.soon(resolve));
-    while (this.running > 0 && !this.isClosed) await this.idle();
-    const unsaved = this.unsaved.take();
-    if (unsaved !== null) await this.commit({ ...unsaved, next: { kind: "continue", collect: false } });
+    while (this.state.running > 0 && !this.isOver) await this.idle();
+    const unsaved = this.state.unsaved.take();
+    if (unsaved !== null) await this.commits.commit({ ...unsaved, next: { kind: "continue", collect: false } });
     this.giveUp("the process is stopping");
   }
 
   giveUp(why: string): void {
-    this.close({ kind: "lost", why });
+    this.finish({ kind: "lost", why });
   }
 
   finish(result: PassResult): void {
-    this.close(result);
+    this.state.close(result);
   }
 
   /** Resolves once no attempt and no commit is under way. */
   idle(): Promise<void> {
-    if (this.running === 0 || this.isClosed) return Promise.resolve();
-    return new Promise((resolve) => {
-      this.whenIdle.push(resolve);
-      void this.closed.then(() => resolve());
-    });
+    return this.state.idle();
   }
 
   /** The code has returned or thrown: what still runs may end, nothing new begins, and the run is not suspended any more. */
@@ -173,26 +223,26 @@ export class Pass {
 
   /** Ends or suspends the run by the word of the code itself. */
   async conclude(patch: Patch): Promise<Advanced | null> {
-    while (this.running > 0 && !this.isClosed) await this.idle();
-    if (this.isClosed) return null;
+    while (this.state.running > 0 && !this.isOver) await this.idle();
+    if (this.isOver) return null;
     this.ending = true;
-    this.running++;
+    this.state.enter();
     // Attempts that failed beside the end are part of the story.
-    const attempts = [...this.unsaved.takeAttempts(), ...(patch.attempts ?? [])];
-    let answer = await this.send({ ...patch, attempts });
+    const attempts = [...this.state.unsaved.takeAttempts(), ...(patch.attempts ?? [])];
+    let answer = await this.commits.send({ ...patch, attempts });
     // News refuses a suspension. The code that would hear it has thrown; it is in the memo of the next pass.
     while (answer?.leased === true) {
       this.memo.seen = Math.max(this.memo.seen, answer.seen);
-      answer = await this.send({ next: patch.next });
+      answer = await this.commits.send({ next: patch.next });
     }
-    this.leave();
+    this.state.leave();
     return answer;
   }
 
   /** Ends the run whatever still runs: what that leaves behind will be refused. */
   cutShort(patch: Patch): Promise<Advanced | null> {
     this.ending = true;
-    return this.send(patch);
+    return this.commits.send(patch);
   }
 
   // ------------------------------------------------------------------------------------------------ starting
@@ -215,22 +265,29 @@ export class Pass {
       if (op.work.kind !== "wait" || !this.admit(op)) continue;
       try {
         const planned = op.work.plan();
-        this.unsaved.addWait(planned);
+        this.state.unsaved.addWait(planned);
         this.memo.beginWait(op.stepId, planned.wait.timeoutAt);
       } catch (error) {
         this.refuse(op, error);
       }
     }
-    const attempts = found.filter((op) => op.work.kind === "attempt");
-    if (this.unsaved.hasWaits && attempts.length > 0) this.flush();
+    const attempts = found.filter((op) => op.work.kind === "attempt" && !this.leftToOthers(op));
+    if (this.state.unsaved.hasWaits && attempts.length > 0) this.commits.flush();
     for (const op of attempts) if (this.admit(op)) this.startAttempt(op);
-    this.planCheckIfBlocked();
+    this.suspension.planIfBlocked();
+  }
+
+  /** A step that begins elsewhere is waited for. */
+  private leftToOthers(op: Op): boolean {
+    if (this.ports.beginsHere?.(op, this.open.size - 1) ?? true) return false;
+    if (this.admit(op)) this.memo.beginWait(op.stepId, null);
+    return true;
   }
 
   /** Whether the run may have one more step. */
   private admit(op: Op): boolean {
     // What is being replayed is open and in the memo as well; it counts once.
-    if (this.open.size - this.handOut.pending + this.memo.size <= this.limits.stepsMax) return true;
+    if (this.open.size - this.state.handOut.pending + this.memo.size <= this.limits.stepsMax) return true;
     this.refuse(op, errors.RUN_TOO_MANY_STEPS({ runId: this.runId, max: this.limits.stepsMax }));
     return false;
   }
@@ -243,42 +300,33 @@ export class Pass {
 
   private startAttempt(op: Op): void {
     const retryAt = this.memo.retryAt(op.stepId);
-    if (retryAt !== null && retryAt > this.ports.now()) {
+    if (retryAt !== null && retryAt > this.ports.reached()) {
       op.blockedUntil = retryAt;
-      this.planCheck();
+      this.suspension.plan();
       return;
     }
     op.blockedUntil = null;
-    this.running++;
-    this.attempting++;
+    this.state.enter();
+    this.state.attempting++;
     this.attempt(op)
-      .catch((error) => this.close({ kind: "broken", error }))
+      .catch((error) => this.finish({ kind: "broken", error }))
       .finally(() => {
-        this.attempting--;
-        this.leave();
-        this.planCheckIfBlocked();
+        this.state.attempting--;
+        this.state.leave();
+        this.suspension.planIfBlocked();
       });
-  }
-
-  /** Something open is neither being attempted nor on its way to the code. */
-  private planCheckIfBlocked(): void {
-    if (this.open.size > this.attempting) this.planCheck();
-  }
-
-  private leave(): void {
-    this.running--;
-    if (this.running > 0) return;
-    for (const resolve of this.whenIdle.splice(0)) resolve();
   }
 
   private async attempt(op: Op): Promise<void> {
     const { work, stepId, name, repeat, kind } = op;
     if (work.kind !== "attempt") return;
-    const attempt = this.memo.failureCount(stepId) + 1;
+    const failures = this.memo.failures(stepId);
+    const unreached = failures?.unreached ?? 0;
+    const attempt = (failures?.count ?? 0) - unreached + 1;
     if (this.gate !== null) await this.gate;
     const point = this.ports.point("step:before-attempt");
     if (point !== undefined) await point;
-    if (this.isClosed) return;
+    if (this.isOver) return;
     if (!this.ports.isHeld()) {
       this.giveUp("its lease may have ended");
       return;
@@ -293,146 +341,28 @@ export class Pass {
         bytes = Buffer.byteLength(json);
         this.bytesComing += bytes;
       },
-      { ...this.options, attempt },
+      { ...this.options, attempt, unreached },
       this.ports,
     );
-    if (this.isClosed) return;
+    if (this.isOver) return;
     const endedAt = this.ports.now();
     if (attempted.kind === "retry") {
       const { error, retryAt } = attempted;
-      this.memo.fail(stepId, attempt, retryAt);
+      this.memo.fail(stepId, name, retryAt, wasUnreached(error));
       op.blockedUntil = retryAt;
-      this.unsaved.addAttempt({ stepId, name, attempt, error, startedAt, endedAt, retryAt });
+      const tries = this.memo.failureCount(stepId);
+      this.state.unsaved.addAttempt({ stepId, name, attempt: tries, error, startedAt, endedAt, retryAt });
       return;
     }
     const { outcome, sends } = attempted;
     const before = this.ports.point("step:before-commit");
     if (before !== undefined) await before;
-    await this.commit({
+    await this.commits.commit({
       steps: [{ stepId, name, repeat, kind, outcome, attempt, startedAt, endedAt }],
       sends,
       // Beside waits it must be known what ended before this step: whoever was first wins the race, now and on replay.
       next: { kind: "continue", collect: this.memo.hasWaits },
     });
     this.bytesComing -= bytes;
-  }
-
-  // ------------------------------------------------------------------------------------------------ committing
-
-  /** Resolves once the patch is committed and its outcomes are on their way to the code. */
-  private async commit(patch: Patch): Promise<void> {
-    this.running++;
-    await this.commits.add(patch);
-    this.leave();
-    this.planCheckIfBlocked();
-  }
-
-  private async commitTogether(patch: Patch): Promise<void> {
-    const answer = await this.send(patch);
-    if (answer === null) return;
-    const steps = patch.steps ?? [];
-    if (steps.length > 0) {
-      const after = this.ports.point("step:after-commit");
-      if (after !== undefined) await after;
-      if (this.isClosed) return;
-    }
-    const own = steps.map((step, i) => ({
-      ...step,
-      outcome: answer.outcomes[i]!,
-      // Without waits nothing else is recorded, and the order of answers is the order of recording.
-      stamp: answer.stamps?.[i] ?? this.memo.lastStamp,
-      worker: null,
-    }));
-    this.take([...own, ...answer.news], answer.seen);
-  }
-
-  private take(steps: readonly Step[], seen: number): void {
-    if (this.handOut.take(steps)) this.progressed = true;
-    this.memo.seen = Math.max(this.memo.seen, seen);
-  }
-
-  private async send(patch: Patch): Promise<Advanced | null> {
-    let answer: AdvanceAnswer;
-    try {
-      answer = await this.ports.advance(patch, this.memo.seen);
-    } catch (error) {
-      this.close({ kind: "broken", error });
-      return null;
-    }
-    if (this.isClosed) return null;
-    if (answer.kind === "advanced") return answer;
-    this.giveUp(answer.kind === "ended" ? `the run is ${answer.state}` : "another worker has the run");
-    return null;
-  }
-
-  /** Writes down new waits and failed attempts while something else goes on. */
-  private flush(): void {
-    const unsaved = this.unsaved.take();
-    if (unsaved === null) return;
-    void this.commit({ ...unsaved, next: { kind: "continue", collect: false } });
-  }
-
-  // ------------------------------------------------------------------------------------------------ suspending
-
-  private planCheck(): void {
-    if (this.checkPlanned || this.isClosed) return;
-    this.checkPlanned = true;
-    this.ports.soon(() => {
-      this.checkPlanned = false;
-      this.check();
-    });
-  }
-
-  private check(): void {
-    if (!this.mayStart) return;
-    if (this.handOut.pending > 0 || this.found.length > 0 || this.open.size === this.attempting) return;
-    if (this.running === 0) {
-      void this.suspend();
-      return;
-    }
-    this.flush();
-    this.armTimer();
-  }
-
-  private async suspend(): Promise<void> {
-    this.suspending = true;
-    this.running++;
-    const dueAt = earliest([this.options.deadlineAt, nextRetryAt(this.open)]);
-    const unsaved = this.unsaved.take() ?? {};
-    const before = this.ports.point("suspend:before-commit");
-    if (before !== undefined) await before;
-    const answer = await this.send({ ...unsaved, next: { kind: "suspend", dueAt } });
-    if (answer !== null) {
-      const after = this.ports.point("suspend:after-commit");
-      if (after !== undefined) await after;
-    }
-    this.suspending = false;
-    this.leave();
-    if (answer === null) return;
-    if (!answer.leased) {
-      this.close({ kind: "suspended", dueAt: earliest([dueAt, ...this.memo.timeouts]) });
-      return;
-    }
-    this.take(answer.news, answer.seen);
-    if (this.found.length > 0) this.planStart();
-    this.planCheck();
-  }
-
-  /** While attempts run, blocked siblings and finished sleeps need not wait for them. */
-  private armTimer(): void {
-    this.timer?.cancel();
-    this.timer = null;
-    const now = this.ports.now();
-    const look = nextLook(this.open, this.memo, now);
-    if (look === null) return;
-    this.timer = this.ports.timer(Math.max(0, look.at - now), () => {
-      this.timer = null;
-      if (!this.mayStart) return;
-      for (const op of this.open.values()) {
-        if (op.blockedUntil !== null && op.blockedUntil <= this.ports.now()) this.startAttempt(op);
-      }
-      if (look.waitsOpen) this.poke();
-      this.planCheck();
-    });
   }
 }

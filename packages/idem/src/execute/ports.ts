@@ -1,8 +1,11 @@
 // What a pass needs from outside, and what it gives back. Execution knows no store, no clock and no registry of its own.
 
+import type { StepKind } from "../model/step.ts";
 import type { NewWait } from "../model/wait.ts";
 import type { CrashPoint, HttpRequest, HttpResponse, Timer } from "../platform/platform.ts";
 import type { AdvanceAnswer, AdvanceInput, EndRun, NewEvent, NewFailedAttempt, NewStep } from "../store/store.ts";
+import type { OpIds } from "./operation.ts";
+import type { SiblingPlans } from "./sibling-plans.ts";
 
 /** A change to the run. What depends on the registry is built when it is sent, and again if the registry was out of date. */
 export interface Patch {
@@ -13,10 +16,12 @@ export interface Patch {
   readonly next: AdvanceInput["next"];
 }
 
+/** `lastsMs`, where its author gave a length of time and no instant: who passes the wait on lets it be measured by one clock. */
 export type PlannedWait =
-  | { readonly kind: "ready"; readonly wait: NewWait }
+  | { readonly kind: "ready"; readonly lastsMs?: number; readonly wait: NewWait }
   | {
       readonly kind: "invoke";
+      readonly lastsMs?: number;
       readonly wait: Omit<Extract<NewWait, { kind: "run" }>, "pair" | "onRefused">;
       readonly invoke: PlannedInvoke;
     };
@@ -42,9 +47,18 @@ export interface PlannedSends {
   readonly fallbackId: (index: number) => string;
 }
 
+export interface FoundStep extends OpIds {
+  readonly kind: StepKind;
+}
+
 export interface RunPorts {
-  /** The store's clock as this process knows it: never behind it. */
+  /** What this lease is known by to code in another process: the job and its fence. */
+  readonly dispatch: { readonly jobId: string; readonly generation: number };
+  readonly plans: SiblingPlans;
+  /** The store's clock as this process knows it, never behind it: what times are planned from. */
   now(): number;
+  /** The same, never ahead of it: whether a planned time has come is judged by this one. */
+  reached(): number;
   random(): number;
   newId(): string;
   /** A step's id for the n-th call with this name. */
@@ -56,6 +70,11 @@ export interface RunPorts {
   /** Whether the lease has surely not ended. Without it no attempt may begin: somebody else may have the run. */
   isHeld(): boolean;
   advance(patch: Patch, seen: number): Promise<AdvanceAnswer>;
+  /**
+   * Whether a step that was just found begins here; absent where every step does. One that does not is waited for: who answers
+   * no sees to it. `beside`: how many others are open.
+   */
+  beginsHere?(step: FoundStep, beside: number): boolean;
   /** Throws for an expression that cannot be compiled. */
   checkExpression(expression: string): void;
   /** What `send` does with events before they are stored; throws what it would throw. */

@@ -2,6 +2,7 @@
 import { parseDuration, parseInstant } from "../model/duration.ts";
 import { IdemError } from "../model/errors.ts";
 import { NonRetriableError, RetryAfterError, StepError } from "../model/user-errors.ts";
+import { AppUnreachableError, RemoteError } from "./remote.ts";
 
 const second = 1_000;
 const minute = 60 * second;
@@ -22,6 +23,31 @@ const backoffTable = [
 ] as const;
 const jitterMs = 30 * second;
 
+// An app that cannot be reached is mostly being restarted: soon at first, then seldom, for about half a day in all. None of
+// its author's attempts are spent (inngest-protocol §12.3 gives a start 21 tries until the function is reached).
+const unreachedTable = [
+  250,
+  500,
+  second,
+  2 * second,
+  4 * second,
+  8 * second,
+  15 * second,
+  30 * second,
+  minute,
+  2 * minute,
+  5 * minute,
+  10 * minute,
+  20 * minute,
+  40 * minute,
+  hour,
+  hour,
+  2 * hour,
+  2 * hour,
+  2 * hour,
+  2 * hour,
+] as const;
+
 const retryAfterMin = second;
 const retryAfterMax = 24 * hour;
 
@@ -31,10 +57,22 @@ export type Backoff = (attempt: number) => number;
 export type Next = { readonly kind: "retry"; readonly atMs: number } | { readonly kind: "final" };
 
 export function nextAttempt(
-  failure: { error: unknown; attempt: number; attemptsMax: number; now: number; chance: number },
+  failure: {
+    error: unknown;
+    attempt: number;
+    attemptsMax: number;
+    now: number;
+    chance: number;
+    /** How often the app could not be reached before this. */
+    unreached?: number;
+  },
   backoff: Backoff | null,
 ): Next {
-  const { error, attempt, attemptsMax, now } = failure;
+  const { error, attempt, attemptsMax, now, unreached = 0 } = failure;
+  if (isUnreached(error)) {
+    const delayMs = unreachedTable[unreached];
+    return delayMs === undefined ? { kind: "final" } : { kind: "retry", atMs: now + delayMs };
+  }
   if (isFinal(error) || attempt >= attemptsMax) return { kind: "final" };
   const asked = retryAfterOf(error);
   if (asked !== null) return { kind: "retry", atMs: now + retryAfter(asked, now) };
@@ -45,6 +83,7 @@ export function nextAttempt(
 function isFinal(error: unknown): boolean {
   try {
     if (error instanceof IdemError) return error.retry !== "later";
+    if (error instanceof RemoteError) return error.isFinal;
     return error instanceof NonRetriableError || error instanceof StepError;
   } catch {
     // A thrown proxy may refuse to say what it is.
@@ -52,9 +91,21 @@ function isFinal(error: unknown): boolean {
   }
 }
 
+function isUnreached(error: unknown): boolean {
+  try {
+    return error instanceof AppUnreachableError;
+  } catch {
+    return false;
+  }
+}
+
+/** Whether a failed attempt, as it is stored, never got to its author's code. */
+export const wasUnreached = (errorJson: string): boolean => errorJson.startsWith(unreachedStart);
+const unreachedStart = '{"name":"AppUnreachableError"';
+
 function retryAfterOf(error: unknown): RetryAfterError["retryAfter"] | null {
   try {
-    return error instanceof RetryAfterError ? error.retryAfter : null;
+    return error instanceof RetryAfterError || error instanceof RemoteError ? error.retryAfter : null;
   } catch {
     return null;
   }

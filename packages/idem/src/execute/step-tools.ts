@@ -2,7 +2,7 @@
 import { type DestinationOf, destinationKey } from "../dedup/destination-key.ts";
 import { parseDuration, parseInstant } from "../model/duration.ts";
 import { errors } from "../model/errors.ts";
-import { canonicalJson, toJson } from "../model/json.ts";
+import { canonicalJson, fromJson, toJson } from "../model/json.ts";
 import { noValue, type Outcome } from "../model/outcome.ts";
 import { valueAt } from "../model/path.ts";
 import { serializeError } from "../model/user-errors.ts";
@@ -26,6 +26,12 @@ export interface StepContext {
 
 export type TimeInput = string | number | Date | { readonly epochMilliseconds: number };
 
+/** `lastsMs` where the author gave a length of time, and no instant. */
+interface WaitEnd {
+  readonly timeoutAt: number;
+  readonly lastsMs?: number;
+}
+
 export interface InvokeTarget {
   readonly id: string;
 }
@@ -36,10 +42,12 @@ export interface StepToolsOf {
   readonly run: DestinationOf;
   /** The run's own event, as user code sees it. */
   readonly event: unknown;
+  /** What a person put in place of a step's arguments: JSON lists by step id. */
+  readonly inputs: Readonly<Record<string, string>>;
   readonly limits: { readonly invokeTimeoutMs: number; readonly fetchBytesMax: number };
 }
 
-export function makeStepTools({ pass, ports, run, event, limits }: StepToolsOf) {
+export function makeStepTools({ pass, ports, run, event, inputs, limits }: StepToolsOf) {
   const idOf = (input: StepIdInput): string => {
     const id = typeof input === "string" ? input : input?.id;
     if (typeof id !== "string" || id === "") {
@@ -47,24 +55,31 @@ export function makeStepTools({ pass, ports, run, event, limits }: StepToolsOf) 
     }
     return id;
   };
-  const timeoutAt = (timeout: TimeInput, step: string): number => {
+  const lasting = (duration: string | number, step: string): WaitEnd => {
+    const lastsMs = parseDuration(duration, `step "${step}"`);
+    return { timeoutAt: ports.now() + lastsMs, lastsMs };
+  };
+  const endOf = (timeout: TimeInput, step: string): WaitEnd => {
     if (timeout === undefined) throw errors.STEP_INVALID({ step, why: "it needs a timeout" });
-    const where = `step "${step}"`;
-    return isDuration(timeout) ? ports.now() + parseDuration(timeout, where) : parseInstant(timeout, where);
+    return isDuration(timeout) ? lasting(timeout, step) : { timeoutAt: parseInstant(timeout, `step "${step}"`) };
   };
   const signalOf = (options: { readonly signal: string }, step: string, tool: string): string => {
     if (typeof options?.signal === "string" && options.signal !== "") return options.signal;
     throw errors.STEP_INVALID({ step, why: `${tool} needs the name of a signal` });
   };
   const waitBase = (ids: OpIds) => ({ stepId: ids.stepId, name: ids.name, repeat: ids.repeat });
-  const sleepFor = (id: StepIdInput, until: (step: string) => number): Promise<void> => {
+  const sleepFor = (id: StepIdInput, until: (step: string) => WaitEnd): Promise<void> => {
     const step = idOf(id);
     return pass.request("sleep", step, (ids) => ({
       kind: "wait",
-      plan: () => ({
-        kind: "ready",
-        wait: { ...waitBase(ids), kind: "time", stepKind: "sleep", timeoutAt: until(step), onTimeout: noValue },
-      }),
+      plan: () => {
+        const { timeoutAt, ...length } = until(step);
+        return {
+          kind: "ready",
+          ...length,
+          wait: { ...waitBase(ids), kind: "time", stepKind: "sleep", timeoutAt, onTimeout: noValue },
+        };
+      },
     })) as Promise<void>;
   };
 
@@ -86,18 +101,27 @@ export function makeStepTools({ pass, ports, run, event, limits }: StepToolsOf) 
               return signal();
             },
           };
+          const edited = inputs[ids.stepId];
+          // Without a place for arguments the callback would take them for its context, and lose its key.
+          if (edited !== undefined && args.length === 0) {
+            throw errors.STEP_INVALID({
+              step,
+              why: "its input was edited, but it takes none: hand step.run what the callback needs, after the callback",
+            });
+          }
+          const given = edited === undefined ? args : (fromJson(edited) as unknown[]);
           // With arguments the callback receives those, as in Inngest; the context comes last.
-          const value = await (args.length > 0 ? body(...args, context) : body(context));
+          const value = await (args.length > 0 ? body(...given, context) : body(context));
           return { json: toJson(value, `Step "${step}"`) };
         },
       }));
     },
 
     sleep: (id: StepIdInput, duration: string | number): Promise<void> =>
-      sleepFor(id, (step) => ports.now() + parseDuration(duration, `step "${step}"`)),
+      sleepFor(id, (step) => lasting(duration, step)),
 
     sleepUntil: (id: StepIdInput, time: TimeInput): Promise<void> =>
-      sleepFor(id, (step) => parseInstant(time, `step "${step}"`)),
+      sleepFor(id, (step) => ({ timeoutAt: parseInstant(time, `step "${step}"`) })),
 
     /** The event, or null once the timeout is over. Starts listening when the call is reached: earlier events do not count. */
     waitForEvent(
@@ -116,13 +140,15 @@ export function makeStepTools({ pass, ports, run, event, limits }: StepToolsOf) 
             throw errors.STEP_INVALID({ step, why: 'match must be a path such as "data.orderId"' });
           }
           if (options.if !== undefined) ports.checkExpression(options.if);
+          const { timeoutAt, ...length } = endOf(options.timeout, step);
           return {
             kind: "ready",
+            ...length,
             wait: {
               ...waitBase(ids),
               kind: "event",
               stepKind: "wait-for-event",
-              timeoutAt: timeoutAt(options.timeout, step),
+              timeoutAt,
               onTimeout: noValue,
               eventName: options.event,
               path: match ?? "",
@@ -144,13 +170,15 @@ export function makeStepTools({ pass, ports, run, event, limits }: StepToolsOf) 
         kind: "wait",
         plan: () => {
           const signal = signalOf(options, step, "waitForSignal");
+          const { timeoutAt, ...length } = endOf(options.timeout, step);
           return {
             kind: "ready",
+            ...length,
             wait: {
               ...waitBase(ids),
               kind: "signal",
               stepKind: "wait-for-signal",
-              timeoutAt: timeoutAt(options.timeout, step),
+              timeoutAt,
               onTimeout: noValue,
               signal,
               onTaken: options.onConflict === "replace" ? "replace" : failure(errors.SIGNAL_TAKEN({ signal })),
@@ -173,14 +201,15 @@ export function makeStepTools({ pass, ports, run, event, limits }: StepToolsOf) 
           if (typeof target !== "string" || target === "") {
             throw errors.STEP_INVALID({ step, why: "invoke needs a function, or its id" });
           }
-          const timeout = options.timeout ?? limits.invokeTimeoutMs;
+          const { timeoutAt, ...length } = endOf(options.timeout ?? limits.invokeTimeoutMs, step);
           return {
             kind: "invoke",
+            ...length,
             wait: {
               ...waitBase(ids),
               kind: "run",
               stepKind: "invoke",
-              timeoutAt: timeoutAt(timeout, step),
+              timeoutAt,
               onTimeout: failure(errors.INVOKE_TIMED_OUT({ step, function: target })),
             },
             invoke: {

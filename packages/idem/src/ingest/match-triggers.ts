@@ -1,13 +1,11 @@
 // Which functions an event's name reaches: by exact name, or by a wildcard that ends a part ("shop/*", "shop/order.*").
 // A function is reached once, however many of its triggers match; any of those triggers' filters may let the event in.
-import type { EventTrigger, FunctionConfig } from "../model/function-config.ts";
+import { type EventTrigger, type FunctionConfig, isWildcard } from "../model/function-config.ts";
 
 export interface Match<F> {
   readonly target: F;
   readonly triggers: readonly EventTrigger[];
 }
-
-export const isWildcard = (name: string): boolean => name.endsWith("/*") || name.endsWith(".*");
 
 export class TriggerIndex<F extends { readonly config: FunctionConfig }> {
   private readonly exact = new Map<string, Match<F>[]>();

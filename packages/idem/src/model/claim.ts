@@ -37,8 +37,11 @@ export const functionScope = (fn: string): string => `fn:${fn}`;
 /** The instant an operation happens at, by the store's clock. */
 export interface Instant {
   readonly now: number;
-  /** The clock windows are judged by: behind `now` while a sudden forward step of the wall clock is not yet believed. */
-  readonly windowNow: number;
+  /**
+   * The clock by which a window opened at `takenAt` is judged: behind `now` by every sudden step of the wall clock since then,
+   * for that time was not lived. Of 0: by which every window that is over is over, whenever it was opened.
+   */
+  windowNow(takenAt: number): number;
   /** The clock workers' leases are judged by: behind `now` for a moment after such a step, so that the living can say so. */
   readonly leaseNow: number;
 }
@@ -60,7 +63,7 @@ export interface ClaimAsk {
  * with a new generation; a released key may be taken again but stays in the same generation.
  */
 export function askClaim(existing: Claim | null, ask: ClaimAsk, at: Instant): { taken: boolean; claim: Claim } {
-  const open = existing !== null && isOpen(existing, at.windowNow);
+  const open = existing !== null && isOpen(existing, at.windowNow(existing.takenAt));
   if (open && existing.state !== "released") {
     return { taken: false, claim: { ...existing, asked: existing.asked + 1, lastAskedAt: at.now } };
   }

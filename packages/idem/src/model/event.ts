@@ -20,5 +20,9 @@ export interface Event {
   readonly sourceRunId: string | null;
 }
 
+/** How one event of a call is named in errors. */
+export const placeOf = (index: number, count: number): string =>
+  count === 1 ? "The event" : `Event ${index + 1} of ${count}`;
+
 /** What user code calls `event.id`: the sender's id where there is one. */
 export const publicEventId = (event: Pick<Event, "id" | "callerId">): string => event.callerId ?? event.id;

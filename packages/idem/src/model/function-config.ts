@@ -26,6 +26,14 @@ export interface KeyConfig {
   readonly onMissing: "run" | "reject";
 }
 
+/** Where a function's code lives when it is not in the process that registered it. */
+export type Runtime =
+  | { readonly kind: "http"; readonly url: string }
+  /** Workers that called us and keep a socket open. */
+  | { readonly kind: "connect" }
+  /** A durable endpoint: the app's own HTTP handler, entered again by repeating the request in its event. */
+  | { readonly kind: "endpoint"; readonly url: string };
+
 export interface FunctionConfig {
   readonly id: string;
   readonly name: string;
@@ -34,9 +42,14 @@ export interface FunctionConfig {
   readonly idempotency: KeyConfig | null;
   readonly startTimeoutMs: number | null;
   readonly finishTimeoutMs: number | null;
+  /** Absent for a function that runs in its own process. */
+  readonly runtime?: Runtime;
 }
 
 export const defaultWindowMs = dayMs;
+
+/** A trigger that reaches every event whose name begins with the part before the star. */
+export const isWildcard = (name: string): boolean => name.endsWith("/*") || name.endsWith(".*");
 
 /** `<app>-<id>`: the name a function has in its environment, on the wire and as an invoke target. */
 export const functionSlug = (app: string, id: string): string => `${app}-${id}`;

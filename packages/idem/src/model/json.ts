@@ -162,6 +162,10 @@ function refusedKind(value: object): string | undefined {
   return undefined;
 }
 
+/** Whether a value from JSON is an object with fields, not a list. */
+export const isJsonObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
 /**
  * JSON.parse makes a key "__proto__" an ordinary own property and never calls the setter of that name, so it changes no
  * prototype. Copy such values with structuredClone or spread, which keep it so; `target[key] = …` in a loop does not.

@@ -5,6 +5,14 @@ export type RunId = string;
 export type EndState = "completed" | "failed" | "cancelled";
 export type RunState = "queued" | "running" | "waiting" | EndState;
 
+export interface RerunFrom {
+  readonly stepId: string;
+  /** The id its author wrote. */
+  readonly name: string;
+  /** How many outcomes came along from the run it reruns: the first ones of its memo. */
+  readonly keptCount: number;
+}
+
 export interface Run {
   readonly id: RunId;
   readonly fn: string;
@@ -18,6 +26,8 @@ export interface Run {
   /** The run that held the same key before this one. */
   readonly previousRunId: RunId | null;
   readonly rerunOf: RunId | null;
+  /** Set on a rerun that began at a step instead of at the start. */
+  readonly rerunFrom: RerunFrom | null;
   readonly state: RunState;
   /** JSON text of the returned value (completed) or of the error (failed, cancelled); null while open. */
   readonly result: string | null;

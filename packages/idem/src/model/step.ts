@@ -13,6 +13,9 @@ export const stepKinds = [
   "send-event",
   "send-signal",
   "fetch",
+  // Work put off until the run ends, and the word to drop it again; no part of what the code reads back.
+  "defer",
+  "defer-abort",
 ] as const;
 export type StepKind = (typeof stepKinds)[number];
 

@@ -79,7 +79,7 @@ export async function explainRun(
     `Run ${run.id} of "${nameOf(run.fn)}" is ${run.state}; it was opened at ${instant(run.createdAt)} by event ${run.eventId}.`,
   ];
   if (run.key !== null) summary.push(`It has key ${run.key}.`);
-  if (run.rerunOf !== null) summary.push(`A person asked for it: it reruns ${run.rerunOf}.`);
+  if (run.rerunOf !== null) summary.push(`A person asked for it: it reruns ${run.rerunOf}${beganAt(run)}.`);
   if (run.previousRunId !== null) summary.push(`Before it, run ${run.previousRunId} held the key.`);
   for (const decision of spared) {
     summary.push(
@@ -174,5 +174,10 @@ function sentence(decision: ExplainedDecision, name: string): string {
 
 const differs = (decision: ExplainedDecision): string =>
   decision.differs.length === 0 ? "" : `, although ${decision.differs.join(", ")} differed`;
+
+const beganAt = ({ rerunFrom }: Run): string =>
+  rerunFrom === null
+    ? ""
+    : ` from step "${rerunFrom.name}" on, with ${rerunFrom.keptCount} recorded ${rerunFrom.keptCount === 1 ? "step" : "steps"} kept`;
 
 const instant = (ms: number): string => new Date(ms).toISOString();

@@ -18,6 +18,8 @@ export interface TimelineAttempt {
 export interface TimelineEntry {
   /** The step's id as written; "" for code between steps. */
   readonly name: string;
+  /** Its hash; unlike the name it is unique in the run. */
+  readonly stepId: string;
   readonly kind: StepKind | "function";
   readonly state: "completed" | "failed" | "retrying" | "waiting";
   readonly output: any;
@@ -27,6 +29,8 @@ export interface TimelineEntry {
   readonly startedAt: number;
   readonly endedAt: number | null;
   readonly waitsUntil: number | null;
+  /** Recorded in the run that this one reruns. */
+  readonly isKept: boolean;
   readonly attempts: readonly TimelineAttempt[];
 }
 
@@ -48,8 +52,9 @@ export function timelineOf(memo: RunMemo, env: string): Timeline {
   const keyOf = (name: string, repeat: number): string =>
     destinationKey({ env, fn: run.fn, subject: run.subject, generation: run.generation }, name, repeat);
   const recorded = new Set(memo.steps.map(({ stepId }) => stepId));
-  const entries: TimelineEntry[] = memo.steps.map((step) => ({
+  const entries: TimelineEntry[] = memo.steps.map((step, i) => ({
     name: step.name,
+    stepId: step.stepId,
     kind: step.kind,
     state: step.outcome.kind === "value" ? "completed" : "failed",
     output: step.outcome.kind === "value" ? fromJson(step.outcome.json) : null,
@@ -58,6 +63,7 @@ export function timelineOf(memo: RunMemo, env: string): Timeline {
     startedAt: step.startedAt,
     endedAt: step.endedAt,
     waitsUntil: null,
+    isKept: i < (run.rerunFrom?.keptCount ?? 0),
     attempts: [
       ...failed(step.stepId),
       {
@@ -77,6 +83,7 @@ export function timelineOf(memo: RunMemo, env: string): Timeline {
     const { name } = memo.attempts.find((attempt) => attempt.stepId === stepId)!;
     entries.push({
       name,
+      stepId,
       kind: stepId === "" ? "function" : "run",
       state: "retrying",
       output: null,
@@ -85,12 +92,14 @@ export function timelineOf(memo: RunMemo, env: string): Timeline {
       startedAt: attempts[0]!.startedAt,
       endedAt: null,
       waitsUntil: last.retryAt,
+      isKept: false,
       attempts,
     });
   }
   for (const wait of memo.waits) {
     entries.push({
       name: wait.name,
+      stepId: wait.stepId,
       kind: wait.stepKind,
       state: "waiting",
       output: null,
@@ -99,6 +108,7 @@ export function timelineOf(memo: RunMemo, env: string): Timeline {
       startedAt: wait.startedAt,
       endedAt: null,
       waitsUntil: wait.timeoutAt,
+      isKept: false,
       attempts: [],
     });
   }

@@ -3,10 +3,14 @@ import { randomFillSync } from "node:crypto";
 import { existsSync, mkdirSync } from "node:fs";
 import { hostname } from "node:os";
 import { dirname } from "node:path";
+import { monitorEventLoopDelay } from "node:perf_hooks";
 import { Worker } from "node:worker_threads";
 import { readBounded } from "./bounded-body.ts";
 import { nodeLocalSockets } from "./node-local-sockets.ts";
 import type { Platform, Thread, Timer } from "./platform.ts";
+
+// Fine enough for a pause a person would notice; a sample every 20 ms costs nothing that shows.
+const loopResolutionMs = 20;
 
 // Node fires timers above 2^31-1 ms after 1 ms (reliability §5.3); longer ones are made of pieces.
 const timerMsMax = 2 ** 30;
@@ -72,6 +76,27 @@ export const nodePlatform: Platform = {
   },
   startThread: startWorker,
   local: nodeLocalSockets,
+  watchLoop: () => {
+    const histogram = monitorEventLoopDelay({ resolution: loopResolutionMs });
+    histogram.enable();
+    // What is measured is the time between two samples; a loop that is never late shows the resolution itself.
+    const lateMs = (nanoseconds: number) => Math.max(0, nanoseconds / 1e6 - loopResolutionMs);
+    return {
+      read: () => {
+        const read =
+          histogram.count === 0
+            ? { p50Ms: 0, p99Ms: 0, maxMs: 0 }
+            : {
+                p50Ms: lateMs(histogram.percentile(50)),
+                p99Ms: lateMs(histogram.percentile(99)),
+                maxMs: lateMs(histogram.max),
+              };
+        histogram.reset();
+        return read;
+      },
+      stop: () => histogram.disable(),
+    };
+  },
   point: () => {},
 };
 

@@ -64,6 +64,12 @@ export interface LocalSockets {
   connect(file: string): Promise<LocalConnection | null>;
 }
 
+/** How late the event loop came to its work since it was last asked. */
+export interface LoopWatch {
+  read(): { readonly p50Ms: number; readonly p99Ms: number; readonly maxMs: number };
+  stop(): void;
+}
+
 export interface Platform {
   /** Wall clock, may jump either way. */
   wallMs(): number;
@@ -83,6 +89,8 @@ export interface Platform {
   startThread(file: string, input: unknown): Thread;
   /** Absent on a machine that is only simulated. */
   readonly local?: LocalSockets;
+  /** Begins to watch how late the event loop comes to its work; absent where time is not real. */
+  watchLoop?(): LoopWatch;
   /** A crash point: may never return in a test. */
   point(name: CrashPoint): void | Promise<void>;
 }

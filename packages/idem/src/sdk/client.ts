@@ -5,8 +5,9 @@ import { limits } from "../engine/limits.ts";
 import type { FunctionCode, Logger, Middleware } from "../execute/function-code.ts";
 import { parseDuration } from "../model/duration.ts";
 import { errors } from "../model/errors.ts";
+import { placeOf } from "../model/event.ts";
 import { defaultWindowMs } from "../model/function-config.ts";
-import { differingPaths, fromJson, toJson } from "../model/json.ts";
+import { toJson } from "../model/json.ts";
 import { environmentVariable, nodePlatform, processName } from "../platform/node-platform.ts";
 import type { Platform } from "../platform/platform.ts";
 import type { Store } from "../store/store.ts";
@@ -23,14 +24,29 @@ import { type Explain, explainer } from "./explain-api.ts";
 import { openStore } from "./open-store.ts";
 import { openDesk } from "./owner-desk.ts";
 import { type OwnerDoor, openOwnerDoor } from "./owner-door.ts";
-import type { PublicDecision } from "./public-types.ts";
 import { type EventsApi, eventsApi, type RunsApi, runsApi } from "./reads-api.ts";
+import type { ServedClient } from "./remote-client.ts";
+import { remoteReads, type StoreReads } from "./remote-reads.ts";
+import { sendToServer } from "./remote-send.ts";
+import { defaultServer, RemoteServer } from "./remote-server.ts";
+import { type SendResult, sendResultOf } from "./send-result.ts";
 
 export interface IdemOptions<Schemas extends EventSchemas = EventSchemas> {
   /** The app's name; functions are known as `<id>-<function id>` in their environment. */
   readonly id: string;
   /** "sqlite:./path.db", "memory:", or a store. IDEM_STORE, then sqlite:.idem/<id>.db, unless told. */
   readonly store?: string | Store;
+  /**
+   * An Idem server that keeps the events and runs and calls the functions: "http://127.0.0.1:8288". IDEM_SERVER unless told.
+   * Such a client has no store and is not started; its functions are handed to `serve`.
+   */
+  readonly server?: string;
+  /** What `send` shows to the server. IDEM_EVENT_KEY unless told; a server in dev asks for none. */
+  readonly eventKey?: string;
+  /** What calls of the server are signed with. IDEM_SIGNING_KEY unless told. */
+  readonly signingKey?: string;
+  /** Taken as well, while keys are changed. IDEM_SIGNING_KEY_FALLBACK unless told. */
+  readonly signingKeyFallback?: string;
   readonly env?: string;
   /** Schemas (Standard Schema) of the data of events, by event name. */
   readonly events?: Schemas;
@@ -49,22 +65,9 @@ export interface SendOptions {
   readonly window?: string | number;
 }
 
-export interface SendResult {
-  /** The stored events, in the order given. */
-  readonly ids: readonly string[];
-  /** What was decided, for every event and every function its name reaches. */
-  readonly decisions: readonly PublicDecision[];
-  /** Set when no function has a trigger for any of the events. */
-  readonly unmatched?: true;
-}
-
 export class Idem<Schemas extends EventSchemas = EventSchemas> {
   readonly id: string;
   readonly env: string;
-  readonly runs: RunsApi;
-  readonly events: EventsApi;
-  /** The story of one event, run or key: what was decided, why, and what it spared. */
-  readonly explain: Explain;
   private readonly options: IdemOptions<Schemas>;
   private readonly platform: Platform;
   private readonly logger: Logger;
@@ -77,6 +80,9 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
   private started = false;
   private stopping: Promise<void> | null = null;
   private closing: Promise<void> | null = null;
+  /** Set for a client whose store is at a server. */
+  private remote: RemoteServer | null = null;
+  private reads: StoreReads;
 
   constructor(options: IdemOptions<Schemas>) {
     if (typeof options?.id !== "string" || !/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(options.id)) {
@@ -96,9 +102,28 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
     this.logger = options.logger ?? console;
     this.eventWindowMs = readWindow(options.eventWindow, "eventWindow") ?? defaultWindowMs;
     const engine = () => this.engine();
-    this.runs = runsApi(engine);
-    this.events = eventsApi(engine);
-    this.explain = explainer(engine);
+    this.reads = { runs: runsApi(engine), events: eventsApi(engine), explain: explainer(engine) };
+    if (options.server !== undefined && options.store !== undefined) {
+      throw errors.OPTION_INVALID({
+        option: "store",
+        why: "a client with a server keeps nothing itself; give one of the two",
+      });
+    }
+    const server = options.server ?? (options.store === undefined ? environmentVariable("IDEM_SERVER") : undefined);
+    if (server !== undefined && server !== "") this.reach(server);
+  }
+
+  get runs(): RunsApi {
+    return this.reads.runs;
+  }
+
+  get events(): EventsApi {
+    return this.reads.events;
+  }
+
+  /** The story of one event, run or key: what was decided, why, and what it spared. */
+  get explain(): Explain {
+    return this.reads.explain;
   }
 
   /** Defines a function: `(options, trigger, handler)`, or `({ ...options, triggers }, handler)`. */
@@ -135,6 +160,7 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
 
   /** Opens the store, registers the functions and begins to execute them. */
   async start(): Promise<void> {
+    if (this.remote !== null) throw errors.CLIENT_SERVED({ client: this.id, server: this.remote.origin });
     const engine = await this.engine();
     if (this.started) return;
     this.started = true;
@@ -174,20 +200,20 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
   ): Promise<SendResult> {
     const windowMs = readWindow(options?.window, "window") ?? this.eventWindowMs;
     const list: readonly unknown[] = Array.isArray(events) ? events : [events];
+    if (this.remote !== null) {
+      const isTold = options?.window !== undefined || this.options.eventWindow !== undefined;
+      return sendToServer(this.remote, {
+        events: list,
+        middleware: this.options.middleware ?? [],
+        check: (given) => this.checkEvents(given),
+        now: this.platform.wallMs(),
+        windowMs: isTold ? windowMs : null,
+        nameOf: (fn) => this.nameOf(fn),
+      });
+    }
     const engine = await this.engine();
     const accepted = await engine.accept(list, windowMs, this.options.middleware ?? []);
-    const firsts = new Map(accepted.firsts.map(({ eventId, data }) => [eventId, data]));
-    const given = new Map(accepted.given.map(({ id, data }) => [id, data]));
-    const decisions = accepted.decisions.map(({ fn, ...decision }) => {
-      const first = decision.firstEventId === null ? undefined : firsts.get(decision.firstEventId);
-      const differs =
-        first === undefined
-          ? []
-          : differingPaths({ data: fromJson(first) }, { data: fromJson(given.get(decision.eventId)!) });
-      return { ...decision, function: engine.registry.displayName(fn), differs };
-    });
-    const ids = accepted.events.map(({ id }) => id);
-    return decisions.length === 0 ? { ids, decisions, unmatched: true } : { ids, decisions };
+    return sendResultOf(engine, accepted);
   }
 
   /** Wakes the run that waits for this signal; `runId` is null when nobody does. */
@@ -195,6 +221,9 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
     const signal = options?.signal;
     if (typeof signal !== "string" || signal === "") {
       throw errors.OPTION_INVALID({ option: "signal", why: "it must be the name of a signal" });
+    }
+    if (this.remote !== null) {
+      return { runId: await this.remote.signal(signal, toJson(options.data ?? null, `Signal "${signal}"`)) };
     }
     const json = toJson({ signal, data: options.data ?? null }, `Signal "${signal}"`);
     const engine = await this.engine();
@@ -207,11 +236,53 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
     await (await this.opening).worker.idle();
   }
 
+  /**
+   * For `serve`: the functions of this client and the server that calls them, where `idem dev` listens unless told. From here on
+   * what the client sends goes there too.
+   */
+  serving(): ServedClient {
+    if (this.remote === null && (this.options.store !== undefined || this.opening !== null)) {
+      throw errors.CLIENT_EMBEDDED({ client: this.id, why: "it has a store of its own and executes from it" });
+    }
+    return {
+      id: this.id,
+      server: this.remote ?? this.reach(defaultServer),
+      // Functions may be defined after the handler was made.
+      codes: () => this.codes,
+      checkEvents: (events) => this.checkEvents(events),
+      platform: this.platform,
+      logger: this.logger,
+    };
+  }
+
+  private reach(server: string): RemoteServer {
+    const { signingKey, signingKeyFallback, eventKey } = this.options;
+    const told = (option: string | undefined, variable: string) => option || environmentVariable(variable) || null;
+    const keys = [told(signingKey, "IDEM_SIGNING_KEY"), told(signingKeyFallback, "IDEM_SIGNING_KEY_FALLBACK")] as const;
+    this.remote = new RemoteServer(
+      {
+        server,
+        eventKey: told(eventKey, "IDEM_EVENT_KEY"),
+        signingKeys: keys.filter((key) => key !== null),
+        env: this.env,
+      },
+      this.platform,
+    );
+    const slugOf = (name: string) => this.codes.find(({ config }) => config.id === name)?.fn ?? name;
+    this.reads = remoteReads(this.remote, { nameOf: (fn) => this.nameOf(fn), slugOf }, this.platform);
+    return this.remote;
+  }
+
+  /** A function of this client by its own id, another by its full name. */
+  private nameOf(fn: string): string {
+    return this.codes.find((code) => code.fn === fn)?.config.id ?? fn;
+  }
+
   private async checkEvents(events: readonly unknown[]): Promise<void> {
     const schemas = this.options.events;
     if (schemas === undefined) return;
     for (const [i, event] of events.entries()) {
-      await checkSchema(schemas, event, events.length === 1 ? "The event" : `Event ${i + 1} of ${events.length}`);
+      await checkSchema(schemas, event, placeOf(i, events.length));
     }
   }
 

@@ -1,25 +1,21 @@
 // Both ways to write a function: createFunction(options, trigger, handler) as in the seeds, and
 // createFunction({ ...options, triggers }, handler) as in SDK v4. What is wrong is said here, at definition.
 
-import { limits } from "../engine/limits.ts";
 import type { FunctionCode, Logger, Middleware } from "../execute/function-code.ts";
 import type { Backoff } from "../execute/retry.ts";
 import type { StepTools } from "../execute/step-tools.ts";
-import { isWildcard } from "../ingest/match-triggers.ts";
-import { parseCron } from "../model/cron.ts";
-import { parseDuration } from "../model/duration.ts";
 import { errors, IdemError } from "../model/errors.ts";
-import { compileExpression } from "../model/expression.ts";
+import { type FunctionConfig, functionSlug } from "../model/function-config.ts";
 import {
-  defaultWindowMs,
-  type FunctionConfig,
-  functionSlug,
-  type KeyConfig,
-  type Trigger,
-} from "../model/function-config.ts";
+  optionsNotYet,
+  readIdempotency,
+  readName,
+  readRetries,
+  readTimeouts,
+  readTriggers,
+  refuseOption,
+} from "../model/function-options.ts";
 import type { DataOf, EventSchemas, ReceivedEvent } from "./event-types.ts";
-
-const nameCharsMax = 256;
 
 export interface IdempotencyOptions {
   /** CEL over `event`: what makes two events the same to this function. */
@@ -128,15 +124,13 @@ export function defineFunction(
   if (typeof handler !== "function") throw wrong("it has no handler");
   try {
     refuseUnknown(options);
-    const { start, finish } = readObject(options.timeouts, "timeouts") as { start?: unknown; finish?: unknown };
     const config: FunctionConfig = {
       id,
       name: readName(options.name) ?? id,
       triggers: readTriggers(triggers),
       retries: readRetries(options.retries),
       idempotency: readIdempotency(options.idempotency),
-      startTimeoutMs: readTimeout(start, "timeouts.start"),
-      finishTimeoutMs: readTimeout(finish, "timeouts.finish"),
+      ...readTimeouts(options.timeouts),
     };
     const code = {
       fn: functionSlug(app, id),
@@ -154,22 +148,9 @@ export function defineFunction(
   }
 }
 
-// Known elsewhere and not here yet. Ignoring a limit in silence would be worse than refusing it.
-const notYet = [
-  "concurrency",
-  "throttle",
-  "rateLimit",
-  "debounce",
-  "batchEvents",
-  "priority",
-  "singleton",
-  "cancelOn",
-] as const;
-
 function refuseUnknown(options: object): void {
-  for (const option of notYet) {
-    if ((options as Record<string, unknown>)[option] === undefined) continue;
-    throw errors.OPTION_INVALID({ option, why: "it is not available in this version" });
+  for (const option of optionsNotYet) {
+    if ((options as Record<string, unknown>)[option] !== undefined) refuseOption(option);
   }
 }
 
@@ -192,58 +173,6 @@ function failureHandler(app: string, of: FunctionCode, handler: (input: any) => 
   };
 }
 
-function readTriggers(triggers: readonly TriggerInput[]): Trigger[] {
-  if (triggers.length > limits.triggersMax) {
-    throw errors.OPTION_INVALID({ option: "triggers", why: `at most ${limits.triggersMax} are allowed` });
-  }
-  return triggers.map((trigger): Trigger => {
-    if (typeof trigger !== "object" || trigger === null) {
-      throw errors.OPTION_INVALID({ option: "trigger", why: "it must be { event } or { cron }" });
-    }
-    if ("cron" in trigger) {
-      parseCron(trigger.cron);
-      throw errors.OPTION_INVALID({ option: "trigger", why: "cron triggers are not available in this version" });
-    }
-    const { event } = trigger;
-    if (typeof event !== "string" || event === "" || event.length > nameCharsMax) {
-      throw errors.OPTION_INVALID({ option: "trigger.event", why: "it must be the name of an event" });
-    }
-    if (event.includes("*") && !(isWildcard(event) && event.indexOf("*") === event.length - 1)) {
-      throw errors.OPTION_INVALID({
-        option: "trigger.event",
-        why: `"${event}": a * may only end a name, after / or .`,
-      });
-    }
-    if (trigger.if === undefined) return { event };
-    readExpression(trigger.if, "trigger.if");
-    return { event, if: trigger.if };
-  });
-}
-
-function readExpression(value: unknown, option: string): void {
-  if (typeof value !== "string") throw errors.OPTION_INVALID({ option, why: "it must be a CEL expression" });
-  compileExpression(value);
-}
-
-function readObject(value: unknown, option: string): object {
-  if (value === undefined) return {};
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
-  throw errors.OPTION_INVALID({ option, why: "it must be an object" });
-}
-
-function readName(name: unknown): string | null {
-  if (name === undefined) return null;
-  if (typeof name === "string" && name !== "" && name.length <= nameCharsMax) return name;
-  throw errors.OPTION_INVALID({ option: "name", why: `it must be 1 to ${nameCharsMax} characters` });
-}
-
-function readTimeout(value: unknown, option: string): number | null {
-  if (value === undefined) return null;
-  const ms = parseDuration(value as string | number, option);
-  if (ms <= 0) throw errors.OPTION_INVALID({ option, why: "it must be longer than 0" });
-  return ms;
-}
-
 function readFunction<F>(value: unknown, option: string): F | null {
   if (value === undefined) return null;
   if (typeof value !== "function") throw errors.OPTION_INVALID({ option, why: "it must be a function" });
@@ -256,31 +185,4 @@ function readMiddleware(value: unknown): readonly Middleware[] {
     throw errors.OPTION_INVALID({ option: "middleware", why: "it must be a list of objects with hooks" });
   }
   return value;
-}
-
-function readRetries(retries: number | undefined): number {
-  if (retries === undefined) return limits.retriesDefault;
-  if (!Number.isInteger(retries) || retries < 0 || retries > limits.retriesMax) {
-    throw errors.OPTION_INVALID({ option: "retries", why: `it must be between 0 and ${limits.retriesMax}` });
-  }
-  return retries;
-}
-
-function readIdempotency(option: string | IdempotencyOptions | undefined): KeyConfig | null {
-  if (option === undefined) return null;
-  const given =
-    typeof option === "string" ? { key: option } : (readObject(option, "idempotency") as IdempotencyOptions);
-  const { key, window, onFailure = "keep", onMissing = "run" } = given as IdempotencyOptions;
-  readExpression(key, "idempotency.key");
-  if (onFailure !== "keep" && onFailure !== "release") {
-    throw errors.OPTION_INVALID({ option: "idempotency.onFailure", why: 'it must be "keep" or "release"' });
-  }
-  if (onMissing !== "run" && onMissing !== "reject") {
-    throw errors.OPTION_INVALID({ option: "idempotency.onMissing", why: 'it must be "run" or "reject"' });
-  }
-  const untilFinished = window === "until-finished";
-  const windowMs =
-    window === undefined || untilFinished ? defaultWindowMs : parseDuration(window, "idempotency.window");
-  if (windowMs <= 0) throw errors.OPTION_INVALID({ option: "idempotency.window", why: "it must be longer than 0" });
-  return { key, windowMs, untilFinished, onFailure, onMissing };
 }

@@ -94,7 +94,7 @@ async function keyStory(engine: Engine, name: string, key: unknown): Promise<Key
 }
 
 /** A key as people have it at hand: the value itself, or the text a decision showed. */
-function keyText(key: unknown): string {
+export function keyText(key: unknown): string {
   if (typeof key === "string" && /^["[{]/.test(key)) {
     try {
       return canonicalJson(fromJson(key));

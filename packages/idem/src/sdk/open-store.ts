@@ -6,7 +6,7 @@ import type { Platform } from "../platform/platform.ts";
 import { MemoryStore } from "../store/memory/store.ts";
 import { openInlineStore } from "../store/sqlite/inline-store.ts";
 import { loadMigrations } from "../store/sqlite/migrations.ts";
-import { openThreadStore } from "../store/sqlite/thread-store.ts";
+import { openThreadStore, type ThreadStoreOptions } from "../store/sqlite/thread-store.ts";
 import type { Store } from "../store/store.ts";
 
 export interface OpenedStore {
@@ -16,7 +16,11 @@ export interface OpenedStore {
   readonly file: string | null;
 }
 
-export async function openStore(address: string, platform: Platform): Promise<OpenedStore> {
+export async function openStore(
+  address: string,
+  platform: Platform,
+  watch: Pick<ThreadStoreOptions, "onCommit"> = {},
+): Promise<OpenedStore> {
   if (address === "memory:")
     return { store: new MemoryStore(platform), leaseTermMs: limits.leaseTermOwnedMs, file: null };
   if (address.startsWith("postgres://") || address.startsWith("postgresql://")) {
@@ -34,7 +38,7 @@ export async function openStore(address: string, platform: Platform): Promise<Op
     return { store, leaseTermMs: limits.leaseTermOwnedMs, file: null };
   }
   prepareFolder(path);
-  const store = await openThreadStore({ path, owner: processName(), platform });
+  const store = await openThreadStore({ ...watch, path, owner: processName(), platform });
   return { store, leaseTermMs: limits.leaseTermOwnedMs, file: path };
 }
 

@@ -2,7 +2,8 @@
 // (owner-door.ts), or, when no owner lives, sits down at a desk of its own after taking the file.
 import { errors } from "../model/errors.ts";
 import type { PruneAnswer, ReleaseAnswer, Store } from "../store/store.ts";
-import type { Idem, SendResult } from "./client.ts";
+import type { RunsApi } from "./reads-api.ts";
+import type { SendResult } from "./send-result.ts";
 
 export interface DeskAnswers {
   readonly hello: { readonly owner: string };
@@ -18,7 +19,7 @@ export type DeskCommand = keyof DeskAnswers;
 interface DeskRequests {
   readonly hello: Record<never, never>;
   readonly send: { readonly event: unknown; readonly window?: string };
-  readonly rerun: { readonly runId: string };
+  readonly rerun: { readonly runId: string; readonly fromStep?: string; readonly input?: readonly unknown[] };
   readonly cancel: { readonly runId: string; readonly reason: string };
   readonly release: { readonly scope: string; readonly key: string; readonly reason: string };
   readonly prune: { readonly before: number; readonly after: string };
@@ -27,11 +28,17 @@ interface DeskRequests {
 /** Asks one thing of whoever owns the store. */
 export type Ask = <C extends DeskCommand>(command: C, env: string, request: DeskRequests[C]) => Promise<DeskAnswers[C]>;
 
+/** What the desk does in an environment; a client is one. */
+export interface DeskClient {
+  send(event: never, options: { readonly window?: string }): Promise<SendResult>;
+  readonly runs: Pick<RunsApi, "rerun" | "cancel">;
+}
+
 export interface DeskOptions {
   readonly store: Store;
   readonly owner: string;
   /** A client in that environment; the owner's own where it has one, so that what is sent is executed at once. */
-  readonly clientIn: (env: string) => Idem<any>;
+  readonly clientIn: (env: string) => DeskClient;
 }
 
 // One commit may hold up others for a few milliseconds, no longer.
@@ -41,7 +48,11 @@ export function openDesk({ store, owner, clientIn }: DeskOptions): Ask {
   const answers: { [C in DeskCommand]: (env: string, request: DeskRequests[C]) => Promise<DeskAnswers[C]> } = {
     hello: async () => ({ owner }),
     send: (env, { event, window }) => clientIn(env).send(event as never, window === undefined ? {} : { window }),
-    rerun: (env, { runId }) => clientIn(env).runs.rerun(text(runId, "runId")),
+    rerun: (env, { runId, fromStep, input }) =>
+      clientIn(env).runs.rerun(text(runId, "runId"), {
+        ...(fromStep === undefined ? {} : { fromStep: text(fromStep, "fromStep") }),
+        ...(input === undefined ? {} : { input }),
+      }),
     cancel: (env, { runId, reason }) =>
       clientIn(env).runs.cancel(text(runId, "runId"), { reason: text(reason, "reason") }),
     release: async (env, { scope, key, reason }) => ({

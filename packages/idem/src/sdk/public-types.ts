@@ -2,7 +2,7 @@
 import type { Decision } from "../model/decision.ts";
 import { type Event, publicEventId } from "../model/event.ts";
 import { fromJson } from "../model/json.ts";
-import type { Run, RunState } from "../model/run.ts";
+import type { RerunFrom, Run, RunState } from "../model/run.ts";
 import { readError, type SerializedError } from "../model/user-errors.ts";
 
 export interface PublicDecision extends Omit<Decision, "fn"> {
@@ -21,6 +21,8 @@ export interface PublicRun {
   readonly output: any;
   readonly error: SerializedError | null;
   readonly rerunOf: string | null;
+  /** Set on a rerun that began at a step: which one, and how many recorded steps it kept. */
+  readonly rerunFrom: RerunFrom | null;
   readonly previousRunId: string | null;
   readonly createdAt: number;
   readonly startedAt: number | null;
@@ -51,6 +53,7 @@ export const publicRun = (run: Run, nameOf: (fn: string) => string): PublicRun =
   output: run.state === "completed" && run.result !== null ? fromJson(run.result) : null,
   error: (run.state === "failed" || run.state === "cancelled") && run.result !== null ? readError(run.result) : null,
   rerunOf: run.rerunOf,
+  rerunFrom: run.rerunFrom,
   previousRunId: run.previousRunId,
   createdAt: run.createdAt,
   startedAt: run.startedAt,

@@ -28,8 +28,14 @@ export interface RunsApi {
   wait(id: string, options?: { readonly signal?: AbortSignal }): Promise<RunEnd>;
   /** After this resolves no new attempt of the run starts. False when it had already ended. */
   cancel(id: string, options?: { readonly reason?: string }): Promise<{ readonly cancelled: boolean }>;
-  /** A new run for the same event, past its id and key, with the same destination keys. */
-  rerun(id: string): Promise<{ readonly runId: string }>;
+  /**
+   * A new run for the same event, past its id and key, with the same destination keys. With `fromStep`, what was recorded
+   * before that step is kept; `input` replaces the arguments `step.run` hands to its callback.
+   */
+  rerun(
+    id: string,
+    options?: { readonly fromStep?: string; readonly input?: readonly unknown[] },
+  ): Promise<{ readonly runId: string }>;
 }
 
 export interface RunsFilter {
@@ -87,8 +93,9 @@ export function runsApi(engineOf: () => Promise<Engine>): RunsApi {
       if (answer.kind === "unknown") throw errors.RUN_UNKNOWN({ runId: id });
       return { cancelled: answer.kind === "cancelled" };
     },
-    async rerun(id) {
-      return { runId: await (await engineOf()).rerun(id) };
+    async rerun(id, { fromStep, input } = {}) {
+      const options = { ...(fromStep === undefined ? {} : { fromStep }), ...(input === undefined ? {} : { input }) };
+      return { runId: await (await engineOf()).rerun(id, options) };
     },
   };
 }
@@ -118,7 +125,7 @@ export const nameIn = (engine: Engine) => (fn: string) => engine.registry.displa
 export const findEvent = async ({ store, env }: Engine, id: string) =>
   (await store.reads.event(env, id)) ?? (await store.reads.eventByCallerId(env, id));
 
-function readLimit(limit: number | undefined): number {
+export function readLimit(limit: number | undefined): number {
   if (limit === undefined) return limitDefault;
   if (!Number.isInteger(limit) || limit < 1 || limit > limitMax) {
     throw errors.OPTION_INVALID({ option: "limit", why: `it must be between 1 and ${limitMax}` });

@@ -1,5 +1,7 @@
-// The store's clock. It follows the wall clock but never goes backwards, and it does not believe a sudden forward step
-// at once: a wall clock set 25 hours ahead would otherwise close every 24-hour window and let yesterday's keys run again.
+// The store's clock. It follows the wall clock but never goes backwards, and windows and leases do not believe a sudden step
+// forward: a wall clock set 25 hours ahead would otherwise close every 24-hour window and let yesterday's keys run again.
+// What was open when the clock was stepped lasts as long as it would have lasted without the step; what began after it never
+// noticed.
 import type { Instant } from "../model/claim.ts";
 
 // Above scheduling noise and ordinary clock slewing, far below any window.
@@ -8,49 +10,62 @@ const believedStepMs = 5_000;
 // After such a step every living worker beats well within this; until then nobody is declared lost by a time that was not lived.
 const leaseGraceMs = 30_000;
 
+// A bound for a machine whose clock is stepped all day long.
+const stepsMax = 100;
+
 // Room for a thousand recordings per millisecond in one stamp; 2^53 is reached in the year 2255.
 const stampsPerMs = 1_000;
 
+/** The clock went on by `ms` that were not lived, and was at `at` then. */
+export interface ClockStep {
+  readonly at: number;
+  readonly ms: number;
+}
+
 export class StoreClock {
-  private lastWall: number;
-  private lastMono: number;
+  private lastMono: number | null = null;
   private lastNow: number;
   private lastStamp = 0;
-  private frozenAt = 0;
-  private frozenUntilMono = Number.NEGATIVE_INFINITY;
-  private steppedAtMono = Number.NEGATIVE_INFINITY;
+  /** What leases do not believe, and until when. */
+  private graceMs = 0;
+  private graceUntilMono = Number.NEGATIVE_INFINITY;
 
   constructor(
     private readonly source: { wallMs(): number; monoMs(): number },
     /** No instant at or before this one is given out again; what an earlier process may have used. */
     floor = 0,
+    /** Every step known, those of earlier processes included; a new list when there is one more. */
+    public steps: readonly ClockStep[] = [],
   ) {
-    this.lastWall = source.wallMs();
-    this.lastMono = source.monoMs();
     this.lastNow = floor;
   }
 
   read(): Instant {
-    const wall = this.source.wallMs();
     const mono = this.source.monoMs();
-    const step = wall - this.lastWall - (mono - this.lastMono);
-    this.lastWall = wall;
-    this.lastMono = mono;
     const before = this.lastNow;
-    this.lastNow = Math.max(this.lastNow, Math.floor(wall));
-    if (step > believedStepMs && before > 0) {
-      if (mono >= this.frozenUntilMono) this.frozenAt = before;
-      this.frozenUntilMono = Math.max(mono, this.frozenUntilMono) + step;
-      this.steppedAtMono = mono;
-    }
-    const windowNow = mono < this.frozenUntilMono ? this.frozenAt : this.lastNow;
-    const leaseNow = mono < this.steppedAtMono + leaseGraceMs ? windowNow : this.lastNow;
-    return { now: this.lastNow, windowNow, leaseNow };
+    const now = Math.max(before, Math.floor(this.source.wallMs()));
+    const stepMs = this.lastMono === null ? 0 : now - before - (mono - this.lastMono);
+    this.lastMono = mono;
+    this.lastNow = now;
+    if (stepMs > believedStepMs) this.disbelieve(Math.round(stepMs), mono);
+    const { steps } = this;
+    const windowNow = (takenAt: number) => steps.reduce((time, { at, ms }) => (takenAt < at ? time - ms : time), now);
+    return { now, windowNow, leaseNow: mono < this.graceUntilMono ? now - this.graceMs : now };
   }
 
   /** A number greater than every one before: the order in which outcomes, waits and events were recorded. */
   stamp(): number {
     this.lastStamp = Math.max(this.lastStamp + 1, this.lastNow * stampsPerMs);
     return this.lastStamp;
+  }
+
+  private disbelieve(ms: number, mono: number): void {
+    const steps = [...this.steps, { at: this.lastNow, ms }];
+    const [oldest, second, ...rest] = steps;
+    // Two become the later one: what was opened between them lasts longer, never shorter.
+    const fewer = () => [{ at: second!.at, ms: oldest!.ms + second!.ms }, ...rest];
+    this.steps = steps.length > stepsMax ? fewer() : steps;
+    this.graceMs = ms + (mono < this.graceUntilMono ? this.graceMs : 0);
+    this.graceUntilMono = mono + leaseGraceMs;
   }
 }

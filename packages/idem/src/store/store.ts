@@ -26,6 +26,25 @@ export interface RegisteredFunction {
   readonly pausedAt: number | null;
 }
 
+export interface PauseInput {
+  readonly env: string;
+  readonly fn: string;
+  /** False lets it start runs again. */
+  readonly paused: boolean;
+  /** Why, for the audit; "" when nobody said. */
+  readonly reason: string;
+}
+
+export type PauseAnswer =
+  | {
+      readonly kind: "set";
+      readonly registration: number;
+      /** Since when it is paused; null once it is not. */
+      readonly pausedAt: number | null;
+      readonly changed: boolean;
+    }
+  | { readonly kind: "unknown" };
+
 export interface RegisterInput {
   readonly env: string;
   readonly app: string;
@@ -129,6 +148,8 @@ export interface RunMemo {
   readonly steps: readonly Step[];
   readonly attempts: readonly FailedAttempt[];
   readonly waits: readonly Wait[];
+  /** What a person put in place of a step's arguments: JSON lists by step id. */
+  readonly inputs: Readonly<Record<string, string>>;
 }
 
 export type LeasedJob =
@@ -292,6 +313,14 @@ export interface RerunInput {
   readonly newRunId: string;
   readonly rank: number;
   readonly leaseTo: string | null;
+  /** Begin at this step: outcomes recorded before its own come along, it and all others run again. Absent: from the start. */
+  readonly from?: {
+    readonly stepId: string;
+    /** The id its author wrote. */
+    readonly name: string;
+    /** JSON list of the arguments to run it with; null for its own. Inputs edited in the old run for steps not kept stay. */
+    readonly input: string | null;
+  };
 }
 
 export type RerunAnswer =
@@ -418,6 +447,82 @@ export interface StoreReads {
     probes: readonly { readonly path: string; readonly value: string }[],
   ): Promise<readonly WaitCandidate[]>;
   counts(env: string): Promise<StoreCounts>;
+  /** Since when the run that has waited longest could have been taken up; null when none is due. */
+  oldestDue(env: string): Promise<number | null>;
+  /** Environments that have functions, in the order of their names. */
+  environments(): Promise<readonly string[]>;
+  /** Newest first. */
+  runPage(env: string, filter: RunPageFilter): Promise<Page<RunSummary, string>>;
+  /** Newest first. */
+  eventPage(env: string, filter: EventPageFilter): Promise<Page<EventSummary, string>>;
+  /** Newest first, by event and then by function. */
+  decisionPage(env: string, filter: DecisionPageFilter): Promise<Page<Decision, DecisionCursor>>;
+}
+
+/** A list for people, which may be asked of a store of any size. */
+export interface Page<Row, Cursor> {
+  readonly rows: readonly Row[];
+  /** Where to continue; null when nothing older is left. A page can be short, even empty, with more behind it. */
+  readonly next: Cursor | null;
+}
+
+export interface PageBounds {
+  /** Not older than this instant, by the store's clock. */
+  readonly since?: number;
+  /** Older than this instant. */
+  readonly until?: number;
+  readonly limit: number;
+  /** How many rows may be looked at for one page: what no index narrows must not hold up the commits of others. */
+  readonly examinedMax: number;
+}
+
+export interface RunPageFilter extends PageBounds {
+  readonly fn?: string;
+  readonly state?: RunState;
+  /** Only runs that have not ended: found without reading history. */
+  readonly isOpen?: true;
+  readonly eventId?: string;
+  /** Canonical JSON, as runs have it. */
+  readonly key?: string;
+  readonly before?: string;
+}
+
+/** A run without its payload. */
+export interface RunSummary extends Omit<Run, "result"> {
+  /** The first characters of its result. */
+  readonly preview: string | null;
+}
+
+export interface EventPageFilter extends PageBounds {
+  readonly name?: string;
+  readonly before?: string;
+}
+
+/** An event without its payload. */
+export interface EventSummary extends Omit<Event, "data" | "extra"> {
+  readonly dataBytes: number;
+}
+
+export interface DecisionCursor {
+  readonly eventId: string;
+  readonly fn: string;
+}
+
+export interface DecisionPageFilter extends PageBounds {
+  readonly fn?: string;
+  readonly kinds?: readonly DecisionKind[];
+  readonly before?: DecisionCursor;
+}
+
+/** How many characters of a result a summary shows. */
+export const previewChars = 80;
+
+export interface OpenCounts {
+  readonly queued: number;
+  readonly running: number;
+  readonly waiting: number;
+  /** Of the queued and waiting: how many could run now. */
+  readonly due: number;
 }
 
 export interface StoreCounts {
@@ -426,6 +531,8 @@ export interface StoreCounts {
   readonly waiting: number;
   /** Due jobs by function, for functions that nobody here can run. */
   readonly dueByFunction: Readonly<Record<string, number>>;
+  /** Functions with open runs. */
+  readonly byFunction: Readonly<Record<string, OpenCounts>>;
 }
 
 // ---------------------------------------------------------------------------------------------------- the contract
@@ -436,6 +543,12 @@ export interface Store {
    * Repeat: the same functions again change nothing.
    */
   register(input: RegisterInput): Promise<RegisterAnswer>;
+
+  /**
+   * Pauses a function, or lets it start runs again. Promise: `registration` grows exactly when something changed, so no event
+   * is decided by an older picture afterwards; open runs go on. Repeat: the first pause's instant stands.
+   */
+  pause(input: PauseInput): Promise<PauseAnswer>;
 
   /**
    * Promise: every event of the call is stored and every pair has exactly one decision, in one commit; at most one run per

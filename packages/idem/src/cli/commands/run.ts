@@ -37,6 +37,7 @@ export const run: Command = {
       ];
       if (found.dueAt !== null) facts.push(["looked at", when(found.dueAt, now)]);
       if (found.rerunOf !== null) facts.push(["reruns", found.rerunOf]);
+      if (found.rerunFrom !== null) facts.push(["from step", printable(found.rerunFrom.name)]);
       if (found.previousRunId !== null) facts.push(["key before", found.previousRunId]);
       if (found.state === "completed") facts.push(["output", shown(context, found.output, 12)]);
       if (found.error !== null) facts.push(["error", printable(`${found.error.name}: ${found.error.message}`)]);

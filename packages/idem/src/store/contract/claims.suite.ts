@@ -298,6 +298,40 @@ export function claimsSuite(open: OpenStore): void {
       world.clock.advance(25 * 60 * 60 * 1000);
       expect(await world.start("r4", { key: '"k"' })).toMatchObject({ kind: "started" });
     });
+
+    test.each([6_000, dayMs / 2, dayMs - 1, dayMs])(
+      "a window lasts as long as it was lived, whether the wall clock was set %i ms ahead during it, before it or twice",
+      async (aheadMs) => {
+        const world = await openWorld(open);
+        await world.start("r1", { key: '"during"' }, { callerId: "id" });
+        world.clock.advance(1);
+        world.clock.stepWall(aheadMs);
+        await world.start("r2", { key: '"after"' });
+        world.clock.advance(1);
+        world.clock.stepWall(aheadMs);
+        world.clock.advance(dayMs - 3);
+        const again = { kind: "duplicate-key", runId: "r1" };
+        expect(await world.start("r3", { key: '"during"' })).toMatchObject(again);
+        expect(await world.start("r4", {}, { callerId: "id" })).toMatchObject({ kind: "duplicate-event", runId: "r1" });
+        expect(await world.store.sweep({ max: 10, repair: false })).toMatchObject({ reaped: 0 });
+        world.clock.advance(1);
+        expect(await world.start("r5", { key: '"during"' })).toMatchObject({ kind: "started" });
+        expect(await world.start("r6", { key: '"after"' })).toMatchObject({ kind: "duplicate-key", runId: "r2" });
+        world.clock.advance(1);
+        expect(await world.start("r7", { key: '"after"' })).toMatchObject({ kind: "started" });
+      },
+    );
+
+    test("a wall clock set ahead and back again closes no window early", async () => {
+      const world = await openWorld(open);
+      await world.start("r1", { key: '"k"' });
+      world.clock.advance(1);
+      world.clock.stepWall(dayMs / 2);
+      await world.store.sweep({ max: 10, repair: false });
+      world.clock.stepWall(-dayMs / 2);
+      world.clock.advance(dayMs - 2);
+      expect(await world.start("r2", { key: '"k"' })).toMatchObject({ kind: "duplicate-key", runId: "r1" });
+    });
   });
 
   describe("function keys", () => {

@@ -40,6 +40,16 @@ export function environmentsSuite(open: OpenStore): void {
       expect(await store.reads.functions(other)).toMatchObject({ registration: 1, functions: [{ fn: "x", app: "b" }] });
     });
 
+    test("those that have functions can be listed", async () => {
+      const { store } = await openWorld(open);
+      expect(await store.reads.environments()).toEqual([]);
+      const functions = [{ fn: "x", id: "x", config: "{}" }];
+      for (const at of [other, env]) await store.register({ env: at, app: "a", functions });
+      expect(await store.reads.environments()).toEqual([env, other].sort());
+      await store.register({ env: other, app: "a", functions: [] });
+      expect(await store.reads.environments()).toEqual([env]);
+    });
+
     test("what happens to a run changes nothing of its namesake", async () => {
       const world = await openWorld(open);
       const { store } = world;
@@ -85,7 +95,12 @@ export function environmentsSuite(open: OpenStore): void {
       const inOther = await world.lease("w1", { env: other });
       expect(inOther).toMatchObject({ jobs: [], nextDueAt: world.clock.wallMs() + 10 });
       expect((await world.lease("w1")).nextDueAt).toBeNull();
-      expect(await world.store.reads.counts(other)).toEqual({ queued: 0, running: 0, waiting: 1, dueByFunction: {} });
+      expect(await world.store.reads.counts(other)).toMatchObject({
+        queued: 0,
+        running: 0,
+        waiting: 1,
+        dueByFunction: {},
+      });
     });
 
     test("a fence of one environment moves no run of another", async () => {

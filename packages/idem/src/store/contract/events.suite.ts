@@ -355,6 +355,7 @@ export function eventsSuite(open: OpenStore): void {
         steps: [],
         attempts: [],
         waits: [],
+        inputs: {},
       });
       expect(memo.run).toMatchObject({ state: "running", startedAt: now, createdAt: now, endedAt: null, result: null });
       expect((await world.lease("w2")).jobs).toEqual([]);

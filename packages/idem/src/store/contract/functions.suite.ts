@@ -1,7 +1,7 @@
 // Functions are registered app by app; what pairs were decided with can be told from what is registered now.
 import { describe, expect, test } from "vitest";
-import type { RegisterInput } from "../store.ts";
-import { env, everyWrite, type OpenStore, openWorld } from "./world.ts";
+import type { RegisterInput, Store } from "../store.ts";
+import { end, env, everyWrite, fn, newEvent, type OpenStore, openWorld, startPair } from "./world.ts";
 
 const shop = (...ids: string[]): RegisterInput => ({
   env,
@@ -72,6 +72,74 @@ export function functionsSuite(open: OpenStore): void {
       expect(answer).toEqual({ kind: "taken", fn: "shop-mail-a", app: "shop" });
       const { registration, functions } = await store.reads.functions(env);
       expect([registration, functions.length]).toEqual([1, 1]);
+    });
+
+    describe("pause", () => {
+      const pause = (store: Store, paused: boolean, fn = "shop-a") =>
+        store.pause({ env, fn, paused, reason: "a person" });
+      const pausedAt = async (store: Store) => (await store.reads.functions(env)).functions.map((f) => f.pausedAt);
+
+      test("a paused function says since when, and registration grows so that others look again", async () => {
+        const { store, clock } = await openWorld(open);
+        await store.register(shop("a", "b"));
+        const at = clock.wallMs();
+        expect(await pause(store, true)).toEqual({ kind: "set", registration: 2, pausedAt: at, changed: true });
+        expect(await pausedAt(store)).toEqual([at, null]);
+        clock.advance(10);
+        expect(await pause(store, true)).toEqual({ kind: "set", registration: 2, pausedAt: at, changed: false });
+        expect(await pause(store, false)).toEqual({ kind: "set", registration: 3, pausedAt: null, changed: true });
+        expect(await pause(store, false)).toEqual({ kind: "set", registration: 3, pausedAt: null, changed: false });
+        expect(await pausedAt(store)).toEqual([null, null]);
+      });
+
+      test("what was decided before the pause is refused after it", async () => {
+        const world = await openWorld(open);
+        await world.store.register(shop("a"));
+        await pause(world.store, true);
+        const input = { env, events: [newEvent("e1")], pairs: [startPair("r1", { fn: "shop-a" })], leaseTo: null };
+        expect(await world.store.ingest({ ...input, registration: 1 })).toEqual({
+          kind: "stale-registration",
+          registration: 2,
+        });
+      });
+
+      test("open runs of a paused function are leased and go on", async () => {
+        const world = await openWorld(open);
+        await world.store.register({ env, app: "shop", functions: [{ fn, id: "bill", config: "{}" }] });
+        await world.start("r1");
+        await pause(world.store, true, fn);
+        expect((await world.lease()).jobs).toHaveLength(1);
+        await world.advance("r1", { next: end("completed") });
+        expect(await world.run("r1")).toMatchObject({ state: "completed" });
+      });
+
+      test("a pause outlives a new registration, and the time in which the function was gone", async () => {
+        const { store, clock } = await openWorld(open);
+        await store.register(shop("a"));
+        await pause(store, true);
+        const at = clock.wallMs();
+        await store.register({ ...shop("a"), functions: [{ fn: "shop-a", id: "a", config: "{}" }] });
+        expect(await pausedAt(store)).toEqual([at]);
+        await store.register(shop());
+        expect(await pause(store, false)).toEqual({ kind: "unknown" });
+        await store.register(shop("a"));
+        expect(await pausedAt(store)).toEqual([at]);
+      });
+
+      test("a function nobody registered is unknown", async () => {
+        const { store } = await openWorld(open);
+        expect(await pause(store, true)).toEqual({ kind: "unknown" });
+      });
+
+      everyWrite(
+        open,
+        "pause",
+        async ({ store }) => {
+          await store.register(shop("a"));
+          return () => pause(store, true);
+        },
+        (answer) => ({ ...answer, changed: "only the first time" }),
+      );
     });
 
     everyWrite(

@@ -112,6 +112,21 @@ export function leasesSuite(open: OpenStore): void {
       expect((await world.lease()).nextDueAt).toBe(dueAt);
     });
 
+    test("the run that has waited longest can be asked for, and is no longer one that waits once it is leased", async () => {
+      const world = await openWorld(open);
+      const { reads } = world.store;
+      const now = world.clock.wallMs();
+      expect(await reads.oldestDue(env)).toBeNull();
+      await world.start("r1", { dueAt: now + 20 });
+      expect(await reads.oldestDue(env)).toBeNull();
+      await world.start("r2", { rank: now + 5 });
+      expect(await reads.oldestDue(env)).toBe(now + 5);
+      await world.lease();
+      expect(await reads.oldestDue(env)).toBeNull();
+      world.clock.advance(50);
+      expect(await reads.oldestDue(env)).toBe(now + 20);
+    });
+
     test("priority never wakes a sleeper early, and a low one does not delay an idle queue", async () => {
       const world = await openWorld(open);
       await world.start("r1", { dueAt: world.clock.wallMs() + 1_000, rank: -1_000_000 });

@@ -6,7 +6,8 @@ import type { Moment, Tables } from "./tables.ts";
 
 export function claimKey(tables: Tables, at: Moment, input: ClaimInput): ClaimAnswer {
   const existing = tables.claim(input.scope, input.key);
-  const isTaken = existing !== null && existing.state !== "released" && isOpen(existing, at.windowNow);
+  const isTaken =
+    existing !== null && existing.state !== "released" && isOpen(existing, at.windowNow(existing.takenAt));
   if (isTaken && existing.holder === input.token) {
     return existing.state === "in-flight" ? fresh(existing) : duplicate(existing);
   }
@@ -71,6 +72,6 @@ export function releaseKey(tables: Tables, at: Moment, input: ReleaseInput): Rel
   if (fence !== null && (claim.fence !== fence || claim.state !== "in-flight")) return "lost";
   if (claim.state === "released") return "released";
   tables.putClaim({ ...claim, state: "released", held: false });
-  if (fence === null) tables.audit.put(`${tables.audit.all().length}`, { at: at.now, scope, key, reason });
+  if (fence === null) tables.addAudit({ at: at.now, action: "release-key", subject: `${scope} ${key}`, reason });
   return "released";
 }

@@ -3,7 +3,11 @@ import type { Run } from "../../model/run.ts";
 import type { JobRow, Moment, RunJob, Tables } from "./tables.ts";
 
 interface NewRun
-  extends Pick<Run, "id" | "fn" | "eventId" | "key" | "subject" | "generation" | "previousRunId" | "rerunOf"> {
+  extends Pick<
+    Run,
+    "id" | "fn" | "eventId" | "key" | "subject" | "generation" | "previousRunId" | "rerunOf" | "rerunFrom"
+  > {
+  readonly inputs: Readonly<Record<string, string>>;
   readonly rootRunId: string;
   readonly rank: number;
   readonly dueAt: number | null;

@@ -210,6 +210,8 @@ function decidePair(
     generation: claim?.generation ?? pair.generation,
     previousRunId: before?.holder ?? null,
     rerunOf: null,
+    rerunFrom: null,
+    inputs: {},
     rootRunId: pair.runId,
     rank: pair.rank,
     dueAt: pair.dueAt,

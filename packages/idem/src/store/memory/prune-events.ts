@@ -62,7 +62,7 @@ function cut<R>(
 function isNeeded(tables: Tables, at: Moment, event: EventRow, runs: readonly RunRow[], before: number): boolean {
   const isTaken = (scope: string, key: string | null, holder: string): boolean => {
     const claim = key === null ? null : tables.claim(scope, key);
-    return claim !== null && claim.holder === holder && isOpen(claim, at.windowNow);
+    return claim !== null && claim.holder === holder && isOpen(claim, at.windowNow(claim.takenAt));
   };
   return (
     isTaken(eventScope, event.callerId, event.id) ||

@@ -2,11 +2,14 @@
 import { eventScope } from "../../model/claim.ts";
 import type { StoreReads } from "../store.ts";
 import { isDue } from "./lease-jobs.ts";
+import { memoryPages } from "./page-reads.ts";
 import { showEvent, showMemo, showRun } from "./show.ts";
 import type { Database, FunctionRow, Moment } from "./tables.ts";
 
 export function memoryReads(database: Database, moment: () => Moment): StoreReads {
   return {
+    ...memoryPages(database),
+
     async functions(env) {
       const tables = database.env(env);
       const present = tables.functions.all().filter((row) => !row.archived);
@@ -130,11 +133,30 @@ export function memoryReads(database: Database, moment: () => Moment): StoreRead
         if (state === "queued" || state === "running" || state === "waiting") count[state] += 1;
       }
       const dueByFunction: Record<string, number> = {};
+      const byFunction: Record<string, { queued: number; running: number; waiting: number; due: number }> = {};
       for (const job of tables.jobs.all()) {
-        if (job.kind !== "run" || job.leasedBy !== null || !isDue(job, at)) continue;
+        if (job.kind !== "run") continue;
+        const counts = byFunction[job.fn] ?? { queued: 0, running: 0, waiting: 0, due: 0 };
+        byFunction[job.fn] = counts;
+        counts[job.leasedBy !== null ? "running" : job.dueAt === null ? "queued" : "waiting"] += 1;
+        if (job.leasedBy !== null || !isDue(job, at)) continue;
+        counts.due += 1;
         dueByFunction[job.fn] = (dueByFunction[job.fn] ?? 0) + 1;
       }
-      return { ...count, dueByFunction };
+      return { ...count, dueByFunction, byFunction };
+    },
+
+    async oldestDue(env) {
+      const at = moment();
+      const due = database
+        .env(env)
+        .jobs.all()
+        .filter((job) => job.kind === "run" && job.leasedBy === null && isDue(job, at));
+      return due.length === 0 ? null : Math.min(...due.map((job) => job.dueAt ?? job.rank));
+    },
+
+    async environments() {
+      return database.environmentsWith((tables) => tables.functions.all().some((row) => !row.archived));
     },
   };
 }

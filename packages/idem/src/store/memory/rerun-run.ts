@@ -2,13 +2,14 @@
 // From now on the new run answers for its chain: the key's holder and every later duplicate name it.
 // Repeat: the new run's id tells.
 import { functionScope } from "../../model/claim.ts";
+import type { RerunFrom } from "../../model/run.ts";
 import type { RerunAnswer, RerunInput } from "../store.ts";
 import { bornLeased, createRun } from "./create-run.ts";
 import { runOf, showLeasedJob } from "./show.ts";
 import type { Moment, RunRow, Tables } from "./tables.ts";
 
 export function rerunRun(tables: Tables, at: Moment, input: RerunInput): RerunAnswer {
-  const { newRunId } = input;
+  const { newRunId, from } = input;
   if (tables.runs.has(newRunId)) {
     const born = bornLeased(tables, newRunId, input.leaseTo);
     return { kind: "started", runId: newRunId, leased: born === null ? null : showLeasedJob(tables, born) };
@@ -24,6 +25,8 @@ export function rerunRun(tables: Tables, at: Moment, input: RerunInput): RerunAn
     generation: old.generation,
     previousRunId: null,
     rerunOf: old.id,
+    rerunFrom: from === undefined ? null : keepSteps(tables, old.id, newRunId, from),
+    inputs: from === undefined ? {} : { ...old.inputs, ...(from.input === null ? {} : { [from.stepId]: from.input }) },
     rootRunId: old.rootRunId,
     rank: input.rank,
     dueAt: null,
@@ -39,4 +42,18 @@ function moveKey(tables: Tables, old: RunRow, newRunId: string): void {
   const claim = old.key === null ? null : tables.claim(functionScope(old.fn), old.key);
   if (claim === null || tables.runs.get(claim.holder)?.rootRunId !== old.rootRunId) return;
   tables.putClaim({ ...claim, holder: newRunId, fence: claim.fence + 1, state: "in-flight" });
+}
+
+/** Outcomes recorded before the step's own come along; a step that never got one comes after all that did. */
+function keepSteps(
+  tables: Tables,
+  oldId: string,
+  newId: string,
+  { stepId, name }: NonNullable<RerunInput["from"]>,
+): RerunFrom {
+  const steps = tables.stepsOf(oldId);
+  const until = steps.find((step) => step.stepId === stepId)?.stamp ?? Number.POSITIVE_INFINITY;
+  const kept = steps.filter((step) => step.stamp < until);
+  if (kept.length > 0) tables.steps.put(newId, kept);
+  return { stepId, name, keptCount: kept.length };
 }

@@ -16,6 +16,7 @@ export function showRun(tables: Tables, row: RunRow): Run {
     generation: row.generation,
     previousRunId: row.previousRunId,
     rerunOf: row.rerunOf,
+    rerunFrom: row.rerunFrom,
     state: row.endState ?? openState(job),
     result: row.result,
     createdAt: row.createdAt,
@@ -60,6 +61,7 @@ export function showMemo(tables: Tables, row: RunRow): RunMemo {
     steps: [...tables.stepsOf(row.id)],
     attempts: [...(tables.attempts.get(row.id) ?? [])],
     waits: tables.waitsOf(row.id).map(showWait),
+    inputs: row.inputs,
   };
 }
 

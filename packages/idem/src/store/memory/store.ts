@@ -14,6 +14,8 @@ import type {
   IngestInput,
   LeaseAnswer,
   LeaseInput,
+  PauseAnswer,
+  PauseInput,
   PruneAnswer,
   PruneInput,
   RegisterAnswer,
@@ -37,6 +39,7 @@ import { claimKey, releaseKey, settleKey } from "./claim-key.ts";
 import { resumeWaits, sendSignal } from "./deliver.ts";
 import { ingest } from "./ingest.ts";
 import { leaseJobs } from "./lease-jobs.ts";
+import { pauseFunction } from "./pause-function.ts";
 import { pruneEvents } from "./prune-events.ts";
 import { memoryReads } from "./reads.ts";
 import { register } from "./register.ts";
@@ -57,6 +60,10 @@ export class MemoryStore implements Store {
 
   async register(input: RegisterInput): Promise<RegisterAnswer> {
     return this.write(input.env, (tables) => register(tables, input));
+  }
+
+  async pause(input: PauseInput): Promise<PauseAnswer> {
+    return this.write(input.env, (tables, at) => pauseFunction(tables, at, input));
   }
 
   async ingest(input: IngestInput): Promise<Ingested | StaleRegistration> {

@@ -58,7 +58,7 @@ function reap(database: Database, at: Moment, max: number): number {
   for (const tables of database.allEnvironments()) {
     for (const claim of tables.claims.all()) {
       if (count === max) return count;
-      if (isOpen(claim, at.windowNow)) continue;
+      if (isOpen(claim, at.windowNow(claim.takenAt))) continue;
       tables.deleteClaim(claim);
       count += 1;
     }

@@ -30,6 +30,7 @@ export interface RunRow extends Omit<Run, "state" | "dueAt"> {
   readonly rootRunId: string;
   /** The newest run of the chain; kept up to date on the root only. */
   readonly newestRunId: string;
+  readonly inputs: Readonly<Record<string, string>>;
 }
 
 export interface WaitRow extends Wait {
@@ -66,8 +67,8 @@ export interface WorkerRow {
 
 export interface AuditRow {
   readonly at: number;
-  readonly scope: string;
-  readonly key: string;
+  readonly action: string;
+  readonly subject: string;
   readonly reason: string;
 }
 
@@ -161,6 +162,11 @@ export class Tables {
     this.claims.delete(claimKey(claim.scope, claim.key));
   }
 
+  /** What a person did by hand, and why. */
+  addAudit(row: AuditRow): void {
+    this.audit.put(`${this.audit.all().length}`, row);
+  }
+
   waitsOf(runId: string): readonly WaitRow[] {
     return this.waits.get(runId) ?? [];
   }
@@ -193,6 +199,10 @@ export class Database {
       this.environments.set(env, tables);
     }
     return tables;
+  }
+
+  environmentsWith(holds: (tables: Tables) => boolean): string[] {
+    return [...this.environments].flatMap(([env, tables]) => (holds(tables) ? [env] : [])).sort();
   }
 
   allEnvironments(): Tables[] {

@@ -68,6 +68,11 @@ export class Connection {
     return this.prepare(sql).all(...params) as Row[];
   }
 
+  /** For statements whose parameters have names; what they do not name is passed over. */
+  find<Row>(sql: string, named: Readonly<Record<string, Param>>): Row[] {
+    return this.prepare(sql).all(named) as Row[];
+  }
+
   close(): void {
     this.statements.clear();
     this.db.close();

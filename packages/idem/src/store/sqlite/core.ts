@@ -2,7 +2,7 @@
 // that arrived while the last commit was syncing shares the next one. The thread shell, the inline shell and the simulator
 // all run this same code.
 import { errors, IdemError } from "../../model/errors.ts";
-import { StoreClock } from "../clock.ts";
+import { type ClockStep, StoreClock } from "../clock.ts";
 import type { Store, StoreReads } from "../store.ts";
 import { advanceRun } from "./advance-run.ts";
 import { cancelRun } from "./cancel-run.ts";
@@ -12,6 +12,7 @@ import { KnownFacts } from "./known-facts.ts";
 import { leaseJobs } from "./lease-jobs.ts";
 import { type Migration, migrate } from "./migrate.ts";
 import { OwnerLock } from "./owner-lock.ts";
+import { pauseFunction } from "./pause-function.ts";
 import { pruneEvents } from "./prune-events.ts";
 import { readsOver } from "./reads.ts";
 import { registerFunctions } from "./register-functions.ts";
@@ -28,6 +29,7 @@ type Operation = {
 
 const operations: Operation = {
   register: registerFunctions,
+  pause: pauseFunction,
   ingest: ingestEvents,
   lease: leaseJobs,
   advance: advanceRun,
@@ -75,6 +77,9 @@ export interface CoreOptions {
 const writeClockSql = `
   insert into meta (name, value) values ('clock', ?) on conflict (name) do update set value = excluded.value`;
 const readClockSql = "select value from meta where name = 'clock'";
+const writeStepsSql = `
+  insert into meta (name, value) values ('clock-steps', ?) on conflict (name) do update set value = excluded.value`;
+const readStepsSql = "select value from meta where name = 'clock-steps'";
 const readEpochSql = "select value from meta where name = 'epoch'";
 const writeEpochSql = `
   insert into meta (name, value) values ('epoch', ?) on conflict (name) do update set value = excluded.value`;
@@ -89,6 +94,7 @@ export class SqliteCore {
   private readonly epoch: string;
   private readonly known: KnownFacts;
   private clockWritten: number;
+  private stepsWritten: readonly ClockStep[];
   readonly reads: ReturnType<typeof readsOver>;
 
   constructor(options: CoreOptions) {
@@ -103,7 +109,9 @@ export class SqliteCore {
       const stored = Number(this.connection.one<{ value: string }>(readClockSql)?.value ?? 0);
       this.clockWritten = stored;
       // Later than every instant the owner before has used, so that no stamp is given out twice.
-      this.clock = new StoreClock(options.clock, stored === 0 ? 0 : stored + 1);
+      const steps = this.connection.one<{ value: string }>(readStepsSql)?.value ?? "[]";
+      this.stepsWritten = JSON.parse(steps) as readonly ClockStep[];
+      this.clock = new StoreClock(options.clock, stored === 0 ? 0 : stored + 1, this.stepsWritten);
       this.epoch = String(Number(this.connection.one<{ value: string }>(readEpochSql)?.value ?? 0) + 1);
       this.connection.run(writeEpochSql, this.epoch);
       this.connection.run(writeOwnerSql, options.owner);
@@ -162,7 +170,10 @@ export class SqliteCore {
         connection.run(writeClockSql, String(at.now));
         this.clockWritten = at.now;
       }
+      const { steps } = clock;
+      if (steps !== this.stepsWritten) connection.run(writeStepsSql, JSON.stringify(steps));
       connection.run("commit");
+      this.stepsWritten = steps;
       return answer;
     } catch (error) {
       if (connection.db.inTransaction) connection.run("rollback");

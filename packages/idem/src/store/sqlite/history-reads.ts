@@ -2,15 +2,11 @@
 // pages, and each row is read once.
 import type { Decision } from "../../model/decision.ts";
 import type { Event } from "../../model/event.ts";
-import { makeUlid } from "../../model/ulid.ts";
 import type { Connection } from "./connection.ts";
+import { firstIdAt } from "./id-times.ts";
 import { type DecisionRow, type EventRow, eventColumns, readDecision, readEvent } from "./rows.ts";
 
 const pageSize = 500;
-// Ids carry the sender's clock, rows the store's: the search begins this much earlier and the row's own time decides.
-const clockSlackMs = 60 * 60 * 1_000;
-
-const firstIdAt = (ms: number): string => makeUlid(Math.max(0, Math.floor(ms) - clockSlackMs), new Uint8Array(10));
 
 // A loose scan: one seek per function, however many runs each has.
 const functionsWithRunsSql = `

@@ -334,6 +334,8 @@ function start(
     generation,
     previousRunId,
     rerunOf: null,
+    rerunFrom: null,
+    inputs: {},
     rootRunId: pair.runId,
     rank: pair.rank,
     dueAt: pair.dueAt,
@@ -346,7 +348,7 @@ function start(
       jobId: pair.runId,
       fence: opened.fence,
       lostWorkers: 0,
-      memo: { run: opened.run, event, steps: [], attempts: [], waits: [] },
+      memo: { run: opened.run, event, steps: [], attempts: [], waits: [], inputs: {} },
     });
   } else if (opened.run.state === "queued") {
     out.queued = true;

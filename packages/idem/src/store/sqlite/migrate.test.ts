@@ -49,6 +49,20 @@ test("the shipped migrations are numbered without a gap and build every table", 
   );
 });
 
+test("a store of the first version keeps its runs through every later migration", () => {
+  const connection = open();
+  const migrations = loadMigrations();
+  migrate(connection, migrations.slice(0, 1));
+  connection.run(
+    `insert into runs (env, id, fn, event_id, subject, generation, root_run_id, created_at)
+     values ('default', 'r1', 'f', 'e1', 's', 'g', 'r1', 1)`,
+  );
+  migrate(connection, migrations);
+  expect(connection.all("select id, rerun_from, inputs from runs")).toEqual([
+    { id: "r1", rerun_from: null, inputs: null },
+  ]);
+});
+
 test("every primary key and unique index of a table that has environments leads with env", () => {
   const connection = open();
   migrate(connection, loadMigrations());

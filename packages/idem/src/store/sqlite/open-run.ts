@@ -1,14 +1,14 @@
 // A run and its job are born together, in the transaction that decided to start it. "Born leased" saves a lease of its own:
 // the process that accepted the event already has the slot to execute it (store.md, +20 %).
-import type { Run } from "../../model/run.ts";
+import type { RerunFrom, Run } from "../../model/run.ts";
 import type { LeasedJob } from "../store.ts";
 import { readMemo } from "./read-memo.ts";
 import type { Transaction } from "./transaction.ts";
 
 const insertRunSql = `
   insert into runs (env, id, fn, event_id, key, subject, generation, previous_run_id, rerun_of, root_run_id, created_at,
-                    started_at, holds_key)
-  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+                    started_at, holds_key, rerun_from, inputs)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
 const insertJobSql = `
   insert into jobs (env, id, kind, run_id, event_id, fn, rank, due_at, fence, leased_by)
@@ -23,6 +23,8 @@ export interface NewRun {
   readonly generation: string;
   readonly previousRunId: string | null;
   readonly rerunOf: string | null;
+  readonly rerunFrom: RerunFrom | null;
+  readonly inputs: Readonly<Record<string, string>>;
   readonly rootRunId: string;
   readonly rank: number;
   readonly dueAt: number | null;
@@ -57,6 +59,8 @@ export function openRun(tx: Transaction, env: string, run: NewRun): OpenedRun {
     now,
     startedAt,
     run.holdsKey ? 1 : 0,
+    run.rerunFrom === null ? null : JSON.stringify(run.rerunFrom),
+    run.rerunFrom === null ? null : JSON.stringify(run.inputs),
   );
   const fence = leasedBy === null ? 0 : 1;
   insertJob(tx, env, {
@@ -80,6 +84,7 @@ export function openRun(tx: Transaction, env: string, run: NewRun): OpenedRun {
       generation: run.generation,
       previousRunId: run.previousRunId,
       rerunOf: run.rerunOf,
+      rerunFrom: run.rerunFrom,
       state: leasedBy !== null ? "running" : dueAt === null ? "queued" : "waiting",
       result: null,
       createdAt: now,

@@ -90,6 +90,25 @@ describe("one process owns a file", () => {
     expect((await second.heartbeat("w2", 1_000)).now).toBeGreaterThanOrEqual(now);
     await second.close();
   });
+
+  test("a wall clock that was set ahead closes no window early under the next owner either", async () => {
+    const clock = new ManualClock();
+    const hourMs = 3_600_000;
+    const ask = { env: "test", scope: "s", key: "k", windowMs: 24 * hourMs, leaseMs: 1_000, fingerprint: null };
+    const first = open("a", clock);
+    const { fence } = (await first.claim({ ...ask, token: "t1" })) as { fence: number };
+    await first.settle("test", "s", "k", fence, "1");
+    clock.stepWall(13 * hourMs);
+    await first.heartbeat("w1", 1_000);
+    await first.close();
+    const second = open("b", clock);
+    await second.heartbeat("w2", 1_000);
+    clock.advance(24 * hourMs - 1);
+    expect(await second.claim({ ...ask, token: "t2" })).toMatchObject({ kind: "duplicate" });
+    clock.advance(1);
+    expect(await second.claim({ ...ask, token: "t3" })).toMatchObject({ kind: "fresh" });
+    await second.close();
+  });
 });
 
 describe("quick restarts", () => {

@@ -60,7 +60,7 @@ export function pruneEvents(tx: Transaction, input: PruneInput): PruneAnswer {
   const { connection, at } = tx;
   const { env, max } = input;
   const deleted: Counts = { events: 0, runs: 0, steps: 0, attempts: 0, decisions: 0 };
-  const page = readPage(connection, input, at.windowNow);
+  const page = readPage(connection, input, at.windowNow(0));
   let left = max;
   let after = input.after;
   for (const { event, family } of page.events) {

@@ -49,6 +49,9 @@ export const waitsOfRun = (connection: Connection, env: string, runId: string): 
 export const stepsOfRun = (connection: Connection, env: string, runId: string): StepRow[] =>
   connection.all<StepRow>(selectStepsSql, env, runId);
 
+export const readInputs = ({ inputs }: Pick<RunRow, "inputs">): RunMemo["inputs"] =>
+  inputs === null ? {} : (JSON.parse(inputs) as Record<string, string>);
+
 export function readMemo(connection: Connection, env: string, runId: string): RunMemo | null {
   const run = findRun(connection, env, runId);
   if (run === undefined) return null;
@@ -60,5 +63,6 @@ export function readMemo(connection: Connection, env: string, runId: string): Ru
     steps: stepsOfRun(connection, env, runId).map(readStep),
     attempts: connection.all<AttemptRow>(selectAttemptsSql, env, runId).map(readAttempt),
     waits: waitsOfRun(connection, env, runId).map(readWait),
+    inputs: readInputs(run),
   };
 }

@@ -3,7 +3,9 @@ import type { Event } from "../../model/event.ts";
 import type { RunState } from "../../model/run.ts";
 import type { ClaimFilter, EventFilter, RegisteredFunction, RunFilter, StoreCounts, StoreReads } from "../store.ts";
 import type { Connection, Param } from "./connection.ts";
+import { afterAll } from "./id-times.ts";
 import { selectDecisionsSql } from "./ingest-events.ts";
+import { pagesOver } from "./page-reads.ts";
 import { findEvent, findRun, readMemo } from "./read-memo.ts";
 import { registrationOf } from "./register-functions.ts";
 import {
@@ -82,8 +84,13 @@ const countsSql = `
          sum(leased_by is null and (due_at is null or due_at <= ?)) as due
     from jobs where env = ? and kind = 'run' group by fn`;
 
-// After every ULID.
-const afterAll = "~";
+// Each half has its index; asked together the planner takes neither.
+const oldestReadySql = `
+  select rank as at from jobs where env = ? and leased_by is null and due_at is null and kind = 'run' order by rank limit 1`;
+const oldestTimerSql = `
+  select due_at as at from jobs
+   where env = ? and leased_by is null and due_at is not null and due_at <= ? and kind = 'run' order by due_at limit 1`;
+const environmentsSql = "select distinct env from functions where archived_at is null order by env";
 
 type Sync<T> = { [K in keyof T]: T[K] extends (...args: infer A) => Promise<infer R> ? (...args: A) => R : never };
 
@@ -149,6 +156,15 @@ export function readsOver(connection: Connection, now: () => number): Sync<Store
       );
     },
     counts: (env) => countJobs(connection, env, now()),
+    oldestDue: (env) => {
+      const found = [
+        connection.one<{ at: number }>(oldestReadySql, env),
+        connection.one<{ at: number }>(oldestTimerSql, env, now()),
+      ].flatMap((row) => (row === undefined ? [] : [row.at]));
+      return found.length === 0 ? null : Math.min(...found);
+    },
+    environments: () => connection.all<{ env: string }>(environmentsSql).map(({ env }) => env),
+    ...pagesOver(connection),
   };
 }
 
@@ -196,5 +212,6 @@ function countJobs(connection: Connection, env: string, now: number): StoreCount
     running: sum((row) => row.running),
     waiting: sum((row) => row.waiting),
     dueByFunction: Object.fromEntries(rows.filter((row) => row.due > 0).map((row) => [row.fn, row.due])),
+    byFunction: Object.fromEntries(rows.map(({ fn, ...counts }) => [fn, counts])),
   };
 }

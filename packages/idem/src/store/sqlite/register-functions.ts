@@ -39,10 +39,14 @@ export function registerFunctions(tx: Transaction, { env, app, functions }: Regi
     connection.run(archiveFunctionSql, tx.at.now, env, fn);
     changed = true;
   }
-  const registration = tx.known.registration(env) + (changed ? 1 : 0);
-  if (changed) {
-    connection.run(writeRegistrationSql, env, String(registration));
-    tx.known.noteRegistration(env, registration);
-  }
+  const registration = changed ? nextRegistration(tx, env) : tx.known.registration(env);
   return { kind: "registered", registration, changed };
+}
+
+/** From this commit on, whoever decides by an older picture is told to look again. */
+export function nextRegistration(tx: Transaction, env: string): number {
+  const registration = tx.known.registration(env) + 1;
+  tx.connection.run(writeRegistrationSql, env, String(registration));
+  tx.known.noteRegistration(env, registration);
+  return registration;
 }

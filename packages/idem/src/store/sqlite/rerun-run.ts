@@ -1,14 +1,24 @@
 // A person asks for a new run from an old one: past event id and function key, with the same destination keys.
 // The key's holder becomes the new run, so that duplicates receive it from now on.
 import { type Claim, functionScope } from "../../model/claim.ts";
+import type { RerunFrom } from "../../model/run.ts";
 import type { RerunAnswer, RerunInput } from "../store.ts";
 import { findClaim, writeClaim } from "./claim-key.ts";
 import { bornLeased, openRun } from "./open-run.ts";
-import { findRun } from "./read-memo.ts";
+import { findRun, readInputs } from "./read-memo.ts";
 import type { RunRow } from "./rows.ts";
 import type { Transaction } from "./transaction.ts";
 
 const pointToNewestSql = "update runs set newest_run_id = ? where env = ? and id = ?";
+
+const stampOfStepSql = "select stamp from steps where env = ? and run_id = ? and step_id = ?";
+// Stamps stay as they were: their order decides races on replay, and everything recorded from now on has a later one.
+const keepStepsSql = `
+  insert into steps (env, run_id, step_id, name, repeat, kind, outcome, json, attempt, started_at, ended_at, stamp, worker)
+  select env, ?, step_id, name, repeat, kind, outcome, json, attempt, started_at, ended_at, stamp, worker
+    from steps where env = ? and run_id = ? and stamp < ?`;
+
+type From = NonNullable<RerunInput["from"]>;
 
 export function rerunRun(tx: Transaction, input: RerunInput): RerunAnswer {
   const { env, newRunId } = input;
@@ -18,6 +28,8 @@ export function rerunRun(tx: Transaction, input: RerunInput): RerunAnswer {
   const old = findRun(tx.connection, env, input.runId);
   if (old === undefined) return { kind: "unknown" };
   const claim = claimOfChain(tx, env, old);
+  const { from } = input;
+  const rerunFrom = from === undefined ? null : keepSteps(tx, env, old.id, newRunId, from);
   openRun(tx, env, {
     id: newRunId,
     fn: old.fn,
@@ -27,6 +39,8 @@ export function rerunRun(tx: Transaction, input: RerunInput): RerunAnswer {
     generation: old.generation,
     previousRunId: null,
     rerunOf: old.id,
+    rerunFrom,
+    inputs: from === undefined ? {} : inputsFrom(old, from),
     rootRunId: old.root_run_id,
     rank: input.rank,
     dueAt: null,
@@ -47,3 +61,15 @@ function claimOfChain(tx: Transaction, env: string, run: RunRow): Claim | null {
   const holder = claim === null ? undefined : findRun(tx.connection, env, claim.holder);
   return holder?.root_run_id === run.root_run_id ? claim : null;
 }
+
+function keepSteps(tx: Transaction, env: string, oldId: string, newId: string, { stepId, name }: From): RerunFrom {
+  // A step that never got an outcome comes after all that did.
+  const stamp =
+    tx.connection.one<{ stamp: number }>(stampOfStepSql, env, oldId, stepId)?.stamp ?? Number.MAX_SAFE_INTEGER;
+  return { stepId, name, keptCount: tx.connection.run(keepStepsSql, newId, env, oldId, stamp) };
+}
+
+const inputsFrom = (old: RunRow, { stepId, input }: From): Record<string, string> => ({
+  ...readInputs(old),
+  ...(input === null ? {} : { [stepId]: input }),
+});

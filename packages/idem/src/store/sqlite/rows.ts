@@ -2,7 +2,7 @@
 import type { Claim, ClaimState } from "../../model/claim.ts";
 import type { Decision, DecisionKind } from "../../model/decision.ts";
 import type { Event } from "../../model/event.ts";
-import type { EndState, Run } from "../../model/run.ts";
+import type { EndState, RerunFrom, Run } from "../../model/run.ts";
 import type { FailedAttempt, Step, StepKind } from "../../model/step.ts";
 import type { Wait } from "../../model/wait.ts";
 
@@ -109,6 +109,10 @@ export interface RunRow {
   started_at: number | null;
   ended_at: number | null;
   ended_fence: number | null;
+  /** JSON of RerunFrom. */
+  rerun_from: string | null;
+  /** JSON of RunMemo.inputs. */
+  inputs: string | null;
   /** From the run's job: whether it is leased, and its due time. */
   leased_by: string | null;
   due_at: number | null;
@@ -116,7 +120,8 @@ export interface RunRow {
 
 /** For `from runs r left join jobs j on j.env = r.env and j.id = r.id`. */
 export const runColumns = `r.id, r.fn, r.event_id, r.key, r.subject, r.generation, r.previous_run_id, r.rerun_of, r.root_run_id,
-  r.newest_run_id, r.ended_state, r.result, r.created_at, r.started_at, r.ended_at, r.ended_fence, j.leased_by, j.due_at`;
+  r.newest_run_id, r.ended_state, r.result, r.created_at, r.started_at, r.ended_at, r.ended_fence, r.rerun_from,
+  r.inputs, j.leased_by, j.due_at`;
 
 export const readRun = (row: RunRow): Run => ({
   id: row.id,
@@ -127,6 +132,7 @@ export const readRun = (row: RunRow): Run => ({
   generation: row.generation,
   previousRunId: row.previous_run_id,
   rerunOf: row.rerun_of,
+  rerunFrom: row.rerun_from === null ? null : (JSON.parse(row.rerun_from) as RerunFrom),
   // Where an open run is follows from its job; only the end is a fact of the run itself.
   state: row.ended_state ?? (row.leased_by !== null ? "running" : row.due_at === null ? "queued" : "waiting"),
   result: row.result,

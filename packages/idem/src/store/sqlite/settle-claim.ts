@@ -5,14 +5,14 @@ import { isOpen } from "../../model/window.ts";
 import type { ClaimInput, ReleaseAnswer, ReleaseInput, SettleAnswer } from "../store.ts";
 import { countAsking, findClaim, writeClaim } from "./claim-key.ts";
 import type { Transaction } from "./transaction.ts";
-
-const insertAuditSql = "insert into audit (env, id, at, action, subject, reason) values (?, ?, ?, ?, ?, ?)";
+import { writeAudit } from "./write-audit.ts";
 
 export function takeClaim(tx: Transaction, input: ClaimInput): ClaimAnswer {
   const { env, scope, key, token } = input;
-  const { now, windowNow } = tx.at;
+  const { now } = tx.at;
   const existing = findClaim(tx, env, scope, key);
-  const open = existing !== null && existing.state !== "released" && isOpen(existing, windowNow);
+  const open =
+    existing !== null && existing.state !== "released" && isOpen(existing, tx.at.windowNow(existing.takenAt));
   if (!open) {
     const { claim } = askClaim(
       existing,
@@ -91,7 +91,7 @@ export function releaseClaim(tx: Transaction, input: ReleaseInput): ReleaseAnswe
   if (fence !== null && (claim.fence !== fence || claim.state !== "in-flight")) return "lost";
   writeClaim(tx, env, { ...claim, state: "released", held: false }, true);
   if (fence === null) {
-    tx.connection.run(insertAuditSql, env, tx.stamp(), tx.at.now, "release-key", `${scope} ${key}`, input.reason);
+    writeAudit(tx, env, { action: "release-key", subject: `${scope} ${key}`, reason: input.reason });
   }
   return "released";
 }

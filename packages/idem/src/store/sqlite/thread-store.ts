@@ -31,6 +31,8 @@ export interface ThreadStoreOptions {
   readonly owner: string;
   readonly platform: Platform;
   readonly synchronous?: "NORMAL";
+  /** Told how many calls each commit holds. */
+  readonly onCommit?: (calls: number) => void;
 }
 
 export async function openThreadStore(options: ThreadStoreOptions): Promise<Store> {
@@ -39,7 +41,11 @@ export async function openThreadStore(options: ThreadStoreOptions): Promise<Stor
     owner: options.owner,
     synchronous: options.synchronous ?? null,
   };
-  const shell = new ThreadShell(options.platform.startThread("store/sqlite/thread", input), options.platform);
+  const shell = new ThreadShell(
+    options.platform.startThread("store/sqlite/thread", input),
+    options.platform,
+    options.onCommit ?? null,
+  );
   await shell.opened;
   return shell.store();
 }
@@ -61,6 +67,7 @@ class ThreadShell {
   constructor(
     private readonly thread: Thread,
     private readonly platform: Pick<Platform, "soon">,
+    private readonly onCommit: ((calls: number) => void) | null,
   ) {
     this.opened = new Promise((resolve, reject) => {
       thread.onMessage((message: FromThread) => {
@@ -130,6 +137,7 @@ class ThreadShell {
     this.queue = batch === this.queue ? [] : this.queue.slice(batchCallsMax);
     for (const { chars } of batch) this.queuedChars -= chars;
     this.posted = batch;
+    this.onCommit?.(batch.length);
     this.thread.ref(true);
     this.send({ kind: "commit", batch: ++this.batch, calls: batch.map((waiting) => packCall(waiting.call)) });
   }

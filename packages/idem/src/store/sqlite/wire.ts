@@ -324,6 +324,7 @@ function unpackLeased(input: IngestInput, flat: Flat, now: number): LeasedJob[] 
       generation: generation as string,
       previousRunId: previousRunId as string | null,
       rerunOf: null,
+      rerunFrom: null,
       state: "running",
       result: null,
       createdAt: now,
@@ -331,7 +332,7 @@ function unpackLeased(input: IngestInput, flat: Flat, now: number): LeasedJob[] 
       endedAt: null,
       dueAt: null,
     } as const;
-    const memo = { run, event, steps: [], attempts: [], waits: [] };
+    const memo = { run, event, steps: [], attempts: [], waits: [], inputs: {} };
     leased.push({ kind: "run", jobId: pair.runId, fence: fence as number, lostWorkers: 0, memo });
   }
   return leased;

@@ -59,7 +59,7 @@ export function sweepStore(tx: Transaction, input: { max: number; repair: boolea
   }
   if (rescued > 0) tx.known.noteRescue();
   const repaired = input.repair ? connection.run(repairSql, at.now, input.max) : 0;
-  const reaped = connection.run(reapSql, at.windowNow, input.max);
+  const reaped = connection.run(reapSql, at.windowNow(0), input.max);
   return { rescued, repaired, reaped, queued: rescued > 0 || repaired > 0 };
 }
 

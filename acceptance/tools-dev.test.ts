@@ -1,0 +1,3 @@
+import { toolsSuite } from "./tools.suite.ts";
+
+toolsSuite({ mode: "dev", registeredBy: "app" });

@@ -1,0 +1,163 @@
+// npm run bench:server [-- --seconds 6] [--rounds 3]
+// The run of design §7 over HTTP: event in by POST, an app of the official SDK called back, three durable steps, result out.
+// Server, app and load generator are three processes on this machine and share its cores. Checkpoints on and off in turn.
+import { type ChildProcess, fork } from "node:child_process";
+import { Agent, request } from "node:http";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { describeMachine, packageVersion } from "./machine.ts";
+import { keepInFlight, keepInFlightFor, shuffled } from "./measure.ts";
+import { onFreshFile } from "./world.ts";
+
+const { values } = parseArgs({
+  options: { seconds: { type: "string", default: "6" }, rounds: { type: "string", default: "3" } },
+});
+const windowMs = Number(values.seconds) * 1_000;
+const rounds = Number(values.rounds);
+const agent = new Agent({ keepAlive: true, maxSockets: 200 });
+
+interface Round {
+  readonly perSecond: number;
+  readonly p50AloneMs: number;
+  readonly p99AloneMs: number;
+  /** Microseconds of processor time per run, by process. */
+  readonly server: number;
+  readonly app: number;
+  readonly load: number;
+}
+
+const taken: Record<"on" | "off", Round[]> = { on: [], off: [] };
+for (let n = 0; n < rounds; n++) {
+  for (const checkpoints of ["on", "off"] as const) {
+    process.stderr.write(`round ${n + 1} of ${rounds}, checkpoints ${checkpoints}: `);
+    const round = await takeRound(checkpoints);
+    taken[checkpoints].push(round);
+    process.stderr.write(`${Math.round(round.perSecond)} runs/s, alone p50 ${round.p50AloneMs.toFixed(1)} ms\n`);
+  }
+}
+agent.destroy();
+report();
+
+async function takeRound(checkpoints: "on" | "off"): Promise<Round> {
+  return onFreshFile(async (path) => {
+    const host = start("server-host", [`sqlite:${path}`]);
+    const { origin } = await said<{ origin: string }>(host, "origin");
+    const app = start("server-app", [origin, checkpoints]);
+    const { url } = await said<{ url: string }>(app, "url");
+    await post(url, "PUT", { url });
+    const waiting = new Map<string, () => void>();
+    const early = new Set<string>();
+    host.on("message", (message: { ended?: string[] }) => {
+      for (const runId of message.ended ?? []) {
+        const tell = waiting.get(runId);
+        if (tell === undefined) early.add(runId);
+        else tell();
+        waiting.delete(runId);
+      }
+    });
+    let sent = 0;
+    const one = async () => {
+      const body = await post(`${origin}/e/bench?decisions=1`, "POST", {
+        name: "bench/run",
+        data: { n: shuffled(sent++) },
+      });
+      const { decisions } = JSON.parse(body) as { decisions: { runId: string }[] };
+      const { runId } = decisions[0]!;
+      if (early.delete(runId)) return;
+      await new Promise<void>((resolve) => waiting.set(runId, resolve));
+    };
+    try {
+      await keepInFlight(20, 500, one);
+      const before = await cpuOf(host, app);
+      const sentBefore = sent;
+      const loaded = await keepInFlightFor(100, { warmUpMs: 2_000, windowMs }, one);
+      const after = await cpuOf(host, app);
+      const runs = sent - sentBefore;
+      const alone = await keepInFlight(1, 300, one);
+      if (early.size > 0)
+        throw new Error(`runs ended that nobody sent, or badly: ${[...early].slice(0, 3).join(", ")}`);
+      return {
+        perSecond: loaded.perSecond,
+        p50AloneMs: alone.p50Ms,
+        p99AloneMs: alone.p99Ms,
+        server: (after.server - before.server) / runs,
+        app: (after.app - before.app) / runs,
+        load: (after.load - before.load) / runs,
+      };
+    } finally {
+      for (const child of [app, host]) {
+        child.send("stop");
+        await new Promise((resolve) => child.once("exit", resolve));
+      }
+    }
+  });
+}
+
+function start(program: string, args: readonly string[]): ChildProcess {
+  const own = fileURLToPath(import.meta.url);
+  const file = own.replace(/server\.(\w+)$/, `${program}.$1`);
+  return fork(file, args, { stdio: ["ignore", "inherit", "inherit", "ipc"] });
+}
+
+function said<T>(child: ChildProcess, key: string): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const hear = (message: Record<string, unknown>) => {
+      if (!(key in message)) return;
+      child.off("message", hear);
+      resolve(message as T);
+    };
+    child.on("message", hear);
+    child.once("exit", (code) => reject(new Error(`a process of the bench ended with ${code}`)));
+  });
+}
+
+async function cpuOf(host: ChildProcess, app: ChildProcess): Promise<{ server: number; app: number; load: number }> {
+  const total = ({ user, system }: NodeJS.CpuUsage) => user + system;
+  const ask = async (child: ChildProcess) => {
+    child.send("cpu");
+    return total((await said<{ cpu: NodeJS.CpuUsage }>(child, "cpu")).cpu);
+  };
+  return { server: await ask(host), app: await ask(app), load: total(process.cpuUsage()) };
+}
+
+function post(url: string, method: string, value: unknown): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const body = JSON.stringify(value);
+    const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(body) };
+    const outgoing = request(url, { method, agent, headers }, (response) => {
+      let text = "";
+      response.setEncoding("utf8");
+      response.on("data", (chunk) => {
+        text += chunk;
+      });
+      response.on("end", () => {
+        if (response.statusCode === 200) resolve(text);
+        else reject(new Error(`${method} ${url} answered ${response.statusCode}: ${text.slice(0, 300)}`));
+      });
+      response.on("error", reject);
+    });
+    outgoing.on("error", reject);
+    outgoing.end(body);
+  });
+}
+
+function report(): void {
+  const machine = describeMachine();
+  const median = (round: readonly Round[], of: keyof Round): number =>
+    round.map((each) => each[of]).sort((a, b) => a - b)[Math.floor(round.length / 2)]!;
+  console.log(
+    `\n${machine.cpu}, ${machine.cores} cores, Node ${machine.node}, inngest ${packageVersion("node_modules/inngest")}, ${machine.commit}, ${machine.takenAt}`,
+  );
+  console.log(
+    "A run is event in over HTTP, three durable steps in an app of the official SDK, result out. Medians of rounds.\n",
+  );
+  console.log("checkpoints  runs/s, 100 in flight  alone p50 / p99 ms  processor µs per run: server, app (SDK), load");
+  for (const checkpoints of ["on", "off"] as const) {
+    const round = taken[checkpoints];
+    const alone = `${median(round, "p50AloneMs").toFixed(1)} / ${median(round, "p99AloneMs").toFixed(1)}`;
+    const cpu = (["server", "app", "load"] as const).map((each) => Math.round(median(round, each))).join(", ");
+    console.log(
+      `${checkpoints.padEnd(11)}  ${Math.round(median(round, "perSecond")).toLocaleString("en-US").padStart(21)}  ${alone.padStart(18)}  ${cpu}`,
+    );
+  }
+}

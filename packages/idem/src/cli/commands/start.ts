@@ -1,0 +1,69 @@
+// idem start: a server for others. It asks for keys, and does not start without.
+import type { Command, Context } from "../command.ts";
+import { givenSettings, runServer, serverOptions } from "../run-server.ts";
+
+export const start: Command = {
+  name: "start",
+  summary: "run a server that asks for keys, for apps in production",
+  usage:
+    "[--event-key <key>] [--signing-key <key>] [-u <url>] [--host <127.0.0.1>] [--port <8288>] [--store <sqlite:path>]",
+  words: { min: 0, max: 0 },
+  options: {
+    "event-key": {
+      value: "key",
+      isMany: true,
+      help: "what senders of events show; IDEM_EVENT_KEY (several: comma between them) unless given; may be repeated",
+    },
+    "signing-key": {
+      value: "key",
+      isMany: true,
+      help: "what apps and this server sign with; IDEM_SIGNING_KEY unless given; the first signs, all are accepted",
+    },
+    password: {
+      value: "text",
+      help: "what people show as HTTP Basic; IDEM_PASSWORD unless given; needed beyond loopback",
+    },
+    "allow-host": {
+      value: "host",
+      isMany: true,
+      help: "a host apps may live on although its address is private; may be repeated",
+    },
+    ...serverOptions,
+    store: { value: "sqlite:<path>", help: "where facts live; IDEM_STORE, else sqlite:.idem/server.db, unless given" },
+  },
+  details: [
+    'Make each key with `openssl rand -hex 32`. A key is for the environment "default"; `staging=<key>` is for that one.',
+    "INNGEST_EVENT_KEY and INNGEST_SIGNING_KEY are read where those of Idem are not set. The environment is the better place",
+    "for secrets: a command line is seen by every user of the machine.",
+  ],
+  examples: [
+    "idem start",
+    "idem start --host 0.0.0.0 -u https://shop.example/api/inngest",
+    "idem start --allow-host shop.internal -u http://shop.internal:3000/api/inngest",
+  ],
+  async run(context) {
+    const password = context.options.password ?? context.io.env("IDEM_PASSWORD");
+    const settings = {
+      ...givenSettings(context, ".idem/server.db"),
+      mode: "start" as const,
+      eventKeys: keysOf(context, "event-key", "EVENT_KEY"),
+      signingKeys: keysOf(context, "signing-key", "SIGNING_KEY"),
+      allowHosts: context.lists["allow-host"] ?? [],
+      ...(password === undefined ? {} : { password }),
+    };
+    return runServer(context, settings, ({ origin }) => [
+      "Connect an app by starting it with the keys given to this server, and",
+      `  INNGEST_DEV=0 INNGEST_BASE_URL=${origin}`,
+    ]);
+  },
+};
+
+function keysOf({ lists, io }: Context, option: string, variable: string): readonly string[] {
+  const given = lists[option];
+  if (given !== undefined) return given;
+  const text = io.env(`IDEM_${variable}`) ?? io.env(`INNGEST_${variable}`) ?? "";
+  return text
+    .split(",")
+    .map((key) => key.trim())
+    .filter((key) => key !== "");
+}

@@ -1,0 +1,121 @@
+// A server in the foreground: a screen that says how to use it, then a line for what happens, until somebody stops it.
+import { relative as relativePath, resolve } from "node:path";
+import { readPackageText } from "../platform/package-files.ts";
+import type { RunningServer } from "../server/start-server.ts";
+import type { ServerSettings } from "../server/world.ts";
+import type { Context, Option } from "./command.ts";
+import { exitCodes, usage } from "./exit.ts";
+import { printable } from "./printable.ts";
+import { serverLog } from "./server-log.ts";
+
+/** Options of both ways to run a server. */
+export const serverOptions: Readonly<Record<string, Option>> = {
+  port: { value: "8288", short: "p", help: "the port to listen on; 0 for any free one" },
+  host: { value: "127.0.0.1", help: "the address to listen on" },
+  "sdk-url": {
+    value: "url",
+    short: "u",
+    isMany: true,
+    help: "the serve URL of an app, registered once it answers; may be repeated",
+  },
+  "retry-interval": { value: "seconds", help: "between attempts, instead of the usual growing pauses" },
+  "runs-in-flight": { value: "100", help: "how many runs are executed at once, per environment" },
+};
+
+export function givenSettings(context: Context, storePath: string): Partial<ServerSettings> {
+  const { options, lists, io } = context;
+  const store = options.store ?? io.env("IDEM_STORE") ?? `sqlite:${storePath}`;
+  return {
+    store: absoluteStore(store, io.cwd),
+    sdkUrls: lists["sdk-url"] ?? [],
+    ...(options.host === undefined ? {} : { host: options.host }),
+    ...numberOf(context, "port", "port", { min: 0, max: 65_535, isWhole: true, scale: 1 }),
+    ...numberOf(context, "retry-interval", "retryIntervalMs", { min: 0, max: 86_400, isWhole: false, scale: 1_000 }),
+    ...numberOf(context, "runs-in-flight", "runsInFlight", { min: 1, max: 10_000, isWhole: true, scale: 1 }),
+  };
+}
+
+function numberOf(
+  { options }: Context,
+  name: string,
+  setting: "port" | "retryIntervalMs" | "runsInFlight",
+  { min, max, isWhole, scale }: { min: number; max: number; isWhole: boolean; scale: number },
+): Partial<ServerSettings> {
+  const text = options[name];
+  if (text === undefined) return {};
+  const value = Number(text);
+  const isNumber = (isWhole ? /^\d+$/ : /^\d+(\.\d+)?$/).test(text);
+  if (!isNumber || value < min || value > max) {
+    throw usage(
+      `--${name} is "${printable(text)}"; it must be a ${isWhole ? "whole " : ""}number from ${min} to ${max}.`,
+    );
+  }
+  return { [setting]: value * scale };
+}
+
+/** A file is where the command was given, wherever the process is later. */
+function absoluteStore(address: string, cwd: string): string {
+  const path = address.startsWith("sqlite:") ? address.slice("sqlite:".length) : address;
+  if (path === "" || path === ":memory:" || /^[a-z][a-z0-9+.-]+:/i.test(path)) return address;
+  return `sqlite:${resolve(cwd, path)}`;
+}
+
+export async function runServer(
+  context: Context,
+  settings: Partial<ServerSettings>,
+  connect: (server: RunningServer) => readonly string[],
+): Promise<number> {
+  const { io } = context;
+  // Asked for while it opens, it stops as soon as it can.
+  let stop = () => {};
+  const stopped = new Promise<void>((resolveStop) => {
+    stop = resolveStop;
+  });
+  const ignore = io.onInterrupt(() => stop());
+  try {
+    // Only these two commands need it, and loading it takes longer than the others take altogether.
+    const { startServer } = await import("../server/start-server.ts");
+    const server = await startServer(settings, { platform: io.platform, logger: serverLog(context) });
+    await showScreen(context, server, connect(server));
+    await stopped;
+    context.say("Stopping: what runs is finished. Ctrl-C again ends at once.");
+    await server.close();
+    return exitCodes.ok;
+  } finally {
+    ignore();
+  }
+}
+
+async function showScreen(context: Context, server: RunningServer, connect: readonly string[]): Promise<void> {
+  const { paint } = context;
+  const { settings, apps } = server.world;
+  const { version } = JSON.parse(readPackageText("../package.json")) as { version: string };
+  const known = (await Promise.all([...server.world.engines.keys()].map((env) => apps.list(env)))).flat();
+  const count = known.reduce((sum, { functionCount }) => sum + functionCount, 0);
+  const appNames = known.map(({ app }) => printable(app)).join(", ");
+  const rows: readonly (readonly [string, string])[] = [
+    ["listens", server.origin],
+    ["store", shownStore(settings.store, context.io.cwd)],
+    ["apps", known.length === 0 ? appsAhead(settings) : `${appNames} (${count} functions known from before)`],
+  ];
+  context.say(`${paint.bold(`idem ${settings.mode}`)} ${version}`);
+  context.say("");
+  for (const [name, text] of rows) context.say(`  ${name.padEnd(9)}${text}`);
+  context.say("");
+  for (const line of connect) context.say(`  ${line}`);
+  context.say("");
+  context.say(paint.dim("  Ctrl-C stops."));
+}
+
+function appsAhead({ sdkUrls, discovery }: ServerSettings): string {
+  if (sdkUrls.length > 0) return `waiting for ${sdkUrls.map(printable).join(", ")}`;
+  return discovery
+    ? "looking for them on this machine"
+    : "none yet; an app registers itself, or is given with -u <url>";
+}
+
+function shownStore(address: string, cwd: string): string {
+  if (!address.startsWith("sqlite:/")) return address;
+  const path = relativePath(cwd, address.slice("sqlite:".length));
+  return path.startsWith("..") ? address.slice("sqlite:".length) : path;
+}

@@ -1,0 +1,123 @@
+import { describe, expect, test } from "vitest";
+import { nodePlatform } from "../platform/node-platform.ts";
+import { startServer } from "../server/start-server.ts";
+import { fakeTerminal } from "./fake-terminal.ts";
+import { temporaryFolder } from "./store-world.ts";
+
+const keys = { IDEM_EVENT_KEY: "one,two", IDEM_SIGNING_KEY: "staging=aabb, signkey-prod-ccdd" };
+
+/** Runs a server's command until `use` is done with it, then asks it to stop. */
+async function during(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  use: (origin: string, written: { readonly out: string; readonly err: string }) => Promise<void>,
+): Promise<{ readonly code: number; readonly out: string }> {
+  const terminal = fakeTerminal({ cwd: temporaryFolder(), platform: nodePlatform, env });
+  const code = terminal.run(...args, "--port", "0", "--store", "memory:");
+  await expect.poll(() => /Ctrl-C stops/.test(terminal.written.out) || terminal.written.err !== "").toBe(true);
+  const origin = /listens +(\S+)/.exec(terminal.written.out)?.[1] ?? "";
+  try {
+    await use(origin, terminal.written);
+  } finally {
+    terminal.interrupt();
+  }
+  return { code: await code, out: terminal.written.out };
+}
+
+const post = (body: unknown): RequestInit => ({
+  method: "POST",
+  headers: { "content-type": "application/json" },
+  body: JSON.stringify(body),
+});
+
+describe("idem dev", () => {
+  const quiet = ["dev", "--no-discovery", "--no-poll"];
+
+  test("says where it listens and how to connect, serves, and stops when asked", async () => {
+    const { code, out } = await during(quiet, {}, async (origin, { out }) => {
+      expect(origin).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+      expect(out).toContain(`INNGEST_DEV=${origin}`);
+      expect(out).toContain("store    memory:");
+      expect(await (await fetch(`${origin}/health`)).json()).toEqual({ status: 200, message: "OK" });
+      const sent = await fetch(`${origin}/e/NO_EVENT_KEY_SET`, post([{ name: "a/b" }]));
+      expect(await sent.json()).toMatchObject({ status: 200 });
+    });
+    expect(code).toBe(0);
+    expect(out).toContain("Stopping");
+  });
+
+  test("an app that does not answer yet is waited for, with a line that says why", async () => {
+    const args = [...quiet, "-u", "http://127.0.0.1:9/api/inngest", "--sdk-url", "http://127.0.0.1:9/other"];
+    await during(args, {}, async (_, written) => {
+      expect(written.out).toContain("waiting for http://127.0.0.1:9/api/inngest, http://127.0.0.1:9/other");
+      await expect.poll(() => written.out).toMatch(/warn .*127\.0\.0\.1:9|warn .*localhost:9/);
+    });
+  });
+
+  test("beyond loopback it warns that nobody is asked for a key", async () => {
+    await during([...quiet, "--host", "0.0.0.0"], {}, async (_, { err }) => {
+      expect(err).toContain("dev asks for no key");
+    });
+  });
+
+  test.each([
+    [["--port", "70000"], "--port"],
+    [["--port", "-1"], "--port"],
+    [["--retry-interval", "soon"], "--retry-interval"],
+    [["--runs-in-flight", "0"], "--runs-in-flight"],
+    [["-u", "localhost:3000"], "sdkUrls"],
+    [["--nonsense"], "--nonsense"],
+  ])("%j is refused and nothing is opened", async (args, named) => {
+    const terminal = fakeTerminal({ cwd: temporaryFolder(), platform: nodePlatform });
+    expect(await terminal.run("dev", "--store", "memory:", ...args)).toBe(2);
+    expect(terminal.written.err).toContain(named);
+  });
+
+  test("a port that is taken is refused with what to do", async () => {
+    const settings = { port: 0, store: "memory:", discovery: false, poll: false };
+    const server = await startServer(settings);
+    const terminal = fakeTerminal({ cwd: temporaryFolder(), platform: nodePlatform });
+    expect(await terminal.run(...quiet, "--store", "memory:", "--port", String(server.port))).toBe(1);
+    expect(terminal.written.err).toContain("--port 0 takes any free one");
+    await server.close();
+  });
+});
+
+describe("idem start", () => {
+  test("takes several keys from its surroundings, each for its environment", async () => {
+    const { code } = await during(["start"], keys, async (origin) => {
+      for (const [key, status] of [
+        ["one", 200],
+        ["two", 200],
+        ["three", 401],
+      ] as const) {
+        expect((await fetch(`${origin}/e/${key}`, post({ name: "a/b" }))).status).toBe(status);
+      }
+      const runs = (token: string) => fetch(`${origin}/api/runs`, { headers: { authorization: `Bearer ${token}` } });
+      expect((await runs("aabb")).status).toBe(200);
+      expect((await runs("ccdd")).status).toBe(200);
+      expect((await runs("eeff")).status).toBe(401);
+    });
+    expect(code).toBe(0);
+  });
+
+  test("keys of Inngest's names are taken where Idem's are not set, and options win over both", async () => {
+    const env = { INNGEST_EVENT_KEY: "theirs", INNGEST_SIGNING_KEY: "aabb" };
+    await during(["start", "--event-key", "given", "--event-key", "also"], env, async (origin) => {
+      expect((await fetch(`${origin}/e/also`, post({ name: "a/b" }))).status).toBe(200);
+      expect((await fetch(`${origin}/e/theirs`, post({ name: "a/b" }))).status).toBe(401);
+    });
+  });
+
+  test.each([
+    [{}, [], "openssl rand -hex 32"],
+    [{ IDEM_EVENT_KEY: "a" }, [], "a signing key"],
+    [keys, ["--host", "0.0.0.0"], "IDEM_PASSWORD"],
+    [keys, ["--signing-key", "xyz"], "hexadecimal"],
+  ])("with %j and %j it refuses to start and says what to set", async (env, args, words) => {
+    const terminal = fakeTerminal({ cwd: temporaryFolder(), platform: nodePlatform, env });
+    expect(await terminal.run("start", "--store", "memory:", "--port", "0", ...args)).toBe(2);
+    expect(terminal.written.err).toContain(words);
+    expect(terminal.written.err).not.toContain("xyz");
+  });
+});

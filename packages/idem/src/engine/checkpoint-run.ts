@@ -1,0 +1,55 @@
+// Steps an app reports while it is being called, so that they are safe before it goes on (inngest-protocol §13).
+//
+//   the call this report belongs to │ is the one under way │ was followed by another │ its run has ended
+//   ────────────────────────────────┼──────────────────────┼─────────────────────────┼──────────────────
+//   answer                          │ recorded             │ stale: stop             │ stale: stop
+//
+// A report that arrives twice finds its own facts. One whose step has another outcome already is stale too: its code goes on
+// with a value that is not the one that counts.
+import { stepsDone } from "../execute/call-remote.ts";
+import { errors } from "../model/errors.ts";
+import { isEnded } from "../model/run.ts";
+import type { WireOp } from "../protocol/wire-ops.ts";
+import type { Store } from "../store/store.ts";
+import type { Worker } from "./worker.ts";
+
+export interface CheckpointOf {
+  readonly worker: Worker;
+  readonly store: Store;
+  readonly env: string;
+  readonly now: () => number;
+}
+
+/** Resolves once everything reported is durable; throws CHECKPOINT_STALE when the app must stop. */
+export async function checkpointRun(
+  { worker, store, env, now }: CheckpointOf,
+  runId: string,
+  generation: number | null,
+  ops: readonly WireOp[],
+): Promise<void> {
+  const stale = (why: string) => errors.CHECKPOINT_STALE({ runId, why });
+  const dispatch = worker.activeDispatch(runId);
+  if (dispatch === null) {
+    const run = await store.reads.run(env, runId);
+    if (run === null) throw errors.RUN_UNKNOWN({ runId });
+    throw stale(isEnded(run.state) ? `it is ${run.state}` : "another call of it has begun, or is about to");
+  }
+  const { pass, fence } = dispatch;
+  if (generation !== null && generation !== fence) throw stale("a newer call of it has begun");
+  const strange = ops.find(({ op }) => !reportable.has(op));
+  if (strange !== undefined) {
+    throw errors.REPLY_INVALID({ why: `a checkpoint cannot carry "${strange.op}" (step "${strange.name}")` });
+  }
+  const done = stepsDone(ops, pass, now());
+  const fresh = done.filter(({ stepId }) => pass.memo.get(stepId) === undefined);
+  const isSame = done.every(({ stepId, outcome }) => {
+    const known = pass.memo.get(stepId);
+    return known === undefined || known.outcome.json === outcome.json;
+  });
+  if (fresh.length > 0 && !(await pass.record(fresh))) throw stale("it was taken up elsewhere");
+  if (!isSame) throw stale("a step in it already has another outcome");
+  if (pass.isDraining) throw stale("this server is stopping; the step is recorded and another process goes on");
+}
+
+// "planned" only says that a step has begun.
+const reportable: ReadonlySet<WireOp["op"]> = new Set(["ran", "planned", "defer", "defer-abort", "nothing"]);

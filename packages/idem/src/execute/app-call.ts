@@ -1,0 +1,46 @@
+// One call to the app that has a run's code: the memo goes out, the answer comes back in our words.
+
+import { functionUuid } from "../model/function-uuid.ts";
+import type { Step } from "../model/step.ts";
+import { type CallReply, readCallReply } from "../protocol/call-reply.ts";
+import { writeCallRequest } from "../protocol/call-request.ts";
+import type { RemoteRun } from "./call-remote.ts";
+import { AppUnreachableError } from "./remote.ts";
+
+type Answer = Exclude<CallReply, { kind: "not-the-app" }>;
+
+export class AppCall {
+  private readonly eventJson: string;
+  private readonly functionId: string;
+  /** Which the app speaks; it says so with its first answer. */
+  private version = -1;
+
+  constructor(private readonly run: RemoteRun) {
+    this.eventJson = JSON.stringify({ user: {}, ...run.event });
+    this.functionId = functionUuid(run.destination.env, run.destination.fn);
+  }
+
+  /** `target` null asks for whatever comes next; `attempt` is counted from 0. */
+  async ask(target: string | null, steps: readonly Step[], attempt: number, planOnly: boolean): Promise<Answer> {
+    const { pass, ports, runId, destination, code } = this.run;
+    const stepId = target ?? "step";
+    const call = { runId, stepId, planOnly, requestId: ports.newId(), ...ports.dispatch };
+    const body = writeCallRequest({
+      ...call,
+      event: this.eventJson,
+      steps,
+      inputs: this.run.inputs,
+      version: this.version,
+      functionId: this.functionId,
+      env: destination.env,
+      attempt,
+      maxAttempts: this.run.maxAttempts,
+      destination,
+    });
+    const answer = await code.remote.call({ ...call, fn: destination.fn, body, signal: pass.signal });
+    const reply = readCallReply(answer);
+    if (reply.kind === "not-the-app") throw new AppUnreachableError(`The app could not be reached: ${reply.why}`);
+    if (reply.kind === "ops" || reply.kind === "returned") this.version = reply.version;
+    return reply;
+  }
+}

@@ -1,0 +1,37 @@
+// Work a run put off until its end: one event for each, in the commit that ends the run, whatever its end is
+// (inngest-protocol §11, §16). Its id comes from the step, so a rerun's deferred work is recognised as the same.
+import { type DestinationOf, destinationKey } from "../dedup/destination-key.ts";
+import { fromJson } from "../model/json.ts";
+import type { Step } from "../model/step.ts";
+import { dayMs } from "../model/window.ts";
+import type { NewEvent } from "../store/store.ts";
+
+// What one run may put off (inngest-features §9).
+export const defersMax = 20;
+
+export function deferredEvents(
+  steps: readonly Step[],
+  run: DestinationOf & { readonly runId: string },
+  made: { readonly newId: () => string; readonly now: number },
+): NewEvent[] {
+  const aborted = new Set(
+    steps.filter(({ kind }) => kind === "defer-abort").map(({ outcome }) => (fromJson(outcome.json) as any)?.target),
+  );
+  return steps
+    .filter(({ kind, stepId }) => kind === "defer" && !aborted.has(stepId))
+    .slice(0, defersMax)
+    .map(({ name, repeat, outcome }) => {
+      const { function: slug, input, meta } = fromJson(outcome.json) as Record<string, any>;
+      const about = { fn_slug: slug, parent_fn_slug: run.fn, parent_run_id: run.runId };
+      return {
+        id: made.newId(),
+        callerId: destinationKey(run, name, repeat),
+        windowMs: dayMs,
+        name: "inngest/deferred.schedule",
+        data: JSON.stringify({ ...(typeof input === "object" ? input : { input }), _inngest: about }),
+        ts: made.now,
+        extra: meta === null || meta === undefined ? null : JSON.stringify({ meta }),
+        sourceRunId: run.runId,
+      };
+    });
+}

@@ -1,0 +1,77 @@
+// What a pass writes. Each answer is taken in before anybody hears of it: recorded outcomes go to the code, a lost run closes
+// the pass.
+import type { Step } from "../model/step.ts";
+import type { AdvanceAnswer } from "../store/store.ts";
+import { CommitQueue } from "./commit-queue.ts";
+import type { PassState } from "./pass-state.ts";
+import type { Patch, RunPorts } from "./ports.ts";
+
+export type Advanced = Extract<AdvanceAnswer, { kind: "advanced" }>;
+
+export class PassCommits {
+  /** Whether an outcome was recorded since the pass began: code between steps then has its attempts back. */
+  progressed = false;
+  private readonly queue = new CommitQueue((patch) => this.commitTogether(patch));
+
+  constructor(
+    private readonly ports: Pick<RunPorts, "advance" | "point">,
+    private readonly state: PassState,
+    private readonly onCommitted: () => void,
+  ) {}
+
+  /** Resolves once the patch is committed and its outcomes are on their way to the code. */
+  async commit(patch: Patch): Promise<void> {
+    this.state.enter();
+    await this.queue.add(patch);
+    this.state.leave();
+    this.onCommitted();
+  }
+
+  /** Writes down new waits and failed attempts while something else goes on. */
+  flush(): void {
+    const unsaved = this.state.unsaved.take();
+    if (unsaved === null) return;
+    void this.commit({ ...unsaved, next: { kind: "continue", collect: false } });
+  }
+
+  take(steps: readonly Step[], seen: number): void {
+    const { handOut, memo } = this.state;
+    if (handOut.take(steps)) this.progressed = true;
+    memo.seen = Math.max(memo.seen, seen);
+  }
+
+  /** One patch, past those that wait their turn. Null when the pass is over. */
+  async send(patch: Patch): Promise<Advanced | null> {
+    const { state } = this;
+    let answer: AdvanceAnswer;
+    try {
+      answer = await this.ports.advance(patch, state.memo.seen);
+    } catch (error) {
+      state.close({ kind: "broken", error });
+      return null;
+    }
+    if (state.isClosed) return null;
+    if (answer.kind === "advanced") return answer;
+    state.giveUp(answer.kind === "ended" ? `the run is ${answer.state}` : "another worker has the run");
+    return null;
+  }
+
+  private async commitTogether(patch: Patch): Promise<void> {
+    const answer = await this.send(patch);
+    if (answer === null) return;
+    const steps = patch.steps ?? [];
+    if (steps.length > 0) {
+      const after = this.ports.point("step:after-commit");
+      if (after !== undefined) await after;
+      if (this.state.isClosed) return;
+    }
+    const own = steps.map((step, i) => ({
+      ...step,
+      outcome: answer.outcomes[i]!,
+      // Without waits nothing else is recorded, and the order of answers is the order of recording.
+      stamp: answer.stamps?.[i] ?? this.state.memo.lastStamp,
+      worker: null,
+    }));
+    this.take([...own, ...answer.news], answer.seen);
+  }
+}

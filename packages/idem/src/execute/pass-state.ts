@@ -1,0 +1,72 @@
+// What the parts of one pass share: what is known of the run, what is under way, and whether the pass is over.
+import type { RunMemo } from "../store/store.ts";
+import { HandOut } from "./hand-out.ts";
+import { Memo } from "./memo.ts";
+import type { Op } from "./operation.ts";
+import type { PassResult, RunPorts } from "./ports.ts";
+import { Unsaved } from "./unsaved.ts";
+
+export class PassState {
+  readonly closed: Promise<PassResult>;
+  isClosed = false;
+  readonly memo: Memo;
+  readonly handOut: HandOut;
+  readonly unsaved = new Unsaved();
+  /** Attempts and commits that must be over before the run may be given back. */
+  running = 0;
+  /** Of these: attempts. */
+  attempting = 0;
+  private tellClosed!: (result: PassResult) => void;
+  private whenIdle: (() => void)[] = [];
+  /** Made when somebody asks for its signal: most steps never do. */
+  private abort: AbortController | null = null;
+
+  constructor(memo: RunMemo, ports: Pick<RunPorts, "stepId" | "soon">, onHandedOut: () => void) {
+    this.memo = new Memo(memo, ports.stepId);
+    this.handOut = new HandOut(this.memo, ports.soon, onHandedOut);
+    this.closed = new Promise((resolve) => {
+      this.tellClosed = resolve;
+    });
+  }
+
+  get open(): Map<string, Op> {
+    return this.handOut.open;
+  }
+
+  /** Aborts when the run is cancelled or lost. */
+  get signal(): AbortSignal {
+    this.abort ??= new AbortController();
+    return this.abort.signal;
+  }
+
+  close(result: PassResult): void {
+    if (this.isClosed) return;
+    this.isClosed = true;
+    this.handOut.stop();
+    if (this.running > 0) this.abort?.abort(new Error(result.kind === "lost" ? result.why : "the run is over"));
+    this.tellClosed(result);
+  }
+
+  giveUp(why: string): void {
+    this.close({ kind: "lost", why });
+  }
+
+  enter(): void {
+    this.running++;
+  }
+
+  leave(): void {
+    this.running--;
+    if (this.running > 0) return;
+    for (const resolve of this.whenIdle.splice(0)) resolve();
+  }
+
+  /** Resolves once no attempt and no commit is under way. */
+  idle(): Promise<void> {
+    if (this.running === 0 || this.isClosed) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.whenIdle.push(resolve);
+      void this.closed.then(() => resolve());
+    });
+  }
+}

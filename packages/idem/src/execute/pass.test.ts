@@ -1,0 +1,72 @@
+import { expect, test } from "vitest";
+import type { RunMemo } from "../store/store.ts";
+import { Pass } from "./pass.ts";
+import type { Patch, RunPorts } from "./ports.ts";
+
+const limits = { stepsMax: 10, stepBytesMax: 1_000, runBytesMax: 1_000 };
+
+/** A pass over a step that failed once, on a node that knows the store's clock to be between two times. */
+function failedOnce({ retryAt, reached, now }: { retryAt: number; reached: number; now: number }) {
+  let entered = 0;
+  const patches: Patch[] = [];
+  const ports = {
+    now: () => now,
+    reached: () => reached,
+    stepId: (name: string) => name,
+    soon: (run: () => void) => queueMicrotask(run),
+    timer: () => ({ cancel() {} }),
+    point: () => undefined,
+    isHeld: () => true,
+    advance: async (patch: Patch) => {
+      patches.push(patch);
+      const outcomes = (patch.steps ?? []).map(({ outcome }) => outcome);
+      return {
+        kind: "advanced",
+        now,
+        outcomes,
+        ingested: null,
+        seen: 0,
+        news: [],
+        stamps: null,
+        leased: false,
+        woken: [],
+      };
+    },
+  } as unknown as RunPorts;
+  const failure = { stepId: "s", name: "s", attempt: 1, error: "{}", startedAt: 0, endedAt: 0, retryAt, stamp: 1 };
+  const memo = {
+    run: { id: "r" },
+    steps: [],
+    attempts: [{ ...failure, worker: "w" }],
+    waits: [],
+  } as unknown as RunMemo;
+  const pass = new Pass(ports, memo, limits, {
+    attemptsMax: 4,
+    backoff: null,
+    deadlineAt: null,
+    around: (_, run) => run(),
+  });
+  const run = async () => {
+    entered++;
+    return { json: "1" };
+  };
+  return {
+    pass,
+    patches,
+    enteredCount: () => entered,
+    step: pass.request("run", "s", () => ({ kind: "attempt", run })),
+  };
+}
+
+test("a retry planned elsewhere is not early here, though this node's bound of the store's clock is past it", async () => {
+  const { pass, step, patches, enteredCount } = failedOnce({ retryAt: 1_200, reached: 1_199, now: 1_900 });
+  expect(await Promise.race([pass.closed, step])).toEqual({ kind: "suspended", dueAt: 1_200 });
+  expect(patches.map(({ next }) => next)).toEqual([{ kind: "suspend", dueAt: 1_200 }]);
+  expect(enteredCount()).toBe(0);
+});
+
+test("a retry begins at the time the store has surely reached", async () => {
+  const { step, enteredCount } = failedOnce({ retryAt: 1_200, reached: 1_200, now: 1_900 });
+  expect(await step).toBe(1);
+  expect(enteredCount()).toBe(1);
+});

@@ -1,0 +1,87 @@
+// Waits an app asks for, as the store keeps them (inngest-protocol §11, §15).
+import { destinationKey } from "../dedup/destination-key.ts";
+import { durationMsMax, parseDuration, parseInstant } from "../model/duration.ts";
+import { errors } from "../model/errors.ts";
+import { noValue, type Outcome } from "../model/outcome.ts";
+import { serializeError } from "../model/user-errors.ts";
+import type { WireOp } from "../protocol/wire-ops.ts";
+import type { RemoteRun } from "./call-remote.ts";
+import type { PlannedWait } from "./ports.ts";
+
+export type WaitOp = Extract<WireOp, { op: "sleep" | "wait-for-event" | "wait-for-signal" | "invoke" }>;
+
+export function planWait(op: WaitOp, run: Pick<RemoteRun, "ports" | "destination" | "limits">): PlannedWait {
+  const { ports, destination, limits } = run;
+  const { stepId, name, repeat } = op;
+  const base = { stepId, name, repeat };
+  const now = ports.now();
+  switch (op.op) {
+    case "sleep":
+      return {
+        kind: "ready",
+        wait: { ...base, kind: "time", stepKind: "sleep", timeoutAt: timeOf(op.until, name, now), onTimeout: noValue },
+      };
+    case "wait-for-event":
+      if (op.if !== null) ports.checkExpression(op.if);
+      return {
+        kind: "ready",
+        wait: {
+          ...base,
+          kind: "event",
+          stepKind: "wait-for-event",
+          timeoutAt: timeOf(op.timeout, name, now),
+          onTimeout: noValue,
+          eventName: op.event,
+          path: "",
+          value: "",
+          rest: op.if,
+        },
+      };
+    case "wait-for-signal":
+      return {
+        kind: "ready",
+        wait: {
+          ...base,
+          kind: "signal",
+          stepKind: "wait-for-signal",
+          timeoutAt: timeOf(op.timeout, name, now),
+          onTimeout: noValue,
+          signal: op.signal,
+          onTaken: op.replaces ? "replace" : failure(errors.SIGNAL_TAKEN({ signal: op.signal })),
+        },
+      };
+    case "invoke": {
+      const timedOut = errors.INVOKE_TIMED_OUT({ step: name, function: op.function });
+      return {
+        kind: "invoke",
+        wait: {
+          ...base,
+          kind: "run",
+          stepKind: "invoke",
+          timeoutAt: op.timeout === null ? now + limits.invokeTimeoutMs : timeOf(op.timeout, name, now),
+          // The name SDKs know it by.
+          onTimeout: failure(Object.assign(new Error(timedOut.message), { name: "InngestInvokeTimeoutError" })),
+        },
+        invoke: {
+          function: op.function,
+          event: ports.acceptInvoked({ function: op.function, data: op.data, v: op.v }),
+          stepKey: destinationKey(destination, name, repeat),
+          runId: ports.newId(),
+        },
+      };
+    }
+  }
+}
+
+/** A duration or an instant; nothing, and what is past, is now. */
+function timeOf(text: string, step: string, now: number): number {
+  if (text === "") return now;
+  const where = `step "${step}"`;
+  const at = /^\d{4}-\d\d/.test(text) ? parseInstant(text, where) : now + parseDuration(text, where);
+  if (at - now > durationMsMax) {
+    throw errors.STEP_INVALID({ step, why: "it would wait longer than the 366 days allowed" });
+  }
+  return Math.max(at, now);
+}
+
+const failure = (error: Error): Outcome => ({ kind: "error", json: serializeError(error) });

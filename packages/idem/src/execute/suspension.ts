@@ -1,0 +1,107 @@
+// When nothing runs and something is blocked or waiting, the run is given back and the code forgotten; while something runs, a
+// timer looks after what is blocked or waiting beside it.
+import type { Timer } from "../platform/platform.ts";
+import { earliest, nextLook, nextRetryAt } from "./next-look.ts";
+import type { Op } from "./operation.ts";
+import type { PassCommits } from "./pass-commits.ts";
+import type { PassState } from "./pass-state.ts";
+import type { RunPorts } from "./ports.ts";
+
+/** What the pass still does itself. */
+export interface Suspendable {
+  /** Not later than this the run is looked at again. */
+  readonly deadlineAt: number | null;
+  readonly mayStart: () => boolean;
+  /** Operations the code has begun and nobody has looked at yet. */
+  readonly hasFound: () => boolean;
+  readonly start: () => void;
+  readonly startAttempt: (op: Op) => void;
+  readonly poke: () => void;
+}
+
+export class Suspension {
+  /** The run is being given back. */
+  isUnderWay = false;
+  private isPlanned = false;
+  private timer: Timer | null = null;
+
+  constructor(
+    private readonly ports: Pick<RunPorts, "soon" | "timer" | "point" | "reached">,
+    private readonly state: PassState,
+    private readonly commits: PassCommits,
+    private readonly pass: Suspendable,
+  ) {
+    void state.closed.then(() => this.timer?.cancel());
+  }
+
+  /** Looks, soon, whether there is nothing left to do but to wait. */
+  plan(): void {
+    if (this.isPlanned || this.state.isClosed) return;
+    this.isPlanned = true;
+    this.ports.soon(() => {
+      this.isPlanned = false;
+      this.check();
+    });
+  }
+
+  /** The same, if something open is neither being attempted nor on its way to the code. */
+  planIfBlocked(): void {
+    if (this.state.open.size > this.state.attempting) this.plan();
+  }
+
+  private check(): void {
+    const { handOut, open, attempting, running } = this.state;
+    if (!this.pass.mayStart()) return;
+    if (handOut.pending > 0 || this.pass.hasFound() || open.size === attempting) return;
+    if (running === 0) {
+      void this.suspend();
+      return;
+    }
+    this.commits.flush();
+    this.armTimer();
+  }
+
+  private async suspend(): Promise<void> {
+    const { state, commits, pass, ports } = this;
+    this.isUnderWay = true;
+    state.enter();
+    const dueAt = earliest([pass.deadlineAt, nextRetryAt(state.open)]);
+    const unsaved = state.unsaved.take() ?? {};
+    const before = ports.point("suspend:before-commit");
+    if (before !== undefined) await before;
+    const answer = await commits.send({ ...unsaved, next: { kind: "suspend", dueAt } });
+    if (answer !== null) {
+      const after = ports.point("suspend:after-commit");
+      if (after !== undefined) await after;
+    }
+    this.isUnderWay = false;
+    state.leave();
+    if (answer === null) return;
+    if (!answer.leased) {
+      state.close({ kind: "suspended", dueAt: earliest([dueAt, ...state.memo.timeouts]) });
+      return;
+    }
+    commits.take(answer.news, answer.seen);
+    if (pass.hasFound()) pass.start();
+    this.plan();
+  }
+
+  /** While attempts run, blocked siblings and finished sleeps need not wait for them. */
+  private armTimer(): void {
+    const { state, pass, ports } = this;
+    this.timer?.cancel();
+    this.timer = null;
+    const now = ports.reached();
+    const look = nextLook(state.open, state.memo, now);
+    if (look === null) return;
+    this.timer = ports.timer(Math.max(0, look.at - now), () => {
+      this.timer = null;
+      if (!pass.mayStart()) return;
+      for (const op of state.open.values()) {
+        if (op.blockedUntil !== null && op.blockedUntil <= ports.reached()) pass.startAttempt(op);
+      }
+      if (look.waitsOpen) pass.poke();
+      this.plan();
+    });
+  }
+}

@@ -1,0 +1,53 @@
+/**
+ * Functions for an Idem server to call, as a Fastify route handler. Fastify reads bodies itself, up to its own `bodyLimit` of
+ * 1 MiB: raise it on the route if runs carry more.
+ *
+ * ```ts
+ * app.route({ method: ["GET", "PUT", "POST"], url: "/api/idem", bodyLimit: 32 * 1024 * 1024, handler: serve(idem) });
+ * ```
+ */
+import type { Idem } from "./sdk/client.ts";
+import { appHandler, type ServeOptions } from "./serve/app-handler.ts";
+import { type NodeRequest, type NodeResponse, nodeRequest } from "./serve/node-handler.ts";
+
+export type { ServeOptions } from "./serve/app-handler.ts";
+
+export interface FastifyRequestLike {
+  readonly raw: NodeRequest;
+  readonly body?: unknown;
+}
+
+export interface FastifyReplyLike {
+  readonly raw: Pick<NodeResponse, "writableFinished" | "on">;
+  code(status: number): this;
+  headers(headers: Record<string, string>): this;
+  send(body: string): this;
+}
+
+export type FastifyHandler = (request: FastifyRequestLike, reply: FastifyReplyLike) => Promise<unknown>;
+
+export function serve(idem: Idem<any>, options: ServeOptions = {}): FastifyHandler {
+  const handle = appHandler(idem, options, "fastify");
+  return async (request, reply) => {
+    const gone = new AbortController();
+    reply.raw.on("close", () => {
+      if (!reply.raw.writableFinished) gone.abort();
+    });
+    const { raw, body: parsed } = request;
+    const { method, url, headers, socket } = raw;
+    // What Fastify has read is not in Node's request any more; without a body there is nothing to read either.
+    const given: NodeRequest = {
+      method,
+      url,
+      headers,
+      socket: socket ?? null,
+      body: parsed ?? "",
+      [Symbol.asyncIterator]: () => raw[Symbol.asyncIterator](),
+    };
+    const { status, headers: answered, body } = await handle(nodeRequest(given, gone.signal));
+    return reply
+      .code(status)
+      .headers({ ...answered })
+      .send(body);
+  };
+}

@@ -1,0 +1,80 @@
+// How an app tells a server its functions (inngest-protocol §6.2, §6.4).
+import { defaultWindowMs, type FunctionConfig, type KeyConfig } from "../model/function-config.ts";
+
+export interface FunctionToRegister {
+  readonly fn: string;
+  readonly config: FunctionConfig;
+}
+
+/** One entry of `functions`. `url` is the app's own; what a call adds to it is added here. */
+export function writeFunction({ fn, config }: FunctionToRegister, url: string): object {
+  return {
+    id: fn,
+    name: config.name,
+    triggers: config.triggers.map((trigger) =>
+      "cron" in trigger
+        ? { cron: trigger.cron }
+        : { event: trigger.event, ...(trigger.if === undefined ? {} : { expression: trigger.if }) },
+    ),
+    steps: {
+      step: {
+        id: "step",
+        name: "step",
+        runtime: { type: "http", url: callUrl(url, fn) },
+        // On the wire "attempts" is the number of retries (inngest-protocol §22).
+        retries: { attempts: config.retries },
+      },
+    },
+    ...timeoutsOf(config),
+    ...(config.idempotency === null ? {} : keyOf(config.idempotency)),
+  };
+}
+
+export interface Registration {
+  readonly app: string;
+  readonly url: string;
+  readonly framework: string;
+  readonly sdkVersion: string;
+  readonly deployId: string | null;
+  readonly functions: readonly FunctionToRegister[];
+}
+
+export const capabilities = { trust_probe: "v1" } as const;
+
+export const sdkName = (version: string): string => `idem:v${version}`;
+
+export const writeRegistration = (registration: Registration): object => ({
+  url: registration.url,
+  deployType: "ping",
+  framework: registration.framework,
+  appName: registration.app,
+  sdk: sdkName(registration.sdkVersion),
+  v: "0.1",
+  ...(registration.deployId === null ? {} : { deployId: registration.deployId }),
+  capabilities,
+  functions: registration.functions.map((each) => writeFunction(each, registration.url)),
+});
+
+function callUrl(url: string, fn: string): string {
+  const call = new URL(url);
+  call.searchParams.set("fnId", fn);
+  call.searchParams.set("stepId", "step");
+  return call.href;
+}
+
+function timeoutsOf({ startTimeoutMs, finishTimeoutMs }: FunctionConfig): object {
+  if (startTimeoutMs === null && finishTimeoutMs === null) return {};
+  return {
+    timeouts: {
+      ...(startTimeoutMs === null ? {} : { start: `${startTimeoutMs}ms` }),
+      ...(finishTimeoutMs === null ? {} : { finish: `${finishTimeoutMs}ms` }),
+    },
+  };
+}
+
+/** Text where it is what the wire knows, a key for 24 hours; what an Idem server can do beyond that is said, not left out. */
+function keyOf({ key, windowMs, untilFinished, onFailure, onMissing }: KeyConfig): object {
+  const isPlain = windowMs === defaultWindowMs && !untilFinished && onFailure === "keep" && onMissing === "run";
+  const window = untilFinished ? "until-finished" : windowMs;
+  return { idempotency: isPlain ? key : { key, window, onFailure, onMissing } };
+}

@@ -1,0 +1,106 @@
+// What an app answered to a call, classified (inngest-protocol §9). A 2xx that did not come from an SDK is never a success.
+import { errors, IdemError } from "../model/errors.ts";
+import type { SerializedError } from "../model/user-errors.ts";
+import { errorOf, readOps, type WireOp } from "./wire-ops.ts";
+
+export type CallReply =
+  | { readonly kind: "returned"; readonly json: string; readonly version: number }
+  | {
+      readonly kind: "ops";
+      readonly ops: readonly WireOp[];
+      readonly version: number;
+      readonly noRetry: boolean;
+      readonly retryAfter: string | null;
+    }
+  | {
+      readonly kind: "threw";
+      readonly error: SerializedError;
+      readonly isFinal: boolean;
+      readonly retryAfter: string | null;
+    }
+  /** The app stopped because it was told that its call is out of date. */
+  | { readonly kind: "stale" }
+  /** Nothing that answers there is the app. */
+  | { readonly kind: "not-the-app"; readonly why: string };
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export function readCallReply(answer: Answer): CallReply {
+  const { status, headers } = answer;
+  if (!isSdk(headers)) return { kind: "not-the-app", why: notSdk(answer) };
+  const body = parse(answer.body);
+  if (status === 201) return readStreamed(body, headers);
+  const version = Number(headers["x-inngest-req-version"] ?? 2) === 1 ? 1 : 2;
+  const noRetry = headers["x-inngest-no-retry"] === "true";
+  const retryAfter = headers["retry-after"] ?? null;
+  if (status === 206) {
+    if (body === undefined) throw errors.REPLY_INVALID({ why: "its body is not JSON" });
+    return { kind: "ops", ops: readOps(body), version, noRetry, retryAfter };
+  }
+  if (status === 200) {
+    if (body === undefined) throw errors.REPLY_INVALID({ why: "its body is not JSON" });
+    return { kind: "returned", json: JSON.stringify(body), version };
+  }
+  if (status >= 200 && status < 400) {
+    return { kind: "not-the-app", why: `it answered ${status}, which no SDK does` };
+  }
+  const error = readFailure(body, status);
+  if (error.name === "StaleDispatchError") return { kind: "stale" };
+  if (status === 401) {
+    return {
+      kind: "not-the-app",
+      why: "it did not accept our signature (401): check that both sides have the same signing key",
+    };
+  }
+  return { kind: "threw", error, isFinal: noRetry, retryAfter };
+}
+
+/** A streamed answer is a 201 whose body holds the real one; padding of spaces kept the connection open. */
+function readStreamed(body: unknown, outer: Readonly<Record<string, string>>): CallReply {
+  const { status, headers, body: inner } = (body ?? {}) as Record<string, unknown>;
+  if (typeof status !== "number" || status === 201) {
+    throw errors.REPLY_INVALID({ why: "the streamed body holds no answer" });
+  }
+  const named = Object.entries((headers ?? {}) as Record<string, unknown>).map(
+    ([name, value]) => [name.toLowerCase(), String(value)] as const,
+  );
+  const text = typeof inner === "string" ? inner : JSON.stringify(inner ?? null);
+  return readCallReply({ status, headers: { ...outer, ...Object.fromEntries(named) }, body: text });
+}
+
+const isSdk = (headers: Readonly<Record<string, string>>): boolean =>
+  headers["x-inngest-sdk"] !== undefined || headers["x-inngest-sdk-handled"] !== undefined;
+
+function notSdk({ status, headers, body }: Answer): string {
+  if (status >= 300 && status < 400) {
+    return `it answered ${status} and points to ${headers.location ?? "nowhere"}; give the app's final URL`;
+  }
+  const start = body.slice(0, 120).replace(/\s+/g, " ").trim();
+  return `it answered ${status} and is no app with functions${start === "" ? "" : `: ${start}`}`;
+}
+
+function readFailure(body: unknown, status: number): SerializedError {
+  if (typeof body === "object" && body !== null && "requestedStep" in body) {
+    const { requestedStep } = body as Record<string, unknown>;
+    return { name: "StepNotFoundError", message: `The app's code did not come to step ${String(requestedStep)}` };
+  }
+  const error = errorOf(body);
+  return error.message === "no reason was given"
+    ? { ...error, message: `The app answered ${status} without a reason` }
+    : error;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether the error is about the answer itself. */
+export const isUnreadable = (error: unknown): boolean => error instanceof IdemError && error.code === "REPLY_INVALID";

@@ -1,0 +1,73 @@
+// The body of a call to an app (inngest-protocol §8). Put together from JSON texts that are already there: it is on the path
+// of every step, and a run's memo may be megabytes.
+import { isLazy, type RecordedStep, statesOf } from "./memo-state.ts";
+
+export interface CallRequest {
+  /** JSON text of the event as user code sees it. */
+  readonly event: string;
+  /** In the order they were recorded, which decides races. */
+  readonly steps: readonly RecordedStep[];
+  /** Edited inputs, JSON lists by step id. */
+  readonly inputs: Readonly<Record<string, string>>;
+  /** -1 until the app has said which it speaks. */
+  readonly version: number;
+  readonly runId: string;
+  readonly functionId: string;
+  readonly env: string;
+  readonly stepId: string;
+  /** Counted from 0. */
+  readonly attempt: number;
+  readonly maxAttempts: number;
+  readonly requestId: string;
+  readonly generation: number;
+  readonly jobId: string;
+  /** Report steps that are found instead of running them. */
+  readonly planOnly: boolean;
+  /** What destination keys are made of; read by Idem's own SDK. */
+  readonly destination: {
+    readonly env: string;
+    readonly fn: string;
+    readonly subject: string;
+    readonly generation: string;
+  };
+}
+
+// Above this the app fetches events and memo itself (inngest-features §9).
+const bodyCharsMax = 4 * 1024 * 1024;
+
+export function writeCallRequest(call: CallRequest): string {
+  const steps = statesOf(call.steps, call.inputs);
+  const isLarge = steps.length + call.event.length > bodyCharsMax;
+  const stack = call.steps.filter(({ kind }) => !isLazy(kind)).map(({ stepId }) => stepId);
+  const aborted = new Set(call.steps.filter(({ kind }) => kind === "defer-abort").map(abortedDefer));
+  const defers = call.steps.filter(({ kind }) => kind === "defer");
+  const ctx = {
+    run_id: call.runId,
+    ...(hasPendingInput(call) ? {} : { fn_id: call.functionId }),
+    env: call.env,
+    step_id: call.stepId,
+    attempt: call.attempt,
+    max_attempts: call.maxAttempts,
+    qi_id: call.jobId,
+    request_id: call.requestId,
+    generation_id: call.generation,
+    job_id: call.jobId,
+    disable_immediate_execution: call.planOnly,
+    use_api: isLarge,
+    stack: { stack, current: stack.length },
+    idem: call.destination,
+  };
+  const abortable = Object.fromEntries(defers.map(({ stepId }) => [stepId, { abortable: !aborted.has(stepId) }]));
+  return `{"event":${call.event},"events":[${call.event}],"steps":${isLarge ? "{}" : steps},"defers":${JSON.stringify(abortable)},"version":${call.version},"use_api":${isLarge},"ctx":${JSON.stringify(ctx)}}`;
+}
+
+/**
+ * SDK 4.24 with checkpointing takes an edited input for an outcome: the step resolves to null and its code is never entered.
+ * Without `fn_id` the app goes step by step (§13.1), which handles it, until the step is recorded.
+ */
+function hasPendingInput({ steps, inputs }: CallRequest): boolean {
+  const edited = Object.keys(inputs);
+  return edited.length > 0 && edited.some((id) => !steps.some(({ stepId }) => stepId === id));
+}
+
+const abortedDefer = ({ outcome }: RecordedStep): string => String(JSON.parse(outcome.json)?.target ?? "");

@@ -1,0 +1,45 @@
+import { expect, test } from "vitest";
+import { endpointOutput, responseEvent } from "./endpoint-output.ts";
+
+const completed = (value: unknown) => ({ state: "completed", result: JSON.stringify(value) }) as const;
+
+test("a kept response is replayed with its status, headers and body, but not what belongs to another connection or origin", () => {
+  const headers = {
+    "Content-Type": "text/plain",
+    "X-Kept": "é",
+    "Set-Cookie": "a=b",
+    "Content-Length": "99",
+    "Transfer-Encoding": "chunked",
+    "bad name": "x",
+    "x-split": "a\r\nb: c",
+  };
+  expect(endpointOutput(completed({ status: 418, headers, body: "tea", version: 2 }))).toEqual({
+    status: 418,
+    headers: { "content-type": "text/plain", "x-kept": "é" },
+    body: "tea",
+  });
+});
+
+test("a result that is no response is answered as JSON", () => {
+  expect(endpointOutput(completed([1, 2]))).toMatchObject({ status: 200, body: "[1,2]" });
+  expect(endpointOutput(completed(null))).toMatchObject({ status: 200, body: "null" });
+  expect(endpointOutput(completed({ status: "odd" }))).toMatchObject({ status: 200, body: '{"status":"odd"}' });
+});
+
+test("a failure is answered with its name and message, never with its stack", () => {
+  const result = JSON.stringify({ name: "Error", message: "no luck", stack: "at secret.ts:1" });
+  expect(endpointOutput({ state: "failed", result })).toMatchObject({
+    status: 500,
+    body: '{"name":"Error","message":"no luck"}',
+  });
+  expect(responseEvent({ state: "failed", result })).toBe(
+    `event: inngest.response\ndata: ${JSON.stringify({
+      status: "failed",
+      response: {
+        body: '{"name":"Error","message":"no luck"}',
+        headers: { "content-type": "application/json" },
+        statusCode: 500,
+      },
+    })}\n\n`,
+  );
+});

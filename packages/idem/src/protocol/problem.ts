@@ -1,0 +1,77 @@
+// From an error's code to what HTTP says about it. The only place where a code gets a number.
+// Two shapes, because two audiences read them: SDKs want `{ error, status }` (wire page §4), tools want RFC 9457.
+import { type ErrorCode, errorTable, type IdemError } from "../model/errors.ts";
+
+const statusByCode: Partial<Record<ErrorCode, number>> = {
+  EVENT_TOO_LARGE: 413,
+  EVENT_BATCH_TOO_LARGE: 413,
+  FUNCTION_UNKNOWN: 404,
+  RUN_UNKNOWN: 404,
+  SUBJECT_UNKNOWN: 404,
+  KEY_UNKNOWN: 404,
+  BULK_UNKNOWN: 404,
+  BULK_MISMATCH: 422,
+  RUN_STEP_UNKNOWN: 404,
+  RUN_ENDED: 409,
+  SIGNAL_TAKEN: 409,
+  CHECKPOINT_STALE: 409,
+  APP_SYNC_FAILED: 502,
+  RUN_EXISTS: 409,
+  BODY_TOO_LARGE: 413,
+  CONTENT_TYPE_UNSUPPORTED: 415,
+  ENCODING_UNSUPPORTED: 415,
+  ROUTE_UNKNOWN: 404,
+  METHOD_UNSUPPORTED: 405,
+  UNAUTHORIZED: 401,
+  WORKERS_TOO_MANY: 429,
+  ORIGIN_REFUSED: 403,
+  SERVER_FAILED: 500,
+};
+
+/** What is not in the table follows from whether trying again helps: later, or only once the caller changed something. */
+export function statusOf(code: ErrorCode): number {
+  const given = statusByCode[code];
+  if (given !== undefined) return given;
+  return errorTable[code].retry === "later" ? 503 : 400;
+}
+
+/** RFC 9457. `type` leads to the server's own page about the code. */
+export interface Problem {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  readonly code: ErrorCode;
+  readonly next: string;
+}
+
+export const problemType = "application/problem+json";
+
+export function problemOf(error: IdemError): Problem {
+  const { code, facts, next } = error;
+  return {
+    type: `/docs/errors/${code}`,
+    title: titleOf(code),
+    status: statusOf(code),
+    detail: errorTable[code].what(facts),
+    code,
+    next,
+  };
+}
+
+export interface WireError {
+  readonly error: string;
+  readonly status: number;
+  readonly code: ErrorCode;
+}
+
+export const wireErrorOf = (error: IdemError): WireError => ({
+  error: error.message,
+  status: statusOf(error.code),
+  code: error.code,
+});
+
+const titleOf = (code: ErrorCode): string => {
+  const words = code.toLowerCase().replaceAll("_", " ");
+  return words[0]!.toUpperCase() + words.slice(1);
+};

@@ -1,0 +1,176 @@
+// An app tells its functions, in the body of POST /fn/register, in its answer to an in-band sync, or when a worker connects
+// (inngest-protocol §6.2 to §6.4). All of it can be registered, or the first function that cannot be is named with the reason.
+import { errors, IdemError } from "../model/errors.ts";
+import { type FunctionConfig, functionSlug, type Runtime } from "../model/function-config.ts";
+import {
+  nameCharsMax,
+  optionsNotYet,
+  readIdempotency,
+  readName,
+  readObject,
+  readRetries,
+  readTimeouts,
+  readTriggers,
+  refuseOption,
+  retriesMax,
+} from "../model/function-options.ts";
+import { isJsonObject } from "../model/json.ts";
+import { canonicalAppUrl } from "./app-url.ts";
+
+export interface RegisterRequest {
+  readonly app: string;
+  readonly url: string;
+  readonly functions: readonly RegisteredCode[];
+  readonly sdk: string | null;
+  readonly framework: string | null;
+  readonly appVersion: string | null;
+}
+
+export interface RegisteredCode {
+  readonly fn: string;
+  readonly config: FunctionConfig;
+}
+
+// Shown to people, never compared.
+const labelCharsMax = 128;
+const urlCharsMax = 2_048;
+
+/** The body of POST /fn/register. */
+export const readRegisterRequest = (body: unknown): RegisterRequest => readRegistration(body, "appName");
+
+/** The body of an app's answer to an in-band sync. */
+export const readInBandReply = (body: unknown): RegisterRequest => readRegistration(body, "app_id");
+
+function readRegistration(body: unknown, appField: string): RegisterRequest {
+  if (!isJsonObject(body)) throw errors.REQUEST_INVALID({ why: "a registration is a JSON object" });
+  const app = readAppName(body[appField], appField);
+  return {
+    app,
+    url: readUrl(body.url, "url", (why) => errors.REQUEST_INVALID({ why })),
+    functions: readFunctions(app, body.functions),
+    sdk: label(body.sdk),
+    framework: label(body.framework),
+    appVersion: label(body.appVersion),
+  };
+}
+
+export function readAppName(value: unknown, field: string): string {
+  if (typeof value === "string" && isPlainName(value)) return value;
+  throw errors.REQUEST_INVALID({ why: `${field} must be the app's name: 1 to ${nameCharsMax} printable characters` });
+}
+
+/** The functions of one app, from what its SDK calls `functions`. Throws FUNCTION_INVALID. */
+export function readFunctions(app: string, functions: unknown): RegisteredCode[] {
+  if (!Array.isArray(functions)) throw errors.REQUEST_INVALID({ why: "functions must be a list" });
+  const read = functions.map((given) => readFunction(app, given));
+  const seen = new Set<string>();
+  for (const { fn } of read) {
+    if (seen.has(fn)) throw errors.FUNCTION_INVALID({ function: fn, why: "the app has two functions of that id" });
+    seen.add(fn);
+  }
+  return read;
+}
+
+function readFunction(app: string, given: unknown): RegisteredCode {
+  const fields = isJsonObject(given) ? (withoutNulls(given) as Record<string, unknown>) : {};
+  const slug = fields.id;
+  const wrong = (why: string, cause?: unknown) =>
+    errors.FUNCTION_INVALID(
+      { function: typeof slug === "string" ? slug.slice(0, nameCharsMax) : "(without an id)", why },
+      cause === undefined ? undefined : { cause },
+    );
+  const prefix = functionSlug(app, "");
+  const id = typeof slug === "string" && slug.startsWith(prefix) ? slug.slice(prefix.length) : "";
+  if (!isPlainName(id)) {
+    throw wrong(`its id must be "${prefix}" and 1 to ${nameCharsMax} printable characters`);
+  }
+  try {
+    refuseNotYet(fields);
+    const { retries, runtime } = readStep(fields.steps);
+    const config: FunctionConfig = {
+      id,
+      name: readName(fields.name) ?? id,
+      triggers: readTriggers(wireTriggers(fields.triggers)),
+      retries,
+      idempotency: readIdempotency(fields.idempotency),
+      ...readTimeouts(fields.timeouts),
+      runtime,
+    };
+    return { fn: slug as string, config };
+  } catch (error) {
+    if (error instanceof IdemError && error.code !== "FUNCTION_INVALID") throw wrong(error.message, error);
+    throw error;
+  }
+}
+
+/** SDKs of other languages write null for what is not there. */
+function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls);
+  if (!isJsonObject(value)) return value;
+  const present = Object.entries(value).filter(([, item]) => item !== null);
+  return Object.fromEntries(present.map(([key, item]) => [key, withoutNulls(item)]));
+}
+
+/** Names on the wire that differ from what authors write. */
+const wireNames: Readonly<Record<string, string>> = { cancelOn: "cancel" };
+
+function refuseNotYet(fields: Record<string, unknown>): void {
+  for (const option of optionsNotYet) {
+    const value = fields[wireNames[option] ?? option];
+    if (value === undefined || (Array.isArray(value) && value.length === 0)) continue;
+    // Where both are given, the key is the limit (§6.4).
+    if (option === "rateLimit" && typeof fields.idempotency === "string") continue;
+    refuseOption(option);
+  }
+}
+
+function wireTriggers(triggers: unknown): unknown[] {
+  if (triggers === undefined) return [];
+  if (!Array.isArray(triggers)) throw errors.OPTION_INVALID({ option: "triggers", why: "it must be a list" });
+  return triggers.map((trigger) => {
+    if (!isJsonObject(trigger) || trigger.cron !== undefined) return trigger;
+    const { event, expression } = trigger;
+    return expression === undefined ? { event } : { event, if: expression };
+  });
+}
+
+/** The one step a function has on this wire: where its code is, and how often it is tried again. */
+function readStep(steps: unknown): { retries: number; runtime: Runtime } {
+  const all = Object.values(readObject(steps, "steps"));
+  if (all.length !== 1) {
+    throw errors.OPTION_INVALID({ option: "steps", why: `there must be exactly one, not ${all.length}` });
+  }
+  const step = readObject(all[0], "steps.step");
+  const { attempts } = readObject(step.retries, "steps.step.retries");
+  return {
+    // Called attempts, and yet the number of retries (§6.4); more than the most is the most.
+    retries: readRetries(typeof attempts === "number" ? Math.min(attempts, retriesMax) : attempts),
+    runtime: readRuntime(readObject(step.runtime, "steps.step.runtime")),
+  };
+}
+
+function readRuntime({ type, url }: Record<string, unknown>): Runtime {
+  const option = "steps.step.runtime";
+  if (type !== "http" && type !== "ws") throw errors.OPTION_INVALID({ option, why: 'its type must be "http" or "ws"' });
+  const href = readUrl(url, `${option}.url`, (why) => errors.OPTION_INVALID({ option, why }));
+  // The companion for failures of a connected worker says "http" and yet has a socket's URL (§6.4).
+  return /^wss?:/.test(href) ? { kind: "connect" } : { kind: "http", url: href };
+}
+
+function readUrl(value: unknown, field: string, refuse: (why: string) => IdemError): string {
+  if (typeof value !== "string" || value.length > urlCharsMax) {
+    throw refuse(`${field} must be a URL of at most ${urlCharsMax} characters`);
+  }
+  const url = canonicalAppUrl(value);
+  if (url === null || !/^(https?|wss?):/.test(url)) {
+    throw refuse(`${field} "${value.slice(0, labelCharsMax)}" is not a URL that begins with http, https, ws or wss`);
+  }
+  return url;
+}
+
+/** Apps on this wire may be called anything that can be read. */
+const isPlainName = (name: string): boolean =>
+  name !== "" && name.length <= nameCharsMax && !/[\p{Cc}\p{Cs}]/u.test(name);
+
+const label = (value: unknown): string | null =>
+  typeof value === "string" && value !== "" ? value.slice(0, labelCharsMax) : null;

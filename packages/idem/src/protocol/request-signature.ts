@@ -1,0 +1,74 @@
+// Signatures between server and app: `t=<unix seconds>&s=<hex>`, an HMAC over the body and t (inngest-protocol §2.3, §2.4).
+// A request is signed over its canonical JSON, which the SDK makes again of what it received; an answer over its bytes.
+// An answer's signature covers neither the request nor the run, so what protects against an old answer being shown again is
+// the time in it: five minutes either way, and no longer.
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { canonicalJson } from "../model/json.ts";
+import { withoutKeyPrefix } from "./signing-key.ts";
+
+export const signatureHeader = "x-inngest-signature";
+
+// The same either way as in the SDK: clocks of two machines differ, and nobody knows whose is ahead.
+const signatureMsMax = 5 * 60 * 1_000;
+const headerCharsMax = 256;
+
+/** Send what you sign: SDKs of other languages hash the bytes they receive. */
+export const canonicalBody = (json: string): string => canonicalJson(JSON.parse(json));
+
+/** Signs a body in canonical form; the empty text for a request without one. */
+export function signRequest(body: string, key: string, nowMs: number): string {
+  const t = String(Math.floor(nowMs / 1_000));
+  return `t=${t}&s=${hmac(body.includes(`"toJSON"`) ? asTheSdkReads(body) : body, t, key).toString("hex")}`;
+}
+
+export type Verified =
+  | { readonly kind: "valid"; readonly key: string }
+  | { readonly kind: "refused"; readonly why: string };
+
+/** Valid when one of the keys signed these bytes within the last five minutes. */
+export function verifySignature(
+  header: string | undefined,
+  body: string | Uint8Array,
+  keys: readonly string[],
+  nowMs: number,
+): Verified {
+  if (header === undefined || header === "") return refused("it is not signed");
+  const params = new URLSearchParams(header.slice(0, headerCharsMax));
+  const t = params.get("t") ?? "";
+  const s = params.get("s") ?? "";
+  if (!/^\d{1,12}$/.test(t) || !/^[0-9a-f]{64}$/i.test(s)) return refused("its signature cannot be read");
+  const ageMs = nowMs - Number(t) * 1_000;
+  if (Math.abs(ageMs) > signatureMsMax) {
+    const off = `${Math.round(Math.abs(ageMs) / 1_000)} s ${ageMs > 0 ? "old" : "ahead of this clock"}`;
+    return refused(`its signature is ${off}; 300 s are allowed`);
+  }
+  const given = Buffer.from(s, "hex");
+  // Every key is tried, so that the time taken does not tell which of them matched.
+  let signer: string | null = null;
+  for (const key of keys) {
+    if (timingSafeEqual(hmac(body, t, key), given)) signer ??= key;
+  }
+  return signer === null ? refused("its signature was made with another key") : { kind: "valid", key: signer };
+}
+
+const refused = (why: string): Verified => ({ kind: "refused", why });
+
+function hmac(body: string | Uint8Array, t: string, key: string): Buffer {
+  return createHmac("sha256", withoutKeyPrefix(key)).update(body).update(t).digest();
+}
+
+/**
+ * The SDK's canonical form (package canonicalize) hands an object with a field "toJSON" to JSON.stringify, keys unsorted,
+ * whatever the field holds. Event data with such a field would never verify unless the same is done here.
+ */
+function asTheSdkReads(body: string): string {
+  const write = (value: unknown): string => {
+    if (typeof value !== "object" || value === null) return JSON.stringify(value);
+    if (Array.isArray(value)) return `[${value.map(write).join(",")}]`;
+    const fields = value as Record<string, unknown>;
+    if (fields.toJSON !== undefined && fields.toJSON !== null) return JSON.stringify(value);
+    const parts = Object.keys(fields).sort();
+    return `{${parts.map((key) => `${JSON.stringify(key)}:${write(fields[key])}`).join(",")}}`;
+  };
+  return write(JSON.parse(body));
+}

@@ -1,0 +1,28 @@
+// What a sender is told: the stored events, and what was decided for every function they reach.
+import type { Accepted, Engine } from "../engine/engine.ts";
+import { differingPaths, fromJson } from "../model/json.ts";
+import type { PublicDecision } from "./public-types.ts";
+
+export interface SendResult {
+  /** The stored events, in the order given. */
+  readonly ids: readonly string[];
+  /** What was decided, for every event and every function its name reaches. */
+  readonly decisions: readonly PublicDecision[];
+  /** Set when no function has a trigger for any of the events. */
+  readonly unmatched?: true;
+}
+
+export function sendResultOf({ registry }: Pick<Engine, "registry">, accepted: Accepted): SendResult {
+  const firsts = new Map(accepted.firsts.map(({ eventId, data }) => [eventId, data]));
+  const given = new Map(accepted.given.map(({ id, data }) => [id, data]));
+  const decisions = accepted.decisions.map(({ fn, ...decision }) => {
+    const first = decision.firstEventId === null ? undefined : firsts.get(decision.firstEventId);
+    const differs =
+      first === undefined
+        ? []
+        : differingPaths({ data: fromJson(first) }, { data: fromJson(given.get(decision.eventId)!) });
+    return { ...decision, function: registry.displayName(fn), differs };
+  });
+  const ids = accepted.events.map(({ id }) => id);
+  return decisions.length === 0 ? { ids, decisions, unmatched: true } : { ids, decisions };
+}

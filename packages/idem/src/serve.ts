@@ -1,0 +1,18 @@
+/**
+ * Functions for an Idem server to call, as a Fetch handler. The same functions run embedded (`idem.start()`) or served.
+ *
+ * ```ts
+ * const idem = new Idem({ id: "shop" });
+ * idem.createFunction({ id: "draft-invoice" }, { event: "order/paid" }, async ({ step }) => …);
+ * export default { fetch: serve(idem) }; // then: npx idem dev -u http://127.0.0.1:3000
+ * ```
+ */
+import type { Idem } from "./sdk/client.ts";
+import type { ServeOptions } from "./serve/app-handler.ts";
+import { type FetchHandler, fetchHandler } from "./serve/fetch-handler.ts";
+
+export type { ServeOptions } from "./serve/app-handler.ts";
+export type { FetchHandler } from "./serve/fetch-handler.ts";
+
+export const serve = (idem: Idem<any>, options: ServeOptions = {}): FetchHandler =>
+  fetchHandler(idem, options, "fetch");

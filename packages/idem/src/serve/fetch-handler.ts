@@ -1,0 +1,20 @@
+// Web standard Request and Response, as Hono, Next.js, Bun, Deno and SvelteKit have them.
+import type { Idem } from "../sdk/client.ts";
+import { appHandler, type ServeOptions } from "./app-handler.ts";
+import { boundedBytes } from "./bounded-bytes.ts";
+
+export type FetchHandler = (request: Request) => Promise<Response>;
+
+export function fetchHandler(idem: Idem<any>, options: ServeOptions, framework: string): FetchHandler {
+  const handle = appHandler(idem, options, framework);
+  return async (request) => {
+    const { status, headers, body } = await handle({
+      method: request.method,
+      url: request.url,
+      header: (name) => request.headers.get(name) ?? undefined,
+      body: (bytesMax) => boundedBytes(request.body ?? [], bytesMax),
+      signal: request.signal,
+    });
+    return new Response(body, { status, headers: { ...headers } });
+  };
+}

@@ -1,0 +1,22 @@
+// An app on a port of its own, for as long as a test lasts.
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { onTestFinished } from "vitest";
+import { serve } from "../node.ts";
+import type { Idem } from "../sdk/client.ts";
+import type { ServeOptions } from "./app-handler.ts";
+
+/** The address of the server's root, without a slash. */
+export async function listening(server: Server): Promise<string> {
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+export const served = async (idem: Idem<any>, options: ServeOptions = {}): Promise<string> =>
+  `${await listening(createServer(serve(idem, options)))}/api/idem`;

@@ -1,0 +1,243 @@
+// The same functions, embedded and served: what people see of a run must not depend on where its code lives.
+import { expect, onTestFinished, test } from "vitest";
+import { NonRetriableError } from "../model/user-errors.ts";
+import type { Timeline } from "../observe/timeline.ts";
+import { nodePlatform } from "../platform/node-platform.ts";
+import { Idem, type IdemOptions } from "../sdk/client.ts";
+import { type RunEnd, type RunsApi, runsApi } from "../sdk/reads-api.ts";
+import { startServer } from "../server/start-server.ts";
+import { syncApp } from "../server/sync-app.ts";
+import { MemoryStore } from "../store/memory/store.ts";
+import { served as listen } from "./listening.suite.ts";
+
+/** `pace` is how soon a failed attempt is followed by the next; a server has its own. */
+type Define = (idem: Idem<any>, pace: { readonly backoff?: () => number }) => void;
+
+interface Lived {
+  readonly idem: Idem<any>;
+  readonly runs: RunsApi;
+}
+
+const quiet = { debug() {}, info() {}, warn() {}, error() {} };
+
+async function embedded(define: Define, options: Partial<IdemOptions> = {}): Promise<Lived> {
+  const idem = new Idem({ id: "shop", store: "memory:", logger: quiet, ...options });
+  onTestFinished(() => idem.stop({ grace: 0 }));
+  define(idem, { backoff: () => 20 });
+  await idem.start();
+  return { idem, runs: idem.runs };
+}
+
+async function served(define: Define, options: { store?: MemoryStore; keys?: string } = {}): Promise<Lived> {
+  const { store, keys } = options;
+  const start = { port: 0, store: "memory:", discovery: false, poll: false, retryIntervalMs: 20 } as const;
+  const signed = {
+    mode: "start",
+    signingKeys: [keys!],
+    eventKeys: ["event-key-1"],
+    allowHosts: ["127.0.0.1"],
+  } as const;
+  const server = await startServer(
+    { ...start, ...(keys === undefined ? {} : signed) },
+    { logger: quiet, ...(store === undefined ? {} : { store }) },
+  );
+  onTestFinished(() => server.close({ graceMs: 0 }));
+  const idem = new Idem({
+    id: "shop",
+    server: server.origin,
+    logger: quiet,
+    ...(keys === undefined ? {} : { signingKey: keys, eventKey: "event-key-1" }),
+  });
+  define(idem, {});
+  const url = await listen(idem);
+  await syncApp(server.world, "default", url);
+  return { idem, runs: runsApi(() => server.world.engine("default")) };
+}
+
+/** What of a timeline is the same wherever the code lives: not the ids and times of events. */
+const told = (timeline: Timeline) =>
+  timeline
+    .map(({ name, state, output, error, attempts }) => ({
+      name,
+      state,
+      output: output?.ids !== undefined || output?.ts !== undefined ? "an event" : output,
+      error: error?.message ?? null,
+      attempts: attempts.map((each) => each.error?.message ?? "done"),
+    }))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+
+/** Where the code stood when it threw is another place. */
+const withoutStack = (end: RunEnd) => (end.error === null ? end : { ...end, error: { ...end.error, stack: "" } });
+
+async function story({ idem, runs }: Lived, event: Record<string, unknown> = {}) {
+  const sent = await idem.send({ name: "test/go", data: { k: 7 }, ...event });
+  const runId = sent.decisions.find((decision) => decision.function === "fn")!.runId!;
+  const end = await runs.wait(runId);
+  const run = (await runs.get(runId))!;
+  return { runId, end, run, told: told(run.timeline) };
+}
+
+/** Runs the function both ways and expects the same story. */
+async function bothWays(define: Define) {
+  const here = await story(await embedded(define));
+  const there = await story(await served(define));
+  expect(withoutStack(there.end)).toEqual(withoutStack(here.end));
+  expect(there.told).toEqual(here.told);
+  return { here, there };
+}
+
+const fn =
+  (handler: (context: any) => unknown, options: Record<string, unknown> = {}): Define =>
+  (idem, pace) => {
+    idem.createFunction({ id: "fn", idempotency: "event.data.k", ...pace, ...options }, { event: "test/go" }, handler);
+  };
+
+test("steps in a row, side by side and nested have the same timeline and output", async () => {
+  const { here } = await bothWays(
+    fn(async ({ step, event }) => {
+      const first = await step.run("first", () => event.data.k);
+      const both = await Promise.all([
+        step.run("left", () => "l").then((left: string) => step.run("left again", () => left.toUpperCase())),
+        step.run("right", () => "r"),
+      ]);
+      const again = [await step.run("again", () => 1), await step.run("again", () => 2)];
+      return { first, both, again };
+    }),
+  );
+  expect(here.end.output).toEqual({ first: 7, both: ["L", "r"], again: [1, 2] });
+});
+
+test("sleeps, waits for events, signals and invoked functions have the same timeline and output", async () => {
+  const { here } = await bothWays((idem, pace) => {
+    fn(async ({ step }) => {
+      await step.sleep("nap", 30);
+      const [heard] = await Promise.all([
+        step.waitForEvent("heard", { event: "test/said", timeout: "1m", match: "data.k" }),
+        step.sendEvent("say", { name: "test/said", data: { k: 7 } }).then(() => null),
+      ]);
+      const missed = await step.waitForEvent("missed", { event: "test/never", timeout: 30 });
+      const child = await step.invoke("child", { function: "child", data: { n: 20 } });
+      const failed = await step.invoke("bad child", { function: "bad" }).catch((error: Error) => error.message);
+      const nobody = await step.sendSignal("nobody", { signal: "nobody-waits" });
+      return { heard: heard.data, missed, child, failed, nobody };
+    })(idem, pace);
+    idem.createFunction({ id: "child" }, [], async ({ event, step }) => step.run("double", () => event.data.n * 2));
+    idem.createFunction({ id: "bad", retries: 0 }, [], () => {
+      throw new Error("child failed");
+    });
+  });
+  expect(here.end.output).toEqual({
+    heard: { k: 7 },
+    missed: null,
+    child: 40,
+    failed: "child failed",
+    nobody: { runId: null },
+  });
+});
+
+test("failed attempts, a failure for good and a caught one have the same timeline and output", async () => {
+  const define: Define = (idem, pace) => {
+    const tries = new Map<string, number>();
+    const failing = (name: string, times: number) => () => {
+      const tried = (tries.get(name) ?? 0) + 1;
+      tries.set(name, tried);
+      if (tried <= times) throw new Error(`${name} ${tried}`);
+      return tried;
+    };
+    fn(
+      async ({ step }) => {
+        const flaky = await step.run("flaky", failing("flaky", 2));
+        const caught = await step.run("hopeless", failing("hopeless", 9)).catch((error: Error) => error.message);
+        const final = await step
+          .run("final", () => {
+            throw new NonRetriableError("at once");
+          })
+          .catch((error: Error) => error.message);
+        const both = await Promise.all([step.run("x", failing("x", 1)), step.run("y", failing("y", 2))]);
+        return { flaky, caught, final, both };
+      },
+      { retries: 2 },
+    )(idem, pace);
+  };
+  const { here } = await bothWays(define);
+  expect(here.end.output).toEqual({ flaky: 3, caught: "hopeless 3", final: "at once", both: [2, 3] });
+});
+
+test("a timeline names the tools its steps were made with", async () => {
+  const define = fn(async ({ step }) => {
+    await step.run("run", () => 1);
+    await step.sendEvent("send", { name: "test/other" });
+    await step.sendSignal("signal", { signal: "nobody-waits" });
+    await step.sleep("sleep", 1);
+  });
+  const { here, there } = await bothWays(define);
+  const kinds = ({ run }: typeof here) => run.timeline.map(({ kind }) => kind);
+  expect(kinds(there)).toEqual(kinds(here));
+});
+
+test("a race goes on with the winner and does not wait for the loser", async () => {
+  const { here } = await bothWays(
+    fn(async ({ step }) => {
+      const first = await Promise.race([step.run("fast", () => "fast"), step.sleep("slow", "1h")]);
+      return step.run("after", () => first);
+    }),
+  );
+  expect(here.end.output).toBe("fast");
+});
+
+test("a run that fails for good calls its companion, wherever its code lives", async () => {
+  const heard: string[] = [];
+  const define = fn(
+    async ({ step }) => {
+      await step.run("ok", () => 1);
+      throw new NonRetriableError("hopeless");
+    },
+    { onFailure: ({ error }: { error: Error }) => heard.push(error.message) },
+  );
+  const { here } = await bothWays(define);
+  expect(here.end).toMatchObject({ state: "failed", error: { message: "hopeless" } });
+  await expect.poll(() => heard).toEqual(["hopeless", "hopeless"]);
+});
+
+test("code between steps that fails is entered again, with its attempts counted", async () => {
+  const define: Define = (idem, pace) => {
+    let entered = 0;
+    fn(async ({ step }) => {
+      await step.run("a", () => 1);
+      if (++entered < 3) throw new Error(`between ${entered}`);
+      return entered;
+    })(idem, pace);
+  };
+  const { here } = await bothWays(define);
+  expect(here.end.output).toBe(3);
+});
+
+test("a rerun over HTTP of a run that was embedded hands its steps the same destination keys", async () => {
+  const define = fn(async ({ step }) => ({
+    a: await step.run("a", ({ key }: any) => key),
+    both: await Promise.all(["b", "b"].map((id) => step.run(id, ({ key }: any) => key))),
+    sent: await step.sendEvent("send", { name: "test/other" }).then(() => "sent"),
+  }));
+  const store = new MemoryStore(nodePlatform);
+  const { idem, runs } = await embedded(define, { store });
+  const here = await story({ idem, runs });
+  await idem.stop();
+  const there = await served(define, { store });
+  const { runId } = await there.runs.rerun(here.runId);
+  const end = await there.runs.wait(runId);
+  const run = (await there.runs.get(runId))!;
+  expect(end).toEqual(here.end);
+  expect(run.rerunOf).toBe(here.runId);
+  const keys = (timeline: Timeline) => new Set(timeline.map((entry) => `${entry.name} ${entry.destinationKey}`));
+  expect(keys(run.timeline)).toEqual(keys(here.run.timeline));
+  expect(run.timeline.find((entry) => entry.name === "a")!.destinationKey).toBe(end.output.a);
+});
+
+test("with keys on both sides a run goes through signed, and a call signed with another key is refused", async () => {
+  const keys = "0123456789abcdef0123456789abcdef";
+  const lived = await served(
+    fn(({ step }) => step.run("a", () => "signed")),
+    { keys },
+  );
+  expect((await story(lived)).end).toMatchObject({ state: "completed", output: "signed" });
+});

@@ -1,0 +1,12 @@
+/**
+ * The server, started from a program: what `idem dev` and `idem start` run.
+ *
+ * ```ts
+ * const server = await startServer({ mode: "dev", port: 0, store: "memory:" });
+ * console.log(server.origin);
+ * await server.close();
+ * ```
+ */
+
+export { type RunningServer, type ServerParts, startServer } from "./server/start-server.ts";
+export type { ServerSettings, World } from "./server/world.ts";

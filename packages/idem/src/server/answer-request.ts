@@ -1,0 +1,191 @@
+// One request, from its path to its answer: which route, who asks, is the body acceptable; then the route's own code.
+// Nothing is read of a body before its sender is admitted.
+import type { IncomingMessage } from "node:http";
+import { errors, IdemError } from "../model/errors.ts";
+import { problemOf, problemType, statusOf, wireErrorOf } from "../protocol/problem.ts";
+import { readJson } from "../protocol/read-json.ts";
+import { admitCaller } from "./admit-caller.ts";
+import type { BrowserGuard } from "./browser-guard.ts";
+import { type BodyShare, encodingOf, readBody, streamBody } from "./read-body.ts";
+import type { Route, RouteAnswer, RouteRequest } from "./route.ts";
+import { paramsOf, type Router } from "./router.ts";
+import type { World } from "./world.ts";
+
+export interface Found {
+  readonly route: Route;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+/** A path's other methods, asked by a person or by a browser before it sends something. */
+export interface Asked {
+  readonly allowed: string;
+  /** Any route of the path. */
+  readonly route: Route;
+}
+
+/** What the request asks for; throws ROUTE_UNKNOWN and METHOD_UNSUPPORTED. */
+export function findRoute(router: Router<Route>, method: string, path: string): Found | Asked {
+  const match = router.match(path);
+  if (match === null) throw errors.ROUTE_UNKNOWN({ method: shown(method), path: shown(path) });
+  const route = match.routes.get(method === "HEAD" ? "GET" : method);
+  if (route !== undefined) {
+    try {
+      return { route, params: paramsOf(match) };
+    } catch {
+      throw errors.REQUEST_INVALID({ why: "a % in its path is not followed by two hexadecimal digits of UTF-8" });
+    }
+  }
+  const methods = [...match.routes.keys()];
+  const allowed = [...methods, ...(methods.includes("GET") ? ["HEAD"] : []), "OPTIONS"].join(", ");
+  if (method === "OPTIONS") return { allowed, route: match.routes.values().next().value! };
+  throw new MethodUnsupported(method, allowed);
+}
+
+/** Keeps what the Allow header must say. */
+export class MethodUnsupported extends IdemError {
+  constructor(
+    method: string,
+    readonly allowed: string,
+  ) {
+    super("METHOD_UNSUPPORTED", { method: shown(method), allowed });
+  }
+}
+
+const pathCharsShown = 200;
+const shown = (text: string): string => (text.length > pathCharsShown ? `${text.slice(0, pathCharsShown)}…` : text);
+
+/** `/path` and `a=b` of `/path?a=b`, also when a proxy's whole URL stands there. */
+export function splitTarget(target: string): { readonly path: string; readonly search: string } {
+  let local = target;
+  if (!local.startsWith("/")) {
+    const [, rest] = /^https?:\/\/[^/?#]*(.*)$/i.exec(local) ?? [];
+    if (rest === undefined) throw errors.REQUEST_INVALID({ why: "its target is no path" });
+    local = rest.startsWith("/") ? rest : `/${rest}`;
+  }
+  const mark = local.indexOf("?");
+  return mark === -1 ? { path: local, search: "" } : { path: local.slice(0, mark), search: local.slice(mark + 1) };
+}
+
+/** What a route sees. What most routes never ask for is made when they do. */
+export class NodeRequest implements RouteRequest {
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  body: Buffer = Buffer.alloc(0);
+  stream?: AsyncIterable<Uint8Array>;
+  env = "";
+  private parsedQuery: URLSearchParams | null = null;
+  private gone: AbortController | null = null;
+
+  constructor(
+    private readonly incoming: IncomingMessage,
+    readonly method: string,
+    readonly path: string,
+    private readonly search: string,
+    readonly params: Readonly<Record<string, string>>,
+  ) {
+    this.headers = incoming.headers as Record<string, string | undefined>;
+  }
+
+  get query(): URLSearchParams {
+    this.parsedQuery ??= new URLSearchParams(this.search);
+    return this.parsedQuery;
+  }
+
+  get signal(): AbortSignal {
+    if (this.gone === null) {
+      const gone = new AbortController();
+      this.gone = gone;
+      const { socket } = this.incoming;
+      if (socket.destroyed) gone.abort();
+      else {
+        // On the line, not on the message: a message that was read to its end is closed long before its caller leaves.
+        const leave = () => gone.abort();
+        socket.once("close", leave);
+        this.answered = () => socket.off("close", leave);
+      }
+    }
+    return this.gone.signal;
+  }
+
+  /** Called once the answer is out: the line goes on to other requests. */
+  answered: () => void = () => {};
+
+  json(): unknown {
+    return readJson(this.body);
+  }
+}
+
+export interface AnswerOptions {
+  readonly world: World;
+  readonly guard: BrowserGuard;
+  readonly share: BodyShare;
+  /** Asks a caller that waits for it to send its body now. */
+  readonly invite: () => void;
+}
+
+/** Admits the caller, takes the body, and asks the route. */
+export async function answerRequest(
+  route: Route,
+  request: NodeRequest,
+  incoming: IncomingMessage,
+  { world, guard, share, invite }: AnswerOptions,
+): Promise<RouteAnswer> {
+  guard.checkOrigin(request.method, route.access, request.headers);
+  request.env = admitCaller(route.access, request, world.credentials);
+  // It has been read; routes refuse parameters they do not know.
+  if (route.access === "operator") request.query.delete("env");
+  if (route.bodyBytesMax !== null && hasBody(request.headers)) {
+    const max = route.bodyBytesMax;
+    const { headers } = request;
+    checkContentType(route, headers["content-type"]);
+    const encoding = encodingOf(headers["content-encoding"]);
+    // Said to be too large: not even begun.
+    if (Number(headers["content-length"]) > max) throw errors.BODY_TOO_LARGE({ max });
+    invite();
+    if (route.streams === true) request.stream = streamBody(incoming, encoding, max);
+    else request.body = await readBody(incoming, encoding, max, share);
+  } else if (route.streams === true) {
+    request.stream = streamBody(incoming, null, 0);
+  }
+  return route.handle(request, world);
+}
+
+const hasBody = (headers: NodeRequest["headers"]): boolean =>
+  headers["transfer-encoding"] !== undefined ||
+  (headers["content-length"] !== undefined && headers["content-length"] !== "0");
+
+const jsonOnly: readonly string[] = ["application/json"];
+
+function checkContentType(route: Route, header: string | undefined): void {
+  if (header === undefined || header === "application/json") {
+    if (header === undefined || route.contentTypes === undefined) return;
+  }
+  const taken = route.contentTypes ?? jsonOnly;
+  if (taken.includes("*")) return;
+  const [type, ...parameters] = header.split(";").map((part) => part.trim().toLowerCase());
+  const isTaken =
+    taken.includes(type!) || (taken.includes("application/json") && /^application\/[\w.-]+\+json$/.test(type!));
+  const charset = parameters
+    .find((each) => each.startsWith("charset="))
+    ?.slice("charset=".length)
+    .replaceAll('"', "");
+  if (!isTaken || (charset !== undefined && charset !== "utf-8" && charset !== "utf8" && charset !== "us-ascii")) {
+    throw errors.CONTENT_TYPE_UNSUPPORTED({ given: shown(header), taken: taken.join(", ") });
+  }
+}
+
+/** Soon enough for a client that waits, late enough for a queue to get shorter. */
+const retryAfterSeconds = "1";
+
+/** An error in the words of whoever reads it: SDKs under the wire's own paths, tools elsewhere. */
+export function errorAnswer(error: IdemError, shape: Route["errors"], isIngest: boolean): RouteAnswer {
+  const status = statusOf(error.code);
+  const headers: Record<string, string> = {};
+  if (status === 503) headers["retry-after"] = retryAfterSeconds;
+  if (status === 401) headers["www-authenticate"] = shape === "problem" ? 'Basic realm="idem"' : "Bearer";
+  if (error instanceof MethodUnsupported) headers.allow = error.allowed;
+  if (shape === "problem") {
+    return { status, headers: { ...headers, "content-type": problemType }, body: { json: problemOf(error) } };
+  }
+  const wire = wireErrorOf(error);
+  return { status, headers, body: { json: isIngest ? { ...wire, ids: [] } : wire } };
+}

@@ -1,0 +1,76 @@
+// What all routes of /api have in common: people and tools call them, what comes in is read by the schemas that describe it,
+// and what goes out has the type its schema says.
+import { z } from "zod";
+import type { Engine } from "../../engine/engine.ts";
+import { readBody, readQuery } from "../read-input.ts";
+import { json, type Route, type RouteAnswer } from "../route.ts";
+import type { World } from "../world.ts";
+
+type Shape = Readonly<Record<string, z.ZodType>>;
+type Read<S extends Shape> = z.output<z.ZodObject<S>>;
+
+export interface ApiCall<Q extends Shape, B extends Shape> {
+  readonly query: Read<Q>;
+  readonly body: Read<B>;
+  readonly params: Readonly<Record<string, string>>;
+  readonly env: string;
+  readonly engine: Engine;
+  /** By the store's clock. */
+  readonly now: number;
+  readonly world: World;
+  /** Aborts when the caller has gone. */
+  readonly signal: AbortSignal;
+}
+
+export interface ApiRoute<Q extends Shape, B extends Shape, A extends z.ZodType> {
+  readonly method: Route["method"];
+  readonly path: string;
+  readonly summary: string;
+  readonly tag: string;
+  readonly query?: Q;
+  readonly body?: B;
+  readonly bodyBytesMax?: number;
+  readonly answer: A;
+  handle(call: ApiCall<Q, B>): Promise<z.input<A> | RawAnswer> | z.input<A> | RawAnswer;
+}
+
+/** Stored text that goes out as it is, instead of a value of the schema. */
+export class RawAnswer {
+  constructor(readonly answer: RouteAnswer) {}
+}
+
+// Reasons, filters and edited inputs; what is larger has a route of its own with its own bound.
+const bodyBytesDefault = 256 * 1024;
+
+export function apiRoute<
+  Q extends Shape = Record<never, never>,
+  B extends Shape = Record<never, never>,
+  A extends z.ZodType = z.ZodType,
+>(route: ApiRoute<Q, B, A>): Route {
+  const query = z.strictObject((route.query ?? {}) as Q);
+  const body = z.strictObject((route.body ?? {}) as B);
+  return {
+    method: route.method,
+    path: route.path,
+    access: "operator",
+    bodyBytesMax: route.method === "GET" ? null : (route.bodyBytesMax ?? bodyBytesDefault),
+    errors: "problem",
+    about: {
+      summary: route.summary,
+      tag: route.tag,
+      ...(route.query === undefined ? {} : { query }),
+      ...(route.body === undefined ? {} : { body }),
+      answer: route.answer,
+    },
+    handle: async (request, world) => {
+      const given = {
+        query: readQuery(query, request.query) as Read<Q>,
+        body: (route.method === "GET" ? {} : readBody(body, request)) as Read<B>,
+      };
+      const engine = await world.engine(request.env);
+      const { env, params, signal } = request;
+      const answer = await route.handle({ ...given, params, env, engine, now: engine.now(), world, signal });
+      return answer instanceof RawAnswer ? answer.answer : json(answer);
+    },
+  };
+}

@@ -1,0 +1,61 @@
+// Claims as /api shows them: who has which key, until when, and how often it was asked for.
+import { z } from "zod";
+import { type Claim, eventScope, functionScope } from "../../model/claim.ts";
+import { canonicalJson, fromJson } from "../../model/json.ts";
+import { isOpen } from "../../model/window.ts";
+import type { StoreReads } from "../../store/store.ts";
+
+export const keyItem = z.object({
+  scope: z.string().describe("What the key is unique within: `event`, or `fn:<function>`"),
+  key: z.string(),
+  function: z.string().nullable().describe("Of a function's key"),
+  holder: z.string().describe("Who took it: an event, a run, or a caller's token"),
+  state: z.enum(["in-flight", "settled", "released"]),
+  isTaken: z.boolean(),
+  isHeld: z.boolean().describe("Kept past its window while its run is open"),
+  generation: z.string(),
+  takenAt: z.number().int(),
+  windowEndsAt: z.number().int(),
+  askedCount: z.number().int().describe("The first time included: everything above 1 is a duplicate it answered"),
+  lastAskedAt: z.number().int(),
+});
+export type KeyItem = z.infer<typeof keyItem>;
+
+const functionPrefix = functionScope("");
+
+export const functionOfScope = (scope: string): string | null =>
+  scope.startsWith(functionPrefix) ? scope.slice(functionPrefix.length) : null;
+
+export const isEventScope = (scope: string): boolean => scope === eventScope;
+
+export const keyItemOf = (claim: Claim, now: number): KeyItem => ({
+  scope: claim.scope,
+  key: claim.key,
+  function: functionOfScope(claim.scope),
+  holder: claim.holder,
+  state: claim.state,
+  isTaken: claim.state !== "released" && isOpen(claim, now),
+  isHeld: claim.held,
+  generation: claim.generation,
+  takenAt: claim.takenAt,
+  windowEndsAt: claim.endsAt,
+  askedCount: claim.asked,
+  lastAskedAt: claim.lastAskedAt,
+});
+
+/** A function's key as people write it: keys are JSON, where the number 7 and the text "7" differ; people mean the one there is. */
+export async function functionKeyOf(reads: StoreReads, env: string, fn: string, typed: string): Promise<string> {
+  const asText = canonicalJson(typed);
+  const asJson = jsonOf(typed);
+  if (asJson === null || asJson === asText) return asText;
+  return (await reads.claim(env, functionScope(fn), asText)) === null ? asJson : asText;
+}
+
+function jsonOf(typed: string): string | null {
+  try {
+    return canonicalJson(fromJson(typed));
+  } catch {
+    // An ordinary word is not JSON; it is taken as the text it is.
+    return null;
+  }
+}

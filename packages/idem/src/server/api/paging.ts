@@ -1,0 +1,47 @@
+// How every list of /api is asked for: newest first, a page at a time, within a range of time.
+import { z } from "zod";
+import type { PageBounds } from "../../store/store.ts";
+import { instantText, readInstant } from "../read-input.ts";
+
+// A page for a person is 50, one for a program 500 rows without payloads: some hundred kilobytes.
+const limitDefault = 50;
+const limitMax = 500;
+// Some 5 ms of reading: what no index narrows may not hold up commits for longer.
+export const examinedMax = 10_000;
+
+export const limitField = z.coerce
+  .number()
+  .int()
+  .min(1)
+  .max(limitMax)
+  .default(limitDefault)
+  .describe(`How many at most; ${limitDefault} unless told`);
+
+export const beforeField = z.string().min(1).max(4_096).optional().describe("`next` of the page before");
+
+export const pageFields = {
+  since: instantText.optional(),
+  until: instantText.optional(),
+  before: beforeField,
+  limit: limitField,
+};
+
+export const nextField = z
+  .string()
+  .nullable()
+  .describe(
+    "Give it as `before` to continue; null when nothing older is left. A page can be short with more behind it",
+  );
+
+export function boundsOf(
+  query: { readonly since?: string | undefined; readonly until?: string | undefined; readonly limit: number },
+  now: number,
+): PageBounds {
+  const { since, until, limit } = query;
+  return {
+    limit,
+    examinedMax,
+    ...(since === undefined ? {} : { since: readInstant("since", since, now) }),
+    ...(until === undefined ? {} : { until: readInstant("until", until, now) }),
+  };
+}

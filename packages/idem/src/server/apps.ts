@@ -1,0 +1,36 @@
+// The apps this server serves: what they registered, where they live, how their last sync went.
+import type { FunctionConfig } from "../model/function-config.ts";
+
+/** What an app says about itself, read from the wire. */
+export interface AppRegistration {
+  readonly app: string;
+  /** Its serve URL without deployId, fnId and stepId; null for workers that connect. */
+  readonly url: string | null;
+  readonly functions: readonly { readonly fn: string; readonly config: FunctionConfig }[];
+  readonly sdk: string | null;
+  readonly framework: string | null;
+  readonly appVersion: string | null;
+}
+
+export interface ServedApp {
+  readonly app: string;
+  readonly url: string | null;
+  readonly kind: "http" | "connect" | "endpoint";
+  readonly sdk: string | null;
+  readonly framework: string | null;
+  readonly appVersion: string | null;
+  readonly functionCount: number;
+  readonly syncedAt: number | null;
+  /** Why the last sync or call did not work; null when it did. */
+  readonly error: string | null;
+  /** Workers connected right now; null for apps reached by URL. */
+  readonly workers: number | null;
+}
+
+export interface Apps {
+  /** All or nothing; throws FUNCTION_INVALID with the function and the reason. */
+  register(env: string, registration: AppRegistration): Promise<{ readonly modified: boolean }>;
+  list(env: string): Promise<readonly ServedApp[]>;
+  /** A sync of this URL did not work: remembered and shown. */
+  noteFailure(env: string, url: string, error: string): void;
+}

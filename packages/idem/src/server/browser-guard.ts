@@ -1,0 +1,79 @@
+// What a web page may ask of this server. A browser sends requests to loopback on behalf of any page it shows, and dev
+// asks for no key, so the page's own address decides:
+// - a foreign name in Host means that somebody's DNS points here (rebinding): refused, for such a page could read answers;
+// - a foreign Origin may not change anything in dev, and never what is open to operators, whose password browsers remember.
+import { errors } from "../model/errors.ts";
+import type { Access } from "./route.ts";
+import type { ServerSettings } from "./world.ts";
+
+type Headers = Readonly<Record<string, string | undefined>>;
+
+/** `127.0.0.1` of `127.0.0.1:8288`, `::1` of `[::1]:8288`; lower case. */
+export function hostNameOf(host: string): string {
+  if (host.startsWith("[")) return host.slice(1, Math.max(1, host.indexOf("]"))).toLowerCase();
+  const colon = host.indexOf(":");
+  return (colon === -1 ? host : host.slice(0, colon)).toLowerCase();
+}
+
+export const isLoopback = (name: string): boolean =>
+  name === "localhost" || name.endsWith(".localhost") || name === "::1" || /^127\.\d+\.\d+\.\d+$/.test(name);
+
+/**
+ * Names no stranger's DNS can answer for: addresses, this machine's own names, names without a dot (a container's), and
+ * `.internal`, which is kept for private use (host.docker.internal).
+ */
+const isOurs = (name: string): boolean =>
+  isLoopback(name) || /^[\d.]+$/.test(name) || name.includes(":") || !name.includes(".") || name.endsWith(".internal");
+
+export class BrowserGuard {
+  /** Host headers seen before and found to be ours; callers use one or two. */
+  private readonly ours = new Set<string>();
+
+  constructor(private readonly settings: Pick<ServerSettings, "mode" | "host" | "allowHosts">) {}
+
+  checkHost(headers: Headers): void {
+    const { host } = headers;
+    if (this.settings.mode !== "dev" || host === undefined || this.ours.has(host)) return;
+    const { settings } = this;
+    const name = hostNameOf(host);
+    if (!isOurs(name) && name !== settings.host && !settings.allowHosts.includes(name)) {
+      throw errors.ORIGIN_REFUSED({ why: `"${name.slice(0, 100)}" is no name of this machine` });
+    }
+    if (this.ours.size < 100) this.ours.add(host);
+  }
+
+  /** Before anything is done for a page of another site. */
+  checkOrigin(method: string, access: Access, headers: Headers): void {
+    if (headers.origin === undefined || method === "GET" || method === "HEAD") return;
+    if (this.settings.mode === "start" && access !== "operator") return;
+    if (!this.isTrusted(headers)) {
+      throw errors.ORIGIN_REFUSED({ why: `a page of ${headers.origin.slice(0, 100)} may not change anything here` });
+    }
+  }
+
+  /** A WebSocket is never asked for by a page without the page's address, and no rule of browsers keeps its answers back. */
+  checkSocket(headers: Headers): void {
+    if (headers.origin === undefined || this.settings.mode === "start" || this.isTrusted(headers)) return;
+    throw errors.ORIGIN_REFUSED({ why: `a page of ${headers.origin.slice(0, 100)} may not connect` });
+  }
+
+  /** The origin to be named in `Access-Control-Allow-Origin`; null when the page may not read the answer. */
+  readableBy(access: Access, headers: Headers): string | null {
+    if (headers.origin === undefined) return null;
+    // A key in the path or a token in the query is all a page needs there, and no cookie is taken.
+    if (this.settings.mode === "start") return access === "event-key" || access === "open" ? "*" : null;
+    return this.isTrusted(headers) ? headers.origin : null;
+  }
+
+  /** This server's own pages, and in dev those of other programs of this machine: a frontend on its own port sends events. */
+  private isTrusted({ origin, host }: Headers): boolean {
+    let url: URL;
+    try {
+      url = new URL(origin!);
+    } catch {
+      return false;
+    }
+    if (url.host === host) return true;
+    return this.settings.mode === "dev" && isLoopback(hostNameOf(url.host));
+  }
+}

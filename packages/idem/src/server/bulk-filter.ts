@@ -1,0 +1,56 @@
+// Which runs a bulk action is about: what the store can narrow it narrows, the expression is asked of each run's event.
+import type { Engine } from "../engine/engine.ts";
+import { payloadOf } from "../execute/execute-run.ts";
+import { evaluateFilter } from "../model/expression.ts";
+import type { RunState } from "../model/run.ts";
+import type { Page, RunPageFilter, RunSummary } from "../store/store.ts";
+import { readInstant } from "./read-input.ts";
+
+export interface BulkFilter {
+  readonly fn?: string;
+  readonly state?: RunState;
+  readonly key?: string;
+  readonly eventId?: string;
+  /** As written: "7d" means the seven days before the work was asked for. */
+  readonly since?: string;
+  readonly until?: string;
+  /** CEL over `event`. */
+  readonly if?: string;
+}
+
+export interface BulkSelection extends BulkFilter {
+  /** Runs opened later, by this very work perhaps, are none of its business. */
+  readonly openedBefore: number;
+  /** Only runs that have not ended. */
+  readonly onlyOpen: boolean;
+}
+
+const pageSize = 100;
+const examinedMax = 5_000;
+
+/** One page of runs, newest first; throws EXPRESSION_INVALID. */
+export async function selectRuns(
+  engine: Engine,
+  { openedBefore, onlyOpen, if: expression, since, until, ...filter }: BulkSelection,
+  before: string | null,
+): Promise<Page<RunSummary, string>> {
+  const { store, env } = engine;
+  const page: RunPageFilter = {
+    ...filter,
+    ...(since === undefined ? {} : { since: readInstant("since", since, openedBefore) }),
+    until: until === undefined ? openedBefore : Math.min(readInstant("until", until, openedBefore), openedBefore),
+    limit: pageSize,
+    examinedMax,
+    ...(onlyOpen ? { isOpen: true as const } : {}),
+    ...(before === null ? {} : { before }),
+  };
+  const { rows, next } = await store.reads.runPage(env, page);
+  if (expression === undefined) return { rows, next };
+  const compiled = engine.expressions.get(expression);
+  const wanted: RunSummary[] = [];
+  for (const run of rows) {
+    const event = await store.reads.event(env, run.eventId);
+    if (event !== null && evaluateFilter(compiled, { event: payloadOf({ event }) }).pass) wanted.push(run);
+  }
+  return { rows: wanted, next };
+}

@@ -1,0 +1,27 @@
+// A call in the words of the wire.
+import type { RemoteCall } from "../../execute/remote.ts";
+import { executorRequest } from "../../protocol/connect-messages.ts";
+
+const utf8 = new TextEncoder();
+// Must be JSON (wire page §20).
+const noTrace = utf8.encode("{}");
+
+export function encodeCall(env: string, app: string, call: RemoteCall, leaseId: string): Uint8Array {
+  return executorRequest.encode({
+    requestId: call.requestId,
+    // Ids of things that have no others here; workers only repeat them.
+    accountId: env,
+    envId: env,
+    appId: app,
+    functionId: call.fn,
+    appName: app,
+    functionSlug: call.fn,
+    stepId: call.stepId,
+    requestPayload: utf8.encode(call.body),
+    systemTraceCtx: noTrace,
+    userTraceCtx: noTrace,
+    runId: call.runId,
+    leaseId,
+    jobId: call.jobId,
+  });
+}

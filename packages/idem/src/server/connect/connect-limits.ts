@@ -1,0 +1,38 @@
+// How long gateway and workers wait for each other, and how much of anything there may be.
+
+const mebibyte = 1024 * 1024;
+
+export const connectLimits = {
+  // The SDK gives a handshake 10 s in all (wire page §20); ours ends with it.
+  handshakeMs: 10_000,
+  // From the answer of /v0/connect/start to the worker's own greeting: it connects at once.
+  sessionTokenMs: 60_000,
+  heartbeatMs: 10_000,
+  heartbeatsMissedMax: 5,
+  statusMs: 10_000,
+  // Acknowledging runs no user code. Where another worker is free, a silent one has lost its turn after this.
+  ackMs: 5_000,
+  extendLeaseMs: 2_000,
+  // Long for a worker whose code blocks its event loop: giving up too early runs a step twice, too late only costs time. A
+  // worker that died is noticed by its closed socket.
+  leaseMs: 60_000,
+  // A worker that only lost its line reconnects at once, or 2 s later when that failed (SDK 4.24), and then says within one
+  // interval what it still works on. Whoever is silent for longer is taken for dead.
+  orphanMs: 5_000,
+  // The caller holds a place among the runs in flight meanwhile: enough for a worker that restarts.
+  noWorkerMs: 5_000,
+  allBusyMs: 30_000,
+  callsWaitingMax: 10_000,
+  connectionsMax: 1_000,
+  // Sockets that have not yet shown a token, each of which may send a greeting.
+  handshakesMax: 50,
+  greetingBytesMax: 4 * mebibyte,
+  appsPerWorkerMax: 100,
+  // Twice what an app may answer (8 MiB), so that an answer too large is still read, and refused with its reason.
+  messageBytesMax: 16 * mebibyte,
+  // A worker that does not read what it is sent gets no further calls, and then is cut off.
+  unsentBytesMax: 32 * mebibyte,
+  closeMs: 2_000,
+} as const;
+
+export type ConnectLimits = { readonly [K in keyof typeof connectLimits]: number };

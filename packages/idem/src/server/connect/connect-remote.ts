@@ -1,0 +1,215 @@
+// The gateway of workers that connect: apps that have no URL, whose processes open a WebSocket to us and wait for calls.
+// Connecting is registering: what a worker greets with is the app's registration. It holds no facts; whatever was under way when
+// this process dies is asked for again by the run that waited for it.
+import type { Logger } from "../../execute/function-code.ts";
+import type { Remote } from "../../execute/remote.ts";
+import { errors, IdemError } from "../../model/errors.ts";
+import { UlidSource } from "../../model/ulid.ts";
+import type { Platform } from "../../platform/platform.ts";
+import {
+  frameKind,
+  replyAck,
+  type SdkResponse,
+  startResponse,
+  type WorkerConnect,
+} from "../../protocol/connect-messages.ts";
+import type { Apps } from "../apps.ts";
+import type { Tokens } from "../tokens.ts";
+import { AppCalls } from "./app-calls.ts";
+import { type ConnectLimits, connectLimits } from "./connect-limits.ts";
+import { readWorkerApp } from "./read-worker-app.ts";
+import { type Admission, type ConnectionEvents, WorkerConnection } from "./worker-connection.ts";
+import { WorkerPool } from "./worker-pool.ts";
+import type { WorkerSocket } from "./worker-socket.ts";
+
+export interface ConnectGatewayOptions {
+  readonly platform: Platform;
+  readonly logger: Logger;
+  /** For tests that cannot wait as long. */
+  readonly limits?: Partial<ConnectLimits>;
+}
+
+/** What a gateway needs of the world it stands in. */
+export interface GatewayWorld {
+  readonly apps: Pick<Apps, "register">;
+  readonly tokens: Pick<Tokens, "mint" | "read">;
+}
+
+// SDK 4 tries again within 0.5 to 1.5 s when it reads these words, and backs off for up to 5 minutes when it does not.
+const closingWords = "connect_gateway_closing";
+
+export class ConnectGateway {
+  readonly #platform: Platform;
+  readonly #logger: Logger;
+  readonly #limits: ConnectLimits;
+  readonly #ids: UlidSource;
+  readonly #pool = new WorkerPool();
+  readonly #calls: AppCalls;
+  readonly #connections = new Set<WorkerConnection>();
+  /** Ids that /v0/connect/start gave out and somebody holds: each is good for one connection at a time. */
+  readonly #idsHeld = new Set<string>();
+  #handshakeCount = 0;
+  #isStopping = false;
+  #whenEmpty: () => void = () => {};
+
+  constructor({ platform, logger, limits }: ConnectGatewayOptions) {
+    this.#platform = platform;
+    this.#logger = logger;
+    this.#limits = { ...connectLimits, ...limits };
+    this.#ids = new UlidSource(
+      () => platform.wallMs(),
+      (count) => platform.randomBytes(count),
+    );
+    this.#calls = new AppCalls({
+      platform,
+      limits: this.#limits,
+      pool: this.#pool,
+      nextId: () => this.#ids.next(),
+    });
+  }
+
+  remoteFor(env: string, app: string): Remote {
+    return { call: (call) => this.#calls.call(env, app, call) };
+  }
+
+  /** Workers connected right now, those that are about to leave included. */
+  workerCount(env: string, app: string): number {
+    return this.#pool.of(env, app).size;
+  }
+
+  /** `endpoint` is where the worker shall open its socket. Throws when there is no room, or the server is stopping. */
+  async start(env: string, endpoint: string, { tokens }: GatewayWorld): Promise<Uint8Array> {
+    this.checkRoom();
+    const connectionId = this.#ids.next();
+    const sessionToken = await tokens.mint(env, "connect", { connectionId }, this.#limits.sessionTokenMs);
+    // One token for both: the right to connect is the right to register, for they are the same message.
+    return startResponse.encode({
+      connectionId,
+      gatewayEndpoint: endpoint,
+      gatewayGroup: "idem",
+      sessionToken,
+      syncToken: sessionToken,
+    });
+  }
+
+  checkRoom(): void {
+    if (this.#isStopping) throw errors.SERVER_BUSY({ why: `it is stopping (${closingWords})` });
+    const { connectionsMax, handshakesMax } = this.#limits;
+    if (this.#connections.size >= connectionsMax) throw errors.WORKERS_TOO_MANY({ max: connectionsMax });
+    if (this.#handshakeCount >= handshakesMax) {
+      throw errors.SERVER_BUSY({ why: `${handshakesMax} workers are connecting at this moment` });
+    }
+  }
+
+  accept(socket: WorkerSocket, world: GatewayWorld): void {
+    let heldId: string | null = null;
+    let isGreeting = true;
+    this.#handshakeCount++;
+    const greeted = () => {
+      if (isGreeting) this.#handshakeCount--;
+      isGreeting = false;
+    };
+    const hold = (connectionId: string) => {
+      if (this.#idsHeld.has(connectionId)) return false;
+      this.#idsHeld.add(connectionId);
+      heldId = connectionId;
+      return true;
+    };
+    const events: ConnectionEvents = {
+      admit: async (greeting) => {
+        const admission = await this.#admit(greeting, world, hold);
+        greeted();
+        return admission;
+      },
+      onAdmitted: (connection) => {
+        this.#pool.add(connection);
+        this.#logger.info(`Worker ${connection.name} connected: ${[...connection.apps.keys()].join(", ")}`);
+      },
+      onReady: (connection) => this.#calls.fill(connection.env, connection.apps.keys()),
+      onPause: (connection) => this.#calls.onPause(connection),
+      onAck: (connection, requestId) => this.#calls.onAck(connection, requestId),
+      onExtendLease: (connection, request) => this.#calls.onExtendLease(connection, request),
+      onReply: (connection, response) => {
+        const { requestId } = response;
+        connection.send(frameKind.workerReplyAck, replyAck.encode({ requestId }));
+        this.#calls.onReply(connection, response);
+      },
+      onStatus: (connection, requestIds) => this.#calls.onStatus(connection, requestIds),
+      onClose: (connection) => {
+        greeted();
+        this.#connections.delete(connection);
+        if (heldId !== null) this.#idsHeld.delete(heldId);
+        this.#pool.delete(connection);
+        this.#calls.onClose(connection);
+        if (this.#connections.size === 0) this.#whenEmpty();
+      },
+    };
+    const connection = new WorkerConnection(socket, {
+      platform: this.#platform,
+      logger: this.#logger,
+      limits: this.#limits,
+      events,
+    });
+    this.#connections.add(connection);
+  }
+
+  /** A reply that could not be given over a connection. */
+  flush(env: string, response: SdkResponse): void {
+    this.#calls.onFlush(env, response);
+  }
+
+  /**
+   * Calls under way may end within the grace; then the workers are sent away. Not earlier: told that the gateway closes, the SDK
+   * keeps its replies until it has found another, and where this is the only one they would come too late.
+   */
+  async stop(graceMs: number): Promise<void> {
+    this.#isStopping = true;
+    await this.#calls.drain(graceMs);
+    if (this.#connections.size === 0) return;
+    const empty = new Promise<void>((resolve) => {
+      this.#whenEmpty = resolve;
+    });
+    for (const connection of [...this.#connections]) connection.dismiss(closingWords);
+    await empty;
+  }
+
+  async #admit(
+    greeting: WorkerConnect,
+    { tokens, apps }: GatewayWorld,
+    hold: (connectionId: string) => boolean,
+  ): Promise<Admission> {
+    const { connectionId } = greeting;
+    const token = await tokens.read(greeting.authData?.sessionToken ?? null, "connect");
+    if (token === null || token.claims.connectionId !== connectionId) {
+      return { kind: "refused", why: "its session token is not known here or has expired" };
+    }
+    if (this.#isStopping) return { kind: "refused", why: closingWords };
+    const { appsPerWorkerMax } = this.#limits;
+    if (greeting.apps.length === 0 || greeting.apps.length > appsPerWorkerMax) {
+      return { kind: "invalid", why: `a worker has 1 to ${appsPerWorkerMax} apps, not ${greeting.apps.length}` };
+    }
+    if (!hold(connectionId)) return { kind: "refused", why: "its session token is in use by another worker" };
+    try {
+      const functions = new Map<string, ReadonlySet<string>>();
+      for (const app of greeting.apps) {
+        const registration = readWorkerApp(app, greeting);
+        await apps.register(token.env, registration);
+        functions.set(registration.app, new Set(registration.functions.map(({ fn }) => fn)));
+      }
+      const { instanceId } = greeting;
+      const callsMax = greeting.maxWorkerConcurrency ?? 0;
+      return {
+        kind: "admitted",
+        worker: {
+          env: token.env,
+          instanceId,
+          apps: functions,
+          callsMax: callsMax > 0 ? callsMax : Number.POSITIVE_INFINITY,
+        },
+      };
+    } catch (error) {
+      if (error instanceof IdemError && error.retry === "after-fix") return { kind: "invalid", why: error.message };
+      throw error;
+    }
+  }
+}

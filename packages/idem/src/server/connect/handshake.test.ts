@@ -1,0 +1,209 @@
+import { describe, expect, test } from "vitest";
+import { connectionReady, frameKind, startResponse } from "../../protocol/connect-messages.ts";
+import { fakeGateway, workerApp } from "./fake-worker.suite.ts";
+
+const { gatewayHello, gatewayConnectionReady, syncFailed, workerHeartbeat, gatewayHeartbeat } = frameKind;
+
+describe("the handshake", () => {
+  test("a worker is greeted, registered, told its intervals, and only then counted", async () => {
+    const { gateway, open, token, registered } = fakeGateway();
+    const worker = open();
+    expect(worker.kinds).toEqual([gatewayHello]);
+    const { connectionId, sessionToken } = await token("staging");
+    expect(gateway.workerCount("staging", "shop")).toBe(0);
+    worker.greet({
+      connectionId,
+      authData: { sessionToken, syncToken: "" },
+      apps: [{ ...workerApp("shop", ["pay", "pay-failure"]), appVersion: "v9" }],
+    });
+    await worker.greeted;
+    expect(worker.kinds).toEqual([gatewayHello, gatewayConnectionReady]);
+    expect(connectionReady.decode(worker.received[1]!.payload)).toEqual({
+      heartbeatInterval: "10000ms",
+      extendLeaseInterval: "2000ms",
+      statusInterval: "10000ms",
+    });
+    expect(worker.isTrusted).toBe(true);
+    expect(gateway.workerCount("staging", "shop")).toBe(1);
+    expect(registered).toHaveLength(1);
+    expect(registered[0]).toMatchObject({
+      env: "staging",
+      registration: { app: "shop", url: null, sdk: "js:v4.24.0", framework: "connect", appVersion: "v9" },
+    });
+    expect(registered[0]!.registration.functions.map(({ fn, config }) => [fn, config.runtime])).toEqual([
+      ["shop-pay", { kind: "connect" }],
+      ["shop-pay-failure", { kind: "connect" }],
+    ]);
+  });
+
+  test("a worker that has to say when it is ready gets no call before", async () => {
+    const { worker: connect, call } = fakeGateway();
+    const worker = await connect({ ready: false });
+    call();
+    expect(worker.calls).toEqual([]);
+    worker.say(frameKind.workerReady);
+    expect(worker.calls).toHaveLength(1);
+  });
+
+  test("a worker that does not promise to say when it is ready is ready at once", async () => {
+    const { worker: connect, call } = fakeGateway();
+    const worker = await connect({ ready: false, workerManualReadinessAck: false });
+    call();
+    expect(worker.calls).toHaveLength(1);
+  });
+
+  test("without a token of ours nothing is registered", async () => {
+    const { open, token, registered } = fakeGateway();
+    const { connectionId, sessionToken } = await token();
+    const greetings = [
+      { connectionId },
+      { connectionId, authData: { sessionToken: "", syncToken: "" } },
+      { connectionId, authData: { sessionToken: `${sessionToken}x`, syncToken: sessionToken } },
+      { connectionId: "another", authData: { sessionToken, syncToken: "" } },
+    ];
+    for (const greeting of greetings) {
+      const worker = open();
+      worker.greet({ ...greeting, apps: [workerApp("shop", ["pay"])] });
+      await worker.greeted;
+      expect(worker.closed).toMatchObject({ code: 1008, reason: expect.stringContaining("session token") });
+    }
+    expect(registered).toEqual([]);
+  });
+
+  test("a token is good for a minute, and for one worker at a time", async () => {
+    const { open, token, advance } = fakeGateway();
+    const { connectionId, sessionToken } = await token();
+    const greeting = {
+      connectionId,
+      authData: { sessionToken, syncToken: "" },
+      apps: [workerApp("shop", ["pay"])],
+    };
+    const first = open();
+    first.greet(greeting);
+    await first.greeted;
+    const second = open();
+    second.greet(greeting);
+    await second.greeted;
+    expect([first.closed, second.closed?.reason]).toEqual([null, "its session token is in use by another worker"]);
+    first.hangUp();
+    await advance(61_000);
+    const late = open();
+    late.greet(greeting);
+    await late.greeted;
+    expect(late.closed?.reason).toContain("expired");
+  });
+
+  test("a worker whose functions cannot be registered is told which and why", async () => {
+    const { gateway, open, token, registered } = fakeGateway();
+    const functions = JSON.parse(workerApp("shop", ["pay"]).functions.toString());
+    functions[0].steps = {};
+    const apps = [
+      { list: functions, why: 'Function "shop-pay" cannot be registered' },
+      { list: { not: "a list" }, why: "functions must be a list" },
+    ];
+    for (const { list, why } of apps) {
+      const { connectionId, sessionToken } = await token();
+      const worker = open();
+      worker.greet({
+        connectionId,
+        authData: { sessionToken, syncToken: "" },
+        apps: [{ appName: "shop", appVersion: null, functions: Buffer.from(JSON.stringify(list)) }],
+      });
+      await worker.greeted;
+      expect(worker.kinds).toEqual([gatewayHello, syncFailed]);
+      expect(Buffer.from(worker.received[1]!.payload).toString()).toContain(why);
+      expect(worker.closed?.code).toBe(1008);
+    }
+    expect(registered).toEqual([]);
+    expect(gateway.workerCount("default", "shop")).toBe(0);
+  });
+
+  test("a worker without apps is refused", async () => {
+    const { worker: connect } = fakeGateway();
+    const worker = await connect({ apps: {}, ready: false });
+    expect(worker.kinds).toEqual([gatewayHello, syncFailed]);
+  });
+
+  test("a store that fails is not the worker's fault: it may come again", async () => {
+    const { open, token, world } = fakeGateway();
+    world.apps.register = async () => {
+      throw new Error("disk full of secrets");
+    };
+    const { connectionId, sessionToken } = await token();
+    const worker = open();
+    worker.greet({ connectionId, authData: { sessionToken, syncToken: "" }, apps: [workerApp("shop", ["pay"])] });
+    await worker.greeted;
+    expect(worker.kinds).toEqual([gatewayHello]);
+    expect(worker.closed?.reason).not.toContain("secrets");
+  });
+
+  test("a worker that says nothing is gone after 10 s", async () => {
+    const { open, advance } = fakeGateway();
+    const worker = open();
+    await advance(9_999);
+    expect(worker.closed).toBeNull();
+    await advance(1);
+    expect(worker.closed?.reason).toBe("the handshake took too long");
+  });
+
+  test("whoever begins with anything but a greeting is sent away", async () => {
+    const { open } = fakeGateway();
+    const worker = open();
+    worker.say(workerHeartbeat);
+    expect(worker.closed?.code).toBe(1008);
+    const babbler = open();
+    babbler.sayBytes(Buffer.from("0b0b0b", "hex"));
+    expect(babbler.closed?.reason).toContain("cannot be read");
+  });
+
+  test("only so many may be in the middle of it, and so many connected", async () => {
+    const { gateway, world, worker: connect, open } = fakeGateway({ handshakesMax: 2, connectionsMax: 3 });
+    const start = () => gateway.start("default", "ws://127.0.0.1:1/connect", world);
+    const greeting = open();
+    open();
+    await expect(start()).rejects.toMatchObject({ code: "SERVER_BUSY" });
+    greeting.hangUp();
+    await connect();
+    await connect();
+    await expect(start()).rejects.toMatchObject({ code: "WORKERS_TOO_MANY" });
+  });
+});
+
+describe("a connection that is alive", () => {
+  test("every heartbeat is answered", async () => {
+    const { worker: connect } = fakeGateway();
+    const worker = await connect();
+    worker.say(workerHeartbeat);
+    worker.say(workerHeartbeat);
+    expect(worker.kinds.filter((kind) => kind === gatewayHeartbeat)).toHaveLength(2);
+  });
+
+  test("a worker that missed five heartbeats is disconnected, one that speaks is not", async () => {
+    const { gateway, worker: connect, advance } = fakeGateway();
+    const mute = await connect();
+    const alive = await connect();
+    for (let i = 0; i < 6; i++) {
+      await advance(10_000);
+      alive.say(workerHeartbeat);
+    }
+    expect([mute.closed?.code, alive.closed]).toEqual([1006, null]);
+    expect(gateway.workerCount("default", "shop")).toBe(1);
+  });
+
+  test("frames of a kind nobody knows are passed over", async () => {
+    const { worker: connect } = fakeGateway();
+    const worker = await connect();
+    worker.say(99);
+    expect(worker.closed).toBeNull();
+  });
+});
+
+test("what /v0/connect/start answers names a place, a token and an id of its own", async () => {
+  const { gateway, world } = fakeGateway();
+  const [one, two] = await Promise.all(
+    [1, 2].map(async () => startResponse.decode(await gateway.start("default", "ws://here/connect", world))),
+  );
+  expect(one).toMatchObject({ gatewayEndpoint: "ws://here/connect", gatewayGroup: "idem" });
+  expect(one!.sessionToken.length).toBeGreaterThan(20);
+  expect(one!.connectionId).not.toBe(two!.connectionId);
+});

@@ -1,0 +1,147 @@
+// What reaches the gateway through the real listener, from peers that are not the SDK.
+import { afterEach, describe, expect, test } from "vitest";
+import { WebSocket } from "ws";
+import { connectProtocol, frame, frameKind, startResponse, workerConnect } from "../../protocol/connect-messages.ts";
+import type { RouteRequest } from "../route.ts";
+import { startConnection } from "../routes/start-connection.ts";
+import { type ConnectServer, connectServer } from "./connect-server.suite.ts";
+import { workerApp } from "./fake-worker.suite.ts";
+
+const mebibyte = 1024 * 1024;
+
+const opened: ConnectServer[] = [];
+afterEach(async () => {
+  for (const { listener } of opened.splice(0)) await listener.close(0);
+});
+
+async function server(options: Parameters<typeof connectServer>[0] = {}) {
+  const connected = await connectServer(options);
+  opened.push(connected);
+  const { origin, listener, world } = connected;
+  const post = (path: string, body: Uint8Array, headers: Record<string, string> = {}) =>
+    fetch(`${origin}${path}`, {
+      method: "POST",
+      body: new Uint8Array(body),
+      headers: { "content-type": "application/protobuf", ...headers },
+    });
+  return { world, host: `127.0.0.1:${listener.port}`, post };
+}
+
+/** A socket, and how it ended. */
+function open(host: string, protocols: string[] = [connectProtocol]) {
+  const socket = new WebSocket(`ws://${host}/connect`, protocols);
+  const messages: { kind: number }[] = [];
+  const waiting: (() => void)[] = [];
+  socket.on("message", (data) => {
+    messages.push(frame.decode(data as Buffer));
+    for (const wake of waiting.splice(0)) wake();
+  });
+  const closed = new Promise<{ code: number; reason: string }>((resolve) => {
+    socket.on("close", (code, reason) => resolve({ code, reason: reason.toString() }));
+  });
+  const error = new Promise<Error>((resolve) => socket.on("error", resolve));
+  const hears = async (kind: number) => {
+    while (!messages.some((message) => message.kind === kind)) await new Promise<void>((wake) => waiting.push(wake));
+  };
+  return { socket, closed, error, hears };
+}
+
+describe("the socket", () => {
+  test("is for those who speak the protocol", async () => {
+    const { host } = await server();
+    expect((await open(host, []).error).message).toContain("400");
+    expect((await open(host, ["v9.connect"]).error).message).toContain("400");
+  });
+
+  test("takes binary frames only", async () => {
+    const { host } = await server();
+    const { socket, hears, closed } = open(host);
+    await hears(frameKind.gatewayHello);
+    socket.send("hello");
+    expect((await closed).code).toBe(1003);
+  });
+
+  test("is cut when a stranger sends more than a greeting can be", async () => {
+    const { host } = await server();
+    const { socket, hears, closed } = open(host);
+    await hears(frameKind.gatewayHello);
+    socket.send(Buffer.alloc(6 * mebibyte));
+    expect((await closed).code).toBe(1006);
+  });
+
+  test("takes from a worker it knows what an app may answer, and no message beyond all bounds", async () => {
+    const { host, post } = await server();
+    const started = await post("/v0/connect/start", new Uint8Array(0));
+    const { connectionId, sessionToken, gatewayEndpoint } = startResponse.decode(
+      new Uint8Array(await started.arrayBuffer()),
+    );
+    expect(gatewayEndpoint).toBe(`ws://${host}/connect`);
+    const { socket, hears, closed } = open(host);
+    await hears(frameKind.gatewayHello);
+    const greeting = { connectionId, authData: { sessionToken, syncToken: "" }, apps: [workerApp("shop", ["pay"])] };
+    socket.send(frame.encode({ kind: frameKind.workerConnect, payload: workerConnect.encode(greeting) }));
+    await hears(frameKind.gatewayConnectionReady);
+    socket.send(frame.encode({ kind: 99, payload: new Uint8Array(9 * mebibyte) }));
+    socket.send(frame.encode({ kind: frameKind.workerHeartbeat, payload: new Uint8Array(0) }));
+    await hears(frameKind.gatewayHeartbeat);
+    socket.send(Buffer.alloc(17 * mebibyte));
+    expect((await closed).code).toBe(1009);
+  });
+
+  test("says why it refuses a worker, in as many bytes as a close frame has", async () => {
+    const { host } = await server();
+    const { socket, hears, closed } = open(host);
+    await hears(frameKind.gatewayHello);
+    socket.send(frame.encode({ kind: frameKind.workerConnect, payload: workerConnect.encode({ connectionId: "x" }) }));
+    expect(await closed).toEqual({ code: 1008, reason: "its session token is not known here or has expired" });
+  });
+});
+
+describe("POST /v0/connect/start and /flush", () => {
+  test("ask for a signing key where there are keys", async () => {
+    const key = "signkey-prod-0123456789abcdef0123456789abcdef";
+    const { post } = await server({ mode: "start", eventKeys: ["event-key-1"], signingKeys: [key] });
+    for (const path of ["/v0/connect/start", "/v0/connect/flush"]) {
+      expect((await post(path, new Uint8Array(0))).status).toBe(401);
+      expect((await post(path, new Uint8Array(0), { authorization: `Bearer ${key}` })).status).toBe(200);
+    }
+  });
+
+  test("refuse bodies that are no such message, with the reason in the SDK's shape", async () => {
+    const { post } = await server();
+    for (const path of ["/v0/connect/start", "/v0/connect/flush"]) {
+      const answer = await post(path, Buffer.from("0b0b", "hex"));
+      expect(answer.status).toBe(400);
+      expect(await answer.json()).toMatchObject({ status: 400, error: expect.stringContaining("its body is no ") });
+      expect((await post(path, Buffer.from("{}"), { "content-type": "application/json" })).status).toBe(415);
+    }
+  });
+
+  test("answer 429 when there is no room for another worker", async () => {
+    const { post, host } = await server({ connectLimits: { connectionsMax: 1 } });
+    const { hears } = open(host);
+    await hears(frameKind.gatewayHello);
+    const answer = await post("/v0/connect/start", new Uint8Array(0));
+    expect([answer.status, ((await answer.json()) as { code: string }).code]).toEqual([429, "WORKERS_TOO_MANY"]);
+  });
+
+  test("acknowledge a reply nobody waits for", async () => {
+    const { post } = await server();
+    const answer = await post("/v0/connect/flush", Buffer.from("0a0478797a31", "hex"));
+    expect(Buffer.from(await answer.arrayBuffer()).toString("hex")).toBe("0a0478797a31");
+  });
+
+  test("send a worker to where it reached us, by TLS if a proxy says so", async () => {
+    const { world } = await server();
+    const endpoint = async (headers: Record<string, string>) => {
+      const request = { headers, env: "default", body: Buffer.alloc(0) } as unknown as RouteRequest;
+      const { body } = await startConnection.handle(request, world);
+      return startResponse.decode(body as Uint8Array).gatewayEndpoint;
+    };
+    expect(await endpoint({ host: "idem.internal:8288" })).toBe("ws://idem.internal:8288/connect");
+    expect(await endpoint({ host: "[::1]:8288" })).toBe("ws://[::1]:8288/connect");
+    expect(await endpoint({ host: "x.example", "x-forwarded-proto": "https, http" })).toBe("wss://x.example/connect");
+    expect(await endpoint({ host: "evil/path@x" })).toBe("ws://127.0.0.1:8288/connect");
+    expect(await endpoint({})).toBe("ws://127.0.0.1:8288/connect");
+  });
+});

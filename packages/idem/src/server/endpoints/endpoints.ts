@@ -1,0 +1,274 @@
+// Durable endpoints: HTTP handlers of an app whose steps are kept. The app answers its own caller and drives the run itself,
+// reporting each step; this server keeps what is reported and takes the run over where the app cannot go on (a sleep, a wait,
+// parallel steps, a failed step) or does not (it died).
+//
+// On this side such a run is like any other: leased, with one call to its code under way. Only that call is not made but
+// awaited, for the code is running already (drive.ts). So recording, retries, waits and the end are the engine's.
+import { createHash } from "node:crypto";
+import type { Engine } from "../../engine/engine.ts";
+import { startRunAs } from "../../engine/start-run-as.ts";
+import type { Remote, RemoteCall, RemoteReply } from "../../execute/remote.ts";
+import { errors } from "../../model/errors.ts";
+import { canonicalJson } from "../../model/json.ts";
+import { isEnded } from "../../model/run.ts";
+import { makeUlid, ulidTime } from "../../model/ulid.ts";
+import { type EndpointReport, type EndpointStart, httpRequestEvent } from "../../protocol/endpoint-request.ts";
+import type { RunMemo } from "../../store/store.ts";
+import { checkAppUrl } from "../app-address.ts";
+import type { CallAppOptions } from "../call-app.ts";
+import type { World } from "../world.ts";
+import { Drive } from "./drive.ts";
+import { endpointLimits } from "./limits.ts";
+import { reenterEndpoint } from "./reenter-endpoint.ts";
+import { EndpointFunctions } from "./register-endpoint.ts";
+import { untilKept } from "./until-kept.ts";
+
+type Limits = Pick<typeof endpointLimits, "drivesMax"> & { readonly silentMs: number };
+
+export class Endpoints {
+  private readonly drives = new Map<string, Drive>();
+  private readonly functions: EndpointFunctions;
+  private readonly openedMono: number;
+  private readonly stopping = new AbortController();
+
+  constructor(
+    private readonly world: World,
+    private readonly limits: Limits = endpointLimits,
+  ) {
+    this.functions = new EndpointFunctions({ register: (env, app) => world.apps.register(env, app) });
+    this.openedMono = world.platform.monoMs();
+  }
+
+  /** Aborts once the server stops: long polls are over. */
+  get stopSignal(): AbortSignal {
+    return this.stopping.signal;
+  }
+
+  /** The first report: stores the run under the app's id and what it holds already. The same report again changes nothing. */
+  async start(env: string, start: EndpointStart): Promise<{ readonly fn: string }> {
+    const engine = await this.world.engine(env);
+    const { runId } = start;
+    // Before anything is waited for: of two first reports at once one begins the run.
+    const drive = this.drives.get(nameOf(env, runId)) ?? this.begin(engine, start);
+    await drive.begun;
+    const memo = await engine.store.reads.runMemo(env, runId);
+    if (memo === null) throw errors.RUN_UNKNOWN({ runId });
+    if (canonicalJson(JSON.parse(memo.event.data)) !== canonicalJson(start.eventData))
+      throw errors.RUN_EXISTS({ runId });
+    await this.report(env, start);
+    return { fn: memo.run.fn };
+  }
+
+  private begin(engine: Engine, start: EndpointStart): Drive {
+    const { env } = engine;
+    const { runId } = start;
+    const name = nameOf(env, runId);
+    const drive = this.open(name);
+    const store = async () => {
+      if ((await engine.store.reads.run(env, runId)) !== null) {
+        // Begun before, and perhaps no longer driven.
+        if ((await this.mayBeDrivenForMs(env, runId)) <= 0) this.forget(name, drive);
+        return;
+      }
+      // Said now, and not when the run has to be entered again.
+      checkAppUrl(start.call.domain, this.world.settings);
+      const fn = await this.functions.ensure(engine, start);
+      const event = { name: httpRequestEvent, data: start.eventData };
+      const refused = await startRunAs(engine, { runId, eventId: eventIdOf(runId), fn, event });
+      if (refused !== null) throw errors.REQUEST_INVALID({ why: `the run was not started: ${refused}` });
+    };
+    drive.begun = store().catch((error) => {
+      this.forget(name, drive);
+      throw error;
+    });
+    return drive;
+  }
+
+  /** What the app did or found next. Resolves once it is stored. */
+  async report(env: string, report: EndpointReport): Promise<void> {
+    const engine = await this.world.engine(env);
+    const { runId } = report;
+    const run = await engine.store.reads.run(env, runId);
+    if (run === null) throw errors.RUN_UNKNOWN({ runId });
+    if (isEnded(run.state)) return checkRepeated((await engine.store.reads.runMemo(env, runId))!, report);
+    const drive = await this.driveToReport(engine, runId);
+    if (drive === null || (drive.state === "handed-over" && drive.lastReport !== hashOf(report))) {
+      throw errors.CHECKPOINT_STALE({ runId, why: "the server goes on with it" });
+    }
+    drive.heard();
+    if (report.ops.every(({ op }) => finished.has(op))) {
+      await engine.checkpoint(runId, null, report.ops);
+      drive.heard();
+      return;
+    }
+    drive.lastReport = hashOf(report);
+    drive.handOver(replyOf(report));
+    await untilKept(engine, this.world.platform, runId, report.ops);
+  }
+
+  /** How the engine reaches the code of an app's endpoints. The app is its origin, which stands in every run's event. */
+  remoteFor(env: string, _app: string, calls: CallAppOptions): Remote {
+    const reenter = reenterEndpoint(() => this.world.engine(env), env, calls);
+    return {
+      call: async (call) => {
+        const drive = call.stepId === "step" ? await this.driveOf(env, call.runId) : null;
+        return drive === null ? reenter.call(call) : this.follow(drive, call, env, reenter);
+      },
+    };
+  }
+
+  /** The answer to a call of a run that is being driven: what the app says, or what it answers when it is entered again. */
+  private async follow(drive: Drive, call: RemoteCall, env: string, reenter: Remote): Promise<RemoteReply> {
+    const { worker } = await this.world.engine(env);
+    for (;;) {
+      // While the app drives, ordinary runs must not wait for it.
+      worker.guest(call.runId, drive.state === "driving");
+      call.signal.throwIfAborted();
+      if (this.stopping.signal.aborted) return this.leave(call, env);
+      switch (drive.state) {
+        case "driving":
+          await drive.change(AbortSignal.any([call.signal, this.stopping.signal])).catch(() => {});
+          break;
+        case "handed-over":
+          return drive.takeReply() ?? reenter.call(call);
+        case "silent": {
+          const reply = await this.reenterUnlessHeard(drive, call, reenter);
+          if (reply !== null) {
+            drive.over();
+            return reply;
+          }
+        }
+      }
+    }
+  }
+
+  /** The server stops. Once its engine lets go of the run this call ends without a word; whoever takes the run up asks again. */
+  private async leave({ runId, signal }: RemoteCall, env: string): Promise<RemoteReply> {
+    const { worker } = await this.world.engine(env);
+    while (!signal.aborted && worker.activePass(runId)?.isDraining === false) await this.pause(lookMs);
+    return staleReply;
+  }
+
+  /** Null when the app was heard again: then its own handler goes on, and what was just entered is left to itself. */
+  private async reenterUnlessHeard(drive: Drive, call: RemoteCall, reenter: Remote): Promise<RemoteReply | null> {
+    const gaveUp = new AbortController();
+    const signal = AbortSignal.any([call.signal, gaveUp.signal]);
+    const heard = drive.change(signal).then(
+      () => null,
+      () => null,
+    );
+    try {
+      return await Promise.race([reenter.call({ ...call, signal }), heard]);
+    } finally {
+      gaveUp.abort();
+    }
+  }
+
+  private open(name: string, firstSilenceMs = this.limits.silentMs): Drive {
+    if (this.drives.size >= this.limits.drivesMax) {
+      throw errors.SERVER_BUSY({ why: `${this.limits.drivesMax} runs are being driven by their apps` });
+    }
+    const { platform } = this.world;
+    const drive = new Drive(platform, this.limits.silentMs, () => this.forget(name, drive), firstSilenceMs);
+    this.drives.set(name, drive);
+    return drive;
+  }
+
+  private forget(name: string, drive: Drive): void {
+    drive.end();
+    if (this.drives.get(name) === drive) this.drives.delete(name);
+  }
+
+  /** Null for a run that this server goes on with by itself. */
+  private async driveOf(env: string, runId: string): Promise<Drive | null> {
+    const known = this.drives.get(nameOf(env, runId));
+    if (known !== undefined) return known;
+    const leftMs = await this.mayBeDrivenForMs(env, runId);
+    return this.drives.get(nameOf(env, runId)) ?? (leftMs > 0 ? this.open(nameOf(env, runId), leftMs) : null);
+  }
+
+  /**
+   * A run that was being driven when the server was restarted may still be: its app knows nothing of it. Entering its handler
+   * at once would run the step it is in a second time.
+   */
+  private async mayBeDrivenForMs(env: string, runId: string): Promise<number> {
+    const { platform } = this.world;
+    const ageMs = platform.monoMs() - this.openedMono;
+    if (ageMs > this.limits.silentMs) return 0;
+    const engine = await this.world.engine(env);
+    const memo = await engine.store.reads.runMemo(env, runId);
+    if (memo === null || memo.run.createdAt > engine.now() - ageMs) return 0;
+    // What only the server does has been done: the app has handed over.
+    const { steps, attempts, waits } = memo;
+    if (attempts.length > 0 || waits.length > 0 || steps.some(({ kind }) => kind !== "run")) return 0;
+    const lastAt = Math.max(memo.run.createdAt, ...steps.map(({ endedAt }) => endedAt));
+    return lastAt + this.limits.silentMs - engine.now();
+  }
+
+  /**
+   * The drive a report belongs to, once the run is being executed here: after a restart the app may be quicker than the lease.
+   * Null when nobody waits for it.
+   */
+  private async driveToReport(engine: Engine, runId: string): Promise<Drive | null> {
+    const { platform } = this.world;
+    const until = platform.monoMs() + endpointLimits.takeUpMs;
+    for (;;) {
+      const drive = await this.driveOf(engine.env, runId);
+      if (drive === null || drive.state === "handed-over" || engine.worker.activePass(runId) !== null) return drive;
+      if (platform.monoMs() > until) throw errors.SERVER_BUSY({ why: `run ${runId} is being taken up` });
+      engine.worker.poke();
+      await this.pause(lookMs);
+    }
+  }
+
+  private pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.world.platform.timer(ms, resolve, { background: true });
+    });
+  }
+
+  /** The server stops: long polls end, and runs that are being driven are let go with their engine. */
+  stopWaiting(): void {
+    this.stopping.abort();
+  }
+}
+
+// A moment for a person, and seldom enough for a process.
+const lookMs = 20;
+
+/** Ops of steps that are over: the app goes on after them. */
+const finished: ReadonlySet<string> = new Set(["ran", "defer", "defer-abort", "nothing"]);
+
+const hashOf = ({ json }: EndpointReport): string => createHash("sha256").update(json).digest("hex");
+
+const nameOf = (env: string, runId: string): string => JSON.stringify([env, runId]);
+
+/** The event's id follows from the run's, so that the same report twice is the same event. */
+function eventIdOf(runId: string): string {
+  const entropy = createHash("sha256").update(`http request of ${runId}`).digest().subarray(0, 10);
+  return makeUlid(ulidTime(runId), entropy);
+}
+
+/** A report as the answer to the call that waits for it. */
+const replyOf = ({ json }: EndpointReport): RemoteReply => ({
+  status: 206,
+  headers: { "x-inngest-sdk": "durable-endpoint", "x-inngest-req-version": "2" },
+  body: json,
+});
+
+/** What tells the engine that this call leads nowhere, without a word about the app. */
+const staleReply: RemoteReply = {
+  status: 400,
+  headers: { "x-inngest-sdk": "durable-endpoint" },
+  body: JSON.stringify({ name: "StaleDispatchError", message: "the server is stopping" }),
+};
+
+/** The run has ended: its last report sent again is answered like the first time; any other comes too late. */
+function checkRepeated(memo: RunMemo, { runId, ops }: EndpointReport): void {
+  const outcomes = new Map(memo.steps.map(({ stepId, outcome }) => [stepId, outcome.json]));
+  const isSame = ops.every((op) => {
+    if (op.op === "complete") return memo.run.state === "completed" && memo.run.result === op.json;
+    return op.op === "ran" ? outcomes.get(op.stepId) === op.json : op.op !== "threw" || memo.run.state === "failed";
+  });
+  if (!isSame) throw errors.CHECKPOINT_STALE({ runId, why: `it is ${memo.run.state}` });
+}

@@ -1,0 +1,175 @@
+// Malformed requests over the whole table, to the built server in a process of its own, with an app of the real SDK whose
+// runs must go on meanwhile. `npm test` sends 3,000, `npm run fuzz` 60,000. FUZZ_SEED repeats what a failure names.
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomBytes, randomInt } from "node:crypto";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import { fileURLToPath } from "node:url";
+import { Inngest } from "inngest";
+import { serve } from "inngest/node";
+import { expect, onTestFinished, test } from "vitest";
+import { temporaryFolder } from "../../cli/store-world.ts";
+import { routes, sockets } from "../routes.ts";
+import { Chance } from "./chance.suite.ts";
+import { type Answer, carry, type Reaction, send } from "./line.suite.ts";
+import { type Attack, attackOn, type Target } from "./requests.suite.ts";
+
+type Mode = "dev" | "start";
+
+const bin = fileURLToPath(new URL("../../../bin/idem.mjs", import.meta.url));
+const requestCount = Number(process.env.FUZZ_REQUESTS ?? 3_000) / 2;
+const seed = Number(process.env.FUZZ_SEED ?? randomInt(2 ** 31));
+const attackersAtOnce = 20;
+const canaryEvery = 100;
+// A fresh server has about 100 MB. A body kept per request would pass this within the short form.
+const rssBytesMax = 600 * 1024 * 1024;
+const startMsMax = 30_000;
+
+const keys = { event: randomBytes(8).toString("hex"), signing: randomBytes(16).toString("hex") };
+
+interface Server {
+  readonly port: number;
+  readonly process: ChildProcess;
+  readonly out: () => string;
+}
+
+async function startServer(mode: Mode, appUrl: string): Promise<Server> {
+  const own =
+    mode === "dev" ? ["--no-discovery", "--no-poll"] : ["--event-key", keys.event, "--signing-key", keys.signing];
+  const server = spawn(process.execPath, [bin, mode, "--port", "0", "-u", appUrl, ...own], {
+    cwd: temporaryFolder(),
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { PATH: process.env.PATH },
+  });
+  onTestFinished(() => void server.kill("SIGKILL"));
+  let out = "";
+  for (const stream of [server.stdout, server.stderr]) {
+    stream.on("data", (chunk) => {
+      out = (out + chunk).slice(-20_000);
+    });
+  }
+  await expect.poll(() => out, { timeout: startMsMax }).toMatch(/Ctrl-C stops/);
+  return { port: Number(/listens +http:\/\/[^:]+:(\d+)/.exec(out)![1]), process: server, out: () => out };
+}
+
+/** An app whose one function proves that the server still does its work. */
+async function startApp(mode: Mode) {
+  const expected = new Map<number, () => void>();
+  // Until the server's address is known it is an app that is not up yet.
+  let answer: RequestListener = (_, response) => void response.writeHead(503).end();
+  const app = createServer((request, response) => answer(request, response));
+  app.listen(0, "127.0.0.1");
+  await once(app, "listening");
+  onTestFinished(() => void app.close());
+  const url = `http://127.0.0.1:${(app.address() as AddressInfo).port}/api/inngest`;
+  return {
+    url,
+    serveFor: (origin: string) => {
+      const signed = { eventKey: keys.event, signingKey: keys.signing };
+      const client = new Inngest({ id: "canary", baseUrl: origin, isDev: mode === "dev", ...signed });
+      const count = client.createFunction(
+        { id: "count", retries: 0, triggers: [{ event: "canary/sent" }] },
+        ({ event }) => expected.get((event.data as { n: number }).n)?.(),
+      );
+      answer = serve({ client, functions: [count] });
+    },
+    ran: (n: number) => new Promise<void>((resolve) => expected.set(n, resolve)),
+  };
+}
+
+function ask(port: number, method: string, path: string, value?: unknown): Promise<Reaction> {
+  const body = value === undefined ? null : Buffer.from(JSON.stringify(value));
+  const headers: Record<string, string> = {
+    authorization: `Bearer ${keys.signing}`,
+    "content-type": "application/json",
+  };
+  if (body !== null) headers["content-length"] = String(body.length);
+  return send(port, { method, path, headers, body });
+}
+
+/** What is wrong with a reaction; null when nothing is. */
+function faultOf(reaction: Reaction, attack: Attack): string | null {
+  if (reaction === "cut") return null;
+  if (reaction === "silent") return attack.kind === "http" && attack.waits ? null : "no answer";
+  const { status, text } = reaction;
+  if (/\n\s+at \S.*:\d+:\d+/.test(text)) return "a stack in the answer";
+  // 502: an app that was named did not answer, and is told apart from the server by its code.
+  const isOurs = status >= 500 && status !== 503 && !(status === 502 && text.includes("APP_SYNC_FAILED"));
+  return isOurs ? `${status} ${text}` : null;
+}
+
+function shown(attack: Attack): string {
+  if (attack.kind === "raw") return `raw ${JSON.stringify(attack.bytes.toString("latin1").slice(0, 300))}`;
+  const { method, path, headers, body } = attack;
+  const text = body?.toString("latin1").slice(0, 500) ?? "";
+  return `${method} ${path.slice(0, 300)} ${JSON.stringify(headers).slice(0, 500)} ${JSON.stringify(text)}`;
+}
+
+const rssOf = (pid: number): number =>
+  Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) * 1024;
+
+test.each(["dev", "start"] as const)(
+  "no request can make `idem %s` fail, forget its work or grow without end",
+  async (mode) => {
+    const app = await startApp(mode);
+    const server = await startServer(mode, app.url);
+    const { port } = server;
+    app.serveFor(`http://127.0.0.1:${port}`);
+    await expect.poll(() => server.out(), { timeout: startMsMax }).toMatch(/canary/);
+
+    /** An event is accepted, executed by the app, and its run is seen to have ended. */
+    async function checkCanary(n: number): Promise<{ runId: string; eventId: string }> {
+      const ran = app.ran(n);
+      const sent = (await ask(port, "POST", `/e/${keys.event}`, { name: "canary/sent", data: { n } })) as Answer;
+      expect(sent.status, `canary ${n} of seed ${seed}: ${sent.text}`).toBe(200);
+      const eventId = JSON.parse(sent.text).ids[0] as string;
+      await ran;
+      const run = async () => {
+        const runs = (await ask(port, "GET", `/v1/events/${eventId}/runs`)) as Answer;
+        return JSON.parse(runs.text).data[0] as { run_id: string; status: string };
+      };
+      await expect.poll(async () => (await run()).status, { timeout: startMsMax }).toBe("Completed");
+      return { runId: (await run()).run_id, eventId };
+    }
+
+    const chance = new Chance(seed);
+    const target: Target = {
+      ...(await checkCanary(0)),
+      routes,
+      socketPaths: sockets.map(({ path }) => path),
+      eventKey: keys.event,
+      signingKey: keys.signing,
+    };
+    const counts: Record<string, number> = {};
+    const faults: string[] = [];
+    let rssMax = 0;
+    let sent = 0;
+    const attacker = async () => {
+      while (sent < requestCount && faults.length < 10) {
+        const n = ++sent;
+        if (n % canaryEvery === 0) {
+          await checkCanary(n);
+          rssMax = Math.max(rssMax, rssOf(server.process.pid!));
+        }
+        const attack = attackOn(target, chance);
+        const reaction = await carry(port, attack);
+        const kind = typeof reaction === "string" ? reaction : String(reaction.status);
+        counts[kind] = (counts[kind] ?? 0) + 1;
+        const fault = faultOf(reaction, attack);
+        if (fault !== null) faults.push(`${fault} to ${shown(attack)}`);
+        expect(server.process.exitCode, `seed ${seed}, ended at ${shown(attack)}\n${server.out()}`).toBeNull();
+      }
+    };
+    await Promise.all(Array.from({ length: attackersAtOnce }, attacker));
+    await checkCanary(-1);
+    const megabytes = Math.round(rssMax / 2 ** 20);
+    console.info(`idem ${mode}: ${sent} requests, seed ${seed}, ${JSON.stringify(counts)}, at most ${megabytes} MB`);
+    expect(faults, `seed ${seed}`).toEqual([]);
+    expect(rssMax, `seed ${seed}`).toBeLessThan(rssBytesMax);
+    server.process.kill("SIGTERM");
+    expect(await once(server.process, "exit")).toEqual([0, null]);
+  },
+  60 * 60_000,
+);

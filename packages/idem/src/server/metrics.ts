@@ -1,0 +1,155 @@
+// What Prometheus reads at /metrics. Counters follow what the store committed (observe/observed-store.ts); queues are asked
+// of the store when somebody looks.
+import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { StoreObserver } from "../observe/observed-store.ts";
+import type { LoopWatch, Platform } from "../platform/platform.ts";
+import type { ListenerLoad } from "./node-listener.ts";
+import type { World } from "./world.ts";
+
+const stepSeconds = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
+// A commit holds at most 300 calls (store/sqlite/thread-store.ts).
+const commitSizes = [1, 2, 4, 8, 16, 32, 64, 128, 256, 300];
+
+export class Metrics {
+  private readonly registry = new Registry();
+  private readonly loop: LoopWatch | null;
+  private readonly counters = {
+    accepted: this.counter("idem_events_accepted_total", "Events that were stored, duplicates included", ["env"]),
+    decisions: this.counter("idem_decisions_total", "Decisions, one per event and function", ["env", "kind"]),
+    suppressed: this.counter("idem_suppressed_duplicates_total", "What came again and was recognised, by layer", [
+      "env",
+      "layer",
+    ]),
+    attempts: this.counter("idem_attempts_failed_total", "Attempts of steps that will be tried again", ["env"]),
+    runs: this.counter("idem_runs_ended_total", "Runs that ended, by how they did", ["env", "state"]),
+  };
+  private readonly steps = new Histogram({
+    name: "idem_step_seconds",
+    help: "How long attempts took whose outcome was kept",
+    labelNames: ["kind", "outcome"],
+    buckets: stepSeconds,
+    registers: [this.registry],
+  });
+  private readonly commits = new Histogram({
+    name: "idem_commit_calls",
+    help: "Store calls per commit",
+    buckets: commitSizes,
+    registers: [this.registry],
+  });
+
+  constructor(platform: Pick<Platform, "watchLoop">) {
+    this.loop = platform.watchLoop?.() ?? null;
+  }
+
+  private counter<L extends string>(name: string, help: string, labelNames: readonly L[]): Counter<L> {
+    return new Counter({ name, help, labelNames, registers: [this.registry] });
+  }
+
+  /** What the store tells about its commits. */
+  readonly observer: StoreObserver = {
+    accepted: (env, count) => this.counters.accepted.inc({ env }, count),
+    decided: (env, kind) => this.counters.decisions.inc({ env, kind }),
+    suppressed: (env, layer) => this.counters.suppressed.inc({ env, layer }),
+    stepEnded: (_, { kind, startedAt, endedAt }, isError) =>
+      this.steps.observe({ kind, outcome: isError ? "error" : "value" }, Math.max(0, endedAt - startedAt) / 1_000),
+    attemptFailed: (env) => this.counters.attempts.inc({ env }),
+    runEnded: (env, _, state) => this.counters.runs.inc({ env, state }),
+  };
+
+  committed(calls: number): void {
+    this.commits.observe(calls);
+  }
+
+  /** What is asked for when somebody looks. */
+  watch(world: World, load: () => ListenerLoad): void {
+    const gauge = <L extends string>(name: string, help: string, labelNames: readonly L[], read: Read<L>) => {
+      new Gauge<L>({
+        name,
+        help,
+        labelNames,
+        registers: [this.registry],
+        async collect() {
+          this.reset();
+          for (const [labels, value] of await read()) this.set(labels, value);
+        },
+      });
+    };
+    const perEnv =
+      <T>(read: (env: string) => Promise<T>, show: (env: string, read: T) => [Record<string, string>, number][]) =>
+      async () =>
+        (await Promise.all([...world.engines.keys()].map(async (env) => show(env, await read(env))))).flat();
+    const readsOf = (env: string) => world.engines.get(env)!.store.reads;
+    gauge(
+      "idem_runs",
+      "Open runs by state",
+      ["env", "state"],
+      perEnv(
+        (env) => readsOf(env).counts(env),
+        (env, { queued, running, waiting }) =>
+          Object.entries({ queued, running, waiting }).map(([state, count]) => [{ env, state }, count]),
+      ),
+    );
+    gauge(
+      "idem_queue_depth",
+      "Runs that are due and that nobody has taken up",
+      ["env"],
+      perEnv(
+        (env) => readsOf(env).counts(env),
+        (env, { dueByFunction }) => [[{ env }, Object.values(dueByFunction).reduce((sum, due) => sum + due, 0)]],
+      ),
+    );
+    gauge(
+      "idem_queue_oldest_seconds",
+      "For how long the oldest of them has been due",
+      ["env"],
+      perEnv(
+        (env) => readsOf(env).oldestDue(env),
+        (env, since) => {
+          const now = world.engines.get(env)!.now();
+          return [[{ env }, since === null ? 0 : Math.max(0, now - since) / 1_000]];
+        },
+      ),
+    );
+    gauge("idem_http_under_way", "Requests being answered, long polls and streams, sockets", ["kind"], async () => {
+      const { requestsInFlight, waitingRequests, sockets } = load();
+      return [
+        [{ kind: "request" }, requestsInFlight],
+        [{ kind: "waiting" }, waitingRequests],
+        [{ kind: "socket" }, sockets],
+      ];
+    });
+    gauge("idem_http_body_bytes", "Bytes of request bodies held", [], async () => [[{}, load().bodyBytesHeld]]);
+    gauge("idem_http_refused_busy", "Requests answered with 503 since the start", [], async () => [
+      [{}, load().refusedBusy],
+    ]);
+    const { loop } = this;
+    if (loop === null) return;
+    gauge(
+      "idem_event_loop_delay_seconds",
+      "How late the event loop came since the last look",
+      ["quantile"],
+      async () => {
+        const { p50Ms, p99Ms, maxMs } = loop.read();
+        return [
+          [{ quantile: "0.5" }, p50Ms / 1_000],
+          [{ quantile: "0.99" }, p99Ms / 1_000],
+          [{ quantile: "1" }, maxMs / 1_000],
+        ];
+      },
+    );
+  }
+
+  get contentType(): string {
+    return this.registry.contentType;
+  }
+
+  text(): Promise<string> {
+    return this.registry.metrics();
+  }
+
+  close(): void {
+    this.loop?.stop();
+  }
+}
+
+type Read<L extends string> = () => Promise<readonly (readonly [Partial<Record<L, string>>, number])[]>;

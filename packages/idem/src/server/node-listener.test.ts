@@ -1,0 +1,591 @@
+import { once } from "node:events";
+import { type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
+import { connect } from "node:net";
+import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { errors } from "../model/errors.ts";
+import { nodePlatform } from "../platform/node-platform.ts";
+import { openCredentials } from "./credentials.ts";
+import type { ServerLimits } from "./limits.ts";
+import { type Listener, listen } from "./node-listener.ts";
+import { json, type Route, type RouteAnswer, type RouteRequest, type SocketRoute } from "./route.ts";
+import type { ServerSettings, World } from "./world.ts";
+
+interface Opened {
+  readonly origin: string;
+  readonly port: number;
+  readonly listener: Listener;
+  readonly logged: unknown[][];
+}
+
+const route = (given: Partial<Route> & Pick<Route, "path">): Route => ({
+  method: "POST",
+  access: "open",
+  bodyBytesMax: 1_000,
+  errors: "wire",
+  handle: (request) => json({ got: request.json() }),
+  ...given,
+});
+
+async function open(
+  routes: readonly Route[],
+  options: {
+    readonly settings?: Partial<ServerSettings>;
+    readonly limits?: Partial<ServerLimits>;
+    readonly sockets?: readonly SocketRoute[];
+  } = {},
+): Promise<Opened> {
+  const settings = {
+    mode: "dev",
+    host: "127.0.0.1",
+    port: 0,
+    eventKeys: [],
+    signingKeys: [],
+    allowHosts: [],
+    ...options.settings,
+  };
+  const logged: unknown[][] = [];
+  const log = (...words: unknown[]) => void logged.push(words);
+  const world = {
+    settings,
+    platform: nodePlatform,
+    logger: { debug: log, info: log, warn: log, error: log },
+    credentials: openCredentials(settings as ServerSettings),
+  } as unknown as World;
+  const listener = await listen({ world, routes, sockets: options.sockets ?? [], limits: options.limits ?? {} });
+  onTestFinished(() => listener.close(0));
+  return { origin: `http://127.0.0.1:${listener.port}`, port: listener.port, listener, logged };
+}
+
+/** fetch refuses to send some of what must be refused. */
+async function ask(
+  { port }: Opened,
+  options: { method?: string; path?: string; headers?: Record<string, string | string[]>; body?: Buffer | string },
+): Promise<{ status: number; headers: IncomingMessage["headers"]; text: string }> {
+  const request = httpRequest({ host: "127.0.0.1", port, method: "POST", path: "/echo", agent: false, ...options });
+  request.end(options.body);
+  const [response] = (await once(request, "response")) as [IncomingMessage];
+  const chunks: Buffer[] = [];
+  for await (const chunk of response) chunks.push(chunk as Buffer);
+  return { status: response.statusCode!, headers: response.headers, text: Buffer.concat(chunks).toString() };
+}
+
+/** Everything a line says until it is closed. */
+async function raw(port: number, bytes: string | Buffer): Promise<string> {
+  const socket = connect(port, "127.0.0.1");
+  const chunks: Buffer[] = [];
+  socket.on("data", (chunk) => chunks.push(chunk));
+  socket.on("error", () => {});
+  socket.write(bytes);
+  await once(socket, "close");
+  return Buffer.concat(chunks).toString();
+}
+
+const asJson = { "content-type": "application/json" };
+
+describe("bodies", () => {
+  test("a body is handed to its route as JSON, whatever it is compressed with", async () => {
+    const server = await open([route({ path: "/echo" })]);
+    const plain = Buffer.from('{"a":[1,"é"]}');
+    for (const [encoding, body] of [
+      [null, plain],
+      ["identity", plain],
+      ["gzip", gzipSync(plain)],
+      ["x-gzip", gzipSync(plain)],
+      ["deflate", deflateSync(plain)],
+      ["br", brotliCompressSync(plain)],
+    ] as const) {
+      const headers = encoding === null ? asJson : { ...asJson, "content-encoding": encoding };
+      expect(await ask(server, { headers, body })).toMatchObject({ status: 200, text: '{"got":{"a":[1,"é"]}}' });
+    }
+    expect(server.listener.load.bodyBytesHeld).toBe(0);
+  });
+
+  test("a body said to be too large is refused before it is sent, an unannounced one at the first byte too many", async () => {
+    const server = await open([route({ path: "/echo" })]);
+    const body = JSON.stringify("x".repeat(2_000));
+    const announced = await ask(server, { headers: { ...asJson, "content-length": "1000000000" }, body });
+    expect(announced).toMatchObject({ status: 413 });
+    expect(JSON.parse(announced.text)).toMatchObject({ status: 413, code: "BODY_TOO_LARGE" });
+    const chunked = await ask(server, { headers: { ...asJson, "transfer-encoding": "chunked" }, body });
+    expect(chunked).toMatchObject({ status: 413 });
+  });
+
+  test("a small body that expands beyond the bound is refused", async () => {
+    const server = await open([route({ path: "/echo" })]);
+    const bomb = Buffer.alloc(10_000_000, " ");
+    for (const [encoding, body] of [
+      ["gzip", gzipSync(bomb)],
+      ["deflate", deflateSync(bomb)],
+      ["br", brotliCompressSync(bomb)],
+    ] as const) {
+      const { status } = await ask(server, {
+        headers: { ...asJson, "content-encoding": encoding },
+        body: body.subarray(0, 900),
+      });
+      expect([400, 413]).toContain(status);
+    }
+    const br = brotliCompressSync(bomb);
+    expect(br.length).toBeLessThan(1_000);
+    expect(await ask(server, { headers: { ...asJson, "content-encoding": "br" }, body: br })).toMatchObject({
+      status: 413,
+    });
+  });
+
+  test("an encoding that is not known is 415, one that does not decode is 400", async () => {
+    const server = await open([route({ path: "/echo" })]);
+    const with_ = (encoding: string) =>
+      ask(server, { headers: { ...asJson, "content-encoding": encoding }, body: "{}" });
+    expect(await with_("zstd")).toMatchObject({ status: 415 });
+    expect(await with_("gzip, gzip")).toMatchObject({ status: 415 });
+    expect(await with_("gzip")).toMatchObject({ status: 400 });
+  });
+
+  test("a wrong content type is 415 and says what to send; none at all is taken", async () => {
+    const server = await open([route({ path: "/echo" })]);
+    const form = await ask(server, { headers: { "content-type": "application/x-www-form-urlencoded" }, body: "{}" });
+    expect(form.status).toBe(415);
+    expect(JSON.parse(form.text).error).toContain("content-type: application/json");
+    expect(await ask(server, { body: "{}" })).toMatchObject({ status: 200 });
+    const types = ["application/json; charset=UTF-8", "application/cloudevents+json", "Application/JSON"];
+    for (const type of types) {
+      expect(await ask(server, { headers: { "content-type": type }, body: "{}" })).toMatchObject({ status: 200 });
+    }
+    const latin = { "content-type": "application/json; charset=latin1" };
+    expect(await ask(server, { headers: latin, body: "{}" })).toMatchObject({ status: 415 });
+  });
+
+  test.each([
+    ["nothing", ""],
+    ["half of it", '{"a":'],
+    ["nesting that would overflow a stack", "[".repeat(900)],
+    ["bytes that are not UTF-8", Buffer.from([0x22, 0xff, 0xfe, 0x22])],
+  ])("%s is 400 with BODY_INVALID", async (_, body) => {
+    const server = await open([route({ path: "/echo" })]);
+    const { status, text } = await ask(server, { headers: asJson, body });
+    expect([status, JSON.parse(text).code]).toEqual([400, "BODY_INVALID"]);
+  });
+
+  test("brackets inside texts are not nesting, and a byte order mark is passed over", async () => {
+    const server = await open([route({ path: "/echo" })]);
+    const text = JSON.stringify({ a: '[{"\\'.repeat(100) });
+    expect(await ask(server, { headers: asJson, body: `\ufeff${text}` })).toMatchObject({
+      status: 200,
+      text: `{"got":${text}}`,
+    });
+  });
+
+  test("a caller that waits to be invited sends nothing when it is refused", async () => {
+    const server = await open([route({ path: "/echo" })]);
+    const sent = await raw(
+      server.port,
+      "POST /echo HTTP/1.1\r\nhost: localhost\r\nexpect: 100-continue\r\ncontent-length: 5000\r\n\r\n",
+    );
+    expect(sent).toMatch(/^HTTP\/1\.1 413/);
+    expect(sent).not.toContain("100 Continue");
+    const request = httpRequest({
+      port: server.port,
+      method: "POST",
+      path: "/echo",
+      headers: { expect: "100-continue", "content-length": "2" },
+    });
+    request.flushHeaders();
+    await once(request, "continue");
+    request.end("{}");
+    const [response] = (await once(request, "response")) as [IncomingMessage];
+    expect(response.statusCode).toBe(200);
+    response.resume();
+  });
+
+  test("a route that streams gets the body as it arrives, bounded", async () => {
+    const server = await open([
+      route({
+        path: "/echo",
+        streams: true,
+        contentTypes: ["*"],
+        handle: async ({ stream }) => {
+          let bytes = 0;
+          for await (const chunk of stream!) bytes += chunk.length;
+          return json({ bytes });
+        },
+      }),
+    ]);
+    expect(await ask(server, { body: "x".repeat(900) })).toMatchObject({ status: 200, text: '{"bytes":900}' });
+    expect(await ask(server, { headers: { "transfer-encoding": "chunked" }, body: "x".repeat(1_001) })).toMatchObject({
+      status: 413,
+    });
+    expect(await ask(server, {})).toMatchObject({ status: 200, text: '{"bytes":0}' });
+    const gzip = { "content-encoding": "gzip", "transfer-encoding": "chunked" };
+    expect(await ask(server, { headers: gzip, body: gzipSync("y".repeat(500)) })).toMatchObject({
+      text: '{"bytes":500}',
+    });
+    expect(await ask(server, { headers: gzip, body: gzipSync("y".repeat(50_000)) })).toMatchObject({ status: 413 });
+    expect(await ask(server, { headers: gzip, body: "no gzip" })).toMatchObject({ status: 400 });
+  });
+});
+
+describe("finding a route", () => {
+  const routes = [
+    route({ path: "/runs/:id", method: "GET", handle: ({ params, query }) => json({ ...params, q: query.get("q") }) }),
+    route({ path: "/runs/latest", method: "GET", handle: () => json("latest") }),
+    route({ path: "/runs/:id", method: "DELETE", bodyBytesMax: null, handle: () => ({ status: 204, body: null }) }),
+    route({ path: "/runs/:id/jobs", method: "GET", handle: () => json("jobs") }),
+    route({ path: "/api/tools", errors: "problem" }),
+  ];
+  const get = (path: string) => ({ method: "GET", path });
+
+  test("parameters are decoded, and a segment that is written out wins over one", async () => {
+    const server = await open(routes);
+    expect((await ask(server, get("/runs/a%2Fb%20c?q=1&x"))).text).toBe('{"id":"a/b c","q":"1"}');
+    expect((await ask(server, get("/runs/latest"))).text).toBe('"latest"');
+    expect((await ask(server, get("/runs/latest/jobs"))).text).toBe('"jobs"');
+    expect((await ask(server, get("/runs/a/"))).text).toBe('{"id":"a","q":null}');
+    expect((await ask(server, get("http://localhost/runs/a?q=2"))).text).toBe('{"id":"a","q":"2"}');
+  });
+
+  test("an unknown path is 404, a known one with another method 405 with what is allowed", async () => {
+    const server = await open(routes);
+    expect(await ask(server, get("/nothing"))).toMatchObject({ status: 404 });
+    expect(await ask(server, get("/runs//jobs"))).toMatchObject({ status: 404 });
+    expect(await ask(server, get(`/${"a/".repeat(500)}`))).toMatchObject({ status: 404 });
+    const wrong = await ask(server, { method: "PATCH", path: "/runs/a" });
+    expect([wrong.status, wrong.headers.allow]).toEqual([405, "GET, DELETE, HEAD, OPTIONS"]);
+    expect(await ask(server, { method: "OPTIONS", path: "/runs/a" })).toMatchObject({ status: 204, text: "" });
+    expect(await ask(server, get("/runs/%ff"))).toMatchObject({ status: 400 });
+    expect(await ask(server, { method: "OPTIONS", path: "*" })).toMatchObject({ status: 400 });
+  });
+
+  test("HEAD is GET without its body", async () => {
+    const server = await open(routes);
+    const { status, headers, text } = await ask(server, { method: "HEAD", path: "/runs/a" });
+    expect([status, headers["content-length"], text]).toEqual([200, String('{"id":"a","q":null}'.length), ""]);
+  });
+
+  test("tools read problems of RFC 9457, SDKs read error and status", async () => {
+    const server = await open(routes);
+    const problem = await ask(server, { path: "/api/tools", body: "{" });
+    expect(problem.headers["content-type"]).toBe("application/problem+json");
+    expect(JSON.parse(problem.text)).toMatchObject({
+      type: "/docs/errors/BODY_INVALID",
+      title: "Body invalid",
+      status: 400,
+      code: "BODY_INVALID",
+      next: expect.stringContaining("JSON"),
+    });
+    expect(JSON.parse((await ask(server, get("/v1/nothing"))).text)).toMatchObject({
+      status: 404,
+      error: expect.any(String),
+    });
+  });
+
+  test("a table with the same route twice is refused", async () => {
+    const twice = [route({ path: "/a/:x" }), route({ path: "/a/:x" })];
+    await expect(open(twice)).rejects.toThrow("stands twice");
+  });
+});
+
+describe("errors", () => {
+  test("what nobody expected is 500 with an id, and only the log knows more", async () => {
+    const server = await open([
+      route({ path: "/e/:key", access: "event-key", handle: () => Promise.reject(new Error("secret detail")) }),
+    ]);
+    const { status, text } = await ask(server, { path: "/e/my-key", body: "{}" });
+    expect(status).toBe(500);
+    expect(text).not.toContain("secret");
+    expect(JSON.parse(text)).toMatchObject({ status: 500, code: "SERVER_FAILED", ids: [] });
+    const [[line, error]] = server.logged as [[string, Error]];
+    expect(line).toContain(/request (\w+)/.exec(text)![1]);
+    expect(line).not.toContain("my-key");
+    expect(error.message).toBe("secret detail");
+  });
+
+  test("a store that takes no more is 503 with Retry-After", async () => {
+    const server = await open([
+      route({ path: "/echo", handle: () => Promise.reject(errors.STORE_BUSY({ queued: 9 })) }),
+    ]);
+    expect(await ask(server, { body: "{}" })).toMatchObject({ status: 503, headers: { "retry-after": "1" } });
+  });
+});
+
+describe("too much", () => {
+  /** A route that answers when told. */
+  function held() {
+    let release = () => {};
+    const until = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    let entered = 0;
+    const handle = async (): Promise<RouteAnswer> => {
+      entered++;
+      await until;
+      return json("done");
+    };
+    return { handle, release: () => release(), entered: () => entered };
+  }
+
+  test("requests beyond the bound are told to come again, and those under way are finished", async () => {
+    const gate = held();
+    const server = await open([route({ path: "/echo", handle: gate.handle })], { limits: { requestsInFlight: 2 } });
+    const first = [ask(server, { body: "1" }), ask(server, { body: "2" })];
+    await expect.poll(gate.entered).toBe(2);
+    expect(await ask(server, { body: "3" })).toMatchObject({ status: 503, headers: { "retry-after": "1" } });
+    expect(server.listener.load.refusedBusy).toBe(1);
+    gate.release();
+    expect((await Promise.all(first)).map(({ status }) => status)).toEqual([200, 200]);
+    expect(await ask(server, { body: "4" })).toMatchObject({ status: 200 });
+  });
+
+  test("those who wait for something do not take the places of those who want an answer now", async () => {
+    const gate = held();
+    const server = await open([route({ path: "/wait", waits: true, handle: gate.handle }), route({ path: "/echo" })], {
+      limits: { requestsInFlight: 1, waitingRequests: 2 },
+    });
+    const waiting = [ask(server, { path: "/wait", body: "1" }), ask(server, { path: "/wait", body: "2" })];
+    await expect.poll(gate.entered).toBe(2);
+    expect(await ask(server, { body: "{}" })).toMatchObject({ status: 200 });
+    expect(await ask(server, { path: "/wait", body: "3" })).toMatchObject({ status: 503 });
+    gate.release();
+    await Promise.all(waiting);
+  });
+
+  test("bodies of all requests together are bounded", async () => {
+    const server = await open([route({ path: "/echo" })], { limits: { bodyBytesHeld: 100 } });
+    expect(await ask(server, { body: JSON.stringify("x".repeat(200)) })).toMatchObject({ status: 503 });
+    expect(server.listener.load.bodyBytesHeld).toBe(0);
+    expect(await ask(server, { body: "{}" })).toMatchObject({ status: 200 });
+  });
+
+  test("headers that are too large are 431, and what is not HTTP is 400", async () => {
+    const server = await open([route({ path: "/echo" })]);
+    const large = `GET / HTTP/1.1\r\nhost: localhost\r\nx: ${"y".repeat(20_000)}\r\n\r\n`;
+    expect(await raw(server.port, large)).toMatch(/^HTTP\/1\.1 431 /);
+    expect(await raw(server.port, "\0\x01\x02 nonsense\r\n\r\n")).toMatch(/^HTTP\/1\.1 400 /);
+  });
+
+  test("a caller that sends its headers or its body drop by drop is cut off", async () => {
+    const limits = { headersMs: 200, bodyMs: 200, lookMs: 50 };
+    const server = await open([route({ path: "/echo" })], { limits });
+    expect(await raw(server.port, "POST /echo HTTP/1.1\r\nhost: local")).toMatch(/^HTTP\/1\.1 408 /);
+    expect(await raw(server.port, "POST /echo HTTP/1.1\r\nhost: localhost\r\ncontent-length: 50\r\n\r\n{")).toBe("");
+    expect(await ask(server, { body: "{}" })).toMatchObject({ status: 200 });
+  });
+});
+
+describe("callers that leave", () => {
+  test("a route learns that its caller has gone", async () => {
+    let aborted = () => {};
+    const left = new Promise<void>((resolve) => {
+      aborted = resolve;
+    });
+    let entered = false;
+    const handle = async ({ signal }: RouteRequest) => {
+      entered = true;
+      signal.addEventListener("abort", aborted);
+      await left;
+      return json("nobody hears it");
+    };
+    const server = await open([route({ path: "/echo", handle })]);
+    const request: ClientRequest = httpRequest({ port: server.port, method: "POST", path: "/echo", agent: false });
+    request.on("error", () => {});
+    request.end("{}");
+    await expect.poll(() => entered).toBe(true);
+    request.destroy();
+    await left;
+    await expect.poll(() => server.listener.load.requestsInFlight).toBe(0);
+    expect(server.logged).toEqual([]);
+  });
+
+  test("a stream ends when its reader leaves, and goes no faster than it is read", async () => {
+    let pulled = 0;
+    let ended = false;
+    async function* endless() {
+      try {
+        for (;;) {
+          pulled++;
+          yield "x".repeat(100_000);
+        }
+      } finally {
+        ended = true;
+      }
+    }
+    const stream: Route = route({
+      path: "/stream",
+      method: "GET",
+      handle: () => ({ status: 200, headers: { "content-type": "text/plain" }, body: endless() }),
+    });
+    const server = await open([stream]);
+    const request = httpRequest({ port: server.port, path: "/stream", agent: false });
+    request.end();
+    const [response] = (await once(request, "response")) as [IncomingMessage];
+    await once(response, "readable");
+    const before = pulled;
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(pulled - before).toBeLessThan(200);
+    response.on("error", () => {});
+    response.destroy();
+    await expect.poll(() => ended).toBe(true);
+    await expect.poll(() => server.listener.load.waitingRequests).toBe(0);
+  });
+
+  test("a stream that fails is cut, so that its reader does not take it for whole", async () => {
+    async function* failing() {
+      yield "first";
+      throw new Error("lost");
+    }
+    const server = await open([
+      route({ path: "/stream", method: "GET", handle: () => ({ status: 200, body: failing() }) }),
+    ]);
+    await expect(ask(server, { method: "GET", path: "/stream" })).rejects.toThrow();
+    expect(server.logged).toHaveLength(1);
+  });
+});
+
+describe("who may ask", () => {
+  const keys = {
+    mode: "start" as const,
+    eventKeys: ["one", "staging=two"],
+    signingKeys: ["signkey-prod-0123456789abcdef0123456789abcdef", "staging=aabb"],
+    password: "open sesame",
+  };
+  const env = ({ env }: RouteRequest) => json({ env });
+  const table = [
+    route({ path: "/e/:key", access: "event-key", handle: env }),
+    route({ path: "/signed", access: "signing-key", handle: env }),
+    route({ path: "/operator", access: "operator", errors: "problem", handle: env }),
+  ];
+  const hash = "223e0a160af9da0a03e6dd2c4719c56f5d66a633cbe84e78aaa9f3735865522a";
+
+  test("with keys, each route asks for its own, and the key says the environment", async () => {
+    const server = await open(table, { settings: keys });
+    const signed = (authorization: string, path = "/signed") =>
+      ask(server, { path, headers: { authorization }, body: "{}" });
+    expect(await ask(server, { path: "/e/one", body: "{}" })).toMatchObject({ status: 200, text: '{"env":"default"}' });
+    expect(await ask(server, { path: "/e/two", body: "{}" })).toMatchObject({ text: '{"env":"staging"}' });
+    expect(await ask(server, { path: "/e/three", body: "{}" })).toMatchObject({ status: 401 });
+    for (const token of [hash, `signkey-prod-${hash}`, `signkey-test-${hash}`, "0123456789abcdef0123456789abcdef"]) {
+      expect(await signed(`Bearer ${token}`)).toMatchObject({ status: 200, text: '{"env":"default"}' });
+    }
+    expect(await signed("Bearer aabb")).toMatchObject({ text: '{"env":"staging"}' });
+    expect(await signed("Bearer")).toMatchObject({ status: 401 });
+    expect(await signed("Bearer undefined")).toMatchObject({ status: 401 });
+    expect(await ask(server, { path: "/signed", body: "{}" })).toMatchObject({ status: 401 });
+    expect(await signed(`Bearer ${hash}`, "/operator")).toMatchObject({ status: 200 });
+    const basic = (password: string) => `Basic ${Buffer.from(`anyone:${password}`).toString("base64")}`;
+    expect(await signed(basic("open sesame"), "/operator?env=staging")).toMatchObject({ text: '{"env":"staging"}' });
+    expect(await signed(basic("open sesam"), "/operator")).toMatchObject({ status: 401 });
+    expect(await signed(basic("open sesame"))).toMatchObject({ status: 401 });
+  });
+
+  test("a refused caller's body is never read, and its key is not repeated", async () => {
+    const server = await open(table, { settings: keys });
+    const { status, text } = await ask(server, { path: "/e/wrong-key", body: "{".repeat(900) });
+    expect(status).toBe(401);
+    expect(text).not.toContain("wrong-key");
+    expect(JSON.parse(text)).toMatchObject({ status: 401, ids: [] });
+  });
+
+  test("in dev everybody may ask, and a header says the environment", async () => {
+    const server = await open(table);
+    const headers = { authorization: "Bearer undefined", "x-inngest-env": "feature/x" };
+    expect(await ask(server, { path: "/signed", headers, body: "{}" })).toMatchObject({ text: '{"env":"feature/x"}' });
+    expect(await ask(server, { path: "/e/NO_EVENT_KEY_SET", body: "{}" })).toMatchObject({ text: '{"env":"default"}' });
+    const odd = { "x-inngest-env": "../../etc" };
+    expect(await ask(server, { path: "/signed", headers: odd, body: "{}" })).toMatchObject({ status: 400 });
+  });
+
+  test("in dev a name that is not this machine's is refused, so that no page can have its DNS point here", async () => {
+    const server = await open(table);
+    const named = (host: string) => ask(server, { path: "/signed", headers: { host }, body: "{}" });
+    for (const host of ["evil.example", "evil.example:8288", "127.0.0.1.evil.example"]) {
+      expect(await named(host)).toMatchObject({ status: 403 });
+    }
+    for (const host of ["localhost:1", "127.0.0.1", "[::1]:8288", "idem", "host.docker.internal:8288"]) {
+      expect(await named(host)).toMatchObject({ status: 200 });
+    }
+  });
+
+  test("a page of another site changes nothing in dev, and a page of this machine may", async () => {
+    const server = await open(table);
+    const from = (origin: string, method = "POST") =>
+      ask(server, {
+        method,
+        path: "/signed",
+        headers: { origin, ...asJson },
+        ...(method === "POST" ? { body: "{}" } : {}),
+      });
+    expect(await from("https://evil.example")).toMatchObject({ status: 403 });
+    expect(await from("null")).toMatchObject({ status: 403 });
+    const own = await from("http://localhost:5173");
+    expect(own).toMatchObject({ status: 200, headers: { "access-control-allow-origin": "http://localhost:5173" } });
+    const asked = await from("http://localhost:5173", "OPTIONS");
+    expect(asked).toMatchObject({ status: 204, headers: { "access-control-allow-methods": "POST, OPTIONS" } });
+    const foreign = await from("https://evil.example", "OPTIONS");
+    expect(foreign.headers["access-control-allow-origin"]).toBeUndefined();
+  });
+
+  test("with keys, a page may send events with its key, but not use a password its browser remembers", async () => {
+    const server = await open(table, { settings: keys });
+    const headers = { origin: "https://shop.example", authorization: `Basic ${btoa("me:open sesame")}` };
+    const sent = await ask(server, { path: "/e/one", headers, body: "{}" });
+    expect(sent).toMatchObject({ status: 200, headers: { "access-control-allow-origin": "*" } });
+    expect(await ask(server, { path: "/operator", headers, body: "{}" })).toMatchObject({ status: 403 });
+  });
+});
+
+describe("sockets", () => {
+  const echo: SocketRoute = {
+    path: "/socket",
+    access: "signing-key",
+    upgrade: (_, socket, __, env) => {
+      socket.write(`HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: upgrade\r\n\r\nenv ${env}`);
+    },
+  };
+  const upgrade = (path: string, more = "") =>
+    `GET ${path} HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\n${more}\r\n`;
+
+  test("a socket is handed to its route with its environment, and cut when the server closes", async () => {
+    const server = await open([], { sockets: [echo] });
+    const said = raw(server.port, upgrade("/socket", "x-inngest-env: blue\r\n"));
+    await expect.poll(() => server.listener.load.sockets).toBe(1);
+    await server.listener.close(0);
+    expect(await said).toContain("env blue");
+  });
+
+  test("unknown paths, other protocols, foreign pages and callers without a key are refused", async () => {
+    const dev = await open([], { sockets: [echo] });
+    expect(await raw(dev.port, upgrade("/nothing"))).toMatch(/^HTTP\/1\.1 404 /);
+    expect(await raw(dev.port, upgrade("/socket", "origin: https://evil.example\r\n"))).toMatch(/^HTTP\/1\.1 403 /);
+    const h2 = "GET /socket HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n";
+    expect(await raw(dev.port, h2)).toMatch(/^HTTP\/1\.1 400 /);
+    const keyed = await open([], { sockets: [echo], settings: { mode: "start", signingKeys: ["aabb"] } });
+    expect(await raw(keyed.port, upgrade("/socket"))).toMatch(/^HTTP\/1\.1 401 /);
+  });
+});
+
+describe("stopping", () => {
+  test("what is under way is finished, new requests find nobody", async () => {
+    let entered = false;
+    let release = () => {};
+    const until = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const handle = async () => {
+      entered = true;
+      await until;
+      return json("done");
+    };
+    const server = await open([route({ path: "/echo", handle })]);
+    const under = ask(server, { body: "{}" });
+    await expect.poll(() => entered).toBe(true);
+    const closing = server.listener.close(30_000);
+    await expect(ask(server, { body: "{}" })).rejects.toThrow();
+    release();
+    expect(await under).toMatchObject({ status: 200, text: '"done"' });
+    await closing;
+  });
+
+  test("a port that is taken is refused with what to do", async () => {
+    const { port } = await open([]);
+    await expect(open([], { settings: { port } })).rejects.toMatchObject({ code: "PORT_TAKEN" });
+  });
+});

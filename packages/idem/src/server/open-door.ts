@@ -1,0 +1,31 @@
+// The server's local socket for the command line of this machine: `idem send`, `rerun`, `cancel` and the like work beside it,
+// on its own engines, so that what they ask for happens at once.
+import { parseDuration } from "../model/duration.ts";
+import { defaultWindowMs } from "../model/function-config.ts";
+import { processName } from "../platform/node-platform.ts";
+import { type DeskClient, openDesk } from "../sdk/owner-desk.ts";
+import { type OwnerDoor, openOwnerDoor } from "../sdk/owner-door.ts";
+import { runsApi } from "../sdk/reads-api.ts";
+import { sendResultOf } from "../sdk/send-result.ts";
+import type { Store } from "../store/store.ts";
+import type { World } from "./world.ts";
+
+export async function openDoor(world: World, file: string, store: Store): Promise<OwnerDoor | null> {
+  const { platform, logger } = world;
+  if (platform.local === undefined) return null;
+  const clientIn = (env: string): DeskClient => ({
+    send: async (event, { window }) => {
+      const engine = await world.engine(env);
+      const windowMs = window === undefined ? defaultWindowMs : parseDuration(window, "window");
+      return sendResultOf(engine, await engine.accept([event], windowMs, []));
+    },
+    runs: runsApi(() => world.engine(env)),
+  });
+  try {
+    return await openOwnerDoor(platform.local, file, openDesk({ store, owner: processName(), clientIn }), platform);
+  } catch (error) {
+    // Runs do not depend on it; commands that write will say that this process cannot be reached.
+    logger.warn(`The local socket of ${file} did not open: ${error instanceof Error ? error.message : String(error)}`);
+    return null;
+  }
+}

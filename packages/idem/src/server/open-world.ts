@@ -1,0 +1,119 @@
+// What every route can reach, and the engines behind it: one for each environment, started when it is first asked for.
+import { Engine } from "../engine/engine.ts";
+import type { Logger } from "../execute/function-code.ts";
+import { errors } from "../model/errors.ts";
+import { defaultWindowMs } from "../model/function-config.ts";
+import type { Platform } from "../platform/platform.ts";
+import type { Store } from "../store/store.ts";
+import { ConnectGateway } from "./connect/connect-remote.ts";
+import { openCredentials } from "./credentials.ts";
+import { Endpoints } from "./endpoints/endpoints.ts";
+import { serverLimits } from "./limits.ts";
+import type { Metrics } from "./metrics.ts";
+import { type OpenedApps, openApps } from "./open-apps.ts";
+import { Channels } from "./realtime/channels.ts";
+import { Tokens } from "./tokens.ts";
+import type { ServerSettings, World } from "./world.ts";
+
+export interface OpenWorldOptions {
+  readonly settings: ServerSettings;
+  readonly store: Store;
+  readonly leaseTermMs: number;
+  readonly platform: Platform;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
+
+export interface OpenedWorld {
+  readonly world: World;
+  /** Where the server is reached, once it listens. */
+  listensAt(origin: string): void;
+  /** Finishes what runs and hands back the rest; the store stays open. */
+  stop(graceMs: number): Promise<void>;
+}
+
+export function openWorld(options: OpenWorldOptions): OpenedWorld {
+  const { settings, store, leaseTermMs, platform, logger, metrics } = options;
+  const credentials = openCredentials(settings);
+  const engines = new Map<string, Engine>();
+  const opening = new Map<string, Promise<Engine>>();
+  let origin = "";
+  let isStopping = false;
+
+  async function open(env: string): Promise<Engine> {
+    const engine = new Engine({
+      store,
+      platform,
+      env,
+      // Functions belong to the apps that registered them: here they are called by their full names.
+      app: "",
+      logger,
+      runsInFlight: settings.runsInFlight,
+      leaseTermMs,
+      eventWindowMs: defaultWindowMs,
+      checkEvents: async () => {},
+    });
+    await engine.register([]);
+    // Before it starts: runs that are due at once find their functions reachable.
+    await parts.apps.apps.opened(env, engine);
+    await engine.start();
+    engines.set(env, engine);
+    return engine;
+  }
+
+  function engineOf(env: string): Promise<Engine> {
+    const known = opening.get(env);
+    if (known !== undefined) return known;
+    if (isStopping) return Promise.reject(errors.SERVER_BUSY({ why: "it is stopping" }));
+    if (opening.size >= serverLimits.environments) {
+      const why = `"${env}" would be one environment more than the ${serverLimits.environments} a server can have open`;
+      return Promise.reject(errors.REQUEST_INVALID({ why }));
+    }
+    const opened = open(env).catch((error) => {
+      opening.delete(env);
+      throw error;
+    });
+    opening.set(env, opened);
+    return opened;
+  }
+
+  const world: World = {
+    settings,
+    platform,
+    logger,
+    credentials,
+    engines,
+    engine: engineOf,
+    tokens: new Tokens(credentials, platform),
+    metrics,
+    channels: new Channels(platform),
+    connect: new ConnectGateway({ platform, logger }),
+    get apps() {
+      return parts.apps.apps;
+    },
+    get endpoints() {
+      return parts.endpoints;
+    },
+    get origin() {
+      return origin;
+    },
+  };
+  // These ask the world for the rest of it when they need it.
+  const parts: { readonly apps: OpenedApps; readonly endpoints: Endpoints } = {
+    apps: openApps(world),
+    endpoints: new Endpoints(world),
+  };
+
+  return {
+    world,
+    listensAt: (reached) => {
+      origin = reached;
+    },
+    stop: async (graceMs) => {
+      isStopping = true;
+      await Promise.allSettled(opening.values());
+      await Promise.all([...engines.values()].map((engine) => engine.stop(graceMs)));
+      parts.apps.close();
+    },
+  };
+}

@@ -1,0 +1,56 @@
+// GET /v1/realtime/connect as a WebSocket: who shows a token hears its topics until either side closes.
+import { WebSocketServer } from "ws";
+import { IdemError } from "../../model/errors.ts";
+import { statusOf } from "../../protocol/problem.ts";
+import type { SocketRoute } from "../route.ts";
+import { readRealtimeToken } from "./realtime-token.ts";
+import { socketLine } from "./socket-line.ts";
+
+// Subscribers have nothing to say; a few bytes are room for a ping of their own.
+const sockets = new WebSocketServer({
+  noServer: true,
+  clientTracking: false,
+  perMessageDeflate: false,
+  maxPayload: 4 * 1024,
+});
+
+type Upgrade = Parameters<SocketRoute["upgrade"]>;
+
+export const connectRealtime: SocketRoute = {
+  path: "/v1/realtime/connect",
+  // The token in the query is the credential.
+  access: "open",
+  upgrade(request, socket, head, _env, world) {
+    // Until the socket is a WebSocket nobody else listens for its errors: the client just left.
+    const ignore = () => {};
+    socket.on("error", ignore);
+    void subscribe(request, socket, head, world)
+      .catch((error) => refuse(socket, error, world))
+      .finally(() => socket.off("error", ignore));
+  },
+  // Those who read server-sent events are told as well.
+  close: ({ channels }) => channels.close(),
+};
+
+async function subscribe(request: Upgrade[0], socket: Upgrade[1], head: Upgrade[2], world: Upgrade[4]): Promise<void> {
+  const token = new URL(request.url ?? "/", "http://localhost").searchParams.get("token");
+  const { env, topics } = await readRealtimeToken(world.tokens, token);
+  world.channels.checkRoom();
+  if (socket.destroyed) return;
+  sockets.handleUpgrade(request, socket, head, (webSocket) => {
+    // A frame that is too large or malformed: the connection is closed by ws, and "close" follows.
+    webSocket.on("error", () => {});
+    const stop = world.channels.subscribe(env, topics, socketLine(webSocket, world.platform));
+    webSocket.once("close", stop);
+  });
+}
+
+function refuse(socket: Upgrade[1], error: unknown, { logger }: Upgrade[4]): void {
+  if (socket.destroyed) return;
+  const status = error instanceof IdemError ? statusOf(error.code) : 500;
+  const text = error instanceof IdemError ? error.message : "The subscription failed";
+  if (!(error instanceof IdemError)) logger.error("idem: a realtime subscription failed", error);
+  const body = JSON.stringify({ error: text, status });
+  const head = [`HTTP/1.1 ${status} Refused`, "content-type: application/json", "connection: close"];
+  socket.end(`${head.join("\r\n")}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+}

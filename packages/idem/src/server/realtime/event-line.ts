@@ -1,0 +1,103 @@
+// A subscriber that reads server-sent events: what waits for it is a list, taken by the response as fast as the client reads.
+import { responseEventName } from "../../protocol/endpoint-output.ts";
+import { asServerSentEvent, closingFrame } from "../../protocol/realtime-frames.ts";
+import type { Line } from "./channels.ts";
+
+interface Piece {
+  readonly bytes: Uint8Array;
+  readonly sent: () => void;
+}
+
+const comment = (text: string): Buffer => Buffer.from(`: ${text}\n\n`);
+
+export class EventLine implements Line, AsyncIterable<Uint8Array> {
+  private readonly pieces: Piece[] = [];
+  private wake: () => void = () => {};
+  private isOver = false;
+  private pinged = false;
+  /** Whether the event that ends a run's stream went out. */
+  saidResponse = false;
+
+  /** `onOver` may be called more than once. */
+  constructor(private readonly onOver: () => void) {
+    // The first bytes: the client's request is answered as soon as it is subscribed.
+    this.add(comment("subscribed"), () => {});
+  }
+
+  frame(bytes: Buffer, sent: () => void): void {
+    this.add(Buffer.from(asServerSentEvent(bytes.toString())), sent);
+  }
+
+  events(bytes: Buffer, sent: () => void): void {
+    this.saidResponse ||= bytes.includes(`event: ${responseEventName}\n`);
+    this.add(bytes, sent);
+  }
+
+  /** Nobody answers a comment, but one that is still here by the next ping was not read in all that time. */
+  ping(): boolean {
+    if (this.pinged) return false;
+    this.pinged = true;
+    this.add(comment("ping"), () => {
+      this.pinged = false;
+    });
+    return true;
+  }
+
+  async close(reason: string): Promise<void> {
+    this.forget();
+    this.end(Buffer.from(asServerSentEvent(closingFrame(reason))));
+    this.onOver();
+  }
+
+  /** Everything that waits is still delivered, these bytes last. */
+  end(last: Uint8Array | null): void {
+    if (last !== null) this.add(last, () => {});
+    this.isOver = true;
+    this.wake();
+  }
+
+  private add(bytes: Uint8Array, sent: () => void): void {
+    if (this.isOver) {
+      sent();
+      return;
+    }
+    this.pieces.push({ bytes, sent });
+    this.wake();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
+    try {
+      for (;;) {
+        const piece = this.pieces.shift();
+        if (piece !== undefined) {
+          try {
+            yield piece.bytes;
+          } finally {
+            // Asking for the next piece says that this one was written.
+            piece.sent();
+          }
+          continue;
+        }
+        if (this.isOver) return;
+        await new Promise<void>((resolve) => {
+          this.wake = resolve;
+        });
+      }
+    } finally {
+      this.isOver = true;
+      this.forget();
+      this.onOver();
+    }
+  }
+
+  /** The client has gone. */
+  abandon(): void {
+    this.forget();
+    this.end(null);
+    this.onOver();
+  }
+
+  private forget(): void {
+    for (const { sent } of this.pieces.splice(0)) sent();
+  }
+}

@@ -1,0 +1,30 @@
+// Every bound of realtime, each with its reason.
+
+const kibibyte = 1024;
+const mebibyte = 1024 * kibibyte;
+
+export const realtimeLimits = {
+  // Inngest's own bound for one message.
+  messageBytesMax: 512 * kibibyte,
+  // A published stream arrives in pieces of at most this size, and a thousand of them at most (inngest-protocol §19).
+  chunkBytesMax: kibibyte,
+  streamBytesMax: 1_000 * kibibyte,
+  // Everything one run says to its caller; it is passed on and not kept.
+  teeBytesMax: 16 * mebibyte,
+  // Two of the largest messages may wait for a subscriber; one that is further behind is dropped and may come back.
+  waitingBytesMax: 1 * mebibyte,
+  // What waits for all of them together must not be what fills this process's memory.
+  waitingBytesTotalMax: 128 * mebibyte,
+  // File descriptors are shared with apps and their callers.
+  subscribersMax: 5_000,
+  // Proxies cut connections that are silent for a minute.
+  pingMs: 25_000,
+  // A dropped subscriber is told why; one that does not even read that is cut off.
+  closeGraceMs: 5_000,
+  // Asked for, handed to a browser, used to connect: seconds. An open connection outlives its token.
+  tokenLifeMs: 5 * 60 * 1_000,
+  // An app's last words on a run and its answer to the call travel side by side; the answer may be here first.
+  lastWordsMs: 2_000,
+  // A stream of bytes that never completes an event is not server-sent events.
+  eventBytesMax: 512 * kibibyte,
+} as const;

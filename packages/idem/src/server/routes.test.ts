@@ -1,0 +1,44 @@
+import { readdirSync } from "node:fs";
+import { expect, test } from "vitest";
+import { Router, routerOf } from "./router.ts";
+import { routes, sockets } from "./routes.ts";
+
+const folder = new URL("./routes/", import.meta.url);
+const isRoute = (value: unknown) =>
+  typeof value === "object" && value !== null && "handle" in value && "path" in value && "method" in value;
+
+test("every route that is written stands in the table, and none stands in it twice", async () => {
+  const files = readdirSync(folder).filter((name) => name.endsWith(".ts") && !/\.(test|suite)\.ts$/.test(name));
+  const missing: string[] = [];
+  for (const file of files) {
+    const exported = Object.entries((await import(new URL(file, folder).href)) as Record<string, unknown>);
+    for (const [name, value] of exported) {
+      if (isRoute(value) && !(routes as readonly unknown[]).includes(value)) missing.push(`${file}: ${name}`);
+    }
+  }
+  expect(missing).toEqual([]);
+  expect(() => routerOf(routes)).not.toThrow();
+  expect(() => new Router(sockets, () => "GET")).not.toThrow();
+});
+
+test("every route that takes a body bounds it, and none that is read with GET takes one", () => {
+  for (const { method, path, bodyBytesMax } of routes) {
+    if (method === "GET") expect([path, bodyBytesMax]).toEqual([path, null]);
+    // Nothing is larger than one request of 5,000 events; bodies are held in memory.
+    else if (bodyBytesMax !== null) expect([path, bodyBytesMax <= 64 * 1024 * 1024]).toEqual([path, true]);
+  }
+});
+
+test("every route of /api says what it reads and answers, for the OpenAPI document", () => {
+  const silent = routes.filter(({ path, about }) => path.startsWith("/api/") && about === undefined);
+  expect(silent.map(({ path }) => path)).toEqual(["/api/openapi.json"]);
+});
+
+test("what people and tools may change asks for an operator, and what apps say asks for a signing key", () => {
+  const wrong = routes.filter(
+    ({ path, access }) =>
+      (path.startsWith("/api/") && access !== "operator" && path !== "/api/openapi.json") ||
+      (/^\/(v0|fn)\//.test(path) && access !== "signing-key"),
+  );
+  expect(wrong.map(({ method, path, access }) => `${method} ${path} ${access}`)).toEqual([]);
+});

@@ -1,0 +1,134 @@
+// The whole API on one screen. The router, the OpenAPI document and the fuzz test read this table.
+import { connectWorkers } from "./connect/connect-workers.ts";
+import { connectRealtime } from "./realtime/connect-realtime.ts";
+import type { Route, SocketRoute } from "./route.ts";
+import { acceptEvents } from "./routes/accept-events.ts";
+import { addApp } from "./routes/add-app.ts";
+import { cancelBulk } from "./routes/cancel-bulk.ts";
+import { cancelRun } from "./routes/cancel-run.ts";
+import { checkHealth } from "./routes/check-health.ts";
+import { checkpointRun } from "./routes/checkpoint-run.ts";
+import { createCancellation } from "./routes/create-cancellation.ts";
+import { createRealtimeToken } from "./routes/create-realtime-token.ts";
+import { deleteCancellation } from "./routes/delete-cancellation.ts";
+import { deleteRun } from "./routes/delete-run.ts";
+import { describeDevServer } from "./routes/describe-dev-server.ts";
+import { explainError } from "./routes/explain-error.ts";
+import { explainSubject } from "./routes/explain-subject.ts";
+import { fetchAppFunctions } from "./routes/fetch-app-functions.ts";
+import { fetchCancellations } from "./routes/fetch-cancellations.ts";
+import { fetchEvent } from "./routes/fetch-event.ts";
+import { fetchEventRuns } from "./routes/fetch-event-runs.ts";
+import { fetchEvents } from "./routes/fetch-events.ts";
+import { fetchRun } from "./routes/fetch-run.ts";
+import { fetchRunJobs } from "./routes/fetch-run-jobs.ts";
+import { flushReply } from "./routes/flush-reply.ts";
+import { followRealtime } from "./routes/follow-realtime.ts";
+import { invokeFunction } from "./routes/invoke-function.ts";
+import { listApps } from "./routes/list-apps.ts";
+import { listBulk } from "./routes/list-bulk.ts";
+import { listDecisions } from "./routes/list-decisions.ts";
+import { listEvents } from "./routes/list-events.ts";
+import { listFunctions } from "./routes/list-functions.ts";
+import { listKeys } from "./routes/list-keys.ts";
+import { listRuns } from "./routes/list-runs.ts";
+import { pauseFunction } from "./routes/pause-function.ts";
+import { publishRealtime } from "./routes/publish-realtime.ts";
+import { raiseSignal } from "./routes/raise-signal.ts";
+import { readBulk } from "./routes/read-bulk.ts";
+import { readCheckpointOutput, readEndpointOutput } from "./routes/read-endpoint-output.ts";
+import { readEvent } from "./routes/read-event.ts";
+import { readEventData } from "./routes/read-event-data.ts";
+import { readFunction } from "./routes/read-function.ts";
+import { readKey } from "./routes/read-key.ts";
+import { readMetrics } from "./routes/read-metrics.ts";
+import { readOpenapi } from "./routes/read-openapi.ts";
+import { readRun } from "./routes/read-run.ts";
+import { readRunOutput } from "./routes/read-run-output.ts";
+import { readRunActions, readRunEvents } from "./routes/read-run-state.ts";
+import { readStatus } from "./routes/read-status.ts";
+import { readStepOutput } from "./routes/read-step-output.ts";
+import { registerApp } from "./routes/register-app.ts";
+import { releaseKey } from "./routes/release-key.ts";
+import { reportEndpointSteps } from "./routes/report-endpoint-steps.ts";
+import { rerunRun } from "./routes/rerun-run.ts";
+import { resumeFunction } from "./routes/resume-function.ts";
+import { sendEvents } from "./routes/send-events.ts";
+import { sendSignal } from "./routes/send-signal.ts";
+import { startBulk } from "./routes/start-bulk.ts";
+import { startConnection } from "./routes/start-connection.ts";
+import { startEndpointRun } from "./routes/start-endpoint-run.ts";
+import { teeRealtime } from "./routes/tee-realtime.ts";
+
+export const routes: readonly Route[] = [
+  // -- events, from whoever has an event key
+  acceptEvents,
+  invokeFunction,
+  sendSignal,
+  // -- apps
+  describeDevServer,
+  registerApp,
+  // -- runs, as the SDK reports and reads them
+  checkpointRun,
+  readRunActions,
+  readRunEvents,
+  // -- durable endpoints
+  readEndpointOutput,
+  readCheckpointOutput,
+  reportEndpointSteps,
+  startEndpointRun,
+  // -- workers that connect
+  flushReply,
+  startConnection,
+  // -- realtime
+  createRealtimeToken,
+  followRealtime,
+  publishRealtime,
+  teeRealtime,
+  // -- events and runs, as users of Inngest read them (wire page §18)
+  createCancellation,
+  deleteCancellation,
+  deleteRun,
+  fetchAppFunctions,
+  fetchCancellations,
+  fetchEventRuns,
+  fetchEvent,
+  fetchEvents,
+  fetchRunJobs,
+  fetchRun,
+  // -- Idem's own, for tools and the dashboard
+  addApp,
+  listApps,
+  listBulk,
+  startBulk,
+  readBulk,
+  cancelBulk,
+  listDecisions,
+  listEvents,
+  sendEvents,
+  readEvent,
+  readEventData,
+  explainSubject,
+  listFunctions,
+  readFunction,
+  pauseFunction,
+  resumeFunction,
+  listKeys,
+  readKey,
+  releaseKey,
+  listRuns,
+  readRun,
+  cancelRun,
+  readRunOutput,
+  rerunRun,
+  readStepOutput,
+  raiseSignal,
+  readStatus,
+  // -- the server itself
+  checkHealth,
+  explainError,
+  readMetrics,
+  readOpenapi(() => routes),
+];
+
+export const sockets: readonly SocketRoute[] = [connectWorkers, connectRealtime];

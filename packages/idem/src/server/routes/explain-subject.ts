@@ -1,0 +1,120 @@
+// GET /api/explain: why something ran, did not run, or ran once although it was asked for twice.
+import { z } from "zod";
+import { errors } from "../../model/errors.ts";
+import { explainEvent, explainKey, explainRun } from "../../observe/explain.ts";
+import { findEvent, nameIn } from "../../sdk/reads-api.ts";
+import { type ApiCall, apiRoute } from "../api/api-route.ts";
+import { explainedDecision, explainedDecisionOf } from "../api/decision-shape.ts";
+import { eventItem, wholeEventItemOf } from "../api/event-shape.ts";
+import { functionKeyOf } from "../api/key-shape.ts";
+import { runItem, wholeRunItemOf } from "../api/run-shape.ts";
+
+const summary = z.array(z.string()).describe("The story, one sentence per fact");
+
+const eventStory = z.object({
+  kind: z.literal("event"),
+  summary,
+  event: eventItem,
+  first: eventItem.nullable(),
+  duplicates: z.array(eventItem),
+  decisions: z.array(explainedDecision),
+});
+const runStory = z.object({
+  kind: z.literal("run"),
+  summary,
+  run: runItem,
+  event: eventItem.nullable(),
+  spared: z.array(explainedDecision),
+});
+const keyStory = z.object({
+  kind: z.literal("key"),
+  summary,
+  function: z.string(),
+  key: z.string(),
+  holder: runItem.nullable(),
+  earlier: z.array(runItem),
+  spared: z.array(explainedDecision),
+  askedCount: z.number().int(),
+  takenAt: z.number().int().nullable(),
+  windowEndsAt: z.number().int().nullable(),
+  isTaken: z.boolean(),
+});
+
+const idField = z.string().min(1).max(1_024).optional();
+const query = {
+  id: idField.describe("Of a run or an event, whichever has it"),
+  run: idField,
+  event: idField.describe("Its stored id, or its sender's"),
+  function: z.string().min(1).max(256).optional().describe("With key"),
+  key: z.string().min(1).max(2_048).optional(),
+};
+type Call = ApiCall<typeof query, Record<never, never>>;
+
+export const explainSubject = apiRoute({
+  method: "GET",
+  path: "/api/explain",
+  summary: "Tell the story of an event, a run, or a function's key",
+  tag: "explain",
+  query,
+  answer: z.discriminatedUnion("kind", [eventStory, runStory, keyStory]),
+  handle: async (call) => {
+    const { id, run, event, function: fn, key } = call.query;
+    const asked = [id, run, event, fn ?? key].filter((each) => each !== undefined).length;
+    if (asked !== 1 || (fn === undefined) !== (key === undefined)) {
+      throw errors.REQUEST_INVALID({ why: "give one of id, run, event, or function together with key" });
+    }
+    if (fn !== undefined) return storyOfKey(call, fn, key!);
+    if (event !== undefined) return storyOfEvent(call, event);
+    const found = await call.engine.store.reads.run(call.env, (run ?? id)!);
+    if (found !== null) return storyOfRun(call, found);
+    if (run !== undefined) throw errors.RUN_UNKNOWN({ runId: run });
+    return storyOfEvent(call, id!);
+  },
+});
+
+async function storyOfEvent({ engine, env }: Call, id: string): Promise<z.infer<typeof eventStory>> {
+  const found = await findEvent(engine, id);
+  if (found === null) throw errors.SUBJECT_UNKNOWN({ id });
+  const story = await explainEvent(engine.store.reads, env, found, nameIn(engine));
+  return {
+    kind: "event",
+    summary: [...story.summary],
+    event: wholeEventItemOf(story.event),
+    first: story.first === null ? null : wholeEventItemOf(story.first),
+    duplicates: story.duplicates.map(wholeEventItemOf),
+    decisions: story.decisions.map(explainedDecisionOf),
+  };
+}
+
+async function storyOfRun(
+  { engine, env }: Call,
+  run: Parameters<typeof explainRun>[2],
+): Promise<z.infer<typeof runStory>> {
+  const story = await explainRun(engine.store.reads, env, run, nameIn(engine));
+  return {
+    kind: "run",
+    summary: [...story.summary],
+    run: wholeRunItemOf(story.run),
+    event: story.event === null ? null : wholeEventItemOf(story.event),
+    spared: story.spared.map(explainedDecisionOf),
+  };
+}
+
+async function storyOfKey({ engine, env, now }: Call, fn: string, typed: string): Promise<z.infer<typeof keyStory>> {
+  const { reads } = engine.store;
+  const key = await functionKeyOf(reads, env, fn, typed);
+  const story = await explainKey(reads, env, fn, key, now, nameIn(engine));
+  return {
+    kind: "key",
+    summary: [...story.summary],
+    function: fn,
+    key,
+    holder: story.holder === null ? null : wholeRunItemOf(story.holder),
+    earlier: story.earlier.map(wholeRunItemOf),
+    spared: story.spared.map(explainedDecisionOf),
+    askedCount: story.askedCount,
+    takenAt: story.takenAt,
+    windowEndsAt: story.windowEndsAt,
+    isTaken: story.isOpen,
+  };
+}

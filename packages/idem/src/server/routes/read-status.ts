@@ -1,0 +1,60 @@
+// GET /api/status: what this server is and how much it has to do.
+import { z } from "zod";
+import { readPackageText } from "../../platform/package-files.ts";
+import { apiRoute } from "../api/api-route.ts";
+
+const { version } = JSON.parse(readPackageText("../package.json")) as { version: string };
+
+export const readStatus = apiRoute({
+  method: "GET",
+  path: "/api/status",
+  summary: "Read what this server is and how much it has to do",
+  tag: "server",
+  answer: z.object({
+    version: z.string(),
+    mode: z.enum(["dev", "start"]),
+    origin: z.string(),
+    store: z.string().describe("Without credentials"),
+    env: z.string(),
+    environments: z.array(z.string()).describe("Those that are open in this process"),
+    now: z.number().int().describe("By the store's clock"),
+    functions: z.object({ count: z.number().int(), paused: z.number().int(), withoutKey: z.number().int() }),
+    runs: z.object({
+      queued: z.number().int(),
+      running: z.number().int(),
+      waiting: z.number().int(),
+      due: z.number().int(),
+    }),
+  }),
+  handle: async ({ world, engine, env, now }) => {
+    const { reads } = engine.store;
+    const [{ functions }, counts] = await Promise.all([reads.functions(env), reads.counts(env)]);
+    const { queued, running, waiting, dueByFunction } = counts;
+    return {
+      version,
+      mode: world.settings.mode,
+      origin: world.origin,
+      store: withoutCredentials(world.settings.store),
+      env,
+      environments: [...world.engines.keys()].sort(),
+      now,
+      functions: {
+        count: functions.length,
+        paused: functions.filter(({ pausedAt }) => pausedAt !== null).length,
+        withoutKey: functions.filter(({ fn }) => (engine.registry.get(fn)?.config.idempotency ?? null) === null).length,
+      },
+      runs: { queued, running, waiting, due: Object.values(dueByFunction).reduce((sum, due) => sum + due, 0) },
+    };
+  },
+});
+
+/** A database's address holds a password; a file's does not. */
+function withoutCredentials(address: string): string {
+  if (/^(sqlite|memory):/.test(address)) return address;
+  try {
+    const { protocol, host, pathname } = new URL(address);
+    return `${protocol}//${host}${pathname}`;
+  } catch {
+    return "a store given to the server";
+  }
+}

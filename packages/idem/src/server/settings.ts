@@ -1,0 +1,55 @@
+// A server's settings, from what somebody gave to what it runs with; refused before anything is opened.
+import { limits } from "../engine/limits.ts";
+import { errors } from "../model/errors.ts";
+import { isLoopback } from "./browser-guard.ts";
+import { checkKeys } from "./credentials.ts";
+import type { ServerSettings } from "./world.ts";
+
+const defaults = {
+  mode: "dev",
+  host: "127.0.0.1",
+  // The port the SDK looks for when it is told that a server is on this machine.
+  port: 8288,
+  sdkUrls: [],
+  retryIntervalMs: null,
+  eventKeys: [],
+  signingKeys: [],
+  allowHosts: [],
+  runsInFlight: limits.runsInFlight,
+} as const;
+
+export const defaultStore = { dev: "sqlite:.idem/dev.db", start: "sqlite:.idem/server.db" } as const;
+
+export function completeSettings(given: Partial<ServerSettings>): ServerSettings {
+  const mode = given.mode ?? defaults.mode;
+  const settings: ServerSettings = {
+    ...defaults,
+    store: defaultStore[mode],
+    discovery: mode === "dev",
+    poll: mode === "dev",
+    ...given,
+  };
+  const { host, port, password, retryIntervalMs, runsInFlight } = settings;
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
+    throw errors.OPTION_INVALID({ option: "port", why: "it must be a whole number from 0 to 65535" });
+  }
+  if (retryIntervalMs !== null && !(retryIntervalMs >= 0)) {
+    throw errors.OPTION_INVALID({ option: "retryIntervalMs", why: "it must be milliseconds, 0 or more" });
+  }
+  if (!Number.isInteger(runsInFlight) || runsInFlight < 1) {
+    throw errors.OPTION_INVALID({ option: "runsInFlight", why: "it must be a whole number above 0" });
+  }
+  for (const url of settings.sdkUrls) {
+    if (!URL.canParse(url) || !/^https?:/.test(url)) {
+      throw errors.OPTION_INVALID({
+        option: "sdkUrls",
+        why: `"${url}" is not a URL that begins with http:// or https://`,
+      });
+    }
+  }
+  checkKeys(settings);
+  if (mode === "start" && !isLoopback(host) && (password === undefined || password === "")) {
+    throw errors.PASSWORD_MISSING({ host });
+  }
+  return settings;
+}

@@ -1,0 +1,177 @@
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { temporaryFolder } from "../cli/store-world.ts";
+import { nodePlatform } from "../platform/node-platform.ts";
+import { callOwner } from "../sdk/owner-door.ts";
+import { MemoryStore } from "../store/memory/store.ts";
+import { startServer } from "./start-server.ts";
+import { testServer } from "./test-server.suite.ts";
+
+const post = (body: unknown, headers: Record<string, string> = {}): RequestInit => ({
+  method: "POST",
+  headers: { "content-type": "application/json", ...headers },
+  body: JSON.stringify(body),
+});
+
+test("a server answers on the port it was given, until it is closed", async () => {
+  const server = await testServer();
+  expect(await server.ask("/health")).toMatchObject({ status: 200, json: { status: 200, message: "OK" } });
+  await server.close();
+  await expect(server.ask("/health")).rejects.toThrow();
+  await server.close();
+});
+
+test("an event sent over HTTP starts a run of each function it reaches, and the same event again starts none", async () => {
+  const server = await testServer();
+  let runs = 0;
+  await server.define("count", { event: "order/paid" }, () => {
+    runs++;
+  });
+  const event = { name: "order/paid", id: "order-7", data: { total: 10 } };
+  const first = await server.ask("/e/any", post([event]));
+  expect(first).toMatchObject({ status: 200, json: { status: 200, ids: [expect.any(String)] } });
+  const second = await server.ask("/e/any", post([event]));
+  expect(second.json.status).toBe(200);
+  const engine = await server.world.engine("default");
+  await engine.worker.idle();
+  expect(runs).toBe(1);
+});
+
+test("metrics say what was accepted, decided, recognised, executed and queued", async () => {
+  const server = await testServer();
+  await server.define("pay", { event: "order/paid" }, ({ step }) => step.run("charge", () => 1));
+  const event = { name: "order/paid", id: "order-7" };
+  for (let i = 0; i < 3; i++) await server.ask("/e/any", post(event));
+  await (await server.world.engine("default")).worker.idle();
+  const { status, headers, text } = await server.ask("/metrics");
+  expect([status, headers.get("content-type")]).toEqual([200, "text/plain; version=0.0.4; charset=utf-8"]);
+  for (const line of [
+    'idem_events_accepted_total{env="default"} 3',
+    'idem_decisions_total{env="default",kind="started"} 1',
+    'idem_decisions_total{env="default",kind="duplicate-event"} 2',
+    'idem_suppressed_duplicates_total{env="default",layer="event-id"} 2',
+    'idem_step_seconds_count{kind="run",outcome="value"} 1',
+    'idem_runs_ended_total{env="default",state="completed"} 1',
+    'idem_queue_depth{env="default"} 0',
+    'idem_queue_oldest_seconds{env="default"} 0',
+    'idem_runs{env="default",state="waiting"} 0',
+    'idem_http_under_way{kind="request"} 1',
+    "idem_commit_calls_count 0",
+  ]) {
+    expect(text.split("\n")).toContain(line);
+  }
+  expect(text).toMatch(/^idem_event_loop_delay_seconds\{quantile="0.99"\} \d/m);
+});
+
+test("how long the oldest due run has waited is shown while nobody can take it up", async () => {
+  const store = new MemoryStore(nodePlatform);
+  const config = { id: "pay", name: "pay", triggers: [{ event: "order/paid" }], retries: 0, idempotency: null };
+  const full = { ...config, startTimeoutMs: null, finishTimeoutMs: null };
+  const functions = [{ fn: "gone-pay", id: "pay", config: JSON.stringify(full) }];
+  await store.register({ env: "default", app: "gone", functions });
+  const server = await testServer({}, { store });
+  await server.ask("/e/any", post({ name: "order/paid" }));
+  const { text } = await server.ask("/metrics");
+  expect(text).toContain('idem_queue_depth{env="default"} 1');
+  expect(text).toMatch(/^idem_queue_oldest_seconds\{env="default"\} \d/m);
+});
+
+test("a run that fails is told in one line, with its function and reason", async () => {
+  const server = await testServer();
+  await server.define("pay", { event: "order/paid" }, () => {
+    throw new TypeError("no card\nat all");
+  });
+  await server.ask("/e/any", post({ name: "order/paid" }));
+  await expect
+    .poll(() => server.logged.filter(({ level }) => level === "warn").map(({ text }) => text))
+    .toEqual([expect.stringMatching(/^Run \w+ of test-pay failed: TypeError: no card$/)]);
+});
+
+test("the OpenAPI document describes every route that is meant for tools", async () => {
+  const server = await testServer();
+  const { json } = await server.ask("/api/openapi.json");
+  expect(json.openapi).toBe("3.1.0");
+  expect(Object.keys(json.paths)).toContain("/api/runs/{run}");
+  for (const operations of Object.values(json.paths) as Record<string, any>[]) {
+    for (const operation of Object.values(operations)) {
+      expect(operation).toMatchObject({ operationId: expect.any(String), summary: expect.any(String) });
+      expect(operation.responses["200"].content["application/json"].schema).toBeTypeOf("object");
+    }
+  }
+});
+
+test("a problem's type leads to a page about its code", async () => {
+  const server = await testServer();
+  const { json } = await server.ask("/api/nothing");
+  expect(json).toMatchObject({ code: "ROUTE_UNKNOWN", type: "/docs/errors/ROUTE_UNKNOWN" });
+  const { status, text } = await server.ask(json.type);
+  expect([status, text]).toEqual([200, expect.stringContaining("There is nothing at ‹method› ‹path›")]);
+  expect((await server.ask("/docs/errors/__proto__")).status).toBe(404);
+});
+
+test("with keys, the API and the metrics are closed to strangers, and health is open", async () => {
+  const server = await testServer({ mode: "start", eventKeys: ["k"], signingKeys: ["aabb"], password: "secret" });
+  expect((await server.ask("/health")).status).toBe(200);
+  expect((await server.ask("/metrics")).status).toBe(401);
+  expect((await server.ask("/api/runs")).headers.get("www-authenticate")).toBe('Basic realm="idem"');
+  const authorization = `Basic ${btoa("me:secret")}`;
+  expect((await server.ask("/metrics", { headers: { authorization } })).status).toBe(200);
+  expect((await server.ask("/api/runs", { headers: { authorization } })).status).toBe(200);
+  expect((await server.ask("/e/wrong", post({ name: "a" }))).json).toMatchObject({ status: 401, ids: [] });
+});
+
+test.each([
+  [{ mode: "start" as const }, "KEYS_MISSING"],
+  [{ mode: "start" as const, eventKeys: ["a"] }, "KEYS_MISSING"],
+  [{ mode: "start" as const, eventKeys: ["a"], signingKeys: ["not hex"] }, "KEY_INVALID"],
+  [{ mode: "start" as const, eventKeys: ["a/b"], signingKeys: ["aabb"] }, "KEY_INVALID"],
+  [{ mode: "start" as const, eventKeys: ["a"], signingKeys: ["aabb"], host: "0.0.0.0" }, "PASSWORD_MISSING"],
+  [{ port: 70_000 }, "OPTION_INVALID"],
+  [{ sdkUrls: ["localhost:3000"] }, "OPTION_INVALID"],
+  [{ store: "redis://x" }, "STORE_URL_INVALID"],
+])("settings %j are refused with %s, before anything is opened", async (settings, code) => {
+  await expect(startServer(settings)).rejects.toMatchObject({ code });
+});
+
+test("every environment that has functions goes on after a restart, and a new one opens when it is asked for", async () => {
+  const store = new MemoryStore(nodePlatform);
+  const config = JSON.stringify({ id: "f", name: "f", triggers: [], retries: 0, idempotency: null });
+  await store.register({ env: "staging", app: "a", functions: [{ fn: "a-f", id: "f", config }] });
+  const server = await testServer({}, { store });
+  expect([...server.world.engines.keys()].sort()).toEqual(["default", "staging"]);
+  expect((await server.ask("/e/any", post({ name: "a/b" }, { "x-inngest-env": "feature/x" }))).status).toBe(200);
+  expect([...server.world.engines.keys()]).toContain("feature/x");
+});
+
+test("strangers cannot make a dev server open environments without end", async () => {
+  const server = await testServer();
+  const answers = [];
+  for (let i = 0; i < 110; i++) {
+    answers.push((await server.ask("/e/any", post({ name: "a/b" }, { "x-inngest-env": `e${i}` }))).status);
+  }
+  expect(new Set(answers)).toEqual(new Set([200, 400]));
+  expect(server.world.engines.size).toBe(100);
+});
+
+test("the command line of this machine writes through a running server, on its own engines", async () => {
+  const path = join(temporaryFolder(), "server.db");
+  const server = await testServer({ store: `sqlite:${path}` });
+  const ran: unknown[] = [];
+  await server.define("count", { event: "order/paid" }, ({ event }) => void ran.push(event.data.n));
+  const owner = (await callOwner(nodePlatform.local!, path, nodePlatform, 10_000))!;
+  onTestFinished(() => owner.close());
+  const { decisions } = await owner.ask("send", "default", { event: { name: "order/paid", data: { n: 7 } } });
+  expect(decisions).toMatchObject([{ kind: "started", function: "count" }]);
+  await (await server.world.engine("default")).worker.idle();
+  expect(ran).toEqual([7]);
+  await server.close();
+  expect(await callOwner(nodePlatform.local!, path, nodePlatform, 1_000)).toBeNull();
+});
+
+test("a server that cannot listen lets go of its store", async () => {
+  const first = await testServer();
+  const path = join(temporaryFolder(), "server.db");
+  const settings = { port: first.port, store: `sqlite:${path}`, discovery: false, poll: false };
+  await expect(startServer(settings)).rejects.toMatchObject({ code: "PORT_TAKEN" });
+  await testServer({ store: `sqlite:${path}` });
+});

@@ -1,0 +1,120 @@
+// A server, from its settings to its last goodbye. Order of opening: store, engines, ears, then the apps are asked for
+// their functions. When it closes, ears and engines stop together and the store last, so that nothing is accepted that
+// nobody will store.
+import { limits } from "../engine/limits.ts";
+import type { Logger } from "../execute/function-code.ts";
+import { observedStore, type StoreObserver } from "../observe/observed-store.ts";
+import { nodePlatform } from "../platform/node-platform.ts";
+import type { Platform } from "../platform/platform.ts";
+import { type OpenedStore, openStore } from "../sdk/open-store.ts";
+import type { Store } from "../store/store.ts";
+import { defaultEnv } from "./admit-caller.ts";
+import { type ServerLimits, serverLimits } from "./limits.ts";
+import { Metrics } from "./metrics.ts";
+import { type Listener, listen } from "./node-listener.ts";
+import { openDoor } from "./open-door.ts";
+import { openWorld } from "./open-world.ts";
+import { failureReporter } from "./report-failures.ts";
+import { routes, sockets } from "./routes.ts";
+import { completeSettings } from "./settings.ts";
+import { startSyncing } from "./sync-apps.ts";
+import type { ServerSettings, World } from "./world.ts";
+
+/** Parts a test or a program brings along instead of the usual ones. */
+export interface ServerParts {
+  readonly platform?: Platform;
+  readonly logger?: Logger;
+  /** Instead of the one `settings.store` names; whoever brings it closes it. */
+  readonly store?: Store;
+  readonly limits?: Partial<ServerLimits>;
+}
+
+export interface RunningServer {
+  /** "http://127.0.0.1:8288" */
+  readonly origin: string;
+  readonly port: number;
+  readonly world: World;
+  /** Stops accepting, finishes what runs within the grace, and closes the store. */
+  close(options?: { readonly graceMs?: number }): Promise<void>;
+}
+
+export async function startServer(
+  given: Partial<ServerSettings> = {},
+  parts: ServerParts = {},
+): Promise<RunningServer> {
+  const settings = completeSettings(given);
+  const platform = parts.platform ?? nodePlatform;
+  const logger = parts.logger ?? console;
+  const metrics = new Metrics(platform);
+  const opened = await openGiven(settings, parts, platform, metrics);
+  const { leaseTermMs, file } = opened;
+  const reportFailure = failureReporter(opened.store.reads, logger, platform);
+  const observer: StoreObserver = {
+    ...metrics.observer,
+    runEnded: (env, runId, state, result) => {
+      metrics.observer.runEnded(env, runId, state, result);
+      if (state === "failed") reportFailure(env, runId, result);
+    },
+  };
+  const store = observedStore(opened.store, observer);
+  const { world, listensAt, stop } = openWorld({ settings, store, leaseTermMs, platform, logger, metrics });
+  const closeStore = async () => {
+    metrics.close();
+    if (parts.store === undefined) await store.close();
+  };
+  let listener: Listener;
+  try {
+    // Runs of every environment go on, also of those nobody asks for today.
+    const environments = new Set([defaultEnv, ...(await store.reads.environments())]);
+    await Promise.all([...environments].map((env) => world.engine(env)));
+    listener = await listen({ world, routes, sockets, limits: parts.limits ?? {} });
+  } catch (error) {
+    await stop(0);
+    await closeStore();
+    throw error;
+  }
+  const origin = `http://${urlHost(settings.host)}:${listener.port}`;
+  listensAt(origin);
+  metrics.watch(world, () => listener.load);
+  const door = file === null ? null : await openDoor(world, file, store);
+  const syncing = startSyncing(world);
+
+  const close = async (graceMs: number) => {
+    // Long polls would outlast the grace.
+    world.endpoints.stopWaiting();
+    await Promise.all([listener.close(graceMs), syncing.stop(), door?.close(), stop(graceMs)]);
+    await closeStore();
+  };
+  let closing: Promise<void> | null = null;
+  return {
+    origin,
+    port: listener.port,
+    world,
+    close: (options) => {
+      closing ??= close(options?.graceMs ?? serverLimits.stopGraceMs);
+      return closing;
+    },
+  };
+}
+
+async function openGiven(
+  settings: ServerSettings,
+  parts: ServerParts,
+  platform: Platform,
+  metrics: Metrics,
+): Promise<OpenedStore> {
+  if (parts.store !== undefined) return { store: parts.store, leaseTermMs: limits.leaseTermMs, file: null };
+  try {
+    return await openStore(settings.store, platform, { onCommit: (calls) => metrics.committed(calls) });
+  } catch (error) {
+    metrics.close();
+    throw error;
+  }
+}
+
+/** Where one listens is not always where one is reached. */
+function urlHost(host: string): string {
+  if (host === "0.0.0.0") return "127.0.0.1";
+  if (host === "::") return "[::1]";
+  return host.includes(":") ? `[${host}]` : host;
+}

@@ -1,0 +1,40 @@
+// A server on a free port with a store in memory, for tests; closed when the test is over.
+import { onTestFinished } from "vitest";
+import type { Logger } from "../execute/function-code.ts";
+import { defineFunction, type TriggerInput } from "../sdk/create-function.ts";
+import { type RunningServer, type ServerParts, startServer } from "./start-server.ts";
+import type { ServerSettings } from "./world.ts";
+
+export interface TestServer extends RunningServer {
+  /** What it logged: level and words. */
+  readonly logged: { readonly level: keyof Logger; readonly text: string }[];
+  ask(path: string, init?: RequestInit): Promise<{ status: number; headers: Headers; text: string; json: any }>;
+  /** A function that lives in the server's own process. */
+  define(id: string, trigger: TriggerInput, handler: (context: any) => unknown, retries?: number): Promise<void>;
+}
+
+export async function testServer(settings: Partial<ServerSettings> = {}, parts: ServerParts = {}): Promise<TestServer> {
+  const logged: TestServer["logged"] = [];
+  const log =
+    (level: keyof Logger) =>
+    (...words: unknown[]) =>
+      void logged.push({ level, text: words.map(String).join(" ") });
+  const logger = { debug: log("debug"), info: log("info"), warn: log("warn"), error: log("error") };
+  const quiet = { port: 0, store: "memory:", discovery: false, poll: false };
+  const server = await startServer({ ...quiet, ...settings }, { logger, ...parts });
+  onTestFinished(() => server.close({ graceMs: 0 }));
+  return {
+    ...server,
+    logged,
+    ask: async (path, init) => {
+      const answer = await fetch(`${server.origin}${path}`, init);
+      const text = await answer.text();
+      const isJson = /json/.test(answer.headers.get("content-type") ?? "");
+      return { status: answer.status, headers: answer.headers, text, json: isJson ? JSON.parse(text) : null };
+    },
+    define: async (id, trigger, handler, retries = 0) => {
+      const engine = await server.world.engine("default");
+      await engine.register(defineFunction("test", { id, retries }, [trigger], handler, []));
+    },
+  };
+}

@@ -1,0 +1,72 @@
+// What the routes of /v1 for people have in common: a signing key opens them, answers stand in an envelope, errors are as SDKs
+// read them (inngest-protocol §18).
+import { z } from "zod";
+import type { Engine } from "../engine/engine.ts";
+import { errors } from "../model/errors.ts";
+import type { Run } from "../model/run.ts";
+import { restEnvelope } from "../protocol/rest-shapes.ts";
+import { findEvent } from "../sdk/reads-api.ts";
+import { readBody, readQuery } from "./read-input.ts";
+import { json, type Route } from "./route.ts";
+import type { World } from "./world.ts";
+
+type Shape = Readonly<Record<string, z.ZodType>>;
+type Read<S extends Shape> = z.output<z.ZodObject<S>>;
+
+export interface V1Call<Q extends Shape, B extends Shape> {
+  readonly query: Read<Q>;
+  readonly body: Read<B>;
+  readonly params: Readonly<Record<string, string>>;
+  readonly env: string;
+  readonly engine: Engine;
+  readonly now: number;
+  readonly world: World;
+}
+
+const bodyBytesMax = 64 * 1024;
+
+export function v1Route<Q extends Shape = Record<never, never>, B extends Shape = Record<never, never>>(route: {
+  readonly method: Route["method"];
+  readonly path: string;
+  readonly query?: Q;
+  readonly body?: B;
+  /** Undefined for done, with nothing to say. */
+  handle(call: V1Call<Q, B>): Promise<unknown> | unknown;
+}): Route {
+  const { method, path } = route;
+  // Tools written for other servers may send fields we do not know; those are passed over.
+  const query = z.object((route.query ?? {}) as Q);
+  const body = z.object((route.body ?? {}) as B);
+  return {
+    method,
+    path,
+    access: "signing-key",
+    bodyBytesMax: route.body === undefined ? null : bodyBytesMax,
+    errors: "wire",
+    handle: async (request, world) => {
+      const given = {
+        query: readQuery(query, request.query) as Read<Q>,
+        body: (route.body === undefined ? {} : readBody(body, request)) as Read<B>,
+      };
+      const { env, params } = request;
+      const engine = await world.engine(env);
+      const now = engine.now();
+      const data = await route.handle({ ...given, params, env, engine, now, world });
+      return data === undefined ? { status: 204, body: null } : json(restEnvelope(data, now));
+    },
+  };
+}
+
+/** Throws RUN_UNKNOWN. */
+export async function runIn({ store, env }: Engine, runId: string): Promise<Run> {
+  const run = await store.reads.run(env, runId);
+  if (run === null) throw errors.RUN_UNKNOWN({ runId });
+  return run;
+}
+
+/** By its stored id, or its sender's; throws SUBJECT_UNKNOWN. */
+export async function eventIn(engine: Engine, id: string) {
+  const event = await findEvent(engine, id);
+  if (event === null) throw errors.SUBJECT_UNKNOWN({ id });
+  return event;
+}

@@ -1,0 +1,65 @@
+// What every route can reach: engines by environment, the apps they serve, credentials, settings.
+import type { Engine } from "../engine/engine.ts";
+import type { Logger } from "../execute/function-code.ts";
+import type { Platform } from "../platform/platform.ts";
+import type { Apps } from "./apps.ts";
+import type { ConnectGateway } from "./connect/connect-remote.ts";
+import type { Credentials } from "./credentials.ts";
+import type { Endpoints } from "./endpoints/endpoints.ts";
+import type { Metrics } from "./metrics.ts";
+import type { Channels } from "./realtime/channels.ts";
+import type { Tokens } from "./tokens.ts";
+
+/** `dev` trusts whoever reaches it, on loopback; `start` asks for keys. */
+export type Mode = "dev" | "start";
+
+export interface ServerSettings {
+  readonly mode: Mode;
+  readonly host: string;
+  /** 0 for any free one. */
+  readonly port: number;
+  /** A store's address, as `new Idem({ store })` takes it. */
+  readonly store: string;
+  /** Serve URLs of apps to sync at start. */
+  readonly sdkUrls: readonly string[];
+  /** Look for apps on the usual local ports. */
+  readonly discovery: boolean;
+  /** Ask known apps every few seconds whether their functions changed. */
+  readonly poll: boolean;
+  /** Milliseconds between attempts instead of the published table; null for the table. */
+  readonly retryIntervalMs: number | null;
+  /** `key` or `env=key`. */
+  readonly eventKeys: readonly string[];
+  /** `key` or `env=key`; the first of an environment signs, all of it are accepted. */
+  readonly signingKeys: readonly string[];
+  /** Hosts (or host:port) apps may live on although they are private addresses; only asked in `start`. */
+  readonly allowHosts: readonly string[];
+  /** What people show to routes of operators, as HTTP Basic; needed to listen beyond loopback in `start`. */
+  readonly password?: string;
+  /** How many runs are executed at once, per environment. */
+  readonly runsInFlight: number;
+}
+
+export interface World {
+  readonly settings: ServerSettings;
+  readonly platform: Platform;
+  readonly logger: Logger;
+  readonly credentials: Credentials;
+  readonly apps: Apps;
+  /** The engine of an environment, started when first asked for. */
+  engine(env: string): Promise<Engine>;
+  /** Engines that are open now, by environment. */
+  readonly engines: ReadonlyMap<string, Engine>;
+  /** What this server hands out to be shown again in a URL. */
+  readonly tokens: Tokens;
+  /** Who listens to realtime. */
+  readonly channels: Channels;
+  /** Workers that keep a socket open to us. */
+  readonly connect: ConnectGateway;
+  /** Runs that an app's own HTTP handlers drive. */
+  readonly endpoints: Endpoints;
+  /** What it counts; absent where nobody looks. */
+  readonly metrics?: Metrics;
+  /** Where this server is reached, once it listens: "http://127.0.0.1:8288". */
+  readonly origin: string;
+}

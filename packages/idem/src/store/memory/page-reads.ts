@@ -1,0 +1,94 @@
+// Lists for people, newest first. What no index would narrow counts as looked at here too, so that pages are cut as elsewhere.
+import {
+  type DecisionCursor,
+  type EventSummary,
+  type Page,
+  type PageBounds,
+  previewChars,
+  type RunSummary,
+  type StoreReads,
+} from "../store.ts";
+import { showEvent, showRun } from "./show.ts";
+import type { Database } from "./tables.ts";
+
+type Pages = Pick<StoreReads, "runPage" | "eventPage" | "decisionPage">;
+
+export function memoryPages(database: Database): Pages {
+  return {
+    async runPage(env, filter) {
+      const tables = database.env(env);
+      const { fn, eventId, state, key, before, isOpen } = filter;
+      const rows = tables.runs
+        .all()
+        .filter((row) => eventId === undefined || row.eventId === eventId)
+        .filter((row) => fn === undefined || row.fn === fn)
+        .filter((row) => isOpen === undefined || row.endState === null)
+        .map((row): RunSummary => {
+          const { result, ...run } = showRun(tables, row);
+          return { ...run, preview: result?.slice(0, previewChars) ?? null };
+        });
+      return cut(
+        newestFirst(rows, (run) => run.id, before),
+        filter,
+        {
+          at: (run) => run.createdAt,
+          fits: (run) => (state === undefined || run.state === state) && (key === undefined || run.key === key),
+          cursor: (run) => run.id,
+        },
+      );
+    },
+
+    async eventPage(env, filter) {
+      const { name, before } = filter;
+      const rows = database
+        .env(env)
+        .events.all()
+        .map((row): EventSummary => {
+          const { data, extra: _, ...event } = showEvent(row);
+          return { ...event, dataBytes: Buffer.byteLength(data) };
+        });
+      return cut(
+        newestFirst(rows, (event) => event.id, before),
+        filter,
+        {
+          at: (event) => event.receivedAt,
+          fits: (event) => name === undefined || event.name === name,
+          cursor: (event) => event.id,
+        },
+      );
+    },
+
+    async decisionPage(env, filter) {
+      const { fn, kinds, before } = filter;
+      // No name of an event holds a line break.
+      const place = ({ eventId, fn: of }: DecisionCursor) => `${eventId}\n${of}`;
+      const rows = database.env(env).decisions.all().flat();
+      return cut(newestFirst(rows, place, before === undefined ? undefined : place(before)), filter, {
+        at: (decision) => decision.decidedAt,
+        fits: (decision) => (fn === undefined || decision.fn === fn) && (kinds?.includes(decision.kind) ?? true),
+        cursor: ({ eventId, fn: of }) => ({ eventId, fn: of }),
+      });
+    },
+  };
+}
+
+function newestFirst<R>(rows: readonly R[], place: (row: R) => string, before: string | undefined): R[] {
+  return rows
+    .filter((row) => before === undefined || place(row) < before)
+    .sort((a, b) => (place(a) < place(b) ? 1 : -1));
+}
+
+function cut<R, C>(
+  rows: readonly R[],
+  { since, until, limit, examinedMax }: PageBounds,
+  of: { at: (row: R) => number; fits: (row: R) => boolean; cursor: (row: R) => C },
+): Page<R, C> {
+  const inRange = rows.filter((row) => of.at(row) >= (since ?? 0) && (until === undefined || of.at(row) < until));
+  const wanted: R[] = [];
+  for (const [i, row] of inRange.entries()) {
+    if (of.fits(row)) wanted.push(row);
+    const isLast = i === inRange.length - 1;
+    if (!isLast && (wanted.length === limit || i + 1 === examinedMax)) return { rows: wanted, next: of.cursor(row) };
+  }
+  return { rows: wanted, next: null };
+}

@@ -1,0 +1,16 @@
+// Pausing a function, or letting it start runs again. Repeat: the first pause's instant stands.
+import type { PauseAnswer, PauseInput } from "../store.ts";
+import type { Moment, Tables } from "./tables.ts";
+
+export function pauseFunction(tables: Tables, at: Moment, { fn, paused, reason }: PauseInput): PauseAnswer {
+  const row = tables.functions.get(fn);
+  if (row === undefined || row.archived) return { kind: "unknown" };
+  const pausedAt = paused ? (row.pausedAt ?? at.now) : null;
+  const changed = pausedAt !== row.pausedAt;
+  if (changed) {
+    tables.functions.put(fn, { ...row, pausedAt });
+    tables.addAudit({ at: at.now, action: paused ? "pause-function" : "resume-function", subject: fn, reason });
+    tables.meta.put("registration", tables.registration + 1);
+  }
+  return { kind: "set", registration: tables.registration, pausedAt, changed };
+}

@@ -1,0 +1,75 @@
+// Runs: every one ends, as its function says, once and for ever.
+import { type Check, isEnded } from "./facts.ts";
+
+export const runChecks = {
+  "nothing is stuck"({ evidence, dump }, fail) {
+    if (evidence.restedAfterMs === null) fail("the world did not come to rest after it healed");
+    for (const run of dump.runs) {
+      if (!isEnded(run)) fail(`run ${run.id} of ${run.fn} is ${run.state}, due at ${run.dueAt}`);
+    }
+  },
+
+  "a run ends as its function says"(facts, fail) {
+    const cancelled = new Set(facts.ledger.cancels.map(({ run }) => run));
+    for (const { run, steps, attempts } of facts.dump.memos) {
+      const fn = facts.of(run);
+      if (fn === undefined || !isEnded(run)) continue;
+      const data = facts.data(run);
+      if (run.state === "cancelled") continue;
+      if (run.state !== fn.ends(data)) fail(`run ${run.id} of ${fn.id}: ${run.state}, with ${run.result}`);
+      if (run.state !== "completed") continue;
+      const { values } = JSON.parse(run.result!) as { values: Record<string, unknown> };
+      for (const step of fn.steps(data)) {
+        const stored = steps.find(({ name }) => name === step);
+        if (stored === undefined || JSON.stringify(values[step]) !== stored.outcome.json) {
+          fail(`run ${run.id} of ${fn.id}: returned ${JSON.stringify(values[step])} for ${step}`);
+        }
+      }
+      for (const [step, count] of Object.entries(fn.failures?.(data) ?? {})) {
+        const failed = attempts.filter(({ name }) => name === step).length;
+        if (failed !== count && !cancelled.has(run.id)) {
+          fail(`run ${run.id} of ${fn.id}: ${failed} failures of "${step}" recorded, ${count} happened`);
+        }
+      }
+      const winners = steps.filter(({ name }) => name.startsWith("after-"));
+      if (winners.length > 1) fail(`run ${run.id}: a race had ${winners.length} winners`);
+    }
+  },
+
+  "an end that was seen stands"({ ledger, runs }, fail) {
+    for (const { run, state, output } of ledger.ends) {
+      const stored = runs.get(run);
+      const result = stored?.state === "completed" ? JSON.stringify(JSON.parse(stored.result!)) : "null";
+      if (stored?.state !== state || (state === "completed" && result !== output)) {
+        fail(`run ${run}: seen ${state} ${output}, stored is ${stored?.state} ${stored?.result}`);
+      }
+    }
+    for (const { run, won } of ledger.cancels) {
+      const state = runs.get(run)?.state;
+      if (won && state !== "cancelled") fail(`run ${run}: its cancel was confirmed, it is ${state}`);
+    }
+    for (const { run, of } of ledger.reruns) {
+      if (runs.get(run)?.rerunOf !== of) fail(`run ${run}: confirmed as rerun of ${of}, which it is not`);
+    }
+  },
+
+  "nothing happens after a cancel was confirmed"({ ledger, dump, evidence }, fail) {
+    for (const { run, at, process, won } of ledger.cancels) {
+      if (!won) continue;
+      for (const entry of ledger.entries) {
+        if (entry.run !== run || entry.at <= at) continue;
+        // On another node a step may begin whose permission was already on its way.
+        if (entry.process !== process && entry.at <= at + evidence.replyMaxMs) continue;
+        fail(`run ${run}: ${entry.process} entered ${entry.step} at ${entry.at}, cancelled at ${at}`);
+      }
+    }
+    for (const { run, steps, waits } of dump.memos) {
+      if (!isEnded(run)) continue;
+      if (waits.length > 0) fail(`run ${run.id} is ${run.state} and still waits`);
+      for (const { name, stamp, endedAt } of steps) {
+        if (Math.floor(stamp / 1_000) > run.endedAt! + 1_000)
+          fail(`run ${run.id}: ${name} recorded after its end (${endedAt})`);
+      }
+    }
+  },
+} satisfies Record<string, Check>;

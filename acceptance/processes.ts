@@ -84,7 +84,7 @@ export class HostProcess {
   static async start(options: HostOptions, env: Readonly<Record<string, string>>): Promise<HostProcess> {
     // connect() needs the WebSocket that newer versions of Node have by themselves.
     const flags = options.by === "connect" ? ["--experimental-websocket", "--no-warnings"] : [];
-    const child = spawn(process.execPath, [...flags, host, JSON.stringify(options)], {
+    const child = spawn(process.execPath, ["--max-semi-space-size=64", ...flags, host, JSON.stringify(options)], {
       env: { ...surroundings, ...env },
       stdio: ["ignore", "pipe", "inherit", "ipc"],
     });

@@ -94,7 +94,8 @@ export class World {
 
   /** Whether any file of the server's holds these characters. */
   holds(text: string): boolean {
-    return readdirSync(this.folder).some((name) => readFileSync(join(this.folder, name)).includes(text));
+    const files = readdirSync(this.folder, { withFileTypes: true }).filter((each) => each.isFile());
+    return files.some(({ name }) => readFileSync(join(this.folder, name)).includes(text));
   }
 
   /** Steps that were entered in a run, in order; a step that ran twice stands there twice. */

@@ -13,6 +13,12 @@ import type { WireOp } from "../protocol/wire-ops.ts";
 import type { Store } from "../store/store.ts";
 import type { Worker } from "./worker.ts";
 
+/** Which call a report belongs to, as far as the app says; workers that connect say no generation. */
+export interface CallNamed {
+  readonly generation: number | null;
+  readonly requestId: string | null;
+}
+
 export interface CheckpointOf {
   readonly worker: Worker;
   readonly store: Store;
@@ -24,7 +30,7 @@ export interface CheckpointOf {
 export async function checkpointRun(
   { worker, store, env, now }: CheckpointOf,
   runId: string,
-  generation: number | null,
+  from: CallNamed,
   ops: readonly WireOp[],
 ): Promise<void> {
   const stale = (why: string) => errors.CHECKPOINT_STALE({ runId, why });
@@ -35,7 +41,8 @@ export async function checkpointRun(
     throw stale(isEnded(run.state) ? `it is ${run.state}` : "another call of it has begun, or is about to");
   }
   const { pass, fence } = dispatch;
-  if (generation !== null && generation !== fence) throw stale("a newer call of it has begun");
+  const isOther = from.requestId !== null && pass.asking !== null && from.requestId !== pass.asking;
+  if (isOther || (from.generation !== null && from.generation !== fence)) throw stale("a newer call of it has begun");
   const strange = ops.find(({ op }) => !reportable.has(op));
   if (strange !== undefined) {
     throw errors.REPLY_INVALID({ why: `a checkpoint cannot carry "${strange.op}" (step "${strange.name}")` });

@@ -10,7 +10,7 @@ import { serializeError } from "../model/user-errors.ts";
 import type { Platform } from "../platform/platform.ts";
 import type { WireOp } from "../protocol/wire-ops.ts";
 import type { CancelAnswer, Ingested, NewEvent, PauseAnswer, PauseInput, Store } from "../store/store.ts";
-import { checkpointRun } from "./checkpoint-run.ts";
+import { type CallNamed, checkpointRun } from "./checkpoint-run.ts";
 import { endEvents } from "./end-events.ts";
 import { eventToInvoke, pairsOfInvoked } from "./invoke-function.ts";
 import { limits } from "./limits.ts";
@@ -137,9 +137,9 @@ export class Engine {
   }
 
   /** Steps an app reports while it is being called; throws CHECKPOINT_STALE when it must stop. */
-  checkpoint(runId: string, generation: number | null, ops: readonly WireOp[]): Promise<void> {
+  checkpoint(runId: string, from: CallNamed, ops: readonly WireOp[]): Promise<void> {
     const { store, env } = this.options;
-    return checkpointRun({ worker: this.worker, store, env, now: () => this.time.now() }, runId, generation, ops);
+    return checkpointRun({ worker: this.worker, store, env, now: () => this.time.now() }, runId, from, ops);
   }
 
   start(): Promise<void> {

@@ -25,6 +25,7 @@ export class AppCall {
     const { pass, ports, runId, destination, code } = this.run;
     const stepId = target ?? "step";
     const call = { runId, stepId, planOnly, requestId: ports.newId(), ...ports.dispatch };
+    if (target === null) pass.asking = call.requestId;
     const body = writeCallRequest({
       ...call,
       event: this.eventJson,

@@ -229,3 +229,34 @@ test("a group of waits whose plan was forgotten costs one more question, never a
   expect(await app.runs.wait(runId)).toMatchObject({ state: "completed", output: [1, 5] });
   expect(app.log).toEqual(["a"]);
 });
+
+test("what a call that was followed by another still reports is refused, and its app is told to stop", async () => {
+  const held: (() => void)[] = [];
+  let isFirst = true;
+  const app = await sdkApp(
+    (inngest, log) => [
+      inngest.createFunction({ id: "slow", triggers: [{ event: "go" }] }, async ({ step }) => {
+        await step.run("a", async () => {
+          log.push("a");
+          if (log.length === 1) await new Promise<void>((resolve) => held.push(resolve));
+        });
+        await step.run("b", () => log.push("b"));
+        return "done";
+      }),
+    ],
+    {},
+    async (_call, ask) => {
+      const reply = ask();
+      if (!isFirst) return reply;
+      isFirst = false;
+      throw new AppUnreachableError("the connection was closed");
+    },
+  );
+  expect(await app.end("go")).toMatchObject({ state: "completed", output: "done" });
+  expect(app.log).toEqual(["a", "a", "b"]);
+  // The first call comes back to life: it may not run the rest once more.
+  held[0]!();
+  await expect.poll(() => app.calls.length).toBe(2);
+  expect(app.calls[1]).toMatchObject({ status: 400 });
+  expect(app.log).toEqual(["a", "a", "b"]);
+});

@@ -1,5 +1,6 @@
 // Requests an app hands over so that none of its own time is spent waiting: step.fetch and step.ai.infer of SDKs
 // (inngest-protocol §11). Any HTTP status is an answer to a fetch; an inference counts as failed above 299.
+import { IdemError } from "../model/errors.ts";
 import { toJson } from "../model/json.ts";
 import type { WireOp } from "../protocol/wire-ops.ts";
 import type { Ran } from "./operation.ts";
@@ -45,6 +46,7 @@ export async function inferAnswer(
     })
     // The address may hold the key: only the host is said.
     .catch((error) => {
+      if (error instanceof IdemError) throw error;
       throw failed(
         `The model at ${hostOf(op.url)} could not be reached: ${reasonOf(error).replaceAll(op.authKey || " ", "…")}`,
       );

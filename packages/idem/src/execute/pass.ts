@@ -25,6 +25,8 @@ import { Suspension } from "./suspension.ts";
 export class Pass {
   private readonly runId: string;
   private readonly state: PassState;
+  /** The latest call that asks code elsewhere what comes next: reports of earlier ones are out of date. */
+  asking: string | null = null;
   private readonly commits: PassCommits;
   private readonly suspension: Suspension;
   private found: Op[] = [];

@@ -72,7 +72,11 @@ export async function sdkApp(
       const body = JSON.parse(String(init?.body));
       checkpoints.push(...body.steps.map((step: { name: string }) => step.name));
       try {
-        await current.checkpoint(runId, body.generation_id ?? null, readOps(body.steps));
+        await current.checkpoint(
+          runId,
+          { generation: body.generation_id ?? null, requestId: body.request_id ?? null },
+          readOps(body.steps),
+        );
         return answer(200, {});
       } catch (error) {
         return answer(error instanceof IdemError && error.code === "CHECKPOINT_STALE" ? 409 : 500, {

@@ -29,7 +29,12 @@ export class BodyTooLargeError extends Error {
 const idleMsMax = 4_000;
 
 export function openHttpCalls(options: HttpCallsOptions): HttpCalls {
-  const kept = { keepAlive: true, maxSockets: options.socketsPerHost, maxFreeSockets: 64, timeout: idleMsMax };
+  const kept = {
+    keepAlive: true,
+    maxSockets: options.socketsPerHost,
+    maxFreeSockets: options.socketsPerHost,
+    timeout: idleMsMax,
+  };
   const plain = new Agent(kept);
   const secure = new SecureAgent(kept);
   return {
@@ -50,10 +55,10 @@ function once(
   return new Promise((resolve, reject) => {
     const url = new URL(request.url);
     const isSecure = url.protocol === "https:";
-    const body = request.body === null ? null : Buffer.from(request.body);
+    const { body } = request;
     const outgoing = (isSecure ? requestHttps : requestHttp)(url, {
       method: request.method,
-      headers: body === null ? request.headers : { ...request.headers, "content-length": body.length },
+      headers: body === null ? request.headers : { ...request.headers, "content-length": Buffer.byteLength(body) },
       agent: isSecure ? agents.secure : agents.plain,
       signal: request.signal,
       ...(options.lookup === undefined ? {} : { lookup: options.lookup }),
@@ -88,6 +93,7 @@ function once(
         },
       );
     });
+    // As text: Node then writes it together with the head, in one piece.
     outgoing.end(body ?? undefined);
   });
 }

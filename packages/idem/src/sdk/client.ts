@@ -25,13 +25,13 @@ import { openStore } from "./open-store.ts";
 import { openDesk } from "./owner-desk.ts";
 import { type OwnerDoor, openOwnerDoor } from "./owner-door.ts";
 import { type EventsApi, eventsApi, type RunsApi, runsApi } from "./reads-api.ts";
-import type { ServedClient } from "./remote-client.ts";
+import { keysOf, type ServedClient, type ServerKeys, serverOf } from "./remote-client.ts";
 import { remoteReads, type StoreReads } from "./remote-reads.ts";
 import { sendToServer } from "./remote-send.ts";
 import { defaultServer, RemoteServer } from "./remote-server.ts";
 import { type SendResult, sendResultOf } from "./send-result.ts";
 
-export interface IdemOptions<Schemas extends EventSchemas = EventSchemas> {
+export interface IdemOptions<Schemas extends EventSchemas = EventSchemas> extends ServerKeys {
   /** The app's name; functions are known as `<id>-<function id>` in their environment. */
   readonly id: string;
   /** "sqlite:./path.db", "memory:", or a store. IDEM_STORE, then sqlite:.idem/<id>.db, unless told. */
@@ -41,12 +41,6 @@ export interface IdemOptions<Schemas extends EventSchemas = EventSchemas> {
    * Such a client has no store and is not started; its functions are handed to `serve`.
    */
   readonly server?: string;
-  /** What `send` shows to the server. IDEM_EVENT_KEY unless told; a server in dev asks for none. */
-  readonly eventKey?: string;
-  /** What calls of the server are signed with. IDEM_SIGNING_KEY unless told. */
-  readonly signingKey?: string;
-  /** Taken as well, while keys are changed. IDEM_SIGNING_KEY_FALLBACK unless told. */
-  readonly signingKeyFallback?: string;
   readonly env?: string;
   /** Schemas (Standard Schema) of the data of events, by event name. */
   readonly events?: Schemas;
@@ -103,14 +97,8 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
     this.eventWindowMs = readWindow(options.eventWindow, "eventWindow") ?? defaultWindowMs;
     const engine = () => this.engine();
     this.reads = { runs: runsApi(engine), events: eventsApi(engine), explain: explainer(engine) };
-    if (options.server !== undefined && options.store !== undefined) {
-      throw errors.OPTION_INVALID({
-        option: "store",
-        why: "a client with a server keeps nothing itself; give one of the two",
-      });
-    }
-    const server = options.server ?? (options.store === undefined ? environmentVariable("IDEM_SERVER") : undefined);
-    if (server !== undefined && server !== "") this.reach(server);
+    const server = serverOf(options);
+    if (server !== null) this.reach(server);
   }
 
   get runs(): RunsApi {
@@ -256,18 +244,7 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
   }
 
   private reach(server: string): RemoteServer {
-    const { signingKey, signingKeyFallback, eventKey } = this.options;
-    const told = (option: string | undefined, variable: string) => option || environmentVariable(variable) || null;
-    const keys = [told(signingKey, "IDEM_SIGNING_KEY"), told(signingKeyFallback, "IDEM_SIGNING_KEY_FALLBACK")] as const;
-    this.remote = new RemoteServer(
-      {
-        server,
-        eventKey: told(eventKey, "IDEM_EVENT_KEY"),
-        signingKeys: keys.filter((key) => key !== null),
-        env: this.env,
-      },
-      this.platform,
-    );
+    this.remote = new RemoteServer({ server, env: this.env, ...keysOf(this.options) }, this.platform);
     const slugOf = (name: string) => this.codes.find(({ config }) => config.id === name)?.fn ?? name;
     this.reads = remoteReads(this.remote, { nameOf: (fn) => this.nameOf(fn), slugOf }, this.platform);
     return this.remote;

@@ -1,8 +1,19 @@
 // What a client is made of once its store is at a server.
 import type { CheckEvents } from "../engine/outgoing-events.ts";
 import type { FunctionCode, Logger } from "../execute/function-code.ts";
+import { errors } from "../model/errors.ts";
+import { environmentVariable } from "../platform/node-platform.ts";
 import type { Platform } from "../platform/platform.ts";
-import type { RemoteServer } from "./remote-server.ts";
+import type { RemoteServer, ServerOptions } from "./remote-server.ts";
+
+export interface ServerKeys {
+  /** What `send` shows to the server. IDEM_EVENT_KEY unless told; a server in dev asks for none. */
+  readonly eventKey?: string;
+  /** What the server's calls are signed with. IDEM_SIGNING_KEY unless told. */
+  readonly signingKey?: string;
+  /** Taken as well, while keys are changed. IDEM_SIGNING_KEY_FALLBACK unless told. */
+  readonly signingKeyFallback?: string;
+}
 
 /** What `serve` needs of a client. */
 export interface ServedClient {
@@ -12,4 +23,25 @@ export interface ServedClient {
   readonly checkEvents: CheckEvents;
   readonly platform: Platform;
   readonly logger: Logger;
+}
+
+/** Null for a client with a store of its own. */
+export function serverOf({ server, store }: { readonly server?: string; readonly store?: unknown }): string | null {
+  if (server !== undefined && store !== undefined) {
+    throw errors.OPTION_INVALID({
+      option: "store",
+      why: "a client with a server keeps nothing itself; give one of the two",
+    });
+  }
+  if (store !== undefined) return null;
+  return server ?? (environmentVariable("IDEM_SERVER") || null);
+}
+
+export function keysOf(keys: ServerKeys): Pick<ServerOptions, "eventKey" | "signingKeys"> {
+  const told = (key: string | undefined, variable: string) => key || environmentVariable(variable) || null;
+  const signingKeys = [
+    told(keys.signingKey, "IDEM_SIGNING_KEY"),
+    told(keys.signingKeyFallback, "IDEM_SIGNING_KEY_FALLBACK"),
+  ];
+  return { eventKey: told(keys.eventKey, "IDEM_EVENT_KEY"), signingKeys: signingKeys.filter((key) => key !== null) };
 }

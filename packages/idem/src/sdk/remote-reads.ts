@@ -56,7 +56,8 @@ export function remoteReads(server: RemoteServer, names: FunctionNames, platform
         );
         return { cancelled };
       },
-      rerun: (id, options = {}) => api.post(`/api/runs/${encodeURIComponent(id)}/rerun`, options, id),
+      // A second asking would be a second rerun: when the answer is lost, somebody has to look.
+      rerun: (id, options = {}) => api.post(`/api/runs/${encodeURIComponent(id)}/rerun`, options, id, { once: true }),
     },
     events: { get: (id) => api.event(id), list: (filter = {}) => api.events(filter) },
     explain: ((subject: string | { readonly function: string; readonly key: unknown }) =>
@@ -222,9 +223,9 @@ class ServerReads {
     return answer.status === 404 ? null : (this.server.readJson(answer, what) as T);
   }
 
-  async post<T>(path: string, body: object, runId: string): Promise<T> {
+  async post<T>(path: string, body: object, runId: string, { once = false } = {}): Promise<T> {
     const what = `Run ${runId}`;
-    const answer = await this.server.ask({ method: "POST", path, body: JSON.stringify(body), what });
+    const answer = await this.server.ask({ method: "POST", path, body: JSON.stringify(body), what, once });
     if (answer.status === 404) throw errors.RUN_UNKNOWN({ runId });
     return this.server.readJson(answer, what) as T;
   }
@@ -235,7 +236,7 @@ class ServerReads {
     for (let before = filter.before as string | null | undefined; ; ) {
       const given = { ...filter, before, limit: Math.min(limit - found.length, pageMax) };
       const told = Object.entries(given).filter(([, value]) => value !== undefined && value !== null);
-      const query = new URLSearchParams(told.map(([name, value]) => [name, String(value)]));
+      const query = new URLSearchParams(told.map(([name, value]): [string, string] => [name, String(value)]));
       const answer = (await this.get<Record<string, any>>(`/api/${list}?${query}`, `The list of ${list}`))!;
       found.push(...(answer[list] as Item[]));
       before = answer.next as string | null;

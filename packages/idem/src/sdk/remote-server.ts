@@ -23,6 +23,8 @@ export interface ServerRequest {
   readonly body?: string;
   /** What is being done, for errors: "The event". */
   readonly what: string;
+  /** Not tried again, because the server would not recognise it. */
+  readonly once?: boolean;
   readonly signal?: AbortSignal;
 }
 
@@ -91,7 +93,7 @@ export class RemoteServer {
       } catch (error) {
         failure = error;
       }
-      if (request.signal?.aborted === true || tries === triesMax) {
+      if (request.signal?.aborted === true || request.once === true || tries === triesMax) {
         if (answer !== null) return answer;
         throw errors.SERVER_UNREACHABLE({ server: this.origin, why: reasonOf(failure) }, { cause: failure });
       }

@@ -233,7 +233,7 @@ test("a rerun over HTTP of a run that was embedded hands its steps the same dest
   expect(run.timeline.find((entry) => entry.name === "a")!.destinationKey).toBe(end.output.a);
 });
 
-test("with keys on both sides a run goes through signed, and a call signed with another key is refused", async () => {
+test("with keys on both sides every call, checkpoint and send goes through signed", async () => {
   const keys = "0123456789abcdef0123456789abcdef";
   const lived = await served(
     fn(({ step }) => step.run("a", () => "signed")),

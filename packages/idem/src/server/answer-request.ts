@@ -109,6 +109,11 @@ export class NodeRequest implements RouteRequest {
   /** Called once the answer is out: the line goes on to other requests. */
   answered: () => void = () => {};
 
+  /** Called once a stream is over: nobody reads what may still be said, also when only HEAD was asked. */
+  streamed(): void {
+    this.gone?.abort();
+  }
+
   json(): unknown {
     return readJson(this.body);
   }

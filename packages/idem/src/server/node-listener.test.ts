@@ -427,6 +427,22 @@ describe("callers that leave", () => {
     await expect.poll(() => server.listener.load.waitingRequests).toBe(0);
   });
 
+  test("a stream asked for with HEAD begins, says nothing, and is over for its route", async () => {
+    let isOver = false;
+    async function* endless() {
+      for (;;) yield "x";
+    }
+    const handle = ({ signal }: RouteRequest) => {
+      signal.addEventListener("abort", () => {
+        isOver = true;
+      });
+      return { status: 200, headers: { "content-type": "text/event-stream" }, body: endless() };
+    };
+    const server = await open([route({ path: "/stream", method: "GET", handle })]);
+    expect(await ask(server, { method: "HEAD", path: "/stream" })).toMatchObject({ status: 200, text: "" });
+    await expect.poll(() => isOver).toBe(true);
+  });
+
   test("a stream that fails is cut, so that its reader does not take it for whole", async () => {
     async function* failing() {
       yield "first";
@@ -581,6 +597,26 @@ describe("stopping", () => {
     await expect(ask(server, { body: "{}" })).rejects.toThrow();
     release();
     expect(await under).toMatchObject({ status: 200, text: '"done"' });
+    await closing;
+  });
+
+  test("an answer that is on its way arrives whole", async () => {
+    const large = "x".repeat(20_000_000);
+    const server = await open([
+      route({ path: "/large", method: "GET", bodyBytesMax: null, handle: () => ({ status: 200, body: large }) }),
+    ]);
+    const request = httpRequest({
+      port: server.port,
+      path: "/large",
+      agent: false,
+      headers: { connection: "keep-alive" },
+    });
+    request.end();
+    const [response] = (await once(request, "response")) as [IncomingMessage];
+    const closing = server.listener.close(30_000);
+    let bytes = 0;
+    for await (const chunk of response) bytes += (chunk as Buffer).length;
+    expect(bytes).toBe(large.length);
     await closing;
   });
 

@@ -2,19 +2,19 @@
 // is made per request that its route does not ask for. What it promises whatever is sent: an answer or a closed line, a
 // bounded number of requests, bodies and sockets at once, and no word of the inside in an answer.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, Server as NetServer } from "node:net";
 import type { Duplex } from "node:stream";
 import { errors, IdemError } from "../model/errors.ts";
 import type { Timer } from "../platform/platform.ts";
 import { statusOf } from "../protocol/problem.ts";
 import { admitCaller } from "./admit-caller.ts";
-import { answerRequest, errorAnswer, findRoute, NodeRequest, splitTarget } from "./answer-request.ts";
+import { type NodeRequest, splitTarget } from "./answer-request.ts";
 import { BrowserGuard } from "./browser-guard.ts";
+import { IncomingRequest, type Traffic, unexpected } from "./incoming-request.ts";
 import { type ServerLimits, serverLimits } from "./limits.ts";
-import { BodyBudget, BodyShare, CallerGone } from "./read-body.ts";
-import type { Route, RouteAnswer, SocketRoute } from "./route.ts";
+import { BodyBudget } from "./read-body.ts";
+import type { Route, SocketRoute } from "./route.ts";
 import { Router, routerOf } from "./router.ts";
-import { isStream, sendPlain, sendStream } from "./send-answer.ts";
 import type { World } from "./world.ts";
 
 export interface ListenOptions {
@@ -46,26 +46,14 @@ export async function listen(options: ListenOptions): Promise<Listener> {
   return listener;
 }
 
-interface Reading {
-  readonly since: number;
-  readonly incoming: IncomingMessage;
-}
-
 class NodeListener implements Listener {
   private readonly world: World;
   private readonly limits: ServerLimits;
-  private readonly router: Router<Route>;
+  private readonly traffic: Traffic;
   private readonly socketRouter: Router<SocketRoute>;
-  private readonly guard: BrowserGuard;
-  private readonly budget: BodyBudget;
   private readonly server: Server;
   private readonly upgraded = new Set<Duplex>();
-  /** Bodies being read, oldest first. */
-  private readonly reading = new Set<Reading>();
-  private inFlight = 0;
-  private waiting = 0;
-  private refusedBusy = 0;
-  private stopping = false;
+  private flushing = 0;
   private onQuiet: (() => void) | null = null;
   private look: Timer | null = null;
 
@@ -73,10 +61,19 @@ class NodeListener implements Listener {
     const { world, routes, sockets } = options;
     this.world = world;
     this.limits = { ...serverLimits, ...options.limits };
-    this.router = routerOf(routes);
+    this.traffic = {
+      world,
+      router: routerOf(routes),
+      guard: new BrowserGuard(world.settings),
+      limits: this.limits,
+      budget: new BodyBudget(this.limits.bodyBytesHeld),
+      reading: new Map(),
+      inFlight: 0,
+      waiting: 0,
+      refusedBusy: 0,
+      isStopping: false,
+    };
     this.socketRouter = new Router(sockets, () => "GET");
-    this.guard = new BrowserGuard(world.settings);
-    this.budget = new BodyBudget(this.limits.bodyBytesHeld);
     this.server = createServer({
       maxHeaderSize: this.limits.headerBytes,
       headersTimeout: this.limits.headersMs,
@@ -86,11 +83,11 @@ class NodeListener implements Listener {
     });
     this.server.maxConnections = this.limits.connections;
     this.server.timeout = this.limits.silentMs;
-    this.server.on("request", (request, response) => void this.take(request, response, null));
-    this.server.on("checkContinue", (request, response) => {
-      void this.take(request, response, () => response.writeContinue());
+    this.server.on("request", (incoming, response) => void this.take(incoming, response, null));
+    this.server.on("checkContinue", (incoming, response) => {
+      void this.take(incoming, response, () => response.writeContinue());
     });
-    this.server.on("upgrade", (request, socket, head) => this.upgrade(request, socket, head));
+    this.server.on("upgrade", (incoming, socket, head) => this.upgrade(incoming, socket, head));
     this.server.on("clientError", answerGarbage);
   }
 
@@ -99,12 +96,13 @@ class NodeListener implements Listener {
   }
 
   get load(): ListenerLoad {
+    const { inFlight, waiting, budget, refusedBusy } = this.traffic;
     return {
-      requestsInFlight: this.inFlight,
-      waitingRequests: this.waiting,
+      requestsInFlight: inFlight,
+      waitingRequests: waiting,
       sockets: this.upgraded.size,
-      bodyBytesHeld: this.budget.held,
-      refusedBusy: this.refusedBusy,
+      bodyBytesHeld: budget.held,
+      refusedBusy,
     };
   }
 
@@ -131,133 +129,20 @@ class NodeListener implements Listener {
   // ------------------------------------------------------------------------------------------------ requests
 
   private async take(incoming: IncomingMessage, response: ServerResponse, invite: (() => void) | null): Promise<void> {
-    // Without a listener an error on a line that was cut would end the process.
-    response.on("error", ignore);
-    const share = new BodyShare(this.budget);
-    let route: Route | null = null;
-    let request: NodeRequest | null = null;
-    let extra: Record<string, string> | null = null;
-    let isWaiting = false;
-    let reading: Reading | null = null;
-    let invited = false;
-    this.inFlight++;
-    try {
-      const method = incoming.method!;
-      const { path, search } = splitTarget(incoming.url!);
-      if (this.stopping) throw errors.SERVER_BUSY({ why: "it is stopping" });
-      if (this.inFlight > this.limits.requestsInFlight) throw errors.SERVER_BUSY({ why: "too many are under way" });
-      this.guard.checkHost(incoming.headers as NodeRequest["headers"]);
-      const found = findRoute(this.router, method, path);
-      route = found.route;
-      extra = this.pageHeaders(route, incoming);
-      if ("allowed" in found) {
-        sendPlain(response, { status: 204, body: null }, null, {
-          ...extra,
-          allow: found.allowed,
-          ...preflight(incoming, found.allowed, extra !== null),
-        });
-        return;
-      }
-      if (route.waits === true) {
-        if (this.waiting >= this.limits.waitingRequests) throw errors.SERVER_BUSY({ why: "too many wait" });
-        isWaiting = true;
-        this.inFlight--;
-        this.waiting++;
-        incoming.socket.setTimeout(this.limits.silentWaitingMs);
-      }
-      if (route.streams !== true) {
-        reading = { since: this.world.platform.monoMs(), incoming };
-        this.reading.add(reading);
-        incoming.once("end", () => this.reading.delete(reading!));
-      }
-      request = new NodeRequest(incoming, method, path, search, found.params);
-      const answer = await answerRequest(route, request, incoming, {
-        world: this.world,
-        guard: this.guard,
-        share,
-        invite: () => {
-          invited = true;
-          invite?.();
-        },
-      });
-      if (isStream(answer.body)) {
-        if (!isWaiting) {
-          isWaiting = true;
-          this.inFlight--;
-          this.waiting++;
-          incoming.socket.setTimeout(this.limits.silentWaitingMs);
-        }
-        await sendStream(response, answer, answer.body, extra);
-      } else {
-        this.send(incoming, response, answer, answer.body, extra, invite === null || invited);
-      }
-    } catch (error) {
-      this.fail(error, incoming, response, route, extra, invite === null || invited);
-    } finally {
-      if (reading !== null) this.reading.delete(reading);
-      request?.answered();
-      share.giveBack();
-      if (isWaiting) this.waiting--;
-      else this.inFlight--;
-      if (this.stopping && this.inFlight === 0 && this.waiting === 0) this.onQuiet?.();
-    }
+    await new IncomingRequest(incoming, response, this.traffic, invite).serve();
+    if (incoming.socket.writableLength > 0 && !response.closed) await this.flushed(response);
+    if (this.isQuiet) this.onQuiet?.();
   }
 
-  private send(
-    incoming: IncomingMessage,
-    response: ServerResponse,
-    answer: RouteAnswer,
-    body: Exclude<RouteAnswer["body"], AsyncIterable<string | Uint8Array>>,
-    extra: Readonly<Record<string, string>> | null,
-    wasInvited: boolean,
-  ): void {
-    if (response.destroyed || response.headersSent) return;
-    // A caller that still waits to be invited sends nothing now; what it sends next would be taken for its body.
-    if (this.stopping || !wasInvited) response.setHeader("connection", "close");
-    sendPlain(response, answer, body, extra);
-    if (!incoming.complete) this.linger(incoming);
+  /** A large answer goes out at its reader's pace, after its request is done. */
+  private async flushed(response: ServerResponse): Promise<void> {
+    this.flushing++;
+    await new Promise<void>((resolve) => response.once("close", resolve));
+    this.flushing--;
   }
 
-  /** Throws away what still comes, so that the answer is read, but not for long. */
-  private linger(incoming: IncomingMessage): void {
-    incoming.resume();
-    const cut = this.world.platform.timer(this.limits.lingerMs, () => incoming.socket.destroy(), { background: true });
-    const stop = () => cut.cancel();
-    incoming.once("end", stop);
-    incoming.once("close", stop);
-  }
-
-  private fail(
-    error: unknown,
-    incoming: IncomingMessage,
-    response: ServerResponse,
-    route: Route | null,
-    extra: Readonly<Record<string, string>> | null,
-    wasInvited: boolean,
-  ): void {
-    if (error instanceof CallerGone || response.destroyed) return;
-    const known = error instanceof IdemError ? error : this.unexpected(error, incoming, route);
-    if (response.headersSent) {
-      // A stream failed half-way: ending it properly would tell its reader that it has everything.
-      response.destroy();
-      return;
-    }
-    if (statusOf(known.code) === 503) this.refusedBusy++;
-    const shape = route?.errors ?? (/^\/(api|docs)\b/.test(incoming.url!) ? "problem" : "wire");
-    const answer = errorAnswer(known, shape, route?.access === "event-key");
-    this.send(incoming, response, answer, answer.body as { json: unknown }, extra, wasInvited);
-  }
-
-  /** The caller learns an id, the log learns the rest. Paths are not logged: they carry event keys. */
-  private unexpected(error: unknown, incoming: IncomingMessage, route: Route | null): IdemError {
-    const id = Buffer.from(this.world.platform.randomBytes(6)).toString("hex");
-    this.world.logger.error(`idem: request ${id} (${incoming.method} ${route?.path ?? "unknown route"}) failed`, error);
-    return errors.SERVER_FAILED({ id });
-  }
-
-  private pageHeaders(route: Route, incoming: IncomingMessage): Record<string, string> | null {
-    const origin = this.guard.readableBy(route.access, incoming.headers as NodeRequest["headers"]);
-    return origin === null ? null : { "access-control-allow-origin": origin, vary: "origin" };
+  private get isQuiet(): boolean {
+    return this.traffic.inFlight === 0 && this.traffic.waiting === 0 && this.flushing === 0;
   }
 
   /** Whoever sends a body drop by drop is cut off. One timer for all: a timer per request costs more than the request. */
@@ -267,12 +152,12 @@ class NodeListener implements Listener {
       this.limits.lookMs,
       () => {
         const since = platform.monoMs() - this.limits.bodyMs;
-        for (const reading of this.reading) {
-          if (reading.since > since) break;
-          this.reading.delete(reading);
-          if (!reading.incoming.complete) reading.incoming.socket.destroy();
+        for (const [incoming, begun] of this.traffic.reading) {
+          if (begun > since) break;
+          this.traffic.reading.delete(incoming);
+          if (!incoming.complete) incoming.socket.destroy();
         }
-        if (!this.stopping) this.lookForSlow();
+        if (!this.traffic.isStopping) this.lookForSlow();
       },
       { background: true },
     );
@@ -284,24 +169,24 @@ class NodeListener implements Listener {
     socket.on("error", ignore);
     const headers = incoming.headers as NodeRequest["headers"];
     try {
-      if (this.stopping) throw errors.SERVER_BUSY({ why: "it is stopping" });
+      if (this.traffic.isStopping) throw errors.SERVER_BUSY({ why: "it is stopping" });
       if (this.upgraded.size >= this.limits.sockets) throw errors.SERVER_BUSY({ why: "too many are connected" });
       if (headers.upgrade?.toLowerCase() !== "websocket") {
         throw errors.REQUEST_INVALID({ why: "it asks for another protocol than websocket" });
       }
-      this.guard.checkHost(headers);
+      this.traffic.guard.checkHost(headers);
       const { path, search } = splitTarget(incoming.url!);
       const match = this.socketRouter.match(path);
       const route = match?.routes.get("GET");
       if (route === undefined) throw errors.ROUTE_UNKNOWN({ method: "WebSocket", path: path.slice(0, 200) });
-      this.guard.checkSocket(headers);
+      this.traffic.guard.checkSocket(headers);
       const caller = { params: {}, headers, query: new URLSearchParams(search) };
       const env = admitCaller(route.access, caller, this.world.credentials);
       this.upgraded.add(socket);
       socket.once("close", () => this.upgraded.delete(socket));
       route.upgrade(incoming, socket, head, env, this.world);
     } catch (error) {
-      const known = error instanceof IdemError ? error : this.unexpected(error, incoming, null);
+      const known = error instanceof IdemError ? error : unexpected(error, incoming, null, this.world);
       refuseSocket(socket, known);
     }
   }
@@ -309,16 +194,16 @@ class NodeListener implements Listener {
   // ------------------------------------------------------------------------------------------------ stopping
 
   async close(graceMs: number): Promise<void> {
-    if (this.stopping) return;
-    this.stopping = true;
+    if (this.traffic.isStopping) return;
+    this.traffic.isStopping = true;
     const { platform } = this.world;
     this.look?.cancel();
-    const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
-    this.server.closeIdleConnections();
+    // Node's own close cuts answers that are still on their way out; the one beneath it only stops accepting.
+    const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(this.server, () => resolve()));
     const goodbyes = this.options.sockets.map((route) => route.close?.(this.world));
     const quiet = new Promise<void>((resolve) => {
       this.onQuiet = resolve;
-      if (this.inFlight === 0 && this.waiting === 0) resolve();
+      if (this.isQuiet) resolve();
     });
     let grace: Timer | null = null;
     const late = new Promise<void>((resolve) => {
@@ -327,25 +212,14 @@ class NodeListener implements Listener {
     await Promise.race([Promise.allSettled([quiet, ...goodbyes]), late]);
     (grace as Timer | null)?.cancel();
     for (const socket of this.upgraded) socket.destroy();
-    // What was answered is on its way out; a line that is still open is idle or too slow.
-    await new Promise<void>((resolve) => platform.soon(resolve));
     this.server.closeAllConnections();
     await closed;
+    // Stops looking for slow connections; there is nothing else left for it to do.
+    this.server.close();
   }
 }
 
 const ignore = (): void => {};
-
-/** What a browser asks before it lets a page send something that is not a plain form. */
-function preflight(incoming: IncomingMessage, allowed: string, isReadable: boolean): Record<string, string> {
-  if (!isReadable) return {};
-  const wanted = String(incoming.headers["access-control-request-headers"] ?? "");
-  return {
-    "access-control-allow-methods": allowed,
-    ...(/^[\w, -]{1,500}$/.test(wanted) ? { "access-control-allow-headers": wanted } : {}),
-    "access-control-max-age": "600",
-  };
-}
 
 const reasons: Readonly<Record<number, string>> = {
   400: "Bad Request",

@@ -2,6 +2,7 @@
 import type { Remote } from "../execute/remote.ts";
 import type { Runtime } from "../model/function-config.ts";
 import { type HttpCalls, openHttpCalls } from "../platform/node-http.ts";
+import type { Platform } from "../platform/platform.ts";
 import { appLookup, checkAppUrl } from "./app-address.ts";
 import { type CallAppOptions, callApp } from "./call-app.ts";
 import { ServedApps } from "./served-apps.ts";
@@ -15,6 +16,8 @@ const callMsMax = 2 * 60 * 60 * 1_000;
 
 export interface OpenedApps {
   readonly apps: ServedApps;
+  /** What apps hand over to be fetched goes where apps may live, and nowhere else; redirects are answers. */
+  readonly fetch: Platform["fetch"];
   close(): void;
 }
 
@@ -41,5 +44,9 @@ export function openApps(world: World): OpenedApps {
     remoteOf,
     workerCount: (env, app) => world.connect.workerCount(env, app),
   });
-  return { apps, close: () => http.close() };
+  const fetch: Platform["fetch"] = async (request) => {
+    checkAppUrl(request.url, settings);
+    return http.call(request);
+  };
+  return { apps, fetch, close: () => http.close() };
 }

@@ -43,7 +43,7 @@ export function openWorld(options: OpenWorldOptions): OpenedWorld {
   async function open(env: string): Promise<Engine> {
     const engine = new Engine({
       store,
-      platform,
+      platform: settings.mode === "dev" ? platform : withFetch(platform, parts.apps.fetch),
       env,
       // Functions belong to the apps that registered them: here they are called by their full names.
       app: "",
@@ -117,3 +117,7 @@ export function openWorld(options: OpenWorldOptions): OpenedWorld {
     },
   };
 }
+
+/** The same platform, but for what it fetches. */
+const withFetch = (platform: Platform, fetch: Platform["fetch"]): Platform =>
+  Object.create(platform, { fetch: { value: fetch } }) as Platform;

@@ -2,7 +2,8 @@
 import type { ServerResponse } from "node:http";
 import type { RouteAnswer } from "./route.ts";
 
-type Plain = Exclude<RouteAnswer["body"], AsyncIterable<string | Uint8Array>>;
+/** Everything but a stream. */
+export type PlainBody = Exclude<RouteAnswer["body"], AsyncIterable<string | Uint8Array>>;
 
 export const isStream = (body: RouteAnswer["body"]): body is AsyncIterable<string | Uint8Array> =>
   typeof body === "object" && body !== null && Symbol.asyncIterator in body;
@@ -13,7 +14,7 @@ const jsonType = "application/json; charset=utf-8";
 export function sendPlain(
   response: ServerResponse,
   { status, headers }: RouteAnswer,
-  body: Plain,
+  body: PlainBody,
   extra: Readonly<Record<string, string>> | null,
 ): void {
   const isJson = typeof body === "object" && body !== null && "json" in body;

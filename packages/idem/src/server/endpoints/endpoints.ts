@@ -97,7 +97,7 @@ export class Endpoints {
     }
     drive.heard();
     if (report.ops.every(({ op }) => finished.has(op))) {
-      await engine.checkpoint(runId, null, report.ops);
+      await engine.checkpoint(runId, { generation: null, requestId: null }, report.ops);
       drive.heard();
       return;
     }

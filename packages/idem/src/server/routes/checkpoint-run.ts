@@ -11,13 +11,16 @@ export const checkpointRun: Route = {
   bodyBytesMax: 32 * 1024 * 1024,
   errors: "wire",
   async handle(request, world) {
-    const body = request.json() as { steps?: unknown; generation_id?: unknown } | null;
+    const body = request.json() as { steps?: unknown; generation_id?: unknown; request_id?: unknown } | null;
     if (typeof body !== "object" || body === null || !Array.isArray(body.steps)) {
       throw errors.BODY_INVALID({ why: "a checkpoint holds a list of steps" });
     }
-    const generation = typeof body.generation_id === "number" ? body.generation_id : null;
+    const from = {
+      generation: typeof body.generation_id === "number" ? body.generation_id : null,
+      requestId: typeof body.request_id === "string" && body.request_id !== "" ? body.request_id : null,
+    };
     const engine = await world.engine(request.env);
-    await engine.checkpoint(request.params.runId!, generation, readOps(body.steps));
+    await engine.checkpoint(request.params.runId!, from, readOps(body.steps));
     return json({ status: 200 });
   },
 };

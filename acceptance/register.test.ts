@@ -1,0 +1,66 @@
+// Apps tell their functions (inngest-protocol §6, §23.1).
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { HostedApp } from "./app/messages.ts";
+import { World } from "./world.ts";
+
+const shop: HostedApp = { id: "shop", adapter: "node", functions: ["traces"] };
+const later: HostedApp = { id: "shop", path: "shop-later", adapter: "express", functions: ["moved"] };
+const depot: HostedApp = { id: "depot", adapter: "hono", functions: ["traces"] };
+const broken: HostedApp = { id: "broken", adapter: "node", functions: ["refused"] };
+
+describe.each(["dev", "start"] as const)("with idem %s", (mode) => {
+  let world: World;
+  beforeAll(async () => {
+    world = await World.open({ mode, registeredBy: "nobody", apps: [shop, later, depot, broken] });
+  });
+  afterAll(() => world?.close());
+
+  const functionsOf = async (app: string): Promise<string[]> => {
+    const { status, json } = await world.rest.ask(`/v1/apps/${app}/functions`);
+    return status === 404 ? [] : json.data.map(({ slug }: { slug: string }) => slug).sort();
+  };
+  const appOf = async (name: string) =>
+    (await world.rest.get("/api/apps")).apps.find(({ app }: { app: string }) => app === name);
+
+  test("an app registers, and its functions can be started", async () => {
+    expect(await world.register(shop)).toMatchObject({ status: 200, modified: true });
+    expect(await functionsOf("shop")).toContain("shop-fail-failure");
+    const runId = await world.rest.start("shop/sequential");
+    expect(await world.rest.end(runId)).toMatchObject({ status: "Completed" });
+  });
+
+  test("an app that registers again unchanged changes nothing", async () => {
+    await world.register(shop);
+    expect(await world.register(shop)).toMatchObject({ status: 200, modified: false });
+    expect(await world.register(shop)).toMatchObject({ status: 200, modified: false });
+  });
+
+  test("a deployment's id is no part of the app's address", async () => {
+    expect(await world.register(depot, "?deployId=dep1")).toMatchObject({ status: 200, modified: true });
+    expect(await world.register(depot, "?deployId=dep2")).toMatchObject({ status: 200, modified: false });
+    expect((await appOf("depot")).url).toMatch(/\/api\/depot$/);
+    const runId = await world.rest.start("depot/sequential");
+    expect(await world.rest.end(runId)).toMatchObject({ status: "Completed" });
+  });
+
+  test("a function that cannot be is refused with its name and the reason, and nothing of its app is taken", async () => {
+    const { status, message } = await world.register(broken);
+    expect(status).toBe(400);
+    expect(message).toContain("broken-broken");
+    expect(message).toContain("event.data.x ==");
+    expect(await functionsOf("broken")).toEqual([]);
+  });
+
+  test("an app that moved keeps its functions; the ones it no longer has are put away", async () => {
+    await world.register(shop);
+    const open = await world.rest.start("shop/sleep");
+    expect(await world.register(later)).toMatchObject({ status: 200, modified: true });
+    expect(await functionsOf("shop")).toEqual(["shop-sequential"]);
+    expect((await appOf("shop")).url).toMatch(/\/api\/shop-later$/);
+    expect(await world.register(shop)).toMatchObject({ status: 200, modified: true });
+    // A run of a function that was gone meanwhile goes on when it is back.
+    expect(await world.rest.end(open)).toMatchObject({ status: "Completed" });
+    const runId = await world.rest.start("shop/sequential");
+    expect(await world.rest.end(runId)).toMatchObject({ status: "Completed", output: { sum: 3 } });
+  });
+});

@@ -1,0 +1,302 @@
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { canonicalJson } from "../model/json.ts";
+import { readPackageText } from "../platform/package-files.ts";
+import { readInBandReply, readRegisterRequest } from "../protocol/register-request.ts";
+import { signatureHeader, signRequest, verifySignature } from "../protocol/request-signature.ts";
+import { Idem } from "../sdk/client.ts";
+import { version } from "../sdk/version.ts";
+import { fetchHandler } from "./fetch-handler.ts";
+import { callBody, origin, servedWorld, type WorldOptions } from "./served-world.suite.ts";
+
+const key = "0123456789abcdef0123456789abcdef";
+const oldKey = "signkey-prod-ffffffffffffffffffffffffffffffff";
+
+const quiet = { debug() {}, info() {}, warn() {}, error() {} };
+
+const cloud = (options: WorldOptions = {}) => {
+  const world = servedWorld({
+    ...options,
+    client: { signingKey: key, signingKeyFallback: oldKey, ...options.client },
+    serve: { dev: false, ...options.serve },
+  });
+  world.idem.createFunction({ id: "fn" }, { event: "test/go" }, async ({ step }) => step.run("a", () => "ran"));
+  const signed = (method: string, url: string, body: string | null, by = key) =>
+    world.send(
+      new Request(url, {
+        method,
+        headers: {
+          [signatureHeader]: signRequest(
+            body === null ? "" : canonicalJson(JSON.parse(body)),
+            by,
+            world.platform.wallMs(),
+          ),
+        },
+        ...(body === null ? {} : { body }),
+      }),
+    );
+  return { ...world, signed };
+};
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
+describe("signatures", () => {
+  const url = `${origin}?fnId=shop-fn&stepId=step`;
+  const body = JSON.stringify(callBody({}));
+
+  test("a call signed with any of the app's keys is executed, whatever order its fields came in", async () => {
+    const { signed, platform } = cloud();
+    const pretty = JSON.stringify(JSON.parse(body), null, 2);
+    for (const [text, by] of [
+      [body, key],
+      [pretty, key],
+      [body, oldKey],
+    ] as const) {
+      const answer = await signed("POST", url, text, by);
+      expect(answer.status).toBe(206);
+      // The answer is signed with the key of the call, over its bytes.
+      const header = answer.headers.get(signatureHeader)!;
+      expect(verifySignature(header, answer.text, [by], platform.wallMs()).kind).toBe("valid");
+    }
+  });
+
+  test("a value with a field toJSON does not break the signature", async () => {
+    const { signed } = cloud();
+    const event = { data: { toJSON: "x", b: 1, a: { toJSON: null } } };
+    expect((await signed("POST", url, JSON.stringify(callBody({ event })))).status).toBe(206);
+  });
+
+  test("a call that is not signed, signed by a stranger, changed or old is refused, and nothing is told", async () => {
+    const { send, signed, platform, logged } = cloud();
+    const at = platform.wallMs();
+    const post = (header: string | null, text = body) =>
+      send(
+        new Request(url, { method: "POST", body: text, headers: header === null ? {} : { [signatureHeader]: header } }),
+      );
+    const canonical = canonicalJson(JSON.parse(body));
+    const refused = [
+      await post(null),
+      await post(""),
+      await post("t=1&s=2"),
+      await post(signRequest(canonical, key, at - 301_000)),
+      await post(signRequest(canonical, key, at + 301_000)),
+      await post(signRequest(canonical, key, at), body.replace("01RUN", "01ROW")),
+      await post(signRequest("", key, at)),
+      await signed("POST", url, body, "aabb"),
+      await send(new Request(origin)),
+      await send(new Request(origin, { method: "PUT", body: '{"url":"http://evil.test"}' })),
+    ];
+    for (const answer of refused) {
+      expect([answer.status, answer.text]).toEqual([401, '{"message":"Unauthorized"}']);
+      const told = [...answer.headers.keys()].filter((name) => name.startsWith("x-inngest-"));
+      expect(told).toEqual(["x-inngest-sdk-handled"]);
+    }
+    expect(JSON.stringify(logged)).not.toContain(key);
+  });
+
+  test("without a signing key nothing is answered, unless in dev", async () => {
+    const { send } = servedWorld({ serve: { dev: false } });
+    const answer = await send(new Request(url, { method: "POST", body }));
+    expect(answer.status).toBe(500);
+    expect(answer.body.message).toContain("IDEM_SIGNING_KEY");
+  });
+
+  test("dev is where there is no key and no production, or where somebody said so", async () => {
+    const mode = async (options: { signingKey?: string }, dev?: boolean) => {
+      const idem = new Idem({ id: "shop", server: "http://idem.test", logger: quiet, ...options });
+      const handle = fetchHandler(idem, dev === undefined ? {} : { dev }, "fetch");
+      const answer = await handle(new Request(origin));
+      return answer.status === 200 ? ((await answer.json()) as { mode: string }).mode : answer.status;
+    };
+    vi.stubEnv("NODE_ENV", "development");
+    expect(await mode({})).toBe("dev");
+    expect(await mode({ signingKey: key })).toBe(401);
+    expect(await mode({ signingKey: key }, true)).toBe("dev");
+    vi.stubEnv("NODE_ENV", "production");
+    expect(await mode({})).toBe(500);
+    vi.stubEnv("IDEM_DEV", "1");
+    expect(await mode({})).toBe("dev");
+    vi.stubEnv("IDEM_DEV", "0");
+    expect(await mode({})).toBe(500);
+  });
+
+  test("the trust probe is answered with nothing, an unknown probe refused", async () => {
+    const { signed } = cloud();
+    const trust = await signed("POST", `${origin}?probe=trust`, "{}");
+    expect([trust.status, trust.text]).toEqual([200, ""]);
+    expect((await signed("POST", `${origin}?probe=other`, "{}")).status).toBe(400);
+  });
+});
+
+describe("what is served", () => {
+  test("in dev anyone may ask, and little is told", async () => {
+    const { send, idem } = servedWorld();
+    idem.createFunction({ id: "fn", onFailure: () => 1 }, { event: "test/go" }, () => 1);
+    const answer = await send(new Request(origin));
+    expect(answer.body).toEqual({
+      extra: { native_crypto: true },
+      has_event_key: false,
+      has_signing_key: false,
+      function_count: 2,
+      mode: "dev",
+      schema_version: "2024-05-24",
+    });
+    expect(answer.headers.get("x-inngest-sdk")).toBe(`idem:v${version}`);
+  });
+
+  test("signed, the keys are told by the beginnings of their hashes", async () => {
+    const { signed } = cloud({ client: { eventKey: "event-key" } });
+    const { status, body, text } = await signed("GET", origin, null);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ authentication_succeeded: true, app_id: "shop", mode: "cloud", function_count: 1 });
+    // The vector of inngest-protocol §2.2.
+    expect(body.signing_key_hash).toBe("223e0a160af9");
+    expect(text).not.toContain(key);
+    expect(text).not.toContain("event-key");
+  });
+
+  test("other methods are refused", async () => {
+    const { send } = servedWorld();
+    expect((await send(new Request(origin, { method: "DELETE" }))).status).toBe(405);
+  });
+});
+
+describe("registration", () => {
+  const register = (world: ReturnType<typeof servedWorld>) => {
+    world.idem.createFunction(
+      {
+        id: "full",
+        name: "Full fn",
+        retries: 2,
+        idempotency: { key: "event.data.id", window: "1h", onFailure: "release" },
+        timeouts: { start: "10s", finish: "1m" },
+        onFailure: () => 1,
+      },
+      [{ event: "test/go", if: "event.data.x == 1" }, { event: "shop/*" }],
+      () => 1,
+    );
+    world.idem.createFunction({ id: "plain", idempotency: "event.data.id" }, [], () => 1);
+  };
+  const codesOf = (idem: Idem) => idem.serving().codes();
+
+  test("out-of-band, the server is told everything the functions were given", async () => {
+    const world = servedWorld({ answer: () => ({ body: '{"ok":true,"modified":true,"status":200}' }) });
+    register(world);
+    const answer = await world.send(
+      new Request(`${origin}?deployId=d1`, { method: "PUT", headers: { "x-inngest-server-kind": "dev" } }),
+    );
+    expect([answer.status, answer.body]).toEqual([200, { message: "Successfully registered", modified: true }]);
+    expect(answer.headers.get("x-inngest-sync-kind")).toBe("out_of_band");
+    const [asked] = world.asked;
+    expect(asked).toMatchObject({ method: "POST", path: "/fn/register?deployId=d1" });
+    expect(asked!.headers).toMatchObject({ "x-inngest-expected-server-kind": "dev" });
+    // Read by the server's own reader: what arrives is what the author wrote.
+    const read = readRegisterRequest(asked!.body);
+    expect(read).toMatchObject({ app: "shop", url: origin.replace("127.0.0.1", "localhost"), framework: "fetch" });
+    for (const code of codesOf(world.idem)) {
+      const arrived = read.functions.find(({ fn }) => fn === code.fn)!;
+      const { runtime, ...config } = arrived.config;
+      expect(config).toEqual(code.config);
+      expect(runtime?.kind).toBe("http");
+    }
+    const plain = asked!.body.functions.find(({ id }: any) => id === "shop-plain");
+    expect(plain).toMatchObject({ idempotency: "event.data.id", steps: { step: { retries: { attempts: 4 } } } });
+    expect(plain.steps.step.runtime.url).toBe(`${origin}?fnId=shop-plain&stepId=step`);
+  });
+
+  test("in-band, the answer is the registration and the server is not asked", async () => {
+    const world = servedWorld();
+    register(world);
+    const put = (body: string) =>
+      world.send(new Request(origin, { method: "PUT", body, headers: { "x-inngest-sync-kind": "in_band" } }));
+    const answer = await put('{"url":"https://shop.test/api/idem"}');
+    expect([answer.status, answer.headers.get("x-inngest-sync-kind")]).toEqual([200, "in_band"]);
+    const read = readInBandReply(answer.body);
+    expect(read.functions.map(({ fn }) => fn)).toEqual(["shop-full", "shop-full-failure", "shop-plain"]);
+    expect(read.url).toBe("https://shop.test/api/idem");
+    expect(world.asked).toEqual([]);
+    expect((await put("{}")).status).toBe(400);
+  });
+
+  test("what the server refuses is passed on to whoever asked for the sync", async () => {
+    const put = async (answer: { status?: number; body: string }) => {
+      const { send } = servedWorld({ answer: () => answer });
+      return send(new Request(origin, { method: "PUT" }));
+    };
+    const refused = await put({ status: 400, body: '{"error":"bad cron","status":400}' });
+    expect([refused.status, refused.body.message]).toEqual([400, "bad cron"]);
+    // Other servers say it in the body alone.
+    expect((await put({ body: '{"error":"bad cron","status":400}' })).status).toBe(400);
+    expect((await put({ body: "<html>" })).status).toBe(500);
+  });
+
+  test("signed or with a URL of its own an app registers where it really is, and nowhere else", async () => {
+    const answer = () => ({ body: '{"ok":true,"modified":false,"status":200}' });
+    const urlOf = (world: ReturnType<typeof servedWorld>) => world.asked.at(-1)?.body.url;
+    const world = cloud({ answer });
+    await world.signed("PUT", `${origin}?deployId=1`, '{"url":"https://shop.test/hook"}');
+    expect(urlOf(world)).toBe("https://shop.test/hook");
+    const told = cloud({ answer, serve: { url: "https://shop.test/api/idem" } });
+    const unsigned = await told.send(new Request(origin, { method: "PUT", body: '{"url":"http://evil.test"}' }));
+    expect(unsigned.status).toBe(200);
+    expect(urlOf(told)).toBe("https://shop.test/api/idem");
+  });
+});
+
+describe("bad input", () => {
+  test("a call that cannot be read is refused with the reason, and can be made again", async () => {
+    const { send, idem } = servedWorld();
+    idem.createFunction({ id: "fn" }, { event: "test/go" }, () => 1);
+    const post = (body: string, query = "fnId=shop-fn&stepId=step") =>
+      send(new Request(`${origin}?${query}`, { method: "POST", body }));
+    for (const body of [
+      "",
+      "null",
+      "[]",
+      "{",
+      "{}",
+      '{"event":{}}',
+      '{"event":{"name":"a"},"ctx":{}}',
+      "[".repeat(500),
+    ]) {
+      const answer = await post(body);
+      expect(answer.status).toBe(400);
+      expect(answer.headers.get("x-inngest-no-retry")).toBeNull();
+      expect(answer.body.type).toBe("internal");
+    }
+    const unknown = await post(JSON.stringify(callBody({})), "fnId=shop-gone&stepId=step");
+    expect([unknown.status, unknown.body.name]).toEqual([500, "FUNCTION_UNKNOWN"]);
+    expect((await post(JSON.stringify(callBody({})), "")).status).toBe(500);
+  });
+
+  test("a body is bounded while it arrives", async () => {
+    const { send } = servedWorld();
+    let pulled = 0;
+    const endless = new ReadableStream({
+      pull(controller) {
+        pulled++;
+        controller.enqueue(new Uint8Array(1024 * 1024));
+      },
+    });
+    const answer = await send(new Request(origin, { method: "PUT", body: endless, duplex: "half" } as RequestInit));
+    expect(answer.status).toBe(413);
+    expect(pulled).toBeLessThan(10);
+  });
+});
+
+test("the version told to servers is the package's", () => {
+  expect(version).toBe(JSON.parse(readPackageText("../package.json")).version);
+});
+
+test("a client that executes from its own store is not served, and says why", async () => {
+  const idem = new Idem({ id: "shop", store: "memory:" });
+  expect(() => fetchHandler(idem, {}, "fetch")).toThrow(/CLIENT_EMBEDDED/);
+});
+
+test("a client that names no server sends to the one it is served for", async () => {
+  vi.stubEnv("IDEM_SERVER", "");
+  const idem = new Idem({ id: "shop" });
+  fetchHandler(idem, {}, "fetch");
+  await expect(idem.start()).rejects.toThrow("http://127.0.0.1:8288");
+});

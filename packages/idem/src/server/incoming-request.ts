@@ -1,0 +1,172 @@
+// One request on its line, from its first byte to its answer. Whatever happens in between, what it took of the server's
+// bounds is given back, and what nobody expected leaves the house as an id.
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { errors, IdemError } from "../model/errors.ts";
+import { statusOf } from "../protocol/problem.ts";
+import { type Asked, answerRequest, errorAnswer, findRoute, NodeRequest, splitTarget } from "./answer-request.ts";
+import type { BrowserGuard } from "./browser-guard.ts";
+import type { ServerLimits } from "./limits.ts";
+import { type BodyBudget, BodyShare, CallerGone } from "./read-body.ts";
+import type { Route, RouteAnswer } from "./route.ts";
+import type { Router } from "./router.ts";
+import { isStream, type PlainBody, sendPlain, sendStream } from "./send-answer.ts";
+import type { World } from "./world.ts";
+
+/** What all requests share: the table, the bounds, and how much of them is taken. */
+export interface Traffic {
+  readonly world: World;
+  readonly router: Router<Route>;
+  readonly guard: BrowserGuard;
+  readonly limits: ServerLimits;
+  readonly budget: BodyBudget;
+  /** Requests whose body is being read, oldest first, with when it began. */
+  readonly reading: Map<IncomingMessage, number>;
+  inFlight: number;
+  waiting: number;
+  refusedBusy: number;
+  isStopping: boolean;
+}
+
+type Headers = Record<string, string>;
+
+export class IncomingRequest {
+  private route: Route | null = null;
+  private request: NodeRequest | null = null;
+  /** For pages of other origins that may read the answer. */
+  private pageHeaders: Headers | null = null;
+  private isWaiting = false;
+  private readonly share: BodyShare;
+
+  constructor(
+    private readonly incoming: IncomingMessage,
+    private readonly response: ServerResponse,
+    private readonly traffic: Traffic,
+    /** Set while the caller waits to be asked for its body. */
+    private invite: (() => void) | null,
+  ) {
+    // Without a listener an error on a line that was cut would end the process.
+    response.on("error", ignore);
+    this.share = new BodyShare(traffic.budget);
+  }
+
+  async serve(): Promise<void> {
+    const { traffic, incoming } = this;
+    traffic.inFlight++;
+    try {
+      await this.answer();
+    } catch (error) {
+      this.fail(error);
+    } finally {
+      traffic.reading.delete(incoming);
+      this.request?.answered();
+      this.share.giveBack();
+      if (this.isWaiting) traffic.waiting--;
+      else traffic.inFlight--;
+    }
+  }
+
+  private async answer(): Promise<void> {
+    const { traffic, incoming } = this;
+    const { world, guard, limits } = traffic;
+    const method = incoming.method!;
+    const { path, search } = splitTarget(incoming.url!);
+    if (traffic.isStopping) throw errors.SERVER_BUSY({ why: "it is stopping" });
+    if (traffic.inFlight > limits.requestsInFlight) throw errors.SERVER_BUSY({ why: "too many are under way" });
+    guard.checkHost(incoming.headers as NodeRequest["headers"]);
+    const found = findRoute(traffic.router, method, path);
+    const { route } = found;
+    this.route = route;
+    const origin = guard.readableBy(route.access, incoming.headers as NodeRequest["headers"]);
+    if (origin !== null) this.pageHeaders = { "access-control-allow-origin": origin, vary: "origin" };
+    if ("allowed" in found) return this.tellMethods(found);
+    if (route.waits === true) this.waitApart();
+    if (route.streams !== true) traffic.reading.set(incoming, world.platform.monoMs());
+    const request = new NodeRequest(incoming, method, path, search, found.params);
+    this.request = request;
+    const invite = () => {
+      this.invite?.();
+      this.invite = null;
+    };
+    const answer = await answerRequest(route, request, incoming, { world, guard, share: this.share, invite });
+    if (!isStream(answer.body)) return this.send(answer, answer.body);
+    try {
+      this.waitApart();
+      await sendStream(this.response, answer, answer.body, this.pageHeaders);
+    } finally {
+      request.streamed();
+    }
+  }
+
+  /** It will take its time, and must not take the place of those who want an answer now. */
+  private waitApart(): void {
+    const { traffic, incoming } = this;
+    if (this.isWaiting) return;
+    if (traffic.waiting >= traffic.limits.waitingRequests) throw errors.SERVER_BUSY({ why: "too many wait" });
+    this.isWaiting = true;
+    traffic.inFlight--;
+    traffic.waiting++;
+    // Node goes back to the usual time with the line's next request.
+    incoming.socket.setTimeout(traffic.limits.silentWaitingMs);
+  }
+
+  /** OPTIONS: for people, and for browsers that ask before they let a page send something that is not a plain form. */
+  private tellMethods({ allowed }: Asked): void {
+    const headers: Headers = { allow: allowed };
+    if (this.pageHeaders !== null) {
+      const wanted = String(this.incoming.headers["access-control-request-headers"] ?? "");
+      headers["access-control-allow-methods"] = allowed;
+      if (/^[\w, -]{1,500}$/.test(wanted)) headers["access-control-allow-headers"] = wanted;
+      headers["access-control-max-age"] = "600";
+    }
+    this.send({ status: 204, headers, body: null }, null);
+  }
+
+  private send(answer: RouteAnswer, body: PlainBody): void {
+    const { response, incoming } = this;
+    if (response.destroyed || response.headersSent) return;
+    // A caller that still waits to be invited sends nothing now; what it sends next would be taken for its body.
+    if (this.traffic.isStopping || this.invite !== null) response.setHeader("connection", "close");
+    sendPlain(response, answer, body, this.pageHeaders);
+    if (!incoming.complete) this.linger();
+  }
+
+  /** Throws away what still comes, so that the answer is read, but not for long. */
+  private linger(): void {
+    const { incoming, traffic } = this;
+    incoming.resume();
+    const { platform } = traffic.world;
+    const cut = platform.timer(traffic.limits.lingerMs, () => incoming.socket.destroy(), { background: true });
+    const stop = () => cut.cancel();
+    incoming.once("end", stop);
+    incoming.once("close", stop);
+  }
+
+  private fail(error: unknown): void {
+    const { response, route, traffic } = this;
+    if (error instanceof CallerGone || response.destroyed) return;
+    const known = error instanceof IdemError ? error : unexpected(error, this.incoming, route, traffic.world);
+    if (response.headersSent) {
+      // A stream failed half-way: ending it properly would tell its reader that it has everything.
+      response.destroy();
+      return;
+    }
+    if (statusOf(known.code) === 503) traffic.refusedBusy++;
+    const shape = route?.errors ?? (/^\/(api|docs)\b/.test(this.incoming.url!) ? "problem" : "wire");
+    const answer = errorAnswer(known, shape, route?.access === "event-key");
+    this.send(answer, answer.body as PlainBody);
+  }
+}
+
+const ignore = (): void => {};
+
+/** The caller learns an id, the log learns the rest. Paths are not logged: they carry event keys. */
+export function unexpected(
+  error: unknown,
+  incoming: IncomingMessage,
+  route: { readonly path: string } | null,
+  { platform, logger }: World,
+): IdemError {
+  const id = Buffer.from(platform.randomBytes(6)).toString("hex");
+  logger.error(`idem: request ${id} (${incoming.method} ${route?.path ?? "unknown route"}) failed`, error);
+  return errors.SERVER_FAILED({ id });
+}

@@ -70,9 +70,14 @@ export class HostProcess {
   private readonly answers = new Map<number, (answer: Answer) => void>();
   private orderCount = 0;
 
-  private constructor(private readonly child: ChildProcess) {
+  private constructor(
+    private readonly child: ChildProcess,
+    onLine: (line: Line) => void,
+  ) {
     createInterface({ input: child.stdout! }).on("line", (text) => {
-      this.ledger.push(JSON.parse(text) as Line);
+      const line = JSON.parse(text) as Line;
+      this.ledger.push(line);
+      onLine(line);
       for (const look of [...this.waiting]) look();
     });
     child.on("message", (answer: Answer) => {
@@ -81,14 +86,18 @@ export class HostProcess {
     });
   }
 
-  static async start(options: HostOptions, env: Readonly<Record<string, string>>): Promise<HostProcess> {
-    // connect() needs the WebSocket that newer versions of Node have by themselves.
-    const flags = options.by === "connect" ? ["--experimental-websocket", "--no-warnings"] : [];
-    const child = spawn(process.execPath, ["--max-semi-space-size=64", ...flags, host, JSON.stringify(options)], {
-      env: { ...surroundings, ...env },
+  static async start(
+    options: HostOptions,
+    env: Readonly<Record<string, string>>,
+    onLine: (line: Line) => void,
+  ): Promise<HostProcess> {
+    // Node 20 has the WebSocket of connect() behind a flag, which threads take from here only.
+    const flags = options.by === "connect" ? { NODE_OPTIONS: "--experimental-websocket --no-warnings" } : {};
+    const child = spawn(process.execPath, [host, JSON.stringify(options)], {
+      env: { ...surroundings, ...flags, ...env },
       stdio: ["ignore", "pipe", "inherit", "ipc"],
     });
-    const started = new HostProcess(child);
+    const started = new HostProcess(child, onLine);
     const died = once(child, "exit").then(([code, signal]) => {
       if (started.ledger.length === 0) throw new Error(`The apps' host ended with ${signal ?? code}`);
     });

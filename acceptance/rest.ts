@@ -28,7 +28,7 @@ function bearerOf(key: string): string {
 }
 
 // A run that is not over by then will not be.
-const patienceMs = 100_000;
+const patienceMs = 50_000;
 
 export class Rest {
   constructor(

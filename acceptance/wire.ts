@@ -1,6 +1,6 @@
 // A wire between two processes, held by the test: everything passes through it, is written down, and can be disturbed.
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, connect, type Socket } from "node:net";
 
 export interface Exchange {
   readonly method: string;
@@ -30,9 +30,12 @@ export class Wire {
   private readonly agent = new Agent({ keepAlive: true, maxSockets: 256 });
   private readonly server = createServer((incoming, outgoing) => void this.carry(incoming, outgoing));
   private readonly listeners = new Set<(exchange: Exchange, reply: Reply) => void>();
+  private readonly sockets = new Set<Socket>();
   private disturbances: Disturbance[] = [];
   /** Where a path leads; null while nobody is there. */
   route: (path: string) => string | null = () => null;
+  /** What the other side is asked for instead. */
+  rewrite: (path: string) => string = (path) => path;
 
   get origin(): string {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
@@ -40,12 +43,14 @@ export class Wire {
 
   async open(): Promise<this> {
     this.server.keepAliveTimeout = 60_000;
+    this.server.on("upgrade", (incoming, socket: Socket, head) => this.carrySocket(incoming, socket, head));
     await new Promise<void>((resolve) => this.server.listen(0, "127.0.0.1", resolve));
     return this;
   }
 
   async close(): Promise<void> {
     this.agent.destroy();
+    for (const socket of this.sockets) socket.destroy();
     this.server.closeAllConnections();
     await new Promise((resolve) => this.server.close(resolve));
   }
@@ -84,6 +89,29 @@ export class Wire {
     }
   }
 
+  /** Byte by byte, in both directions. */
+  private carrySocket({ url, rawHeaders }: IncomingMessage, socket: Socket, head: Buffer): void {
+    const target = this.route(url!);
+    if (target === null) return void socket.destroy();
+    const far = connect(Number(new URL(target).port), "127.0.0.1", () => {
+      const lines = rawHeaders.flatMap((each, i) => (i % 2 === 0 ? [`${each}: ${rawHeaders[i + 1]}`] : []));
+      far.write(`GET ${url} HTTP/1.1\r\n${lines.join("\r\n")}\r\n\r\n`);
+      far.write(head);
+      far.pipe(socket).pipe(far);
+    });
+    for (const [each, other] of [
+      [far, socket],
+      [socket, far],
+    ] as const) {
+      this.sockets.add(each);
+      each.on("error", () => {});
+      each.once("close", () => {
+        this.sockets.delete(each);
+        other.destroy();
+      });
+    }
+  }
+
   private async replyTo(exchange: Exchange, path: string): Promise<Reply | "cut"> {
     for (const { before } of this.disturbances) {
       const instead = before?.(exchange) ?? null;
@@ -91,7 +119,7 @@ export class Wire {
     }
     const target = this.route(exchange.path);
     if (target === null) return "cut";
-    let reply = await this.ask(exchange, new URL(path, target));
+    let reply = await this.ask(exchange, new URL(this.rewrite(path), target));
     for (const listener of this.listeners) listener(exchange, reply);
     for (const { after } of this.disturbances) {
       const instead = after?.(exchange, reply) ?? null;

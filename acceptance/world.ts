@@ -35,7 +35,9 @@ export class World {
   readonly reports = new Wire();
   readonly traces = new Traces(this.calls, this.reports);
   private readonly folder = mkdtempSync(join(tmpdir(), "idem-acceptance-"));
+  private readonly started = new Set<HostProcess>();
   private readonly hosts: HostProcess[] = [];
+  private spare: HostProcess | null = null;
   private server!: ServerProcess;
 
   private constructor(private options: WorldOptions) {}
@@ -83,9 +85,32 @@ export class World {
     return this.hosts.at(-1)!;
   }
 
-  /** Of all hosts there were. */
-  get ledger(): readonly Line[] {
-    return this.hosts.flatMap(({ ledger }) => ledger);
+  /** Of all hosts there were, in order. */
+  readonly ledger: Line[] = [];
+  /** Steps that were entered after the server had said they were safe. */
+  readonly enteredThoughSafe: string[] = [];
+  private readonly watchers = new Set<() => void>();
+
+  private write(line: Line): void {
+    this.ledger.push(line);
+    if (line.kind === "enter") {
+      const step = `${line.run} ${line.step}`;
+      if (this.traces.safe.has(step)) this.enteredThoughSafe.push(step);
+    }
+    for (const look of [...this.watchers]) look();
+  }
+
+  /** Resolves when the ledger is so. */
+  untilLedger(isSo: (ledger: readonly Line[]) => boolean): Promise<void> {
+    return new Promise((resolve) => {
+      const look = () => {
+        if (!isSo(this.ledger)) return;
+        this.watchers.delete(look);
+        resolve();
+      };
+      this.watchers.add(look);
+      look();
+    });
   }
 
   get serverLog(): string {
@@ -148,10 +173,34 @@ export class World {
     return [...event.flatMap((key) => ["--event-key", key]), ...signing.flatMap((key) => ["--signing-key", key])];
   }
 
+  /** A host that waits to take the place of the one that is killed. */
+  async keepSpare(): Promise<void> {
+    this.spare = await this.newHost();
+  }
+
+  /** SIGKILL for the host; the spare takes its place, and another spare is there when this resolves. */
+  async replaceHost(): Promise<void> {
+    const { host, spare } = this;
+    await host.kill();
+    this.use(spare!);
+    await this.keepSpare();
+  }
+
   async startHost(env: Readonly<Record<string, string>> = {}): Promise<void> {
+    this.use(await this.newHost(env));
+  }
+
+  private async newHost(env: Readonly<Record<string, string>> = {}): Promise<HostProcess> {
     const { apps, by = "serve" } = this.options;
-    const host = await HostProcess.start({ apps, by }, { ...this.hostEnv(), ...this.options.env, ...env });
+    const surroundings = { ...this.hostEnv(), ...this.options.env, ...env };
+    const host = await HostProcess.start({ apps, by }, surroundings, (line) => this.write(line));
+    this.started.add(host);
+    return host;
+  }
+
+  private use(host: HostProcess): void {
     this.hosts.push(host);
+    const { apps } = this.options;
     const ports = new Map(apps.map((app) => [`/api/${app.path ?? app.id}`, host.portOf(app.adapter)]));
     this.calls.route = (path) => (ports.has(path) ? `http://127.0.0.1:${ports.get(path)}` : null);
   }
@@ -185,7 +234,7 @@ export class World {
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.hosts.map((host) => host.kill()), this.server?.kill()]);
+    await Promise.all([...[...this.started].map((host) => host.kill()), this.server?.kill()]);
     await Promise.all([this.calls.close(), this.reports.close()]);
     rmSync(this.folder, { recursive: true, force: true });
   }

@@ -81,6 +81,7 @@ export function tools({ inngest, app, define }: AppParts): any[] {
       }),
     ),
     define("answers", { triggers: [] }, ({ event }) => event.data.n + 1),
+    define("attempt", { retries: 0 }, ({ attempt }) => attempt),
     define("repeats", {}, async (run) => {
       const all = [];
       for (let i = 0; i < 3; i++) all.push(await told(run, "same", () => i));

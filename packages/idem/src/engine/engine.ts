@@ -161,18 +161,19 @@ export class Engine {
     inputs: readonly unknown[],
     windowMs: number,
     middleware: readonly Middleware[],
-    eventIds: readonly string[] = [],
+    known: { readonly eventIds?: readonly string[]; readonly sourceRunId?: string | null } = {},
   ): Promise<Accepted> {
     const given = await outgoingEvents(inputs, middleware, this.options.checkEvents);
     if (given.length > limits.eventsPerCallMax) {
       throw errors.EVENT_BATCH_TOO_LARGE({ count: given.length, max: limits.eventsPerCallMax });
     }
     const now = this.time.now();
+    const { eventIds = [], sourceRunId = null } = known;
     const events = given.map((input, i) =>
       acceptEvent(
         input,
         placeOf(i, given.length),
-        { eventId: eventIds[i] ?? this.ids.next(), now, windowMs, sourceRunId: null, allowReserved: false },
+        { eventId: eventIds[i] ?? this.ids.next(), now, windowMs, sourceRunId, allowReserved: false },
         limits,
       ),
     );

@@ -51,6 +51,8 @@ export function callRemote(run: RemoteRun): Promise<unknown> {
 const staleMax = 3;
 // Each call makes the app go through its code from the start: a thousand at once would hold a million of its steps in memory.
 const stepsAtOnceMax = 25;
+// As many as a run may have steps.
+const repeatsTried = 1_000;
 
 class RemotePass {
   private readonly app: AppCall;
@@ -139,7 +141,11 @@ class RemotePass {
     // Waits first: a sibling that sends the event must find them.
     for (const op of ops) if (op.op === "wait-for-event") this.openOp(op, reply);
     const complete = ops.find((op) => op.op === "complete");
-    if (complete?.op === "complete") return { value: JSON.parse(complete.json) };
+    if (complete?.op === "complete") {
+      // Steps the code did not wait for begin all the same, as they do in one process.
+      for (const op of ops) if (op.op === "planned") this.openOp(op, reply);
+      return { value: JSON.parse(complete.json) };
+    }
     // An error that came with deferred work takes the place of an answer of its own (inngest-protocol §11).
     const codeThrew = ops.find((op) => op.op === "threw" && op.stepId === completeId);
     if (codeThrew?.op === "threw") throw thrownBy(codeThrew, reply);
@@ -155,10 +161,10 @@ class RemotePass {
     const { ports, limits } = this.run;
     switch (op.op) {
       case "planned":
-        this.begin("run", op, this.attemptAlone(op, null));
+        this.begin(op.kind, op, this.attemptAlone(op, null));
         break;
       case "threw":
-        this.begin("run", op, this.attemptAlone(op, thrownBy(op, reply)));
+        this.begin(op.kind, op, this.attemptAlone(op, thrownBy(op, reply)));
         break;
       case "fetch":
         this.begin("fetch", op, {
@@ -224,6 +230,14 @@ class RemotePass {
     };
   }
 
+  /** A failed attempt is kept without its repeat; the id is made from it. */
+  private repeatOf(stepId: string, name: string): number {
+    for (let repeat = 0; repeat < repeatsTried; repeat++) {
+      if (this.run.ports.stepId(name, repeat) === stepId) return repeat;
+    }
+    return 0;
+  }
+
   /** Opens what an earlier pass left open, without asking; false when only the app can say what that is. */
   private reopen(): boolean {
     const { pass, ports, runId } = this.run;
@@ -233,7 +247,7 @@ class RemotePass {
     if (!isKnown) return false;
     this.planned = pass.memo.recorded;
     for (const { stepId, name } of retrying) {
-      const ids = { stepId, name, repeat: 0 };
+      const ids = { stepId, name, repeat: this.repeatOf(stepId, name) };
       this.begin("run", ids, this.attemptAlone(ids, null));
     }
     // They are in the store and found by their ids; what they wait for is not planned again.

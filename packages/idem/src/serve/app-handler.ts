@@ -87,6 +87,10 @@ export function appHandler(idem: Idem<any>, options: ServeOptions, framework: st
     }
     const keys = served.server.options.signingKeys;
     if (!settings.isDev && keys.length === 0) throw noKey;
+    // Nobody fills the memory without as much as a signature.
+    if (!settings.isDev && method === "POST" && request.header(signatureHeader) === undefined) {
+      return { answer: unauthorized, key: null };
+    }
     const body = method === "GET" ? "" : await readText(request, method === "POST" ? callBytesMax : smallBytesMax);
     const now = served.platform.wallMs();
     const verified = settings.isDev ? null : verifyCall(request.header(signatureHeader), body, keys, now);

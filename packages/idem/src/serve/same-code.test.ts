@@ -57,8 +57,9 @@ async function served(define: Define, options: { store?: MemoryStore; keys?: str
 /** What of a timeline is the same wherever the code lives: not the ids and times of events. */
 const told = (timeline: Timeline) =>
   timeline
-    .map(({ name, state, output, error, attempts }) => ({
+    .map(({ name, kind, state, output, error, attempts }) => ({
       name,
+      kind,
       state,
       output: output?.ids !== undefined || output?.ts !== undefined ? "an event" : output,
       error: error?.message ?? null,
@@ -240,4 +241,15 @@ test("with keys on both sides every call, checkpoint and send goes through signe
     { keys },
   );
   expect((await story(lived)).end).toMatchObject({ state: "completed", output: "signed" });
+});
+
+test("steps nobody waits for are begun and recorded before the run ends", async () => {
+  const { here } = await bothWays(
+    fn(async ({ step }) => {
+      step.run("left", () => 1);
+      step.run("right", () => 2);
+      return "done";
+    }),
+  );
+  expect(here.told.map(({ name }) => name)).toEqual(["left", "right"]);
 });

@@ -427,6 +427,27 @@ describe("callers that leave", () => {
     await expect.poll(() => server.listener.load.waitingRequests).toBe(0);
   });
 
+  test("a reader that stops reading is cut off, and its stream ends", async () => {
+    let ended = false;
+    async function* endless() {
+      try {
+        for (;;) yield "x".repeat(100_000);
+      } finally {
+        ended = true;
+      }
+    }
+    const handle = () => ({ status: 200, body: endless() });
+    const limits = { silentMs: 200, silentWaitingMs: 200 };
+    const server = await open([route({ path: "/stream", method: "GET", handle })], { limits });
+    const socket = connect(server.port, "127.0.0.1");
+    onTestFinished(() => void socket.destroy());
+    socket.on("error", () => {});
+    socket.pause();
+    socket.write("GET /stream HTTP/1.1\r\nhost: localhost\r\n\r\n");
+    await expect.poll(() => ended).toBe(true);
+    await expect.poll(() => server.listener.load.waitingRequests).toBe(0);
+  });
+
   test("a stream asked for with HEAD begins, says nothing, and is over for its route", async () => {
     let isOver = false;
     async function* endless() {

@@ -1,4 +1,6 @@
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "../cli/store-world.ts";
 import { nodePlatform } from "../platform/node-platform.ts";
@@ -61,6 +63,10 @@ test("metrics say what was accepted, decided, recognised, executed and queued", 
     expect(text.split("\n")).toContain(line);
   }
   expect(text).toMatch(/^idem_event_loop_delay_seconds\{quantile="0.99"\} \d/m);
+  const documents = readFileSync(fileURLToPath(new URL("../../../../docs/server.md", import.meta.url)), "utf8");
+  const named = [...documents.matchAll(/`(idem_\w+)`/g)].map(([, name]) => name!);
+  const shown = [...text.matchAll(/^# TYPE (\w+)/gm)].map(([, name]) => name!);
+  expect(named.sort()).toEqual(shown.sort());
 });
 
 test("how long the oldest due run has waited is shown while nobody can take it up", async () => {

@@ -9,6 +9,7 @@ import type { Platform } from "../platform/platform.ts";
 import { type OpenedStore, openStore } from "../sdk/open-store.ts";
 import type { Store } from "../store/store.ts";
 import { defaultEnv } from "./admit-caller.ts";
+import { bulkOf } from "./bulk-work.ts";
 import { type ServerLimits, serverLimits } from "./limits.ts";
 import { Metrics } from "./metrics.ts";
 import { type Listener, listen } from "./node-listener.ts";
@@ -82,7 +83,7 @@ export async function startServer(
   const close = async (graceMs: number) => {
     // Long polls would outlast the grace.
     world.endpoints.stopWaiting();
-    await Promise.all([listener.close(graceMs), syncing.stop(), door?.close(), stop(graceMs)]);
+    await Promise.all([bulkOf(world).stop(), listener.close(graceMs), syncing.stop(), door?.close(), stop(graceMs)]);
     await closeStore();
   };
   let closing: Promise<void> | null = null;

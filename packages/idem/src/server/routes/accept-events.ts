@@ -4,6 +4,7 @@ import { limits } from "../../engine/limits.ts";
 import { parseDuration } from "../../model/duration.ts";
 import { errors } from "../../model/errors.ts";
 import { defaultWindowMs } from "../../model/function-config.ts";
+import { sourceRunHeader } from "../../protocol/app-event.ts";
 import { formTypes, normaliseEvents, readEventBody } from "../../protocol/event-body.ts";
 import { idsOfSeed, seedHeader } from "../../protocol/event-seed.ts";
 import { sendResultOf } from "../../sdk/send-result.ts";
@@ -30,13 +31,20 @@ export const acceptEvents: Route = {
     if (given.length > limits.eventsPerCallMax) {
       throw errors.EVENT_BATCH_TOO_LARGE({ count: given.length, max: limits.eventsPerCallMax });
     }
-    const eventIds = idsOfSeed(headers[seedHeader], given.length) ?? [];
+    const known = {
+      eventIds: idsOfSeed(headers[seedHeader], given.length) ?? [],
+      sourceRunId: sourceRunOf(headers[sourceRunHeader]),
+    };
     const engine = await world.engine(env);
-    const accepted = await engine.accept(normaliseEvents(given), eventWindowOf(request), [], eventIds);
+    const accepted = await engine.accept(normaliseEvents(given), eventWindowOf(request), [], known);
     if (wantsDecisions(request)) return json({ ...sendResultOf(engine, accepted), status: 200 });
     return json({ ids: accepted.events.map(({ id }) => id), status: 200 });
   },
 };
+
+/** The run whose step sends, by its own word: shown in timelines, and nothing is decided by it. */
+const sourceRunOf = (header: string | undefined): string | null =>
+  header !== undefined && /^[0-9A-Z]{26}$/.test(header) ? header : null;
 
 /** How long ids of these events stay taken: `x-idem-window: 1h`. */
 export function eventWindowOf({ headers }: Pick<RouteRequest, "headers">): number {

@@ -98,7 +98,7 @@ describe.each(modes)("in %s", (_mode, settings, options) => {
     // Cut inside a character of two bytes.
     say.enqueue(bytes.slice(0, 3));
     // The SDK's public way to publish takes JSON; its API client streams.
-    const published = client.inngestApi.publish({ channel: "chat", topics: ["words"] }, body as any);
+    const published = client["inngestApi"].publish({ channel: "chat", topics: ["words"] }, body as any);
     const started = await next();
     expect(started).toMatchObject({ kind: "datastream-start", channel: "chat", topic: "words" });
     expect(await next()).toMatchObject({ kind: "chunk", data: "gr", stream_id: started.data });
@@ -147,7 +147,7 @@ describe.each(modes)("in %s", (_mode, settings, options) => {
       while (!text.includes(part)) text += new TextDecoder().decode((await reader.read()).value);
     };
     await until(": subscribed\n\n");
-    await client.inngestApi.publish({ channel: "run-1", topics: ["status"] }, { a: 1 });
+    await client["inngestApi"].publish({ channel: "run-1", topics: ["status"] }, { a: 1 });
     await until('"data":{"a":1}}\n\n');
     let say!: ReadableStreamDefaultController<Uint8Array>;
     const body = new ReadableStream({
@@ -157,7 +157,7 @@ describe.each(modes)("in %s", (_mode, settings, options) => {
     });
     const write = (part: string) => say.enqueue(new TextEncoder().encode(part));
     write("event: inngest.stream\nda");
-    const teed = client.inngestApi.checkpointStream({ runId: "run-1", body });
+    const teed = client["inngestApi"].checkpointStream({ runId: "run-1", body });
     write('ta: {"data":1}\n\nevent: half');
     await until('event: inngest.stream\ndata: {"data":1}\n\n');
     expect(text).not.toContain("half");
@@ -192,7 +192,7 @@ describe("with keys", () => {
     const stream = await subscribe({ app: here, channel: "chat", topics: ["words"] });
     onTestFinished(() => stream.close());
     const say = (client: Inngest, data: unknown) =>
-      client.inngestApi.publish({ channel: "chat", topics: ["words"] }, data);
+      client["inngestApi"].publish({ channel: "chat", topics: ["words"] }, data);
     await say(there, "not for you");
     await say(here, "for you");
     expect(await take(stream, 1)).toMatchObject([{ data: "for you" }]);
@@ -227,7 +227,7 @@ test("a WebSocket that nobody reads is dropped; its neighbour hears everything",
   // More than the buffers of both ends of a socket hold.
   const text = "x".repeat(400 * 1024);
   for (let i = 0; i < 60; i++) {
-    await client.inngestApi.publish({ channel: "chat", topics: ["words"] }, { i, text });
+    await client["inngestApi"].publish({ channel: "chat", topics: ["words"] }, { i, text });
     expect((await next()).data.i).toBe(i);
   }
   expect(world.channels.count).toBe(1);

@@ -1,3 +1,11 @@
 import { crashSuite } from "./crash.suite.ts";
 
-crashSuite("app", (world) => world.replaceHost());
+crashSuite({
+  name: "app",
+  prepare: (world) => world.keepSpare(),
+  kill: (world) => world.killHost(),
+  follow: async (world) => {
+    world.useSpare();
+    await world.keepSpare();
+  },
+});

@@ -1,6 +1,8 @@
 import { crashSuite } from "./crash.suite.ts";
 
-crashSuite("server", async (world) => {
-  await world.killServer();
-  await world.startServer();
+crashSuite({
+  name: "server",
+  prepare: async () => {},
+  kill: (world) => world.killServer(),
+  follow: (world) => world.startServer(),
 });

@@ -8,8 +8,8 @@ import type { Exchange, Reply, Wire } from "./wire.ts";
 
 export class Traces {
   private readonly lines = new Map<string, string[]>();
-  /** Steps the server said to be safe, as "<run> <step>". */
-  readonly safe = new Set<string>();
+  /** When the server first said of a step, "<run> <step>", that it is safe. */
+  readonly safeAtMs = new Map<string, number>();
   /** Runs of which an answer was streamed. */
   readonly streamed = new Set<string>();
   private readonly names = new Map<string, string>();
@@ -64,7 +64,9 @@ export class Traces {
     const steps: readonly any[] = parsed(body)?.steps ?? [];
     const names = steps.filter(({ op }) => op === "StepRun").map(nameOf);
     if (names.length === 0) return;
-    if (status < 300) for (const name of names) this.safe.add(`${runId} ${name}`);
+    for (const step of status < 300 ? names.map((name) => `${runId} ${name}`) : []) {
+      if (!this.safeAtMs.has(step)) this.safeAtMs.set(step, Date.now());
+    }
     this.add(runId, `checkpoint ${names.join(", ")}${status < 300 ? "" : ` refused ${status}`}`);
   }
 

@@ -87,16 +87,10 @@ export class World {
 
   /** Of all hosts there were, in order. */
   readonly ledger: Line[] = [];
-  /** Steps that were entered after the server had said they were safe. */
-  readonly enteredThoughSafe: string[] = [];
   private readonly watchers = new Set<() => void>();
 
   private write(line: Line): void {
     this.ledger.push(line);
-    if (line.kind === "enter") {
-      const step = `${line.run} ${line.step}`;
-      if (this.traces.safe.has(step)) this.enteredThoughSafe.push(step);
-    }
     for (const look of [...this.watchers]) look();
   }
 
@@ -178,12 +172,8 @@ export class World {
     this.spare = await this.newHost();
   }
 
-  /** SIGKILL for the host; the spare takes its place, and another spare is there when this resolves. */
-  async replaceHost(): Promise<void> {
-    const { host, spare } = this;
-    await host.kill();
-    this.use(spare!);
-    await this.keepSpare();
+  useSpare(): void {
+    this.use(this.spare!);
   }
 
   async startHost(env: Readonly<Record<string, string>> = {}): Promise<void> {

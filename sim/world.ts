@@ -84,7 +84,13 @@ export class World {
     this.store =
       this.plan.store === "memory"
         ? new engine.MemoryStore(this.clock)
-        : engine.openInlineStore({ path: ":memory:", migrations: engine.migrations, clock: this.clock, owner: "sim" });
+        : engine.openInlineStore({
+            path: ":memory:",
+            migrations: engine.migrations,
+            clock: this.clock,
+            owner: "sim",
+            newestClaimsMax: 8,
+          });
     this.clock.opened();
     this.ledger = newLedger(this.clock.drifts);
     this.hours = new StoreHours(this.clock.drifts);

@@ -28,7 +28,7 @@ export type Line =
   /** A step's own code begins. */
   | {
       readonly kind: "enter";
-      readonly pid: number;
+      readonly atMs: number;
       readonly fn: string;
       readonly run: string;
       readonly step: string;

@@ -25,7 +25,7 @@ export interface RunContext {
 /** A step that is entered in the ledger before it does anything. */
 export function told<T>({ step, runId, attempt, fn }: RunContext, id: string, work: () => T | Promise<T>): Promise<T> {
   return step.run(id, () => {
-    say({ kind: "enter", pid: process.pid, fn, run: runId, step: id, attempt });
+    say({ kind: "enter", atMs: Date.now(), fn, run: runId, step: id, attempt });
     return work();
   });
 }

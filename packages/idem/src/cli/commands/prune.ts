@@ -1,5 +1,6 @@
 // idem prune: history that nobody will ask for again, deleted a few hundred rows at a time.
 import { parseDuration } from "../../model/duration.ts";
+import { ClaimIndex } from "../../store/sqlite/claim-index.ts";
 import { countPrunable } from "../../store/sqlite/prune-events.ts";
 import type { PruneAnswer, PruneCounts } from "../../store/store.ts";
 import { type Command, storeOptions } from "../command.ts";
@@ -41,9 +42,12 @@ export const prune: Command = {
     };
     try {
       if (isDry) {
-        await context.read(({ connection }) =>
-          collect(async (after) => countPrunable(connection, { env: context.env, before, after }, context.now())),
-        );
+        await context.read(({ connection }) => {
+          const claims = new ClaimIndex(connection);
+          return collect(async (after) =>
+            countPrunable(connection, claims, { env: context.env, before, after }, context.now()),
+          );
+        });
       } else {
         await context.write((ask) => collect((after) => ask("prune", context.env, { before, after })));
       }

@@ -7,31 +7,38 @@ import type { Transaction } from "./transaction.ts";
 const selectClaimSql = `
   select scope, key, holder, fence, generation, state, fingerprint, taken_at, lease_until, ends_at, held, asked,
          last_asked_at, outcome
-    from claims
-   where env = ? and scope = ? and key = ?`;
+    from claims where n = ?`;
 
 const insertClaimSql = `
   insert into claims (holder, fence, generation, state, fingerprint, taken_at, lease_until, ends_at, held, asked,
-                      last_asked_at, outcome, env, scope, key)
-  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+                      last_asked_at, outcome, n, env, scope, key)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
 const updateClaimSql = `
   update claims
      set holder = ?, fence = ?, generation = ?, state = ?, fingerprint = ?, taken_at = ?, lease_until = ?, ends_at = ?,
          held = ?, asked = ?, last_asked_at = ?, outcome = ?
-   where env = ? and scope = ? and key = ?`;
+   where n = ?`;
 
 // A duplicate changes two counters and nothing else.
-const countAskingSql = "update claims set asked = asked + 1, last_asked_at = ? where env = ? and scope = ? and key = ?";
+const countAskingSql = "update claims set asked = asked + 1, last_asked_at = ? where n = ?";
 
-export function findClaim(tx: Transaction, env: string, scope: string, key: string): Claim | null {
-  const row = tx.connection.one<ClaimRow>(selectClaimSql, env, scope, key);
-  return row === undefined ? null : readClaim(row);
+export interface StoredClaim {
+  /** Its row. */
+  readonly n: number;
+  readonly claim: Claim;
 }
 
-export function writeClaim(tx: Transaction, env: string, claim: Claim, exists: boolean): void {
-  tx.connection.run(
-    exists ? updateClaimSql : insertClaimSql,
+export function findClaim(tx: Transaction, env: string, scope: string, key: string): StoredClaim | null {
+  const n = tx.claims.find(env, scope, key);
+  const row = n === undefined ? undefined : tx.connection.one<ClaimRow>(selectClaimSql, n);
+  return row === undefined ? null : { n: n!, claim: readClaim(row) };
+}
+
+/** Into the row of the claim that was found, or a new one. */
+export function writeClaim(tx: Transaction, env: string, claim: Claim, found: StoredClaim | null): void {
+  const { scope, key } = claim;
+  const values = [
     claim.holder,
     claim.fence,
     claim.generation,
@@ -44,14 +51,13 @@ export function writeClaim(tx: Transaction, env: string, claim: Claim, exists: b
     claim.asked,
     claim.lastAskedAt,
     claim.outcome,
-    env,
-    claim.scope,
-    claim.key,
-  );
+  ];
+  if (found !== null) tx.connection.run(updateClaimSql, ...values, found.n);
+  else tx.connection.run(insertClaimSql, ...values, tx.claims.add(env, scope, key), env, scope, key);
 }
 
-export function countAsking(tx: Transaction, env: string, scope: string, key: string): void {
-  tx.connection.run(countAskingSql, tx.at.now, env, scope, key);
+export function countAsking(tx: Transaction, { n }: StoredClaim): void {
+  tx.connection.run(countAskingSql, tx.at.now, n);
 }
 
 /** Asks for the key on behalf of a holder; `previousHolder` is whoever had it in an earlier window. */
@@ -61,13 +67,13 @@ export function claimKey(
   ask: ClaimAsk,
   state: Claim["state"],
 ): { taken: boolean; claim: Claim; previousHolder: string | null } {
-  const existing = findClaim(tx, env, ask.scope, ask.key);
-  const asked = askClaim(existing, ask, tx.at);
+  const found = findClaim(tx, env, ask.scope, ask.key);
+  const asked = askClaim(found?.claim ?? null, ask, tx.at);
   if (!asked.taken) {
-    countAsking(tx, env, ask.scope, ask.key);
+    countAsking(tx, found!);
     return { ...asked, previousHolder: null };
   }
   const claim = { ...asked.claim, state };
-  writeClaim(tx, env, claim, existing !== null);
-  return { taken: true, claim, previousHolder: existing?.holder ?? null };
+  writeClaim(tx, env, claim, found);
+  return { taken: true, claim, previousHolder: found?.claim.holder ?? null };
 }

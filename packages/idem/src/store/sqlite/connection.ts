@@ -9,7 +9,7 @@ const versionMin = [3, 51, 3] as const;
 // 16 MiB of 4 KiB pages: checkpoints stay short and the log stays well under its 64 MiB alarm.
 const checkpointPages = 4_000;
 
-// Enough for the right edges of all trees and the hot half of a million claims; more would not be this process's to take.
+// Enough for the right edges of all trees and the keys of half a million claims; more would not be this process's to take.
 const cacheKib = 32 * 1024;
 
 export type Param = string | number | null;

@@ -6,6 +6,7 @@ import { type ClockStep, StoreClock } from "../clock.ts";
 import type { Store, StoreReads } from "../store.ts";
 import { advanceRun } from "./advance-run.ts";
 import { cancelRun } from "./cancel-run.ts";
+import { ClaimIndex } from "./claim-index.ts";
 import { Connection } from "./connection.ts";
 import { ingestEvents } from "./ingest-events.ts";
 import { KnownFacts } from "./known-facts.ts";
@@ -70,6 +71,8 @@ export interface CoreOptions {
   readonly clock: { wallMs(): number; monoMs(): number };
   /** Who opens the file, for the message another opener gets. */
   readonly owner: string;
+  /** How many claims are found without the tree; small in tests, so that both ways are taken. */
+  readonly newestClaimsMax?: number;
   /** Only for the power-loss test's self-check: it must lose data. */
   readonly synchronous?: "NORMAL";
 }
@@ -93,6 +96,7 @@ export class SqliteCore {
   private readonly clock: StoreClock;
   private readonly epoch: string;
   private readonly known: KnownFacts;
+  private readonly claims: ClaimIndex;
   private clockWritten: number;
   private stepsWritten: readonly ClockStep[];
   readonly reads: ReturnType<typeof readsOver>;
@@ -118,7 +122,8 @@ export class SqliteCore {
       // The lock says that whoever worked on this file is gone: its leases need not run out first.
       if (this.lock !== null) this.connection.run(forgetWorkersSql);
       this.known = new KnownFacts(this.connection);
-      this.reads = readsOver(this.connection, () => this.clock.read().now);
+      this.claims = new ClaimIndex(this.connection, options.newestClaimsMax);
+      this.reads = readsOver(this.connection, () => this.clock.read().now, this.claims.find);
     } catch (error) {
       this.lock?.release();
       throw error;
@@ -136,12 +141,20 @@ export class SqliteCore {
     }
   }
 
+  /** What can wait until the answers of a commit are on their way. */
+  tend(): void {
+    if (!this.claims.isFull) return;
+    this.transact(() => this.claims.fillTree());
+    this.claims.forgetNewest();
+  }
+
   private apply(tx: Transaction, call: Call): unknown {
     return (operations[call.name] as (tx: Transaction, ...input: readonly unknown[]) => unknown)(tx, ...call.input);
   }
 
   private attempt(tx: Transaction, call: Call): CallAnswer {
-    const { connection } = this;
+    const { connection, claims } = this;
+    const { mark } = claims;
     connection.run("savepoint call");
     try {
       const answer = succeed(this.apply(tx, call));
@@ -151,13 +164,14 @@ export class SqliteCore {
       if (isStorageFailure(error)) throw error;
       connection.run("rollback to call");
       this.known.forget();
+      claims.noteRollback(mark);
       connection.run("release call");
       return fail(error);
     }
   }
 
   private transact<T>(body: (tx: Transaction) => T): T {
-    const { connection, clock, known } = this;
+    const { connection, clock, known, claims } = this;
     connection.run("begin immediate");
     try {
       const epoch = connection.one<{ value: string }>(readEpochSql)!.value;
@@ -165,7 +179,7 @@ export class SqliteCore {
         throw errors.STORE_OWNED({ path: connection.path, owner: "a process that took it over" });
       }
       const at = clock.read();
-      const answer = body({ connection, at, known, stamp: () => clock.stamp() });
+      const answer = body({ connection, at, known, claims, stamp: () => clock.stamp() });
       if (at.now > this.clockWritten) {
         connection.run(writeClockSql, String(at.now));
         this.clockWritten = at.now;
@@ -173,11 +187,13 @@ export class SqliteCore {
       const { steps } = clock;
       if (steps !== this.stepsWritten) connection.run(writeStepsSql, JSON.stringify(steps));
       connection.run("commit");
+      claims.noteCommit();
       this.stepsWritten = steps;
       return answer;
     } catch (error) {
       if (connection.db.inTransaction) connection.run("rollback");
       known.forget();
+      claims.noteRollback(0);
       throw error;
     }
   }

@@ -16,7 +16,7 @@ const deleteWaitsSql = "delete from waits where env = ? and run_id = ?";
 
 const closeClaimSql = `
   update claims set state = ?, held = 0
-   where env = ? and scope = ? and key = ? and holder = ? and state = 'in-flight'`;
+   where n = ? and holder = ? and state = 'in-flight'`;
 
 const waitsForChildSql = `
   select ${waitColumns}
@@ -45,11 +45,12 @@ export function endRun(tx: Transaction, env: string, runId: string, ending: Endi
   );
   if (run === undefined) return [];
   if (ending.hadWaits) connection.run(deleteWaitsSql, env, runId);
-  // That a key's run has ended is read from the run. The claim lies on a random page of its own, so it is touched only when
-  // it must change: a page less to write for every run.
+  // That a key's run has ended is read from the run. The claim lies on a page that nothing else
+  // of this commit writes, so it is touched only when it must change: a page less to write for every run.
   if (run.key !== null && (ending.releaseKey || run.holds_key === 1)) {
     const state = ending.releaseKey ? "released" : "settled";
-    connection.run(closeClaimSql, state, env, functionScope(run.fn), run.key, runId);
+    const n = tx.claims.find(env, functionScope(run.fn), run.key);
+    if (n !== undefined) connection.run(closeClaimSql, state, n, runId);
   }
   if (!tx.known.mayHaveParent(env, runId)) return [];
   const outcome = { kind: ending.state === "completed" ? "value" : "error", json: ending.result } as const;

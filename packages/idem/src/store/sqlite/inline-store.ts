@@ -7,7 +7,11 @@ export function openInlineStore(options: CoreOptions): Store {
   const core = new SqliteCore(options);
   const store: Record<string, unknown> = { close: async () => core.close() };
   for (const name of operationNames) {
-    store[name] = async (...input: unknown[]) => readAnswer(core.commit([{ name, input }])[0]!);
+    store[name] = async (...input: unknown[]) => {
+      const answer = core.commit([{ name, input }])[0]!;
+      core.tend();
+      return readAnswer(answer);
+    };
   }
   const reads: Record<string, unknown> = {};
   for (const name of Object.keys(core.reads) as (keyof StoreReads)[]) {

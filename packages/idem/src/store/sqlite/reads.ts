@@ -1,7 +1,9 @@
 // Reads for people and tools: keyset pages, no cursor held across calls, nothing here decides anything.
+import { eventScope } from "../../model/claim.ts";
 import type { Event } from "../../model/event.ts";
 import type { RunState } from "../../model/run.ts";
 import type { ClaimFilter, EventFilter, RegisteredFunction, RunFilter, StoreCounts, StoreReads } from "../store.ts";
+import { type FindClaimRow, findBesideOwner, indexedTo } from "./claim-index.ts";
 import type { Connection, Param } from "./connection.ts";
 import { afterAll } from "./id-times.ts";
 import { selectDecisionsSql } from "./ingest-events.ts";
@@ -63,11 +65,22 @@ const claimColumns = `scope, key, holder, fence, generation,
   ) then 'settled' else state end as state,
   fingerprint, taken_at, lease_until, ends_at, held, asked,
   last_asked_at, outcome`;
-const claimSql = `select ${claimColumns} from claims where env = ? and scope = ? and key = ?`;
+const claimSql = `select ${claimColumns} from claims where n = ?`;
+// The tree and the claims that are not in it yet, each in order.
 const claimsSql = `
-  select ${claimColumns} from claims where env = ? and (scope, key) > (?, ?) order by scope, key limit ?`;
+  with found (scope, key, n) as (
+    select scope, key, n from claim_keys where env = :env and (scope, key) > (:scope, :key)
+    union all
+    select scope, key, n from claims where n > ${indexedTo} and env = :env and (scope, key) > (:scope, :key)
+    order by scope, key limit :limit)
+  select ${claimColumns} from claims where n in (select n from found) order by scope, key`;
 const claimsOfScopeSql = `
-  select ${claimColumns} from claims where env = ? and scope = ? and key > ? order by key limit ?`;
+  with found (key, n) as (
+    select key, n from claim_keys where env = :env and scope = :scope and key > :key
+    union all
+    select key, n from claims where n > ${indexedTo} and env = :env and scope = :scope and key > :key
+    order by key limit :limit)
+  select ${claimColumns} from claims where n in (select n from found) order by key`;
 
 const waitPathsSql =
   "select distinct path from waits indexed by waits_by_event where env = ? and event_name = ? order by path";
@@ -94,7 +107,15 @@ const environmentsSql = "select distinct env from functions where archived_at is
 
 type Sync<T> = { [K in keyof T]: T[K] extends (...args: infer A) => Promise<infer R> ? (...args: A) => R : never };
 
-export function readsOver(connection: Connection, now: () => number): Sync<StoreReads> {
+export function readsOver(
+  connection: Connection,
+  now: () => number,
+  findClaim: FindClaimRow = findBesideOwner(connection),
+): Sync<StoreReads> {
+  const claim = (env: string, scope: string, key: string): ClaimRow | undefined => {
+    const n = findClaim(env, scope, key);
+    return n === undefined ? undefined : connection.one<ClaimRow>(claimSql, n);
+  };
   const runs = (sql: string, ...params: Param[]) => connection.all<RunRow>(sql, ...params).map(readRun);
   const events = (sql: string, ...params: Param[]): Event[] => connection.all<EventRow>(sql, ...params).map(readEvent);
   return {
@@ -113,8 +134,8 @@ export function readsOver(connection: Connection, now: () => number): Sync<Store
       return row === undefined ? null : readEvent(row);
     },
     eventByCallerId: (env, callerId) => {
-      const claim = connection.one<ClaimRow>(claimSql, env, "event", callerId);
-      const row = claim === undefined ? undefined : findEvent(connection, env, claim.holder);
+      const first = claim(env, eventScope, callerId);
+      const row = first === undefined ? undefined : findEvent(connection, env, first.holder);
       return row === undefined ? null : readEvent(row);
     },
     events: (env, filter: EventFilter) =>
@@ -126,16 +147,18 @@ export function readsOver(connection: Connection, now: () => number): Sync<Store
     duplicatesOfRun: (env, runId, limit) =>
       connection.all<DecisionRow>(duplicatesOfRunSql, env, runId, limit).map(readDecision),
     claim: (env, scope, key) => {
-      const row = connection.one<ClaimRow>(claimSql, env, scope, key);
+      const row = claim(env, scope, key);
       return row === undefined ? null : readClaim(row);
     },
     claims: (env, filter: ClaimFilter) => {
-      const after = filter.after;
-      const rows =
-        filter.scope === undefined
-          ? connection.all<ClaimRow>(claimsSql, env, after?.scope ?? "", after?.key ?? "", filter.limit)
-          : connection.all<ClaimRow>(claimsOfScopeSql, env, filter.scope, after?.key ?? "", filter.limit);
-      return rows.map(readClaim);
+      const { scope, after, limit } = filter;
+      const key = after?.key ?? "";
+      return connection
+        .find<ClaimRow>(
+          scope === undefined ? claimsSql : claimsOfScopeSql,
+          scope === undefined ? { env, scope: after?.scope ?? "", key, limit } : { env, scope, key, limit },
+        )
+        .map(readClaim);
     },
     waitPaths: (env, eventName) =>
       connection.all<{ path: string }>(waitPathsSql, env, eventName).map((row) => row.path),

@@ -1,9 +1,9 @@
 // A person asks for a new run from an old one: past event id and function key, with the same destination keys.
 // The key's holder becomes the new run, so that duplicates receive it from now on.
-import { type Claim, functionScope } from "../../model/claim.ts";
+import { functionScope } from "../../model/claim.ts";
 import type { RerunFrom } from "../../model/run.ts";
 import type { RerunAnswer, RerunInput } from "../store.ts";
-import { findClaim, writeClaim } from "./claim-key.ts";
+import { findClaim, type StoredClaim, writeClaim } from "./claim-key.ts";
 import { bornLeased, openRun } from "./open-run.ts";
 import { findRun, readInputs } from "./read-memo.ts";
 import type { RunRow } from "./rows.ts";
@@ -27,7 +27,7 @@ export function rerunRun(tx: Transaction, input: RerunInput): RerunAnswer {
   }
   const old = findRun(tx.connection, env, input.runId);
   if (old === undefined) return { kind: "unknown" };
-  const claim = claimOfChain(tx, env, old);
+  const found = claimOfChain(tx, env, old);
   const { from } = input;
   const rerunFrom = from === undefined ? null : keepSteps(tx, env, old.id, newRunId, from);
   openRun(tx, env, {
@@ -45,21 +45,22 @@ export function rerunRun(tx: Transaction, input: RerunInput): RerunAnswer {
     rank: input.rank,
     dueAt: null,
     leaseTo: input.leaseTo,
-    holdsKey: claim?.held ?? false,
+    holdsKey: found?.claim.held ?? false,
   });
   tx.connection.run(pointToNewestSql, newRunId, env, old.root_run_id);
-  if (claim !== null) {
-    writeClaim(tx, env, { ...claim, holder: newRunId, fence: claim.fence + 1, state: "in-flight" }, true);
+  if (found !== null) {
+    const { claim } = found;
+    writeClaim(tx, env, { ...claim, holder: newRunId, fence: claim.fence + 1, state: "in-flight" }, found);
   }
   return { kind: "started", runId: newRunId, leased: bornLeased(tx, env, newRunId, input.leaseTo) };
 }
 
 /** The claim on the run's key, if it is still held by a run of the same chain of reruns. */
-function claimOfChain(tx: Transaction, env: string, run: RunRow): Claim | null {
+function claimOfChain(tx: Transaction, env: string, run: RunRow): StoredClaim | null {
   if (run.key === null) return null;
-  const claim = findClaim(tx, env, functionScope(run.fn), run.key);
-  const holder = claim === null ? undefined : findRun(tx.connection, env, claim.holder);
-  return holder?.root_run_id === run.root_run_id ? claim : null;
+  const found = findClaim(tx, env, functionScope(run.fn), run.key);
+  const holder = found === null ? undefined : findRun(tx.connection, env, found.claim.holder);
+  return holder?.root_run_id === run.root_run_id ? found : null;
 }
 
 function keepSteps(tx: Transaction, env: string, oldId: string, newId: string, { stepId, name }: From): RerunFrom {

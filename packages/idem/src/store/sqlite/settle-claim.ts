@@ -10,9 +10,13 @@ import { writeAudit } from "./write-audit.ts";
 export function takeClaim(tx: Transaction, input: ClaimInput): ClaimAnswer {
   const { env, scope, key, token } = input;
   const { now } = tx.at;
-  const existing = findClaim(tx, env, scope, key);
+  const found = findClaim(tx, env, scope, key);
+  const existing = found?.claim ?? null;
   const open =
-    existing !== null && existing.state !== "released" && isOpen(existing, tx.at.windowNow(existing.takenAt));
+    found !== null &&
+    existing !== null &&
+    existing.state !== "released" &&
+    isOpen(existing, tx.at.windowNow(existing.takenAt));
   if (!open) {
     const { claim } = askClaim(
       existing,
@@ -28,7 +32,7 @@ export function takeClaim(tx: Transaction, input: ClaimInput): ClaimAnswer {
       },
       tx.at,
     );
-    writeClaim(tx, env, claim, existing !== null);
+    writeClaim(tx, env, claim, found);
     return { kind: "fresh", fence: claim.fence, endsAt: claim.endsAt, generation: claim.generation };
   }
   const fresh = { kind: "fresh", endsAt: existing.endsAt, generation: existing.generation } as const;
@@ -36,11 +40,11 @@ export function takeClaim(tx: Transaction, input: ClaimInput): ClaimAnswer {
   const mismatch =
     existing.fingerprint !== null && input.fingerprint !== null && existing.fingerprint !== input.fingerprint;
   if (mismatch) {
-    countAsking(tx, env, scope, key);
+    countAsking(tx, found);
     return { kind: "mismatch", since: existing.takenAt };
   }
   if (existing.state === "settled") {
-    if (existing.holder !== token) countAsking(tx, env, scope, key);
+    if (existing.holder !== token) countAsking(tx, found);
     return {
       kind: "duplicate",
       outcome: existing.outcome ?? "null",
@@ -61,11 +65,11 @@ export function takeClaim(tx: Transaction, input: ClaimInput): ClaimAnswer {
         asked: existing.asked + 1,
         lastAskedAt: now,
       },
-      true,
+      found,
     );
     return { ...fresh, fence };
   }
-  countAsking(tx, env, scope, key);
+  countAsking(tx, found);
   return { kind: "in-flight", since: existing.takenAt, leaseUntil: existing.leaseUntil };
 }
 
@@ -77,19 +81,22 @@ export function settleClaim(
   fence: number,
   outcome: string,
 ): SettleAnswer {
-  const claim = findClaim(tx, env, scope, key);
-  if (claim === null || claim.fence !== fence || claim.state === "released") return "lost";
+  const found = findClaim(tx, env, scope, key);
+  if (found === null) return "lost";
+  const { claim } = found;
+  if (claim.fence !== fence || claim.state === "released") return "lost";
   if (claim.state === "settled") return "settled";
-  writeClaim(tx, env, { ...claim, state: "settled", outcome, leaseUntil: null }, true);
+  writeClaim(tx, env, { ...claim, state: "settled", outcome, leaseUntil: null }, found);
   return "settled";
 }
 
 export function releaseClaim(tx: Transaction, input: ReleaseInput): ReleaseAnswer {
   const { env, scope, key, fence } = input;
-  const claim = findClaim(tx, env, scope, key);
-  if (claim === null) return "unknown";
+  const found = findClaim(tx, env, scope, key);
+  if (found === null) return "unknown";
+  const { claim } = found;
   if (fence !== null && (claim.fence !== fence || claim.state !== "in-flight")) return "lost";
-  writeClaim(tx, env, { ...claim, state: "released", held: false }, true);
+  writeClaim(tx, env, { ...claim, state: "released", held: false }, found);
   if (fence === null) {
     writeAudit(tx, env, { action: "release-key", subject: `${scope} ${key}`, reason: input.reason });
   }

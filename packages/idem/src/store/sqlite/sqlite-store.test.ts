@@ -15,6 +15,13 @@ storeContract("SQLite in memory", async () => {
   return { store: openInlineStore({ path: ":memory:", migrations, clock, owner: "test" }), clock };
 });
 
+// Every second claim fills the tree, so that claims in it and beside it meet in every test.
+storeContract("SQLite in memory, few newest claims", async () => {
+  const clock = new ManualClock();
+  const store = openInlineStore({ path: ":memory:", migrations, clock, owner: "test", newestClaimsMax: 2 });
+  return { store, clock };
+});
+
 const folder = mkdtempSync(join(tmpdir(), "idem-store-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

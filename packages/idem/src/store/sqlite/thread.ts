@@ -30,6 +30,7 @@ thread.onMessage((message) => {
         const calls = message.calls.map(unpackCall);
         const answers = core.commit(calls).map((answer, i) => packAnswer(calls[i]!, answer));
         thread.post({ kind: "committed", batch: message.batch, answers });
+        core.tend();
       } catch (error) {
         // After a failed sync the pages may be gone from memory too: only a new process may trust the file again.
         core = null;

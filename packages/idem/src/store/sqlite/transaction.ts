@@ -1,5 +1,6 @@
 // What an operation works with: the handle, the one instant of its commit, and the order of its recordings.
 import type { Instant } from "../../model/claim.ts";
+import type { ClaimIndex } from "./claim-index.ts";
 import type { Connection } from "./connection.ts";
 import type { KnownFacts } from "./known-facts.ts";
 
@@ -7,6 +8,7 @@ export interface Transaction {
   readonly connection: Connection;
   readonly at: Instant;
   readonly known: KnownFacts;
+  readonly claims: ClaimIndex;
   /** Grows with each call: the order of steps, waits and events. */
   stamp(): number;
 }

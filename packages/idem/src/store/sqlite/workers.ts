@@ -1,5 +1,6 @@
 // The lease is the worker's, not the job's: one row per process, extended by one write, however many jobs it holds.
 import type { HeartbeatAnswer, SweepAnswer } from "../store.ts";
+import type { ClaimKeyRow } from "./claim-index.ts";
 import type { Transaction } from "./transaction.ts";
 
 const selectWorkerSql = "select dead_at from workers where id = ?";
@@ -30,8 +31,8 @@ const repairSql = `
 // A window that ended by itself behaves as absent already; deleting its row is housekeeping.
 const reapSql = `
   delete from claims
-   where (env, scope, key) in (
-     select env, scope, key from claims indexed by claims_by_end where ends_at <= ? and held = 0 order by ends_at limit ?)`;
+   where n in (select n from claims indexed by claims_by_end where ends_at <= ? and held = 0 order by ends_at limit ?)
+  returning n, env, scope, key`;
 
 export function heartbeatWorker(tx: Transaction, worker: string, termMs: number): HeartbeatAnswer {
   const { now } = tx.at;
@@ -59,8 +60,14 @@ export function sweepStore(tx: Transaction, input: { max: number; repair: boolea
   }
   if (rescued > 0) tx.known.noteRescue();
   const repaired = input.repair ? connection.run(repairSql, at.now, input.max) : 0;
-  const reaped = connection.run(reapSql, at.windowNow(0), input.max);
+  const reaped = reapClaims(tx, input.max);
   return { rescued, repaired, reaped, queued: rescued > 0 || repaired > 0 };
+}
+
+function reapClaims(tx: Transaction, max: number): number {
+  const reaped = tx.connection.all<ClaimKeyRow>(reapSql, tx.at.windowNow(0), max);
+  for (const row of reaped) tx.claims.remove(row);
+  return reaped.length;
 }
 
 // A frozen worker that wakes up must still learn that it was declared dead, so its row outlives its jobs for a while.

@@ -29,11 +29,11 @@ interface Answer {
   readonly body: string;
 }
 
-export function readCallReply(answer: Answer): CallReply {
+export function readCallReply(raw: Answer): CallReply {
+  const answer = unwrapStreamed(raw);
   const { status, headers } = answer;
   if (!isSdk(headers)) return { kind: "not-the-app", why: notSdk(answer) };
   const body = parse(answer.body);
-  if (status === 201) return readStreamed(body, headers);
   const version = Number(headers["x-inngest-req-version"] ?? 2) === 1 ? 1 : 2;
   const noRetry = headers["x-inngest-no-retry"] === "true";
   // Idem's own SDK says it to the millisecond; a number with its unit is a duration and no count of seconds.
@@ -61,20 +61,24 @@ export function readCallReply(answer: Answer): CallReply {
   return { kind: "threw", error, isFinal: noRetry, retryAfter };
 }
 
-/** A streamed answer is a 201 whose body holds the real one; padding of spaces kept the connection open. */
-function readStreamed(body: unknown, outer: Readonly<Record<string, string>>): CallReply {
-  const { status, headers, body: inner } = (body ?? {}) as Record<string, unknown>;
+/**
+ * A streamed answer is a 201 whose body holds the real one; padding of spaces kept the connection open. The real one's
+ * headers come last: its signature is over its own body, and the outer answer has none.
+ */
+export function unwrapStreamed(answer: Answer): Answer {
+  if (answer.status !== 201 || !isSdk(answer.headers)) return answer;
+  const { status, headers, body } = (parse(answer.body) ?? {}) as Record<string, unknown>;
   if (typeof status !== "number" || status === 201) {
     throw errors.REPLY_INVALID({ why: "the streamed body holds no answer" });
   }
   const named = Object.entries((headers ?? {}) as Record<string, unknown>).map(
     ([name, value]) => [name.toLowerCase(), String(value)] as const,
   );
-  const text = typeof inner === "string" ? inner : JSON.stringify(inner ?? null);
-  return readCallReply({ status, headers: { ...outer, ...Object.fromEntries(named) }, body: text });
+  const text = typeof body === "string" ? body : JSON.stringify(body ?? null);
+  return { status, headers: { ...answer.headers, ...Object.fromEntries(named) }, body: text };
 }
 
-const isSdk = (headers: Readonly<Record<string, string>>): boolean =>
+export const isSdk = (headers: Readonly<Record<string, string>>): boolean =>
   headers["x-inngest-sdk"] !== undefined || headers["x-inngest-sdk-handled"] !== undefined;
 
 function notSdk({ status, headers, body }: Answer): string {

@@ -3,6 +3,7 @@ import { AppUnreachableError, type RemoteReply } from "../execute/remote.ts";
 import { errors } from "../model/errors.ts";
 import { BodyTooLargeError, type HttpCalls } from "../platform/node-http.ts";
 import type { HttpRequest, Platform } from "../platform/platform.ts";
+import { isSdk, unwrapStreamed } from "../protocol/call-reply.ts";
 import { signatureHeader, verifySignature } from "../protocol/request-signature.ts";
 import type { Credentials } from "./credentials.ts";
 
@@ -20,12 +21,13 @@ export async function exchange(
   isSigned: boolean,
   { http, platform, credentials }: ExchangeOptions,
 ): Promise<RemoteReply> {
-  const answer = await http.call(request).catch((error) => {
+  const raw = await http.call(request).catch((error) => {
     if (error instanceof BodyTooLargeError) throw errors.REPLY_TOO_LARGE({ max: request.bodyBytesMax });
     throw new AppUnreachableError(`${shown} could not be reached: ${reasonOf(error)}`);
   });
-  // A 401 is what an app says that does not accept our signature; it has none of its own.
-  if (!isSigned || answer.status === 401 || answer.headers["x-inngest-sdk"] === undefined) return answer;
+  // A 401 is what an app says that does not accept our signature; it has none of its own. What is no SDK's is never believed.
+  if (!isSigned || raw.status === 401 || !isSdk(raw.headers)) return raw;
+  const answer = unwrapStreamed(raw);
   const keys = credentials.signingKeysOf(env);
   const verified = verifySignature(answer.headers[signatureHeader], answer.body, keys, platform.wallMs());
   if (verified.kind === "refused") {

@@ -30,12 +30,21 @@ const cloud = { isDev: false, signingKey, eventKey: "event-key" };
 
 const quiet = { debug() {}, info() {}, warn() {}, error() {} };
 
-/** The real machine, but an app counts as silent after this long. */
-const silentAfter = (ms: number): Platform => ({
-  ...nodePlatform,
-  timer: (delayMs, run, options) =>
-    nodePlatform.timer(delayMs === endpointLimits.silentMs ? ms : delayMs, run, options),
-});
+/** Apps are taken for dead when the test says so, and not by a clock that a busy machine outruns. */
+function silenceWhenTold(): { platform: Platform; silence: () => void } {
+  const pending = new Set<() => void>();
+  const timer: Platform["timer"] = (delayMs, run, options) => {
+    if (delayMs !== endpointLimits.silentMs) return nodePlatform.timer(delayMs, run, options);
+    pending.add(run);
+    return { cancel: () => void pending.delete(run) };
+  };
+  const silence = () => {
+    const due = [...pending];
+    pending.clear();
+    for (const run of due) run();
+  };
+  return { platform: { ...nodePlatform, timer }, silence };
+}
 
 async function serve(
   settings: Partial<ServerSettings> = {},
@@ -203,7 +212,8 @@ test("a step that fails for good fails the run, and its caller is told without a
 });
 
 test("a handler that gives up after its steps answers its caller, and its run fails once the app has been silent", async () => {
-  const server = await serve({}, silentAfter(100));
+  const { platform, silence } = silenceWhenTold();
+  const server = await serve({}, platform);
   const handler: Handler = async () => {
     await step.run("a", () => 1);
     throw new NonRetriableError("gives up");
@@ -211,11 +221,13 @@ test("a handler that gives up after its steps answers its caller, and its run fa
   const { url } = await app(server.origin, handler);
   const answer = await fetch(url);
   expect([answer.status, await answer.json()]).toMatchObject([400, { message: "gives up" }]);
+  silence();
   expect(await newestRun(server)).toMatchObject({ state: "failed", error: { message: "gives up" } });
 });
 
 test("an app that dies after its first report is entered again, and only the step it was in runs again", async () => {
-  const server = await serve({}, silentAfter(300));
+  const { platform, silence } = silenceWhenTold();
+  const server = await serve({}, platform);
   const calls: string[] = [];
   let enterB = () => {};
   const enteredB = new Promise<void>((resolve) => {
@@ -237,12 +249,14 @@ test("an app that dies after its first report is entered again, and only the ste
   first.close();
   expect(await asked).toBe("cut off");
   await app(server.origin, handler, {}, first.port);
+  silence();
   expect(await newestRun(server)).toMatchObject({ state: "completed", count: 1 });
   expect(calls).toEqual(["a", "b", "b"]);
 });
 
 test("an app that was taken for dead and reports again goes on by itself", async () => {
-  const server = await serve({}, silentAfter(100));
+  const { platform, silence } = silenceWhenTold();
+  const server = await serve({}, platform);
   const calls: string[] = [];
   let entered = () => {};
   const isEntered = new Promise<void>((resolve) => {
@@ -255,6 +269,7 @@ test("an app that was taken for dead and reports again goes on by itself", async
       calls.push("slow");
       if (isFirst) {
         isFirst = false;
+        silence();
         await isEntered;
       } else {
         entered();

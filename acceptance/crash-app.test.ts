@@ -8,4 +8,6 @@ crashSuite({
     world.useSpare();
     await world.keepSpare();
   },
+  // The server lives on: what it was told in an answer is as safe as what it confirmed.
+  safeAtMs: ({ traces }, step) => traces.safeAtMs.get(step) ?? traces.answeredAtMs.get(step) ?? null,
 });

@@ -5,4 +5,5 @@ crashSuite({
   prepare: async () => {},
   kill: (world) => world.killServer(),
   follow: (world) => world.startServer(),
+  safeAtMs: ({ traces }, step) => traces.safeAtMs.get(step) ?? null,
 });

@@ -1,5 +1,5 @@
 // Apps tell their functions (inngest-protocol §6, §23.1).
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { HostedApp } from "./app/messages.ts";
 import { World } from "./world.ts";
 
@@ -63,4 +63,12 @@ describe.each(["dev", "start"] as const)("with idem %s", (mode) => {
     const runId = await world.rest.start("shop/sequential");
     expect(await world.rest.end(runId)).toMatchObject({ status: "Completed", output: { sum: 3 } });
   });
+});
+
+test("an app that starts after the server is registered as soon as it answers", async () => {
+  const world = await World.open({ mode: "dev", registeredBy: "start", serverFirst: true, apps: [shop] });
+  onTestFinished(() => world.close());
+  expect(world.serverLog).toContain(`waiting for ${world.urlOf(shop)}`);
+  const runId = await world.rest.start("shop/sequential");
+  expect(await world.rest.end(runId)).toMatchObject({ status: "Completed" });
 });

@@ -56,8 +56,12 @@ export class Rest {
   }
 
   /** Reads again, seldomer each time, until it is so. */
-  async until<T>(path: string, isSo: (json: any) => T | false | null | undefined): Promise<T> {
-    const deadline = Date.now() + patienceMs;
+  async until<T>(
+    path: string,
+    isSo: (json: any) => T | false | null | undefined,
+    withinMs: number = patienceMs,
+  ): Promise<T> {
+    const deadline = Date.now() + withinMs;
     for (let waitMs = 20; ; waitMs = Math.min(waitMs * 1.5, 500)) {
       const json = await this.get(path);
       const found = isSo(json);
@@ -90,10 +94,10 @@ export class Rest {
     return this.get(`/v1/runs/${runId}`).then(({ data }) => data);
   }
 
-  end(runId: string): Promise<RestRun> {
-    return this.until(`/v1/runs/${runId}`, ({ data }: { data: RestRun }) => {
-      return ["Completed", "Failed", "Cancelled"].includes(data.status) && data;
-    });
+  end(runId: string, withinMs: number = patienceMs): Promise<RestRun> {
+    const ended = ["Completed", "Failed", "Cancelled"];
+    const isSo = ({ data }: { data: RestRun }) => ended.includes(data.status) && data;
+    return this.until(`/v1/runs/${runId}`, isSo, withinMs);
   }
 
   async timeline(runId: string): Promise<readonly Entry[]> {

@@ -8,6 +8,8 @@ const app: HostedApp = { id: "shop", adapter: "node", functions: ["tools", "fail
 const other: HostedApp = { id: "depot", adapter: "express", functions: ["tools"] };
 const streamed: HostedApp = { id: "stream", adapter: "node", streaming: true, functions: ["traces"] };
 
+const completion = JSON.stringify({ choices: [{ message: { content: "hello" } }] });
+
 export function toolsSuite(options: Pick<WorldOptions, "mode" | "registeredBy">): void {
   let world: World;
   let service: StandIn;
@@ -16,7 +18,7 @@ export function toolsSuite(options: Pick<WorldOptions, "mode" | "registeredBy">)
       World.open({ ...options, apps: [app, other, streamed] }),
       standIn(({ path }, n) => {
         if (path === "/teapot") return { status: 418, headers: { "x-kind": "pot" }, body: `short and stout ${n}` };
-        return { status: 200, body: JSON.stringify({ choices: [{ message: { content: "hello" } }] }) };
+        return { status: 200, body: completion };
       }),
     ]);
   });
@@ -46,6 +48,21 @@ export function toolsSuite(options: Pick<WorldOptions, "mode" | "registeredBy">)
       expect(run).toMatchObject({ status: "Completed", output: [0, 1, 2] });
       expect(world.entered(runId)).toEqual(["same", "same", "same"]);
       expect(await world.rest.timeline(runId)).toHaveLength(3);
+    });
+
+    test("a time that is over is no reason to wait", async () => {
+      expect(await end("shop/until")).toMatchObject({ status: "Completed" });
+    });
+
+    test("two events with one key are one run, and the second is answered with the first one's", async () => {
+      const [first, second] = await Promise.all([
+        world.rest.post([{ name: "shop/keyed", data: { order: 7 } }]),
+        world.rest.post([{ name: "shop/keyed", data: { order: 7 } }]),
+      ]);
+      const runs = await Promise.all([first, second].map(({ json }) => world.rest.runOf(json.ids[0], "shop-keyed")));
+      expect(new Set(runs).size).toBe(1);
+      expect(await world.rest.end(runs[0]!)).toMatchObject({ status: "Completed", output: 7 });
+      expect(world.entered(runs[0]!)).toEqual(["charge"]);
     });
 
     test("an answer that is streamed is read like any other", async () => {
@@ -134,6 +151,25 @@ export function toolsSuite(options: Pick<WorldOptions, "mode" | "registeredBy">)
       expect(world.traces.of(runId)[0]).toBe("call step 0: 206 Gateway step.fetch: 127.0.0.1");
     });
 
+    test("a fetch that reaches nobody is tried again, and fails its step with the reason", async () => {
+      const { runId, ...run } = await end("shop/fetches", { url: "http://127.0.0.1:9/" });
+      expect(run).toMatchObject({ status: "Failed", output: { name: "GatewayError" } });
+      const [fetched] = await world.rest.timeline(runId);
+      expect(fetched!.attempts).toHaveLength(2);
+    });
+
+    test("an inference that a model refuses is tried again", async () => {
+      let asked = 0;
+      const model = await standIn(() =>
+        ++asked < 3 ? { status: 429, body: "slowly" } : { status: 200, body: completion },
+      );
+      const { runId, ...run } = await end("shop/infers", { url: model.origin });
+      await model.close();
+      expect(run).toMatchObject({ status: "Completed", output: "hello" });
+      const [inferred] = await world.rest.timeline(runId);
+      expect(inferred!.attempts.map(({ error }) => error?.message.includes("429") ?? null)).toEqual([true, true, null]);
+    });
+
     test("step.ai.infer is done by the server with the app's key, which is kept nowhere", async () => {
       const run = await end("shop/infers", { url: service.origin });
       const asked = service.asked.find(({ path }) => path.endsWith("/chat/completions"));
@@ -199,6 +235,17 @@ export function toolsSuite(options: Pick<WorldOptions, "mode" | "registeredBy">)
   });
 
   describe.concurrent("people", () => {
+    test("a rerun from a step keeps what was before it and takes another input for it", async () => {
+      const { runId, ...run } = await end("shop/computes", { n: 3 });
+      expect(run).toMatchObject({ status: "Completed", output: -36 });
+      const body = JSON.stringify({ fromStep: "square", input: [5] });
+      const { status, json } = await world.rest.ask(`/api/runs/${runId}/rerun`, { method: "POST", body });
+      expect(status).toBe(200);
+      expect(await world.rest.end(json.runId)).toMatchObject({ status: "Completed", output: -25 });
+      const said = world.ledger.flatMap((line) => (line.kind === "note" && line.run === json.runId ? [line.text] : []));
+      expect(said).toEqual(["square 5", "negate 25"]);
+    });
+
     test("a run that is cancelled takes no more steps: the app is told to stop", async () => {
       const runId = await world.rest.start("shop/holds");
       await world.host.until((line) => line.kind === "enter" && line.run === runId && line.step === "held");

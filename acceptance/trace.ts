@@ -10,6 +10,8 @@ export class Traces {
   private readonly lines = new Map<string, string[]>();
   /** When the server first said of a step, "<run> <step>", that it is safe. */
   readonly safeAtMs = new Map<string, number>();
+  /** When an app first answered with a step it had run. */
+  readonly answeredAtMs = new Map<string, number>();
   /** Runs of which an answer was streamed. */
   readonly streamed = new Set<string>();
   private readonly names = new Map<string, string>();
@@ -45,7 +47,10 @@ export class Traces {
     const { status, answer, headers } = unwrapped(reply);
     if (reply.status === 201) this.streamed.add(ctx.run_id);
     const ops: readonly any[] = status === 206 && Array.isArray(answer) ? answer : [];
-    for (const op of ops) this.names.set(op.id, nameOf(op));
+    for (const op of ops) {
+      this.names.set(op.id, nameOf(op));
+      if (op.op === "StepRun") noteFirst(this.answeredAtMs, `${ctx.run_id} ${nameOf(op)}`);
+    }
     const stepId = query.get("stepId")!;
     const target = stepId === "step" ? "step" : (this.names.get(stepId) ?? stepId);
     const flags = [
@@ -64,9 +69,7 @@ export class Traces {
     const steps: readonly any[] = parsed(body)?.steps ?? [];
     const names = steps.filter(({ op }) => op === "StepRun").map(nameOf);
     if (names.length === 0) return;
-    for (const step of status < 300 ? names.map((name) => `${runId} ${name}`) : []) {
-      if (!this.safeAtMs.has(step)) this.safeAtMs.set(step, Date.now());
-    }
+    if (status < 300) for (const name of names) noteFirst(this.safeAtMs, `${runId} ${name}`);
     this.add(runId, `checkpoint ${names.join(", ")}${status < 300 ? "" : ` refused ${status}`}`);
   }
 
@@ -74,6 +77,10 @@ export class Traces {
     this.lines.set(runId, [...this.of(runId), line]);
     for (const look of [...this.waiting]) look();
   }
+}
+
+function noteFirst(times: Map<string, number>, step: string): void {
+  if (!times.has(step)) times.set(step, Date.now());
 }
 
 /** A streamed answer is a 201 that holds the real one. */

@@ -17,6 +17,8 @@ export interface WorldOptions {
   readonly by?: HostOptions["by"];
   /** "start": the server asks them; "app": they tell it by themselves; "nobody": left to the test. */
   readonly registeredBy?: "start" | "app" | "nobody";
+  /** The server is there before the apps; workers that connect need it so. */
+  readonly serverFirst?: boolean;
   /** What the server knows; the first signs. */
   readonly signingKeys?: readonly string[];
   readonly eventKeys?: readonly string[];
@@ -55,14 +57,11 @@ export class World {
 
   private async begin(): Promise<void> {
     await Promise.all([this.calls.open(), this.reports.open()]);
-    const { registeredBy, by } = this.options;
-    if (by === "connect") {
-      await this.startServer();
-      await this.startHost();
-      return;
-    }
+    const { registeredBy, by, serverFirst = by === "connect" } = this.options;
+    if (serverFirst) await this.startServer();
     await this.startHost();
-    await this.startServer();
+    if (!serverFirst) await this.startServer();
+    if (by === "connect") return;
     if (registeredBy === "app") {
       for (const app of this.options.apps) await this.register(app);
     } else if (registeredBy !== "nobody") {

@@ -106,7 +106,7 @@ async function begin({ apps, by }: HostOptions): Promise<Partial<Record<Adapter,
 async function obey(order: Exclude<Order, { kind: "release" }>): Promise<unknown> {
   const client = clients.get(order.app)!;
   if (order.kind === "signal") return (client as any).sendSignal({ signal: order.signal, data: order.data });
-  return client.send(order.events as any, order.env === undefined ? {} : ({ env: order.env } as any));
+  return client.send(order.events as any);
 }
 
 process.on("message", (order: Order) => {

@@ -40,13 +40,7 @@ export type Line =
 /** From the test to the host. */
 export type Order =
   | { readonly kind: "release"; readonly run: string }
-  | {
-      readonly kind: "send";
-      readonly id: number;
-      readonly app: string;
-      readonly events: readonly object[];
-      readonly env?: string;
-    }
+  | { readonly kind: "send"; readonly id: number; readonly app: string; readonly events: readonly object[] }
   | {
       readonly kind: "signal";
       readonly id: number;

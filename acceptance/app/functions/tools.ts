@@ -51,7 +51,7 @@ export function tools({ inngest, app, define }: AppParts): any[] {
       return ids;
     }),
     define("received", {}, (run) => told(run, "receive", () => run.event.data.n)),
-    define("fetches", {}, async ({ step, event }) => {
+    define("fetches", { retries: 1 }, async ({ step, event }) => {
       const answer = await step.fetch(event.data.url, { method: "POST", headers: { "x-a": "b" }, body: '{"ask":1}' });
       return { status: answer.status, kind: answer.headers.get("x-kind"), body: await answer.text() };
     }),
@@ -81,6 +81,30 @@ export function tools({ inngest, app, define }: AppParts): any[] {
       }),
     ),
     define("answers", { triggers: [] }, ({ event }) => event.data.n + 1),
+    define("keyed", { idempotency: "event.data.order" }, (run) => told(run, "charge", () => run.event.data.order)),
+    define("computes", {}, async (run) => {
+      const { step, event } = run;
+      const noted = (id: string, work: (n: number) => number) => (n: number) => {
+        note(run, `${id} ${n}`);
+        return work(n);
+      };
+      const doubled = await step.run(
+        "double",
+        noted("double", (n) => n * 2),
+        event.data.n,
+      );
+      const squared = await step.run(
+        "square",
+        noted("square", (n) => n * n),
+        doubled,
+      );
+      return step.run(
+        "negate",
+        noted("negate", (n) => -n),
+        squared,
+      );
+    }),
+    define("until", {}, ({ step }) => step.sleepUntil("then", new Date(Date.now() - 1_000))),
     define("attempt", { retries: 0 }, ({ attempt }) => attempt),
     define("repeats", {}, async (run) => {
       const all = [];

@@ -202,6 +202,7 @@ describe("documents", () => {
       ...filesUnder(join(root, "examples"), /\.test\.ts$/),
       ...filesUnder(join(root, "sim"), /\.ts$/),
       ...filesUnder(join(root, "torture"), /\.ts$/),
+      ...filesUnder(join(root, "acceptance"), /\.(test|suite)\.ts$/),
     ].map((path) => readFileSync(path, "utf8"));
     const named = [...read("docs/guarantees.md").matchAll(/^\s*- test: “([^”]+)”/gm)].map(([, title]) => title!);
     expect(named.length).toBeGreaterThan(20);

@@ -28,7 +28,8 @@ test("an app that cannot be reached costs its author no attempt, and the reason 
   expect(await runs.wait(runId)).toMatchObject({ state: "completed", output: "done" });
   expect(log).toEqual(["a", "b"]);
   const run = await runs.get(runId);
-  const tries = run!.timeline.find(({ kind }) => kind === "function")!.attempts;
+  const { state, attempts: tries } = run!.timeline.find(({ kind }) => kind === "function")!;
+  expect(state).toBe("completed");
   expect(tries.map(({ error }) => error?.message)).toEqual([
     "http://app.test could not be reached: ECONNREFUSED",
     "http://app.test could not be reached: ECONNREFUSED",

@@ -1,6 +1,7 @@
 // What happened in a run, in order: steps with their attempts, and what it still waits for.
 import { destinationKey } from "../dedup/destination-key.ts";
 import { fromJson } from "../model/json.ts";
+import { isEnded } from "../model/run.ts";
 import type { StepKind } from "../model/step.ts";
 import { readError, type SerializedError } from "../model/user-errors.ts";
 import type { RunMemo } from "../store/store.ts";
@@ -80,18 +81,22 @@ export function timelineOf(memo: RunMemo, env: string): Timeline {
     if (recorded.has(stepId)) continue;
     const attempts = failed(stepId);
     const last = attempts.at(-1)!;
-    const { name } = memo.attempts.find((attempt) => attempt.stepId === stepId)!;
+    const rows = memo.attempts.filter((attempt) => attempt.stepId === stepId);
+    // Code between steps has no outcome of its own: a step after it, or the run's end, says that it went on.
+    const wentOn = stepId === "" && memo.steps.some(({ stamp }) => stamp > rows.at(-1)!.stamp);
+    const isOver = isEnded(run.state);
+    const state = wentOn || run.state === "completed" ? "completed" : isOver ? "failed" : "retrying";
     entries.push({
-      name,
+      name: rows[0]!.name,
       stepId,
       kind: stepId === "" ? "function" : "run",
-      state: "retrying",
+      state,
       output: null,
-      error: last.error,
+      error: state === "completed" ? null : last.error,
       destinationKey: null,
       startedAt: attempts[0]!.startedAt,
-      endedAt: null,
-      waitsUntil: last.retryAt,
+      endedAt: state === "retrying" ? null : last.endedAt,
+      waitsUntil: state === "retrying" ? last.retryAt : null,
       isKept: false,
       attempts,
     });

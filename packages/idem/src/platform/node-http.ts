@@ -38,7 +38,7 @@ export function openHttpCalls(options: HttpCallsOptions): HttpCalls {
   const plain = new Agent(kept);
   const secure = new SecureAgent(kept);
   return {
-    call: (request) => once(request, options, { plain, secure }, true),
+    call: (request) => once(request, options, { plain, secure }),
     close: () => {
       plain.destroy();
       secure.destroy();
@@ -50,7 +50,6 @@ function once(
   request: HttpRequest,
   options: HttpCallsOptions,
   agents: { readonly plain: Agent; readonly secure: SecureAgent },
-  mayRepeat: boolean,
 ): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
     const url = new URL(request.url);
@@ -75,15 +74,9 @@ function once(
       const what = outgoing.socket?.connecting ? "did not take the connection" : "did not answer";
       outgoing.destroy(new Error(`${url.host} ${what} in time`));
     });
-    outgoing.on("error", (error: NodeJS.ErrnoException) => {
-      // A kept connection was closed at the other end just as it was used: the request was not read (Node's documentation of
-      // request.reusedSocket recommends the repeat).
-      if (mayRepeat && outgoing.reusedSocket && error.code === "ECONNRESET") {
-        once(request, options, agents, false).then(resolve, reject);
-        return;
-      }
-      reject(error);
-    });
+    // Never repeated from here, also not on a kept connection that was closed just as it was used: nobody knows whether the
+    // request was read, and by now its memo is old. Steps reported meanwhile would run again.
+    outgoing.on("error", reject);
     outgoing.on("response", (response) => {
       readAll(response, request.bodyBytesMax).then(
         (text) => resolve({ status: response.statusCode ?? 0, headers: headersOf(response), body: text }),

@@ -119,3 +119,32 @@ test("whoever reads beside the owner finds every claim, in the order of the keys
   await store.close();
   core.close();
 });
+
+test("while the tree is filled piece by piece every key is found once, also by the next owner when this one is killed", async () => {
+  const keys = Array.from({ length: 64 }, (_, i) => `k${String((i * 37) % 64).padStart(2, "0")}`);
+  const sorted = [...keys].sort();
+  const first = open(64);
+  commit(first, ...keys.map((key) => ask(key)));
+  for (let pieces = 0; pieces < 5; pieces++) first.tend();
+  const { store } = openReadOnlyStore({ path, migrations, clock });
+  expect((await store.reads.claims(env, { limit: 100 })).map(({ key }) => key)).toEqual(sorted);
+  // One that is in the tree already, and one that is not yet.
+  const gone = [sorted[0]!, sorted[63]!];
+  clock.advance(59_999);
+  for (const key of sorted.slice(1, 63)) {
+    first.commit([
+      { name: "release", input: [{ env, scope: "s", key, fence: null, reason: "test" }] },
+      ask(key, "later"),
+    ]);
+  }
+  clock.advance(1);
+  first.commit([{ name: "sweep", input: [{ max: 100, repair: false }] }]);
+  first.close();
+  const second = open(64);
+  expect(gone.flatMap((key) => commit(second, ask(key)))).toEqual(["fresh", "fresh"]);
+  for (let pieces = 0; pieces < 40; pieces++) second.tend();
+  expect(keys.flatMap((key) => commit(second, ask(key, "another")))).toEqual(keys.map(() => "in-flight"));
+  expect((await store.reads.claims(env, { limit: 100 })).map(({ key }) => key)).toEqual(sorted);
+  await store.close();
+  second.close();
+});

@@ -3,6 +3,7 @@
 // (claim_keys) thousands at a time, in its order: a page is then written for many keys, not for one.
 //
 //   n ≤ meta 'claims-indexed' ──▶ in claim_keys          n above it ──▶ here, exact, read again at every start
+//   newest ──full──▶ filling ──a piece after each commit, the last one moves 'claims-indexed'──▶ in claim_keys
 //
 // Sound because one process owns the file, and the epoch is checked in every transaction. Nobody else may write a claim.
 import type { Connection } from "./connection.ts";
@@ -14,15 +15,27 @@ const writeIndexedToSql = "update meta set value = ? where name = 'claims-indexe
 const lastSql = "select max(n) as n from claims";
 const newestSql = "select n, env, scope, key from claims where n > ?";
 const findInTreeSql = "select n from claim_keys where env = ? and scope = ? and key = ?";
-const deleteFromTreeSql = "delete from claim_keys where env = ? and scope = ? and key = ?";
-// Sorted first, so that neighbours in the tree are written together.
+const deleteFromTreeSql = "delete from claim_keys where env = ? and scope = ? and key = ? and n = ?";
+
+const makeSortedSql = `
+  create temp table if not exists sorted_claims (place integer primary key, env text, scope text, key text, n integer)`;
+const emptySortedSql = "delete from temp.sorted_claims";
+const sortSql = `
+  insert into temp.sorted_claims (env, scope, key, n)
+  select env, scope, key, n from claims where n > ? and n <= ? order by env, scope, key`;
+// In the order of the tree: neighbours are written together. What was deleted meanwhile stays out; what an owner that was
+// killed half-way has put in stays as it is.
 const fillTreeSql = `
   insert into claim_keys (env, scope, key, n)
-  select env, scope, key, n from claims where n > ? and n <= ? order by env, scope, key`;
+  select s.env, s.scope, s.key, s.n from temp.sorted_claims s join claims c on c.n = s.n
+   where s.place > ? and s.place <= ?
+  on conflict do nothing`;
 
-// A reader without the map reads this many rows to be sure (some 5 ms), and filling the tree takes some 50 ms, between two
-// commits. Fewer would write more pages per key once the tree is large.
+// A reader without the map reads up to this many rows to be sure: 3 ms. Fewer would write more pages per key once the tree is
+// large: with this many, a million keys in the tree, a page is written for every third.
 const newestMax = 32_768;
+// The tree is filled in so many pieces, one after each commit: all at once would hold up the next commit for 0.3 s at a million.
+const piecesPerFill = 32;
 
 /** Finds the row of a key. */
 export type FindClaimRow = (env: string, scope: string, key: string) => number | undefined;
@@ -39,10 +52,16 @@ export const findBesideOwner =
   (env, scope, key) =>
     connection.find<{ n: number }>(findBesideOwnerSql, { env, scope, key })[0]?.n;
 
+type Names = Map<string, number>;
+
 export class ClaimIndex {
-  private readonly newest = new Map<string, number>();
+  private newest: Names = new Map();
+  /** On their way into the tree: no claim is added here any more. */
+  private filling: { readonly names: Names; readonly to: number; done: number } | null = null;
   /** What this transaction changed, with what was there before, to take it back. */
-  private readonly changes: { readonly name: string; readonly before: number | undefined }[] = [];
+  private readonly changes: { readonly names: Names; readonly name: string; readonly before: number | undefined }[] =
+    [];
+  /** Of all claims up to this one, those that are left are in the tree. */
   private indexedTo: number;
   private last: number;
 
@@ -58,7 +77,8 @@ export class ClaimIndex {
   }
 
   readonly find: FindClaimRow = (env, scope, key) => {
-    const n = this.newest.get(nameOf(env, scope, key));
+    const name = nameOf(env, scope, key);
+    const n = this.newest.get(name) ?? this.filling?.names.get(name);
     if (n !== undefined || this.indexedTo === 0) return n;
     return this.connection.one<{ n: number }>(findInTreeSql, env, scope, key)?.n;
   };
@@ -66,23 +86,22 @@ export class ClaimIndex {
   /** The number under which a claim of this key, which has none, is to be written. Numbers are never used again. */
   add(env: string, scope: string, key: string): number {
     this.last += 1;
-    this.change(nameOf(env, scope, key), this.last);
+    this.change(this.newest, nameOf(env, scope, key), this.last);
     return this.last;
   }
 
+  /** The claim's row was deleted. */
   remove({ n, env, scope, key }: ClaimKeyRow): void {
-    if (n <= this.indexedTo) this.connection.run(deleteFromTreeSql, env, scope, key);
-    else this.change(nameOf(env, scope, key), undefined);
+    const name = nameOf(env, scope, key);
+    for (const names of [this.newest, this.filling?.names]) {
+      if (names?.get(name) === n) this.change(names, name, undefined);
+    }
+    this.connection.run(deleteFromTreeSql, env, scope, key, n);
   }
 
-  private change(name: string, n: number | undefined): void {
-    this.changes.push({ name, before: this.newest.get(name) });
-    this.set(name, n);
-  }
-
-  private set(name: string, n: number | undefined): void {
-    if (n === undefined) this.newest.delete(name);
-    else this.newest.set(name, n);
+  private change(names: Names, name: string, n: number | undefined): void {
+    this.changes.push({ names, name, before: names.get(name) });
+    set(names, name, n);
   }
 
   /** A place in the transaction to go back to. */
@@ -92,8 +111,8 @@ export class ClaimIndex {
 
   noteRollback(mark: number): void {
     while (this.changes.length > mark) {
-      const { name, before } = this.changes.pop()!;
-      this.set(name, before);
+      const { names, name, before } = this.changes.pop()!;
+      set(names, name, before);
     }
   }
 
@@ -101,20 +120,49 @@ export class ClaimIndex {
     this.changes.length = 0;
   }
 
-  get isFull(): boolean {
-    return this.newest.size >= this.max;
+  /** Whether there is a piece of the tree to fill. Between two transactions. */
+  get isDue(): boolean {
+    if (this.filling === null && this.newest.size >= this.max) this.beginFill();
+    return this.filling !== null;
   }
 
-  /** In a transaction of its own; `forgetNewest` once it is committed. */
-  fillTree(): void {
-    this.connection.run(fillTreeSql, this.indexedTo, this.last);
-    this.connection.run(writeIndexedToSql, String(this.last));
+  private beginFill(): void {
+    this.connection.run(makeSortedSql);
+    this.connection.run(emptySortedSql);
+    this.connection.run(sortSql, this.indexedTo, this.last);
+    this.filling = { names: this.newest, to: this.last, done: 0 };
+    this.newest = new Map();
   }
 
-  forgetNewest(): void {
-    this.indexedTo = this.last;
-    this.newest.clear();
+  /** In a transaction of its own; `noteFilled` once it is committed. */
+  fillPiece(): void {
+    const { done, to } = this.filling!;
+    this.connection.run(fillTreeSql, done, done + this.piece);
+    if (this.isLastPiece) this.connection.run(writeIndexedToSql, String(to));
   }
+
+  noteFilled(): void {
+    const filling = this.filling!;
+    if (this.isLastPiece) {
+      this.indexedTo = filling.to;
+      this.filling = null;
+    } else filling.done += this.piece;
+  }
+
+  private get piece(): number {
+    return Math.ceil(this.max / piecesPerFill);
+  }
+
+  // No row was left out of the sorting but such as were deleted, and their numbers are among these.
+  private get isLastPiece(): boolean {
+    const { done, to } = this.filling!;
+    return done + this.piece >= to - this.indexedTo;
+  }
+}
+
+function set(names: Names, name: string, n: number | undefined): void {
+  if (n === undefined) names.delete(name);
+  else names.set(name, n);
 }
 
 export interface ClaimKeyRow {

@@ -143,9 +143,9 @@ export class SqliteCore {
 
   /** What can wait until the answers of a commit are on their way. */
   tend(): void {
-    if (!this.claims.isFull) return;
-    this.transact(() => this.claims.fillTree());
-    this.claims.forgetNewest();
+    if (!this.claims.isDue) return;
+    this.transact(() => this.claims.fillPiece());
+    this.claims.noteFilled();
   }
 
   private apply(tx: Transaction, call: Call): unknown {

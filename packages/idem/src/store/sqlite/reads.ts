@@ -69,14 +69,14 @@ const claimSql = `select ${claimColumns} from claims where n = ?`;
 // The tree and the claims that are not in it yet, each in order.
 const claimsSql = `
   with found (scope, key, n) as (
-    select scope, key, n from claim_keys where env = :env and (scope, key) > (:scope, :key)
+    select scope, key, n from claim_keys where n <= ${indexedTo} and env = :env and (scope, key) > (:scope, :key)
     union all
     select scope, key, n from claims where n > ${indexedTo} and env = :env and (scope, key) > (:scope, :key)
     order by scope, key limit :limit)
   select ${claimColumns} from claims where n in (select n from found) order by scope, key`;
 const claimsOfScopeSql = `
   with found (key, n) as (
-    select key, n from claim_keys where env = :env and scope = :scope and key > :key
+    select key, n from claim_keys where n <= ${indexedTo} and env = :env and scope = :scope and key > :key
     union all
     select key, n from claims where n > ${indexedTo} and env = :env and scope = :scope and key > :key
     order by key limit :limit)

@@ -12,11 +12,15 @@ import type {
   NestedIngest,
   NewEvent,
   NewPair,
+  NewStep,
   StartPair,
 } from "../store.ts";
 import type { Call, CallAnswer } from "./core.ts";
 
 type Flat = readonly unknown[];
+
+// One for all: a new empty list per field and call is garbage to collect, in both threads.
+const none: readonly never[] = Object.freeze([]) as readonly never[];
 
 // ---------------------------------------------------------------------------------------------------- calls
 
@@ -43,57 +47,57 @@ export function packCall(call: Call): Flat {
   return [3, call.name, call.input];
 }
 
+// Read by position: taking a list apart by pattern walks an iterator, 9.5 µs per run instead of 0.3.
 export function unpackCall(flat: Flat): Call {
   switch (flat[0]) {
     case 0: {
-      const [
-        ,
-        env,
-        worker,
-        runId,
-        jobId,
-        fence,
-        seen,
-        stepId,
-        name,
-        repeat,
-        kind,
-        outcome,
-        json,
-        attempt,
-        startedAt,
-        endedAt,
-      ] = flat;
-      const step = { stepId, name, repeat, kind, outcome: { kind: outcome, json }, attempt, startedAt, endedAt };
-      const next = { kind: "continue", collect: false };
-      return advance({ env, worker, runId, jobId, fence, seen, next, steps: [step], ingest: null });
+      const step = {
+        stepId: flat[7],
+        name: flat[8],
+        repeat: flat[9],
+        kind: flat[10],
+        outcome: { kind: flat[11], json: flat[12] },
+        attempt: flat[13],
+        startedAt: flat[14],
+        endedAt: flat[15],
+      } as NewStep;
+      return advance(flat, [step], { kind: "continue", collect: false }, null);
     }
     case 1: {
-      const [, env, registration, leaseTo, events, pairs] = flat;
-      const input = {
-        env,
-        registration,
-        leaseTo,
-        events: unpackEvents(events as Flat),
-        pairs: unpackPairs(pairs as Flat),
+      const input: IngestInput = {
+        env: flat[1] as string,
+        registration: flat[2] as number | null,
+        leaseTo: flat[3] as string | null,
+        events: unpackEvents(flat[4] as Flat),
+        pairs: unpackPairs(flat[5] as Flat),
       };
       return { name: "ingest", input: [input] };
     }
     case 2: {
-      const [, env, worker, runId, jobId, fence, seen, state, result, releaseKey, nested] = flat;
-      const next = { kind: "end", state, result, releaseKey };
-      const ingest = nested === null ? null : unpackNested(nested as Flat);
-      return advance({ env, worker, runId, jobId, fence, seen, next, steps: [], ingest });
+      const next = { kind: "end", state: flat[7], result: flat[8], releaseKey: flat[9] } as AdvanceInput["next"];
+      return advance(flat, none, next, flat[10] === null ? null : unpackNested(flat[10] as Flat));
     }
     default:
       return { name: flat[1] as Call["name"], input: flat[2] as Call["input"] };
   }
 }
 
-const advance = (input: Record<string, unknown>): Call => ({
-  name: "advance",
-  input: [{ ...input, attempts: [], waits: [] }],
-});
+function advance(flat: Flat, steps: readonly NewStep[], next: AdvanceInput["next"], ingest: NestedIngest | null): Call {
+  const input: AdvanceInput = {
+    env: flat[1] as string,
+    worker: flat[2] as string,
+    runId: flat[3] as string,
+    jobId: flat[4] as string,
+    fence: flat[5] as number,
+    seen: flat[6] as number,
+    steps,
+    attempts: none,
+    waits: none,
+    ingest,
+    next,
+  };
+  return { name: "advance", input: [input] };
+}
 
 const eventWidth = 8;
 
@@ -133,24 +137,22 @@ function packPairs(pairs: readonly NewPair[]): Flat {
 function unpackPairs(flat: Flat): NewPair[] {
   return (flat as readonly Flat[]).map((each) => {
     if (each[0] !== "start") {
-      const [kind, event, fn, reason] = each;
-      return { kind, event, fn, reason } as DecidedPair;
+      return { kind: each[0], event: each[1], fn: each[2], reason: each[3] } as DecidedPair;
     }
-    const [kind, event, fn, runId, key, windowMs, hold, subject, generation, rank, dueAt, leaseTo, reason] = each;
     return {
-      kind,
-      event,
-      fn,
-      runId,
-      key,
-      windowMs,
-      hold,
-      subject,
-      generation,
-      rank,
-      dueAt,
-      leaseTo,
-      reason,
+      kind: "start",
+      event: each[1],
+      fn: each[2],
+      runId: each[3],
+      key: each[4],
+      windowMs: each[5],
+      hold: each[6],
+      subject: each[7],
+      generation: each[8],
+      rank: each[9],
+      dueAt: each[10],
+      leaseTo: each[11],
+      reason: each[12],
     } as StartPair;
   });
 }
@@ -188,31 +190,32 @@ export function packAnswer(call: Call, answer: CallAnswer): unknown {
 export function unpackAnswer(call: Call, packed: unknown): CallAnswer {
   if (typeof packed === "number") {
     const { steps, seen, next, ingest } = call.input[0] as AdvanceInput;
-    const nothing: Ingested = {
-      kind: "ingested",
-      now: packed,
-      events: [],
-      decisions: [],
-      firsts: [],
-      leased: [],
-      queued: false,
-    };
     const value: Advanced = {
       kind: "advanced",
       now: packed,
-      outcomes: steps.map((step) => step.outcome),
-      ingested: ingest === null ? null : nothing,
+      outcomes: steps.length === 0 ? none : steps.map((step) => step.outcome),
+      ingested: ingest === null ? null : nothingIngested(packed),
       seen,
-      news: [],
+      news: none,
       stamps: null,
       leased: next.kind !== "end",
-      woken: [],
+      woken: none,
     };
     return { ok: true, value };
   }
   if (Array.isArray(packed)) return { ok: true, value: unpackIngested(call, packed) };
   return packed as CallAnswer;
 }
+
+const nothingIngested = (now: number): Ingested => ({
+  kind: "ingested",
+  now,
+  events: none,
+  decisions: none,
+  firsts: none,
+  leased: none,
+  queued: false,
+});
 
 /** Whether the answer follows from its call but for the time. */
 function isPlain(value: Advanced, { steps, seen, next }: AdvanceInput): boolean {
@@ -258,20 +261,20 @@ function packIngested({ now, queued, events, decisions, firsts, leased }: Ingest
   return [now, queued, flatEvents, flatDecisions, flatLeased, firsts];
 }
 
-function unpackIngested(call: Call, [now, queued, flatEvents, flatDecisions, flatLeased, firsts]: Flat): Ingested {
+function unpackIngested(call: Call, flat: Flat): Ingested {
   const input = call.input[0] as IngestInput;
-  const at = now as number;
+  const now = flat[0] as number;
   const events: Ingested["events"][number][] = [];
-  const given = flatEvents as readonly (string | null)[];
+  const given = flat[2] as readonly (string | null)[];
   for (let i = 0; i < given.length; i += 2) events.push({ id: given[i]!, firstEventId: given[i + 1]! });
   return {
     kind: "ingested",
-    now: at,
-    queued: queued as boolean,
+    now,
+    queued: flat[1] as boolean,
     events,
-    decisions: unpackDecisions(flatDecisions as Flat),
-    firsts: firsts as Ingested["firsts"],
-    leased: unpackLeased(input, flatLeased as Flat, at),
+    decisions: unpackDecisions(flat[3] as Flat),
+    firsts: flat[5] as Ingested["firsts"],
+    leased: unpackLeased(input, flat[4] as Flat, now),
   };
 }
 
@@ -307,10 +310,11 @@ function unpackLeased(input: IngestInput, flat: Flat, now: number): LeasedJob[] 
     sourceRunId,
   });
   for (let i = 0; i < flat.length; i += 5) {
-    const [runId, eventId, fence, generation, previousRunId] = flat.slice(i, i + 5);
+    const runId = flat[i] as string | null;
+    const fence = flat[i + 2] as number;
     if (runId === null) {
-      const event = eventOf(input.events.find(({ id }) => id === eventId)!);
-      leased.push({ kind: "deliver", jobId: `deliver:${event.id}`, fence: fence as number, event });
+      const event = eventOf(input.events.find(({ id }) => id === flat[i + 1])!);
+      leased.push({ kind: "deliver", jobId: `deliver:${event.id}`, fence, event });
       continue;
     }
     const pair = input.pairs.find((each): each is StartPair => each.kind === "start" && each.runId === runId)!;
@@ -321,8 +325,8 @@ function unpackLeased(input: IngestInput, flat: Flat, now: number): LeasedJob[] 
       eventId: event.id,
       key: pair.key,
       subject: pair.subject,
-      generation: generation as string,
-      previousRunId: previousRunId as string | null,
+      generation: flat[i + 3] as string,
+      previousRunId: flat[i + 4] as string | null,
       rerunOf: null,
       rerunFrom: null,
       state: "running",
@@ -333,7 +337,7 @@ function unpackLeased(input: IngestInput, flat: Flat, now: number): LeasedJob[] 
       dueAt: null,
     } as const;
     const memo = { run, event, steps: [], attempts: [], waits: [], inputs: {} };
-    leased.push({ kind: "run", jobId: pair.runId, fence: fence as number, lostWorkers: 0, memo });
+    leased.push({ kind: "run", jobId: pair.runId, fence, lostWorkers: 0, memo });
   }
   return leased;
 }

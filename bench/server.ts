@@ -1,6 +1,7 @@
 // npm run bench:server [-- --seconds 6] [--rounds 3]
 // The run of design §7 over HTTP: event in by POST, an app of the official SDK called back, three durable steps, result out.
-// Server, app and load generator are three processes on this machine and share its cores. Checkpoints on and off in turn.
+// Server, app and load generator are three processes on this machine and share its cores. Three apps in turn: the SDK with and
+// without checkpoints, and a bare one that says what the SDK says and does nothing else, to show the SDK's cost apart from ours.
 import { type ChildProcess, fork } from "node:child_process";
 import { Agent, request } from "node:http";
 import { fileURLToPath } from "node:url";
@@ -26,25 +27,25 @@ interface Round {
   readonly load: number;
 }
 
-const taken: Record<"on" | "off", Round[]> = { on: [], off: [] };
+const apps = ["checkpoints", "no checkpoints", "bare app"] as const;
+type App = (typeof apps)[number];
+const taken: Record<App, Round[]> = { checkpoints: [], "no checkpoints": [], "bare app": [] };
 for (let n = 0; n < rounds; n++) {
-  for (const checkpoints of ["on", "off"] as const) {
-    process.stderr.write(`round ${n + 1} of ${rounds}, checkpoints ${checkpoints}: `);
-    const round = await takeRound(checkpoints);
-    taken[checkpoints].push(round);
+  for (const kind of apps) {
+    process.stderr.write(`round ${n + 1} of ${rounds}, ${kind}: `);
+    const round = await takeRound(kind);
+    taken[kind].push(round);
     process.stderr.write(`${Math.round(round.perSecond)} runs/s, alone p50 ${round.p50AloneMs.toFixed(1)} ms\n`);
   }
 }
 agent.destroy();
 report();
 
-async function takeRound(checkpoints: "on" | "off"): Promise<Round> {
+async function takeRound(kind: App): Promise<Round> {
   return onFreshFile(async (path) => {
     const host = start("server-host", [`sqlite:${path}`]);
     const { origin } = await said<{ origin: string }>(host, "origin");
-    const app = start("server-app", [origin, checkpoints]);
-    const { url } = await said<{ url: string }>(app, "url");
-    await post(url, "PUT", { url });
+    const app = await startApp(kind, origin);
     const waiting = new Map<string, () => void>();
     const early = new Set<string>();
     host.on("message", (message: { ended?: string[] }) => {
@@ -91,6 +92,18 @@ async function takeRound(checkpoints: "on" | "off"): Promise<Round> {
       }
     }
   });
+}
+
+async function startApp(kind: App, origin: string): Promise<ChildProcess> {
+  if (kind === "bare app") {
+    const bare = start("server-bare-app", [origin]);
+    await said(bare, "registered");
+    return bare;
+  }
+  const app = start("server-app", [origin, kind === "checkpoints" ? "on" : "off"]);
+  const { url } = await said<{ url: string }>(app, "url");
+  await post(url, "PUT", { url });
+  return app;
 }
 
 function start(program: string, args: readonly string[]): ChildProcess {
@@ -151,13 +164,13 @@ function report(): void {
   console.log(
     "A run is event in over HTTP, three durable steps in an app of the official SDK, result out. Medians of rounds.\n",
   );
-  console.log("checkpoints  runs/s, 100 in flight  alone p50 / p99 ms  processor µs per run: server, app (SDK), load");
-  for (const checkpoints of ["on", "off"] as const) {
-    const round = taken[checkpoints];
+  console.log("app             runs/s, 100 in flight  alone p50 / p99 ms  processor µs per run: server, app, load");
+  for (const kind of apps) {
+    const round = taken[kind];
     const alone = `${median(round, "p50AloneMs").toFixed(1)} / ${median(round, "p99AloneMs").toFixed(1)}`;
     const cpu = (["server", "app", "load"] as const).map((each) => Math.round(median(round, each))).join(", ");
     console.log(
-      `${checkpoints.padEnd(11)}  ${Math.round(median(round, "perSecond")).toLocaleString("en-US").padStart(21)}  ${alone.padStart(18)}  ${cpu}`,
+      `${kind.padEnd(14)}  ${Math.round(median(round, "perSecond")).toLocaleString("en-US").padStart(21)}  ${alone.padStart(18)}  ${cpu}`,
     );
   }
 }

@@ -25,10 +25,17 @@ if (values.figure !== undefined) {
 
 const machine = describeMachine();
 const taken: Record<string, Figure> = {};
-process.stderr.write(`Taking ${Object.keys(figures).length} figures, each in a process of its own…\n`);
-for (const name of Object.keys(figures)) {
-  if (values.only !== undefined && !name.startsWith(values.only)) continue;
-  process.stderr.write(`  ${name.padEnd(20)}`);
+// One slow sync of the disk moves a figure of seconds by a quarter. Those that ratios are made of are taken in turn, and the
+// one in the middle counts.
+const inTurn = ["ceiling-100", "engine-100", "engine-100-no-key", "engine-1"];
+const turns = Array.from({ length: 5 }, () => inTurn).flat();
+const wanted = [...turns, ...Object.keys(figures).filter((name) => !inTurn.includes(name))].filter(
+  (name) => values.only === undefined || name.startsWith(values.only),
+);
+const all: Record<string, Figure[]> = {};
+process.stderr.write(`Taking ${wanted.length} figures, each in a process of its own…\n`);
+for (const [n, name] of wanted.entries()) {
+  process.stderr.write(`  ${String(n + 1).padStart(2)}/${wanted.length} ${name.padEnd(20)}`);
   const child = spawnSync(
     process.execPath,
     ["--expose-gc", fileURLToPath(import.meta.url), "--figure", name, "--scale", String(scale)],
@@ -39,9 +46,11 @@ for (const name of Object.keys(figures)) {
     process.exitCode = 1;
     continue;
   }
-  taken[name] = JSON.parse(child.stdout.trim().split("\n").at(-1)!) as Figure;
+  const figure = JSON.parse(child.stdout.trim().split("\n").at(-1)!) as Figure;
+  all[name] = [...(all[name] ?? []), figure];
+  taken[name] = inTheMiddle(all[name]);
   process.stderr.write(
-    `${Object.entries(taken[name])
+    `${Object.entries(figure)
       .map(([what, value]) => `${what} ${round(value)}`)
       .join(" · ")}\n`,
   );
@@ -89,6 +98,11 @@ console.log(
 );
 for (const [what, figure, aim] of rows) console.log(`${what.padEnd(width)}  ${figure.padStart(16)}  ${aim}`);
 if (values.json !== undefined) writeFileSync(values.json, JSON.stringify({ machine, scale, taken }, null, 2));
+
+function inTheMiddle(same: readonly Figure[]): Figure {
+  const sorted = same.toSorted((a, b) => (a.perSecond ?? 0) - (b.perSecond ?? 0));
+  return sorted[Math.floor(sorted.length / 2)]!;
+}
 
 function round(n: number): string {
   return n >= 100 ? Math.round(n).toLocaleString("en-US") : n.toFixed(n >= 10 ? 1 : 2);

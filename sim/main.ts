@@ -59,11 +59,16 @@ if (values.worlds === undefined) {
     engine: values.engine,
     keepGoing: values["keep-going"],
     onProgress: (count, failed) => {
-      if (!process.stderr.isTTY || Date.now() - shownAt < 1_000) return;
+      // A terminal is written over; a log gets a line now and then.
+      const { isTTY } = process.stderr;
+      if (Date.now() - shownAt < (isTTY ? 1_000 : 30_000)) return;
       shownAt = Date.now();
       const rate = count / ((shownAt - startedAt) / 1_000);
-      process.stderr.write(`\r${count} of ${worlds} worlds, ${rate.toFixed(1)}/s, ${failed} failed `);
+      const told = `${count} of ${worlds} worlds, ${rate.toFixed(1)}/s, ${failed} failed`;
+      process.stderr.write(isTTY ? `\r${told} ` : `${told}\n`);
     },
+    // Hours may follow: whoever watches can look into it meanwhile.
+    onFailure: ({ seed, violations }) => console.log(`\nseed ${seed} VIOLATED ${violations[0]!.check}`),
   });
   const seconds = (Date.now() - startedAt) / 1_000;
   if (process.stderr.isTTY) process.stderr.write("\r");

@@ -17,6 +17,7 @@ export interface WorldsOptions {
   readonly keepGoing: boolean;
   readonly seeds?: readonly number[];
   readonly onProgress?: (count: number, failed: number) => void;
+  readonly onFailure?: (failure: WorldsResult["failures"][number]) => void;
 }
 
 export interface WorldsResult {
@@ -40,7 +41,10 @@ export async function runWorlds(options: WorldsOptions): Promise<WorldsResult> {
 
   const take = (result: WorldsResult["failures"][number]) => {
     worlds++;
-    if (result.violations.length > 0) failures.push(result);
+    if (result.violations.length > 0) {
+      failures.push(result);
+      options.onFailure?.(result);
+    }
     options.onProgress?.(worlds, failures.length);
   };
 

@@ -57,6 +57,16 @@ describe("the proposed key", () => {
     expect(proposal(runs)).toBe("event.data.placementId");
   });
 
+  test("is made of two fields where neither tells things apart alone", () => {
+    const seats = [1, 2, 3].flatMap((userId) => ["a", "b", "c"].map((orgId) => ({ userId, orgId })));
+    // All within a minute, so that a user's seats stand as close together as the two deliveries of one.
+    const runs = seats.flatMap((seat, i) => [run(hour + i * 1_000, seat), run(hour + i * 1_000 + 300, seat)]);
+    const found = findDoubledRuns(fn, runs, options).byField!;
+    expect(found.expression.split(" + '-' + ").sort()).toEqual(["event.data.orgId", "event.data.userId"]);
+    expect(found.entities).toMatch(/^pairs of /);
+    expect(found.doubled).toHaveLength(9);
+  });
+
   test("is not made of people who merely did two different things in a minute", () => {
     const runs = Array.from({ length: 40 }, (_, i) => run(i * hour, { userId: i, paymentId: `pay-${i}` }));
     runs.push(run(hour + 5_000, { userId: 1, paymentId: "pay-900" }));

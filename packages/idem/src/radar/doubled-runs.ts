@@ -1,5 +1,6 @@
 // The Friday-night query, asked before anyone calls: which business entities were run twice, and which key would have made
-// it once? For each function without a key, every identity in its events' data is tried as one.
+// it once? For each function without a key, every identity in its events' data is tried as one; where none will do alone,
+// every two of them together.
 import type { Event } from "../model/event.ts";
 import { differingPaths, fromJson } from "../model/json.ts";
 import { entitiesOf, type Field, fieldsOf, isDelivery, isIdentity } from "./fields.ts";
@@ -55,6 +56,8 @@ const coverageMin = 0.5;
 // Above this share of doubled entities the source delivers twice as a habit, and identities that are new each time belong to
 // the delivery.
 const habitShare = 0.2;
+// Pairs of more fields than this are too many to try: those that most events have are tried.
+const pairedFieldsMax = 8;
 // A key that would suppress this share of different things beside what it prevents is no suggestion.
 const wrongShareMax = 0.1;
 
@@ -66,7 +69,10 @@ interface Seen {
 }
 
 interface Candidate {
+  /** The key's expression. */
   readonly path: string;
+  /** What it is made of. */
+  readonly paths: readonly string[];
   readonly name: string;
   readonly groups: ReadonlyMap<string, readonly Seen[]>;
   readonly present: number;
@@ -116,7 +122,7 @@ export function findDoubledRuns(
   }
   const byKey = doubledOf(
     fn.name,
-    { path: fn.keyExpression ?? "key", name: "key", groups: sorted(keys), present: keyed.length },
+    { path: fn.keyExpression ?? "key", paths: [], name: "key", groups: sorted(keys), present: keyed.length },
     keyed.length,
     options,
     fn.keyExpression !== null,
@@ -147,26 +153,55 @@ function bestCandidate(
   aboutNames: readonly string[],
   options: DoubledOptions,
 ): Candidate | null {
-  const candidates = [...names].map(([path, name]): Candidate => {
-    const groups = new Map<string, Seen[]>();
-    let present = 0;
-    for (const run of runs) {
-      const value = run.identities.get(path);
-      if (value === undefined) continue;
-      present += 1;
-      push(groups, value, run);
-    }
-    return { path, name, groups: sorted(groups), present };
-  });
-  const neverRepeats = new Set(candidates.filter((c) => c.groups.size === c.present).map((c) => c.path));
+  const singles = [...names].map(([path, name]) => candidateOf(runs, [{ path, name }]));
+  const neverRepeats = new Set(singles.filter((c) => c.groups.size === c.present).map((c) => c.path));
   const about = aboutNames.join(" ").toLowerCase();
+  const alone = bestOf(singles, runs.length, neverRepeats, about, options);
+  if (alone !== null) return alone;
+  const parts = singles
+    .filter((c) => c.present >= runs.length * coverageMin && !neverRepeats.has(c.path))
+    .sort((a, b) => b.present - a.present || (a.path < b.path ? -1 : 1))
+    .slice(0, pairedFieldsMax);
+  const pairs = parts.flatMap((one, i) => parts.slice(i + 1).map((two) => candidateOf(runs, [one, two])));
+  return bestOf(pairs, runs.length, neverRepeats, about, options);
+}
+
+/** Groups the runs by what a key made of these fields would be. */
+function candidateOf(runs: readonly Seen[], parts: readonly { path: string; name: string }[]): Candidate {
+  const groups = new Map<string, Seen[]>();
+  let present = 0;
+  for (const run of runs) {
+    const values = parts.map(({ path }) => run.identities.get(path));
+    if (values.includes(undefined)) continue;
+    present += 1;
+    push(groups, values.length === 1 ? values[0]! : JSON.stringify(values.map(asText).join("-")), run);
+  }
+  return {
+    path: parts.map(({ path }) => path).join(" + '-' + "),
+    paths: parts.map(({ path }) => path),
+    name: parts.map(({ name }) => name).join(" and "),
+    groups: sorted(groups),
+    present,
+  };
+}
+
+/** A value as concatenation in an expression writes it: strings without their quotes. */
+const asText = (json: string | undefined): string => String(JSON.parse(json!));
+
+function bestOf(
+  candidates: readonly Candidate[],
+  runCount: number,
+  neverRepeats: ReadonlySet<string>,
+  about: string,
+  options: DoubledOptions,
+): Candidate | null {
   const scored = candidates
-    .filter((c) => c.present >= runs.length * coverageMin)
+    .filter((c) => c.present >= runCount * coverageMin)
     .filter((c) => c.groups.size > 1 || c.present < constantRunsMin)
     .map((candidate) => {
       const doubled = [...candidate.groups.values()].filter((group) => nearRuns(group, options.nearMs).length > 1);
       const isHabit = doubled.length >= candidate.groups.size * habitShare;
-      const tellsApart = (path: string) => path !== candidate.path && !(isHabit && neverRepeats.has(path));
+      const tellsApart = (path: string) => !candidate.paths.includes(path) && !(isHabit && neverRepeats.has(path));
       const clean = doubled.filter(
         (group) => !hasStranger(nearRuns(group, options.nearMs), tellsApart, options.nearMs + 1),
       );
@@ -216,6 +251,11 @@ function hasStranger(group: readonly Seen[], tellsApart: (path: string) => boole
   });
 }
 
+function entitiesNamed({ name, paths }: Candidate): string {
+  if (name === "key") return "keys";
+  return paths.length > 1 ? `pairs of ${name}` : entitiesOf(name);
+}
+
 const differencesLookedAt = 200;
 
 function doubledOf(
@@ -251,7 +291,7 @@ function doubledOf(
     function: name,
     expression: candidate.path,
     isConfigured,
-    entities: candidate.name === "key" ? "keys" : entitiesOf(candidate.name),
+    entities: entitiesNamed(candidate),
     entityCount: candidate.groups.size,
     runCount,
     doubled,

@@ -71,6 +71,8 @@ export interface Ledger {
   readonly lostProcesses: { readonly at: number; readonly process: string }[];
   /** A living process lost its leases: its heartbeat came too late, or it gave them back. */
   readonly lostLeases: { readonly at: number; readonly process: string }[];
+  /** A process stood still: what was on its way to it lay waiting. */
+  readonly freezes: { readonly process: string; readonly from: number; readonly to: number }[];
   /** When the commit that stored an event took effect, by the event's id. */
   readonly stored: Map<string, number>;
   readonly storeClockDrifts: readonly Drift[];
@@ -84,8 +86,15 @@ export const newLedger = (storeClockDrifts: readonly Drift[]): Ledger => ({
   ends: [],
   cancels: [],
   reruns: [],
+  freezes: [],
   lostProcesses: [],
   lostLeases: [],
   stored: new Map(),
   storeClockDrifts,
 });
+
+/** For how long the process stood still between two moments. */
+export const frozenMs = ({ freezes }: Pick<Ledger, "freezes">, process: string, from: number, to: number): number =>
+  freezes
+    .filter((freeze) => freeze.process === process)
+    .reduce((sum, freeze) => sum + Math.max(0, Math.min(freeze.to, to) - Math.max(freeze.from, from)), 0);

@@ -100,7 +100,9 @@ export class SimNode {
   freeze(ms: number): void {
     const { world, life } = this;
     if (life === null || !life.process.alive) return;
-    life.process.frozenUntil = Math.max(life.process.frozenUntil, Math.min(world.loop.now + ms, world.plan.chaosMs));
+    const { now } = world.loop;
+    life.process.frozenUntil = Math.max(life.process.frozenUntil, Math.min(now + ms, world.plan.chaosMs));
+    world.ledger.freezes.push({ process: life.process.name, from: now, to: life.process.frozenUntil });
     world.trace.add(world.loop.now, life.process.name, `freezes for ${Math.round(ms)} ms`);
   }
 

@@ -1,4 +1,5 @@
 // Runs: every one ends, as its function says, once and for ever.
+import { frozenMs } from "../ledger.ts";
 import { type Check, isEnded } from "./facts.ts";
 
 export const runChecks = {
@@ -58,8 +59,9 @@ export const runChecks = {
       if (!won) continue;
       for (const entry of ledger.entries) {
         if (entry.run !== run || entry.at <= at) continue;
-        // On another node a step may begin whose permission was already on its way.
-        if (entry.process !== process && entry.at <= at + evidence.replyMaxMs) continue;
+        // On another node a step may begin whose permission was already on its way, or lay in front of a frozen process.
+        const lateMs = evidence.replyMaxMs + frozenMs(ledger, entry.process, at, entry.at);
+        if (entry.process !== process && entry.at <= at + lateMs) continue;
         fail(`run ${run}: ${entry.process} entered ${entry.step} at ${entry.at}, cancelled at ${at}`);
       }
     }

@@ -104,6 +104,29 @@ export function eventsSuite(open: OpenStore): void {
       });
     });
 
+    test("a repeated call is told who executes its runs, although functions were registered since", async () => {
+      const world = await openWorld(open);
+      await world.store.register({ env, app: "shop", functions: [{ fn, id: "bill", config: "{}" }] });
+      await world.store.heartbeat("w1", 60_000);
+      const input = {
+        env,
+        registration: 1,
+        events: [newEvent("e1")],
+        pairs: [startPair("r1", { leaseTo: "w1" })],
+        leaseTo: "w1",
+      };
+      const first = await world.store.ingest(input);
+      await world.store.register({ env, app: "shop", functions: [{ fn, id: "bill", config: '{"retries":1}' }] });
+      expect(await world.store.ingest(input)).toMatchObject({
+        kind: "ingested",
+        decisions: [{ kind: "started", runId: "r1" }],
+        leased: (first as { leased: object[] }).leased.map(() => ({ jobId: "r1" })),
+      });
+      // What is new is decided anew.
+      const other = { ...input, events: [newEvent("e2")], pairs: [startPair("r2")] };
+      expect(await world.store.ingest(other)).toEqual({ kind: "stale-registration", registration: 2 });
+    });
+
     test("a call that cannot be stored leaves nothing behind, and the calls beside it are stored", async () => {
       const world = await openWorld(open);
       await world.start("r1");

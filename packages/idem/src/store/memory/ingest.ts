@@ -19,7 +19,10 @@ import { showLeasedJob } from "./show.ts";
 import type { DeliverJob, EventRow, JobRow, Moment, Tables } from "./tables.ts";
 
 export function ingest(tables: Tables, at: Moment, input: IngestInput): Ingested | StaleRegistration {
-  return staleRegistration(tables, input) ?? storeEvents(tables, at, input, input.leaseTo);
+  const stale = staleRegistration(tables, input);
+  // A repeat is answered from what it stored, whatever was registered since; a call is stored whole, so its first event tells.
+  if (stale !== null && !tables.events.has(input.events[0]?.id ?? "")) return stale;
+  return storeEvents(tables, at, input, input.leaseTo);
 }
 
 export function staleRegistration(

@@ -38,9 +38,14 @@ const someoneWaitsSql = "select 1 from waits indexed by waits_by_event where env
 
 export function ingestEvents(tx: Transaction, input: IngestInput): Ingested | StaleRegistration {
   const stale = staleRegistration(tx, input.env, input.registration);
-  if (stale !== null) return stale;
+  // A repeat is answered from what it stored, whatever was registered since: deciding again would forget who was to execute it.
+  if (stale !== null && !isRepeat(tx, input)) return stale;
   return ingestAll(tx, input.env, input.events, input.pairs, input.leaseTo);
 }
+
+/** A call is stored whole, so its first event speaks for all of it. */
+const isRepeat = (tx: Transaction, { env, events }: IngestInput): boolean =>
+  events.length > 0 && findEvent(tx.connection, env, events[0]!.id) !== undefined;
 
 export function staleRegistration(tx: Transaction, env: string, registration: number | null): StaleRegistration | null {
   if (registration === null) return null;

@@ -17,11 +17,10 @@ export async function fetchAnswer(
   bodyBytesMax: number,
 ): Promise<Ran> {
   const response = await ports.fetch({ url, method, headers, body, bodyBytesMax, signal }).catch((error) => {
-    throw new RemoteError(
-      { name: "GatewayError", message: `${method} ${url} failed: ${reasonOf(error)}` },
-      false,
-      null,
-    );
+    // Ours to refuse, and final: an address nobody may be sent to stays one.
+    if (error instanceof IdemError) throw error;
+    const message = `${method} to ${hostOf(url)} failed: ${reasonOf(error)}`;
+    throw new RemoteError({ name: "GatewayError", message }, false, null);
   });
   const { status, headers: answered, body: text } = response;
   return { json: toJson({ url, status_code: status, headers: answered, body: text }, `Step "${name}"`) };
@@ -47,12 +46,12 @@ export async function inferAnswer(
     // The address may hold the key: only the host is said.
     .catch((error) => {
       if (error instanceof IdemError) throw error;
-      throw failed(
-        `The model at ${hostOf(op.url)} could not be reached: ${reasonOf(error).replaceAll(op.authKey || " ", "…")}`,
-      );
+      throw failed(`The model at ${hostOf(op.url)} could not be reached: ${withoutKey(reasonOf(error), op)}`);
     });
   if (response.status > 299) {
-    throw failed(`The model at ${hostOf(op.url)} answered ${response.status}: ${response.body.slice(0, 500)}`);
+    throw failed(
+      `The model at ${hostOf(op.url)} answered ${response.status}: ${withoutKey(response.body.slice(0, 500), op)}`,
+    );
   }
   try {
     return { json: JSON.stringify(JSON.parse(response.body)) };
@@ -77,6 +76,10 @@ function authorised({ url, headers, authKey, format }: InferOp): { url: string; 
       return { url, headers: { ...headers, authorization: `Bearer ${authKey}` } };
   }
 }
+
+/** Some models say back which key they did not like. */
+const withoutKey = (text: string, { authKey }: InferOp): string =>
+  authKey === "" ? text : text.replaceAll(authKey, "…");
 
 function hostOf(url: string): string {
   try {

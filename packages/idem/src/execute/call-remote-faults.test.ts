@@ -261,3 +261,49 @@ test("what a call that was followed by another still reports is refused, and its
   expect(app.calls[1]).toMatchObject({ status: 400 });
   expect(app.log).toEqual(["a", "a", "b"]);
 });
+
+test("work put off beyond what a run may put off fails the run with the reason, and none of it is dropped in silence", async () => {
+  const app = await sdkApp(
+    (inngest) => [
+      inngest.createFunction({ id: "parent", triggers: [{ event: "go" }], retries: 0 }, async () => "done"),
+    ],
+    {},
+    async (_call, ask) => {
+      const reply = await ask();
+      const defers = Array.from({ length: 21 }, (_, n) => ({
+        id: `d-${n}`,
+        op: "DeferAdd",
+        userland: { id: `d${n}` },
+        opts: { fn_slug: "shop-later", input: { n } },
+      }));
+      return { ...reply, body: JSON.stringify([...defers, ...JSON.parse(reply.body)]) };
+    },
+  );
+  const { state, error } = await app.end("go");
+  expect(state).toBe("failed");
+  expect(error!.message).toContain("put off more than 20");
+});
+
+test("planned steps that wait for their turn are not asked for once their run is cancelled", async () => {
+  let runId = "";
+  let asked = 0;
+  const app = await sdkApp(
+    (inngest) => [
+      inngest.createFunction({ id: "many", triggers: [{ event: "go" }] }, async ({ step }) => {
+        await Promise.all(Array.from({ length: 60 }, (_, i) => step.run(`s${i}`, () => i)));
+      }),
+    ],
+    {},
+    async (call, ask) => {
+      if (call.stepId === "step") return ask();
+      asked++;
+      if (asked === 1) await app.runs.cancel(runId);
+      return ask();
+    },
+  );
+  runId = await app.send("go");
+  expect(await app.runs.wait(runId)).toMatchObject({ state: "cancelled" });
+  await app.engine.worker.idle();
+  // Those that were under way together when it was cancelled, and none after.
+  expect(asked).toBeLessThanOrEqual(25);
+});

@@ -1,13 +1,26 @@
 // Work a run put off until its end: one event for each, in the commit that ends the run, whatever its end is
 // (inngest-protocol §11, §16). Its id comes from the step, so a rerun's deferred work is recognised as the same.
 import { type DestinationOf, destinationKey } from "../dedup/destination-key.ts";
+import { errors } from "../model/errors.ts";
 import { fromJson } from "../model/json.ts";
 import type { Step } from "../model/step.ts";
 import { dayMs } from "../model/window.ts";
 import type { NewEvent } from "../store/store.ts";
 
-// What one run may put off (inngest-features §9).
-export const defersMax = 20;
+// What one run may put off (inngest-features §9). More is refused when it is reported: dropped later, it would be missed by nobody.
+const defersMax = 20;
+
+/** Throws when a run would put off more than it may. */
+export function checkDefers(
+  runId: string,
+  recorded: readonly Pick<Step, "kind">[],
+  coming: readonly { kind: string }[],
+): void {
+  const isDefer = ({ kind }: { readonly kind: string }) => kind === "defer";
+  if (recorded.filter(isDefer).length + coming.filter(isDefer).length > defersMax) {
+    throw errors.RUN_TOO_MANY_DEFERS({ runId, max: defersMax });
+  }
+}
 
 export function deferredEvents(
   steps: readonly Step[],
@@ -19,7 +32,6 @@ export function deferredEvents(
   );
   return steps
     .filter(({ kind, stepId }) => kind === "defer" && !aborted.has(stepId))
-    .slice(0, defersMax)
     .map(({ name, repeat, outcome }) => {
       const { function: slug, input, meta } = fromJson(outcome.json) as Record<string, any>;
       const about = { fn_slug: slug, parent_fn_slug: run.fn, parent_run_id: run.runId };

@@ -14,6 +14,7 @@ import type { StepKind } from "../model/step.ts";
 import { serializeError } from "../model/user-errors.ts";
 import type { NewStep, RunMemo } from "../store/store.ts";
 import { attemptStep, checkSize, type PassLimits } from "./attempt-step.ts";
+import { checkDefers } from "./deferred.ts";
 import type { Memo } from "./memo.ts";
 import type { Op, OpIds, Ran, Work } from "./operation.ts";
 import { type Advanced, PassCommits } from "./pass-commits.ts";
@@ -148,6 +149,7 @@ export class Pass {
     if (this.memo.size + steps.length > this.limits.stepsMax) {
       throw errors.RUN_TOO_MANY_STEPS({ runId: this.runId, max: this.limits.stepsMax });
     }
+    if (steps.some(({ kind }) => kind === "defer")) checkDefers(this.runId, this.memo.recorded, steps);
     let bytes = 0;
     for (const step of steps) {
       checkSize(

@@ -94,6 +94,11 @@ export const errorTable = {
     what: ({ runId, max }) => `Run ${runId} asked for more than ${max} steps`,
     next: "Split the function: step.invoke or step.sendEvent start further runs with their own steps",
   }),
+  RUN_TOO_MANY_DEFERS: define<{ runId: string; max: number }>({
+    retry: "never",
+    what: ({ runId, max }) => `Run ${runId} put off more than ${max} pieces of work`,
+    next: "Send one event for many of them, or put them off from several runs",
+  }),
   // -- what a run met --------------------------------------------------------------------------------------------------
   RUN_UNKNOWN: define<{ runId: string }>({
     retry: "never",

@@ -1,11 +1,10 @@
 // npm run bench [-- --scale 0.1] [--only engine-100] [--json out.json]
 // The embedded engine beside its store's ceiling, in one run on one machine. Figures are ratios; the machine is printed with them.
-import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { type Figure, figures } from "./figures.ts";
+import { figures } from "./figures.ts";
 import { describeMachine } from "./machine.ts";
+import { type Figure, printRows, type Row, round, takeAll, takeOne } from "./take-figures.ts";
 
 const { values } = parseArgs({
   options: {
@@ -16,15 +15,9 @@ const { values } = parseArgs({
   },
 });
 const scale = Number(values.scale);
-
-if (values.figure !== undefined) {
-  // A child: take one figure and print it as the last line.
-  process.stdout.write(`${JSON.stringify(await figures[values.figure]!(scale))}\n`);
-  process.exit(0);
-}
+if (values.figure !== undefined) await takeOne(figures, values.figure, scale);
 
 const machine = describeMachine();
-const taken: Record<string, Figure> = {};
 // One slow sync of the disk moves a figure of seconds by a quarter. Those that ratios are made of are taken in turn, and the
 // one in the middle counts.
 const inTurn = ["ceiling-100", "engine-100", "engine-100-no-key", "engine-1"];
@@ -32,29 +25,8 @@ const turns = Array.from({ length: 5 }, () => inTurn).flat();
 const wanted = [...turns, ...Object.keys(figures).filter((name) => !inTurn.includes(name))].filter(
   (name) => values.only === undefined || name.startsWith(values.only),
 );
-const all: Record<string, Figure[]> = {};
-process.stderr.write(`Taking ${wanted.length} figures, each in a process of its own…\n`);
-for (const [n, name] of wanted.entries()) {
-  process.stderr.write(`  ${String(n + 1).padStart(2)}/${wanted.length} ${name.padEnd(20)}`);
-  const child = spawnSync(
-    process.execPath,
-    ["--expose-gc", fileURLToPath(import.meta.url), "--figure", name, "--scale", String(scale)],
-    { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] },
-  );
-  if (child.status !== 0) {
-    process.stderr.write("failed\n");
-    process.exitCode = 1;
-    continue;
-  }
-  const figure = JSON.parse(child.stdout.trim().split("\n").at(-1)!) as Figure;
-  all[name] = [...(all[name] ?? []), figure];
-  taken[name] = inTheMiddle(all[name]);
-  process.stderr.write(
-    `${Object.entries(figure)
-      .map(([what, value]) => `${what} ${round(value)}`)
-      .join(" · ")}\n`,
-  );
-}
+const all = takeAll(import.meta.url, wanted, scale);
+const taken = Object.fromEntries(Object.entries(all).map(([name, same]) => [name, inTheMiddle(same)]));
 
 const ratio = (a: string, b: string, of = "perSecond"): string => {
   const [x, y] = [taken[a]?.[of], taken[b]?.[of]];
@@ -62,7 +34,7 @@ const ratio = (a: string, b: string, of = "perSecond"): string => {
 };
 const value = (name: string, of: string): string => (taken[name]?.[of] === undefined ? "–" : round(taken[name][of]!));
 
-const rows: [string, string, string][] = [
+const rows: Row[] = [
   [
     "runs/s, 100 in flight",
     value("engine-100", "perSecond"),
@@ -89,21 +61,16 @@ const rows: [string, string, string][] = [
     "never early",
   ],
 ];
-const width = Math.max(...rows.map(([what]) => what.length));
 console.log(
   `\n${machine.cpu}, ${machine.cores} cores, ${machine.memoryGb} GB, Node ${machine.node}, ${machine.commit}, ${machine.takenAt}`,
 );
 console.log(
   "A run is event in, three trivial durable steps, result out; SQLite with synchronous=FULL, a function key on each.\n",
 );
-for (const [what, figure, aim] of rows) console.log(`${what.padEnd(width)}  ${figure.padStart(16)}  ${aim}`);
+printRows(rows);
 if (values.json !== undefined) writeFileSync(values.json, JSON.stringify({ machine, scale, taken }, null, 2));
 
 function inTheMiddle(same: readonly Figure[]): Figure {
   const sorted = same.toSorted((a, b) => (a.perSecond ?? 0) - (b.perSecond ?? 0));
   return sorted[Math.floor(sorted.length / 2)]!;
-}
-
-function round(n: number): string {
-  return n >= 100 ? Math.round(n).toLocaleString("en-US") : n.toFixed(n >= 10 ? 1 : 2);
 }

@@ -1,12 +1,11 @@
-// The figures, each taken in a process of its own so that none inherits another's heap. `--scale 0.1` makes all of them smaller.
+// What `npm run bench` measures. `--scale 0.1` makes all of it smaller.
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { ceilingOf } from "./ceiling.ts";
 import { keepInFlight, quantile, shuffled, type Throughput } from "./measure.ts";
+import type { Figure, Figures } from "./take-figures.ts";
 import { onFreshFile, openStore, withEngine } from "./world.ts";
 
-export type Figure = Record<string, number>;
-
-const flat = ({ perSecond, p50Ms, p99Ms }: Throughput): Figure => ({ perSecond, p50Ms, p99Ms });
+export const flat = ({ perSecond, p50Ms, p99Ms }: Throughput): Figure => ({ perSecond, p50Ms, p99Ms });
 
 async function ceiling(inFlight: number, total: number, key: boolean): Promise<Figure> {
   return onFreshFile(async (path) => {
@@ -102,9 +101,9 @@ async function sleepers(count: number): Promise<Figure> {
   );
 }
 
-const scaled = (n: number, scale: number): number => Math.max(200, Math.round(n * scale));
+export const scaled = (n: number, scale: number): number => Math.max(200, Math.round(n * scale));
 
-export const figures: Record<string, (scale: number) => Promise<Figure>> = {
+export const figures: Figures = {
   "ceiling-100": (s) => ceiling(100, scaled(60_000, s), true),
   "ceiling-1000": (s) => ceiling(1_000, scaled(60_000, s), true),
   "engine-1": (s) => engine(1, scaled(3_000, s), true),

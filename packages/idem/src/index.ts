@@ -21,11 +21,19 @@ export type { EndState, RunState } from "./model/run.ts";
 export { NonRetriableError, RetryAfterError, type SerializedError, StepError } from "./model/user-errors.ts";
 export { Idem, type IdemOptions, type SendOptions } from "./sdk/client.ts";
 export type {
+  BatchOptions,
+  CancelOnOptions,
+  ConcurrencyOptions,
+  CronInput,
+  DebounceOptions,
   FunctionOptions,
   HandlerContext,
   IdemFunction,
   IdempotencyOptions,
+  RateLimitOptions,
+  SingletonOptions,
   StepRunContext,
+  ThrottleOptions,
   TriggerInput,
 } from "./sdk/create-function.ts";
 export type { EventSchemas, EventToSend, ReceivedEvent } from "./sdk/event-types.ts";

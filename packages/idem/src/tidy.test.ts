@@ -95,7 +95,7 @@ describe("rooms", () => {
     ],
   };
   const roomOf = (path: string): string => {
-    if (path === "store/store.ts" || path === "store/clock.ts") return "store contract";
+    if (["store/store.ts", "store/flow.ts", "store/clock.ts"].includes(path)) return "store contract";
     if (path.startsWith("store/")) return "store plugs";
     return path.includes("/") ? path.split("/")[0]! : "door";
   };

@@ -1,7 +1,9 @@
 // The only place that knows all stages: one store, one clock, one worker; and what the doors call.
 import { deferredEvents } from "../execute/deferred.ts";
+import { payloadOf } from "../execute/execute-run.ts";
 import type { Code, FunctionCode, Logger, Middleware, RemoteCode } from "../execute/function-code.ts";
 import { acceptEvent } from "../ingest/accept-events.ts";
+import { planFlow } from "../ingest/plan-flow.ts";
 import { errors } from "../model/errors.ts";
 import { placeOf } from "../model/event.ts";
 import { Expressions } from "../model/expression.ts";
@@ -9,17 +11,20 @@ import { UlidSource } from "../model/ulid.ts";
 import { serializeError } from "../model/user-errors.ts";
 import type { Platform } from "../platform/platform.ts";
 import type { WireOp } from "../protocol/wire-ops.ts";
+import type { StartFlow } from "../store/flow.ts";
 import type { CancelAnswer, Ingested, NewEvent, PauseAnswer, PauseInput, Store } from "../store/store.ts";
 import { type CallNamed, checkpointRun } from "./checkpoint-run.ts";
+import { CronClock } from "./cron-clock.ts";
 import { endEvents } from "./end-events.ts";
 import { eventToInvoke, pairsOfInvoked } from "./invoke-function.ts";
 import { limits } from "./limits.ts";
 import { type CheckEvents, outgoingEvents } from "./outgoing-events.ts";
 import { type PrepareOptions, pairsFor, planNested, RunIds } from "./prepare-ingest.ts";
-import { Registry } from "./registry.ts";
+import { type RegisteredTarget, Registry } from "./registry.ts";
 import { type RerunOptions, rerunFrom } from "./rerun-from.ts";
 import { RunEnds } from "./run-ends.ts";
 import { StoreTime } from "./store-time.ts";
+import { tickPair } from "./tick-pair.ts";
 import { Worker } from "./worker.ts";
 
 export interface EngineOptions {
@@ -38,6 +43,17 @@ export interface Accepted extends Ingested {
   readonly given: readonly NewEvent[];
 }
 
+const nothingIngested = {
+  kind: "ingested",
+  events: [],
+  decisions: [],
+  firsts: [],
+  leased: [],
+  queued: false,
+  cancelled: [],
+  dueAt: null,
+} as const;
+
 export class Engine {
   readonly registry: Registry;
   readonly expressions = new Expressions(limits.expressionsCached);
@@ -49,6 +65,7 @@ export class Engine {
   private readonly ids: UlidSource;
   /** Who waits for a run to end. */
   readonly ends: RunEnds;
+  private readonly crons: CronClock;
 
   constructor(private readonly options: EngineOptions) {
     const { store, platform, env, app } = options;
@@ -75,6 +92,19 @@ export class Engine {
       eventWindowMs: options.eventWindowMs,
       checkEvents: options.checkEvents,
       onEnded: (runId, end) => this.ends.announce(runId, end),
+      cancelRun: (runId, reason) => this.cancel(runId, reason),
+    });
+    this.crons = new CronClock({
+      store,
+      platform,
+      env,
+      registry: this.registry,
+      time: this.time,
+      worker: this.worker,
+      newId: () => this.ids.next(),
+      pairOf: (target, event, tick, runId, leaseTo) =>
+        tickPair(target, event, tick, { env, runId, now: this.time.now(), leaseTo }, this.expressions),
+      report: (what, error) => this.worker.report(what, error),
     });
   }
 
@@ -87,6 +117,10 @@ export class Engine {
     return this.time.now();
   }
 
+  newId(): string {
+    return this.ids.next();
+  }
+
   get env(): string {
     return this.options.env;
   }
@@ -97,8 +131,10 @@ export class Engine {
       await this.tellStore(this.options.app, codes);
       this.codes.clear();
       for (const code of codes) this.codes.set(code.fn, code);
+      this.worker.codesChanged();
     }
     await this.registry.refresh();
+    this.crons.refresh();
     // Runs of a function that only now has its code here may be waiting.
     this.worker.poke();
   }
@@ -107,6 +143,7 @@ export class Engine {
   async serve(app: string, codes: readonly RemoteCode[]): Promise<{ readonly changed: boolean }> {
     const changed = await this.tellStore(app, codes);
     await this.registry.refresh();
+    this.crons.refresh();
     this.reach(app, codes);
     return { changed };
   }
@@ -119,6 +156,7 @@ export class Engine {
       app,
       codes.map(({ fn }) => fn),
     );
+    this.worker.codesChanged();
     this.worker.poke();
   }
 
@@ -127,7 +165,12 @@ export class Engine {
     const answer = await store.register({
       env,
       app,
-      functions: codes.map(({ fn, config }) => ({ fn, id: config.id, config: JSON.stringify(config) })),
+      functions: codes.map(({ fn, config }) => ({
+        fn,
+        id: config.id,
+        config: JSON.stringify(config),
+        crons: config.triggers.flatMap((trigger) => ("cron" in trigger ? trigger.cron : [])),
+      })),
     });
     if (answer.kind === "registered") return answer.changed;
     throw errors.FUNCTION_INVALID({
@@ -142,13 +185,21 @@ export class Engine {
     return checkpointRun({ worker: this.worker, store, env, now: () => this.time.now() }, runId, from, ops);
   }
 
-  start(): Promise<void> {
-    return this.worker.start();
+  async start(): Promise<void> {
+    await this.worker.start();
+    this.crons.start();
+  }
+
+  /** Resolves once nothing runs, nothing is being delivered and no tick is on its way. */
+  async idle(): Promise<void> {
+    await this.crons.idle();
+    await this.worker.idle();
   }
 
   /** The store stays open: whoever opened it closes it. */
-  stop(graceMs: number): Promise<void> {
-    return this.worker.stop(graceMs);
+  async stop(graceMs: number): Promise<void> {
+    await this.crons.stop();
+    await this.worker.stop(graceMs);
   }
 
   // ------------------------------------------------------------------------------------------------ events
@@ -178,7 +229,7 @@ export class Engine {
       ),
     );
     if (events.length === 0) {
-      return { kind: "ingested", now, events: [], decisions: [], firsts: [], leased: [], queued: false, given: events };
+      return { ...nothingIngested, now, given: events };
     }
     return { ...(await this.ingest(events)), given: events };
   }
@@ -238,6 +289,7 @@ export class Engine {
     const answer = await store.pause({ env, ...input });
     if (answer.kind === "unknown") throw errors.FUNCTION_UNKNOWN({ function: input.fn });
     await this.registry.refresh();
+    this.crons.refresh();
     return answer;
   }
 
@@ -288,6 +340,7 @@ export class Engine {
           this.worker.cancel(runId);
           this.worker.takeIn(answer.ingested, null);
           this.worker.wake(answer.woken);
+          if (answer.freed) this.worker.poke();
           this.ends.announce(runId, { state: "cancelled", result });
         }
         return answer;
@@ -302,7 +355,9 @@ export class Engine {
     const run = await store.reads.run(env, runId);
     if (run === null) throw errors.RUN_UNKNOWN({ runId });
     const { fn } = run;
-    const isRemote = this.registry.get(fn)?.config.runtime !== undefined;
+    const target = this.registry.get(fn);
+    const isRemote = target?.config.runtime !== undefined;
+    const flow = target === null ? null : await this.flowOfRerun(target, run.eventId);
     // The memo can be megabytes; only a rerun from a step needs it.
     const isWhole = options.fromStep === undefined && options.input === undefined;
     const memo = isWhole ? null : await store.reads.runMemo(env, runId);
@@ -311,7 +366,9 @@ export class Engine {
     try {
       const newRunId = options.newRunId ?? this.ids.next();
       const rank = this.time.now();
-      const input = { env, runId, newRunId, rank, leaseTo, ...(from === null ? {} : { from }) };
+      const lane = flow?.lane ?? null;
+      const cancelOn = flow?.cancelOn ?? [];
+      const input = { env, runId, newRunId, rank, leaseTo, lane, cancelOn, ...(from === null ? {} : { from }) };
       const answer = await store.rerun(input).catch((error) => {
         if (leaseTo !== null) this.worker.names.doubt(leaseTo);
         throw error;
@@ -323,5 +380,15 @@ export class Engine {
     } finally {
       if (leaseTo !== null) this.worker.unreserve(1);
     }
+  }
+
+  /** What a run of this event has to pass now; most functions have nothing of the kind. */
+  private async flowOfRerun(target: RegisteredTarget, eventId: string): Promise<StartFlow | null> {
+    const { concurrency, throttle, cancelOn } = target.config;
+    if (concurrency === undefined && throttle === undefined && cancelOn === undefined) return null;
+    const event = await this.store.reads.event(this.env, eventId);
+    if (event === null) return null;
+    const of = { env: this.env, fn: target.fn, config: target.config };
+    return planFlow(of, payloadOf({ event }), this.expressions, false).flow;
   }
 }

@@ -38,6 +38,7 @@ export const pairsOfInvoked =
           eventId: event.id,
           invokedBy: null,
           runId: runIds.of(event.id, target.fn),
+          env: options.env,
           now: options.now,
           leaseTo: leaseFor(target),
         },

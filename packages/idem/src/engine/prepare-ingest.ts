@@ -15,6 +15,7 @@ import { limits } from "./limits.ts";
 import type { RegisteredTarget, Registry } from "./registry.ts";
 
 export interface PrepareOptions {
+  readonly env: string;
   readonly registry: Registry;
   readonly expressions: Expressions;
   readonly now: number;
@@ -57,6 +58,7 @@ export function pairsFor(
           eventId: event.id,
           invokedBy: null,
           runId: runIds.of(event.id, target.fn),
+          env: options.env,
           now: options.now,
           leaseTo: leaseFor(target),
         },
@@ -142,6 +144,7 @@ export function planNested(
         eventId: event.id,
         invokedBy: invoke.stepKey,
         runId: invoke.runId,
+        env: options.env,
         now: options.now,
         leaseTo: null,
       },

@@ -1,6 +1,8 @@
 // What a pass needs from outside, for one leased run: the clock, ids, the store behind its fence.
+import { payloadOf } from "../execute/execute-run.ts";
 import type { Middleware } from "../execute/function-code.ts";
 import type { Patch, RunPorts } from "../execute/ports.ts";
+import { takeEquality } from "../model/expression-equality.ts";
 import type { AdvanceAnswer, LeasedJob, RunMemo } from "../store/store.ts";
 import { endEvents } from "./end-events.ts";
 import { outgoingEvents } from "./outgoing-events.ts";
@@ -41,6 +43,8 @@ export function runPorts(
     checkExpression: (expression) => {
       expressions.get(expression);
     },
+    // Of the event as it was stored: user code may have changed what it was given.
+    takeEquality: (text) => takeEquality(expressions.get(text), payloadOf(job.memo)),
     signal: (signal, json) => worker.signal(signal, json),
   };
 }
@@ -86,6 +90,7 @@ async function advance(
       }
       worker.takeIn(answer.ingested, null);
       worker.wake(answer.woken);
+      if (answer.freed) worker.poke();
     }
     return answer;
   }

@@ -1,6 +1,6 @@
 // Holds leases and turns them into facts: executes runs, delivers events to waits, keeps its lease alive.
 // One bounded pass (`tick`) leases what is due; the loop sleeps until something is due, someone pokes it, or the poll is over.
-import { executeRun, payloadOf } from "../execute/execute-run.ts";
+import { executeRun } from "../execute/execute-run.ts";
 import type { Code, Logger } from "../execute/function-code.ts";
 import type { Pass } from "../execute/pass.ts";
 import { SiblingPlans } from "../execute/sibling-plans.ts";
@@ -8,19 +8,18 @@ import { StepIds } from "../execute/step-ids.ts";
 import type { Expressions } from "../model/expression.ts";
 import { isEnded } from "../model/run.ts";
 import type { Platform, Timer } from "../platform/platform.ts";
-import { probesOf, wokenBy } from "../schedule/wake-waits.ts";
 import type { Ingested, LeasedJob, Store, WokenRun } from "../store/store.ts";
+import { type AnnounceJob, announceEnd } from "./announce-end.ts";
+import { CapsOfCodes } from "./caps-of-codes.ts";
+import { type DeliverJob, deliverEvent } from "./deliver-event.ts";
 import { LeaseNames } from "./lease-names.ts";
 import { limits } from "./limits.ts";
 import type { CheckEvents } from "./outgoing-events.ts";
-import { persist } from "./persist.ts";
 import type { PrepareOptions } from "./prepare-ingest.ts";
 import type { Registry } from "./registry.ts";
 import type { RunEnd } from "./run-ends.ts";
 import { type RunJob, runPorts } from "./run-ports.ts";
 import type { StoreTime } from "./store-time.ts";
-
-type DeliverJob = Extract<LeasedJob, { kind: "deliver" }>;
 
 export interface WorkerOptions {
   readonly store: Store;
@@ -38,6 +37,8 @@ export interface WorkerOptions {
   readonly eventWindowMs: number;
   readonly checkEvents: CheckEvents;
   readonly onEnded: (runId: string, end: RunEnd) => void;
+  /** For an event that cancels runs. */
+  readonly cancelRun: (runId: string, reason: string) => Promise<unknown>;
 }
 
 export class Worker {
@@ -56,11 +57,13 @@ export class Worker {
   private readonly idleWaiters: (() => void)[] = [];
   readonly stepIds = new StepIds();
   readonly plans = new SiblingPlans();
+  private readonly caps: CapsOfCodes;
   /** Counts for people and tests: what happened since the process started. */
   readonly counts = { ticks: 0, leased: 0, fenced: 0, rescued: 0 };
 
   constructor(private readonly options: WorkerOptions) {
     const { store, platform, time, newId, leaseTermMs } = options;
+    this.caps = new CapsOfCodes(options.codes, options.registry);
     this.names = new LeaseNames({
       store,
       platform,
@@ -155,7 +158,7 @@ export class Worker {
     if (this.stopped) return;
     for (const job of jobs) {
       if (job.kind === "run") this.execute(job, leasedTo);
-      else void this.deliver(job);
+      else void this.tell(job);
     }
   }
 
@@ -176,10 +179,15 @@ export class Worker {
     }
   }
 
-  takeIn(ingested: Ingested | null, leasedTo: string | null): void {
+  takeIn(ingested: Omit<Ingested, "kind"> | null, leasedTo: string | null): void {
     if (ingested === null) return;
+    for (const { runId, result } of ingested.cancelled) {
+      this.cancel(runId);
+      this.options.onEnded(runId, { state: "cancelled", result });
+    }
     this.take(ingested.leased, leasedTo);
     if (ingested.queued) this.poke();
+    if (ingested.dueAt !== null) this.alarmAt(ingested.dueAt);
   }
 
   async signal(signal: string, json: string): Promise<string | null> {
@@ -188,6 +196,10 @@ export class Worker {
     if (answer.kind === "nobody-waits") return null;
     this.wake([answer.woken]);
     return answer.woken.runId;
+  }
+
+  codesChanged(): void {
+    this.caps.changed();
   }
 
   /** The run is cancelled: nothing of it begins here any more. */
@@ -237,8 +249,8 @@ export class Worker {
         this.counts.ticks++;
         const max = Math.min(this.free, limits.leaseBatch);
         const askedMono = options.platform.monoMs();
-        const functions = [...options.codes.keys()];
-        const answer = await options.store.lease({ env: options.env, worker, functions, max }).catch((error) => {
+        const { functions, caps } = this.caps.read();
+        const answer = await options.store.lease({ env: options.env, worker, functions, caps, max }).catch((error) => {
           this.names.doubt(worker);
           throw error;
         });
@@ -323,42 +335,28 @@ export class Worker {
   }
 
   prepare(): PrepareOptions {
-    const { registry, expressions, time, newId, eventWindowMs } = this.options;
-    return { registry, expressions, now: time.now(), newId, eventWindowMs };
+    const { env, registry, expressions, time, newId, eventWindowMs } = this.options;
+    return { env, registry, expressions, now: time.now(), newId, eventWindowMs };
   }
 
   // ------------------------------------------------------------------------------------------------ delivering
 
-  private async deliver(job: DeliverJob, delayMs: number = limits.brokenDelayMs): Promise<void> {
-    const { store, env, expressions, platform } = this.options;
+  /** Work that is no run. The job is ours until it is done: whoever waits for it must hear of it once the store is well again. */
+  private async tell(job: DeliverJob | AnnounceJob, delayMs: number = limits.brokenDelayMs): Promise<void> {
+    const { options } = this;
     this.delivering++;
     try {
-      const { event } = job;
-      const payload = payloadOf({ event });
-      const paths = await store.reads.waitPaths(env, event.name);
-      const candidates = await store.reads.waitCandidates(env, event.id, probesOf(payload, paths));
-      const woken = wokenBy(payload, candidates, (candidate) => payloadOf(candidate), expressions);
-      const before = platform.point("deliver:before-commit");
-      if (before !== undefined) await before;
-      const write = () =>
-        store.resume({
-          env,
-          jobId: job.jobId,
-          fence: job.fence,
-          waits: woken.map(({ runId, stepId }) => ({ runId, stepId })),
-          outcome: { kind: "value", json: JSON.stringify(payload) },
-        });
-      const answer = await persist(platform, write, () => this.state !== "stopped");
-      const after = platform.point("deliver:after-commit");
-      if (after !== undefined) await after;
-      if (answer.kind === "resumed") this.wake(answer.woken);
+      if (job.kind === "announce") this.takeIn(await announceEnd(job, this, options), null);
+      else this.wake(await deliverEvent(job, options, () => this.state !== "stopped"));
     } catch (error) {
-      this.report(`event ${job.event.id}`, error);
-      // The job is still ours; whoever waits for the event must hear of it once the store is well again.
+      this.report(
+        job.kind === "announce" ? `telling the end of run ${job.memo.run.id}` : `event ${job.event.id}`,
+        error,
+      );
       const again = () => {
-        if (!this.stopped) void this.deliver(job, Math.min(delayMs * 2, limits.brokenDelayMsMax));
+        if (!this.stopped) void this.tell(job, Math.min(delayMs * 2, limits.brokenDelayMsMax));
       };
-      platform.timer(delayMs, again, { background: true });
+      options.platform.timer(delayMs, again, { background: true });
     } finally {
       this.delivering--;
       this.settled();
@@ -400,7 +398,7 @@ export class Worker {
     }
   }
 
-  private report(what: string, error: unknown): void {
+  report(what: string, error: unknown): void {
     if (this.stopped) return;
     this.options.logger.error(`idem: ${what} failed`, error);
   }

@@ -10,13 +10,13 @@ import { AppUnreachableError } from "./remote.ts";
 type Answer = Exclude<CallReply, { kind: "not-the-app" }>;
 
 export class AppCall {
-  private readonly eventJson: string;
+  private readonly eventJsons: readonly string[];
   private readonly functionId: string;
   /** Which the app speaks; it says so with its first answer. */
   private version = -1;
 
   constructor(private readonly run: RemoteRun) {
-    this.eventJson = JSON.stringify({ user: {}, ...run.event });
+    this.eventJsons = run.events.map((event) => JSON.stringify({ user: {}, ...event }));
     this.functionId = functionUuid(run.destination.env, run.destination.fn);
   }
 
@@ -28,7 +28,7 @@ export class AppCall {
     if (target === null) pass.asking = call.requestId;
     const body = writeCallRequest({
       ...call,
-      event: this.eventJson,
+      events: this.eventJsons,
       steps,
       inputs: this.run.inputs,
       version: this.version,

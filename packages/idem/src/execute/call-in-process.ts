@@ -15,6 +15,7 @@ export interface InProcessCall {
   readonly limits: { readonly invokeTimeoutMs: number; readonly fetchBytesMax: number };
   readonly runId: string;
   readonly event: Record<string, unknown>;
+  readonly events: readonly Record<string, unknown>[];
   readonly inputs: Readonly<Record<string, string>>;
   readonly attempt: number;
   readonly maxAttempts: number;
@@ -26,7 +27,7 @@ export async function callInProcess(call: InProcessCall): Promise<unknown> {
   for (const middleware of code.middleware) await middleware.beforeRun?.(info);
   let input: HandlerInput = {
     event,
-    events: [event],
+    events: call.events,
     step: makeStepTools({ pass, ports, run: call.destination, event, inputs: call.inputs, limits: call.limits }),
     runId: call.runId,
     attempt: call.attempt,

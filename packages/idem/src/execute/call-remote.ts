@@ -33,6 +33,8 @@ export interface RemoteRun {
   readonly limits: { readonly invokeTimeoutMs: number; readonly fetchBytesMax: number };
   readonly runId: string;
   readonly event: Record<string, unknown>;
+  /** All it carries, `event` first. */
+  readonly events: readonly Record<string, unknown>[];
   /** Edited inputs, JSON lists by step id. */
   readonly inputs: Readonly<Record<string, string>>;
   /** Of the code between steps, counted from 1. */

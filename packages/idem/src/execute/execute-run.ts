@@ -13,6 +13,7 @@ import type { Code, Logger } from "./function-code.ts";
 import { Pass } from "./pass.ts";
 import type { PassResult, RunPorts } from "./ports.ts";
 import { nextAttempt, wasUnreached } from "./retry.ts";
+import { Slots } from "./slots.ts";
 
 export interface ExecuteLimits extends PassLimits {
   readonly invokeTimeoutMs: number;
@@ -44,6 +45,8 @@ export function executeRun(
     attemptsMax,
     backoff: code.backoff,
     deadlineAt,
+    // A slot of a limit is one step at work, in this run as in all others.
+    slots: config.concurrency === undefined ? null : new Slots(1),
     around: async (op, body) => {
       if (code.middleware.length === 0) return body();
       const step = { id: op.name, attempt: op.attempt };
@@ -143,6 +146,7 @@ export function executeRun(
     const attempt = failuresSince.length - unreached + 1;
     info.attempt = attempt;
     const startedAttemptAt = ports.now();
+    const event = payloadOf(memo);
     try {
       const call = {
         pass,
@@ -150,7 +154,8 @@ export function executeRun(
         destination,
         limits,
         runId: run.id,
-        event: payloadOf(memo),
+        event,
+        events: memo.events.length === 1 ? [event] : memo.events.map((each) => payloadOf({ event: each })),
         inputs: memo.inputs,
         attempt,
         maxAttempts: attemptsMax,

@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest";
+import type { Engine } from "../engine/engine.ts";
+import { redecideEvent } from "../engine/redecide-events.ts";
 import { NonRetriableError } from "../model/user-errors.ts";
 import { oneRun, stores } from "../testing/one-run.suite.ts";
 import { testIdem } from "../testing/test-idem.ts";
@@ -161,18 +163,41 @@ test("a function registered by another process meanwhile is not unknown", async 
   expect(await run.idem.runs.wait(run.runId)).toMatchObject({ state: "completed", output: "here" });
 });
 
-test("a child that is held for its missing key throws the reason", async () => {
-  const run = await oneRun(async ({ step }) => step.invoke("ask", { function: "child" }), {
-    also: (idem) => {
-      idem.createFunction(
-        { id: "child", triggers: [], idempotency: { key: "event.data.key", onMissing: "reject" } },
-        async () => "never",
-      );
-    },
+describe.each(stores)("a child that is held for its missing key, on %s", (store) => {
+  async function parentOfHeld() {
+    const run = await oneRun(async ({ step }) => step.invoke("ask", { function: "child", data: { n: 1 } }), {
+      store,
+      also: (idem) => {
+        idem.createFunction(
+          { id: "child", triggers: [], idempotency: { key: "event.data.key", onMissing: "reject" } },
+          async ({ event }) => event.data.n,
+        );
+      },
+    });
+    await run.idem.idle();
+    const [held] = (await run.idem.events.list()).filter(({ name }) => name === "inngest/function.invoked");
+    const engine = await (run.idem as unknown as { engine(): Promise<Engine> }).engine();
+    const decide = (verdict: "release" | "drop") =>
+      redecideEvent(engine, held!.internalId, "test-child", { verdict, reason: "looked into it" });
+    return { run, decide };
+  }
+
+  test("is waited for, and answers once a person has released it", async () => {
+    const { run, decide } = await parentOfHeld();
+    expect(await run.idem.runs.get(run.runId)).toMatchObject({ state: "waiting" });
+    expect(await decide("release")).toMatchObject({ kind: "started" });
+    await run.idem.idle();
+    expect(await run.idem.runs.wait(run.runId)).toMatchObject({ state: "completed", output: 1 });
   });
-  const { state, error } = await run.end();
-  expect(state).toBe("failed");
-  expect(error!.message).toContain("event.data.key");
+
+  test("that a person drops is thrown, with the reason", async () => {
+    const { run, decide } = await parentOfHeld();
+    expect(await decide("drop")).toMatchObject({ kind: "dropped" });
+    await run.idem.idle();
+    const { state, error } = await run.idem.runs.wait(run.runId);
+    expect(state).toBe("failed");
+    expect(error!.message).toContain("looked into it");
+  });
 });
 
 test("filters of a child's triggers do not stop an invoke", async () => {

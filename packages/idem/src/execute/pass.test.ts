@@ -44,6 +44,7 @@ function failedOnce({ retryAt, reached, now }: { retryAt: number; reached: numbe
     attemptsMax: 4,
     backoff: null,
     deadlineAt: null,
+    slots: null,
     around: (_, run) => run(),
   });
   const run = async () => {

@@ -21,6 +21,7 @@ import { type Advanced, PassCommits } from "./pass-commits.ts";
 import { PassState } from "./pass-state.ts";
 import type { PassResult, Patch, RunPorts } from "./ports.ts";
 import { type Backoff, wasUnreached } from "./retry.ts";
+import type { Slots } from "./slots.ts";
 import { Suspension } from "./suspension.ts";
 
 export class Pass {
@@ -47,6 +48,8 @@ export class Pass {
       readonly backoff: Backoff | null;
       /** Not later than this the run is looked at again. */
       readonly deadlineAt: number | null;
+      /** Where a limit counts what runs at once, the steps of a run stand in line. */
+      readonly slots: Slots | null;
       readonly around: (op: OpIds & { attempt: number }, run: () => Promise<Ran>) => Promise<Ran>;
     },
   ) {
@@ -312,13 +315,21 @@ export class Pass {
     op.blockedUntil = null;
     this.state.enter();
     this.state.attempting++;
-    this.attempt(op)
+    this.inLine(() => this.attempt(op))
       .catch((error) => this.finish({ kind: "broken", error }))
       .finally(() => {
         this.state.attempting--;
         this.state.leave();
         this.suspension.planIfBlocked();
       });
+  }
+
+  private inLine(attempt: () => Promise<void>): Promise<void> {
+    const { slots } = this.options;
+    if (slots === null) return attempt();
+    return slots.within(async () => {
+      if (!this.isOver && !this.ending && !this.draining) await attempt();
+    });
   }
 
   private async attempt(op: Op): Promise<void> {

@@ -1,5 +1,6 @@
 // What a pass needs from outside, and what it gives back. Execution knows no store, no clock and no registry of its own.
 
+import type { TakenEquality } from "../model/expression-equality.ts";
 import type { StepKind } from "../model/step.ts";
 import type { NewWait } from "../model/wait.ts";
 import type { CrashPoint, HttpRequest, HttpResponse, Timer } from "../platform/platform.ts";
@@ -77,6 +78,11 @@ export interface RunPorts {
   beginsHere?(step: FoundStep, beside: number): boolean;
   /** Throws for an expression that cannot be compiled. */
   checkExpression(expression: string): void;
+  /**
+   * One equality of the expression for the store to find the wait by, over the run's event as it is stored: user code may have
+   * changed the one it was given. Absent where waits are kept by someone else, who takes it then.
+   */
+  takeEquality?(expression: string): TakenEquality;
   /** What `send` does with events before they are stored; throws what it would throw. */
   acceptSends(sends: PlannedSends): Promise<readonly NewEvent[]>;
   /** The event that carries an invoked function's data; throws when it cannot be carried. */

@@ -2,10 +2,12 @@
 import { destinationKey } from "../dedup/destination-key.ts";
 import { durationMsMax, parseDuration, parseInstant } from "../model/duration.ts";
 import { errors } from "../model/errors.ts";
+import { anyEvent } from "../model/expression-equality.ts";
 import { noValue, type Outcome } from "../model/outcome.ts";
 import { serializeError } from "../model/user-errors.ts";
 import type { WireOp } from "../protocol/wire-ops.ts";
 import type { RemoteRun } from "./call-remote.ts";
+import { planCondition } from "./plan-condition.ts";
 import type { PlannedWait } from "./ports.ts";
 
 export type WaitOp = Extract<WireOp, { op: "sleep" | "wait-for-event" | "wait-for-signal" | "invoke" }>;
@@ -22,7 +24,6 @@ export function planWait(op: WaitOp, run: Pick<RemoteRun, "ports" | "destination
         wait: { ...base, kind: "time", stepKind: "sleep", timeoutAt: timeOf(op.until, name, now), onTimeout: noValue },
       };
     case "wait-for-event":
-      if (op.if !== null) ports.checkExpression(op.if);
       return {
         kind: "ready",
         wait: {
@@ -32,9 +33,7 @@ export function planWait(op: WaitOp, run: Pick<RemoteRun, "ports" | "destination
           timeoutAt: timeOf(op.timeout, name, now),
           onTimeout: noValue,
           eventName: op.event,
-          path: "",
-          value: "",
-          rest: op.if,
+          ...(op.if === null ? anyEvent : planCondition(op.if, ports)),
         },
       };
     case "wait-for-signal":

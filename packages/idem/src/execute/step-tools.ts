@@ -2,6 +2,7 @@
 import { type DestinationOf, destinationKey } from "../dedup/destination-key.ts";
 import { parseDuration, parseInstant } from "../model/duration.ts";
 import { errors } from "../model/errors.ts";
+import { anyEvent } from "../model/expression-equality.ts";
 import { canonicalJson, fromJson, toJson } from "../model/json.ts";
 import { noValue, type Outcome } from "../model/outcome.ts";
 import { valueAt } from "../model/path.ts";
@@ -9,6 +10,7 @@ import { serializeError } from "../model/user-errors.ts";
 import { durableFetch } from "./durable-fetch.ts";
 import type { OpIds } from "./operation.ts";
 import type { Pass } from "./pass.ts";
+import { planCondition } from "./plan-condition.ts";
 import type { RunPorts } from "./ports.ts";
 
 /** A step's id, or an object that has one (`{ id, name }` as in SDK v4). */
@@ -139,7 +141,7 @@ export function makeStepTools({ pass, ports, run, event, inputs, limits }: StepT
           if (match !== undefined && (typeof match !== "string" || match === "")) {
             throw errors.STEP_INVALID({ step, why: 'match must be a path such as "data.orderId"' });
           }
-          if (options.if !== undefined) ports.checkExpression(options.if);
+          const condition = options.if === undefined ? anyEvent : planCondition(options.if, ports);
           const { timeoutAt, ...length } = endOf(options.timeout, step);
           return {
             kind: "ready",
@@ -151,9 +153,9 @@ export function makeStepTools({ pass, ports, run, event, inputs, limits }: StepT
               timeoutAt,
               onTimeout: noValue,
               eventName: options.event,
-              path: match ?? "",
-              value: match === undefined ? "" : canonicalJson(valueAt(event, match)),
-              rest: options.if ?? null,
+              ...(match === undefined
+                ? condition
+                : { path: match, value: canonicalJson(valueAt(event, match)), rest: options.if ?? null }),
             },
           };
         },

@@ -4,12 +4,13 @@
 //   paused?            → paused
 //   every filter false → filtered (reason names the expression)
 //   key missing        → onMissing "reject": held · "run": start without a key, reason says so
-//   otherwise          → start, with the key if there is one
+//   otherwise          → start, with the key if there is one and what else it has to pass
 import { deriveKey } from "../dedup/derive-key.ts";
 import type { Expressions } from "../model/expression.ts";
 import { evaluateFilter } from "../model/expression.ts";
 import type { EventTrigger, FunctionConfig } from "../model/function-config.ts";
 import type { NewPair } from "../store/store.ts";
+import { planFlow } from "./plan-flow.ts";
 
 export interface Target {
   readonly fn: string;
@@ -27,8 +28,19 @@ export interface Occasion {
   /** Instead of the event's id: the step that invokes. Its key already holds the invoking run's generation. */
   readonly invokedBy: string | null;
   readonly runId: string;
+  readonly env: string;
   readonly now: number;
   readonly leaseTo: string | null;
+}
+
+/** What a person's word, or a tick, takes out of the way. */
+export interface Leave {
+  /** A person releases the event: neither a pause nor a missing key keeps it. */
+  readonly released?: boolean;
+  /** It goes past debounce and batch. */
+  readonly unbuffered?: boolean;
+  /** Not before this instant; the event's own `ts` unless told. */
+  readonly dueAt?: number | null;
 }
 
 export function openRun(
@@ -36,19 +48,25 @@ export function openRun(
   triggers: readonly EventTrigger[],
   occasion: Occasion,
   expressions: Expressions,
+  leave: Leave = {},
 ): NewPair {
   const { config, fn } = target;
   const { event, payload } = occasion;
-  if (target.pausedAt !== null) {
+  if (target.pausedAt !== null && leave.released !== true) {
     return { kind: "paused", event, fn, reason: `function "${config.id}" is paused` };
   }
   const refused = firstRefusal(triggers, payload, expressions);
   if (refused !== null) return { kind: "filtered", event, fn, reason: refused };
   const derived = deriveKey(config.idempotency, payload, expressions);
-  if (derived.kind === "missing" && config.idempotency!.onMissing === "reject") {
+  if (derived.kind === "missing" && config.idempotency!.onMissing === "reject" && leave.released !== true) {
     return { kind: "held", event, fn, reason: `${derived.reason}; held for a person to release` };
   }
   const key = derived.kind === "key" ? derived.key : null;
+  const planned = planFlow({ env: occasion.env, fn, config }, payload, expressions, leave.unbuffered !== true);
+  const reasons = derived.kind === "missing" ? [`${derived.reason}; started without a key`] : [];
+  reasons.push(...planned.reasons);
+  // A future `ts` delays the start, as Inngest does; windows are never judged by it.
+  const ownDueAt = payload.ts > occasion.now ? payload.ts : null;
   return {
     kind: "start",
     event,
@@ -59,11 +77,11 @@ export function openRun(
     hold: config.idempotency?.untilFinished ?? false,
     subject: key ?? occasion.invokedBy ?? payload.id,
     generation: occasion.invokedBy ?? occasion.eventId,
-    rank: occasion.now,
-    // A future `ts` delays the start, as Inngest does; windows are never judged by it.
-    dueAt: payload.ts > occasion.now ? payload.ts : null,
+    rank: occasion.now - planned.priorityMs,
+    dueAt: leave.dueAt === undefined ? ownDueAt : leave.dueAt,
     leaseTo: occasion.leaseTo,
-    reason: derived.kind === "missing" ? `${derived.reason}; started without a key` : null,
+    reason: reasons.length === 0 ? null : reasons.join("; "),
+    flow: planned.flow,
   };
 }
 

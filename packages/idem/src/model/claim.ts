@@ -33,6 +33,8 @@ export type ClaimAnswer =
 
 export const eventScope = "event";
 export const functionScope = (fn: string): string => `fn:${fn}`;
+/** At most one open run of a function for each key in here. */
+export const singletonScope = (fn: string): string => `singleton:${fn}`;
 
 /** The instant an operation happens at, by the store's clock. */
 export interface Instant {

@@ -11,6 +11,10 @@ export const decisionKinds = [
   "singleton-skipped",
   "paused",
   "held",
+  // A person let go of a paused or held event.
+  "dropped",
+  // A tick whose time passed while nobody was there to start it.
+  "missed",
 ] as const;
 
 export type DecisionKind = (typeof decisionKinds)[number];
@@ -29,5 +33,5 @@ export interface Decision {
 }
 
 /** Something or somebody may still act on an event that was decided so: it is not history yet. */
-export const isPending = (kind: DecisionKind): boolean =>
-  kind === "held" || kind === "paused" || kind === "debounced" || kind === "batched";
+export const isPending = ({ kind, runId }: Pick<Decision, "kind" | "runId">): boolean =>
+  runId === null && (kind === "held" || kind === "paused" || kind === "debounced" || kind === "batched");

@@ -513,7 +513,7 @@ test("no JSON data makes an evaluation throw", () => {
     "duration(event.data.a)",
     "[event.data.a, {'b': event.data.b}]",
     "event",
-  ].map(compileExpression);
+  ].map((text) => compileExpression(text));
   const data = fc.dictionary(fc.constantFrom("a", "b", "constructor", "__proto__"), fc.jsonValue());
   fc.assert(
     fc.property(fc.oneof(fc.jsonValue(), data), fc.constantFrom(...expressions), (value, expression) => {

@@ -40,26 +40,31 @@ export type Evaluation =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly why: "missing" | "failed"; readonly message: string };
 
+type RunNode = (scope: ExpressionScope, node: Node) => unknown;
+
 export class Expression {
   readonly text: string;
   /** A list or map written out, such as `[event.data.a, event.data.b]`. */
   readonly isComposite: boolean;
-  readonly #run: (scope: ExpressionScope) => unknown;
+  readonly root: Node;
+  readonly #run: RunNode;
   readonly #meter: Meter;
 
   /** Made by compileExpression. */
-  constructor(text: string, root: Node, run: (scope: ExpressionScope) => unknown, meter: Meter) {
+  constructor(text: string, root: Node, run: RunNode, meter: Meter) {
     this.text = text;
     this.isComposite = root.op === "list" || root.op === "map";
+    this.root = root;
     this.#run = run;
     this.#meter = meter;
   }
 
-  evaluate(scope: ExpressionScope): Evaluation {
+  /** `part`: a node of this expression that stands in no macro; the whole unless told. */
+  evaluate(scope: ExpressionScope, part = this.root): Evaluation {
     const meter = this.#meter;
     meter.reset();
     try {
-      const value = this.#run(scope);
+      const value = this.#run(scope, part);
       // all() and exists() stop without an error when the meter is spent; what they answered then means nothing.
       meter.spend(0);
       if (value === undefined) return { ok: false, why: "missing", message: this.#absence() };
@@ -78,10 +83,13 @@ export class Expression {
   }
 }
 
-/** Throws EXPRESSION_INVALID. */
-export function compileExpression(text: string): Expression {
+/** Throws EXPRESSION_INVALID; `what` names the option in it. */
+export function compileExpression(text: string, what?: string): Expression {
   const refuse = (why: string, cause?: unknown) =>
-    errors.EXPRESSION_INVALID({ expression: shorten(String(text)), why }, cause === undefined ? {} : { cause });
+    errors.EXPRESSION_INVALID(
+      { expression: shorten(String(text)), why: what === undefined ? why : `${why} (in ${what})` },
+      cause === undefined ? {} : { cause },
+    );
   if (typeof text !== "string" || text.trim() === "") throw refuse("it is empty");
   if (text.length > textLengthMax) throw refuse(`it is longer than ${textLengthMax} characters`);
   try {
@@ -90,10 +98,22 @@ export function compileExpression(text: string): Expression {
     const meter = applyDialect(root);
     const { valid, error } = parsed.check();
     if (!valid) throw error;
-    return new Expression(text, root, parsed, meter);
+    return new Expression(text, root, partsOf(parsed, root), meter);
   } catch (error) {
     throw refuse(failureReason(error), error);
   }
+}
+
+/** The library evaluates a root only, and makes the context a node needs on the way: the root passes it on. */
+function partsOf(run: (scope: ExpressionScope) => unknown, root: Node): RunNode {
+  const { evaluate } = root;
+  let asked = root;
+  root.evaluate = (evaluator, _node, context) =>
+    asked === root ? evaluate(evaluator, root, context) : asked.evaluate(evaluator, asked, context);
+  return (scope, node) => {
+    asked = node;
+    return run(scope);
+  };
 }
 
 // A compiled expression takes 5 KB for 70 characters, so 10,000 of them stay near 70 MB whatever their lengths.

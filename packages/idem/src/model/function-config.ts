@@ -10,7 +10,17 @@ export interface EventTrigger {
 
 export interface CronTrigger {
   readonly cron: string;
+  /** The start of each tick's run is put off by up to this much, the same for a tick whoever asks. */
+  readonly jitterMs?: number;
+  /** What becomes of ticks whose time passed while nobody was there; `last` unless told. */
+  readonly missed?: MissedPolicy;
 }
+
+/** `skip`: none is started · `last`: the newest one · `all`: the newest `max` of them, in order. Each leaves a decision. */
+export type MissedPolicy =
+  | { readonly kind: "skip" }
+  | { readonly kind: "last" }
+  | { readonly kind: "all"; readonly max: number };
 
 export type Trigger = EventTrigger | CronTrigger;
 
@@ -34,7 +44,68 @@ export type Runtime =
   /** A durable endpoint: the app's own HTTP handler, entered again by repeating the request in its event. */
   | { readonly kind: "endpoint"; readonly url: string };
 
-export interface FunctionConfig {
+export interface ConcurrencyLimit {
+  readonly limit: number;
+  /** CEL over `event`; null for one limit on the whole function. */
+  readonly key: string | null;
+  /** Whose runs share the limit: this function's, or those of all functions of the environment or of the store with an equal key. */
+  readonly scope: "fn" | "env" | "account";
+}
+
+export interface ThrottleConfig {
+  readonly limit: number;
+  readonly periodMs: number;
+  readonly burst: number;
+  readonly key: string | null;
+}
+
+export interface RateLimitConfig {
+  readonly limit: number;
+  readonly periodMs: number;
+  readonly key: string | null;
+}
+
+export interface DebounceConfig {
+  readonly periodMs: number;
+  readonly timeoutMs: number | null;
+  readonly key: string | null;
+}
+
+export interface BatchConfig {
+  readonly maxSize: number;
+  readonly timeoutMs: number;
+  readonly key: string | null;
+  /** CEL over `event`: where it is not true, the event starts a run of its own. */
+  readonly if: string | null;
+}
+
+export interface SingletonConfig {
+  readonly mode: "skip" | "cancel";
+  readonly key: string | null;
+}
+
+export interface CancelConfig {
+  readonly event: string;
+  /** CEL over `event` (the run's own) and `async` (the arriving one); null for any. A `match` is written out here. */
+  readonly if: string | null;
+  /** How long after the run's creation it counts. */
+  readonly timeoutMs: number | null;
+}
+
+/** What is not configured is absent, so that the text of a plain function stays what it was. */
+export interface FlowConfig {
+  readonly concurrency?: readonly ConcurrencyLimit[];
+  readonly throttle?: ThrottleConfig;
+  readonly rateLimit?: RateLimitConfig;
+  readonly debounce?: DebounceConfig;
+  readonly batch?: BatchConfig;
+  readonly singleton?: SingletonConfig;
+  /** CEL over `event`: seconds by which a run is put before others of its function, or behind them. */
+  readonly priority?: string;
+  readonly cancelOn?: readonly CancelConfig[];
+}
+
+export interface FunctionConfig extends FlowConfig {
   readonly id: string;
   readonly name: string;
   readonly triggers: readonly Trigger[];

@@ -1,37 +1,29 @@
 // What a function's author may configure, read and checked in one place, whether it was written in this process or arrived
-// over a wire. Ignoring a limit in silence would be worse than refusing it, so what is not available yet is refused by name.
+// over a wire. What limits, gathers and cancels its runs is in flow-options.ts.
 import { parseCron } from "./cron.ts";
 import { parseDuration } from "./duration.ts";
 import { errors } from "./errors.ts";
 import { compileExpression } from "./expression.ts";
-import { defaultWindowMs, isWildcard, type KeyConfig, type Trigger } from "./function-config.ts";
+import {
+  type CronTrigger,
+  defaultWindowMs,
+  isWildcard,
+  type KeyConfig,
+  type MissedPolicy,
+  type Trigger,
+} from "./function-config.ts";
 
 export const triggersMax = 10;
 export const retriesDefault = 4;
 export const retriesMax = 20;
 export const nameCharsMax = 256;
+const jitterMsMin = 1_000;
+const jitterMsMax = 300_000;
+/** How many missed ticks "all" means, the newest ones: a day of a schedule that ticks every quarter of an hour. */
+const missedDefault = 100;
+const missedMax = 1_000;
 
-/** Options that are known elsewhere and not here yet, as authors write them. */
-export const optionsNotYet = [
-  "concurrency",
-  "throttle",
-  "rateLimit",
-  "debounce",
-  "batchEvents",
-  "priority",
-  "singleton",
-  "cancelOn",
-] as const;
-
-export function refuseOption(option: (typeof optionsNotYet)[number]): never {
-  throw errors.OPTION_INVALID({ option, why: "it is not available in this version" });
-}
-
-/** `if` is the filter, whatever it was called where it came from. */
-export type TriggerFields =
-  | { readonly event: unknown; readonly if?: unknown }
-  | { readonly cron: unknown; readonly jitter?: unknown };
-
+/** Each is `{ event, if? }` or `{ cron, jitter?, missed? }`, whatever its fields were called where it came from. */
 export function readTriggers(triggers: readonly unknown[]): Trigger[] {
   if (triggers.length > triggersMax) {
     throw errors.OPTION_INVALID({ option: "triggers", why: `at most ${triggersMax} are allowed` });
@@ -39,23 +31,40 @@ export function readTriggers(triggers: readonly unknown[]): Trigger[] {
   const read = triggers.map(readTrigger);
   const seen = new Set<string>();
   for (const trigger of read) {
-    const name = JSON.stringify(trigger);
-    if (seen.has(name)) throw errors.OPTION_INVALID({ option: "triggers", why: `${name} stands there twice` });
+    const name = "cron" in trigger ? scheduleOf(trigger.cron) : JSON.stringify(trigger);
+    if (seen.has(name)) {
+      const shown = "cron" in trigger ? `cron "${trigger.cron}"` : name;
+      throw errors.OPTION_INVALID({ option: "triggers", why: `${shown} stands there twice` });
+    }
     seen.add(name);
   }
   return read;
+}
+
+/** The same for two spellings of one schedule, whatever else their triggers say: an instant is ticked once. */
+function scheduleOf(cron: string): string {
+  const { zone, fields } = parseCron(cron);
+  return `${zone ?? "UTC"} ${fields.toUpperCase()}`;
 }
 
 function readTrigger(given: unknown): Trigger {
   if (typeof given !== "object" || given === null) {
     throw errors.OPTION_INVALID({ option: "trigger", why: "it must be { event } or { cron }" });
   }
-  const trigger = given as TriggerFields;
-  if ("cron" in trigger) {
-    parseCron(trigger.cron as string);
-    throw errors.OPTION_INVALID({ option: "trigger", why: "cron triggers are not available in this version" });
+  const { cron, jitter, missed, event, if: filter } = given as Record<string, unknown>;
+  if (cron !== undefined) {
+    if (event !== undefined) {
+      throw errors.OPTION_INVALID({ option: "trigger", why: "it must be { event } or { cron }, one trigger for each" });
+    }
+    if (filter !== undefined) {
+      throw errors.OPTION_INVALID({ option: "trigger.if", why: "a cron trigger has no event to filter; remove it" });
+    }
+    return readCronTrigger(cron, jitter, missed);
   }
-  const { event, if: filter } = trigger;
+  for (const [field, value] of Object.entries({ jitter, missed })) {
+    if (value === undefined) continue;
+    throw errors.OPTION_INVALID({ option: `trigger.${field}`, why: "it must stand beside a cron, not an event" });
+  }
   if (typeof event !== "string" || event === "" || event.length > nameCharsMax) {
     throw errors.OPTION_INVALID({ option: "trigger.event", why: "it must be the name of an event" });
   }
@@ -68,9 +77,36 @@ function readTrigger(given: unknown): Trigger {
   return filter === undefined ? { event } : { event, if: readExpression(filter, "trigger.if") };
 }
 
+function readCronTrigger(cron: unknown, jitter: unknown, missed: unknown): CronTrigger {
+  parseCron(cron as string);
+  return {
+    cron: cron as string,
+    ...(jitter === undefined ? {} : { jitterMs: readJitter(jitter) }),
+    ...(missed === undefined ? {} : { missed: readMissed(missed) }),
+  };
+}
+
+function readJitter(value: unknown): number {
+  const option = "trigger.jitter";
+  const ms = parseDuration(value as string | number, option);
+  if (ms < jitterMsMin || ms > jitterMsMax) {
+    throw errors.OPTION_INVALID({ option, why: "it must be 1 second to 5 minutes" });
+  }
+  return ms;
+}
+
+function readMissed(value: unknown): MissedPolicy {
+  if (value === "skip" || value === "last") return { kind: value };
+  if (value === "all") return { kind: "all", max: missedDefault };
+  const max = typeof value === "object" && value !== null ? (value as { all?: unknown }).all : undefined;
+  if (typeof max === "number" && Number.isInteger(max) && max >= 1 && max <= missedMax) return { kind: "all", max };
+  const why = `it must be "skip", "last", "all" or { all: n } with n from 1 to ${missedMax}`;
+  throw errors.OPTION_INVALID({ option: "trigger.missed", why });
+}
+
 export function readExpression(value: unknown, option: string): string {
   if (typeof value !== "string") throw errors.OPTION_INVALID({ option, why: "it must be a CEL expression" });
-  compileExpression(value);
+  compileExpression(value, option);
   return value;
 }
 

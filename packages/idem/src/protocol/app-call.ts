@@ -16,7 +16,8 @@ export interface AppCall {
   readonly checkpoint: { readonly functionId: string; readonly queueItem: string } | null;
   /** The memo is not in the body and has to be fetched. */
   readonly isMemoApart: boolean;
-  readonly event: Readonly<Record<string, unknown>>;
+  /** One, or a batch; the first is the run's own. */
+  readonly events: readonly Readonly<Record<string, unknown>>[];
   readonly memo: AppMemo;
   /** What destination keys are made of; only an Idem server says it. */
   readonly destination: Destination | null;
@@ -38,11 +39,17 @@ export interface AppMemo {
 
 // A run has at most 1,000 steps here; a server that allows more is still read, an endless list is not.
 const stepsMax = 20_000;
+// A batch has at most 100 here.
+const eventsMax = 10_000;
 
 export function readAppCall(body: unknown, stepId: string): AppCall {
   if (!isObject(body)) throw wrong("it is not a call");
   const { event, steps, ctx } = body;
-  if (!isObject(event) || typeof event.name !== "string") throw wrong("it has no event");
+  if (!isEvent(event)) throw wrong("it has no event");
+  const events = Array.isArray(body.events) && body.events.length > 1 ? body.events : [event];
+  if (events.length > eventsMax || !events.every(isEvent)) {
+    throw wrong(`its events are not a list of at most ${eventsMax} events`);
+  }
   if (!isObject(ctx) || typeof ctx.run_id !== "string" || ctx.run_id === "") throw wrong("it names no run");
   const { fn_id: functionId, qi_id: queueItem } = ctx;
   return {
@@ -53,11 +60,13 @@ export function readAppCall(body: unknown, stepId: string): AppCall {
     planOnly: ctx.disable_immediate_execution === true,
     checkpoint: isText(functionId) && isText(queueItem) ? { functionId, queueItem } : null,
     isMemoApart: ctx.use_api === true || body.use_api === true,
-    event,
+    events,
     memo: readAppMemo(steps, isObject(ctx.stack) ? ctx.stack.stack : null),
     destination: readDestination(ctx.idem),
   };
 }
+
+const isEvent = (event: unknown): event is Record<string, unknown> => isObject(event) && typeof event.name === "string";
 
 /** `order` lists step ids as they were recorded; without it the order of the entries counts. */
 export function readAppMemo(steps: unknown, order: unknown): AppMemo {

@@ -1,5 +1,6 @@
 // How an app tells a server its functions (inngest-protocol §6.2, §6.4).
-import { defaultWindowMs, type FunctionConfig, type KeyConfig } from "../model/function-config.ts";
+import { defaultWindowMs, type FlowConfig, type FunctionConfig, type KeyConfig } from "../model/function-config.ts";
+import { writeFlow, writeTrigger } from "./wire-flow.ts";
 
 export interface FunctionToRegister {
   readonly fn: string;
@@ -11,11 +12,7 @@ export function writeFunction({ fn, config }: FunctionToRegister, url: string): 
   return {
     id: fn,
     name: config.name,
-    triggers: config.triggers.map((trigger) =>
-      "cron" in trigger
-        ? { cron: trigger.cron }
-        : { event: trigger.event, ...(trigger.if === undefined ? {} : { expression: trigger.if }) },
-    ),
+    triggers: config.triggers.map(writeTrigger),
     steps: {
       step: {
         id: "step",
@@ -26,7 +23,8 @@ export function writeFunction({ fn, config }: FunctionToRegister, url: string): 
       },
     },
     ...timeoutsOf(config),
-    ...(config.idempotency === null ? {} : keyOf(config.idempotency)),
+    ...(config.idempotency === null ? {} : keyOf(config.idempotency, config)),
+    ...writeFlow(config),
   };
 }
 
@@ -72,9 +70,17 @@ function timeoutsOf({ startTimeoutMs, finishTimeoutMs }: FunctionConfig): object
   };
 }
 
-/** Text where it is what the wire knows, a key for 24 hours; what an Idem server can do beyond that is said, not left out. */
-function keyOf({ key, windowMs, untilFinished, onFailure, onMissing }: KeyConfig): object {
-  const isPlain = windowMs === defaultWindowMs && !untilFinished && onFailure === "keep" && onMissing === "run";
+/**
+ * Text where it is what the wire knows, a key for 24 hours that replaces a rate limit; what an Idem server can do beyond that is
+ * said, not left out.
+ */
+function keyOf({ key, windowMs, untilFinished, onFailure, onMissing }: KeyConfig, { rateLimit }: FlowConfig): object {
+  const isPlain =
+    windowMs === defaultWindowMs &&
+    !untilFinished &&
+    onFailure === "keep" &&
+    onMissing === "run" &&
+    rateLimit === undefined;
   const window = untilFinished ? "until-finished" : windowMs;
   return { idempotency: isPlain ? key : { key, window, onFailure, onMissing } };
 }

@@ -3,8 +3,8 @@
 import { isLazy, type RecordedStep, statesOf } from "./memo-state.ts";
 
 export interface CallRequest {
-  /** JSON text of the event as user code sees it. */
-  readonly event: string;
+  /** JSON texts of the events as user code sees them: one, or a batch. */
+  readonly events: readonly string[];
   /** In the order they were recorded, which decides races. */
   readonly steps: readonly RecordedStep[];
   /** Edited inputs, JSON lists by step id. */
@@ -37,7 +37,8 @@ const bodyCharsMax = 4 * 1024 * 1024;
 
 export function writeCallRequest(call: CallRequest): string {
   const steps = statesOf(call.steps, call.inputs);
-  const isLarge = steps.length + call.event.length > bodyCharsMax;
+  const events = call.events.join(",");
+  const isLarge = steps.length + events.length > bodyCharsMax;
   const stack = call.steps.filter(({ kind }) => !isLazy(kind)).map(({ stepId }) => stepId);
   const aborted = new Set(call.steps.filter(({ kind }) => kind === "defer-abort").map(abortedDefer));
   const defers = call.steps.filter(({ kind }) => kind === "defer");
@@ -58,7 +59,7 @@ export function writeCallRequest(call: CallRequest): string {
     idem: call.destination,
   };
   const abortable = Object.fromEntries(defers.map(({ stepId }) => [stepId, { abortable: !aborted.has(stepId) }]));
-  return `{"event":${call.event},"events":[${call.event}],"steps":${isLarge ? "{}" : steps},"defers":${JSON.stringify(abortable)},"version":${call.version},"use_api":${isLarge},"ctx":${JSON.stringify(ctx)}}`;
+  return `{"event":${call.events[0]},"events":[${events}],"steps":${isLarge ? "{}" : steps},"defers":${JSON.stringify(abortable)},"version":${call.version},"use_api":${isLarge},"ctx":${JSON.stringify(ctx)}}`;
 }
 
 /**

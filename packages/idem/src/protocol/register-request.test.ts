@@ -21,6 +21,8 @@ const fn = (over: object = {}) => ({
   ...over,
 });
 
+const batch = { maxSize: 5, timeout: "1s" };
+
 const refusal = (make: () => unknown): IdemError => {
   try {
     make();
@@ -180,6 +182,15 @@ describe("a function that cannot be registered is named with the field and the r
     ["retries in words", { steps: step("a", { attempts: "3" }) }, "retries"],
     ["a broken key", { idempotency: "event.data.(" }, "event.data.("],
     ["an unreadable timeout", { timeouts: { finish: "soon" } }, "timeouts.finish"],
+    ["a limit that is none", { concurrency: [{ limit: -1 }] }, "concurrency[0].limit"],
+    ["three limits", { concurrency: Array.from({ length: 3 }, () => ({ limit: 1 })) }, "at most 2"],
+    ["six cancellations", { cancel: Array.from({ length: 6 }, () => ({ event: "a/c" })) }, "at most 5"],
+    ["a batch that can be cancelled", { batchEvents: batch, cancel: [{ event: "a/c" }] }, '"cancelOn"'],
+    ["a batch too large", { batchEvents: { maxSize: 500, timeout: "1s" } }, "2 to 100"],
+    ["a batch of ticks", { batchEvents: batch, triggers: [{ cron: "0 9 * * *" }] }, "only cron triggers"],
+    ["a key too long", { throttle: { limit: 1, period: "1s", key: "x".repeat(5_000) } }, "throttle.key"],
+    ["a broken match", { cancel: [{ event: "a/c", if: "event.data.my-id == async.data.my-id" }] }, "cancelOn[0].if"],
+    ["a jitter too long", { triggers: [{ cron: "0 9 * * *", jitter: "1h" }] }, "trigger.jitter"],
   ])("%s", (_, over, why) => {
     const error = refusal(() => readFunctions("shop", [fn({ id: "shop-fine" }), fn(over)]));
     expect(error.code).toBe("FUNCTION_INVALID");
@@ -189,33 +200,6 @@ describe("a function that cannot be registered is named with the field and the r
 
   test("two of one id", () => {
     expect(refusal(() => readFunctions("shop", [fn(), fn()])).message).toContain("two functions of that id");
-  });
-});
-
-describe("what this version does not have is refused by the name its author wrote, as for functions of this process", () => {
-  test.each([
-    ["concurrency", { concurrency: [{ limit: 5 }] }],
-    ["throttle", { throttle: { limit: 5, period: "30s" } }],
-    ["rateLimit", { rateLimit: { limit: 1, period: "1h" } }],
-    ["debounce", { debounce: { period: "5s" } }],
-    ["batchEvents", { batchEvents: { maxSize: 5, timeout: "1s" } }],
-    ["priority", { priority: { run: "event.data.p" } }],
-    ["singleton", { singleton: { mode: "skip" } }],
-    ["cancelOn", { cancel: [{ event: "order/cancelled" }] }],
-  ])("%s", (option, over) => {
-    const error = refusal(() => readFunctions("shop", [fn(over)]));
-    expect(error.code).toBe("FUNCTION_INVALID");
-    expect(error.message).toContain(`Option "${option}" is not usable: it is not available in this version`);
-  });
-
-  test("a cron", () => {
-    const error = refusal(() => readFunctions("shop", [fn({ triggers: [{ cron: "*/5 * * * *" }] })]));
-    expect(error.message).toContain("cron triggers are not available in this version");
-  });
-
-  test("but a rateLimit beside a key is taken: on this wire the key replaces it", () => {
-    const both = { idempotency: "event.data.id", rateLimit: { limit: 1, period: "1h" } };
-    expect(config(both).idempotency).toMatchObject({ key: "event.data.id" });
   });
 });
 

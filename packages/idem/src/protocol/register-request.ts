@@ -4,18 +4,16 @@ import { errors, IdemError } from "../model/errors.ts";
 import { type FunctionConfig, functionSlug, type Runtime } from "../model/function-config.ts";
 import {
   nameCharsMax,
-  optionsNotYet,
   readIdempotency,
   readName,
   readObject,
   readRetries,
   readTimeouts,
-  readTriggers,
-  refuseOption,
   retriesMax,
 } from "../model/function-options.ts";
 import { isJsonObject } from "../model/json.ts";
 import { canonicalAppUrl } from "./app-url.ts";
+import { readWireFlow, readWireTriggers } from "./wire-flow.ts";
 
 export interface RegisterRequest {
   readonly app: string;
@@ -85,15 +83,16 @@ function readFunction(app: string, given: unknown): RegisteredCode {
     throw wrong(`its id must be "${prefix}" and 1 to ${nameCharsMax} printable characters`);
   }
   try {
-    refuseNotYet(fields);
     const { retries, runtime } = readStep(fields.steps);
+    const triggers = readWireTriggers(fields.triggers);
     const config: FunctionConfig = {
       id,
       name: readName(fields.name) ?? id,
-      triggers: readTriggers(wireTriggers(fields.triggers)),
+      triggers,
       retries,
       idempotency: readIdempotency(fields.idempotency),
       ...readTimeouts(fields.timeouts),
+      ...readWireFlow(fields, triggers),
       runtime,
     };
     return { fn: slug as string, config };
@@ -109,29 +108,6 @@ function withoutNulls(value: unknown): unknown {
   if (!isJsonObject(value)) return value;
   const present = Object.entries(value).filter(([, item]) => item !== null);
   return Object.fromEntries(present.map(([key, item]) => [key, withoutNulls(item)]));
-}
-
-/** Names on the wire that differ from what authors write. */
-const wireNames: Readonly<Record<string, string>> = { cancelOn: "cancel" };
-
-function refuseNotYet(fields: Record<string, unknown>): void {
-  for (const option of optionsNotYet) {
-    const value = fields[wireNames[option] ?? option];
-    if (value === undefined || (Array.isArray(value) && value.length === 0)) continue;
-    // Where both are given, the key is the limit (§6.4).
-    if (option === "rateLimit" && typeof fields.idempotency === "string") continue;
-    refuseOption(option);
-  }
-}
-
-function wireTriggers(triggers: unknown): unknown[] {
-  if (triggers === undefined) return [];
-  if (!Array.isArray(triggers)) throw errors.OPTION_INVALID({ option: "triggers", why: "it must be a list" });
-  return triggers.map((trigger) => {
-    if (!isJsonObject(trigger) || trigger.cron !== undefined) return trigger;
-    const { event, expression } = trigger;
-    return expression === undefined ? { event } : { event, if: expression };
-  });
 }
 
 /** The one step a function has on this wire: where its code is, and how often it is tried again. */

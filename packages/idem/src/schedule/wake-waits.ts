@@ -1,27 +1,54 @@
-// An event arrived for runs that wait: which of them does it wake? The store narrows by name and one equality,
-// this decides the rest.
+// An event arrived: which waiting runs does it wake, and which open ones does it cancel? The store narrows by name and one
+// equality, this decides the rest.
+import type { Event } from "../model/event.ts";
 import { type Expressions, evaluateFilter } from "../model/expression.ts";
 import { canonicalJson } from "../model/json.ts";
 import { valueAt } from "../model/path.ts";
+import type { CancelCandidate } from "../store/flow.ts";
 import type { WaitCandidate } from "../store/store.ts";
 
 /** What to look up for each path in use. A value that is missing equals nothing, so it is not looked up at all. */
 export function probesOf(payload: unknown, paths: readonly string[]): { path: string; value: string }[] {
   return paths.flatMap((path) => {
-    const value = path === "" ? null : valueAt(payload, path);
-    return value === null ? [] : [{ path, value: canonicalJson(value) }];
+    const value = path === "" ? "null" : canonicalJson(valueAt(payload, path));
+    return value === "null" ? [] : [{ path, value }];
   });
 }
+
+/** A run's own event, as its expressions see it. */
+export type PayloadOfRun = (candidate: { readonly event: Event }) => unknown;
 
 export function wokenBy(
   payload: unknown,
   candidates: readonly WaitCandidate[],
-  payloadOfRun: (candidate: WaitCandidate) => unknown,
+  payloadOfRun: PayloadOfRun,
   expressions: Expressions,
 ): WaitCandidate[] {
-  return candidates.filter((candidate) => {
-    if (candidate.rest === null) return true;
-    const scope = { event: payloadOfRun(candidate), async: payload };
-    return evaluateFilter(expressions.get(candidate.rest), scope).pass;
-  });
+  return candidates.filter((candidate) => restHolds(payload, candidate, payloadOfRun, expressions));
+}
+
+/** Runs by their id, each once, however many of its entries the event answers. */
+export function cancelledBy(
+  payload: unknown,
+  candidates: readonly CancelCandidate[],
+  payloadOfRun: PayloadOfRun,
+  expressions: Expressions,
+): string[] {
+  const runIds = new Set<string>();
+  for (const candidate of candidates) {
+    if (runIds.has(candidate.runId)) continue;
+    if (restHolds(payload, candidate, payloadOfRun, expressions)) runIds.add(candidate.runId);
+  }
+  return [...runIds];
+}
+
+function restHolds(
+  payload: unknown,
+  candidate: { readonly rest: string | null; readonly event: Event },
+  payloadOfRun: PayloadOfRun,
+  expressions: Expressions,
+): boolean {
+  if (candidate.rest === null) return true;
+  const scope = { event: payloadOfRun(candidate), async: payload };
+  return evaluateFilter(expressions.get(candidate.rest), scope).pass;
 }

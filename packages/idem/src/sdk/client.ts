@@ -221,7 +221,7 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
   /** Resolves once nothing runs and nothing is being delivered; sleeping runs do not count. */
   async idle(): Promise<void> {
     if (this.opening === null) return;
-    await (await this.opening).worker.idle();
+    await (await this.opening).idle();
   }
 
   /**

@@ -27,6 +27,68 @@ test("both forms define the same function", () => {
   expect(three).toMatchObject({ id: "fn", slug: "test-fn" });
 });
 
+const batch = { maxSize: 2, timeout: "1s" };
+
+test("limits, spacing, buffers, order and cancellation are part of the function's configuration", () => {
+  const { idem } = testIdem();
+  const fn = idem.createFunction(
+    {
+      id: "fn",
+      concurrency: [{ limit: 5 }, { limit: 1, key: "event.data.user", scope: "env" }],
+      throttle: { limit: 10, period: "1m", burst: 2 },
+      rateLimit: { limit: 100, period: "1h" },
+      debounce: { period: "5s", timeout: "1m", key: "event.data.user" },
+      priority: { run: "event.data.vip ? 60 : 0" },
+      singleton: { mode: "cancel", key: "event.data.user" },
+      cancelOn: [{ event: "user/deleted", match: "data.user", timeout: "1d" }],
+      idempotency: "event.data.id",
+      triggers: [{ event: "a/b" }, { cron: "TZ=Europe/Paris 0 9 * * 1", jitter: "10s", missed: { all: 3 } }],
+    },
+    async () => null,
+  );
+  expect(fn.code.config).toMatchObject({
+    triggers: [
+      { event: "a/b" },
+      { cron: "TZ=Europe/Paris 0 9 * * 1", jitterMs: 10_000, missed: { kind: "all", max: 3 } },
+    ],
+    concurrency: [
+      { limit: 5, key: null, scope: "fn" },
+      { limit: 1, key: "event.data.user", scope: "env" },
+    ],
+    throttle: { limit: 10, periodMs: 60_000, burst: 2, key: null },
+    rateLimit: { limit: 100, periodMs: 3_600_000, key: null },
+    debounce: { periodMs: 5_000, timeoutMs: 60_000, key: "event.data.user" },
+    priority: "event.data.vip ? 60 : 0",
+    singleton: { mode: "cancel", key: "event.data.user" },
+    cancelOn: [{ event: "user/deleted", if: "event.data.user == async.data.user", timeoutMs: 86_400_000 }],
+    idempotency: { key: "event.data.id" },
+  });
+});
+
+test("a plain function's configuration has no word about them", () => {
+  expect(Object.keys(define({ id: "fn" }).code.config)).toEqual([
+    "id",
+    "name",
+    "triggers",
+    "retries",
+    "idempotency",
+    "startTimeoutMs",
+    "finishTimeoutMs",
+  ]);
+});
+
+test("the companion for failures has none of the function's limits", () => {
+  const { idem } = testIdem();
+  idem.createFunction({ id: "fn", concurrency: 1, onFailure: () => null }, { cron: "0 9 * * *" }, async () => null);
+  const companion = (idem as any).codes.find((code: any) => code.isFailureHandler);
+  expect(companion.config).not.toHaveProperty("concurrency");
+});
+
+test("options that functions for Inngest carry and that mean nothing here are passed over", () => {
+  const carried = { description: "x", checkpointing: true, optimizeParallelism: true };
+  expect(define({ id: "fn", ...carried }).code.config).toEqual(define({ id: "fn" }).code.config);
+});
+
 describe("a function that cannot be registered is refused where it is defined, with the option that is wrong", () => {
   test.each([
     ["no options", undefined, "id"],
@@ -55,8 +117,12 @@ describe("a function that cannot be registered is refused where it is defined, w
     ["a backoff that is no function", { id: "fn", backoff: 5_000 }, "backoff"],
     ["an onFailure that is no function", { id: "fn", onFailure: "tell me" }, "onFailure"],
     ["middleware that is no list", { id: "fn", middleware: {} }, "middleware"],
-    ["a limit this version does not have", { id: "fn", concurrency: 5 }, "concurrency"],
-    ["a debounce this version does not have", { id: "fn", debounce: { period: "1m" } }, "debounce"],
+    ["a limit of nothing", { id: "fn", concurrency: 0 }, "concurrency"],
+    ["a limit without a period", { id: "fn", throttle: { limit: 1 } }, "throttle.period"],
+    ["a field that is not known", { id: "fn", debounce: { period: "1m", perod: "1m" } }, "debounce.perod"],
+    ["what cannot stand together", { id: "fn", batchEvents: batch, singleton: { mode: "skip" } }, "singleton"],
+    ["an option in other letters", { id: "fn", ratelimit: { limit: 1, period: "1h" } }, '"rateLimit"'],
+    ["an option with a line in it", { id: "fn", cancel_on: [{ event: "a/c" }] }, '"cancelOn"'],
   ])("%s", (_, options, named) => {
     const error = refusal(() => define(options as object));
     expect(error.code).toBe("FUNCTION_INVALID");
@@ -89,12 +155,14 @@ describe("a function that cannot be registered is refused where it is defined, w
     expect(error.code).toBe("FUNCTION_INVALID");
   });
 
-  test("a cron that cannot be read names its fault; one that can is not available yet", () => {
+  test("a cron that cannot be read names its fault", () => {
     const broken = refusal(() => define({ id: "fn" }, { cron: "every day" }));
     expect((broken.cause as IdemError).code).toBe("CRON_INVALID");
-    const fine = refusal(() => define({ id: "fn" }, { cron: "TZ=Europe/Paris 0 9 * * 1" }));
-    expect((fine.cause as IdemError).code).toBe("OPTION_INVALID");
-    expect(fine.message).toContain("cron triggers are not available in this version");
+  });
+
+  test("a batch of ticks", () => {
+    const error = refusal(() => define({ id: "fn", batchEvents: batch }, { cron: "0 9 * * *" }));
+    expect(error.message).toContain("only cron triggers");
   });
 });
 

@@ -5,16 +5,9 @@ import type { FunctionCode, Logger, Middleware } from "../execute/function-code.
 import type { Backoff } from "../execute/retry.ts";
 import type { StepTools } from "../execute/step-tools.ts";
 import { errors, IdemError } from "../model/errors.ts";
+import { readFlow } from "../model/flow-options.ts";
 import { type FunctionConfig, functionSlug } from "../model/function-config.ts";
-import {
-  optionsNotYet,
-  readIdempotency,
-  readName,
-  readRetries,
-  readTimeouts,
-  readTriggers,
-  refuseOption,
-} from "../model/function-options.ts";
+import { readIdempotency, readName, readRetries, readTimeouts, readTriggers } from "../model/function-options.ts";
 import type { DataOf, EventSchemas, ReceivedEvent } from "./event-types.ts";
 
 export interface IdempotencyOptions {
@@ -28,9 +21,88 @@ export interface IdempotencyOptions {
   readonly onMissing?: "run" | "reject";
 }
 
+export interface ConcurrencyOptions {
+  readonly limit: number;
+  /** CEL over `event`: one limit for each value. */
+  readonly key?: string;
+  /** Whose runs share the limit: this function's ("fn", unless told), or those of all functions of the environment or the store. */
+  readonly scope?: "fn" | "env" | "account";
+}
+
+export interface ThrottleOptions {
+  readonly limit: number;
+  /** "1s" to "7d". */
+  readonly period: string | number;
+  /** How many may begin at once: 1 unless told. */
+  readonly burst?: number;
+  /** CEL over `event`: spaced apart for each value. */
+  readonly key?: string;
+}
+
+export interface RateLimitOptions {
+  readonly limit: number;
+  /** "1s" to "24h". */
+  readonly period: string | number;
+  /** CEL over `event`: one limit for each value. */
+  readonly key?: string;
+}
+
+export interface DebounceOptions {
+  /** How long no further event may come: "1s" to "7d". */
+  readonly period: string | number;
+  /** The longest an event is held back, however many follow. */
+  readonly timeout?: string | number;
+  /** CEL over `event`: each value is waited for by itself. */
+  readonly key?: string;
+}
+
+export interface BatchOptions {
+  /** 2 to 100. */
+  readonly maxSize: number;
+  /** How long the first event waits for others: "1s" to "7d". */
+  readonly timeout: string | number;
+  /** CEL over `event`: one batch for each value. */
+  readonly key?: string;
+  /** CEL over `event`: where it is not true, the event starts a run of its own. */
+  readonly if?: string;
+}
+
+export interface SingletonOptions {
+  /** Whether the new event is skipped, or the run that is open is cancelled for it. */
+  readonly mode: "skip" | "cancel";
+  /** CEL over `event`: one open run for each value. */
+  readonly key?: string;
+}
+
+export interface CancelOnOptions {
+  readonly event: string;
+  /** CEL over `event` (the run's own) and `async` (the arriving one). */
+  readonly if?: string;
+  /** A path that must be equal in both events, such as "data.orderId". */
+  readonly match?: string;
+  /** How long after the run's creation the event counts. */
+  readonly timeout?: string | number;
+}
+
 export interface FunctionOptions {
   readonly id: string;
   readonly name?: string;
+  /** How many runs are at work at once; two limits at most. Sleeping and waiting runs do not count. */
+  readonly concurrency?: number | ConcurrencyOptions | readonly ConcurrencyOptions[];
+  /** Spaces the starts of runs; those too early wait in line. */
+  readonly throttle?: ThrottleOptions;
+  /** Starts no more runs than this; events beyond are kept, with a decision that says so. */
+  readonly rateLimit?: RateLimitOptions;
+  /** One run for the last of many events, once no more come. */
+  readonly debounce?: DebounceOptions;
+  /** One run for many events, in `events`. Not beside cancelOn, debounce, singleton or priority. */
+  readonly batchEvents?: BatchOptions;
+  /** CEL over `event`: seconds by which a run is put before others of its function, or behind them. */
+  readonly priority?: { readonly run: string };
+  /** At most one open run. */
+  readonly singleton?: SingletonOptions;
+  /** Events that cancel a run; five at most. */
+  readonly cancelOn?: readonly CancelOnOptions[];
   /** How often a step, or the code between steps, is tried again: 4 unless told, 0 to 20. */
   readonly retries?: number;
   readonly idempotency?: string | IdempotencyOptions;
@@ -42,7 +114,16 @@ export interface FunctionOptions {
   readonly middleware?: readonly Middleware[];
 }
 
-export type TriggerInput = { readonly event: string; readonly if?: string } | { readonly cron: string };
+export type TriggerInput = { readonly event: string; readonly if?: string } | CronInput;
+
+export interface CronInput {
+  /** Five fields, optionally after a zone: "TZ=Europe/Paris 0 9 * * 1". UTC unless told. */
+  readonly cron: string;
+  /** Puts each start off by up to this much: "1s" to "5m". */
+  readonly jitter?: string | number;
+  /** Which ticks that nobody was there for are started: "last" unless told; "all" means the newest 100. */
+  readonly missed?: "skip" | "last" | "all" | { readonly all: number };
+}
 
 export interface HandlerContext<Event> {
   readonly event: Event;
@@ -123,14 +204,16 @@ export function defineFunction(
   }
   if (typeof handler !== "function") throw wrong("it has no handler");
   try {
-    refuseUnknown(options);
+    refuseMisspelt(options);
+    const starts = readTriggers(triggers);
     const config: FunctionConfig = {
       id,
       name: readName(options.name) ?? id,
-      triggers: readTriggers(triggers),
+      triggers: starts,
       retries: readRetries(options.retries),
       idempotency: readIdempotency(options.idempotency),
       ...readTimeouts(options.timeouts),
+      ...readFlow(options, { triggers: starts }),
     };
     const code = {
       fn: functionSlug(app, id),
@@ -148,9 +231,34 @@ export function defineFunction(
   }
 }
 
-function refuseUnknown(options: object): void {
-  for (const option of optionsNotYet) {
-    if ((options as Record<string, unknown>)[option] !== undefined) refuseOption(option);
+const optionNames: readonly (keyof FunctionOptions | "triggers")[] = [
+  "id",
+  "name",
+  "triggers",
+  "retries",
+  "idempotency",
+  "timeouts",
+  "backoff",
+  "onFailure",
+  "middleware",
+  "concurrency",
+  "throttle",
+  "rateLimit",
+  "debounce",
+  "batchEvents",
+  "priority",
+  "singleton",
+  "cancelOn",
+];
+const plain = (name: string): string => name.toLowerCase().replace(/[_-]/g, "");
+const optionByPlainName = new Map<string, string>(optionNames.map((name) => [plain(name), name]));
+
+/** Functions written for Inngest carry options that mean nothing here; one that is only spelt otherwise would mean something. */
+function refuseMisspelt(options: object): void {
+  for (const [name, value] of Object.entries(options)) {
+    const meant = optionByPlainName.get(plain(name));
+    if (meant === undefined || meant === name || value === undefined) continue;
+    throw errors.OPTION_INVALID({ option: name, why: `it must be written "${meant}"` });
   }
 }
 

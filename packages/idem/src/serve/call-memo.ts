@@ -10,7 +10,8 @@ const worker = "the server";
 const failuresMax = 100;
 
 export function memoOf(call: AppCall, destination: Destination, now: number): RunMemo {
-  const { runId, event, memo, attempt } = call;
+  const { runId, events, memo, attempt } = call;
+  const carried = events.map((event) => eventOf(event, runId, now));
   const steps = memo.steps.map(
     ({ stepId, outcome }, i): Step => ({
       stepId,
@@ -57,7 +58,8 @@ export function memoOf(call: AppCall, destination: Destination, now: number): Ru
       endedAt: null,
       dueAt: null,
     },
-    event: eventOf(event, runId, now),
+    event: carried[0]!,
+    events: carried,
     steps,
     attempts: failures,
     waits: [],
@@ -65,7 +67,7 @@ export function memoOf(call: AppCall, destination: Destination, now: number): Ru
   };
 }
 
-function eventOf(event: AppCall["event"], runId: string, now: number): Event {
+function eventOf(event: AppCall["events"][number], runId: string, now: number): Event {
   const { id, name, data, ts, ...rest } = event;
   const eventId = typeof id === "string" && id !== "" ? id : runId;
   return {

@@ -282,4 +282,5 @@ const advanced = (steps: readonly NewStep[], leased: boolean, now: number): Adva
   leased,
   ingested: null,
   woken: [],
+  freed: false,
 });

@@ -73,7 +73,7 @@ test("how long the oldest due run has waited is shown while nobody can take it u
   const store = new MemoryStore(nodePlatform);
   const config = { id: "pay", name: "pay", triggers: [{ event: "order/paid" }], retries: 0, idempotency: null };
   const full = { ...config, startTimeoutMs: null, finishTimeoutMs: null };
-  const functions = [{ fn: "gone-pay", id: "pay", config: JSON.stringify(full) }];
+  const functions = [{ fn: "gone-pay", id: "pay", config: JSON.stringify(full), crons: [] }];
   await store.register({ env: "default", app: "gone", functions });
   const server = await testServer({}, { store });
   await server.ask("/e/any", post({ name: "order/paid" }));
@@ -142,7 +142,7 @@ test.each([
 test("every environment that has functions goes on after a restart, and a new one opens when it is asked for", async () => {
   const store = new MemoryStore(nodePlatform);
   const config = JSON.stringify({ id: "f", name: "f", triggers: [], retries: 0, idempotency: null });
-  await store.register({ env: "staging", app: "a", functions: [{ fn: "a-f", id: "f", config }] });
+  await store.register({ env: "staging", app: "a", functions: [{ fn: "a-f", id: "f", config, crons: [] }] });
   const server = await testServer({}, { store });
   expect([...server.world.engines.keys()].sort()).toEqual(["default", "staging"]);
   expect((await server.ask("/e/any", post({ name: "a/b" }, { "x-inngest-env": "feature/x" }))).status).toBe(200);

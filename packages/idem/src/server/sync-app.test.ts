@@ -123,7 +123,7 @@ describe("an app of the official SDK", () => {
     const inngest = new Inngest({ id: "shop", isDev: true, logger: silent });
     const functions = [
       inngest.createFunction({ id: "fine", triggers: [{ event: "a/b" }] }, async () => null),
-      inngest.createFunction({ id: "limited", triggers: [{ event: "a/b" }], concurrency: 5 }, async () => null),
+      inngest.createFunction({ id: "limited", triggers: [{ event: "a/b" }], concurrency: -5 }, async () => null),
     ];
     const url = `${await listen(serve({ client: inngest, functions }))}/api/inngest`;
     const error = await refusal(syncApp(made.world, "default", url));

@@ -1,11 +1,15 @@
 // The store's clock. It follows the wall clock but never goes backwards, and windows and leases do not believe a sudden step
 // forward: a wall clock set 25 hours ahead would otherwise close every 24-hour window and let yesterday's keys run again.
 // What was open when the clock was stepped lasts as long as it would have lasted without the step; what began after it never
-// noticed.
+// noticed. A wall clock that was set back does not stop this one, or every sleep and schedule would stand still for as long: it
+// goes on at half speed until the wall has caught up.
 import type { Instant } from "../model/claim.ts";
 
 // Above scheduling noise and ordinary clock slewing, far below any window.
 const believedStepMs = 5_000;
+
+// Fast enough that nothing stands still, slow enough that the wall catches up.
+const crawlSpeed = 0.5;
 
 // After such a step every living worker beats well within this; until then nobody is declared lost by a time that was not lived.
 const leaseGraceMs = 30_000;
@@ -26,6 +30,8 @@ export class StoreClock {
   private lastMono: number | null = null;
   private lastNow: number;
   private lastStamp = 0;
+  /** Since when the wall is behind. */
+  private crawledFrom: { readonly now: number; readonly mono: number } | null = null;
   /** What leases do not believe, and until when. */
   private graceMs = 0;
   private graceUntilMono = Number.NEGATIVE_INFINITY;
@@ -43,7 +49,7 @@ export class StoreClock {
   read(): Instant {
     const mono = this.source.monoMs();
     const before = this.lastNow;
-    const now = Math.max(before, Math.floor(this.source.wallMs()));
+    const now = Math.max(before, Math.floor(this.source.wallMs()), this.crawl(mono));
     const stepMs = this.lastMono === null ? 0 : now - before - (mono - this.lastMono);
     this.lastMono = mono;
     this.lastNow = now;
@@ -51,6 +57,16 @@ export class StoreClock {
     const { steps } = this;
     const windowNow = (takenAt: number) => steps.reduce((time, { at, ms }) => (takenAt < at ? time - ms : time), now);
     return { now, windowNow, leaseNow: mono < this.graceUntilMono ? now - this.graceMs : now };
+  }
+
+  /** Where the clock has got to by itself while the wall is behind it. */
+  private crawl(mono: number): number {
+    if (this.lastMono === null || this.source.wallMs() >= this.lastNow - believedStepMs) {
+      this.crawledFrom = null;
+      return 0;
+    }
+    this.crawledFrom ??= { now: this.lastNow, mono: this.lastMono };
+    return this.crawledFrom.now + Math.floor((mono - this.crawledFrom.mono) * crawlSpeed);
   }
 
   /** A number greater than every one before: the order in which outcomes, waits and events were recorded. */

@@ -9,10 +9,23 @@
 import type { Claim, ClaimAnswer } from "../model/claim.ts";
 import type { Decision, DecisionKind } from "../model/decision.ts";
 import type { Event } from "../model/event.ts";
+import type { LaneCaps } from "../model/lane.ts";
 import type { Outcome } from "../model/outcome.ts";
 import type { EndState, Run, RunState } from "../model/run.ts";
 import type { FailedAttempt, Step, StepKind } from "../model/step.ts";
 import type { NewWait, Wait } from "../model/wait.ts";
+import type {
+  CancelCandidate,
+  CancelledRun,
+  CronRow,
+  LaneUse,
+  LimitUse,
+  RedecideAnswer,
+  RedecideInput,
+  StartFlow,
+  Ticked,
+  TickInput,
+} from "./flow.ts";
 
 // ---------------------------------------------------------------------------------------------------- functions
 
@@ -48,7 +61,13 @@ export type PauseAnswer =
 export interface RegisterInput {
   readonly env: string;
   readonly app: string;
-  readonly functions: readonly { readonly fn: string; readonly id: string; readonly config: string }[];
+  readonly functions: readonly {
+    readonly fn: string;
+    readonly id: string;
+    readonly config: string;
+    /** Its schedules. One that is new here begins now; one that is no longer named is forgotten. */
+    readonly crons: readonly string[];
+  }[];
 }
 
 export type RegisterAnswer =
@@ -91,11 +110,13 @@ export interface StartPair {
   readonly leaseTo: string | null;
   /** Why the decision deserves a second look (a missing key, say); null for the ordinary case. */
   readonly reason: string | null;
+  /** Null for a function that may start as many runs as it likes, at once. */
+  readonly flow: StartFlow | null;
 }
 
 /** A decision that starts nothing. */
 export interface DecidedPair {
-  readonly kind: Exclude<DecisionKind, "started" | "duplicate-event" | "duplicate-key">;
+  readonly kind: Extract<DecisionKind, "filtered" | "paused" | "held" | "dropped" | "missed">;
   readonly event: number;
   readonly fn: string;
   readonly reason: string;
@@ -131,6 +152,10 @@ export interface Ingested {
   readonly leased: readonly LeasedJob[];
   /** Whether due jobs were left for a lease. */
   readonly queued: boolean;
+  /** Runs cancelled to make room; each has an announce job, so that others hear of its end. */
+  readonly cancelled: readonly CancelledRun[];
+  /** The earliest instant at which a buffer made or moved here is due; null when there is none. */
+  readonly dueAt: number | null;
 }
 
 /** Functions changed since the pairs were decided: nothing was stored; decide again with the same ids. */
@@ -145,6 +170,8 @@ export interface StaleRegistration {
 export interface RunMemo {
   readonly run: Run;
   readonly event: Event;
+  /** All events it carries, `event` first: more than one only in a batch. */
+  readonly events: readonly Event[];
   readonly steps: readonly Step[];
   readonly attempts: readonly FailedAttempt[];
   readonly waits: readonly Wait[];
@@ -161,19 +188,23 @@ export type LeasedJob =
       readonly lostWorkers: number;
       readonly memo: RunMemo;
     }
-  | { readonly kind: "deliver"; readonly jobId: string; readonly fence: number; readonly event: Event };
+  | { readonly kind: "deliver"; readonly jobId: string; readonly fence: number; readonly event: Event }
+  /** A run the store itself cancelled: its end is to be told to others. */
+  | { readonly kind: "announce"; readonly jobId: string; readonly fence: number; readonly memo: RunMemo };
 
 export interface LeaseInput {
   readonly env: string;
   readonly worker: string;
   readonly functions: readonly string[];
+  /** What the functions that have limits allow, by function. */
+  readonly caps: Readonly<Record<string, LaneCaps>>;
   readonly max: number;
 }
 
 export interface LeaseAnswer {
   readonly now: number;
   readonly jobs: readonly LeasedJob[];
-  /** When the earliest timer of any function is due; null when there is none. */
+  /** When the earliest timer of any function is due, or a throttled start; null when there is none. */
   readonly nextDueAt: number | null;
 }
 
@@ -249,6 +280,8 @@ export interface Advanced {
   readonly ingested: Ingested | null;
   /** Runs that became due because this one ended. */
   readonly woken: readonly WokenRun[];
+  /** Whether a slot was given back that somebody in line may want. */
+  readonly freed: boolean;
 }
 
 export type AdvanceAnswer =
@@ -302,7 +335,12 @@ export interface CancelInput {
 }
 
 export type CancelAnswer =
-  | { readonly kind: "cancelled"; readonly woken: readonly WokenRun[]; readonly ingested: Ingested | null }
+  | {
+      readonly kind: "cancelled";
+      readonly woken: readonly WokenRun[];
+      readonly ingested: Ingested | null;
+      readonly freed: boolean;
+    }
   | { readonly kind: "already-ended"; readonly state: EndState }
   | StaleRegistration
   | { readonly kind: "unknown" };
@@ -313,6 +351,9 @@ export interface RerunInput {
   readonly newRunId: string;
   readonly rank: number;
   readonly leaseTo: string | null;
+  /** Limits and cancelling events hold for a rerun too; a rate limit, a singleton and buffers do not: a person asked. */
+  readonly lane: LaneUse | null;
+  readonly cancelOn: StartFlow["cancelOn"];
   /** Begin at this step: outcomes recorded before its own come along, it and all others run again. Absent: from the start. */
   readonly from?: {
     readonly stepId: string;
@@ -438,7 +479,7 @@ export interface StoreReads {
   duplicatesOfRun(env: string, runId: string, limit: number): Promise<readonly Decision[]>;
   claim(env: string, scope: string, key: string): Promise<Claim | null>;
   claims(env: string, filter: ClaimFilter): Promise<readonly Claim[]>;
-  /** Distinct equality paths in use by waits for this event name; empty when nobody waits. */
+  /** Distinct equality paths in use by waits and cancelling rules for this event name; empty when nobody waits. */
   waitPaths(env: string, eventName: string): Promise<readonly string[]>;
   /** Waits for the event that were registered before it was received and whose equality holds. */
   waitCandidates(
@@ -446,6 +487,15 @@ export interface StoreReads {
     eventId: string,
     probes: readonly { readonly path: string; readonly value: string }[],
   ): Promise<readonly WaitCandidate[]>;
+  /** Open runs that the event may cancel: created before it was received, and whose equality holds. */
+  cancelCandidates(
+    env: string,
+    eventId: string,
+    probes: readonly { readonly path: string; readonly value: string }[],
+  ): Promise<readonly CancelCandidate[]>;
+  crons(env: string): Promise<readonly CronRow[]>;
+  /** Slots in use or waited for, the most waited for first. */
+  limitUses(env: string, limit: number): Promise<readonly LimitUse[]>;
   counts(env: string): Promise<StoreCounts>;
   /** Since when the run that has waited longest could have been taken up; null when none is due. */
   oldestDue(env: string): Promise<number | null>;
@@ -511,6 +561,8 @@ export interface DecisionCursor {
 export interface DecisionPageFilter extends PageBounds {
   readonly fn?: string;
   readonly kinds?: readonly DecisionKind[];
+  /** Only those that somebody or something may still act on: held, paused, in a buffer. Found without reading history. */
+  readonly isPending?: true;
   readonly before?: DecisionCursor;
 }
 
@@ -559,6 +611,19 @@ export interface Store {
   ingest(input: IngestInput): Promise<Ingested | StaleRegistration>;
 
   /**
+   * Decides a pending event again: a held or paused one is released, or dropped. Promise: only while it is still pending, in one
+   * commit with the run it starts. Repeat: `not-pending`, or the same run when the answer was lost.
+   */
+  redecide(input: RedecideInput): Promise<RedecideAnswer>;
+
+  /**
+   * Ticks of schedules. Promise: each instant of a schedule is decided at most once, whoever asks and whatever the clock did;
+   * its event, decision and run are one commit. Repeat: a tick that is decided is not new.
+   */
+  tick(input: TickInput): Promise<Ticked | StaleRegistration>;
+
+  /**
+   * Promise: no limit is ever exceeded, and lanes that wait for one take turns. Buffers that are due become runs first.
    * Promise: due jobs nobody else holds, never before their time, never of a function not listed; waits whose time is over
    * are recorded as outcomes before the memo is read. Repeat: leases other jobs; an unknown answer ends with the worker.
    */

@@ -23,7 +23,9 @@ export const readRunActions: Route = route("actions", (memo) =>
   ),
 );
 
-export const readRunEvents: Route = route("batch", (memo) => `[${JSON.stringify({ user: {}, ...payloadOf(memo) })}]`);
+export const readRunEvents: Route = route("batch", (memo) =>
+  JSON.stringify(memo.events.map((event) => ({ user: {}, ...payloadOf({ event }) }))),
+);
 
 async function memoOf({ env, params }: RouteRequest, world: World): Promise<RunMemo> {
   const { store } = await world.engine(env);

@@ -194,7 +194,7 @@ describe.each(stores)("/v1 on %s", (store) => {
       startTimeoutMs: null,
       finishTimeoutMs: null,
     };
-    const functions = [{ fn: "post-ship", id: "ship", config: JSON.stringify(config) }];
+    const functions = [{ fn: "post-ship", id: "ship", config: JSON.stringify(config), crons: ["0 9 * * 1"] }];
     await world.store.register({ env: "default", app: "post", functions });
     const list = async (app: string) => (await world.ask(fetchAppFunctions, { params: { app } })).body.data;
     expect(await list("post")).toEqual([
@@ -218,7 +218,8 @@ describe.each(stores)("/v1/cancellations on %s", (store) => {
   async function asleep() {
     const world = await shop(store);
     // The functions of this world's engine belong to an app without a name; give the one that sleeps an owner.
-    const { functions } = await world.store.reads.functions("default");
+    const registered = await world.store.reads.functions("default");
+    const functions = registered.functions.map((each) => ({ ...each, crons: [] }));
     const remind = functions.find(({ fn }) => fn === "shop-remind")!;
     await world.store.register({ env: "default", app: "", functions: functions.filter((each) => each !== remind) });
     await world.store.register({ env: "default", app: "shop", functions: [remind] });

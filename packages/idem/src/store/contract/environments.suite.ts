@@ -9,6 +9,7 @@ import {
   newStep,
   type OpenStore,
   openWorld,
+  plainRerun,
   signalWait,
   startPair,
   value,
@@ -33,8 +34,12 @@ export function environmentsSuite(open: OpenStore): void {
 
     test("functions and registrations are an environment's own", async () => {
       const { store } = await openWorld(open);
-      await store.register({ env, app: "a", functions: [{ fn: "x", id: "x", config: "{}" }] });
-      const answer = await store.register({ env: other, app: "b", functions: [{ fn: "x", id: "x", config: "{}" }] });
+      await store.register({ env, app: "a", functions: [{ fn: "x", id: "x", config: "{}", crons: [] }] });
+      const answer = await store.register({
+        env: other,
+        app: "b",
+        functions: [{ fn: "x", id: "x", config: "{}", crons: [] }],
+      });
       expect(answer).toEqual({ kind: "registered", registration: 1, changed: true });
       await store.register({ env, app: "a", functions: [] });
       expect(await store.reads.functions(other)).toMatchObject({ registration: 1, functions: [{ fn: "x", app: "b" }] });
@@ -43,7 +48,7 @@ export function environmentsSuite(open: OpenStore): void {
     test("those that have functions can be listed", async () => {
       const { store } = await openWorld(open);
       expect(await store.reads.environments()).toEqual([]);
-      const functions = [{ fn: "x", id: "x", config: "{}" }];
+      const functions = [{ fn: "x", id: "x", config: "{}", crons: [] }];
       for (const at of [other, env]) await store.register({ env: at, app: "a", functions });
       expect(await store.reads.environments()).toEqual([env, other].sort());
       await store.register({ env: other, app: "a", functions: [] });
@@ -66,7 +71,7 @@ export function environmentsSuite(open: OpenStore): void {
       const waits = [{ runId: "r1", stepId: "t" }];
       await store.resume({ env, jobId: "deliver:e2", fence: 1, waits, outcome: value(2) });
       await world.advance("r1", { steps: [newStep("u")], next: end("completed") });
-      await store.rerun({ env, runId: "r1", newRunId: "r2", rank: 0, leaseTo: null });
+      await store.rerun({ ...plainRerun, env, runId: "r1", newRunId: "r2", rank: 0, leaseTo: null });
       await world.lease("w2");
       await store.cancel({ env, runId: "r2", result: "null", releaseKey: true, ingest: null });
       await world.releaseByHand('"k"');

@@ -93,7 +93,7 @@ export function eventsSuite(open: OpenStore): void {
 
     test("pairs decided with an old registration are refused and nothing is stored", async () => {
       const world = await openWorld(open);
-      await world.store.register({ env, app: "shop", functions: [{ fn, id: "bill", config: "{}" }] });
+      await world.store.register({ env, app: "shop", functions: [{ fn, id: "bill", config: "{}", crons: [] }] });
       const rows = await world.rows();
       const input = { env, events: [newEvent("e1", { callerId: "id" })], pairs: [startPair("r1", { key: "1" })] };
       const stale = await world.store.ingest({ ...input, registration: 0, leaseTo: null });
@@ -106,7 +106,7 @@ export function eventsSuite(open: OpenStore): void {
 
     test("a repeated call is told who executes its runs, although functions were registered since", async () => {
       const world = await openWorld(open);
-      await world.store.register({ env, app: "shop", functions: [{ fn, id: "bill", config: "{}" }] });
+      await world.store.register({ env, app: "shop", functions: [{ fn, id: "bill", config: "{}", crons: [] }] });
       await world.store.heartbeat("w1", 60_000);
       const input = {
         env,
@@ -116,7 +116,11 @@ export function eventsSuite(open: OpenStore): void {
         leaseTo: "w1",
       };
       expect(await world.store.ingest(input)).toMatchObject({ kind: "ingested", leased: [{ jobId: "r1" }] });
-      await world.store.register({ env, app: "shop", functions: [{ fn, id: "bill", config: '{"retries":1}' }] });
+      await world.store.register({
+        env,
+        app: "shop",
+        functions: [{ fn, id: "bill", config: '{"retries":1}', crons: [] }],
+      });
       expect(await world.store.ingest(input)).toMatchObject({
         kind: "ingested",
         decisions: [{ kind: "started", runId: "r1" }],
@@ -375,6 +379,7 @@ export function eventsSuite(open: OpenStore): void {
       expect(memo).toEqual({
         run: await world.run("r1"),
         event: await world.store.reads.event(env, "e1"),
+        events: [await world.store.reads.event(env, "e1")],
         steps: [],
         attempts: [],
         waits: [],

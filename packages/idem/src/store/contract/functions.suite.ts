@@ -6,7 +6,7 @@ import { end, env, everyWrite, fn, newEvent, type OpenStore, openWorld, startPai
 const shop = (...ids: string[]): RegisterInput => ({
   env,
   app: "shop",
-  functions: ids.map((id) => ({ fn: `shop-${id}`, id, config: `{"id":"${id}"}` })),
+  functions: ids.map((id) => ({ fn: `shop-${id}`, id, config: `{"id":"${id}"}`, crons: [] })),
 });
 
 export function functionsSuite(open: OpenStore): void {
@@ -34,7 +34,7 @@ export function functionsSuite(open: OpenStore): void {
       expect(await store.register(shop("b", "a"))).toEqual({ kind: "registered", registration: 1, changed: false });
       const changed = {
         ...shop("a", "b"),
-        functions: [{ fn: "shop-a", id: "a", config: "{}" }, shop("b").functions[0]!],
+        functions: [{ fn: "shop-a", id: "a", config: "{}", crons: [] }, shop("b").functions[0]!],
       };
       expect(await store.register(changed)).toEqual({ kind: "registered", registration: 2, changed: true });
       expect(await store.register(shop())).toEqual({ kind: "registered", registration: 3, changed: true });
@@ -53,7 +53,7 @@ export function functionsSuite(open: OpenStore): void {
     test("an app leaves the functions of other apps alone", async () => {
       const { store } = await openWorld(open);
       await store.register(shop("a"));
-      await store.register({ env, app: "post", functions: [{ fn: "post-a", id: "a", config: "{}" }] });
+      await store.register({ env, app: "post", functions: [{ fn: "post-a", id: "a", config: "{}", crons: [] }] });
       await store.register(shop());
       expect((await store.reads.functions(env)).functions.map(({ fn }) => fn)).toEqual(["post-a"]);
     });
@@ -65,8 +65,8 @@ export function functionsSuite(open: OpenStore): void {
         env,
         app: "shop-mail",
         functions: [
-          { fn: "shop-mail-b", id: "b", config: "{}" },
-          { fn: "shop-mail-a", id: "a", config: "{}" },
+          { fn: "shop-mail-b", id: "b", config: "{}", crons: [] },
+          { fn: "shop-mail-a", id: "a", config: "{}", crons: [] },
         ],
       });
       expect(answer).toEqual({ kind: "taken", fn: "shop-mail-a", app: "shop" });
@@ -105,7 +105,7 @@ export function functionsSuite(open: OpenStore): void {
 
       test("open runs of a paused function are leased and go on", async () => {
         const world = await openWorld(open);
-        await world.store.register({ env, app: "shop", functions: [{ fn, id: "bill", config: "{}" }] });
+        await world.store.register({ env, app: "shop", functions: [{ fn, id: "bill", config: "{}", crons: [] }] });
         await world.start("r1");
         await pause(world.store, true, fn);
         expect((await world.lease()).jobs).toHaveLength(1);
@@ -118,7 +118,7 @@ export function functionsSuite(open: OpenStore): void {
         await store.register(shop("a"));
         await pause(store, true);
         const at = clock.wallMs();
-        await store.register({ ...shop("a"), functions: [{ fn: "shop-a", id: "a", config: "{}" }] });
+        await store.register({ ...shop("a"), functions: [{ fn: "shop-a", id: "a", config: "{}", crons: [] }] });
         expect(await pausedAt(store)).toEqual([at]);
         await store.register(shop());
         expect(await pause(store, false)).toEqual({ kind: "unknown" });

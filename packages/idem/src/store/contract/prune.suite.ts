@@ -11,6 +11,7 @@ import {
   newStep,
   type OpenStore,
   openWorld,
+  plainRerun,
   timeWait,
   type World,
 } from "./world.ts";
@@ -59,7 +60,7 @@ export function pruneSuite(open: OpenStore): void {
     test("an ended run with an open rerun is kept together with its event", async () => {
       const world = await openWorld(open);
       await endedRun(world, "r1");
-      await world.store.rerun({ env, runId: "r1", newRunId: "r2", rank: 0, leaseTo: null });
+      await world.store.rerun({ ...plainRerun, env, runId: "r1", newRunId: "r2", rank: 0, leaseTo: null });
       world.clock.advance(dayMs);
       expect(await prune(world)).toMatchObject({ deleted: { runs: 0 }, kept: 1 });
       expect(await runIds(world)).toEqual(["r1", "r2"]);

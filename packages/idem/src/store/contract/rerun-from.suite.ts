@@ -1,11 +1,22 @@
 // A rerun may begin at a step: what was recorded before it comes along, and a person may edit what the step is given.
 import { describe, expect, test } from "vitest";
-import { end, env, everyWrite, newAttempt, newStep, type OpenStore, openWorld, value, type World } from "./world.ts";
+import {
+  end,
+  env,
+  everyWrite,
+  newAttempt,
+  newStep,
+  type OpenStore,
+  openWorld,
+  plainRerun,
+  value,
+  type World,
+} from "./world.ts";
 
 const from = (stepId: string, input: string | null = null) => ({ stepId, name: `name of ${stepId}`, input });
 
 const rerun = (world: World, runId: string, newRunId: string, over: object, leaseTo: string | null = null) =>
-  world.store.rerun({ env, runId, newRunId, rank: 0, leaseTo, ...over });
+  world.store.rerun({ ...plainRerun, env, runId, newRunId, rank: 0, leaseTo, ...over });
 
 /** A run that recorded a, b and c, in that order, and failed. */
 async function startRecorded(world: World): Promise<void> {

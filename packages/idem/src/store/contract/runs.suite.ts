@@ -12,6 +12,7 @@ import {
   newStep,
   type OpenStore,
   openWorld,
+  plainRerun,
   runJob,
   runWait,
   signalWait,
@@ -25,7 +26,7 @@ const cancel = (world: World, runId = "r1", over: { releaseKey?: boolean } = {})
   world.store.cancel({ env, runId, result: '"cancelled"', releaseKey: false, ingest: null, ...over });
 
 const rerun = (world: World, runId: string, newRunId: string, leaseTo: string | null = null) =>
-  world.store.rerun({ env, runId, newRunId, rank: 0, leaseTo });
+  world.store.rerun({ ...plainRerun, env, runId, newRunId, rank: 0, leaseTo });
 
 /** A run `parent` that waits for `child`, which is born leased to `w1`. */
 async function invoke(world: World, over: Partial<Parameters<typeof startPair>[1]> = {}) {
@@ -185,7 +186,7 @@ export function runsSuite(open: OpenStore): void {
     test("a cancelled run has ended, and leaves no job and no wait", async () => {
       const world = await openWorld(open);
       await world.startWaiting("r1", [signalWait("s", "sig"), timeWait("t", world.clock.wallMs() + 10)]);
-      expect(await cancel(world)).toEqual({ kind: "cancelled", woken: [], ingested: null });
+      expect(await cancel(world)).toEqual({ kind: "cancelled", woken: [], ingested: null, freed: false });
       expect(await world.memo("r1")).toMatchObject({
         run: { state: "cancelled", result: '"cancelled"', endedAt: world.clock.wallMs(), dueAt: null },
         waits: [],
@@ -258,7 +259,7 @@ export function runsSuite(open: OpenStore): void {
     test("what cancelling sends is stored with it, and nothing when its registration is stale", async () => {
       const world = await openWorld(open);
       await world.start("r1");
-      await world.store.register({ env, app: "shop", functions: [{ fn, id: "bill", config: "{}" }] });
+      await world.store.register({ env, app: "shop", functions: [{ fn, id: "bill", config: "{}", crons: [] }] });
       const input = { env, runId: "r1", result: "null", releaseKey: false };
       const events = [newEvent("e2"), newEvent("e3", { name: "nobody/waits" })].map((event, n) => ({
         ...event,

@@ -118,7 +118,7 @@ export function stepsSuite(open: OpenStore): void {
     test("all of a patch or nothing: a stale registration of what it sends stores none of it", async () => {
       const world = await openWorld(open);
       await world.startLeased("r1");
-      await world.store.register({ env, app: "shop", functions: [{ fn, id: "bill", config: "{}" }] });
+      await world.store.register({ env, app: "shop", functions: [{ fn, id: "bill", config: "{}", crons: [] }] });
       const rows = await world.rows();
       const answer = await world.tryAdvance("r1", {
         steps: [newStep("s")],

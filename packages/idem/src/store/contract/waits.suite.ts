@@ -18,6 +18,7 @@ import {
   type OpenStore,
   openWorld,
   type Patch,
+  plainRerun,
   runJob,
   runWait,
   signalWait,
@@ -366,7 +367,7 @@ export function waitsSuite(open: OpenStore): void {
       const world = await openWorld(open);
       await world.startLeased("first", { key: '"k"' });
       await world.advance("first", { next: end("failed") });
-      await world.store.rerun({ env, runId: "first", newRunId: "second", rank: 0, leaseTo: "w1" });
+      await world.store.rerun({ ...plainRerun, env, runId: "first", newRunId: "second", rank: 0, leaseTo: "w1" });
       await world.startLeased("parent");
       await invoke(world, { key: '"k"' });
       expect((await world.memo("parent")).waits).toMatchObject([{ childRunId: "second" }]);
@@ -377,7 +378,7 @@ export function waitsSuite(open: OpenStore): void {
       await world.startLeased("parent");
       await invoke(world, { leaseTo: "w1" }, { waits: [], next: keepGoing });
       await world.advance("child", { next: end("failed") });
-      await world.store.rerun({ env, runId: "child", newRunId: "again", rank: 0, leaseTo: null });
+      await world.store.rerun({ ...plainRerun, env, runId: "child", newRunId: "again", rank: 0, leaseTo: null });
       await invoke(world, { leaseTo: "w1" });
       expect((await world.memo("parent")).waits).toMatchObject([{ childRunId: "again" }]);
     });
@@ -385,7 +386,7 @@ export function waitsSuite(open: OpenStore): void {
     test("an invoked run that was refused gives the refusal at once", async () => {
       const world = await openWorld(open);
       await world.startLeased("parent");
-      const ingest = { registration: null, events: [newEvent("invoke")], pairs: [decidedPair({ kind: "paused" })] };
+      const ingest = { registration: null, events: [newEvent("invoke")], pairs: [decidedPair()] };
       expect(await invoke(world, {}, { ingest })).toMatchObject({
         leased: true,
         news: [{ stepId: "s", outcome: failure("refused") }],

@@ -1,10 +1,13 @@
 // The world a contract test builds: one store, a clock that moves only when told, and rows with ordinary contents, so that a
 // test says only what it is about.
 import { expect, onTestFinished, test } from "vitest";
+import type { Decision } from "../../model/decision.ts";
+import { laneText, type ThrottleRule } from "../../model/lane.ts";
 import type { Outcome } from "../../model/outcome.ts";
 import type { EndState } from "../../model/run.ts";
 import type { NewWait } from "../../model/wait.ts";
 import { dayMs } from "../../model/window.ts";
+import type { LaneUse, StartFlow, Tick } from "../flow.ts";
 import type {
   AdvanceAnswer,
   Advanced,
@@ -13,7 +16,9 @@ import type {
   EndRun,
   Ingested,
   IngestInput,
+  LeaseAnswer,
   LeasedJob,
+  LeaseInput,
   NewEvent,
   NewFailedAttempt,
   NewPair,
@@ -68,8 +73,43 @@ export const startPair = (runId: string, over: Partial<StartPair> = {}): StartPa
   dueAt: null,
   leaseTo: null,
   reason: null,
+  flow: null,
   ...over,
 });
+
+/** Nothing in its way: what a test names is added. */
+export const startFlow = (over: Partial<StartFlow> = {}): StartFlow => ({
+  buffer: null,
+  rateLimit: null,
+  singleton: null,
+  lane: null,
+  cancelOn: [],
+  startWithinMs: null,
+  ...over,
+});
+
+/** A lane that takes these slots, each with its cap. */
+export const laneOf = (
+  slots: Readonly<Record<string, number>>,
+  over: { readonly fn?: string; readonly throttle?: readonly [string, ThrottleRule] } = {},
+): LaneUse => {
+  const [throttle, rule] = over.throttle ?? [null, null];
+  return {
+    name: laneText({ fn: over.fn ?? fn, slots: Object.keys(slots), throttle }),
+    caps: { slots: Object.values(slots), throttle: rule },
+  };
+};
+
+export const newTick = (cron: string, tickAt: number, over: Partial<StartPair> = {}): Tick => ({
+  fn: over.fn ?? fn,
+  cron,
+  tickAt,
+  event: newEvent(`tick of ${over.fn ?? fn} at ${tickAt}`, { name: "idem/scheduled.timer" }),
+  pair: startPair(`run of ${cron} at ${tickAt}`, over),
+});
+
+/** What a rerun of a function without limits is asked with. */
+export const plainRerun = { lane: null, cancelOn: [] };
 
 export const decidedPair = (over: Partial<DecidedPair> = {}): DecidedPair => ({
   kind: "filtered",
@@ -217,8 +257,22 @@ export class World {
     expect(leased).toBe(false);
   }
 
-  async lease(worker = "w1", over: { functions?: string[]; max?: number; env?: string } = {}) {
-    return this.store.lease({ env, worker, functions: [fn], max: 100, ...over });
+  async lease(worker = "w1", over: Partial<LeaseInput> = {}): Promise<LeaseAnswer> {
+    return this.store.lease({ env, worker, functions: [fn], caps: {}, max: 100, ...over });
+  }
+
+  /** What became of an event for a function, by now. */
+  async decision(eventId: string, of = fn): Promise<Decision> {
+    const decisions = await this.store.reads.decisionsOfEvent(env, eventId);
+    const found = decisions.find((decision) => decision.fn === of);
+    if (found === undefined) throw new Error(`event ${eventId} has no decision for ${of}`);
+    return found;
+  }
+
+  /** Registers functions of one app by their names. */
+  register(functions: Readonly<Record<string, readonly string[]>>) {
+    const given = Object.entries(functions).map(([name, crons]) => ({ fn: name, id: name, config: "{}", crons }));
+    return this.store.register({ env, app: "shop", functions: given });
   }
 
   async run(runId: string) {
@@ -261,6 +315,8 @@ export class World {
       memos: await Promise.all(runs.map((run) => reads.runMemo(of, run.id))),
       claims: await reads.claims(of, { limit }),
       counts: await reads.counts(of),
+      crons: await reads.crons(of),
+      limits: await reads.limitUses(of, limit),
     };
     return JSON.parse(JSON.stringify(rows, (name, part) => (name === "stamp" ? undefined : part)));
   }

@@ -1,13 +1,15 @@
 // A run begins to wait. What is already decided is recorded at once instead: a signal that is taken, a child that has ended,
 // a child that was refused.
+import { type Decision, isPending } from "../../model/decision.ts";
 import type { Outcome } from "../../model/outcome.ts";
 import type { NewWait } from "../../model/wait.ts";
 import type { NestedIngest } from "../store.ts";
-import { newestRerun } from "./create-run.ts";
+import { endOutcome } from "./end-run.ts";
 import { replaceWait } from "./end-wait.ts";
+import { answeringRun, standIn } from "./record-decision.ts";
 import { copyOutcome, findStep, recordStep } from "./record-step.ts";
 import { runOf } from "./show.ts";
-import type { Moment, RunRow, Tables, WaitRow } from "./tables.ts";
+import type { Moment, Tables, WaitRow } from "./tables.ts";
 
 /** Answers how many were decided at once. A wait already there, or already over, stays as it is. */
 export function addWaits(
@@ -73,24 +75,20 @@ function addWait(
       return begin({ signal: wait.signal });
     }
     case "run": {
-      const childRunId = startedBy(tables, nested, wait.pair);
+      const decision = decisionOf(tables, nested, wait.pair);
+      if (decision === undefined) return wait.onRefused;
+      // No run yet: whatever decides the event again says what is waited for.
+      if (isPending(decision)) return begin({ childRunId: standIn(decision.eventId, decision.fn) });
+      const childRunId = answeringRun(tables, decision);
       if (childRunId === null) return wait.onRefused;
       return endOutcome(runOf(tables, childRunId)) ?? begin({ childRunId });
     }
   }
 }
 
-/** The run that answers for a pair of the same patch: started by it, or the first of its key or event. */
-function startedBy(tables: Tables, nested: NestedIngest | null, index: number): string | null {
+/** What became of a pair of the same patch. */
+function decisionOf(tables: Tables, nested: NestedIngest | null, index: number): Decision | undefined {
   const pair = nested?.pairs[index];
   const event = pair === undefined ? undefined : nested?.events[pair.event];
-  const decisions = event === undefined ? [] : (tables.decisions.get(event.id) ?? []);
-  const runId = decisions.find(({ fn }) => fn === pair?.fn)?.runId ?? null;
-  return runId === null ? null : newestRerun(tables, runId);
-}
-
-/** What waiting for this run gives; null while it is open. */
-export function endOutcome(run: RunRow): Outcome | null {
-  if (run.endState === null) return null;
-  return { kind: run.endState === "completed" ? "value" : "error", json: run.result ?? "null" };
+  return pair === undefined || event === undefined ? undefined : tables.decision(event.id, pair.fn);
 }

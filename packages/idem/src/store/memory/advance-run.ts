@@ -6,8 +6,10 @@ import { addWaits } from "./add-waits.ts";
 import { endRun } from "./end-run.ts";
 import { expireWaits } from "./end-wait.ts";
 import { staleRegistration, storeEvents } from "./ingest.ts";
+import { isWanted } from "./lanes.ts";
 import { findStep, lastStamp, recordAttempt, recordStep } from "./record-step.ts";
-import { type JobRow, type Moment, never, type RunRow, type Tables } from "./tables.ts";
+import { runOf } from "./show.ts";
+import { type JobRow, type Moment, never, type RunJob, type RunRow, type Tables } from "./tables.ts";
 
 export function advanceRun(tables: Tables, at: Moment, input: AdvanceInput): AdvanceAnswer {
   const run = tables.runs.get(input.runId);
@@ -21,6 +23,9 @@ export function advanceRun(tables: Tables, at: Moment, input: AdvanceInput): Adv
   if (steps.some(({ recorded }) => recorded)) tables.jobs.put(job.id, { ...job, lostWorkers: 0 });
   for (const attempt of input.attempts) recordAttempt(tables, at, run.id, attempt, input.worker);
   const ingested = input.ingest === null ? null : storeEvents(tables, at, input.ingest, null);
+  // What it sent started another run of its own singleton key, which cancelled it.
+  const { endState } = runOf(tables, run.id);
+  if (endState !== null) return { kind: "ended", state: endState };
   const decidedCount = addWaits(tables, at, run.id, input.waits, input.ingest);
   return {
     kind: "advanced",
@@ -53,10 +58,11 @@ function answerEnded(tables: Tables, at: Moment, input: AdvanceInput, run: RunRo
     leased: false,
     ingested: null,
     woken: [],
+    freed: false,
   };
 }
 
-type GoneOn = Pick<Advanced, "seen" | "news" | "stamps" | "leased" | "woken">;
+type GoneOn = Pick<Advanced, "seen" | "news" | "stamps" | "leased" | "woken" | "freed">;
 
 function goOn(
   tables: Tables,
@@ -66,20 +72,23 @@ function goOn(
   decidedCount: number,
 ): GoneOn {
   const { runId, next } = input;
+  const { lane } = tables.jobs.get(runId) as RunJob;
   if (next.kind === "end") {
     const woken: WokenRun[] = endRun(tables, at, runId, { ...next, fence: input.fence });
-    return { seen: lastStamp(tables, runId), news: [], stamps: null, leased: false, woken };
+    const freed = isWanted(tables.database, at, lane);
+    return { seen: lastStamp(tables, runId), news: [], stamps: null, leased: false, woken, freed };
   }
   // Who did not look has seen no more than before: an outcome that arrived meanwhile must still be news to its next call,
   // or the run would suspend over it and sleep for ever.
   if (next.kind === "continue" && !next.collect && decidedCount === 0) {
-    return { seen: input.seen, news: [], stamps: null, leased: true, woken: [] };
+    return { seen: input.seen, news: [], stamps: null, leased: true, woken: [], freed: false };
   }
   if (next.kind === "suspend" || next.collect) expireWaits(tables, at, runId);
   const news = collectNews(tables, input);
   const leased = next.kind === "continue" || news.length > 0;
   if (!leased) suspend(tables, runId, next.dueAt);
-  return { seen: lastStamp(tables, runId), news, stamps, leased, woken: [] };
+  const freed = !leased && isWanted(tables.database, at, lane);
+  return { seen: lastStamp(tables, runId), news, stamps, leased, woken: [], freed };
 }
 
 /** What waits left behind. Steps of workers are no news: the caller's own it knows, those of earlier holders were in its memo. */

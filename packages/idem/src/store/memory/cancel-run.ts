@@ -2,6 +2,8 @@
 import type { CancelAnswer, CancelInput } from "../store.ts";
 import { endRun } from "./end-run.ts";
 import { staleRegistration, storeEvents } from "./ingest.ts";
+import { isWanted } from "./lanes.ts";
+import { runOf } from "./show.ts";
 import type { Moment, Tables } from "./tables.ts";
 
 export function cancelRun(tables: Tables, at: Moment, input: CancelInput): CancelAnswer {
@@ -11,7 +13,11 @@ export function cancelRun(tables: Tables, at: Moment, input: CancelInput): Cance
   const stale = staleRegistration(tables, input.ingest);
   if (stale !== null) return stale;
   const ingested = input.ingest === null ? null : storeEvents(tables, at, input.ingest, null);
+  // Gone when what it left behind started another run of its singleton key, which cancelled it first.
+  const job = tables.jobs.get(run.id);
   const { result, releaseKey } = input;
-  const woken = endRun(tables, at, run.id, { state: "cancelled", result, releaseKey, fence: null });
-  return { kind: "cancelled", woken, ingested };
+  const isEnded = runOf(tables, run.id).endState !== null;
+  const woken = isEnded ? [] : endRun(tables, at, run.id, { state: "cancelled", result, releaseKey, fence: null });
+  const lane = job?.kind === "run" && job.leasedBy !== null ? job.lane : null;
+  return { kind: "cancelled", woken, ingested, freed: isWanted(tables.database, at, lane) };
 }

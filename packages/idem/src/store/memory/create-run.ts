@@ -1,26 +1,33 @@
 // A run is created together with its job, which has its id: no open run without something that makes it move.
+import { laneOnceBegun, readLane } from "../../model/lane.ts";
 import type { Run } from "../../model/run.ts";
-import type { JobRow, Moment, RunJob, Tables } from "./tables.ts";
+import type { CancelRule, LaneUse } from "../flow.ts";
+import { countThrottled, mayBegin } from "./lanes.ts";
+import type { JobRow, Moment, RunJob, RunRow, Tables } from "./tables.ts";
 
 interface NewRun
   extends Pick<
-    Run,
-    "id" | "fn" | "eventId" | "key" | "subject" | "generation" | "previousRunId" | "rerunOf" | "rerunFrom"
-  > {
-  readonly inputs: Readonly<Record<string, string>>;
-  readonly rootRunId: string;
+      Run,
+      "id" | "fn" | "eventId" | "key" | "subject" | "generation" | "previousRunId" | "rerunOf" | "rerunFrom"
+    >,
+    Pick<RunRow, "inputs" | "events" | "keys" | "singleton" | "rootRunId"> {
   readonly rank: number;
   readonly dueAt: number | null;
   readonly leaseTo: string | null;
+  readonly lane: LaneUse | null;
+  readonly startBy: number | null;
+  readonly cancelOn: readonly CancelRule[];
 }
 
 export function createRun(tables: Tables, at: Moment, input: NewRun): RunJob {
-  const { rank, dueAt: notBefore, leaseTo, ...run } = input;
+  const { rank, dueAt: notBefore, leaseTo, lane, startBy, cancelOn, ...run } = input;
   if (tables.runs.has(run.id)) throw new Error(`Run id ${run.id} is already used; every run needs an id of its own`);
   const dueAt = notBefore !== null && notBefore > at.now ? notBefore : null;
-  const leasedBy = dueAt === null ? leaseTo : null;
+  const leasedBy = dueAt === null && (lane === null || mayBegin(tables, at, lane)) ? leaseTo : null;
+  const inLine = lane?.name ?? null;
   tables.runs.put(run.id, {
     ...run,
+    lane: inLine,
     newestRunId: run.id,
     endState: null,
     result: null,
@@ -29,6 +36,14 @@ export function createRun(tables: Tables, at: Moment, input: NewRun): RunJob {
     endedAt: null,
     endedFence: null,
   });
+  const rules = cancelOn.map(({ eventName, path, value, rest, lastsMs }) => ({
+    runId: run.id,
+    stamp: at.stamp(),
+    endsAt: lastsMs === null ? null : at.now + lastsMs,
+    ...{ eventName, path, value, rest, lastsMs },
+  }));
+  if (rules.length > 0) tables.cancelRules.put(run.id, rules);
+  if (lane !== null && leasedBy !== null) countThrottled(tables, at, readLane(lane.name), lane.caps);
   const job: RunJob = {
     id: run.id,
     kind: "run",
@@ -38,10 +53,15 @@ export function createRun(tables: Tables, at: Moment, input: NewRun): RunJob {
     fence: leasedBy === null ? 0 : 1,
     leasedBy,
     lostWorkers: 0,
+    lane: leasedBy === null ? inLine : onceBegun(inLine),
+    startBy: leasedBy === null ? startBy : null,
   };
   tables.jobs.put(job.id, job);
   return job;
 }
+
+export const onceBegun = (lane: string | null): string | null =>
+  lane === null ? null : laneOnceBegun(readLane(lane), lane);
 
 /** The job, if it is still as it was born: leased to this worker, never handed on. */
 export function bornLeased(tables: Tables, jobId: string, worker: string | null): JobRow | null {

@@ -4,10 +4,10 @@ import type { ResumeAnswer, ResumeInput, SignalAnswer, WokenRun } from "../store
 import { endWait } from "./end-wait.ts";
 import type { Moment, Tables } from "./tables.ts";
 
-/** Ends the deliver job together with the waits, so an event is delivered by whoever holds the job last, and once. */
+/** Ends the deliver or announce job together with the waits, so an event is delivered by whoever holds the job last, and once. */
 export function resumeWaits(tables: Tables, at: Moment, input: ResumeInput): ResumeAnswer {
   const job = tables.jobs.get(input.jobId);
-  if (job === undefined || job.kind !== "deliver" || job.fence !== input.fence) return { kind: "fenced" };
+  if (job === undefined || job.kind === "run" || job.fence !== input.fence) return { kind: "fenced" };
   const woken: WokenRun[] = [];
   for (const { runId, stepId } of input.waits) {
     const wait = tables.waitsOf(runId).find((row) => row.stepId === stepId);

@@ -1,22 +1,24 @@
 // Events become decisions and runs. The first event with a caller's id and the first run with a function key win; everyone
 // after is told who won. A duplicate event does nothing at all.
 // Repeat: an event already stored touches no claim and is answered from its stored decisions.
-import { askClaim, type Claim, eventScope, functionScope } from "../../model/claim.ts";
+import { askClaim, type Claim, eventScope } from "../../model/claim.ts";
 import type { Decision } from "../../model/decision.ts";
 import type {
   Ingested,
   IngestedEvent,
   IngestInput,
-  LeasedJob,
   NestedIngest,
   NewEvent,
   NewPair,
   StaleRegistration,
   StartPair,
 } from "../store.ts";
-import { bornLeased, createRun, newestRerun } from "./create-run.ts";
-import { showLeasedJob } from "./show.ts";
-import type { DeliverJob, EventRow, JobRow, Moment, Tables } from "./tables.ts";
+import { addToBuffer } from "./buffers.ts";
+import { bornLeased, newestRerun } from "./create-run.ts";
+import { Effects } from "./effects.ts";
+import { recordDecision } from "./record-decision.ts";
+import { decideStart } from "./start-run.ts";
+import type { DeliverJob, EventRow, Moment, Tables } from "./tables.ts";
 
 export function ingest(tables: Tables, at: Moment, input: IngestInput): Ingested | StaleRegistration {
   const stale = staleRegistration(tables, input);
@@ -42,37 +44,48 @@ export function storeEvents(
   for (const { event, fn } of input.pairs) {
     if (input.events[event] === undefined) throw new Error(`The pair of ${fn} names event ${event} of the call: none`);
   }
-  const events: IngestedEvent[] = [];
-  const decisions: Decision[] = [];
-  const leased: LeasedJob[] = [];
-  let queued = false;
+  const effects = new Effects();
+  const stored: string[] = [];
   input.events.forEach((event, index) => {
-    if (!tables.events.has(event.id)) {
-      if (event.ifAwaited === true && !isAwaited(tables, event.name)) return;
-      const pairs = input.pairs.filter((pair) => pair.event === index);
-      for (const job of storeEvent(tables, at, event, pairs, leaseTo)) {
-        if (job.leasedBy !== null) leased.push(showLeasedJob(tables, job));
-        else if (job.dueAt === null) queued = true;
-      }
+    const pairs = input.pairs.filter((pair) => pair.event === index);
+    if (tables.events.has(event.id)) {
+      findBornLeased(tables, effects, event.id, pairs, leaseTo);
     } else {
-      const pairs = input.pairs.filter((pair) => pair.event === index);
-      leased.push(...leasedAgain(tables, event.id, pairs, leaseTo));
+      if (event.ifAwaited === true && !isAwaited(tables, event.name)) return;
+      storeEvent(tables, at, effects, event, pairs, leaseTo);
     }
-    events.push(ingestedEvent(tables, event.id));
-    decisions.push(...(tables.decisions.get(event.id) ?? []));
+    stored.push(event.id);
   });
-  return { kind: "ingested", now: at.now, events, decisions, firsts: firstsOf(tables, decisions), leased, queued };
+  return answerFor(tables, at, effects, stored);
+}
+
+/** What is to be said of these events at the end of a commit. */
+export function answerFor(tables: Tables, at: Moment, effects: Effects, eventIds: readonly string[]): Ingested {
+  const decisions = eventIds.flatMap((id) => tables.decisions.get(id) ?? []);
+  return {
+    kind: "ingested",
+    events: eventIds.map((id) => ingestedEvent(tables, id)),
+    decisions,
+    firsts: firstsOf(tables, decisions),
+    ...effects.told(tables, at),
+  };
 }
 
 /** Who was to execute what may have been in an answer that was lost: as long as nothing came of it, it is said again. */
-function leasedAgain(tables: Tables, eventId: string, pairs: readonly NewPair[], leaseTo: string | null): LeasedJob[] {
+export function findBornLeased(
+  tables: Tables,
+  effects: Effects,
+  eventId: string,
+  pairs: readonly NewPair[],
+  leaseTo: string | null,
+): void {
   // A run with a later due time is not born leased.
   const runs = pairs.filter((pair) => pair.kind === "start" && pair.dueAt === null) as StartPair[];
   const born = [
     ...runs.map((pair) => bornLeased(tables, pair.runId, pair.leaseTo)),
     bornLeased(tables, `deliver:${eventId}`, leaseTo),
   ];
-  return born.flatMap((job) => (job === null ? [] : showLeasedJob(tables, job)));
+  for (const job of born) if (job !== null) effects.jobs.add(job.id);
 }
 
 function ingestedEvent(tables: Tables, id: string): IngestedEvent {
@@ -89,14 +102,17 @@ function firstsOf(tables: Tables, decisions: readonly Decision[]): Ingested["fir
   return [...firsts].map(([eventId, data]) => ({ eventId, data }));
 }
 
-/** Answers with the jobs it created. */
-function storeEvent(
+export function storeEvent(
   tables: Tables,
   at: Moment,
+  effects: Effects,
   event: NewEvent,
   pairs: readonly NewPair[],
   leaseTo: string | null,
-): JobRow[] {
+): void {
+  const twice = pairs.find(({ fn }, n) => pairs.some((other, m) => m > n && other.fn === fn));
+  if (twice !== undefined)
+    throw new Error(`Event ${event.id} has two pairs of ${twice.fn}; each has exactly one decision`);
   const asked = event.callerId === null ? null : askForCallerId(tables, at, event, event.callerId);
   const row: EventRow = {
     id: event.id,
@@ -111,20 +127,14 @@ function storeEvent(
     stamp: at.stamp(),
   };
   tables.events.put(row.id, row);
-  const decisions: Decision[] = [];
-  const jobs: JobRow[] = [];
   if (asked !== null && !asked.taken) {
-    decisions.push(...duplicateDecisions(tables, at, row, asked.claim, pairs));
-  } else {
-    for (const pair of pairs) {
-      const decided = decidePair(tables, at, row, pair, asked?.claim ?? null);
-      decisions.push(decided.decision);
-      if (decided.job !== null) jobs.push(decided.job);
+    for (const decision of duplicateDecisions(tables, at, row, asked.claim, pairs)) {
+      recordDecision(tables, at, effects, decision);
     }
-    if (isAwaited(tables, event.name)) jobs.push(createDeliverJob(tables, at, event.id, leaseTo));
+    return;
   }
-  putDecisions(tables, event.id, decisions);
-  return jobs;
+  for (const pair of pairs) decidePair(tables, at, effects, row, pair, asked?.claim ?? null);
+  if (isAwaited(tables, event.name)) effects.jobs.add(createDeliverJob(tables, at, event.id, leaseTo).id);
 }
 
 function askForCallerId(tables: Tables, at: Moment, event: NewEvent, callerId: string) {
@@ -179,76 +189,34 @@ function duplicateReason(event: EventRow, first: EventRow | undefined): string {
 function decidePair(
   tables: Tables,
   at: Moment,
+  effects: Effects,
   event: EventRow,
   pair: NewPair,
   eventClaim: Claim | null,
-): { decision: Decision; job: JobRow | null } {
-  const base = { eventId: event.id, fn: pair.fn, firstEventId: null, decidedAt: at.now };
+): void {
   if (pair.kind !== "start") {
-    const decision = { ...base, kind: pair.kind, reason: pair.reason, runId: null, key: null, windowEndsAt: null };
-    return { decision, job: null };
+    recordDecision(tables, at, effects, {
+      eventId: event.id,
+      fn: pair.fn,
+      kind: pair.kind,
+      reason: pair.reason,
+      runId: null,
+      key: null,
+      windowEndsAt: null,
+      firstEventId: null,
+      decidedAt: at.now,
+    });
+  } else if (pair.flow !== null && pair.flow.buffer !== null) {
+    addToBuffer(tables, at, effects, event, pair, pair.flow.buffer);
+  } else {
+    const { runId, leaseTo } = pair;
+    decideStart(tables, at, effects, { runId, leaseTo, isBatch: false, items: [{ event, pair, eventClaim }] });
   }
-  const before = pair.key === null ? null : tables.claim(functionScope(pair.fn), pair.key);
-  const asked = pair.key === null ? null : askForKey(tables, at, pair, pair.key, before);
-  if (asked !== null && !asked.taken) {
-    const { holder, endsAt } = asked.claim;
-    const decision: Decision = {
-      ...base,
-      kind: "duplicate-key",
-      reason: `key ${pair.key} is taken by run ${holder}`,
-      runId: newestRerun(tables, holder),
-      key: pair.key,
-      windowEndsAt: endsAt,
-      firstEventId: tables.runs.get(holder)?.eventId ?? null,
-    };
-    return { decision, job: null };
-  }
-  const claim = asked?.claim ?? eventClaim;
-  const job = createRun(tables, at, {
-    id: pair.runId,
-    fn: pair.fn,
-    eventId: event.id,
-    key: pair.key,
-    subject: pair.subject,
-    generation: claim?.generation ?? pair.generation,
-    previousRunId: before?.holder ?? null,
-    rerunOf: null,
-    rerunFrom: null,
-    inputs: {},
-    rootRunId: pair.runId,
-    rank: pair.rank,
-    dueAt: pair.dueAt,
-    leaseTo: pair.leaseTo,
-  });
-  const decision: Decision = {
-    ...base,
-    kind: "started",
-    reason: pair.reason,
-    runId: pair.runId,
-    key: pair.key,
-    windowEndsAt: claim?.endsAt ?? null,
-  };
-  return { decision, job };
-}
-
-function askForKey(tables: Tables, at: Moment, pair: StartPair, key: string, before: Claim | null) {
-  const ask = {
-    scope: functionScope(pair.fn),
-    key,
-    holder: pair.runId,
-    generation: pair.runId,
-    windowMs: pair.windowMs,
-    held: pair.hold,
-    fingerprint: null,
-    leaseMs: null,
-  };
-  const answer = askClaim(before, ask, at);
-  tables.putClaim(answer.claim);
-  return answer;
 }
 
 const isAwaited = (tables: Tables, eventName: string): boolean =>
-  tables.waits.all().some((waits) => waits.some((wait) => wait.eventName === eventName));
+  tables.waits.all().some((waits) => waits.some((wait) => wait.eventName === eventName)) ||
+  tables.cancelRules.all().some((rules) => rules.some((rule) => rule.eventName === eventName));
 
 function createDeliverJob(tables: Tables, at: Moment, eventId: string, leaseTo: string | null): DeliverJob {
   const job: DeliverJob = {
@@ -263,12 +231,4 @@ function createDeliverJob(tables: Tables, at: Moment, eventId: string, leaseTo: 
   };
   tables.jobs.put(job.id, job);
   return job;
-}
-
-function putDecisions(tables: Tables, eventId: string, decisions: readonly Decision[]): void {
-  const sorted = decisions.toSorted((a, b) => (a.fn < b.fn ? -1 : a.fn > b.fn ? 1 : 0));
-  const twice = sorted.find((decision, n) => decision.fn === sorted[n + 1]?.fn);
-  if (twice !== undefined)
-    throw new Error(`Event ${eventId} has two pairs of ${twice.fn}; each has exactly one decision`);
-  tables.decisions.put(eventId, sorted);
 }

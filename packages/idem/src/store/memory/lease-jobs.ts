@@ -1,27 +1,63 @@
-// Due jobs for a worker: none held by another, none before its time, none of a function the worker lacks.
+// Due jobs for a worker: none held by another, none before its time, none of a function the worker lacks, none beyond a limit.
 import type { LeaseAnswer, LeaseInput } from "../store.ts";
+import { flushDue } from "./buffers.ts";
+import { onceBegun } from "./create-run.ts";
 import { expireWaits } from "./end-wait.ts";
+import { isLaned, type LanedJob, slotUse } from "./lanes.ts";
+import { laneQueues, type Turns, takeTurns, throttleInstants } from "./lease-lanes.ts";
 import { runOf, showLeasedJob } from "./show.ts";
-import type { JobRow, Moment, Tables } from "./tables.ts";
+import { isDue, type JobRow, type Moment, type Tables } from "./tables.ts";
 
-export function leaseJobs(tables: Tables, at: Moment, input: LeaseInput): LeaseAnswer {
+export function leaseJobs(tables: Tables, at: Moment, input: LeaseInput, turns: Turns): LeaseAnswer {
+  const hasMoreToFlush = flushDue(tables, at);
   const functions = new Set(input.functions);
+  joinLanes(tables, at, functions);
   const unleased = tables.jobs.all().filter((job) => job.leasedBy === null);
-  const due = unleased.filter((job) => isDue(job, at) && (job.kind === "deliver" || functions.has(job.fn)));
-  const jobs = due
-    .sort(byTurn)
-    .slice(0, input.max)
-    .map((job) => {
-      const leased = { ...job, leasedBy: input.worker, dueAt: null, fence: job.fence + 1 };
-      tables.jobs.put(job.id, leased);
-      if (job.kind === "run") begin(tables, at, job.id);
-      return showLeasedJob(tables, leased);
-    });
-  const later = unleased.flatMap(({ dueAt }) => (dueAt !== null && dueAt > at.now ? dueAt : []));
-  return { now: at.now, jobs, nextDueAt: later.length === 0 ? null : later.reduce((a, b) => Math.min(a, b)) };
+  const due = unleased.filter((job) => isDue(job, at) && (job.kind !== "run" || functions.has(job.fn)));
+  const laned = due.flatMap((job) => (standsInLane(job, at) ? job : []));
+  const ready = due.filter((job) => !standsInLane(job, at)).sort(byTurn);
+
+  turns.keep(new Set(unleased.flatMap((job) => (standsInLane(job, at) ? job.lane : []))));
+  const use = slotUse(tables.database);
+  const queues = laneQueues(laned, input.caps);
+  const share = readyShare(input.max, ready.length, laned.length, turns);
+  const fromLanes = takeTurns(tables, at, turns, use, queues, input.max - share);
+  const taken = [...ready.slice(0, input.max - fromLanes.length), ...fromLanes];
+  const jobs = taken.map((job) => lease(tables, at, job, input.worker));
+
+  const later = [
+    ...unleased.flatMap(({ dueAt }) => dueAt ?? []),
+    ...unleased.flatMap((job) =>
+      standsInLane(job, at) && tables.jobs.get(job.id)?.leasedBy === null ? startByOf(job) : [],
+    ),
+    ...throttleInstants(tables, at, use, queues),
+    ...tables.buffers.all().map(({ dueAt }) => dueAt),
+  ].filter((instant) => instant > at.now);
+  const next = later.length === 0 ? null : later.reduce((a, b) => Math.min(a, b));
+  return { now: at.now, jobs, nextDueAt: hasMoreToFlush ? at.now : next };
 }
 
-export const isDue = (job: JobRow, at: Moment): boolean => job.dueAt === null || job.dueAt <= at.now;
+/** A run that wakes by its time stands in line like any other: since then, and for its turn. */
+function joinLanes(tables: Tables, at: Moment, functions: ReadonlySet<string>): void {
+  for (const job of tables.jobs.all()) {
+    if (job.leasedBy !== null || job.dueAt === null || !standsInLane(job, at) || !functions.has(job.fn)) continue;
+    tables.jobs.put(job.id, { ...job, dueAt: null, rank: job.dueAt });
+  }
+}
+
+const startByOf = ({ startBy }: LanedJob): number[] => (startBy === null ? [] : [startBy]);
+
+/** Once it should have begun long ago it is leased like a job without a lane, so that whoever gets it can end it. */
+const standsInLane = (job: JobRow, at: Moment): job is LanedJob =>
+  job.kind === "run" && isLaned(job) && isDue(job, at) && (job.startBy === null || job.startBy > at.now);
+
+/** How much is kept for jobs without a lane: at least half of it, and of what cannot be halved every other time. */
+function readyShare(max: number, readyCount: number, lanedCount: number, turns: Turns): number {
+  if (readyCount === 0 || lanedCount === 0) return Math.min(max, readyCount);
+  if (max % 2 === 1) turns.isForLanes = !turns.isForLanes;
+  const half = turns.isForLanes ? Math.floor(max / 2) : Math.ceil(max / 2);
+  return Math.min(half, readyCount);
+}
 
 /** Timers first, for they have waited already; then by rank. Ids settle what is equal. */
 function byTurn(a: JobRow, b: JobRow): number {
@@ -32,6 +68,20 @@ function byTurn(a: JobRow, b: JobRow): number {
 }
 
 const byId = (a: JobRow, b: JobRow): number => (a.id < b.id ? -1 : 1);
+
+function lease(tables: Tables, at: Moment, job: JobRow, worker: string) {
+  const held = { leasedBy: worker, dueAt: null, fence: job.fence + 1 };
+  if (job.kind !== "run") {
+    const leased = { ...job, ...held };
+    tables.jobs.put(job.id, leased);
+    return showLeasedJob(tables, leased);
+  }
+  const lane = standsInLane(job, at) ? onceBegun(job.lane) : null;
+  const leased = { ...job, ...held, lane, startBy: null };
+  tables.jobs.put(job.id, leased);
+  begin(tables, at, job.id);
+  return showLeasedJob(tables, leased);
+}
 
 function begin(tables: Tables, at: Moment, runId: string): void {
   const run = runOf(tables, runId);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { ManualClock } from "../../platform/manual-clock.ts";
 import { storeContract } from "../contract/all.ts";
-import { env, eventWait, fn, timeWait, World } from "../contract/world.ts";
+import { env, eventWait, timeWait, World } from "../contract/world.ts";
 import { MemoryStore } from "./store.ts";
 import type { Database } from "./tables.ts";
 
@@ -24,7 +24,7 @@ test("an open run whose job was lost is given one: due at once, or at the earlie
   expect(await store.sweep({ max: 10, repair: false })).toMatchObject({ repaired: 0 });
   expect(await store.sweep({ max: 10, repair: true })).toMatchObject({ repaired: 2, queued: true });
   expect(await world.run("r2")).toMatchObject({ state: "waiting", dueAt: timeoutAt });
-  const { jobs, nextDueAt } = await store.lease({ env, worker: "w1", functions: [fn], max: 10 });
+  const { jobs, nextDueAt } = await world.lease("w1", { max: 10 });
   expect(jobs.map(({ jobId }) => jobId)).toEqual(["r1"]);
   expect(nextDueAt).toBe(timeoutAt);
 });

@@ -1,4 +1,5 @@
 // Lists for people, newest first. What no index would narrow counts as looked at here too, so that pages are cut as elsewhere.
+import { isPending } from "../../model/decision.ts";
 import {
   type DecisionCursor,
   type EventSummary,
@@ -59,11 +60,12 @@ export function memoryPages(database: Database): Pages {
     },
 
     async decisionPage(env, filter) {
-      const { fn, kinds, before } = filter;
+      const { fn, kinds, before, isPending: pendingOnly } = filter;
       // No name of an event holds a line break.
       const place = ({ eventId, fn: of }: DecisionCursor) => `${eventId}\n${of}`;
       const rows = database.env(env).decisions.all().flat();
-      return cut(newestFirst(rows, place, before === undefined ? undefined : place(before)), filter, {
+      const listed = pendingOnly === undefined ? rows : rows.filter(isPending);
+      return cut(newestFirst(listed, place, before === undefined ? undefined : place(before)), filter, {
         at: (decision) => decision.decidedAt,
         fits: (decision) => (fn === undefined || decision.fn === fn) && (kinds?.includes(decision.kind) ?? true),
         cursor: ({ eventId, fn: of }) => ({ eventId, fn: of }),

@@ -15,7 +15,7 @@ export function pruneEvents(tables: Tables, at: Moment, { before, after, max }: 
   let kept = 0;
   let last = after;
   for (const event of old) {
-    const runs = tables.runs.all().filter((run) => run.eventId === event.id);
+    const runs = tables.runs.all().filter((run) => run.events.includes(event.id));
     if (isNeeded(tables, at, event, runs, before)) {
       kept += 1;
     } else {
@@ -67,8 +67,10 @@ function isNeeded(tables: Tables, at: Moment, event: EventRow, runs: readonly Ru
   return (
     isTaken(eventScope, event.callerId, event.id) ||
     tables.jobs.has(`deliver:${event.id}`) ||
-    (tables.decisions.get(event.id) ?? []).some(({ kind }) => isPending(kind)) ||
-    runs.some((run) => run.endedAt === null || run.endedAt >= before) ||
-    runs.some((run) => isTaken(functionScope(run.fn), run.key, run.id))
+    (tables.decisions.get(event.id) ?? []).some(isPending) ||
+    runs.some((run) => run.endedAt === null || run.endedAt >= before || tables.jobs.has(`announce:${run.id}`)) ||
+    // A batch goes with its first event, and the others after it.
+    runs.some((run) => run.eventId !== event.id) ||
+    runs.some((run) => run.keys.some((key) => isTaken(functionScope(run.fn), key, run.id)))
   );
 }

@@ -1,10 +1,11 @@
 // Reads for the API: copies of what is there now.
 import { eventScope } from "../../model/claim.ts";
+import { readLane } from "../../model/lane.ts";
 import type { StoreReads } from "../store.ts";
-import { isDue } from "./lease-jobs.ts";
+import { slotUse } from "./lanes.ts";
 import { memoryPages } from "./page-reads.ts";
-import { showEvent, showMemo, showRun } from "./show.ts";
-import type { Database, FunctionRow, Moment } from "./tables.ts";
+import { eventOf, runOf, showEvent, showMemo, showRun } from "./show.ts";
+import { type Database, type FunctionRow, isDue, type Moment } from "./tables.ts";
 
 export function memoryReads(database: Database, moment: () => Moment): StoreReads {
   return {
@@ -106,7 +107,9 @@ export function memoryReads(database: Database, moment: () => Moment): StoreRead
 
     async waitPaths(env, eventName) {
       const waits = database.env(env).findWaits((wait) => wait.eventName === eventName);
-      return [...new Set(waits.map((wait) => wait.path))].sort();
+      const rules = database.env(env).cancelRules.all().flat();
+      const paths = [...waits, ...rules.filter((rule) => rule.eventName === eventName)].map(({ path }) => path);
+      return [...new Set(paths)].sort();
     },
 
     async waitCandidates(env, eventId, probes) {
@@ -120,8 +123,47 @@ export function memoryReads(database: Database, moment: () => Moment): StoreRead
           runId,
           stepId,
           rest,
-          event: showEvent(tables.events.get(tables.runs.get(runId)!.eventId)!),
+          event: showEvent(eventOf(tables, runOf(tables, runId).eventId)),
         }));
+    },
+
+    async cancelCandidates(env, eventId, probes) {
+      const tables = database.env(env);
+      const event = tables.events.get(eventId);
+      if (event === undefined) return [];
+      return tables.cancelRules
+        .all()
+        .flat()
+        .filter((rule) => rule.eventName === event.name && rule.stamp < event.stamp)
+        .filter(({ endsAt }) => endsAt === null || event.receivedAt < endsAt)
+        .filter((rule) => rule.path === "" || probes.some((p) => p.path === rule.path && p.value === rule.value))
+        .sort((a, b) => a.stamp - b.stamp)
+        .map(({ runId, rest }) => ({ runId, rest, event: showEvent(eventOf(tables, runOf(tables, runId).eventId)) }));
+    },
+
+    async crons(env) {
+      const rows = database.env(env).crons.all();
+      return rows
+        .sort(by(({ fn, cron }) => `${fn}\n${cron}`))
+        .map(({ fn, cron, lastTickAt }) => ({ fn, cron, lastTickAt }));
+    },
+
+    async limitUses(env, limit) {
+      const at = moment();
+      const use = slotUse(database);
+      const uses = new Map<string, { used: number; waiting: number }>();
+      for (const job of database.env(env).jobs.all()) {
+        if (job.kind !== "run" || job.lane === null || (job.leasedBy === null && !isDue(job, at))) continue;
+        const { slots, throttle } = readLane(job.lane);
+        for (const id of throttle === null ? slots : [...slots, throttle]) {
+          const waiting = (uses.get(id)?.waiting ?? 0) + (job.leasedBy === null ? 1 : 0);
+          uses.set(id, { used: use.get(id) ?? 0, waiting });
+        }
+      }
+      return [...uses]
+        .map(([id, { used, waiting }]) => ({ id, used, waiting }))
+        .sort((a, b) => b.waiting - a.waiting || b.used - a.used || (a.id < b.id ? -1 : 1))
+        .slice(0, limit);
     },
 
     async counts(env) {

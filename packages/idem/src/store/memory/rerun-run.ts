@@ -20,7 +20,10 @@ export function rerunRun(tables: Tables, at: Moment, input: RerunInput): RerunAn
     id: newRunId,
     fn: old.fn,
     eventId: old.eventId,
+    events: old.events,
     key: old.key,
+    keys: old.keys,
+    singleton: null,
     subject: old.subject,
     generation: old.generation,
     previousRunId: null,
@@ -31,15 +34,18 @@ export function rerunRun(tables: Tables, at: Moment, input: RerunInput): RerunAn
     rank: input.rank,
     dueAt: null,
     leaseTo: input.leaseTo,
+    lane: input.lane,
+    startBy: null,
+    cancelOn: input.cancelOn,
   });
-  moveKey(tables, old, newRunId);
+  for (const key of old.keys) moveKey(tables, old, key, newRunId);
   tables.runs.put(old.rootRunId, { ...runOf(tables, old.rootRunId), newestRunId: newRunId });
   return { kind: "started", runId: newRunId, leased: job.leasedBy === null ? null : showLeasedJob(tables, job) };
 }
 
-/** Moves the key if a run of the same chain holds it. A window opened by another run is not ours. */
-function moveKey(tables: Tables, old: RunRow, newRunId: string): void {
-  const claim = old.key === null ? null : tables.claim(functionScope(old.fn), old.key);
+/** Moves a key if a run of the same chain holds it. A window opened by another run is not ours. */
+function moveKey(tables: Tables, old: RunRow, key: string, newRunId: string): void {
+  const claim = tables.claim(functionScope(old.fn), key);
   if (claim === null || tables.runs.get(claim.holder)?.rootRunId !== old.rootRunId) return;
   tables.putClaim({ ...claim, holder: newRunId, fence: claim.fence + 1, state: "in-flight" });
 }

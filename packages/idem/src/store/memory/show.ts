@@ -58,6 +58,7 @@ export function showMemo(tables: Tables, row: RunRow): RunMemo {
   return {
     run: showRun(tables, row),
     event: showEvent(eventOf(tables, row.eventId)),
+    events: row.events.map((id) => showEvent(eventOf(tables, id))),
     steps: [...tables.stepsOf(row.id)],
     attempts: [...(tables.attempts.get(row.id) ?? [])],
     waits: tables.waitsOf(row.id).map(showWait),
@@ -74,6 +75,10 @@ export function showLeasedJob(tables: Tables, job: JobRow): LeasedJob {
       event: showEvent(eventOf(tables, job.eventId)),
     };
   }
+  if (job.kind === "announce") {
+    const memo = showMemo(tables, runOf(tables, job.runId));
+    return { kind: "announce", jobId: job.id, fence: job.fence, memo };
+  }
   return {
     kind: "run",
     jobId: job.id,
@@ -89,7 +94,7 @@ export function runOf(tables: Tables, runId: string): RunRow {
   return run;
 }
 
-function eventOf(tables: Tables, eventId: string): EventRow {
+export function eventOf(tables: Tables, eventId: string): EventRow {
   const event = tables.events.get(eventId);
   if (event === undefined) throw new Error(`The store has no event ${eventId}, though another row names it`);
   return event;

@@ -3,6 +3,7 @@
 import type { ClaimAnswer } from "../../model/claim.ts";
 import type { Outcome } from "../../model/outcome.ts";
 import { StoreClock } from "../clock.ts";
+import type { RedecideAnswer, RedecideInput, Ticked, TickInput } from "../flow.ts";
 import type {
   AdvanceAnswer,
   AdvanceInput,
@@ -39,19 +40,23 @@ import { claimKey, releaseKey, settleKey } from "./claim-key.ts";
 import { resumeWaits, sendSignal } from "./deliver.ts";
 import { ingest } from "./ingest.ts";
 import { leaseJobs } from "./lease-jobs.ts";
+import { Turns } from "./lease-lanes.ts";
 import { pauseFunction } from "./pause-function.ts";
 import { pruneEvents } from "./prune-events.ts";
 import { memoryReads } from "./reads.ts";
+import { redecide } from "./redecide.ts";
 import { register } from "./register.ts";
 import { rerunRun } from "./rerun-run.ts";
 import { sweep } from "./sweep.ts";
 import { Database, type Moment, type Tables } from "./tables.ts";
+import { tickCrons } from "./tick-crons.ts";
 import { handBack, heartbeat } from "./workers.ts";
 
 export class MemoryStore implements Store {
   readonly reads: StoreReads;
   private readonly database = new Database();
   private readonly clock: StoreClock;
+  private readonly turns = new Map<string, Turns>();
 
   constructor(clock: { wallMs(): number; monoMs(): number }) {
     this.clock = new StoreClock(clock);
@@ -59,7 +64,7 @@ export class MemoryStore implements Store {
   }
 
   async register(input: RegisterInput): Promise<RegisterAnswer> {
-    return this.write(input.env, (tables) => register(tables, input));
+    return this.write(input.env, (tables, at) => register(tables, at, input));
   }
 
   async pause(input: PauseInput): Promise<PauseAnswer> {
@@ -70,8 +75,16 @@ export class MemoryStore implements Store {
     return this.write(input.env, (tables, at) => ingest(tables, at, input));
   }
 
+  async redecide(input: RedecideInput): Promise<RedecideAnswer> {
+    return this.write(input.env, (tables, at) => redecide(tables, at, input));
+  }
+
+  async tick(input: TickInput): Promise<Ticked | StaleRegistration> {
+    return this.write(input.env, (tables, at) => tickCrons(tables, at, input));
+  }
+
   async lease(input: LeaseInput): Promise<LeaseAnswer> {
-    return this.write(input.env, (tables, at) => leaseJobs(tables, at, input));
+    return this.write(input.env, (tables, at) => leaseJobs(tables, at, input, this.turnsOf(input.env)));
   }
 
   async advance(input: AdvanceInput): Promise<AdvanceAnswer> {
@@ -123,6 +136,12 @@ export class MemoryStore implements Store {
   }
 
   async close(): Promise<void> {}
+
+  private turnsOf(env: string): Turns {
+    const turns = this.turns.get(env) ?? new Turns();
+    this.turns.set(env, turns);
+    return turns;
+  }
 
   private write<T>(env: string, change: (tables: Tables, at: Moment) => T): T {
     return this.database.transact(() => change(this.database.env(env), this.moment()));

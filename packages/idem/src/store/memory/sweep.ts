@@ -2,6 +2,7 @@
 // is never correctness: a claim whose window is over behaves as if it were absent.
 import { isOpen } from "../../model/window.ts";
 import type { SweepAnswer } from "../store.ts";
+import { onceBegun } from "./create-run.ts";
 import { type Database, type Moment, never, type Tables } from "./tables.ts";
 import { takenBack } from "./workers.ts";
 
@@ -44,10 +45,21 @@ function rescue(database: Database, max: number): number {
 function repairRuns(tables: Tables, at: Moment): { count: number; queued: boolean } {
   const lost = tables.runs.all().filter((run) => run.endState === null && !tables.jobs.has(run.id));
   let queued = false;
-  for (const { id, fn } of lost) {
+  for (const { id, fn, lane, startedAt } of lost) {
     const timeouts = tables.waitsOf(id).map((wait) => wait.timeoutAt ?? never);
     const dueAt = timeouts.length === 0 ? null : Math.min(...timeouts);
-    tables.jobs.put(id, { id, kind: "run", fn, rank: at.now, dueAt, fence: 0, leasedBy: null, lostWorkers: 0 });
+    tables.jobs.put(id, {
+      id,
+      kind: "run",
+      fn,
+      rank: at.now,
+      dueAt,
+      fence: 0,
+      leasedBy: null,
+      lostWorkers: 0,
+      lane: startedAt === null ? lane : onceBegun(lane),
+      startBy: null,
+    });
     if (dueAt === null || dueAt <= at.now) queued = true;
   }
   return { count: lost.length, queued };

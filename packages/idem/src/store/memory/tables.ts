@@ -7,7 +7,8 @@ import type { Outcome } from "../../model/outcome.ts";
 import type { EndState, Run } from "../../model/run.ts";
 import type { FailedAttempt, Step } from "../../model/step.ts";
 import type { Wait } from "../../model/wait.ts";
-import type { RegisteredFunction } from "../store.ts";
+import type { CancelRule, CronRow } from "../flow.ts";
+import type { RegisteredFunction, StartPair } from "../store.ts";
 
 /** When an operation happens: one reading of the store's clock, and stamps that grow. */
 export interface Moment extends Instant {
@@ -31,6 +32,13 @@ export interface RunRow extends Omit<Run, "state" | "dueAt"> {
   /** The newest run of the chain; kept up to date on the root only. */
   readonly newestRunId: string;
   readonly inputs: Readonly<Record<string, string>>;
+  /** The events it carries, its own first; more than one only in a batch. */
+  readonly events: readonly string[];
+  /** The function keys it took: its own, or those of the events in its batch. */
+  readonly keys: readonly string[];
+  readonly singleton: string | null;
+  /** Where it stood in line as it was created, for a job that has to be made again. */
+  readonly lane: string | null;
 }
 
 export interface WaitRow extends Wait {
@@ -39,6 +47,31 @@ export interface WaitRow extends Wait {
   readonly path: string;
   readonly value: string;
   readonly stamp: number;
+}
+
+/** A rule of an open run, kept until the run ends. */
+export interface CancelRow extends CancelRule {
+  readonly runId: string;
+  readonly stamp: number;
+  /** From this instant on it no longer counts; null while the run is open. */
+  readonly endsAt: number | null;
+}
+
+/** One event that waits for the run of its buffer, and how that run would be started for it. */
+export interface BufferItem {
+  readonly eventId: string;
+  readonly pair: StartPair;
+}
+
+export interface BufferRow {
+  readonly fn: string;
+  readonly kind: "debounce" | "batch";
+  readonly key: string;
+  readonly firstAt: number;
+  readonly dueAt: number;
+  /** In the order they arrived. */
+  readonly items: readonly BufferItem[];
+  readonly bytes: number;
 }
 
 interface JobBase {
@@ -52,13 +85,22 @@ interface JobBase {
 export interface RunJob extends JobBase {
   readonly kind: "run";
   readonly fn: string;
+  /** As laneText wrote it; null for a run that takes no slots and is not spaced. */
+  readonly lane: string | null;
+  /** From then on it is leased past its lane; null once it has begun. */
+  readonly startBy: number | null;
 }
 export interface DeliverJob extends JobBase {
   readonly kind: "deliver";
   readonly eventId: string;
 }
+/** The end of a run that the store itself cancelled, to be told to others. */
+export interface AnnounceJob extends JobBase {
+  readonly kind: "announce";
+  readonly runId: string;
+}
 /** A run's job has the run's id. */
-export type JobRow = RunJob | DeliverJob;
+export type JobRow = RunJob | DeliverJob | AnnounceJob;
 
 export interface WorkerRow {
   readonly until: number;
@@ -74,6 +116,8 @@ export interface AuditRow {
 
 /** The due time of a job that only an event, a signal or another run can make due. */
 export const never = Number.MAX_SAFE_INTEGER;
+
+export const isDue = (job: Pick<JobRow, "dueAt">, at: Moment): boolean => job.dueAt === null || job.dueAt <= at.now;
 
 type Journal = (() => void)[];
 
@@ -131,8 +175,22 @@ export class Tables {
   readonly waits: Rows<readonly WaitRow[]>;
   readonly jobs: Rows<JobRow>;
   readonly audit: Rows<AuditRow>;
+  /** By run. */
+  readonly cancelRules: Rows<readonly CancelRow[]>;
+  /** By function, kind and key, as bufferId writes it. */
+  readonly buffers: Rows<BufferRow>;
+  /** By the rate limit's id: when the runs began that it may still count, the oldest first. */
+  readonly rateStarts: Rows<readonly number[]>;
+  /** By the throttle's name: when its next start is due if all had come evenly. */
+  readonly throttles: Rows<number>;
+  /** By function and schedule. */
+  readonly crons: Rows<CronRow>;
 
-  constructor(journal: Journal) {
+  constructor(
+    journal: Journal,
+    /** Slots are counted over all environments. */
+    readonly database: Database,
+  ) {
     this.meta = new Rows(journal);
     this.functions = new Rows(journal);
     this.events = new Rows(journal);
@@ -144,6 +202,11 @@ export class Tables {
     this.waits = new Rows(journal);
     this.jobs = new Rows(journal);
     this.audit = new Rows(journal);
+    this.cancelRules = new Rows(journal);
+    this.buffers = new Rows(journal);
+    this.rateStarts = new Rows(journal);
+    this.throttles = new Rows(journal);
+    this.crons = new Rows(journal);
   }
 
   get registration(): number {
@@ -175,6 +238,10 @@ export class Tables {
     return this.steps.get(runId) ?? [];
   }
 
+  decision(eventId: string, fn: string): Decision | undefined {
+    return this.decisions.get(eventId)?.find((decision) => decision.fn === fn);
+  }
+
   /** Waits that fit, in the order they were registered. */
   findWaits(fits: (wait: WaitRow) => boolean): WaitRow[] {
     const found = this.waits.all().flatMap((waits) => waits.filter(fits));
@@ -195,7 +262,7 @@ export class Database {
   env(env: string): Tables {
     let tables = this.environments.get(env);
     if (tables === undefined) {
-      tables = new Tables(this.journal);
+      tables = new Tables(this.journal, this);
       this.environments.set(env, tables);
     }
     return tables;
@@ -224,6 +291,11 @@ export class Database {
 
 // The length makes it unambiguous, whatever characters scope and key have.
 const claimKey = (scope: string, key: string): string => `${scope.length}:${scope}${key}`;
+
+export const bufferId = ({ fn, kind, key }: Pick<BufferRow, "fn" | "kind" | "key">): string =>
+  `${kind}:${fn.length}:${fn}${key}`;
+
+export const cronId = (fn: string, cron: string): string => `${fn.length}:${fn}${cron}`;
 
 function freeze<T>(row: T): T {
   if (typeof row !== "object" || row === null || Object.isFrozen(row)) return row;

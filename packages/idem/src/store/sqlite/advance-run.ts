@@ -11,9 +11,9 @@ import { readStep } from "./rows.ts";
 import type { Transaction } from "./transaction.ts";
 
 const selectJobSql = "select 1 from jobs where env = ? and id = ? and fence = ? and leased_by = ?";
-const endJobSql = "delete from jobs where env = ? and id = ? and fence = ? and leased_by = ? returning had_waits";
+const endJobSql = "delete from jobs where env = ? and id = ? and fence = ? and leased_by = ? returning had_waits, lane";
 const resetLostWorkersSql = "update jobs set lost_workers = 0 where env = ? and id = ?";
-const suspendJobSql = "update jobs set leased_by = null, due_at = ? where env = ? and id = ?";
+const suspendJobSql = "update jobs set leased_by = null, due_at = ? where env = ? and id = ? returning lane";
 
 // A run that waits for an event without end is not due, and not "queued" either.
 const neverDue = Number.MAX_SAFE_INTEGER;
@@ -36,12 +36,15 @@ export function advanceRun(tx: Transaction, input: AdvanceInput): AdvanceAnswer 
       stamps: null,
       leased: true,
       woken: [],
+      freed: false,
     };
   }
   let hadWaits = false;
+  let freed = false;
   if (next.kind === "end") {
-    const job = tx.connection.one<{ had_waits: number }>(endJobSql, env, jobId, fence, worker);
+    const job = tx.connection.one<{ had_waits: number; lane: string | null }>(endJobSql, env, jobId, fence, worker);
     if (job === undefined) return refuse(tx, input);
+    if (job.lane !== null) freed = tx.lanes.giveBack(job.lane);
     hadWaits = job.had_waits === 1 || input.waits.length > 0;
   } else if (!holds(tx, input)) return refuse(tx, input);
 
@@ -57,10 +60,10 @@ export function advanceRun(tx: Transaction, input: AdvanceInput): AdvanceAnswer 
   if (next.kind === "end") {
     const { state, result, releaseKey } = next;
     const woken = endRun(tx, env, runId, { state, result, fence, releaseKey, hadWaits });
-    return { ...answer, seen: input.seen, news: [], stamps: null, leased: false, woken };
+    return { ...answer, seen: input.seen, news: [], stamps: null, leased: false, woken, freed };
   }
   if (next.kind === "continue" && !next.collect && !recordedAtOnce) {
-    return { ...answer, seen: input.seen, news: [], stamps: null, leased: true, woken: [] };
+    return { ...answer, seen: input.seen, news: [], stamps: null, leased: true, woken: [], freed };
   }
   const nextTimeoutAt = expireWaits(tx, env, runId);
   const steps = stepsOfRun(tx.connection, env, runId);
@@ -69,8 +72,12 @@ export function advanceRun(tx: Transaction, input: AdvanceInput): AdvanceAnswer 
   const stamps = input.steps.map(({ stepId }) => steps.find((step) => step.step_id === stepId)!.stamp);
   const seen = steps.at(-1)?.stamp ?? input.seen;
   const suspended = next.kind === "suspend" && news.length === 0;
-  if (suspended) tx.connection.run(suspendJobSql, earliest(next.dueAt, nextTimeoutAt), env, jobId);
-  return { ...answer, seen, news, stamps, leased: !suspended, woken: [] };
+  if (suspended) {
+    const dueAt = earliest(next.dueAt, nextTimeoutAt);
+    const job = tx.connection.one<{ lane: string | null }>(suspendJobSql, dueAt, env, jobId);
+    if (job!.lane !== null) freed = tx.lanes.giveBack(job!.lane);
+  }
+  return { ...answer, seen, news, stamps, leased: !suspended, woken: [], freed };
 }
 
 /** The hot path: one outcome to record, nothing else to do. */
@@ -120,6 +127,7 @@ function refuse(tx: Transaction, input: AdvanceInput): AdvanceAnswer {
     leased: false,
     ingested: null,
     woken: [],
+    freed: false,
   };
   return again;
 }

@@ -1,10 +1,11 @@
 // A run begins to wait. Where the answer is already there (a finished child, a signal that is taken, a refused invoke) the
 // outcome is recorded at once instead, and is news to the caller.
+import { isPending } from "../../model/decision.ts";
 import type { Outcome } from "../../model/outcome.ts";
 import type { NewWait } from "../../model/wait.ts";
 import type { Ingested, NestedIngest } from "../store.ts";
-import { newestRerun } from "./ingest-events.ts";
-import { findRun } from "./read-memo.ts";
+import { standIn } from "./pending-child.ts";
+import { findRun, newestRerun } from "./read-memo.ts";
 import { findOutcome, insertStep } from "./record-step.ts";
 import type { Transaction } from "./transaction.ts";
 
@@ -40,8 +41,10 @@ export function beginWait(
     const pair = nested?.pairs[wait.pair];
     const eventId = pair === undefined ? undefined : nested?.events[pair.event]?.id;
     const decision = ingested?.decisions.find((d) => d.eventId === eventId && d.fn === pair?.fn);
-    if (decision === undefined || decision.runId === null) return recordAtOnce(tx, env, runId, wait, wait.onRefused);
-    childRunId = newestRerun(tx, env, decision.runId);
+    if (decision !== undefined && isPending(decision)) childRunId = standIn(decision.eventId, decision.fn);
+    else if (decision === undefined || decision.runId === null || decision.kind === "singleton-skipped") {
+      return recordAtOnce(tx, env, runId, wait, wait.onRefused);
+    } else childRunId = newestRerun(tx.connection, env, decision.runId);
     const child = findRun(tx.connection, env, childRunId);
     if (child !== undefined && child.ended_state !== null) {
       const kind = child.ended_state === "completed" ? "value" : "error";

@@ -1,12 +1,14 @@
 // A person or a rule ends a run. After the answer no job or wait of it exists; a worker in the middle finds its fence gone.
-import type { CancelAnswer, CancelInput } from "../store.ts";
+import type { CancelAnswer, CancelInput, WokenRun } from "../store.ts";
 import { ingestNested } from "./advance-run.ts";
 import { endRun } from "./end-run.ts";
 import { staleRegistration } from "./ingest-events.ts";
+import { insertJob } from "./open-run.ts";
 import { findRun } from "./read-memo.ts";
+import type { Writing } from "./record-decision.ts";
 import type { Transaction } from "./transaction.ts";
 
-const deleteJobSql = "delete from jobs where env = ? and id = ?";
+const deleteJobSql = "delete from jobs where env = ? and id = ? returning lane, leased_by";
 
 export function cancelRun(tx: Transaction, input: CancelInput): CancelAnswer {
   const run = findRun(tx.connection, input.env, input.runId);
@@ -15,13 +17,39 @@ export function cancelRun(tx: Transaction, input: CancelInput): CancelAnswer {
   const stale = input.ingest === null ? null : staleRegistration(tx, input.env, input.ingest.registration);
   if (stale !== null) return stale;
   const ingested = input.ingest === null ? null : ingestNested(tx, input.env, input.ingest);
-  tx.connection.run(deleteJobSql, input.env, input.runId);
-  const woken = endRun(tx, input.env, input.runId, {
-    hadWaits: true,
-    state: "cancelled",
-    result: input.result,
-    fence: null,
-    releaseKey: input.releaseKey,
+  return { kind: "cancelled", ...endAsCancelled(tx, input.env, input.runId, input), ingested };
+}
+
+function endAsCancelled(
+  tx: Transaction,
+  env: string,
+  runId: string,
+  { result, releaseKey }: { readonly result: string; readonly releaseKey: boolean },
+): { readonly woken: WokenRun[]; readonly freed: boolean } {
+  const job = tx.connection.one<{ lane: string | null; leased_by: string | null }>(deleteJobSql, env, runId);
+  const holdsSlots = job !== undefined && job.lane !== null && job.leased_by !== null;
+  const freed = holdsSlots && tx.lanes.giveBack(job.lane!);
+  const ending = { hadWaits: true, state: "cancelled", result, fence: null, releaseKey } as const;
+  return { woken: endRun(tx, env, runId, ending), freed };
+}
+
+/** One singleton run makes room for another, in the transaction that creates it; others hear of its end through the announce job. */
+export function cancelHolder(tx: Transaction, env: string, runId: string, result: string, out: Writing): void {
+  endAsCancelled(tx, env, runId, { result, releaseKey: false });
+  insertJob(tx, env, {
+    id: `announce:${runId}`,
+    kind: "announce",
+    runId,
+    eventId: null,
+    fn: null,
+    rank: tx.at.now,
+    dueAt: null,
+    fence: 0,
+    leasedBy: null,
+    lane: null,
+    startBy: null,
+    hadWaits: false,
   });
-  return { kind: "cancelled", woken, ingested };
+  out.queued = true;
+  out.cancelled.push({ runId, result });
 }

@@ -10,16 +10,19 @@ import { ClaimIndex } from "./claim-index.ts";
 import { Connection } from "./connection.ts";
 import { ingestEvents } from "./ingest-events.ts";
 import { KnownFacts } from "./known-facts.ts";
+import { LaneBook } from "./lane-book.ts";
 import { leaseJobs } from "./lease-jobs.ts";
 import { type Migration, migrate } from "./migrate.ts";
 import { OwnerLock } from "./owner-lock.ts";
 import { pauseFunction } from "./pause-function.ts";
 import { pruneEvents } from "./prune-events.ts";
 import { readsOver } from "./reads.ts";
+import { redecideEvent } from "./redecide-event.ts";
 import { registerFunctions } from "./register-functions.ts";
 import { rerunRun } from "./rerun-run.ts";
 import { resumeSignal, resumeWaits } from "./resume-waits.ts";
 import { releaseClaim, settleClaim, takeClaim } from "./settle-claim.ts";
+import { tickCrons } from "./tick-crons.ts";
 import type { Transaction } from "./transaction.ts";
 import { handBackJobs, heartbeatWorker, sweepStore } from "./workers.ts";
 
@@ -32,6 +35,8 @@ const operations: Operation = {
   register: registerFunctions,
   pause: pauseFunction,
   ingest: ingestEvents,
+  redecide: redecideEvent,
+  tick: tickCrons,
   lease: leaseJobs,
   advance: advanceRun,
   resume: resumeWaits,
@@ -97,6 +102,7 @@ export class SqliteCore {
   private readonly epoch: string;
   private readonly known: KnownFacts;
   private readonly claims: ClaimIndex;
+  private readonly lanes: LaneBook;
   private clockWritten: number;
   private stepsWritten: readonly ClockStep[];
   readonly reads: ReturnType<typeof readsOver>;
@@ -123,6 +129,7 @@ export class SqliteCore {
       if (this.lock !== null) this.connection.run(forgetWorkersSql);
       this.known = new KnownFacts(this.connection);
       this.claims = new ClaimIndex(this.connection, options.newestClaimsMax);
+      this.lanes = new LaneBook(this.connection);
       this.reads = readsOver(this.connection, () => this.clock.read().now, this.claims.find);
     } catch (error) {
       this.lock?.release();
@@ -164,6 +171,7 @@ export class SqliteCore {
       if (isStorageFailure(error)) throw error;
       connection.run("rollback to call");
       this.known.forget();
+      this.lanes.forget();
       claims.noteRollback(mark);
       connection.run("release call");
       return fail(error);
@@ -171,7 +179,7 @@ export class SqliteCore {
   }
 
   private transact<T>(body: (tx: Transaction) => T): T {
-    const { connection, clock, known, claims } = this;
+    const { connection, clock, known, claims, lanes } = this;
     connection.run("begin immediate");
     try {
       const epoch = connection.one<{ value: string }>(readEpochSql)!.value;
@@ -179,7 +187,7 @@ export class SqliteCore {
         throw errors.STORE_OWNED({ path: connection.path, owner: "a process that took it over" });
       }
       const at = clock.read();
-      const answer = body({ connection, at, known, claims, stamp: () => clock.stamp() });
+      const answer = body({ connection, at, known, claims, lanes, stamp: () => clock.stamp() });
       if (at.now > this.clockWritten) {
         connection.run(writeClockSql, String(at.now));
         this.clockWritten = at.now;
@@ -193,6 +201,7 @@ export class SqliteCore {
     } catch (error) {
       if (connection.db.inTransaction) connection.run("rollback");
       known.forget();
+      lanes.forget();
       claims.noteRollback(0);
       throw error;
     }

@@ -11,7 +11,7 @@ const deleteWaitSql = "delete from waits where env = ? and run_id = ? and step_i
 
 // A leased job keeps its lease: its worker collects the news. An unleased one is due at once.
 const wakeJobSql = "update jobs set due_at = null, rank = ? where env = ? and id = ? and leased_by is null";
-const selectJobSql = "select fn, leased_by from jobs where env = ? and id = ?";
+const selectJobSql = "select fn, leased_by, lane from jobs where env = ? and id = ?";
 
 /** Records the wait's outcome if the wait is still there. */
 export function endWait(tx: Transaction, env: string, wait: WaitRow, outcome: Outcome): boolean {
@@ -32,8 +32,14 @@ export function endWait(tx: Transaction, env: string, wait: WaitRow, outcome: Ou
 export function endWaitAndWake(tx: Transaction, env: string, wait: WaitRow, outcome: Outcome): WokenRun | null {
   if (!endWait(tx, env, wait, outcome)) return null;
   tx.connection.run(wakeJobSql, tx.at.now, env, wait.run_id);
-  const job = tx.connection.one<{ fn: string; leased_by: string | null }>(selectJobSql, env, wait.run_id);
-  return job === undefined ? null : { runId: wait.run_id, fn: job.fn, leasedBy: job.leased_by };
+  const job = tx.connection.one<{ fn: string; leased_by: string | null; lane: string | null }>(
+    selectJobSql,
+    env,
+    wait.run_id,
+  );
+  if (job === undefined) return null;
+  if (job.lane !== null && job.leased_by === null) tx.lanes.join(env, job.lane);
+  return { runId: wait.run_id, fn: job.fn, leasedBy: job.leased_by };
 }
 
 /** Ends the run's waits whose time is over, the earliest first; says when the next one is. */

@@ -1,22 +1,15 @@
 // Events become decisions, claims, runs and jobs in one commit, event by event, first wins by order.
 // Repeat: an event that is already stored touches no claim and is answered from its stored decisions.
-import { type Claim, eventScope, functionScope } from "../../model/claim.ts";
-import type { Decision } from "../../model/decision.ts";
+import { type Claim, eventScope } from "../../model/claim.ts";
 import type { Event } from "../../model/event.ts";
-import type {
-  Ingested,
-  IngestedEvent,
-  IngestInput,
-  LeasedJob,
-  NewEvent,
-  NewPair,
-  StaleRegistration,
-  StartPair,
-} from "../store.ts";
+import type { Ingested, IngestInput, NewEvent, NewPair, StaleRegistration } from "../store.ts";
 import { claimKey } from "./claim-key.ts";
-import { bornLeased, insertJob, isBornLeased, openRun } from "./open-run.ts";
-import { findEvent, findRun } from "./read-memo.ts";
-import { type DecisionRow, type EventRow, readDecision, readEvent } from "./rows.ts";
+import { fillBuffer } from "./fill-buffer.ts";
+import { bornLeased, insertJob, isBornLeased } from "./open-run.ts";
+import { findEvent, newestRerun } from "./read-memo.ts";
+import { answerOf, newWriting, noteFirst, recordDecision, type Writing } from "./record-decision.ts";
+import { type DecisionRow, readDecision, readEvent } from "./rows.ts";
+import { startRun } from "./start-run.ts";
 import type { Transaction } from "./transaction.ts";
 
 const insertEventSql = `
@@ -26,15 +19,13 @@ const insertEventSql = `
 
 const linkToFirstSql = "update events set first_event_id = ? where env = ? and id = ?";
 
-const insertDecisionSql = `
-  insert into decisions (env, event_id, fn, kind, reason, run_id, key, window_ends_at, first_event_id, decided_at)
-  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
-
 export const selectDecisionsSql = `
   select event_id, fn, kind, reason, run_id, key, window_ends_at, first_event_id, decided_at
     from decisions where env = ? and event_id = ? order by fn`;
 
 const someoneWaitsSql = "select 1 from waits indexed by waits_by_event where env = ? and event_name = ? limit 1";
+const somethingCancelsSql =
+  "select 1 from cancels indexed by cancels_by_event where env = ? and event_name = ? limit 1";
 
 export function ingestEvents(tx: Transaction, input: IngestInput): Ingested | StaleRegistration {
   const stale = staleRegistration(tx, input.env, input.registration);
@@ -55,7 +46,10 @@ export function staleRegistration(tx: Transaction, env: string, registration: nu
 
 export function someoneWaitsFor(tx: Transaction, env: string, eventName: string): boolean {
   if (!tx.known.mayBeAwaited(env, eventName)) return false;
-  const someone = tx.connection.one(someoneWaitsSql, env, eventName) !== undefined;
+  const { connection } = tx;
+  const someone =
+    connection.one(someoneWaitsSql, env, eventName) !== undefined ||
+    connection.one(somethingCancelsSql, env, eventName) !== undefined;
   if (!someone) tx.known.noteUnawaited(env, eventName);
   return someone;
 }
@@ -68,7 +62,19 @@ export function ingestAll(
   pairs: readonly NewPair[],
   deliverTo: string | null,
 ): Ingested {
-  const out: Writing = { ingested: [], decisions: [], firsts: new Map(), leased: [], queued: false };
+  const out = newWriting();
+  ingestInto(tx, env, events, pairs, deliverTo, out);
+  return answerOf(out, tx.at.now);
+}
+
+export function ingestInto(
+  tx: Transaction,
+  env: string,
+  events: readonly NewEvent[],
+  pairs: readonly NewPair[],
+  deliverTo: string | null,
+  out: Writing,
+): void {
   const pairsOf = new Map<number, NewPair[]>();
   for (const pair of pairs) {
     const list = pairsOf.get(pair.event);
@@ -78,23 +84,6 @@ export function ingestAll(
   events.forEach((event, i) => {
     ingestOne(tx, env, event, pairsOf.get(i) ?? [], deliverTo, out);
   });
-  return {
-    kind: "ingested",
-    now: tx.at.now,
-    events: out.ingested,
-    decisions: out.decisions,
-    firsts: [...out.firsts].map(([eventId, data]) => ({ eventId, data })),
-    leased: out.leased,
-    queued: out.queued,
-  };
-}
-
-interface Writing {
-  readonly ingested: IngestedEvent[];
-  readonly decisions: Decision[];
-  readonly firsts: Map<string, string>;
-  readonly leased: LeasedJob[];
-  queued: boolean;
 }
 
 function ingestOne(
@@ -157,6 +146,9 @@ function ingestOne(
       dueAt: null,
       fence,
       leasedBy: deliverTo,
+      lane: null,
+      startBy: null,
+      hadWaits: false,
     });
     if (deliverTo === null) out.queued = true;
     else out.leased.push({ kind: "deliver", jobId, fence, event: row });
@@ -211,19 +203,6 @@ function insertEvent(tx: Transaction, env: string, event: NewEvent): Event | nul
   };
 }
 
-/** Keeps the first event's data for whoever wants to compare. */
-function noteFirst(
-  tx: Transaction,
-  env: string,
-  out: Writing,
-  data: string,
-  firstEventId: string,
-): EventRow | undefined {
-  const first = findEvent(tx.connection, env, firstEventId);
-  if (first !== undefined && first.data !== data) out.firsts.set(firstEventId, first.data);
-  return first;
-}
-
 /** A duplicate is stored and linked to the first, and does nothing at all. */
 function recordDuplicate(
   tx: Transaction,
@@ -251,7 +230,7 @@ function recordDuplicate(
       fn,
       kind: "duplicate-event",
       reason,
-      runId: runId === null ? null : newestRerun(tx, env, runId),
+      runId: runId === null ? null : newestRerun(tx.connection, env, runId),
       key,
       windowEndsAt: claim.endsAt,
       firstEventId: firstId,
@@ -270,128 +249,25 @@ function decide(
   eventClaim: Claim | null,
   out: Writing,
 ): void {
-  const base = { eventId: event.id, fn: pair.fn, decidedAt: tx.at.now };
   if (pair.kind !== "start") {
     recordDecision(tx, env, out, {
-      ...base,
+      eventId: event.id,
+      fn: pair.fn,
       kind: pair.kind,
       reason: pair.reason,
       runId: null,
       key: null,
       windowEndsAt: null,
       firstEventId: null,
+      decidedAt: tx.at.now,
     });
     return;
   }
-  if (pair.key === null) {
-    start(tx, env, event, pair, eventClaim?.generation ?? pair.generation, null, eventClaim?.endsAt ?? null, out);
-    return;
+  const generation = eventClaim?.generation ?? pair.generation;
+  const buffer = pair.flow?.buffer ?? null;
+  if (buffer !== null) fillBuffer(tx, env, event, { ...pair, generation }, buffer, out);
+  else {
+    const start = { event, pair, generation, windowEndsAt: eventClaim?.endsAt ?? null };
+    recordDecision(tx, env, out, startRun(tx, env, start, out));
   }
-  const asked = claimKey(
-    tx,
-    env,
-    {
-      scope: functionScope(pair.fn),
-      key: pair.key,
-      holder: pair.runId,
-      generation: pair.runId,
-      windowMs: pair.windowMs,
-      held: pair.hold,
-      fingerprint: null,
-      leaseMs: null,
-    },
-    "in-flight",
-  );
-  if (asked.taken) {
-    start(tx, env, event, pair, asked.claim.generation, asked.previousHolder, asked.claim.endsAt, out);
-    return;
-  }
-  const holder = newestRerun(tx, env, asked.claim.holder);
-  const firstEventId = findRun(tx.connection, env, holder)?.event_id ?? null;
-  if (firstEventId !== null) noteFirst(tx, env, out, event.data, firstEventId);
-  recordDecision(tx, env, out, {
-    ...base,
-    kind: "duplicate-key",
-    reason: `key ${pair.key} is taken by run ${holder}`,
-    runId: holder,
-    key: pair.key,
-    windowEndsAt: asked.claim.endsAt,
-    firstEventId,
-  });
-}
-
-function start(
-  tx: Transaction,
-  env: string,
-  event: Event,
-  pair: StartPair,
-  generation: string,
-  previousRunId: string | null,
-  windowEndsAt: number | null,
-  out: Writing,
-): void {
-  const opened = openRun(tx, env, {
-    id: pair.runId,
-    fn: pair.fn,
-    eventId: event.id,
-    key: pair.key,
-    subject: pair.subject,
-    generation,
-    previousRunId,
-    rerunOf: null,
-    rerunFrom: null,
-    inputs: {},
-    rootRunId: pair.runId,
-    rank: pair.rank,
-    dueAt: pair.dueAt,
-    leaseTo: pair.leaseTo,
-    holdsKey: pair.hold,
-  });
-  if (opened.fence !== null) {
-    out.leased.push({
-      kind: "run",
-      jobId: pair.runId,
-      fence: opened.fence,
-      lostWorkers: 0,
-      memo: { run: opened.run, event, steps: [], attempts: [], waits: [], inputs: {} },
-    });
-  } else if (opened.run.state === "queued") {
-    out.queued = true;
-  }
-  recordDecision(tx, env, out, {
-    eventId: event.id,
-    fn: pair.fn,
-    kind: "started",
-    reason: pair.reason,
-    runId: pair.runId,
-    key: pair.key,
-    windowEndsAt,
-    firstEventId: null,
-    decidedAt: tx.at.now,
-  });
-}
-
-function recordDecision(tx: Transaction, env: string, out: Writing, decision: Decision): void {
-  tx.connection.run(
-    insertDecisionSql,
-    env,
-    decision.eventId,
-    decision.fn,
-    decision.kind,
-    decision.reason,
-    decision.runId,
-    decision.key,
-    decision.windowEndsAt,
-    decision.firstEventId,
-    decision.decidedAt,
-  );
-  out.decisions.push(decision);
-}
-
-/** After a rerun, whoever asks again receives the newest run. */
-export function newestRerun(tx: Transaction, env: string, runId: string): string {
-  const run = findRun(tx.connection, env, runId);
-  if (run === undefined) return runId;
-  const root = run.root_run_id === runId ? run : findRun(tx.connection, env, run.root_run_id);
-  return root?.newest_run_id ?? runId;
 }

@@ -4,8 +4,10 @@
 import type { Connection } from "./connection.ts";
 
 const registrationSql = "select value from meta where name = 'registration:' || ?";
-const awaitedNamesSql =
-  "select distinct env, event_name from waits indexed by waits_by_event where event_name is not null";
+const awaitedNamesSql = `
+  select distinct env, event_name from waits indexed by waits_by_event where event_name is not null
+  union select distinct env, event_name from cancels indexed by cancels_by_event`;
+const buffersSql = "select 1 from buffers limit 1";
 
 const awaitedRunsSql = "select env, child_run_id from waits indexed by waits_by_child where child_run_id is not null";
 const lostJobsSql = "select env, id from jobs where lost_workers > 0";
@@ -16,6 +18,7 @@ export class KnownFacts {
   private awaited: Set<string> | null = null;
   private children: Set<string> | null = null;
   private lost: Set<string> | null = null;
+  private buffers: boolean | null = null;
 
   constructor(private readonly connection: Connection) {}
 
@@ -66,11 +69,22 @@ export class KnownFacts {
     this.lost = null;
   }
 
+  /** Most stores never debounce or batch, and need no look. */
+  mayHaveBuffers(): boolean {
+    this.buffers ??= this.connection.one(buffersSql) !== undefined;
+    return this.buffers;
+  }
+
+  noteBuffer(): void {
+    this.buffers = true;
+  }
+
   forget(): void {
     this.registrations.clear();
     this.awaited = null;
     this.children = null;
     this.lost = null;
+    this.buffers = null;
   }
 
   private awaitedRuns(): Set<string> {

@@ -1,61 +1,160 @@
-// Due jobs go to a worker: timers whose time has come first, then the ready queue by rank.
-// Promise: never before the due time, never a function the worker lacks, fence + 1 with every change of hands.
+// Due jobs go to a worker: what must be ended because it did not begin in time, timers whose time has come, then half from the lanes
+// and half from the ready queue by rank, so that neither starves the other.
+// Promise: never before the due time, never a function the worker lacks, no limit exceeded, fence + 1 with every change of hands.
+import { laneOnceBegun } from "../../model/lane.ts";
 import type { LeaseAnswer, LeasedJob, LeaseInput } from "../store.ts";
 import { expireWaits } from "./end-wait.ts";
+import { flushDue, nextFlushAt } from "./flush-buffer.ts";
 import { findEvent, readMemo } from "./read-memo.ts";
+import { newWriting } from "./record-decision.ts";
 import { readEvent } from "./rows.ts";
+import { admitted } from "./throttle-start.ts";
 import type { Transaction } from "./transaction.ts";
 
 interface JobRow {
   id: string;
-  kind: "run" | "deliver";
+  kind: "run" | "deliver" | "announce";
   run_id: string | null;
   event_id: string | null;
   fence: number;
   lost_workers: number;
+  lane: string | null;
+  due_at: number | null;
 }
+
+const jobColumns = "id, kind, run_id, event_id, fence, lost_workers, lane, due_at";
 
 // json_each keeps one statement text for any list of functions; the partial indexes give the order.
 const selectTimersSql = `
-  select id, kind, run_id, event_id, fence, lost_workers
+  select ${jobColumns}
     from jobs indexed by jobs_timers
    where env = ? and leased_by is null and due_at is not null and due_at <= ?
      and (fn is null or fn in (select value from json_each(?)))
    order by due_at limit ?`;
 
 const selectReadySql = `
-  select id, kind, run_id, event_id, fence, lost_workers
+  select ${jobColumns}
     from jobs indexed by jobs_ready
-   where env = ? and leased_by is null and due_at is null
+   where env = ? and leased_by is null and due_at is null and lane is null
      and (fn is null or fn in (select value from json_each(?)))
    order by rank limit ?`;
 
-const takeJobSql = "update jobs set leased_by = ?, fence = fence + 1, due_at = null where env = ? and id = ?";
+const selectOverdueSql = `
+  select ${jobColumns}
+    from jobs indexed by jobs_start_by
+   where env = ? and leased_by is null and start_by is not null and start_by <= ?
+     and fn in (select value from json_each(?))
+   order by start_by limit ?`;
+
+const selectFirstOfLaneSql = `
+  select ${jobColumns}
+    from jobs indexed by jobs_lanes
+   where env = ? and lane = ? and leased_by is null and due_at is null order by rank limit 1`;
+
+const takeJobSql =
+  "update jobs set leased_by = ?, fence = fence + 1, due_at = null, start_by = null, lane = ? where env = ? and id = ?";
+const joinLaneSql = "update jobs set due_at = null, rank = ? where env = ? and id = ?";
 const startRunSql = "update runs set started_at = ? where env = ? and id = ? and started_at is null";
 const nextDueSql = `
   select min(due_at) as due_at from jobs indexed by jobs_timers
    where env = ? and leased_by is null and due_at is not null and due_at > ?`;
+const nextOverdueSql = `
+  select min(start_by) as start_by from jobs indexed by jobs_start_by
+   where env = ? and leased_by is null and start_by is not null and start_by > ?`;
 
 export function leaseJobs(tx: Transaction, input: LeaseInput): LeaseAnswer {
-  const { env, worker, max } = input;
+  const { env, max } = input;
   const { now } = tx.at;
   const functions = JSON.stringify(input.functions);
-  const rows = tx.connection.all<JobRow>(selectTimersSql, env, now, functions, max);
-  if (rows.length < max) rows.push(...tx.connection.all<JobRow>(selectReadySql, env, functions, max - rows.length));
+  for (const fn of Object.keys(input.caps)) tx.lanes.noteCaps(env, fn, input.caps[fn]!);
+  flushDue(tx, env, newWriting());
   const jobs: LeasedJob[] = [];
-  for (const row of rows) {
-    tx.connection.run(takeJobSql, worker, env, row.id);
-    const fence = row.fence + 1;
-    if (row.kind === "deliver") {
-      const event = findEvent(tx.connection, env, row.event_id!);
-      if (event !== undefined) jobs.push({ kind: "deliver", jobId: row.id, fence, event: readEvent(event) });
-      continue;
-    }
-    tx.connection.run(startRunSql, now, env, row.run_id);
-    expireWaits(tx, env, row.run_id!);
-    const memo = readMemo(tx.connection, env, row.run_id!);
-    if (memo !== null) jobs.push({ kind: "run", jobId: row.id, fence, lostWorkers: row.lost_workers, memo });
+  const take = (row: JobRow, lane: string | null) => {
+    const job = takeJob(tx, input, row, lane);
+    if (job !== null) jobs.push(job);
+  };
+  for (const row of tx.connection.all<JobRow>(selectOverdueSql, env, now, functions, max)) take(row, null);
+  leaseTimers(tx, input, functions, max - jobs.length, take);
+  leaseLanes(tx, input, Math.ceil((max - jobs.length) / 2), take);
+  if (jobs.length < max) {
+    for (const row of tx.connection.all<JobRow>(selectReadySql, env, functions, max - jobs.length)) take(row, null);
   }
-  const nextDueAt = tx.connection.one<{ due_at: number | null }>(nextDueSql, env, now)?.due_at ?? null;
-  return { now, jobs, nextDueAt };
+  leaseLanes(tx, input, max - jobs.length, take);
+  return { now, jobs, nextDueAt: nextDueAt(tx, env) };
+}
+
+type Take = (row: JobRow, lane: string | null) => void;
+
+/** Timers of runs that take slots join their lane, and are leased in its turn. */
+function leaseTimers(tx: Transaction, { env }: LeaseInput, functions: string, room: number, take: Take): void {
+  let left = room;
+  while (left > 0) {
+    const rows = tx.connection.all<JobRow>(selectTimersSql, env, tx.at.now, functions, left);
+    const plain = rows.filter(({ lane }) => lane === null);
+    for (const row of plain) take(row, null);
+    for (const row of rows) {
+      if (row.lane === null) continue;
+      tx.connection.run(joinLaneSql, row.due_at, env, row.id);
+      tx.lanes.join(env, row.lane);
+    }
+    left -= plain.length;
+    if (plain.length === rows.length) return;
+  }
+}
+
+/** Every lane that can run gets a run before any lane gets a second one. */
+function leaseLanes(tx: Transaction, { env, functions, caps }: LeaseInput, room: number, take: Take): void {
+  let left = room;
+  for (;;) {
+    let isAny = false;
+    for (const lane of tx.lanes.turns(env, functions, tx.at.now)) {
+      if (left <= 0) return;
+      const own = caps[lane.name.fn];
+      if (!tx.lanes.mayRun(lane, own)) continue;
+      const row = tx.connection.one<JobRow>(selectFirstOfLaneSql, env, lane.text);
+      if (row === undefined) {
+        tx.lanes.emptied(lane);
+        continue;
+      }
+      const laterAt = admitted(tx, env, lane.name.throttle, own, tx.at.now);
+      if (laterAt !== null) {
+        tx.lanes.putOff(lane, laterAt);
+        continue;
+      }
+      take(row, laneOnceBegun(lane.name, lane.text));
+      tx.lanes.served(lane);
+      left--;
+      isAny = true;
+    }
+    if (!isAny) return;
+  }
+}
+
+function takeJob(tx: Transaction, { env, worker }: LeaseInput, row: JobRow, lane: string | null): LeasedJob | null {
+  const { connection, at } = tx;
+  connection.run(takeJobSql, worker, lane, env, row.id);
+  const fence = row.fence + 1;
+  if (row.kind === "deliver") {
+    const event = findEvent(connection, env, row.event_id!);
+    return event === undefined ? null : { kind: "deliver", jobId: row.id, fence, event: readEvent(event) };
+  }
+  if (row.kind === "run") {
+    connection.run(startRunSql, at.now, env, row.run_id);
+    expireWaits(tx, env, row.run_id!);
+  }
+  const memo = readMemo(connection, env, row.run_id!);
+  if (memo === null) return null;
+  if (row.kind === "announce") return { kind: "announce", jobId: row.id, fence, memo };
+  return { kind: "run", jobId: row.id, fence, lostWorkers: row.lost_workers, memo };
+}
+
+function nextDueAt(tx: Transaction, env: string): number | null {
+  const { connection, at, lanes } = tx;
+  const times = [
+    connection.one<{ due_at: number | null }>(nextDueSql, env, at.now)?.due_at,
+    connection.one<{ start_by: number | null }>(nextOverdueSql, env, at.now)?.start_by,
+    nextFlushAt(tx, env),
+    lanes.nextPutOff(),
+  ].filter((time): time is number => time != null);
+  return times.length === 0 ? null : Math.min(...times);
 }

@@ -1,18 +1,24 @@
 // A run and its job are born together, in the transaction that decided to start it. "Born leased" saves a lease of its own:
 // the process that accepted the event already has the slot to execute it (store.md, +20 %).
+import { laneOnceBegun } from "../../model/lane.ts";
 import type { RerunFrom, Run } from "../../model/run.ts";
+import type { CancelRule, LaneUse } from "../flow.ts";
 import type { LeasedJob } from "../store.ts";
+import { keepRules } from "./cancel-rules.ts";
 import { readMemo } from "./read-memo.ts";
+import { admitted } from "./throttle-start.ts";
 import type { Transaction } from "./transaction.ts";
 
 const insertRunSql = `
   insert into runs (env, id, fn, event_id, key, subject, generation, previous_run_id, rerun_of, root_run_id, created_at,
-                    started_at, holds_key, rerun_from, inputs)
-  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+                    started_at, holds_key, rerun_from, inputs, singleton, carried)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
 const insertJobSql = `
-  insert into jobs (env, id, kind, run_id, event_id, fn, rank, due_at, fence, leased_by)
-  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+  insert into jobs (env, id, kind, run_id, event_id, fn, rank, due_at, fence, leased_by, lane, start_by, had_waits)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+
+const insertCarriedSql = "insert into run_events (env, run_id, n, event_id, key) values (?, ?, ?, ?, ?)";
 
 export interface NewRun {
   readonly id: string;
@@ -31,6 +37,12 @@ export interface NewRun {
   readonly leaseTo: string | null;
   /** Its end lets go of the key's claim. */
   readonly holdsKey: boolean;
+  readonly lane: LaneUse | null;
+  readonly startBy: number | null;
+  readonly cancelOn: readonly CancelRule[];
+  readonly singleton: string | null;
+  /** The events of a batch, with the key each was let in for; null for a run of one event. */
+  readonly carried: readonly { readonly eventId: string; readonly key: string | null }[] | null;
 }
 
 export interface OpenedRun {
@@ -42,7 +54,8 @@ export interface OpenedRun {
 export function openRun(tx: Transaction, env: string, run: NewRun): OpenedRun {
   const { now } = tx.at;
   const dueAt = run.dueAt !== null && run.dueAt > now ? run.dueAt : null;
-  const leasedBy = dueAt === null ? run.leaseTo : null;
+  const begins = dueAt === null && run.leaseTo !== null && (run.lane === null || mayBegin(tx, env, run.lane));
+  const leasedBy = begins ? run.leaseTo : null;
   const startedAt = leasedBy === null ? null : now;
   tx.connection.run(
     insertRunSql,
@@ -61,7 +74,13 @@ export function openRun(tx: Transaction, env: string, run: NewRun): OpenedRun {
     run.holdsKey ? 1 : 0,
     run.rerunFrom === null ? null : JSON.stringify(run.rerunFrom),
     run.rerunFrom === null ? null : JSON.stringify(run.inputs),
+    run.singleton,
+    run.carried?.length ?? null,
   );
+  run.carried?.forEach(({ eventId, key }, n) => {
+    tx.connection.run(insertCarriedSql, env, run.id, n, eventId, key);
+  });
+  keepRules(tx, env, run.id, run.cancelOn);
   const fence = leasedBy === null ? 0 : 1;
   insertJob(tx, env, {
     id: run.id,
@@ -73,6 +92,11 @@ export function openRun(tx: Transaction, env: string, run: NewRun): OpenedRun {
     dueAt,
     fence,
     leasedBy,
+    lane:
+      run.lane === null ? null : begins ? laneOnceBegun(tx.lanes.nameOf(run.lane.name), run.lane.name) : run.lane.name,
+    startBy: begins ? null : run.startBy,
+    // Its end must look for what cancels it.
+    hadWaits: run.cancelOn.length > 0,
   });
   return {
     run: {
@@ -98,7 +122,7 @@ export function openRun(tx: Transaction, env: string, run: NewRun): OpenedRun {
 
 export interface NewJob {
   readonly id: string;
-  readonly kind: "run" | "deliver";
+  readonly kind: "run" | "deliver" | "announce";
   readonly runId: string | null;
   readonly eventId: string | null;
   readonly fn: string | null;
@@ -106,6 +130,9 @@ export interface NewJob {
   readonly dueAt: number | null;
   readonly fence: number;
   readonly leasedBy: string | null;
+  readonly lane: string | null;
+  readonly startBy: number | null;
+  readonly hadWaits: boolean;
 }
 
 export function insertJob(tx: Transaction, env: string, job: NewJob): void {
@@ -121,7 +148,20 @@ export function insertJob(tx: Transaction, env: string, job: NewJob): void {
     job.dueAt,
     job.fence,
     job.leasedBy,
+    job.lane,
+    job.startBy,
+    job.hadWaits ? 1 : 0,
   );
+  if (job.lane === null) return;
+  if (job.leasedBy !== null) tx.lanes.take(job.lane);
+  else if (job.dueAt === null) tx.lanes.join(env, job.lane);
+}
+
+/** Whether a run of this lane begins at once; its throttle has counted it then. */
+function mayBegin(tx: Transaction, env: string, { name, caps }: LaneUse): boolean {
+  const { fn, throttle } = tx.lanes.nameOf(name);
+  tx.lanes.noteCaps(env, fn, caps);
+  return tx.lanes.hasRoom(env, name, caps) && admitted(tx, env, throttle, caps, tx.at.now) === null;
 }
 
 const bornLeasedSql = "select fence from jobs where env = ? and id = ? and leased_by = ? and fence = 1";

@@ -56,6 +56,7 @@ describe("one process owns a file", () => {
           dueAt: null,
           leaseTo: "w1",
           reason: null,
+          flow: null,
         },
       ],
     });
@@ -64,7 +65,7 @@ describe("one process owns a file", () => {
     const second = open("b", clock);
     clock.advance(1);
     expect(await second.sweep({ max: 10, repair: false })).toMatchObject({ rescued: 1 });
-    const { jobs } = await second.lease({ env: "default", worker: "w2", functions: ["f"], max: 10 });
+    const { jobs } = await second.lease({ env: "default", worker: "w2", functions: ["f"], caps: {}, max: 10 });
     expect(jobs.map((job) => job.jobId)).toEqual(["r1"]);
     await second.close();
   });

@@ -12,6 +12,11 @@ import { loadMigrations } from "./migrations.ts";
 const mayScan: readonly { readonly part: string; readonly why: string }[] = [
   { part: "from jobs where env = ? and kind = 'run' group by fn", why: "counts open work, which is what jobs holds" },
   { part: "select distinct env from functions", why: "once per start of a server; a row per function" },
+  { part: "from buffers limit 1", why: "whether there is any" },
+  { part: "select lane, count(*) as count from jobs indexed by jobs_held", why: "once per start: what holds slots" },
+  { part: "from jobs indexed by jobs_lanes\n   where (env, lane) >", why: "once per start: one probe per lane" },
+  { part: "from jobs indexed by jobs_lanes\n   where env >= ?", why: "once per start: one probe per lane" },
+  { part: "from jobs where env = ? and lane is not null group by lane", why: "for people; jobs holds only open work" },
   { part: "select distinct env, event_name from waits", why: "once per start: which names anybody waits for" },
   { part: "select env, child_run_id from waits", why: "once per start: which runs anybody waits for" },
   { part: "select env, id from jobs where lost_workers", why: "once per start and rescue; jobs holds only open work" },
@@ -91,7 +96,9 @@ function exerciseEveryOperation(): void {
     dueAt: null,
     leaseTo,
     reason: null,
+    flow: null,
   });
+  const plainFlow = { buffer: null, rateLimit: null, singleton: null, lane: null, cancelOn: [], startWithinMs: null };
   const wait = (stepId: string, over: object) => ({
     stepId,
     name: stepId,
@@ -101,8 +108,8 @@ function exerciseEveryOperation(): void {
     onTimeout: { kind: "value", json: "null" },
     ...over,
   });
-  commit("register", { env, app: "a", functions: [{ fn: "f", id: "f", config: "{}" }] });
-  commit("register", { env, app: "a", functions: [{ fn: "g", id: "g", config: "{}" }] });
+  commit("register", { env, app: "a", functions: [{ fn: "f", id: "f", config: "{}", crons: ["0 9 * * *"] }] });
+  commit("register", { env, app: "a", functions: [{ fn: "g", id: "g", config: "{}", crons: ["0 9 * * *"] }] });
   commit("heartbeat", "w1", 1_000);
   commit("ingest", {
     env,
@@ -175,12 +182,13 @@ function exerciseEveryOperation(): void {
     outcome: { kind: "value", json: "1" },
   });
   advance({ next: { kind: "suspend", dueAt: null } });
-  commit("lease", { env, worker: "w1", functions: ["f"], max: 10 });
+  commit("lease", { env, worker: "w1", functions: ["f"], caps: {}, max: 10 });
+  exerciseFlow();
   commit("cancel", { env, runId: "r4", result: "{}", releaseKey: true, ingest: null });
   commit("cancel", { env, runId: "r1", result: "{}", releaseKey: true, ingest: null });
-  commit("rerun", { env, runId: "r1", newRunId: "r9", rank: 1, leaseTo: "w1" });
+  commit("rerun", { env, runId: "r1", newRunId: "r9", rank: 1, leaseTo: "w1", lane: null, cancelOn: [] });
   const from = { stepId: "s1", name: "s1", input: null };
-  commit("rerun", { env, runId: "r1", newRunId: "r10", rank: 1, leaseTo: "w1", from });
+  commit("rerun", { env, runId: "r1", newRunId: "r10", rank: 1, leaseTo: "w1", lane: null, cancelOn: [], from });
   commit("pause", { env, fn: "g", paused: true, reason: "test" });
   const claim = { env, scope: "http", key: "k", token: "t1", fingerprint: "f", leaseMs: 10, windowMs: 1_000 };
   commit("claim", claim);
@@ -199,6 +207,7 @@ function exerciseEveryOperation(): void {
   }
   core.read("eventPage", [env, page]);
   core.read("decisionPage", [env, page]);
+  core.read("decisionPage", [env, { ...page, isPending: true }]);
   core.read("events", [env, { limit: 10 }]);
   core.read("events", [env, { name: "n", limit: 10 }]);
   core.read("claims", [env, { limit: 10 }]);
@@ -216,8 +225,42 @@ function exerciseEveryOperation(): void {
     ["duplicatesOfRun", env, "r1", 10],
     ["claim", env, "http", "k"],
     ["counts", env],
+    ["crons", env],
+    ["limitUses", env, 10],
+    ["cancelCandidates", env, "e5", [{ path: "data.a", value: "1" }]],
   ] as const) {
     core.read(name as any, input);
   }
   core.close();
+
+  function exerciseFlow(): void {
+    const ingest = (id: string, flow: object, over: object = {}) =>
+      commit("ingest", {
+        env,
+        registration: null,
+        events: [event(id, "flow", null)],
+        pairs: [{ ...start(`run-${id}`, "w1"), key: JSON.stringify(id), flow: { ...plainFlow, ...flow }, ...over }],
+        leaseTo: "w1",
+      });
+    const caps = { slots: [1], throttle: { limit: 1, periodMs: 1_000, burst: 1 } };
+    const lane = { name: JSON.stringify(["f", ["s"], "t"]), caps };
+    const cancelOn = [{ eventName: "stop", path: "", value: "", rest: null, lastsMs: null }];
+    for (const id of ["f1", "f2", "f3"]) ingest(id, { lane, cancelOn, startWithinMs: 1 });
+    for (const id of ["f4", "f5"])
+      ingest(id, { singleton: { key: "s", mode: "skip" }, rateLimit: { id: "r", limit: 2, periodMs: 10 } });
+    ingest("f6", { singleton: { key: "s", mode: "cancel", result: "{}" } });
+    const batch = { kind: "batch", key: "k", maxSize: 2, timeoutMs: 1_000, bytesMax: 1_000 };
+    for (const id of ["f7", "f8"]) ingest(id, { buffer: batch });
+    const debounce = { kind: "debounce", key: "k", periodMs: 10, timeoutMs: null };
+    for (const id of ["f9", "g1"]) ingest(id, { buffer: debounce });
+    clock.advance(5_000);
+    for (let i = 0; i < 3; i++) commit("lease", { env, worker: "w1", functions: ["f"], caps: { f: caps }, max: 10 });
+    commit("ingest", { env, registration: null, events: [event("stop1", "stop", null)], pairs: [], leaseTo: "w1" });
+    const held = { kind: "held", event: 0, fn: "f", reason: "no key" };
+    commit("ingest", { env, registration: null, events: [event("h1", "flow", null)], pairs: [held], leaseTo: "w1" });
+    commit("redecide", { env, registration: null, eventId: "h1", pair: { ...held, kind: "dropped" }, reason: "test" });
+    const tick = { fn: "g", cron: "0 9 * * *", tickAt: clock.wallMs() + 1, event: event("t1", "tick", null) };
+    const pair = { ...start("run-t1", "w1"), fn: "g", key: null };
+    commit("tick", { env, registration: null, ticks: [{ ...tick, pair }], leaseTo: "w1" });
+  }
 }

@@ -14,9 +14,9 @@ const pageSql = `
    where env = ? and id > ? order by id limit ?`;
 const decisionsSql = "select kind, run_id as runId from decisions where env = ? and event_id = ?";
 const runSql = `
-  select id, fn, key, ended_at as endedAt from runs where env = ? and id = ?`;
+  select id, fn, key, ended_at as endedAt, carried from runs where env = ? and id = ?`;
 const rerunsSql = `
-  select id, fn, key, ended_at as endedAt from runs indexed by runs_by_root
+  select id, fn, key, ended_at as endedAt, carried from runs indexed by runs_by_root
    where env = ? and root_run_id = ? and rerun_of is not null`;
 const claimSql = "select ends_at as endsAt, held from claims where n = ? and holder = ?";
 const deliverySql = "select 1 from jobs where env = ? and id = 'deliver:' || ?";
@@ -29,6 +29,10 @@ const deleteStepsSql = `
 const deleteAttemptsSql = `
   delete from attempts where (env, run_id, step_id, attempt) in (
     select env, run_id, step_id, attempt from attempts where env = ? and run_id = ? limit ?)`;
+const carriedSql = `
+  select e.id, e.caller_id as callerId, e.received_at as receivedAt, b.key
+    from run_events b join events e on e.env = b.env and e.id = b.event_id where b.env = ? and b.run_id = ?`;
+const deleteCarriedSql = "delete from run_events where env = ? and run_id = ?";
 const deleteRunSql = "delete from runs where env = ? and id = ?";
 const deleteDecisionsSql = "delete from decisions where env = ? and event_id = ?";
 const deleteEventSql = "delete from events where env = ? and id = ?";
@@ -47,6 +51,11 @@ interface RunRow {
   readonly fn: string;
   readonly key: string | null;
   readonly endedAt: number | null;
+  readonly carried: number | null;
+}
+
+interface CarriedRow extends EventRow {
+  readonly key: string | null;
 }
 
 interface Family {
@@ -77,7 +86,10 @@ export function pruneEvents(tx: Transaction, input: PruneInput): PruneAnswer {
       // The family's own rows go in one piece; when they do not fit, the next commit begins with them.
       const own = family.runs.length + family.decisionCount + 1;
       if (own > left && left < max) return { deleted, kept: page.keptBefore(event), after };
-      for (const run of family.runs) deleted.runs += connection.run(deleteRunSql, env, run.id);
+      for (const run of family.runs) {
+        deleted.runs += connection.run(deleteRunSql, env, run.id);
+        if (run.carried !== null) connection.run(deleteCarriedSql, env, run.id);
+      }
       deleted.decisions += connection.run(deleteDecisionsSql, env, event.id);
       deleted.events += connection.run(deleteEventSql, env, event.id);
       left = Math.max(0, left - own);
@@ -147,7 +159,7 @@ function familyOf(
   if (isTaken(eventScope, event.callerId, event.id)) return null;
   if (connection.one(deliverySql, env, event.id) !== undefined) return null;
   const decisions = connection.all<{ kind: DecisionKind; runId: string | null }>(decisionsSql, env, event.id);
-  if (decisions.some(({ kind }) => isPending(kind))) return null;
+  if (decisions.some(isPending)) return null;
   const runs: RunRow[] = [];
   for (const { kind, runId } of decisions) {
     if (kind !== "started" || runId === null) continue;
@@ -158,6 +170,12 @@ function familyOf(
   for (const run of runs) {
     if (run.endedAt === null || run.endedAt >= before) return null;
     if (isTaken(functionScope(run.fn), run.key, run.id)) return null;
+    // A batch goes once all events it carries may go.
+    const carried = run.carried === null ? [] : connection.all<CarriedRow>(carriedSql, env, run.id);
+    for (const each of carried) {
+      if (each.receivedAt >= before || isTaken(eventScope, each.callerId, each.id)) return null;
+      if (isTaken(functionScope(run.fn), each.key, run.id)) return null;
+    }
   }
   return { event, runs, decisionCount: decisions.length };
 }

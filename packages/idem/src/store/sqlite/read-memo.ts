@@ -43,6 +43,18 @@ export const findRun = (connection: Connection, env: string, runId: string): Run
 export const findEvent = (connection: Connection, env: string, eventId: string): EventRow | undefined =>
   connection.one<EventRow>(selectEventSql, env, eventId);
 
+const selectCarriedSql = `
+  select ${eventColumns} from run_events b join events e on e.env = b.env and e.id = b.event_id
+   where b.env = ? and b.run_id = ? order by b.n`;
+
+/** After a rerun, whoever asks again receives the newest run. */
+export function newestRerun(connection: Connection, env: string, runId: string): string {
+  const run = findRun(connection, env, runId);
+  if (run === undefined) return runId;
+  const root = run.root_run_id === runId ? run : findRun(connection, env, run.root_run_id);
+  return root?.newest_run_id ?? runId;
+}
+
 export const waitsOfRun = (connection: Connection, env: string, runId: string): WaitRow[] =>
   connection.all<WaitRow>(selectWaitsSql, env, runId);
 
@@ -57,9 +69,11 @@ export function readMemo(connection: Connection, env: string, runId: string): Ru
   if (run === undefined) return null;
   const event = findEvent(connection, env, run.event_id);
   if (event === undefined) return null;
+  const first = readEvent(event);
   return {
     run: readRun(run),
-    event: readEvent(event),
+    event: first,
+    events: run.carried === null ? [first] : connection.all<EventRow>(selectCarriedSql, env, runId).map(readEvent),
     steps: stepsOfRun(connection, env, runId).map(readStep),
     attempts: connection.all<AttemptRow>(selectAttemptsSql, env, runId).map(readAttempt),
     waits: waitsOfRun(connection, env, runId).map(readWait),

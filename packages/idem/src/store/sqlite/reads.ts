@@ -3,10 +3,12 @@ import { eventScope } from "../../model/claim.ts";
 import type { Event } from "../../model/event.ts";
 import type { RunState } from "../../model/run.ts";
 import type { ClaimFilter, EventFilter, RegisteredFunction, RunFilter, StoreCounts, StoreReads } from "../store.ts";
+import { rulesMatching } from "./cancel-rules.ts";
 import { type FindClaimRow, findBesideOwner, indexedTo } from "./claim-index.ts";
 import type { Connection, Param } from "./connection.ts";
 import { afterAll } from "./id-times.ts";
 import { selectDecisionsSql } from "./ingest-events.ts";
+import { limitUses } from "./limit-uses.ts";
 import { pagesOver } from "./page-reads.ts";
 import { findEvent, findRun, readMemo } from "./read-memo.ts";
 import { registrationOf } from "./register-functions.ts";
@@ -22,6 +24,7 @@ import {
   readRun,
   runColumns,
 } from "./rows.ts";
+import { cronsIn } from "./tick-crons.ts";
 
 const functionsSql = `
   select fn, app, id, config, paused_at as pausedAt from functions
@@ -82,8 +85,10 @@ const claimsOfScopeSql = `
     order by key limit :limit)
   select ${claimColumns} from claims where n in (select n from found) order by key`;
 
-const waitPathsSql =
-  "select distinct path from waits indexed by waits_by_event where env = ? and event_name = ? order by path";
+const waitPathsSql = `
+  select distinct path from waits indexed by waits_by_event where env = :env and event_name = :name
+  union select distinct path from cancels indexed by cancels_by_event where env = :env and event_name = :name
+  order by path`;
 const waitCandidatesSql = `
   select w.run_id, w.step_id, w.rest, ${eventColumns}
     from waits w indexed by waits_by_event
@@ -99,7 +104,11 @@ const countsSql = `
 
 // Each half has its index; asked together the planner takes neither.
 const oldestReadySql = `
-  select rank as at from jobs where env = ? and leased_by is null and due_at is null and kind = 'run' order by rank limit 1`;
+  select rank as at from jobs indexed by jobs_ready
+   where env = ? and leased_by is null and due_at is null and lane is null and kind = 'run' order by rank limit 1`;
+const oldestInLaneSql = `
+  select min(rank) as at from jobs indexed by jobs_lanes
+   where env = ? and leased_by is null and due_at is null and lane is not null`;
 const oldestTimerSql = `
   select due_at as at from jobs
    where env = ? and leased_by is null and due_at is not null and due_at <= ? and kind = 'run' order by due_at limit 1`;
@@ -161,7 +170,7 @@ export function readsOver(
         .map(readClaim);
     },
     waitPaths: (env, eventName) =>
-      connection.all<{ path: string }>(waitPathsSql, env, eventName).map((row) => row.path),
+      connection.find<{ path: string }>(waitPathsSql, { env, name: eventName }).map((row) => row.path),
     waitCandidates: (env, eventId, probes) => {
       const event = findEvent(connection, env, eventId);
       if (event === undefined) return [];
@@ -178,12 +187,19 @@ export function readsOver(
           .map((row) => ({ runId: row.run_id, stepId: row.step_id, rest: row.rest, event: readEvent(row) })),
       );
     },
+    cancelCandidates: (env, eventId, probes) => {
+      const event = findEvent(connection, env, eventId);
+      return event === undefined ? [] : rulesMatching(connection, env, event, probes);
+    },
+    crons: (env) => cronsIn(connection, env),
+    limitUses: (env, limit) => limitUses(connection, env, limit),
     counts: (env) => countJobs(connection, env, now()),
     oldestDue: (env) => {
       const found = [
         connection.one<{ at: number }>(oldestReadySql, env),
+        connection.one<{ at: number | null }>(oldestInLaneSql, env),
         connection.one<{ at: number }>(oldestTimerSql, env, now()),
-      ].flatMap((row) => (row === undefined ? [] : [row.at]));
+      ].flatMap((row) => (row === undefined || row.at === null ? [] : [row.at]));
       return found.length === 0 ? null : Math.min(...found);
     },
     environments: () => connection.all<{ env: string }>(environmentsSql).map(({ env }) => env),

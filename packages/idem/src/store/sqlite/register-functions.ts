@@ -2,6 +2,7 @@
 // whose picture is old can be told to look again.
 import type { RegisterAnswer, RegisterInput } from "../store.ts";
 import type { Connection } from "./connection.ts";
+import { keepCrons } from "./tick-crons.ts";
 import type { Transaction } from "./transaction.ts";
 
 const selectRegistrationSql = "select value from meta where name = 'registration:' || ?";
@@ -28,8 +29,10 @@ export function registerFunctions(tx: Transaction, { env, app, functions }: Regi
     known.set(fn, row);
   }
   let changed = false;
-  for (const { fn, id, config } of functions) {
+  for (const { fn, id, config, crons } of functions) {
     const row = known.get(fn);
+    // Also without a change: rows of a file from before schedules were kept are made here.
+    keepCrons(tx, env, fn, crons);
     if (row !== undefined && row.config === config && row.archived_at === null) continue;
     connection.run(writeFunctionSql, env, fn, app, id, config);
     changed = true;
@@ -37,6 +40,7 @@ export function registerFunctions(tx: Transaction, { env, app, functions }: Regi
   for (const { fn } of connection.all<{ fn: string }>(selectFunctionsOfAppSql, env, app)) {
     if (known.has(fn)) continue;
     connection.run(archiveFunctionSql, tx.at.now, env, fn);
+    keepCrons(tx, env, fn, []);
     changed = true;
   }
   const registration = changed ? nextRegistration(tx, env) : tx.known.registration(env);

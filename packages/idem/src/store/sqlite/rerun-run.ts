@@ -18,6 +18,8 @@ const keepStepsSql = `
   select env, ?, step_id, name, repeat, kind, outcome, json, attempt, started_at, ended_at, stamp, worker
     from steps where env = ? and run_id = ? and stamp < ?`;
 
+const carriedSql = "select event_id as eventId from run_events where env = ? and run_id = ? order by n";
+
 type From = NonNullable<RerunInput["from"]>;
 
 export function rerunRun(tx: Transaction, input: RerunInput): RerunAnswer {
@@ -46,6 +48,11 @@ export function rerunRun(tx: Transaction, input: RerunInput): RerunAnswer {
     dueAt: null,
     leaseTo: input.leaseTo,
     holdsKey: found?.claim.held ?? false,
+    lane: input.lane,
+    startBy: null,
+    cancelOn: input.cancelOn,
+    singleton: null,
+    carried: old.carried === null ? null : carriedBy(tx, env, old.id),
   });
   tx.connection.run(pointToNewestSql, newRunId, env, old.root_run_id);
   if (found !== null) {
@@ -69,6 +76,10 @@ function keepSteps(tx: Transaction, env: string, oldId: string, newId: string, {
     tx.connection.one<{ stamp: number }>(stampOfStepSql, env, oldId, stepId)?.stamp ?? Number.MAX_SAFE_INTEGER;
   return { stepId, name, keptCount: tx.connection.run(keepStepsSql, newId, env, oldId, stamp) };
 }
+
+/** A key of a batch stays with the run that was let in for it. */
+const carriedBy = (tx: Transaction, env: string, runId: string): { eventId: string; key: null }[] =>
+  tx.connection.all<{ eventId: string }>(carriedSql, env, runId).map(({ eventId }) => ({ eventId, key: null }));
 
 const inputsFrom = (old: RunRow, { stepId, input }: From): Record<string, string> => ({
   ...readInputs(old),

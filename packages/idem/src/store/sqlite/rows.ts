@@ -113,6 +113,9 @@ export interface RunRow {
   rerun_from: string | null;
   /** JSON of RunMemo.inputs. */
   inputs: string | null;
+  /** How many events it carries; null for one that was not batched. */
+  carried: number | null;
+  singleton: string | null;
   /** From the run's job: whether it is leased, and its due time. */
   leased_by: string | null;
   due_at: number | null;
@@ -121,7 +124,7 @@ export interface RunRow {
 /** For `from runs r left join jobs j on j.env = r.env and j.id = r.id`. */
 export const runColumns = `r.id, r.fn, r.event_id, r.key, r.subject, r.generation, r.previous_run_id, r.rerun_of, r.root_run_id,
   r.newest_run_id, r.ended_state, r.result, r.created_at, r.started_at, r.ended_at, r.ended_fence, r.rerun_from,
-  r.inputs, j.leased_by, j.due_at`;
+  r.inputs, r.carried, r.singleton, j.leased_by, j.due_at`;
 
 export const readRun = (row: RunRow): Run => ({
   id: row.id,
@@ -226,3 +229,17 @@ export const readWait = (row: WaitRow): Wait => ({
   childRunId: row.child_run_id,
   startedAt: row.started_at,
 });
+
+export interface BufferRow {
+  fn: string;
+  kind: "debounce" | "batch";
+  key: string;
+  id: string;
+  deadline: number | null;
+  due_at: number;
+  count: number;
+  bytes: number;
+  event_id: string | null;
+  ts: number | null;
+  pair: string | null;
+}

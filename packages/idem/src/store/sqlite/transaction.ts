@@ -3,12 +3,14 @@ import type { Instant } from "../../model/claim.ts";
 import type { ClaimIndex } from "./claim-index.ts";
 import type { Connection } from "./connection.ts";
 import type { KnownFacts } from "./known-facts.ts";
+import type { LaneBook } from "./lane-book.ts";
 
 export interface Transaction {
   readonly connection: Connection;
   readonly at: Instant;
   readonly known: KnownFacts;
   readonly claims: ClaimIndex;
+  readonly lanes: LaneBook;
   /** Grows with each call: the order of steps, waits and events. */
   stamp(): number;
 }

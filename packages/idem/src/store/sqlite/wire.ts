@@ -129,8 +129,8 @@ function unpackEvents(flat: Flat): NewEvent[] {
 function packPairs(pairs: readonly NewPair[]): Flat {
   return pairs.map((pair) => {
     if (pair.kind !== "start") return [pair.kind, pair.event, pair.fn, pair.reason];
-    const { event, fn, runId, key, windowMs, hold, subject, generation, rank, dueAt, leaseTo, reason } = pair;
-    return ["start", event, fn, runId, key, windowMs, hold, subject, generation, rank, dueAt, leaseTo, reason];
+    const { event, fn, runId, key, windowMs, hold, subject, generation, rank, dueAt, leaseTo, reason, flow } = pair;
+    return ["start", event, fn, runId, key, windowMs, hold, subject, generation, rank, dueAt, leaseTo, reason, flow];
   });
 }
 
@@ -153,6 +153,7 @@ function unpackPairs(flat: Flat): NewPair[] {
       dueAt: each[10],
       leaseTo: each[11],
       reason: each[12],
+      flow: each[13],
     } as StartPair;
   });
 }
@@ -174,7 +175,7 @@ function unpackNested([registration, events, awaited, pairs]: Flat): NestedInges
 
 // ---------------------------------------------------------------------------------------------------- answers
 
-/** A number: the step is saved or the run ended, at that time · a list: what was accepted · an object: anything else */
+/** A number: the step is saved or the run ended, at that time (below zero: and a slot was given back) · a list: what was accepted · an object: anything else */
 export function packAnswer(call: Call, answer: CallAnswer): unknown {
   if (!answer.ok) return answer;
   if (call.name === "ingest") {
@@ -182,7 +183,8 @@ export function packAnswer(call: Call, answer: CallAnswer): unknown {
     return ingested.kind === "ingested" && bornHere(ingested, call) ? packIngested(ingested) : answer;
   }
   if (call.name === "advance" && isPlain(answer.value as Advanced, call.input[0] as AdvanceInput)) {
-    return (answer.value as Advanced).now;
+    const { now, freed } = answer.value as Advanced;
+    return freed ? -now : now;
   }
   return answer;
 }
@@ -190,16 +192,18 @@ export function packAnswer(call: Call, answer: CallAnswer): unknown {
 export function unpackAnswer(call: Call, packed: unknown): CallAnswer {
   if (typeof packed === "number") {
     const { steps, seen, next, ingest } = call.input[0] as AdvanceInput;
+    const now = Math.abs(packed);
     const value: Advanced = {
       kind: "advanced",
-      now: packed,
+      now,
       outcomes: steps.length === 0 ? none : steps.map((step) => step.outcome),
-      ingested: ingest === null ? null : nothingIngested(packed),
+      ingested: ingest === null ? null : nothingIngested(now),
       seen,
       news: none,
       stamps: null,
       leased: next.kind !== "end",
       woken: none,
+      freed: packed < 0,
     };
     return { ok: true, value };
   }
@@ -215,6 +219,8 @@ const nothingIngested = (now: number): Ingested => ({
   firsts: none,
   leased: none,
   queued: false,
+  cancelled: none,
+  dueAt: null,
 });
 
 /** Whether the answer follows from its call but for the time. */
@@ -231,13 +237,20 @@ function isPlain(value: Advanced, { steps, seen, next }: AdvanceInput): boolean 
   );
 }
 
-const isEmpty = ({ events, decisions, leased, queued }: Ingested): boolean =>
-  events.length === 0 && decisions.length === 0 && leased.length === 0 && !queued;
+const isEmpty = ({ events, decisions, leased, queued, cancelled, dueAt }: Ingested): boolean =>
+  events.length === 0 &&
+  decisions.length === 0 &&
+  leased.length === 0 &&
+  !queued &&
+  cancelled.length === 0 &&
+  dueAt === null;
 
 /** Runs that were leased must have been born in this very call, so that the other side can put them together. */
-function bornHere({ leased, now }: Ingested, call: Call): boolean {
+function bornHere({ leased, now, cancelled, dueAt }: Ingested, call: Call): boolean {
+  if (cancelled.length > 0 || dueAt !== null) return false;
   const { pairs, events } = call.input[0] as IngestInput;
   return leased.every((job) => {
+    if (job.kind === "announce") return false;
     if (job.kind === "deliver") return job.event.receivedAt === now && events.some(({ id }) => id === job.event.id);
     if (job.memo.run.createdAt !== now || job.memo.steps.length > 0 || job.lostWorkers > 0) return false;
     return pairs.some((pair) => pair.kind === "start" && pair.runId === job.jobId);
@@ -256,7 +269,8 @@ function packIngested({ now, queued, events, decisions, firsts, leased }: Ingest
   const flatLeased: unknown[] = [];
   for (const job of leased) {
     if (job.kind === "deliver") flatLeased.push(null, job.event.id, job.fence, null, null);
-    else flatLeased.push(job.jobId, null, job.fence, job.memo.run.generation, job.memo.run.previousRunId);
+    else if (job.kind === "run")
+      flatLeased.push(job.jobId, null, job.fence, job.memo.run.generation, job.memo.run.previousRunId);
   }
   return [now, queued, flatEvents, flatDecisions, flatLeased, firsts];
 }
@@ -275,6 +289,8 @@ function unpackIngested(call: Call, flat: Flat): Ingested {
     decisions: unpackDecisions(flat[3] as Flat),
     firsts: flat[5] as Ingested["firsts"],
     leased: unpackLeased(input, flat[4] as Flat, now),
+    cancelled: none,
+    dueAt: null,
   };
 }
 
@@ -336,7 +352,7 @@ function unpackLeased(input: IngestInput, flat: Flat, now: number): LeasedJob[] 
       endedAt: null,
       dueAt: null,
     } as const;
-    const memo = { run, event, steps: [], attempts: [], waits: [], inputs: {} };
+    const memo = { run, event, events: [event], steps: [], attempts: [], waits: [], inputs: {} };
     leased.push({ kind: "run", jobId: pair.runId, fence, lostWorkers: 0, memo });
   }
   return leased;

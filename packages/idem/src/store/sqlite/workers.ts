@@ -44,6 +44,7 @@ export function heartbeatWorker(tx: Transaction, worker: string, termMs: number)
 
 export function handBackJobs(tx: Transaction, worker: string): { count: number } {
   const count = tx.connection.run(handBackSql, worker);
+  if (count > 0) tx.lanes.forget();
   const { now } = tx.at;
   tx.connection.run(dismissWorkerSql, worker, now, now, now);
   return { count };
@@ -58,10 +59,29 @@ export function sweepStore(tx: Transaction, input: { max: number; repair: boolea
     // The row stays until no job names it: a rescue cut short goes on here.
     if (connection.one<{ count: number }>(leasedCountSql, id)!.count === 0) retire(tx, id);
   }
-  if (rescued > 0) tx.known.noteRescue();
+  if (rescued > 0) {
+    tx.known.noteRescue();
+    tx.lanes.forget();
+  }
   const repaired = input.repair ? connection.run(repairSql, at.now, input.max) : 0;
   const reaped = reapClaims(tx, input.max);
+  reapLimits(tx, input.max);
   return { rescued, repaired, reaped, queued: rescued > 0 || repaired > 0 };
+}
+
+// Longer than any period a limit may have: what is older counts for nobody.
+const limitRowKeptMs = 8 * 24 * 60 * 60 * 1000;
+const reapStartsSql = `
+  delete from rate_starts where (env, id, stamp) in (
+    select env, id, stamp from rate_starts indexed by rate_starts_by_time where at < ? order by at limit ?)`;
+const reapThrottlesSql = `
+  delete from throttles where (env, id) in (
+    select env, id from throttles indexed by throttles_by_time where tat < ? order by tat limit ?)`;
+
+function reapLimits(tx: Transaction, max: number): void {
+  const before = tx.at.now - limitRowKeptMs;
+  tx.connection.run(reapStartsSql, before, max);
+  tx.connection.run(reapThrottlesSql, before, max);
 }
 
 function reapClaims(tx: Transaction, max: number): number {

@@ -1,0 +1,68 @@
+// A run that the store itself cancelled, to make room for a newer one of the same singleton key: its end is told to others as if a
+// person had cancelled it. The ids of what is sent are made of the run's, so a second telling is a repeat.
+import { createHash } from "node:crypto";
+import { deferredEvents } from "../execute/deferred.ts";
+import { makeUlid } from "../model/ulid.ts";
+import type { Ingested, LeasedJob, NestedIngest } from "../store/store.ts";
+import { endEvents } from "./end-events.ts";
+import { persist } from "./persist.ts";
+import { planNested, RunIds } from "./prepare-ingest.ts";
+import type { Worker, WorkerOptions } from "./worker.ts";
+
+export type AnnounceJob = Extract<LeasedJob, { kind: "announce" }>;
+
+export async function announceEnd(job: AnnounceJob, worker: Worker, options: WorkerOptions): Promise<Ingested | null> {
+  const { store, env, registry, platform, newId } = options;
+  const { run, event, steps } = job.memo;
+  const runIds = new RunIds(newId);
+  const idOf = (n: number) => makeUlid(run.endedAt ?? run.createdAt, entropyOf(env, run.id, n));
+  const mayGoOn = () => worker.takesDeliveries !== null;
+  let said = 0;
+  const made = { newId: () => idOf(2 + said++), now: options.time.now() };
+  const putOff = { runId: run.id, env, fn: run.fn, subject: run.subject, generation: run.generation };
+  const deferred = deferredEvents(steps, putOff, made);
+  for (;;) {
+    const ended = { id: run.id, fn: run.fn, event };
+    const told = endEvents(ended, "cancelled", run.result!, [idOf(0), idOf(1)], worker.prepare(), runIds);
+    const { ingest } = planNested(deferred, [], told, worker.prepare(), runIds);
+    const heard = ingest === null ? null : await onlyHeard(ingest, options);
+    const answer =
+      heard === null ? null : await persist(platform, () => store.ingest({ env, ...heard, leaseTo: null }), mayGoOn);
+    if (answer?.kind === "stale-registration") {
+      await registry.refresh();
+      continue;
+    }
+    const end = {
+      env,
+      jobId: job.jobId,
+      fence: job.fence,
+      waits: [],
+      outcome: { kind: "value", json: "null" },
+    } as const;
+    await persist(platform, () => store.resume(end), mayGoOn);
+    return answer;
+  }
+}
+
+/** Without the events that nobody listens to. */
+async function onlyHeard(nested: NestedIngest, { store, env }: WorkerOptions): Promise<NestedIngest | null> {
+  const position = new Map<number, number>();
+  const events: NestedIngest["events"][number][] = [];
+  for (const [i, { ifAwaited, ...event }] of nested.events.entries()) {
+    if (ifAwaited === true && (await store.reads.waitPaths(env, event.name)).length === 0) continue;
+    position.set(i, events.length);
+    events.push(event);
+  }
+  if (events.length === 0) return null;
+  const pairs = nested.pairs.flatMap((pair) => {
+    const event = position.get(pair.event);
+    return event === undefined ? [] : [{ ...pair, event }];
+  });
+  return { registration: nested.registration, events, pairs };
+}
+
+const entropyOf = (env: string, runId: string, n: number): Uint8Array =>
+  createHash("sha256")
+    .update(JSON.stringify([env, runId, n]))
+    .digest()
+    .subarray(0, 10);

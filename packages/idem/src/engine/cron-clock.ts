@@ -1,0 +1,260 @@
+// Starts what schedules ask for. Every process that works for an environment runs one: all of them ask the store at each
+// instant, and the store lets one of them be first.
+//
+//   rows (what is decided up to when) ──▶ heap by next instant ──▶ due: ticks with their decisions ──▶ store.tick, 500 at a time
+//                  ▲                                                                                         │
+//                  └──── read again: functions changed, the store failed, this process slept ◀───────────────┘
+//
+// An instant has come when the store's clock says so. Waiting is by the steady clock; the poll looks again every second, because
+// the store's clock may have been set meanwhile.
+import { jitterOf } from "../model/cron.ts";
+import type { Platform, Timer } from "../platform/platform.ts";
+import type { DueTick } from "../schedule/cron-ticks.ts";
+import type { Tick, Ticked } from "../store/flow.ts";
+import type { NewEvent, NewPair, Store, StoreReads } from "../store/store.ts";
+import { type CronEntry, CronSchedules, type Due } from "./cron-schedules.ts";
+import { limits } from "./limits.ts";
+import { RunIds } from "./prepare-ingest.ts";
+import type { RegisteredTarget, Registry } from "./registry.ts";
+import type { StoreTime } from "./store-time.ts";
+import { tickEvent } from "./tick-event.ts";
+
+// One commit of a few dozen milliseconds: others get their turn, and 10,000 functions that tick at once take twenty.
+const ticksPerCall = 500;
+
+export interface PlannedTick extends DueTick {
+  /** The run begins not before this time, by its jitter; null for at once. */
+  readonly dueAt: number | null;
+}
+
+export type PairOfTick = (
+  target: RegisteredTarget,
+  event: NewEvent,
+  tick: PlannedTick,
+  runId: string,
+  leaseTo: string | null,
+) => NewPair;
+
+/** Who executes what the ticks start. */
+export interface TickWorker {
+  readonly takesDeliveries: string | null;
+  readonly names: { doubt(name: string): void };
+  reserve(fn: string): string | null;
+  unreserve(count: number): void;
+  takeIn(answer: Ticked, leasedTo: string | null): void;
+}
+
+export interface CronClockOptions {
+  readonly store: Pick<Store, "tick"> & { readonly reads: Pick<StoreReads, "crons"> };
+  readonly platform: Pick<Platform, "monoMs" | "timer" | "soon" | "point">;
+  readonly env: string;
+  readonly registry: Pick<Registry, "registration" | "all" | "get" | "refresh">;
+  readonly time: Pick<StoreTime, "note" | "reached">;
+  readonly worker: TickWorker;
+  readonly newId: () => string;
+  readonly pairOf: PairOfTick;
+  readonly report: (what: string, error: unknown) => void;
+}
+
+interface Asked {
+  readonly entry: CronEntry;
+  readonly tick: Tick;
+}
+
+export class CronClock {
+  private state: "new" | "running" | "stopped" = "new";
+  private readonly schedules: CronSchedules;
+  /** When the store last said that the functions known here are the newest. */
+  private heardMono = Number.NEGATIVE_INFINITY;
+  /** Ids of runs whose tick has not been answered yet. */
+  private runIds: RunIds;
+  private working: Promise<void> | null = null;
+  private again = false;
+  private alarm: Timer | null = null;
+  private poll: Timer | null = null;
+  /** The store failed: nothing is tried before this time of the steady clock. */
+  private restUntil: number | null = null;
+  private restMs: number = limits.brokenDelayMs;
+
+  constructor(private readonly options: CronClockOptions) {
+    this.schedules = new CronSchedules(options);
+    this.runIds = new RunIds(options.newId);
+  }
+
+  start(): void {
+    if (this.state !== "new") return;
+    this.state = "running";
+    this.armPoll();
+    this.poke();
+  }
+
+  /** What is on its way to the store is answered first. */
+  async stop(): Promise<void> {
+    this.state = "stopped";
+    this.alarm?.cancel();
+    this.poll?.cancel();
+    await this.idle();
+  }
+
+  /** The registry may have changed. Costs nothing when it has not. */
+  refresh(): void {
+    if (!this.schedules.isOfRegistration(this.options.registry.registration)) this.poke();
+  }
+
+  /** Resolves once nothing is being read or ticked. */
+  idle(): Promise<void> {
+    return this.working ?? Promise.resolve();
+  }
+
+  // ------------------------------------------------------------------------------------------------ waiting
+
+  private poke(): void {
+    if (this.state !== "running") return;
+    if (this.working !== null) this.again = true;
+    else this.working = this.work();
+  }
+
+  private async work(): Promise<void> {
+    do {
+      this.again = false;
+      await this.tryPass();
+    } while (this.again && this.state === "running" && this.restUntil === null);
+    // In the same turn as the last look at `again`, or somebody's poke would be lost.
+    this.working = null;
+    this.armAlarm();
+  }
+
+  private async tryPass(): Promise<void> {
+    try {
+      this.restUntil = null;
+      await this.pass();
+      this.restMs = limits.brokenDelayMs;
+    } catch (error) {
+      // Whether the ticks are stored is unknown; their rows say.
+      this.schedules.forget();
+      this.restUntil = this.options.platform.monoMs() + this.restMs;
+      this.restMs = Math.min(this.restMs * 2, limits.brokenDelayMsMax);
+      if (this.state === "running") this.options.report("cron", error);
+    }
+  }
+
+  /** To the next instant; a process that slept or a clock that was set is found by the poll. */
+  private armAlarm(): void {
+    const { platform, time } = this.options;
+    this.alarm?.cancel();
+    this.alarm = null;
+    const { nextAt } = this.schedules;
+    if (this.state !== "running" || (nextAt === null && this.restUntil === null)) return;
+    const ms = this.restUntil === null ? nextAt! - time.reached() : this.restUntil - platform.monoMs();
+    this.alarm = platform.timer(Math.max(0, ms), () => {
+      this.alarm = null;
+      this.poke();
+    });
+  }
+
+  private armPoll(): void {
+    const look = () => {
+      if (this.state !== "running") return;
+      if (this.hasWork()) this.poke();
+      this.armPoll();
+    };
+    this.poll = this.options.platform.timer(limits.pollMs, look, { background: true });
+  }
+
+  private hasWork(): boolean {
+    const { time, platform } = this.options;
+    if (this.restUntil !== null) return platform.monoMs() >= this.restUntil;
+    const { nextAt } = this.schedules;
+    return this.isLongSilent() || !this.schedules.isCurrent() || (nextAt !== null && nextAt <= time.reached());
+  }
+
+  /** Somebody else may have registered a schedule and died: whoever is left must find it. */
+  private isLongSilent(): boolean {
+    return this.options.platform.monoMs() - this.heardMono >= limits.sweepMs;
+  }
+
+  // ------------------------------------------------------------------------------------------------ ticking
+
+  private async pass(): Promise<void> {
+    // Also before anything else: until the store has said its time, an instant may seem to have come that has not.
+    if (this.isLongSilent()) await this.send([]);
+    while (this.state === "running") {
+      // Functions may change while the schedules are being read.
+      while (!this.schedules.isCurrent()) await this.schedules.load();
+      const due = this.schedules.takeDue(this.options.time.reached(), ticksPerCall);
+      if (due.length === 0) return;
+      await this.send(due);
+    }
+  }
+
+  /** With no ticks it only asks for the time and whether functions changed. */
+  private async send(due: readonly Due[]): Promise<void> {
+    const { store, env, registry, platform, time, worker } = this.options;
+    const slots = { reserved: 0 };
+    const leaseTo = due.length === 0 ? null : worker.takesDeliveries;
+    try {
+      const asked = this.ask(due, slots);
+      const before = due.length === 0 ? undefined : platform.point("ingest:before-commit");
+      if (before !== undefined) await before;
+      const askedMono = platform.monoMs();
+      const ticks = asked.map(({ tick }) => tick);
+      const answer = await store
+        .tick({ env, registration: registry.registration, ticks, leaseTo })
+        .catch((error: unknown) => {
+          if (leaseTo !== null) worker.names.doubt(leaseTo);
+          throw error;
+        });
+      if (answer.kind === "stale-registration") {
+        this.schedules.forget();
+        await registry.refresh();
+        return;
+      }
+      const after = due.length === 0 ? undefined : platform.point("ingest:after-commit");
+      if (after !== undefined) await after;
+      time.note(askedMono, answer.now);
+      this.heardMono = askedMono;
+      this.runIds = new RunIds(this.options.newId);
+      worker.takeIn(answer, leaseTo);
+      this.advance(asked, answer);
+    } finally {
+      worker.unreserve(slots.reserved);
+    }
+  }
+
+  private ask(due: readonly Due[], slots: { reserved: number }): Asked[] {
+    const asked: Asked[] = [];
+    const failed = new Set<CronEntry>();
+    for (const each of due) {
+      const { entry } = each;
+      if (failed.has(entry)) continue;
+      const tick = this.schedules.guarded(entry, () => this.tickOf(each, slots));
+      if (tick === null) failed.add(entry);
+      else asked.push({ entry, tick });
+    }
+    return asked;
+  }
+
+  private tickOf({ entry, tick }: Due, slots: { reserved: number }): Tick {
+    const { env, registry, time, worker, pairOf } = this.options;
+    const { fn, trigger } = entry;
+    const { tickAt } = tick;
+    const fireAt = tickAt + jitterOf(fn, tickAt, trigger.jitterMs ?? 0);
+    const dueAt = fireAt > tickAt && fireAt > time.reached() ? fireAt : null;
+    const event = tickEvent(env, fn, trigger.cron, tickAt, fireAt);
+    const leaseTo = tick.decision === "start" && dueAt === null ? worker.reserve(fn) : null;
+    if (leaseTo !== null) slots.reserved++;
+    // The schedules were read at this very registration, so the function is known.
+    const target = registry.get(fn)!;
+    const pair = pairOf(target, event, { ...tick, dueAt }, this.runIds.of(event.id, fn), leaseTo);
+    return { fn, cron: trigger.cron, tickAt, event, pair };
+  }
+
+  /** A tick that was not new is decided by somebody else, unless its time has not come for the store. */
+  private advance(asked: readonly Asked[], { fired, now }: Ticked): void {
+    const isNew = new Set(fired);
+    for (const [i, { entry, tick }] of asked.entries()) {
+      if (isNew.has(i) || tick.tickAt <= now) entry.lastTickAt = Math.max(entry.lastTickAt, tick.tickAt);
+    }
+    for (const entry of new Set(asked.map((each) => each.entry))) this.schedules.put(entry);
+  }
+}

@@ -1,0 +1,157 @@
+// What a start has to pass beside its key, with every expression evaluated: the store compares names, counts and times.
+//
+// A key that is missing or fails must not put strangers together where something would be lost by it:
+//   debounce, rateLimit, singleton → does not apply, and the decision says so (`false` means the same, without a word)
+//   concurrency, throttle, batchEvents → all such events share one line, so the limit still holds
+import { type Expressions, evaluateFilter, evaluateKey } from "../model/expression.ts";
+import type { ConcurrencyLimit, FunctionConfig } from "../model/function-config.ts";
+import { type LaneCaps, laneText } from "../model/lane.ts";
+import { serializeError } from "../model/user-errors.ts";
+import type { BufferRule, LaneUse, RateRule, SingletonRule, StartFlow } from "../store/flow.ts";
+import { planCancels } from "./plan-cancels.ts";
+
+// Inngest's bound on what a batch may carry.
+const batchBytesMax = 10 * 1024 * 1024;
+// Inngest's bound; more than that is not an order but another queue.
+const prioritySecondsMax = 600;
+
+/** No canonical JSON is this: the key of what has no key. */
+const everyone = "*";
+
+export interface FlowOf {
+  readonly env: string;
+  readonly fn: string;
+  readonly config: FunctionConfig;
+}
+
+export interface PlannedFlow {
+  readonly flow: StartFlow | null;
+  /** What did not apply, and why. */
+  readonly reasons: readonly string[];
+  /** Milliseconds by which it is put before others. */
+  readonly priorityMs: number;
+}
+
+const plain: PlannedFlow = { flow: null, reasons: [], priorityMs: 0 };
+
+/** Buffers take events; a tick and what a person asks for start at once. */
+export function planFlow(of: FlowOf, payload: unknown, expressions: Expressions, isBuffered: boolean): PlannedFlow {
+  const { config } = of;
+  if (!hasFlow(config)) return plain;
+  const reasons: string[] = [];
+  const keyOf = (option: string, key: string | null): string | null => {
+    if (key === null) return everyone;
+    const result = evaluateKey(expressions.get(key), { event: payload });
+    if (result.kind === "key") return result.key === "false" ? null : result.key;
+    reasons.push(`${option}: ${result.reason}; it did not apply`);
+    return null;
+  };
+  const flow: StartFlow = {
+    buffer: isBuffered ? bufferOf(config, payload, keyOf, expressions) : null,
+    rateLimit: rateOf(of, keyOf),
+    singleton: singletonOf(config, keyOf),
+    lane: laneOf(of, payload, expressions),
+    cancelOn: config.cancelOn === undefined ? [] : planCancels(config.cancelOn, payload, expressions),
+    startWithinMs: needsLane(config) ? config.startTimeoutMs : null,
+  };
+  return { flow, reasons, priorityMs: priorityOf(config, payload, expressions) };
+}
+
+const hasFlow = (config: FunctionConfig): boolean =>
+  config.concurrency !== undefined ||
+  config.throttle !== undefined ||
+  config.rateLimit !== undefined ||
+  config.debounce !== undefined ||
+  config.batch !== undefined ||
+  config.singleton !== undefined ||
+  config.priority !== undefined ||
+  config.cancelOn !== undefined;
+
+const needsLane = ({ concurrency, throttle }: FunctionConfig): boolean =>
+  concurrency !== undefined || throttle !== undefined;
+
+type KeyOf = (option: string, key: string | null) => string | null;
+
+function bufferOf(
+  { debounce, batch }: FunctionConfig,
+  payload: unknown,
+  keyOf: KeyOf,
+  expressions: Expressions,
+): BufferRule | null {
+  if (debounce !== undefined) {
+    const key = keyOf("debounce.key", debounce.key);
+    const { periodMs, timeoutMs } = debounce;
+    return key === null ? null : { kind: "debounce", key, periodMs, timeoutMs };
+  }
+  if (batch === undefined) return null;
+  if (batch.if !== null && !evaluateFilter(expressions.get(batch.if), { event: payload }).pass) return null;
+  const { maxSize, timeoutMs } = batch;
+  const key = batch.key === null ? everyone : sharedKey(batch.key, payload, expressions);
+  return { kind: "batch", key, maxSize, timeoutMs, bytesMax: batchBytesMax };
+}
+
+function rateOf({ fn, config: { rateLimit } }: FlowOf, keyOf: KeyOf): RateRule | null {
+  if (rateLimit === undefined) return null;
+  const key = keyOf("rateLimit.key", rateLimit.key);
+  if (key === null) return null;
+  const { limit, periodMs } = rateLimit;
+  return { id: key === everyone ? fn : `${fn} ${key}`, limit, periodMs };
+}
+
+function singletonOf({ id, singleton }: FunctionConfig, keyOf: KeyOf): SingletonRule | null {
+  if (singleton === undefined) return null;
+  const key = keyOf("singleton.key", singleton.key);
+  if (key === null) return null;
+  if (singleton.mode === "skip") return { key, mode: "skip" };
+  const reason = new Error(`cancelled by a newer run of the singleton function "${id}"`);
+  return {
+    key,
+    mode: "cancel",
+    result: serializeError(Object.assign(reason, { name: "CancelledError", stack: undefined })),
+  };
+}
+
+// ---------------------------------------------------------------------------------------------------- lanes
+
+/** Where a run of this function stands in line for this event; null where it need not. */
+export function laneOf({ env, fn, config }: FlowOf, payload: unknown, expressions: Expressions): LaneUse | null {
+  if (!needsLane(config)) return null;
+  const slots = (config.concurrency ?? []).map((limit, i) => {
+    const key = limit.key === null ? everyone : sharedKey(limit.key, payload, expressions);
+    return slotName(env, fn, limit, i, key);
+  });
+  const { throttle } = config;
+  const throttleKey = throttle?.key == null ? everyone : sharedKey(throttle.key, payload, expressions);
+  const name = { fn, slots, throttle: throttle === undefined ? null : `${fn} ${throttleKey}` };
+  return { name: laneText(name), caps: capsOf(config)! };
+}
+
+/** What a function's newest configuration allows; null where it has no limits. */
+export function capsOf(config: FunctionConfig): LaneCaps | null {
+  if (!needsLane(config)) return null;
+  const { throttle } = config;
+  return {
+    slots: (config.concurrency ?? []).map(({ limit }) => limit),
+    throttle:
+      throttle === undefined ? null : { limit: throttle.limit, periodMs: throttle.periodMs, burst: throttle.burst },
+  };
+}
+
+function slotName(env: string, fn: string, { scope }: ConcurrencyLimit, position: number, key: string): string {
+  if (scope === "account") return `account ${key}`;
+  if (scope === "env") return `env ${env} ${key}`;
+  return `fn ${env} ${fn} ${position} ${key}`;
+}
+
+/** Missing and failing keys have one line together. */
+function sharedKey(key: string, payload: unknown, expressions: Expressions): string {
+  const result = evaluateKey(expressions.get(key), { event: payload });
+  return result.kind === "key" ? result.key : "null";
+}
+
+function priorityOf({ priority }: FunctionConfig, payload: unknown, expressions: Expressions): number {
+  if (priority === undefined) return 0;
+  const evaluation = expressions.get(priority).evaluate({ event: payload });
+  if (!evaluation.ok || typeof evaluation.value !== "number" || !Number.isFinite(evaluation.value)) return 0;
+  return Math.round(Math.max(-prioritySecondsMax, Math.min(prioritySecondsMax, evaluation.value)) * 1000);
+}

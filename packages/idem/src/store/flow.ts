@@ -1,0 +1,139 @@
+// The part of the contract about how runs may begin beside their key: limits, buffers, one at a time, cancelling events, crons.
+// Expressions are evaluated before the store is asked; here are names, counts and times.
+import type { Event } from "../model/event.ts";
+import type { LaneCaps } from "../model/lane.ts";
+import type { Ingested, NewEvent, NewPair, StaleRegistration } from "./store.ts";
+
+/** What a start has to pass, in this order: buffer · key · rate limit · singleton · lane. */
+export interface StartFlow {
+  readonly buffer: BufferRule | null;
+  readonly rateLimit: RateRule | null;
+  readonly singleton: SingletonRule | null;
+  readonly lane: LaneUse | null;
+  readonly cancelOn: readonly CancelRule[];
+  /**
+   * So long after its creation, or its event's `ts` if that is later, a run that has not begun is leased past its lane, so that whoever
+   * executes it can end it (`timeouts.start`); null for never.
+   */
+  readonly startWithinMs: number | null;
+}
+
+export interface LaneUse {
+  /** As laneText wrote it. */
+  readonly name: string;
+  readonly caps: LaneCaps;
+}
+
+/** At most `limit` runs in any `periodMs`; the surplus is refused. */
+export interface RateRule {
+  readonly id: string;
+  readonly limit: number;
+  readonly periodMs: number;
+}
+
+/** At most one open run for this key. */
+export type SingletonRule =
+  | { readonly key: string; readonly mode: "skip" }
+  /** `result`: the error the cancelled run ends with. */
+  | { readonly key: string; readonly mode: "cancel"; readonly result: string };
+
+/** An event that cancels the run while it is open. */
+export interface CancelRule {
+  readonly eventName: string;
+  /** One equality taken from the expression, as in a wait for an event; "" for none. */
+  readonly path: string;
+  readonly value: string;
+  readonly rest: string | null;
+  /** How long after the run's creation it counts; null while the run is open. */
+  readonly lastsMs: number | null;
+}
+
+/** Events kept until one run is started for them. */
+export type BufferRule =
+  /** After so long a silence, with the newest event by `ts`; at the latest `timeoutMs` after the first. */
+  | { readonly kind: "debounce"; readonly key: string; readonly periodMs: number; readonly timeoutMs: number | null }
+  /** With all of them, once there are `maxSize`, or `bytesMax`, or `timeoutMs` after the first. */
+  | {
+      readonly kind: "batch";
+      readonly key: string;
+      readonly maxSize: number;
+      readonly timeoutMs: number;
+      readonly bytesMax: number;
+    };
+
+/** How many events a debounce names as superseded by its run; those beyond say only which event came after them. */
+export const debouncedMax = 10_000;
+
+/** A run that an ingest cancelled to make room for another of the same singleton key. */
+export interface CancelledRun {
+  readonly runId: string;
+  readonly result: string;
+}
+
+// ---------------------------------------------------------------------------------------------------- pending decisions
+
+export interface RedecideInput {
+  readonly env: string;
+  readonly registration: number | null;
+  readonly eventId: string;
+  /** What becomes of the event now; its `event` is 0, its function the one the old decision is about. */
+  readonly pair: NewPair;
+  /** Who asked and why, for the audit. */
+  readonly reason: string;
+}
+
+export type RedecideAnswer =
+  | Ingested
+  | StaleRegistration
+  /** It was decided otherwise meanwhile, or never waited for anyone. */
+  | { readonly kind: "not-pending" };
+
+// ---------------------------------------------------------------------------------------------------- crons
+
+export interface CronRow {
+  readonly fn: string;
+  /** As its author wrote it. */
+  readonly cron: string;
+  /** Every tick up to this instant is decided; when it was registered, that instant. */
+  readonly lastTickAt: number;
+}
+
+export interface Tick {
+  readonly fn: string;
+  readonly cron: string;
+  readonly tickAt: number;
+  /** Its id is made of the function and the instant: two schedules of one function that meet are one tick. */
+  readonly event: NewEvent;
+  /** Its `event` is 0. */
+  readonly pair: NewPair;
+}
+
+export interface TickInput {
+  readonly env: string;
+  readonly registration: number | null;
+  /** In order of time for each schedule. */
+  readonly ticks: readonly Tick[];
+  readonly leaseTo: string | null;
+}
+
+export interface Ticked extends Omit<Ingested, "kind"> {
+  readonly kind: "ticked";
+  /** Which of the ticks were new, by position. */
+  readonly fired: readonly number[];
+}
+
+// ---------------------------------------------------------------------------------------------------- reads
+
+export interface CancelCandidate {
+  readonly runId: string;
+  readonly rest: string | null;
+  /** The run's own event, for expressions that compare with it. */
+  readonly event: Event;
+}
+
+export interface LimitUse {
+  /** The slot's or the rate limit's name. */
+  readonly id: string;
+  readonly used: number;
+  readonly waiting: number;
+}

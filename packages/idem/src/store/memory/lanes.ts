@@ -1,0 +1,78 @@
+// Room in lanes. A slot's use is the number of leased jobs whose lane names it, in all environments: it is counted, never kept,
+// so it cannot be wrong.
+import { admitStart, capOf, type LaneCaps, type LaneName, readLane } from "../../model/lane.ts";
+import type { LaneUse } from "../flow.ts";
+import { type Database, isDue, type Moment, type RunJob, type Tables } from "./tables.ts";
+
+export type SlotUse = Map<string, number>;
+
+export interface LanedJob extends RunJob {
+  readonly lane: string;
+}
+
+export function slotUse(database: Database): SlotUse {
+  const use: SlotUse = new Map();
+  for (const job of lanedJobs(database)) if (job.leasedBy !== null) takeSlots(use, readLane(job.lane));
+  return use;
+}
+
+export function takeSlots(use: SlotUse, { slots }: LaneName): void {
+  for (const slot of slots) use.set(slot, (use.get(slot) ?? 0) + 1);
+}
+
+export const hasRoom = (use: SlotUse, { slots }: LaneName, caps: LaneCaps | undefined): boolean =>
+  slots.every((slot, position) => (use.get(slot) ?? 0) < capOf(caps, position));
+
+/** Until when the lane's throttle puts off its next start; null for not at all. */
+export function putOffUntil(
+  tables: Tables,
+  at: Moment,
+  { throttle }: LaneName,
+  caps: LaneCaps | undefined,
+): number | null {
+  if (throttle === null || caps === undefined || caps.throttle === null) return null;
+  const admission = admitStart(tables.throttles.get(throttle) ?? null, caps.throttle, at.now);
+  return admission.kind === "later" ? admission.at : null;
+}
+
+export function countThrottled(tables: Tables, at: Moment, { throttle }: LaneName, caps: LaneCaps | undefined): void {
+  if (throttle === null || caps === undefined || caps.throttle === null) return;
+  const admission = admitStart(tables.throttles.get(throttle) ?? null, caps.throttle, at.now);
+  if (admission.kind === "now") tables.throttles.put(throttle, admission.tat);
+}
+
+/** Whether a new run of the lane may begin at once, stepping before nobody of its lane. */
+export function mayBegin(tables: Tables, at: Moment, { name: text, caps }: LaneUse): boolean {
+  const name = readLane(text);
+  const isInLine = tables.jobs
+    .all()
+    .some((job) => job.kind === "run" && isLaned(job) && isUp(job, at) && isSameLane(readLane(job.lane), name));
+  return !isInLine && hasRoom(slotUse(tables.database), name, caps) && putOffUntil(tables, at, name, caps) === null;
+}
+
+// What has begun no longer names its throttle, and stands in the same line.
+const isSameLane = (one: LaneName, other: LaneName): boolean =>
+  one.fn === other.fn &&
+  one.slots.length === other.slots.length &&
+  one.slots.every((slot, position) => slot === other.slots[position]);
+
+/** Whether somebody in line may want what a leased job of this lane gives back. */
+export function isWanted(database: Database, at: Moment, lane: string | null): boolean {
+  if (lane === null) return false;
+  const { slots } = readLane(lane);
+  return lanedJobs(database).some(
+    (job) => isUp(job, at) && readLane(job.lane).slots.some((slot) => slots.includes(slot)),
+  );
+}
+
+export function lanedJobs(database: Database): LanedJob[] {
+  return database
+    .allEnvironments()
+    .flatMap((tables) => tables.jobs.all())
+    .flatMap((job) => (job.kind === "run" && isLaned(job) ? job : []));
+}
+
+export const isLaned = (job: RunJob): job is LanedJob => job.lane !== null;
+
+/** Waits for a lease, and for nothing else. */
+export const isUp = (job: RunJob, at: Moment): boolean => job.leasedBy === null && isDue(job, at);

@@ -1,0 +1,41 @@
+// One decision per event and function. A pending one is decided again, and whoever waited for it is told.
+import { type Decision, isPending } from "../../model/decision.ts";
+import type { Outcome } from "../../model/outcome.ts";
+import { serializeError } from "../../model/user-errors.ts";
+import { newestRerun } from "./create-run.ts";
+import type { Effects } from "./effects.ts";
+import { endOutcome } from "./end-run.ts";
+import { endWait, replaceWait } from "./end-wait.ts";
+import { runOf } from "./show.ts";
+import type { Moment, Tables } from "./tables.ts";
+
+export function recordDecision(tables: Tables, at: Moment, effects: Effects, decision: Decision): void {
+  const { eventId, fn } = decision;
+  const others = (tables.decisions.get(eventId) ?? []).filter((other) => other.fn !== fn);
+  const sorted = [...others, decision].sort((a, b) => (a.fn < b.fn ? -1 : 1));
+  tables.decisions.put(eventId, sorted);
+  if (!isPending(decision)) tellWaiting(tables, at, effects, decision);
+}
+
+/** What an invoking step waits for while the run it asked for is not decided. */
+export const standIn = (eventId: string, fn: string): string => `event:${eventId}:${fn}`;
+
+/** The run whose end answers for the event. A run that merely stood in the way does not. */
+export function answeringRun(tables: Tables, { kind, runId }: Pick<Decision, "kind" | "runId">): string | null {
+  return runId === null || kind === "singleton-skipped" ? null : newestRerun(tables, runId);
+}
+
+function tellWaiting(tables: Tables, at: Moment, effects: Effects, decision: Decision): void {
+  const id = standIn(decision.eventId, decision.fn);
+  for (const wait of tables.findWaits((row) => row.childRunId === id)) {
+    const runId = answeringRun(tables, decision);
+    const outcome = runId === null ? notStarted(decision) : endOutcome(runOf(tables, runId));
+    if (outcome === null) replaceWait(tables, wait, { ...wait, childRunId: runId });
+    else if (endWait(tables, at, wait, outcome).leasedBy === null) effects.hasWoken = true;
+  }
+}
+
+function notStarted({ fn, kind, reason }: Decision): Outcome {
+  const message = `Function "${fn}" was not started: ${reason ?? kind}`;
+  return { kind: "error", json: serializeError({ name: "Error", message }) };
+}

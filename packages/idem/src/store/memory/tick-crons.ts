@@ -1,0 +1,29 @@
+// Ticks of schedules. An instant is decided once: the row's last instant is compared and set in the commit that stores its event.
+import type { Ticked, TickInput } from "../flow.ts";
+import type { StaleRegistration } from "../store.ts";
+import { Effects } from "./effects.ts";
+import { answerFor, findBornLeased, staleRegistration, storeEvent } from "./ingest.ts";
+import { cronId, type Moment, type Tables } from "./tables.ts";
+
+export function tickCrons(tables: Tables, at: Moment, input: TickInput): Ticked | StaleRegistration {
+  const stale = staleRegistration(tables, input);
+  if (stale !== null) return stale;
+  const effects = new Effects();
+  const fired: number[] = [];
+  input.ticks.forEach(({ fn, cron, tickAt, event, pair }, position) => {
+    const row = tables.crons.get(cronId(fn, cron));
+    if (row === undefined) return;
+    if (row.lastTickAt >= tickAt) {
+      // Its answer may have been lost together with who was to execute the run.
+      if (row.lastTickAt === tickAt) findBornLeased(tables, effects, event.id, [pair], input.leaseTo);
+      return;
+    }
+    tables.crons.put(cronId(fn, cron), { ...row, lastTickAt: tickAt });
+    // Another schedule of the function had its tick at the same instant.
+    if (tables.events.has(event.id)) return;
+    storeEvent(tables, at, effects, event, [pair], input.leaseTo);
+    fired.push(position);
+  });
+  const eventIds = fired.map((position) => input.ticks[position]!.event.id);
+  return { ...answerFor(tables, at, effects, eventIds), kind: "ticked", fired };
+}

@@ -1,0 +1,65 @@
+// What is due when, the earliest first.
+
+export class DueHeap<T> {
+  private readonly entries: { readonly at: number; readonly item: T }[] = [];
+
+  first(): number | null {
+    return this.entries[0]?.at ?? null;
+  }
+
+  add(at: number, item: T): void {
+    const { entries } = this;
+    entries.push({ at, item });
+    let i = entries.length - 1;
+    while (i > 0) {
+      const parent = (i - 1) >> 1;
+      if (entries[parent]!.at <= entries[i]!.at) break;
+      this.swap(i, parent);
+      i = parent;
+    }
+  }
+
+  /** Takes out everything that is due by now. */
+  takeDue(now: number): T[] {
+    const due: T[] = [];
+    while (this.entries.length > 0 && this.entries[0]!.at <= now) due.push(this.takeFirst());
+    return due;
+  }
+
+  removeWhere(fits: (item: T) => boolean): void {
+    const kept = this.entries.filter(({ item }) => !fits(item));
+    if (kept.length === this.entries.length) return;
+    this.entries.length = 0;
+    for (const { at, item } of kept) this.add(at, item);
+  }
+
+  private takeFirst(): T {
+    const { entries } = this;
+    const first = entries[0]!.item;
+    const last = entries.pop()!;
+    if (entries.length > 0) {
+      entries[0] = last;
+      this.sink();
+    }
+    return first;
+  }
+
+  private sink(): void {
+    const { entries } = this;
+    let i = 0;
+    for (;;) {
+      let least = i;
+      for (const child of [2 * i + 1, 2 * i + 2]) {
+        if (child < entries.length && entries[child]!.at < entries[least]!.at) least = child;
+      }
+      if (least === i) return;
+      this.swap(i, least);
+      i = least;
+    }
+  }
+
+  private swap(a: number, b: number): void {
+    const { entries } = this;
+    [entries[a], entries[b]] = [entries[b]!, entries[a]!];
+  }
+}

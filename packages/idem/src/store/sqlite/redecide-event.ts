@@ -1,0 +1,52 @@
+// A person releases a paused or held event, or drops it. Only while it is still pending: whoever comes second finds it decided.
+import { isPending } from "../../model/decision.ts";
+import type { RedecideAnswer, RedecideInput } from "../flow.ts";
+import { staleRegistration } from "./ingest-events.ts";
+import { answerPending } from "./pending-child.ts";
+import { findEvent } from "./read-memo.ts";
+import { answerOf, decideAgain, newWriting } from "./record-decision.ts";
+import { type DecisionRow, readDecision, readEvent } from "./rows.ts";
+import { startRun } from "./start-run.ts";
+import type { Transaction } from "./transaction.ts";
+import { writeAudit } from "./write-audit.ts";
+
+const selectDecisionSql = `
+  select event_id, fn, kind, reason, run_id, key, window_ends_at, first_event_id, decided_at
+    from decisions where env = ? and event_id = ? and fn = ?`;
+
+export function redecideEvent(tx: Transaction, input: RedecideInput): RedecideAnswer {
+  const { env, eventId, pair } = input;
+  const row = tx.connection.one<DecisionRow>(selectDecisionSql, env, eventId, pair.fn);
+  const event = findEvent(tx.connection, env, eventId);
+  if (row === undefined || event === undefined) return { kind: "not-pending" };
+  const before = readDecision(row);
+  const out = newWriting();
+  if (before.kind === "started" && pair.kind === "start" && before.runId === pair.runId) {
+    // The same asking again, after its answer was lost.
+    out.decisions.push(before);
+    return answerOf(out, tx.at.now);
+  }
+  if (!isPending(before) || (before.kind !== "paused" && before.kind !== "held")) return { kind: "not-pending" };
+  const stale = staleRegistration(tx, env, input.registration);
+  if (stale !== null) return stale;
+  const decision =
+    pair.kind === "start"
+      ? startRun(tx, env, { event: readEvent(event), pair, generation: pair.generation, windowEndsAt: null }, out)
+      : {
+          eventId,
+          fn: pair.fn,
+          kind: pair.kind,
+          reason: pair.reason,
+          runId: null,
+          key: null,
+          windowEndsAt: null,
+          firstEventId: null,
+          decidedAt: tx.at.now,
+        };
+  decideAgain(tx, env, out, decision);
+  out.decisions.push(decision);
+  answerPending(tx, env, decision, out);
+  const action = pair.kind === "dropped" ? "drop-event" : "release-event";
+  writeAudit(tx, env, { action, subject: `${eventId} ${pair.fn}`, reason: input.reason });
+  return answerOf(out, tx.at.now);
+}

@@ -1,0 +1,166 @@
+// The one place where a run is created for an event, at once, from a buffer, by release or by a tick. Everything that may refuse it
+// is asked first and taken afterwards: a decision that creates no run takes no key, no part of a rate limit, no singleton.
+import { askClaim, type ClaimAsk, functionScope, singletonScope } from "../../model/claim.ts";
+import type { Decision } from "../../model/decision.ts";
+import type { Event } from "../../model/event.ts";
+import type { SingletonRule } from "../flow.ts";
+import type { StartPair } from "../store.ts";
+import { cancelHolder } from "./cancel-run.ts";
+import { countAsking, findClaim, writeClaim } from "./claim-key.ts";
+import { openRun } from "./open-run.ts";
+import { countStart, frees } from "./rate-limit.ts";
+import { findRun, newestRerun } from "./read-memo.ts";
+import { noteFirst, type Writing } from "./record-decision.ts";
+import type { Transaction } from "./transaction.ts";
+
+export interface Start {
+  readonly event: Event;
+  readonly pair: StartPair;
+  /** The run's generation where no function key has one. */
+  readonly generation: string;
+  /** When the event id's window ends, for a decision that has no key. */
+  readonly windowEndsAt: number | null;
+}
+
+export function startRun(tx: Transaction, env: string, start: Start, out: Writing): Decision {
+  const { event, pair } = start;
+  const { flow } = pair;
+  const base = { eventId: event.id, fn: pair.fn, decidedAt: tx.at.now, key: pair.key, firstEventId: null };
+  const found = pair.key === null ? null : findClaim(tx, env, functionScope(pair.fn), pair.key);
+  const asked = pair.key === null ? null : askClaim(found?.claim ?? null, askFor(pair, pair.key), tx.at);
+  if (asked !== null && !asked.taken) {
+    countAsking(tx, found!);
+    return {
+      ...base,
+      ...duplicateKey(tx, env, event, pair.key!, asked.claim.holder, out),
+      windowEndsAt: asked.claim.endsAt,
+    };
+  }
+  if (flow !== null) {
+    const refused = refusal(tx, env, pair, out);
+    if (refused !== null) return { ...base, ...refused, windowEndsAt: null };
+  }
+  if (asked !== null) writeClaim(tx, env, { ...asked.claim, state: "in-flight" }, found);
+  const opened = openRun(tx, env, {
+    id: pair.runId,
+    fn: pair.fn,
+    eventId: event.id,
+    key: pair.key,
+    subject: pair.subject,
+    generation: asked?.claim.generation ?? start.generation,
+    previousRunId: found?.claim.holder ?? null,
+    rerunOf: null,
+    rerunFrom: null,
+    inputs: {},
+    rootRunId: pair.runId,
+    rank: pair.rank,
+    dueAt: pair.dueAt,
+    leaseTo: pair.leaseTo,
+    holdsKey: pair.hold,
+    lane: flow?.lane ?? null,
+    startBy: startBy(tx, event, flow),
+    cancelOn: flow?.cancelOn ?? [],
+    singleton: flow?.singleton?.key ?? null,
+    carried: null,
+  });
+  if (opened.fence !== null) {
+    out.leased.push({
+      kind: "run",
+      jobId: pair.runId,
+      fence: opened.fence,
+      lostWorkers: 0,
+      memo: { run: opened.run, event, events: [event], steps: [], attempts: [], waits: [], inputs: {} },
+    });
+  } else if (opened.run.state === "queued") {
+    out.queued = true;
+  }
+  return {
+    ...base,
+    kind: "started",
+    reason: pair.reason,
+    runId: pair.runId,
+    windowEndsAt: asked?.claim.endsAt ?? start.windowEndsAt,
+  };
+}
+
+/** The first instant at which it has waited too long. */
+export const startBy = (tx: Transaction, event: Pick<Event, "ts">, flow: StartPair["flow"]): number | null =>
+  flow === null || flow.startWithinMs === null ? null : Math.max(tx.at.now, event.ts) + flow.startWithinMs + 1;
+
+const askFor = (pair: StartPair, key: string): ClaimAsk => ({
+  scope: functionScope(pair.fn),
+  key,
+  holder: pair.runId,
+  generation: pair.runId,
+  windowMs: pair.windowMs,
+  held: pair.hold,
+  fingerprint: null,
+  leaseMs: null,
+});
+
+function duplicateKey(tx: Transaction, env: string, event: Event, key: string, holder: string, out: Writing) {
+  const runId = newestRerun(tx.connection, env, holder);
+  const firstEventId = findRun(tx.connection, env, runId)?.event_id ?? null;
+  if (firstEventId !== null) noteFirst(tx, env, out, event.data, firstEventId);
+  return { kind: "duplicate-key", reason: `key ${key} is taken by run ${runId}`, runId, firstEventId } as const;
+}
+
+type Refusal = Pick<Decision, "kind" | "reason" | "runId">;
+
+/** Rate limit, then singleton; what lets the run in is taken. */
+export function refusal(tx: Transaction, env: string, { fn, runId, flow }: StartPair, out: Writing): Refusal | null {
+  if (flow === null) return null;
+  const { rateLimit, singleton } = flow;
+  if (rateLimit !== null) {
+    const freesAt = frees(tx, env, rateLimit);
+    if (freesAt !== null) {
+      const reason = `at most ${rateLimit.limit} runs in ${rateLimit.periodMs} ms for ${rateLimit.id}; frees at ${new Date(freesAt).toISOString()}`;
+      return { kind: "rate-limited", reason, runId: null };
+    }
+  }
+  if (singleton !== null) {
+    const holder = takeSingleton(tx, env, fn, runId, singleton, out);
+    if (holder !== null) {
+      const reason = `run ${holder} of the same singleton key is still open`;
+      return { kind: "singleton-skipped", reason, runId: holder };
+    }
+  }
+  if (rateLimit !== null) countStart(tx, env, rateLimit);
+  return null;
+}
+
+/** Null when the run has the key now; else the run that keeps it. */
+function takeSingleton(
+  tx: Transaction,
+  env: string,
+  fn: string,
+  runId: string,
+  rule: SingletonRule,
+  out: Writing,
+): string | null {
+  const scope = singletonScope(fn);
+  // The key is held as long as the run is open, and not a moment longer.
+  const ask = {
+    scope,
+    key: rule.key,
+    holder: runId,
+    generation: runId,
+    windowMs: 0,
+    held: true,
+    fingerprint: null,
+    leaseMs: null,
+  };
+  let found = findClaim(tx, env, scope, rule.key);
+  let asked = askClaim(found?.claim ?? null, ask, tx.at);
+  if (!asked.taken) {
+    if (rule.mode === "skip") {
+      countAsking(tx, found!);
+      return asked.claim.holder;
+    }
+    cancelHolder(tx, env, asked.claim.holder, rule.result, out);
+    found = findClaim(tx, env, scope, rule.key);
+    asked = askClaim(found?.claim ?? null, ask, tx.at);
+  }
+  writeClaim(tx, env, asked.claim, found);
+  return null;
+}

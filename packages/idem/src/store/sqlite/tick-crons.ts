@@ -1,0 +1,41 @@
+// Ticks of schedules. Whoever asks first for an instant decides it; the row of the schedule says up to where everything is decided,
+// so neither another node nor a clock that goes back can decide it twice.
+import type { CronRow, Ticked, TickInput } from "../flow.ts";
+import type { StaleRegistration } from "../store.ts";
+import type { Connection } from "./connection.ts";
+import { ingestInto, staleRegistration } from "./ingest-events.ts";
+import { findEvent } from "./read-memo.ts";
+import { answerOf, newWriting } from "./record-decision.ts";
+import type { Transaction } from "./transaction.ts";
+
+const tickSql = "update crons set last_tick_at = ? where env = ? and fn = ? and cron = ? and last_tick_at < ?";
+const cronsSql = "select fn, cron, last_tick_at as lastTickAt from crons where env = ? order by fn, cron";
+const cronsOfSql = "select cron from crons where env = ? and fn = ?";
+const insertCronSql = "insert into crons (env, fn, cron, last_tick_at) values (?, ?, ?, ?) on conflict do nothing";
+const deleteCronSql = "delete from crons where env = ? and fn = ? and cron = ?";
+
+export function tickCrons(tx: Transaction, input: TickInput): Ticked | StaleRegistration {
+  const { env } = input;
+  const stale = staleRegistration(tx, env, input.registration);
+  if (stale !== null) return stale;
+  const out = newWriting();
+  const fired: number[] = [];
+  input.ticks.forEach(({ fn, cron, tickAt, event, pair }, i) => {
+    if (tx.connection.run(tickSql, tickAt, env, fn, cron, tickAt) === 0) return;
+    // Another schedule of the function has the same instant: its event is this one's.
+    if (findEvent(tx.connection, env, event.id) !== undefined) return;
+    ingestInto(tx, env, [event], [pair], input.leaseTo, out);
+    fired.push(i);
+  });
+  return { ...answerOf(out, tx.at.now), kind: "ticked", fired };
+}
+
+export const cronsIn = (connection: Connection, env: string): CronRow[] => connection.all<CronRow>(cronsSql, env);
+
+/** A schedule that is new here begins now. */
+export function keepCrons(tx: Transaction, env: string, fn: string, crons: readonly string[]): void {
+  for (const { cron } of tx.connection.all<{ cron: string }>(cronsOfSql, env, fn)) {
+    if (!crons.includes(cron)) tx.connection.run(deleteCronSql, env, fn, cron);
+  }
+  for (const cron of crons) tx.connection.run(insertCronSql, env, fn, cron, tx.at.now);
+}

@@ -64,6 +64,7 @@ export async function ceilingOf(store: Store, key: boolean): Promise<(n: number)
           dueAt: null,
           leaseTo: worker,
           reason: null,
+          flow: null,
         },
       ],
     });

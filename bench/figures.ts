@@ -1,11 +1,10 @@
 // What `npm run bench` measures. `--scale 0.1` makes all of it smaller.
-import { monitorEventLoopDelay } from "node:perf_hooks";
 import { ceilingOf } from "./ceiling.ts";
-import { keepInFlight, quantile, shuffled, type Throughput } from "./measure.ts";
-import type { Figure, Figures } from "./take-figures.ts";
-import { onFreshFile, openStore, withEngine } from "./world.ts";
+import { keepInFlight, quantile, shuffled, type Throughput, withLoopDelay } from "./measure.ts";
+import { type Figure, type Figures, scaled } from "./take-figures.ts";
+import { fill, onFreshFile, openStore, withEngine } from "./world.ts";
 
-export const flat = ({ perSecond, p50Ms, p99Ms }: Throughput): Figure => ({ perSecond, p50Ms, p99Ms });
+const flat = ({ perSecond, p50Ms, p99Ms }: Throughput): Figure => ({ perSecond, p50Ms, p99Ms });
 
 async function ceiling(inFlight: number, total: number, key: boolean): Promise<Figure> {
   return onFreshFile(async (path) => {
@@ -22,12 +21,8 @@ async function engine(inFlight: number, total: number, key: boolean): Promise<Fi
   return onFreshFile((path) =>
     withEngine(path, { key, runsInFlight: 2_000 }, async (_, one) => {
       await keepInFlight(inFlight, Math.min(total, 2_000), (n) => one(-n - 1));
-      const delay = monitorEventLoopDelay({ resolution: 5 });
-      delay.enable();
-      const result = await keepInFlight(inFlight, total, one);
-      delay.disable();
-      // The histogram counts from its own resolution on; what lies above it is delay.
-      return { ...flat(result), loopDelayP99Ms: Math.max(0, delay.percentile(99) / 1e6 - 5) };
+      const { result, loop } = await withLoopDelay(() => keepInFlight(inFlight, total, one));
+      return { ...flat(result), loopDelayP99Ms: loop.p99Ms };
     }),
   );
 }
@@ -74,15 +69,7 @@ async function sleepers(count: number): Promise<Figure> {
       };
       const before = resident();
       const until = new Date(Date.now() + 86_400_000).toISOString();
-      const batch = 500;
-      for (let sent = 0; sent < count; sent += batch) {
-        const events = Array.from({ length: Math.min(batch, count - sent) }, () => ({
-          name: "bench/sleep",
-          data: { until },
-        }));
-        await idem.send(events);
-        await idem.idle();
-      }
+      await fill(idem, count, () => ({ name: "bench/sleep", data: { until } }));
       const megabytes = resident() - before;
       const late: Promise<number>[] = [];
       for (let i = 0; i < 200; i++) {
@@ -100,8 +87,6 @@ async function sleepers(count: number): Promise<Figure> {
     }),
   );
 }
-
-export const scaled = (n: number, scale: number): number => Math.max(200, Math.round(n * scale));
 
 export const figures: Figures = {
   "ceiling-100": (s) => ceiling(100, scaled(60_000, s), true),

@@ -1,4 +1,5 @@
 // How figures are taken: a fixed number of runs kept in flight until a total is reached, timed from send to result.
+import { monitorEventLoopDelay } from "node:perf_hooks";
 
 export interface Throughput {
   readonly perSecond: number;
@@ -62,6 +63,20 @@ export async function keepInFlightFor(
 
 export const quantile = (sorted: Float64Array, q: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] ?? Number.NaN;
+
+/** How late this process was for its own timers while the body ran. */
+export async function withLoopDelay<T>(
+  body: () => Promise<T>,
+): Promise<{ readonly result: T; readonly loop: { readonly p99Ms: number; readonly maxMs: number } }> {
+  const resolution = 5;
+  const delay = monitorEventLoopDelay({ resolution });
+  delay.enable();
+  const result = await body();
+  delay.disable();
+  // The histogram counts from its own resolution on; what lies above it is delay.
+  const lateMs = (nanoseconds: number) => Math.max(0, nanoseconds / 1e6 - resolution);
+  return { result, loop: { p99Ms: lateMs(delay.percentile(99)), maxMs: lateMs(delay.max) } };
+}
 
 /** Keys as they come in life, in no order: a counter would let every B-tree grow at its edge and hide what a key costs. */
 export const shuffled = (n: number): number => Math.imul(n, 0x9e3779b1) >>> 0;

@@ -5,6 +5,9 @@ import { fileURLToPath } from "node:url";
 export type Figure = Record<string, number>;
 export type Figures = Record<string, (scale: number) => Promise<Figure>>;
 
+/** So many of them, or fewer when only a quick look is asked for. */
+export const scaled = (n: number, scale: number): number => Math.max(200, Math.round(n * scale));
+
 /** For a child: takes one figure and prints it as the last line. */
 export async function takeOne(figures: Figures, name: string, scale: number): Promise<never> {
   process.stdout.write(`${JSON.stringify(await figures[name]!(scale))}\n`);

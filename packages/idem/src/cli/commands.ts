@@ -3,6 +3,7 @@ import type { Command } from "./command.ts";
 import { backup } from "./commands/backup.ts";
 import { cancel } from "./commands/cancel.ts";
 import { completion } from "./commands/completion.ts";
+import { crons } from "./commands/crons.ts";
 import { dev } from "./commands/dev.ts";
 import { doctor } from "./commands/doctor.ts";
 import { events } from "./commands/events.ts";
@@ -30,6 +31,7 @@ export const commands: readonly Command[] = [
   cancel,
   keys,
   functions,
+  crons,
   tail,
   doctor,
   backup,

@@ -72,7 +72,7 @@ export class CronClock {
   private again = false;
   private alarm: Timer | null = null;
   private poll: Timer | null = null;
-  /** The store failed: nothing is tried before this time of the steady clock. */
+  /** The store failed or its clock stands still: nothing is tried before this time of the steady clock. */
   private restUntil: number | null = null;
   private restMs: number = limits.brokenDelayMs;
 
@@ -178,7 +178,7 @@ export class CronClock {
   private async pass(): Promise<void> {
     // Also before anything else: until the store has said its time, an instant may seem to have come that has not.
     if (this.isLongSilent()) await this.send([]);
-    while (this.state === "running") {
+    while (this.state === "running" && this.restUntil === null) {
       // Functions may change while the schedules are being read.
       while (!this.schedules.isCurrent()) await this.schedules.load();
       const due = this.schedules.takeDue(this.options.time.reached(), ticksPerCall);
@@ -254,6 +254,8 @@ export class CronClock {
     const isNew = new Set(fired);
     for (const [i, { entry, tick }] of asked.entries()) {
       if (isNew.has(i) || tick.tickAt <= now) entry.lastTickAt = Math.max(entry.lastTickAt, tick.tickAt);
+      // Its clock was set back and stands still until the time it had is reached again.
+      else this.restUntil = this.options.platform.monoMs() + limits.pollMs;
     }
     for (const entry of new Set(asked.map((each) => each.entry))) this.schedules.put(entry);
   }

@@ -8,6 +8,7 @@ import { StepIds } from "../execute/step-ids.ts";
 import type { Expressions } from "../model/expression.ts";
 import { isEnded } from "../model/run.ts";
 import type { Platform, Timer } from "../platform/platform.ts";
+import type { CancelledRun } from "../store/flow.ts";
 import type { Ingested, LeasedJob, Store, WokenRun } from "../store/store.ts";
 import { type AnnounceJob, announceEnd } from "./announce-end.ts";
 import { CapsOfCodes } from "./caps-of-codes.ts";
@@ -181,13 +182,18 @@ export class Worker {
 
   takeIn(ingested: Omit<Ingested, "kind"> | null, leasedTo: string | null): void {
     if (ingested === null) return;
-    for (const { runId, result } of ingested.cancelled) {
-      this.cancel(runId);
-      this.options.onEnded(runId, { state: "cancelled", result });
-    }
+    this.madeRoom(ingested.cancelled);
     this.take(ingested.leased, leasedTo);
     if (ingested.queued) this.poke();
     if (ingested.dueAt !== null) this.alarmAt(ingested.dueAt);
+  }
+
+  /** Runs that the store cancelled for others of their singleton key. */
+  private madeRoom(cancelled: readonly CancelledRun[]): void {
+    for (const { runId, result } of cancelled) {
+      this.cancel(runId);
+      this.options.onEnded(runId, { state: "cancelled", result });
+    }
   }
 
   async signal(signal: string, json: string): Promise<string | null> {
@@ -257,6 +263,7 @@ export class Worker {
         options.time.note(askedMono, answer.now);
         const point = options.platform.point("lease:after-commit");
         if (point !== undefined) await point;
+        this.madeRoom(answer.flushed?.cancelled ?? []);
         this.counts.leased += answer.jobs.length;
         this.take(answer.jobs, worker);
         if (answer.jobs.length === max) this.again = true;

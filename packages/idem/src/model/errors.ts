@@ -110,6 +110,11 @@ export const errorTable = {
     what: ({ id }) => `There is no event and no run ${id} in this environment`,
     next: "Check the id; events can be named by their stored id or by the id their sender gave",
   }),
+  EVENT_NOT_WAITING: define<{ eventId: string; why: string }>({
+    retry: "never",
+    what: ({ eventId, why }) => `Event ${eventId} does not wait for a person: ${why}`,
+    next: "Nothing was changed; idem explain tells what became of the event",
+  }),
   RUN_ENDED: define<{ runId: string; state: string }>({
     retry: "never",
     what: ({ runId, state }) => `Run ${runId} is ${state} already`,

@@ -9,11 +9,12 @@ function recorded() {
   const told: string[] = [];
   const observer: StoreObserver = {
     accepted: (env, count) => void told.push(`${env} accepted ${count}`),
-    decided: (_, kind) => void told.push(`decided ${kind}`),
+    decided: (_, kind, count) => void told.push(`decided ${kind}${count === 1 ? "" : ` ${count}`}`),
     suppressed: (_, layer) => void told.push(`suppressed ${layer}`),
     stepEnded: (_, { kind }, isError) => void told.push(`step ${kind} ${isError ? "error" : "value"}`),
     attemptFailed: () => void told.push("attempt failed"),
     runEnded: (_, __, state) => void told.push(`run ${state}`),
+    ticked: (_, kind, lateMs) => void told.push(`ticked ${kind} ${lateMs}`),
   };
   return { told, observer };
 }
@@ -60,4 +61,54 @@ test("a worker that lost its run is told as suppressed, and every other operatio
   expect(store.reads).toBe(inner.reads);
   expect(store.heartbeat).toBe(store.heartbeat);
   expect(await store.heartbeat("w", 1_000)).toMatchObject({ alive: true });
+});
+
+test("events that waited are told again when they are decided, and runs that made room as ended", async () => {
+  const { told, observer } = recorded();
+  const { client, clock, store } = testIdem();
+  const idem = client({ store: observedStore(store as Store, observer) });
+  idem.createFunction({ id: "last", debounce: { period: "10s" } }, { event: "a/typed" }, async () => null);
+  idem.createFunction(
+    { id: "many", idempotency: "event.data.n", batchEvents: { maxSize: 3, timeout: "1m" } },
+    { event: "a/sold" },
+    async () => null,
+  );
+  idem.createFunction({ id: "alone", singleton: { mode: "cancel" } }, { event: "a/sync" }, ({ step }) =>
+    step.sleep("long", "1d"),
+  );
+  await idem.start();
+  const taken = () => told.splice(0).filter((line) => !line.includes("accepted"));
+  for (let i = 0; i < 3; i++) await idem.send({ name: "a/typed" });
+  expect(taken()).toEqual(["decided debounced", "decided debounced", "decided debounced"]);
+  await clock.advance("10s");
+  expect(taken()).toEqual(["decided started", "run completed"]);
+  for (const n of [1, 1, 2]) await idem.send({ name: "a/sold", data: { n } });
+  await idem.idle();
+  expect(taken()).toEqual([
+    "decided batched",
+    "decided batched",
+    "decided started",
+    "decided started",
+    "decided duplicate-key",
+    "suppressed function-key",
+    "run completed",
+  ]);
+  for (let i = 0; i < 2; i++) await idem.send({ name: "a/sync" });
+  expect(taken()).toEqual(["decided started", "decided started", "run cancelled"]);
+  await idem.stop();
+});
+
+test("a tick is told once, with how late it came; who asks second is told nothing", async () => {
+  const { told, observer } = recorded();
+  const platform = new ManualPlatform();
+  const store = observedStore(new MemoryStore(platform), observer);
+  const [env, fn, cron] = ["default", "shop-nightly", "* * * * *"];
+  await store.register({ env, app: "shop", functions: [{ fn, id: "nightly", config: "{}", crons: [cron] }] });
+  const tickAt = platform.wallMs() + 60_000;
+  platform.clock.advance(61_500);
+  const nothing = { callerId: null, windowMs: 0, name: "tick", data: "{}", ts: 0, extra: null, sourceRunId: null };
+  const pair = { kind: "missed", event: 0, fn, reason: "late" } as const;
+  const ticks = [{ fn, cron, tickAt, event: { id: "t1", ...nothing }, pair }];
+  for (let i = 0; i < 2; i++) await store.tick({ env, registration: null, ticks, leaseTo: null });
+  expect(told).toEqual(["default accepted 1", "decided missed", "ticked missed 1500"]);
 });

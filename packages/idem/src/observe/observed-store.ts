@@ -2,6 +2,7 @@
 // at answers, never at what was only tried, and changes nothing: without it every run still ends the same.
 import type { DecisionKind } from "../model/decision.ts";
 import type { EndState } from "../model/run.ts";
+import type { CancelledRun, DecidedCounts, Ticked, TickInput } from "../store/flow.ts";
 import type { Advanced, AdvanceInput, EndRun, Ingested, NewStep, Store } from "../store/store.ts";
 
 /** At which layer something that came again was recognised. */
@@ -17,21 +18,47 @@ export type DuplicateLayer =
 
 export interface StoreObserver {
   accepted(env: string, count: number): void;
-  decided(env: string, kind: DecisionKind): void;
+  /** An event that waited to be decided is told again when it is. */
+  decided(env: string, kind: DecisionKind, count: number): void;
   suppressed(env: string, layer: DuplicateLayer): void;
   stepEnded(env: string, step: Pick<NewStep, "kind" | "startedAt" | "endedAt">, isError: boolean): void;
   attemptFailed(env: string): void;
   runEnded(env: string, runId: string, state: EndState, result: string): void;
+  /** A tick of a schedule, told once whoever asked for it, and how long after its instant. */
+  ticked(env: string, kind: DecisionKind, lateMs: number): void;
 }
 
+type Told = Omit<Ingested, "kind">;
+
 export function observedStore(store: Store, observer: StoreObserver): Store {
-  const ingested = (env: string, answer: Ingested | null) => {
+  const decided = (env: string, kind: DecisionKind, count: number) => {
+    observer.decided(env, kind, count);
+    if (kind === "duplicate-key") for (let i = 0; i < count; i++) observer.suppressed(env, "function-key");
+  };
+  const counted = (env: string, counts: DecidedCounts | undefined) => {
+    for (const [kind, count] of Object.entries(counts ?? {})) decided(env, kind as DecisionKind, count);
+  };
+  const cancelled = (env: string, runs: readonly CancelledRun[]) => {
+    for (const { runId, result } of runs) observer.runEnded(env, runId, "cancelled", result);
+  };
+  const decisions = (env: string, answer: Told) => {
+    for (const { kind } of answer.decisions) decided(env, kind, 1);
+    counted(env, answer.redecided);
+    cancelled(env, answer.cancelled);
+  };
+  const ingested = (env: string, answer: Told | null) => {
     if (answer === null) return;
     if (answer.events.length > 0) observer.accepted(env, answer.events.length);
     for (const { firstEventId } of answer.events) if (firstEventId !== null) observer.suppressed(env, "event-id");
-    for (const { kind } of answer.decisions) {
-      observer.decided(env, kind);
-      if (kind === "duplicate-key") observer.suppressed(env, "function-key");
+    decisions(env, answer);
+  };
+  const ticked = ({ env, ticks }: TickInput, answer: Ticked) => {
+    ingested(env, answer);
+    const kinds = new Map(answer.decisions.map(({ eventId, kind }) => [eventId, kind]));
+    for (const position of answer.fired) {
+      const { event, tickAt } = ticks[position]!;
+      const kind = kinds.get(event.id);
+      if (kind !== undefined) observer.ticked(env, kind, Math.max(0, answer.now - tickAt));
     }
   };
   const advanced = (input: AdvanceInput, answer: Advanced) => {
@@ -47,10 +74,27 @@ export function observedStore(store: Store, observer: StoreObserver): Store {
   };
   const ended = (env: string, runId: string, { state, result }: EndRun) => observer.runEnded(env, runId, state, result);
 
-  const watched: Pick<Store, "ingest" | "advance" | "cancel"> = {
+  const watched: Pick<Store, "ingest" | "redecide" | "tick" | "lease" | "advance" | "cancel"> = {
     ingest: async (input) => {
       const answer = await store.ingest(input);
       if (answer.kind === "ingested") ingested(input.env, answer);
+      return answer;
+    },
+    redecide: async (input) => {
+      const answer = await store.redecide(input);
+      // The event itself was accepted when it came.
+      if (answer.kind === "ingested") decisions(input.env, answer);
+      return answer;
+    },
+    tick: async (input) => {
+      const answer = await store.tick(input);
+      if (answer.kind === "ticked") ticked(input, answer);
+      return answer;
+    },
+    lease: async (input) => {
+      const answer = await store.lease(input);
+      counted(input.env, answer.flushed?.decided);
+      cancelled(input.env, answer.flushed?.cancelled ?? []);
       return answer;
     },
     advance: async (input) => {

@@ -14,8 +14,8 @@ export interface AppCall {
   readonly planOnly: boolean;
   /** What checkpoints are sent with; null when the server takes none from this call. */
   readonly checkpoint: { readonly functionId: string; readonly queueItem: string } | null;
-  /** The memo is not in the body and has to be fetched. */
-  readonly isMemoApart: boolean;
+  /** Events and memo are not in the body and have to be fetched. */
+  readonly isApart: boolean;
   /** One, or a batch; the first is the run's own. */
   readonly events: readonly Readonly<Record<string, unknown>>[];
   readonly memo: AppMemo;
@@ -46,10 +46,6 @@ export function readAppCall(body: unknown, stepId: string): AppCall {
   if (!isObject(body)) throw wrong("it is not a call");
   const { event, steps, ctx } = body;
   if (!isEvent(event)) throw wrong("it has no event");
-  const events = Array.isArray(body.events) && body.events.length > 1 ? body.events : [event];
-  if (events.length > eventsMax || !events.every(isEvent)) {
-    throw wrong(`its events are not a list of at most ${eventsMax} events`);
-  }
   if (!isObject(ctx) || typeof ctx.run_id !== "string" || ctx.run_id === "") throw wrong("it names no run");
   const { fn_id: functionId, qi_id: queueItem } = ctx;
   return {
@@ -59,14 +55,19 @@ export function readAppCall(body: unknown, stepId: string): AppCall {
     attemptsMax: isCount(ctx.max_attempts) && ctx.max_attempts > 0 ? ctx.max_attempts : null,
     planOnly: ctx.disable_immediate_execution === true,
     checkpoint: isText(functionId) && isText(queueItem) ? { functionId, queueItem } : null,
-    isMemoApart: ctx.use_api === true || body.use_api === true,
-    events,
+    isApart: ctx.use_api === true || body.use_api === true,
+    events: Array.isArray(body.events) && body.events.length > 1 ? readAppEvents(body.events) : [event],
     memo: readAppMemo(steps, isObject(ctx.stack) ? ctx.stack.stack : null),
     destination: readDestination(ctx.idem),
   };
 }
 
 const isEvent = (event: unknown): event is Record<string, unknown> => isObject(event) && typeof event.name === "string";
+
+export function readAppEvents(events: unknown): AppCall["events"] {
+  if (Array.isArray(events) && events.length > 0 && events.length <= eventsMax && events.every(isEvent)) return events;
+  throw wrong(`its events are not a list of 1 to ${eventsMax} events`);
+}
 
 /** `order` lists step ids as they were recorded; without it the order of the entries counts. */
 export function readAppMemo(steps: unknown, order: unknown): AppMemo {

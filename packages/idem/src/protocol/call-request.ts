@@ -37,8 +37,9 @@ const bodyCharsMax = 4 * 1024 * 1024;
 
 export function writeCallRequest(call: CallRequest): string {
   const steps = statesOf(call.steps, call.inputs);
-  const events = call.events.join(",");
-  const isLarge = steps.length + events.length > bodyCharsMax;
+  const isLarge = steps.length + charsOf(call.events) > bodyCharsMax;
+  // The run's own event is sent in any case: it is not among what the app takes from what it fetched (§8).
+  const events = isLarge ? call.events[0]! : call.events.join(",");
   const stack = call.steps.filter(({ kind }) => !isLazy(kind)).map(({ stepId }) => stepId);
   const aborted = new Set(call.steps.filter(({ kind }) => kind === "defer-abort").map(abortedDefer));
   const defers = call.steps.filter(({ kind }) => kind === "defer");
@@ -70,5 +71,7 @@ function hasPendingInput({ steps, inputs }: CallRequest): boolean {
   const edited = Object.keys(inputs);
   return edited.length > 0 && edited.some((id) => !steps.some(({ stepId }) => stepId === id));
 }
+
+const charsOf = (texts: readonly string[]): number => texts.reduce((sum, { length }) => sum + length, 0);
 
 const abortedDefer = ({ outcome }: RecordedStep): string => String(JSON.parse(outcome.json)?.target ?? "");

@@ -13,6 +13,7 @@ const statusByCode: Partial<Record<ErrorCode, number>> = {
   BULK_MISMATCH: 422,
   RUN_STEP_UNKNOWN: 404,
   RUN_ENDED: 409,
+  EVENT_NOT_WAITING: 409,
   // Routes meet these two in what an app reports, and there the report is the request.
   REPLY_INVALID: 400,
   REPLY_TOO_LARGE: 413,

@@ -1,11 +1,13 @@
 // idem.runs and idem.events.
 import type { Engine } from "../engine/engine.ts";
+import type { Verdict } from "../engine/redecide-events.ts";
 import { errors } from "../model/errors.ts";
 import { fromJson } from "../model/json.ts";
 import type { EndState, RunState } from "../model/run.ts";
 import { readError, type SerializedError } from "../model/user-errors.ts";
 import { explainEvent } from "../observe/explain.ts";
 import { type Timeline, timelineOf } from "../observe/timeline.ts";
+import { decideEvent } from "./decide-event.ts";
 import {
   type PublicDecision,
   type PublicEvent,
@@ -61,6 +63,17 @@ export interface EventsApi {
     readonly before?: string;
     readonly limit?: number;
   }): Promise<readonly PublicEvent[]>;
+  /** A paused or held event starts what it would have started, also while its function is still paused. Gives the new decision. */
+  release(id: string, options?: VerdictOptions): Promise<PublicDecision>;
+  /** A paused or held event is let go of for good. */
+  drop(id: string, options?: VerdictOptions): Promise<PublicDecision>;
+}
+
+export interface VerdictOptions {
+  /** Which function's; needed when the event waits for several. */
+  readonly function?: string;
+  /** Kept in the audit. */
+  readonly reason?: string;
 }
 
 export function runsApi(engineOf: () => Promise<Engine>): RunsApi {
@@ -117,13 +130,15 @@ export function eventsApi(engineOf: () => Promise<Engine>): EventsApi {
       const events = await engine.store.reads.events(engine.env, { ...filter, limit: readLimit(filter.limit) });
       return events.map(publicEvent);
     },
+    release: (id, options) => decide("release", id, options),
+    drop: (id, options) => decide("drop", id, options),
   };
+
+  async function decide(verdict: Verdict, id: string, options: VerdictOptions = {}): Promise<PublicDecision> {
+    const engine = await engineOf();
+    return publicDecision(await decideEvent(engine, id, verdict, options), nameIn(engine));
+  }
 }
-
-export const nameIn = (engine: Engine) => (fn: string) => engine.registry.displayName(fn);
-
-export const findEvent = async ({ store, env }: Engine, id: string) =>
-  (await store.reads.event(env, id)) ?? (await store.reads.eventByCallerId(env, id));
 
 export function readLimit(limit: number | undefined): number {
   if (limit === undefined) return limitDefault;

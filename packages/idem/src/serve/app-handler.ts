@@ -9,7 +9,7 @@ import { parseDuration } from "../model/duration.ts";
 import { errors, IdemError } from "../model/errors.ts";
 import { environmentVariable } from "../platform/node-platform.ts";
 import { type AppAnswer, internalAnswer } from "../protocol/app-answer.ts";
-import { type AppCall, readAppCall, readAppMemo } from "../protocol/app-call.ts";
+import { type AppCall, readAppCall, readAppEvents, readAppMemo } from "../protocol/app-call.ts";
 import { signAnswer, verifyCall } from "../protocol/app-signature.ts";
 import { statusOf } from "../protocol/problem.ts";
 import { readJson } from "../protocol/read-json.ts";
@@ -125,7 +125,7 @@ export function appHandler(idem: Idem<any>, options: ServeOptions, framework: st
       return internalAnswer(500, "FUNCTION_UNKNOWN", errors.FUNCTION_UNKNOWN({ function: fn }).message);
     const value = readJson(Buffer.from(body)) as { ctx?: { request_id?: unknown; generation_id?: unknown } };
     const read = readAppCall(value, query.get("stepId") ?? "step");
-    const call = read.isMemoApart ? await withMemo(read, value) : read;
+    const call = read.isApart ? await withFetched(read, value) : read;
     const generation = Number(request.header("x-inngest-generation-id") ?? value.ctx?.generation_id ?? Number.NaN);
     return answerCall({
       call,
@@ -139,13 +139,18 @@ export function appHandler(idem: Idem<any>, options: ServeOptions, framework: st
     });
   }
 
-  /** A memo too large for a call is fetched. */
-  async function withMemo(call: AppCall, body: unknown): Promise<AppCall> {
-    const what = `The memo of run ${call.runId}`;
-    const path = `/v0/runs/${encodeURIComponent(call.runId)}/actions`;
-    const steps = served.server.readJson(await served.server.ask({ method: "GET", path, what }), what);
+  /** A memo or a batch too large for a call is fetched. */
+  async function withFetched(call: AppCall, body: unknown): Promise<AppCall> {
+    const fetched = async (part: string, what: string) => {
+      const path = `/v0/runs/${encodeURIComponent(call.runId)}/${part}`;
+      return served.server.readJson(await served.server.ask({ method: "GET", path, what }), what);
+    };
+    const [events, steps] = await Promise.all([
+      fetched("batch", `The events of run ${call.runId}`),
+      fetched("actions", `The memo of run ${call.runId}`),
+    ]);
     const { ctx } = body as { ctx: { stack?: { stack?: unknown } } };
-    return { ...call, memo: readAppMemo(steps, ctx.stack?.stack ?? null) };
+    return { ...call, events: readAppEvents(events), memo: readAppMemo(steps, ctx.stack?.stack ?? null) };
   }
 
   function withHeaders(answer: AppAnswer, key: string | null): AppAnswer {

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { hashStepId } from "../model/step-id.ts";
 import { NonRetriableError, RetryAfterError } from "../model/user-errors.ts";
 import { held } from "../testing/one-run.suite.ts";
@@ -420,13 +420,39 @@ test("a person's input takes the place of a step's arguments", async () => {
   expect((await call("fn", { steps: { a: { input: [4] } } })).body[0].data).toBe(8);
 });
 
-test("a memo too large for the call is fetched", async () => {
-  const { call, asked } = world(({ step }) => step.run("a", () => "ran again"), {
-    answer: ({ url }) => (url.endsWith("/actions") ? { body: JSON.stringify({ [a]: { data: "kept" } }) } : {}),
+test("a batch comes as events, the first of them as event, in every call", async () => {
+  const { call } = world(async ({ event, events, step }) => {
+    await step.sleep("nap", "1m");
+    return { first: event.data.n, all: events.map(({ id, data }: any) => [id, data.n]) };
   });
-  const answer = await call("fn", { ctx: { use_api: true } });
-  expect(answer.body[0].data).toBe("kept");
-  expect(asked[0]).toMatchObject({ method: "GET", path: "/v0/runs/01RUN/actions" });
+  const events = [1, 2, 3].map((n) => ({ id: `e${n}`, name: "test/go", data: { n } }));
+  const given = { events, ctx: classic };
+  expect((await call("fn", given)).body).toMatchObject([{ op: "Sleep" }]);
+  const all = events.map(({ id, data }) => [id, data.n]);
+  expect((await call("fn", { ...given, steps: { nap: { data: null } } })).body).toEqual({ first: 1, all });
+});
+
+const apart = (parts: Readonly<Record<string, unknown>>): WorldOptions => ({
+  answer: ({ url }) => ({ body: JSON.stringify(parts[url.slice(url.lastIndexOf("/") + 1)]) }),
+});
+
+test("a memo and a batch too large for the call are fetched", async () => {
+  const batch = [1, 2, 3].map((n) => ({ id: `e${n}`, name: "test/go", data: { n } }));
+  const { call, asked } = world(
+    async ({ events, step }) => [await step.run("a", () => "ran again"), events.map(({ data }: any) => data.n)],
+    apart({ batch, actions: { [a]: { data: "kept" } } }),
+  );
+  const answer = await call("fn", { event: batch[0]!, ctx: { use_api: true } });
+  expect(answer.body[0].data).toEqual(["kept", [1, 2, 3]]);
+  const fetched = asked.map(({ method, path }) => `${method} ${path}`);
+  expect(fetched.sort()).toEqual(["GET /v0/runs/01RUN/actions", "GET /v0/runs/01RUN/batch"]);
+});
+
+test("a call whose batch cannot be had is tried again, not run with a part of it", async () => {
+  const handler = vi.fn();
+  const { call } = world(handler, apart({ batch: [], actions: {} }));
+  expect((await call("fn", { ctx: { use_api: true } })).status).toBeGreaterThanOrEqual(400);
+  expect(handler).not.toHaveBeenCalled();
 });
 
 test("when the server goes away in the middle, the step hears of it by its signal", async () => {

@@ -75,6 +75,8 @@ export interface CallGiven {
   readonly stepId?: string;
   readonly headers?: Record<string, string>;
   readonly event?: Record<string, unknown>;
+  /** Of a batch; the one event unless told. */
+  readonly events?: readonly Record<string, unknown>[];
   /** By the id their author wrote. */
   readonly steps?: Record<string, unknown>;
   /** As they were recorded; the order of `steps` unless told. */
@@ -84,12 +86,12 @@ export interface CallGiven {
 }
 
 /** A call as inngest-protocol §8 shows it. */
-export function callBody({ event, steps = {}, stack, ctx }: CallGiven): Record<string, unknown> {
-  const named = { id: "01EVT", name: "test/go", data: {}, ts: 1_700_000_000_000, ...event };
+export function callBody({ event, events, steps = {}, stack, ctx }: CallGiven): Record<string, unknown> {
+  const named = { id: "01EVT", name: "test/go", data: {}, ts: 1_700_000_000_000, ...(event ?? events?.[0]) };
   const ids = (stack ?? Object.keys(steps)).map((name) => hashStepId(name, 0));
   return {
     event: named,
-    events: [named],
+    events: events ?? [named],
     steps: Object.fromEntries(Object.entries(steps).map(([name, state]) => [hashStepId(name, 0), state])),
     version: -1,
     use_api: false,

@@ -1,14 +1,20 @@
 // What Prometheus reads at /metrics. Counters follow what the store committed (observe/observed-store.ts); queues are asked
 // of the store when somebody looks.
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { Engine } from "../engine/engine.ts";
+import { nextTick } from "../model/cron.ts";
+import type { FunctionConfig } from "../model/function-config.ts";
 import type { StoreObserver } from "../observe/observed-store.ts";
 import type { LoopWatch, Platform } from "../platform/platform.ts";
+import type { OpenCounts, StoreCounts } from "../store/store.ts";
 import type { ListenerLoad } from "./node-listener.ts";
 import type { World } from "./world.ts";
 
 const stepSeconds = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 // A commit holds at most 300 calls (store/sqlite/thread-store.ts).
 const commitSizes = [1, 2, 4, 8, 16, 32, 64, 128, 256, 300];
+// A tick that is found a minute late counts as missed (schedule/cron-ticks.ts); what policies start of those may be days late.
+const lateSeconds = [0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 600, 3_600, 86_400];
 
 export class Metrics {
   private readonly registry = new Registry();
@@ -22,6 +28,7 @@ export class Metrics {
     ]),
     attempts: this.counter("idem_attempts_failed_total", "Attempts of steps that will be tried again", ["env"]),
     runs: this.counter("idem_runs_ended_total", "Runs that ended, by how they did", ["env", "state"]),
+    ticks: this.counter("idem_cron_ticks_total", "Ticks of schedules, by what was decided", ["env", "kind"]),
   };
   private readonly steps = new Histogram({
     name: "idem_step_seconds",
@@ -37,6 +44,15 @@ export class Metrics {
     registers: [this.registry],
   });
 
+  private readonly late = new Histogram({
+    name: "idem_cron_late_seconds",
+    help: "How long after its instant a tick's run was started",
+    buckets: lateSeconds,
+    registers: [this.registry],
+  });
+  /** Asked once for all that is read from it. */
+  private readonly counted = new Map<string, Promise<StoreCounts>>();
+
   constructor(platform: Pick<Platform, "watchLoop">) {
     this.loop = platform.watchLoop?.() ?? null;
   }
@@ -48,12 +64,16 @@ export class Metrics {
   /** What the store tells about its commits. */
   readonly observer: StoreObserver = {
     accepted: (env, count) => this.counters.accepted.inc({ env }, count),
-    decided: (env, kind) => this.counters.decisions.inc({ env, kind }),
+    decided: (env, kind, count) => this.counters.decisions.inc({ env, kind }, count),
     suppressed: (env, layer) => this.counters.suppressed.inc({ env, layer }),
     stepEnded: (_, { kind, startedAt, endedAt }, isError) =>
       this.steps.observe({ kind, outcome: isError ? "error" : "value" }, Math.max(0, endedAt - startedAt) / 1_000),
     attemptFailed: (env) => this.counters.attempts.inc({ env }),
     runEnded: (env, _, state) => this.counters.runs.inc({ env, state }),
+    ticked: (env, kind, lateMs) => {
+      this.counters.ticks.inc({ env, kind });
+      if (kind === "started") this.late.observe(lateMs / 1_000);
+    },
   };
 
   committed(calls: number): void {
@@ -79,24 +99,33 @@ export class Metrics {
       async () =>
         (await Promise.all([...world.engines.keys()].map(async (env) => show(env, await read(env))))).flat();
     const readsOf = (env: string) => world.engines.get(env)!.store.reads;
+    const countsOf = (env: string) => {
+      const known = this.counted.get(env) ?? readsOf(env).counts(env);
+      this.counted.set(env, known);
+      return known;
+    };
+    const ofLimited = (show: (open: OpenCounts) => number) =>
+      perEnv(countsOf, (env, { byFunction }) =>
+        world.engines
+          .get(env)!
+          .registry.all.filter(({ config }) => isLimited(config))
+          .map(({ fn }) => [{ env, function: fn }, byFunction[fn] === undefined ? 0 : show(byFunction[fn])]),
+      );
     gauge(
       "idem_runs",
       "Open runs by state",
       ["env", "state"],
-      perEnv(
-        (env) => readsOf(env).counts(env),
-        (env, { queued, running, waiting }) =>
-          Object.entries({ queued, running, waiting }).map(([state, count]) => [{ env, state }, count]),
+      perEnv(countsOf, (env, { queued, running, waiting }) =>
+        Object.entries({ queued, running, waiting }).map(([state, count]) => [{ env, state }, count]),
       ),
     );
     gauge(
       "idem_queue_depth",
       "Runs that are due and that nobody has taken up",
       ["env"],
-      perEnv(
-        (env) => readsOf(env).counts(env),
-        (env, { dueByFunction }) => [[{ env }, Object.values(dueByFunction).reduce((sum, due) => sum + due, 0)]],
-      ),
+      perEnv(countsOf, (env, { dueByFunction }) => [
+        [{ env }, Object.values(dueByFunction).reduce((sum, due) => sum + due, 0)],
+      ]),
     );
     gauge(
       "idem_queue_oldest_seconds",
@@ -108,6 +137,36 @@ export class Metrics {
           const now = world.engines.get(env)!.now();
           return [[{ env }, since === null ? 0 : Math.max(0, now - since) / 1_000]];
         },
+      ),
+    );
+    gauge(
+      "idem_runs_in_line",
+      "Runs of functions with concurrency or throttle that wait for their turn",
+      ["env", "function"],
+      ofLimited(({ queued }) => queued),
+    );
+    gauge(
+      "idem_slots_in_use",
+      "Runs of such functions that are at work",
+      ["env", "function"],
+      ofLimited(({ running }) => running),
+    );
+    gauge(
+      "idem_events_pending",
+      "Events that wait to be decided, by what keeps them",
+      ["env", "kind"],
+      perEnv(
+        (env) => readsOf(env).pendingCounts(env),
+        (env, counts) => pendingKinds.map((kind) => [{ env, kind }, counts[kind] ?? 0]),
+      ),
+    );
+    gauge(
+      "idem_cron_overdue_seconds",
+      "For how long the oldest tick has been due that nobody started",
+      ["env"],
+      perEnv(
+        (env) => overdueMs(world.engines.get(env)!),
+        (env, ms) => [[{ env }, ms / 1_000]],
       ),
     );
     gauge("idem_http_under_way", "Requests being answered, long polls and streams, sockets", ["kind"], async () => {
@@ -144,6 +203,7 @@ export class Metrics {
   }
 
   text(): Promise<string> {
+    this.counted.clear();
     return this.registry.metrics();
   }
 
@@ -153,3 +213,17 @@ export class Metrics {
 }
 
 type Read<L extends string> = () => Promise<readonly (readonly [Partial<Record<L, string>>, number])[]>;
+
+const pendingKinds = ["debounced", "batched", "paused", "held"] as const;
+
+const isLimited = ({ concurrency, throttle }: FunctionConfig): boolean =>
+  concurrency !== undefined || throttle !== undefined;
+
+async function overdueMs({ store, env, registry, now }: Engine): Promise<number> {
+  if (!registry.all.some(({ config }) => config.triggers.some((trigger) => "cron" in trigger))) return 0;
+  let oldest = Number.POSITIVE_INFINITY;
+  for (const { fn, cron, lastTickAt } of await store.reads.crons(env)) {
+    if (registry.get(fn) !== null) oldest = Math.min(oldest, nextTick(cron, lastTickAt) ?? oldest);
+  }
+  return Math.max(0, now() - oldest);
+}

@@ -1,5 +1,6 @@
 // The part of the contract about how runs may begin beside their key: limits, buffers, one at a time, cancelling events, crons.
 // Expressions are evaluated before the store is asked; here are names, counts and times.
+import type { DecisionKind } from "../model/decision.ts";
 import type { Event } from "../model/event.ts";
 import type { LaneCaps } from "../model/lane.ts";
 import type { Ingested, NewEvent, NewPair, StaleRegistration } from "./store.ts";
@@ -61,7 +62,7 @@ export type BufferRule =
       readonly bytesMax: number;
     };
 
-/** How many events a debounce names as superseded by its run; those beyond say only which event came after them. */
+/** A debounce of so many events is over: what it decides in one commit is bounded. */
 export const debouncedMax = 10_000;
 
 /** A run that an ingest cancelled to make room for another of the same singleton key. */
@@ -71,6 +72,14 @@ export interface CancelledRun {
 }
 
 // ---------------------------------------------------------------------------------------------------- pending decisions
+
+export type DecidedCounts = Readonly<Partial<Record<DecisionKind, number>>>;
+
+/** What became of buffers that were due. An event that another one superseded was counted when it came. */
+export interface Flushed {
+  readonly decided: DecidedCounts;
+  readonly cancelled: readonly CancelledRun[];
+}
 
 export interface RedecideInput {
   readonly env: string;
@@ -129,6 +138,15 @@ export interface CancelCandidate {
   readonly rest: string | null;
   /** The run's own event, for expressions that compare with it. */
   readonly event: Event;
+}
+
+export interface BufferUse {
+  readonly kind: BufferRule["kind"];
+  readonly count: number;
+  /** When it becomes a run, unless it is full before or, in a debounce, another event comes. */
+  readonly dueAt: number;
+  /** Of a debounce: the event its run will start with. */
+  readonly newestEventId: string | null;
 }
 
 export interface LimitUse {

@@ -15,9 +15,12 @@ import type { EndState, Run, RunState } from "../model/run.ts";
 import type { FailedAttempt, Step, StepKind } from "../model/step.ts";
 import type { NewWait, Wait } from "../model/wait.ts";
 import type {
+  BufferUse,
   CancelCandidate,
   CancelledRun,
   CronRow,
+  DecidedCounts,
+  Flushed,
   LaneUse,
   LimitUse,
   RedecideAnswer,
@@ -156,6 +159,8 @@ export interface Ingested {
   readonly cancelled: readonly CancelledRun[];
   /** The earliest instant at which a buffer made or moved here is due; null when there is none. */
   readonly dueAt: number | null;
+  /** Events of earlier calls that were decided again here, because a batch became full; absent for none. */
+  readonly redecided?: DecidedCounts;
 }
 
 /** Functions changed since the pairs were decided: nothing was stored; decide again with the same ids. */
@@ -206,6 +211,8 @@ export interface LeaseAnswer {
   readonly jobs: readonly LeasedJob[];
   /** When the earliest timer of any function is due, or a throttled start; null when there is none. */
   readonly nextDueAt: number | null;
+  /** Absent when no buffer was due. */
+  readonly flushed?: Flushed;
 }
 
 // ---------------------------------------------------------------------------------------------------- advance
@@ -289,7 +296,7 @@ export type AdvanceAnswer =
   | StaleRegistration
   /** The job has another fence or is gone: somebody else has the run. Nothing was stored. */
   | { readonly kind: "fenced" }
-  /** The run has ended. Nothing was stored. */
+  /** The run has ended. Nothing was stored, unless what it sent is what ended it. */
   | { readonly kind: "ended"; readonly state: EndState };
 
 export interface WokenRun {
@@ -496,6 +503,10 @@ export interface StoreReads {
   crons(env: string): Promise<readonly CronRow[]>;
   /** Slots in use or waited for, the most waited for first. */
   limitUses(env: string, limit: number): Promise<readonly LimitUse[]>;
+  /** The events kept for one run; null when there are none. */
+  buffer(env: string, fn: string, kind: BufferUse["kind"], key: string): Promise<BufferUse | null>;
+  /** How many events wait to be decided, by kind. At most `pendingCountedMax` are counted. */
+  pendingCounts(env: string): Promise<DecidedCounts>;
   counts(env: string): Promise<StoreCounts>;
   /** Since when the run that has waited longest could have been taken up; null when none is due. */
   oldestDue(env: string): Promise<number | null>;
@@ -563,8 +574,13 @@ export interface DecisionPageFilter extends PageBounds {
   readonly kinds?: readonly DecisionKind[];
   /** Only those that somebody or something may still act on: held, paused, in a buffer. Found without reading history. */
   readonly isPending?: true;
+  /** The other way round, with `isPending` only and from the oldest on: who decides what a page shows, asks for the next without a cursor. */
+  readonly oldestFirst?: true;
   readonly before?: DecisionCursor;
 }
+
+/** Beyond it nobody needs the exact number, and commits wait while it is counted. */
+export const pendingCountedMax = 100_000;
 
 /** How many characters of a result a summary shows. */
 export const previewChars = 80;

@@ -128,7 +128,7 @@ describe.each(stores)("events over /api on %s", (store) => {
       before = body.next;
     } while (before !== null);
     expect(paged).toEqual(all);
-    for (const query of [{ kind: "dropped" }, { before: "x" }, { colour: "red" }]) {
+    for (const query of [{ kind: "vanished" }, { before: "x" }, { colour: "red" }]) {
       expect(await world.ask(listDecisions, { query: query as any })).toMatchObject({
         status: 400,
         body: { code: "REQUEST_INVALID" },

@@ -1,30 +1,54 @@
 // The whole contract on one store: `storeContract("SQLite file", open)`.
 import { describe } from "vitest";
+import { batchesSuite } from "./batches.suite.ts";
+import { cancelRulesSuite } from "./cancel-rules.suite.ts";
 import { claimsSuite } from "./claims.suite.ts";
+import { cronsSuite } from "./crons.suite.ts";
+import { debounceSuite } from "./debounce.suite.ts";
 import { environmentsSuite } from "./environments.suite.ts";
 import { eventsSuite } from "./events.suite.ts";
 import { functionsSuite } from "./functions.suite.ts";
+import { lanesSuite } from "./lanes.suite.ts";
 import { leasesSuite } from "./leases.suite.ts";
 import { pagesSuite } from "./pages.suite.ts";
+import { pendingInvokesSuite } from "./pending-invokes.suite.ts";
+import { pendingReadsSuite } from "./pending-reads.suite.ts";
 import { pruneSuite } from "./prune.suite.ts";
+import { rateLimitSuite } from "./rate-limit.suite.ts";
+import { redecideSuite } from "./redecide.suite.ts";
 import { rerunFromSuite } from "./rerun-from.suite.ts";
 import { runsSuite } from "./runs.suite.ts";
+import { singletonSuite } from "./singleton.suite.ts";
 import { stepsSuite } from "./steps.suite.ts";
+import { throttleSuite } from "./throttle.suite.ts";
+import { turnsSuite } from "./turns.suite.ts";
 import { waitsSuite } from "./waits.suite.ts";
 import type { OpenStore } from "./world.ts";
 
 export function storeContract(name: string, open: OpenStore): void {
   describe(name, () => {
+    batchesSuite(open);
+    cancelRulesSuite(open);
     claimsSuite(open);
+    cronsSuite(open);
+    debounceSuite(open);
     environmentsSuite(open);
     eventsSuite(open);
     functionsSuite(open);
+    lanesSuite(open);
     leasesSuite(open);
     pagesSuite(open);
+    pendingInvokesSuite(open);
+    pendingReadsSuite(open);
     pruneSuite(open);
+    rateLimitSuite(open);
+    redecideSuite(open);
     rerunFromSuite(open);
     runsSuite(open);
+    singletonSuite(open);
     stepsSuite(open);
+    throttleSuite(open);
+    turnsSuite(open);
     waitsSuite(open);
   });
 }

@@ -121,15 +121,11 @@ export function rateLimitSuite(open: OpenStore): void {
       expect(await world.store.rerun(rerun)).toMatchObject({ kind: "started" });
     });
 
-    everyWrite(
-      open,
-      "ingest within a rate limit",
-      async (world) => async () => {
-        const one = await world.ingest([newEvent("e1")], [startPair("r1", limited({ key: '"k"' }))]);
-        // What was repeated was counted once: there is room for the second.
-        const two = await world.ingest([newEvent("e2")], [startPair("r2", limited())]);
-        return [...one.decisions, ...two.decisions];
-      },
-    );
+    everyWrite(open, "ingest within a rate limit", async (world) => async () => {
+      const one = await world.ingest([newEvent("e1")], [startPair("r1", limited({ key: '"k"' }))]);
+      // What was repeated was counted once: there is room for the second.
+      const two = await world.ingest([newEvent("e2")], [startPair("r2", limited())]);
+      return [...one.decisions, ...two.decisions];
+    });
   });
 }

@@ -111,15 +111,11 @@ export function singletonSuite(open: OpenStore): void {
       expect(answer.news).toMatchObject([{ stepId: "s", outcome: failure("refused") }]);
     });
 
-    everyWrite(
-      open,
-      "ingest of a singleton",
-      async (world) => async () => {
-        const one = await world.ingest([newEvent("e1")], [startPair("r1", skip())]);
-        const two = await world.ingest([newEvent("e2")], [startPair("r2", skip())]);
-        return [...one.decisions, ...two.decisions];
-      },
-    );
+    everyWrite(open, "ingest of a singleton", async (world) => async () => {
+      const one = await world.ingest([newEvent("e1")], [startPair("r1", skip())]);
+      const two = await world.ingest([newEvent("e2")], [startPair("r2", skip())]);
+      return [...one.decisions, ...two.decisions];
+    });
   });
 
   describe("singleton, cancel", () => {
@@ -179,7 +175,10 @@ export function singletonSuite(open: OpenStore): void {
       expect(await world.start("r2", replace("{}", { key: '"a"' }))).toMatchObject({ kind: "duplicate-key" });
       expect(await openRuns(world)).toEqual(["r1"]);
       await world.start("r3", replace("{}", { key: '"b"' }));
-      expect(await world.start("r4", replace("{}", { key: '"a"' }))).toMatchObject({ kind: "duplicate-key", runId: "r1" });
+      expect(await world.start("r4", replace("{}", { key: '"a"' }))).toMatchObject({
+        kind: "duplicate-key",
+        runId: "r1",
+      });
       expect(await openRuns(world)).toEqual(["r3"]);
     });
 

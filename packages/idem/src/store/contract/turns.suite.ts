@@ -42,7 +42,8 @@ export function turnsSuite(open: OpenStore): void {
       const world = await openWorld(open);
       await fill(world, { a: 6, b: 6 });
       const leased: string[] = [];
-      for (let n = 0; n < 12; n += 1) leased.push(...ids(await world.lease("w1", { caps: capsOf(1_000), max: 1 })).map(keyOf));
+      for (let n = 0; n < 12; n += 1)
+        leased.push(...ids(await world.lease("w1", { caps: capsOf(1_000), max: 1 })).map(keyOf));
       for (let n = 0; n < 12; n += 2) expect(leased.slice(n, n + 2).sort()).toEqual(["a", "b"]);
     });
 
@@ -60,7 +61,8 @@ export function turnsSuite(open: OpenStore): void {
     test("within a lane the lowest rank is first", async () => {
       const world = await openWorld(open);
       const lane = laneOf({ all: 1 });
-      for (const [id, rank] of Object.entries({ r1: 30, r2: 10, r3: 20 })) await world.start(id, inLane(lane, { rank }));
+      for (const [id, rank] of Object.entries({ r1: 30, r2: 10, r3: 20 }))
+        await world.start(id, inLane(lane, { rank }));
       const order: string[] = [];
       for (let n = 0; n < 3; n += 1) {
         const [id] = ids(await world.lease("w1", { caps: capsOf(1) }));

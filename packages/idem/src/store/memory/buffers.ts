@@ -1,9 +1,9 @@
 // Events kept until one run is started for them: a debounce for the newest after a silence, a batch for all of them. A buffer is
 // emptied in one commit with what becomes of its events; the next event opens a new one.
 import type { Decision } from "../../model/decision.ts";
-import type { BufferRule } from "../flow.ts";
+import { type BufferRule, debouncedMax } from "../flow.ts";
 import type { StartPair } from "../store.ts";
-import { Effects } from "./effects.ts";
+import type { Effects } from "./effects.ts";
 import { answeringRun, recordDecision } from "./record-decision.ts";
 import { eventOf } from "./show.ts";
 import { decideStart, type StartItem } from "./start-run.ts";
@@ -52,6 +52,7 @@ export function addToBuffer(
   if (supersededId === null) return;
   const superseded = tables.decision(supersededId, pair.fn)!;
   recordDecision(tables, at, effects, { ...superseded, reason: `superseded by event ${last.eventId}` });
+  if (items.length >= debouncedMax) flush(tables, at, effects, buffer);
 }
 
 function dueAt(at: Moment, rule: BufferRule, before: BufferRow | undefined): number {
@@ -61,17 +62,17 @@ function dueAt(at: Moment, rule: BufferRule, before: BufferRow | undefined): num
 }
 
 /** By the sender's word; of equal ones the last to arrive. */
-const newest = (tables: Tables, items: readonly BufferItem[]): BufferItem =>
+export const newest = (tables: Tables, items: readonly BufferItem[]): BufferItem =>
   items.reduce((best, item) => (eventOf(tables, item.eventId).ts >= eventOf(tables, best.eventId).ts ? item : best));
 
 // A bound on one commit; what is left is due at once.
 const flushesMax = 100;
 
 /** Empties what is due, the longest due first. Answers whether some were left. */
-export function flushDue(tables: Tables, at: Moment): boolean {
+export function flushDue(tables: Tables, at: Moment, effects: Effects): boolean {
   const due = tables.buffers.all().filter((buffer) => buffer.dueAt <= at.now);
   due.sort((a, b) => a.dueAt - b.dueAt || (bufferId(a) < bufferId(b) ? -1 : 1));
-  for (const buffer of due.slice(0, flushesMax)) flush(tables, at, new Effects(), buffer);
+  for (const buffer of due.slice(0, flushesMax)) flush(tables, at, effects, buffer);
   return due.length > flushesMax;
 }
 
@@ -91,6 +92,11 @@ function flush(tables: Tables, at: Moment, effects: Effects, { fn, kind, key, it
     decideStart(tables, at, effects, { runId, items: starts, isBatch: true, leaseTo: null });
   } else {
     flushDebounce(tables, at, effects, items);
+  }
+  for (const { eventId } of items) {
+    const decided = tables.decision(eventId, fn)!;
+    // Still debounced: another event superseded it.
+    if (decided.kind !== "debounced") effects.flushed.push({ eventId, kind: decided.kind });
   }
 }
 

@@ -1,5 +1,6 @@
 // What a commit that decides events has to tell, gathered while it is made: a job born early may be gone by its end.
-import type { CancelledRun } from "../flow.ts";
+import type { DecisionKind } from "../../model/decision.ts";
+import type { CancelledRun, DecidedCounts } from "../flow.ts";
 import type { Ingested } from "../store.ts";
 import { showLeasedJob } from "./show.ts";
 import type { Moment, Tables } from "./tables.ts";
@@ -12,6 +13,17 @@ export class Effects {
   readonly buffers = new Set<string>();
   /** A run somebody waited with became due. */
   hasWoken = false;
+  /** What became of events that were in buffers. */
+  readonly flushed: { readonly eventId: string; readonly kind: DecisionKind }[] = [];
+
+  /** Of other events than these; null for none. */
+  decidedBeside(eventIds: readonly string[]): DecidedCounts | null {
+    const counts: Partial<Record<DecisionKind, number>> = {};
+    for (const { eventId, kind } of this.flushed) {
+      if (!eventIds.includes(eventId)) counts[kind] = (counts[kind] ?? 0) + 1;
+    }
+    return Object.keys(counts).length === 0 ? null : counts;
+  }
 
   told(tables: Tables, at: Moment): Pick<Ingested, "now" | "leased" | "queued" | "cancelled" | "dueAt"> {
     const jobs = [...this.jobs].flatMap((id) => tables.jobs.get(id) ?? []);

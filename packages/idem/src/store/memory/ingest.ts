@@ -62,12 +62,14 @@ export function storeEvents(
 /** What is to be said of these events at the end of a commit. */
 export function answerFor(tables: Tables, at: Moment, effects: Effects, eventIds: readonly string[]): Ingested {
   const decisions = eventIds.flatMap((id) => tables.decisions.get(id) ?? []);
+  const redecided = effects.decidedBeside(eventIds);
   return {
     kind: "ingested",
     events: eventIds.map((id) => ingestedEvent(tables, id)),
     decisions,
     firsts: firstsOf(tables, decisions),
     ...effects.told(tables, at),
+    ...(redecided === null ? {} : { redecided }),
   };
 }
 

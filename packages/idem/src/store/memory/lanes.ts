@@ -65,7 +65,7 @@ export function isWanted(database: Database, at: Moment, lane: string | null): b
   );
 }
 
-export function lanedJobs(database: Database): LanedJob[] {
+function lanedJobs(database: Database): LanedJob[] {
   return database
     .allEnvironments()
     .flatMap((tables) => tables.jobs.all())
@@ -75,4 +75,4 @@ export function lanedJobs(database: Database): LanedJob[] {
 export const isLaned = (job: RunJob): job is LanedJob => job.lane !== null;
 
 /** Waits for a lease, and for nothing else. */
-export const isUp = (job: RunJob, at: Moment): boolean => job.leasedBy === null && isDue(job, at);
+const isUp = (job: RunJob, at: Moment): boolean => job.leasedBy === null && isDue(job, at);

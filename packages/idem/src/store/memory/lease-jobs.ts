@@ -2,6 +2,7 @@
 import type { LeaseAnswer, LeaseInput } from "../store.ts";
 import { flushDue } from "./buffers.ts";
 import { onceBegun } from "./create-run.ts";
+import { Effects } from "./effects.ts";
 import { expireWaits } from "./end-wait.ts";
 import { isLaned, type LanedJob, slotUse } from "./lanes.ts";
 import { laneQueues, type Turns, takeTurns, throttleInstants } from "./lease-lanes.ts";
@@ -9,7 +10,8 @@ import { runOf, showLeasedJob } from "./show.ts";
 import { isDue, type JobRow, type Moment, type Tables } from "./tables.ts";
 
 export function leaseJobs(tables: Tables, at: Moment, input: LeaseInput, turns: Turns): LeaseAnswer {
-  const hasMoreToFlush = flushDue(tables, at);
+  const flushing = new Effects();
+  const hasMoreToFlush = flushDue(tables, at, flushing);
   const functions = new Set(input.functions);
   joinLanes(tables, at, functions);
   const unleased = tables.jobs.all().filter((job) => job.leasedBy === null);
@@ -34,7 +36,9 @@ export function leaseJobs(tables: Tables, at: Moment, input: LeaseInput, turns: 
     ...tables.buffers.all().map(({ dueAt }) => dueAt),
   ].filter((instant) => instant > at.now);
   const next = later.length === 0 ? null : later.reduce((a, b) => Math.min(a, b));
-  return { now: at.now, jobs, nextDueAt: hasMoreToFlush ? at.now : next };
+  const decided = flushing.decidedBeside([]);
+  const flushed = decided === null ? {} : { flushed: { decided, cancelled: flushing.cancelled } };
+  return { now: at.now, jobs, nextDueAt: hasMoreToFlush ? at.now : next, ...flushed };
 }
 
 /** A run that wakes by its time stands in line like any other: since then, and for its turn. */

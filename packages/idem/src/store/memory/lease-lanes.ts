@@ -28,7 +28,7 @@ export class Turns {
   }
 }
 
-export interface LaneQueue {
+interface LaneQueue {
   readonly text: string;
   readonly name: LaneName;
   readonly caps: LaneCaps | undefined;

@@ -60,12 +60,16 @@ export function memoryPages(database: Database): Pages {
     },
 
     async decisionPage(env, filter) {
-      const { fn, kinds, before, isPending: pendingOnly } = filter;
+      const { fn, kinds, before, isPending: pendingOnly, oldestFirst } = filter;
       // No name of an event holds a line break.
       const place = ({ eventId, fn: of }: DecisionCursor) => `${eventId}\n${of}`;
       const rows = database.env(env).decisions.all().flat();
       const listed = pendingOnly === undefined ? rows : rows.filter(isPending);
-      return cut(newestFirst(listed, place, before === undefined ? undefined : place(before)), filter, {
+      const inOrder =
+        oldestFirst === true
+          ? newestFirst(listed, place, undefined).reverse()
+          : newestFirst(listed, place, before === undefined ? undefined : place(before));
+      return cut(inOrder, filter, {
         at: (decision) => decision.decidedAt,
         fits: (decision) => (fn === undefined || decision.fn === fn) && (kinds?.includes(decision.kind) ?? true),
         cursor: ({ eventId, fn: of }) => ({ eventId, fn: of }),

@@ -1,11 +1,13 @@
 // Reads for the API: copies of what is there now.
 import { eventScope } from "../../model/claim.ts";
+import { type DecisionKind, isPending } from "../../model/decision.ts";
 import { readLane } from "../../model/lane.ts";
-import type { StoreReads } from "../store.ts";
+import { pendingCountedMax, type StoreReads } from "../store.ts";
+import { newest } from "./buffers.ts";
 import { slotUse } from "./lanes.ts";
 import { memoryPages } from "./page-reads.ts";
 import { eventOf, runOf, showEvent, showMemo, showRun } from "./show.ts";
-import { type Database, type FunctionRow, isDue, type Moment } from "./tables.ts";
+import { bufferId, type Database, type FunctionRow, isDue, type Moment } from "./tables.ts";
 
 export function memoryReads(database: Database, moment: () => Moment): StoreReads {
   return {
@@ -164,6 +166,20 @@ export function memoryReads(database: Database, moment: () => Moment): StoreRead
         .map(([id, { used, waiting }]) => ({ id, used, waiting }))
         .sort((a, b) => b.waiting - a.waiting || b.used - a.used || (a.id < b.id ? -1 : 1))
         .slice(0, limit);
+    },
+
+    async buffer(env, fn, kind, key) {
+      const row = database.env(env).buffers.get(bufferId({ fn, kind, key }));
+      if (row === undefined) return null;
+      const newestEventId = kind === "debounce" ? newest(database.env(env), row.items).eventId : null;
+      return { kind, count: row.items.length, dueAt: row.dueAt, newestEventId };
+    },
+
+    async pendingCounts(env) {
+      const pending = database.env(env).decisions.all().flat().filter(isPending).slice(0, pendingCountedMax);
+      const counts: Partial<Record<DecisionKind, number>> = {};
+      for (const { kind } of pending) counts[kind] = (counts[kind] ?? 0) + 1;
+      return counts;
     },
 
     async counts(env) {

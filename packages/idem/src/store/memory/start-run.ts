@@ -19,7 +19,7 @@ export interface StartItem {
   readonly eventClaim: Claim | null;
 }
 
-export interface Start {
+interface Start {
   readonly runId: string;
   /** In order. More than one only in a batch. */
   readonly items: readonly StartItem[];

@@ -44,7 +44,7 @@ import { Turns } from "./lease-lanes.ts";
 import { pauseFunction } from "./pause-function.ts";
 import { pruneEvents } from "./prune-events.ts";
 import { memoryReads } from "./reads.ts";
-import { redecide } from "./redecide.ts";
+import { redecideEvent } from "./redecide-event.ts";
 import { register } from "./register.ts";
 import { rerunRun } from "./rerun-run.ts";
 import { sweep } from "./sweep.ts";
@@ -76,7 +76,7 @@ export class MemoryStore implements Store {
   }
 
   async redecide(input: RedecideInput): Promise<RedecideAnswer> {
-    return this.write(input.env, (tables, at) => redecide(tables, at, input));
+    return this.write(input.env, (tables, at) => redecideEvent(tables, at, input));
   }
 
   async tick(input: TickInput): Promise<Ticked | StaleRegistration> {

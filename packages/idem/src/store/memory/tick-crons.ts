@@ -2,7 +2,7 @@
 import type { Ticked, TickInput } from "../flow.ts";
 import type { StaleRegistration } from "../store.ts";
 import { Effects } from "./effects.ts";
-import { answerFor, findBornLeased, staleRegistration, storeEvent } from "./ingest.ts";
+import { answerFor, staleRegistration, storeEvent } from "./ingest.ts";
 import { cronId, type Moment, type Tables } from "./tables.ts";
 
 export function tickCrons(tables: Tables, at: Moment, input: TickInput): Ticked | StaleRegistration {
@@ -12,12 +12,7 @@ export function tickCrons(tables: Tables, at: Moment, input: TickInput): Ticked 
   const fired: number[] = [];
   input.ticks.forEach(({ fn, cron, tickAt, event, pair }, position) => {
     const row = tables.crons.get(cronId(fn, cron));
-    if (row === undefined) return;
-    if (row.lastTickAt >= tickAt) {
-      // Its answer may have been lost together with who was to execute the run.
-      if (row.lastTickAt === tickAt) findBornLeased(tables, effects, event.id, [pair], input.leaseTo);
-      return;
-    }
+    if (row === undefined || row.lastTickAt >= tickAt) return;
     tables.crons.put(cronId(fn, cron), { ...row, lastTickAt: tickAt });
     // Another schedule of the function had its tick at the same instant.
     if (tables.events.has(event.id)) return;

@@ -51,6 +51,8 @@ export function advanceRun(tx: Transaction, input: AdvanceInput): AdvanceAnswer 
   const outcomes = recordSteps(tx, input);
   for (const attempt of input.attempts) insertAttempt(tx, env, runId, worker, attempt);
   const ingested = input.ingest === null ? null : ingestNested(tx, env, input.ingest);
+  // What it sent may have made a newer run of its own singleton key.
+  if (ingested?.cancelled.some((each) => each.runId === runId) === true) return { kind: "ended", state: "cancelled" };
   let recordedAtOnce = false;
   for (const wait of input.waits) {
     if (beginWait(tx, env, runId, wait, input.ingest, ingested)) recordedAtOnce = true;

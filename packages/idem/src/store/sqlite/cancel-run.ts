@@ -51,5 +51,8 @@ export function cancelHolder(tx: Transaction, env: string, runId: string, result
     hadWaits: false,
   });
   out.queued = true;
+  // It may have been started by this very call.
+  const begun = out.leased.findIndex((job) => job.jobId === runId);
+  if (begun !== -1) out.leased.splice(begun, 1);
   out.cancelled.push({ runId, result });
 }

@@ -1,7 +1,16 @@
-// What is due when, the earliest first.
+// What is due when, the earliest first; of what is due together, what was added first.
+
+interface Entry<T> {
+  readonly at: number;
+  readonly order: number;
+  readonly item: T;
+}
+
+const isBefore = (a: Entry<unknown>, b: Entry<unknown>): boolean => a.at < b.at || (a.at === b.at && a.order < b.order);
 
 export class DueHeap<T> {
-  private readonly entries: { readonly at: number; readonly item: T }[] = [];
+  private readonly entries: Entry<T>[] = [];
+  private added = 0;
 
   first(): number | null {
     return this.entries[0]?.at ?? null;
@@ -9,11 +18,11 @@ export class DueHeap<T> {
 
   add(at: number, item: T): void {
     const { entries } = this;
-    entries.push({ at, item });
+    entries.push({ at, order: this.added++, item });
     let i = entries.length - 1;
     while (i > 0) {
       const parent = (i - 1) >> 1;
-      if (entries[parent]!.at <= entries[i]!.at) break;
+      if (isBefore(entries[parent]!, entries[i]!)) break;
       this.swap(i, parent);
       i = parent;
     }
@@ -50,7 +59,7 @@ export class DueHeap<T> {
     for (;;) {
       let least = i;
       for (const child of [2 * i + 1, 2 * i + 2]) {
-        if (child < entries.length && entries[child]!.at < entries[least]!.at) least = child;
+        if (child < entries.length && isBefore(entries[child]!, entries[least]!)) least = child;
       }
       if (least === i) return;
       this.swap(i, least);

@@ -48,7 +48,7 @@ export function fillBuffer(
   };
   if (rule.kind === "debounce") {
     const isNewest = before.ts === null || event.ts >= before.ts;
-    if (count <= debouncedMax) tx.connection.run(insertItemSql, env, before.id, count, event.id, null);
+    tx.connection.run(insertItemSql, env, before.id, count, event.id, null);
     const dueAt = isNewest ? Math.min(now + rule.periodMs, before.deadline ?? Number.MAX_SAFE_INTEGER) : before.due_at;
     write(
       dueAt,
@@ -63,6 +63,7 @@ export function fillBuffer(
       ? `a run starts at ${new Date(dueAt).toISOString()} unless another event comes`
       : `superseded by event ${before.event_id}`;
     recordDecision(tx, env, out, { ...base, kind: "debounced", reason });
+    if (count >= debouncedMax) flushBuffer(tx, env, findBuffer(tx, env, pair.fn, rule)!, out);
     return;
   }
   tx.connection.run(insertItemSql, env, before.id, count, event.id, stored);

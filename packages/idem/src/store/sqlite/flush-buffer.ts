@@ -1,12 +1,12 @@
 // A buffer that is due or full becomes a run: its keys, its decisions and the run are one commit.
 import { askClaim, functionScope } from "../../model/claim.ts";
-import type { Decision } from "../../model/decision.ts";
+import type { Decision, DecisionKind } from "../../model/decision.ts";
 import { publicEventId } from "../../model/event.ts";
 import type { StartPair } from "../store.ts";
 import { countAsking, findClaim, writeClaim } from "./claim-key.ts";
 import { openRun } from "./open-run.ts";
 import { answerPending } from "./pending-child.ts";
-import { findEvent, findRun, newestRerun } from "./read-memo.ts";
+import { eventOfKey, findEvent, newestRerun } from "./read-memo.ts";
 import { decideAgain, type Writing } from "./record-decision.ts";
 import { type BufferRow, readEvent } from "./rows.ts";
 import { refusal, startBy, startRun } from "./start-run.ts";
@@ -52,9 +52,16 @@ export function flushBuffer(tx: Transaction, env: string, buffer: BufferRow, out
       ? debounced(tx, env, buffer, items, out)
       : batched(tx, env, buffer.fn, items, out);
   for (const decision of decisions) {
-    decideAgain(tx, env, out, decision);
+    if (!decideAgain(tx, env, out, decision)) countFlushed(out, decision.kind);
     answerPending(tx, env, decision, out);
   }
+}
+
+function countFlushed(out: Writing, kind: DecisionKind): void {
+  // Still what it was: another event superseded it.
+  if (kind === "debounced") return;
+  out.redecided ??= {};
+  out.redecided[kind] = (out.redecided[kind] ?? 0) + 1;
 }
 
 const undecided = (tx: Transaction, fn: string, eventId: string) => ({
@@ -87,10 +94,11 @@ function debounced(
   const superseded = items
     .filter(({ event_id }) => event_id !== newestId)
     .map(({ event_id }): Decision => {
-      const none = newest.runId === null ? `, which started no run: ${newest.reason}` : "";
+      const isAnswered = newest.kind === "started" || newest.kind === "duplicate-key";
+      const none = isAnswered ? "" : `, which started no run: ${newest.reason}`;
       const reason = `superseded by event ${newestId}${none}`;
-      // Without a run nothing is pending any more either: it shares the fate of the newest.
-      const kind = newest.runId === null ? newest.kind : "debounced";
+      // Debounced without a run would be pending for ever: it shares the fate of the newest.
+      const kind = isAnswered ? "debounced" : newest.kind;
       return { ...undecided(tx, buffer.fn, event_id), kind, reason, runId: newest.runId };
     });
   return [newest, ...superseded];
@@ -156,7 +164,7 @@ function keyTaken(
   if (asked.taken) return null;
   countAsking(tx, found!);
   const holder = newestRerun(tx.connection, env, asked.claim.holder);
-  const firstEventId = findRun(tx.connection, env, holder)?.event_id ?? null;
+  const firstEventId = eventOfKey(tx.connection, env, holder, key);
   const reason = `key ${key} is taken by run ${holder}`;
   return { ...base, runId: holder, reason, windowEndsAt: asked.claim.endsAt, firstEventId };
 }

@@ -62,10 +62,10 @@ const overdueSql = `
   select j.id as runId, j.fn, r.created_at as createdAt, j.fence,
          max(r.created_at, case when j.due_at is not null then j.due_at when j.rank <= ? then j.rank else 0 end) as dueSince
     from jobs j join runs r on r.env = j.env and r.id = j.id
-   where j.env = ? and j.kind = 'run' and j.leased_by is null and (j.due_at is null or j.due_at <= ?)
+   where j.env = ? and j.kind = 'run' and j.leased_by is null and (j.due_at is null or j.due_at <= ?) and j.lane is null
    order by dueSince limit ?`;
 
-/** Due runs that no worker has taken for at least `forMs`. */
+/** Due runs that no worker has taken for at least `forMs`. Those that stand in line for a limit wait on purpose. */
 export const overdueRuns = (connection: Connection, env: string, now: number, forMs: number, limit: number) =>
   connection.all<OverdueRun>(overdueSql, now, env, now, limit).filter(({ dueSince }) => dueSince <= now - forMs);
 

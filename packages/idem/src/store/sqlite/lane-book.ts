@@ -2,9 +2,9 @@
 // whose lane names it), so nothing is written for them; this is the owner's picture of it, put together from the jobs when it is
 // first needed and after a rollback. Without it every lease would look at every lane that cannot run: 1,000 full lanes took 3 ms.
 //
-// A lane is open (its turn may come), blocked on a slot that is full, or put off by its throttle. Blocked lanes come back one for
-// each slot that is given back: the first one that the freed room is enough for. A lane may be open with nothing to run; never
-// the other way round.
+// A lane is open (its turn may come), blocked on a slot that is full, or put off by its throttle. When a slot is given back, the first
+// blocked lane of each function that the freed room is enough for comes back: of each, because a function whose workers are gone
+// must not keep a shared slot from the others. A lane may be open with nothing to run; never the other way round.
 import { capOf, type LaneCaps, type LaneName, laneOnceBegun, readLane } from "../../model/lane.ts";
 import type { Connection } from "./connection.ts";
 import { DueHeap } from "./due-heap.ts";
@@ -32,7 +32,8 @@ interface Picture {
   readonly used: Map<string, number>;
   /** By environment and function, in the order of their turns. */
   readonly open: Map<string, Map<string, BookedLane>>;
-  readonly blocked: Map<string, Map<string, BookedLane>>;
+  /** By slot, then by environment and function, in the order they were blocked. */
+  readonly blocked: Map<string, Map<string, Map<string, BookedLane>>>;
   readonly putOff: DueHeap<BookedLane>;
   /** Blocked or put off, by what names them: such a lane is not opened by another job that joins it. */
   readonly waiting: Set<string>;
@@ -44,6 +45,9 @@ export class LaneBook {
   private readonly caps = new Map<string, LaneCaps>();
   /** Where the next lease begins among the functions. */
   private turn = 0;
+  private isOdd = false;
+  /** Grows whenever a lane was opened because another one left it room. */
+  passedOn = 0;
   private readonly names = new Map<string, LaneName>();
 
   constructor(private readonly connection: Connection) {}
@@ -117,10 +121,8 @@ export class LaneBook {
     this.caps.set(turn, caps);
     if (before === undefined || sameCaps(before, caps) || this.picture === null) return;
     // Lanes that were full by the old caps may have room now; those that have not are blocked again at their turn.
-    for (const lanes of [...this.picture.blocked.values()]) {
-      for (const lane of [...lanes.values()]) {
-        if (lane.env === env && lane.name.fn === fn) this.unblock(this.picture, lane, lanes);
-      }
+    for (const [slot, byTurn] of [...this.picture.blocked]) {
+      for (const lane of [...(byTurn.get(turn)?.values() ?? [])]) this.unblock(this.picture, slot, lane);
     }
     this.picture.putOff.removeWhere((lane) => {
       if (lane.env !== env || lane.name.fn !== fn) return false;
@@ -164,14 +166,8 @@ export class LaneBook {
     const full = this.fullSlot(picture, lane.name, caps);
     if (full === null) return true;
     this.closeLane(picture, lane);
-    let lanes = picture.blocked.get(full);
-    if (lanes === undefined) {
-      lanes = new Map();
-      picture.blocked.set(full, lanes);
-    }
-    const id = laneId(lane.env, lane.text);
-    lanes.set(id, lane);
-    picture.waiting.add(id);
+    within(within(picture.blocked, full), turnOf(lane.env, lane.name.fn)).set(lane.text, lane);
+    picture.waiting.add(laneId(lane.env, lane.text));
     this.letOthers(picture, lane, full);
     return false;
   }
@@ -200,6 +196,12 @@ export class LaneBook {
     this.take(laneOnceBegun(lane.name, lane.text) ?? noSlots);
   }
 
+  /** The lanes' share of so many; an odd one goes to them every other time. */
+  halfOf(count: number): number {
+    this.isOdd = !this.isOdd;
+    return this.isOdd ? Math.ceil(count / 2) : Math.floor(count / 2);
+  }
+
   nextPutOff(): number | null {
     return this.picture?.putOff.first() ?? null;
   }
@@ -207,13 +209,7 @@ export class LaneBook {
   // ------------------------------------------------------------------------------------------------ moves
 
   private openLane(picture: Picture, lane: BookedLane): void {
-    const turn = turnOf(lane.env, lane.name.fn);
-    let lanes = picture.open.get(turn);
-    if (lanes === undefined) {
-      lanes = new Map();
-      picture.open.set(turn, lanes);
-    }
-    lanes.set(lane.text, lane);
+    within(picture.open, turnOf(lane.env, lane.name.fn)).set(lane.text, lane);
   }
 
   private closeLane(picture: Picture, lane: BookedLane): void {
@@ -229,23 +225,29 @@ export class LaneBook {
   }
 
   private passOn(picture: Picture, slot: string): boolean {
-    const lanes = picture.blocked.get(slot);
-    if (lanes === undefined) return false;
+    const byTurn = picture.blocked.get(slot);
+    if (byTurn === undefined) return false;
     const used = picture.used.get(slot) ?? 0;
-    for (const lane of lanes.values()) {
-      const caps = this.caps.get(turnOf(lane.env, lane.name.fn));
-      if (used >= capOf(caps, lane.name.slots.indexOf(slot))) continue;
-      this.unblock(picture, lane, lanes);
-      if (lanes.size === 0) picture.blocked.delete(slot);
-      return true;
+    let opened = false;
+    for (const [turn, lanes] of [...byTurn]) {
+      // All lanes of a function have the same cap for a slot: the first one speaks for the others.
+      const lane = lanes.values().next().value!;
+      if (used >= capOf(this.caps.get(turn), lane.name.slots.indexOf(slot))) continue;
+      this.unblock(picture, slot, lane);
+      opened = true;
     }
-    return false;
+    if (opened) this.passedOn++;
+    return opened;
   }
 
-  private unblock(picture: Picture, lane: BookedLane, lanes: Map<string, BookedLane>): void {
-    const id = laneId(lane.env, lane.text);
-    lanes.delete(id);
-    picture.waiting.delete(id);
+  private unblock(picture: Picture, slot: string, lane: BookedLane): void {
+    const turn = turnOf(lane.env, lane.name.fn);
+    const byTurn = picture.blocked.get(slot)!;
+    const lanes = byTurn.get(turn)!;
+    lanes.delete(lane.text);
+    if (lanes.size === 0) byTurn.delete(turn);
+    if (byTurn.size === 0) picture.blocked.delete(slot);
+    picture.waiting.delete(laneId(lane.env, lane.text));
     this.openLane(picture, lane);
   }
 
@@ -279,3 +281,12 @@ const laneId = (env: string, text: string): string => `${env}\u0000${text}`;
 const turnOf = (env: string, fn: string): string => `${env}\u0000${fn}`;
 
 const sameCaps = (a: LaneCaps, b: LaneCaps): boolean => JSON.stringify(a) === JSON.stringify(b);
+
+function within<V>(map: Map<string, Map<string, V>>, key: string): Map<string, V> {
+  let inner = map.get(key);
+  if (inner === undefined) {
+    inner = new Map();
+    map.set(key, inner);
+  }
+  return inner;
+}

@@ -67,7 +67,8 @@ export function leaseJobs(tx: Transaction, input: LeaseInput): LeaseAnswer {
   const { now } = tx.at;
   const functions = JSON.stringify(input.functions);
   for (const fn of Object.keys(input.caps)) tx.lanes.noteCaps(env, fn, input.caps[fn]!);
-  flushDue(tx, env, newWriting());
+  const flushing = newWriting();
+  flushDue(tx, env, flushing);
   const jobs: LeasedJob[] = [];
   const take = (row: JobRow, lane: string | null) => {
     const job = takeJob(tx, input, row, lane);
@@ -75,12 +76,14 @@ export function leaseJobs(tx: Transaction, input: LeaseInput): LeaseAnswer {
   };
   for (const row of tx.connection.all<JobRow>(selectOverdueSql, env, now, functions, max)) take(row, null);
   leaseTimers(tx, input, functions, max - jobs.length, take);
-  leaseLanes(tx, input, Math.ceil((max - jobs.length) / 2), take);
+  leaseLanes(tx, input, tx.lanes.halfOf(max - jobs.length), take);
   if (jobs.length < max) {
     for (const row of tx.connection.all<JobRow>(selectReadySql, env, functions, max - jobs.length)) take(row, null);
   }
   leaseLanes(tx, input, max - jobs.length, take);
-  return { now, jobs, nextDueAt: nextDueAt(tx, env) };
+  const { redecided, cancelled } = flushing;
+  const flushed = redecided === null ? {} : { flushed: { decided: redecided, cancelled } };
+  return { now, jobs, nextDueAt: nextDueAt(tx, env), ...flushed };
 }
 
 type Take = (row: JobRow, lane: string | null) => void;
@@ -107,6 +110,7 @@ function leaseLanes(tx: Transaction, { env, functions, caps }: LeaseInput, room:
   let left = room;
   for (;;) {
     let isAny = false;
+    const passedOn = tx.lanes.passedOn;
     for (const lane of tx.lanes.turns(env, functions, tx.at.now)) {
       if (left <= 0) return;
       const own = caps[lane.name.fn];
@@ -126,7 +130,8 @@ function leaseLanes(tx: Transaction, { env, functions, caps }: LeaseInput, room:
       left--;
       isAny = true;
     }
-    if (!isAny) return;
+    // Lanes that could not run may have made room for lanes that had no turn yet.
+    if (!isAny && tx.lanes.passedOn === passedOn) return;
   }
 }
 

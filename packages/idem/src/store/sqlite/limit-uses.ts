@@ -18,6 +18,7 @@ export function limitUses(connection: Connection, env: string, limit: number): L
   }
   return [...uses]
     .map(([id, use]) => ({ id, ...use }))
+    .filter(({ used, waiting }) => used + waiting > 0)
     .sort((a, b) => b.waiting - a.waiting || b.used - a.used || (a.id < b.id ? -1 : 1))
     .slice(0, limit);
 }

@@ -89,6 +89,13 @@ const pendingSql = `
      and d.decided_at >= :since and d.decided_at < :until and (:fn is null or d.fn = :fn)
      and (:kinds is null or d.kind in (select value from json_each(:kinds)))
    order by d.event_id desc, d.fn desc limit :limit`;
+const oldestPendingSql = `
+  select d.event_id, d.fn, d.kind, d.reason, d.run_id, d.key, d.window_ends_at, d.first_event_id, d.decided_at
+    from decisions d indexed by decisions_pending
+   where d.env = :env and d.run_id is null and d.kind in ('held', 'paused', 'debounced', 'batched')
+     and d.decided_at >= :since and d.decided_at < :until and (:fn is null or d.fn = :fn)
+     and (:kinds is null or d.kind in (select value from json_each(:kinds)))
+   order by d.event_id, d.fn limit :limit`;
 const decisionsFloorSql = `
   select event_id as eventId, fn from decisions
    where env = :env and event_id >= :low and (event_id, fn) < (:before, :beforeFn)
@@ -156,7 +163,8 @@ function decisionPage(connection: Connection, env: string, filter: DecisionPageF
   const pending = filter.isPending === true;
   const floor = pending ? null : (connection.find<DecisionCursor>(decisionsFloorSql, asked)[0] ?? null);
   const place = { floor: floor?.eventId ?? asked.low!, floorFn: floor?.fn ?? "" };
-  const rows = connection.find<DecisionRow>(pending ? pendingSql : decisionsSql, { ...asked, ...place });
+  const sql = !pending ? decisionsSql : filter.oldestFirst === true ? oldestPendingSql : pendingSql;
+  const rows = connection.find<DecisionRow>(sql, { ...asked, ...place });
   return cut(
     rows.map(readDecision),
     filter.limit,

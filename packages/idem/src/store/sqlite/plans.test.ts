@@ -208,6 +208,7 @@ function exerciseEveryOperation(): void {
   core.read("eventPage", [env, page]);
   core.read("decisionPage", [env, page]);
   core.read("decisionPage", [env, { ...page, isPending: true }]);
+  core.read("decisionPage", [env, { ...page, isPending: true, oldestFirst: true }]);
   core.read("events", [env, { limit: 10 }]);
   core.read("events", [env, { name: "n", limit: 10 }]);
   core.read("claims", [env, { limit: 10 }]);
@@ -227,6 +228,8 @@ function exerciseEveryOperation(): void {
     ["counts", env],
     ["crons", env],
     ["limitUses", env, 10],
+    ["buffer", env, "f", "batch", "k"],
+    ["pendingCounts", env],
     ["cancelCandidates", env, "e5", [{ path: "data.a", value: "1" }]],
   ] as const) {
     core.read(name as any, input);

@@ -55,6 +55,17 @@ export function newestRerun(connection: Connection, env: string, runId: string):
   return root?.newest_run_id ?? runId;
 }
 
+const eventOfKeySql = "select event_id from run_events where env = ? and run_id = ? and key = ?";
+
+/** The event the run was let in for under this key: in a batch not always the first one. */
+export function eventOfKey(connection: Connection, env: string, runId: string, key: string): string | null {
+  const run = findRun(connection, env, runId);
+  if (run === undefined) return null;
+  const carried =
+    run.carried === null ? undefined : connection.one<{ event_id: string }>(eventOfKeySql, env, runId, key);
+  return carried?.event_id ?? run.event_id;
+}
+
 export const waitsOfRun = (connection: Connection, env: string, runId: string): WaitRow[] =>
   connection.all<WaitRow>(selectWaitsSql, env, runId);
 

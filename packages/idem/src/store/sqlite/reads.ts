@@ -10,6 +10,7 @@ import { afterAll } from "./id-times.ts";
 import { selectDecisionsSql } from "./ingest-events.ts";
 import { limitUses } from "./limit-uses.ts";
 import { pagesOver } from "./page-reads.ts";
+import { countPending, findBuffer } from "./pending-reads.ts";
 import { findEvent, findRun, readMemo } from "./read-memo.ts";
 import { registrationOf } from "./register-functions.ts";
 import {
@@ -193,6 +194,8 @@ export function readsOver(
     },
     crons: (env) => cronsIn(connection, env),
     limitUses: (env, limit) => limitUses(connection, env, limit),
+    buffer: (env, fn, kind, key) => findBuffer(connection, env, fn, kind, key),
+    pendingCounts: (env) => countPending(connection, env),
     counts: (env) => countJobs(connection, env, now()),
     oldestDue: (env) => {
       const found = [

@@ -1,5 +1,5 @@
 // One decision per event and function. A pending one is decided again, once.
-import type { Decision } from "../../model/decision.ts";
+import type { Decision, DecisionKind } from "../../model/decision.ts";
 import type { CancelledRun } from "../flow.ts";
 import type { Ingested, IngestedEvent, LeasedJob } from "../store.ts";
 import { findEvent } from "./read-memo.ts";
@@ -23,6 +23,8 @@ export interface Writing {
   queued: boolean;
   readonly cancelled: CancelledRun[];
   dueAt: number | null;
+  /** Of events that were stored before. */
+  redecided: Partial<Record<DecisionKind, number>> | null;
 }
 
 export const newWriting = (): Writing => ({
@@ -33,6 +35,7 @@ export const newWriting = (): Writing => ({
   queued: false,
   cancelled: [],
   dueAt: null,
+  redecided: null,
 });
 
 export const answerOf = (out: Writing, now: number): Ingested => ({
@@ -45,6 +48,7 @@ export const answerOf = (out: Writing, now: number): Ingested => ({
   queued: out.queued,
   cancelled: out.cancelled,
   dueAt: out.dueAt,
+  ...(out.redecided === null ? {} : { redecided: out.redecided }),
 });
 
 export function recordDecision(tx: Transaction, env: string, out: Writing, decision: Decision): void {
@@ -64,7 +68,8 @@ export function recordDecision(tx: Transaction, env: string, out: Writing, decis
   out.decisions.push(decision);
 }
 
-export function decideAgain(tx: Transaction, env: string, out: Writing, decision: Decision): void {
+/** Whether it is told as the decision of an event that was stored in the same call. */
+export function decideAgain(tx: Transaction, env: string, out: Writing, decision: Decision): boolean {
   tx.connection.run(
     decideAgainSql,
     decision.kind,
@@ -80,7 +85,9 @@ export function decideAgain(tx: Transaction, env: string, out: Writing, decision
   );
   // Who just sent the event hears of its second decision only.
   const told = out.decisions.findIndex(({ eventId, fn }) => eventId === decision.eventId && fn === decision.fn);
-  if (told !== -1) out.decisions[told] = decision;
+  if (told === -1) return false;
+  out.decisions[told] = decision;
+  return true;
 }
 
 /** Keeps the first event's data for whoever wants to compare. */

@@ -18,7 +18,7 @@ const keepStepsSql = `
   select env, ?, step_id, name, repeat, kind, outcome, json, attempt, started_at, ended_at, stamp, worker
     from steps where env = ? and run_id = ? and stamp < ?`;
 
-const carriedSql = "select event_id as eventId from run_events where env = ? and run_id = ? order by n";
+const carriedSql = "select event_id as eventId, key from run_events where env = ? and run_id = ? order by n";
 
 type From = NonNullable<RerunInput["from"]>;
 
@@ -29,7 +29,8 @@ export function rerunRun(tx: Transaction, input: RerunInput): RerunAnswer {
   }
   const old = findRun(tx.connection, env, input.runId);
   if (old === undefined) return { kind: "unknown" };
-  const found = claimOfChain(tx, env, old);
+  const carried = old.carried === null ? null : carriedBy(tx, env, old.id);
+  const claims = claimsOfChain(tx, env, old, carried?.map(({ key }) => key) ?? [old.key]);
   const { from } = input;
   const rerunFrom = from === undefined ? null : keepSteps(tx, env, old.id, newRunId, from);
   openRun(tx, env, {
@@ -47,27 +48,28 @@ export function rerunRun(tx: Transaction, input: RerunInput): RerunAnswer {
     rank: input.rank,
     dueAt: null,
     leaseTo: input.leaseTo,
-    holdsKey: found?.claim.held ?? false,
+    holdsKey: claims.some(({ claim }) => claim.held),
     lane: input.lane,
     startBy: null,
     cancelOn: input.cancelOn,
     singleton: null,
-    carried: old.carried === null ? null : carriedBy(tx, env, old.id),
+    carried,
   });
   tx.connection.run(pointToNewestSql, newRunId, env, old.root_run_id);
-  if (found !== null) {
-    const { claim } = found;
-    writeClaim(tx, env, { ...claim, holder: newRunId, fence: claim.fence + 1, state: "in-flight" }, found);
+  for (const held of claims) {
+    const { claim } = held;
+    writeClaim(tx, env, { ...claim, holder: newRunId, fence: claim.fence + 1, state: "in-flight" }, held);
   }
   return { kind: "started", runId: newRunId, leased: bornLeased(tx, env, newRunId, input.leaseTo) };
 }
 
-/** The claim on the run's key, if it is still held by a run of the same chain of reruns. */
-function claimOfChain(tx: Transaction, env: string, run: RunRow): StoredClaim | null {
-  if (run.key === null) return null;
-  const found = findClaim(tx, env, functionScope(run.fn), run.key);
-  const holder = found === null ? undefined : findRun(tx.connection, env, found.claim.holder);
-  return holder?.root_run_id === run.root_run_id ? found : null;
+/** The claims on the run's keys that are still held by a run of the same chain of reruns. */
+function claimsOfChain(tx: Transaction, env: string, run: RunRow, keys: readonly (string | null)[]): StoredClaim[] {
+  return keys.flatMap((key) => {
+    const found = key === null ? null : findClaim(tx, env, functionScope(run.fn), key);
+    const holder = found === null ? undefined : findRun(tx.connection, env, found.claim.holder);
+    return found !== null && holder?.root_run_id === run.root_run_id ? [found] : [];
+  });
 }
 
 function keepSteps(tx: Transaction, env: string, oldId: string, newId: string, { stepId, name }: From): RerunFrom {
@@ -77,9 +79,8 @@ function keepSteps(tx: Transaction, env: string, oldId: string, newId: string, {
   return { stepId, name, keptCount: tx.connection.run(keepStepsSql, newId, env, oldId, stamp) };
 }
 
-/** A key of a batch stays with the run that was let in for it. */
-const carriedBy = (tx: Transaction, env: string, runId: string): { eventId: string; key: null }[] =>
-  tx.connection.all<{ eventId: string }>(carriedSql, env, runId).map(({ eventId }) => ({ eventId, key: null }));
+const carriedBy = (tx: Transaction, env: string, runId: string): { eventId: string; key: string | null }[] =>
+  tx.connection.all<{ eventId: string; key: string | null }>(carriedSql, env, runId);
 
 const inputsFrom = (old: RunRow, { stepId, input }: From): Record<string, string> => ({
   ...readInputs(old),

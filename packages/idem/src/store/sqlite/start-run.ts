@@ -9,7 +9,7 @@ import { cancelHolder } from "./cancel-run.ts";
 import { countAsking, findClaim, writeClaim } from "./claim-key.ts";
 import { openRun } from "./open-run.ts";
 import { countStart, frees } from "./rate-limit.ts";
-import { findRun, newestRerun } from "./read-memo.ts";
+import { eventOfKey, newestRerun } from "./read-memo.ts";
 import { noteFirst, type Writing } from "./record-decision.ts";
 import type { Transaction } from "./transaction.ts";
 
@@ -100,7 +100,7 @@ const askFor = (pair: StartPair, key: string): ClaimAsk => ({
 
 function duplicateKey(tx: Transaction, env: string, event: Event, key: string, holder: string, out: Writing) {
   const runId = newestRerun(tx.connection, env, holder);
-  const firstEventId = findRun(tx.connection, env, runId)?.event_id ?? null;
+  const firstEventId = eventOfKey(tx.connection, env, runId, key);
   if (firstEventId !== null) noteFirst(tx, env, out, event.data, firstEventId);
   return { kind: "duplicate-key", reason: `key ${key} is taken by run ${runId}`, runId, firstEventId } as const;
 }

@@ -9,7 +9,7 @@ import { eventOf } from "./show.ts";
 import { decideStart } from "./start-run.ts";
 import type { Moment, Tables } from "./tables.ts";
 
-export function redecide(tables: Tables, at: Moment, input: RedecideInput): RedecideAnswer {
+export function redecideEvent(tables: Tables, at: Moment, input: RedecideInput): RedecideAnswer {
   const { eventId, pair, reason } = input;
   const before = tables.decision(eventId, pair.fn);
   if (before === undefined) return { kind: "not-pending" };

@@ -1,0 +1,48 @@
+// How many events of each function wait to be decided, for lists of functions.
+import type { DecisionKind } from "../model/decision.ts";
+import type { DecisionCursor, StoreReads } from "../store/store.ts";
+
+export const pendingKinds = ["held", "paused", "debounced", "batched"] as const satisfies readonly DecisionKind[];
+type PendingKind = (typeof pendingKinds)[number];
+
+export type PendingCounts = Readonly<Record<PendingKind, number>> & {
+  /** False when there are more than were counted. */
+  readonly isAll: boolean;
+};
+
+// Beyond it nobody needs the exact number of one function.
+const countedMax = 10_000;
+const pageSize = 500;
+
+export const pendingCount = (counts: PendingCounts): number =>
+  pendingKinds.reduce((sum, kind) => sum + counts[kind], 0);
+
+/** By function; a function without any has all zeros. With `fn`, only that one is counted. */
+export async function countPending(
+  reads: Pick<StoreReads, "decisionPage">,
+  env: string,
+  fn?: string,
+): Promise<(fn: string) => PendingCounts> {
+  const byFunction = new Map<string, Record<PendingKind, number>>();
+  const none = (): Record<PendingKind, number> => ({ held: 0, paused: 0, debounced: 0, batched: 0 });
+  let before: DecisionCursor | null = null;
+  let counted = 0;
+  do {
+    const page: Awaited<ReturnType<StoreReads["decisionPage"]>> = await reads.decisionPage(env, {
+      isPending: true,
+      limit: pageSize,
+      examinedMax: Number.MAX_SAFE_INTEGER,
+      ...(fn === undefined ? {} : { fn }),
+      ...(before === null ? {} : { before }),
+    });
+    for (const decision of page.rows) {
+      const counts = byFunction.get(decision.fn) ?? none();
+      counts[decision.kind as PendingKind] += 1;
+      byFunction.set(decision.fn, counts);
+    }
+    counted += page.rows.length;
+    before = page.next;
+  } while (before !== null && counted < countedMax);
+  const isAll = before === null;
+  return (name) => ({ ...(byFunction.get(name) ?? none()), isAll });
+}

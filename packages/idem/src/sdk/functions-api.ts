@@ -1,0 +1,121 @@
+// idem.functions: what is registered, and pausing it.
+import type { Engine } from "../engine/engine.ts";
+import { type ResumedPart, resumePart, type Waiting } from "../engine/resume-function.ts";
+import type { EventTrigger, FunctionConfig } from "../model/function-config.ts";
+import { countPending, type PendingCounts } from "../observe/pending-counts.ts";
+import type { OpenCounts } from "../store/store.ts";
+import { nameIn, slugIn } from "./find-subject.ts";
+
+export interface PublicFunction {
+  /** As this app calls it: by its own id if it is one of its own, else by its full name. */
+  readonly id: string;
+  /** `<app>-<id>`: its name in the environment. */
+  readonly slug: string;
+  readonly app: string;
+  readonly name: string;
+  readonly triggers: readonly (EventTrigger | { readonly cron: string })[];
+  /** Since when it starts no runs; null while it does. */
+  readonly pausedAt: number | null;
+  /** Its runs that have not ended. */
+  readonly open: OpenCounts;
+  /** Its events that wait to be decided. */
+  readonly pending: PendingCounts;
+}
+
+export interface FunctionsApi {
+  /** Every function registered in this environment. */
+  list(): Promise<readonly PublicFunction[]>;
+  /** It starts no runs: its events are kept, decided as paused. Open runs go on. */
+  pause(id: string, options?: { readonly reason?: string }): Promise<Paused>;
+  /** It starts runs again; what became of its events meanwhile is what `waiting` says. */
+  resume(id: string, options?: ResumeOptions): Promise<Resumed>;
+}
+
+export interface Paused {
+  /** False when it was paused already. */
+  readonly changed: boolean;
+  readonly pausedAt: number | null;
+}
+
+export interface ResumeOptions {
+  /** Kept in the audit. */
+  readonly reason?: string;
+  /**
+   * Events decided as paused: "keep" leaves them so, "release" starts what they would have started, the oldest first and before
+   * newer events may start, "drop" lets go of them for good. "keep" unless told.
+   */
+  readonly waiting?: Waiting;
+}
+
+export interface Resumed {
+  /** False when it was not paused. */
+  readonly changed: boolean;
+  /** How many events were released or dropped. */
+  readonly decided: number;
+}
+
+const nothingOpen: OpenCounts = { queued: 0, running: 0, waiting: 0, due: 0 };
+
+export function functionsApi(engineOf: () => Promise<Engine>): FunctionsApi {
+  return {
+    async list() {
+      const engine = await engineOf();
+      const { reads } = engine.store;
+      await engine.registry.refresh();
+      const [{ functions }, counts, pending] = await Promise.all([
+        reads.functions(engine.env),
+        reads.counts(engine.env),
+        countPending(reads, engine.env),
+      ]);
+      return functions.map(({ fn, app, config, pausedAt }): PublicFunction => {
+        const { name, triggers } = JSON.parse(config) as FunctionConfig;
+        return {
+          id: nameIn(engine)(fn),
+          slug: fn,
+          app,
+          name,
+          triggers: triggers.map(publicTrigger),
+          pausedAt,
+          open: { ...(counts.byFunction[fn] ?? nothingOpen) },
+          pending: pending(fn),
+        };
+      });
+    },
+    async pause(id, options) {
+      const engine = await engineOf();
+      const fn = await slugIn(engine, id);
+      const { changed, pausedAt } = await engine.pause({ fn, paused: true, reason: options?.reason ?? "" });
+      return { changed, pausedAt };
+    },
+    resume: (id, options) => inParts(async (next) => resumeOnePart(await engineOf(), id, { ...options, next })),
+  };
+}
+
+export const publicTrigger = (trigger: FunctionConfig["triggers"][number]): PublicFunction["triggers"][number] =>
+  "cron" in trigger
+    ? { cron: trigger.cron }
+    : { event: trigger.event, ...(trigger.if === undefined ? {} : { if: trigger.if }) };
+
+export type ResumePartOptions = ResumeOptions & { readonly next: number | null };
+
+export async function resumeOnePart(engine: Engine, id: string, options: ResumePartOptions): Promise<ResumedPart> {
+  const { reason = "", waiting = "keep", next } = options;
+  return resumePart(engine, await slugIn(engine, id), { reason, waiting, next });
+}
+
+/** One part after the other, to the end. */
+export async function inParts(
+  resume: (next: number | null) => Promise<ResumedPart>,
+  onProgress: (decided: number) => void = () => {},
+): Promise<Resumed> {
+  let decided = 0;
+  let changed = false;
+  for (let next: number | null = null; ; ) {
+    const part = await resume(next);
+    changed ||= part.changed;
+    decided += part.decided;
+    onProgress(decided);
+    if (part.next === null) return { changed, decided };
+    next = part.next;
+  }
+}

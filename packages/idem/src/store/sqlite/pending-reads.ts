@@ -1,0 +1,30 @@
+// What waits to be decided, for people: one buffer, and how many events wait of each kind.
+import type { DecisionKind } from "../../model/decision.ts";
+import type { BufferUse, DecidedCounts } from "../flow.ts";
+import { pendingCountedMax } from "../store.ts";
+import type { Connection } from "./connection.ts";
+
+const bufferSql = `
+  select kind, count, due_at as dueAt, event_id as newestEventId
+    from buffers where env = ? and fn = ? and kind = ? and key = ?`;
+
+const pendingSql = `
+  select kind, count(*) as count
+    from (select kind from decisions indexed by decisions_pending
+           where env = ? and run_id is null and kind in ('held', 'paused', 'debounced', 'batched') limit ?)
+   group by kind`;
+
+export const findBuffer = (
+  connection: Connection,
+  env: string,
+  fn: string,
+  kind: BufferUse["kind"],
+  key: string,
+): BufferUse | null => connection.one<BufferUse>(bufferSql, env, fn, kind, key) ?? null;
+
+export const countPending = (connection: Connection, env: string): DecidedCounts =>
+  Object.fromEntries(
+    connection
+      .all<{ kind: DecisionKind; count: number }>(pendingSql, env, pendingCountedMax)
+      .map(({ kind, count }) => [kind, count]),
+  );

@@ -6,7 +6,7 @@ import { World } from "./world.ts";
 
 const kinds = Object.keys(checkpointing) as Checkpointing[];
 const apps = kinds.map(
-  (kind): HostedApp => ({ id: kind, adapter: "node", functions: ["traces", "tools"], ...checkpointing[kind] }),
+  (kind): HostedApp => ({ id: kind, adapter: "node", functions: ["traces", "tools", "flow"], ...checkpointing[kind] }),
 );
 
 /** What a run of each function ends with, and how often each of its steps is entered. */
@@ -48,6 +48,20 @@ describe.each(["dev", "start"] as const)("with idem %s", (mode) => {
       expect(await world.rest.end(runId)).toMatchObject({ status: "Completed", output: "fast" });
       expect(world.entered(runId).toSorted()).toEqual(["fast", "slow"]);
     });
+  });
+
+  test("limits hold for workers too: a full batch is one run, and one run at a time is at work", async () => {
+    const ids = await world.rest.send("default/gathers-some", [
+      { by: 1, bulk: true, n: 1 },
+      { by: 1, bulk: true, n: 2 },
+    ]);
+    const { runId } = await world.rest.decided(ids[1]!, "default-gathers-some", "started");
+    expect(await world.rest.end(runId!)).toMatchObject({ output: { event: ids[0], events: ids, data: [1, 2] } });
+    const alone = await world.rest.send("default/alone", [{ k: 1 }, { k: 1 }, { k: 1 }]);
+    const runs = await Promise.all(alone.map((id) => world.rest.runOf(id, "default-alone")));
+    for (const run of runs) expect(await world.rest.end(run)).toMatchObject({ status: "Completed" });
+    const said = world.ledger.flatMap((line) => (line.kind === "note" && runs.includes(line.run) ? [line.text] : []));
+    expect(said).toEqual(Array.from({ length: 6 }, () => ["in 1", "out 1"]).flat());
   });
 
   test("a worker that is killed in the middle of a step is followed by another, which enters only that step again", async () => {

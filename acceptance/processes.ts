@@ -3,12 +3,13 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import type { Adapter, Answer, HostOptions, Line, Order } from "./app/messages.ts";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const command = join(root, "packages", "idem", "bin", "idem.mjs");
 const host = join(root, "acceptance", "dist", "main.js");
+const setClock = join(root, "acceptance", "dist", "set-clock.js");
 
 // Variables of the machine's own must not decide which server an app belongs to.
 const surroundings = Object.fromEntries(
@@ -22,11 +23,13 @@ export class ServerProcess {
     private readonly written: string[],
   ) {}
 
-  /** Resolves once it listens; rejects with what it wrote if it ends before. */
-  static async start(args: readonly string[], cwd: string): Promise<ServerProcess> {
+  /** Resolves once it listens; rejects with what it wrote if it ends before. `clock` is a file that says how far it is ahead. */
+  static async start(args: readonly string[], cwd: string, clock: string | null): Promise<ServerProcess> {
+    const clocked =
+      clock === null ? {} : { ACCEPTANCE_CLOCK: clock, NODE_OPTIONS: `--import=${pathToFileURL(setClock)}` };
     const child = spawn(process.execPath, [command, ...args], {
       cwd,
-      env: { ...surroundings, NO_COLOR: "1" },
+      env: { ...surroundings, ...clocked, NO_COLOR: "1" },
       stdio: ["ignore", "pipe", "pipe"],
     });
     const written: string[] = [];

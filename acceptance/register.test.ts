@@ -8,10 +8,25 @@ const later: HostedApp = { id: "shop", path: "shop-later", adapter: "express", f
 const depot: HostedApp = { id: "depot", adapter: "hono", functions: ["traces"] };
 const broken: HostedApp = { id: "broken", adapter: "node", functions: ["refused"] };
 
+/** Apps with one option that cannot hold, and what they are told of it. */
+const wrongOptions: Readonly<Record<string, string>> = {
+  "wrong-concurrency": 'Option "concurrency" is not usable',
+  "wrong-scope": 'Option "concurrency.key" is not usable',
+  "wrong-throttle": 'Option "throttle.period" is not usable',
+  "wrong-rate-limit": 'Option "rateLimit.period" is not usable',
+  "wrong-debounce": 'Option "debounce.period" is not usable',
+  "wrong-batch": 'Option "batchEvents.maxSize" is not usable',
+  "wrong-batch-and-singleton": 'Option "batchEvents" is not usable: it cannot stand beside "singleton"',
+  "wrong-priority": "priority.run",
+  "wrong-cancel": "cancelOn[0].if",
+  "wrong-cron": "61 * * * *",
+};
+const wrong = Object.keys(wrongOptions).map((id): HostedApp => ({ id, adapter: "node", functions: ["wrong"] }));
+
 describe.each(["dev", "start"] as const)("with idem %s", (mode) => {
   let world: World;
   beforeAll(async () => {
-    world = await World.open({ mode, registeredBy: "nobody", apps: [shop, later, depot, broken] });
+    world = await World.open({ mode, registeredBy: "nobody", apps: [shop, later, depot, broken, ...wrong] });
   });
   afterAll(() => world?.close());
 
@@ -49,6 +64,16 @@ describe.each(["dev", "start"] as const)("with idem %s", (mode) => {
     expect(message).toContain("broken-broken");
     expect(message).toContain("event.data.x ==");
     expect(await functionsOf("broken")).toEqual([]);
+  });
+
+  test("an option that cannot hold is refused by its name", async () => {
+    const told = await Promise.all(wrong.map((app) => world.register(app)));
+    for (const [i, { status, message }] of told.entries()) {
+      const { id } = wrong[i]!;
+      expect([status, message]).toEqual([400, expect.stringContaining(`Function "${id}-fn" cannot be registered`)]);
+      expect(message).toContain(wrongOptions[id]);
+      expect(await functionsOf(id)).toEqual([]);
+    }
   });
 
   test("an app that moved keeps its functions; the ones it no longer has are put away", async () => {

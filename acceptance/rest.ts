@@ -27,6 +27,14 @@ function bearerOf(key: string): string {
   return prefix + createHash("sha256").update(Buffer.from(hex!, "hex")).digest("hex");
 }
 
+/** What became of an event for a function. */
+export interface Decided {
+  readonly function: string;
+  readonly kind: string;
+  readonly reason: string | null;
+  readonly runId: string | null;
+}
+
 // A run that is not over by then will not be.
 const patienceMs = 50_000;
 
@@ -88,6 +96,20 @@ export class Rest {
     return this.until(`/v1/events/${eventId}/runs`, ({ data }: { data: RestRun[] }) => {
       return data.find(({ function_id }) => function_id === fn)?.run_id;
     });
+  }
+
+  /** One request; the ids of its events. */
+  async send(name: string, data: readonly object[]): Promise<readonly string[]> {
+    const { status, json } = await this.post(data.map((each) => ({ name, data: each })));
+    if (status !== 200) throw new Error(`The events were answered ${status}: ${JSON.stringify(json)}`);
+    return json.ids;
+  }
+
+  /** Once the function's decision on the event is of this kind. */
+  decided(eventId: string, fn: string, kind: string): Promise<Decided> {
+    return this.until(`/api/events/${eventId}`, ({ decisions }: { decisions: Decided[] }) =>
+      decisions.find((each) => each.function === fn && each.kind === kind),
+    );
   }
 
   run(runId: string): Promise<RestRun> {

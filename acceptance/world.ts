@@ -2,7 +2,7 @@
 //
 //   server ── calls ──▶ host of the apps
 //   server ◀─ reports ─ host of the apps
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { HostedApp, HostOptions, Line } from "./app/messages.ts";
@@ -25,6 +25,8 @@ export interface WorldOptions {
   /** What the apps know beside the usual. */
   readonly env?: Readonly<Record<string, string>>;
   readonly args?: readonly string[];
+  /** Given where the server's wall clock is to be set: how far ahead it begins. */
+  readonly clockAheadMs?: number;
 }
 
 export const keys = {
@@ -41,11 +43,13 @@ export class World {
   private readonly hosts: HostProcess[] = [];
   private spare: HostProcess | null = null;
   private server!: ServerProcess;
+  private clockAheadMs = 0;
 
   private constructor(private options: WorldOptions) {}
 
   static async open(options: WorldOptions): Promise<World> {
     const world = new World(options);
+    if (options.clockAheadMs !== undefined) world.advanceClock(options.clockAheadMs);
     try {
       await world.begin();
     } catch (error) {
@@ -156,9 +160,27 @@ export class World {
         ...args,
       ],
       this.folder,
+      this.options.clockAheadMs === undefined ? null : this.clockFile,
     );
     const { origin } = this.server;
     this.reports.route = () => origin;
+  }
+
+  private get clockFile(): string {
+    return join(this.folder, "clock-ahead-ms");
+  }
+
+  /** By the server's clock. */
+  get serverTime(): number {
+    return Date.now() + this.clockAheadMs;
+  }
+
+  /** The server sees it at once, and those that follow it on its store. */
+  advanceClock(ms: number): void {
+    this.clockAheadMs += ms;
+    // Never found half written.
+    writeFileSync(`${this.clockFile}.new`, String(this.clockAheadMs));
+    renameSync(`${this.clockFile}.new`, this.clockFile);
   }
 
   private keyArgs(): string[] {

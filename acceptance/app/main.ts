@@ -6,22 +6,28 @@ import { Inngest } from "inngest";
 import { chain } from "./functions/chain.ts";
 import { type AppParts, definer } from "./functions/define.ts";
 import { failures } from "./functions/failures.ts";
+import { flow } from "./functions/flow.ts";
 import { moved } from "./functions/moved.ts";
 import { refused } from "./functions/refused.ts";
 import { sizes } from "./functions/sizes.ts";
+import { ticks } from "./functions/ticks.ts";
 import { tools } from "./functions/tools.ts";
 import { traces } from "./functions/traces.ts";
+import { wrong } from "./functions/wrong.ts";
 import type { Adapter, Answer, FunctionSet, HostedApp, HostOptions, Order } from "./messages.ts";
 import { release, say } from "./say.ts";
 
 const sets: Readonly<Record<FunctionSet, (parts: AppParts) => any[]>> = {
   chain,
   failures,
+  flow,
   moved,
   refused,
   sizes,
+  ticks,
   tools,
   traces,
+  wrong,
 };
 
 // Standard output belongs to the ledger, and functions that fail on purpose are no news.

@@ -20,7 +20,17 @@ export interface HostedApp {
 }
 
 /** Sets of functions, in functions/<set>.ts. */
-export type FunctionSet = "traces" | "tools" | "failures" | "sizes" | "chain" | "moved" | "refused";
+export type FunctionSet =
+  | "traces"
+  | "tools"
+  | "failures"
+  | "flow"
+  | "ticks"
+  | "sizes"
+  | "chain"
+  | "moved"
+  | "refused"
+  | "wrong";
 
 /** Lines of its standard output. Written before anything else happens, so that a kill cannot take them back. */
 export type Line =

@@ -10,6 +10,7 @@ const draftInvoice = inngest.createFunction(
     id: "draft-invoice",
     retries: 3,
     idempotency: "event.data.placementId",
+    concurrency: { limit: 5 },
     triggers: [{ event: "bullhorn/placement.event" }],
   },
   async ({ event, step }) => {
@@ -22,7 +23,12 @@ const draftInvoice = inngest.createFunction(
   },
 );
 
-const server = createServer(serve({ client: inngest, functions: [draftInvoice] }));
+const weeklyStatement = inngest.createFunction(
+  { id: "weekly-statement", triggers: [{ cron: "TZ=Europe/London 0 9 * * 1" }] },
+  ({ step }) => step.run("write-statement", () => console.log("  the app writes the week's statement")),
+);
+
+const server = createServer(serve({ client: inngest, functions: [draftInvoice, weeklyStatement] }));
 server.listen(Number(process.env.PORT ?? 3000), "127.0.0.1", () => {
   // For whoever started this process and wants to know where it listens.
   process.send?.({ url: `http://127.0.0.1:${server.address().port}/api/inngest` });

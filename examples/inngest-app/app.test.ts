@@ -12,4 +12,5 @@ test("an app of the inngest package runs on idem dev as it is, and a placement s
   expect(stdout.match(/the app creates a draft for placement 7/g)).toHaveLength(1);
   expect(stdout).toMatch(/run \S+ of shop-draft-invoice is completed: \{"sent":"in_7"\}/);
   expect(stdout).toMatch(/duplicate-key: key 7 is taken by run/);
+  expect(stdout).toMatch(/weekly-statement +0 9 \* \* 1 +Europe\/London/);
 });

@@ -47,8 +47,13 @@ try {
   const { decisions } = await (await fetch(`${origin}/api/decisions`)).json();
   for (const { kind, reason } of decisions.toReversed())
     console.log(`  ${kind}${reason === null ? "" : `: ${reason}`}`);
-  console.log(`\nThe same by hand: npx idem runs --store ${store}`);
-  spawnSync(process.execPath, [idem, "runs", "--store", store], { stdio: "inherit" });
+  console.log(
+    `\nThe same by hand, and what is scheduled: npx idem runs --store ${store}; npx idem crons --store ${store}`,
+  );
+  for (const command of ["runs", "crons"]) {
+    spawnSync(process.execPath, [idem, command, "--store", store], { stdio: "inherit" });
+    console.log();
+  }
 } finally {
   app.kill();
   server.kill("SIGTERM");
@@ -58,7 +63,7 @@ try {
 
 async function ended() {
   for (;;) {
-    const { runs } = await (await fetch(`${origin}/api/runs`)).json();
+    const { runs } = await (await fetch(`${origin}/api/runs?function=shop-draft-invoice`)).json();
     if (runs[0]?.endedAt) return runs[0];
     await new Promise((resolve) => setTimeout(resolve, 100));
   }

@@ -4,6 +4,7 @@ import type { RunContext } from "../say.ts";
 
 export interface Given extends RunContext {
   readonly event: any;
+  readonly events: readonly any[];
   readonly group: any;
   readonly defer: any;
 }

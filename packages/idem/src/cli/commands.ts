@@ -6,13 +6,17 @@ import { completion } from "./commands/completion.ts";
 import { crons } from "./commands/crons.ts";
 import { dev } from "./commands/dev.ts";
 import { doctor } from "./commands/doctor.ts";
+import { drop } from "./commands/drop.ts";
 import { events } from "./commands/events.ts";
 import { explain } from "./commands/explain.ts";
 import { functions } from "./commands/functions.ts";
 import { keys } from "./commands/keys.ts";
+import { pause } from "./commands/pause.ts";
 import { prune } from "./commands/prune.ts";
+import { release } from "./commands/release.ts";
 import { rerun } from "./commands/rerun.ts";
 import { restore } from "./commands/restore.ts";
+import { resume } from "./commands/resume.ts";
 import { run } from "./commands/run.ts";
 import { runs } from "./commands/runs.ts";
 import { send } from "./commands/send.ts";
@@ -29,6 +33,10 @@ export const commands: readonly Command[] = [
   explain,
   rerun,
   cancel,
+  pause,
+  resume,
+  release,
+  drop,
   keys,
   functions,
   crons,

@@ -1,10 +1,10 @@
 // The schedules of an environment in order of their next instant, as the store's rows and the registered functions have them.
 import { nextTick } from "../model/cron.ts";
+import { DueHeap } from "../model/due-heap.ts";
 import type { CronTrigger } from "../model/function-config.ts";
 import type { Platform } from "../platform/platform.ts";
 import { type DueTick, dueTicks, lateMs } from "../schedule/cron-ticks.ts";
 import type { StoreReads } from "../store/store.ts";
-import { InstantHeap } from "./instant-heap.ts";
 import type { Registry } from "./registry.ts";
 import type { StoreTime } from "./store-time.ts";
 
@@ -25,7 +25,6 @@ export interface CronEntry {
   readonly trigger: CronTrigger;
   /** Every tick up to this instant is decided. */
   lastTickAt: number;
-  nextAt: number;
 }
 
 export interface Due {
@@ -34,7 +33,7 @@ export interface Due {
 }
 
 export class CronSchedules {
-  private readonly heap = new InstantHeap<CronEntry>();
+  private readonly heap = new DueHeap<CronEntry>();
   /** The registration they were read at; null when they must be read again. */
   private registration: number | null = null;
   /** What time it was for the store when their rows were read. */
@@ -43,7 +42,7 @@ export class CronSchedules {
   constructor(private readonly options: CronSchedulesOptions) {}
 
   get nextAt(): number | null {
-    return this.heap.first?.nextAt ?? null;
+    return this.heap.nextAt;
   }
 
   /** Functions have not changed, and no tick was missed since the rows were read: if one was, another process may have been there. */
@@ -76,7 +75,7 @@ export class CronSchedules {
       if (i % schedulesPerTurn === schedulesPerTurn - 1) await new Promise<void>((resolve) => platform.soon(resolve));
       const lastTickAt = lastTicks.get(rowName(fn, trigger.cron));
       // Not registered yet, or no longer: the store would not take its ticks.
-      if (lastTickAt !== undefined) this.put({ fn, trigger, lastTickAt, nextAt: 0 });
+      if (lastTickAt !== undefined) this.put({ fn, trigger, lastTickAt });
     }
     this.readAt = readAt;
     this.registration = registration;
@@ -86,7 +85,7 @@ export class CronSchedules {
   put(entry: CronEntry): void {
     this.guarded(entry, () => {
       const nextAt = nextTick(entry.trigger.cron, entry.lastTickAt);
-      if (nextAt !== null) this.heap.push(Object.assign(entry, { nextAt }));
+      if (nextAt !== null) this.heap.add(nextAt, entry);
     });
   }
 
@@ -104,9 +103,9 @@ export class CronSchedules {
   takeDue(now: number, max: number): Due[] {
     const due: Due[] = [];
     for (;;) {
-      const { first } = this.heap;
-      if (first === null || first.nextAt > now || due.length >= max) break;
-      this.heap.takeFirst();
+      const { nextAt } = this.heap;
+      if (nextAt === null || nextAt > now || due.length >= max) break;
+      const first = this.heap.takeFirst()!;
       this.guarded(first, () => {
         const { trigger, lastTickAt } = first;
         const { ticks } = dueTicks({ cron: trigger.cron, lastTickAt, missed: trigger.missed, now });

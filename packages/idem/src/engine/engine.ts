@@ -75,7 +75,7 @@ export class Engine {
       () => platform.wallMs(),
       (count) => platform.randomBytes(count),
     );
-    this.ends = new RunEnds(store, env, platform, (runId) => this.worker.activePass(runId) !== null);
+    this.ends = new RunEnds(store, env, platform, (runId) => this.worker.activePass(runId)?.isOver === false);
     this.worker = new Worker({
       store,
       platform,

@@ -1,8 +1,9 @@
 // A paused function starts runs again, and what became of its events meanwhile is decided: they are kept, released or dropped.
 // What is released comes first, while the function is still paused: an event that arrives afterwards must not take the key, or
 // cancel the run, of one that came before it. Long work is done in parts, so that whoever asks hears of it and can stop.
-import { redecideOldest, type Verdict } from "./redecide-events.ts";
+
 import type { Engine } from "./engine.ts";
+import { redecideOldest, type Verdict } from "./redecide-events.ts";
 
 export const waitingChoices = ["keep", "release", "drop"] as const;
 

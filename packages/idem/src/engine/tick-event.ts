@@ -1,6 +1,7 @@
 // The event of a cron tick. Its id is made of environment, function and instant, so whoever stores it second finds it there, and
 // two schedules of one function that meet are one tick.
 import { createHash } from "node:crypto";
+import { type TickData, tickEventName } from "../model/tick.ts";
 import { makeUlid } from "../model/ulid.ts";
 import { instantText } from "../schedule/cron-ticks.ts";
 import type { NewEvent } from "../store/store.ts";
@@ -19,8 +20,8 @@ export function tickEvent(env: string, fn: string, cron: string, tickAt: number,
     id: makeUlid(ms, entropy),
     callerId: null,
     windowMs: 0,
-    name: "inngest/scheduled.timer",
-    data: JSON.stringify({ cron, scheduledAt: instantText(tickAt), fireAt: instantText(fireAt) }),
+    name: tickEventName,
+    data: JSON.stringify({ cron, scheduledAt: instantText(tickAt), fireAt: instantText(fireAt) } satisfies TickData),
     ts: fireAt,
     extra: null,
     sourceRunId: null,

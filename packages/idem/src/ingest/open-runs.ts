@@ -62,7 +62,8 @@ export function openRun(
     return { kind: "held", event, fn, reason: `${derived.reason}; held for a person to release` };
   }
   const key = derived.kind === "key" ? derived.key : null;
-  const planned = planFlow({ env: occasion.env, fn, config }, payload, expressions, leave.unbuffered !== true);
+  const { env, runId } = occasion;
+  const planned = planFlow({ env, fn, config, runId }, payload, expressions, leave.unbuffered !== true);
   const reasons = derived.kind === "missing" ? [`${derived.reason}; started without a key`] : [];
   reasons.push(...planned.reasons);
   // A future `ts` delays the start, as Inngest does; windows are never judged by it.
@@ -71,7 +72,7 @@ export function openRun(
     kind: "start",
     event,
     fn,
-    runId: occasion.runId,
+    runId,
     key,
     windowMs: config.idempotency?.windowMs ?? 0,
     hold: config.idempotency?.untilFinished ?? false,

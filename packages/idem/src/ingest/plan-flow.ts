@@ -22,6 +22,8 @@ export interface FlowOf {
   readonly env: string;
   readonly fn: string;
   readonly config: FunctionConfig;
+  /** The run to be started, so that one cancelled for it can say so; absent where none is. */
+  readonly runId?: string;
 }
 
 export interface PlannedFlow {
@@ -49,7 +51,7 @@ export function planFlow(of: FlowOf, payload: unknown, expressions: Expressions,
   const flow: StartFlow = {
     buffer: isBuffered ? bufferOf(config, payload, keyOf, expressions) : null,
     rateLimit: rateOf(of, keyOf),
-    singleton: singletonOf(config, keyOf),
+    singleton: singletonOf(of, keyOf),
     lane: laneOf(of, payload, expressions),
     cancelOn: config.cancelOn === undefined ? [] : planCancels(config.cancelOn, payload, expressions),
     startWithinMs: needsLane(config) ? config.startTimeoutMs : null,
@@ -98,12 +100,13 @@ function rateOf({ fn, config: { rateLimit } }: FlowOf, keyOf: KeyOf): RateRule |
   return { id: key === everyone ? fn : `${fn} ${key}`, limit, periodMs };
 }
 
-function singletonOf({ id, singleton }: FunctionConfig, keyOf: KeyOf): SingletonRule | null {
+function singletonOf({ runId, config: { id, singleton } }: FlowOf, keyOf: KeyOf): SingletonRule | null {
   if (singleton === undefined) return null;
   const key = keyOf("singleton.key", singleton.key);
   if (key === null) return null;
   if (singleton.mode === "skip") return { key, mode: "skip" };
-  const reason = new Error(`cancelled by a newer run of the singleton function "${id}"`);
+  const newer = runId === undefined ? "a newer run" : `run ${runId}, a newer one`;
+  const reason = new Error(`cancelled by ${newer} of the singleton function "${id}"`);
   return {
     key,
     mode: "cancel",

@@ -117,6 +117,21 @@ export interface FunctionConfig extends FlowConfig {
   readonly runtime?: Runtime;
 }
 
+/** Only how its runs may begin. */
+export function flowOf(config: FlowConfig): FlowConfig {
+  const { concurrency, throttle, rateLimit, debounce, batch, singleton, priority, cancelOn } = config;
+  return {
+    ...(concurrency === undefined ? {} : { concurrency }),
+    ...(throttle === undefined ? {} : { throttle }),
+    ...(rateLimit === undefined ? {} : { rateLimit }),
+    ...(debounce === undefined ? {} : { debounce }),
+    ...(batch === undefined ? {} : { batch }),
+    ...(singleton === undefined ? {} : { singleton }),
+    ...(priority === undefined ? {} : { priority }),
+    ...(cancelOn === undefined ? {} : { cancelOn }),
+  };
+}
+
 export const defaultWindowMs = dayMs;
 
 /** A trigger that reaches every event whose name begins with the part before the star. */

@@ -35,6 +35,7 @@ describe("ordinary days", () => {
     ["0 9 * * 5-7", "2026-01-01T10:00", ["2026-01-02T09:00", "2026-01-03T09:00", "2026-01-04T09:00"]],
     ["0 9 * * FRI-SUN", "2026-01-01T10:00", ["2026-01-02T09:00", "2026-01-03T09:00", "2026-01-04T09:00"]],
     ["0 0 31 * *", "2026-01-31T00:00", ["2026-03-31T00:00", "2026-05-31T00:00"]],
+    ["0 0 */15 * *", "2031-02-16T00:00", ["2031-03-01T00:00", "2031-03-16T00:00", "2031-03-31T00:00"]],
     ["0 0 30 1,2 *", "2026-01-30T00:00", ["2027-01-30T00:00"]],
     ["0 0 29 2 *", "2026-01-01T00:00", ["2028-02-29T00:00", "2032-02-29T00:00"]],
     ["0 0 29 2 *", "2096-02-29T00:00", ["2104-02-29T00:00"]],
@@ -222,11 +223,15 @@ describe("whatever the schedule and the zone", () => {
     return true;
   };
 
+  // croner 11.0.0 may step over 1 March when it comes from February ("0 0 */15 * *" after 16 February 2031).
+  const isSure = (from: number, tick: number): boolean =>
+    new Date(from - day).getUTCMonth() !== 1 || new Date(tick + day).getUTCMonth() === 1;
+
   test("away from changes of the clock, ticks are those that croner finds", () => {
     fc.assert(
       fc.property(fields, zone, instant, (pattern, name, from) => {
         const expected = new Cron(pattern, { mode: "5-part", timezone: name }).nextRun(new Date(from))!.getTime();
-        fc.pre(expected - from < 40 * day && isCalm(name, from, expected));
+        fc.pre(isSure(from, expected) && expected - from < 40 * day && isCalm(name, from, expected));
         expect(nextTick(`TZ=${name} ${pattern}`, from)).toBe(expected);
       }),
       { numRuns: 300 },
@@ -237,6 +242,7 @@ describe("whatever the schedule and the zone", () => {
     fc.assert(
       fc.property(fields, instant, (pattern, from) => {
         const expected = new Cron(pattern, { mode: "5-part", timezone: "UTC" }).nextRun(new Date(from))!.getTime();
+        fc.pre(isSure(from, expected));
         expect(nextTick(pattern, from)).toBe(expected);
       }),
       { numRuns: 300 },

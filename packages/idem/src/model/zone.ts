@@ -20,15 +20,15 @@ export interface Zone {
   stretchAt(instant: number): ZoneStretch;
 }
 
-export const utc: Zone = {
-  stretchAt: () => ({
-    from: Number.NEGATIVE_INFINITY,
-    to: Number.POSITIVE_INFINITY,
-    offset: 0,
-    before: null,
-    shown: Number.NEGATIVE_INFINITY,
-  }),
+const always: ZoneStretch = {
+  from: Number.NEGATIVE_INFINITY,
+  to: Number.POSITIVE_INFINITY,
+  offset: 0,
+  before: null,
+  shown: Number.NEGATIVE_INFINITY,
 };
+
+export const utc: Zone = { stretchAt: () => always };
 
 // Days looked at in one go: 80 µs for the first who asks, nothing for the others.
 const blockDays = 64;

@@ -1,14 +1,25 @@
 // "Why did this run?" and "why did it not?": one event's, one run's or one key's story, read from the rows.
 import { functionScope } from "../model/claim.ts";
-import type { Decision } from "../model/decision.ts";
+import { type Decision, isPending } from "../model/decision.ts";
 import type { Event } from "../model/event.ts";
 import { differingPaths, fromJson } from "../model/json.ts";
 import type { Run } from "../model/run.ts";
+import { tickOf } from "../model/tick.ts";
 import type { StoreReads } from "../store/store.ts";
+import { decisionSentence, differs, instant } from "./explain-decision.ts";
+import { runSentences, tickSentence } from "./explain-run.ts";
+import type { CancelOutlook, LimitInLine, Outlook, PendingBuffer } from "./outlook.ts";
 
 export interface ExplainedDecision extends Decision {
   /** Paths at which a duplicate's data differs from the first event's. */
   readonly differs: readonly string[];
+}
+
+/** An event that is not decided for a function yet. */
+export interface ExplainedPending {
+  readonly fn: string;
+  /** Null where a person decides. */
+  readonly buffer: PendingBuffer | null;
 }
 
 export interface ExplainedEvent {
@@ -17,6 +28,7 @@ export interface ExplainedEvent {
   readonly first: Event | null;
   readonly duplicates: readonly Event[];
   readonly decisions: readonly ExplainedDecision[];
+  readonly pending: readonly ExplainedPending[];
   readonly summary: readonly string[];
 }
 
@@ -24,6 +36,12 @@ export interface ExplainedRun {
   readonly kind: "run";
   readonly run: Run;
   readonly event: Event | null;
+  /** All that it carries, `event` first: more than one only in a batch. */
+  readonly events: readonly Event[];
+  /** The limits it has to pass; empty for one that does not stand in line. */
+  readonly line: readonly LimitInLine[];
+  /** The events that would cancel it. */
+  readonly cancelOn: readonly CancelOutlook[];
   /** Decisions that were answered with this run instead of starting another. */
   readonly spared: readonly ExplainedDecision[];
   readonly summary: readonly string[];
@@ -51,6 +69,7 @@ export async function explainEvent(
   env: string,
   event: Event,
   nameOf: (fn: string) => string,
+  outlook: Outlook | null = null,
 ): Promise<ExplainedEvent> {
   const first = event.firstEventId === null ? null : await reads.event(env, event.firstEventId);
   const duplicates = await reads.duplicatesOf(env, event.id, listMax);
@@ -58,13 +77,20 @@ export async function explainEvent(
   const summary = [`Event ${event.id} "${event.name}" was received at ${instant(event.receivedAt)}.`];
   if (first !== null)
     summary.push(`It is a duplicate of event ${first.id}: id ${JSON.stringify(event.callerId)} was taken.`);
+  const tick = tickOf(event);
+  if (tick !== null) summary.push(tickSentence(tick));
   if (decisions.length === 0) summary.push("No function has a trigger for this name.");
-  for (const decision of decisions) summary.push(sentence(decision, nameOf(decision.fn)));
+  const pending: ExplainedPending[] = [];
+  for (const decision of decisions) {
+    const buffer = isPending(decision) ? ((await outlook?.buffer(event, decision)) ?? null) : null;
+    if (isPending(decision)) pending.push({ fn: decision.fn, buffer });
+    summary.push(decisionSentence(decision, nameOf(decision.fn), buffer));
+  }
   if (duplicates.length > 0) {
     const [events, were] = duplicates.length === 1 ? ["event", "was"] : ["events", "were"];
     summary.push(`${duplicates.length} later ${events} with its id ${were} suppressed.`);
   }
-  return { kind: "event", event, first, duplicates, decisions, summary };
+  return { kind: "event", event, first, duplicates, decisions, pending, summary };
 }
 
 export async function explainRun(
@@ -72,21 +98,16 @@ export async function explainRun(
   env: string,
   run: Run,
   nameOf: (fn: string) => string,
+  outlook: Outlook | null = null,
 ): Promise<ExplainedRun> {
-  const event = await reads.event(env, run.eventId);
+  const memo = await reads.runMemo(env, run.id);
+  const event = memo?.event ?? null;
+  const events = memo?.events ?? [];
+  const line = outlook === null || event === null ? [] : await outlook.line(run, event);
+  const cancelOn = outlook?.cancels(run) ?? [];
   const spared = await withDifferences(reads, env, await reads.duplicatesOfRun(env, run.id, listMax));
-  const summary = [
-    `Run ${run.id} of "${nameOf(run.fn)}" is ${run.state}; it was opened at ${instant(run.createdAt)} by event ${run.eventId}.`,
-  ];
-  if (run.key !== null) summary.push(`It has key ${run.key}.`);
-  if (run.rerunOf !== null) summary.push(`A person asked for it: it reruns ${run.rerunOf}${beganAt(run)}.`);
-  if (run.previousRunId !== null) summary.push(`Before it, run ${run.previousRunId} held the key.`);
-  for (const decision of spared) {
-    summary.push(
-      `It answered for event ${decision.eventId} (${decision.kind}: ${decision.reason})${differs(decision)}.`,
-    );
-  }
-  return { kind: "run", run, event, spared, summary };
+  const facts = { run, events, line, cancelOn, spared };
+  return { kind: "run", event, ...facts, summary: runSentences(facts, nameOf(run.fn)) };
 }
 
 export async function explainKey(
@@ -157,27 +178,3 @@ async function withDifferences(
   }
   return explained;
 }
-
-function sentence(decision: ExplainedDecision, name: string): string {
-  const reason = decision.reason === null ? "" : ` (${decision.reason})`;
-  const run = decision.runId === null ? "" : ` run ${decision.runId}`;
-  switch (decision.kind) {
-    case "started":
-      return `"${name}" started${run}${reason}.`;
-    case "duplicate-event":
-    case "duplicate-key":
-      return `"${name}" did not start again:${run === "" ? " nothing" : run} answers for it${reason}${differs(decision)}.`;
-    default:
-      return `"${name}" was not started: ${decision.kind}${reason}.`;
-  }
-}
-
-const differs = (decision: ExplainedDecision): string =>
-  decision.differs.length === 0 ? "" : `, although ${decision.differs.join(", ")} differed`;
-
-const beganAt = ({ rerunFrom }: Run): string =>
-  rerunFrom === null
-    ? ""
-    : ` from step "${rerunFrom.name}" on, with ${rerunFrom.keptCount} recorded ${rerunFrom.keptCount === 1 ? "step" : "steps"} kept`;
-
-const instant = (ms: number): string => new Date(ms).toISOString();

@@ -4,6 +4,7 @@ import type { FunctionConfig } from "../model/function-config.ts";
 import { fromJson } from "../model/json.ts";
 import type { Run } from "../model/run.ts";
 import { readError } from "../model/user-errors.ts";
+import { writeFlow, writeTrigger } from "./wire-flow.ts";
 
 // Accounts are a thing of the hosted service; tools only copy the field.
 const noAccount = "00000000-0000-0000-0000-000000000000";
@@ -93,11 +94,8 @@ export function restFunction(
     app_id: fn.app,
     environment_id: env,
     name: config.name,
-    triggers: config.triggers.map((trigger) =>
-      "cron" in trigger
-        ? { cron: trigger.cron }
-        : { event: trigger.event, ...(trigger.if === undefined ? {} : { expression: trigger.if }) },
-    ),
+    triggers: config.triggers.map(writeTrigger),
+    configuration: writeFlow(config),
     retries: config.retries,
     is_paused: fn.pausedAt !== null,
   };

@@ -2,6 +2,7 @@
 // executes them once started.
 import { Engine } from "../engine/engine.ts";
 import { limits } from "../engine/limits.ts";
+import type { ResumedPart } from "../engine/resume-function.ts";
 import type { FunctionCode, Logger, Middleware } from "../execute/function-code.ts";
 import { parseDuration } from "../model/duration.ts";
 import { errors } from "../model/errors.ts";
@@ -21,6 +22,7 @@ import {
 } from "./create-function.ts";
 import { checkSchema, type EventSchemas, type EventToSend } from "./event-types.ts";
 import { type Explain, explainer } from "./explain-api.ts";
+import { type FunctionsApi, functionsApi, type ResumePartOptions, resumeOnePart } from "./functions-api.ts";
 import { openStore } from "./open-store.ts";
 import { openDesk } from "./owner-desk.ts";
 import { type OwnerDoor, openOwnerDoor } from "./owner-door.ts";
@@ -96,7 +98,12 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
     this.logger = options.logger ?? console;
     this.eventWindowMs = readWindow(options.eventWindow, "eventWindow") ?? defaultWindowMs;
     const engine = () => this.engine();
-    this.reads = { runs: runsApi(engine), events: eventsApi(engine), explain: explainer(engine) };
+    this.reads = {
+      runs: runsApi(engine),
+      events: eventsApi(engine),
+      functions: functionsApi(engine),
+      explain: explainer(engine),
+    };
     const server = serverOf(options);
     if (server !== null) this.reach(server);
   }
@@ -107,6 +114,10 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
 
   get events(): EventsApi {
     return this.reads.events;
+  }
+
+  get functions(): FunctionsApi {
+    return this.reads.functions;
   }
 
   /** The story of one event, run or key: what was decided, why, and what it spared. */
@@ -216,6 +227,11 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
     const json = toJson({ signal, data: options.data ?? null }, `Signal "${signal}"`);
     const engine = await this.engine();
     return { runId: await engine.signal(signal, json) };
+  }
+
+  /** For the owner's desk, which has to answer soon: as `functions.resume`, a bounded number of events at a time. */
+  async resumePart(id: string, options: ResumePartOptions): Promise<ResumedPart> {
+    return resumeOnePart(await this.engine(), id, options);
   }
 
   /** Resolves once nothing runs and nothing is being delivered; sleeping runs do not count. */

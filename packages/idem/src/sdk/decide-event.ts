@@ -26,9 +26,7 @@ export async function decideEvent(
   const decided = await redecideEvent(engine, event.id, fn, { verdict, reason: options.reason ?? "" });
   if (decided === null) throw notWaiting(engine, id, fn, await decisions());
   const explained = await explainEvent(store.reads, env, event, nameIn(engine));
-  // Another rerun of the same event may have been decided since; what this asking did is what it gives back.
-  const differs = explained.decisions.find((each) => each.fn === fn)?.differs ?? [];
-  return { ...decided, differs };
+  return { ...decided, differs: explained.decisions.find((each) => each.fn === fn)?.differs ?? [] };
 }
 
 async function waitingFunction(
@@ -61,8 +59,11 @@ const waitsForPerson = (decision: Decision): boolean =>
   isPending(decision) && (decision.kind === "paused" || decision.kind === "held");
 
 function notWaiting(engine: Engine, eventId: string, fn: string | null, all: readonly Decision[]) {
-  const told = all.filter((decision) => fn === null || decision.fn === fn).map((each) => sentence(each, nameIn(engine)));
-  const why = told.length > 0 ? told.join("; ") : fn === null ? "it reached no function" : "it did not reach this function";
+  const told = all
+    .filter((decision) => fn === null || decision.fn === fn)
+    .map((each) => sentence(each, nameIn(engine)));
+  const why =
+    told.length > 0 ? told.join("; ") : fn === null ? "it reached no function" : "it did not reach this function";
   return errors.EVENT_NOT_WAITING({ eventId, why });
 }
 

@@ -1,5 +1,6 @@
 // idem.explain: the story of one event, one run or one key, in the words and values its user knows.
 import type { Engine } from "../engine/engine.ts";
+import { outlookOf } from "../engine/outlook.ts";
 import { errors } from "../model/errors.ts";
 import { canonicalJson, fromJson } from "../model/json.ts";
 import {
@@ -10,6 +11,8 @@ import {
   explainKey,
   explainRun,
 } from "../observe/explain.ts";
+import type { PendingBuffer } from "../observe/outlook.ts";
+import { findEvent, nameIn } from "./find-subject.ts";
 import {
   type PublicDecision,
   type PublicEvent,
@@ -18,7 +21,6 @@ import {
   publicEvent,
   publicRun,
 } from "./public-types.ts";
-import { findEvent, nameIn } from "./reads-api.ts";
 
 export interface EventStory extends Pick<ExplainedEvent, "kind" | "summary"> {
   readonly event: PublicEvent;
@@ -26,11 +28,21 @@ export interface EventStory extends Pick<ExplainedEvent, "kind" | "summary"> {
   readonly first: PublicEvent | null;
   readonly duplicates: readonly PublicEvent[];
   readonly decisions: readonly PublicDecision[];
+  /** The functions that have not decided it yet. */
+  readonly pending: readonly PendingStory[];
 }
 
-export interface RunStory extends Pick<ExplainedRun, "kind" | "summary"> {
+export interface PendingStory {
+  readonly function: string;
+  /** The debounce or batch that keeps it; null where a person decides. */
+  readonly buffer: PendingBuffer | null;
+}
+
+export interface RunStory extends Pick<ExplainedRun, "kind" | "summary" | "line" | "cancelOn"> {
   readonly run: PublicRun;
   readonly event: PublicEvent | null;
+  /** All that it carries, `event` first: more than one only in a batch. */
+  readonly events: readonly PublicEvent[];
   /** Decisions that were answered with this run instead of starting another. */
   readonly spared: readonly PublicDecision[];
 }
@@ -61,23 +73,26 @@ async function story(engine: Engine, id: string): Promise<EventStory | RunStory>
   const nameOf = nameIn(engine);
   const run = await store.reads.run(env, id);
   if (run !== null) {
-    const { event, spared, ...rest } = await explainRun(store.reads, env, run, nameOf);
+    const { event, events, spared, ...rest } = await explainRun(store.reads, env, run, nameOf, outlookOf(engine));
     return {
       ...rest,
       run: publicRun(run, nameOf),
       event: event === null ? null : publicEvent(event),
+      events: events.map(publicEvent),
       spared: spared.map((decision) => publicDecision(decision, nameOf)),
     };
   }
   const found = await findEvent(engine, id);
   if (found === null) throw errors.SUBJECT_UNKNOWN({ id });
-  const { event, first, duplicates, decisions, ...rest } = await explainEvent(store.reads, env, found, nameOf);
+  const explained = await explainEvent(store.reads, env, found, nameOf, outlookOf(engine));
+  const { event, first, duplicates, decisions, pending, ...rest } = explained;
   return {
     ...rest,
     event: publicEvent(event),
     first: first === null ? null : publicEvent(first),
     duplicates: duplicates.map(publicEvent),
     decisions: decisions.map((decision) => publicDecision(decision, nameOf)),
+    pending: pending.map(({ fn, buffer }) => ({ function: nameOf(fn), buffer })),
   };
 }
 

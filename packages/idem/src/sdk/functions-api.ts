@@ -1,7 +1,8 @@
 // idem.functions: what is registered, and pausing it.
 import type { Engine } from "../engine/engine.ts";
-import { type ResumedPart, resumePart, type Waiting } from "../engine/resume-function.ts";
-import type { EventTrigger, FunctionConfig } from "../model/function-config.ts";
+import { type ResumedPart, resumePart, type Waiting, waitingChoices } from "../engine/resume-function.ts";
+import { errors } from "../model/errors.ts";
+import { type FlowConfig, type FunctionConfig, flowOf, type Trigger } from "../model/function-config.ts";
 import { countPending, type PendingCounts } from "../observe/pending-counts.ts";
 import type { OpenCounts } from "../store/store.ts";
 import { nameIn, slugIn } from "./find-subject.ts";
@@ -13,7 +14,9 @@ export interface PublicFunction {
   readonly slug: string;
   readonly app: string;
   readonly name: string;
-  readonly triggers: readonly (EventTrigger | { readonly cron: string })[];
+  readonly triggers: readonly Trigger[];
+  /** How its runs are limited, spaced, gathered, put in order and cancelled; what is not configured is absent. */
+  readonly flow: FlowConfig;
   /** Since when it starts no runs; null while it does. */
   readonly pausedAt: number | null;
   /** Its runs that have not ended. */
@@ -68,13 +71,14 @@ export function functionsApi(engineOf: () => Promise<Engine>): FunctionsApi {
         countPending(reads, engine.env),
       ]);
       return functions.map(({ fn, app, config, pausedAt }): PublicFunction => {
-        const { name, triggers } = JSON.parse(config) as FunctionConfig;
+        const { name, triggers, ...rest } = JSON.parse(config) as FunctionConfig;
         return {
           id: nameIn(engine)(fn),
           slug: fn,
           app,
           name,
-          triggers: triggers.map(publicTrigger),
+          triggers,
+          flow: flowOf(rest),
           pausedAt,
           open: { ...(counts.byFunction[fn] ?? nothingOpen) },
           pending: pending(fn),
@@ -91,15 +95,13 @@ export function functionsApi(engineOf: () => Promise<Engine>): FunctionsApi {
   };
 }
 
-export const publicTrigger = (trigger: FunctionConfig["triggers"][number]): PublicFunction["triggers"][number] =>
-  "cron" in trigger
-    ? { cron: trigger.cron }
-    : { event: trigger.event, ...(trigger.if === undefined ? {} : { if: trigger.if }) };
-
 export type ResumePartOptions = ResumeOptions & { readonly next: number | null };
 
 export async function resumeOnePart(engine: Engine, id: string, options: ResumePartOptions): Promise<ResumedPart> {
   const { reason = "", waiting = "keep", next } = options;
+  if (!waitingChoices.includes(waiting)) {
+    throw errors.OPTION_INVALID({ option: "waiting", why: `it must be one of ${waitingChoices.join(", ")}` });
+  }
   return resumePart(engine, await slugIn(engine, id), { reason, waiting, next });
 }
 

@@ -1,8 +1,12 @@
 // What other processes may ask of the one that owns a store. The command line asks through the owner's local socket
 // (owner-door.ts), or, when no owner lives, sits down at a desk of its own after taking the file.
+import type { Verdict } from "../engine/redecide-events.ts";
+import type { ResumedPart, Waiting } from "../engine/resume-function.ts";
 import { errors } from "../model/errors.ts";
 import type { PruneAnswer, ReleaseAnswer, Store } from "../store/store.ts";
-import type { RunsApi } from "./reads-api.ts";
+import type { FunctionsApi, Paused, ResumePartOptions } from "./functions-api.ts";
+import type { PublicDecision } from "./public-types.ts";
+import type { EventsApi, RunsApi } from "./reads-api.ts";
 import type { SendResult } from "./send-result.ts";
 
 export interface DeskAnswers {
@@ -11,6 +15,9 @@ export interface DeskAnswers {
   readonly rerun: { readonly runId: string };
   readonly cancel: { readonly cancelled: boolean };
   readonly release: { readonly answer: ReleaseAnswer };
+  readonly pause: Paused;
+  readonly resume: ResumedPart;
+  readonly decide: PublicDecision;
   readonly prune: PruneAnswer;
 }
 
@@ -22,6 +29,19 @@ interface DeskRequests {
   readonly rerun: { readonly runId: string; readonly fromStep?: string; readonly input?: readonly unknown[] };
   readonly cancel: { readonly runId: string; readonly reason: string };
   readonly release: { readonly scope: string; readonly key: string; readonly reason: string };
+  readonly pause: { readonly function: string; readonly reason: string };
+  readonly resume: {
+    readonly function: string;
+    readonly reason: string;
+    readonly waiting: Waiting;
+    readonly next: number | null;
+  };
+  readonly decide: {
+    readonly event: string;
+    readonly verdict: Verdict;
+    readonly reason: string;
+    readonly function?: string;
+  };
   readonly prune: { readonly before: number; readonly after: string };
 }
 
@@ -32,6 +52,9 @@ export type Ask = <C extends DeskCommand>(command: C, env: string, request: Desk
 export interface DeskClient {
   send(event: never, options: { readonly window?: string }): Promise<SendResult>;
   readonly runs: Pick<RunsApi, "rerun" | "cancel">;
+  readonly functions: Pick<FunctionsApi, "pause">;
+  readonly events: Pick<EventsApi, "release" | "drop">;
+  resumePart(id: string, options: ResumePartOptions): Promise<ResumedPart>;
 }
 
 export interface DeskOptions {
@@ -64,12 +87,31 @@ export function openDesk({ store, owner, clientIn }: DeskOptions): Ask {
         reason: text(reason, "reason"),
       }),
     }),
-    prune: (env, { before, after }) => {
-      if (!Number.isSafeInteger(before)) {
-        throw errors.OPTION_INVALID({ option: "before", why: "it must be an instant in whole milliseconds" });
+    pause: (env, { function: fn, reason }) =>
+      clientIn(env).functions.pause(text(fn, "function"), { reason: text(reason, "reason", "") }),
+    resume: (env, { function: fn, reason, waiting, next }) =>
+      clientIn(env).resumePart(text(fn, "function"), {
+        reason: text(reason, "reason", ""),
+        waiting,
+        next: next === null ? null : instant(next, "next"),
+      }),
+    decide: (env, { event, verdict, reason, function: fn }) => {
+      const { events } = clientIn(env);
+      const options = {
+        reason: text(reason, "reason", ""),
+        ...(fn === undefined ? {} : { function: text(fn, "function") }),
+      };
+      switch (verdict) {
+        case "release":
+          return events.release(text(event, "event"), options);
+        case "drop":
+          return events.drop(text(event, "event"), options);
+        default:
+          throw errors.OPTION_INVALID({ option: "verdict", why: "it must be release or drop" });
       }
-      return store.prune({ env, before, after: text(after, "after", ""), max: pruneRowsMax });
     },
+    prune: (env, { before, after }) =>
+      store.prune({ env, before: instant(before, "before"), after: text(after, "after", ""), max: pruneRowsMax }),
   };
   return async (command, env, request) => {
     if (!Object.hasOwn(answers, command)) {
@@ -84,4 +126,9 @@ export function openDesk({ store, owner, clientIn }: DeskOptions): Ask {
 function text(value: unknown, option: string, empty?: ""): string {
   if (typeof value === "string" && (value !== "" || empty === "")) return value;
   throw errors.OPTION_INVALID({ option, why: "it must be a text that is not empty" });
+}
+
+function instant(value: unknown, option: string): number {
+  if (Number.isSafeInteger(value)) return value as number;
+  throw errors.OPTION_INVALID({ option, why: "it must be an instant in whole milliseconds" });
 }

@@ -1,5 +1,5 @@
-// The local socket of a store's owner: line-delimited JSON, one request and one answer per line. It lets `idem send`,
-// `rerun`, `cancel`, `keys --release` and `prune` write to a file that only its owner may write to.
+// The local socket of a store's owner: line-delimited JSON, one request and one answer per line. It lets the commands that write
+// (`idem send`, `cancel`, `pause`, `prune`, …) write to a file that only its owner may write to.
 import { errors, IdemError } from "../model/errors.ts";
 import type { LocalConnection, LocalSockets, Platform, Timer } from "../platform/platform.ts";
 import type { Ask, DeskAnswers, DeskCommand } from "./owner-desk.ts";

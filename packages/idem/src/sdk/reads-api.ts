@@ -1,13 +1,16 @@
 // idem.runs and idem.events.
 import type { Engine } from "../engine/engine.ts";
+import { outlookOf } from "../engine/outlook.ts";
 import type { Verdict } from "../engine/redecide-events.ts";
 import { errors } from "../model/errors.ts";
 import { fromJson } from "../model/json.ts";
 import type { EndState, RunState } from "../model/run.ts";
 import { readError, type SerializedError } from "../model/user-errors.ts";
 import { explainEvent } from "../observe/explain.ts";
+import type { CancelOutlook, LimitInLine } from "../observe/outlook.ts";
 import { type Timeline, timelineOf } from "../observe/timeline.ts";
 import { decideEvent } from "./decide-event.ts";
+import { findEvent, nameIn } from "./find-subject.ts";
 import {
   type PublicDecision,
   type PublicEvent,
@@ -23,7 +26,7 @@ const limitMax = 1_000;
 
 export interface RunsApi {
   /** Null when there is no such run. */
-  get(id: string): Promise<(PublicRun & { readonly timeline: Timeline }) | null>;
+  get(id: string): Promise<RunDetail | null>;
   /** Newest first; continue with the last id as `before`. */
   list(filter?: RunsFilter): Promise<readonly PublicRun[]>;
   /** Resolves once the run has ended, also when it failed. */
@@ -38,6 +41,16 @@ export interface RunsApi {
     id: string,
     options?: { readonly fromStep?: string; readonly input?: readonly unknown[] },
   ): Promise<{ readonly runId: string }>;
+}
+
+export interface RunDetail extends PublicRun {
+  readonly timeline: Timeline;
+  /** What it carries: more than one only in a batch. */
+  readonly events: readonly PublicEvent[];
+  /** The limits it has to pass before it goes on; empty for a run that does not stand in line. */
+  readonly line: readonly LimitInLine[];
+  /** The events that would cancel it; empty once it has ended. */
+  readonly cancelOn: readonly CancelOutlook[];
 }
 
 export interface RunsFilter {
@@ -82,7 +95,14 @@ export function runsApi(engineOf: () => Promise<Engine>): RunsApi {
       const engine = await engineOf();
       const memo = await engine.store.reads.runMemo(engine.env, id);
       if (memo === null) return null;
-      return { ...publicRun(memo.run, nameIn(engine)), timeline: timelineOf(memo, engine.env) };
+      const outlook = outlookOf(engine);
+      return {
+        ...publicRun(memo.run, nameIn(engine)),
+        timeline: timelineOf(memo, engine.env),
+        events: memo.events.map(publicEvent),
+        line: await outlook.line(memo.run, memo.event),
+        cancelOn: outlook.cancels(memo.run),
+      };
     },
     async list(filter = {}) {
       const engine = await engineOf();

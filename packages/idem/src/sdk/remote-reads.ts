@@ -1,20 +1,29 @@
-// idem.runs, idem.events and idem.explain of a client whose store is at a server, over the server's /api. Lists there come
+// idem.runs, idem.events, idem.functions and idem.explain of a client whose store is at a server, over the server's /api. Lists there come
 // without payloads, and large payloads have an address of their own; what is asked for here is whole, so they are fetched.
 import { errors } from "../model/errors.ts";
 import { isEnded } from "../model/run.ts";
 import type { SerializedError } from "../model/user-errors.ts";
-import type { TimelineEntry } from "../observe/timeline.ts";
 import type { Platform } from "../platform/platform.ts";
 import { previewChars } from "../store/store.ts";
-import { type EventStory, type Explain, type KeyStory, keyText, type RunStory } from "./explain-api.ts";
+import {
+  type EventStory,
+  type Explain,
+  type KeyStory,
+  keyText,
+  type PendingStory,
+  type RunStory,
+} from "./explain-api.ts";
+import type { FunctionsApi } from "./functions-api.ts";
 import type { PublicDecision, PublicEvent, PublicRun } from "./public-types.ts";
-import { type EventsApi, type RunEnd, type RunsApi, readLimit } from "./reads-api.ts";
+import { type EventsApi, type RunDetail, type RunEnd, type RunsApi, readLimit } from "./reads-api.ts";
+import { decideRemotely, remoteFunctions } from "./remote-functions.ts";
 import type { RemoteServer, ServerRequest } from "./remote-server.ts";
 
 /** What a client reads, from its own store or from a server. */
 export interface StoreReads {
   readonly runs: RunsApi;
   readonly events: EventsApi;
+  readonly functions: FunctionsApi;
   readonly explain: Explain;
 }
 
@@ -59,7 +68,13 @@ export function remoteReads(server: RemoteServer, names: FunctionNames, platform
       // A second asking would be a second rerun: when the answer is lost, somebody has to look.
       rerun: (id, options = {}) => api.post(`/api/runs/${encodeURIComponent(id)}/rerun`, options, id, { once: true }),
     },
-    events: { get: (id) => api.event(id), list: (filter = {}) => api.events(filter) },
+    events: {
+      get: (id) => api.event(id),
+      list: (filter = {}) => api.events(filter),
+      release: (id, options) => decideRemotely(server, names, "release", id, options),
+      drop: (id, options) => decideRemotely(server, names, "drop", id, options),
+    },
+    functions: remoteFunctions(server, names),
     explain: ((subject: string | { readonly function: string; readonly key: unknown }) =>
       typeof subject === "object" ? api.keyStory(subject.function, subject.key) : api.story(subject)) as Explain,
   };
@@ -90,13 +105,14 @@ class ServerReads {
 
   // ------------------------------------------------------------------------------------------------ runs
 
-  async run(id: string): Promise<(PublicRun & { readonly timeline: readonly TimelineEntry[] }) | null> {
+  async run(id: string): Promise<RunDetail | null> {
     const path = `/api/runs/${encodeURIComponent(id)}`;
-    const answer = await this.get<{ run: any }>(path, `Run ${id}`);
+    const answer = await this.get<{ run: any; events: any[] }>(path, `Run ${id}`);
     if (answer === null) return null;
     const { output, error, timeline, preview: _, ...run } = answer.run;
     return {
-      ...(run as RunItem),
+      ...(run as RunItem & Pick<RunDetail, "line" | "cancelOn">),
+      events: await inTurns(answer.events, (event) => this.eventOf(event)),
       function: this.names.nameOf(run.function),
       output: await this.whole(output, `${path}/output`),
       error,
@@ -151,12 +167,16 @@ class ServerReads {
     const path = `/api/events/${encodeURIComponent(id)}`;
     const answer = await this.get<{ event: any; decisions: PublicDecision[] }>(path, `Event ${id}`);
     if (answer === null) return null;
-    const { data, extra: _, dataBytes: _bytes, ...event } = answer.event;
     return {
-      ...(event as EventItem),
-      data: await this.whole(data, `${path}/data`),
+      ...(await this.eventOf(answer.event)),
       decisions: answer.decisions.map((decision) => this.decision(decision)),
     };
+  }
+
+  /** One that came with its data, unless that is large. */
+  private async eventOf({ data, extra: _, dataBytes: _bytes, ...event }: any): Promise<PublicEvent> {
+    const path = `/api/events/${encodeURIComponent(event.internalId)}/data`;
+    return { ...(event as EventItem), data: await this.whole(data, path) };
   }
 
   async events(filter: Parameters<EventsApi["list"]>[0] & object): Promise<PublicEvent[]> {
@@ -188,6 +208,7 @@ class ServerReads {
         ...told,
         run: await this.wholeRun(told.run),
         event: await event(told.event),
+        events: await inTurns(told.events as EventItem[], (item) => this.wholeEvent(item)),
         spared: told.spared.map(this.decision),
       };
     }
@@ -197,6 +218,10 @@ class ServerReads {
       first: await event(told.first),
       duplicates: await inTurns(told.duplicates as EventItem[], (item) => this.wholeEvent(item)),
       decisions: told.decisions.map(this.decision),
+      pending: (told.pending as PendingStory[]).map((each) => ({
+        ...each,
+        function: this.names.nameOf(each.function),
+      })),
     };
   }
 

@@ -253,3 +253,115 @@ test("steps nobody waits for are begun and recorded before the run ends", async 
   );
   expect(here.told.map(({ name }) => name)).toEqual(["left", "right"]);
 });
+
+// ---------------------------------------------------------------------------------------------------- flow control
+
+/** Lives through the same both ways; what it returns must not differ. */
+async function alike<Seen>(define: () => Define, live: (lived: Lived) => Promise<Seen>): Promise<Seen> {
+  const here = await live(await embedded(define()));
+  expect(await live(await served(define()))).toEqual(here);
+  return here;
+}
+
+const go = ({ idem }: Lived, data: readonly object[]) =>
+  idem.send(data.map((each) => ({ name: "test/go", data: each })));
+
+/** What was decided at once, by event. */
+const kindsOf = ({ decisions }: { decisions: readonly { kind: string }[] }) => decisions.map(({ kind }) => kind);
+
+/** A function without a key. */
+const keyless = (handler: (context: any) => unknown, options: Record<string, unknown>): Define =>
+  fn(handler, { idempotency: undefined, ...options });
+
+test("a batch is one run with the same events, in every pass of its code", async () => {
+  const numbers = (events: readonly { data: { n: number } }[]) => events.map(({ data }) => data.n);
+  const define = () =>
+    keyless(
+      async ({ event, events, step }) => {
+        const inStep = await step.run("look", () => numbers(events));
+        await step.sleep("nap", 20);
+        return { first: event.data.n, inStep, afterwards: numbers(events) };
+      },
+      { batchEvents: { maxSize: 3, timeout: "1h" } },
+    );
+  const seen = await alike(define, async (lived) => {
+    const sent = await go(lived, [{ n: 1 }, { n: 2 }, { n: 3 }]);
+    const { runId } = sent.decisions.at(-1)!;
+    const { output } = await lived.runs.wait(runId!);
+    const events = await Promise.all(sent.ids.map((id) => lived.idem.events.get(id)));
+    const decided = events.flatMap((event) => event!.decisions.map(({ kind, reason }) => [kind, reason]));
+    return { kinds: kindsOf(sent), output, decided };
+  });
+  expect(seen.output).toEqual({ first: 1, inStep: [1, 2, 3], afterwards: [1, 2, 3] });
+  expect(seen.decided).toEqual([1, 2, 3].map(() => ["started", expect.stringContaining("batch of 3")]));
+});
+
+test("with a concurrency of one, one run at a time is at work", async () => {
+  const define = (): Define => (idem, pace) => {
+    const open: number[] = [];
+    const most = { open: 0 };
+    const work =
+      ({ event }: any) =>
+      async () => {
+        open.push(event.data.n);
+        most.open = Math.max(most.open, open.length);
+        await new Promise((resolve) => setTimeout(resolve, 5));
+        open.splice(open.indexOf(event.data.n), 1);
+      };
+    keyless(
+      async (context) => {
+        await context.step.run("one", work(context));
+        await context.step.run("two", work(context));
+        return most.open;
+      },
+      { concurrency: { limit: 1, key: "event.data.k" } },
+    )(idem, pace);
+  };
+  const most = await alike(define, async (lived) => {
+    const { decisions } = await go(
+      lived,
+      [1, 2, 3, 4].map((n) => ({ n, k: 1 })),
+    );
+    const ends = await Promise.all(decisions.map(({ runId }) => lived.runs.wait(runId!)));
+    return Math.max(...ends.map(({ output }) => output));
+  });
+  expect(most).toBe(1);
+});
+
+test.each([
+  ["skip", ["started", "singleton-skipped", "started"], ["completed", "completed", "completed"]],
+  ["cancel", ["started", "started", "started"], ["cancelled", "completed", "completed"]],
+])("a singleton that is open is dealt with alike: %s", async (mode, kinds, states) => {
+  const define = () =>
+    keyless(({ step }) => step.waitForEvent("w", { event: "test/end", timeout: "1h", match: "data.k" }), {
+      singleton: { mode, key: "event.data.k" },
+    });
+  const seen = await alike(define, async (lived) => {
+    const before = await go(lived, [{ k: 1 }]);
+    const { runId } = before.decisions[0]!;
+    await expect.poll(async () => (await lived.runs.get(runId!))!.state).toBe("waiting");
+    const after = await go(lived, [{ k: 1 }, { k: 2 }]);
+    const runs = [before, after].flatMap(({ decisions }) => decisions.map((decision) => decision.runId!));
+    for (const run of new Set(runs)) {
+      await expect.poll(async () => (await lived.runs.get(run))!.state).toMatch(/waiting|cancelled/);
+    }
+    await lived.idem.send([1, 2].map((k) => ({ name: "test/end", data: { k } })));
+    const ends = await Promise.all(runs.map((run) => lived.runs.wait(run)));
+    return { kinds: [...kindsOf(before), ...kindsOf(after)], states: ends.map(({ state }) => state) };
+  });
+  expect(seen).toEqual({ kinds, states });
+});
+
+test("an event cancels the run it matches, wherever its code lives", async () => {
+  const define = () =>
+    keyless(({ step }) => step.sleep("long", "1h"), { cancelOn: [{ event: "test/stop", match: "data.k" }] });
+  const seen = await alike(define, async (lived) => {
+    const { decisions } = await go(lived, [{ k: 1 }, { k: 2 }]);
+    const [one, two] = decisions.map(({ runId }) => runId!);
+    for (const run of [one!, two!]) await expect.poll(async () => (await lived.runs.get(run))!.state).toBe("waiting");
+    await lived.idem.send({ name: "test/stop", data: { k: 2 } });
+    const { state } = await lived.runs.wait(two!);
+    return { state, other: (await lived.runs.get(one!))!.state };
+  });
+  expect(seen).toEqual({ state: "cancelled", other: "waiting" });
+});

@@ -219,11 +219,12 @@ const pendingKinds = ["debounced", "batched", "paused", "held"] as const;
 const isLimited = ({ concurrency, throttle }: FunctionConfig): boolean =>
   concurrency !== undefined || throttle !== undefined;
 
-async function overdueMs({ store, env, registry, now }: Engine): Promise<number> {
+async function overdueMs(engine: Engine): Promise<number> {
+  const { store, env, registry } = engine;
   if (!registry.all.some(({ config }) => config.triggers.some((trigger) => "cron" in trigger))) return 0;
   let oldest = Number.POSITIVE_INFINITY;
   for (const { fn, cron, lastTickAt } of await store.reads.crons(env)) {
     if (registry.get(fn) !== null) oldest = Math.min(oldest, nextTick(cron, lastTickAt) ?? oldest);
   }
-  return Math.max(0, now() - oldest);
+  return Math.max(0, engine.now() - oldest);
 }

@@ -3,9 +3,10 @@
 import { parseDuration } from "../model/duration.ts";
 import { defaultWindowMs } from "../model/function-config.ts";
 import { processName } from "../platform/node-platform.ts";
+import { functionsApi, resumeOnePart } from "../sdk/functions-api.ts";
 import { type DeskClient, openDesk } from "../sdk/owner-desk.ts";
 import { type OwnerDoor, openOwnerDoor } from "../sdk/owner-door.ts";
-import { runsApi } from "../sdk/reads-api.ts";
+import { eventsApi, runsApi } from "../sdk/reads-api.ts";
 import { sendResultOf } from "../sdk/send-result.ts";
 import type { Store } from "../store/store.ts";
 import type { World } from "./world.ts";
@@ -13,14 +14,20 @@ import type { World } from "./world.ts";
 export async function openDoor(world: World, file: string, store: Store): Promise<OwnerDoor | null> {
   const { platform, logger } = world;
   if (platform.local === undefined) return null;
-  const clientIn = (env: string): DeskClient => ({
-    send: async (event, { window }) => {
-      const engine = await world.engine(env);
-      const windowMs = window === undefined ? defaultWindowMs : parseDuration(window, "window");
-      return sendResultOf(engine, await engine.accept([event], windowMs, []));
-    },
-    runs: runsApi(() => world.engine(env)),
-  });
+  const clientIn = (env: string): DeskClient => {
+    const engineOf = () => world.engine(env);
+    return {
+      send: async (event, { window }) => {
+        const engine = await engineOf();
+        const windowMs = window === undefined ? defaultWindowMs : parseDuration(window, "window");
+        return sendResultOf(engine, await engine.accept([event], windowMs, []));
+      },
+      runs: runsApi(engineOf),
+      events: eventsApi(engineOf),
+      functions: functionsApi(engineOf),
+      resumePart: async (id, options) => resumeOnePart(await engineOf(), id, options),
+    };
+  };
   try {
     return await openOwnerDoor(platform.local, file, openDesk({ store, owner: processName(), clientIn }), platform);
   } catch (error) {

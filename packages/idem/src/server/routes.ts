@@ -13,6 +13,7 @@ import { createRealtimeToken } from "./routes/create-realtime-token.ts";
 import { deleteCancellation } from "./routes/delete-cancellation.ts";
 import { deleteRun } from "./routes/delete-run.ts";
 import { describeDevServer } from "./routes/describe-dev-server.ts";
+import { dropEvent } from "./routes/drop-event.ts";
 import { explainError } from "./routes/explain-error.ts";
 import { explainSubject } from "./routes/explain-subject.ts";
 import { fetchAppFunctions } from "./routes/fetch-app-functions.ts";
@@ -49,6 +50,7 @@ import { readRunActions, readRunEvents } from "./routes/read-run-state.ts";
 import { readStatus } from "./routes/read-status.ts";
 import { readStepOutput } from "./routes/read-step-output.ts";
 import { registerApp } from "./routes/register-app.ts";
+import { releaseEvent } from "./routes/release-event.ts";
 import { releaseKey } from "./routes/release-key.ts";
 import { reportEndpointSteps } from "./routes/report-endpoint-steps.ts";
 import { rerunRun } from "./routes/rerun-run.ts";
@@ -108,6 +110,8 @@ export const routes: readonly Route[] = [
   sendEvents,
   readEvent,
   readEventData,
+  releaseEvent,
+  dropEvent,
   explainSubject,
   listFunctions,
   readFunction,

@@ -69,6 +69,46 @@ test("metrics say what was accepted, decided, recognised, executed and queued", 
   expect(named.sort()).toEqual(shown.sort());
 });
 
+test("metrics say who stands in line, what waits to be decided, and how schedules keep time", async () => {
+  const store = new MemoryStore(nodePlatform);
+  const config = { name: "x", retries: 0, idempotency: null, startTimeoutMs: null, finishTimeoutMs: null };
+  const limited = {
+    ...config,
+    id: "pay",
+    triggers: [{ event: "order/paid" }],
+    concurrency: [{ limit: 1, key: null, scope: "fn" }],
+  };
+  const gathered = {
+    ...config,
+    id: "mail",
+    triggers: [{ event: "order/paid" }],
+    batch: { maxSize: 9, timeoutMs: 60_000, key: null, if: null },
+  };
+  const scheduled = { ...config, id: "nightly", triggers: [{ cron: "0 0 1 1 *" }] };
+  const functions = [limited, gathered, scheduled].map((each) => ({
+    fn: `gone-${each.id}`,
+    id: each.id,
+    config: JSON.stringify(each),
+    crons: each === scheduled ? ["0 0 1 1 *"] : [],
+  }));
+  await store.register({ env: "default", app: "gone", functions });
+  const server = await testServer({}, { store });
+  for (let i = 0; i < 2; i++) await server.ask("/e/any", post({ name: "order/paid" }));
+  const { text } = await server.ask("/metrics");
+  for (const line of [
+    'idem_runs_in_line{env="default",function="gone-pay"} 2',
+    'idem_slots_in_use{env="default",function="gone-pay"} 0',
+    'idem_events_pending{env="default",kind="batched"} 2',
+    'idem_events_pending{env="default",kind="held"} 0',
+    'idem_decisions_total{env="default",kind="batched"} 2',
+    'idem_cron_overdue_seconds{env="default"} 0',
+    "idem_cron_late_seconds_count 0",
+  ]) {
+    expect(text.split("\n")).toContain(line);
+  }
+  expect(text).not.toContain("gone-mail");
+});
+
 test("how long the oldest due run has waited is shown while nobody can take it up", async () => {
   const store = new MemoryStore(nodePlatform);
   const config = { id: "pay", name: "pay", triggers: [{ event: "order/paid" }], retries: 0, idempotency: null };

@@ -5,7 +5,7 @@ import type { Engine } from "../engine/engine.ts";
 import { errors } from "../model/errors.ts";
 import type { Run } from "../model/run.ts";
 import { restEnvelope } from "../protocol/rest-shapes.ts";
-import { findEvent } from "../sdk/reads-api.ts";
+import { findEvent } from "../sdk/find-subject.ts";
 import { readBody, readQuery } from "./read-input.ts";
 import { json, type Route } from "./route.ts";
 import type { World } from "./world.ts";

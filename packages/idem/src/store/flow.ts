@@ -35,8 +35,8 @@ export interface RateRule {
 /** At most one open run for this key. */
 export type SingletonRule =
   | { readonly key: string; readonly mode: "skip" }
-  /** `result`: the error the cancelled run ends with. */
-  | { readonly key: string; readonly mode: "cancel"; readonly result: string };
+  /** `result`: the error the cancelled run ends with; `releaseKey`: it gives its function key back. */
+  | { readonly key: string; readonly mode: "cancel"; readonly result: string; readonly releaseKey?: boolean };
 
 /** An event that cancels the run while it is open. */
 export interface CancelRule {
@@ -127,7 +127,7 @@ export interface TickInput {
 
 export interface Ticked extends Omit<Ingested, "kind"> {
   readonly kind: "ticked";
-  /** Which of the ticks were new, by position. */
+  /** Which of the ticks were new, by position: not decided before, and their time has come. */
   readonly fired: readonly number[];
 }
 

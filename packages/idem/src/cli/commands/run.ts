@@ -1,4 +1,5 @@
 // idem run <id>: one run's timeline as text.
+import type { LimitInLine } from "../../observe/outlook.ts";
 import type { TimelineEntry } from "../../observe/timeline.ts";
 import { type Command, type Context, storeOptions } from "../command.ts";
 import { failed } from "../exit.ts";
@@ -35,6 +36,13 @@ export const run: Command = {
         ["began", when(found.startedAt, now)],
         ["ended", when(found.endedAt, now)],
       ];
+      if (found.events.length > 1) facts.push(["batch", `${found.events.length} events`]);
+      const waited = (found.startedAt ?? now) - found.createdAt;
+      if (found.line.length > 0 || (found.startedAt !== null && waited > 0)) facts.push(["waited", duration(waited)]);
+      for (const limit of found.line) facts.push(["waits for", printable(limitText(limit))]);
+      for (const { event, if: condition } of found.cancelOn) {
+        facts.push(["cancel on", printable(condition === null ? event : `${event} where ${condition}`)]);
+      }
       if (found.dueAt !== null) facts.push(["looked at", when(found.dueAt, now)]);
       if (found.rerunOf !== null) facts.push(["reruns", found.rerunOf]);
       if (found.rerunFrom !== null) facts.push(["from step", printable(found.rerunFrom.name)]);
@@ -103,6 +111,12 @@ function showTimeline(context: Context, timeline: readonly TimelineEntry[], from
       { columns: io.out.columns, bold: paint.bold },
     ),
   );
+}
+
+function limitText({ kind, limit, periodMs, key, used, waiting }: LimitInLine): string {
+  const of = `${kind}${key === null ? "" : ` of key ${key}`}`;
+  const state = used === null ? `${limit} in ${duration(periodMs ?? 0)}` : `${used} of ${limit} at work`;
+  return `${of}: ${state}, ${waiting} in line`;
 }
 
 const offset = (at: number, from: number): string => `+${duration(Math.max(0, at - from))}`;

@@ -2,8 +2,10 @@
 import { z } from "zod";
 import type { Engine } from "../../engine/engine.ts";
 import { errors } from "../../model/errors.ts";
-import type { FunctionConfig } from "../../model/function-config.ts";
+import { type FunctionConfig, flowOf } from "../../model/function-config.ts";
+import { countPending, type PendingCounts } from "../../observe/pending-counts.ts";
 import type { OpenCounts, RegisteredFunction, StoreCounts } from "../../store/store.ts";
+import { flow, trigger } from "./flow-shape.ts";
 
 const openCounts = z.object({
   queued: z.number().int(),
@@ -12,14 +14,21 @@ const openCounts = z.object({
   due: z.number().int().describe("Of the queued and waiting: how many could run now"),
 });
 
+const pendingCounts = z.object({
+  held: z.number().int().describe("For a person, because their key is missing"),
+  paused: z.number().int().describe("For a person, because the function was paused"),
+  debounced: z.number().int(),
+  batched: z.number().int(),
+  isAll: z.boolean().describe("False when there are more than were counted"),
+});
+
 export const functionItem = z.object({
   function: z.string().describe("`<app>-<id>`: its name in the environment"),
   app: z.string(),
   id: z.string(),
   name: z.string(),
-  triggers: z.array(
-    z.union([z.object({ event: z.string(), if: z.string().optional() }), z.object({ cron: z.string() })]),
-  ),
+  triggers: z.array(trigger),
+  flow: flow.describe("What is not configured is absent"),
   key: z
     .object({
       expression: z.string(),
@@ -39,12 +48,17 @@ export const functionItem = z.object({
     .describe("Null for code in this process"),
   pausedAt: z.number().int().nullable(),
   open: openCounts.describe("Runs that have not ended"),
+  pending: pendingCounts.describe("Events that wait to be decided"),
 });
 export type FunctionItem = z.infer<typeof functionItem>;
 
 const nothingOpen: OpenCounts = { queued: 0, running: 0, waiting: 0, due: 0 };
 
-export function functionItemOf(registered: RegisteredFunction, counts: StoreCounts): FunctionItem {
+export function functionItemOf(
+  registered: RegisteredFunction,
+  counts: StoreCounts,
+  pending: PendingCounts,
+): FunctionItem {
   const config = JSON.parse(registered.config) as FunctionConfig;
   const { idempotency, runtime } = config;
   return {
@@ -52,11 +66,8 @@ export function functionItemOf(registered: RegisteredFunction, counts: StoreCoun
     app: registered.app,
     id: registered.id,
     name: config.name,
-    triggers: config.triggers.map((trigger) =>
-      "cron" in trigger
-        ? { cron: trigger.cron }
-        : { event: trigger.event, ...(trigger.if === undefined ? {} : { if: trigger.if }) },
-    ),
+    triggers: [...config.triggers],
+    flow: flowOf(config) as z.infer<typeof flow>,
     key:
       idempotency === null
         ? null
@@ -73,13 +84,15 @@ export function functionItemOf(registered: RegisteredFunction, counts: StoreCoun
     runtime: runtime === undefined ? null : { kind: runtime.kind, url: "url" in runtime ? runtime.url : null },
     pausedAt: registered.pausedAt,
     open: { ...(counts.byFunction[registered.fn] ?? nothingOpen) },
+    pending,
   };
 }
 
 /** Throws FUNCTION_UNKNOWN. */
 export async function functionItemIn({ store, env }: Engine, fn: string): Promise<FunctionItem> {
-  const [{ functions }, counts] = await Promise.all([store.reads.functions(env), store.reads.counts(env)]);
+  const { reads } = store;
+  const [{ functions }, counts] = await Promise.all([reads.functions(env), reads.counts(env)]);
   const registered = functions.find((each) => each.fn === fn);
   if (registered === undefined) throw errors.FUNCTION_UNKNOWN({ function: fn });
-  return functionItemOf(registered, counts);
+  return functionItemOf(registered, counts, (await countPending(reads, env, fn))(fn));
 }

@@ -11,6 +11,8 @@ const templates: readonly (readonly [RegExp, unknown])[] = [
     /^\/e\//,
     [{ name: "fuzz/sent", data: { a: 1, _inngest: {} }, ts: 1794727034207, id: "x", v: "2", user: {}, meta: {} }],
   ],
+  [/^\/api\/events\/[^/]+\/(release|drop)/, { function: "bent-f", reason: "because" }],
+  [/resume$/, { reason: "because", waiting: "release", next: 1794727034207 }],
   [/^\/api\/events/, { events: [{ name: "fuzz/sent", data: { a: [1] } }], name: "fuzz/sent", data: {} }],
   [/^\/invoke/, { name: "x", data: { a: 1 } }],
   [/signals$/, { signal: "s", data: { a: 1 } }],

@@ -1,12 +1,14 @@
 // GET /api/explain: why something ran, did not run, or ran once although it was asked for twice.
 import { z } from "zod";
+import { outlookOf } from "../../engine/outlook.ts";
 import { errors } from "../../model/errors.ts";
 import { explainEvent, explainKey, explainRun } from "../../observe/explain.ts";
-import { findEvent, nameIn } from "../../sdk/reads-api.ts";
+import { findEvent, nameIn } from "../../sdk/find-subject.ts";
 import { type ApiCall, apiRoute } from "../api/api-route.ts";
 import { explainedDecision, explainedDecisionOf } from "../api/decision-shape.ts";
 import { eventItem, wholeEventItemOf } from "../api/event-shape.ts";
 import { functionKeyOf } from "../api/key-shape.ts";
+import { cancelItem, lineItem, pendingItem } from "../api/outlook-shape.ts";
 import { runItem, wholeRunItemOf } from "../api/run-shape.ts";
 
 const summary = z.array(z.string()).describe("The story, one sentence per fact");
@@ -18,12 +20,16 @@ const eventStory = z.object({
   first: eventItem.nullable(),
   duplicates: z.array(eventItem),
   decisions: z.array(explainedDecision),
+  pending: z.array(pendingItem).describe("The functions that have not decided it yet"),
 });
 const runStory = z.object({
   kind: z.literal("run"),
   summary,
   run: runItem,
   event: eventItem.nullable(),
+  events: z.array(eventItem).describe("All that it carries: more than one only in a batch"),
+  line: z.array(lineItem).describe("The limits it has to pass; empty for a run that does not stand in line"),
+  cancelOn: z.array(cancelItem).describe("The events that would cancel it"),
   spared: z.array(explainedDecision),
 });
 const keyStory = z.object({
@@ -75,7 +81,7 @@ export const explainSubject = apiRoute({
 async function storyOfEvent({ engine, env }: Call, id: string): Promise<z.infer<typeof eventStory>> {
   const found = await findEvent(engine, id);
   if (found === null) throw errors.SUBJECT_UNKNOWN({ id });
-  const story = await explainEvent(engine.store.reads, env, found, nameIn(engine));
+  const story = await explainEvent(engine.store.reads, env, found, nameIn(engine), outlookOf(engine));
   return {
     kind: "event",
     summary: [...story.summary],
@@ -83,6 +89,7 @@ async function storyOfEvent({ engine, env }: Call, id: string): Promise<z.infer<
     first: story.first === null ? null : wholeEventItemOf(story.first),
     duplicates: story.duplicates.map(wholeEventItemOf),
     decisions: story.decisions.map(explainedDecisionOf),
+    pending: story.pending.map(({ fn, buffer }) => ({ function: fn, buffer })),
   };
 }
 
@@ -90,12 +97,15 @@ async function storyOfRun(
   { engine, env }: Call,
   run: Parameters<typeof explainRun>[2],
 ): Promise<z.infer<typeof runStory>> {
-  const story = await explainRun(engine.store.reads, env, run, nameIn(engine));
+  const story = await explainRun(engine.store.reads, env, run, nameIn(engine), outlookOf(engine));
   return {
     kind: "run",
     summary: [...story.summary],
     run: wholeRunItemOf(story.run),
     event: story.event === null ? null : wholeEventItemOf(story.event),
+    events: story.events.map(wholeEventItemOf),
+    line: [...story.line],
+    cancelOn: [...story.cancelOn],
     spared: story.spared.map(explainedDecisionOf),
   };
 }

@@ -19,16 +19,21 @@ export const listDecisions = apiRoute({
       .max(200)
       .optional()
       .describe(`One or several, with commas: ${decisionKinds.join(", ")}`),
+    pending: z
+      .literal("true")
+      .optional()
+      .describe("Only those that somebody or something still decides: held, paused, debounced, batched"),
     ...pageFields,
   },
   answer: z.object({ decisions: z.array(decisionItem), next: nextField }),
   handle: async ({ query, engine, env, now }) => {
-    const { kind, before } = query;
+    const { kind, before, pending } = query;
     const [eventId, of] = before === undefined ? [] : readCursor(before, 2);
     const { rows, next } = await engine.store.reads.decisionPage(env, {
       ...boundsOf(query, now),
       ...(query.function === undefined ? {} : { fn: query.function }),
       ...(kind === undefined ? {} : { kinds: kind.split(",").map(readKind) }),
+      ...(pending === undefined ? {} : { isPending: true as const }),
       ...(eventId === undefined || of === undefined ? {} : { before: { eventId, fn: of } }),
     });
     return { decisions: rows.map(decisionItemOf), next: next === null ? null : writeCursor(next.eventId, next.fn) };

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { errors } from "../../model/errors.ts";
 import { explainKey } from "../../observe/explain.ts";
-import { nameIn } from "../../sdk/reads-api.ts";
+import { nameIn } from "../../sdk/find-subject.ts";
 import { apiRoute } from "../api/api-route.ts";
 import { explainedDecision, explainedDecisionOf } from "../api/decision-shape.ts";
 import { eventItem, wholeEventItemOf } from "../api/event-shape.ts";

@@ -1,9 +1,11 @@
 // GET /api/runs/:run: one run with its timeline, and what it spared.
 import { z } from "zod";
+import { outlookOf } from "../../engine/outlook.ts";
 import { errors } from "../../model/errors.ts";
 import { apiRoute } from "../api/api-route.ts";
 import { decisionItem, decisionItemOf } from "../api/decision-shape.ts";
-import { eventItem, wholeEventItemOf } from "../api/event-shape.ts";
+import { eventDetail, eventDetailOf, eventItem, wholeEventItemOf } from "../api/event-shape.ts";
+import { cancelItem, lineItem } from "../api/outlook-shape.ts";
 import { PayloadBudget } from "../api/payloads.ts";
 import { runDetail, runDetailOf } from "../api/run-shape.ts";
 
@@ -15,8 +17,12 @@ export const readRun = apiRoute({
   summary: "Read a run with its timeline",
   tag: "runs",
   answer: z.object({
-    run: runDetail,
+    run: runDetail.extend({
+      line: z.array(lineItem).describe("The limits it has to pass; empty for a run that does not stand in line"),
+      cancelOn: z.array(cancelItem).describe("The events that would cancel it"),
+    }),
     event: eventItem,
+    events: z.array(eventDetail).describe("What it carries: more than one only in a batch"),
     spared: z.array(decisionItem).describe("The first hundred decisions that were answered with this run"),
   }),
   handle: async ({ params, engine, env }) => {
@@ -24,9 +30,13 @@ export const readRun = apiRoute({
     const memo = await reads.runMemo(env, params.run!);
     if (memo === null) throw errors.RUN_UNKNOWN({ runId: params.run! });
     const spared = await reads.duplicatesOfRun(env, memo.run.id, sparedShown);
+    const budget = new PayloadBudget();
+    const outlook = outlookOf(engine);
+    const run = runDetailOf(memo, env, budget);
     return {
-      run: runDetailOf(memo, env, new PayloadBudget()),
+      run: { ...run, line: [...(await outlook.line(memo.run, memo.event))], cancelOn: [...outlook.cancels(memo.run)] },
       event: wholeEventItemOf(memo.event),
+      events: memo.events.map((event) => eventDetailOf(event, budget)),
       spared: spared.map(decisionItemOf),
     };
   },

@@ -1,5 +1,7 @@
-// POST /api/functions/:function/resume: a paused function starts runs again. Events decided as paused meanwhile stay as they were decided.
+// POST /api/functions/:function/resume: a paused function starts runs again. What becomes of the events decided as paused meanwhile
+// is what `waiting` says, a bounded number of them in one request.
 import { z } from "zod";
+import { resumePart, waitingChoices } from "../../engine/resume-function.ts";
 import { apiRoute } from "../api/api-route.ts";
 import { functionItem, functionItemIn } from "../api/function-shape.ts";
 import { reasonField } from "../api/reason.ts";
@@ -7,13 +9,35 @@ import { reasonField } from "../api/reason.ts";
 export const resumeFunction = apiRoute({
   method: "POST",
   path: "/api/functions/:function/resume",
-  summary: "Let a paused function start runs again; events decided as paused stay so",
+  summary: "Let a paused function start runs again, and keep, release or drop the events that were paused",
   tag: "functions",
-  body: { reason: reasonField.optional().describe("Why; kept in the audit") },
-  answer: z.object({ changed: z.boolean(), function: functionItem }),
+  body: {
+    reason: reasonField.optional().describe("Why; kept in the audit"),
+    waiting: z
+      .enum(waitingChoices)
+      .optional()
+      .describe("What becomes of its paused events; they are kept as they are unless told. The oldest come first"),
+    next: z
+      .number()
+      .int()
+      .min(0)
+      .optional()
+      .describe("`next` of the answer before: there were more than one request decides"),
+  },
+  answer: z.object({
+    changed: z.boolean(),
+    function: functionItem,
+    decided: z.number().int().describe("How many events were released or dropped by this request"),
+    next: z
+      .number()
+      .int()
+      .nullable()
+      .describe("Send the same request with it to go on; null once all are decided and the function is resumed"),
+  }),
   handle: async ({ params, body, engine }) => {
     const fn = params.function!;
-    const { changed } = await engine.pause({ fn, paused: false, reason: body.reason ?? "" });
-    return { changed, function: await functionItemIn(engine, fn) };
+    const { reason = "", waiting = "keep", next = null } = body;
+    const part = await resumePart(engine, fn, { reason, waiting, next });
+    return { ...part, function: await functionItemIn(engine, fn) };
   },
 });

@@ -29,6 +29,13 @@ async function scheduled(open: Parameters<typeof openWorld>[0], crons: readonly 
   return { world, now: world.clock.wallMs() };
 }
 
+/** Instants up to 100 ms after the registration have come. */
+async function due(open: Parameters<typeof openWorld>[0], crons?: readonly string[]) {
+  const { world, now } = await scheduled(open, crons);
+  world.clock.advance(100);
+  return { world, now };
+}
+
 export function cronsSuite(open: OpenStore): void {
   describe("schedules", () => {
     test("a schedule begins when it is first registered, and keeps its place when it is registered again", async () => {
@@ -69,7 +76,7 @@ export function cronsSuite(open: OpenStore): void {
 
   describe("ticks", () => {
     test("a tick stores its event, its decision and its run, and moves the schedule", async () => {
-      const { world, now } = await scheduled(open);
+      const { world, now } = await due(open);
       const answer = await tick(world, [newTick(hourly, now + 10, { runId: "r1", leaseTo: "w1" })]);
       expect(answer).toMatchObject({
         fired: [0],
@@ -81,8 +88,18 @@ export function cronsSuite(open: OpenStore): void {
       expect(await world.store.reads.crons(env)).toEqual([{ fn, cron: hourly, lastTickAt: now + 10 }]);
     });
 
-    test("of three nodes that ask at once one fires", async () => {
+    test("a tick whose time has not come by the store's clock is left for later", async () => {
       const { world, now } = await scheduled(open);
+      const early = [newTick(hourly, now + 10)];
+      world.clock.advance(9);
+      expect(await tick(world, early)).toMatchObject({ fired: [] });
+      expect(await world.store.reads.crons(env)).toEqual([{ fn, cron: hourly, lastTickAt: now }]);
+      world.clock.advance(1);
+      expect(await tick(world, early)).toMatchObject({ fired: [0] });
+    });
+
+    test("of three nodes that ask at once one fires", async () => {
+      const { world, now } = await due(open);
       const answers = await Promise.all(
         [1, 2, 3].map((n) => tick(world, [newTick(hourly, now + 10, { runId: `r${n}` })])),
       );
@@ -91,8 +108,9 @@ export function cronsSuite(open: OpenStore): void {
     });
 
     test("a clock that goes back by a day decides nothing again, and one that jumps ahead skips nothing it is asked for", async () => {
-      const { world, now } = await scheduled(open);
+      const { world, now } = await due(open);
       const day = 25 * 60 * 60 * 1_000;
+      world.clock.stepWall(day);
       await tick(world, [newTick(hourly, now + day)]);
       world.clock.stepWall(-day);
       for (const tickAt of [now - day, now, now + 1, now + day - 1, now + day]) {
@@ -105,7 +123,7 @@ export function cronsSuite(open: OpenStore): void {
     });
 
     test("of ticks out of order the earlier ones are decided already", async () => {
-      const { world, now } = await scheduled(open);
+      const { world, now } = await due(open);
       expect(
         await tick(
           world,
@@ -115,7 +133,7 @@ export function cronsSuite(open: OpenStore): void {
     });
 
     test("two schedules of a function that meet are one run, in one call or in two", async () => {
-      const { world, now } = await scheduled(open, [hourly, daily]);
+      const { world, now } = await due(open, [hourly, daily]);
       const meet = (at: number) => [newTick(hourly, at), newTick(daily, at)];
       expect(await tick(world, meet(now + 10))).toMatchObject({ fired: [0] });
       const [one, other] = meet(now + 20);
@@ -126,7 +144,7 @@ export function cronsSuite(open: OpenStore): void {
     });
 
     test("a schedule nobody registered never fires", async () => {
-      const { world, now } = await scheduled(open);
+      const { world, now } = await due(open);
       expect(await tick(world, [newTick(daily, now + 10)])).toMatchObject({ fired: [] });
       expect(await tick(world, [newTick(hourly, now + 10, { fn: "shop-other" })])).toMatchObject({ fired: [] });
       expect(await tick(world, [newTick(hourly, now + 10)], { env: "elsewhere" })).toMatchObject({ fired: [] });
@@ -134,7 +152,7 @@ export function cronsSuite(open: OpenStore): void {
     });
 
     test("a tick that was missed, or of a paused function, leaves its decision and can be asked about", async () => {
-      const { world, now } = await scheduled(open);
+      const { world, now } = await due(open);
       const decided = (kind: "missed" | "paused", at: number) => ({
         ...newTick(hourly, at),
         pair: decidedPair({ kind, reason: `it was ${kind}` }),
@@ -153,7 +171,7 @@ export function cronsSuite(open: OpenStore): void {
     });
 
     test("ticks pass what every start passes", async () => {
-      const { world, now } = await scheduled(open);
+      const { world, now } = await due(open);
       const flow = startFlow({ singleton: { key: "{}", mode: "skip" } });
       const { decisions } = await tick(
         world,
@@ -163,7 +181,7 @@ export function cronsSuite(open: OpenStore): void {
     });
 
     test("ticks decided with an old registration are refused, and the schedule stays where it was", async () => {
-      const { world, now } = await scheduled(open);
+      const { world, now } = await due(open);
       const rows = await world.rows();
       const ticks = [newTick(hourly, now + 10)];
       expect(await world.store.tick({ env, registration: 0, ticks, leaseTo: null })).toEqual({
@@ -179,6 +197,7 @@ export function cronsSuite(open: OpenStore): void {
       async (world) => {
         await world.register({ [fn]: [hourly] });
         const ticks = [newTick(hourly, world.clock.wallMs() + 10, { key: '"k"' })];
+        world.clock.advance(10);
         return () => tick(world, ticks);
       },
       // The repeat finds the instant decided.

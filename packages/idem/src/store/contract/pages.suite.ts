@@ -184,6 +184,31 @@ export function pagesSuite(open: OpenStore): void {
       }
     });
 
+    test("what is pending is listed from the oldest on, and the next page begins once the first is decided", async () => {
+      const world = await openWorld(open);
+      const start = world.clock.wallMs();
+      const ids: string[] = [];
+      for (const kind of ["paused", "filtered", "held", "paused", "paused"] as const) {
+        ids.push(idAt(world.clock.wallMs()));
+        await world.ingest([newEvent(ids.at(-1)!)], [decidedPair({ kind })]);
+        world.clock.advance(minute);
+      }
+      const list = async (filter: object) => {
+        const asked = { ...bounds, isPending: true, oldestFirst: true, ...filter } as const;
+        const { rows, next } = await world.store.reads.decisionPage(env, asked);
+        return { rows: rows.map(({ eventId }) => ids.indexOf(eventId)), isMore: next !== null };
+      };
+      expect(await list({})).toEqual({ rows: [0, 2, 3, 4], isMore: false });
+      expect(await list({ kinds: ["paused"], limit: 2 })).toEqual({ rows: [0, 3], isMore: true });
+      expect(await list({ kinds: ["paused"], until: start + 4 * minute })).toEqual({ rows: [0, 3], isMore: false });
+      expect(await list({ fn: "shop-other" })).toEqual({ rows: [], isMore: false });
+      for (const i of [0, 3]) {
+        const pair = decidedPair({ kind: "dropped" });
+        await world.store.redecide({ env, registration: null, eventId: ids[i]!, pair, reason: "" });
+      }
+      expect(await list({ kinds: ["paused"], limit: 2 })).toEqual({ rows: [4], isMore: false });
+    });
+
     test("an environment's pages hold nothing of another", async () => {
       const world = await openWorld(open);
       await startEvery(world, [{}]);

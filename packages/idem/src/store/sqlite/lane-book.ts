@@ -5,9 +5,10 @@
 // A lane is open (its turn may come), blocked on a slot that is full, or put off by its throttle. When a slot is given back, the first
 // blocked lane of each function that the freed room is enough for comes back: of each, because a function whose workers are gone
 // must not keep a shared slot from the others. A lane may be open with nothing to run; never the other way round.
+
+import { DueHeap } from "../../model/due-heap.ts";
 import { capOf, type LaneCaps, type LaneName, laneOnceBegun, readLane } from "../../model/lane.ts";
 import type { Connection } from "./connection.ts";
-import { DueHeap } from "./due-heap.ts";
 
 const heldSql =
   "select lane, count(*) as count from jobs indexed by jobs_held where leased_by is not null and lane is not null group by lane";
@@ -203,7 +204,7 @@ export class LaneBook {
   }
 
   nextPutOff(): number | null {
-    return this.picture?.putOff.first() ?? null;
+    return this.picture?.putOff.nextAt ?? null;
   }
 
   // ------------------------------------------------------------------------------------------------ moves

@@ -262,7 +262,7 @@ function exerciseEveryOperation(): void {
     const held = { kind: "held", event: 0, fn: "f", reason: "no key" };
     commit("ingest", { env, registration: null, events: [event("h1", "flow", null)], pairs: [held], leaseTo: "w1" });
     commit("redecide", { env, registration: null, eventId: "h1", pair: { ...held, kind: "dropped" }, reason: "test" });
-    const tick = { fn: "g", cron: "0 9 * * *", tickAt: clock.wallMs() + 1, event: event("t1", "tick", null) };
+    const tick = { fn: "g", cron: "0 9 * * *", tickAt: clock.wallMs(), event: event("t1", "tick", null) };
     const pair = { ...start("run-t1", "w1"), fn: "g", key: null };
     commit("tick", { env, registration: null, ticks: [{ ...tick, pair }], leaseTo: "w1" });
   }

@@ -21,7 +21,8 @@ export function tickCrons(tx: Transaction, input: TickInput): Ticked | StaleRegi
   const out = newWriting();
   const fired: number[] = [];
   input.ticks.forEach(({ fn, cron, tickAt, event, pair }, i) => {
-    if (tx.connection.run(tickSql, tickAt, env, fn, cron, tickAt) === 0) return;
+    // A process whose clock is ahead of this one asks too early.
+    if (tickAt > tx.at.now || tx.connection.run(tickSql, tickAt, env, fn, cron, tickAt) === 0) return;
     // Another schedule of the function has the same instant: its event is this one's.
     if (findEvent(tx.connection, env, event.id) !== undefined) return;
     ingestInto(tx, env, [event], [pair], input.leaseTo, out);

@@ -12,8 +12,13 @@ export class DueHeap<T> {
   private readonly entries: Entry<T>[] = [];
   private added = 0;
 
-  first(): number | null {
+  /** When the first of them is due; null when there is none. */
+  get nextAt(): number | null {
     return this.entries[0]?.at ?? null;
+  }
+
+  clear(): void {
+    this.entries.length = 0;
   }
 
   add(at: number, item: T): void {
@@ -31,7 +36,7 @@ export class DueHeap<T> {
   /** Takes out everything that is due by now. */
   takeDue(now: number): T[] {
     const due: T[] = [];
-    while (this.entries.length > 0 && this.entries[0]!.at <= now) due.push(this.takeFirst());
+    while (this.entries.length > 0 && this.entries[0]!.at <= now) due.push(this.takeFirst()!);
     return due;
   }
 
@@ -42,15 +47,16 @@ export class DueHeap<T> {
     for (const { at, item } of kept) this.add(at, item);
   }
 
-  private takeFirst(): T {
+  takeFirst(): T | null {
     const { entries } = this;
-    const first = entries[0]!.item;
-    const last = entries.pop()!;
+    const first = entries[0];
+    const last = entries.pop();
+    if (first === undefined || last === undefined) return null;
     if (entries.length > 0) {
       entries[0] = last;
       this.sink();
     }
-    return first;
+    return first.item;
   }
 
   private sink(): void {

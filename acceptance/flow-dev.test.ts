@@ -1,0 +1,3 @@
+import { flowSuite } from "./flow.suite.ts";
+
+flowSuite({ mode: "dev", registeredBy: "app" });

@@ -1,0 +1,72 @@
+// What is ahead of an event or a run, as the newest configuration of its function has it.
+import { payloadOf } from "../execute/execute-run.ts";
+import { laneOf, planFlow } from "../ingest/plan-flow.ts";
+import type { Decision } from "../model/decision.ts";
+import type { Event } from "../model/event.ts";
+import { evaluateKey } from "../model/expression.ts";
+import { readLane } from "../model/lane.ts";
+import { isEnded, type Run } from "../model/run.ts";
+import type { CancelOutlook, LimitInLine, Outlook, PendingBuffer } from "../observe/outlook.ts";
+import type { Engine } from "./engine.ts";
+
+// The most waited for come first, and a run in line is asked about because its limit is among them.
+const limitsRead = 10_000;
+
+export const outlookOf = (engine: Engine): Outlook => ({
+  buffer: (event, decision) => bufferOf(engine, event, decision),
+  line: (run, event) => lineOf(engine, run, event),
+  cancels: (run) => cancelsOf(engine, run),
+});
+
+async function bufferOf(engine: Engine, event: Event, { fn, kind }: Decision): Promise<PendingBuffer | null> {
+  const { store, env, registry, expressions } = engine;
+  const target = registry.get(fn);
+  if (target === null || (kind !== "debounced" && kind !== "batched")) return null;
+  const { config } = target;
+  const rule = planFlow({ env, fn, config }, payloadOf({ event }), expressions, true).flow?.buffer ?? null;
+  // What was configured when the event came may be gone.
+  if (rule === null || rule.kind !== (kind === "debounced" ? "debounce" : "batch")) return null;
+  const use = await store.reads.buffer(env, fn, rule.kind, rule.key);
+  if (use === null) return null;
+  const max = rule.kind === "batch" ? rule.maxSize : null;
+  return { count: use.count, max, startsAt: use.dueAt, newestEventId: use.newestEventId };
+}
+
+async function lineOf(engine: Engine, run: Run, event: Event): Promise<LimitInLine[]> {
+  const { store, env, registry, expressions } = engine;
+  const { fn } = run;
+  const config = registry.get(fn)?.config;
+  if (config === undefined || run.state !== "queued") return [];
+  const payload = payloadOf({ event });
+  const lane = laneOf({ env, fn, config }, payload, expressions);
+  if (lane === null) return [];
+  const { slots, throttle } = readLane(lane.name);
+  const uses = new Map((await store.reads.limitUses(env, limitsRead)).map((use) => [use.id, use]));
+  const keyOf = (key: string | null): string | null => {
+    if (key === null) return null;
+    const result = evaluateKey(expressions.get(key), { event: payload });
+    return result.kind === "key" ? result.key : "null";
+  };
+  const line = slots.map((id, i): LimitInLine => {
+    const { limit, key, scope } = config.concurrency![i]!;
+    const { used, waiting } = uses.get(id) ?? { used: 0, waiting: 0 };
+    return { kind: "concurrency", limit, periodMs: null, key: keyOf(key), scope, used, waiting };
+  });
+  // A run that has begun does not pay again.
+  if (throttle === null || run.startedAt !== null) return line;
+  const { limit, periodMs, key } = config.throttle!;
+  const waiting = uses.get(throttle)?.waiting ?? 0;
+  return [...line, { kind: "throttle", limit, periodMs, key: keyOf(key), scope: "fn", used: null, waiting }];
+}
+
+function cancelsOf(engine: Engine, run: Run): CancelOutlook[] {
+  if (isEnded(run.state)) return [];
+  const rules = engine.registry.get(run.fn)?.config.cancelOn ?? [];
+  return rules
+    .map(({ event, if: condition, timeoutMs }) => ({
+      event,
+      if: condition,
+      until: timeoutMs === null ? null : run.createdAt + timeoutMs,
+    }))
+    .filter(({ until }) => until === null || until > engine.now());
+}

@@ -1,0 +1,51 @@
+// What is ahead of events and runs that are not decided or not begun. It needs configurations and expressions, which observing does
+// not have: the engine tells it (engine/outlook.ts).
+import type { Decision } from "../model/decision.ts";
+import type { Event } from "../model/event.ts";
+import type { ConcurrencyLimit } from "../model/function-config.ts";
+import type { Run } from "../model/run.ts";
+
+/** The events that are kept for one run. */
+export interface PendingBuffer {
+  readonly count: number;
+  /** How many a batch takes; null for a debounce. */
+  readonly max: number | null;
+  /** When its run starts: of a batch at the latest, of a debounce unless another event comes. */
+  readonly startsAt: number;
+  /** Of a debounce: the event its run will start with. */
+  readonly newestEventId: string | null;
+}
+
+/** A limit that a run in line has to pass. */
+export interface LimitInLine {
+  readonly kind: "concurrency" | "throttle";
+  readonly limit: number;
+  /** Of a throttle: in which so many may begin. */
+  readonly periodMs: number | null;
+  /** Its value for this run, as JSON; null for one limit on all. */
+  readonly key: string | null;
+  /** Whose runs share it. */
+  readonly scope: ConcurrencyLimit["scope"];
+  /** How many runs at work hold it; null for a throttle, which nobody holds. */
+  readonly used: number | null;
+  /** How many stand in line for it, this one included. */
+  readonly waiting: number;
+}
+
+/** An event that would cancel an open run. */
+export interface CancelOutlook {
+  readonly event: string;
+  /** CEL over `event` (the run's own) and `async` (the arriving one); null for any. */
+  readonly if: string | null;
+  /** Until when it counts; null while the run is open. */
+  readonly until: number | null;
+}
+
+export interface Outlook {
+  /** Null for an event that no buffer keeps (any more). */
+  buffer(event: Event, decision: Decision): Promise<PendingBuffer | null>;
+  /** Empty for a run that has not to stand in line. */
+  line(run: Run, event: Event): Promise<readonly LimitInLine[]>;
+  /** Empty once the run has ended. */
+  cancels(run: Run): readonly CancelOutlook[];
+}

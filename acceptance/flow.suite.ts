@@ -45,6 +45,15 @@ export function flowSuite(options: Pick<WorldOptions, "mode" | "registeredBy">):
       }
     });
 
+    test.each(["shop", "depot"])("of %s's steps side by side no more are at work than the limit says", async (app) => {
+      const runs = await startAll(`${app}/wide`, [{}, {}, {}]);
+      await Promise.all(runs.map(end));
+      let open = 0;
+      const atWork = notes(runs).map(({ text }) => (text.startsWith("in") ? ++open : --open));
+      expect(atWork).toHaveLength(18);
+      expect(Math.max(...atWork)).toBeLessThanOrEqual(2);
+    });
+
     test("a run at work keeps out those of its key and no others", async () => {
       const [first, second, other] = await startAll("shop/alone", [{ k: 3, held: true }, { k: 3 }, { k: 4 }]);
       await entered(first!, "one");
@@ -241,10 +250,22 @@ export function flowSuite(options: Pick<WorldOptions, "mode" | "registeredBy">):
     test("an app that uses every option registers, and again without a change", async () => {
       expect(await world.register(shop)).toMatchObject({ status: 200, modified: false });
       const { function: registered } = await world.rest.get("/api/functions/shop-everything");
-      expect(registered.triggers).toMatchObject([
+      expect(registered.triggers).toEqual([
         { event: "shop/everything", if: "event.data.n > 0" },
         { cron: "TZ=Europe/Paris 0 3 * * *" },
       ]);
+      expect(registered.flow).toMatchObject({
+        concurrency: [{ limit: 5, scope: "fn" }, { scope: "account" }],
+        throttle: { burst: 5, periodMs: 60_000 },
+        rateLimit: { limit: 100 },
+        debounce: { periodMs: 1_000 },
+        singleton: { mode: "skip" },
+        priority: "event.data.urgent == true ? 60 : 0",
+        cancelOn: [{ event: "shop/withdrawn", if: "event.data.k == async.data.k" }],
+      });
+      const [schedule] = await world.command("crons", "--function", "shop-everything");
+      expect(schedule).toMatchObject({ cron: "TZ=Europe/Paris 0 3 * * *", zone: "Europe/Paris" });
+      expect(schedule.next.map(({ local }: { local: string }) => local.slice(11, 16))).toContain("03:00");
     });
 
     test("a function with every option runs", async () => {
@@ -258,5 +279,22 @@ export function flowSuite(options: Pick<WorldOptions, "mode" | "registeredBy">):
       const gathered = await world.rest.decided(ids[1]!, "shop-everything-gathered", "started");
       expect(await end(gathered.runId!)).toMatchObject({ status: "Completed", output: { events: ids, data: [1, 2] } });
     });
+  });
+
+  test("what is gathered and who is in line outlive a server that is killed, and its slots are free", async () => {
+    const [first] = await world.rest.send("shop/gathers", [{ n: 1 }]);
+    const [held, next] = await startAll("shop/alone", [{ k: 20, held: true }, { k: 20 }]);
+    await entered(held!, "one");
+    await world.killServer();
+    await world.startServer();
+    const [second, third] = await world.rest.send("shop/gathers", [{ n: 2 }, { n: 3 }]);
+    const { runId } = await world.rest.decided(first!, "shop-gathers", "started");
+    expect(await end(runId!)).toMatchObject({ output: { afterwards: { events: [first, second, third] } } });
+    world.host.release(held!);
+    expect(await Promise.all([end(held!), end(next!)])).toMatchObject([
+      { status: "Completed" },
+      { status: "Completed" },
+    ]);
+    expect(world.entered(next!)).toEqual(["one", "two"]);
   });
 }

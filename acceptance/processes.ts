@@ -1,9 +1,10 @@
 // The two programs under test, as processes: the command line's server and the host of the apps.
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { promisify } from "node:util";
 import type { Adapter, Answer, HostOptions, Line, Order } from "./app/messages.ts";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
@@ -15,6 +16,12 @@ const setClock = join(root, "acceptance", "dist", "set-clock.js");
 const surroundings = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !/^(INNGEST|IDEM)_/.test(name)),
 ) as Record<string, string>;
+
+/** One command of the command line; what it wrote. */
+export async function runCommand(args: readonly string[]): Promise<string> {
+  const { stdout } = await promisify(execFile)(process.execPath, [command, ...args], { env: surroundings });
+  return stdout;
+}
 
 export class ServerProcess {
   private constructor(

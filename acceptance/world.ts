@@ -6,7 +6,7 @@ import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSy
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { HostedApp, HostOptions, Line } from "./app/messages.ts";
-import { HostProcess, ServerProcess } from "./processes.ts";
+import { HostProcess, runCommand, ServerProcess } from "./processes.ts";
 import { Rest } from "./rest.ts";
 import { Traces } from "./trace.ts";
 import { Wire } from "./wire.ts";
@@ -110,6 +110,15 @@ export class World {
     });
   }
 
+  private get store(): string {
+    return `sqlite:${join(this.folder, "facts.db")}`;
+  }
+
+  /** What `idem <args> --json` says of the server's store. */
+  async command(...args: readonly string[]): Promise<any> {
+    return JSON.parse(await runCommand([...args, "--json", "--store", this.store]));
+  }
+
   get serverLog(): string {
     return this.server.log;
   }
@@ -153,7 +162,7 @@ export class World {
       [
         mode,
         ...["--port", String(port)],
-        ...["--store", `sqlite:${join(this.folder, "facts.db")}`],
+        ...["--store", this.store],
         ...["--retry-interval", "0.05"],
         ...(mode === "dev" ? ["--no-discovery", "--no-poll"] : ["--allow-host", "127.0.0.1", ...this.keyArgs()]),
         ...(asks ? apps.flatMap((app) => ["-u", this.urlOf(app)]) : []),

@@ -62,15 +62,12 @@ const reached = (name: string): Row[] => [
   ],
 ];
 const ticked = (name: string, what: string): Row[] => [
-  [
-    `  ${what}: last run late by, ms`,
-    value(name, "lateLastMs"),
-    `p50 ${value(name, "lateP50Ms")}, of ${value(name, "runs")} runs; aim ≤ 1,000`,
-  ],
+  [`  ${what}: last tick late by, ms`, value(name, "tickLateLastMs"), `of ${value(name, "ticks")} ticks; aim ≤ 1,000`],
+  [`  ${what}: last run late by, ms`, value(name, "lateLastMs"), `p50 ${value(name, "lateP50Ms")}, 100 in flight`],
   [
     `  ${what}: loop delay p99 / max, ms`,
     `${value(name, "loopDelayP99Ms")} / ${value(name, "loopDelayMaxMs")}`,
-    `start ${value(name, "startMs")} ms`,
+    `started in ${value(name, "startMs")} ms`,
   ],
 ];
 const shaped = (name: string): Row => [

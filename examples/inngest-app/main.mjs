@@ -47,12 +47,9 @@ try {
   const { decisions } = await (await fetch(`${origin}/api/decisions`)).json();
   for (const { kind, reason } of decisions.toReversed())
     console.log(`  ${kind}${reason === null ? "" : `: ${reason}`}`);
-  console.log(
-    `\nThe same by hand, and what is scheduled: npx idem runs --store ${store}; npx idem crons --store ${store}`,
-  );
   for (const command of ["runs", "crons"]) {
+    console.log(`\nBy hand: npx idem ${command} --store ${store}`);
     spawnSync(process.execPath, [idem, command, "--store", store], { stdio: "inherit" });
-    console.log();
   }
 } finally {
   app.kill();

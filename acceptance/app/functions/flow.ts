@@ -34,6 +34,7 @@ export function flow({ app, define }: AppParts): any[] {
       }
       return occupied(run, "two");
     }),
+    define("wide", { concurrency: 2 }, (run) => Promise.all(["a", "b", "c"].map((id) => occupied(run, id)))),
     define("shares", { concurrency: { limit: 1, key: '"printer"', scope: "env" } }, working),
     define("ranked", { concurrency: 1, priority: { run: "event.data.rank" } }, working),
     define("spaced", { throttle: { limit: 1, period: "1s" } }, (run) => told(run, "begin", () => run.event.data.n)),

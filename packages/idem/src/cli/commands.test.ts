@@ -115,6 +115,25 @@ describe("looking", () => {
     expect(terminal.written.out).toMatch(/remind +shop +trial\/started +none/);
   });
 
+  test("limits, what a run waits for, and what would cancel it are shown", async () => {
+    const { terminal, idem, stop } = storeWorld();
+    idem.createFunction(
+      { id: "sync", concurrency: { limit: 1, key: "event.data.of" }, cancelOn: [{ event: "shop/closed" }] },
+      { event: "shop/opened" },
+      async () => null,
+    );
+    const { decisions } = await idem.send([1, 2].map((n) => ({ name: "shop/opened", data: { of: "a", n } })));
+    const { runId } = decisions[1]!;
+    await stop();
+    expect(await terminal.run("functions")).toBe(0);
+    expect(terminal.written.out).toMatch(/sync .* 1 at once by event\.data\.of; cancelled by shop\/closed/);
+    expect(await terminal.run("run", runId!)).toBe(0);
+    expect(terminal.written.out).toMatch(/waits for +concurrency of key "a": 0 of 1 at work, 2 in line/);
+    expect(terminal.written.out).toMatch(/cancel on +shop\/closed/);
+    expect(await terminal.run("explain", runId!)).toBe(0);
+    expect(terminal.written.out).toContain('Event "shop/closed" cancels it.');
+  });
+
   test("tail --once shows what happened as lines, or as one JSON document per line", async () => {
     const { terminal, runId } = await shop();
     expect(await terminal.run("tail", "--once")).toBe(0);

@@ -135,6 +135,25 @@ describe("keys and ids that miss their purpose", () => {
     expect(await terminal.run("doctor")).toBe(1);
     expect(terminal.written.out).toContain('1 of 1 run of "pay" started without a key');
   });
+
+  test("a batch is not taken for a run without a key, nor a schedule's ticks for work done twice", async () => {
+    const world = storeWorld();
+    const { idem, terminal, advance } = world;
+    const batchEvents = { maxSize: 2, timeout: "1m" };
+    idem.createFunction(
+      { id: "pay", idempotency: "event.data.orderId", batchEvents },
+      { event: "o/p" },
+      async () => null,
+    );
+    idem.createFunction({ id: "tidy" }, { cron: "* * * * *" }, async () => null);
+    await idem.start();
+    for (const orderId of ["ord_1", "ord_2", "ord_3", "ord_4"]) await idem.send({ name: "o/p", data: { orderId } });
+    await advance(5 * 60_000);
+    expect((await idem.runs.list({ function: "tidy" })).length).toBeGreaterThan(3);
+    await world.stop();
+    expect(await terminal.run("doctor", "--json")).toBe(0);
+    expect(JSON.parse(terminal.written.out).findings).toEqual([]);
+  });
 });
 
 describe("health", () => {

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
-import type { FunctionOptions } from "../sdk/create-function.ts";
+import type { BatchOptions, FunctionOptions } from "../sdk/create-function.ts";
 import { stores } from "../testing/one-run.suite.ts";
 import { engineOf, oneStore } from "../testing/one-store.suite.ts";
 import { testIdem } from "../testing/test-idem.ts";
 import { redecideAll } from "./redecide-events.ts";
 
 describe.each(stores)("batchEvents on %s", (store) => {
-  async function begin(batchEvents: FunctionOptions["batchEvents"], fn: Partial<FunctionOptions> = {}) {
+  async function begin(batchEvents: BatchOptions, fn: Partial<FunctionOptions> = {}) {
     const begun: { n: unknown[]; second: number; first: unknown; key: string }[] = [];
     const world = testIdem({ store });
     const { idem, clock } = world;
@@ -23,7 +23,7 @@ describe.each(stores)("batchEvents on %s", (store) => {
     const send = async (...data: Record<string, unknown>[]) => {
       const sent = await idem.send(data.map((each) => ({ name: "a/b", data: each })));
       await clock.advance(0);
-      return sent.decisions;
+      return [...sent.decisions];
     };
     const decisionOf = async ({ eventId }: { eventId: string }) => (await idem.events.get(eventId))!.decisions[0]!;
     return { ...world, begun, send, decisionOf };

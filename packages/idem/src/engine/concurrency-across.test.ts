@@ -7,7 +7,7 @@ import { stores } from "../testing/one-run.suite.ts";
 import { oneStore } from "../testing/one-store.suite.ts";
 import { testIdem } from "../testing/test-idem.ts";
 
-type Concurrency = FunctionOptions["concurrency"];
+type Concurrency = NonNullable<FunctionOptions["concurrency"]>;
 
 function worked(idem: Idem<any>, id: string, work: HeldWork, concurrency: Concurrency) {
   idem.createFunction({ id, concurrency }, { event: `do/${id}` }, async ({ event, step }) =>

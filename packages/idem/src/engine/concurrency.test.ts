@@ -7,7 +7,7 @@ import { stores } from "../testing/one-run.suite.ts";
 import { engineOf } from "../testing/one-store.suite.ts";
 import { testIdem } from "../testing/test-idem.ts";
 
-type Concurrency = FunctionOptions["concurrency"];
+type Concurrency = NonNullable<FunctionOptions["concurrency"]>;
 
 /** A function whose runs hold a step until they are let go, named by `n`. */
 function worked(idem: Idem<any>, work: HeldWork, concurrency: Concurrency, fn: Partial<FunctionOptions> = {}) {

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
-import type { FunctionOptions } from "../sdk/create-function.ts";
+import type { DebounceOptions, FunctionOptions } from "../sdk/create-function.ts";
 import { stores } from "../testing/one-run.suite.ts";
 import { engineOf, oneStore } from "../testing/one-store.suite.ts";
 import { testIdem } from "../testing/test-idem.ts";
 import { redecideAll } from "./redecide-events.ts";
 
 describe.each(stores)("debounce on %s", (store) => {
-  async function begin(debounce: FunctionOptions["debounce"], fn: Partial<FunctionOptions> = {}) {
+  async function begin(debounce: DebounceOptions, fn: Partial<FunctionOptions> = {}) {
     const begun: [n: unknown, second: number][] = [];
     const world = testIdem({ store });
     const { idem, clock } = world;

@@ -12,7 +12,7 @@ import { serializeError } from "../model/user-errors.ts";
 import type { Platform } from "../platform/platform.ts";
 import type { WireOp } from "../protocol/wire-ops.ts";
 import type { StartFlow } from "../store/flow.ts";
-import type { CancelAnswer, Ingested, NewEvent, PauseAnswer, PauseInput, Store } from "../store/store.ts";
+import type { CancelAnswer, Ingested, NewEvent, NewPair, PauseAnswer, PauseInput, Store } from "../store/store.ts";
 import { type CallNamed, checkpointRun } from "./checkpoint-run.ts";
 import { CronClock } from "./cron-clock.ts";
 import { endEvents } from "./end-events.ts";
@@ -275,7 +275,7 @@ export class Engine {
         if (after !== undefined) await after;
         this.time.note(askedMono, answer.now);
         this.worker.takeIn(answer, leaseTo);
-        this.warnOfMissingKeys(answer);
+        this.warnOfMissingKeys(events, pairs, answer);
         return answer;
       } finally {
         this.worker.unreserve(reserved);
@@ -298,10 +298,14 @@ export class Engine {
   }
 
   /** A run without the key its function asks for is protected by nothing but its steps: somebody should hear of it. */
-  private warnOfMissingKeys({ decisions }: Ingested): void {
-    for (const { kind, fn, runId, reason } of decisions) {
-      if (kind !== "started" || reason === null) continue;
-      this.options.logger.warn(`idem: run ${runId} of "${this.registry.displayName(fn)}": ${reason}`);
+  private warnOfMissingKeys(events: readonly NewEvent[], pairs: readonly NewPair[], { decisions }: Ingested): void {
+    for (const pair of pairs) {
+      // What the store adds, such as the size of a batch, is nothing to worry about.
+      if (pair.kind !== "start" || pair.reason === null) continue;
+      const eventId = events[pair.event]!.id;
+      const of = decisions.find((decision) => decision.eventId === eventId && decision.fn === pair.fn);
+      if (of?.kind !== "started") continue;
+      this.options.logger.warn(`idem: run ${of.runId} of "${this.registry.displayName(pair.fn)}": ${pair.reason}`);
     }
   }
 

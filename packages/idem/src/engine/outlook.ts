@@ -4,6 +4,7 @@ import { laneOf, planFlow } from "../ingest/plan-flow.ts";
 import type { Decision } from "../model/decision.ts";
 import type { Event } from "../model/event.ts";
 import { evaluateKey } from "../model/expression.ts";
+import type { FunctionConfig } from "../model/function-config.ts";
 import { readLane } from "../model/lane.ts";
 import { isEnded, type Run } from "../model/run.ts";
 import type { CancelOutlook, LimitInLine, Outlook, PendingBuffer } from "../observe/outlook.ts";
@@ -19,10 +20,10 @@ export const outlookOf = (engine: Engine): Outlook => ({
 });
 
 async function bufferOf(engine: Engine, event: Event, { fn, kind }: Decision): Promise<PendingBuffer | null> {
-  const { store, env, registry, expressions } = engine;
-  const target = registry.get(fn);
-  if (target === null || (kind !== "debounced" && kind !== "batched")) return null;
-  const { config } = target;
+  const { store, env, expressions } = engine;
+  if (kind !== "debounced" && kind !== "batched") return null;
+  const config = await configOf(engine, fn);
+  if (config === null) return null;
   const rule = planFlow({ env, fn, config }, payloadOf({ event }), expressions, true).flow?.buffer ?? null;
   // What was configured when the event came may be gone.
   if (rule === null || rule.kind !== (kind === "debounced" ? "debounce" : "batch")) return null;
@@ -33,10 +34,10 @@ async function bufferOf(engine: Engine, event: Event, { fn, kind }: Decision): P
 }
 
 async function lineOf(engine: Engine, run: Run, event: Event): Promise<LimitInLine[]> {
-  const { store, env, registry, expressions } = engine;
+  const { store, env, expressions } = engine;
   const { fn } = run;
-  const config = registry.get(fn)?.config;
-  if (config === undefined || run.state !== "queued") return [];
+  const config = run.state === "queued" ? await configOf(engine, fn) : null;
+  if (config === null) return [];
   const payload = payloadOf({ event });
   const lane = laneOf({ env, fn, config }, payload, expressions);
   if (lane === null) return [];
@@ -59,9 +60,9 @@ async function lineOf(engine: Engine, run: Run, event: Event): Promise<LimitInLi
   return [...line, { kind: "throttle", limit, periodMs, key: keyOf(key), scope: "fn", used: null, waiting }];
 }
 
-function cancelsOf(engine: Engine, run: Run): CancelOutlook[] {
+async function cancelsOf(engine: Engine, run: Run): Promise<CancelOutlook[]> {
   if (isEnded(run.state)) return [];
-  const rules = engine.registry.get(run.fn)?.config.cancelOn ?? [];
+  const rules = (await configOf(engine, run.fn))?.cancelOn ?? [];
   return rules
     .map(({ event, if: condition, timeoutMs }) => ({
       event,
@@ -69,4 +70,10 @@ function cancelsOf(engine: Engine, run: Run): CancelOutlook[] {
       until: timeoutMs === null ? null : run.createdAt + timeoutMs,
     }))
     .filter(({ until }) => until === null || until > engine.now());
+}
+
+async function configOf({ registry }: Engine, fn: string): Promise<FunctionConfig | null> {
+  // Another process may have registered it since.
+  if (registry.get(fn) === null) await registry.refresh();
+  return registry.get(fn)?.config ?? null;
 }

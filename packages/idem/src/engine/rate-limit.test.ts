@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import type { FunctionOptions } from "../sdk/create-function.ts";
+import type { FunctionOptions, RateLimitOptions } from "../sdk/create-function.ts";
 import { stores } from "../testing/one-run.suite.ts";
 import { testIdem } from "../testing/test-idem.ts";
 
 describe.each(stores)("rateLimit on %s", (store) => {
-  async function begin(rateLimit: FunctionOptions["rateLimit"], fn: Partial<FunctionOptions> = {}) {
+  async function begin(rateLimit: RateLimitOptions, fn: Partial<FunctionOptions> = {}) {
     const world = testIdem({ store });
     world.idem.createFunction({ id: "fn", rateLimit, ...fn }, { event: "a/b" }, async () => null);
     await world.idem.start();
@@ -83,6 +83,6 @@ describe.each(stores)("rateLimit on %s", (store) => {
     await clock.advanceToEnd();
     const { output } = (await idem.runs.get(runId!))!;
     expect(output).toContain("was not started");
-    expect(output).toContain("rate limit");
+    expect(output).toContain("at most 1 runs");
   });
 });

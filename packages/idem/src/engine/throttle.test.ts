@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
-import type { FunctionOptions } from "../sdk/create-function.ts";
+import type { FunctionOptions, ThrottleOptions } from "../sdk/create-function.ts";
 import { HeldWork } from "../testing/held-work.suite.ts";
 import { stores } from "../testing/one-run.suite.ts";
 import { oneStore } from "../testing/one-store.suite.ts";
 import { testIdem } from "../testing/test-idem.ts";
 
 describe.each(stores)("throttle on %s", (store) => {
-  async function begin(throttle: FunctionOptions["throttle"], fn: Partial<FunctionOptions> = {}) {
+  async function begin(throttle: ThrottleOptions, fn: Partial<FunctionOptions> = {}) {
     const begun: [n: string, second: number][] = [];
     const world = testIdem({ store });
     const { idem, clock } = world;

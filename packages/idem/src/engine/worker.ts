@@ -301,11 +301,13 @@ export class Worker {
     if (code === undefined || this.cancelled.has(runId)) return;
     const ports = runPorts(job, heldBy, code.middleware, this, options);
     const { pass, result } = executeRun(code, options.env, memo, job.lostWorkers, ports, options.logger, limits);
+    let wasFull = false;
     const done = result
       .catch((error) => ({ kind: "broken", error }) as const)
       .then((ended) => {
         // Before its end is told: whoever asks from here on must look, or would wait for news that is already out.
         if (this.active.get(runId)?.pass === pass) {
+          wasFull = this.free <= 0;
           this.active.delete(runId);
           this.guests.delete(runId);
         }
@@ -316,8 +318,8 @@ export class Worker {
       })
       .finally(() => {
         this.names.ended(heldBy);
-        // A full house may have left due work behind.
-        if (this.free === 1) this.poke();
+        // A full house may have left due work behind. Asked before the place was freed: many may leave in one turn.
+        if (wasFull) this.poke();
         this.settled();
       });
     this.active.set(runId, { pass, fence: job.fence, heldBy, done });

@@ -100,7 +100,8 @@ function rateOf({ fn, config: { rateLimit } }: FlowOf, keyOf: KeyOf): RateRule |
   return { id: key === everyone ? fn : `${fn} ${key}`, limit, periodMs };
 }
 
-function singletonOf({ runId, config: { id, singleton } }: FlowOf, keyOf: KeyOf): SingletonRule | null {
+function singletonOf({ runId, config }: FlowOf, keyOf: KeyOf): SingletonRule | null {
+  const { id, singleton, idempotency } = config;
   if (singleton === undefined) return null;
   const key = keyOf("singleton.key", singleton.key);
   if (key === null) return null;
@@ -111,6 +112,7 @@ function singletonOf({ runId, config: { id, singleton } }: FlowOf, keyOf: KeyOf)
     key,
     mode: "cancel",
     result: serializeError(Object.assign(reason, { name: "CancelledError", stack: undefined })),
+    releaseKey: idempotency?.onFailure === "release",
   };
 }
 

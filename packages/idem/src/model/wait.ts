@@ -34,7 +34,7 @@ export type NewWait = WaitBase &
         readonly kind: "run";
         /** Which pair of the same patch starts the child. */
         readonly pair: number;
-        /** Recorded at once when that pair started no run and no run answers for it. */
+        /** Recorded at once when there is no such pair or it is no start; where the store refuses a start, it says why itself. */
         readonly onRefused: Outcome;
       }
   );

@@ -104,7 +104,7 @@ export async function explainRun(
   const event = memo?.event ?? null;
   const events = memo?.events ?? [];
   const line = outlook === null || event === null ? [] : await outlook.line(run, event);
-  const cancelOn = outlook?.cancels(run) ?? [];
+  const cancelOn = (await outlook?.cancels(run)) ?? [];
   const spared = await withDifferences(reads, env, await reads.duplicatesOfRun(env, run.id, listMax));
   const facts = { run, events, line, cancelOn, spared };
   return { kind: "run", event, ...facts, summary: runSentences(facts, nameOf(run.fn)) };

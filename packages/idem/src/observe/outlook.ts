@@ -47,5 +47,5 @@ export interface Outlook {
   /** Empty for a run that has not to stand in line. */
   line(run: Run, event: Event): Promise<readonly LimitInLine[]>;
   /** Empty once the run has ended. */
-  cancels(run: Run): readonly CancelOutlook[];
+  cancels(run: Run): Promise<readonly CancelOutlook[]>;
 }

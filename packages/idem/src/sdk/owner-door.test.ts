@@ -65,6 +65,32 @@ describe("the owner's door", () => {
     });
   });
 
+  test("pause, resume and what becomes of an event happen there too, and what is no word of ours is refused", async () => {
+    const { file, clientIn } = await openDoor();
+    const ask = await call(file);
+    clientIn("default").createFunction({ id: "pay" }, { event: "order/paid" }, () => 1);
+    const fn = "shop-pay";
+    expect(await ask("pause", "default", { function: fn, reason: "" })).toMatchObject({ changed: true });
+    const ids: string[] = [];
+    for (const _ of [1, 2, 3]) ids.push((await ask("send", "default", { event: { name: "order/paid" } })).ids[0]!);
+    const [first, second] = ids as [string, string];
+    const request = { event: first, verdict: "release", reason: "by hand" } as const;
+    expect(await ask("decide", "default", request)).toMatchObject({ function: "pay", kind: "started" });
+    await expect(ask("decide", "default", request)).rejects.toMatchObject({ code: "EVENT_NOT_WAITING" });
+    const drop = { event: second, verdict: "drop", reason: "", function: fn } as const;
+    expect(await ask("decide", "default", drop)).toMatchObject({ kind: "dropped" });
+    const resume = { function: fn, reason: "", waiting: "release", next: null } as const;
+    for (const wrong of [{ waiting: "perhaps" }, { next: "soon" }, { function: 7 }, { reason: null }]) {
+      await expect(ask("resume", "default", { ...resume, ...wrong } as never)).rejects.toMatchObject({
+        code: "OPTION_INVALID",
+      });
+    }
+    await expect(ask("decide", "default", { ...request, verdict: "keep" } as never)).rejects.toMatchObject({
+      code: "OPTION_INVALID",
+    });
+    expect(await ask("resume", "default", resume)).toEqual({ changed: true, decided: 1, next: null });
+  });
+
   test("an error comes through as the error it was", async () => {
     const { file } = await openDoor();
     const ask = await call(file);

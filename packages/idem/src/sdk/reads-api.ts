@@ -101,7 +101,7 @@ export function runsApi(engineOf: () => Promise<Engine>): RunsApi {
         timeline: timelineOf(memo, engine.env),
         events: memo.events.map(publicEvent),
         line: await outlook.line(memo.run, memo.event),
-        cancelOn: outlook.cancels(memo.run),
+        cancelOn: await outlook.cancels(memo.run),
       };
     },
     async list(filter = {}) {

@@ -62,6 +62,48 @@ test("runs, events and their stories are the same, read from the store or from a
   expect({ ...(await there.explain(key)), summary: null }).toEqual({ ...(await here.explain(key)), summary: null });
 });
 
+test("a batch, what waits to be decided, and functions with limits are the same, read from the store or from a server", async () => {
+  const store = new MemoryStore(nodePlatform);
+  const here = new Idem({ id: "shop", store, logger: quiet });
+  const server = await startServer({ port: 0, discovery: false, poll: false }, { store, logger: quiet });
+  onTestFinished(async () => {
+    await server.close({ graceMs: 0 });
+    await here.stop();
+  });
+  const there = new Idem({ id: "shop", server: server.origin });
+  for (const idem of [here, there]) {
+    idem.createFunction({ id: "many", batchEvents: { maxSize: 2, timeout: "1h" } }, { event: "test/go" }, () => null);
+    idem.createFunction(
+      { id: "slow", concurrency: { limit: 1, key: "event.data.k" }, cancelOn: [{ event: "test/stop", timeout: "1h" }] },
+      [{ event: "test/go" }, { cron: "0 9 * * 1", jitter: "1m", missed: { all: 3 } }],
+      ({ step }) => step.sleep("long", "1d"),
+    );
+  }
+  await here.start();
+  const sent = await here.send([
+    { name: "test/go", data: { k: 1 } },
+    { name: "test/go", data: { k: "x".repeat(90_000) } },
+  ]);
+  const pending = await here.send({ name: "test/go", data: { k: 2 } });
+  const batch = sent.decisions.find((decision) => decision.function === "many")!.runId!;
+  await here.runs.wait(batch);
+  const ids = [batch, sent.decisions.find((decision) => decision.function === "slow")!.runId!];
+  for (const id of ids) {
+    await expect.poll(async () => (await here.runs.get(id))!.state).not.toBe("running");
+    expect(await there.runs.get(id)).toEqual(await here.runs.get(id));
+  }
+  expect((await there.runs.get(batch))!.events).toHaveLength(2);
+  for (const id of [...ids, pending.ids[0]!]) {
+    expect({ ...(await there.explain(id)), summary: null }).toEqual({ ...(await here.explain(id)), summary: null });
+  }
+  expect(await there.explain(pending.ids[0]!)).toMatchObject({ pending: [{ function: "many", buffer: { count: 1 } }] });
+  expect(await there.functions.list()).toEqual(await here.functions.list());
+  expect((await there.functions.list()).find(({ id }) => id === "slow")).toMatchObject({
+    triggers: [{ event: "test/go" }, { cron: "0 9 * * 1", jitterMs: 60_000, missed: { kind: "all", max: 3 } }],
+    flow: { concurrency: [{ limit: 1, key: "event.data.k", scope: "fn" }], cancelOn: [{ timeoutMs: 3_600_000 }] },
+  });
+});
+
 test("what is not there is null, or the error the store's own client gives", async () => {
   const { there } = await twoReaders();
   expect(await there.runs.get("01NOBODY")).toBeNull();
@@ -79,6 +121,6 @@ test("a run can be cancelled and rerun over HTTP", async () => {
 });
 
 const withoutTimeline = (run: any) => {
-  const { timeline: _, ...rest } = run;
+  const { timeline: _, events: _events, line: _line, cancelOn: _cancelOn, ...rest } = run;
   return rest;
 };

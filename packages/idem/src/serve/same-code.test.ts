@@ -296,7 +296,7 @@ test("a batch is one run with the same events, in every pass of its code", async
   expect(seen.decided).toEqual([1, 2, 3].map(() => ["started", expect.stringContaining("batch of 3")]));
 });
 
-test("with a concurrency of one, one run at a time is at work", async () => {
+test("with a concurrency of one, one step at a time is at work", async () => {
   const define = (): Define => (idem, pace) => {
     const open: number[] = [];
     const most = { open: 0 };
@@ -311,7 +311,7 @@ test("with a concurrency of one, one run at a time is at work", async () => {
     keyless(
       async (context) => {
         await context.step.run("one", work(context));
-        await context.step.run("two", work(context));
+        await Promise.all(["left", "right"].map((id) => context.step.run(id, work(context))));
         return most.open;
       },
       { concurrency: { limit: 1, key: "event.data.k" } },

@@ -34,7 +34,11 @@ export const readRun = apiRoute({
     const outlook = outlookOf(engine);
     const run = runDetailOf(memo, env, budget);
     return {
-      run: { ...run, line: [...(await outlook.line(memo.run, memo.event))], cancelOn: [...outlook.cancels(memo.run)] },
+      run: {
+        ...run,
+        line: [...(await outlook.line(memo.run, memo.event))],
+        cancelOn: [...(await outlook.cancels(memo.run))],
+      },
       event: wholeEventItemOf(memo.event),
       events: memo.events.map((event) => eventDetailOf(event, budget)),
       spared: spared.map(decisionItemOf),

@@ -188,7 +188,11 @@ describe.each(stores)("/v1 on %s", (store) => {
     const config = {
       id: "ship",
       name: "Ship it",
-      triggers: [{ event: "order/paid", if: "event.data.order > 1" }, { cron: "0 9 * * 1" }],
+      triggers: [
+        { event: "order/paid", if: "event.data.order > 1" },
+        { cron: "0 9 * * 1", jitterMs: 60_000, missed: { kind: "skip" } },
+      ],
+      throttle: { limit: 2, periodMs: 60_000, burst: 1, key: null },
       retries: 4,
       idempotency: null,
       startTimeoutMs: null,
@@ -205,7 +209,11 @@ describe.each(stores)("/v1 on %s", (store) => {
         app_id: "post",
         environment_id: "default",
         name: "Ship it",
-        triggers: [{ event: "order/paid", expression: "event.data.order > 1" }, { cron: "0 9 * * 1" }],
+        triggers: [
+          { event: "order/paid", expression: "event.data.order > 1" },
+          { cron: "0 9 * * 1", jitter: "60000ms", missed: "skip" },
+        ],
+        configuration: { throttle: { limit: 2, period: "60000ms", burst: 1 } },
         retries: 4,
         is_paused: false,
       },

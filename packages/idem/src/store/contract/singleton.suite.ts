@@ -7,7 +7,6 @@ import {
   env,
   eventWait,
   everyWrite,
-  failure,
   fn,
   forever,
   newEvent,
@@ -102,13 +101,15 @@ export function singletonSuite(open: OpenStore): void {
       expect(new Set(decided.map(({ runId }) => runId))).toEqual(new Set([started[0]!.runId]));
     });
 
-    test("an invoke that was skipped gives the refusal at once, not the other run's answer", async () => {
+    test("an invoke that was skipped gives the reason at once, not the other run's answer", async () => {
       const world = await openWorld(open);
       await world.start("r1", skip());
       await world.startLeased("parent");
       const ingest = { registration: null, events: [newEvent("invoke")], pairs: [startPair("child", skip())] };
       const answer = await world.advance("parent", { waits: [runWait("s")], ingest, next: forever });
-      expect(answer.news).toMatchObject([{ stepId: "s", outcome: failure("refused") }]);
+      const message = `Function "${fn}" was not started: run r1 of the same singleton key is still open`;
+      expect(answer.news).toMatchObject([{ stepId: "s", outcome: { kind: "error" } }]);
+      expect(JSON.parse(answer.news[0]!.outcome.json)).toEqual({ name: "Error", message });
     });
 
     everyWrite(open, "ingest of a singleton", async (world) => async () => {
@@ -131,6 +132,18 @@ export function singletonSuite(open: OpenStore): void {
       expect(await world.memo("r1")).toMatchObject({ run: { state: "cancelled", result }, waits: [] });
       expect(await openRuns(world)).toEqual(["r2"]);
       expect(await world.decision("event of r1")).toMatchObject({ kind: "started", runId: "r1" });
+    });
+
+    test("it gives its function key back where the rule says so, and keeps it otherwise", async () => {
+      for (const releaseKey of [true, false]) {
+        const world = await openWorld(open);
+        const rule = { key: "{}", mode: "cancel", result, releaseKey } as const;
+        const keyed = (key: string) => ({ key, windowMs: 1_000, flow: startFlow({ singleton: rule }) });
+        await world.startLeased("r1", keyed("k"));
+        await world.start("r2", keyed("other"));
+        const kind = releaseKey ? "started" : "duplicate-key";
+        expect(await world.start("r3", keyed("k"))).toMatchObject({ kind });
+      }
     });
 
     test("its worker finds that it ended, and saves nothing more", async () => {

@@ -6,7 +6,7 @@ import type { NewWait } from "../../model/wait.ts";
 import type { NestedIngest } from "../store.ts";
 import { endOutcome } from "./end-run.ts";
 import { replaceWait } from "./end-wait.ts";
-import { answeringRun, standIn } from "./record-decision.ts";
+import { answeringRun, notStarted, standIn } from "./record-decision.ts";
 import { copyOutcome, findStep, recordStep } from "./record-step.ts";
 import { runOf } from "./show.ts";
 import type { Moment, Tables, WaitRow } from "./tables.ts";
@@ -80,7 +80,8 @@ function addWait(
       // No run yet: whatever decides the event again says what is waited for.
       if (isPending(decision)) return begin({ childRunId: standIn(decision.eventId, decision.fn) });
       const childRunId = answeringRun(tables, decision);
-      if (childRunId === null) return wait.onRefused;
+      const isStart = nested?.pairs[wait.pair]?.kind === "start";
+      if (childRunId === null) return isStart ? notStarted(decision) : wait.onRefused;
       return endOutcome(runOf(tables, childRunId)) ?? begin({ childRunId });
     }
   }

@@ -35,7 +35,8 @@ function tellWaiting(tables: Tables, at: Moment, effects: Effects, decision: Dec
   }
 }
 
-function notStarted({ fn, kind, reason }: Decision): Outcome {
+/** What an invoking step gets where no run answers for it. */
+export function notStarted({ fn, kind, reason }: Decision): Outcome {
   const message = `Function "${fn}" was not started: ${reason ?? kind}`;
   return { kind: "error", json: serializeError({ name: "Error", message }) };
 }

@@ -26,7 +26,7 @@ export function takeSingleton(
   rule: SingletonRule,
 ): void {
   const holder = singletonHolder(tables, fn, rule);
-  if (holder !== null && rule.mode === "cancel") cancelHolder(tables, at, effects, holder, rule.result);
+  if (holder !== null && rule.mode === "cancel") cancelHolder(tables, at, effects, holder, rule);
   const scope = singletonScope(fn);
   const before = tables.claim(scope, rule.key);
   const ask = {
@@ -43,8 +43,14 @@ export function takeSingleton(
 }
 
 /** In one commit with the start of the next run, so at no time are two of them open. */
-function cancelHolder(tables: Tables, at: Moment, effects: Effects, runId: string, result: string): void {
-  const woken = endRun(tables, at, runId, { state: "cancelled", result, releaseKey: false, fence: null });
+function cancelHolder(
+  tables: Tables,
+  at: Moment,
+  effects: Effects,
+  runId: string,
+  { result, releaseKey = false }: { readonly result: string; readonly releaseKey?: boolean },
+): void {
+  const woken = endRun(tables, at, runId, { state: "cancelled", result, releaseKey, fence: null });
   if (woken.some(({ leasedBy }) => leasedBy === null)) effects.hasWoken = true;
   const id = `announce:${runId}`;
   tables.jobs.put(id, {

@@ -4,7 +4,7 @@ import { isPending } from "../../model/decision.ts";
 import type { Outcome } from "../../model/outcome.ts";
 import type { NewWait } from "../../model/wait.ts";
 import type { Ingested, NestedIngest } from "../store.ts";
-import { standIn } from "./pending-child.ts";
+import { notStarted, standIn } from "./pending-child.ts";
 import { findRun, newestRerun } from "./read-memo.ts";
 import { findOutcome, insertStep } from "./record-step.ts";
 import type { Transaction } from "./transaction.ts";
@@ -43,7 +43,8 @@ export function beginWait(
     const decision = ingested?.decisions.find((d) => d.eventId === eventId && d.fn === pair?.fn);
     if (decision !== undefined && isPending(decision)) childRunId = standIn(decision.eventId, decision.fn);
     else if (decision === undefined || decision.runId === null || decision.kind === "singleton-skipped") {
-      return recordAtOnce(tx, env, runId, wait, wait.onRefused);
+      const isStart = decision !== undefined && pair?.kind === "start";
+      return recordAtOnce(tx, env, runId, wait, isStart ? notStarted(decision.fn, decision.reason) : wait.onRefused);
     } else childRunId = newestRerun(tx.connection, env, decision.runId);
     const child = findRun(tx.connection, env, childRunId);
     if (child !== undefined && child.ended_state !== null) {

@@ -34,8 +34,14 @@ function endAsCancelled(
 }
 
 /** One singleton run makes room for another, in the transaction that creates it; others hear of its end through the announce job. */
-export function cancelHolder(tx: Transaction, env: string, runId: string, result: string, out: Writing): void {
-  endAsCancelled(tx, env, runId, { result, releaseKey: false });
+export function cancelHolder(
+  tx: Transaction,
+  env: string,
+  runId: string,
+  { result, releaseKey = false }: { readonly result: string; readonly releaseKey?: boolean },
+  out: Writing,
+): void {
+  endAsCancelled(tx, env, runId, { result, releaseKey });
   insertJob(tx, env, {
     id: `announce:${runId}`,
     kind: "announce",

@@ -2,6 +2,7 @@
 // pages, and each row is read once.
 import type { Decision } from "../../model/decision.ts";
 import type { Event } from "../../model/event.ts";
+import { tickEventName } from "../../model/tick.ts";
 import type { Connection } from "./connection.ts";
 import { firstIdAt } from "./id-times.ts";
 import { type DecisionRow, type EventRow, eventColumns, readDecision, readEvent } from "./rows.ts";
@@ -26,11 +27,13 @@ export interface OpenedRun {
   readonly event: Event;
 }
 
-// Reruns are left out: a person asked for those.
+// Reruns are left out: a person asked for those. So are batches, whose events have keys of their own, and ticks, which are claimed by
+// their instant.
 const openedRunsSql = `
   select r.id as run_id, r.key as run_key, r.created_at, ${eventColumns}
     from runs r indexed by runs_by_function join events e on e.env = r.env and e.id = r.event_id
    where r.env = ? and r.fn = ? and r.id >= ? and r.id < ? and r.rerun_of is null
+     and r.carried is null and e.name <> '${tickEventName}'
    order by r.id desc limit ?`;
 
 /** Newest first. */

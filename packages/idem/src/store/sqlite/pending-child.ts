@@ -1,6 +1,7 @@
 // An invoking step waits for a decision that is still pending under a stand-in for the run to come. Once it is decided, the wait is for
 // the run that answers, or is over with the reason why there is none.
 import { type Decision, isPending } from "../../model/decision.ts";
+import type { Outcome } from "../../model/outcome.ts";
 import { serializeError } from "../../model/user-errors.ts";
 import { endWaitAndWake } from "./end-wait.ts";
 import { findRun } from "./read-memo.ts";
@@ -28,11 +29,14 @@ export function answerPending(tx: Transaction, env: string, decision: Decision, 
     }
     const outcome =
       run === undefined
-        ? ({ kind: "error", json: notStarted(fn, reason) } as const)
+        ? notStarted(fn, reason)
         : ({ kind: run.ended_state === "completed" ? "value" : "error", json: run.result ?? "null" } as const);
     if (endWaitAndWake(tx, env, wait, outcome) !== null) out.queued = true;
   }
 }
 
-const notStarted = (fn: string, reason: string | null): string =>
-  serializeError(Object.assign(new Error(`Function "${fn}" was not started: ${reason}`), { stack: undefined }));
+/** What an invoking step gets where no run answers for it. */
+export const notStarted = (fn: string, reason: string | null): Outcome => ({
+  kind: "error",
+  json: serializeError({ name: "Error", message: `Function "${fn}" was not started: ${reason}` }),
+});

@@ -157,7 +157,7 @@ function takeSingleton(
       countAsking(tx, found!);
       return asked.claim.holder;
     }
-    cancelHolder(tx, env, asked.claim.holder, rule.result, out);
+    cancelHolder(tx, env, asked.claim.holder, rule, out);
     found = findClaim(tx, env, scope, rule.key);
     asked = askClaim(found?.claim ?? null, ask, tx.at);
   }

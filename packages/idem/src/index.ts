@@ -37,8 +37,8 @@ export type {
   TriggerInput,
 } from "./sdk/create-function.ts";
 export type { EventSchemas, EventToSend, ReceivedEvent } from "./sdk/event-types.ts";
-export type { EventStory, Explain, KeyStory, RunStory } from "./sdk/explain-api.ts";
+export type { EventStory, Explain, KeyStory, PendingStory, RunStory } from "./sdk/explain-api.ts";
 export type { FunctionsApi, Paused, PublicFunction, Resumed, ResumeOptions } from "./sdk/functions-api.ts";
 export type { PublicDecision, PublicEvent, PublicRun } from "./sdk/public-types.ts";
-export type { EventsApi, RunEnd, RunsApi, RunsFilter, VerdictOptions } from "./sdk/reads-api.ts";
+export type { EventsApi, RunDetail, RunEnd, RunsApi, RunsFilter, VerdictOptions } from "./sdk/reads-api.ts";
 export type { SendResult } from "./sdk/send-result.ts";

@@ -1,9 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { BatchOptions, FunctionOptions } from "../sdk/create-function.ts";
 import { stores } from "../testing/one-run.suite.ts";
-import { engineOf, oneStore } from "../testing/one-store.suite.ts";
+import { oneStore } from "../testing/one-store.suite.ts";
 import { testIdem } from "../testing/test-idem.ts";
-import { redecideAll } from "./redecide-events.ts";
 
 describe.each(stores)("batchEvents on %s", (store) => {
   async function begin(batchEvents: BatchOptions, fn: Partial<FunctionOptions> = {}) {
@@ -161,11 +160,10 @@ describe.each(stores)("batchEvents on %s", (store) => {
   test("of a function paused meanwhile all are paused; released, each starts a run of its own", async () => {
     const { idem, clock, begun, send, decisionOf } = await begin({ maxSize: 3, timeout: "30s" });
     const sent = await send(...numbered(1, 2));
-    const engine = await engineOf(idem);
-    await engine.pause({ fn: "test-fn", paused: true, reason: "" });
+    await idem.functions.pause("fn");
     await clock.advance("1m");
     for (const each of sent) expect(await decisionOf(each)).toMatchObject({ kind: "paused" });
-    await redecideAll(engine, "test-fn", { verdict: "release", reason: "" });
+    await idem.functions.resume("fn", { waiting: "release" });
     await clock.advanceToEnd();
     expect(begun.map(({ n }) => n)).toEqual([[1], [2]]);
   });

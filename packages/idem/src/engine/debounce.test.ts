@@ -1,9 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { DebounceOptions, FunctionOptions } from "../sdk/create-function.ts";
 import { stores } from "../testing/one-run.suite.ts";
-import { engineOf, oneStore } from "../testing/one-store.suite.ts";
+import { oneStore } from "../testing/one-store.suite.ts";
 import { testIdem } from "../testing/test-idem.ts";
-import { redecideAll } from "./redecide-events.ts";
 
 describe.each(stores)("debounce on %s", (store) => {
   async function begin(debounce: DebounceOptions, fn: Partial<FunctionOptions> = {}) {
@@ -137,12 +136,11 @@ describe.each(stores)("debounce on %s", (store) => {
   test("of a function paused meanwhile all are paused; released, each starts what it would have started", async () => {
     const { idem, clock, begun, send, decisionOf } = await begin({ period: "5s" });
     const sent = [await send({ n: 1 }), await send({ n: 2 })];
-    const engine = await engineOf(idem);
-    await engine.pause({ fn: "test-fn", paused: true, reason: "" });
+    await idem.functions.pause("fn");
     await clock.advance("1m");
     for (const { eventId } of sent) expect(await decisionOf(eventId)).toMatchObject({ kind: "paused", runId: null });
     expect(begun).toEqual([]);
-    await redecideAll(engine, "test-fn", { verdict: "release", reason: "over" });
+    await idem.functions.resume("fn", { waiting: "release" });
     await clock.advanceToEnd();
     expect(begun.map(([n]) => n)).toEqual([1, 2]);
     for (const { eventId } of sent) expect(await decisionOf(eventId)).toMatchObject({ kind: "started" });

@@ -33,8 +33,8 @@ async function begin(store: (typeof stores)[number], feature: string, more: Part
   const keys: string[] = [];
   const world = testIdem({ store });
   const { idem, clock } = world;
-  idem.createFunction({ id: "fn", ...options, ...more }, { event: "a/b" }, async ({ runId, step }) => {
-    await step.sleep("nap", "1m");
+  idem.createFunction({ id: "fn", ...options, ...more }, { event: "a/b" }, async ({ event, runId, step }) => {
+    await step.sleep("nap", event.data.nap ?? "1m");
     return step.run("work", ({ key }) => {
       entered.push(runId);
       keys.push(key);
@@ -116,18 +116,21 @@ describe.each(cases)("through %s on %s", (feature, store) => {
     expect(await runs()).toMatchObject([{ id: runId, state: "completed" }]);
   });
 
-  test("with until-finished the key is taken past its window for as long as its run is open", async () => {
+  test("with until-finished the key is taken past its window while its run is open, and free afterwards", async () => {
     const idempotency = { key: "event.data.key", window: "until-finished" };
     const { idem, clock, send, settle, decisionOf } = await begin(store, feature, { idempotency });
-    idem.createFunction({ id: "idle" }, { event: "none" }, async () => null);
-    const first = await send({ key: "k", of: "x" });
+    const first = await send({ key: "k", of: "x", nap: "30h" });
     await settle();
     const { runId } = await decisionOf(first);
-    expect(await idem.runs.get(runId!)).toMatchObject({ state: "completed" });
     await clock.advance("25h");
-    const next = await send({ key: "k", of: "x" });
+    const second = await send({ key: "k", of: "x" });
     await settle();
-    expect(await decisionOf(next)).toMatchObject({ kind: "started" });
+    expect(await decisionOf(second)).toMatchObject({ kind: "duplicate-key", runId });
+    await clock.advance("5h");
+    expect(await idem.runs.get(runId!)).toMatchObject({ state: "completed" });
+    const third = await send({ key: "k", of: "x" });
+    await settle();
+    expect(await decisionOf(third)).toMatchObject({ kind: "started" });
   });
 
   test("destination keys are the same in a rerun, which goes past the key", async () => {

@@ -1,5 +1,5 @@
 // Holds leases and turns them into facts: executes runs, delivers events to waits, keeps its lease alive.
-// One bounded pass (`tick`) leases what is due; the loop sleeps until something is due, someone pokes it, or the poll is over.
+// One bounded pass (`lease`) takes what is due; the loop sleeps until something is due, someone pokes it, or the poll is over.
 import { executeRun } from "../execute/execute-run.ts";
 import type { Code, Logger } from "../execute/function-code.ts";
 import type { Pass } from "../execute/pass.ts";
@@ -60,7 +60,7 @@ export class Worker {
   readonly plans = new SiblingPlans();
   private readonly caps: CapsOfCodes;
   /** Counts for people and tests: what happened since the process started. */
-  readonly counts = { ticks: 0, leased: 0, fenced: 0, rescued: 0 };
+  readonly counts = { leased: 0, fenced: 0, rescued: 0 };
 
   constructor(private readonly options: WorkerOptions) {
     const { store, platform, time, newId, leaseTermMs } = options;
@@ -170,7 +170,7 @@ export class Worker {
       this.again = true;
       return;
     }
-    void this.tick();
+    void this.lease();
   }
 
   wake(woken: readonly WokenRun[]): void {
@@ -244,7 +244,7 @@ export class Worker {
   // ------------------------------------------------------------------------------------------------ leasing
 
   /** One bounded pass: lease what is due and fits, execute it. */
-  private async tick(): Promise<void> {
+  private async lease(): Promise<void> {
     const { options } = this;
     this.leasing = true;
     try {
@@ -252,7 +252,6 @@ export class Worker {
         this.again = false;
         const worker = this.names.enlisted;
         if (this.free <= 0 || worker === null) break;
-        this.counts.ticks++;
         const max = Math.min(this.free, limits.leaseBatch);
         const askedMono = options.platform.monoMs();
         const { functions, caps } = this.caps.read();

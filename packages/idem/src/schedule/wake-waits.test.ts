@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { planCancels } from "../ingest/plan-cancels.ts";
 import type { Event } from "../model/event.ts";
 import { Expressions, evaluateFilter } from "../model/expression.ts";
 import { type TakenEquality, takeEquality } from "../model/expression-equality.ts";
-import { planCancels } from "../ingest/plan-cancels.ts";
 import { cancelledBy, probesOf, wokenBy } from "./wake-waits.ts";
 
 const expressions = new Expressions();

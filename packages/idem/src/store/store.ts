@@ -157,7 +157,7 @@ export interface Ingested {
   readonly queued: boolean;
   /** Runs cancelled to make room; each has an announce job, so that others hear of its end. */
   readonly cancelled: readonly CancelledRun[];
-  /** The earliest instant at which a buffer made or moved here is due; null when there is none. */
+  /** The earliest instant at which a buffer made or moved here, or a run that is put off, is due; null when there is none. */
   readonly dueAt: number | null;
   /** Events of earlier calls that were decided again here, because a batch became full; absent for none. */
   readonly redecided?: DecidedCounts;

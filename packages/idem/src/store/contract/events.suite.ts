@@ -410,11 +410,11 @@ export function eventsSuite(open: OpenStore): void {
       expect(await world.run("r1")).toMatchObject({ state: "queued", startedAt: null, dueAt: null });
     });
 
-    test("a run that is due later is not born leased, and leaves nothing due", async () => {
+    test("a run that is due later is not born leased, and the answer says when it is due", async () => {
       const world = await openWorld(open);
       const dueAt = world.clock.wallMs() + 1;
-      const { leased, queued } = await world.ingest([newEvent("e1")], [startPair("r1", { dueAt, leaseTo: "w1" })]);
-      expect([leased, queued]).toEqual([[], false]);
+      const answer = await world.ingest([newEvent("e1")], [startPair("r1", { dueAt, leaseTo: "w1" })]);
+      expect(answer).toMatchObject({ leased: [], queued: false, dueAt });
       expect(await world.run("r1")).toMatchObject({ state: "waiting", dueAt });
     });
 

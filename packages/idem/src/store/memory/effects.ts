@@ -27,7 +27,10 @@ export class Effects {
 
   told(tables: Tables, at: Moment): Pick<Ingested, "now" | "leased" | "queued" | "cancelled" | "dueAt"> {
     const jobs = [...this.jobs].flatMap((id) => tables.jobs.get(id) ?? []);
-    const due = [...this.buffers].flatMap((id) => tables.buffers.get(id)?.dueAt ?? []);
+    const due = [
+      ...[...this.buffers].flatMap((id) => tables.buffers.get(id)?.dueAt ?? []),
+      ...jobs.flatMap(({ leasedBy, dueAt }) => (leasedBy === null ? (dueAt ?? []) : [])),
+    ];
     return {
       now: at.now,
       leased: jobs.filter(({ leasedBy }) => leasedBy !== null).map((job) => showLeasedJob(tables, job)),

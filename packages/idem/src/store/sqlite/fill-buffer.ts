@@ -83,12 +83,14 @@ function openBuffer(tx: Transaction, env: string, event: Event, pair: StartPair,
   const deadline = rule.timeoutMs === null ? null : now + rule.timeoutMs;
   const dueAt = Math.min(now + lastsMs, deadline ?? Number.MAX_SAFE_INTEGER);
   tx.known.noteBuffer();
-  tx.connection.run(insertBufferSql, env, pair.fn, rule.kind, rule.key, event.id, deadline, dueAt);
+  // Several functions may buffer one event.
+  const id = `${event.id} ${pair.fn}`;
+  tx.connection.run(insertBufferSql, env, pair.fn, rule.kind, rule.key, id, deadline, dueAt);
   return {
     fn: pair.fn,
     kind: rule.kind,
     key: rule.key,
-    id: event.id,
+    id,
     deadline,
     due_at: dueAt,
     count: 0,

@@ -118,8 +118,11 @@ function batched(tx: Transaction, env: string, fn: string, items: readonly ItemR
   const decisions = new Map<string, Decision>();
   for (const { eventId, pair } of pairs) {
     const taken = keyTaken(tx, env, eventId, pair, runId, inBatch);
-    if (taken !== null) decisions.set(eventId, taken);
-    else carried.push({ eventId, pair });
+    if (taken !== null) {
+      decisions.set(eventId, taken);
+      continue;
+    }
+    carried.push({ eventId, pair });
     if (pair.key !== null) inBatch.add(pair.key);
   }
   const first = carried[0];

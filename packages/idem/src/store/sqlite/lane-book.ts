@@ -78,13 +78,16 @@ export class LaneBook {
 
   /** A job of this lane was leased: what it now holds. */
   take(text: string): void {
-    const { used } = this.look();
+    // Whoever looks next reads it from the jobs; to look now would count it twice.
+    if (this.picture === null) return;
+    const { used } = this.picture;
     for (const slot of this.nameOf(text).slots) used.set(slot, (used.get(slot) ?? 0) + 1);
   }
 
   /** A leased job of this lane was given up; whether somebody in line may want its slots. */
   giveBack(text: string): boolean {
-    const picture = this.look();
+    const { picture } = this;
+    if (picture === null) return true;
     let opened = false;
     for (const slot of this.nameOf(text).slots) {
       const left = (picture.used.get(slot) ?? 1) - 1;

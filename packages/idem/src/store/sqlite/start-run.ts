@@ -71,7 +71,9 @@ export function startRun(tx: Transaction, env: string, start: Start, out: Writin
       lostWorkers: 0,
       memo: { run: opened.run, event, events: [event], steps: [], attempts: [], waits: [], inputs: {} },
     });
-  } else if (opened.run.state === "queued") {
+  } else if (opened.run.dueAt !== null) {
+    out.dueAt = out.dueAt === null ? opened.run.dueAt : Math.min(out.dueAt, opened.run.dueAt);
+  } else {
     out.queued = true;
   }
   return {

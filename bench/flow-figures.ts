@@ -27,6 +27,29 @@ async function limited(options: Omit<FunctionOptions, "id">, total: number): Pro
   );
 }
 
+/** All events first, then their runs: whoever cannot begin at once stands in line, and is leased from there. */
+async function backlog(options: Omit<FunctionOptions, "id">, total: number): Promise<Figure> {
+  let begun = 0;
+  const define = (idem: Idem) =>
+    defineThreeSteps(idem, options, () => {
+      begun++;
+    });
+  return onFreshFile((path) =>
+    withIdem({ path }, define, async (idem) => {
+      const events = Array.from({ length: total }, (_, n) => ({ name: "bench/run", data: { n, k: keyOf(n) } }));
+      const before = process.cpuUsage();
+      const startedAt = performance.now();
+      for (let sent = 0; sent < total; sent += 500) await idem.send(events.slice(sent, sent + 500));
+      const sentMs = performance.now() - startedAt;
+      while (begun < total) await after(5);
+      await idem.idle();
+      const seconds = (performance.now() - startedAt) / 1_000;
+      const { user, system } = process.cpuUsage(before);
+      return { perSecond: total / seconds, sentMs, cpuUsPerRun: (user + system) / total };
+    }),
+  );
+}
+
 /**
  * One key has half of the events and more of them than its limit lets through; the other half, on 1,000 keys, is kept 50 in flight.
  * What a small key waits is counted in runs that begin between its sending and its own beginning.
@@ -260,6 +283,8 @@ export const flowFigures: Figures = {
   plain: (s) => limited({}, scaled(40_000, s)),
   keys: (s) => limited(perKey, scaled(40_000, s)),
   "function-50": (s) => limited({ concurrency: 50 }, scaled(40_000, s)),
+  "plain-backlog": (s) => backlog({}, scaled(20_000, s)),
+  "keys-backlog": (s) => backlog(perKey, scaled(20_000, s)),
   "hot-key": (s) => hotKey(scaled(20_000, s)),
   waits: (s) => waits(scaled(100_000, s), scaled(1_000, s)),
   cancels: (s) => cancels(scaled(100_000, s), scaled(1_000, s)),

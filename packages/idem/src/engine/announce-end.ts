@@ -13,7 +13,7 @@ export type AnnounceJob = Extract<LeasedJob, { kind: "announce" }>;
 
 export async function announceEnd(job: AnnounceJob, worker: Worker, options: WorkerOptions): Promise<Ingested | null> {
   const { store, env, registry, platform, newId } = options;
-  const { run, event, steps } = job.memo;
+  const { run, event, events, steps } = job.memo;
   const runIds = new RunIds(newId);
   const idOf = (n: number) => makeUlid(run.endedAt ?? run.createdAt, entropyOf(env, run.id, n));
   const mayGoOn = () => worker.takesDeliveries !== null;
@@ -22,7 +22,7 @@ export async function announceEnd(job: AnnounceJob, worker: Worker, options: Wor
   const putOff = { runId: run.id, env, fn: run.fn, subject: run.subject, generation: run.generation };
   const deferred = deferredEvents(steps, putOff, made);
   for (;;) {
-    const ended = { id: run.id, fn: run.fn, event };
+    const ended = { id: run.id, fn: run.fn, event, events };
     const told = endEvents(ended, "cancelled", run.result!, [idOf(0), idOf(1)], worker.prepare(), runIds);
     const { ingest } = planNested(deferred, [], told, worker.prepare(), runIds);
     const heard = ingest === null ? null : await onlyHeard(ingest, options);

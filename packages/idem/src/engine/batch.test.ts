@@ -187,14 +187,14 @@ describe.each(stores)("batchEvents on %s", (store) => {
     expect(begun).toEqual([[1, 2]]);
   });
 
-  test("onFailure hears once of a batch that failed", async () => {
+  test("onFailure hears once of a batch that failed, with all of its events", async () => {
     const heard: unknown[] = [];
     const { clock, send } = await begin(
       { maxSize: 2, timeout: "30s" },
-      { retries: 0, onFailure: ({ event }) => heard.push(event.data.run_id) },
+      { retries: 0, onFailure: ({ event }) => heard.push(event.data.events.map(({ data }: any) => data.n)) },
     );
     await send({ n: 1, fail: true }, { n: 2 });
     await clock.advanceToEnd();
-    expect(heard).toHaveLength(1);
+    expect(heard).toEqual([[1, 2]]);
   });
 });

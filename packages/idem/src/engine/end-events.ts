@@ -17,6 +17,8 @@ export interface EndedRun {
   readonly id: string;
   readonly fn: string;
   readonly event: Event;
+  /** All that it was started with. */
+  readonly events: readonly Event[];
 }
 
 export function endEvents(
@@ -47,8 +49,12 @@ export function endEvents(
 
 /** Put together from JSON texts that are already there: this is on the path of every run. */
 function endData(run: EndedRun, state: EndState, result: string): string {
-  const { event } = run;
-  const payload = `{"id":${JSON.stringify(publicEventId(event))},"name":${JSON.stringify(event.name)},"data":${event.data},"ts":${event.ts}}`;
+  const { event, events } = run;
+  const payload = payloadText(event);
+  const all = events.length === 1 ? payload : events.map(payloadText).join(",");
   const outcome = state === "completed" ? `"result":${result}` : `"error":${result}`;
-  return `{"function_id":${JSON.stringify(run.fn)},"run_id":"${run.id}","event":${payload},"events":[${payload}],${outcome},"_inngest":{"status":"${state}"}}`;
+  return `{"function_id":${JSON.stringify(run.fn)},"run_id":"${run.id}","event":${payload},"events":[${all}],${outcome},"_inngest":{"status":"${state}"}}`;
 }
+
+const payloadText = (event: Event): string =>
+  `{"id":${JSON.stringify(publicEventId(event))},"name":${JSON.stringify(event.name)},"data":${event.data},"ts":${event.ts}}`;

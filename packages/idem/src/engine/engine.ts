@@ -332,7 +332,7 @@ export class Engine {
     );
     try {
       for (;;) {
-        const ended = { id: runId, fn: memo.run.fn, event: memo.event };
+        const ended = { id: runId, fn: memo.run.fn, event: memo.event, events: memo.events };
         const told = endEvents(ended, "cancelled", result, eventIds, this.prepare(), runIds);
         const { ingest } = planNested(deferred, [], told, this.prepare(), runIds);
         const answer = await store.cancel({ env, runId, result, releaseKey, ingest });

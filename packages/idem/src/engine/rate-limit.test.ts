@@ -83,6 +83,6 @@ describe.each(stores)("rateLimit on %s", (store) => {
     await clock.advanceToEnd();
     const { output } = (await idem.runs.get(runId!))!;
     expect(output).toContain("was not started");
-    expect(output).toContain("at most 1 runs");
+    expect(output).toContain("at most 1 run");
   });
 });

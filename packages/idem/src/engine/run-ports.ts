@@ -102,7 +102,7 @@ function nestedOf(memo: RunMemo, patch: Patch, runIds: RunIds, endIds: readonly 
   const { next } = patch;
   if (sends.length === 0 && waits.length === 0 && next.kind !== "end") return { waits: [], ingest: null };
   const prepare = worker.prepare();
-  const run = { id: memo.run.id, fn: memo.run.fn, event: memo.event };
+  const run = { id: memo.run.id, fn: memo.run.fn, event: memo.event, events: memo.events };
   const ended = next.kind === "end" ? endEvents(run, next.state, next.result, endIds, prepare, runIds) : null;
   return planNested(sends, waits, ended, prepare, runIds);
 }

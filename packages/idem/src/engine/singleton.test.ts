@@ -230,6 +230,28 @@ describe.each(stores)("singleton on %s, mode cancel", (store) => {
     expect(work.entered).toEqual(["1", "2"]);
   });
 
+  test("also where the new one comes out of a debounce: the step in the middle is told by its signal", async () => {
+    const [signals, long] = [[] as AbortSignal[], held()];
+    const { idem, clock } = testIdem({ store });
+    idem.createFunction(
+      { id: "fn", debounce: { period: "1s" }, singleton: { mode: "cancel" } },
+      { event: "a/b" },
+      async ({ step }) =>
+        step.run("long", ({ signal }) => {
+          signals.push(signal);
+          return long.promise;
+        }),
+    );
+    await idem.start();
+    for (let i = 0; i < 2; i++) {
+      await idem.send({ name: "a/b" });
+      await clock.tick("1s");
+    }
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true, false]);
+    long.release();
+    await clock.tick(1);
+  });
+
   test("a duplicate cancels nothing", async () => {
     const { idem, send } = await begin({ idempotency: "event.data.key" });
     const first = await send("1", { key: "k" });

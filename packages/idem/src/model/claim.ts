@@ -60,6 +60,28 @@ export interface ClaimAsk {
   readonly leaseMs: number | null;
 }
 
+/** A run asks for its function's key. */
+export const functionKeyAsk = (
+  { fn, windowMs, hold }: { readonly fn: string; readonly windowMs: number; readonly hold: boolean },
+  key: string,
+  runId: string,
+): ClaimAsk => ({
+  scope: functionScope(fn),
+  key,
+  holder: runId,
+  generation: runId,
+  windowMs,
+  held: hold,
+  fingerprint: null,
+  leaseMs: null,
+});
+
+/** A run asks to be the only open one of its key: held as long as it is open, and not a moment longer. */
+export const singletonAsk = (fn: string, key: string, runId: string): ClaimAsk => ({
+  ...functionKeyAsk({ fn, windowMs: 0, hold: true }, key, runId),
+  scope: singletonScope(fn),
+});
+
 /**
  * What becomes of a claim when somebody asks for its key. The first writer wins; a window that ended by itself is a new one
  * with a new generation; a released key may be taken again but stays in the same generation.

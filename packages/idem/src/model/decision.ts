@@ -32,6 +32,23 @@ export interface Decision {
   readonly decidedAt: number;
 }
 
+/** A decision that nothing but its pair had to be asked for. */
+export const decidedOutright = (
+  { kind, fn, reason }: Pick<Decision, "kind" | "fn" | "reason">,
+  eventId: string,
+  decidedAt: number,
+): Decision => ({
+  eventId,
+  fn,
+  kind,
+  reason,
+  runId: null,
+  key: null,
+  windowEndsAt: null,
+  firstEventId: null,
+  decidedAt,
+});
+
 /** Something or somebody may still act on an event that was decided so: it is not history yet. */
 export const isPending = ({ kind, runId }: Pick<Decision, "kind" | "runId">): boolean =>
   runId === null && (kind === "held" || kind === "paused" || kind === "debounced" || kind === "batched");

@@ -1,6 +1,7 @@
 // Which ticks of a schedule are due, and what becomes of each. A tick found in time is started; of those found late, the
 // function's policy says which are started, and the others leave a decision that says why not.
 import { nextTick, ticksBetween } from "../model/cron.ts";
+import { lengthText } from "../model/duration.ts";
 import type { MissedPolicy } from "../model/function-config.ts";
 
 /** A tick found later than this was missed: nobody was there when it came. */
@@ -65,23 +66,3 @@ const summary = (omitted: number, first: number | null): string =>
 
 /** 2026-11-15T09:00:00Z: a tick has no fraction of a second unless it is put off by one. */
 export const instantText = (at: number): string => new Date(at).toISOString().replace(".000Z", "Z");
-
-const units: readonly (readonly [number, string])[] = [
-  [86_400_000, "d"],
-  [3_600_000, "h"],
-  [60_000, "min"],
-  [1_000, "s"],
-];
-
-/** "3 h 2 min": the two largest units. */
-function lengthText(ms: number): string {
-  const shown: string[] = [];
-  let rest = ms;
-  for (const [size, name] of units) {
-    const count = Math.floor(rest / size);
-    rest -= count * size;
-    if (count > 0 && shown.length < 2) shown.push(`${count} ${name}`);
-    else if (shown.length > 0) break;
-  }
-  return shown.length === 0 ? `${ms} ms` : shown.join(" ");
-}

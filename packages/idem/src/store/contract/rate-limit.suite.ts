@@ -28,7 +28,7 @@ export function rateLimitSuite(open: OpenStore): void {
       expect(await world.start("r2", limited())).toMatchObject({ kind: "started" });
       expect(await world.start("r3", limited({ key: '"k"' }))).toMatchObject({
         kind: "rate-limited",
-        reason: `at most 2 runs in 1000 ms for shop-bill; frees at ${new Date(begun + 1_000).toISOString()}`,
+        reason: `at most 2 runs in 1 s for shop-bill; frees at ${new Date(begun + 1_000).toISOString()}`,
         runId: null,
         key: '"k"',
         windowEndsAt: null,

@@ -1,6 +1,13 @@
 // Events kept until one run is started for them: a debounce for the newest after a silence, a batch for all of them. A buffer is
 // emptied in one commit with what becomes of its events; the next event opens a new one.
 import type { Decision } from "../../model/decision.ts";
+import {
+  batchedUntil,
+  debouncedUntil,
+  pausedMeanwhile,
+  supersededBy,
+  supersededForNothing,
+} from "../../model/decision-reasons.ts";
 import { type BufferRule, debouncedMax } from "../flow.ts";
 import type { StartPair } from "../store.ts";
 import type { Effects } from "./effects.ts";
@@ -37,9 +44,8 @@ export function addToBuffer(
   if (buffer.dueAt !== before?.dueAt) effects.buffers.add(id);
   const decision = { eventId: event.id, fn: pair.fn, runId: null, key: pair.key, windowEndsAt: null };
   const decided = { ...decision, firstEventId: null, decidedAt: at.now };
-  const instant = new Date(buffer.dueAt).toISOString();
   if (rule.kind === "batch") {
-    const reason = `one of up to ${rule.maxSize} for the run at ${instant} or before`;
+    const reason = batchedUntil(rule.maxSize, buffer.dueAt);
     recordDecision(tables, at, effects, { ...decided, kind: "batched", reason });
     const isFull = items.length >= rule.maxSize || buffer.bytes >= rule.bytesMax;
     if (isFull) flush(tables, at, effects, buffer);
@@ -47,11 +53,11 @@ export function addToBuffer(
   }
   const supersededId =
     last !== item ? item.eventId : before === undefined ? null : newest(tables, before.items).eventId;
-  const reason = `a run starts at ${instant} unless another event comes`;
+  const reason = debouncedUntil(buffer.dueAt);
   recordDecision(tables, at, effects, { ...decided, kind: "debounced", reason });
   if (supersededId === null) return;
   const superseded = tables.decision(supersededId, pair.fn)!;
-  recordDecision(tables, at, effects, { ...superseded, reason: `superseded by event ${last.eventId}` });
+  recordDecision(tables, at, effects, { ...superseded, reason: supersededBy(last.eventId) });
   if (items.length >= debouncedMax) flush(tables, at, effects, buffer);
 }
 
@@ -82,7 +88,7 @@ function flush(tables: Tables, at: Moment, effects: Effects, { fn, kind, key, it
   if (isPaused) {
     const paused = {
       kind: "paused",
-      reason: "the function was paused before the run could start",
+      reason: pausedMeanwhile,
       runId: null,
     } as const;
     for (const item of items) decideAgain(tables, at, effects, item, paused);
@@ -105,12 +111,12 @@ function flushDebounce(tables: Tables, at: Moment, effects: Effects, items: read
   const { fn, runId } = last.pair;
   decideStart(tables, at, effects, { runId, items: [startItem(tables, last)], isBatch: false, leaseTo: null });
   const decided = tables.decision(last.eventId, fn)!;
-  const reason = `superseded by event ${last.eventId}`;
+  const reason = supersededBy(last.eventId);
   const superseded =
     answeringRun(tables, decided) !== null
       ? ({ kind: "debounced", reason, runId: decided.runId } as const)
       : // Debounced without a run would be pending for ever: it shares the fate of the newest.
-        { kind: decided.kind, reason: `${reason}, which started no run: ${decided.reason}`, runId: decided.runId };
+        { kind: decided.kind, reason: supersededForNothing(last.eventId, decided.reason), runId: decided.runId };
   for (const item of items) if (item !== last) decideAgain(tables, at, effects, item, superseded);
 }
 

@@ -2,7 +2,7 @@
 // after is told who won. A duplicate event does nothing at all.
 // Repeat: an event already stored touches no claim and is answered from its stored decisions.
 import { askClaim, type Claim, eventScope } from "../../model/claim.ts";
-import type { Decision } from "../../model/decision.ts";
+import { type Decision, decidedOutright } from "../../model/decision.ts";
 import type {
   Ingested,
   IngestedEvent,
@@ -197,17 +197,7 @@ function decidePair(
   eventClaim: Claim | null,
 ): void {
   if (pair.kind !== "start") {
-    recordDecision(tables, at, effects, {
-      eventId: event.id,
-      fn: pair.fn,
-      kind: pair.kind,
-      reason: pair.reason,
-      runId: null,
-      key: null,
-      windowEndsAt: null,
-      firstEventId: null,
-      decidedAt: at.now,
-    });
+    recordDecision(tables, at, effects, decidedOutright(pair, event.id, at.now));
   } else if (pair.flow !== null && pair.flow.buffer !== null) {
     addToBuffer(tables, at, effects, event, pair, pair.flow.buffer);
   } else {

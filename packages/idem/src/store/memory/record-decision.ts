@@ -1,5 +1,6 @@
 // One decision per event and function. A pending one is decided again, and whoever waited for it is told.
 import { type Decision, isPending } from "../../model/decision.ts";
+import { notStartedReason } from "../../model/decision-reasons.ts";
 import type { Outcome } from "../../model/outcome.ts";
 import { serializeError } from "../../model/user-errors.ts";
 import { newestRerun } from "./create-run.ts";
@@ -37,6 +38,6 @@ function tellWaiting(tables: Tables, at: Moment, effects: Effects, decision: Dec
 
 /** What an invoking step gets where no run answers for it. */
 export function notStarted({ fn, kind, reason }: Decision): Outcome {
-  const message = `Function "${fn}" was not started: ${reason ?? kind}`;
+  const message = notStartedReason(fn, reason ?? kind);
   return { kind: "error", json: serializeError({ name: "Error", message }) };
 }

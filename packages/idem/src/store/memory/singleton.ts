@@ -1,5 +1,5 @@
 // At most one open run for a key. The claim is held as long as its run is open and not a moment longer.
-import { askClaim, singletonScope } from "../../model/claim.ts";
+import { askClaim, singletonAsk, singletonScope } from "../../model/claim.ts";
 import type { SingletonRule } from "../flow.ts";
 import type { Effects } from "./effects.ts";
 import { endRun } from "./end-run.ts";
@@ -29,16 +29,7 @@ export function takeSingleton(
   if (holder !== null && rule.mode === "cancel") cancelHolder(tables, at, effects, holder, rule);
   const scope = singletonScope(fn);
   const before = tables.claim(scope, rule.key);
-  const ask = {
-    scope,
-    key: rule.key,
-    holder: runId,
-    generation: runId,
-    windowMs: 0,
-    held: true,
-    fingerprint: null,
-    leaseMs: null,
-  };
+  const ask = singletonAsk(fn, rule.key, runId);
   tables.putClaim(askClaim(before === null ? null : { ...before, held: false }, ask, at).claim);
 }
 

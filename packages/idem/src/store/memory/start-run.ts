@@ -1,7 +1,8 @@
 // The one place where a run begins for an event: at once, from a buffer, by release or by a tick. Everything that may refuse it is
 // asked first and taken afterwards, so a decision that creates no run takes no key, no part of a rate limit, no singleton.
-import { askClaim, type Claim, functionScope } from "../../model/claim.ts";
+import { askClaim, type Claim, functionKeyAsk, functionScope } from "../../model/claim.ts";
 import type { Decision } from "../../model/decision.ts";
+import { inBatch, keyInBatch, keyTaken, rateLimited, singletonTaken } from "../../model/decision-reasons.ts";
 import { publicEventId } from "../../model/event.ts";
 import { isOpen } from "../../model/window.ts";
 import type { StartPair } from "../store.ts";
@@ -71,20 +72,17 @@ export function decideStart(tables: Tables, at: Moment, effects: Effects, start:
     recordDecision(tables, at, effects, {
       ...base(item, at),
       kind: "started",
-      reason: isBatch ? batchReason(carried.length, item.pair) : item.pair.reason,
+      reason: isBatch ? inBatch(carried.length, item.pair.reason) : item.pair.reason,
       runId,
       windowEndsAt: (claims[n] ?? item.eventClaim)?.endsAt ?? null,
     });
   });
   for (const item of repeated) {
     const claim = askForKey(tables, at, item.pair, item.pair.key!, runId);
-    const reason = `key ${item.pair.key} is already in this batch (run ${runId})`;
+    const reason = keyInBatch(item.pair.key!, runId);
     recordDecision(tables, at, effects, { ...duplicateOf(tables, at, item, claim), reason });
   }
 }
-
-const batchReason = (size: number, { reason }: StartPair): string =>
-  reason === null ? `in a batch of ${size}` : `in a batch of ${size}; ${reason}`;
 
 /** The first instant at which it has waited too long. */
 const startBy = (at: Moment, { ts }: EventRow, flow: StartPair["flow"]): number | null =>
@@ -129,7 +127,7 @@ function duplicateOf(tables: Tables, at: Moment, item: StartItem, { key, holder,
   return {
     ...base(item, at),
     kind: "duplicate-key",
-    reason: `key ${key} is taken by run ${holder}`,
+    reason: keyTaken(key, newestRerun(tables, holder)),
     runId: newestRerun(tables, holder),
     windowEndsAt: endsAt,
     firstEventId: eventOfKey(tables, holder, key),
@@ -154,31 +152,20 @@ function refuse(tables: Tables, at: Moment, { fn, flow }: StartPair): Refusal | 
   const { rateLimit: rate, singleton } = flow;
   const frees = rate === null ? null : freesAt(tables, at, rate);
   if (rate !== null && frees !== null) {
-    const instant = new Date(frees).toISOString();
-    const reason = `at most ${rate.limit} runs in ${rate.periodMs} ms for ${rate.id}; frees at ${instant}`;
-    return { kind: "rate-limited", reason, runId: null };
+    return { kind: "rate-limited", reason: rateLimited(rate, frees), runId: null };
   }
   const holder = singleton === null ? null : singletonHolder(tables, fn, singleton);
   if (singleton === null || holder === null || singleton.mode === "cancel") return null;
   countSkipped(tables, at, fn, singleton);
   return {
     kind: "singleton-skipped",
-    reason: `run ${holder} of the same singleton key is still open`,
+    reason: singletonTaken(holder),
     runId: holder,
   };
 }
 
 function askForKey(tables: Tables, at: Moment, pair: StartPair, key: string, runId: string): Claim {
-  const ask = {
-    scope: functionScope(pair.fn),
-    key,
-    holder: runId,
-    generation: runId,
-    windowMs: pair.windowMs,
-    held: pair.hold,
-    fingerprint: null,
-    leaseMs: null,
-  };
+  const ask = functionKeyAsk(pair, key, runId);
   const { claim } = askClaim(tables.claim(ask.scope, key), ask, at);
   tables.putClaim(claim);
   return claim;

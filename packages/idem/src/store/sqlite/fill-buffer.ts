@@ -1,4 +1,5 @@
 // An event is kept for a run that comes later: after a silence with the newest event, or with a whole batch of them.
+import { batchedUntil, debouncedUntil, supersededBy } from "../../model/decision-reasons.ts";
 import type { Event } from "../../model/event.ts";
 import { type BufferRule, debouncedMax } from "../flow.ts";
 import type { StartPair } from "../store.ts";
@@ -57,11 +58,9 @@ export function fillBuffer(
         : { id: before.event_id, ts: before.ts, pair: before.pair },
     );
     if (isNewest && before.event_id !== null) {
-      tx.connection.run(supersedeSql, `superseded by event ${event.id}`, env, before.event_id, pair.fn);
+      tx.connection.run(supersedeSql, supersededBy(event.id), env, before.event_id, pair.fn);
     }
-    const reason = isNewest
-      ? `a run starts at ${new Date(dueAt).toISOString()} unless another event comes`
-      : `superseded by event ${before.event_id}`;
+    const reason = isNewest ? debouncedUntil(dueAt) : supersededBy(before.event_id!);
     recordDecision(tx, env, out, { ...base, kind: "debounced", reason });
     if (count >= debouncedMax) flushBuffer(tx, env, findBuffer(tx, env, pair.fn, rule)!, out);
     return;
@@ -69,7 +68,7 @@ export function fillBuffer(
   tx.connection.run(insertItemSql, env, before.id, count, event.id, stored);
   const isFull = count >= rule.maxSize || bytes >= rule.bytesMax;
   write(before.due_at, { id: null, ts: null, pair: null });
-  const reason = `one of up to ${rule.maxSize} for the run at ${new Date(before.due_at).toISOString()} or before`;
+  const reason = batchedUntil(rule.maxSize, before.due_at);
   recordDecision(tx, env, out, { ...base, kind: "batched", reason });
   if (isFull) flushBuffer(tx, env, findBuffer(tx, env, pair.fn, rule)!, out);
 }

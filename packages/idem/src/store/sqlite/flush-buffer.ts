@@ -1,6 +1,14 @@
 // A buffer that is due or full becomes a run: its keys, its decisions and the run are one commit.
-import { askClaim, functionScope } from "../../model/claim.ts";
+import { askClaim, functionKeyAsk, functionScope } from "../../model/claim.ts";
 import type { Decision, DecisionKind } from "../../model/decision.ts";
+import {
+  inBatch,
+  keyInBatch,
+  keyTaken,
+  pausedMeanwhile,
+  supersededBy,
+  supersededForNothing,
+} from "../../model/decision-reasons.ts";
 import { publicEventId } from "../../model/event.ts";
 import type { StartPair } from "../store.ts";
 import { countAsking, findClaim, writeClaim } from "./claim-key.ts";
@@ -77,7 +85,7 @@ const undecided = (tx: Transaction, fn: string, eventId: string) => ({
 const pausedNow = (tx: Transaction, fn: string, { event_id }: ItemRow): Decision => ({
   ...undecided(tx, fn, event_id),
   kind: "paused",
-  reason: "the function was paused before the run could start",
+  reason: pausedMeanwhile,
 });
 
 function debounced(
@@ -95,8 +103,7 @@ function debounced(
     .filter(({ event_id }) => event_id !== newestId)
     .map(({ event_id }): Decision => {
       const isAnswered = newest.kind === "started" || newest.kind === "duplicate-key";
-      const none = isAnswered ? "" : `, which started no run: ${newest.reason}`;
-      const reason = `superseded by event ${newestId}${none}`;
+      const reason = isAnswered ? supersededBy(newestId) : supersededForNothing(newestId, newest.reason);
       // Debounced without a run would be pending for ever: it shares the fate of the newest.
       const kind = isAnswered ? "debounced" : newest.kind;
       return { ...undecided(tx, buffer.fn, event_id), kind, reason, runId: newest.runId };
@@ -113,17 +120,17 @@ interface Carried {
 function batched(tx: Transaction, env: string, fn: string, items: readonly ItemRow[], out: Writing): Decision[] {
   const pairs = items.map(({ event_id, pair }) => ({ eventId: event_id, pair: JSON.parse(pair!) as StartPair }));
   const runId = pairs[0]!.pair.runId;
-  const inBatch = new Set<string>();
+  const keys = new Set<string>();
   const carried: Carried[] = [];
   const decisions = new Map<string, Decision>();
   for (const { eventId, pair } of pairs) {
-    const taken = keyTaken(tx, env, eventId, pair, runId, inBatch);
+    const taken = duplicateOf(tx, env, eventId, pair, runId, keys);
     if (taken !== null) {
       decisions.set(eventId, taken);
       continue;
     }
     carried.push({ eventId, pair });
-    if (pair.key !== null) inBatch.add(pair.key);
+    if (pair.key !== null) keys.add(pair.key);
   }
   const first = carried[0];
   if (first !== undefined) {
@@ -139,10 +146,13 @@ function batched(tx: Transaction, env: string, fn: string, items: readonly ItemR
       }
     } else {
       const ends = carry(tx, env, runId, carried, out);
-      const reason = `in a batch of ${carried.length}`;
       carried.forEach(({ eventId, pair }, i) => {
-        const why = pair.reason === null ? reason : `${reason}; ${pair.reason}`;
-        const started = { kind: "started", reason: why, runId, windowEndsAt: ends[i]! } as const;
+        const started = {
+          kind: "started",
+          reason: inBatch(carried.length, pair.reason),
+          runId,
+          windowEndsAt: ends[i]!,
+        } as const;
         decisions.set(eventId, { ...undecided(tx, fn, eventId), ...key(pair), ...started });
       });
     }
@@ -150,38 +160,27 @@ function batched(tx: Transaction, env: string, fn: string, items: readonly ItemR
   return pairs.map(({ eventId }) => decisions.get(eventId)!);
 }
 
-function keyTaken(
+function duplicateOf(
   tx: Transaction,
   env: string,
   eventId: string,
   pair: StartPair,
   runId: string,
-  inBatch: ReadonlySet<string>,
+  inBatchAlready: ReadonlySet<string>,
 ): Decision | null {
   const { fn, key } = pair;
   if (key === null) return null;
   const base = { ...undecided(tx, fn, eventId), key, kind: "duplicate-key" } as const;
-  if (inBatch.has(key)) return { ...base, runId, reason: `key ${key} is already in this batch (run ${runId})` };
+  if (inBatchAlready.has(key)) return { ...base, runId, reason: keyInBatch(key, runId) };
   const found = findClaim(tx, env, functionScope(fn), key);
-  const asked = askClaim(found?.claim ?? null, askOf(pair, key, runId), tx.at);
+  const asked = askClaim(found?.claim ?? null, functionKeyAsk(pair, key, runId), tx.at);
   if (asked.taken) return null;
   countAsking(tx, found!);
   const holder = newestRerun(tx.connection, env, asked.claim.holder);
   const firstEventId = eventOfKey(tx.connection, env, holder, key);
-  const reason = `key ${key} is taken by run ${holder}`;
+  const reason = keyTaken(key, holder);
   return { ...base, runId: holder, reason, windowEndsAt: asked.claim.endsAt, firstEventId };
 }
-
-const askOf = (pair: StartPair, key: string, runId: string) => ({
-  scope: functionScope(pair.fn),
-  key,
-  holder: runId,
-  generation: runId,
-  windowMs: pair.windowMs,
-  held: pair.hold,
-  fingerprint: null,
-  leaseMs: null,
-});
 
 /** Opens the run; answers when each key's window ends. */
 function carry(
@@ -195,7 +194,7 @@ function carry(
   const ends = carried.map(({ pair: { key }, pair: each }) => {
     if (key === null) return null;
     const found = findClaim(tx, env, functionScope(each.fn), key);
-    const { claim } = askClaim(found?.claim ?? null, askOf(each, key, runId), tx.at);
+    const { claim } = askClaim(found?.claim ?? null, functionKeyAsk(each, key, runId), tx.at);
     writeClaim(tx, env, { ...claim, state: "in-flight" }, found);
     return claim.endsAt;
   });

@@ -1,6 +1,7 @@
 // Events become decisions, claims, runs and jobs in one commit, event by event, first wins by order.
 // Repeat: an event that is already stored touches no claim and is answered from its stored decisions.
 import { type Claim, eventScope } from "../../model/claim.ts";
+import { decidedOutright } from "../../model/decision.ts";
 import type { Event } from "../../model/event.ts";
 import type { Ingested, IngestInput, NewEvent, NewPair, StaleRegistration } from "../store.ts";
 import { claimKey } from "./claim-key.ts";
@@ -250,17 +251,7 @@ function decide(
   out: Writing,
 ): void {
   if (pair.kind !== "start") {
-    recordDecision(tx, env, out, {
-      eventId: event.id,
-      fn: pair.fn,
-      kind: pair.kind,
-      reason: pair.reason,
-      runId: null,
-      key: null,
-      windowEndsAt: null,
-      firstEventId: null,
-      decidedAt: tx.at.now,
-    });
+    recordDecision(tx, env, out, decidedOutright(pair, event.id, tx.at.now));
     return;
   }
   const generation = eventClaim?.generation ?? pair.generation;

@@ -3,22 +3,28 @@ import { readLane } from "../../model/lane.ts";
 import type { LimitUse } from "../flow.ts";
 import type { Connection } from "./connection.ts";
 
+// A slot may be shared by all environments, so what holds it is counted in all of them.
+const heldSql = `
+  select lane, count(*) as count from jobs indexed by jobs_held
+   where leased_by is not null and lane is not null group by lane`;
 const lanesSql = `
-  select lane, sum(leased_by is not null) as used, sum(leased_by is null and due_at is null) as waiting
-    from jobs where env = ? and lane is not null group by lane`;
+  select lane, sum(leased_by is null and due_at is null) as waiting
+    from jobs where env = ? and lane is not null and (leased_by is not null or due_at is null) group by lane`;
 
 export function limitUses(connection: Connection, env: string, limit: number): LimitUse[] {
-  const uses = new Map<string, { used: number; waiting: number }>();
-  for (const row of connection.all<{ lane: string; used: number; waiting: number }>(lanesSql, env)) {
+  const used = new Map<string, number>();
+  for (const { lane, count } of connection.all<{ lane: string; count: number }>(heldSql)) {
+    for (const slot of readLane(lane).slots) used.set(slot, (used.get(slot) ?? 0) + count);
+  }
+  const waiting = new Map<string, number>();
+  for (const row of connection.all<{ lane: string; waiting: number }>(lanesSql, env)) {
     const { slots, throttle } = readLane(row.lane);
     for (const id of throttle === null ? slots : [...slots, throttle]) {
-      const use = uses.get(id) ?? { used: 0, waiting: 0 };
-      uses.set(id, { used: use.used + row.used, waiting: use.waiting + row.waiting });
+      waiting.set(id, (waiting.get(id) ?? 0) + row.waiting);
     }
   }
-  return [...uses]
-    .map(([id, use]) => ({ id, ...use }))
-    .filter(({ used, waiting }) => used + waiting > 0)
+  return [...waiting]
+    .map(([id, count]) => ({ id, used: used.get(id) ?? 0, waiting: count }))
     .sort((a, b) => b.waiting - a.waiting || b.used - a.used || (a.id < b.id ? -1 : 1))
     .slice(0, limit);
 }

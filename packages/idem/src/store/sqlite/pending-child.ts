@@ -1,6 +1,7 @@
 // An invoking step waits for a decision that is still pending under a stand-in for the run to come. Once it is decided, the wait is for
 // the run that answers, or is over with the reason why there is none.
 import { type Decision, isPending } from "../../model/decision.ts";
+import { notStartedReason } from "../../model/decision-reasons.ts";
 import type { Outcome } from "../../model/outcome.ts";
 import { serializeError } from "../../model/user-errors.ts";
 import { endWaitAndWake } from "./end-wait.ts";
@@ -16,7 +17,7 @@ const waitForRunSql = "update waits set child_run_id = ? where env = ? and run_i
 export const standIn = (eventId: string, fn: string): string => `event:${eventId}:${fn}`;
 
 export function answerPending(tx: Transaction, env: string, decision: Decision, out: Writing): void {
-  const { eventId, fn, runId, reason } = decision;
+  const { eventId, fn, runId } = decision;
   const child = standIn(eventId, fn);
   if (!tx.known.mayHaveParent(env, child) || isPending(decision)) return;
   for (const wait of tx.connection.all<WaitRow>(waitsForChildSql, env, child)) {
@@ -29,14 +30,14 @@ export function answerPending(tx: Transaction, env: string, decision: Decision, 
     }
     const outcome =
       run === undefined
-        ? notStarted(fn, reason)
+        ? notStarted(fn, decision.reason ?? decision.kind)
         : ({ kind: run.ended_state === "completed" ? "value" : "error", json: run.result ?? "null" } as const);
     if (endWaitAndWake(tx, env, wait, outcome) !== null) out.queued = true;
   }
 }
 
 /** What an invoking step gets where no run answers for it. */
-export const notStarted = (fn: string, reason: string | null): Outcome => ({
+export const notStarted = (fn: string, reason: string): Outcome => ({
   kind: "error",
-  json: serializeError({ name: "Error", message: `Function "${fn}" was not started: ${reason}` }),
+  json: serializeError({ name: "Error", message: notStartedReason(fn, reason) }),
 });

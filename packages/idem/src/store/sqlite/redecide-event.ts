@@ -1,5 +1,5 @@
 // A person releases a paused or held event, or drops it. Only while it is still pending: whoever comes second finds it decided.
-import { isPending } from "../../model/decision.ts";
+import { decidedOutright, isPending } from "../../model/decision.ts";
 import type { RedecideAnswer, RedecideInput } from "../flow.ts";
 import { staleRegistration } from "./ingest-events.ts";
 import { answerPending } from "./pending-child.ts";
@@ -32,17 +32,7 @@ export function redecideEvent(tx: Transaction, input: RedecideInput): RedecideAn
   const decision =
     pair.kind === "start"
       ? startRun(tx, env, { event: readEvent(event), pair, generation: pair.generation, windowEndsAt: null }, out)
-      : {
-          eventId,
-          fn: pair.fn,
-          kind: pair.kind,
-          reason: pair.reason,
-          runId: null,
-          key: null,
-          windowEndsAt: null,
-          firstEventId: null,
-          decidedAt: tx.at.now,
-        };
+      : decidedOutright(pair, eventId, tx.at.now);
   decideAgain(tx, env, out, decision);
   out.decisions.push(decision);
   answerPending(tx, env, decision, out);

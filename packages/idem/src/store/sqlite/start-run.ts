@@ -1,7 +1,8 @@
 // The one place where a run is created for an event, at once, from a buffer, by release or by a tick. Everything that may refuse it
 // is asked first and taken afterwards: a decision that creates no run takes no key, no part of a rate limit, no singleton.
-import { askClaim, type ClaimAsk, functionScope, singletonScope } from "../../model/claim.ts";
+import { askClaim, functionKeyAsk, functionScope, singletonAsk, singletonScope } from "../../model/claim.ts";
 import type { Decision } from "../../model/decision.ts";
+import { keyTaken, rateLimited, singletonTaken } from "../../model/decision-reasons.ts";
 import type { Event } from "../../model/event.ts";
 import type { SingletonRule } from "../flow.ts";
 import type { StartPair } from "../store.ts";
@@ -27,7 +28,8 @@ export function startRun(tx: Transaction, env: string, start: Start, out: Writin
   const { flow } = pair;
   const base = { eventId: event.id, fn: pair.fn, decidedAt: tx.at.now, key: pair.key, firstEventId: null };
   const found = pair.key === null ? null : findClaim(tx, env, functionScope(pair.fn), pair.key);
-  const asked = pair.key === null ? null : askClaim(found?.claim ?? null, askFor(pair, pair.key), tx.at);
+  const asked =
+    pair.key === null ? null : askClaim(found?.claim ?? null, functionKeyAsk(pair, pair.key, pair.runId), tx.at);
   if (asked !== null && !asked.taken) {
     countAsking(tx, found!);
     return {
@@ -89,22 +91,11 @@ export function startRun(tx: Transaction, env: string, start: Start, out: Writin
 export const startBy = (tx: Transaction, event: Pick<Event, "ts">, flow: StartPair["flow"]): number | null =>
   flow === null || flow.startWithinMs === null ? null : Math.max(tx.at.now, event.ts) + flow.startWithinMs + 1;
 
-const askFor = (pair: StartPair, key: string): ClaimAsk => ({
-  scope: functionScope(pair.fn),
-  key,
-  holder: pair.runId,
-  generation: pair.runId,
-  windowMs: pair.windowMs,
-  held: pair.hold,
-  fingerprint: null,
-  leaseMs: null,
-});
-
 function duplicateKey(tx: Transaction, env: string, event: Event, key: string, holder: string, out: Writing) {
   const runId = newestRerun(tx.connection, env, holder);
   const firstEventId = eventOfKey(tx.connection, env, runId, key);
   if (firstEventId !== null) noteFirst(tx, env, out, event.data, firstEventId);
-  return { kind: "duplicate-key", reason: `key ${key} is taken by run ${runId}`, runId, firstEventId } as const;
+  return { kind: "duplicate-key", reason: keyTaken(key, runId), runId, firstEventId } as const;
 }
 
 type Refusal = Pick<Decision, "kind" | "reason" | "runId">;
@@ -116,15 +107,13 @@ export function refusal(tx: Transaction, env: string, { fn, runId, flow }: Start
   if (rateLimit !== null) {
     const freesAt = frees(tx, env, rateLimit);
     if (freesAt !== null) {
-      const reason = `at most ${rateLimit.limit} runs in ${rateLimit.periodMs} ms for ${rateLimit.id}; frees at ${new Date(freesAt).toISOString()}`;
-      return { kind: "rate-limited", reason, runId: null };
+      return { kind: "rate-limited", reason: rateLimited(rateLimit, freesAt), runId: null };
     }
   }
   if (singleton !== null) {
     const holder = takeSingleton(tx, env, fn, runId, singleton, out);
     if (holder !== null) {
-      const reason = `run ${holder} of the same singleton key is still open`;
-      return { kind: "singleton-skipped", reason, runId: holder };
+      return { kind: "singleton-skipped", reason: singletonTaken(holder), runId: holder };
     }
   }
   if (rateLimit !== null) countStart(tx, env, rateLimit);
@@ -141,17 +130,7 @@ function takeSingleton(
   out: Writing,
 ): string | null {
   const scope = singletonScope(fn);
-  // The key is held as long as the run is open, and not a moment longer.
-  const ask = {
-    scope,
-    key: rule.key,
-    holder: runId,
-    generation: runId,
-    windowMs: 0,
-    held: true,
-    fingerprint: null,
-    leaseMs: null,
-  };
+  const ask = singletonAsk(fn, rule.key, runId);
   let found = findClaim(tx, env, scope, rule.key);
   let asked = askClaim(found?.claim ?? null, ask, tx.at);
   if (!asked.taken) {

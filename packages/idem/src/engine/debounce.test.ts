@@ -105,6 +105,14 @@ describe.each(stores)("debounce on %s", (store) => {
     ]);
   });
 
+  test("hundreds of silences that end at once all start at their time", async () => {
+    const { idem, clock, begun } = await begin({ period: "5s", key: "event.data.n" });
+    await idem.send(Array.from({ length: 250 }, (_, n) => ({ name: "a/b", data: { n } })));
+    await clock.advance("5s");
+    expect(begun).toHaveLength(250);
+    expect(new Set(begun.map(([, second]) => second))).toEqual(new Set([5]));
+  });
+
   test("without its key an event starts at once, and the decision says so; false says nothing", async () => {
     const { clock, begun, send } = await begin({ period: "5s", key: "event.data.now ? false : event.data.of" });
     const missing = await send({ n: 1, now: false });

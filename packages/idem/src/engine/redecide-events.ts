@@ -39,21 +39,6 @@ export async function redecideEvent(
   return (await redecide(engine, [event], fn, request))[0]!;
 }
 
-/** Every event of the function that waits for a person, the oldest first. Says now and then how many are done. */
-export async function redecideAll(
-  engine: Engine,
-  fn: string,
-  request: RedecideRequest,
-  onProgress: (done: number) => void = () => {},
-): Promise<{ readonly decided: number }> {
-  for (let decided = 0; ; ) {
-    const part = await redecideOldest(engine, fn, { ...request, kinds: ["paused", "held"], max: atOnce });
-    decided += part.decided;
-    onProgress(decided);
-    if (part.isAll) return { decided };
-  }
-}
-
 /** Events of the function that wait for a person, the oldest first and at most `max` of them. */
 export async function redecideOldest(
   engine: Engine,

@@ -44,7 +44,13 @@ export function beginWait(
     if (decision !== undefined && isPending(decision)) childRunId = standIn(decision.eventId, decision.fn);
     else if (decision === undefined || decision.runId === null || decision.kind === "singleton-skipped") {
       const isStart = decision !== undefined && pair?.kind === "start";
-      return recordAtOnce(tx, env, runId, wait, isStart ? notStarted(decision.fn, decision.reason ?? decision.kind) : wait.onRefused);
+      return recordAtOnce(
+        tx,
+        env,
+        runId,
+        wait,
+        isStart ? notStarted(decision.fn, decision.reason ?? decision.kind) : wait.onRefused,
+      );
     } else childRunId = newestRerun(tx.connection, env, decision.runId);
     const child = findRun(tx.connection, env, childRunId);
     if (child !== undefined && child.ended_state !== null) {

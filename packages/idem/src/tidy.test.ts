@@ -95,7 +95,7 @@ describe("rooms", () => {
     ],
   };
   const roomOf = (path: string): string => {
-    if (["store/store.ts", "store/flow.ts", "store/clock.ts"].includes(path)) return "store contract";
+    if (["store/store.ts", "store/reads.ts", "store/flow.ts", "store/clock.ts"].includes(path)) return "store contract";
     if (path.startsWith("store/")) return "store plugs";
     return path.includes("/") ? path.split("/")[0]! : "door";
   };

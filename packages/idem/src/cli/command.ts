@@ -1,8 +1,8 @@
 // What a command is: its words for people, its options for the parser and the shells, and what it does.
 import type { Idem } from "../sdk/client.ts";
 import type { Ask } from "../sdk/owner-desk.ts";
+import type { StoreReads } from "../store/reads.ts";
 import type { Connection } from "../store/sqlite/connection.ts";
-import type { StoreReads } from "../store/store.ts";
 import type { Io } from "./io.ts";
 import type { Paint } from "./paint.ts";
 

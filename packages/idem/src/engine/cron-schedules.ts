@@ -4,7 +4,7 @@ import { DueHeap } from "../model/due-heap.ts";
 import type { CronTrigger } from "../model/function-config.ts";
 import type { Platform } from "../platform/platform.ts";
 import { type DueTick, dueTicks, lateMs } from "../schedule/cron-ticks.ts";
-import type { StoreReads } from "../store/store.ts";
+import type { StoreReads } from "../store/reads.ts";
 import type { Registry } from "./registry.ts";
 import type { StoreTime } from "./store-time.ts";
 

@@ -13,6 +13,7 @@ import type { Ingested, LeasedJob, Store, WokenRun } from "../store/store.ts";
 import { type AnnounceJob, announceEnd } from "./announce-end.ts";
 import { CapsOfCodes } from "./caps-of-codes.ts";
 import { type DeliverJob, deliverEvent } from "./deliver-event.ts";
+import { Housekeeping } from "./housekeeping.ts";
 import { LeaseNames } from "./lease-names.ts";
 import { limits } from "./limits.ts";
 import type { CheckEvents } from "./outgoing-events.ts";
@@ -54,7 +55,7 @@ export class Worker {
   private again = false;
   private state: "new" | "running" | "stopping" | "stopped" = "new";
   private alarm: { at: number; timer: Timer } | null = null;
-  private housekeeping: Timer[] = [];
+  private readonly housekeeping: Housekeeping;
   private readonly idleWaiters: (() => void)[] = [];
   readonly stepIds = new StepIds();
   readonly plans = new SiblingPlans();
@@ -65,6 +66,7 @@ export class Worker {
   constructor(private readonly options: WorkerOptions) {
     const { store, platform, time, newId, leaseTermMs } = options;
     this.caps = new CapsOfCodes(options.codes, options.registry);
+    this.housekeeping = new Housekeeping(platform);
     this.names = new LeaseNames({
       store,
       platform,
@@ -85,9 +87,9 @@ export class Worker {
     await this.sweep();
     if (this.state !== "new") return;
     this.state = "running";
-    this.every(limits.heartbeatMs, () => this.names.beat());
-    this.every(limits.sweepMs, () => this.sweep());
-    this.every(limits.pollMs, async () => this.poke());
+    this.housekeeping.every(limits.heartbeatMs, () => this.names.beat());
+    this.housekeeping.every(limits.sweepMs, () => this.sweep());
+    this.housekeeping.every(limits.pollMs, async () => this.poke());
     this.poke();
   }
 
@@ -97,7 +99,7 @@ export class Worker {
     this.state = before === "running" ? "stopping" : "stopped";
     if (before !== "running") return;
     this.alarm?.timer.cancel();
-    for (const timer of this.housekeeping) timer.cancel();
+    this.housekeeping.stop();
     const draining = Promise.all([...this.active.values()].map(({ pass, done }) => pass.drain().then(() => done)));
     let grace: Timer | null = null;
     await Promise.race([
@@ -372,23 +374,6 @@ export class Worker {
   }
 
   // ------------------------------------------------------------------------------------------------ staying alive
-
-  private every(ms: number, run: () => Promise<void>): void {
-    const slot = this.housekeeping.length;
-    const arm = () => {
-      this.housekeeping[slot] = this.options.platform.timer(
-        ms,
-        () => {
-          if (this.stopped) return;
-          void run().finally(() => {
-            if (!this.stopped) arm();
-          });
-        },
-        { background: true },
-      );
-    };
-    arm();
-  }
 
   private async sweep(): Promise<void> {
     try {

@@ -5,7 +5,7 @@ import type { Event } from "../model/event.ts";
 import { differingPaths, fromJson } from "../model/json.ts";
 import type { Run } from "../model/run.ts";
 import { tickOf } from "../model/tick.ts";
-import type { StoreReads } from "../store/store.ts";
+import type { StoreReads } from "../store/reads.ts";
 import { decisionSentence, differs, instant } from "./explain-decision.ts";
 import { runSentences, tickSentence } from "./explain-run.ts";
 import type { CancelOutlook, LimitInLine, Outlook, PendingBuffer } from "./outlook.ts";

@@ -1,6 +1,6 @@
 // How many events of each function wait to be decided, for lists of functions.
 import type { DecisionKind } from "../model/decision.ts";
-import type { DecisionCursor, StoreReads } from "../store/store.ts";
+import type { DecisionCursor, StoreReads } from "../store/reads.ts";
 
 export const pendingKinds = ["held", "paused", "debounced", "batched"] as const satisfies readonly DecisionKind[];
 type PendingKind = (typeof pendingKinds)[number];

@@ -4,7 +4,7 @@ import { type ResumedPart, resumePart, type Waiting, waitingChoices } from "../e
 import { errors } from "../model/errors.ts";
 import { type FlowConfig, type FunctionConfig, flowOf, type Trigger } from "../model/function-config.ts";
 import { countPending, type PendingCounts } from "../observe/pending-counts.ts";
-import type { OpenCounts } from "../store/store.ts";
+import type { OpenCounts } from "../store/reads.ts";
 import { nameIn, slugIn } from "./find-subject.ts";
 
 export interface PublicFunction {

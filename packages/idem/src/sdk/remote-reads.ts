@@ -4,7 +4,7 @@ import { errors } from "../model/errors.ts";
 import { isEnded } from "../model/run.ts";
 import type { SerializedError } from "../model/user-errors.ts";
 import type { Platform } from "../platform/platform.ts";
-import { previewChars } from "../store/store.ts";
+import { previewChars } from "../store/reads.ts";
 import {
   type EventStory,
   type Explain,

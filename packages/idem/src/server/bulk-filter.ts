@@ -3,7 +3,7 @@ import type { Engine } from "../engine/engine.ts";
 import { payloadOf } from "../execute/execute-run.ts";
 import { evaluateFilter } from "../model/expression.ts";
 import type { RunState } from "../model/run.ts";
-import type { Page, RunPageFilter, RunSummary } from "../store/store.ts";
+import type { Page, RunPageFilter, RunSummary } from "../store/reads.ts";
 import { readInstant } from "./read-input.ts";
 
 export interface BulkFilter {

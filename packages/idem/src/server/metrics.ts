@@ -6,7 +6,7 @@ import { nextTick } from "../model/cron.ts";
 import type { FunctionConfig } from "../model/function-config.ts";
 import type { StoreObserver } from "../observe/observed-store.ts";
 import type { LoopWatch, Platform } from "../platform/platform.ts";
-import type { OpenCounts, StoreCounts } from "../store/store.ts";
+import type { OpenCounts, StoreCounts } from "../store/reads.ts";
 import type { ListenerLoad } from "./node-listener.ts";
 import type { World } from "./world.ts";
 

@@ -2,7 +2,7 @@
 import type { Logger } from "../execute/function-code.ts";
 import { readError } from "../model/user-errors.ts";
 import type { Platform } from "../platform/platform.ts";
-import type { StoreReads } from "../store/store.ts";
+import type { StoreReads } from "../store/reads.ts";
 
 // More lines than a person reads in a second hide what the others say.
 const linesPerSecond = 20;

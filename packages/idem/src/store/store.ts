@@ -6,29 +6,26 @@
 // between policies: it compares keys, times, counters and fences.
 //
 // `now` is the store's own clock: it never goes backwards, and it alone decides windows, leases and due times.
-import type { Claim, ClaimAnswer } from "../model/claim.ts";
+import type { ClaimAnswer } from "../model/claim.ts";
 import type { Decision, DecisionKind } from "../model/decision.ts";
 import type { Event } from "../model/event.ts";
 import type { LaneCaps } from "../model/lane.ts";
 import type { Outcome } from "../model/outcome.ts";
-import type { EndState, Run, RunState } from "../model/run.ts";
+import type { EndState, Run } from "../model/run.ts";
 import type { FailedAttempt, Step, StepKind } from "../model/step.ts";
 import type { NewWait, Wait } from "../model/wait.ts";
 import type {
-  BufferUse,
-  CancelCandidate,
   CancelledRun,
-  CronRow,
   DecidedCounts,
   Flushed,
   LaneUse,
-  LimitUse,
   RedecideAnswer,
   RedecideInput,
   StartFlow,
   Ticked,
   TickInput,
 } from "./flow.ts";
+import type { StoreReads } from "./reads.ts";
 
 // ---------------------------------------------------------------------------------------------------- functions
 
@@ -444,163 +441,6 @@ export interface PruneAnswer {
   readonly kept: number;
   /** Where to continue; null when nothing older is left. */
   readonly after: string | null;
-}
-
-// ---------------------------------------------------------------------------------------------------- reads
-
-export interface RunFilter {
-  readonly fn?: string;
-  readonly state?: RunState;
-  readonly eventId?: string;
-  /** Ids before this one, newest first. */
-  readonly before?: string;
-  readonly limit: number;
-}
-
-export interface EventFilter {
-  readonly name?: string;
-  readonly before?: string;
-  readonly limit: number;
-}
-
-export interface ClaimFilter {
-  readonly scope?: string;
-  /** Continue after this scope and key. */
-  readonly after?: { readonly scope: string; readonly key: string };
-  readonly limit: number;
-}
-
-export interface StoreReads {
-  functions(env: string): Promise<{ registration: number; functions: readonly RegisteredFunction[] }>;
-  run(env: string, runId: string): Promise<Run | null>;
-  runs(env: string, filter: RunFilter): Promise<readonly Run[]>;
-  /** Everything a timeline shows; null when there is no such run. */
-  runMemo(env: string, runId: string): Promise<RunMemo | null>;
-  event(env: string, eventId: string): Promise<Event | null>;
-  /** The newest event that carried this caller's id and was not a duplicate, as far as a claim remembers it. */
-  eventByCallerId(env: string, callerId: string): Promise<Event | null>;
-  events(env: string, filter: EventFilter): Promise<readonly Event[]>;
-  duplicatesOf(env: string, eventId: string, limit: number): Promise<readonly Event[]>;
-  decisionsOfEvent(env: string, eventId: string): Promise<readonly Decision[]>;
-  /** Decisions that name this run without having started it: what it spared. */
-  duplicatesOfRun(env: string, runId: string, limit: number): Promise<readonly Decision[]>;
-  claim(env: string, scope: string, key: string): Promise<Claim | null>;
-  claims(env: string, filter: ClaimFilter): Promise<readonly Claim[]>;
-  /** Distinct equality paths in use by waits and cancelling rules for this event name; empty when nobody waits. */
-  waitPaths(env: string, eventName: string): Promise<readonly string[]>;
-  /** Waits for the event that were registered before it was received and whose equality holds. */
-  waitCandidates(
-    env: string,
-    eventId: string,
-    probes: readonly { readonly path: string; readonly value: string }[],
-  ): Promise<readonly WaitCandidate[]>;
-  /** Open runs that the event may cancel: created before it was received, and whose equality holds. */
-  cancelCandidates(
-    env: string,
-    eventId: string,
-    probes: readonly { readonly path: string; readonly value: string }[],
-  ): Promise<readonly CancelCandidate[]>;
-  crons(env: string): Promise<readonly CronRow[]>;
-  /** Slots in use or waited for, the most waited for first. */
-  limitUses(env: string, limit: number): Promise<readonly LimitUse[]>;
-  /** The events kept for one run; null when there are none. */
-  buffer(env: string, fn: string, kind: BufferUse["kind"], key: string): Promise<BufferUse | null>;
-  /** How many events wait to be decided, by kind. At most `pendingCountedMax` are counted. */
-  pendingCounts(env: string): Promise<DecidedCounts>;
-  counts(env: string): Promise<StoreCounts>;
-  /** Since when the run that has waited longest could have been taken up; null when none is due. */
-  oldestDue(env: string): Promise<number | null>;
-  /** Environments that have functions, in the order of their names. */
-  environments(): Promise<readonly string[]>;
-  /** Newest first. */
-  runPage(env: string, filter: RunPageFilter): Promise<Page<RunSummary, string>>;
-  /** Newest first. */
-  eventPage(env: string, filter: EventPageFilter): Promise<Page<EventSummary, string>>;
-  /** Newest first, by event and then by function. */
-  decisionPage(env: string, filter: DecisionPageFilter): Promise<Page<Decision, DecisionCursor>>;
-}
-
-/** A list for people, which may be asked of a store of any size. */
-export interface Page<Row, Cursor> {
-  readonly rows: readonly Row[];
-  /** Where to continue; null when nothing older is left. A page can be short, even empty, with more behind it. */
-  readonly next: Cursor | null;
-}
-
-export interface PageBounds {
-  /** Not older than this instant, by the store's clock. */
-  readonly since?: number;
-  /** Older than this instant. */
-  readonly until?: number;
-  readonly limit: number;
-  /** How many rows may be looked at for one page: what no index narrows must not hold up the commits of others. */
-  readonly examinedMax: number;
-}
-
-export interface RunPageFilter extends PageBounds {
-  readonly fn?: string;
-  readonly state?: RunState;
-  /** Only runs that have not ended: found without reading history. */
-  readonly isOpen?: true;
-  readonly eventId?: string;
-  /** Canonical JSON, as runs have it. */
-  readonly key?: string;
-  readonly before?: string;
-}
-
-/** A run without its payload. */
-export interface RunSummary extends Omit<Run, "result"> {
-  /** The first characters of its result. */
-  readonly preview: string | null;
-}
-
-export interface EventPageFilter extends PageBounds {
-  readonly name?: string;
-  readonly before?: string;
-}
-
-/** An event without its payload. */
-export interface EventSummary extends Omit<Event, "data" | "extra"> {
-  readonly dataBytes: number;
-}
-
-export interface DecisionCursor {
-  readonly eventId: string;
-  readonly fn: string;
-}
-
-export interface DecisionPageFilter extends PageBounds {
-  readonly fn?: string;
-  readonly kinds?: readonly DecisionKind[];
-  /** Only those that somebody or something may still act on: held, paused, in a buffer. Found without reading history. */
-  readonly isPending?: true;
-  /** The other way round, with `isPending` only and from the oldest on: who decides what a page shows, asks for the next without a cursor. */
-  readonly oldestFirst?: true;
-  readonly before?: DecisionCursor;
-}
-
-/** Beyond it nobody needs the exact number, and commits wait while it is counted. */
-export const pendingCountedMax = 100_000;
-
-/** How many characters of a result a summary shows. */
-export const previewChars = 80;
-
-export interface OpenCounts {
-  readonly queued: number;
-  readonly running: number;
-  readonly waiting: number;
-  /** Of the queued and waiting: how many could run now. */
-  readonly due: number;
-}
-
-export interface StoreCounts {
-  readonly queued: number;
-  readonly running: number;
-  readonly waiting: number;
-  /** Due jobs by function, for functions that nobody here can run. */
-  readonly dueByFunction: Readonly<Record<string, number>>;
-  /** Functions with open runs. */
-  readonly byFunction: Readonly<Record<string, OpenCounts>>;
 }
 
 // ---------------------------------------------------------------------------------------------------- the contract

@@ -1,7 +1,7 @@
 // Events as /api shows them.
 import { z } from "zod";
 import { type Event, publicEventId } from "../../model/event.ts";
-import type { EventSummary } from "../../store/store.ts";
+import type { EventSummary } from "../../store/reads.ts";
 import { type PayloadBudget, payloadSchema } from "./payloads.ts";
 
 export const eventItem = z.object({

@@ -4,7 +4,8 @@ import type { Engine } from "../../engine/engine.ts";
 import { errors } from "../../model/errors.ts";
 import { type FunctionConfig, flowOf } from "../../model/function-config.ts";
 import { countPending, type PendingCounts } from "../../observe/pending-counts.ts";
-import type { OpenCounts, RegisteredFunction, StoreCounts } from "../../store/store.ts";
+import type { OpenCounts, StoreCounts } from "../../store/reads.ts";
+import type { RegisteredFunction } from "../../store/store.ts";
 import { flow, trigger } from "./flow-shape.ts";
 
 const openCounts = z.object({

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { type Claim, eventScope, functionScope } from "../../model/claim.ts";
 import { canonicalJson, fromJson } from "../../model/json.ts";
 import { isOpen } from "../../model/window.ts";
-import type { StoreReads } from "../../store/store.ts";
+import type { StoreReads } from "../../store/reads.ts";
 
 export const keyItem = z.object({
   scope: z.string().describe("What the key is unique within: `event`, or `fn:<function>`"),

@@ -1,6 +1,6 @@
 // How every list of /api is asked for: newest first, a page at a time, within a range of time.
 import { z } from "zod";
-import type { PageBounds } from "../../store/store.ts";
+import type { PageBounds } from "../../store/reads.ts";
 import { instantText, readInstant } from "../read-input.ts";
 
 // A page for a person is 50, one for a program 500 rows without payloads: some hundred kilobytes.

@@ -1,7 +1,7 @@
 // Lists for people: newest first, by time, without payloads, and never more work than was allowed.
 import { describe, expect, test } from "vitest";
 import { makeUlid } from "../../model/ulid.ts";
-import type { Page } from "../store.ts";
+import type { Page } from "../reads.ts";
 import { decidedPair, end, env, fn, newEvent, type OpenStore, openWorld, startPair, type World } from "./world.ts";
 
 const minute = 60_000;

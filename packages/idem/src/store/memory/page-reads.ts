@@ -8,7 +8,7 @@ import {
   previewChars,
   type RunSummary,
   type StoreReads,
-} from "../store.ts";
+} from "../reads.ts";
 import { showEvent, showRun } from "./show.ts";
 import type { Database } from "./tables.ts";
 

@@ -2,7 +2,7 @@
 import { eventScope } from "../../model/claim.ts";
 import { type DecisionKind, isPending } from "../../model/decision.ts";
 import { readLane } from "../../model/lane.ts";
-import { pendingCountedMax, type StoreReads } from "../store.ts";
+import { pendingCountedMax, type StoreReads } from "../reads.ts";
 import { newest } from "./buffers.ts";
 import { slotUse } from "./lanes.ts";
 import { memoryPages } from "./page-reads.ts";

@@ -4,6 +4,7 @@ import type { ClaimAnswer } from "../../model/claim.ts";
 import type { Outcome } from "../../model/outcome.ts";
 import { StoreClock } from "../clock.ts";
 import type { RedecideAnswer, RedecideInput, Ticked, TickInput } from "../flow.ts";
+import type { StoreReads } from "../reads.ts";
 import type {
   AdvanceAnswer,
   AdvanceInput,
@@ -31,7 +32,6 @@ import type {
   SignalAnswer,
   StaleRegistration,
   Store,
-  StoreReads,
   SweepAnswer,
 } from "../store.ts";
 import { advanceRun } from "./advance-run.ts";

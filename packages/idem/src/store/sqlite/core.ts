@@ -3,7 +3,8 @@
 // all run this same code.
 import { errors, IdemError } from "../../model/errors.ts";
 import { type ClockStep, StoreClock } from "../clock.ts";
-import type { Store, StoreReads } from "../store.ts";
+import type { StoreReads } from "../reads.ts";
+import type { Store } from "../store.ts";
 import { advanceRun } from "./advance-run.ts";
 import { cancelRun } from "./cancel-run.ts";
 import { ClaimIndex } from "./claim-index.ts";

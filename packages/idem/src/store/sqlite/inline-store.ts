@@ -1,6 +1,7 @@
 // The store in the caller's own thread, one commit per call: for tests, for the simulator and for `:memory:`.
 // An operation happens in full before the call returns its promise, so whole operations interleave and nothing smaller does.
-import type { Store, StoreReads } from "../store.ts";
+import type { StoreReads } from "../reads.ts";
+import type { Store } from "../store.ts";
 import { type CoreOptions, operationNames, readAnswer, SqliteCore } from "./core.ts";
 
 export function openInlineStore(options: CoreOptions): Store {

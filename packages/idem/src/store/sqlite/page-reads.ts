@@ -13,7 +13,7 @@ import {
   type RunPageFilter,
   type RunSummary,
   type StoreReads,
-} from "../store.ts";
+} from "../reads.ts";
 import type { Connection, Param } from "./connection.ts";
 import { afterAll, firstIdAt, lastIdBefore } from "./id-times.ts";
 import { type DecisionRow, type EventRow, type RunRow, readDecision, readEvent, readRun, runColumns } from "./rows.ts";

@@ -1,7 +1,7 @@
 // What waits to be decided, for people: one buffer, and how many events wait of each kind.
 import type { DecisionKind } from "../../model/decision.ts";
 import type { BufferUse, DecidedCounts } from "../flow.ts";
-import { pendingCountedMax } from "../store.ts";
+import { pendingCountedMax } from "../reads.ts";
 import type { Connection } from "./connection.ts";
 
 const bufferSql = `

@@ -2,7 +2,8 @@
 // nothing and sees every commit up to the moment it reads.
 import { errors } from "../../model/errors.ts";
 import { StoreClock } from "../clock.ts";
-import type { Store, StoreReads } from "../store.ts";
+import type { StoreReads } from "../reads.ts";
+import type { Store } from "../store.ts";
 import { Connection } from "./connection.ts";
 import { operationNames } from "./core.ts";
 import { type Migration, schemaVersion } from "./migrate.ts";

@@ -2,7 +2,8 @@
 import { eventScope } from "../../model/claim.ts";
 import type { Event } from "../../model/event.ts";
 import type { RunState } from "../../model/run.ts";
-import type { ClaimFilter, EventFilter, RegisteredFunction, RunFilter, StoreCounts, StoreReads } from "../store.ts";
+import type { ClaimFilter, EventFilter, RunFilter, StoreCounts, StoreReads } from "../reads.ts";
+import type { RegisteredFunction } from "../store.ts";
 import { rulesMatching } from "./cancel-rules.ts";
 import { type FindClaimRow, findBesideOwner, indexedTo } from "./claim-index.ts";
 import type { Connection, Param } from "./connection.ts";

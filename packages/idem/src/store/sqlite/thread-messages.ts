@@ -1,5 +1,5 @@
 // What passes between the caller's thread and the store's. Calls and answers are packed (wire.ts).
-import type { StoreReads } from "../store.ts";
+import type { StoreReads } from "../reads.ts";
 import type { CallAnswer } from "./core.ts";
 
 export interface ThreadInput {

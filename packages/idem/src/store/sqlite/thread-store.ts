@@ -6,7 +6,8 @@
 //   any state ──broken or thread ended──▶ broken: every call, waiting or new, is refused as unknown
 import { errors, type IdemError } from "../../model/errors.ts";
 import type { Platform, Thread } from "../../platform/platform.ts";
-import type { Store, StoreReads } from "../store.ts";
+import type { StoreReads } from "../reads.ts";
+import type { Store } from "../store.ts";
 import { type Call, type CallAnswer, operationNames, readAnswer } from "./core.ts";
 import type { FromThread, ThreadInput, ToThread } from "./thread-messages.ts";
 import { packCall, unpackAnswer } from "./wire.ts";

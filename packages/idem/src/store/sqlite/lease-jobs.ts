@@ -5,6 +5,7 @@ import { laneOnceBegun } from "../../model/lane.ts";
 import type { LeaseAnswer, LeasedJob, LeaseInput } from "../store.ts";
 import { expireWaits } from "./end-wait.ts";
 import { flushDue, nextFlushAt } from "./flush-buffer.ts";
+import { isLeasable } from "./leasable-functions.ts";
 import { findEvent, readMemo } from "./read-memo.ts";
 import { newWriting } from "./record-decision.ts";
 import { readEvent } from "./rows.ts";
@@ -24,26 +25,26 @@ interface JobRow {
 
 const jobColumns = "id, kind, run_id, event_id, fence, lost_workers, lane, due_at";
 
-// json_each keeps one statement text for any list of functions; the partial indexes give the order.
+// The partial indexes give the order.
 const selectTimersSql = `
   select ${jobColumns}
     from jobs indexed by jobs_timers
    where env = ? and leased_by is null and due_at is not null and due_at <= ?
-     and (fn is null or fn in (select value from json_each(?)))
+     and (fn is null or ${isLeasable})
    order by due_at limit ?`;
 
 const selectReadySql = `
   select ${jobColumns}
     from jobs indexed by jobs_ready
    where env = ? and leased_by is null and due_at is null and lane is null
-     and (fn is null or fn in (select value from json_each(?)))
+     and (fn is null or ${isLeasable})
    order by rank limit ?`;
 
 const selectOverdueSql = `
   select ${jobColumns}
     from jobs indexed by jobs_start_by
    where env = ? and leased_by is null and start_by is not null and start_by <= ?
-     and fn in (select value from json_each(?))
+     and ${isLeasable}
    order by start_by limit ?`;
 
 const selectFirstOfLaneSql = `
@@ -65,7 +66,7 @@ const nextOverdueSql = `
 export function leaseJobs(tx: Transaction, input: LeaseInput): LeaseAnswer {
   const { env, max } = input;
   const { now } = tx.at;
-  const functions = JSON.stringify(input.functions);
+  const functions = tx.leasable.numberOf(input.functions);
   for (const fn of Object.keys(input.caps)) tx.lanes.noteCaps(env, fn, input.caps[fn]!);
   const flushing = newWriting();
   flushDue(tx, env, flushing);
@@ -89,7 +90,7 @@ export function leaseJobs(tx: Transaction, input: LeaseInput): LeaseAnswer {
 type Take = (row: JobRow, lane: string | null) => void;
 
 /** Timers of runs that take slots join their lane, and are leased in its turn. */
-function leaseTimers(tx: Transaction, { env }: LeaseInput, functions: string, room: number, take: Take): void {
+function leaseTimers(tx: Transaction, { env }: LeaseInput, functions: number, room: number, take: Take): void {
   let left = room;
   while (left > 0) {
     const rows = tx.connection.all<JobRow>(selectTimersSql, env, tx.at.now, functions, left);

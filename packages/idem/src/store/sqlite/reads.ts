@@ -87,9 +87,23 @@ const claimsOfScopeSql = `
     order by key limit :limit)
   select ${claimColumns} from claims where n in (select n from found) order by key`;
 
+// One probe for each path: "select distinct" walks every wait of the name, 11 ms at 100,000 of them.
 const waitPathsSql = `
-  select distinct path from waits indexed by waits_by_event where env = :env and event_name = :name
-  union select distinct path from cancels indexed by cancels_by_event where env = :env and event_name = :name
+  with recursive
+    awaited (path) as (
+      select min(path) from waits indexed by waits_by_event where env = :env and event_name = :name
+      union all
+      select (select min(path) from waits indexed by waits_by_event
+               where env = :env and event_name = :name and path > awaited.path)
+        from awaited where awaited.path is not null),
+    cancelling (path) as (
+      select min(path) from cancels indexed by cancels_by_event where env = :env and event_name = :name
+      union all
+      select (select min(path) from cancels indexed by cancels_by_event
+               where env = :env and event_name = :name and path > cancelling.path)
+        from cancelling where cancelling.path is not null)
+  select path from awaited where path is not null
+  union select path from cancelling where path is not null
   order by path`;
 const waitCandidatesSql = `
   select w.run_id, w.step_id, w.rest, ${eventColumns}

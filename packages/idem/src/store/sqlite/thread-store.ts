@@ -10,7 +10,8 @@ import type { StoreReads } from "../reads.ts";
 import type { Store } from "../store.ts";
 import { type Call, type CallAnswer, operationNames, readAnswer } from "./core.ts";
 import type { FromThread, ThreadInput, ToThread } from "./thread-messages.ts";
-import { packCall, unpackAnswer } from "./wire.ts";
+import { noLeaseList, packCall } from "./wire.ts";
+import { unpackAnswer } from "./wire-answers.ts";
 
 // Bounded batches overlap the two threads: 11,800 → 13,700 runs/s at 1,000 in flight (store.md §3.1); below ~100 it costs.
 const batchCallsMax = 300;
@@ -60,6 +61,7 @@ class ThreadShell {
   private postPlanned = false;
   private handOutPlanned = false;
   private batch = 0;
+  private readonly leased = noLeaseList();
   private readIds = 0;
   private readonly reading = new Map<number, Waiting>();
   private broken: IdemError | null = null;
@@ -140,7 +142,11 @@ class ThreadShell {
     this.posted = batch;
     this.onCommit?.(batch.length);
     this.thread.ref(true);
-    this.send({ kind: "commit", batch: ++this.batch, calls: batch.map((waiting) => packCall(waiting.call)) });
+    this.send({
+      kind: "commit",
+      batch: ++this.batch,
+      calls: batch.map((waiting) => packCall(waiting.call, this.leased)),
+    });
   }
 
   private take(message: FromThread): void {

@@ -3,10 +3,12 @@ import { nodeThread } from "../../platform/node-thread.ts";
 import { fail, SqliteCore } from "./core.ts";
 import { loadMigrations } from "./migrations.ts";
 import type { FromThread, ThreadInput, ToThread } from "./thread-messages.ts";
-import { packAnswer, unpackCall } from "./wire.ts";
+import { noLeaseList, unpackCall } from "./wire.ts";
+import { packAnswer } from "./wire-answers.ts";
 
 const thread = nodeThread<ThreadInput, ToThread, FromThread>();
 
+const leased = noLeaseList();
 let core: SqliteCore | null = null;
 try {
   const { path, owner, synchronous } = thread.input;
@@ -27,7 +29,7 @@ thread.onMessage((message) => {
   switch (message.kind) {
     case "commit":
       try {
-        const calls = message.calls.map(unpackCall);
+        const calls = message.calls.map((call) => unpackCall(call, leased));
         const answers = core.commit(calls).map((answer, i) => packAnswer(calls[i]!, answer));
         thread.post({ kind: "committed", batch: message.batch, answers });
         core.tend();

@@ -4,6 +4,7 @@ import type { ClaimIndex } from "./claim-index.ts";
 import type { Connection } from "./connection.ts";
 import type { KnownFacts } from "./known-facts.ts";
 import type { LaneBook } from "./lane-book.ts";
+import type { LeasableFunctions } from "./leasable-functions.ts";
 
 export interface Transaction {
   readonly connection: Connection;
@@ -11,6 +12,7 @@ export interface Transaction {
   readonly known: KnownFacts;
   readonly claims: ClaimIndex;
   readonly lanes: LaneBook;
+  readonly leasable: LeasableFunctions;
   /** Grows with each call: the order of steps, waits and events. */
   stamp(): number;
 }

@@ -6,18 +6,21 @@ import { storeContract } from "../contract/all.ts";
 import type { Store } from "../store.ts";
 import { readAnswer, SqliteCore } from "./core.ts";
 import { loadMigrations } from "./migrations.ts";
-import { packAnswer, packCall, unpackAnswer, unpackCall } from "./wire.ts";
+import { noLeaseList, packCall, unpackCall } from "./wire.ts";
+import { packAnswer, unpackAnswer } from "./wire-answers.ts";
 
 const migrations = loadMigrations();
 const packedAs = new Map<string, number>();
 
 function openPacked(clock: ManualClock): Store {
   const core = new SqliteCore({ path: ":memory:", migrations, clock, owner: "test" });
+  const sent = noLeaseList();
+  const came = noLeaseList();
   const call = async (name: any, input: unknown[]) => {
     const given = { name, input };
-    const packed = packCall(given);
+    const packed = packCall(given, sent);
     packedAs.set(String(packed[0]), (packedAs.get(String(packed[0])) ?? 0) + 1);
-    const arrived = unpackCall(structuredClone(packed) as unknown[]);
+    const arrived = unpackCall(structuredClone(packed) as unknown[], came);
     expect(arrived).toEqual(given);
     const answer = core.commit([arrived])[0]!;
     const returned = unpackAnswer(given, structuredClone(packAnswer(arrived, answer)));
@@ -49,5 +52,22 @@ storeContract("SQLite behind its thread's wire", async () => {
 });
 
 test("the hot shapes were really packed", () => {
-  for (const shape of ["0", "1", "2", "3"]) expect(packedAs.get(shape)).toBeGreaterThan(0);
+  for (const shape of ["0", "1", "2", "3", "4", "5"]) expect(packedAs.get(shape)).toBeGreaterThan(0);
+});
+
+test("functions that a worker leases for cross once, and again when they change", () => {
+  const sent = noLeaseList();
+  const came = noLeaseList();
+  const functions = ["a", "b"];
+  const caps = { a: { slots: [1], throttle: null } };
+  const lease = (input: object) => {
+    const call = { name: "lease" as const, input: [{ env: "e", worker: "w", max: 1, ...input }] };
+    const packed = structuredClone(packCall(call, sent)) as unknown[];
+    expect(unpackCall(packed, came)).toEqual(call);
+    return packed[4];
+  };
+  expect(lease({ functions, caps })).toEqual(["a", "b"]);
+  expect(lease({ functions, caps })).toBeNull();
+  expect(lease({ functions: ["c"], caps })).toEqual(["c"]);
+  expect(lease({ functions, caps: {} })).toEqual(["a", "b"]);
 });

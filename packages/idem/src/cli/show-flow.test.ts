@@ -16,7 +16,7 @@ test.each([
   ],
   [{ throttle: { limit: 10, period: "1m" } }, "throttle 10 in 1 min"],
   [{ rateLimit: { limit: 1, period: "4h", key: "event.data.k" } }, "at most 1 in 4 h by event.data.k"],
-  [{ debounce: { period: "30s" }, singleton: { mode: "skip" } }, "debounce 30.00 s; singleton skip"],
+  [{ debounce: { period: "30s" }, singleton: { mode: "skip" } }, "debounce 30 s; singleton skip"],
   [{ batchEvents: { maxSize: 50, timeout: "5m" } }, "batches of 50 or 5 min"],
   [{ priority: { run: "event.data.p" }, cancelOn: [{ event: "a/stop" }] }, "priority; cancelled by a/stop"],
 ])("%j is shown as %s", (options, text) => {

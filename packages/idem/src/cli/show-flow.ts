@@ -1,6 +1,6 @@
 // How a function's runs may begin, in a few words for one cell of a table.
+import { lengthText } from "../model/duration.ts";
 import type { FlowConfig } from "../model/function-config.ts";
-import { duration } from "./times.ts";
 
 /** "2 at once by event.data.user, 10 in 1 min"; "–" for a function without limits. */
 export function flowText(flow: FlowConfig): string {
@@ -11,8 +11,8 @@ export function flowText(flow: FlowConfig): string {
   }
   if (throttle !== undefined) parts.push(`throttle ${rate(throttle)}${by(throttle.key)}`);
   if (rateLimit !== undefined) parts.push(`at most ${rate(rateLimit)}${by(rateLimit.key)}`);
-  if (debounce !== undefined) parts.push(`debounce ${duration(debounce.periodMs)}${by(debounce.key)}`);
-  if (batch !== undefined) parts.push(`batches of ${batch.maxSize} or ${duration(batch.timeoutMs)}${by(batch.key)}`);
+  if (debounce !== undefined) parts.push(`debounce ${lengthText(debounce.periodMs)}${by(debounce.key)}`);
+  if (batch !== undefined) parts.push(`batches of ${batch.maxSize} or ${lengthText(batch.timeoutMs)}${by(batch.key)}`);
   if (singleton !== undefined) parts.push(`singleton ${singleton.mode}${by(singleton.key)}`);
   if (priority !== undefined) parts.push("priority");
   if (cancelOn !== undefined) parts.push(`cancelled by ${cancelOn.map(({ event }) => event).join(", ")}`);
@@ -22,4 +22,4 @@ export function flowText(flow: FlowConfig): string {
 const by = (key: string | null): string => (key === null ? "" : ` by ${key}`);
 
 const rate = ({ limit, periodMs }: { readonly limit: number; readonly periodMs: number }): string =>
-  `${limit} in ${duration(periodMs)}`;
+  `${limit} in ${lengthText(periodMs)}`;

@@ -1,5 +1,7 @@
 // idem crons: every schedule, when it last ticked and when it will.
+
 import { nextTick, parseCron, ticksBetween } from "../../model/cron.ts";
+import { lengthText } from "../../model/duration.ts";
 import type { CronTrigger, FunctionConfig, MissedPolicy } from "../../model/function-config.ts";
 import { zoneOf } from "../../model/zone.ts";
 import type { CronRow } from "../../store/flow.ts";
@@ -9,7 +11,7 @@ import { exitCodes } from "../exit.ts";
 import { countOption } from "../options.ts";
 import { printable } from "../printable.ts";
 import { table } from "../table.ts";
-import { duration, when } from "../times.ts";
+import { when } from "../times.ts";
 
 interface Tick {
   readonly at: number;
@@ -131,7 +133,7 @@ function show(context: Context, list: readonly Schedule[]): void {
     const notes = [
       pausedAt === null ? "" : "paused",
       undecided === 0 ? "" : `${undecided} undecided`,
-      jitterMs === 0 ? "" : `jitter ${duration(jitterMs)}`,
+      jitterMs === 0 ? "" : `jitter ${lengthText(jitterMs)}`,
     ];
     const first = [
       printable(id),

@@ -1,11 +1,12 @@
 // idem functions: what is registered in the store.
+
+import { lengthText } from "../../model/duration.ts";
 import type { FunctionConfig } from "../../model/function-config.ts";
 import { countPending, pendingCount } from "../../observe/pending-counts.ts";
 import { type Command, storeOptions } from "../command.ts";
 import { printable } from "../printable.ts";
 import { flowText } from "../show-flow.ts";
 import { table } from "../table.ts";
-import { duration } from "../times.ts";
 
 export const functions: Command = {
   name: "functions",
@@ -58,7 +59,7 @@ export const functions: Command = {
             printable(config.idempotency?.key ?? "none"),
             config.idempotency === null
               ? "–"
-              : `${duration(config.idempotency.windowMs)}${config.idempotency.untilFinished ? ", until finished" : ""}`,
+              : `${lengthText(config.idempotency.windowMs)}${config.idempotency.untilFinished ? ", until finished" : ""}`,
             printable(flowText(config)),
             String(config.retries),
             String(dueCount),

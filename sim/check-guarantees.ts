@@ -1,14 +1,29 @@
 // The promises as assertions, over what the outside world saw (the ledger) and what the store holds (the dump).
 // Nothing of the engine is imported here or in checks/: what must be true is said a second time, from the promises.
+import { bufferChecks } from "./checks/buffers.ts";
 import { childChecks } from "./checks/children.ts";
+import { cronChecks } from "./checks/crons.ts";
 import { eventChecks } from "./checks/events.ts";
 import { type Check, type Evidence, Facts } from "./checks/facts.ts";
 import { keyChecks } from "./checks/keys.ts";
+import { limitChecks } from "./checks/limits.ts";
 import { runChecks } from "./checks/runs.ts";
+import { singleChecks } from "./checks/singles.ts";
 import { stepChecks } from "./checks/steps.ts";
 import { waitChecks } from "./checks/waits.ts";
 
-const checks = { ...eventChecks, ...keyChecks, ...stepChecks, ...childChecks, ...waitChecks, ...runChecks };
+const checks = {
+  ...eventChecks,
+  ...keyChecks,
+  ...limitChecks,
+  ...bufferChecks,
+  ...singleChecks,
+  ...cronChecks,
+  ...stepChecks,
+  ...childChecks,
+  ...waitChecks,
+  ...runChecks,
+};
 type CheckName = keyof typeof checks;
 
 export interface Violation {

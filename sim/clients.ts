@@ -15,6 +15,8 @@ export class Clients {
   /** Conversations not over yet. */
   open = 0;
   private calls = 0;
+  /** Functions somebody is about to pause, or has paused. */
+  private readonly pausing = new Set<string>();
 
   constructor(
     private readonly world: World,
@@ -44,13 +46,52 @@ export class Clients {
     this.open--;
   }
 
+  /** A function is paused for a while, goes on, and what waited is kept, released or dropped. */
+  async pause(fn: string, lastsMs: number): Promise<void> {
+    const { world, random } = this;
+    this.open++;
+    this.pausing.add(fn);
+    await this.askUntilKnown((idem) => idem.functions.pause(fn));
+    const pause = { fn, from: world.clock.now(), to: null as number | null };
+    world.ledger.pauses.push(pause);
+    world.counters.add("pauses");
+    await world.loop.sleep(lastsMs);
+    pause.to = world.clock.now();
+    const waiting = random.pick(["keep", "release", "drop"] as const);
+    await this.askUntilKnown((idem) => idem.functions.resume(fn, { waiting }));
+    this.pausing.delete(fn);
+    this.open--;
+  }
+
+  /** Whatever still waits for a person is released, for as long as the world lasts. */
+  async release(fn: string): Promise<never> {
+    const { world } = this;
+    while (this.pausing.has(fn)) await world.loop.sleep(1_000);
+    // A process that stood still may only now do what it was asked before.
+    await world.loop.sleep(5_000);
+    for (;;) {
+      await this.ask((idem) => idem.functions.resume(fn, { waiting: "release" }));
+      for (const eventId of await world.heldFor(fn)) {
+        await this.ask((idem) => idem.events.release(eventId, { function: fn }));
+      }
+      await world.loop.sleep(4_000);
+    }
+  }
+
+  private async askUntilKnown(question: (idem: Idem) => Promise<unknown>): Promise<void> {
+    while ((await this.ask(question)).kind === "unknown") {
+      await this.world.loop.sleep(this.random.between(100, 3_000));
+    }
+  }
+
   private async sendUntilKnown(messages: readonly Message[]): Promise<readonly string[]> {
     const { world } = this;
     for (;;) {
       const call = ++this.calls;
-      const events = messages.map(({ name, id, data }) => ({
+      const events = messages.map(({ name, id, data, ts }) => ({
         name,
         ...(id === null ? {} : { id }),
+        ...(ts === undefined ? {} : { ts }),
         data: { ...data, call, of: messages.length },
       }));
       const send = {
@@ -89,6 +130,7 @@ export class Clients {
     const mood = random.next();
     if (mood < 0.15) {
       await world.loop.sleep(random.between(0, 4_000));
+      world.ledger.cancelsAsked.add(runId);
       const cancelled = await this.ask((idem) => idem.runs.cancel(runId));
       if (cancelled.kind === "answer") {
         const { value, process } = cancelled;
@@ -129,7 +171,10 @@ export class Clients {
       };
       question(idem).then(
         (value) => settle({ kind: "answer", value, process: process.name }),
-        () => settle({ kind: "unknown" }),
+        (error: unknown) => {
+          world.trace.add(world.loop.now, process.name, `answers a client with ${String(error)}`);
+          settle({ kind: "unknown" });
+        },
       );
     });
   }

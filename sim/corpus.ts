@@ -7,6 +7,8 @@ export interface CorpusSeed {
   readonly seed: number;
   /** The check it failed first. */
   readonly broke: string;
+  /** As for `--off`: found before there was such a thing, it would be another world with it. */
+  readonly off?: string;
 }
 
 const file = join(root, "sim", "corpus.json");

@@ -1,14 +1,8 @@
-// The list of deliberate defects, as changes to the text of the built engine. Where both stores have the rule, both lose it.
+// The list of deliberate defects.
+import { type Defect, memory, sqlite } from "./defect.ts";
+import { flowDefects } from "./flow-defects.ts";
 
-export interface Defect {
-  readonly name: string;
-  readonly patches: readonly { readonly file: string; readonly from: string; readonly to: string }[];
-}
-
-const sqlite = (file: string) => `store/sqlite/${file}.js`;
-const memory = (file: string) => `store/memory/${file}.js`;
-
-export const defects: readonly Defect[] = [
+const plainDefects: readonly Defect[] = [
   {
     name: "a run moves without looking at the fence",
     patches: [
@@ -124,7 +118,7 @@ export const defects: readonly Defect[] = [
       {
         file: sqlite("ingest-events"),
         from: "    tx.connection.run(linkToFirstSql, firstId, env, event.id);",
-        to: '    tx.connection.run(linkToFirstSql, firstId, env, event.id);\n    if (someoneWaitsFor(tx, env, event.name)) {\n        insertJob(tx, env, { id: "deliver:" + event.id, kind: "deliver", runId: null, eventId: event.id, fn: null, rank: tx.at.now, dueAt: null, fence: 0, leasedBy: null });\n        out.queued = true;\n    }',
+        to: '    tx.connection.run(linkToFirstSql, firstId, env, event.id);\n    if (someoneWaitsFor(tx, env, event.name)) {\n        insertJob(tx, env, { id: "deliver:" + event.id, kind: "deliver", runId: null, eventId: event.id, fn: null, rank: tx.at.now, dueAt: null, fence: 0, leasedBy: null, lane: null, startBy: null, hadWaits: false });\n        out.queued = true;\n    }',
       },
     ],
   },
@@ -155,8 +149,8 @@ export const defects: readonly Defect[] = [
     patches: [
       {
         file: sqlite("cancel-run"),
-        from: "    tx.connection.run(deleteJobSql, input.env, input.runId);\n",
-        to: "",
+        from: "const job = tx.connection.one(deleteJobSql, env, runId);",
+        to: 'const job = tx.connection.one("select lane, leased_by from jobs where env = ? and id = ?", env, runId);',
       },
     ],
   },
@@ -177,12 +171,12 @@ export const defects: readonly Defect[] = [
       {
         file: sqlite("advance-run"),
         from: "function refuse(tx, input) {\n",
-        to: "function refuse(tx, input) {\n    if (input.ingest !== null && input.steps.length > 0) ingestNested(tx, input.env, input.ingest);\n",
+        to: "function refuse(tx, input) {\n    if (input.ingest !== null) ingestNested(tx, input.env, input.ingest);\n",
       },
       {
         file: memory("advance-run"),
         from: '        return { kind: "fenced" };\n    const stale',
-        to: '        return input.ingest !== null && input.steps.length > 0 && storeEvents(tables, at, input.ingest, null), { kind: "fenced" };\n    const stale',
+        to: '        return input.ingest !== null && storeEvents(tables, at, input.ingest, null), { kind: "fenced" };\n    const stale',
       },
     ],
   },
@@ -220,3 +214,5 @@ export const defects: readonly Defect[] = [
     patches: [{ file: "execute/retry.js", from: "atMs: now + delayAfter(", to: "atMs: now - 100 + 0 * delayAfter(" }],
   },
 ];
+
+export const defects: readonly Defect[] = [...plainDefects, ...flowDefects];

@@ -25,6 +25,8 @@ const writeNames = [
   "register",
   "pause",
   "ingest",
+  "redecide",
+  "tick",
   "lease",
   "advance",
   "resume",

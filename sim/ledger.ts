@@ -1,6 +1,8 @@
 // What the outside world saw, written down by someone who is never crashed: acknowledgements, entered steps, values handed to
 // the code, ends, and what was done to whom. Times are the world's. Plain facts; check-guarantees.ts judges them.
-import type { Drift } from "./store-clock.ts";
+import type { CronRow } from "./cron-rows.ts";
+import type { Lease } from "./lease-book.ts";
+import type { Drift, Shown } from "./store-clock.ts";
 
 export interface SentEvent {
   readonly id: string | null;
@@ -59,6 +61,13 @@ export interface Slept {
   overAt: number | null;
 }
 
+/** A person paused a function: surely paused from the answer on until it was asked to go on, in the store's time. */
+export interface Pause {
+  readonly fn: string;
+  readonly from: number;
+  to: number | null;
+}
+
 export interface Ledger {
   readonly sends: Send[];
   readonly entries: Entry[];
@@ -66,6 +75,17 @@ export interface Ledger {
   readonly slept: Slept[];
   readonly ends: { readonly at: number; readonly run: string; readonly state: string; readonly output: string }[];
   readonly cancels: { readonly at: number; readonly run: string; readonly process: string; readonly won: boolean }[];
+  /** Runs somebody tried to cancel, whatever came of it. */
+  readonly cancelsAsked: Set<string>;
+  readonly pauses: Pause[];
+  /** Events a person released or dropped, as `event function`. */
+  readonly redecided: Set<string>;
+  readonly leases: readonly Lease[];
+  readonly crons: readonly CronRow[];
+  /** The process whose call stored an event. */
+  readonly storedBy: Map<string, string>;
+  /** The processes that leased in one of the store's milliseconds: what was due then was flushed by one of them. */
+  readonly leasedAt: Map<number, Set<string>>;
   readonly reruns: { readonly of: string; readonly run: string }[];
   /** A process ended: killed, crashed or stopped. */
   readonly lostProcesses: { readonly at: number; readonly process: string }[];
@@ -76,21 +96,29 @@ export interface Ledger {
   /** When the commit that stored an event took effect, by the event's id. */
   readonly stored: Map<string, number>;
   readonly storeClockDrifts: readonly Drift[];
+  readonly storeClockShown: ReadonlyMap<number, Shown>;
 }
 
-export const newLedger = (storeClockDrifts: readonly Drift[]): Ledger => ({
+export const newLedger = (
+  followed: Pick<Ledger, "storeClockDrifts" | "storeClockShown" | "leases" | "crons">,
+): Ledger => ({
   sends: [],
   entries: [],
   handed: [],
   slept: [],
   ends: [],
   cancels: [],
+  cancelsAsked: new Set(),
+  pauses: [],
+  redecided: new Set(),
+  storedBy: new Map(),
+  leasedAt: new Map(),
   reruns: [],
   freezes: [],
   lostProcesses: [],
   lostLeases: [],
   stored: new Map(),
-  storeClockDrifts,
+  ...followed,
 });
 
 /** For how long the process stood still between two moments. */

@@ -1,9 +1,10 @@
-// npm run mutants [-- --only <part of a name>] [--after <number>] [--worlds <number>]: proof that the simulator bites. Deliberate defects, one at a time, in a copy of the built engine; each must
+// npm run mutants [-- --only <part of a name>] [--after <number>] [--worlds <number>] [--jobs <number>]: proof that the simulator bites. Deliberate defects, one at a time, in a copy of the built engine; each must
 // be caught within a bounded number of worlds, and the check that caught it is named.
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { type Defect, defects } from "./defects.ts";
+import type { Defect } from "./defect.ts";
+import { defects } from "./defects.ts";
 import { builtEngine, root } from "./engine.ts";
 import { runWorlds, type WorldsResult } from "./run-worlds.ts";
 
@@ -12,6 +13,7 @@ const { values } = parseArgs({
     only: { type: "string" },
     after: { type: "string", default: "0" },
     worlds: { type: "string", default: "3000" },
+    jobs: { type: "string", default: "2" },
     engine: { type: "string", default: builtEngine },
   },
 });
@@ -40,7 +42,13 @@ if (escaped.length > 0) process.exitCode = 1;
 async function hunt(engine: string): Promise<{ worlds: number; caught?: WorldsResult["failures"][number] }> {
   let worlds = 0;
   while (worlds < worldsMax) {
-    const done = await runWorlds({ from: 1 + worlds, worlds: worldsMax - worlds, jobs: 2, engine, keepGoing: false });
+    const done = await runWorlds({
+      from: 1 + worlds,
+      worlds: worldsMax - worlds,
+      jobs: Number(values.jobs),
+      engine,
+      keepGoing: false,
+    });
     worlds += done.worlds;
     for (const caught of done.failures) {
       const seeds = [caught.seed];

@@ -2,8 +2,10 @@
 import { checkGuarantees, type Violation } from "./check-guarantees.ts";
 import type { EngineUnderTest } from "./engine.ts";
 import { type FaultName, faultNames } from "./faults.ts";
+import type { WorldOptions } from "./plan.ts";
+import { situationsOf } from "./situations.ts";
 import { backoffMs } from "./workloads/failures.ts";
-import { World, type WorldOptions } from "./world.ts";
+import { World } from "./world.ts";
 
 export interface WorldResult {
   readonly seed: number;
@@ -20,7 +22,7 @@ export async function runWorld(engine: EngineUnderTest, options: WorldOptions): 
   const world = new World(engine, options);
   const { plan, ledger, counters } = world;
   const { restedAfterMs, dump } = await world.live();
-  const violations = checkGuarantees({
+  const evidence = {
     ledger,
     dump,
     functions: plan.workloads.flatMap(({ functions }) => functions),
@@ -29,7 +31,11 @@ export async function runWorld(engine: EngineUnderTest, options: WorldOptions): 
     replyMaxMs: plan.faults.rates.delay > 0 ? plan.faults.delayMaxMs + 10 : 10,
     restedAfterMs,
     backoffMs,
-  });
+    endedStoreAt: world.clock.now(),
+  };
+  const violations = checkGuarantees(evidence);
+  counters.merge(situationsOf(evidence));
+  if (world.clock.wasHeld) counters.add("store clocks held back");
   counters.add("worlds");
   counters.add("steps entered", ledger.entries.length);
   counters.add(

@@ -5,7 +5,7 @@ import { Counters } from "./counters.ts";
 import { root } from "./engine.ts";
 import type { WorldResult } from "./run-world.ts";
 
-// A world takes some 30 ms; one that takes this long turns in a circle.
+// A world takes some 60 ms; one that takes this long turns in a circle.
 const worldSecondsMax = 30;
 
 export interface WorldsOptions {
@@ -16,6 +16,8 @@ export interface WorldsOptions {
   /** Go on after a failure, to see how many seeds fail. */
   readonly keepGoing: boolean;
   readonly seeds?: readonly number[];
+  /** What is switched off in worlds of these seeds. */
+  readonly off?: ReadonlyMap<number, readonly string[]>;
   readonly onProgress?: (count: number, failed: number) => void;
   readonly onFailure?: (failure: WorldsResult["failures"][number]) => void;
 }
@@ -27,7 +29,7 @@ export interface WorldsResult {
   readonly simulatedMs: number;
 }
 
-export type ToWorker = { readonly engine: string; readonly seed: number };
+export type ToWorker = { readonly engine: string; readonly seed: number; readonly off: readonly string[] };
 export type FromWorker = Pick<WorldResult, "seed" | "violations" | "about" | "counts" | "simulatedMs">;
 
 export async function runWorlds(options: WorldsOptions): Promise<WorldsResult> {
@@ -61,7 +63,7 @@ export async function runWorlds(options: WorldsOptions): Promise<WorldsResult> {
           return;
         }
         const seed = seeds[next++]!;
-        child.send({ engine: options.engine, seed } satisfies ToWorker);
+        child.send({ engine: options.engine, seed, off: options.off?.get(seed) ?? [] } satisfies ToWorker);
         watch = setTimeout(() => {
           hangs = true;
           const detail = `it did not end within ${worldSecondsMax} s`;

@@ -34,6 +34,41 @@ export const sometimes: Readonly<Record<string, number>> = {
   "decided filtered": 100,
   cancels: 50,
   reruns: 100,
+  // Lanes.
+  "runs that stood in line": 500,
+  "reruns that stood in line": 20,
+  "starts put off by a throttle": 50,
+  "slots lost with their worker": 30,
+  "runs cancelled in line": 40,
+  // Buffers.
+  "batches that were full": 50,
+  "batches that were due": 100,
+  "buffers flushed by another process": 100,
+  "buffers flushed for a dead process": 40,
+  "events superseded": 300,
+  "keys repeated in a batch": 10,
+  "keys taken at a flush": 100,
+  "flushes refused by a rate limit": 10,
+  "invokes answered by a flush": 30,
+  // One at a time, cancelled, paused.
+  "decided rate-limited": 20,
+  "decided singleton-skipped": 200,
+  "runs cancelled for a newer one": 100,
+  "runs cancelled by an event": 100,
+  pauses: 60,
+  "decided held": 30,
+  "decided paused": 80,
+  "buffered events that a pause kept": 50,
+  "events released by a person": 100,
+  "events dropped by a person": 15,
+  // Schedules and clocks.
+  "ticks by another process than before": 30,
+  "ticks that were decided already": 100,
+  "ticks of a stale registration": 50,
+  "missed ticks": 300,
+  "missed ticks started": 5,
+  "missed ticks summed up": 4,
+  "store clocks held back": 10,
 };
 
 /** What was not reached often enough. */

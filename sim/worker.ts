@@ -8,20 +8,20 @@ const canaryEvery = 50;
 
 let engine: Promise<EngineUnderTest> | null = null;
 
-process.on("message", async ({ engine: folder, seed }: ToWorker) => {
+process.on("message", async ({ engine: folder, seed, off }: ToWorker) => {
   engine ??= loadEngine(folder);
-  const { hash, violations, about, counts, simulatedMs } = await live(seed);
+  const { hash, violations, about, counts, simulatedMs } = await live(seed, off);
   const found = [...violations];
   if (seed % canaryEvery === 0) {
-    const again = await live(seed);
+    const again = await live(seed, off);
     if (again.hash !== hash) found.push({ check: "a seed is one history", detail: `${hash}, then ${again.hash}` });
   }
   process.send!({ seed, violations: found, about, counts, simulatedMs } satisfies FromWorker);
 });
 
-async function live(seed: number) {
+async function live(seed: number, off: readonly string[]) {
   try {
-    return await runWorld(await engine!, { seed });
+    return await runWorld(await engine!, { seed, off: new Set(off) });
   } catch (error) {
     // What escapes a world is a finding too, and it must not end the process that has other worlds to live.
     const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);

@@ -2,56 +2,25 @@
 import { StoreHours } from "./checks/store-hours.ts";
 import { Clients } from "./clients.ts";
 import { Counters } from "./counters.ts";
+import { CronRows } from "./cron-rows.ts";
 import { type Dump, dumpStore } from "./dump.ts";
 import type { EngineUnderTest, HeartbeatAnswer, Store } from "./engine.ts";
 import { EventLoop } from "./event-loop.ts";
-import { drawFaults, type FaultName, type Faults, faultNames } from "./faults.ts";
+import { type FaultName, type Faults, faultNames } from "./faults.ts";
+import { LeaseBook } from "./lease-book.ts";
 import { type Ledger, newLedger } from "./ledger.ts";
 import { SimNode } from "./node.ts";
+import { drawPlan, type Plan, type WorldOptions } from "./plan.ts";
 import type { SimProcess } from "./platform.ts";
 import { Random } from "./random.ts";
+import { describeCall, storedBy } from "./store-calls.ts";
 import { SimStoreClock } from "./store-clock.ts";
 import { Trace } from "./trace.ts";
-import { workloads } from "./workloads/all.ts";
-import type { Workload } from "./workloads/workload.ts";
-
-export interface WorldOptions {
-  readonly seed: number;
-  /** Faults switched off whatever the seed says. */
-  readonly off?: ReadonlySet<string>;
-  readonly traceLines?: number;
-}
-
-export interface Plan {
-  readonly nodes: number;
-  readonly store: "sqlite" | "memory";
-  readonly workloads: readonly Workload[];
-  readonly faults: Faults;
-  readonly chaosMs: number;
-  readonly conversations: number;
-  readonly eventWindowMs: number;
-  readonly runsInFlight: number;
-}
 
 /** After the faults stop: a lost worker's lease (20 s), its rescue (5 s), and the longest chain of sleeps and retries. */
 const restMaxMs = 120_000;
 const closingMs = 8_000;
 const closingCount = 15;
-
-export function drawPlan({ seed, off }: WorldOptions): Plan {
-  const random = new Random(seed).fork("plan");
-  const some = workloads.filter(() => random.chance(0.6));
-  return {
-    nodes: random.int(1, 5),
-    store: random.chance(0.6) ? "sqlite" : "memory",
-    workloads: some.length === 0 ? [random.pick(workloads)] : some,
-    faults: drawFaults(random.fork("faults"), off ?? new Set()),
-    chaosMs: random.int(8_000, 45_000),
-    conversations: random.int(3, 14),
-    eventWindowMs: random.pick([8_000, 25_000, 86_400_000]),
-    runsInFlight: random.pick([1, 3, 100]),
-  };
-}
 
 const healthy: Faults = {
   rates: Object.fromEntries(faultNames.map((name) => [name, 0])) as Record<FaultName, number>,
@@ -69,6 +38,8 @@ export class World {
   readonly clock: SimStoreClock;
   readonly store: Store;
   readonly ledger: Ledger;
+  private readonly book: LeaseBook;
+  private readonly crons: CronRows;
   readonly nodes: SimNode[];
   faults: Faults;
   /** When the store last heard of each worker, by process. */
@@ -92,7 +63,14 @@ export class World {
             newestClaimsMax: 8,
           });
     this.clock.opened();
-    this.ledger = newLedger(this.clock.drifts);
+    this.book = new LeaseBook(() => this.loop.now);
+    this.crons = new CronRows(() => this.clock.now());
+    this.ledger = newLedger({
+      storeClockDrifts: this.clock.drifts,
+      storeClockShown: this.clock.shown,
+      leases: this.book.leases,
+      crons: this.crons.rows,
+    });
     this.hours = new StoreHours(this.clock.drifts);
     this.faults = this.plan.faults;
     // With deployments some nodes begin with an older version of the app.
@@ -109,6 +87,7 @@ export class World {
     const { loop, plan } = this;
     const clients = new Clients(this, this.random.fork("clients"));
     this.populate(clients);
+    this.pauseNowAndThen(clients);
     for (const [i, node] of this.nodes.entries()) loop.schedule(i * 300, () => node.start());
     this.scheduleChaos();
     loop.schedule(plan.chaosMs, () => this.heal());
@@ -116,11 +95,12 @@ export class World {
     const healedAt = loop.now;
     // A single slot works off what piled up one after the other.
     const inTurn = plan.runsInFlight * this.nodes.length === 1 ? 3 : 1;
-    const deadline = healedAt + restMaxMs * inTurn + this.clock.behindMs;
+    const restMs = restMaxMs * inTurn;
+    const deadline = healedAt + restMs + Math.min(this.clock.behindMs, restMs);
     let rested = false;
     const look = async () => {
       const { queued, running, waiting } = await this.store.reads.counts(this.env);
-      rested = clients.open === 0 && queued + running + waiting === 0;
+      rested = clients.open === 0 && queued + running + waiting === 0 && !(await this.hasPending());
       if (!rested) loop.schedule(1_000, () => void look());
     };
     loop.schedule(2_000, () => void look());
@@ -128,6 +108,7 @@ export class World {
     for (let n = 1; n <= closingCount; n++) {
       for (const messages of closing) loop.schedule(n * closingMs, () => void clients.send(messages(-n)));
     }
+    for (const fn of this.pausedFunctions()) void clients.release(fn);
     await loop.runUntil(() => rested || loop.now > deadline);
     const restedAfterMs = rested ? loop.now - healedAt : null;
     const dump = await dumpStore(this.store, this.env);
@@ -150,6 +131,8 @@ export class World {
       const { alive } = answer as HeartbeatAnswer;
       if (!alive || this.mayBeLost(worker)) lose(process.name);
       if (alive) this.leases.set(worker, { process: process.name, beatAt: this.loop.now, termMs });
+      if (alive) this.book.enlist(worker);
+      else this.book.spend(worker, true);
       if (!alive) counters.add("workers told they were lost");
     } else if (name === "handBack") {
       if (this.leases.delete(input[0] as string)) lose(process.name);
@@ -157,6 +140,7 @@ export class World {
       for (const [worker, { process: holder }] of this.leases) {
         if (!this.mayBeLost(worker)) continue;
         lose(holder);
+        this.book.spend(worker, true);
         this.leases.delete(worker);
       }
       counters.add("rescued jobs", (answer as { rescued: number }).rescued);
@@ -166,13 +150,70 @@ export class World {
       if (kind === "fenced") counters.add(`fenced ${name}`);
       if (kind === "ended") counters.add("commits after the end");
       if (kind === "stale-registration") counters.add("stale registrations");
-    } else if (name === "ingest") {
+    } else if (name === "ingest" || name === "tick") {
       const { kind, decisions } = answer as { kind: string; decisions?: readonly { kind: string }[] };
       if (kind === "stale-registration") counters.add("stale registrations");
       for (const decision of decisions ?? []) counters.add(`decided ${decision.kind}`);
     }
-    for (const { id } of storedBy(answer)) if (!this.ledger.stored.has(id)) this.ledger.stored.set(id, this.loop.now);
+    this.follow(process, name, input, answer);
+    for (const { id } of storedBy(answer)) {
+      if (this.ledger.stored.has(id)) continue;
+      this.ledger.stored.set(id, this.loop.now);
+      this.ledger.storedBy.set(id, process.name);
+    }
     this.trace.add(this.loop.now, process.name, describeCall(name, input, answer));
+  }
+
+  /** What the oracle must know about limits, buffers and schedules. */
+  private follow(process: SimProcess, name: string, input: readonly unknown[], answer: unknown): void {
+    const { ledger, counters } = this;
+    this.book.applied(process.name, name, input, answer);
+    if (name === "register" && (answer as { kind: string }).kind === "registered") {
+      this.crons.registered(input[0] as Parameters<CronRows["registered"]>[0]);
+    } else if (name === "lease") {
+      const { now } = answer as { now: number };
+      const processes = ledger.leasedAt.get(now);
+      if (processes === undefined) ledger.leasedAt.set(now, new Set([process.name]));
+      else processes.add(process.name);
+    } else if (name === "redecide") {
+      const { eventId, pair } = input[0] as { eventId: string; pair: { fn: string } };
+      if ((answer as { kind: string }).kind !== "ingested") return;
+      ledger.redecided.add(`${eventId} ${pair.fn}`);
+      counters.add("decisions by a person");
+    } else if (name === "tick") {
+      const { kind, fired } = answer as { kind: string; fired: readonly number[] };
+      const { ticks } = input[0] as { ticks: readonly unknown[] };
+      if (kind === "stale-registration") counters.add("ticks of a stale registration");
+      else if (fired.length < ticks.length)
+        counters.add("ticks that were decided already", ticks.length - fired.length);
+    }
+  }
+
+  private async hasPending(): Promise<boolean> {
+    const pending = { isPending: true, limit: 1, examinedMax: 1_000_000 } as const;
+    return (await this.store.reads.decisionPage(this.env, pending)).rows.length > 0;
+  }
+
+  /** Events that wait for a person because something is missing in them. */
+  async heldFor(fn: string): Promise<readonly string[]> {
+    const held = { fn, kinds: ["held"], isPending: true, limit: 100, examinedMax: 1_000_000 } as const;
+    return (await this.store.reads.decisionPage(this.env, held)).rows.map(({ eventId }) => eventId);
+  }
+
+  /** Functions that people pause now and then, or that hold events for them. */
+  private pausedFunctions(): readonly string[] {
+    return this.plan.workloads.flatMap(({ functions }) =>
+      functions.filter(({ isPaused }) => isPaused === true).map(({ id }) => `sim-${id}`),
+    );
+  }
+
+  private pauseNowAndThen(clients: Clients): void {
+    const random = this.random.fork("pauses");
+    for (const fn of this.pausedFunctions()) {
+      if (random.chance(0.6)) continue;
+      const lastsMs = random.between(500, 12_000);
+      this.loop.schedule(random.between(0, this.plan.chaosMs * 0.8), () => void clients.pause(fn, lastsMs));
+    }
   }
 
   /** Whether the store may have declared this worker lost by now. */
@@ -216,8 +257,10 @@ export class World {
     often("node-clock", (node) => {
       node.wallOffsetMs = amount.chance(0.5) ? amount.between(-3_600_000, 3_600_000) : amount.between(-9e7, 9e7);
     });
-    often("store-clock-back", () => this.stepStoreClock(-amount.between(100, 30_000)), 2);
-    often("store-clock-ahead", () => this.stepStoreClock(amount.between(100, 60_000)), 2);
+    const { clockStepMaxMs } = plan;
+    const far = () => clockStepMaxMs > 60_000 && amount.chance(0.5);
+    often("store-clock-back", () => this.stepStoreClock(-amount.between(100, far() ? clockStepMaxMs : 30_000)), 2);
+    often("store-clock-ahead", () => this.stepStoreClock(amount.between(100, far() ? clockStepMaxMs : 60_000)), 2);
   }
 
   private stepStoreClock(ms: number): void {
@@ -235,27 +278,4 @@ export class World {
       node.start();
     }
   }
-}
-
-/** The events a call stored, by itself or together with a change to a run. */
-function storedBy(answer: unknown): readonly { readonly id: string }[] {
-  type Ingesting = { kind?: string; events?: readonly { id: string }[]; ingested?: Ingesting | null };
-  const given = (answer ?? {}) as Ingesting;
-  const ingested = given.kind === "ingested" ? given : given.ingested;
-  return ingested?.events ?? [];
-}
-
-/** A call as one line of the trace. */
-function describeCall(name: string, input: readonly unknown[], answer: unknown): string {
-  const { kind = "" } = (answer ?? {}) as { kind?: string };
-  if (name !== "advance") return `${name} ${kind}`;
-  const { runId, steps, waits, next } = input[0] as {
-    runId: string;
-    steps: readonly { name: string }[];
-    waits: readonly { name: string }[];
-    next: { kind: string };
-  };
-  const { news = [] } = answer as { news?: readonly { name: string }[] };
-  const names = (list: readonly { name: string }[]) => list.map((item) => item.name).join(",");
-  return `advance ${runId} ${kind} ${next.kind} steps [${names(steps)}] waits [${names(waits)}] news [${names(news)}]`;
 }

@@ -10,7 +10,13 @@ export const childChecks = {
       const named = (name: string) => events.filter((event) => event.name === name);
       const fn = facts.of(run);
       if (fn?.id === "fan-out") {
-        const expected = steps.some(({ name }) => name === "send") ? (facts.data(run).count as number) : 0;
+        const send = steps.find(({ name }) => name === "send");
+        const expected = send === undefined ? 0 : (facts.data(run).count as number);
+        for (const { id, receivedAt } of send === undefined ? [] : named("children/leaf")) {
+          // Recorded a thousand to the millisecond, in order.
+          const recordedAt = Math.floor(send!.stamp / 1_000);
+          if (Math.abs(recordedAt - receivedAt) > 1) fail(`run ${run.id}: event ${id} was stored without its step`);
+        }
         if (named("children/leaf").length !== expected) {
           fail(`run ${run.id}: sent ${named("children/leaf").length} of ${expected} events`);
         }

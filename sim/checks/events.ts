@@ -1,6 +1,6 @@
 // Events: kept, whole, once, and each decided about.
-import type { Data } from "../workloads/workload.ts";
-import { type Check, groupBy } from "./facts.ts";
+import type { Data, FunctionFacts } from "../workloads/workload.ts";
+import { type Check, groupBy, isPending } from "./facts.ts";
 
 export const eventChecks = {
   "acknowledged events are kept unchanged"({ ledger, events: kept, decisionsOf, evidence }, fail) {
@@ -20,7 +20,9 @@ export const eventChecks = {
           // A function that is no longer registered is shown under its full name.
           ({ fn }) => fn === decision.function || fn === `${evidence.app}-${decision.function}`,
         );
-        if (found?.kind !== decision.kind || found.runId !== decision.runId) {
+        // What was pending may be decided by now.
+        const wasPending = decision.runId === null && /^(debounced|batched|paused|held)$/.test(decision.kind);
+        if (found === undefined || (!wasPending && (found.kind !== decision.kind || found.runId !== decision.runId))) {
           fail(`call ${call}: told ${JSON.stringify(decision)}, stored is ${JSON.stringify(found)}`);
         }
       }
@@ -77,15 +79,33 @@ export const eventChecks = {
         const isDuplicate = event.firstEventId !== null;
         const right = isDuplicate
           ? decision.kind === "duplicate-event"
-          : decision.kind === "started" || decision.kind === "duplicate-key"
-            ? admitted
-            : decision.kind === "filtered" && (!admitted || fn.failureHandler === undefined);
+          : decision.kind === "filtered"
+            ? !admitted || fn.failureHandler === undefined
+            : admitted && mayBe(fn, decision.kind);
         if (!right) fail(`event ${event.id} × ${fn.id}: ${decision.kind}`);
       }
     }
   },
 
-  "a started run exists, and every run was started once"({ dump, runs, memos }, fail) {
+  "no decision stays pending"({ dump }, fail) {
+    for (const decision of dump.decisions) {
+      if (isPending(decision)) fail(`event ${decision.eventId} × ${decision.fn}: still ${decision.kind}`);
+    }
+  },
+
+  "the store's clock is what it promises to be"({ dump, ledger }, fail) {
+    const shown = ledger.storeClockShown;
+    for (const { id, receivedAt } of dump.events) {
+      if (!shown.has(receivedAt)) fail(`event ${id}: received at ${receivedAt}, which never was`);
+    }
+    for (const { id, createdAt, endedAt } of dump.runs) {
+      if (!shown.has(createdAt)) fail(`run ${id}: created at ${createdAt}, which never was`);
+      if (endedAt !== null && !shown.has(endedAt)) fail(`run ${id}: ended at ${endedAt}, which never was`);
+    }
+  },
+
+  "a started run exists, and every run was started once"(facts, fail) {
+    const { dump, runs, memos } = facts;
     const startedBy = new Map<string, number>();
     for (const { kind, runId, eventId } of dump.decisions) {
       if (kind !== "started") continue;
@@ -94,8 +114,20 @@ export const eventChecks = {
     }
     for (const run of dump.runs) {
       const count = startedBy.get(run.id) ?? 0;
-      if (count !== (run.rerunOf === null ? 1 : 0)) fail(`run ${run.id}: started by ${count} decisions`);
+      // A batch is started by every event it carries.
+      if (count !== (run.rerunOf === null ? facts.carried(run).length : 0))
+        fail(`run ${run.id}: started by ${count} decisions`);
       if (!memos.has(run.id)) fail(`run ${run.id}: its event ${run.eventId} is gone`);
     }
   },
 } satisfies Record<string, Check>;
+
+/** Whether an event that its trigger let in may be decided so in the end. */
+function mayBe({ key, rateLimit, singleton, debounce, isPaused }: FunctionFacts, kind: string): boolean {
+  if (kind === "started") return true;
+  if (kind === "duplicate-key") return key !== undefined;
+  if (kind === "rate-limited") return rateLimit !== undefined;
+  if (kind === "singleton-skipped") return singleton?.mode === "skip";
+  if (kind === "debounced") return debounce !== undefined;
+  return kind === "dropped" && isPaused === true;
+}

@@ -14,14 +14,22 @@ export interface Evidence {
   readonly replyMaxMs: number;
   readonly restedAfterMs: number | null;
   readonly backoffMs: number;
+  /** The store's time when the world ended. */
+  readonly endedStoreAt: number;
 }
 
 export type Check = (facts: Facts, fail: (detail: string) => void) => void;
 
-type Run = Dump["runs"][number];
-type Decision = Dump["decisions"][number];
-type StoredEvent = Dump["events"][number];
+export type Run = Dump["runs"][number];
+export type Decision = Dump["decisions"][number];
+export type StoredEvent = Dump["events"][number];
 type Memo = Dump["memos"][number];
+
+/** When something happened, in the world's time: the store's clock may have shown its millisecond for a while. */
+export interface Moment {
+  readonly from: number;
+  readonly to: number;
+}
 
 export class Facts {
   readonly ledger: Ledger;
@@ -32,6 +40,8 @@ export class Facts {
   readonly memos: ReadonlyMap<string, Memo>;
   readonly decisionsOf: ReadonlyMap<string, readonly Decision[]>;
   private readonly byId: ReadonlyMap<string, FunctionFacts>;
+  /** Runs of which a step was entered. */
+  readonly entered: ReadonlySet<string>;
 
   constructor(readonly evidence: Evidence) {
     const { ledger, dump, functions } = evidence;
@@ -42,6 +52,7 @@ export class Facts {
     this.runs = new Map(dump.runs.map((run) => [run.id, run]));
     this.memos = new Map(dump.memos.map((memo) => [memo.run.id, memo]));
     this.decisionsOf = groupBy(dump.decisions, ({ eventId }) => eventId);
+    this.entered = new Set(ledger.entries.map(({ run }) => run));
     this.byId = new Map(functions.map((fn) => [fn.id, fn]));
   }
 
@@ -60,6 +71,52 @@ export class Facts {
     return run?.id ?? runId;
   }
 
+  /** The run's events with what the function's key is for each of them: more than one only in a batch. */
+  carried(run: Run): readonly { readonly event: StoredEvent; readonly key: string | null }[] {
+    const key = this.of(run)?.key;
+    return (this.memos.get(run.id)?.events ?? []).map((event) => {
+      const value = key?.of(JSON.parse(event.data) as Data) ?? null;
+      return { event, key: value === null ? null : JSON.stringify(value) };
+    });
+  }
+
+  /** When the store's clock showed this; found by its own check where it never did. */
+  moment(storeMs: number): Moment {
+    return this.ledger.storeClockShown.get(storeMs) ?? { from: Number.NaN, to: Number.NaN };
+  }
+
+  /** When the run was created: with its event, unless it had to wait for something. */
+  created(run: Run): Moment {
+    const fn = this.of(run);
+    const waited = fn?.debounce !== undefined || fn?.batch !== undefined || fn?.isPaused === true;
+    if (waited || run.rerunOf !== null) return this.moment(run.createdAt);
+    const at = this.storedAt(run.eventId);
+    return { from: at, to: at };
+  }
+
+  /** When the event was decided about: as it was stored, unless something decided it later. */
+  decided({ eventId, decidedAt }: Decision): Moment {
+    const at = this.storedAt(eventId);
+    return this.events.get(eventId)?.receivedAt === decidedAt ? { from: at, to: at } : this.moment(decidedAt);
+  }
+
+  /** Whether a person decided it. */
+  byPerson({ eventId, fn }: Pick<Decision, "eventId" | "fn">): boolean {
+    return this.ledger.redecided.has(`${eventId} ${fn}`);
+  }
+
+  /** Whether an invoking step sent it: its target is in nobody's trigger. */
+  isInvoked(eventId: string): boolean {
+    return this.events.get(eventId)?.name === "inngest/function.invoked";
+  }
+
+  /** It stood in line for too long: leased past its lane, only to be ended. */
+  neverBegan(run: Run): boolean {
+    const within = this.of(run)?.startWithinMs;
+    if (within === undefined || run.startedAt === null || this.entered.has(run.id)) return false;
+    return run.startedAt - Math.max(run.createdAt, this.events.get(run.eventId)?.ts ?? 0) > within;
+  }
+
   /**
    * When the commit that stored this event took effect, in the world's time: also when its decisions and runs began. An event
    * that no commit stored is found by its own check; nothing can be said about its time.
@@ -71,6 +128,10 @@ export class Facts {
 
 export const isEnded = ({ state }: { readonly state: string }): boolean =>
   state === "completed" || state === "failed" || state === "cancelled";
+
+/** Something or somebody may still act on it. */
+export const isPending = ({ kind, runId }: Decision): boolean =>
+  runId === null && (kind === "debounced" || kind === "batched" || kind === "paused" || kind === "held");
 
 export function groupBy<T, K>(list: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {
   const groups = new Map<K, T[]>();

@@ -35,21 +35,25 @@ export const keyChecks = {
       const { key } = fn;
       if (key === undefined) continue;
       const runs = dump.runs.filter((run) => facts.of(run) === fn && run.rerunOf === null);
-      for (const [text, ofKey] of groupBy(runs, (run) => JSON.stringify(key.of(facts.data(run))))) {
+      const carriers = runs.flatMap((run) => {
+        const keys = facts.carried(run).map(({ key: text }) => text);
+        const isBatch = run.key === null && fn.batch !== undefined;
+        if (!isBatch && run.key !== keys[0]) fail(`run ${run.id}: its key is ${run.key}, not ${keys[0]}`);
+        if (new Set(keys).size < keys.length) fail(`run ${run.id}: carries a key twice: ${keys.join(" ")}`);
+        return keys.flatMap((text) => (text === null ? [] : [{ run, text, at: facts.created(run) }]));
+      });
+      for (const [text, ofKey] of groupBy(carriers, (carrier) => carrier.text)) {
         // By the world's clock: the store's may stand still, having been set back, and then says nothing about who was first.
-        const inOrder = [...ofKey].sort((a, b) => facts.storedAt(a.eventId) - facts.storedAt(b.eventId));
-        inOrder.forEach((run, i) => {
-          if (run.key !== text) fail(`run ${run.id}: its key is ${run.key}, not ${text}`);
-          const before = inOrder[i - 1];
+        const inOrder = [...ofKey].sort((a, b) => a.at.from - b.at.from || a.run.createdAt - b.run.createdAt);
+        inOrder.forEach(({ run, at }, i) => {
+          const { run: before, at: from } = inOrder[i - 1] ?? {};
           if (before === undefined) return;
           const chain = dump.runs.filter((other) => facts.root(other.id) === before.id);
           const released =
             key.releasedOnFailure &&
             chain.some(({ state, endedAt }) => state !== "completed" && endedAt !== null && endedAt <= run.createdAt);
-          const from = facts.storedAt(before.eventId);
-          const at = facts.storedAt(run.eventId);
-          if (hours.isSurelyOpen(from, at, key.windowMs) && !released) {
-            fail(`${fn.id} ${text}: run ${run.id} started ${at - from} ms after ${before.id}`);
+          if (hours.isSurelyOpen(from!.from, at.to, key.windowMs) && !released) {
+            fail(`${fn.id} ${text}: run ${run.id} started ${at.to - from!.from} ms after ${before.id}`);
           }
           if (key.held && before.endedAt !== null && run.createdAt < before.endedAt) {
             fail(`${fn.id} ${text}: run ${run.id} started while ${before.id} was open`);
@@ -65,7 +69,9 @@ export const keyChecks = {
       if (kind === "duplicate-event") {
         const firstId = facts.events.get(eventId)?.firstEventId ?? "";
         const first = facts.decisionsOf.get(firstId)?.find((other) => other.fn === fn);
-        const winner = first?.runId ?? null;
+        // What the first came to may have been decided later.
+        const winner = first !== undefined && first.decidedAt <= decision.decidedAt ? first.runId : null;
+        if (first !== undefined && first.decidedAt >= decision.decidedAt && runId === null) continue;
         if (winner === null ? runId !== null : runId === null || facts.root(runId) !== facts.root(winner)) {
           fail(`event ${eventId} × ${fn}: names run ${runId}, the first event's is ${winner}`);
         }
@@ -78,20 +84,27 @@ export const keyChecks = {
         continue;
       }
       const own = JSON.stringify(key.of(facts.data(decision)));
-      if (run.key !== own || run.fn !== fn) fail(`event ${eventId} × ${fn}: names run ${runId} of key ${run.key}`);
+      const held = facts.carried(run).map((carried) => carried.key);
+      if (!held.includes(own) || run.fn !== fn) fail(`event ${eventId} × ${fn}: names run ${runId} of key ${held}`);
+      const brought = facts.carried(run).find((carried) => carried.key === own)?.event.id;
+      if (decision.firstEventId !== brought) {
+        fail(`event ${eventId} × ${fn}: names event ${decision.firstEventId}, the key came with ${brought}`);
+      }
       if (key.releasedOnFailure && run.state === "failed" && run.endedAt! < decision.decidedAt) {
         fail(`event ${eventId} × ${fn}: refused for run ${runId}, which failed and gave its key back`);
       }
       const opened = facts.runs.get(facts.root(run.id))!;
-      const from = facts.storedAt(opened.eventId);
-      const at = facts.storedAt(eventId);
-      if (facts.hours.isSurelyOver(from, at, key.windowMs)) {
+      const from = facts.created(opened).to;
+      const at = facts.decided(decision).from;
+      const isHeld = key.held && opened.endedAt !== null && decision.decidedAt <= opened.endedAt;
+      if (facts.hours.isSurelyOver(from, at, key.windowMs) && !isHeld) {
         fail(`event ${eventId} × ${fn}: refused ${at - from} ms after run ${opened.id} started`);
       }
     }
   },
 
-  "a claim counts every asking once"({ dump, runs }, fail) {
+  "a claim counts every asking once"(facts, fail) {
+    const { dump, runs } = facts;
     for (const claim of dump.claims) {
       if (claim.scope === "event") {
         const asking = dump.events.filter(
@@ -108,13 +121,16 @@ export const keyChecks = {
         fail(`claim ${claim.scope} ${claim.key}: its generation ${claim.generation} is no run`);
         continue;
       }
+      // A batch has many keys, and a generation of its own: its window is known by the run that opened it.
+      const ofBatch = facts.of({ fn: claim.scope.slice(3) })?.batch !== undefined;
+      if (ofBatch && facts.of({ fn: claim.scope.slice(3) })!.key!.releasedOnFailure) continue;
       // The window is known by the run each asker was told: two windows may meet in one instant of a clock that stands still.
       const asking = dump.decisions.filter(
         ({ fn, key, kind, runId }) =>
           claim.scope === `fn:${fn}` &&
           key === claim.key &&
           (kind === "started" || kind === "duplicate-key") &&
-          runs.get(runId!)?.generation === claim.generation,
+          (ofBatch ? facts.root(runId!) : runs.get(runId!)?.generation) === claim.generation,
       );
       if (asking.length !== claim.asked) {
         fail(`claim ${claim.scope} ${claim.key}: asked ${claim.asked} times, ${asking.length} decisions asked for it`);
@@ -143,15 +159,17 @@ export const keyChecks = {
       }
       const before = run.previousRunId === null ? undefined : facts.runs.get(run.previousRunId);
       const windowMs = facts.of(run)?.key?.windowMs;
-      if (before === undefined || windowMs === undefined) continue;
+      // A batch has many keys, and a generation of its own.
+      const isBatch = before !== undefined && before.key === null;
+      if (before === undefined || windowMs === undefined || isBatch) continue;
       // A rerun holds the key in its first run's window.
-      const from = facts.storedAt(facts.runs.get(facts.root(before.id))!.eventId);
-      const at = facts.storedAt(run.eventId);
+      const from = facts.created(facts.runs.get(facts.root(before.id))!);
+      const at = facts.created(run);
       const isSame = run.generation === before.generation;
-      if (!isSame && facts.hours.isSurelyOpen(from, at, windowMs)) {
+      if (!isSame && facts.hours.isSurelyOpen(from.from, at.to, windowMs)) {
         fail(`run ${run.id}: a new generation inside the window of ${before.id}`);
       }
-      if (isSame && facts.hours.isSurelyOver(from, at, windowMs)) {
+      if (isSame && facts.hours.isSurelyOver(from.to, at.from, windowMs)) {
         fail(`run ${run.id}: still the generation of ${before.id}, whose window was over`);
       }
     }

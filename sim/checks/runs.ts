@@ -37,6 +37,19 @@ export const runChecks = {
     }
   },
 
+  "nobody is cancelled without a reason"(facts, fail) {
+    for (const run of facts.dump.runs) {
+      if (run.state !== "cancelled" || facts.ledger.cancelsAsked.has(run.id)) continue;
+      const fn = facts.of(run);
+      const { result } = run;
+      const right =
+        (fn?.singleton?.mode === "cancel" && /cancelled by run \w+, a newer one of the singleton/.test(result!)) ||
+        (fn?.cancelOn !== undefined && result!.includes("cancelled by event")) ||
+        (fn?.startWithinMs !== undefined && result!.includes("RUN_TIMED_OUT"));
+      if (!right) fail(`run ${run.id} of ${run.fn}: cancelled with ${result}`);
+    }
+  },
+
   "an end that was seen stands"({ ledger, runs }, fail) {
     for (const { run, state, output } of ledger.ends) {
       const stored = runs.get(run);

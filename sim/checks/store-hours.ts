@@ -9,8 +9,8 @@ const believedMs = 5_000;
 // A node hears of a step with its next answer; a frozen one when it wakes up.
 const unheardMs = 60_000;
 
-// The store counts whole milliseconds, the world does not.
-const roundingMs = 1;
+// The store counts whole milliseconds, and whole ones of the halves while it is held back; the world does not.
+const roundingMs = 2;
 
 export class StoreHours {
   constructor(private readonly drifts: readonly Drift[]) {}
@@ -30,7 +30,7 @@ export class StoreHours {
     return to - from < windowMs - roundingMs - this.sum(from, to, (ms) => (ms > 0 && ms <= believedMs ? ms : 0));
   }
 
-  /** Whether it must be over: only a clock that stands still, having been set back, makes it last longer. */
+  /** Whether it must be over: only a clock that is held back, having been set back, makes it last longer. */
   isSurelyOver(from: number, to: number, windowMs: number): boolean {
     return to - from >= windowMs + roundingMs + this.sum(from, to, (ms) => Math.max(0, -ms));
   }

@@ -1,8 +1,19 @@
+import { buffers } from "./buffers.ts";
 import { children } from "./children.ts";
+import { crons } from "./crons.ts";
 import { failures } from "./failures.ts";
 import { keys } from "./keys.ts";
+import { limits } from "./limits.ts";
+import { singles } from "./singles.ts";
 import { steps } from "./steps.ts";
 import { waits } from "./waits.ts";
 import type { Workload } from "./workload.ts";
 
-export const workloads: readonly Workload[] = [steps, failures, keys, waits, children];
+/** Runs that begin as soon as their event arrives. */
+export const plainWorkloads: readonly Workload[] = [steps, failures, keys, waits, children];
+
+/** Runs that something else has to let begin. */
+export const flowWorkloads: readonly Workload[] = [limits, buffers, singles];
+
+/** Minutes long, so fewer worlds have them. */
+export const cronWorkload: Workload = crons;

@@ -7,6 +7,7 @@ import type { Random } from "../random.ts";
 
 export interface Context {
   readonly event: any;
+  readonly events: readonly any[];
   readonly step: any;
   readonly runId: string;
   readonly attempt: number;

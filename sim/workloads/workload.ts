@@ -19,6 +19,41 @@ export interface FunctionFacts {
     /** The window stays open past its end while the run is open. */
     readonly held: boolean;
   };
+  /** The slots a run takes while it is at work, and how many may have each. */
+  readonly slots?: readonly { readonly of: (data: Data) => string; readonly limit: number }[];
+  readonly throttle?: {
+    readonly of: (data: Data) => unknown;
+    readonly limit: number;
+    readonly periodMs: number;
+    readonly burst: number;
+  };
+  readonly rateLimit?: { readonly of: (data: Data) => unknown; readonly limit: number; readonly periodMs: number };
+  readonly debounce?: {
+    readonly of: (data: Data) => unknown;
+    readonly periodMs: number;
+    readonly timeoutMs: number | null;
+  };
+  readonly batch?: {
+    readonly of: (data: Data) => unknown;
+    readonly admits?: (data: Data) => boolean;
+    readonly maxSize: number;
+    readonly timeoutMs: number;
+  };
+  readonly singleton?: { readonly of: (data: Data) => unknown; readonly mode: "skip" | "cancel" };
+  /** The event that cancels it, where this is equal in both, and for how long it counts. */
+  readonly cancelOn?: {
+    readonly event: string;
+    readonly of: (data: Data) => unknown;
+    readonly lastsMs: number | null;
+  };
+  /** A run that has not begun after so long is cancelled. */
+  readonly startWithinMs?: number;
+  /** Every so many minutes of the hour. */
+  readonly crons?: readonly CronFacts[];
+  /** People pause it now and then. */
+  readonly isPaused?: boolean;
+  /** An event without this is held until a person releases it. */
+  readonly needs?: (data: Data) => unknown;
   /** How a run for this event ends when nobody cancels it. */
   readonly ends: (data: Data) => "completed" | "failed";
   /** The steps whose values a completed run returns. */
@@ -31,11 +66,21 @@ export interface FunctionFacts {
   readonly isLate?: boolean;
 }
 
+export interface CronFacts {
+  readonly cron: string;
+  readonly everyMinutes: number;
+  readonly jitterMs: number;
+  /** How many missed ticks are started: the newest ones. */
+  readonly startsMissed: number;
+}
+
 export interface Message {
   readonly name: string;
   readonly data: Data;
   /** The sender's own id, kept for every redelivery; null for senders that have none. */
   readonly id: string | null;
+  /** When it happened, by the sender's word; absent for senders that do not say. */
+  readonly ts?: number;
 }
 
 export interface Workload {
@@ -43,6 +88,8 @@ export interface Workload {
   readonly define: (idem: Idem, kit: Kit, version: number) => void;
   /** What a client sends in one call; the n-th of its world. */
   readonly messages: (random: Random, n: number) => readonly Message[];
+  /** How long its chaos lasts; absent where the world says. */
+  readonly chaosMs?: readonly [number, number];
   /** What is sent now and then once the world has healed, so that whoever still waits gets an answer. */
   readonly closing?: (n: number) => readonly Message[];
 }

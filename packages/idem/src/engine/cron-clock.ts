@@ -264,7 +264,7 @@ export class CronClock {
     // The schedules were read at this very registration, so the function is known.
     const target = registry.get(fn)!;
     const pair = pairOf(target, event, { ...tick, dueAt }, this.runIds.of(event.id, fn), leaseTo);
-    return { fn, cron: trigger.cron, tickAt, event, pair };
+    return { fn, cron: trigger.cron, tickAt, event, pair, speaksFor: tick.speaksFor ?? null };
   }
 
   /** A tick that was not new is decided by somebody else, unless its time has not come for the store. */

@@ -298,8 +298,9 @@ export class Worker {
     const { memo } = job;
     const runId = memo.run.id;
     const code = options.codes.get(memo.run.fn);
-    // Leases name the functions this process has; a run of another one here would be a defect of the store.
-    if (code === undefined || this.cancelled.has(runId)) return;
+    // Leases name the functions this process has; a run of another one here would be a defect of the store, and so would one
+    // that this process is executing under the same fence: its code must not be entered twice.
+    if (code === undefined || this.cancelled.has(runId) || this.active.get(runId)?.fence === job.fence) return;
     const ports = runPorts(job, heldBy, code.middleware, this, options);
     const { pass, result } = executeRun(code, options.env, memo, job.lostWorkers, ports, options.logger, limits);
     let wasFull = false;

@@ -31,6 +31,10 @@ export const supersededBy = (eventId: string): string => `superseded by event ${
 export const supersededForNothing = (eventId: string, reason: string | null): string =>
   `superseded by event ${eventId}, which started no run: ${reason}`;
 
+/** Added to the decision of an instant that two schedules have. */
+export const alsoOf = (reason: string | null, cron: string, speaksFor: string): string =>
+  `${reason === null ? "" : `${reason}; `}schedule "${cron}": ${speaksFor}`;
+
 export const pausedMeanwhile = "the function was paused before the run could start";
 
 export const notStartedReason = (fn: string, reason: string): string => `Function "${fn}" was not started: ${reason}`;

@@ -108,7 +108,7 @@ test("a tick is told once, with how late it came; who asks second is told nothin
   platform.clock.advance(61_500);
   const nothing = { callerId: null, windowMs: 0, name: "tick", data: "{}", ts: 0, extra: null, sourceRunId: null };
   const pair = { kind: "missed", event: 0, fn, reason: "late" } as const;
-  const ticks = [{ fn, cron, tickAt, event: { id: "t1", ...nothing }, pair }];
+  const ticks = [{ fn, cron, tickAt, event: { id: "t1", ...nothing }, pair, speaksFor: null }];
   for (let i = 0; i < 2; i++) await store.tick({ env, registration: null, ticks, leaseTo: null });
   expect(told).toEqual(["default accepted 1", "decided missed", "ticked missed 1500"]);
 });

@@ -15,6 +15,8 @@ export interface DueTick {
   readonly decision: "start" | "missed";
   /** Null for one that is found in time. */
   readonly reason: string | null;
+  /** The part of the reason that is about earlier ticks, which have no decision of their own. */
+  readonly speaksFor?: string;
 }
 
 export interface DueTicks {
@@ -41,7 +43,9 @@ export function dueTicks(schedule: {
   const missed = late.ticks.map((tickAt, i): DueTick => {
     if (i >= firstStarted) return { tickAt, decision: "start", reason: startedReason(tickAt, now, policy) };
     const reason = missedReason(tickAt, now, policy);
-    return { tickAt, decision: "missed", reason: i === 0 ? reason + summary(late.omitted, late.firstOmitted) : reason };
+    const speaksFor = i === 0 ? summary(late.omitted, late.firstOmitted) : null;
+    if (speaksFor === null) return { tickAt, decision: "missed", reason };
+    return { tickAt, decision: "missed", reason: `${reason}; ${speaksFor}`, speaksFor };
   });
   const started = inTime.ticks.map((tickAt): DueTick => ({ tickAt, decision: "start", reason: null }));
   return { ticks: [...missed, ...started], nextAt: nextTick(cron, Math.max(now, lastTickAt)) };
@@ -59,10 +63,10 @@ const newest = (policy: MissedPolicy): string =>
   policy.kind === "all" && policy.max !== 1 ? `newest ${policy.max}` : "newest";
 
 /** What is not listed one by one is told by the oldest that is. */
-const summary = (omitted: number, first: number | null): string =>
+const summary = (omitted: number, first: number | null): string | null =>
   first === null
-    ? ""
-    : `; so ${omitted === 1 ? "was 1 earlier tick" : `were ${omitted} earlier ticks`} since ${instantText(first)}`;
+    ? null
+    : `so ${omitted === 1 ? "was 1 earlier tick" : `were ${omitted} earlier ticks`} since ${instantText(first)}`;
 
 /** 2026-11-15T09:00:00Z: a tick has no fraction of a second unless it is put off by one. */
 export const instantText = (at: number): string => new Date(at).toISOString().replace(".000Z", "Z");

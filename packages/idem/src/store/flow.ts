@@ -115,6 +115,8 @@ export interface Tick {
   readonly event: NewEvent;
   /** Its `event` is 0. */
   readonly pair: NewPair;
+  /** What it says about earlier ticks that are not listed; kept also where another schedule had the same instant. Null for nothing. */
+  readonly speaksFor: string | null;
 }
 
 export interface TickInput {

@@ -98,6 +98,34 @@ export function cronsSuite(open: OpenStore): void {
       expect(await tick(world, early)).toMatchObject({ fired: [0] });
     });
 
+    test("whoever asks again, its answer lost, is told again what was born leased to it", async () => {
+      const { world, now } = await due(open);
+      const ticks = [newTick(hourly, now + 10, { runId: "r1", leaseTo: "w1" })];
+      const first = await tick(world, ticks);
+      const second = await tick(world, ticks);
+      expect(second).toMatchObject({ fired: [], decisions: [] });
+      expect(second.leased).toEqual(first.leased);
+      await world.store.handBack("w1");
+      expect((await tick(world, ticks)).leased).toEqual([]);
+    });
+
+    test("what a tick says about earlier ones is kept where another schedule has its instant", async () => {
+      const { world, now } = await due(open, [hourly, daily]);
+      const missed = (cron: string, reason: string, speaksFor: string | null) => ({
+        ...newTick(cron, now + 10),
+        pair: decidedPair({ kind: "missed", reason }),
+        speaksFor,
+      });
+      await tick(world, [
+        missed(hourly, "late", null),
+        missed(daily, "late; so were 7 earlier ones", "so were 7 earlier ones"),
+      ]);
+      const [event] = await world.store.reads.events(env, { limit: 10 });
+      expect(await world.store.reads.decisionsOfEvent(env, event!.id)).toMatchObject([
+        { kind: "missed", reason: `late; schedule "${daily}": so were 7 earlier ones` },
+      ]);
+    });
+
     test("of three nodes that ask at once one fires", async () => {
       const { world, now } = await due(open);
       const answers = await Promise.all(

@@ -234,6 +234,18 @@ export function lanesSuite(open: OpenStore): void {
       expect(ids(await world.lease("w2", { caps: capsOf(1) }))).toEqual(["r2"]);
     });
 
+    test("a run that was leased after its birth is not told again to whoever repeats the call: its worker knows of it", async () => {
+      const world = await openWorld(open);
+      const lane = laneOf({ all: 1 });
+      const start = (id: string) =>
+        world.ingest([newEvent(`event of ${id}`)], [startPair(id, inLane(lane, { leaseTo: "w1" }))]);
+      await start("r1");
+      await start("r2");
+      await world.advance("r1", { next: end("completed") });
+      expect(ids(await world.lease("w1", { caps: capsOf(1) }))).toEqual(["r2"]);
+      expect((await start("r2")).leased).toEqual([]);
+    });
+
     test("a rerun stands in line like any other", async () => {
       const world = await openWorld(open);
       const lane = laneOf({ all: 1 });

@@ -106,6 +106,7 @@ export const newTick = (cron: string, tickAt: number, over: Partial<StartPair> =
   tickAt,
   event: newEvent(`tick of ${over.fn ?? fn} at ${tickAt}`, { name: "idem/scheduled.timer" }),
   pair: startPair(`run of ${cron} at ${tickAt}`, over),
+  speaksFor: null,
 });
 
 /** What a rerun of a function without limits is asked with. */

@@ -51,6 +51,7 @@ export function createRun(tables: Tables, at: Moment, input: NewRun): RunJob {
     rank,
     dueAt,
     fence: leasedBy === null ? 0 : 1,
+    isBornLeased: leasedBy !== null,
     leasedBy,
     lostWorkers: 0,
     lane: leasedBy === null ? inLine : onceBegun(inLine),
@@ -66,7 +67,8 @@ export const onceBegun = (lane: string | null): string | null =>
 /** The job, if it is still as it was born: leased to this worker, never handed on. */
 export function bornLeased(tables: Tables, jobId: string, worker: string | null): JobRow | null {
   const job = tables.jobs.get(jobId);
-  return job !== undefined && worker !== null && job.leasedBy === worker && job.fence === 1 ? job : null;
+  if (job === undefined || worker === null || job.leasedBy !== worker) return null;
+  return job.isBornLeased && job.fence === 1 ? job : null;
 }
 
 /** The newest rerun of a run: the one that answers for it now. A run never rerun answers for itself. */

@@ -218,6 +218,7 @@ function createDeliverJob(tables: Tables, at: Moment, eventId: string, leaseTo: 
     rank: at.now,
     dueAt: null,
     fence: leaseTo === null ? 0 : 1,
+    isBornLeased: leaseTo !== null,
     leasedBy: leaseTo,
     lostWorkers: 0,
   };

@@ -53,6 +53,7 @@ function cancelHolder(
     fence: 0,
     leasedBy: null,
     lostWorkers: 0,
+    isBornLeased: false,
   });
   effects.jobs.add(id);
   effects.cancelled.push({ runId, result });

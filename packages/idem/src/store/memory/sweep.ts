@@ -57,6 +57,7 @@ function repairRuns(tables: Tables, at: Moment): { count: number; queued: boolea
       fence: 0,
       leasedBy: null,
       lostWorkers: 0,
+      isBornLeased: false,
       lane: startedAt === null ? lane : onceBegun(lane),
       startBy: null,
     });

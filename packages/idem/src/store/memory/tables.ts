@@ -81,6 +81,8 @@ interface JobBase {
   readonly fence: number;
   readonly leasedBy: string | null;
   readonly lostWorkers: number;
+  /** Leased as it was created. One that was leased later is not to be taken for it: its worker knows. */
+  readonly isBornLeased: boolean;
 }
 export interface RunJob extends JobBase {
   readonly kind: "run";

@@ -1,8 +1,10 @@
 // Ticks of schedules. An instant is decided once: the row's last instant is compared and set in the commit that stores its event.
+import { alsoOf } from "../../model/decision-reasons.ts";
 import type { Ticked, TickInput } from "../flow.ts";
 import type { StaleRegistration } from "../store.ts";
 import { Effects } from "./effects.ts";
-import { answerFor, staleRegistration, storeEvent } from "./ingest.ts";
+import { answerFor, findBornLeased, staleRegistration, storeEvent } from "./ingest.ts";
+import { recordDecision } from "./record-decision.ts";
 import { cronId, type Moment, type Tables } from "./tables.ts";
 
 export function tickCrons(tables: Tables, at: Moment, input: TickInput): Ticked | StaleRegistration {
@@ -10,13 +12,24 @@ export function tickCrons(tables: Tables, at: Moment, input: TickInput): Ticked 
   if (stale !== null) return stale;
   const effects = new Effects();
   const fired: number[] = [];
-  input.ticks.forEach(({ fn, cron, tickAt, event, pair }, position) => {
+  input.ticks.forEach(({ fn, cron, tickAt, event, pair, speaksFor }, position) => {
     const row = tables.crons.get(cronId(fn, cron));
     // A process whose clock is ahead of this one asks too early.
-    if (row === undefined || tickAt > at.now || row.lastTickAt >= tickAt) return;
+    if (row === undefined || tickAt > at.now) return;
+    if (row.lastTickAt >= tickAt) {
+      // Perhaps by this very call, whose answer was lost.
+      findBornLeased(tables, effects, event.id, [pair], input.leaseTo);
+      return;
+    }
     tables.crons.put(cronId(fn, cron), { ...row, lastTickAt: tickAt });
     // Another schedule of the function had its tick at the same instant.
-    if (tables.events.has(event.id)) return;
+    if (tables.events.has(event.id)) {
+      const decided = tables.decision(event.id, fn);
+      if (speaksFor !== null && decided !== undefined) {
+        recordDecision(tables, at, effects, { ...decided, reason: alsoOf(decided.reason, cron, speaksFor) });
+      }
+      return;
+    }
     storeEvent(tables, at, effects, event, [pair], input.leaseTo);
     fired.push(position);
   });

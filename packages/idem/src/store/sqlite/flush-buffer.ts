@@ -155,9 +155,27 @@ function batched(tx: Transaction, env: string, fn: string, items: readonly ItemR
         } as const;
         decisions.set(eventId, { ...undecided(tx, fn, eventId), ...key(pair), ...started });
       });
+      noteRepeated(tx, env, runId, carried, decisions);
     }
   }
   return pairs.map(({ eventId }) => decisions.get(eventId)!);
+}
+
+/** What came again inside the batch asked for the key too, and is compared with the event that brought it. */
+function noteRepeated(
+  tx: Transaction,
+  env: string,
+  runId: string,
+  carried: readonly Carried[],
+  decisions: Map<string, Decision>,
+): void {
+  for (const [eventId, decision] of decisions) {
+    if (decision.kind !== "duplicate-key" || decision.runId !== runId || decision.firstEventId !== null) continue;
+    const { eventId: firstEventId } = carried.find(({ pair }) => pair.key === decision.key)!;
+    countAsking(tx, findClaim(tx, env, functionScope(decision.fn), decision.key!)!);
+    const { windowEndsAt } = decisions.get(firstEventId)!;
+    decisions.set(eventId, { ...decision, firstEventId, windowEndsAt });
+  }
 }
 
 function duplicateOf(

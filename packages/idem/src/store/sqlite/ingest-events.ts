@@ -157,7 +157,7 @@ function ingestOne(
 }
 
 /** Who was to execute what may have been in an answer that was lost: as long as nothing came of it, it is said again. */
-function answerLeasedAgain(
+export function answerLeasedAgain(
   tx: Transaction,
   env: string,
   eventId: string,

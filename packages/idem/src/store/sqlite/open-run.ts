@@ -15,8 +15,9 @@ const insertRunSql = `
   values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
 const insertJobSql = `
-  insert into jobs (env, id, kind, run_id, event_id, fn, rank, due_at, fence, leased_by, lane, start_by, had_waits)
-  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+  insert into jobs (env, id, kind, run_id, event_id, fn, rank, due_at, fence, leased_by, lane, start_by, had_waits,
+                    born_leased)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
 const insertCarriedSql = "insert into run_events (env, run_id, n, event_id, key) values (?, ?, ?, ?, ?)";
 
@@ -151,6 +152,7 @@ export function insertJob(tx: Transaction, env: string, job: NewJob): void {
     job.lane,
     job.startBy,
     job.hadWaits ? 1 : 0,
+    job.leasedBy === null ? 0 : 1,
   );
   if (job.lane === null) return;
   if (job.leasedBy !== null) tx.lanes.take(job.lane);
@@ -164,7 +166,7 @@ function mayBegin(tx: Transaction, env: string, { name, caps }: LaneUse): boolea
   return tx.lanes.hasRoom(env, name, caps) && admitted(tx, env, throttle, caps, tx.at.now) === null;
 }
 
-const bornLeasedSql = "select fence from jobs where env = ? and id = ? and leased_by = ? and fence = 1";
+const bornLeasedSql = "select 1 from jobs where env = ? and id = ? and leased_by = ? and fence = 1 and born_leased = 1";
 
 /** Whether the job is still as it was born: leased to this worker, never handed on. */
 export function isBornLeased(tx: Transaction, env: string, jobId: string, worker: string | null): boolean {

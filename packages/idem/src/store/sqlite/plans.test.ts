@@ -54,7 +54,9 @@ test("no statement of the store reads a table from one end to the other", () => 
     const named = Object.fromEntries([...sql.matchAll(/:(\w+)/g)].map(([, name]) => [name, "1"]));
     const given = Object.keys(named).length > 0 ? [named] : holes;
     const plan = connection.db.prepare(`explain query plan ${sql}`).all(...given) as { detail: string }[];
-    const scanned = plan.filter(({ detail }) => /^SCAN (?!json_each|CONSTANT|every|started|found|awaited|cancelling|\(|s\b)/.test(detail));
+    const scanned = plan.filter(({ detail }) =>
+      /^SCAN (?!json_each|CONSTANT|every|started|found|awaited|cancelling|\(|s\b)/.test(detail),
+    );
     if (scanned.length > 0 && !mayScan.some(({ part }) => sql.includes(part))) {
       scans.push(`${scanned[0]!.detail}\n${sql}`);
     }
@@ -266,6 +268,6 @@ function exerciseEveryOperation(): void {
     commit("redecide", { env, registration: null, eventId: "h1", pair: { ...held, kind: "dropped" }, reason: "test" });
     const tick = { fn: "g", cron: "0 9 * * *", tickAt: clock.wallMs(), event: event("t1", "tick", null) };
     const pair = { ...start("run-t1", "w1"), fn: "g", key: null };
-    commit("tick", { env, registration: null, ticks: [{ ...tick, pair }], leaseTo: "w1" });
+    commit("tick", { env, registration: null, ticks: [{ ...tick, pair, speaksFor: null }], leaseTo: "w1" });
   }
 }

@@ -1,14 +1,17 @@
 // Ticks of schedules. Whoever asks first for an instant decides it; the row of the schedule says up to where everything is decided,
 // so neither another node nor a clock that goes back can decide it twice.
+import { alsoOf } from "../../model/decision-reasons.ts";
 import type { CronRow, Ticked, TickInput } from "../flow.ts";
 import type { StaleRegistration } from "../store.ts";
 import type { Connection } from "./connection.ts";
-import { ingestInto, staleRegistration } from "./ingest-events.ts";
+import { answerLeasedAgain, ingestInto, staleRegistration } from "./ingest-events.ts";
 import { findEvent } from "./read-memo.ts";
 import { answerOf, newWriting } from "./record-decision.ts";
 import type { Transaction } from "./transaction.ts";
 
 const tickSql = "update crons set last_tick_at = ? where env = ? and fn = ? and cron = ? and last_tick_at < ?";
+const selectReasonSql = "select reason from decisions where env = ? and event_id = ? and fn = ?";
+const writeReasonSql = "update decisions set reason = ? where env = ? and event_id = ? and fn = ?";
 const cronsSql = "select fn, cron, last_tick_at as lastTickAt from crons where env = ? order by fn, cron";
 const cronsOfSql = "select cron from crons where env = ? and fn = ?";
 const insertCronSql = "insert into crons (env, fn, cron, last_tick_at) values (?, ?, ?, ?) on conflict do nothing";
@@ -20,15 +23,28 @@ export function tickCrons(tx: Transaction, input: TickInput): Ticked | StaleRegi
   if (stale !== null) return stale;
   const out = newWriting();
   const fired: number[] = [];
-  input.ticks.forEach(({ fn, cron, tickAt, event, pair }, i) => {
+  input.ticks.forEach(({ fn, cron, tickAt, event, pair, speaksFor }, i) => {
     // A process whose clock is ahead of this one asks too early.
-    if (tickAt > tx.at.now || tx.connection.run(tickSql, tickAt, env, fn, cron, tickAt) === 0) return;
+    if (tickAt > tx.at.now) return;
+    if (tx.connection.run(tickSql, tickAt, env, fn, cron, tickAt) === 0) {
+      // Perhaps by this very call, whose answer was lost.
+      answerLeasedAgain(tx, env, event.id, [pair], input.leaseTo, out);
+      return;
+    }
     // Another schedule of the function has the same instant: its event is this one's.
-    if (findEvent(tx.connection, env, event.id) !== undefined) return;
+    if (findEvent(tx.connection, env, event.id) !== undefined) {
+      if (speaksFor !== null) keepSummary(tx, env, event.id, fn, cron, speaksFor);
+      return;
+    }
     ingestInto(tx, env, [event], [pair], input.leaseTo, out);
     fired.push(i);
   });
   return { ...answerOf(out, tx.at.now), kind: "ticked", fired };
+}
+
+function keepSummary(tx: Transaction, env: string, eventId: string, fn: string, cron: string, speaksFor: string): void {
+  const row = tx.connection.one<{ reason: string | null }>(selectReasonSql, env, eventId, fn);
+  if (row !== undefined) tx.connection.run(writeReasonSql, alsoOf(row.reason, cron, speaksFor), env, eventId, fn);
 }
 
 export const cronsIn = (connection: Connection, env: string): CronRow[] => connection.all<CronRow>(cronsSql, env);

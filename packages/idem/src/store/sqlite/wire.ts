@@ -42,7 +42,7 @@ export function packCall(call: Call, sent: LeaseList): Flat {
   if (call.name === "tick") {
     const { env, registration, leaseTo, ticks } = call.input[0] as TickInput;
     const instants: unknown[] = [];
-    for (const { fn, cron, tickAt } of ticks) instants.push(fn, cron, tickAt);
+    for (const { fn, cron, tickAt, speaksFor } of ticks) instants.push(fn, cron, tickAt, speaksFor);
     const events = packEvents(ticks.map(({ event }) => event));
     return [5, env, registration, leaseTo, instants, events, packPairs(ticks.map(({ pair }) => pair))];
   }
@@ -93,9 +93,10 @@ export function unpackCall(flat: Flat, came: LeaseList): Call {
         registration: flat[2] as number | null,
         leaseTo: flat[3] as string | null,
         ticks: events.map((event, i) => ({
-          fn: instants[3 * i] as string,
-          cron: instants[3 * i + 1] as string,
-          tickAt: instants[3 * i + 2] as number,
+          fn: instants[4 * i] as string,
+          cron: instants[4 * i + 1] as string,
+          tickAt: instants[4 * i + 2] as number,
+          speaksFor: instants[4 * i + 3] as string | null,
           event,
           pair: pairs[i]!,
         })),

@@ -18,6 +18,9 @@ create table jobs_rebuilt (
   lane         text,
   -- From then on it is leased past its lane, to be ended; null once it has begun.
   start_by     integer,
+  -- Leased as it was created: as long as its fence is 1, whoever asks for it again is told again. One that was leased later is not
+  -- to be taken for it: its worker knows.
+  born_leased  integer not null default 0,
   primary key (env, id)
 ) without rowid;
 

@@ -1,0 +1,212 @@
+// Deliberate defects of limits, buffers, singletons, cancelling events, schedules and the clock they go by.
+import { type Defect, memory, sqlite } from "./defect.ts";
+
+export const flowDefects: readonly Defect[] = [
+  {
+    name: "a limit lets in one too many",
+    patches: [
+      {
+        file: sqlite("lane-book"),
+        from: "(picture.used.get(slots[i]) ?? 0) >= capOf(caps, i)",
+        to: "(picture.used.get(slots[i]) ?? 0) > capOf(caps, i)",
+      },
+      {
+        file: memory("lanes"),
+        from: "(use.get(slot) ?? 0) < capOf(caps, position)",
+        to: "(use.get(slot) ?? 0) <= capOf(caps, position)",
+      },
+    ],
+  },
+  {
+    name: "a run that sleeps keeps its slot",
+    patches: [
+      {
+        file: sqlite("advance-run"),
+        from: "        const job = tx.connection.one(suspendJobSql, dueAt, env, jobId);\n        if (job.lane !== null)",
+        to: "        const job = tx.connection.one(suspendJobSql, dueAt, env, jobId);\n        if (false)",
+      },
+    ],
+  },
+  {
+    name: "a slot given back counts twice where the book was lost",
+    patches: [
+      // Rescues and rolled back transactions do that too, only more seldom.
+      {
+        file: sqlite("workers"),
+        from: "export function heartbeatWorker(tx, worker, termMs) {\n",
+        to: "export function heartbeatWorker(tx, worker, termMs) {\n    tx.lanes.forget();\n",
+      },
+      {
+        file: sqlite("lane-book"),
+        from: "        const { picture } = this;\n        if (picture === null)\n            return true;\n",
+        to: "        const picture = this.look();\n",
+      },
+    ],
+  },
+  {
+    name: "a timer is leased past its lane",
+    patches: [
+      {
+        file: sqlite("lease-jobs"),
+        from: "const plain = rows.filter(({ lane }) => lane === null);",
+        to: "const plain = rows;",
+      },
+      { file: sqlite("lease-jobs"), from: "            if (row.lane === null)\n", to: "            if (true)\n" },
+    ],
+  },
+  {
+    name: "a throttle forgets the start before",
+    patches: [{ file: "model/lane.js", from: "tat: due + spacing", to: "tat: now" }],
+  },
+  {
+    name: "a rate limit counts what the key refuses",
+    patches: [
+      {
+        file: sqlite("start-run"),
+        from: "        countAsking(tx, found);\n        return {\n            ...base,",
+        to: "        countAsking(tx, found);\n        if (flow !== null && flow.rateLimit !== null) countStart(tx, env, flow.rateLimit);\n        return {\n            ...base,",
+      },
+    ],
+  },
+  {
+    name: "a flush takes no key",
+    patches: [
+      {
+        file: sqlite("flush-buffer"),
+        from: 'writeClaim(tx, env, { ...claim, state: "in-flight" }, found);',
+        to: 'writeClaim(tx, env, { ...claim, endsAt: tx.at.now, state: "in-flight" }, found);',
+      },
+    ],
+  },
+  {
+    name: "a batch carries a key twice",
+    patches: [{ file: sqlite("flush-buffer"), from: "inBatchAlready.has(key)", to: "false" }],
+  },
+  {
+    name: "a flush leaves its buffer behind",
+    patches: [
+      {
+        file: sqlite("flush-buffer"),
+        from: "    tx.connection.run(deleteBufferSql, env, buffer.fn, buffer.kind, buffer.key);\n    tx.connection.run(deleteItemsSql, env, buffer.id);\n",
+        to: '    tx.connection.run("update buffers set due_at = due_at + 3000 where env = ? and fn = ? and kind = ? and key = ?", env, buffer.fn, buffer.kind, buffer.key);\n',
+      },
+    ],
+  },
+  {
+    name: "a superseded event starts a run of its own",
+    patches: [
+      {
+        file: sqlite("flush-buffer"),
+        from: "        .map(({ event_id }) => {\n",
+        to: "        .map(({ event_id }, i) => {\n        return startRun(tx, env, { event: readEvent(findEvent(tx.connection, env, event_id)), pair: { ...pair, runId: pair.runId.slice(0, 24) + (10 + (i % 90)) }, generation: pair.generation, windowEndsAt: null }, out);\n",
+      },
+    ],
+  },
+  {
+    name: "a debounce starts its first event",
+    patches: [
+      { file: sqlite("fill-buffer"), from: "before.ts === null || event.ts >= before.ts", to: "before.ts === null" },
+      {
+        file: memory("buffers"),
+        from: "eventOf(tables, item.eventId).ts >= eventOf(tables, best.eventId).ts",
+        to: "false",
+      },
+    ],
+  },
+  {
+    name: "a buffer of a paused function starts its run",
+    patches: [
+      {
+        file: sqlite("flush-buffer"),
+        from: "tx.connection.one(pausedSql, env, buffer.fn) !== undefined",
+        to: "tx.connection.one(pausedSql, env, buffer.fn) === null",
+      },
+      { file: memory("buffers"), from: "(tables.functions.get(fn)?.pausedAt ?? null) !== null", to: "false" },
+    ],
+  },
+  {
+    name: "a singleton is not let go at the end",
+    patches: [
+      { file: sqlite("end-run"), from: "if (run.singleton !== null)", to: "if (run.singleton === '')" },
+      {
+        file: memory("singleton"),
+        from: "?.endState === null ? claim.holder : null",
+        to: "=== undefined ? null : claim.holder",
+      },
+      { file: memory("singleton"), from: "claim === null || claim.holder !== run.id", to: "claim !== run" },
+    ],
+  },
+  {
+    name: "a singleton does not cancel the run before",
+    patches: [
+      {
+        file: sqlite("start-run"),
+        from: "        cancelHolder(tx, env, asked.claim.holder, rule, out);\n",
+        to: '        tx.connection.run("update claims set held = 0 where n = ?", found.n);\n',
+      },
+      { file: memory("singleton"), from: 'holder !== null && rule.mode === "cancel"', to: "holder === ''" },
+    ],
+  },
+  {
+    name: "an event cancels nobody",
+    patches: [{ file: "engine/deliver-event.js", from: "i < cancelled.length", to: "i < 0" }],
+  },
+  {
+    name: "an event cancels whom it came too late for",
+    patches: [{ file: sqlite("cancel-rules"), from: "c.ends_at > ?", to: "c.ends_at + 60000 > ?" }],
+  },
+  {
+    name: "an invoking step does not wait for a buffer",
+    patches: [
+      {
+        file: sqlite("begin-wait"),
+        from: "decision !== undefined && isPending(decision)",
+        to: "decision !== undefined && isPending(decision) && runId === ''",
+      },
+    ],
+  },
+  {
+    name: "a tick is decided by everyone who asks",
+    patches: [
+      { file: sqlite("tick-crons"), from: "and last_tick_at < ?", to: "and ? > 0" },
+      { file: memory("tick-crons"), from: "row.lastTickAt >= tickAt", to: "row.lastTickAt < 0" },
+      {
+        file: "engine/tick-event.js",
+        from: ".update(JSON.stringify([env, fn, tickAt]))",
+        to: ".update(JSON.stringify([env, fn, tickAt, ++asked]))",
+      },
+      { file: "engine/tick-event.js", from: "const ulidTimeMax", to: "let asked = 0;\nconst ulidTimeMax" },
+    ],
+  },
+  {
+    name: "schedules that meet are two ticks",
+    patches: [
+      {
+        file: "engine/tick-event.js",
+        from: ".update(JSON.stringify([env, fn, tickAt]))",
+        to: ".update(JSON.stringify([env, fn, tickAt, cron]))",
+      },
+    ],
+  },
+  {
+    name: "a missed tick is forgotten",
+    patches: [
+      {
+        file: "schedule/cron-ticks.js",
+        from: "ticks: [...missed, ...started]",
+        to: 'ticks: [...missed.filter(({ decision }) => decision === "start"), ...started]',
+      },
+    ],
+  },
+  {
+    name: "a tick is as early as the clock of whoever asks",
+    patches: [
+      { file: sqlite("tick-crons"), from: "tickAt > tx.at.now", to: "tickAt > tx.at.now + 60000" },
+      { file: memory("tick-crons"), from: "tickAt > at.now", to: "tickAt > at.now + 60000" },
+    ],
+  },
+  {
+    name: "the store's clock stands still while its wall is behind",
+    patches: [{ file: "store/clock.js", from: "const crawlSpeed = 0.5", to: "const crawlSpeed = 0" }],
+  },
+];

@@ -1,0 +1,33 @@
+// What a call of the store did, read from its input and its answer.
+
+/** The events a call stored, by itself or together with a change to a run. */
+export function storedBy(answer: unknown): readonly { readonly id: string }[] {
+  type Ingesting = { kind?: string; events?: readonly { id: string }[]; ingested?: Ingesting | null };
+  const given = (answer ?? {}) as Ingesting;
+  const ingested = given.kind === "ingested" || given.kind === "ticked" ? given : given.ingested;
+  return ingested?.events ?? [];
+}
+
+/** A call as one line of the trace. */
+export function describeCall(name: string, input: readonly unknown[], answer: unknown): string {
+  const { kind = "" } = (answer ?? {}) as { kind?: string };
+  if (name === "lease") {
+    const { jobs } = answer as { jobs: readonly { jobId: string }[] };
+    return jobs.length === 0
+      ? name
+      : `lease to ${(input[0] as { worker: string }).worker}: ${jobs.map(({ jobId }) => jobId)}`;
+  }
+  if (name === "handBack" || name === "heartbeat") return `${name} ${input[0]} ${JSON.stringify(answer)}`;
+  if (name === "sweep") return `${name} ${JSON.stringify(answer)}`;
+  if (name === "cancel") return `${name} ${(input[0] as { runId: string }).runId} ${kind}`;
+  if (name !== "advance") return `${name} ${kind}`;
+  const { runId, steps, waits, next } = input[0] as {
+    runId: string;
+    steps: readonly { name: string }[];
+    waits: readonly { name: string }[];
+    next: { kind: string };
+  };
+  const { news = [] } = answer as { news?: readonly { name: string }[] };
+  const names = (list: readonly { name: string }[]) => list.map((item) => item.name).join(",");
+  return `advance ${runId} ${kind} ${next.kind} steps [${names(steps)}] waits [${names(waits)}] news [${names(news)}]`;
+}

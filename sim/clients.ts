@@ -56,7 +56,7 @@ export class Clients {
     world.ledger.pauses.push(pause);
     world.counters.add("pauses");
     await world.loop.sleep(lastsMs);
-    pause.to = world.clock.now();
+    pause.to = world.clock.said();
     const waiting = random.pick(["keep", "release", "drop"] as const);
     await this.askUntilKnown((idem) => idem.functions.resume(fn, { waiting }));
     this.pausing.delete(fn);

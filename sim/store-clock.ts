@@ -68,6 +68,11 @@ export class SimStoreClock {
     return this.read().now;
   }
 
+  /** What the store last answered: nothing it says later is earlier. What it would have said since then it may never say. */
+  said(): number {
+    return (this.latest ?? this.read()).now;
+  }
+
   step(ms: number): void {
     this.offsetMs += ms;
   }

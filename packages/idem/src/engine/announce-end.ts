@@ -1,8 +1,7 @@
 // A run that the store itself cancelled, to make room for a newer one of the same singleton key: its end is told to others as if a
 // person had cancelled it. The ids of what is sent are made of the run's, so a second telling is a repeat.
-import { createHash } from "node:crypto";
 import { deferredEvents } from "../execute/deferred.ts";
-import { makeUlid } from "../model/ulid.ts";
+import { derivedUlid } from "../model/ulid.ts";
 import type { Ingested, LeasedJob, NestedIngest } from "../store/store.ts";
 import { endEvents } from "./end-events.ts";
 import { persist } from "./persist.ts";
@@ -15,7 +14,7 @@ export async function announceEnd(job: AnnounceJob, worker: Worker, options: Wor
   const { store, env, registry, platform, newId } = options;
   const { run, event, events, steps } = job.memo;
   const runIds = new RunIds(newId);
-  const idOf = (n: number) => makeUlid(run.endedAt ?? run.createdAt, entropyOf(env, run.id, n));
+  const idOf = (n: number) => derivedUlid(run.endedAt ?? run.createdAt, JSON.stringify([env, run.id, n]));
   const mayGoOn = () => worker.takesDeliveries !== null;
   let said = 0;
   const made = { newId: () => idOf(2 + said++), now: options.time.now() };
@@ -60,9 +59,3 @@ async function onlyHeard(nested: NestedIngest, { store, env }: WorkerOptions): P
   });
   return { registration: nested.registration, events, pairs };
 }
-
-const entropyOf = (env: string, runId: string, n: number): Uint8Array =>
-  createHash("sha256")
-    .update(JSON.stringify([env, runId, n]))
-    .digest()
-    .subarray(0, 10);

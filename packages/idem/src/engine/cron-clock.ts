@@ -182,6 +182,15 @@ export class CronClock {
     // Also before anything else: until the store has said its time, an instant may seem to have come that has not.
     if (this.isLongSilent()) await this.send([]);
     const underWay = new Set<Promise<void>>();
+    try {
+      await this.sendDue(underWay);
+    } finally {
+      // A schedule whose answer came after the rows are read again would be in line twice.
+      await Promise.allSettled(underWay);
+    }
+  }
+
+  private async sendDue(underWay: Set<Promise<void>>): Promise<void> {
     while (this.state === "running" && this.restUntil === null) {
       if (!this.schedules.isCurrent()) {
         await Promise.all(underWay);

@@ -1,9 +1,8 @@
 // What is ahead of an event or a run, as the newest configuration of its function has it.
 import { payloadOf } from "../execute/execute-run.ts";
-import { laneOf, planFlow } from "../ingest/plan-flow.ts";
+import { laneOf, planFlow, sharedKey } from "../ingest/plan-flow.ts";
 import type { Decision } from "../model/decision.ts";
 import type { Event } from "../model/event.ts";
-import { evaluateKey } from "../model/expression.ts";
 import type { FunctionConfig } from "../model/function-config.ts";
 import { readLane } from "../model/lane.ts";
 import { isEnded, type Run } from "../model/run.ts";
@@ -43,11 +42,7 @@ async function lineOf(engine: Engine, run: Run, event: Event): Promise<LimitInLi
   if (lane === null) return [];
   const { slots, throttle } = readLane(lane.name);
   const uses = new Map((await store.reads.limitUses(env, limitsRead)).map((use) => [use.id, use]));
-  const keyOf = (key: string | null): string | null => {
-    if (key === null) return null;
-    const result = evaluateKey(expressions.get(key), { event: payload });
-    return result.kind === "key" ? result.key : "null";
-  };
+  const keyOf = (key: string | null): string | null => (key === null ? null : sharedKey(key, payload, expressions));
   const line = slots.map((id, i): LimitInLine => {
     const { limit, key, scope } = config.concurrency![i]!;
     const { used, waiting } = uses.get(id) ?? { used: 0, waiting: 0 };

@@ -9,7 +9,7 @@ describe.each(stores)("timeouts.start on %s", (store) => {
     const world = testIdem({ store });
     const { idem, clock } = world;
     const { throttle, finish } = fn;
-    idem.createFunction(
+    const defined = idem.createFunction(
       {
         id: "fn",
         concurrency: 1,
@@ -30,8 +30,19 @@ describe.each(stores)("timeouts.start on %s", (store) => {
       await clock.tick(1);
       return runId!;
     };
-    return { ...world, work, send };
+    return { ...world, work, send, defined };
   }
+
+  test("a run that waited too long by what was configured then is cancelled, and never runs past the limit, whatever is configured now", async () => {
+    const { idem, clock, work, send, defined } = await full();
+    await send("1");
+    const second = await send("2");
+    // A deploy without the timeout, while the run stands in line.
+    (defined.code.config as { startTimeoutMs: number | null }).startTimeoutMs = null;
+    await clock.tick("31s");
+    expect(await idem.runs.get(second)).toMatchObject({ state: "cancelled", error: { code: "RUN_TIMED_OUT" } });
+    expect(work.most).toBe(1);
+  });
 
   test("a run that does not get its turn is cancelled on time, without its code being entered", async () => {
     const { idem, clock, work, send } = await full();

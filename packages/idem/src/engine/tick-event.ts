@@ -1,8 +1,7 @@
 // The event of a cron tick. Its id is made of environment, function and instant, so whoever stores it second finds it there, and
 // two schedules of one function that meet are one tick.
-import { createHash } from "node:crypto";
 import { type TickData, tickEventName } from "../model/tick.ts";
-import { makeUlid } from "../model/ulid.ts";
+import { derivedUlid } from "../model/ulid.ts";
 import { instantText } from "../schedule/cron-ticks.ts";
 import type { NewEvent } from "../store/store.ts";
 
@@ -11,13 +10,9 @@ const ulidTimeMax = 2 ** 48 - 1;
 
 /** `fireAt` is later than `tickAt` by its jitter. */
 export function tickEvent(env: string, fn: string, cron: string, tickAt: number, fireAt: number): NewEvent {
-  const entropy = createHash("sha256")
-    .update(JSON.stringify([env, fn, tickAt]))
-    .digest()
-    .subarray(0, 10);
   const ms = Math.min(Math.max(0, Math.floor(tickAt)), ulidTimeMax);
   return {
-    id: makeUlid(ms, entropy),
+    id: derivedUlid(ms, JSON.stringify([env, fn, tickAt])),
     callerId: null,
     windowMs: 0,
     name: tickEventName,

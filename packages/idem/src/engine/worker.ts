@@ -302,7 +302,7 @@ export class Worker {
     // that this process is executing under the same fence: its code must not be entered twice.
     if (code === undefined || this.cancelled.has(runId) || this.active.get(runId)?.fence === job.fence) return;
     const ports = runPorts(job, heldBy, code.middleware, this, options);
-    const { pass, result } = executeRun(code, options.env, memo, job.lostWorkers, ports, options.logger, limits);
+    const { pass, result } = executeRun(code, options.env, memo, job, ports, options.logger, limits);
     let wasFull = false;
     const done = result
       .catch((error) => ({ kind: "broken", error }) as const)

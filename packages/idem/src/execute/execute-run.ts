@@ -26,11 +26,17 @@ export interface Execution {
   readonly result: Promise<PassResult>;
 }
 
+/** What the lease says about the time before it. */
+export interface LeaseFacts {
+  readonly lostWorkers: number;
+  readonly isOverdue?: boolean;
+}
+
 export function executeRun(
   code: Code,
   env: string,
   memo: RunMemo,
-  lostWorkers: number,
+  { lostWorkers, isOverdue = false }: LeaseFacts,
   ports: RunPorts,
   logger: Logger,
   limits: ExecuteLimits,
@@ -89,6 +95,7 @@ export function executeRun(
     if (deadlineAt !== null && deadlineAt <= ports.reached()) return timedOut(config.finishTimeoutMs!);
     // An event dated into the future delays its run on purpose.
     const waitedFrom = Math.max(run.createdAt, memo.event.ts);
+    if (isOverdue) return timedOut(startedAt - waitedFrom);
     const firstPass = memo.steps.length === 0 && memo.attempts.length === 0;
     if (config.startTimeoutMs !== null && firstPass && startedAt - waitedFrom > config.startTimeoutMs) {
       return timedOut(config.startTimeoutMs);

@@ -149,7 +149,7 @@ function slotName(env: string, fn: string, { scope }: ConcurrencyLimit, position
 }
 
 /** Missing and failing keys have one line together. */
-function sharedKey(key: string, payload: unknown, expressions: Expressions): string {
+export function sharedKey(key: string, payload: unknown, expressions: Expressions): string {
   const result = evaluateKey(expressions.get(key), { event: payload });
   return result.kind === "key" ? result.key : "null";
 }

@@ -1,5 +1,6 @@
 // ULIDs: 48 bits of milliseconds, then 80 bits of entropy, in Crockford's base 32 (github.com/ulid/spec).
 // Sorted as text they are sorted by time, and inside one process by the order in which they were made.
+import { createHash } from "node:crypto";
 
 const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const timeLength = 10;
@@ -17,6 +18,10 @@ export function makeUlid(ms: number, entropy: Uint8Array): string {
   toDigits(entropy, 0, digits);
   return encodeTime(ms) + encodeDigits(digits);
 }
+
+/** An id that follows from what is said, so that whoever says it again means the same. */
+export const derivedUlid = (ms: number, said: string): string =>
+  makeUlid(ms, createHash("sha256").update(said).digest().subarray(0, entropyBytes));
 
 /** The milliseconds inside an id, or NaN for text that is not a ULID. */
 export function ulidTime(id: string): number {

@@ -97,7 +97,7 @@ class ServedCall {
       this.codeOfCall(),
       destination.env,
       memoOf(call, destination, ports.now()),
-      0,
+      { lostWorkers: 0 },
       this.ports(),
       served.logger,
       limits,

@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import type { Engine } from "../engine/engine.ts";
 import { errors, IdemError } from "../model/errors.ts";
 import { canonicalJson, fromJson } from "../model/json.ts";
-import { makeUlid } from "../model/ulid.ts";
+import { derivedUlid, makeUlid } from "../model/ulid.ts";
 import { dayMs } from "../model/window.ts";
 import { type BulkFilter, type BulkSelection, selectRuns } from "./bulk-filter.ts";
 import type { World } from "./world.ts";
@@ -270,8 +270,7 @@ async function cancelRun(engine: Engine, { reason }: Work, runId: string): Promi
 }
 
 async function rerunRun(engine: Engine, work: Work, runId: string): Promise<boolean> {
-  const entropy = sha256(`${engine.env}\n${work.id}\n${runId}`).subarray(0, 10);
-  const newRunId = makeUlid(Math.floor(work.startedAt), entropy);
+  const newRunId = derivedUlid(Math.floor(work.startedAt), `${engine.env}\n${work.id}\n${runId}`);
   // An earlier process got this far.
   if ((await engine.store.reads.run(engine.env, newRunId)) !== null) return true;
   await engine.rerun(runId, { newRunId });

@@ -49,7 +49,8 @@ export class StoreClock {
   read(): Instant {
     const mono = this.source.monoMs();
     const before = this.lastNow;
-    const now = Math.max(before, Math.floor(this.source.wallMs()), this.crawl(mono));
+    const wall = this.source.wallMs();
+    const now = Math.max(before, Math.floor(wall), this.crawl(mono, wall));
     const stepMs = this.lastMono === null ? 0 : now - before - (mono - this.lastMono);
     this.lastMono = mono;
     this.lastNow = now;
@@ -60,8 +61,8 @@ export class StoreClock {
   }
 
   /** Where the clock has got to by itself while the wall is behind it. */
-  private crawl(mono: number): number {
-    if (this.lastMono === null || this.source.wallMs() >= this.lastNow - believedStepMs) {
+  private crawl(mono: number, wall: number): number {
+    if (this.lastMono === null || wall >= this.lastNow - believedStepMs) {
       this.crawledFrom = null;
       return 0;
     }

@@ -188,6 +188,11 @@ export type LeasedJob =
       readonly fence: number;
       /** How many workers this run lost since it last got on. */
       readonly lostWorkers: number;
+      /**
+       * It did not begin in the time its function allowed when it was created, and was leased past its lane: it holds no slot,
+       * whatever is configured now, and is only to be ended.
+       */
+      readonly isOverdue?: true;
       readonly memo: RunMemo;
     }
   | { readonly kind: "deliver"; readonly jobId: string; readonly fence: number; readonly event: Event }

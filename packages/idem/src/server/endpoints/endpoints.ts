@@ -11,7 +11,7 @@ import type { Remote, RemoteCall, RemoteReply } from "../../execute/remote.ts";
 import { errors } from "../../model/errors.ts";
 import { canonicalJson } from "../../model/json.ts";
 import { isEnded } from "../../model/run.ts";
-import { makeUlid, ulidTime } from "../../model/ulid.ts";
+import { derivedUlid, ulidTime } from "../../model/ulid.ts";
 import { type EndpointReport, type EndpointStart, httpRequestEvent } from "../../protocol/endpoint-request.ts";
 import type { RunMemo } from "../../store/store.ts";
 import { checkAppUrl } from "../app-address.ts";
@@ -244,10 +244,7 @@ const hashOf = ({ json }: EndpointReport): string => createHash("sha256").update
 const nameOf = (env: string, runId: string): string => JSON.stringify([env, runId]);
 
 /** The event's id follows from the run's, so that the same report twice is the same event. */
-function eventIdOf(runId: string): string {
-  const entropy = createHash("sha256").update(`http request of ${runId}`).digest().subarray(0, 10);
-  return makeUlid(ulidTime(runId), entropy);
-}
+const eventIdOf = (runId: string): string => derivedUlid(ulidTime(runId), `http request of ${runId}`);
 
 /** A report as the answer to the call that waits for it. */
 const replyOf = ({ json }: EndpointReport): RemoteReply => ({

@@ -281,6 +281,19 @@ export function lanesSuite(open: OpenStore): void {
       expect(await world.advance("r2", { next: end("cancelled") })).toMatchObject({ freed: false });
     });
 
+    test("who has waited too long is only to be ended, also by whoever gets it after a hand-back", async () => {
+      const world = await openWorld(open);
+      const caps = capsOf(1);
+      await world.start("r1", inLane(laneOf({ all: 1 }), { leaseTo: "w1" }));
+      await world.start("r2", late({ all: 1 }), { ts: 0 });
+      world.clock.advance(1_000);
+      const { jobs } = await world.lease("w2", { caps });
+      expect(jobs).toMatchObject([{ jobId: "r2", isOverdue: true }]);
+      await world.store.handBack("w2");
+      expect((await world.lease("w3", { caps })).jobs).toMatchObject([{ jobId: "r2", isOverdue: true }]);
+      expect(await usedOf(world, "all")).toBe(1);
+    });
+
     test("who has begun in time is never leased past its lane", async () => {
       const world = await openWorld(open);
       const caps = capsOf(1);

@@ -12,6 +12,7 @@ import {
   type OpenStore,
   openWorld,
   plainRerun,
+  startFlow,
   timeWait,
   type World,
 } from "./world.ts";
@@ -55,6 +56,19 @@ export function pruneSuite(open: OpenStore): void {
       world.clock.advance(100 * dayMs);
       expect(await prune(world)).toMatchObject({ deleted: { events: 0, runs: 0 }, kept: 1 });
       expect(await world.memo("r1")).toMatchObject({ run: { state: "waiting" } });
+    });
+
+    test("a run whose end is still to be told to others is kept until it was", async () => {
+      const world = await openWorld(open);
+      const flow = startFlow({ singleton: { key: "k", mode: "cancel", result: "{}" } });
+      await world.start("r1", { flow });
+      await world.start("r2", { flow });
+      world.clock.advance(10 * dayMs);
+      expect(await prune(world)).toMatchObject({ deleted: { runs: 0 }, kept: 2 });
+      const { jobs } = await world.lease("w1");
+      const { jobId, fence } = jobs.find(({ kind }) => kind === "announce")!;
+      await world.store.resume({ env, jobId, fence, waits: [], outcome: { kind: "value", json: "null" } });
+      expect(await prune(world)).toMatchObject({ deleted: { runs: 1 }, kept: 1 });
     });
 
     test("an ended run with an open rerun is kept together with its event", async () => {

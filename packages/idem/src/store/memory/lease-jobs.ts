@@ -81,10 +81,13 @@ function lease(tables: Tables, at: Moment, job: JobRow, worker: string) {
     return showLeasedJob(tables, leased);
   }
   const lane = standsInLane(job, at) ? onceBegun(job.lane) : null;
-  const leased = { ...job, ...held, lane, startBy: null };
+  const isOverdue = job.startBy !== null && job.startBy <= at.now;
+  // Its time to start stays: whoever rescues it finds it overdue again.
+  const leased = { ...job, ...held, lane, startBy: isOverdue ? job.startBy : null };
   tables.jobs.put(job.id, leased);
   begin(tables, at, job.id);
-  return showLeasedJob(tables, leased);
+  const shown = showLeasedJob(tables, leased);
+  return isOverdue && shown.kind === "run" ? { ...shown, isOverdue: true as const } : shown;
 }
 
 function begin(tables: Tables, at: Moment, runId: string): void {

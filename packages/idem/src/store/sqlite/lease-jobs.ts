@@ -54,6 +54,9 @@ const selectFirstOfLaneSql = `
 
 const takeJobSql =
   "update jobs set leased_by = ?, fence = fence + 1, due_at = null, start_by = null, lane = ? where env = ? and id = ?";
+// Its time to start stays: whoever rescues it finds it overdue again.
+const takeOverdueSql =
+  "update jobs set leased_by = ?, fence = fence + 1, due_at = null, lane = null where env = ? and id = ?";
 const joinLaneSql = "update jobs set due_at = null, rank = ? where env = ? and id = ?";
 const startRunSql = "update runs set started_at = ? where env = ? and id = ? and started_at is null";
 const nextDueSql = `
@@ -71,11 +74,18 @@ export function leaseJobs(tx: Transaction, input: LeaseInput): LeaseAnswer {
   const flushing = newWriting();
   flushDue(tx, env, flushing);
   const jobs: LeasedJob[] = [];
-  const take = (row: JobRow, lane: string | null) => {
-    const job = takeJob(tx, input, row, lane);
+  const add = (job: LeasedJob | null) => {
     if (job !== null) jobs.push(job);
   };
-  for (const row of tx.connection.all<JobRow>(selectOverdueSql, env, now, functions, max)) take(row, null);
+  const take = (row: JobRow, lane: string | null) => {
+    tx.connection.run(takeJobSql, input.worker, lane, env, row.id);
+    add(leasedJob(tx, env, row));
+  };
+  for (const row of tx.connection.all<JobRow>(selectOverdueSql, env, now, functions, max)) {
+    tx.connection.run(takeOverdueSql, input.worker, env, row.id);
+    const job = leasedJob(tx, env, row);
+    add(job?.kind === "run" ? { ...job, isOverdue: true } : job);
+  }
   leaseTimers(tx, input, functions, max - jobs.length, take);
   leaseLanes(tx, input, tx.lanes.halfOf(max - jobs.length), take);
   if (jobs.length < max) {
@@ -136,9 +146,8 @@ function leaseLanes(tx: Transaction, { env, functions, caps }: LeaseInput, room:
   }
 }
 
-function takeJob(tx: Transaction, { env, worker }: LeaseInput, row: JobRow, lane: string | null): LeasedJob | null {
+function leasedJob(tx: Transaction, env: string, row: JobRow): LeasedJob | null {
   const { connection, at } = tx;
-  connection.run(takeJobSql, worker, lane, env, row.id);
   const fence = row.fence + 1;
   if (row.kind === "deliver") {
     const event = findEvent(connection, env, row.event_id!);

@@ -20,6 +20,7 @@ const rerunsSql = `
    where env = ? and root_run_id = ? and rerun_of is not null`;
 const claimSql = "select ends_at as endsAt, held from claims where n = ? and holder = ?";
 const deliverySql = "select 1 from jobs where env = ? and id = 'deliver:' || ?";
+const announceSql = "select 1 from jobs where env = ? and id = 'announce:' || ?";
 const countStepsSql = "select count(*) as count from steps where env = ? and run_id = ?";
 const countAttemptsSql = "select count(*) as count from attempts where env = ? and run_id = ?";
 
@@ -169,6 +170,8 @@ function familyOf(
   }
   for (const run of runs) {
     if (run.endedAt === null || run.endedAt >= before) return null;
+    // Others are still to hear of its end.
+    if (connection.one(announceSql, env, run.id) !== undefined) return null;
     if (isTaken(functionScope(run.fn), run.key, run.id)) return null;
     // A batch goes once all events it carries may go.
     const carried = run.carried === null ? [] : connection.all<CarriedRow>(carriedSql, env, run.id);

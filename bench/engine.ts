@@ -4,6 +4,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import type * as Index from "../packages/idem/dist/index.js";
 import type * as Ulid from "../packages/idem/dist/model/ulid.js";
 import type * as NodePlatform from "../packages/idem/dist/platform/node-platform.js";
+import type * as OpenStore from "../packages/idem/dist/sdk/open-store.js";
 import type * as ThreadStore from "../packages/idem/dist/store/sqlite/thread-store.js";
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -15,3 +16,5 @@ export type Idem = InstanceType<typeof Index.Idem>;
 export const { UlidSource } = (await load("model/ulid.js")) as typeof Ulid;
 export const { nodePlatform } = (await load("platform/node-platform.js")) as typeof NodePlatform;
 export const { openThreadStore } = (await load("store/sqlite/thread-store.js")) as typeof ThreadStore;
+/** Whatever store the address names, as a client opens it. */
+export const { openStore: openStoreAt } = (await load("sdk/open-store.js")) as typeof OpenStore;

@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "./engine.ts";
+import type { StoreModel, WorldOptions } from "./plan.ts";
 
 export interface CorpusSeed {
   readonly seed: number;
@@ -9,14 +10,22 @@ export interface CorpusSeed {
   readonly broke: string;
   /** As for `--off`: found before there was such a thing, it would be another world with it. */
   readonly off?: string;
+  /** As for `--store`, where that was given. */
+  readonly store?: StoreModel;
 }
 
 const file = join(root, "sim", "corpus.json");
 
 export const readCorpus = (): readonly CorpusSeed[] => JSON.parse(readFileSync(file, "utf8")) as CorpusSeed[];
 
-export function addToCorpus(seed: number, broke: string): void {
+/** How the world of an entry was when it failed. */
+export const settingsOf = ({ off, store }: CorpusSeed): Omit<WorldOptions, "seed"> => ({
+  off: new Set(off?.split(",")),
+  ...(store === undefined ? {} : { store }),
+});
+
+export function addToCorpus(seed: number, broke: string, store?: StoreModel): void {
   const known = readCorpus();
-  if (known.some((other) => other.seed === seed)) return;
-  writeFileSync(file, `${JSON.stringify([...known, { seed, broke }], null, 2)}\n`);
+  if (known.some((other) => other.seed === seed && other.store === store)) return;
+  writeFileSync(file, `${JSON.stringify([...known, { seed, broke, store }], null, 2)}\n`);
 }

@@ -1,4 +1,5 @@
-// A deliberate defect, as changes to the text of the built engine. Where both stores have the rule, both lose it.
+// A deliberate defect, as changes to the text of the built engine. Where both stores have the rule, both lose it. What a real
+// server and its driver do is in the simulator's own model of them, so a few defects are planted there.
 
 export interface Defect {
   readonly name: string;
@@ -7,3 +8,8 @@ export interface Defect {
 
 export const sqlite = (file: string): string => `store/sqlite/${file}.js`;
 export const memory = (file: string): string => `store/memory/${file}.js`;
+export const postgres = (file: string): string => `store/postgres/${file}.js`;
+export const model = (file: string): string => `${modelFolder}/postgres/${file}.js`;
+
+/** Where a copy of the simulator lies in the copy of an engine that it is planted with. */
+export const modelFolder = "simulator";

@@ -1,6 +1,7 @@
 // The list of deliberate defects.
 import { type Defect, memory, sqlite } from "./defect.ts";
 import { flowDefects } from "./flow-defects.ts";
+import { postgresDefects } from "./postgres/defects.ts";
 
 const plainDefects: readonly Defect[] = [
   {
@@ -215,4 +216,4 @@ const plainDefects: readonly Defect[] = [
   },
 ];
 
-export const defects: readonly Defect[] = [...plainDefects, ...flowDefects];
+export const defects: readonly Defect[] = [...plainDefects, ...flowDefects, ...postgresDefects];

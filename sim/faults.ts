@@ -1,7 +1,7 @@
 // Which faults a world has and how often, drawn from its seed. Each seed has its own mix (a swarm), some have none at all.
 import type { Random } from "./random.ts";
 
-export const faultNames = [
+const plainFaultNames = [
   "delay",
   "fail-before",
   "lost-reply",
@@ -15,6 +15,21 @@ export const faultNames = [
   "store-clock-ahead",
   "deploy",
 ] as const;
+
+/** What a PostgreSQL server and the connections to it do to a transaction (postgres/). */
+const postgresFaultNames = [
+  "lock-wait",
+  "serialization-failure",
+  "deadlock",
+  "cut-before-commit",
+  "cut-after-commit",
+  "silent-connection",
+  "backend-terminated",
+  "server-crash",
+  "hint-trouble",
+] as const;
+
+export const faultNames = [...plainFaultNames, ...postgresFaultNames];
 export type FaultName = (typeof faultNames)[number];
 
 export interface Faults {
@@ -22,6 +37,9 @@ export interface Faults {
   readonly rates: Readonly<Record<FaultName, number>>;
   readonly delayMaxMs: number;
   readonly freezeMaxMs: number;
+  readonly lockWaitMaxMs: number;
+  /** How many transactions send COMMIT only once their statements are answered. Where nothing goes wrong it makes no difference. */
+  readonly interactiveShare: number;
 }
 
 const rates: Record<FaultName, readonly number[]> = {
@@ -37,21 +55,54 @@ const rates: Record<FaultName, readonly number[]> = {
   "store-clock-back": [1],
   "store-clock-ahead": [1],
   deploy: [0.5, 2],
+  "lock-wait": [0.02, 0.1, 0.3],
+  "serialization-failure": [0.01, 0.05, 0.2],
+  deadlock: [0.005, 0.02],
+  "cut-before-commit": [0.005, 0.02, 0.1],
+  "cut-after-commit": [0.005, 0.02, 0.1],
+  "silent-connection": [0.002, 0.01],
+  "backend-terminated": [2, 10],
+  "server-crash": [0.5, 2],
+  "hint-trouble": [0.1, 0.5, 1],
 };
 
 // A world with every fault at once rarely gets far enough for the subtle ones.
 const onChance: Partial<Record<FaultName, number>> = { "store-clock-back": 0.15, "store-clock-ahead": 0.15 };
 
+/** Where there is no server there is nothing for it to do to anybody. */
+const noPostgresFaults = Object.fromEntries(postgresFaultNames.map((name) => [name, 0])) as Record<
+  (typeof postgresFaultNames)[number],
+  number
+>;
+
 export function drawFaults(random: Random, off: ReadonlySet<string>): Faults {
   const none = random.chance(0.08);
-  const drawn = faultNames.map((name) => {
+  const drawn = plainFaultNames.map((name) => {
     const on = random.chance(onChance[name] ?? 0.45);
     const rate = random.pick(rates[name]);
     return [name, none || !on || off.has(name) ? 0 : rate] as const;
   });
   return {
-    rates: Object.fromEntries(drawn) as Record<FaultName, number>,
+    rates: { ...(Object.fromEntries(drawn) as Record<FaultName, number>), ...noPostgresFaults },
     delayMaxMs: random.pick([20, 300, 3_000]),
     freezeMaxMs: random.pick([3_000, 30_000, 60_000]),
+    lockWaitMaxMs: 0,
+    interactiveShare: 0,
+  };
+}
+
+/** The same world over a PostgreSQL server: what went wrong with a call now goes wrong with its transaction. */
+export function drawPostgresFaults(plain: Faults, random: Random, off: ReadonlySet<string>): Faults {
+  const none = Object.values(plain.rates).every((rate) => rate === 0);
+  const drawn = postgresFaultNames.map((name) => {
+    const on = random.chance(0.45);
+    const rate = random.pick(rates[name]);
+    return [name, none || !on || off.has(name) ? 0 : rate] as const;
+  });
+  return {
+    ...plain,
+    rates: { ...plain.rates, "fail-before": 0, "lost-reply": 0, duplicate: 0, ...Object.fromEntries(drawn) },
+    lockWaitMaxMs: random.pick([50, 1_000, 12_000]),
+    interactiveShare: 0.7,
   };
 }

@@ -7,6 +7,7 @@ import type { EventLoop } from "./event-loop.ts";
 import type { Faults } from "./faults.ts";
 import { never, type SimProcess } from "./platform.ts";
 import type { Random } from "./random.ts";
+import { notRepeated, writeNames } from "./store-calls.ts";
 
 export interface StoreLink {
   readonly store: Store;
@@ -21,29 +22,6 @@ export interface StoreLink {
   readonly onApplied: (name: string, input: readonly unknown[], answer: unknown) => void;
 }
 
-const writeNames = [
-  "register",
-  "pause",
-  "ingest",
-  "redecide",
-  "tick",
-  "lease",
-  "advance",
-  "resume",
-  "signal",
-  "cancel",
-  "rerun",
-  "claim",
-  "settle",
-  "release",
-  "heartbeat",
-  "handBack",
-  "sweep",
-] as const;
-
-// Leasing is the one call whose repeat does something new (store.ts says so), so no driver may repeat it by itself.
-const notRepeated = new Set(["lease"]);
-
 export function faultyStore(link: StoreLink): Store {
   const writes = Object.fromEntries(
     writeNames.map((name) => [name, (...input: unknown[]) => call(link, name, input, link.store as any)]),
@@ -54,7 +32,7 @@ export function faultyStore(link: StoreLink): Store {
       (...input: unknown[]) =>
         call(link, name, input, real as any),
   });
-  return { ...writes, reads, close: async () => {} } as unknown as Store;
+  return { ...writes, reads, shared: link.store.shared, close: async () => {} } as unknown as Store;
 }
 
 type Operation = (...input: unknown[]) => Promise<unknown>;

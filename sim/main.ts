@@ -1,11 +1,12 @@
 // npm run sim -- --seed 42            one world, with the end of its trace when it fails
 // npm run sim -- --worlds 10000       many worlds, in as many processes as there are cores
-// npm run sim -- --worlds 500 --from 7000 [--jobs 1] [--engine <folder>] [--keep-going] [--off kill,freeze]
+// npm run sim -- --worlds 500 --from 7000 [--store postgres] [--jobs 1] [--engine <folder>] [--keep-going] [--off kill,freeze]
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
 import { addToCorpus } from "./corpus.ts";
 import { builtEngine, loadEngine } from "./engine.ts";
 import { minimise } from "./minimise.ts";
+import { storeModels } from "./plan.ts";
 import { runWorld } from "./run-world.ts";
 import { runWorlds } from "./run-worlds.ts";
 
@@ -17,6 +18,7 @@ const { values } = parseArgs({
     jobs: { type: "string" },
     engine: { type: "string", default: builtEngine },
     off: { type: "string", default: "" },
+    store: { type: "string" },
     "keep-going": { type: "boolean", default: false },
     trace: { type: "string", default: "60" },
     help: { type: "boolean", default: false },
@@ -30,6 +32,7 @@ npm run sim -- --worlds 10000           many worlds, from seed 1 on
   --jobs N          processes; one per core unless given
   --engine FOLDER   another build of the engine
   --off A,B         without these faults
+  --store NAME      sqlite, memory or postgres, whatever the seed says
   --keep-going      past the first failure
   --trace N         how many lines of a failing trace to print
 A failing seed is minimised and joins sim/corpus.json, which npm test runs for ever.`);
@@ -42,6 +45,11 @@ const number = (text: string, option: string): number => {
   return value;
 };
 const off = new Set(values.off.split(",").filter((name) => name !== ""));
+const store = storeModels.find((name) => name === values.store);
+if (values.store !== undefined && store === undefined) {
+  throw new Error(`--store must be one of ${storeModels.join(", ")}, not "${values.store}"`);
+}
+const settings = { off, ...(store === undefined ? {} : { store }) };
 
 if (values.worlds === undefined) {
   const seed = number(values.seed ?? values.from, "seed");
@@ -57,6 +65,7 @@ if (values.worlds === undefined) {
     worlds,
     jobs,
     engine: values.engine,
+    settings: () => settings,
     keepGoing: values["keep-going"],
     onProgress: (count, failed) => {
       // A terminal is written over; a log gets a line now and then.
@@ -87,7 +96,7 @@ if (values.worlds === undefined) {
   const first = done.failures[0];
   if (first !== undefined) {
     await explain(first.seed);
-    if (values.engine === builtEngine) addToCorpus(first.seed, first.violations[0]!.check);
+    if (values.engine === builtEngine) addToCorpus(first.seed, first.violations[0]!.check, store);
     process.exitCode = 1;
   }
 }
@@ -96,15 +105,15 @@ if (values.worlds === undefined) {
 async function explain(seed: number): Promise<boolean> {
   const engine = await loadEngine(values.engine);
   const traceLines = number(values.trace, "trace");
-  const result = await runWorld(engine, { seed, off, traceLines });
+  const result = await runWorld(engine, { ...settings, seed, traceLines });
   console.log(`seed ${seed}: ${result.about}; trace ${result.hash}, ${Math.round(result.simulatedMs)} ms`);
-  const again = await runWorld(engine, { seed, off });
+  const again = await runWorld(engine, { ...settings, seed });
   if (again.hash !== result.hash) console.log(`seed ${seed} is not deterministic: ${again.hash} the second time`);
   if (result.violations.length === 0) return again.hash === result.hash;
   for (const line of result.tail) console.log(line);
   for (const { check, detail } of result.violations.slice(0, 20)) console.log(`VIOLATED ${check}\n         ${detail}`);
-  const smallest = await minimise(engine, seed, result, off);
+  const smallest = await minimise(engine, result, { ...settings, seed });
   console.log(`smallest set of faults that still fails: ${smallest.join(" ") || "none"}`);
-  console.log(`again with: npm run sim -- --seed ${seed}`);
+  console.log(`again with: npm run sim -- --seed ${seed}${store === undefined ? "" : ` --store ${store}`}`);
   return false;
 }

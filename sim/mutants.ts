@@ -1,12 +1,13 @@
-// npm run mutants [-- --only <part of a name>] [--after <number>] [--worlds <number>] [--jobs <number>]: proof that the simulator bites. Deliberate defects, one at a time, in a copy of the built engine; each must
+// npm run mutants [-- --only <part of a name>] [--after <number>] [--worlds <number>] [--jobs <number>] [--store postgres]: proof that the simulator bites. Deliberate defects, one at a time, in a copy of the built engine; each must
 // be caught within a bounded number of worlds, and the check that caught it is named.
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import type { Defect } from "./defect.ts";
+import { type Defect, modelFolder } from "./defect.ts";
 import { defects } from "./defects.ts";
 import { builtEngine, root } from "./engine.ts";
-import { runWorlds, type WorldsResult } from "./run-worlds.ts";
+import { storeModels } from "./plan.ts";
+import { builtSimulator, runWorlds, type WorldsResult } from "./run-worlds.ts";
 
 const { values } = parseArgs({
   options: {
@@ -14,6 +15,7 @@ const { values } = parseArgs({
     after: { type: "string", default: "0" },
     worlds: { type: "string", default: "3000" },
     jobs: { type: "string", default: "2" },
+    store: { type: "string" },
     engine: { type: "string", default: builtEngine },
   },
 });
@@ -24,6 +26,8 @@ const folder = join(root, "node_modules", ".cache", "idem-mutants");
 const chosen = defects
   .slice(Number(values.after))
   .filter(({ name }) => values.only === undefined || name.includes(values.only));
+const store = storeModels.find((name) => name === values.store);
+const settings = () => (store === undefined ? {} : { store });
 const escaped: string[] = [];
 const worldsMax = Number(values.worlds);
 for (const defect of chosen) {
@@ -47,12 +51,15 @@ async function hunt(engine: string): Promise<{ worlds: number; caught?: WorldsRe
       worlds: worldsMax - worlds,
       jobs: Number(values.jobs),
       engine,
+      simulator: existsSync(join(engine, modelFolder)) ? join(engine, modelFolder) : builtSimulator,
+      settings,
       keepGoing: false,
     });
     worlds += done.worlds;
     for (const caught of done.failures) {
       const seeds = [caught.seed];
-      const healthy = await runWorlds({ from: 0, worlds: 1, seeds, jobs: 1, engine: values.engine, keepGoing: false });
+      const one = { from: 0, worlds: 1, seeds, jobs: 1, settings, keepGoing: false };
+      const healthy = await runWorlds({ ...one, engine: values.engine });
       if (healthy.failures.length === 0) return { worlds, caught };
     }
   }
@@ -65,6 +72,9 @@ function plant({ name, patches }: Defect): string {
   rmSync(copy, { recursive: true, force: true });
   mkdirSync(copy, { recursive: true });
   cpSync(values.engine, copy, { recursive: true });
+  if (patches.some(({ file }) => file.startsWith(`${modelFolder}/`))) {
+    cpSync(builtSimulator, join(copy, modelFolder), { recursive: true });
+  }
   writeFileSync(join(copy, "package.json"), '{ "type": "module" }');
   for (const { file, from, to } of patches) {
     const path = join(copy, file);

@@ -1,7 +1,8 @@
 // A node: a machine on which one process of the app lives at a time, is killed, freezes, is stopped and started again.
 import type { EngineUnderTest, Idem } from "./engine.ts";
-import { faultyStore } from "./faulty-store.ts";
+import { faultyStore, type StoreLink } from "./faulty-store.ts";
 import { SimPlatform, SimProcess } from "./platform.ts";
+import { postgresStore } from "./postgres/store.ts";
 import { epochMs } from "./store-clock.ts";
 import { Kit } from "./workloads/kit.ts";
 import type { World } from "./world.ts";
@@ -17,7 +18,7 @@ const restartMs = 500;
 export class SimNode {
   life: Life | null = null;
   /** How far its wall clock is off. */
-  wallOffsetMs = 0;
+  wallOffsetMs: number;
   version: number;
   private lives = 0;
 
@@ -28,6 +29,7 @@ export class SimNode {
     version: number,
   ) {
     this.version = version;
+    this.wallOffsetMs = world.plan.postgres?.nodeClocksOffMs[index - 1] ?? 0;
   }
 
   get isUp(): boolean {
@@ -50,7 +52,8 @@ export class SimNode {
       crashRate: () => world.faults.rates["crash-point"],
       crash: (where) => this.crash(`crashes at ${where}`),
     });
-    const store = faultyStore({
+    const say = (what: string) => world.trace.add(loop.now, name, what);
+    const link: StoreLink = {
       store: world.store,
       loop,
       process,
@@ -59,8 +62,12 @@ export class SimNode {
       faults: () => world.faults,
       unavailable: (why) => new engine.IdemError("STORE_UNAVAILABLE", { why }),
       onApplied: (call, input, answer) => world.onApplied(process, call, input, answer),
-    });
-    const say = (what: string) => world.trace.add(loop.now, name, what);
+    };
+    const { server } = world;
+    const store =
+      server === null
+        ? faultyStore(link)
+        : postgresStore({ ...link, ...plan.postgres!, server, engine, platform, trace: say });
     const idem = new engine.Idem({
       id: "sim",
       env: world.env,

@@ -1,19 +1,27 @@
 // What a seed says about its world: how many nodes over which store, what they do, and what goes wrong.
-import { drawFaults, type Faults } from "./faults.ts";
+import { drawFaults, drawPostgresFaults, type Faults } from "./faults.ts";
 import { Random } from "./random.ts";
 import { cronWorkload, flowWorkloads, plainWorkloads } from "./workloads/all.ts";
 import type { Workload } from "./workloads/workload.ts";
 
+export const storeModels = ["sqlite", "memory", "postgres"] as const;
+export type StoreModel = (typeof storeModels)[number];
+
 export interface WorldOptions {
   readonly seed: number;
-  /** Faults switched off whatever the seed says; "flow" for limits, buffers and schedules. */
+  /** Faults switched off whatever the seed says; "flow" for limits, buffers and schedules, "postgres" for that model. */
   readonly off?: ReadonlySet<string>;
+  /** The store, whatever the seed says. */
+  readonly store?: StoreModel;
   readonly traceLines?: number;
 }
 
 export interface Plan {
   readonly nodes: number;
+  /** Where the facts are. */
   readonly store: "sqlite" | "memory";
+  /** How a PostgreSQL server stands before them; null where there is none. */
+  readonly postgres: PostgresPlan | null;
   readonly workloads: readonly Workload[];
   readonly faults: Faults;
   readonly chaosMs: number;
@@ -24,12 +32,31 @@ export interface Plan {
   readonly clockStepMaxMs: number;
 }
 
-export function drawPlan({ seed, off }: WorldOptions): Plan {
+export interface PostgresPlan {
+  readonly isBatched: boolean;
+  readonly answerMaxMs: number;
+  /** How far the wall clocks of its nodes are off: they do not matter. */
+  readonly nodeClocksOffMs: readonly number[];
+}
+
+export function drawPlan(options: WorldOptions): Plan {
+  const plan = drawOwnPlan(options);
+  const { seed, off, store } = options;
+  // From a stream of its own: a seed that stays without it is the world it was before there was such a model.
+  const random = new Random(seed).fork("postgres");
+  const isDrawn = random.chance(1 / 3);
+  if (store !== undefined && store !== "postgres") return { ...plan, store };
+  const isPostgres = store === "postgres" || (isDrawn && off?.has("postgres") !== true);
+  return isPostgres ? overPostgres(plan, random, off ?? new Set()) : plan;
+}
+
+function drawOwnPlan({ seed, off }: WorldOptions): Plan {
   const random = new Random(seed).fork("plan");
   const some = plainWorkloads.filter(() => random.chance(0.6));
   const plain: Plan = {
     nodes: random.int(1, 5),
     store: random.chance(0.6) ? "sqlite" : "memory",
+    postgres: null,
     workloads: some.length === 0 ? [random.pick(plainWorkloads)] : some,
     faults: drawFaults(random.fork("faults"), off ?? new Set()),
     chaosMs: random.int(8_000, 45_000),
@@ -55,4 +82,23 @@ function withFlow(plain: Plan, random: Random): Plan {
   const flow = some.length === 0 ? [random.pick(flowWorkloads)] : some;
   const beside = plain.workloads.filter(() => random.chance(0.3));
   return { ...plain, workloads: [...flow, ...beside], conversations: random.int(5, 16), clockStepMaxMs };
+}
+
+// What a database host's clock is set by at most.
+const databaseClockStepMaxMs = 3_600_000;
+
+/** Several nodes at once, and a server between them and the facts. */
+function overPostgres(plain: Plan, random: Random, off: ReadonlySet<string>): Plan {
+  const nodes = random.pick([2, 3, 3, 3]);
+  return {
+    ...plain,
+    nodes,
+    clockStepMaxMs: Math.min(plain.clockStepMaxMs, databaseClockStepMaxMs),
+    faults: drawPostgresFaults(plain.faults, random, off),
+    postgres: {
+      isBatched: random.chance(0.5),
+      answerMaxMs: random.pick([5_000, 30_000]),
+      nodeClocksOffMs: Array.from({ length: nodes }, () => random.between(-3_600_000, 3_600_000)),
+    },
+  };
 }

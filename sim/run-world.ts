@@ -37,6 +37,7 @@ export async function runWorld(engine: EngineUnderTest, options: WorldOptions): 
   counters.merge(situationsOf(evidence));
   if (world.clock.wasHeld) counters.add("store clocks held back");
   counters.add("worlds");
+  if (plan.postgres !== null) counters.add("worlds over postgres");
   counters.add("steps entered", ledger.entries.length);
   counters.add(
     "events acknowledged",
@@ -52,7 +53,7 @@ export async function runWorld(engine: EngineUnderTest, options: WorldOptions): 
     counts: counters.counts,
     simulatedMs: world.loop.now,
     faultsOn,
-    about: `${plan.nodes} nodes, ${plan.store}, ${plan.conversations} conversations, faults: ${faultsOn.join(" ") || "none"}`,
+    about: `${plan.nodes} nodes, ${plan.postgres === null ? "" : "postgres over "}${plan.store}, ${plan.conversations} conversations, faults: ${faultsOn.join(" ") || "none"}`,
     tail: world.trace.tail(),
   };
 }

@@ -3,21 +3,26 @@ import { fork } from "node:child_process";
 import { join } from "node:path";
 import { Counters } from "./counters.ts";
 import { root } from "./engine.ts";
+import type { WorldOptions } from "./plan.ts";
 import type { WorldResult } from "./run-world.ts";
 
 // A world takes some 60 ms; one that takes this long turns in a circle.
 const worldSecondsMax = 30;
+
+export const builtSimulator = join(root, "sim", "dist");
 
 export interface WorldsOptions {
   readonly from: number;
   readonly worlds: number;
   readonly jobs: number;
   readonly engine: string;
+  /** Another build of the simulator than this one. */
+  readonly simulator?: string;
   /** Go on after a failure, to see how many seeds fail. */
   readonly keepGoing: boolean;
   readonly seeds?: readonly number[];
-  /** What is switched off in worlds of these seeds. */
-  readonly off?: ReadonlyMap<number, readonly string[]>;
+  /** How the world of a seed differs from what the seed says; by its place among the seeds. */
+  readonly settings?: (place: number) => Omit<WorldOptions, "seed">;
   readonly onProgress?: (count: number, failed: number) => void;
   readonly onFailure?: (failure: WorldsResult["failures"][number]) => void;
 }
@@ -29,7 +34,10 @@ export interface WorldsResult {
   readonly simulatedMs: number;
 }
 
-export type ToWorker = { readonly engine: string; readonly seed: number; readonly off: readonly string[] };
+export interface ToWorker extends Omit<WorldOptions, "off"> {
+  readonly engine: string;
+  readonly off: readonly string[];
+}
 export type FromWorker = Pick<WorldResult, "seed" | "violations" | "about" | "counts" | "simulatedMs">;
 
 export async function runWorlds(options: WorldsOptions): Promise<WorldsResult> {
@@ -53,7 +61,9 @@ export async function runWorlds(options: WorldsOptions): Promise<WorldsResult> {
   /** One process until there is nothing left to do, or until a world in it hangs. */
   const one = () =>
     new Promise<void>((resolve, reject) => {
-      const child = fork(join(root, "sim", "dist", "worker.js"), { stdio: ["ignore", "inherit", "inherit", "ipc"] });
+      const child = fork(join(options.simulator ?? builtSimulator, "worker.js"), {
+        stdio: ["ignore", "inherit", "inherit", "ipc"],
+      });
       let watch: NodeJS.Timeout | undefined;
       let hangs = false;
       const give = () => {
@@ -62,8 +72,9 @@ export async function runWorlds(options: WorldsOptions): Promise<WorldsResult> {
           child.disconnect();
           return;
         }
+        const { off = [], ...settings } = options.settings?.(next) ?? {};
         const seed = seeds[next++]!;
-        child.send({ engine: options.engine, seed, off: options.off?.get(seed) ?? [] } satisfies ToWorker);
+        child.send({ ...settings, engine: options.engine, seed, off: [...off] } satisfies ToWorker);
         watch = setTimeout(() => {
           hangs = true;
           const detail = `it did not end within ${worldSecondsMax} s`;

@@ -1,6 +1,6 @@
 // A thousand seeded worlds and every seed that ever failed. `npm run sim -- --seed N` tells the story of one.
 import { expect, test } from "vitest";
-import { readCorpus } from "./corpus.ts";
+import { readCorpus, settingsOf } from "./corpus.ts";
 import { builtEngine } from "./engine.ts";
 import { runWorlds } from "./run-worlds.ts";
 import { unreached } from "./sometimes.ts";
@@ -17,7 +17,7 @@ test("a thousand worlds of crashes, lost replies and wrong clocks break no promi
 test("no seed that failed once fails again", { timeout: 60_000 }, async () => {
   const corpus = readCorpus();
   const seeds = corpus.map(({ seed }) => seed);
-  const off = new Map(corpus.map((entry) => [entry.seed, entry.off?.split(",") ?? []]));
-  const done = await runWorlds({ ...options, from: 0, worlds: seeds.length, seeds, off });
+  const settings = (place: number) => settingsOf(corpus[place]!);
+  const done = await runWorlds({ ...options, from: 0, worlds: seeds.length, seeds, settings });
   expect(done.failures.map(({ seed, violations }) => ({ seed, ...violations[0] }))).toEqual([]);
 });

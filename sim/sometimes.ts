@@ -69,6 +69,18 @@ export const sometimes: Readonly<Record<string, number>> = {
   "missed ticks started": 5,
   "missed ticks summed up": 4,
   "store clocks held back": 10,
+  // A server between the nodes.
+  "worlds over postgres": 250,
+  "unknown commits that were made": 200,
+  "unknown commits that were not": 200,
+  "repeats of what was committed": 150,
+  "calls given up": 200,
+  "commits after their client died": 20,
+  "commits after their client gave up": 5,
+  "commits of a client that stands still": 8,
+  "transactions rolled back as idle": 30,
+  "transactions rolled back with their client": 30,
+  hints: 1_000,
 };
 
 /** What was not reached often enough. */

@@ -1,5 +1,29 @@
 // What a call of the store did, read from its input and its answer.
 
+/** The calls that change something. */
+export const writeNames = [
+  "register",
+  "pause",
+  "ingest",
+  "redecide",
+  "tick",
+  "lease",
+  "advance",
+  "resume",
+  "signal",
+  "cancel",
+  "rerun",
+  "claim",
+  "settle",
+  "release",
+  "heartbeat",
+  "handBack",
+  "sweep",
+] as const;
+
+/** Leasing is the one call whose repeat does something new (store.ts says so), so nobody on the way may repeat it. */
+export const notRepeated: ReadonlySet<string> = new Set(["lease"]);
+
 /** The events a call stored, by itself or together with a change to a run. */
 export function storedBy(answer: unknown): readonly { readonly id: string }[] {
   type Ingesting = { kind?: string; events?: readonly { id: string }[]; ingested?: Ingesting | null };

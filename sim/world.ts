@@ -12,6 +12,7 @@ import { type Ledger, newLedger } from "./ledger.ts";
 import { SimNode } from "./node.ts";
 import { drawPlan, type Plan, type WorldOptions } from "./plan.ts";
 import type { SimProcess } from "./platform.ts";
+import { PostgresServer } from "./postgres/server.ts";
 import { Random } from "./random.ts";
 import { describeCall, storedBy } from "./store-calls.ts";
 import { SimStoreClock } from "./store-clock.ts";
@@ -26,6 +27,8 @@ const healthy: Faults = {
   rates: Object.fromEntries(faultNames.map((name) => [name, 0])) as Record<FaultName, number>,
   delayMaxMs: 0,
   freezeMaxMs: 0,
+  lockWaitMaxMs: 0,
+  interactiveShare: 0,
 };
 
 export class World {
@@ -37,6 +40,8 @@ export class World {
   readonly loop: EventLoop;
   readonly clock: SimStoreClock;
   readonly store: Store;
+  /** What stands between the nodes and the store; null where they have it to themselves. */
+  readonly server: PostgresServer | null;
   readonly ledger: Ledger;
   private readonly book: LeaseBook;
   private readonly crons: CronRows;
@@ -63,6 +68,12 @@ export class World {
             newestClaimsMax: 8,
           });
     this.clock.opened();
+    const { loop, counters } = this;
+    const chance = this.random.fork("server");
+    this.server =
+      this.plan.postgres === null
+        ? null
+        : new PostgresServer({ loop, counters, random: chance, faults: () => this.faults });
     this.book = new LeaseBook(() => this.loop.now);
     this.crons = new CronRows(() => this.clock.now());
     this.ledger = newLedger({
@@ -257,10 +268,20 @@ export class World {
     often("node-clock", (node) => {
       node.wallOffsetMs = amount.chance(0.5) ? amount.between(-3_600_000, 3_600_000) : amount.between(-9e7, 9e7);
     });
+    const { server } = this;
+    if (server !== null) {
+      often("backend-terminated", () => server.terminate());
+      often("server-crash", () => this.crashServer(server, amount.between(200, 30_000)), 1);
+    }
     const { clockStepMaxMs } = plan;
     const far = () => clockStepMaxMs > 60_000 && amount.chance(0.5);
     often("store-clock-back", () => this.stepStoreClock(-amount.between(100, far() ? clockStepMaxMs : 30_000)), 2);
     often("store-clock-ahead", () => this.stepStoreClock(amount.between(100, far() ? clockStepMaxMs : 60_000)), 2);
+  }
+
+  private crashServer(server: PostgresServer, downMs: number): void {
+    this.trace.add(this.loop.now, "server", `crashes and is down for ${Math.round(downMs)} ms`);
+    server.crash(downMs);
   }
 
   private stepStoreClock(ms: number): void {
@@ -272,6 +293,7 @@ export class World {
   private heal(): void {
     this.trace.add(this.loop.now, "world", "heals");
     this.faults = healthy;
+    this.server?.recover();
     for (const node of this.nodes) {
       if (node.isUp && node.version === 1) node.restart(2);
       node.version = 2;

@@ -3,6 +3,14 @@
 /** A step of flaky/go may fail this often before the run fails. */
 export const flakyRetries = 3;
 
+/** How many runs of capped/go may be at work in one lane, and in all. */
+export const laneMax = 2;
+export const lanesMax = 4;
+
+/** The event of a schedule's instant; it has one every minute. */
+export const tickName = "inngest/scheduled.timer";
+export const tickEveryMs = 60_000;
+
 export interface Answer {
   /** The function the event reaches. */
   readonly fn: string;
@@ -32,6 +40,12 @@ export function answerTo(name: string, data: Record<string, any>): Answer {
       return completed("double", { doubled: data.number * 2 });
     case "inngest/function.invoked":
       return completed("twice", data.number * 2);
+    case "slow/go":
+      return completed("slow", { number: data.number });
+    case "capped/go":
+      return completed("capped", { number: data.number, lane: data.lane });
+    case tickName:
+      return completed("clock", { at: data.scheduledAt });
     case "long/go":
       return { fn: "long", state: "cancelled", output: null };
     default:

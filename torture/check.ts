@@ -1,5 +1,5 @@
 // Judges the ledger and the store beside each other. Every check is a promise; what breaks it is named.
-import { answerTo } from "./answers.ts";
+import { answerTo, laneMax, lanesMax, tickEveryMs, tickName } from "./answers.ts";
 import { errorHash, valueHash } from "./functions.ts";
 import type { LedgerFacts } from "./read-ledger.ts";
 import type { StoreFacts } from "./read-store.ts";
@@ -16,6 +16,8 @@ export interface Evidence {
 }
 
 type Check = (evidence: Evidence) => Iterable<string>;
+
+const takeoverMsMax = 30_000;
 
 // Clocks are read in whole milliseconds, by two threads.
 const roundingMs = 2;
@@ -55,6 +57,7 @@ const checks: Record<string, Check> = {
       const fns = found.map(({ fn }) => fn);
       if (fns.join() !== wanted.join()) yield `event ${id} (${event.name}) has decisions for [${fns}]`;
       for (const { kind, runId } of found) {
+        if (isPausedTick(event.name, kind)) continue;
         if (runId === null) yield `event ${id}: ${kind} names no run`;
         else if (!store.runs.has(runId)) yield `event ${id}: ${kind} names run ${runId}, which is not there`;
       }
@@ -111,6 +114,7 @@ const checks: Record<string, Check> = {
             yield `event ${id}: ${kind} names ${runId}, not ${first?.runId}`;
           continue;
         }
+        if (isPausedTick(event.name, kind)) continue;
         if (kind !== "duplicate-key") yield `event ${id}: nothing here may be decided ${kind}`;
         const winner = winners.get(`${fn} ${fromText(event.data).order}`);
         if (winner !== runId) yield `event ${id}: ${kind} names ${runId}, not ${winner}`;
@@ -185,9 +189,36 @@ const checks: Record<string, Check> = {
   },
 
   "after a cancel is acknowledged no attempt starts": function* ({ ledger }) {
-    for (const { run, order } of ledger.cancels) {
-      const last = ledger.lastEntryOfRun.get(run) ?? -1;
-      if (last > order) yield `${run}: cancel acknowledged in line ${order}, a step entered in line ${last}`;
+    for (const { run, order, door } of ledger.cancels) {
+      const late = (ledger.entriesOfRun.get(run) ?? []).filter((entry) => entry.order > order);
+      // Another process may be about to enter its next step: it was given the value of the one before, and is refused with this.
+      const isKnown = late.length === 1 && late[0]!.door !== door;
+      if (late.length > 0 && !isKnown) {
+        yield `${run}: cancel acknowledged in line ${order}, a step entered in ${late.map((entry) => entry.order)}`;
+      }
+    }
+  },
+
+  "no more are at work than a limit allows": function* ({ ledger: { lanes } }) {
+    for (const [lane, most] of lanes.most) if (most > laneMax) yield `${most} in lane ${lane} of ${laneMax}`;
+    if (lanes.mostInAll > lanesMax) yield `${lanes.mostInAll} in all lanes of ${lanesMax}`;
+  },
+
+  "each instant of a schedule is decided once and has at most one run": function* ({ store }) {
+    const runs = [...store.runs.values()].filter(({ event }) => event.name === tickName);
+    const instants = runs.map(({ run, event }) => `${run.fn} ${fromText(event.data).scheduledAt}`);
+    for (const twice of instants.filter((instant, i) => instants.indexOf(instant) < i)) yield `${twice} has two runs`;
+    const ticks = [...store.events.values()].filter(({ name }) => name === tickName);
+    const times = ticks.map(({ data }) => Date.parse(fromText(data).scheduledAt)).sort((a, b) => a - b);
+    for (const [i, time] of times.entries()) {
+      if (i > 0 && time - times[i - 1]! !== tickEveryMs)
+        yield `after ${new Date(times[i - 1]!).toISOString()} one is missing`;
+    }
+  },
+
+  "what a lost process was in the middle of goes on elsewhere within 30 s": function* ({ ledger }) {
+    for (const { run, ms, isCalm } of ledger.takeovers) {
+      if (isCalm && ms > takeoverMsMax) yield `${run} was taken over after ${ms} ms`;
     }
   },
 
@@ -199,6 +230,9 @@ const checks: Record<string, Check> = {
 
   "the file is sound": ({ store }) => store.damage,
 };
+
+/** At the end the schedule is paused, so that nothing begins any more. */
+const isPausedTick = (name: string, kind: string): boolean => name === tickName && kind === "paused";
 
 // More of the same teaches nothing.
 const detailsMax = 5;

@@ -1,9 +1,15 @@
 // The engine under test, loaded from a folder: the built package, or a copy of it with a defect.
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import type { limits } from "../packages/idem/dist/engine/limits.js";
 import type * as Index from "../packages/idem/dist/index.js";
 import type * as NodePlatform from "../packages/idem/dist/platform/node-platform.js";
 import type { CrashPoint, Platform } from "../packages/idem/dist/platform/platform.js";
+import type * as PostgresConnection from "../packages/idem/dist/store/postgres/connection.js";
+import type * as PostgresHealth from "../packages/idem/dist/store/postgres/health-reads.js";
+import type * as PostgresStore from "../packages/idem/dist/store/postgres/postgres-store.js";
+import type * as PostgresStatement from "../packages/idem/dist/store/postgres/statement.js";
+import type { StoreReads } from "../packages/idem/dist/store/reads.js";
 import type * as Core from "../packages/idem/dist/store/sqlite/core.js";
 import type * as Health from "../packages/idem/dist/store/sqlite/health-reads.js";
 import type * as Migrations from "../packages/idem/dist/store/sqlite/migrations.js";
@@ -11,7 +17,7 @@ import type * as ReadOnly from "../packages/idem/dist/store/sqlite/read-only-sto
 import type * as Thread from "../packages/idem/dist/store/sqlite/thread-store.js";
 import type { RunMemo } from "../packages/idem/dist/store/store.js";
 
-export type { CrashPoint, Platform, RunMemo };
+export type { CrashPoint, Platform, RunMemo, StoreReads };
 export type Idem = InstanceType<typeof Index.Idem>;
 
 export interface EngineUnderTest {
@@ -35,8 +41,13 @@ export const program = (name: string): string => join(root, "torture", "dist", `
 
 export const builtEngine = join(root, "packages", "idem", "dist");
 
+const loaderOf =
+  (folder: string) =>
+  (file: string): Promise<any> =>
+    import(pathToFileURL(join(folder, file)).href);
+
 export async function loadEngine(folder = builtEngine): Promise<EngineUnderTest> {
-  const load = (file: string): Promise<any> => import(pathToFileURL(join(folder, file)).href);
+  const load = loaderOf(folder);
   const [index, platform, thread, readOnly, core, health, migrations] = await Promise.all([
     load("index.js"),
     load("platform/node-platform.js"),
@@ -54,6 +65,40 @@ export async function loadEngine(folder = builtEngine): Promise<EngineUnderTest>
     SqliteCore: core.SqliteCore,
     health,
     migrations: migrations.loadMigrations(),
+  };
+}
+
+/** The same engine over PostgreSQL. */
+export interface NodeUnderTest {
+  readonly Idem: typeof Index.Idem;
+  readonly nodePlatform: typeof NodePlatform.nodePlatform;
+  /** The engine's own; a process that changes them changes its engine. */
+  readonly limits: { -readonly [Name in keyof typeof limits]: number };
+  readonly openPostgresStore: typeof PostgresStore.openPostgresStore;
+  readonly Connection: typeof PostgresConnection.Connection;
+  readonly Statements: typeof PostgresStatement.Statements;
+  readonly health: typeof PostgresHealth;
+}
+
+export async function loadNode(folder = builtEngine): Promise<NodeUnderTest> {
+  const load = loaderOf(folder);
+  const [index, platform, { limits }, store, connection, statement, health] = await Promise.all([
+    load("index.js"),
+    load("platform/node-platform.js"),
+    load("engine/limits.js"),
+    load("store/postgres/postgres-store.js"),
+    load("store/postgres/connection.js"),
+    load("store/postgres/statement.js"),
+    load("store/postgres/health-reads.js"),
+  ]);
+  return {
+    Idem: index.Idem,
+    nodePlatform: platform.nodePlatform,
+    limits,
+    openPostgresStore: store.openPostgresStore,
+    Connection: connection.Connection,
+    Statements: statement.Statements,
+    health,
   };
 }
 

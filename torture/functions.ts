@@ -19,8 +19,13 @@ export const errorHash = (error: unknown): string => hashOf(`error ${(error as E
 const patience = "1d";
 const unansweredMs = 60;
 
-export function defineFunctions(idem: Idem, ledger: LedgerClient): void {
-  type Tools = { readonly runId: string; readonly step: any };
+export interface Tools {
+  readonly runId: string;
+  readonly step: any;
+}
+
+/** Steps that tell the ledger what is entered and what the code is given. */
+export function tellingSteps(ledger: LedgerClient) {
   const told = async <T>(runId: string, name: string, given: Promise<T>): Promise<T> => {
     try {
       const value = await given;
@@ -37,9 +42,16 @@ export function defineFunctions(idem: Idem, ledger: LedgerClient): void {
       name,
       step.run(name, async ({ key, attempt }: { key: string; attempt: number }) => {
         await ledger.sure(["enter", Date.now(), runId, name, attempt, key]);
-        return { answer: body(attempt), nonce: randomBytes(6).toString("hex") };
+        return { answer: body(attempt), nonce: nonce() };
       }),
     );
+  return { told, compute };
+}
+
+export const nonce = (): string => randomBytes(6).toString("hex");
+
+export function defineFunctions(idem: Idem, ledger: LedgerClient): void {
+  const { told, compute } = tellingSteps(ledger);
 
   idem.createFunction(
     { id: "fulfil", retries: 0, idempotency: "event.data.order" },

@@ -1,4 +1,4 @@
-// The victim's line to the ledger. A record is handed to the kernel at once, so that it outlives the process; `sure`
+// A process's line to the ledger. A record is handed to the kernel at once, so that it outlives the process; `sure`
 // waits until it is on disk.
 import { connect } from "node:net";
 import { join } from "node:path";
@@ -10,9 +10,9 @@ export interface LedgerClient {
   sure(record: LedgerRecord): Promise<void>;
 }
 
-export function connectLedger(folder: string): Promise<LedgerClient> {
+export function connectLedger(folder: string, door = "ledger"): Promise<LedgerClient> {
   return new Promise((resolve, reject) => {
-    const socket = connect(join(folder, "ledger.sock"));
+    const socket = connect(join(folder, `${door}.sock`));
     const waiting: { readonly upTo: number; readonly resolve: () => void }[] = [];
     let told = 0;
     let rest = "";

@@ -1,13 +1,22 @@
-// The ledger: a process that is never killed. It writes down what the process under test tells it, syncs, and only then
+// The ledger: a process that is never killed. It writes down what the processes under test tell it, syncs, and only then
 // says so. It knows nothing of the engine.
 //
-// One life is heard to its end before the next one is: what a killed process wrote last still stands in its socket.
+// Each process under test has a door of its own. Of one door, one life is heard to its end before the next one is: what a
+// killed process wrote last still stands in its socket.
 import { fdatasyncSync, openSync, writeSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import type { Greeting, LedgerRecord } from "./records.ts";
 
-const folder = process.argv[2]!;
+/** What the torturer asks of it. */
+export type Asked =
+  | "greet"
+  | "close"
+  /** To be written down; `after` is a door whose last life must have been heard to its end first. */
+  | { readonly note: LedgerRecord; readonly after: string | null };
+
+const [folder, ...doors] = process.argv.slice(2) as [string, ...string[]];
 const file = openSync(join(folder, "ledger.jsonl"), "a");
 
 let next = 0;
@@ -47,59 +56,98 @@ const greeting = (): Greeting => ({
   ackedCount,
 });
 
-let lives: Promise<void> = Promise.resolve();
+// ------------------------------------------------------------------------------------------------ writing
 
-function hear(socket: Socket): Promise<void> {
+let lines: string[] = [];
+let speaker = "";
+let onWritten: (() => void)[] = [];
+
+function plan(from: string, told: readonly string[], written: () => void): void {
+  if (onWritten.length === 0) setImmediate(write);
+  onWritten.push(written);
+  if (told.length > 0 && from !== speaker && doors.length > 1) {
+    speaker = from;
+    lines.push(JSON.stringify(["from", from] satisfies LedgerRecord));
+  }
+  lines.push(...told);
+}
+
+/** What else arrived meanwhile shares the sync. */
+function write(): void {
+  const done = onWritten;
+  onWritten = [];
+  if (lines.length > 0) {
+    const batch = `${lines.join("\n")}\n`;
+    lines = [];
+    writeSync(file, batch);
+    fdatasyncSync(file);
+  }
+  for (const written of done) written();
+}
+
+// ------------------------------------------------------------------------------------------------ hearing
+
+const lives = new Map<string, Promise<void>>();
+
+function hear(door: string, socket: Socket): Promise<void> {
   return new Promise((resolve) => {
     let rest = "";
-    let lines: string[] = [];
     let heard = 0;
-    let planned = false;
-    const write = () => {
-      planned = false;
-      if (lines.length === 0) return;
-      const batch = `${lines.join("\n")}\n`;
-      lines = [];
-      writeSync(file, batch);
-      fdatasyncSync(file);
-      if (socket.writable) socket.write(`${heard}\n`);
-    };
     socket.setEncoding("utf8");
     socket.on("data", (chunk: string) => {
-      const parts = (rest + chunk).split("\n");
-      rest = parts.pop()!;
-      for (const line of parts) {
-        take(JSON.parse(line));
-        lines.push(line);
-        heard++;
-      }
-      if (planned) return;
-      planned = true;
-      // What else arrived meanwhile shares the sync.
-      setImmediate(write);
+      const told = (rest + chunk).split("\n");
+      rest = told.pop()!;
+      for (const line of told) take(JSON.parse(line));
+      heard += told.length;
+      const upTo = heard;
+      plan(door, told, () => {
+        if (socket.writable) socket.write(`${upTo}\n`);
+      });
     });
     // A killed process resets its connection; that is what it is there for.
     socket.on("error", () => {});
-    socket.on("close", () => {
-      write();
-      resolve();
-    });
+    socket.on("close", () => plan(door, [], resolve));
     socket.write(`${JSON.stringify(greeting())}\n`);
     socket.resume();
   });
 }
 
-const server = createServer({ pauseOnConnect: true }, (socket) => {
-  lives = lives.then(() => hear(socket));
+const servers = doors.map((door) => {
+  lives.set(door, Promise.resolve());
+  const server = createServer({ pauseOnConnect: true }, (socket) => {
+    lives.set(
+      door,
+      lives.get(door)!.then(() => hear(door, socket)),
+    );
+  });
+  return new Promise<typeof server>((resolve) => {
+    server.listen(join(folder, `${door}.sock`), () => resolve(server));
+  });
 });
-server.listen(join(folder, "ledger.sock"), () => process.send!("listening"));
-process.on("message", async (asked) => {
-  await lives;
+
+// What others told before stands in their sockets: it is read by then.
+const settleMs = 20;
+
+async function answer(asked: Asked): Promise<void> {
+  if (typeof asked === "object") {
+    await (asked.after === null ? delay(settleMs) : lives.get(asked.after));
+    await new Promise<void>((resolve) => plan("", [JSON.stringify(asked.note)], resolve));
+    process.send!("noted");
+    return;
+  }
+  await Promise.all(lives.values());
   if (asked === "greet") {
     process.send!(greeting());
     return;
   }
-  server.close();
+  for (const server of await Promise.all(servers)) server.close();
   process.disconnect();
+}
+
+// One after the other: each answer is for the question before it.
+let answering: Promise<void> = Promise.resolve();
+process.on("message", (asked: Asked) => {
+  answering = answering.then(() => answer(asked));
 });
 process.on("disconnect", () => process.exit(0));
+void Promise.all(servers).then(() => process.send!("listening"));

@@ -1,21 +1,27 @@
 // npm run torture [-- --short] [--seed N] [--jobs N] [--engine <folder>] [--fresh]
+// npm run torture -- --store postgres [--short] [--seed N] [--minutes N] [--kills N] [--engine <folder>]
 // npm run torture -- --power-loss [--synchronous NORMAL] [--runs N] [--cuts N]
 import { rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { fingerprint, fullForm, killCount, runCampaign, shortForm } from "./campaign.ts";
 import { builtEngine, crashPoints, root } from "./engine.ts";
+import { faultCount, fullShape, postgresReport, shortShape } from "./postgres-campaign.ts";
+import { type PostgresResult, runPostgresRound } from "./postgres-round.ts";
 import { losePower, whyNoTrace } from "./power-loss.ts";
 import { Progress, reportOf } from "./report.ts";
 
 const { values } = parseArgs({
   options: {
+    store: { type: "string", default: "sqlite" },
     short: { type: "boolean", default: false },
     seed: { type: "string", default: "1" },
     jobs: { type: "string", default: "2" },
     engine: { type: "string", default: builtEngine },
     summary: { type: "string" },
     fresh: { type: "boolean", default: false },
+    minutes: { type: "string", default: "10" },
+    kills: { type: "string", default: "1" },
     "power-loss": { type: "boolean", default: false },
     synchronous: { type: "string", default: "FULL" },
     runs: { type: "string", default: "500" },
@@ -31,13 +37,17 @@ npm run torture -- --short              60 kills
   --jobs N          victims side by side; 2 unless given
   --engine FOLDER   another build of the engine
   --fresh           forget an earlier summary of the same code
+npm run torture -- --store postgres     three nodes over one PostgreSQL: kills, freezes, lost sessions, crashes of the server
+  --minutes N       rounds begin until so many minutes are over; 10 unless given
+  --kills N         … and until so many nodes were killed
+  --short           one round of half a minute
 npm run torture -- --power-loss         replays a traced write log, cut at every promise (needs strace)
   --synchronous NORMAL   the self-check: it must lose data
   --runs N --cuts N      how much to trace, and how often to cut`);
   process.exit(0);
 }
 
-function number(option: "seed" | "jobs" | "runs" | "cuts"): number {
+function number(option: "seed" | "jobs" | "runs" | "cuts" | "minutes" | "kills"): number {
   const value = Number(values[option]);
   if (!Number.isInteger(value) || value < 1) throw new Error(`--${option} must be a whole number above 0`);
   return value;
@@ -45,7 +55,9 @@ function number(option: "seed" | "jobs" | "runs" | "cuts"): number {
 
 const seed = number("seed");
 const engine = resolve(values.engine);
-process.exitCode = (values["power-loss"] ? await cutPower() : await kill()) ? 0 : 1;
+if (values.store !== "sqlite" && values.store !== "postgres") throw new Error("--store must be sqlite or postgres");
+const torture = values.store === "postgres" ? tearNodes : values["power-loss"] ? cutPower : kill;
+process.exitCode = (await torture()) ? 0 : 1;
 
 async function kill(): Promise<boolean> {
   const form = values.short ? shortForm : fullForm;
@@ -74,6 +86,28 @@ async function kill(): Promise<boolean> {
     },
   });
   console.log(reportOf(rounds));
+  console.log(`${Math.round((Date.now() - startedAt) / 1_000)} s`);
+  return rounds.every(({ violations }) => violations.length === 0);
+}
+
+async function tearNodes(): Promise<boolean> {
+  const shape = values.short ? shortShape : fullShape;
+  const untilMs = values.short ? 0 : number("minutes") * 60_000;
+  const killsMin = values.short ? 0 : number("kills");
+  const startedAt = Date.now();
+  const rounds: PostgresResult[] = [];
+  const kills = () => rounds.reduce((sum, { faults }) => sum + (faults.kill ?? 0), 0);
+  do {
+    const round = seed + rounds.length;
+    console.log(`seed ${round}: ${shape.nodes} nodes, ${faultCount(shape)} faults`);
+    const onFault = (atMs: number, kind: string, about: string) =>
+      console.log(`${(atMs / 1_000).toFixed(1).padStart(7)} s  ${kind.padEnd(20)} ${about}`);
+    const result = await runPostgresRound({ ...shape, seed: round, engine, onFault });
+    rounds.push(result);
+    const took = Math.round(result.tookMs / 1_000);
+    console.log(`seed ${round}: ${result.acked} events, ${result.violations.length} violations, in ${took} s`);
+  } while (Date.now() - startedAt < untilMs || kills() < killsMin);
+  console.log(postgresReport(rounds));
   console.log(`${Math.round((Date.now() - startedAt) / 1_000)} s`);
   return rounds.every(({ violations }) => violations.length === 0);
 }

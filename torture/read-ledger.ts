@@ -1,6 +1,7 @@
 // The ledger's lines as facts to compare with. Order is everything: `order` counts lines.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { Holds, type Takeover, type Teller } from "./holds.ts";
 import type { AckedDecision, LedgerRecord } from "./records.ts";
 
 export interface Acked {
@@ -15,6 +16,7 @@ export interface Entry {
   readonly order: number;
   readonly attempt: number;
   readonly key: string;
+  readonly door: string;
 }
 
 export interface StepFacts {
@@ -30,6 +32,13 @@ export interface Sleep {
   wokeAt: number | null;
 }
 
+export interface Cancel {
+  readonly order: number;
+  readonly run: string;
+  readonly won: boolean;
+  readonly door: string;
+}
+
 export interface LedgerFacts {
   readonly recordCount: number;
   readonly acked: readonly Acked[];
@@ -38,10 +47,15 @@ export interface LedgerFacts {
   readonly answered: ReadonlySet<number>;
   /** By "run step". */
   readonly steps: ReadonlyMap<string, StepFacts>;
-  readonly lastEntryOfRun: ReadonlyMap<string, number>;
+  readonly entriesOfRun: ReadonlyMap<string, readonly Entry[]>;
+  /** Steps that a process was about to enter at the very instant it was frozen: nobody could have told it that it was too late. */
+  readonly enteredFrozen: readonly string[];
   readonly sleeps: ReadonlyMap<string, Sleep>;
   readonly ends: ReadonlyMap<string, { readonly state: string; readonly hash: string }[]>;
-  readonly cancels: readonly { readonly order: number; readonly run: string; readonly won: boolean }[];
+  readonly cancels: readonly Cancel[];
+  /** The most that were in each lane of a limit at once, and in all of them. */
+  readonly lanes: { readonly most: ReadonlyMap<string, number>; readonly mostInAll: number };
+  readonly takeovers: readonly Takeover[];
   /** For each life that got so far: from its first instruction to its first progress. */
   readonly recoveryMs: readonly number[];
 }
@@ -52,10 +66,15 @@ export function readLedger(folder: string): LedgerFacts {
   const tried = new Set<number>();
   const answered = new Set<number>();
   const steps = new Map<string, StepFacts>();
-  const lastEntryOfRun = new Map<string, number>();
+  const entriesOfRun = new Map<string, Entry[]>();
+  const enteredFrozen: string[] = [];
   const sleeps = new Map<string, Sleep>();
   const ends = new Map<string, { state: string; hash: string }[]>();
-  const cancels: { order: number; run: string; won: boolean }[] = [];
+  const cancels: Cancel[] = [];
+  const holds = new Holds();
+  const lives = new Map<string, number>();
+  const thawing = new Set<string>();
+  let door = "";
   const recoveryMs: number[] = [];
   let bornAt: number | null = null;
 
@@ -69,10 +88,16 @@ export function readLedger(folder: string): LedgerFacts {
     if (bornAt !== null) recoveryMs.push(at - bornAt);
     bornAt = null;
   };
+  const teller = (): Teller => ({ door, life: lives.get(door) ?? 0 });
   const take = (record: LedgerRecord, order: number): void => {
     switch (record[0]) {
+      case "from":
+        door = record[1];
+        return;
       case "life":
         bornAt = record[2];
+        lives.set(door, record[1]);
+        thawing.delete(door);
         return;
       case "try":
         tried.add(record[1]);
@@ -93,13 +118,20 @@ export function readLedger(folder: string): LedgerFacts {
       case "enter": {
         const [, at, run, step, attempt, key] = record;
         progress(at);
-        stepOf(run, step).entries.push({ order, attempt, key });
-        lastEntryOfRun.set(run, order);
+        holds.seen(run, at, teller());
+        const entry = { order, attempt, key, door };
+        if (thawing.has(door) && stepOf(run, step).returnedAt !== null) {
+          enteredFrozen.push(`${run} ${step}`);
+          return;
+        }
+        stepOf(run, step).entries.push(entry);
+        entriesOfRun.set(run, [...(entriesOfRun.get(run) ?? []), entry]);
         return;
       }
       case "value": {
         const [, at, run, step, hash] = record;
         progress(at);
+        holds.seen(run, at, teller());
         const facts = stepOf(run, step);
         facts.returnedAt ??= order;
         facts.hashes.add(hash);
@@ -119,7 +151,25 @@ export function readLedger(folder: string): LedgerFacts {
         return;
       }
       case "cancel":
-        cancels.push({ order, run: record[1], won: record[2] });
+        cancels.push({ order, run: record[1], won: record[2], door });
+        return;
+      case "hold":
+        // One that was about to begin when its process froze is not asked to give way to those who began since.
+        if (!thawing.has(door)) holds.hold(record[2], record[3], teller());
+        return;
+      case "left":
+        holds.left(record[2], teller());
+        return;
+      case "fault": {
+        const [, at, kind, node, isCalm] = record;
+        if (node !== null && (kind === "kill" || kind === "freeze")) holds.stopped(node, at, isCalm);
+        return;
+      }
+      case "thaw":
+        thawing.add(record[2]);
+        return;
+      case "continued":
+        thawing.delete(door);
     }
   };
 
@@ -134,10 +184,13 @@ export function readLedger(folder: string): LedgerFacts {
     tried,
     answered,
     steps,
-    lastEntryOfRun,
+    entriesOfRun,
+    enteredFrozen,
     sleeps,
     ends,
     cancels,
+    lanes: holds,
+    takeovers: holds.takeovers,
     recoveryMs,
   };
 }

@@ -1,6 +1,6 @@
-// The store at the end, through its own reads, opened read-only.
+// The store at the end, through its own reads.
 import { join } from "node:path";
-import type { EngineUnderTest, RunMemo } from "./engine.ts";
+import type { EngineUnderTest, RunMemo, StoreReads } from "./engine.ts";
 
 export type StoredEvent = RunMemo["event"];
 
@@ -17,14 +17,16 @@ export interface StoreFacts {
   readonly events: ReadonlyMap<string, StoredEvent>;
   readonly decisions: ReadonlyMap<string, readonly StoredDecision[]>;
   readonly runs: ReadonlyMap<string, RunMemo>;
-  /** What integrity_check says; empty when all is well. */
+  /** What the store's own check of its integrity says; empty when all is well. */
   readonly damage: readonly string[];
   readonly jobless: readonly string[];
   readonly openJobs: number;
 }
 
-const env = "default";
+export const env = "default";
 const pageSize = 1_000;
+// Look-ups of different rows do not wait for each other where the store is a server.
+const readsAtOnce = 8;
 
 export async function readStore(folder: string, engine: EngineUnderTest): Promise<StoreFacts> {
   const { store, connection } = engine.openReadOnlyStore({
@@ -32,30 +34,42 @@ export async function readStore(folder: string, engine: EngineUnderTest): Promis
     migrations: engine.migrations,
     clock: engine.nodePlatform,
   });
-  const { reads } = store;
   try {
-    const events = new Map<string, StoredEvent>();
-    const decisions = new Map<string, readonly StoredDecision[]>();
-    for await (const event of everyPage((page) => reads.events(env, page))) {
-      events.set(event.id, event);
-      decisions.set(event.id, await reads.decisionsOfEvent(env, event.id));
-    }
-    const runs = new Map<string, RunMemo>();
-    for await (const run of everyPage((page) => reads.runs(env, page))) {
-      runs.set(run.id, (await reads.runMemo(env, run.id))!);
-    }
-    const { queued, running, waiting } = await reads.counts(env);
-    return {
-      events,
-      decisions,
-      runs,
+    return await readFacts(store.reads, {
       damage: engine.health.checkIntegrity(connection, "full"),
       jobless: engine.health.runsWithoutJob(connection, env, 100).map(({ runId }) => runId),
-      openJobs: queued + running + waiting,
-    };
+    });
   } finally {
     await store.close();
   }
+}
+
+export async function readFacts(
+  reads: StoreReads,
+  health: Pick<StoreFacts, "damage" | "jobless">,
+): Promise<StoreFacts> {
+  const events = new Map<string, StoredEvent>();
+  const decisions = new Map<string, readonly StoredDecision[]>();
+  for await (const event of everyPage((page) => reads.events(env, page))) events.set(event.id, event);
+  await forEach([...events.keys()], async (id) => {
+    decisions.set(id, await reads.decisionsOfEvent(env, id));
+  });
+  const runIds: string[] = [];
+  for await (const { id } of everyPage((page) => reads.runs(env, page))) runIds.push(id);
+  const runs = new Map<string, RunMemo>();
+  await forEach(runIds, async (id) => {
+    runs.set(id, (await reads.runMemo(env, id))!);
+  });
+  const { queued, running, waiting } = await reads.counts(env);
+  return { events, decisions, runs, ...health, openJobs: queued + running + waiting };
+}
+
+async function forEach(ids: readonly string[], read: (id: string) => Promise<void>): Promise<void> {
+  const left = [...ids];
+  const work = async () => {
+    for (let id = left.pop(); id !== undefined; id = left.pop()) await read(id);
+  };
+  await Promise.all(Array.from({ length: readsAtOnce }, work));
 }
 
 async function* everyPage<T extends { readonly id: string }>(

@@ -1,4 +1,4 @@
-// What the ledger keeps: one JSON list per line. Everything is told by the process under test as it happens; nothing is
+// What the ledger keeps: one JSON list per line. Everything is told by the processes under test as it happens; nothing is
 // asked of the engine afterwards.
 import { createHash } from "node:crypto";
 
@@ -21,7 +21,17 @@ export type LedgerRecord =
   /** A client saw the run's end. */
   | readonly ["end", run: string, state: string, hash: string]
   /** A client's cancel was answered. */
-  | readonly ["cancel", run: string, won: boolean];
+  | readonly ["cancel", run: string, won: boolean]
+  /** A step that takes its time began, in this lane if its function has limits, and is over or was told to stop. */
+  | readonly ["hold", at: number, run: string, lane: string | null]
+  | readonly ["left", at: number, run: string]
+  /** A process that was frozen goes on; what it told before this was under way when it froze. */
+  | readonly ["continued", at: number]
+  /** The ledger's own: what follows was told through this door. */
+  | readonly ["from", door: string]
+  /** The torturer's: what it did. Calm means that it did nothing else until others had time to take over. */
+  | readonly ["fault", at: number, kind: string, node: string | null, isCalm: boolean]
+  | readonly ["thaw", at: number, node: string];
 
 /** What a new life must know of the lives before it. */
 export interface Greeting {

@@ -1,11 +1,11 @@
 // One store, one ledger, many lives. A round is told by its seed and repeats its plan, though not its instants.
-import { fork } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { check, type Violation } from "./check.ts";
-import { loadEngine, program } from "./engine.ts";
+import { loadEngine } from "./engine.ts";
 import { describeKill, type PlanOptions, planKills } from "./kill-plan.ts";
+import { startLedger } from "./ledger-process.ts";
 import { liveOut, liveUntil } from "./live.ts";
 import { readLedger } from "./read-ledger.ts";
 import { readStore } from "./read-store.ts";
@@ -47,7 +47,7 @@ export async function runRound(options: RoundOptions): Promise<RoundResult> {
   const points: Record<string, number> = {};
   const violated = (name: string, detail: string) => violations.push({ check: name, detail });
 
-  const ledger = await startLedger(folder);
+  const ledger = await startLedger(folder, ["ledger"]);
   let life = 0;
   const newLife = () => ({ folder, engine, seed, life: ++life, crash: null, ackedMin: null });
   try {
@@ -99,26 +99,3 @@ export async function runRound(options: RoundOptions): Promise<RoundResult> {
 /** The same attempt twice: its process died in the middle. */
 const hasRepeat = (entries: readonly { readonly attempt: number }[]): boolean =>
   new Set(entries.map(({ attempt }) => attempt)).size < entries.length;
-
-interface LedgerProcess {
-  greet(): Promise<{ readonly ackedCount: number }>;
-  close(): Promise<void>;
-}
-
-async function startLedger(folder: string): Promise<LedgerProcess> {
-  const child = fork(program("ledger"), [folder], { stdio: ["ignore", "inherit", "inherit", "ipc"] });
-  const ended = new Promise<number | null>((resolve) => child.once("exit", resolve));
-  const next = () => new Promise<any>((resolve) => child.once("message", resolve));
-  await next();
-  return {
-    greet: () => {
-      child.send("greet");
-      return next();
-    },
-    close: async () => {
-      if (child.connected) child.send("close");
-      const code = await ended;
-      if (code !== 0) throw new Error(`The ledger ended with ${code}: its evidence is not complete`);
-    },
-  };
-}

@@ -5,10 +5,11 @@ import { setTimeout as delay } from "node:timers/promises";
 import { Chance } from "./chance.ts";
 import { type Crash, trappedPlatform } from "./crash-point.ts";
 import { loadEngine } from "./engine.ts";
-import { defineFunctions, valueHash } from "./functions.ts";
+import { defineFunctions } from "./functions.ts";
 import { connectLedger } from "./ledger-client.ts";
-import { type AckedDecision, hashOf } from "./records.ts";
-import { callOf, eventOf, type Sent } from "./workload.ts";
+import { makeCall } from "./make-call.ts";
+import { watchRun } from "./watch-run.ts";
+import { eventOf, type Sent } from "./workload.ts";
 
 export interface Life {
   readonly folder: string;
@@ -45,39 +46,13 @@ defineFunctions(idem, ledger);
 // ------------------------------------------------------------------------------------------------ runs
 
 const watched = new Map<string, Promise<void>>();
+const pauseMs = () => chance.int(20, 100);
 
-/** Does for a run what its function needs from outside, and tells the ledger its end. */
 function watch(runId: string, event: Sent): void {
   if (watched.has(runId)) return;
-  const seen = untilEnd(runId, event).finally(() => watched.delete(runId));
+  const watching = { idem, ledger, chance, ask: <T>(question: () => Promise<T>) => question(), pauseMs };
+  const seen = watchRun(watching, runId, event).finally(() => watched.delete(runId));
   watched.set(runId, seen);
-}
-
-async function untilEnd(runId: string, event: Sent): Promise<void> {
-  let isOver = false;
-  const ended = idem.runs.wait(runId).finally(() => {
-    isOver = true;
-  });
-  if (event.name === "long/go") {
-    await delay(chance.int(1, 60));
-    const { cancelled } = await idem.runs.cancel(runId);
-    await ledger.sure(["cancel", runId, cancelled]);
-  }
-  if (event.name === "ticket/opened" && event.data.isAnswered) {
-    // An event that comes before anyone waits does not count, so the answer is given until it is heard.
-    while (!isOver) {
-      await approve(event.data.ticket);
-      await Promise.race([ended, delay(chance.int(20, 100))]);
-    }
-  }
-  const { state, output } = await ended;
-  ledger.tell(["end", runId, state, valueHash(output)]);
-}
-
-async function approve(ticket: number): Promise<void> {
-  const data = { ticket };
-  const { ids } = await idem.send({ name: "approval/given", data });
-  await ledger.sure(["ack-other", Date.now(), ids[0]!, hashOf(JSON.stringify(data))]);
 }
 
 // ------------------------------------------------------------------------------------------------ calls
@@ -88,22 +63,17 @@ let next = greeting.next;
 let ackedCount = greeting.ackedCount;
 const calling = new Set<Promise<void>>();
 
-async function makeCall(call: number): Promise<void> {
-  const events = callOf(seed, call);
-  ledger.tell(["try", call]);
-  const { ids, decisions } = await idem.send(events);
-  const hashes = events.map(({ data }) => hashOf(JSON.stringify(data)));
-  const acked = decisions.map(({ eventId, function: fn, kind, runId }): AckedDecision => [eventId, fn, kind, runId]);
-  await ledger.sure(["ack", Date.now(), call, ids, hashes, acked]);
-  ackedCount += ids.length;
-  for (const { eventId, runId } of decisions) if (runId !== null) watch(runId, events[ids.indexOf(eventId)]!);
+async function call(number: number): Promise<void> {
+  const { eventCount, runs } = await makeCall(idem, ledger, { seed, call: number });
+  ackedCount += eventCount;
+  for (const [runId, index] of runs) watch(runId, eventOf(seed, number, index));
 }
 
 async function makeCalls(mayGoOn: () => boolean): Promise<void> {
   while (unanswered.length > 0 || mayGoOn()) {
     if (calling.size >= callsInFlightMax) await Promise.race(calling);
     if (watched.size >= openRunsMax) await Promise.race(watched.values());
-    const made = makeCall(unanswered.shift() ?? next++).finally(() => calling.delete(made));
+    const made = call(unanswered.shift() ?? next++).finally(() => calling.delete(made));
     calling.add(made);
     if (chance.happens(0.3)) await delay(chance.int(0, 6));
   }

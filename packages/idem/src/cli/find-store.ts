@@ -1,35 +1,51 @@
-// Which file a command is about: --store, else IDEM_STORE, else the only *.db in ./.idem. Never a guess between two.
+// Which store a command is about: --store, else IDEM_STORE, else the only *.db in ./.idem. Never a guess between two.
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { withoutPassword } from "../store/postgres/address.ts";
 import { unusable } from "./exit.ts";
 import type { Io } from "./io.ts";
 
 const folder = ".idem";
 
-export function findStore(io: Pick<Io, "cwd" | "env">, given: string | undefined): string {
+/** A file on this machine, or a PostgreSQL server. */
+export type StoreAddress =
+  | { readonly kind: "file"; readonly path: string }
+  | { readonly kind: "server"; readonly url: string };
+
+export function locateStore(io: Pick<Io, "cwd" | "env">, given: string | undefined): StoreAddress {
   const address = given ?? io.env("IDEM_STORE");
-  if (address !== undefined && address !== "")
-    return pathOf(io, address, given === undefined ? "IDEM_STORE" : "--store");
+  if (address !== undefined && address !== "") return read(io, address, given === undefined ? "IDEM_STORE" : "--store");
   const found = databasesIn(join(io.cwd, folder));
-  if (found.length === 1) return join(io.cwd, folder, found[0]!);
+  if (found.length === 1) return { kind: "file", path: join(io.cwd, folder, found[0]!) };
   const what =
     found.length === 0
       ? existsSync(join(io.cwd, folder))
         ? `there is no *.db in ${join(io.cwd, folder)}`
         : `there is no folder ${join(io.cwd, folder)}`
       : `there are ${found.length} in ${join(io.cwd, folder)}: ${found.join(", ")}`;
-  throw unusable(`Which store? None was given and ${what}. Say --store sqlite:./path/to/file.db, or set IDEM_STORE.`);
+  throw unusable(
+    `Which store? None was given and ${what}. Say --store sqlite:./path/to/file.db or --store postgres://…, or set IDEM_STORE.`,
+  );
 }
 
-function pathOf(io: Pick<Io, "cwd">, address: string, from: string): string {
-  if (/^postgres(ql)?:/.test(address)) {
-    throw unusable(`${from} names a PostgreSQL store, which this version cannot use. Use sqlite:./path/to/file.db.`);
-  }
+/** For commands that work on the file itself. */
+export function findStore(io: Pick<Io, "cwd" | "env">, given: string | undefined): string {
+  const found = locateStore(io, given);
+  if (found.kind === "file") return found.path;
+  throw unusable(
+    `${withoutPassword(found.url)} is a PostgreSQL store, and this command works on SQLite files. pg_dump copies it and pg_restore puts the copy back: docs/postgres.md has the commands.`,
+  );
+}
+
+function read(io: Pick<Io, "cwd">, address: string, from: string): StoreAddress {
+  if (/^postgres(ql)?:\/\//i.test(address)) return { kind: "server", url: address };
   const path = address.startsWith("sqlite:") ? address.slice("sqlite:".length) : address;
   if (path === "" || path === ":memory:" || /^[a-z][a-z0-9+.-]+:/i.test(path)) {
-    throw unusable(`${from} "${address}" does not name a file. Use sqlite:./path/to/file.db.`);
+    throw unusable(
+      `${from} "${withoutPassword(address)}" does not name a store that a command can reach. Use sqlite:./path/to/file.db or postgres://user@host/database.`,
+    );
   }
-  return resolve(io.cwd, path);
+  return { kind: "file", path: resolve(io.cwd, path) };
 }
 
 export function checkStoreFile(path: string): void {

@@ -39,7 +39,7 @@ describe("help", () => {
 
 describe("docs/cli.md", () => {
   test("has a section for each command and for nothing else, in the order of help", () => {
-    const sections = [...documented.matchAll(/^### `idem ([a-z]+)`/gm)].map(([, name]) => name);
+    const sections = [...documented.matchAll(/^### `idem ([a-z-]+)`/gm)].map(([, name]) => name);
     expect(sections).toEqual(commands.map(({ name }) => name));
   });
 

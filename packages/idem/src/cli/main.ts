@@ -5,14 +5,15 @@ import { readPackageText } from "../platform/package-files.ts";
 import type { Command, Context } from "./command.ts";
 import { commands } from "./commands.ts";
 import { exitCodeOf, exitCodes, Refusal, usage } from "./exit.ts";
-import { findStore } from "./find-store.ts";
+import { findStore, locateStore } from "./find-store.ts";
 import { commandHelp, generalHelp, usageLine } from "./help.ts";
 import type { Io } from "./io.ts";
 import { readStore } from "./open-reading.ts";
 import { paintFor } from "./paint.ts";
 import { printable } from "./printable.ts";
-import { reachOwner } from "./reach-owner.ts";
+import { writeStore } from "./reach-owner.ts";
 import { terminal } from "./terminal.ts";
+import { withoutSecrets } from "./without-secrets.ts";
 
 export async function main(args: readonly string[], io: Io = terminal()): Promise<number> {
   try {
@@ -69,7 +70,7 @@ function contextOf(command: Command, args: readonly string[], io: Io): Context {
     else if (value === true) flags.add(key);
   }
   const env = options.env ?? "default";
-  const storePath = () => findStore(io, options.store);
+  const storeAddress = () => locateStore(io, options.store);
   return {
     io,
     words,
@@ -80,9 +81,10 @@ function contextOf(command: Command, args: readonly string[], io: Io): Context {
     isJson: flags.has("json"),
     paint: paintFor(io, io.out),
     now: () => io.platform.wallMs(),
-    storePath,
-    read: (body) => readStore(io, { path: storePath(), env, app: options.app }, body),
-    write: (body) => reachOwner(io, { path: storePath(), app: options.app }, body),
+    storeAddress,
+    storePath: () => findStore(io, options.store),
+    read: (body) => readStore(io, { address: storeAddress(), env, app: options.app }, body),
+    write: (body) => writeStore(io, { address: storeAddress(), app: options.app }, body),
     say: (line) => io.out.write(`${line}\n`),
     json: (value) => io.out.write(`${JSON.stringify(value, null, 2)}\n`),
     remark: (line) => io.err.write(`${line}\n`),
@@ -112,10 +114,10 @@ function parse(command: Command, args: readonly string[]) {
 function report(error: unknown, io: Io): void {
   const paint = paintFor(io, io.err);
   const message = error instanceof Error ? error.message : String(error);
-  io.err.write(`${paint.red("idem:")} ${printable(message)}\n`);
+  io.err.write(`${paint.red("idem:")} ${printable(withoutSecrets(message))}\n`);
   if (io.env("IDEM_DEBUG") === "1" && error instanceof Error) {
-    io.err.write(`${error.stack}\n`);
-    if (error.cause instanceof Error) io.err.write(`caused by ${error.cause.stack}\n`);
+    io.err.write(withoutSecrets(`${error.stack}\n`));
+    if (error.cause instanceof Error) io.err.write(withoutSecrets(`caused by ${error.cause.stack}\n`));
   } else if (!(error instanceof Refusal) && !(error instanceof IdemError)) {
     io.err.write("This was not expected. IDEM_DEBUG=1 shows where it happened.\n");
   }

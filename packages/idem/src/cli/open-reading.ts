@@ -1,12 +1,20 @@
-// A store opened for reading: beside its owner if one lives, without it otherwise.
+// A store opened for reading: a file beside its owner if one lives, without it otherwise; a server's store beside its nodes.
+import { processName } from "../platform/node-platform.ts";
+import type { Platform } from "../platform/platform.ts";
 import { Idem } from "../sdk/client.ts";
 import { loadMigrations } from "../store/sqlite/migrations.ts";
 import { openReadOnlyStore } from "../store/sqlite/read-only-store.ts";
-import type { Reading } from "./command.ts";
-import { checkStoreFile } from "./find-store.ts";
+import type { Store } from "../store/store.ts";
+import type { Place, Reading } from "./command.ts";
+import { unusable } from "./exit.ts";
+import { checkStoreFile, type StoreAddress } from "./find-store.ts";
 import type { Io } from "./io.ts";
+import { type ToolReads, toolReadsOfFile } from "./tool-reads.ts";
 
 export const silent = { debug() {}, info() {}, warn() {}, error() {} };
+
+/** How a command is named to others: the owner of a file meanwhile, or a session of a server. */
+export const commandName = (): string => `a command line, ${processName()}`;
 
 /** Where one app has all functions, people mean its own names. */
 export function onlyApp(functions: readonly { readonly app: string }[]): string | null {
@@ -14,30 +22,35 @@ export function onlyApp(functions: readonly { readonly app: string }[]): string 
   return apps.size === 1 ? [...apps][0]! : null;
 }
 
+export interface Opened {
+  readonly store: Store;
+  readonly place: Place;
+  readonly rows: ToolReads;
+}
+
 export async function readStore<T>(
   io: Io,
-  options: { readonly path: string; readonly env: string; readonly app: string | undefined },
+  options: { readonly address: StoreAddress; readonly env: string; readonly app: string | undefined },
   body: (reading: Reading) => Promise<T>,
 ): Promise<T> {
-  const { path, env } = options;
-  checkStoreFile(path);
-  const { store, connection, schemaVersion } = openReadOnlyStore({
-    path,
-    migrations: loadMigrations(),
-    clock: io.platform,
-  });
+  const { address, env } = options;
+  const { store, place, rows } = await open(address, io.platform);
   try {
     const { functions } = await store.reads.functions(env);
     const app = options.app ?? onlyApp(functions);
     const byFn = new Map(functions.map((each) => [each.fn, each]));
     const idem = new Idem({ id: app ?? "idem", env, store, platform: io.platform, logger: silent });
     return await body({
-      path,
+      store: place.kind === "file" ? place.path : place.where,
       env,
       idem,
       reads: store.reads,
-      connection,
-      schemaVersion,
+      rows,
+      place,
+      get connection() {
+        if (place.kind === "file") return place.connection;
+        throw unusable(`${place.where} is a PostgreSQL store, and this works on SQLite files.`);
+      },
       nameOf: (fn) => {
         const found = byFn.get(fn);
         return found !== undefined && found.app === app ? found.id : fn;
@@ -47,4 +60,20 @@ export async function readStore<T>(
   } finally {
     await store.close();
   }
+}
+
+async function open(address: StoreAddress, platform: Platform): Promise<Opened> {
+  if (address.kind === "server") {
+    // Whoever looks into a file does not load what a server needs.
+    const { openServerReading } = await import("./open-server-reading.ts");
+    return openServerReading(address.url, platform);
+  }
+  const { path } = address;
+  checkStoreFile(path);
+  const { store, connection, schemaVersion } = openReadOnlyStore({
+    path,
+    migrations: loadMigrations(),
+    clock: platform,
+  });
+  return { store, place: { kind: "file", path, connection, schemaVersion }, rows: toolReadsOfFile(connection) };
 }

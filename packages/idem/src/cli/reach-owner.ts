@@ -1,16 +1,18 @@
 // Writing commands. One process owns a file, so they ask it through its local socket; when no owner lives they take the
-// file themselves, write, and let go. Functions are never executed here: what becomes due waits for a process that has them.
+// file themselves, write, and let go. A server's store has no owner: there they write beside the nodes, as one more session. Functions
+// are never executed here, nor registered: what becomes due waits for a process that has them.
 import { IdemError } from "../model/errors.ts";
-import { processName } from "../platform/node-platform.ts";
 import { Idem } from "../sdk/client.ts";
+import { loadDriver } from "../sdk/open-store.ts";
 import { type Ask, openDesk } from "../sdk/owner-desk.ts";
 import { callOwner } from "../sdk/owner-door.ts";
 import { openInlineStore } from "../store/sqlite/inline-store.ts";
 import { loadMigrations } from "../store/sqlite/migrations.ts";
+import type { Store } from "../store/store.ts";
 import { unusable } from "./exit.ts";
-import { checkStoreFile } from "./find-store.ts";
+import { checkStoreFile, type StoreAddress } from "./find-store.ts";
 import type { Io } from "./io.ts";
-import { onlyApp, silent } from "./open-reading.ts";
+import { commandName, onlyApp, silent } from "./open-reading.ts";
 
 // A process that starts owns the file a moment before it can be reached.
 const triesMax = 10;
@@ -18,7 +20,36 @@ const pauseMs = 100;
 // Longer than any commit takes; an event loop that stands still this long needs a person.
 const answerMs = 30_000;
 
-export async function reachOwner<T>(
+export async function writeStore<T>(
+  io: Io,
+  options: { readonly address: StoreAddress; readonly app: string | undefined },
+  body: (ask: Ask) => Promise<T>,
+): Promise<T> {
+  const { address, app } = options;
+  if (address.kind === "file") return reachOwner(io, { path: address.path, app }, body);
+  const { openPostgresStore } = await import("../store/postgres/postgres-store.ts");
+  const owner = commandName();
+  const pg = await loadDriver(address.url);
+  const store = await openPostgresStore({ url: address.url, pg, platform: io.platform, owner, mode: "attach" });
+  try {
+    return await body(deskOver(io, store, owner, app));
+  } finally {
+    await store.close();
+  }
+}
+
+/** Sits down where nobody else does. */
+function deskOver(io: Io, store: Store, owner: string, app: string | undefined): Ask {
+  const { platform } = io;
+  return async (command, env, request) => {
+    const only = onlyApp((await store.reads.functions(env)).functions);
+    const clientIn = (each: string) =>
+      new Idem({ id: app ?? only ?? "idem", env: each, store, platform, logger: silent });
+    return openDesk({ store, owner, clientIn })(command, env, request);
+  };
+}
+
+async function reachOwner<T>(
   io: Io,
   options: { readonly path: string; readonly app: string | undefined },
   body: (ask: Ask) => Promise<T>,
@@ -35,7 +66,7 @@ export async function reachOwner<T>(
         owner.close();
       }
     }
-    const taken = await takeFile(io, options);
+    const taken = takeFile(io, options);
     if (taken.kind === "taken") {
       try {
         return await body(taken.ask);
@@ -57,26 +88,11 @@ type Taken =
   | { readonly kind: "taken"; readonly ask: Ask; close(): Promise<void> }
   | { readonly kind: "owned"; readonly error: IdemError };
 
-async function takeFile(
-  io: Io,
-  { path, app }: { readonly path: string; readonly app: string | undefined },
-): Promise<Taken> {
-  const { platform } = io;
-  const owner = `a command line, ${processName()}`;
+function takeFile(io: Io, { path, app }: { readonly path: string; readonly app: string | undefined }): Taken {
+  const owner = commandName();
   try {
-    const store = openInlineStore({ path, migrations: loadMigrations(), clock: platform, owner });
-    const clientIn = (env: string, only: string | null) =>
-      new Idem({ id: app ?? only ?? "idem", env, store, platform, logger: silent });
-    const desk = async (env: string) => {
-      const { functions } = await store.reads.functions(env);
-      const only = onlyApp(functions);
-      return openDesk({ store, owner, clientIn: (each) => clientIn(each, only) });
-    };
-    return {
-      kind: "taken",
-      ask: async (command, env, request) => (await desk(env))(command, env, request),
-      close: () => store.close(),
-    };
+    const store = openInlineStore({ path, migrations: loadMigrations(), clock: io.platform, owner });
+    return { kind: "taken", ask: deskOver(io, store, owner, app), close: () => store.close() };
   } catch (error) {
     if (error instanceof IdemError && error.code === "STORE_OWNED") return { kind: "owned", error };
     throw error;

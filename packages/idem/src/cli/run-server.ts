@@ -1,8 +1,11 @@
 // A server in the foreground: a screen that says how to use it, then a line for what happens, until somebody stops it.
 import { relative as relativePath, resolve } from "node:path";
+import { readRetention } from "../engine/retention.ts";
+import { lengthText } from "../model/duration.ts";
 import { readPackageText } from "../platform/package-files.ts";
 import type { RunningServer } from "../server/start-server.ts";
 import type { ServerSettings } from "../server/world.ts";
+import { withoutPassword } from "../store/postgres/address.ts";
 import type { Context, Option } from "./command.ts";
 import { exitCodes, usage } from "./exit.ts";
 import { printable } from "./printable.ts";
@@ -19,6 +22,10 @@ export const serverOptions: Readonly<Record<string, Option>> = {
     help: "the serve URL of an app, registered once it answers; may be repeated",
   },
   "retry-interval": { value: "seconds", help: "between attempts, instead of the usual growing pauses" },
+  retention: {
+    value: "90d",
+    help: "delete history older than this, in the background; IDEM_RETENTION unless given; everything is kept unless told",
+  },
   "runs-in-flight": { value: "100", help: "how many runs are executed at once, per environment" },
 };
 
@@ -28,11 +35,18 @@ export function givenSettings(context: Context, storePath: string): Partial<Serv
   return {
     store: absoluteStore(store, io.cwd),
     sdkUrls: lists["sdk-url"] ?? [],
+    ...retentionOf(context),
     ...(options.host === undefined ? {} : { host: options.host }),
     ...numberOf(context, "port", "port", { min: 0, max: 65_535, isWhole: true, scale: 1 }),
     ...numberOf(context, "retry-interval", "retryIntervalMs", { min: 0, max: 86_400, isWhole: false, scale: 1_000 }),
     ...numberOf(context, "runs-in-flight", "runsInFlight", { min: 1, max: 10_000, isWhole: true, scale: 1 }),
   };
+}
+
+function retentionOf({ options, io }: Context): Partial<ServerSettings> {
+  const given = options.retention ?? io.env("IDEM_RETENTION") ?? "";
+  if (given === "" && options.retention === undefined) return {};
+  return { retentionMs: readRetention(given, options.retention === undefined ? "IDEM_RETENTION" : "--retention") };
 }
 
 function numberOf(
@@ -96,6 +110,10 @@ async function showScreen(context: Context, server: RunningServer, connect: read
   const rows: readonly (readonly [string, string])[] = [
     ["listens", server.origin],
     ["store", shownStore(settings.store, context.io.cwd)],
+    ...(settings.role === "all" ? [] : [["role", roleText[settings.role]] as const]),
+    ...(settings.retentionMs === null
+      ? []
+      : [["keeps", `history of ${lengthText(settings.retentionMs)}; what is older is deleted`] as const]),
     ["apps", known.length === 0 ? appsAhead(settings) : `${appNames} (${count} functions known from before)`],
   ];
   context.say(`${paint.bold(`idem ${settings.mode}`)} ${version}`);
@@ -107,7 +125,13 @@ async function showScreen(context: Context, server: RunningServer, connect: read
   context.say(paint.dim("  Ctrl-C stops."));
 }
 
-function appsAhead({ sdkUrls, discovery }: ServerSettings): string {
+const roleText = {
+  api: "api: requests are answered here, runs are executed by other nodes",
+  worker: "worker: runs are executed here, requests are answered by other nodes",
+} as const;
+
+function appsAhead({ sdkUrls, discovery, role }: ServerSettings): string {
+  if (role === "worker") return "none yet; they register with other nodes";
   if (sdkUrls.length > 0) return `waiting for ${sdkUrls.map(printable).join(", ")}`;
   return discovery
     ? "looking for them on this machine"
@@ -115,7 +139,7 @@ function appsAhead({ sdkUrls, discovery }: ServerSettings): string {
 }
 
 function shownStore(address: string, cwd: string): string {
-  if (!address.startsWith("sqlite:/")) return address;
+  if (!address.startsWith("sqlite:/")) return printable(withoutPassword(address));
   const path = relativePath(cwd, address.slice("sqlite:".length));
   return path.startsWith("..") ? address.slice("sqlite:".length) : path;
 }

@@ -4,6 +4,7 @@ import { IdemError } from "../model/errors.ts";
 import type { Context } from "./command.ts";
 import { printable } from "./printable.ts";
 import { iso } from "./times.ts";
+import { withoutSecrets } from "./without-secrets.ts";
 
 export function serverLog(context: Context): Logger {
   const { io, paint } = context;
@@ -14,7 +15,7 @@ export function serverLog(context: Context): Logger {
     const reasons = errors.map((error) =>
       error instanceof IdemError ? error.message : (error.stack ?? error.message),
     );
-    const [first = "", ...rest] = [...texts, ...reasons].join(": ").split("\n");
+    const [first = "", ...rest] = withoutSecrets([...texts, ...reasons].join(": ")).split("\n");
     const line = `${paint.dim(iso(context.now()))} ${show(mark)} ${printable(first.replace(/^idem: /, ""))}`;
     io.out.write(`${[line, ...rest.map((each) => `    ${printable(each)}`)].join("\n")}\n`);
   };

@@ -54,6 +54,15 @@ describe("idem dev", () => {
     });
   });
 
+  test("how long history is kept is taken from the command line, or from IDEM_RETENTION, and said", async () => {
+    const env = { IDEM_RETENTION: "90d" };
+    await during(quiet, env, async (_, { out }) => expect(out).toContain("keeps    history of 90 d"));
+    await during([...quiet, "--retention", "7d"], env, async (_, { out }) => {
+      expect(out).toContain("keeps    history of 7 d");
+    });
+    await during(quiet, { IDEM_RETENTION: "" }, async (_, { out }) => expect(out).not.toContain("keeps"));
+  });
+
   test("beyond loopback it warns that nobody is asked for a key", async () => {
     await during([...quiet, "--host", "0.0.0.0"], {}, async (_, { err }) => {
       expect(err).toContain("dev asks for no key");
@@ -65,6 +74,9 @@ describe("idem dev", () => {
     [["--port", "-1"], "--port"],
     [["--retry-interval", "soon"], "--retry-interval"],
     [["--runs-in-flight", "0"], "--runs-in-flight"],
+    [["--retention", "5m"], "--retention"],
+    [["--retention", "for ever"], "--retention"],
+    [["--retention", ""], "--retention"],
     [["-u", "localhost:3000"], "sdkUrls"],
     [["--nonsense"], "--nonsense"],
   ])("%j is refused and nothing is opened", async (args, named) => {
@@ -101,6 +113,18 @@ describe("idem start", () => {
     expect(code).toBe(0);
   });
 
+  test("a node's role is taken from the command line, or from IDEM_ROLE, and said", async () => {
+    const env = { ...keys, IDEM_ROLE: "worker" };
+    await during(["start"], env, async (origin, { out }) => {
+      expect(out).toContain("role     worker: runs are executed here");
+      expect((await fetch(`${origin}/health`)).status).toBe(200);
+      const refused = await fetch(`${origin}/e/one`, post({ name: "a/b" }));
+      expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "1"]);
+      expect(await refused.json()).toMatchObject({ code: "OTHER_NODE", ids: [] });
+    });
+    await during(["start", "--role", "all"], env, async (_, { out }) => expect(out).not.toContain("role"));
+  });
+
   test("keys of Inngest's names are taken where Idem's are not set, and options win over both", async () => {
     const env = { INNGEST_EVENT_KEY: "theirs", INNGEST_SIGNING_KEY: "aabb" };
     await during(["start", "--event-key", "given", "--event-key", "also"], env, async (origin) => {
@@ -114,6 +138,10 @@ describe("idem start", () => {
     [{ IDEM_EVENT_KEY: "a" }, [], "a signing key"],
     [keys, ["--host", "0.0.0.0"], "IDEM_PASSWORD"],
     [keys, ["--signing-key", "xyz"], "hexadecimal"],
+    [keys, ["--role", "both"], "all, api, worker"],
+    [{ ...keys, IDEM_ROLE: "both" }, [], "IDEM_ROLE"],
+    [keys, ["--role", "api"], "PostgreSQL"],
+    [keys, ["--role", "worker", "-u", "http://localhost:3000/api/inngest"], "registers no apps"],
   ])("with %j and %j it refuses to start and says what to set", async (env, args, words) => {
     const terminal = fakeTerminal({ cwd: temporaryFolder(), platform: nodePlatform, env });
     expect(await terminal.run("start", "--store", "memory:", "--port", "0", ...args)).toBe(2);

@@ -1,8 +1,10 @@
 // Steps an app reports while it is being called, so that they are safe before it goes on (inngest-protocol §13).
 //
-//   the call this report belongs to │ is the one under way │ was followed by another │ its run has ended
-//   ────────────────────────────────┼──────────────────────┼─────────────────────────┼──────────────────
-//   answer                          │ recorded             │ stale: stop             │ stale: stop
+//   the call this report belongs to │ is the one under way │ was followed by another │ its run has ended │ is another node's
+//   ────────────────────────────────┼──────────────────────┼─────────────────────────┼───────────────────┼──────────────────────
+//   answer                          │ recorded             │ stale: stop             │ stale: stop       │ try again: the holder
+//                                                                                                          may hear it, else the
+//                                                                                                          steps go with the answer
 //
 // A report that arrives twice finds its own facts. One whose step has another outcome already is stale too: its code goes on
 // with a value that is not the one that counts.
@@ -11,6 +13,7 @@ import { errors } from "../model/errors.ts";
 import { isEnded } from "../model/run.ts";
 import type { WireOp } from "../protocol/wire-ops.ts";
 import type { Store } from "../store/store.ts";
+import { isHeldElsewhere } from "./held-elsewhere.ts";
 import type { Worker } from "./worker.ts";
 
 /** Which call a report belongs to, as far as the app says; workers that connect say no generation. */
@@ -38,6 +41,7 @@ export async function checkpointRun(
   if (dispatch === null) {
     const run = await store.reads.run(env, runId);
     if (run === null) throw errors.RUN_UNKNOWN({ runId });
+    if (isHeldElsewhere({ store, worker }, run)) throw errors.OTHER_NODE({ why: `run ${runId} is executed by it` });
     throw stale(isEnded(run.state) ? `it is ${run.state}` : "another call of it has begun, or is about to");
   }
   const { pass, fence } = dispatch;

@@ -1,27 +1,27 @@
 // The only place that knows all stages: one store, one clock, one worker; and what the doors call.
-import { deferredEvents } from "../execute/deferred.ts";
-import { payloadOf } from "../execute/execute-run.ts";
 import type { Code, FunctionCode, Logger, Middleware, RemoteCode } from "../execute/function-code.ts";
 import { acceptEvent } from "../ingest/accept-events.ts";
-import { planFlow } from "../ingest/plan-flow.ts";
 import { errors } from "../model/errors.ts";
 import { placeOf } from "../model/event.ts";
 import { Expressions } from "../model/expression.ts";
 import { UlidSource } from "../model/ulid.ts";
-import { serializeError } from "../model/user-errors.ts";
 import type { Platform } from "../platform/platform.ts";
 import type { WireOp } from "../protocol/wire-ops.ts";
-import type { StartFlow } from "../store/flow.ts";
-import type { CancelAnswer, Ingested, NewEvent, NewPair, PauseAnswer, PauseInput, Store } from "../store/store.ts";
+import type { NodeRole, WorkerAbout } from "../store/sharing.ts";
+import type { Ingested, NewEvent, NewPair, PauseAnswer, PauseInput, Store } from "../store/store.ts";
+import { type Cancelled, cancelRun } from "./cancel-run.ts";
 import { type CallNamed, checkpointRun } from "./checkpoint-run.ts";
 import { CronClock } from "./cron-clock.ts";
-import { endEvents } from "./end-events.ts";
 import { eventToInvoke, pairsOfInvoked } from "./invoke-function.ts";
 import { limits } from "./limits.ts";
+import { Neighbours } from "./neighbours.ts";
 import { type CheckEvents, outgoingEvents } from "./outgoing-events.ts";
-import { type PrepareOptions, pairsFor, planNested, RunIds } from "./prepare-ingest.ts";
-import { type RegisteredTarget, Registry } from "./registry.ts";
-import { type RerunOptions, rerunFrom } from "./rerun-from.ts";
+import { type PrepareOptions, pairsFor, RunIds } from "./prepare-ingest.ts";
+import { Presence } from "./presence.ts";
+import { Registry } from "./registry.ts";
+import type { RerunOptions } from "./rerun-from.ts";
+import { rerunRun } from "./rerun-run.ts";
+import { Retention } from "./retention.ts";
 import { RunEnds } from "./run-ends.ts";
 import { StoreTime } from "./store-time.ts";
 import { tickPair } from "./tick-pair.ts";
@@ -37,6 +37,12 @@ export interface EngineOptions {
   readonly leaseTermMs: number;
   readonly eventWindowMs: number;
   readonly checkEvents: CheckEvents;
+  /** Who this process is among those that share the store; with the role `api` it executes nothing. */
+  readonly about?: WorkerAbout;
+  /** Functions of the environment are others than before, by this process's word or another's. */
+  readonly onRegistered?: () => void;
+  /** How long history of this environment is kept; absent or null for ever. */
+  readonly retentionMs?: number | null;
 }
 
 export interface Accepted extends Ingested {
@@ -66,10 +72,17 @@ export class Engine {
   /** Who waits for a run to end. */
   readonly ends: RunEnds;
   private readonly crons: CronClock;
+  private readonly retention: Retention | null;
+  /** Null where no other process can have the store. */
+  private readonly neighbours: Neighbours | null;
+  private readonly presence: Presence | null;
 
   constructor(private readonly options: EngineOptions) {
-    const { store, platform, env, app } = options;
-    this.registry = new Registry(store, env, app);
+    const { store, platform, env, app, about, leaseTermMs, retentionMs = null } = options;
+    this.registry = new Registry(store, env, app, () => {
+      this.crons.refresh();
+      options.onRegistered?.();
+    });
     this.time = new StoreTime(platform);
     this.ids = new UlidSource(
       () => platform.wallMs(),
@@ -88,7 +101,8 @@ export class Engine {
       codes: this.codes,
       logger: options.logger,
       runsInFlight: options.runsInFlight,
-      leaseTermMs: options.leaseTermMs,
+      leaseTermMs,
+      about,
       eventWindowMs: options.eventWindowMs,
       checkEvents: options.checkEvents,
       onEnded: (runId, end) => this.ends.announce(runId, end),
@@ -106,6 +120,48 @@ export class Engine {
         tickPair(target, event, tick, { env, runId, now: this.time.now(), leaseTo }, this.expressions),
       report: (what, error) => this.worker.report(what, error),
     });
+    this.retention =
+      retentionMs === null
+        ? null
+        : new Retention({
+            store,
+            platform,
+            time: this.time,
+            env,
+            keepMs: retentionMs,
+            isBusy: () => this.worker.isBusy,
+            report: (what, error) => this.worker.report(what, error),
+          });
+    const { registry, time } = this;
+    const beside = { store, platform, time, report: (what: string, error: unknown) => this.report(what, error) };
+    this.neighbours =
+      store.shared === null
+        ? null
+        : new Neighbours({
+            ...beside,
+            shared: store.shared,
+            env,
+            registry,
+            onQueued: () => this.worker.poke(),
+            atWorkOn: (runId) => this.worker.activePass(runId),
+            atWork: () => this.worker.activePasses,
+          });
+    this.presence = this.executes
+      ? null
+      : new Presence({ ...beside, newId: () => this.ids.next(), leaseTermMs, about });
+  }
+
+  private report(what: string, error: unknown): void {
+    this.options.logger.error(`idem: ${what} failed`, error);
+  }
+
+  get role(): NodeRole {
+    return this.options.about?.role ?? "all";
+  }
+
+  /** False in a process that leaves runs and schedules to others. */
+  get executes(): boolean {
+    return this.role !== "api";
   }
 
   get store(): Store {
@@ -160,6 +216,11 @@ export class Engine {
     this.worker.poke();
   }
 
+  /** Apps whose functions were reachable from here at some time. */
+  get servedApps(): Iterable<string> {
+    return this.served.keys();
+  }
+
   private async tellStore(app: string, codes: readonly Code[]): Promise<boolean> {
     const { env, store } = this.options;
     const answer = await store.register({
@@ -186,8 +247,12 @@ export class Engine {
   }
 
   async start(): Promise<void> {
+    this.neighbours?.start();
+    await this.presence?.start();
+    if (!this.executes) return;
     await this.worker.start();
     this.crons.start();
+    this.retention?.start();
   }
 
   /** Resolves once nothing runs, nothing is being delivered and no tick is on its way. */
@@ -198,8 +263,12 @@ export class Engine {
 
   /** The store stays open: whoever opened it closes it. */
   async stop(graceMs: number): Promise<void> {
+    this.retention?.stop();
     await this.crons.stop();
     await this.worker.stop(graceMs);
+    // Until here: what is being finished may be told that it is cancelled.
+    this.neighbours?.stop();
+    await this.presence?.stop();
   }
 
   // ------------------------------------------------------------------------------------------------ events
@@ -311,88 +380,12 @@ export class Engine {
 
   // ------------------------------------------------------------------------------------------------ runs
 
-  /** After the answer no new attempt of the run starts. */
-  async cancel(runId: string, reason: string): Promise<Exclude<CancelAnswer, { kind: "stale-registration" }>> {
-    const { store, env } = this.options;
-    const memo = await store.reads.runMemo(env, runId);
-    if (memo === null) return { kind: "unknown" };
-    const result = serializeError(Object.assign(new Error(reason), { name: "CancelledError", stack: undefined }));
-    const releaseKey = this.registry.get(memo.run.fn)?.config.idempotency?.onFailure === "release";
-    const runIds = new RunIds(() => this.ids.next());
-    const eventIds = [this.ids.next(), this.ids.next()];
-    const { fn, subject, generation } = memo.run;
-    const putOff = { runId, env, fn, subject, generation };
-    const deferred = deferredEvents(memo.steps, putOff, { newId: () => this.ids.next(), now: this.time.now() });
-    const pass = this.worker.activePass(runId);
-    let open = () => {};
-    pass?.hold(
-      new Promise((resolve) => {
-        open = resolve;
-      }),
-    );
-    try {
-      for (;;) {
-        const ended = { id: runId, fn: memo.run.fn, event: memo.event, events: memo.events };
-        const told = endEvents(ended, "cancelled", result, eventIds, this.prepare(), runIds);
-        const { ingest } = planNested(deferred, [], told, this.prepare(), runIds);
-        const answer = await store.cancel({ env, runId, result, releaseKey, ingest });
-        if (answer.kind === "stale-registration") {
-          await this.registry.refresh();
-          continue;
-        }
-        if (answer.kind === "cancelled") {
-          this.worker.cancel(runId);
-          this.worker.takeIn(answer.ingested, null);
-          this.worker.wake(answer.woken);
-          if (answer.freed) this.worker.poke();
-          this.ends.announce(runId, { state: "cancelled", result });
-        }
-        return answer;
-      }
-    } finally {
-      open();
-    }
+  /** After the answer no new attempt of the run starts in this process; another that holds it hears of it. */
+  cancel(runId: string, reason: string): Promise<Cancelled> {
+    return cancelRun(this, runId, reason);
   }
 
-  async rerun(runId: string, options: RerunOptions = {}): Promise<string> {
-    const { store, env } = this.options;
-    const run = await store.reads.run(env, runId);
-    if (run === null) throw errors.RUN_UNKNOWN({ runId });
-    const { fn } = run;
-    const target = this.registry.get(fn);
-    const isRemote = target?.config.runtime !== undefined;
-    const flow = target === null ? null : await this.flowOfRerun(target, run.eventId);
-    // The memo can be megabytes; only a rerun from a step needs it.
-    const isWhole = options.fromStep === undefined && options.input === undefined;
-    const memo = isWhole ? null : await store.reads.runMemo(env, runId);
-    const from = memo === null ? null : rerunFrom(memo, isRemote, options);
-    const leaseTo = this.worker.reserve(fn);
-    try {
-      const newRunId = options.newRunId ?? this.ids.next();
-      const rank = this.time.now();
-      const lane = flow?.lane ?? null;
-      const cancelOn = flow?.cancelOn ?? [];
-      const input = { env, runId, newRunId, rank, leaseTo, lane, cancelOn, ...(from === null ? {} : { from }) };
-      const answer = await store.rerun(input).catch((error) => {
-        if (leaseTo !== null) this.worker.names.doubt(leaseTo);
-        throw error;
-      });
-      if (answer.kind === "unknown") throw errors.RUN_UNKNOWN({ runId });
-      if (answer.leased !== null) this.worker.take([answer.leased], leaseTo);
-      else this.worker.poke();
-      return answer.runId;
-    } finally {
-      if (leaseTo !== null) this.worker.unreserve(1);
-    }
-  }
-
-  /** What a run of this event has to pass now; most functions have nothing of the kind. */
-  private async flowOfRerun(target: RegisteredTarget, eventId: string): Promise<StartFlow | null> {
-    const { concurrency, throttle, cancelOn } = target.config;
-    if (concurrency === undefined && throttle === undefined && cancelOn === undefined) return null;
-    const event = await this.store.reads.event(this.env, eventId);
-    if (event === null) return null;
-    const of = { env: this.env, fn: target.fn, config: target.config };
-    return planFlow(of, payloadOf({ event }), this.expressions, false).flow;
+  rerun(runId: string, options: RerunOptions = {}): Promise<string> {
+    return rerunRun(this, runId, options);
   }
 }

@@ -30,6 +30,7 @@ test("a name that is no longer trusted is given up at once, and a late heartbeat
     time: new StoreTime(platform),
     newId: () => `name-${++ids}`,
     leaseTermMs: 20_000,
+    othersTakeOver: false,
     isUsed: () => true,
     giveUp: (name) => givenUp.push(name),
     onFreed: () => {},

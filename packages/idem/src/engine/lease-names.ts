@@ -2,7 +2,8 @@
 // anybody here knowing of them, and they go back only together with everything else that name has. So it retires: new leases
 // are taken under another name, and the old one is handed back once the runs known under it are over, after a lease term at
 // the latest.
-import type { Platform } from "../platform/platform.ts";
+import type { Platform, Timer } from "../platform/platform.ts";
+import type { WorkerAbout } from "../store/sharing.ts";
 import type { Store } from "../store/store.ts";
 import type { StoreTime } from "./store-time.ts";
 
@@ -12,6 +13,13 @@ export interface LeaseNamesOptions {
   readonly time: StoreTime;
   readonly newId: () => string;
   readonly leaseTermMs: number;
+  /** What is said about this process with every beat. */
+  readonly about?: WorkerAbout | undefined;
+  /**
+   * Whether other processes rescue what a silent one held: then it stops in time by itself. Where nobody can, a stalled process goes
+   * on with what it has.
+   */
+  readonly othersTakeOver: boolean;
   /** Whether a run is being executed under this name. */
   readonly isUsed: (name: string) => boolean;
   readonly giveUp: (name: string, why: string) => void;
@@ -25,6 +33,7 @@ export class LeaseNames {
   private readonly retiring = new Set<string>();
   /** When the lease of each name was last asked for, by this process's steady clock. */
   private readonly beatAt = new Map<string, number>();
+  private readonly watches = new Map<string, Timer>();
   private isOver = false;
 
   constructor(private readonly options: LeaseNamesOptions) {
@@ -41,9 +50,12 @@ export class LeaseNames {
    * a holder no longer trusts it. A process that was frozen must not go on before it has asked.
    */
   trusts(name: string): boolean {
-    const { platform, leaseTermMs } = this.options;
     const beatAt = this.beatAt.get(name);
-    return this.holds(name) && beatAt !== undefined && platform.monoMs() - beatAt < leaseTermMs * 0.75;
+    return this.holds(name) && beatAt !== undefined && this.options.platform.monoMs() - beatAt < this.trustMs;
+  }
+
+  private get trustMs(): number {
+    return this.options.leaseTermMs * 0.75;
   }
 
   /**
@@ -87,6 +99,8 @@ export class LeaseNames {
   private forget(name: string): void {
     this.retiring.delete(name);
     this.beatAt.delete(name);
+    this.watches.get(name)?.cancel();
+    this.watches.delete(name);
   }
 
   async handBack(name: string): Promise<void> {
@@ -102,19 +116,31 @@ export class LeaseNames {
 
   /** Enlists the names or extends their leases. A name that was declared lost is given up for a new one. */
   async beat(): Promise<void> {
-    const { store, platform, time, leaseTermMs, report } = this.options;
+    const { store, platform, time, leaseTermMs, about, report } = this.options;
     for (const name of [this.current, ...this.retiring]) {
       try {
         const askedMono = platform.monoMs();
         const trusted = !this.beatAt.has(name) || this.trusts(name);
-        const { alive, now } = await store.heartbeat(name, leaseTermMs);
+        const { alive, now } = await store.heartbeat(name, leaseTermMs, about);
         time.note(askedMono, now);
-        if (alive && trusted) this.beatAt.set(name, askedMono);
+        if (alive && trusted) this.heard(name, askedMono);
         else await this.lose(name, alive);
       } catch (error) {
         report("heartbeat", error);
       }
     }
+  }
+
+  /** The lease was extended by an asking at this time: unless it is again, what runs under it is stopped before others take over. */
+  private heard(name: string, askedMono: number): void {
+    if (!this.holds(name)) return;
+    this.beatAt.set(name, askedMono);
+    if (!this.options.othersTakeOver) return;
+    const { platform } = this.options;
+    this.watches.get(name)?.cancel();
+    const stop = () => void this.mayBegin(name);
+    const leftMs = askedMono + this.trustMs - platform.monoMs();
+    this.watches.set(name, platform.timer(Math.max(0, leftMs), stop, { background: true }));
   }
 
   /** Declared lost while this process was frozen: others have the runs. */
@@ -133,6 +159,7 @@ export class LeaseNames {
   /** The process stops: everything goes back at once. */
   async close(): Promise<void> {
     this.isOver = true;
+    for (const watch of this.watches.values()) watch.cancel();
     const names = [this.current, ...this.retiring];
     this.retiring.clear();
     for (const name of names) await this.handBack(name);

@@ -13,13 +13,24 @@ export const limits = {
   // A small process should not open a thousand connections because a thousand events arrived.
   runsInFlight: 100,
   leaseBatch: 100,
-  // One beat may be lost and another still comes before the term ends.
+  // One beat may be lost and another still comes before a holder stops trusting its lease, which is at three quarters of the term.
   heartbeatMs: 5_000,
-  leaseTermMs: 20_000,
+  // Where others may take over: long enough for a hiccup of the network, short enough that a lost process's runs go on within 30 s.
+  leaseTermSharedMs: 20_000,
   // Where one process owns the store nobody can take its leases; a stalled event loop must not cost it its own.
   leaseTermOwnedMs: 10 * 60 * 1_000,
   sweepMs: 5_000,
   sweepRowsMax: 500,
+  // What is deleted in one commit holds up others for a few milliseconds, and so no more often than this.
+  retentionRowsMax: 500,
+  retentionPaceMs: 1_000,
+  // Once nothing old is left, more gets old slowly.
+  retentionPauseMs: 5 * 60 * 1_000,
+  // While every place is taken it waits; for ever, and the disk would fill in the busiest of times.
+  retentionPutOffMax: 60,
+  retentionMsMin: 60 * 60 * 1_000,
+  // Longer than the law asks anybody to keep anything; what is longer was meant in another unit.
+  retentionMsMax: 100 * 366 * 24 * 60 * 60 * 1_000,
   // Beneath every wake-up: what was missed is found this much later at worst.
   pollMs: 1_000,
   // A run whose step ends the process would otherwise be taken up for ever.

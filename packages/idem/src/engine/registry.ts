@@ -18,6 +18,8 @@ export class Registry {
     private readonly store: Store,
     private readonly env: string,
     private readonly app: string,
+    /** Told when what was read is another registration than the one before. */
+    private readonly onChanged: () => void = () => {},
   ) {}
 
   async refresh(): Promise<void> {
@@ -28,9 +30,11 @@ export class Registry {
       config: JSON.parse(config) as FunctionConfig,
       pausedAt,
     }));
+    const isOther = registration !== this.registration;
     this.registration = registration;
     this.targets = new Map(targets.map((target) => [target.fn, target]));
     this.index = new TriggerIndex(targets);
+    if (isOther) this.onChanged();
   }
 
   match(eventName: string) {

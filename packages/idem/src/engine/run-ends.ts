@@ -3,7 +3,7 @@ import { errors } from "../model/errors.ts";
 import { type EndState, isEnded } from "../model/run.ts";
 import type { Platform } from "../platform/platform.ts";
 import type { Store } from "../store/store.ts";
-import { limits } from "./limits.ts";
+import { pollMsOf } from "./neighbours.ts";
 
 export interface RunEnd {
   readonly state: EndState;
@@ -57,7 +57,7 @@ export class RunEnds {
     this.waiting.set(runId, waiting);
     waiting.add(hear);
     const look = () => hear(null);
-    const poll = this.platform.timer(limits.pollMs, look, { background: true });
+    const poll = this.platform.timer(pollMsOf(this.store.shared), look, { background: true });
     signal?.addEventListener("abort", look, { once: true });
     const stop = () => {
       poll.cancel();

@@ -23,6 +23,7 @@ export function runPorts(
   const runId = job.memo.run.id;
   return {
     dispatch: { jobId: job.jobId, generation: job.fence },
+    takesReports: options.store.shared === null,
     plans: worker.plans,
     now: () => time.now(),
     reached: () => time.reached(),

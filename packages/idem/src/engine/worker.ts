@@ -9,12 +9,14 @@ import type { Expressions } from "../model/expression.ts";
 import { isEnded } from "../model/run.ts";
 import type { Platform, Timer } from "../platform/platform.ts";
 import type { CancelledRun } from "../store/flow.ts";
+import type { WorkerAbout } from "../store/sharing.ts";
 import type { Ingested, LeasedJob, Store, WokenRun } from "../store/store.ts";
 import { type AnnounceJob, announceEnd } from "./announce-end.ts";
 import { CapsOfCodes } from "./caps-of-codes.ts";
 import { type DeliverJob, deliverEvent } from "./deliver-event.ts";
-import { Housekeeping } from "./housekeeping.ts";
+import { DueAlarm } from "./due-alarm.ts";
 import { LeaseNames } from "./lease-names.ts";
+import { letGo } from "./let-go.ts";
 import { limits } from "./limits.ts";
 import type { CheckEvents } from "./outgoing-events.ts";
 import type { PrepareOptions } from "./prepare-ingest.ts";
@@ -22,6 +24,7 @@ import type { Registry } from "./registry.ts";
 import type { RunEnd } from "./run-ends.ts";
 import { type RunJob, runPorts } from "./run-ports.ts";
 import type { StoreTime } from "./store-time.ts";
+import { Upkeep } from "./upkeep.ts";
 
 export interface WorkerOptions {
   readonly store: Store;
@@ -36,6 +39,7 @@ export interface WorkerOptions {
   readonly logger: Logger;
   readonly runsInFlight: number;
   readonly leaseTermMs: number;
+  readonly about?: WorkerAbout | undefined;
   readonly eventWindowMs: number;
   readonly checkEvents: CheckEvents;
   readonly onEnded: (runId: string, end: RunEnd) => void;
@@ -54,8 +58,8 @@ export class Worker {
   private leasing = false;
   private again = false;
   private state: "new" | "running" | "stopping" | "stopped" = "new";
-  private alarm: { at: number; timer: Timer } | null = null;
-  private readonly housekeeping: Housekeeping;
+  private readonly alarm: DueAlarm;
+  private readonly upkeep: Upkeep;
   private readonly idleWaiters: (() => void)[] = [];
   readonly stepIds = new StepIds();
   readonly plans = new SiblingPlans();
@@ -64,15 +68,17 @@ export class Worker {
   readonly counts = { leased: 0, fenced: 0, rescued: 0 };
 
   constructor(private readonly options: WorkerOptions) {
-    const { store, platform, time, newId, leaseTermMs } = options;
+    const { store, platform, time, newId, leaseTermMs, about } = options;
     this.caps = new CapsOfCodes(options.codes, options.registry);
-    this.housekeeping = new Housekeeping(platform);
+    this.alarm = new DueAlarm(platform, time, () => this.poke());
     this.names = new LeaseNames({
       store,
       platform,
       time,
       newId,
       leaseTermMs,
+      about,
+      othersTakeOver: store.shared !== null,
       isUsed: (name) => [...this.active.values()].some(({ heldBy }) => heldBy === name),
       giveUp: (name, why) => {
         for (const { pass, heldBy } of this.active.values()) if (heldBy === name) pass.giveUp(why);
@@ -80,16 +86,23 @@ export class Worker {
       onFreed: () => this.poke(),
       report: (what, error) => this.report(what, error),
     });
+    this.upkeep = new Upkeep({
+      ...options,
+      names: this.names,
+      poke: () => this.poke(),
+      onRescued: (count) => {
+        this.counts.rescued += count;
+      },
+      report: (what, error) => this.report(what, error),
+    });
   }
 
   async start(): Promise<void> {
     await this.names.beat();
-    await this.sweep();
+    await this.upkeep.sweep();
     if (this.state !== "new") return;
     this.state = "running";
-    this.housekeeping.every(limits.heartbeatMs, () => this.names.beat());
-    this.housekeeping.every(limits.sweepMs, () => this.sweep());
-    this.housekeeping.every(limits.pollMs, async () => this.poke());
+    this.upkeep.start();
     this.poke();
   }
 
@@ -98,8 +111,8 @@ export class Worker {
     const before = this.state;
     this.state = before === "running" ? "stopping" : "stopped";
     if (before !== "running") return;
-    this.alarm?.timer.cancel();
-    this.housekeeping.stop();
+    this.alarm.cancel();
+    this.upkeep.stopLooking();
     const draining = Promise.all([...this.active.values()].map(({ pass, done }) => pass.drain().then(() => done)));
     let grace: Timer | null = null;
     await Promise.race([
@@ -112,6 +125,7 @@ export class Worker {
     (grace as Timer | null)?.cancel();
     for (const { pass } of this.active.values()) pass.giveUp("the process is stopping");
     this.state = "stopped";
+    this.upkeep.stop();
     await this.names.close();
   }
 
@@ -137,6 +151,11 @@ export class Worker {
 
   private get free(): number {
     return this.options.runsInFlight - (this.active.size - this.guests.size) - this.reserved;
+  }
+
+  /** No place is free: due work may wait for one, and what can wait should not come between. */
+  get isBusy(): boolean {
+    return this.free <= 0;
   }
 
   /** A run whose code is at work of its own accord, and not because we called it, takes no slot while that lasts. */
@@ -220,6 +239,10 @@ export class Worker {
     return this.active.get(runId)?.pass ?? null;
   }
 
+  get activePasses(): readonly Pass[] {
+    return [...this.active.values()].map(({ pass }) => pass);
+  }
+
   /** The pass under way and the fence it holds; null when this process does not execute the run. */
   activeDispatch(runId: string): { readonly pass: Pass; readonly fence: number } | null {
     return this.active.get(runId) ?? null;
@@ -279,16 +302,8 @@ export class Worker {
     }
   }
 
-  /** Wakes the loop at this time of the store's clock, or earlier if an earlier alarm is set. */
   private alarmAt(at: number): void {
-    if (this.stopped || at >= Number.MAX_SAFE_INTEGER) return;
-    if (this.alarm !== null && this.alarm.at <= at) return;
-    this.alarm?.timer.cancel();
-    const timer = this.options.platform.timer(Math.max(0, at - this.options.time.now()), () => {
-      this.alarm = null;
-      this.poke();
-    });
-    this.alarm = { at, timer };
+    if (!this.stopped) this.alarm.set(at);
   }
 
   // ------------------------------------------------------------------------------------------------ executing
@@ -298,9 +313,12 @@ export class Worker {
     const { memo } = job;
     const runId = memo.run.id;
     const code = options.codes.get(memo.run.fn);
-    // Leases name the functions this process has; a run of another one here would be a defect of the store, and so would one
-    // that this process is executing under the same fence: its code must not be entered twice.
-    if (code === undefined || this.cancelled.has(runId) || this.active.get(runId)?.fence === job.fence) return;
+    // One that this process is executing under the same fence would be a defect of the store: its code must not be entered twice.
+    if (this.cancelled.has(runId) || this.active.get(runId)?.fence === job.fence) return;
+    if (code === undefined) {
+      this.letGo(job, heldBy);
+      return;
+    }
     const ports = runPorts(job, heldBy, code.middleware, this, options);
     const { pass, result } = executeRun(code, options.env, memo, job, ports, options.logger, limits);
     let wasFull = false;
@@ -325,6 +343,12 @@ export class Worker {
         this.settled();
       });
     this.active.set(runId, { pass, fence: job.fence, heldBy, done });
+  }
+
+  private letGo(job: RunJob, heldBy: string): void {
+    letGo(job, heldBy, () => this.names.holds(heldBy), this.options)
+      .catch((error) => this.report(`giving back run ${job.memo.run.id}`, error))
+      .finally(() => this.names.ended(heldBy));
   }
 
   /** The store failed in the middle of a run. The lease is still ours, so nobody else will take it up: start over from the memo. */
@@ -371,24 +395,6 @@ export class Worker {
     } finally {
       this.delivering--;
       this.settled();
-    }
-  }
-
-  // ------------------------------------------------------------------------------------------------ staying alive
-
-  private async sweep(): Promise<void> {
-    try {
-      for (;;) {
-        const swept = await this.options.store.sweep({ max: limits.sweepRowsMax, repair: false });
-        const point = this.options.platform.point("rescue:after-commit");
-        if (point !== undefined) await point;
-        this.counts.rescued += swept.rescued;
-        if (swept.queued) this.poke();
-        // Each pass is bounded so that others get their turn; what is left is taken up at once.
-        if (swept.rescued < limits.sweepRowsMax) return;
-      }
-    } catch (error) {
-      this.report("sweep", error);
     }
   }
 

@@ -55,6 +55,11 @@ export interface FoundStep extends OpIds {
 export interface RunPorts {
   /** What this lease is known by to code in another process: the job and its fence. */
   readonly dispatch: { readonly jobId: string; readonly generation: number };
+  /**
+   * False where what an app reports while it is called would reach other nodes, which cannot take it: then it goes step by step, and
+   * every outcome is an answer. Absent where there is only one node.
+   */
+  readonly takesReports?: boolean;
   readonly plans: SiblingPlans;
   /** The store's clock as this process knows it, never behind it: what times are planned from. */
   now(): number;

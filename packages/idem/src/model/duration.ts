@@ -33,7 +33,7 @@ const unitMs: ReadonlyMap<string, number> = new Map(
 const textLengthMax = 100;
 
 /** `parseDuration("1h30m")` is 5,400,000. Numbers are milliseconds. `what` names the option in the error. */
-export function parseDuration(value: string | number, what?: string): number {
+export function parseDuration(value: string | number, what?: string, msMax = durationMsMax): number {
   const refuse = (why: string) =>
     errors.DURATION_INVALID({ value: shown(value), why: what === undefined ? why : `${why} (in ${what})` });
   let ms: number;
@@ -59,7 +59,7 @@ export function parseDuration(value: string | number, what?: string): number {
   }
   if (!Number.isFinite(ms)) throw refuse("it is not a finite number");
   if (ms < 0) throw refuse("it is negative");
-  if (ms > durationMsMax) throw refuse("it is longer than the 366 days allowed");
+  if (ms > msMax) throw refuse(`it is longer than the ${Math.floor(msMax / dayMs)} days allowed`);
   // Whole milliseconds, because a store's columns are integers and 1.1 h is 3960000.0000000005 in binary.
   return Math.round(ms);
 }

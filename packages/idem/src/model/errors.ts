@@ -274,6 +274,11 @@ export const errorTable = {
     what: ({ why }) => `The server takes no more requests for now: ${why}`,
     next: "Wait as long as Retry-After says and send the same request again; nothing was done",
   }),
+  OTHER_NODE: define<{ why: string }>({
+    retry: "later",
+    what: ({ why }) => `Another node has to answer this: ${why}`,
+    next: "Send the same request again, so that it may reach that node; nothing was done here",
+  }),
   SERVER_FAILED: define<{ id: string }>({
     retry: "later",
     what: ({ id }) => `Something went wrong in the server while it answered request ${id}`,
@@ -322,6 +327,21 @@ export const errorTable = {
     what: ({ path, why }) => `The store ${path} cannot promise durability: ${why}`,
     next: "Move the file to a local disk with a current SQLite; Idem does not start on a store that may lose commits",
   }),
+  STORE_MOVED: define<{ path: string; to: string; at: string }>({
+    retry: "after-fix",
+    what: ({ path, to, at }) => `The store ${path} was moved to ${to} at ${at}`,
+    next: "Open that store instead: what happened there since is not in this file. To use the file all the same, never both: idem migrate-store --reopen sqlite:<file>",
+  }),
+  STORE_MOVING: define<{ path: string; from: string }>({
+    retry: "after-fix",
+    what: ({ path, from }) => `The store ${path} is being filled from ${from}, and not all of it is there`,
+    next: "Let the move end; one that was stopped goes on when idem migrate-store is started again with the same two stores",
+  }),
+  STORE_NOT_EMPTY: define<{ path: string; why: string }>({
+    retry: "after-fix",
+    what: ({ path, why }) => `The store ${path} cannot take in another one: ${why}`,
+    next: "Move into a schema of its own, such as postgres://…/shop?schema=idem_shop; nothing was changed",
+  }),
   STORE_UNAVAILABLE: define<{ why: string }>({
     retry: "later",
     what: ({ why }) => `The store did not take the operation: ${why}`,
@@ -335,7 +355,7 @@ export const errorTable = {
   STORE_URL_INVALID: define<{ url: string; why: string }>({
     retry: "after-fix",
     what: ({ url, why }) => `"${url}" does not name a store: ${why}`,
-    next: 'Use "sqlite:./path/to/file.db" or "memory:"',
+    next: 'Use "sqlite:./path/to/file.db", "postgres://user@host/database" or "memory:"',
   }),
 } satisfies Record<string, ErrorDefinition>;
 

@@ -23,6 +23,11 @@ const written = (of: Partial<CallRequest>) => JSON.parse(writeCallRequest({ ...c
 
 const eventOf = (n: number, chars = 0): string => JSON.stringify({ name: "a/b", data: { n, text: "x".repeat(chars) } });
 
+test("an app whose reports could not be taken is called without what they are sent with", () => {
+  expect(written({}).ctx).toHaveProperty("fn_id");
+  expect(written({ functionId: null }).ctx).not.toHaveProperty("fn_id");
+});
+
 test("a batch is sent whole, with its first event as the event", () => {
   const body = written({ events: [eventOf(1), eventOf(2)] });
   expect(body.events.map(({ data }: any) => data.n)).toEqual([1, 2]);

@@ -12,7 +12,8 @@ export interface CallRequest {
   /** -1 until the app has said which it speaks. */
   readonly version: number;
   readonly runId: string;
-  readonly functionId: string;
+  /** What checkpoints are sent with; null for an app that is to go step by step (§13.1). */
+  readonly functionId: string | null;
   readonly env: string;
   readonly stepId: string;
   /** Counted from 0. */
@@ -45,7 +46,7 @@ export function writeCallRequest(call: CallRequest): string {
   const defers = call.steps.filter(({ kind }) => kind === "defer");
   const ctx = {
     run_id: call.runId,
-    ...(hasPendingInput(call) ? {} : { fn_id: call.functionId }),
+    ...(call.functionId === null || hasPendingInput(call) ? {} : { fn_id: call.functionId }),
     env: call.env,
     step_id: call.stepId,
     attempt: call.attempt,

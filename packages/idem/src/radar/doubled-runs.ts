@@ -4,7 +4,7 @@
 import type { Event } from "../model/event.ts";
 import { differingPaths, fromJson } from "../model/json.ts";
 import { entitiesOf, type Field, fieldsOf, isDelivery, isIdentity } from "./fields.ts";
-import { type Finding, instant, span, times } from "./finding.ts";
+import { type Finding, instant, type Rows, span, times } from "./finding.ts";
 
 export interface StartedRun {
   readonly runId: string;
@@ -88,11 +88,11 @@ export interface FoundDoubled {
 }
 
 /** Which runs of one function were the same asking twice; null when none were. `runs` may be in any order. */
-export function findDoubledRuns(
+export async function findDoubledRuns(
   fn: { readonly name: string; readonly keyExpression: string | null },
-  runs: Iterable<StartedRun>,
+  runs: Rows<StartedRun>,
   options: DoubledOptions,
-): FoundDoubled {
+): Promise<FoundDoubled> {
   const keyed: Seen[] = [];
   const keys = new Map<string, Seen[]>();
   const keyless: Seen[] = [];
@@ -100,7 +100,7 @@ export function findDoubledRuns(
   const eventNames = new Set<string>();
   let count = 0;
   let isCut = false;
-  for (const run of runs) {
+  for await (const run of runs) {
     if (count === options.runsMax) {
       isCut = true;
       break;

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import type { Event } from "../model/event.ts";
 import { canonicalJson, fromJson } from "../model/json.ts";
 import { fieldsOf, isDelivery, isTime } from "./fields.ts";
-import { type Finding, span, times } from "./finding.ts";
+import { type Finding, type Rows, span, times } from "./finding.ts";
 
 export interface EventIdOptions {
   readonly nearMs: number;
@@ -29,13 +29,13 @@ interface NameFacts {
   readonly randomExamples: string[];
 }
 
-export function findEventIdMistakes(events: Iterable<Event>, options: EventIdOptions): Finding[] {
+export async function findEventIdMistakes(events: Rows<Event>, options: EventIdOptions): Promise<Finding[]> {
   const byName = new Map<string, NameFacts>();
   const nameOfId = new Map<string, string>();
   const shared = new Map<string, { id: string; count: number }>();
   const contents = new Map<string, { id: string | null; at: number }>();
   let count = 0;
-  for (const event of events) {
+  for await (const event of events) {
     // Events that steps send take an id from their step; nobody chose it.
     if (event.sourceRunId !== null) continue;
     if (count++ === options.eventsMax) break;

@@ -13,6 +13,9 @@ export interface Finding {
   readonly facts: Readonly<Record<string, unknown>>;
 }
 
+/** From a file they come at once, from a server page by page. */
+export type Rows<Row> = Iterable<Row> | AsyncIterable<Row>;
+
 export const instant = (ms: number): string => new Date(ms).toISOString();
 
 /** "60 s", "10 min", "24 h" */

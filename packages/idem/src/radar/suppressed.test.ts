@@ -39,8 +39,8 @@ const suppressed = (
 const find = (list: Suppressed[]) =>
   findBroadKeys(list, () => ({ name: "pay", keyExpression: "event.data.userId" }), 100);
 
-test("a key that suppressed another payment is named, with the paths that differed", () => {
-  const found = find([
+test("a key that suppressed another payment is named, with the paths that differed", async () => {
+  const found = await find([
     suppressed(
       "duplicate-key",
       { userId: 9, paymentIntentId: "pi_1", amount: 1 },
@@ -53,14 +53,17 @@ test("a key that suppressed another payment is named, with the paths that differ
   expect(found[0]!.next).toContain("event.data.paymentIntentId");
 });
 
-test("an event suppressed by its id is one mistake, however many functions it reaches", () => {
+test("an event suppressed by its id is one mistake, however many functions it reaches", async () => {
   const pair = [{ amount: 1 }, { amount: 2 }] as const;
-  const found = find([suppressed("duplicate-event", ...pair), suppressed("duplicate-event", ...pair, "shop-mail")]);
+  const found = await find([
+    suppressed("duplicate-event", ...pair),
+    suppressed("duplicate-event", ...pair, "shop-mail"),
+  ]);
   expect(found).toMatchObject([{ kind: "id-too-broad", facts: { count: 1 } }]);
 });
 
-test("times, delivery ids and other words may differ: the seeds send requestedAt under one id", () => {
+test("times, delivery ids and other words may differ: the seeds send requestedAt under one id", async () => {
   const first = { userId: 9, requestedAt: "2026-01-01T00:00:00Z", requestId: "a1", eventType: "INSERTED" };
   const second = { userId: 9, requestedAt: "2026-01-01T00:00:09Z", requestId: "b2", eventType: "UPDATED" };
-  expect(find([suppressed("duplicate-key", first, second)])).toEqual([]);
+  expect(await find([suppressed("duplicate-key", first, second)])).toEqual([]);
 });

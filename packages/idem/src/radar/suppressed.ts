@@ -4,7 +4,7 @@ import type { Decision } from "../model/decision.ts";
 import type { Event } from "../model/event.ts";
 import { fromJson } from "../model/json.ts";
 import { type Field, fieldsOf, isAmount, isDelivery, isIdentity } from "./fields.ts";
-import { type Finding, times } from "./finding.ts";
+import { type Finding, type Rows, times } from "./finding.ts";
 
 export interface Suppressed {
   readonly decision: Decision;
@@ -18,16 +18,16 @@ interface Broad {
   example: { eventId: string; firstEventId: string; key: string | null };
 }
 
-export function findBroadKeys(
-  suppressed: Iterable<Suppressed>,
+export async function findBroadKeys(
+  suppressed: Rows<Suppressed>,
   functionOf: (fn: string) => { readonly name: string; readonly keyExpression: string | null },
   decisionsMax: number,
-): Finding[] {
+): Promise<Finding[]> {
   const byKey = new Map<string, Broad>();
   const byId = new Map<string, Broad>();
   const countedEvents = new Set<string>();
   let count = 0;
-  for (const { decision, event, first } of suppressed) {
+  for await (const { decision, event, first } of suppressed) {
     if (count++ === decisionsMax) break;
     if (first === null) continue;
     const isById = decision.kind === "duplicate-event";

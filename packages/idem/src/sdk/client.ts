@@ -3,6 +3,7 @@
 import { Engine } from "../engine/engine.ts";
 import { limits } from "../engine/limits.ts";
 import type { ResumedPart } from "../engine/resume-function.ts";
+import { readRetention } from "../engine/retention.ts";
 import type { FunctionCode, Logger, Middleware } from "../execute/function-code.ts";
 import { parseDuration } from "../model/duration.ts";
 import { errors } from "../model/errors.ts";
@@ -10,6 +11,7 @@ import { placeOf } from "../model/event.ts";
 import { defaultWindowMs } from "../model/function-config.ts";
 import { toJson } from "../model/json.ts";
 import { environmentVariable, nodePlatform, processName } from "../platform/node-platform.ts";
+import { packageVersion } from "../platform/package-files.ts";
 import type { Platform } from "../platform/platform.ts";
 import type { Store } from "../store/store.ts";
 import {
@@ -50,6 +52,11 @@ export interface IdemOptions<Schemas extends EventSchemas = EventSchemas> extend
   readonly eventWindow?: string | number;
   /** How many runs this process executes at once; 100 unless told. */
   readonly runsInFlight?: number;
+  /**
+   * History older than this ("90d", at least "1h") is deleted while the client is started: ended runs with their events, steps
+   * and decisions. Open runs, open windows and held events stay. Everything is kept unless told; a server has its own.
+   */
+  readonly retention?: string | number;
   readonly middleware?: readonly Middleware[];
   readonly logger?: Logger;
   /** Time, chance, threads and network; for tests and simulation. */
@@ -68,6 +75,7 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
   private readonly platform: Platform;
   private readonly logger: Logger;
   private readonly eventWindowMs: number;
+  private readonly retentionMs: number | null;
   private readonly codes: FunctionCode[] = [];
   private opening: Promise<Engine> | null = null;
   private door: OwnerDoor | null = null;
@@ -97,6 +105,7 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
     this.platform = options.platform ?? nodePlatform;
     this.logger = options.logger ?? console;
     this.eventWindowMs = readWindow(options.eventWindow, "eventWindow") ?? defaultWindowMs;
+    this.retentionMs = options.retention === undefined ? null : readRetention(options.retention);
     const engine = () => this.engine();
     this.reads = {
       runs: runsApi(engine),
@@ -308,7 +317,7 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
     const { store, leaseTermMs, file } =
       typeof address === "string"
         ? await openStore(address, this.platform)
-        : { store: address, leaseTermMs: limits.leaseTermMs, file: null };
+        : { store: address, leaseTermMs: limits.leaseTermSharedMs, file: null };
     const engine = new Engine({
       store,
       platform: this.platform,
@@ -319,6 +328,8 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
       leaseTermMs,
       eventWindowMs: this.eventWindowMs,
       checkEvents: (events) => this.checkEvents(events),
+      retentionMs: this.retentionMs,
+      about: { node: processName(), version: packageVersion(), role: "all" },
     });
     try {
       await this.register(engine);

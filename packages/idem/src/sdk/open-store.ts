@@ -4,6 +4,8 @@ import { errors } from "../model/errors.ts";
 import { prepareFolder, processName } from "../platform/node-platform.ts";
 import type { Platform } from "../platform/platform.ts";
 import { MemoryStore } from "../store/memory/store.ts";
+import { withoutPassword } from "../store/postgres/address.ts";
+import type { Pg } from "../store/postgres/sessions.ts";
 import type { ThreadStoreOptions } from "../store/sqlite/thread-store.ts";
 import type { Store } from "../store/store.ts";
 
@@ -21,11 +23,11 @@ export async function openStore(
 ): Promise<OpenedStore> {
   if (address === "memory:")
     return { store: new MemoryStore(platform), leaseTermMs: limits.leaseTermOwnedMs, file: null };
-  if (address.startsWith("postgres://") || address.startsWith("postgresql://")) {
-    throw errors.STORE_URL_INVALID({
-      url: withoutPassword(address),
-      why: "PostgreSQL is not available in this version",
-    });
+  if (/^postgres(ql)?:\/\//.test(address)) {
+    const { openPostgresStore } = await import("../store/postgres/postgres-store.ts");
+    const pg = await loadDriver(address);
+    const store = await openPostgresStore({ url: address, pg, platform, owner: processName() });
+    return { store, leaseTermMs: limits.leaseTermSharedMs, file: null };
   }
   const path = address.startsWith("sqlite:") ? address.slice("sqlite:".length) : address;
   if (path === "" || /^[a-z][a-z0-9+.-]+:/i.test(path)) {
@@ -44,4 +46,15 @@ export async function openStore(
   return { store, leaseTermMs: limits.leaseTermOwnedMs, file: path };
 }
 
-const withoutPassword = (url: string): string => url.replace(/\/\/[^@/]*@/, "//…@");
+/** The driver is the user's: whoever stays with SQLite does not install it. */
+export async function loadDriver(address: string): Promise<Pg> {
+  try {
+    return (await import("pg")).default;
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== "ERR_MODULE_NOT_FOUND") throw error;
+    throw errors.STORE_URL_INVALID({
+      url: withoutPassword(address),
+      why: 'PostgreSQL needs its driver; install it with "npm install pg"',
+    });
+  }
+}

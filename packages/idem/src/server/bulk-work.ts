@@ -21,8 +21,11 @@ export interface BulkRequest {
   readonly asked: unknown;
 }
 
-/** `failed` and `interrupted` did not get to the end; sending the request again goes on with them. */
-export type BulkState = "running" | "completed" | "cancelled" | "failed" | "interrupted";
+/**
+ * `failed` and `interrupted` did not get to the end; sending the request again goes on with them. `elsewhere`: another node was asked,
+ * which alone knows how far it is.
+ */
+export type BulkState = "running" | "completed" | "cancelled" | "failed" | "interrupted" | "elsewhere";
 
 export interface BulkProgress {
   readonly id: string;
@@ -102,7 +105,8 @@ export class BulkWork {
     if (answer.kind === "duplicate") return fromJson(answer.outcome) as BulkProgress;
     const atWork = this.works.get(nameOf(env, id));
     if (atWork?.state === "running") return shown(atWork);
-    if (answer.kind === "in-flight") return atWork === undefined ? interrupted(id, answer.since) : shown(atWork);
+    if (answer.kind === "in-flight")
+      return atWork === undefined ? unknownHere(engine, id, answer.since) : shown(atWork);
     const work: Work = {
       id,
       action,
@@ -149,7 +153,7 @@ export class BulkWork {
     const engine = await this.world.engine(env);
     const claim = await engine.store.reads.claim(env, bulkScope, id);
     if (claim === null) throw errors.BULK_UNKNOWN({ id });
-    return claim.outcome === null ? interrupted(id, claim.takenAt) : (fromJson(claim.outcome) as BulkProgress);
+    return claim.outcome === null ? unknownHere(engine, id, claim.takenAt) : (fromJson(claim.outcome) as BulkProgress);
   }
 
   /** Newest first. */
@@ -163,7 +167,11 @@ export class BulkWork {
   /** What is done stays done; nothing more is begun. */
   async cancel(env: string, id: string): Promise<BulkProgress> {
     const work = this.works.get(nameOf(env, id));
-    if (work === undefined || work.state !== "running") return this.read(env, id);
+    if (work === undefined || work.state !== "running") {
+      const progress = await this.read(env, id);
+      if (progress.state === "elsewhere") throw errors.OTHER_NODE({ why: `it was asked for bulk work ${id}` });
+      return progress;
+    }
     work.isCancelled = true;
     await this.ends.get(work);
     return shown(work);
@@ -285,18 +293,22 @@ function shown({ isCancelled: _, ...progress }: Work): BulkProgress {
   return { ...progress };
 }
 
-const interrupted = (id: string, startedAt: number): BulkProgress => ({
+/** What its claim says of work that this process knows nothing of. */
+const unknownHere = ({ store }: Pick<Engine, "store">, id: string, startedAt: number): BulkProgress => ({
   id,
   action: null,
   filter: {},
   reason: "",
-  state: "interrupted",
+  state: store.shared === null ? "interrupted" : "elsewhere",
   matchedCount: 0,
   doneCount: 0,
   skippedCount: 0,
   failedCount: 0,
   failures: [],
-  error: "the process that did it is gone: send the same request again to finish it",
+  error:
+    store.shared === null
+      ? "the process that did it is gone: send the same request again to finish it"
+      : "another node was asked and alone knows how far it is; if that node is gone, send the same request again to finish it",
   startedAt,
   endedAt: null,
 });

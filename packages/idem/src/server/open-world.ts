@@ -1,8 +1,11 @@
 // What every route can reach, and the engines behind it: one for each environment, started when it is first asked for.
 import { Engine } from "../engine/engine.ts";
+import { isHeldElsewhere } from "../engine/held-elsewhere.ts";
 import type { Logger } from "../execute/function-code.ts";
 import { errors } from "../model/errors.ts";
 import { defaultWindowMs } from "../model/function-config.ts";
+import { processName } from "../platform/node-platform.ts";
+import { packageVersion } from "../platform/package-files.ts";
 import type { Platform } from "../platform/platform.ts";
 import type { Store } from "../store/store.ts";
 import { ConnectGateway } from "./connect/connect-remote.ts";
@@ -41,7 +44,7 @@ export function openWorld(options: OpenWorldOptions): OpenedWorld {
   let isStopping = false;
 
   async function open(env: string): Promise<Engine> {
-    const engine = new Engine({
+    const engine: Engine = new Engine({
       store,
       platform: settings.mode === "dev" ? platform : withFetch(platform, parts.apps.fetch),
       env,
@@ -52,10 +55,14 @@ export function openWorld(options: OpenWorldOptions): OpenedWorld {
       leaseTermMs,
       eventWindowMs: defaultWindowMs,
       checkEvents: async () => {},
+      retentionMs: settings.retentionMs,
+      about: { node: processName(), version: packageVersion(), role: settings.role },
+      // Another node may have heard of an app; where there is none, this one told the engine itself.
+      ...(store.shared === null ? {} : { onRegistered: () => parts.apps.apps.follow(env, engine) }),
     });
     await engine.register([]);
     // Before it starts: runs that are due at once find their functions reachable.
-    await parts.apps.apps.opened(env, engine);
+    parts.apps.apps.follow(env, engine);
     await engine.start();
     engines.set(env, engine);
     return engine;
@@ -77,6 +84,19 @@ export function openWorld(options: OpenWorldOptions): OpenedWorld {
     return opened;
   }
 
+  /** Where others could execute an app's runs too, they are leased where its workers are. */
+  function followWorkers(env: string): void {
+    const engine = engines.get(env);
+    if (store.shared !== null && engine !== undefined) parts.apps.apps.follow(env, engine);
+  }
+
+  async function isElsewhere(env: string, runId: string): Promise<boolean> {
+    const engine = engines.get(env);
+    if (store.shared === null || engine === undefined) return false;
+    const run = await store.reads.run(env, runId);
+    return run !== null && isHeldElsewhere(engine, run);
+  }
+
   const world: World = {
     settings,
     platform,
@@ -87,7 +107,7 @@ export function openWorld(options: OpenWorldOptions): OpenedWorld {
     tokens: new Tokens(credentials, platform),
     metrics,
     channels: new Channels(platform),
-    connect: new ConnectGateway({ platform, logger }),
+    connect: new ConnectGateway({ platform, logger, onWorkers: followWorkers, isElsewhere }),
     get apps() {
       return parts.apps.apps;
     },

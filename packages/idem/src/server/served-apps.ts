@@ -36,22 +36,35 @@ export class ServedApps implements Apps {
     const before = this.notes.get(noteName(env, app))?.registration ?? null;
     const moved = before !== null && before.appVersion !== about.appVersion;
     this.note(env, app, { registration: { app, ...about }, syncedAt: this.options.platform.wallMs(), error: null });
+    if (engine.store.shared !== null) this.follow(env, engine);
     return { modified: changed || moved };
   }
 
-  /** What the store knows of apps is executed without waiting for their next sync. */
-  async opened(env: string, engine: Engine): Promise<void> {
-    const byApp = new Map<string, RemoteCode[]>();
+  /**
+   * What the store knows of apps is executed without waiting for their next sync, whichever node they told. Where several nodes
+   * execute, an app whose workers connect is reached from the nodes they are connected to; the others leave its runs to those.
+   */
+  follow(env: string, engine: Engine): void {
+    const byApp = new Map<string, RemoteCode[]>([...engine.servedApps].map((app) => [app, []]));
     for (const { fn, app, config } of engine.registry.all) {
       if (config.runtime === undefined) continue;
-      byApp.set(app, [...(byApp.get(app) ?? []), this.codeOf(env, app, fn, config)]);
+      const codes = byApp.get(app) ?? [];
+      byApp.set(app, codes);
+      this.noteKnown(env, app, urlOf(config.runtime));
+      if (this.isReached(engine, app, config.runtime)) codes.push(this.codeOf(env, app, fn, config));
     }
-    for (const [app, codes] of byApp) {
-      engine.reach(app, codes);
-      const url = urlOf(codes[0]!.config.runtime!);
-      const registration = { app, url, sdk: null, framework: null, appVersion: null };
-      this.note(env, app, { registration, syncedAt: null, error: null });
-    }
+    for (const [app, codes] of byApp) engine.reach(app, codes);
+  }
+
+  private isReached({ store, env }: Engine, app: string, { kind }: Runtime): boolean {
+    return kind !== "connect" || store.shared === null || this.options.workerCount(env, app) > 0;
+  }
+
+  /** An app that told another node, or this one before a restart. */
+  private noteKnown(env: string, app: string, url: string | null): void {
+    if (this.notes.has(noteName(env, app))) return;
+    const registration = { app, url, sdk: null, framework: null, appVersion: null };
+    this.note(env, app, { registration, syncedAt: null, error: null });
   }
 
   async list(env: string): Promise<readonly ServedApp[]> {

@@ -1,6 +1,8 @@
 // A server's settings, from what somebody gave to what it runs with; refused before anything is opened.
 import { limits } from "../engine/limits.ts";
+import { readRetention } from "../engine/retention.ts";
 import { errors } from "../model/errors.ts";
+import { nodeRoles } from "../store/sharing.ts";
 import { isLoopback } from "./browser-guard.ts";
 import { checkKeys } from "./credentials.ts";
 import type { ServerSettings } from "./world.ts";
@@ -15,7 +17,9 @@ const defaults = {
   eventKeys: [],
   signingKeys: [],
   allowHosts: [],
+  role: "all",
   runsInFlight: limits.runsInFlight,
+  retentionMs: null,
 } as const;
 
 export const defaultStore = { dev: "sqlite:.idem/dev.db", start: "sqlite:.idem/server.db" } as const;
@@ -39,6 +43,7 @@ export function completeSettings(given: Partial<ServerSettings>): ServerSettings
   if (!Number.isInteger(runsInFlight) || runsInFlight < 1) {
     throw errors.OPTION_INVALID({ option: "runsInFlight", why: "it must be a whole number above 0" });
   }
+  if (settings.retentionMs !== null) readRetention(settings.retentionMs, "retentionMs");
   for (const url of settings.sdkUrls) {
     if (!URL.canParse(url) || !/^https?:/.test(url)) {
       throw errors.OPTION_INVALID({
@@ -47,9 +52,20 @@ export function completeSettings(given: Partial<ServerSettings>): ServerSettings
       });
     }
   }
+  checkRole(settings);
   checkKeys(settings);
   if (mode === "start" && !isLoopback(host) && (password === undefined || password === "")) {
     throw errors.PASSWORD_MISSING({ host });
   }
   return settings;
+}
+
+function checkRole({ role, sdkUrls }: ServerSettings): void {
+  if (!nodeRoles.includes(role)) {
+    throw errors.OPTION_INVALID({ option: "role", why: `it must be one of ${nodeRoles.join(", ")}` });
+  }
+  if (role === "worker" && sdkUrls.length > 0) {
+    const why = "a node with the role worker registers no apps; give them to a node with the role api or all";
+    throw errors.OPTION_INVALID({ option: "sdkUrls", why });
+  }
 }

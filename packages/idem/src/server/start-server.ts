@@ -3,6 +3,7 @@
 // nobody will store.
 import { limits } from "../engine/limits.ts";
 import type { Logger } from "../execute/function-code.ts";
+import { errors } from "../model/errors.ts";
 import { observedStore, type StoreObserver } from "../observe/observed-store.ts";
 import { nodePlatform } from "../platform/node-platform.ts";
 import type { Platform } from "../platform/platform.ts";
@@ -10,12 +11,14 @@ import { type OpenedStore, openStore } from "../sdk/open-store.ts";
 import type { Store } from "../store/store.ts";
 import { defaultEnv } from "./admit-caller.ts";
 import { bulkOf } from "./bulk-work.ts";
+import { followEnvironments } from "./follow-environments.ts";
 import { type ServerLimits, serverLimits } from "./limits.ts";
 import { Metrics } from "./metrics.ts";
 import { type Listener, listen } from "./node-listener.ts";
 import { openDoor } from "./open-door.ts";
 import { openWorld } from "./open-world.ts";
 import { failureReporter } from "./report-failures.ts";
+import { routesOf, socketsOf } from "./role-routes.ts";
 import { routes, sockets } from "./routes.ts";
 import { completeSettings } from "./settings.ts";
 import { startSyncing } from "./sync-apps.ts";
@@ -49,6 +52,14 @@ export async function startServer(
   const metrics = new Metrics(platform);
   const opened = await openGiven(settings, parts, platform, metrics);
   const { leaseTermMs, file } = opened;
+  const closeOpened = async () => {
+    metrics.close();
+    if (parts.store === undefined) await opened.store.close();
+  };
+  if (settings.role === "api" && opened.store.shared === null) {
+    await closeOpened();
+    throw errors.OPTION_INVALID({ option: "role", why: notShared });
+  }
   const reportFailure = failureReporter(opened.store.reads, logger, platform);
   const observer: StoreObserver = {
     ...metrics.observer,
@@ -59,32 +70,32 @@ export async function startServer(
   };
   const store = observedStore(opened.store, observer);
   const { world, listensAt, stop } = openWorld({ settings, store, leaseTermMs, platform, logger, metrics });
-  const closeStore = async () => {
-    metrics.close();
-    if (parts.store === undefined) await store.close();
-  };
   let listener: Listener;
   try {
     // Runs of every environment go on, also of those nobody asks for today.
     const environments = new Set([defaultEnv, ...(await store.reads.environments())]);
     await Promise.all([...environments].map((env) => world.engine(env)));
-    listener = await listen({ world, routes, sockets, limits: parts.limits ?? {} });
+    const { role } = settings;
+    const heard = { routes: routesOf(role, routes), sockets: socketsOf(role, sockets) };
+    listener = await listen({ world, ...heard, limits: parts.limits ?? {} });
   } catch (error) {
     await stop(0);
-    await closeStore();
+    await closeOpened();
     throw error;
   }
   const origin = `http://${urlHost(settings.host)}:${listener.port}`;
   listensAt(origin);
   metrics.watch(world, () => listener.load);
   const door = file === null ? null : await openDoor(world, file, store);
-  const syncing = startSyncing(world);
+  const unfollow = followEnvironments(world, store);
+  const syncing = settings.role === "worker" ? null : startSyncing(world);
 
   const close = async (graceMs: number) => {
     // Long polls would outlast the grace.
     world.endpoints.stopWaiting();
-    await Promise.all([bulkOf(world).stop(), listener.close(graceMs), syncing.stop(), door?.close(), stop(graceMs)]);
-    await closeStore();
+    unfollow();
+    await Promise.all([bulkOf(world).stop(), listener.close(graceMs), syncing?.stop(), door?.close(), stop(graceMs)]);
+    await closeOpened();
   };
   let closing: Promise<void> | null = null;
   return {
@@ -98,13 +109,16 @@ export async function startServer(
   };
 }
 
+const notShared =
+  "a node with the role api leaves the work to others, and no other node can have this store; use PostgreSQL, or the role all";
+
 async function openGiven(
   settings: ServerSettings,
   parts: ServerParts,
   platform: Platform,
   metrics: Metrics,
 ): Promise<OpenedStore> {
-  if (parts.store !== undefined) return { store: parts.store, leaseTermMs: limits.leaseTermMs, file: null };
+  if (parts.store !== undefined) return { store: parts.store, leaseTermMs: limits.leaseTermSharedMs, file: null };
   try {
     return await openStore(settings.store, platform, { onCommit: (calls) => metrics.committed(calls) });
   } catch (error) {

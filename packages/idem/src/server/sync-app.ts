@@ -135,10 +135,13 @@ async function put(
   }
 }
 
-/** The app said it registered; if nobody did here meanwhile, it did so somewhere else. */
+/** The app said it registered; if nobody did here meanwhile, it did so somewhere else: with another server, unless it was another node. */
 async function checkToldHere(world: SyncWorld, url: string, askedAt: number): Promise<void> {
-  for (const env of world.engines.keys()) {
+  for (const [env, engine] of world.engines) {
+    const isShared = engine.store.shared !== null;
+    if (isShared) await engine.registry.refresh();
     const apps = await world.apps.list(env);
+    if (isShared && apps.some((app) => app.url !== null && new URL(app.url).origin === new URL(url).origin)) return;
     if (apps.some(({ syncedAt }) => syncedAt !== null && syncedAt >= askedAt)) return;
   }
   const where = world.settings.mode === "dev" ? "INNGEST_DEV" : "INNGEST_BASE_URL";

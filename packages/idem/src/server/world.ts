@@ -2,6 +2,7 @@
 import type { Engine } from "../engine/engine.ts";
 import type { Logger } from "../execute/function-code.ts";
 import type { Platform } from "../platform/platform.ts";
+import type { NodeRole } from "../store/sharing.ts";
 import type { Apps } from "./apps.ts";
 import type { ConnectGateway } from "./connect/connect-remote.ts";
 import type { Credentials } from "./credentials.ts";
@@ -36,8 +37,12 @@ export interface ServerSettings {
   readonly allowHosts: readonly string[];
   /** What people show to routes of operators, as HTTP Basic; needed to listen beyond loopback in `start`. */
   readonly password?: string;
+  /** `all`, or one half of it where others over the same store do the other: `api` answers requests, `worker` executes. */
+  readonly role: NodeRole;
   /** How many runs are executed at once, per environment. */
   readonly runsInFlight: number;
+  /** How long history is kept, in every environment; null for ever. */
+  readonly retentionMs: number | null;
 }
 
 export interface World {

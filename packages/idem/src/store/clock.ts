@@ -60,6 +60,24 @@ export class StoreClock {
     return { now, windowNow, leaseNow: mono < this.graceUntilMono ? now - this.graceMs : now };
   }
 
+  /** No instant before this one is given out: somebody else has read it from the same wall. */
+  raise(floor: number): void {
+    this.lastNow = Math.max(this.lastNow, floor);
+  }
+
+  /** Steps that others saw first. What they saw is not seen again here. */
+  adopt(steps: readonly ClockStep[]): void {
+    const known = new Set(this.steps.map(({ at, ms }) => `${at} ${ms}`));
+    const mono = this.source.monoMs();
+    for (const { at, ms } of steps) {
+      if (known.has(`${at} ${ms}`)) continue;
+      if (this.lastMono === null) continue;
+      this.lastMono -= ms;
+      this.grace(ms, mono);
+    }
+    this.steps = steps;
+  }
+
   /** Where the clock has got to by itself while the wall is behind it. */
   private crawl(mono: number, wall: number): number {
     if (this.lastMono === null || wall >= this.lastNow - believedStepMs) {
@@ -76,12 +94,21 @@ export class StoreClock {
     return this.lastStamp;
   }
 
+  /** Somebody else has given out this one. */
+  sawStamp(stamp: number): void {
+    this.lastStamp = Math.max(this.lastStamp, stamp);
+  }
+
   private disbelieve(ms: number, mono: number): void {
     const steps = [...this.steps, { at: this.lastNow, ms }];
     const [oldest, second, ...rest] = steps;
     // Two become the later one: what was opened between them lasts longer, never shorter.
     const fewer = () => [{ at: second!.at, ms: oldest!.ms + second!.ms }, ...rest];
     this.steps = steps.length > stepsMax ? fewer() : steps;
+    this.grace(ms, mono);
+  }
+
+  private grace(ms: number, mono: number): void {
     this.graceMs = ms + (mono < this.graceUntilMono ? this.graceMs : 0);
     this.graceUntilMono = mono + leaseGraceMs;
   }

@@ -5,6 +5,7 @@ import type { Decision, DecisionKind } from "../model/decision.ts";
 import type { Event } from "../model/event.ts";
 import type { Run, RunState } from "../model/run.ts";
 import type { BufferUse, CancelCandidate, CronRow, DecidedCounts, LimitUse } from "./flow.ts";
+import type { WorkerRow } from "./sharing.ts";
 import type { RegisteredFunction, RunMemo, WaitCandidate } from "./store.ts";
 
 export interface RunFilter {
@@ -71,6 +72,8 @@ export interface StoreReads {
   oldestDue(env: string): Promise<number | null>;
   /** Environments that have functions, in the order of their names. */
   environments(): Promise<readonly string[]>;
+  /** Workers of all environments in the order they began, those that are gone while their row is kept. */
+  workers(): Promise<readonly WorkerRow[]>;
   /** Newest first. */
   runPage(env: string, filter: RunPageFilter): Promise<Page<RunSummary, string>>;
   /** Newest first. */

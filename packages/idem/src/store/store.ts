@@ -26,6 +26,7 @@ import type {
   TickInput,
 } from "./flow.ts";
 import type { StoreReads } from "./reads.ts";
+import type { StoreSharing, WorkerAbout } from "./sharing.ts";
 
 // ---------------------------------------------------------------------------------------------------- functions
 
@@ -516,8 +517,8 @@ export interface Store {
   /** Frees a key before its window ends; its generation stays. By hand, the reason is kept in the audit. */
   release(input: ReleaseInput): Promise<ReleaseAnswer>;
 
-  /** Enlists the worker or extends the one lease that covers all its jobs. */
-  heartbeat(worker: string, termMs: number): Promise<HeartbeatAnswer>;
+  /** Enlists the worker or extends the one lease that covers all its jobs. What it says about itself is kept until it says otherwise. */
+  heartbeat(worker: string, termMs: number, about?: WorkerAbout): Promise<HeartbeatAnswer>;
   /** The worker stops: its jobs are due again at once, for anyone, and what it may still lease is rescued. Its name is spent. */
   handBack(worker: string): Promise<{ readonly count: number }>;
   /** One bounded pass of housekeeping: rescue, repair, reap. `repair` looks at every open run, so it is for now and then. */
@@ -530,6 +531,9 @@ export interface Store {
   prune(input: PruneInput): Promise<PruneAnswer>;
 
   readonly reads: StoreReads;
+
+  /** How processes that share this store hear of each other; null where only one process can have it. */
+  readonly shared: StoreSharing | null;
 
   /** Waits for what was begun, then lets go of files and threads. */
   close(): Promise<void>;

@@ -20,6 +20,7 @@ export const backup: Command = {
   ],
   examples: ["idem backup ./backups/shop-2026-05-08.db"],
   async run(context) {
+    const path = context.storePath();
     const target = resolve(context.io.cwd, context.words[0]!);
     if (existsSync(target))
       throw failed(`${target} already exists. Choose another name; a backup is never written over.`);
@@ -27,7 +28,7 @@ export const backup: Command = {
     if (!existsSync(folder)) throw failed(`There is no folder ${folder}. Make it first.`);
     const partial = `${target}.partial`;
     rmSync(partial, { force: true });
-    return context.read(async ({ connection, path }) => {
+    return context.read(async ({ connection }) => {
       const progress = showProgress(context.io, "copying pages");
       try {
         await copyStore(connection, partial, (done, total) => progress.update(done, total));

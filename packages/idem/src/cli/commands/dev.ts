@@ -6,11 +6,14 @@ import { givenSettings, runServer, serverOptions } from "../run-server.ts";
 export const dev: Command = {
   name: "dev",
   summary: "run a server on this machine for apps in development; asks for no keys",
-  usage: "[-u <url>] [--port <8288>] [--store <sqlite:path>] [--no-discovery] [--no-poll]",
+  usage: "[-u <url>] [--port <8288>] [--store <address>] [--no-discovery] [--no-poll]",
   words: { min: 0, max: 0 },
   options: {
     ...serverOptions,
-    store: { value: "sqlite:<path>", help: "where facts live; IDEM_STORE, else sqlite:.idem/dev.db, unless given" },
+    store: {
+      value: "address",
+      help: "where facts live, sqlite:<path> or postgres://…; IDEM_STORE, else sqlite:.idem/dev.db, unless given",
+    },
     "no-discovery": { help: "do not look for apps on this machine" },
     "no-poll": { help: "do not ask known apps whether their functions changed" },
   },

@@ -1,12 +1,12 @@
-// idem doctor: is the file sound, does everything open still move, and did anything run twice that should have run once?
-import { statSync, writeFileSync } from "node:fs";
+// idem doctor: is the store sound, does everything open still move, and did anything run twice that should have run once?
+import { writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { FunctionConfig } from "../../model/function-config.ts";
 import { dayMs } from "../../model/window.ts";
 import type { Finding } from "../../radar/finding.ts";
 import { type MondayNote, noteAsCsv, noteAsMarkdown } from "../../radar/monday-note.ts";
 import { type Command, type Context, type Reading, storeOptions } from "../command.ts";
-import { examineHealth } from "../examine-health.ts";
+import { type Examined, examineHealth } from "../examine-health.ts";
 import { examineHistory } from "../examine-history.ts";
 import { exitCodes, failed } from "../exit.ts";
 import { notedFunctions } from "../noted-functions.ts";
@@ -44,14 +44,14 @@ export const doctor: Command = {
       const onRow = () => progress.update(++looked, null);
       const health = await examineHealth(context, reading);
       const functions = await configsOf(reading);
-      const history = examineHistory(reading, functions, { since, nearMs, windowMs: dayMs }, onRow);
+      const history = await examineHistory(reading, functions, { since, nearMs, windowMs: dayMs }, onRow);
       progress.end();
       const findings = [...health.findings, ...history.findings];
       const { report } = context.options;
       let written: string[] = [];
       if (report !== undefined) {
         written = writeReport(context, report, {
-          store: reading.path,
+          store: reading.store,
           env: reading.env,
           madeAt: context.now(),
           since,
@@ -62,7 +62,7 @@ export const doctor: Command = {
       const problems = findings.filter(({ level }) => level === "problem").length;
       if (context.isJson) {
         context.json({
-          store: reading.path,
+          store: reading.store,
           env: reading.env,
           since,
           problems,
@@ -71,7 +71,7 @@ export const doctor: Command = {
           written,
         });
       } else {
-        show(context, reading, findings, health.facts, days);
+        show(context, reading, health, findings, days);
         for (const path of written) context.say(`written: ${path}`);
       }
       return problems === 0 ? exitCodes.ok : exitCodes.failed;
@@ -99,14 +99,12 @@ function writeReport({ io }: Context, report: string, note: MondayNote): string[
 function show(
   context: Context,
   reading: Reading,
+  { facts, bytes }: Examined,
   findings: readonly Finding[],
-  facts: Readonly<Record<string, string>>,
   days: number,
 ): void {
   const { paint } = context;
-  context.say(
-    `${paint.bold(reading.path)}, ${statSync(reading.path).size} bytes, environment "${printable(reading.env)}"`,
-  );
+  context.say(`${paint.bold(reading.store)}, ${bytes} bytes, environment "${printable(reading.env)}"`);
   const width = Math.max(...Object.keys(facts).map((name) => name.length));
   for (const [name, value] of Object.entries(facts)) context.say(`  ${name.padEnd(width)}  ${printable(value)}`);
   for (const level of ["problem", "note"] as const) {

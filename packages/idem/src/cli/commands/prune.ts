@@ -1,4 +1,5 @@
 // idem prune: history that nobody will ask for again, deleted a few hundred rows at a time.
+import { limits } from "../../engine/limits.ts";
 import { parseDuration } from "../../model/duration.ts";
 import { ClaimIndex } from "../../store/sqlite/claim-index.ts";
 import { countPrunable } from "../../store/sqlite/prune-events.ts";
@@ -26,7 +27,7 @@ export const prune: Command = {
   async run(context) {
     const age = context.options["older-than"];
     if (age === undefined) throw usage("Say how old: --older-than 30d.");
-    const before = context.now() - parseDuration(age, "--older-than");
+    const before = context.now() - parseDuration(age, "--older-than", limits.retentionMsMax);
     const isDry = context.flags.has("dry-run");
     const total = { events: 0, runs: 0, steps: 0, attempts: 0, decisions: 0 };
     let kept = 0;
@@ -62,7 +63,7 @@ export const prune: Command = {
       );
       if (kept > 0)
         context.say(
-          `kept ${kept} older events that are still needed: an open run, an open window, or held for a person`,
+          `kept ${kept} older events that are still needed: a run that is open or ended since, an open window, or held for a person`,
         );
     }
     return 0;

@@ -27,9 +27,9 @@ export const restore: Command = {
   ],
   examples: ["idem restore ./backups/shop-2026-05-08.db --store sqlite:./.idem/shop.db --force"],
   async run(context) {
+    const target = context.storePath();
     const backup = resolve(context.io.cwd, context.words[0]!);
     if (!existsSync(backup)) throw failed(`There is no file ${backup}.`);
-    const target = context.storePath();
     if (target === backup) throw failed("The backup and the store are the same file.");
     const wrong = checkFile(backup);
     if (wrong.length > 0)

@@ -1,12 +1,15 @@
 // idem start: a server for others. It asks for keys, and does not start without.
+import { type NodeRole, nodeRoles } from "../../store/sharing.ts";
 import type { Command, Context } from "../command.ts";
+import { usage } from "../exit.ts";
+import { printable } from "../printable.ts";
 import { givenSettings, runServer, serverOptions } from "../run-server.ts";
 
 export const start: Command = {
   name: "start",
   summary: "run a server that asks for keys, for apps in production",
   usage:
-    "[--event-key <key>] [--signing-key <key>] [-u <url>] [--host <127.0.0.1>] [--port <8288>] [--store <sqlite:path>]",
+    "[--event-key <key>] [--signing-key <key>] [-u <url>] [--host <127.0.0.1>] [--port <8288>] [--store <sqlite:path>] [--role <all>]",
   words: { min: 0, max: 0 },
   options: {
     "event-key": {
@@ -28,6 +31,11 @@ export const start: Command = {
       isMany: true,
       help: "a host apps may live on although its address is private; may be repeated",
     },
+    role: {
+      value: "all",
+      choices: nodeRoles,
+      help: "of a node among others over one PostgreSQL: api answers requests, worker executes; IDEM_ROLE unless given",
+    },
     ...serverOptions,
     store: { value: "sqlite:<path>", help: "where facts live; IDEM_STORE, else sqlite:.idem/server.db, unless given" },
   },
@@ -40,6 +48,7 @@ export const start: Command = {
     "idem start",
     "idem start --host 0.0.0.0 -u https://shop.example/api/inngest",
     "idem start --allow-host shop.internal -u http://shop.internal:3000/api/inngest",
+    "idem start --role worker",
   ],
   async run(context) {
     const password = context.options.password ?? context.io.env("IDEM_PASSWORD");
@@ -49,6 +58,7 @@ export const start: Command = {
       eventKeys: keysOf(context, "event-key", "EVENT_KEY"),
       signingKeys: keysOf(context, "signing-key", "SIGNING_KEY"),
       allowHosts: context.lists["allow-host"] ?? [],
+      role: roleOf(context),
       ...(password === undefined ? {} : { password }),
     };
     return runServer(context, settings, ({ origin }) => [
@@ -57,6 +67,14 @@ export const start: Command = {
     ]);
   },
 };
+
+function roleOf({ options, io }: Context): NodeRole {
+  const given = options.role ?? (io.env("IDEM_ROLE") || "all");
+  const role = nodeRoles.find((each) => each === given);
+  if (role !== undefined) return role;
+  const from = options.role === undefined ? "IDEM_ROLE" : "--role";
+  throw usage(`${from} is "${printable(given)}"; it must be one of ${nodeRoles.join(", ")}.`);
+}
 
 function keysOf({ lists, io }: Context, option: string, variable: string): readonly string[] {
   const given = lists[option];

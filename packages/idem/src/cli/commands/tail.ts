@@ -1,18 +1,17 @@
-// idem tail: what happens, as it happens. It reads beside the owner and asks again twice a second.
+// idem tail: what happens, as it happens. It reads beside whoever works on the store and asks again twice a second.
 import type { Event } from "../../model/event.ts";
 import { publicEventId } from "../../model/event.ts";
 import { isEnded } from "../../model/run.ts";
-import { eventsAfter } from "../../store/sqlite/history-reads.ts";
 import { type Command, type Context, type Reading, storeOptions } from "../command.ts";
+import { NewEvents } from "../new-events.ts";
 import { countOption } from "../options.ts";
 import { paintState } from "../paint.ts";
 import { fit, printable } from "../printable.ts";
 import { duration, iso } from "../times.ts";
 
 const lookMs = 500;
-const pageSize = 200;
-// Open runs whose end is watched for; beyond it the newest are.
-const watchedMax = 10_000;
+// Open runs whose end is watched for; beyond it the newest are. Each is asked for at every look, which is nothing to a file.
+const watchedMax = { file: 10_000, server: 200 } as const;
 
 export const tail: Command = {
   name: "tail",
@@ -49,15 +48,15 @@ async function follow(context: Context, watch: Watch, reading: Reading, from: st
   });
   try {
     for (const state of ["waiting", "queued", "running"] as const) {
-      for (const run of await reading.reads.runs(context.env, { limit: watchedMax, state })) watch.add(run.id);
+      const open = await reading.reads.runs(context.env, { limit: watchedMax[reading.place.kind], state });
+      for (const run of open) watch.add(run.id);
     }
-    let after = from;
+    const feed = new NewEvents(reading, from);
     while (!isOver) {
-      const events = eventsAfter(reading.connection, context.env, after, pageSize);
+      const { events, isAll } = await feed.look();
       for (const event of events) await watch.show(event);
-      after = events.at(-1)?.id ?? after;
       await watch.lookForEnds();
-      if (events.length === pageSize) continue;
+      if (!isAll) continue;
       await new Promise<void>((resolve) => {
         const timer = io.platform.timer(lookMs, resolve);
         wake = () => {
@@ -81,7 +80,7 @@ class Watch {
 
   add(runId: string): void {
     this.open.add(runId);
-    if (this.open.size > watchedMax) this.open.delete(this.open.values().next().value!);
+    if (this.open.size > watchedMax[this.reading.place.kind]) this.open.delete(this.open.values().next().value!);
   }
 
   async show(event: Event): Promise<void> {

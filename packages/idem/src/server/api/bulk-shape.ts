@@ -23,8 +23,10 @@ export const bulkItem = z.object({
   filter: z.looseObject({}),
   reason: z.string(),
   state: z
-    .enum(["running", "completed", "cancelled", "failed", "interrupted"])
-    .describe("`failed` and `interrupted` did not get to the end: send the same request again to go on"),
+    .enum(["running", "completed", "cancelled", "failed", "interrupted", "elsewhere"])
+    .describe(
+      "`failed` and `interrupted` did not get to the end: send the same request again to go on; of `elsewhere` another node knows more",
+    ),
   matchedCount: z.number().int().describe("Runs that fit so far; final once the state is"),
   doneCount: z.number().int(),
   skippedCount: z.number().int().describe("Nothing was left to do: the run had ended meanwhile"),

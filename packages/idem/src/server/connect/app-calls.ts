@@ -145,6 +145,11 @@ export class AppCalls {
     return newLeaseId;
   }
 
+  /** Whether it is one of ours, also when nobody waits for it any more. */
+  knows(requestId: string): boolean {
+    return this.#calls.has(requestId);
+  }
+
   onReply(connection: WorkerConnection, response: SdkResponse): void {
     // Its place is free whether or not anybody waited for the answer.
     connection.busy.delete(response.requestId);

@@ -25,6 +25,10 @@ import type { WorkerSocket } from "./worker-socket.ts";
 export interface ConnectGatewayOptions {
   readonly platform: Platform;
   readonly logger: Logger;
+  /** A worker came or went. */
+  readonly onWorkers?: (env: string) => void;
+  /** Whether another node waits for what a worker has to say about this run. */
+  readonly isElsewhere?: (env: string, runId: string) => Promise<boolean>;
   /** For tests that cannot wait as long. */
   readonly limits?: Partial<ConnectLimits>;
 }
@@ -38,9 +42,15 @@ export interface GatewayWorld {
 // SDK 4 tries again within 0.5 to 1.5 s when it reads these words, and backs off for up to 5 minutes when it does not.
 const closingWords = "connect_gateway_closing";
 
+const acknowledge = (connection: WorkerConnection, { requestId }: SdkResponse): void => {
+  connection.send(frameKind.workerReplyAck, replyAck.encode({ requestId }));
+};
+
 export class ConnectGateway {
   readonly #platform: Platform;
   readonly #logger: Logger;
+  readonly #onWorkers: (env: string) => void;
+  readonly #isElsewhere: (env: string, runId: string) => Promise<boolean>;
   readonly #limits: ConnectLimits;
   readonly #ids: UlidSource;
   readonly #pool = new WorkerPool();
@@ -52,9 +62,11 @@ export class ConnectGateway {
   #isStopping = false;
   #whenEmpty: () => void = () => {};
 
-  constructor({ platform, logger, limits }: ConnectGatewayOptions) {
+  constructor({ platform, logger, limits, onWorkers, isElsewhere }: ConnectGatewayOptions) {
     this.#platform = platform;
     this.#logger = logger;
+    this.#onWorkers = onWorkers ?? (() => {});
+    this.#isElsewhere = isElsewhere ?? (async () => false);
     this.#limits = { ...connectLimits, ...limits };
     this.#ids = new UlidSource(
       () => platform.wallMs(),
@@ -123,6 +135,7 @@ export class ConnectGateway {
       },
       onAdmitted: (connection) => {
         this.#pool.add(connection);
+        this.#onWorkers(connection.env);
         this.#logger.info(`Worker ${connection.name} connected: ${[...connection.apps.keys()].join(", ")}`);
       },
       onReady: (connection) => this.#calls.fill(connection.env, connection.apps.keys()),
@@ -130,8 +143,8 @@ export class ConnectGateway {
       onAck: (connection, requestId) => this.#calls.onAck(connection, requestId),
       onExtendLease: (connection, request) => this.#calls.onExtendLease(connection, request),
       onReply: (connection, response) => {
-        const { requestId } = response;
-        connection.send(frameKind.workerReplyAck, replyAck.encode({ requestId }));
+        if (this.#calls.knows(response.requestId)) acknowledge(connection, response);
+        else void this.#acknowledgeUnheard(connection, response);
         this.#calls.onReply(connection, response);
       },
       onStatus: (connection, requestIds) => this.#calls.onStatus(connection, requestIds),
@@ -141,6 +154,7 @@ export class ConnectGateway {
         if (heldId !== null) this.#idsHeld.delete(heldId);
         this.#pool.delete(connection);
         this.#calls.onClose(connection);
+        this.#onWorkers(connection.env);
         if (this.#connections.size === 0) this.#whenEmpty();
       },
     };
@@ -153,9 +167,27 @@ export class ConnectGateway {
     this.#connections.add(connection);
   }
 
-  /** A reply that could not be given over a connection. */
-  flush(env: string, response: SdkResponse): void {
+  /** A reply that could not be given over a connection. Throws OTHER_NODE while it is to be tried elsewhere. */
+  async flush(env: string, response: SdkResponse): Promise<void> {
+    const { requestId, runId } = response;
+    if (!this.#calls.knows(requestId) && (await this.#isElsewhere(env, runId))) {
+      throw errors.OTHER_NODE({ why: `run ${runId} is executed by it` });
+    }
     this.#calls.onFlush(env, response);
+  }
+
+  /**
+   * Nobody here waits for it. Acknowledged it is gone, and not acknowledged the worker keeps it and flushes it: so it is, as long
+   * as another node may wait for it.
+   */
+  async #acknowledgeUnheard(connection: WorkerConnection, response: SdkResponse): Promise<void> {
+    try {
+      if (await this.#isElsewhere(connection.env, response.runId)) return;
+    } catch (error) {
+      this.#logger.error(`idem: whether run ${response.runId} is another node's is not known`, error);
+      return;
+    }
+    acknowledge(connection, response);
   }
 
   /**

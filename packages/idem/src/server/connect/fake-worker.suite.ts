@@ -18,7 +18,7 @@ import type { MessageValue } from "../../protocol/protobuf-message.ts";
 import type { AppRegistration } from "../apps.ts";
 import { Tokens } from "../tokens.ts";
 import type { ConnectLimits } from "./connect-limits.ts";
-import { ConnectGateway } from "./connect-remote.ts";
+import { ConnectGateway, type ConnectGatewayOptions } from "./connect-remote.ts";
 import type { WorkerSocket } from "./worker-socket.ts";
 
 type Greeting = Partial<MessageValue<typeof workerConnect>>;
@@ -33,9 +33,12 @@ interface WorkerOptions extends Omit<Greeting, "apps"> {
 
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
-export function fakeGateway(limits: Partial<ConnectLimits> = {}) {
+export function fakeGateway(
+  limits: Partial<ConnectLimits> = {},
+  beside: Pick<ConnectGatewayOptions, "onWorkers" | "isElsewhere"> = {},
+) {
   const platform = new ManualPlatform();
-  const gateway = new ConnectGateway({ platform, logger: silent, limits });
+  const gateway = new ConnectGateway({ platform, logger: silent, limits, ...beside });
   /** Whatever promises were waiting for has happened. */
   const turn = async () => {
     for (let i = 0; i < 5; i++) await new Promise<void>((resolve) => platform.soon(resolve));

@@ -6,6 +6,7 @@
 // awaited, for the code is running already (drive.ts). So recording, retries, waits and the end are the engine's.
 import { createHash } from "node:crypto";
 import type { Engine } from "../../engine/engine.ts";
+import { isHeldElsewhere } from "../../engine/held-elsewhere.ts";
 import { startRunAs } from "../../engine/start-run-as.ts";
 import type { Remote, RemoteCall, RemoteReply } from "../../execute/remote.ts";
 import { errors } from "../../model/errors.ts";
@@ -27,6 +28,8 @@ type Limits = Pick<typeof endpointLimits, "drivesMax"> & { readonly silentMs: nu
 
 export class Endpoints {
   private readonly drives = new Map<string, Drive>();
+  /** Runs whose drive was known here and is over: nobody drives them any more. */
+  private readonly past = new Set<string>();
   private readonly functions: EndpointFunctions;
   private readonly openedMono: number;
   private readonly stopping = new AbortController();
@@ -70,6 +73,11 @@ export class Endpoints {
         if ((await this.mayBeDrivenForMs(env, runId)) <= 0) this.forget(name, drive);
         return;
       }
+      if (!engine.executes) {
+        throw errors.OTHER_NODE({
+          why: "this node has the role api; runs of durable endpoints are driven through those that execute",
+        });
+      }
       // Said now, and not when the run has to be entered again.
       checkAppUrl(start.call.domain, this.world.settings);
       const fn = await this.functions.ensure(engine, start);
@@ -91,6 +99,7 @@ export class Endpoints {
     const run = await engine.store.reads.run(env, runId);
     if (run === null) throw errors.RUN_UNKNOWN({ runId });
     if (isEnded(run.state)) return checkRepeated((await engine.store.reads.runMemo(env, runId))!, report);
+    if (isHeldElsewhere(engine, run)) throw errors.OTHER_NODE({ why: `run ${runId} is driven through it` });
     const drive = await this.driveToReport(engine, runId);
     if (drive === null || (drive.state === "handed-over" && drive.lastReport !== hashOf(report))) {
       throw errors.CHECKPOINT_STALE({ runId, why: "the server goes on with it" });
@@ -177,6 +186,8 @@ export class Endpoints {
   private forget(name: string, drive: Drive): void {
     drive.end();
     if (this.drives.get(name) === drive) this.drives.delete(name);
+    this.past.add(name);
+    if (this.past.size > this.limits.drivesMax) this.past.delete(this.past.values().next().value!);
   }
 
   /** Null for a run that this server goes on with by itself. */
@@ -188,16 +199,16 @@ export class Endpoints {
   }
 
   /**
-   * A run that was being driven when the server was restarted may still be: its app knows nothing of it. Entering its handler
-   * at once would run the step it is in a second time.
+   * A run that was being driven when the server was restarted, or through a node that was lost, may still be: its app knows nothing
+   * of it. Entering its handler at once would run the step it is in a second time.
    */
   private async mayBeDrivenForMs(env: string, runId: string): Promise<number> {
-    const { platform } = this.world;
-    const ageMs = platform.monoMs() - this.openedMono;
-    if (ageMs > this.limits.silentMs) return 0;
     const engine = await this.world.engine(env);
+    const ageMs = this.world.platform.monoMs() - this.openedMono;
+    const isShared = engine.store.shared !== null;
+    if (isShared ? this.past.has(nameOf(env, runId)) : ageMs > this.limits.silentMs) return 0;
     const memo = await engine.store.reads.runMemo(env, runId);
-    if (memo === null || memo.run.createdAt > engine.now() - ageMs) return 0;
+    if (memo === null || (!isShared && memo.run.createdAt > engine.now() - ageMs)) return 0;
     // What only the server does has been done: the app has handed over.
     const { steps, attempts, waits } = memo;
     if (attempts.length > 0 || waits.length > 0 || steps.some(({ kind }) => kind !== "run")) return 0;

@@ -1,5 +1,5 @@
 // POST /v0/connect/flush: a worker delivers a reply that it could not give over its socket. Nobody may wait for it any more;
-// it is acknowledged all the same, or the worker would keep it for ever.
+// it is acknowledged all the same, or the worker would keep it for ever; unless another node may wait for it.
 import { errors } from "../../model/errors.ts";
 import { flushResponse, protobufType, type SdkResponse, sdkResponse } from "../../protocol/connect-messages.ts";
 import { MalformedMessageError } from "../../protocol/protobuf-message.ts";
@@ -13,9 +13,9 @@ export const flushReply: Route = {
   bodyBytesMax: connectLimits.messageBytesMax,
   contentTypes: [protobufType, "application/octet-stream"],
   errors: "wire",
-  handle(request, world) {
+  async handle(request, world) {
     const response = readReply(request.body);
-    world.connect.flush(request.env, response);
+    await world.connect.flush(request.env, response);
     const { requestId } = response;
     return { status: 200, headers: { "content-type": protobufType }, body: flushResponse.encode({ requestId }) };
   },

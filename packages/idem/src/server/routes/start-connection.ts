@@ -2,7 +2,7 @@
 import { errors } from "../../model/errors.ts";
 import { protobufType, startRequest } from "../../protocol/connect-messages.ts";
 import { MalformedMessageError } from "../../protocol/protobuf-message.ts";
-import { connectPath } from "../connect/connect-workers.ts";
+import { checkExecutes, connectPath } from "../connect/connect-workers.ts";
 import type { Route, RouteRequest } from "../route.ts";
 
 export const startConnection: Route = {
@@ -15,6 +15,7 @@ export const startConnection: Route = {
   errors: "wire",
   async handle(request, world) {
     checkBody(request.body);
+    checkExecutes(world.settings);
     const body = await world.connect.start(request.env, endpointFor(request, world.origin), world);
     return { status: 200, headers: { "content-type": protobufType }, body };
   },

@@ -41,7 +41,9 @@ export async function routeWorld(over: Partial<ServerSettings> = {}, store?: Sto
     eventKeys: [],
     signingKeys: [],
     allowHosts: [],
+    role: "all",
     runsInFlight: 10,
+    retentionMs: null,
     ...over,
   };
   const platform = new ManualPlatform();
@@ -55,7 +57,7 @@ export async function routeWorld(over: Partial<ServerSettings> = {}, store?: Sto
     app: "",
     logger,
     runsInFlight: settings.runsInFlight,
-    leaseTermMs: limits.leaseTermMs,
+    leaseTermMs: limits.leaseTermSharedMs,
     eventWindowMs: 86_400_000,
     checkEvents: async () => {},
   });

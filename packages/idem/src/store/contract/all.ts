@@ -23,6 +23,7 @@ import { stepsSuite } from "./steps.suite.ts";
 import { throttleSuite } from "./throttle.suite.ts";
 import { turnsSuite } from "./turns.suite.ts";
 import { waitsSuite } from "./waits.suite.ts";
+import { workersSuite } from "./workers.suite.ts";
 import type { OpenStore } from "./world.ts";
 
 export function storeContract(name: string, open: OpenStore): void {
@@ -50,5 +51,6 @@ export function storeContract(name: string, open: OpenStore): void {
     throttleSuite(open);
     turnsSuite(open);
     waitsSuite(open);
+    workersSuite(open);
   });
 }

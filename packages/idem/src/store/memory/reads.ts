@@ -8,6 +8,7 @@ import { slotUse } from "./lanes.ts";
 import { memoryPages } from "./page-reads.ts";
 import { eventOf, runOf, showEvent, showMemo, showRun } from "./show.ts";
 import { bufferId, type Database, type FunctionRow, isDue, type Moment } from "./tables.ts";
+import { listWorkers } from "./workers.ts";
 
 export function memoryReads(database: Database, moment: () => Moment): StoreReads {
   return {
@@ -215,6 +216,10 @@ export function memoryReads(database: Database, moment: () => Moment): StoreRead
 
     async environments() {
       return database.environmentsWith((tables) => tables.functions.all().some((row) => !row.archived));
+    },
+
+    async workers() {
+      return listWorkers(database);
     },
   };
 }

@@ -5,6 +5,7 @@ import type { Outcome } from "../../model/outcome.ts";
 import { StoreClock } from "../clock.ts";
 import type { RedecideAnswer, RedecideInput, Ticked, TickInput } from "../flow.ts";
 import type { StoreReads } from "../reads.ts";
+import type { StoreSharing, WorkerAbout } from "../sharing.ts";
 import type {
   AdvanceAnswer,
   AdvanceInput,
@@ -54,6 +55,8 @@ import { handBack, heartbeat } from "./workers.ts";
 
 export class MemoryStore implements Store {
   readonly reads: StoreReads;
+  /** A process's own memory is nobody else's; tests have several engines over one. */
+  readonly shared: StoreSharing | null = null;
   private readonly database = new Database();
   private readonly clock: StoreClock;
   private readonly turns = new Map<string, Turns>();
@@ -119,12 +122,12 @@ export class MemoryStore implements Store {
     return this.write(input.env, (tables, at) => releaseKey(tables, at, input));
   }
 
-  async heartbeat(worker: string, termMs: number): Promise<HeartbeatAnswer> {
-    return this.database.transact(() => heartbeat(this.database, this.moment(), worker, termMs));
+  async heartbeat(worker: string, termMs: number, about?: WorkerAbout): Promise<HeartbeatAnswer> {
+    return this.database.transact(() => heartbeat(this.database, this.moment(), worker, termMs, about));
   }
 
   async handBack(worker: string): Promise<{ readonly count: number }> {
-    return this.database.transact(() => handBack(this.database, worker));
+    return this.database.transact(() => handBack(this.database, this.moment(), worker));
   }
 
   async sweep(input: { readonly max: number; readonly repair: boolean }): Promise<SweepAnswer> {

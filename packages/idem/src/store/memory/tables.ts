@@ -8,6 +8,7 @@ import type { EndState, Run } from "../../model/run.ts";
 import type { FailedAttempt, Step } from "../../model/step.ts";
 import type { Wait } from "../../model/wait.ts";
 import type { CancelRule, CronRow } from "../flow.ts";
+import type { WorkerAbout } from "../sharing.ts";
 import type { RegisteredFunction, StartPair } from "../store.ts";
 
 /** When an operation happens: one reading of the store's clock, and stamps that grow. */
@@ -105,6 +106,9 @@ export interface AnnounceJob extends JobBase {
 export type JobRow = RunJob | DeliverJob | AnnounceJob;
 
 export interface WorkerRow {
+  readonly about: WorkerAbout | null;
+  readonly startedAt: number;
+  readonly beatAt: number | null;
   readonly until: number;
   readonly dead: boolean;
 }

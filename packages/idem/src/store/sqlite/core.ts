@@ -15,6 +15,7 @@ import { LaneBook } from "./lane-book.ts";
 import { LeasableFunctions } from "./leasable-functions.ts";
 import { leaseJobs } from "./lease-jobs.ts";
 import { type Migration, migrate } from "./migrate.ts";
+import { refuseMoved } from "./moved-note.ts";
 import { OwnerLock } from "./owner-lock.ts";
 import { pauseFunction } from "./pause-function.ts";
 import { pruneEvents } from "./prune-events.ts";
@@ -28,7 +29,7 @@ import { tickCrons } from "./tick-crons.ts";
 import type { Transaction } from "./transaction.ts";
 import { handBackJobs, heartbeatWorker, sweepStore } from "./workers.ts";
 
-type Writes = Omit<Store, "reads" | "close">;
+type Writes = Omit<Store, "reads" | "shared" | "close">;
 type Operation = {
   [K in keyof Writes]: (tx: Transaction, ...input: Parameters<Writes[K]>) => Awaited<ReturnType<Writes[K]>>;
 };
@@ -119,6 +120,7 @@ export class SqliteCore {
         ...(options.synchronous === undefined ? {} : { synchronous: options.synchronous }),
       });
       migrate(this.connection, options.migrations);
+      refuseMoved(this.connection);
       const stored = Number(this.connection.one<{ value: string }>(readClockSql)?.value ?? 0);
       this.clockWritten = stored;
       // Later than every instant the owner before has used, so that no stamp is given out twice.

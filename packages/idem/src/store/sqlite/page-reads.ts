@@ -2,6 +2,7 @@
 // narrows is compared row by row inside the database, between the cursor and the row that is as far behind it as may be looked
 // at: 10,000 rows take 2 to 6 ms, and commits wait meanwhile.
 import { isEnded } from "../../model/run.ts";
+import { afterAll, firstIdAt, lastIdBefore } from "../id-times.ts";
 import {
   type DecisionCursor,
   type DecisionPageFilter,
@@ -15,7 +16,6 @@ import {
   type StoreReads,
 } from "../reads.ts";
 import type { Connection, Param } from "./connection.ts";
-import { afterAll, firstIdAt, lastIdBefore } from "./id-times.ts";
 import { type DecisionRow, type EventRow, type RunRow, readDecision, readEvent, readRun, runColumns } from "./rows.ts";
 
 // The result can be megabytes; a list shows its beginning.

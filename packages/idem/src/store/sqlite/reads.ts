@@ -2,12 +2,12 @@
 import { eventScope } from "../../model/claim.ts";
 import type { Event } from "../../model/event.ts";
 import type { RunState } from "../../model/run.ts";
+import { afterAll } from "../id-times.ts";
 import type { ClaimFilter, EventFilter, RunFilter, StoreCounts, StoreReads } from "../reads.ts";
 import type { RegisteredFunction } from "../store.ts";
 import { rulesMatching } from "./cancel-rules.ts";
 import { type FindClaimRow, findBesideOwner, indexedTo } from "./claim-index.ts";
 import type { Connection, Param } from "./connection.ts";
-import { afterAll } from "./id-times.ts";
 import { selectDecisionsSql } from "./ingest-events.ts";
 import { limitUses } from "./limit-uses.ts";
 import { pagesOver } from "./page-reads.ts";
@@ -27,6 +27,7 @@ import {
   runColumns,
 } from "./rows.ts";
 import { cronsIn } from "./tick-crons.ts";
+import { listWorkers } from "./worker-rows.ts";
 
 const functionsSql = `
   select fn, app, id, config, paused_at as pausedAt from functions
@@ -221,6 +222,7 @@ export function readsOver(
       return found.length === 0 ? null : Math.min(...found);
     },
     environments: () => connection.all<{ env: string }>(environmentsSql).map(({ env }) => env),
+    workers: () => listWorkers(connection),
     ...pagesOver(connection),
   };
 }

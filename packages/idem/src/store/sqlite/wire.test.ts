@@ -40,6 +40,7 @@ function openPacked(clock: ManualClock): Store {
     get: (_, name: string) => {
       if (name === "then") return undefined;
       if (name === "reads") return reads;
+      if (name === "shared") return null;
       if (name === "close") return async () => core.close();
       return (...input: unknown[]) => call(name, input);
     },

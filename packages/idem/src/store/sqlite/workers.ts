@@ -1,12 +1,18 @@
 // The lease is the worker's, not the job's: one row per process, extended by one write, however many jobs it holds.
+import type { WorkerAbout } from "../sharing.ts";
 import type { HeartbeatAnswer, SweepAnswer } from "../store.ts";
 import type { ClaimKeyRow } from "./claim-index.ts";
 import type { Transaction } from "./transaction.ts";
 
 const selectWorkerSql = "select dead_at from workers where id = ?";
 const writeWorkerSql = `
-  insert into workers (id, started_at, until) values (?, ?, ?)
-  on conflict (id) do update set until = excluded.until`;
+  insert into workers (id, started_at, until, beat_at, node, version, role) values (?, ?, ?, ?, ?, ?, ?)
+  on conflict (id) do update
+     set until   = excluded.until,
+         beat_at = excluded.beat_at,
+         node    = coalesce(excluded.node, node),
+         version = coalesce(excluded.version, version),
+         role    = coalesce(excluded.role, role)`;
 // Not deleted: a lease or an ingest of this worker that was still on its way must find a name that sweeps look after.
 const dismissWorkerSql = `
   insert into workers (id, started_at, until, dead_at) values (?, ?, ?, ?)
@@ -34,11 +40,12 @@ const reapSql = `
    where n in (select n from claims indexed by claims_by_end where ends_at <= ? and held = 0 order by ends_at limit ?)
   returning n, env, scope, key`;
 
-export function heartbeatWorker(tx: Transaction, worker: string, termMs: number): HeartbeatAnswer {
+export function heartbeatWorker(tx: Transaction, worker: string, termMs: number, about?: WorkerAbout): HeartbeatAnswer {
   const { now } = tx.at;
   const row = tx.connection.one<{ dead_at: number | null }>(selectWorkerSql, worker);
   if (row !== undefined && row.dead_at !== null) return { alive: false, now };
-  tx.connection.run(writeWorkerSql, worker, now, now + termMs);
+  const { node = null, version = null, role = null } = about ?? {};
+  tx.connection.run(writeWorkerSql, worker, now, now + termMs, now, node, version, role);
   return { alive: true, now };
 }
 

@@ -1,5 +1,5 @@
 // From an instant to the ids of that time: ids are ULIDs, so a range of time is a range of ids and needs no index of its own.
-import { makeUlid } from "../../model/ulid.ts";
+import { makeUlid } from "../model/ulid.ts";
 
 // Ids carry the sender's clock, rows the store's: the search begins this much earlier and the row's own time decides.
 const clockSlackMs = 60 * 60 * 1_000;

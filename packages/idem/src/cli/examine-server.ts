@@ -1,0 +1,208 @@
+// Whether a PostgreSQL server keeps what it acknowledges, and clears away what nobody needs any more.
+import { type Finding, span, times } from "../radar/finding.ts";
+import { fault, type Settings } from "../store/postgres/check-server.ts";
+import { checkIntegrity, readServerFacts, type ServerFacts } from "../store/postgres/health-reads.ts";
+import {
+  type OldTransaction,
+  oldTransactions,
+  readServerState,
+  type ServerState,
+} from "../store/postgres/server-reads.ts";
+import { quoted } from "../store/postgres/statement.ts";
+import type { WorkerRow } from "../store/sharing.ts";
+import type { ServerPlace } from "./command.ts";
+import type { ExaminedPlace } from "./examine-health.ts";
+import { bytes } from "./times.ts";
+
+// From here on leases get slower by the minute: every one walks over the rows that cannot be cleared away.
+const transactionMsMax = 60_000;
+// Autovacuum clears the queue away at 2,000; this many means that it does not come, or may not.
+const deadJobsMax = 50_000;
+// An open queue of so much space per row is mostly holes.
+const jobsBytesMax = 256 * 1024 * 1024;
+const bytesPerJobMax = 20_000;
+const sessionsShareMax = 0.8;
+const naptimeMsMax = 15_000;
+const listMax = 5;
+
+/** What is judged; each part is read from the server. */
+export interface ServerReadings {
+  readonly schema: string;
+  readonly settings: Settings;
+  readonly facts: ServerFacts;
+  readonly state: ServerState;
+  readonly wrong: readonly string[];
+  /** The oldest first. */
+  readonly transactions: readonly OldTransaction[];
+}
+
+export async function examineServer(place: ServerPlace, workers: readonly WorkerRow[]): Promise<ExaminedPlace> {
+  const { connection, schema, settings, untilKnown } = place;
+  const [facts, state, wrong, transactions] = await untilKnown(() =>
+    Promise.all([
+      readServerFacts(connection, schema),
+      readServerState(connection, schema),
+      checkIntegrity(connection, schema),
+      oldTransactions(connection, listMax),
+    ]),
+  );
+  const { now } = state;
+  const alive = workers.filter(({ isDead, until }) => !isDead && until > now);
+  const leased = alive.reduce((sum, worker) => sum + worker.leased, 0);
+  const nodes = times(alive.length, "node is", "nodes are");
+  return {
+    findings: judgeServer({ schema, settings, facts, state, wrong, transactions }),
+    bytes: facts.bytes,
+    now,
+    isTakenUp: alive.length > 0,
+    whoTakesUp: alive.length === 0 ? "no node is alive" : `${nodes} alive and none takes them: idem nodes lists them`,
+    nextFor: {
+      "run-without-job": "Restart a node: its housekeeping gives such runs a job; report it, it is a defect of Idem",
+      "lease-of-unknown-worker": `Report it, it is a defect of Idem. This gives them back: update ${quoted(schema)}.jobs set leased_by = null, fence = fence + 1 where leased_by not in (select id from ${quoted(schema)}.workers)`,
+    },
+    facts: {
+      integrity: wrong.length === 0 ? "ok (indexes valid, no checksum failed)" : "damaged",
+      "schema version": `${place.schemaVersion} in schema "${schema}"`,
+      server: `PostgreSQL ${facts.version}${settings.in_recovery ? ", in recovery" : ""}`,
+      durability: `fsync ${settings.fsync}, full_page_writes ${settings.full_page_writes}, synchronous_commit ${settings.synchronous_commit}`,
+      standbys: standbysText(state),
+      queue: `${bytes(state.jobsBytes)}, ${times(state.liveJobs, "row")}, ${facts.deadJobs} dead`,
+      "oldest transaction": oldestText(state, transactions),
+      sessions: `${state.sessions} of ${facts.sessionsMax}`,
+      autovacuum: `${state.autovacuum}, every ${span(state.autovacuumNaptimeMs)}`,
+      nodes: `${alive.length} alive with ${times(leased, "lease")}`,
+    },
+  };
+}
+
+function standbysText({ standbys, synchronousStandbys }: ServerState): string {
+  const names = synchronousStandbys === "" ? "" : `, synchronous_standby_names ${synchronousStandbys}`;
+  return standbys === 0 ? `none connected${names}` : `${standbys} connected${names === "" ? ", asynchronous" : names}`;
+}
+
+function oldestText({ seesAll }: ServerState, [oldest]: readonly OldTransaction[]): string {
+  const age = oldest === undefined ? "none open" : span(oldest.ageMs);
+  return seesAll ? age : `${age}, among this role's own sessions; pg_monitor lets it see the others'`;
+}
+
+export function judgeServer(readings: ServerReadings): Finding[] {
+  const { schema, settings, facts, state, wrong, transactions } = readings;
+  const findings: Finding[] = [];
+  const found = (
+    kind: string,
+    level: Finding["level"],
+    title: string,
+    details: readonly string[],
+    next: string,
+    about: Finding["facts"],
+  ) => findings.push({ kind, level, title, details, next, facts: about });
+
+  const refused = fault(settings);
+  if (refused !== null) {
+    found(
+      "server-refused",
+      "problem",
+      `No node starts on this server: ${refused}`,
+      [],
+      "Set it right for the whole server; a node that started before keeps going on a server that may lose what it acknowledged",
+      { settings },
+    );
+  }
+  if (wrong.length > 0) {
+    found(
+      "integrity",
+      "problem",
+      "The database is damaged",
+      wrong,
+      "Make broken indexes anew with reindex index concurrently; after a failed checksum stop the nodes and go back to the last backup",
+      { wrong },
+    );
+  }
+  if (state.standbys > 0 && state.synchronousStandbys === "") {
+    found(
+      "asynchronous-failover",
+      "note",
+      `${times(state.standbys, "standby follows", "standbys follow")} asynchronously: a failover loses what was acknowledged last`,
+      ["Steps that were recorded run again then, and keys that were taken are free again."],
+      "Name the standby that takes over in synchronous_standby_names (docs/postgres.md); one that is only read from may stay as it is",
+      { standbys: state.standbys },
+    );
+  } else if (state.synchronousStandbys !== "" && ["local", "off"].includes(settings.synchronous_commit)) {
+    found(
+      "asynchronous-failover",
+      "note",
+      `synchronous_commit is ${settings.synchronous_commit}: commits do not wait for the synchronous standby`,
+      [],
+      "Set synchronous_commit to on for this role and database",
+      { synchronousCommit: settings.synchronous_commit },
+    );
+  }
+  const old = transactions.filter(({ ageMs }) => ageMs > transactionMsMax);
+  if (old.length > 0) {
+    found(
+      "old-transaction",
+      "problem",
+      `A transaction has been open for ${span(old[0]!.ageMs)}: no row that was deleted since can be cleared away`,
+      old.map(describeTransaction),
+      "End it: select pg_terminate_backend(<pid>), or rollback prepared; idle_in_transaction_session_timeout ends such sessions by itself",
+      { transactions: old },
+    );
+  }
+  if (facts.deadJobs > deadJobsMax) {
+    found(
+      "queue-bloat",
+      "problem",
+      `The queue has ${facts.deadJobs} dead rows beside ${times(state.liveJobs, "living one")}`,
+      [`${bytes(state.jobsBytes)} with its indexes; every lease walks over them`],
+      `End the oldest transaction, if there is one, then: vacuum (analyze) ${quoted(schema)}.jobs`,
+      { deadJobs: facts.deadJobs, liveJobs: state.liveJobs, jobsBytes: state.jobsBytes },
+    );
+  } else if (state.jobsBytes > jobsBytesMax && state.jobsBytes > bytesPerJobMax * (state.liveJobs + facts.deadJobs)) {
+    found(
+      "queue-grown",
+      "note",
+      `The queue takes ${bytes(state.jobsBytes)} for ${times(state.liveJobs, "row")}: it has grown once and does not shrink by itself`,
+      [],
+      `In a quiet moment: vacuum (full) ${quoted(schema)}.jobs; nodes wait meanwhile`,
+      { jobsBytes: state.jobsBytes, liveJobs: state.liveJobs },
+    );
+  }
+  const usable = facts.sessionsMax - state.sessionsReserved;
+  if (state.sessions > usable * sessionsShareMax) {
+    found(
+      "sessions-scarce",
+      "problem",
+      `${state.sessions} of ${usable} sessions are in use`,
+      [
+        "A node holds up to its pool and one more; a node that finds none waits and then says that the store is unavailable.",
+      ],
+      "Raise max_connections, lower ?pool=, or put a transaction pooler between (?pooler=true)",
+      { sessions: state.sessions, usable },
+    );
+  }
+  if (state.autovacuum !== "on") {
+    found(
+      "autovacuum-off",
+      "problem",
+      "autovacuum is off: the queue's dead rows are never cleared away",
+      [],
+      "Set autovacuum = on",
+      {},
+    );
+  } else if (state.autovacuumNaptimeMs > naptimeMsMax) {
+    found(
+      "autovacuum-rare",
+      "note",
+      `autovacuum looks every ${span(state.autovacuumNaptimeMs)}; a busy queue wants it every 10 s`,
+      [],
+      "Set autovacuum_naptime = '10s' and reload the server",
+      { autovacuumNaptimeMs: state.autovacuumNaptimeMs },
+    );
+  }
+  return findings;
+}
+
+function describeTransaction({ pid, role, application, state, ageMs }: OldTransaction): string {
+  const who = [role, application].filter((word) => word !== null && word !== "").join(", ");
+  return `${state === "prepared" ? "prepared transaction" : `pid ${pid}`} (${who}): ${state ?? "unknown"} for ${span(ageMs)}`;
+}

@@ -1,0 +1,50 @@
+// A person asks for a new run from an old one; its id. Limits and cancelling events hold for it as they are configured now.
+import { payloadOf } from "../execute/execute-run.ts";
+import { planFlow } from "../ingest/plan-flow.ts";
+import { errors } from "../model/errors.ts";
+import type { StartFlow } from "../store/flow.ts";
+import type { Engine } from "./engine.ts";
+import type { RegisteredTarget } from "./registry.ts";
+import { type RerunOptions, rerunFrom } from "./rerun-from.ts";
+
+export async function rerunRun(engine: Engine, runId: string, options: RerunOptions): Promise<string> {
+  const { store, env, registry, worker } = engine;
+  const run = await store.reads.run(env, runId);
+  if (run === null) throw errors.RUN_UNKNOWN({ runId });
+  const { fn } = run;
+  const target = registry.get(fn);
+  const isRemote = target?.config.runtime !== undefined;
+  const flow = target === null ? null : await flowOf(engine, target, run.eventId);
+  // The memo can be megabytes; only a rerun from a step needs it.
+  const isWhole = options.fromStep === undefined && options.input === undefined;
+  const memo = isWhole ? null : await store.reads.runMemo(env, runId);
+  const from = memo === null ? null : rerunFrom(memo, isRemote, options);
+  const leaseTo = worker.reserve(fn);
+  try {
+    const newRunId = options.newRunId ?? engine.newId();
+    const rank = engine.now();
+    const lane = flow?.lane ?? null;
+    const cancelOn = flow?.cancelOn ?? [];
+    const input = { env, runId, newRunId, rank, leaseTo, lane, cancelOn, ...(from === null ? {} : { from }) };
+    const answer = await store.rerun(input).catch((error) => {
+      if (leaseTo !== null) worker.names.doubt(leaseTo);
+      throw error;
+    });
+    if (answer.kind === "unknown") throw errors.RUN_UNKNOWN({ runId });
+    if (answer.leased !== null) worker.take([answer.leased], leaseTo);
+    else worker.poke();
+    return answer.runId;
+  } finally {
+    if (leaseTo !== null) worker.unreserve(1);
+  }
+}
+
+/** What a run of this event has to pass now; most functions have nothing of the kind. */
+async function flowOf(engine: Engine, target: RegisteredTarget, eventId: string): Promise<StartFlow | null> {
+  const { concurrency, throttle, cancelOn } = target.config;
+  if (concurrency === undefined && throttle === undefined && cancelOn === undefined) return null;
+  const event = await engine.store.reads.event(engine.env, eventId);
+  if (event === null) return null;
+  const of = { env: engine.env, fn: target.fn, config: target.config };
+  return planFlow(of, payloadOf({ event }), engine.expressions, false).flow;
+}

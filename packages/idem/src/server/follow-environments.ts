@@ -1,0 +1,40 @@
+// An environment that came into being through another node is opened here too: its runs and schedules are everybody's.
+import type { Store } from "../store/store.ts";
+import type { World } from "./world.ts";
+
+const lookMs = 5_000;
+
+/** The answer ends it. */
+export function followEnvironments(
+  world: Pick<World, "engine" | "engines" | "logger" | "platform">,
+  { shared, reads }: Pick<Store, "shared" | "reads">,
+): () => void {
+  if (shared === null) return () => {};
+  const { platform, logger } = world;
+  /** What was complained about: the same again is not news. */
+  const said = new Set<string>();
+  const open = (env: string) => {
+    if (world.engines.has(env)) return;
+    world.engine(env).catch((error: Error) => {
+      if (!said.has(error.message)) logger.error(`idem: environment "${env}" cannot be opened here: ${error.message}`);
+      said.add(error.message);
+    });
+  };
+  let isOver = false;
+  const look = async () => {
+    try {
+      for (const env of await reads.environments()) open(env);
+    } catch (error) {
+      if (!isOver) logger.error("idem: looking for environments failed", error);
+    }
+    if (!isOver) timer = arm();
+  };
+  const arm = () => platform.timer(lookMs, () => void look(), { background: true });
+  let timer = arm();
+  const unsubscribe = shared.subscribe(({ env }) => open(env));
+  return () => {
+    isOver = true;
+    timer.cancel();
+    unsubscribe();
+  };
+}

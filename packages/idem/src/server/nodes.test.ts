@@ -1,0 +1,230 @@
+// Whole servers over one store, as nodes: what each answers, and what becomes of a request that reached the wrong one.
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { type AddressInfo, connect } from "node:net";
+import { Inngest } from "inngest";
+import { serve } from "inngest/node";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { nodePlatform } from "../platform/node-platform.ts";
+import { runsApi } from "../sdk/reads-api.ts";
+import { held } from "../testing/one-run.suite.ts";
+import { sharedStore } from "../testing/shared-store.suite.ts";
+import { bulkOf } from "./bulk-work.ts";
+import { type TestServer, testServer } from "./test-server.suite.ts";
+import type { ServerSettings } from "./world.ts";
+
+const quiet = { debug() {}, info() {}, warn() {}, error() {} };
+
+function cluster() {
+  const { handle } = sharedStore(nodePlatform);
+  return async (settings: Partial<ServerSettings> = {}) => {
+    const { store } = handle();
+    return { ...(await testServer(settings, { store })), store };
+  };
+}
+
+const post = (body: unknown, headers: Record<string, string> = {}): RequestInit => ({
+  method: "POST",
+  headers: { "content-type": "application/json", ...headers },
+  body: JSON.stringify(body),
+});
+
+/** An app of the official SDK that tells everything to `origin`. */
+async function shop(origin: string, entered: string[], steps: readonly string[]): Promise<string> {
+  const inngest = new Inngest({ id: "shop", isDev: true, baseUrl: origin, logger: quiet });
+  const on = [{ event: "order/paid" as const }];
+  const pay = inngest.createFunction({ id: "pay", triggers: on, retries: 0 }, async ({ step }) => {
+    for (const id of steps) await step.run(id, () => entered.push(id));
+    return "paid";
+  });
+  const server = createServer(serve({ client: inngest, functions: [pay] }));
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/inngest`;
+}
+
+const refusedElsewhere = { status: 503, json: { code: "OTHER_NODE" } };
+
+async function sendOrder(server: TestServer): Promise<string> {
+  const { json } = await server.ask("/e/key", post({ name: "order/paid" }, { "x-idem-decisions": "true" }));
+  const engine = await server.world.engine("default");
+  const [decision] = await engine.store.reads.decisionsOfEvent("default", json.ids[0]);
+  return decision!.runId!;
+}
+
+const endOf = (server: TestServer, runId: string) => runsApi(() => server.world.engine("default")).wait(runId);
+
+describe("roles", () => {
+  test("an app that tells one node is executed by another, step by step, each of them once", async () => {
+    const start = cluster();
+    const [api, worker] = [await start({ role: "api" }), await start({ role: "worker" })];
+    const entered: string[] = [];
+    const url = await shop(api.origin, entered, ["charge", "mail"]);
+    expect(await api.ask("/api/apps", post({ url }))).toMatchObject({ status: 200 });
+    const runId = await sendOrder(api);
+    expect(await endOf(api, runId)).toMatchObject({ state: "completed", output: "paid" });
+    expect(entered).toEqual(["charge", "mail"]);
+    expect((await worker.world.engine("default")).worker.counts.leased).toBeGreaterThan(0);
+    expect((await api.world.engine("default")).worker.counts.leased).toBe(0);
+  });
+
+  test("a node with the role worker answers for itself and sends everybody else away, to try another", async () => {
+    const start = cluster();
+    const worker = await start({ role: "worker" });
+    expect(await worker.ask("/health")).toMatchObject({ status: 200 });
+    expect(await worker.ask("/metrics")).toMatchObject({ status: 200 });
+    const refused = await worker.ask("/e/key", post({ name: "order/paid" }));
+    expect(refused).toMatchObject({ status: 503, json: { code: "OTHER_NODE", ids: [] } });
+    expect(refused.headers.get("retry-after")).toBe("1");
+    for (const path of ["/api/runs", "/api/status", "/dev", "/v1/events"]) {
+      expect(await worker.ask(path)).toMatchObject(refusedElsewhere);
+    }
+    expect(await upgrade(worker, "/connect")).toMatch(/^HTTP\/1.1 503 .*OTHER_NODE/s);
+  });
+
+  test("a node with the role api sends workers and drivers of runs to those that execute", async () => {
+    const start = cluster();
+    const api = await start({ role: "api" });
+    const body = new Uint8Array(0);
+    const headers = { "content-type": "application/protobuf" };
+    expect(await api.ask("/v0/connect/start", { method: "POST", headers, body })).toMatchObject(refusedElsewhere);
+    expect(await upgrade(api, "/connect", "v0.connect.inngest.com")).toMatch(/^HTTP\/1.1 503 .*OTHER_NODE/s);
+    expect(await api.ask("/v1/checkpoint", post(firstReport(runIdNow())))).toMatchObject(refusedElsewhere);
+  });
+
+  test("without others to do the work the role api is refused, and the store is let go", async () => {
+    await expect(testServer({ role: "api" })).rejects.toMatchObject({
+      code: "OPTION_INVALID",
+      message: expect.stringContaining("PostgreSQL"),
+    });
+    await expect(testServer({ role: "both" as "all" })).rejects.toMatchObject({ code: "OPTION_INVALID" });
+  });
+});
+
+/** The first words of the answer to an upgrade. */
+async function upgrade({ port }: TestServer, path: string, protocol = "any"): Promise<string> {
+  const socket = connect(port, "127.0.0.1");
+  const lines = [
+    `GET ${path} HTTP/1.1`,
+    `host: 127.0.0.1:${port}`,
+    "connection: upgrade",
+    "upgrade: websocket",
+    "sec-websocket-version: 13",
+    "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==",
+    `sec-websocket-protocol: ${protocol}`,
+  ];
+  socket.write(`${lines.join("\r\n")}\r\n\r\n`);
+  const chunks = await socket.toArray();
+  return Buffer.concat(chunks).toString();
+}
+
+describe("environments", () => {
+  test("one that came into being through another node is opened here too, and its runs are executed", async () => {
+    const start = cluster();
+    const [one, other] = [await start({ role: "api" }), await start()];
+    const url = await shop(one.origin, [], []);
+    const inStaging = { "x-inngest-env": "staging" };
+    expect(await one.ask("/api/apps", post({ url }, inStaging))).toMatchObject({ status: 200 });
+    await one.ask("/e/key", post({ name: "order/paid" }, inStaging));
+    const engine = await one.world.engine("staging");
+    const [run] = await engine.store.reads.runs("staging", { limit: 1 });
+    expect(await engine.ends.wait(run!.id, null)).toMatchObject({ state: "completed" });
+    expect([...other.world.engines.keys()].sort()).toEqual(["default", "staging"]);
+  });
+});
+
+// ------------------------------------------------------------------------------------------------ durable endpoints
+
+const runIdNow = () => {
+  const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+  let ms = Date.now();
+  let time = "";
+  for (let i = 0; i < 10; i++, ms = Math.floor(ms / 32)) time = alphabet[ms % 32] + time;
+  return time + Array.from({ length: 16 }, () => alphabet[Math.floor(Math.random() * 32)]).join("");
+};
+
+const ran = (id: string) => ({ id, op: "StepRun", name: id, displayName: id, opts: {}, data: id });
+
+const firstReport = (runId: string) => ({
+  run_id: runId,
+  event: {
+    name: "inngest/http.request",
+    data: { domain: "http://127.0.0.1:9", method: "GET", path: "/x", query_params: "", body: "", fn: "" },
+  },
+  steps: [ran("a")],
+  ts: 1,
+  request_version: 2,
+  retries: 3,
+});
+
+describe("a run that an app's handler drives through one node", () => {
+  test("takes no report through another, which says so, and every report through its own", async () => {
+    const start = cluster();
+    const [one, other] = [await start(), await start()];
+    const runId = runIdNow();
+    expect(await one.ask("/v1/checkpoint", post(firstReport(runId)))).toMatchObject({ status: 200 });
+    const steps = { app_id: "x", fn_id: "x", run_id: runId, steps: [ran("b")], ts: 2 };
+    expect(await other.ask(`/v1/checkpoint/${runId}/steps`, post(steps))).toMatchObject(refusedElsewhere);
+    expect(await other.ask("/v1/checkpoint", post(firstReport(runId)))).toMatchObject(refusedElsewhere);
+    expect(await one.ask(`/v1/checkpoint/${runId}/steps`, post(steps))).toMatchObject({ status: 200 });
+    const memo = await (await other.world.engine("default")).store.reads.runMemo("default", runId);
+    expect(memo!.steps.map(({ name }) => name)).toEqual(["a", "b"]);
+  });
+
+  test("goes on through another when its node stops: the handler is not entered a second time", async () => {
+    const start = cluster();
+    const [one, other] = [await start(), await start()];
+    const runId = runIdNow();
+    expect(await one.ask("/v1/checkpoint", post(firstReport(runId)))).toMatchObject({ status: 200 });
+    await one.close({ graceMs: 0 });
+    const steps = { app_id: "x", fn_id: "x", run_id: runId, steps: [ran("b")], ts: 2 };
+    expect(await other.ask(`/v1/checkpoint/${runId}/steps`, post(steps))).toMatchObject({ status: 200 });
+    const memo = await other.store.reads.runMemo("default", runId);
+    expect([memo!.steps.map(({ name }) => name), memo!.attempts]).toEqual([["a", "b"], []]);
+  });
+});
+
+// ------------------------------------------------------------------------------------------------ checkpoints
+
+test("a checkpoint that reaches another node than the run's is to be tried again, and too late once the run has ended", async () => {
+  const start = cluster();
+  const [one, other] = [await start(), await start()];
+  const end = held();
+  await one.define("pack", { event: "order/paid" }, ({ step }: any) => step.run("pack", () => end.promise));
+  const runId = await sendOrder(one);
+  const checkpoint = () => other.ask(`/v1/checkpoint/${runId}/async`, post({ steps: [ran("b")], generation_id: 1 }));
+  expect(await checkpoint()).toMatchObject(refusedElsewhere);
+  end.release();
+  await endOf(other, runId);
+  expect(await checkpoint()).toMatchObject({ status: 409, json: { code: "CHECKPOINT_STALE" } });
+});
+
+// ------------------------------------------------------------------------------------------------ bulk work
+
+test("bulk work that another node was asked for is told as such, and cancelled only there", async () => {
+  const start = cluster();
+  const [one, other] = [await start(), await start({ role: "api" })];
+  const { cancel } = one.store;
+  let isSlow = true;
+  Object.assign(one.store, {
+    cancel: async (input: Parameters<typeof cancel>[0]) => {
+      while (isSlow) await new Promise<void>((resolve) => nodePlatform.soon(resolve));
+      return cancel(input);
+    },
+  });
+  await one.define("pack", { event: "order/paid" }, ({ step }: any) => step.sleep("long", "7d"));
+  await sendOrder(one);
+  const body = { id: "b-1", action: "cancel", filter: { function: "test-pack" } };
+  expect((await one.ask("/api/bulk", post(body))).json.bulk).toMatchObject({ state: "running" });
+  expect((await other.ask("/api/bulk", post(body))).json.bulk).toMatchObject({ state: "elsewhere", action: null });
+  expect((await other.ask("/api/bulk/b-1")).json.bulk).toMatchObject({ state: "elsewhere" });
+  expect((await other.ask("/api/bulk")).json.bulk).toMatchObject([{ id: "b-1", state: "elsewhere" }]);
+  expect(await other.ask("/api/bulk/b-1/cancel", post({}))).toMatchObject(refusedElsewhere);
+  isSlow = false;
+  await bulkOf(one.world).ended("default", "b-1");
+  expect((await other.ask("/api/bulk/b-1")).json.bulk).toMatchObject({ state: "completed", doneCount: 1 });
+});

@@ -1,0 +1,52 @@
+// A store's address: what `pg` understands (user, host, TLS, and PG* variables for what is left out), and a few words of our own.
+import { errors } from "../../model/errors.ts";
+
+export interface PostgresAddress {
+  /** For `pg`, without our own words. */
+  readonly connectionString: string;
+  readonly schema: string;
+  /** How many sessions this process may hold for its work; one more listens. */
+  readonly poolSize: number;
+  /** A transaction pooler is between: no named statements, no LISTEN, no session settings. */
+  readonly isPooled: boolean;
+}
+
+// Operations, reads and a spare: more sessions did not make it faster (store.md §4.1).
+const poolSizeDefault = 8;
+
+export function readAddress(url: string): PostgresAddress {
+  const refuse = (why: string) => errors.STORE_URL_INVALID({ url: withoutPassword(url), why });
+  let parsed: URL;
+  try {
+    parsed = new URL(url);
+  } catch {
+    throw refuse("it cannot be read as a URL");
+  }
+  const own = (name: string): string | null => {
+    const value = parsed.searchParams.get(name);
+    parsed.searchParams.delete(name);
+    return value;
+  };
+  const schema = own("schema") ?? "idem";
+  if (schema === "" || schema.length > 63) throw refuse("its schema's name must have 1 to 63 characters");
+  const pool = own("pool");
+  const poolSize = pool === null ? poolSizeDefault : Number(pool);
+  if (!Number.isInteger(poolSize) || poolSize < 2 || poolSize > 100)
+    throw refuse("pool must be a number from 2 to 100");
+  const pooler = own("pooler");
+  if (pooler !== null && pooler !== "true" && pooler !== "false") throw refuse('pooler must be "true" or "false"');
+  return { connectionString: parsed.href, schema, poolSize, isPooled: pooler === "true" };
+}
+
+// The only words of an address that are shown: `password` is one that `pg` understands, too.
+const shownWords = /^(schema|pool|pooler|sslmode)=/;
+
+/** For people and logs. A password may hold every character, also those it should have escaped: up to the last @ nothing is shown. */
+export function withoutPassword(url: string): string {
+  const [place, ...words] = url.replace(/^([a-z][a-z0-9+.-]*:(?:\/\/)?)?.*@/is, "$1…@").split("?");
+  const shown = words
+    .join("?")
+    .split("&")
+    .filter((word) => shownWords.test(word));
+  return shown.length === 0 ? place! : `${place}?${shown.join("&")}`;
+}

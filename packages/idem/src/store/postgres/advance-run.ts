@@ -1,0 +1,141 @@
+// The one way a run moves. All of the patch or nothing, and only by the holder of the fence.
+import type { Outcome } from "../../model/outcome.ts";
+import type { AdvanceAnswer, Advanced, AdvanceInput, Ingested, NestedIngest, NewPair } from "../store.ts";
+import { beginWait } from "./begin-wait.ts";
+import { endRun, lockClaimsOfRun } from "./end-run.ts";
+import { expireWaits } from "./end-wait.ts";
+import { ingestAll, someoneWaitsFor, staleRegistration } from "./ingest-events.ts";
+import { hasSlots } from "./lane-slots.ts";
+import { findRun, stepsOfRun } from "./read-memo.ts";
+import { findOutcome, insertAttempt, insertStep } from "./record-step.ts";
+import { readStep } from "./rows.ts";
+import type { Transaction } from "./transaction.ts";
+
+// The run's lock: whoever takes the run over, cancels it or brings it news waits here, or is waited for.
+const lockJobSql = "select lost_workers from jobs where env = ? and id = ? and fence = ? and leased_by = ? for update";
+const endJobSql = "delete from jobs where env = ? and id = ? and fence = ? and leased_by = ? returning had_waits, lane";
+const resetLostWorkersSql = "update jobs set lost_workers = 0 where env = ? and id = ?";
+const suspendJobSql = "update jobs set leased_by = null, due_at = ? where env = ? and id = ? returning lane";
+
+// A run that waits for an event without end is not due, and not "queued" either.
+const neverDue = Number.MAX_SAFE_INTEGER;
+
+export async function advanceRun(tx: Transaction, input: AdvanceInput): Promise<AdvanceAnswer> {
+  const { env, runId, jobId, fence, worker, next } = input;
+  const stale = input.ingest === null ? null : await staleRegistration(tx, env, input.ingest.registration);
+  if (stale !== null) return (await lockJob(tx, input)) === undefined ? refuse(tx, input) : stale;
+  let hadWaits = false;
+  let freed = false;
+  let lostWorkers = 0;
+  let claims: Awaited<ReturnType<typeof lockClaimsOfRun>> = [];
+  if (next.kind === "end") {
+    claims = await lockClaimsOfRun(tx, env, runId, next.releaseKey);
+    const job = await tx.connection.one<{ had_waits: number; lane: string | null }>(
+      endJobSql,
+      env,
+      jobId,
+      fence,
+      worker,
+    );
+    if (job === undefined) return refuse(tx, input);
+    freed = hasSlots(job.lane);
+    hadWaits = job.had_waits === 1 || input.waits.length > 0;
+  } else {
+    const job = await lockJob(tx, input);
+    if (job === undefined) return refuse(tx, input);
+    lostWorkers = job.lost_workers;
+  }
+  const { outcomes, isProgress } = await recordSteps(tx, input);
+  if (isProgress && lostWorkers > 0) tx.connection.write(resetLostWorkersSql, env, jobId);
+  for (const attempt of input.attempts) insertAttempt(tx, env, runId, worker, attempt);
+  const ingested = input.ingest === null ? null : await ingestNested(tx, env, input.ingest);
+  // What it sent may have made a newer run of its own singleton key.
+  if (ingested?.cancelled.some((each) => each.runId === runId) === true) return { kind: "ended", state: "cancelled" };
+  let recordedAtOnce = false;
+  for (const wait of input.waits) {
+    if (await beginWait(tx, env, runId, wait, input.ingest, ingested)) recordedAtOnce = true;
+  }
+
+  const answer = { kind: "advanced", now: tx.at.now, outcomes, ingested } as const;
+  if (next.kind === "end") {
+    const { state, result, releaseKey } = next;
+    const woken = await endRun(tx, env, runId, { state, result, fence, releaseKey, hadWaits }, claims);
+    return { ...answer, seen: input.seen, news: [], stamps: null, leased: false, woken, freed };
+  }
+  if (next.kind === "continue" && !next.collect && !recordedAtOnce) {
+    return { ...answer, seen: input.seen, news: [], stamps: null, leased: true, woken: [], freed };
+  }
+  const nextTimeoutAt = await expireWaits(tx, env, runId);
+  const steps = await stepsOfRun(tx.connection, env, runId);
+  // What a worker recorded itself is no news to it; what nobody's worker recorded ended a wait.
+  const news = steps.filter((step) => step.stamp > input.seen && step.worker === null).map(readStep);
+  const stamps = input.steps.map(({ stepId }) => steps.find((step) => step.step_id === stepId)!.stamp);
+  const seen = steps.at(-1)?.stamp ?? input.seen;
+  const suspended = next.kind === "suspend" && news.length === 0;
+  if (suspended) {
+    const dueAt = earliest(next.dueAt, nextTimeoutAt);
+    const job = await tx.connection.one<{ lane: string | null }>(suspendJobSql, dueAt, env, jobId);
+    freed = hasSlots(job!.lane);
+  }
+  return { ...answer, seen, news, stamps, leased: !suspended, woken: [], freed };
+}
+
+const lockJob = (tx: Transaction, { env, jobId, fence, worker }: AdvanceInput) =>
+  tx.connection.one<{ lost_workers: number }>(lockJobSql, env, jobId, fence, worker);
+
+/** The outcomes that count: a step that has one already keeps it. */
+async function recordSteps(tx: Transaction, { env, runId, worker, steps }: AdvanceInput) {
+  const outcomes: Outcome[] = [];
+  let isProgress = false;
+  for (const step of steps) {
+    const isNew = await insertStep(tx, env, runId, worker, step);
+    if (isNew) isProgress = true;
+    outcomes.push(isNew ? step.outcome : (await findOutcome(tx, env, runId, step.stepId))!);
+  }
+  return { outcomes, isProgress };
+}
+
+const earliest = (a: number | null, b: number | null): number => Math.min(a ?? neverDue, b ?? neverDue);
+
+async function refuse(tx: Transaction, input: AdvanceInput): Promise<AdvanceAnswer> {
+  const run = await findRun(tx.connection, input.env, input.runId);
+  if (run === undefined || run.ended_state === null) return { kind: "fenced" };
+  if (input.next.kind !== "end" || run.ended_fence !== input.fence) return { kind: "ended", state: run.ended_state };
+  // The same end again, after its answer was lost: "0 rows" must not be taken for "fenced" (store.md §6, race 8).
+  const outcomes: Outcome[] = [];
+  for (const step of input.steps) {
+    outcomes.push((await findOutcome(tx, input.env, input.runId, step.stepId)) ?? step.outcome);
+  }
+  const again: Advanced = {
+    kind: "advanced",
+    now: tx.at.now,
+    seen: input.seen,
+    outcomes,
+    news: [],
+    stamps: null,
+    leased: false,
+    ingested: null,
+    woken: [],
+    freed: false,
+  };
+  return again;
+}
+
+/** Events that a step or a run sends in its own transaction. Those nobody listens to are not stored at all. */
+export async function ingestNested(tx: Transaction, env: string, nested: NestedIngest): Promise<Ingested> {
+  const kept = await Promise.all(
+    nested.events.map(async (event) => event.ifAwaited !== true || (await someoneWaitsFor(tx, env, event.name))),
+  );
+  if (kept.every(Boolean)) return ingestAll(tx, env, nested.events, nested.pairs, null);
+  const position = new Map<number, number>();
+  const events = nested.events.filter((_, i) => {
+    if (kept[i]) position.set(i, position.size);
+    return kept[i];
+  });
+  const pairs: NewPair[] = [];
+  for (const pair of nested.pairs) {
+    const event = position.get(pair.event);
+    if (event !== undefined) pairs.push({ ...pair, event });
+  }
+  return ingestAll(tx, env, events, pairs, null);
+}

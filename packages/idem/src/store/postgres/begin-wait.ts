@@ -1,0 +1,106 @@
+// A run begins to wait. Where the answer is already there (a finished child, a signal that is taken, a refused invoke) the
+// outcome is recorded at once instead, and is news to the caller.
+import { isPending } from "../../model/decision.ts";
+import type { Outcome } from "../../model/outcome.ts";
+import type { NewWait } from "../../model/wait.ts";
+import type { Ingested, NestedIngest } from "../store.ts";
+import { awaitRunSql } from "./end-wait.ts";
+import { notStarted, standIn } from "./pending-child.ts";
+import { findRun, newestRerun } from "./read-memo.ts";
+import { findOutcome, insertStep } from "./record-step.ts";
+import { indexable } from "./text.ts";
+import type { Transaction } from "./transaction.ts";
+
+const insertWaitSql = `
+  insert into waits (env, run_id, step_id, kind, step_kind, name, repeat, timeout_at, on_timeout, on_timeout_json,
+                     event_name, path, value, rest, signal, child_run_id, stamp, started_at)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  on conflict (env, run_id, step_id) do nothing`;
+
+const noteWaitSql = "update jobs set had_waits = 1 where env = ? and id = ? and had_waits = 0";
+const signalHolderSql = "select run_id, step_id from waits where env = ? and signal = ? for update";
+const loseSignalSql = "update waits set signal = null where env = ? and run_id = ? and step_id = ?";
+
+/** Whether an outcome was recorded at once. */
+export async function beginWait(
+  tx: Transaction,
+  env: string,
+  runId: string,
+  wait: NewWait,
+  nested: NestedIngest | null,
+  ingested: Ingested | null,
+): Promise<boolean> {
+  if ((await findOutcome(tx, env, runId, wait.stepId)) !== null) return false;
+  let childRunId: string | null = null;
+  if (wait.kind === "signal") {
+    const holder = await tx.connection.one<{ run_id: string; step_id: string }>(
+      signalHolderSql,
+      env,
+      indexable(wait.signal),
+    );
+    if (holder !== undefined && !(holder.run_id === runId && holder.step_id === wait.stepId)) {
+      if (wait.onTaken !== "replace") return recordAtOnce(tx, env, runId, wait, wait.onTaken);
+      tx.connection.write(loseSignalSql, env, holder.run_id, holder.step_id);
+    }
+  }
+  if (wait.kind === "run") {
+    const pair = nested?.pairs[wait.pair];
+    const eventId = pair === undefined ? undefined : nested?.events[pair.event]?.id;
+    const decision = ingested?.decisions.find((d) => d.eventId === eventId && d.fn === pair?.fn);
+    if (decision !== undefined && isPending(decision)) childRunId = standIn(decision.eventId, decision.fn);
+    else if (decision === undefined || decision.runId === null || decision.kind === "singleton-skipped") {
+      const isStart = decision !== undefined && pair?.kind === "start";
+      return recordAtOnce(
+        tx,
+        env,
+        runId,
+        wait,
+        isStart ? notStarted(decision.fn, decision.reason ?? decision.kind) : wait.onRefused,
+      );
+    } else childRunId = await newestRerun(tx.connection, env, decision.runId);
+    // The run's end is written under the same lock: either it finds this wait, or this finds the end.
+    const isOpen = (await tx.connection.run(awaitRunSql, env, childRunId)) > 0;
+    const child = isOpen ? undefined : await findRun(tx.connection, env, childRunId);
+    if (child !== undefined && child.ended_state !== null) {
+      const kind = child.ended_state === "completed" ? "value" : "error";
+      return recordAtOnce(tx, env, runId, wait, { kind, json: child.result ?? "null" });
+    }
+  }
+  tx.connection.write(noteWaitSql, env, runId);
+  tx.connection.write(
+    insertWaitSql,
+    env,
+    runId,
+    wait.stepId,
+    wait.kind,
+    wait.stepKind,
+    wait.name,
+    wait.repeat,
+    wait.timeoutAt,
+    wait.onTimeout.kind,
+    wait.onTimeout.json,
+    wait.kind === "event" ? wait.eventName : null,
+    wait.kind === "event" ? wait.path : null,
+    wait.kind === "event" ? indexable(wait.value) : null,
+    wait.kind === "event" ? wait.rest : null,
+    wait.kind === "signal" ? indexable(wait.signal) : null,
+    childRunId,
+    tx.stamp(),
+    tx.at.now,
+  );
+  return false;
+}
+
+function recordAtOnce(tx: Transaction, env: string, runId: string, wait: NewWait, outcome: Outcome): Promise<boolean> {
+  const { now } = tx.at;
+  return insertStep(tx, env, runId, null, {
+    stepId: wait.stepId,
+    name: wait.name,
+    repeat: wait.repeat,
+    kind: wait.stepKind,
+    outcome,
+    attempt: 1,
+    startedAt: now,
+    endedAt: now,
+  });
+}

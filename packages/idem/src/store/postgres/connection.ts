@@ -1,0 +1,115 @@
+// One session with the server, or whichever is free: statements in, rows out. Writes whose answer nobody needs are sent without waiting
+// for it (`write`), and rows that are only added wait to be added together (`insert`); any other statement sends them first, so whoever
+// reads finds what was written before. What goes wrong with one of them comes to light at the commit, which fails.
+import type { ClientBase, Pool } from "pg";
+import type { Statement, Statements } from "./statement.ts";
+import { encodeText } from "./text.ts";
+
+export type Param = string | number | boolean | null | readonly (string | number | boolean | null)[];
+export type Cell = string | number | null;
+
+/** Rows of one table that are added many at a time. */
+export interface Insertion {
+  readonly sql: string;
+  readonly width: number;
+}
+
+/** `columns`: name and type of each, in the order in which rows are given. */
+export function insertion(table: string, columns: Readonly<Record<string, "text" | "bigint" | "int">>): Insertion {
+  const names = Object.keys(columns);
+  const arrays = Object.values(columns).map((type) => `cast(? as ${type}[])`);
+  return {
+    sql: `insert into ${table} (${names.join(", ")}) select * from unnest(${arrays.join(", ")})`,
+    width: names.length,
+  };
+}
+
+export class Connection {
+  private readonly sent: Promise<unknown>[] = [];
+  private readonly rows = new Map<Insertion, Cell[][]>();
+
+  constructor(
+    private readonly client: ClientBase | Pool,
+    private readonly statements: Statements,
+    /** Named statements are planned once per session; an old pooler cannot keep them apart. */
+    private readonly isPrepared: boolean,
+  ) {}
+
+  /** The same statements in another session. */
+  on(client: ClientBase | Pool): Connection {
+    return new Connection(client, this.statements, this.isPrepared);
+  }
+
+  /** Adds a row, together with the others of its kind. */
+  insert(into: Insertion, ...row: Cell[]): void {
+    if (row.length !== into.width) throw new Error(`${row.length} values for ${into.width} columns: ${into.sql}`);
+    const rows = this.rows.get(into);
+    if (rows === undefined) this.rows.set(into, [row]);
+    else rows.push(row);
+  }
+
+  /** A write whose answer nobody needs: what follows does not wait for it. That it failed is told by `arrived`. */
+  write(sql: string, ...params: Param[]): void {
+    this.flush();
+    this.send(sql, params);
+  }
+
+  /** Sends what is left; resolves once everything written has arrived, and throws the first error there was. */
+  async arrived(): Promise<void> {
+    this.flush();
+    await Promise.all(this.sent);
+  }
+
+  /** Sends the rows that were added. */
+  flush(): void {
+    if (this.rows.size === 0) return;
+    for (const [{ sql, width }, rows] of this.rows) {
+      this.send(
+        sql,
+        Array.from({ length: width }, (_, column) => rows.map((row) => row[column]!)),
+      );
+    }
+    this.rows.clear();
+  }
+
+  private send(sql: string, params: readonly Param[]): void {
+    const answer = this.query(this.statements.of(sql), params);
+    answer.catch(() => {});
+    this.sent.push(answer);
+  }
+
+  /** Runs a write and says how many rows it changed. */
+  async run(sql: string, ...params: Param[]): Promise<number> {
+    this.flush();
+    return (await this.query(this.statements.of(sql), params)).rowCount ?? 0;
+  }
+
+  async one<Row>(sql: string, ...params: Param[]): Promise<Row | undefined> {
+    return (await this.all<Row>(sql, ...params))[0];
+  }
+
+  async all<Row>(sql: string, ...params: Param[]): Promise<Row[]> {
+    this.flush();
+    return (await this.query(this.statements.of(sql), params)).rows as Row[];
+  }
+
+  /** For statements whose parameters have names; what they do not name is passed over. */
+  async find<Row>(sql: string, named: Readonly<Record<string, Param>>): Promise<Row[]> {
+    this.flush();
+    const statement = this.statements.of(sql);
+    const params = statement.names.map((name) => named[name] ?? null);
+    return (await this.query(statement, params)).rows as Row[];
+  }
+
+  private query({ text, name }: Statement, params: readonly Param[]) {
+    const values = params.map(encodeParam);
+    return this.client.query(this.isPrepared ? { name, text, values } : { text, values });
+  }
+}
+
+const encodeParam = (param: Param): unknown =>
+  typeof param === "string"
+    ? encodeText(param)
+    : Array.isArray(param)
+      ? param.map((each) => (typeof each === "string" ? encodeText(each) : each))
+      : param;

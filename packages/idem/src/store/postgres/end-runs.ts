@@ -1,0 +1,108 @@
+// The hot path: the ends of many runs, one statement, no other round trip. Only runs whose end concerns nobody else: that never waited,
+// hold no slot and no key past its window, are awaited by no other run, and of whose end no event has to be stored.
+import type { Advanced, AdvanceInput, EndRun } from "../store.ts";
+import type { Connection } from "./connection.ts";
+import { type ClockBounds, readNowSql } from "./database-clock.ts";
+
+const nobodyWaits = (name: string) => `
+  (${name} is null or (not exists (select 1 from waits w where w.env = given.env and w.event_name = ${name})
+                   and not exists (select 1 from cancels c where c.env = given.env and c.event_name = ${name})))`;
+
+// A run is locked before it is looked at: whoever began to wait for its end a moment ago has said so on its row.
+const endRunsSql = `
+  with t as materialized (${readNowSql}),
+  given as materialized (
+    select * from unnest(cast(:ns as int[]), cast(:envs as text[]), cast(:ids as text[]), cast(:fences as bigint[]),
+                         cast(:workers as text[]), cast(:states as text[]), cast(:results as text[]),
+                         cast(:registrations as bigint[]), cast(:names1 as text[]), cast(:names2 as text[]))
+      as g (n, env, id, fence, worker, state, result, registration, name_1, name_2)),
+  quiet as materialized (
+    select given.* from t, given
+     where (registration is null or registration = coalesce(
+             (select cast(value as bigint) from meta where name = 'registration:' || given.env), 0))
+       and ${nobodyWaits("name_1")} and ${nobodyWaits("name_2")}),
+  held as materialized (
+    select quiet.* from quiet, lateral (
+      select 1 from jobs j
+       where j.env = quiet.env and j.id = quiet.id and j.fence = quiet.fence and j.leased_by = quiet.worker
+         and j.had_waits = 0 and j.lane is null
+         for update) as job),
+  open as materialized (
+    select held.* from held, lateral (
+      select 1 from runs r
+       where r.env = held.env and r.id = held.id and r.ended_state is null and r.awaited = 0 and r.holds_key = 0
+         and r.singleton is null
+         for no key update) as run),
+  gone as (
+    delete from jobs j using open where j.env = open.env and j.id = open.id),
+  ended as (
+    update runs r
+       set ended_state = open.state, result = open.result, ended_at = t.now, ended_fence = open.fence
+      from t, open where r.env = open.env and r.id = open.id)
+  select open.n, t.now from t, open`;
+
+/** Whether nothing but an end is asked, and only events that nobody may want come with it. */
+export function isPlainEnd({ steps, attempts, waits, ingest, next }: AdvanceInput): boolean {
+  return (
+    next.kind === "end" &&
+    !next.releaseKey &&
+    steps.length === 0 &&
+    attempts.length === 0 &&
+    waits.length === 0 &&
+    (ingest === null ||
+      (ingest.pairs.length === 0 && ingest.events.length <= 2 && ingest.events.every((event) => event.ifAwaited)))
+  );
+}
+
+/** Null for each that has to be looked at alone. */
+export async function endRuns(
+  connection: Connection,
+  inputs: readonly AdvanceInput[],
+  bounds: ClockBounds,
+): Promise<{ readonly now: number | null; readonly answers: readonly (Advanced | null)[] }> {
+  const given = inputs.map((input, n) => ({ input, n, end: input.next as EndRun }));
+  // In the one order in which everybody locks jobs.
+  given.sort((a, b) => (a.input.jobId < b.input.jobId ? -1 : a.input.jobId > b.input.jobId ? 1 : 0));
+  const rows = await connection.find<{ n: number; now: number }>(endRunsSql, {
+    ...bounds,
+    ns: given.map(({ n }) => n),
+    envs: given.map(({ input }) => input.env),
+    ids: given.map(({ input }) => input.jobId),
+    fences: given.map(({ input }) => input.fence),
+    workers: given.map(({ input }) => input.worker),
+    states: given.map(({ end }) => end.state),
+    results: given.map(({ end }) => end.result),
+    registrations: given.map(({ input }) => input.ingest?.registration ?? null),
+    names1: given.map(({ input }) => input.ingest?.events[0]?.name ?? null),
+    names2: given.map(({ input }) => input.ingest?.events[1]?.name ?? null),
+  });
+  const ended = new Set(rows.map(({ n }) => n));
+  const now = rows[0]?.now ?? null;
+  return { now, answers: inputs.map((input, n) => (ended.has(n) ? wasEnded(input, now!) : null)) };
+}
+
+const wasEnded = ({ seen, ingest }: AdvanceInput, now: number): Advanced => ({
+  kind: "advanced",
+  now,
+  outcomes: [],
+  ingested:
+    ingest === null
+      ? null
+      : {
+          kind: "ingested",
+          now,
+          events: [],
+          decisions: [],
+          firsts: [],
+          leased: [],
+          queued: false,
+          cancelled: [],
+          dueAt: null,
+        },
+  seen,
+  news: [],
+  stamps: null,
+  leased: false,
+  woken: [],
+  freed: false,
+});

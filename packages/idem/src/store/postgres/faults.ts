@@ -1,0 +1,50 @@
+// What an error of the server or the network says about the operation it ended.
+//
+//   again    it did not happen: the server undid it in favour of another one. The same call may simply be made again.
+//   unknown  the session is gone. It may have been committed: the same call is made again, and its ids tell.
+//   fault    the call itself, or the server, is at fault; making it again would change nothing.
+
+//   raced    two made the same row at once; the second finds it when it asks again, unless the call itself names a row twice.
+
+export type Fault = "again" | "unknown" | "raced" | "fault";
+
+const undone: ReadonlySet<string> = new Set([
+  "40001", // serialization failure
+  "40P01", // deadlock
+  "55P03", // lock not available in time
+]);
+
+/** The server ended the session, or is starting or stopping. */
+const ended = /^(08...|57P0[1-5]|25P03|25P04|53300|XX000)$/;
+
+const network: ReadonlySet<string> = new Set([
+  "ECONNRESET",
+  "ECONNREFUSED",
+  "EPIPE",
+  "ETIMEDOUT",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+]);
+
+// What `pg` says of a session that ended has no code.
+const endedMessages =
+  /terminated|not queryable|read timeout|timeout (exceeded )?when trying to connect|connection timeout/i;
+
+export function faultOf(error: unknown): Fault {
+  const { code, message } = error as { code?: unknown; message?: unknown };
+  if (typeof code === "string") {
+    if (undone.has(code)) return "again";
+    if (code === "23505") return "raced";
+    if (ended.test(code) || network.has(code)) return "unknown";
+    if (/^[0-9A-Z]{5}$/.test(code)) return "fault";
+  }
+  return endedMessages.test(String(message)) ? "unknown" : "fault";
+}
+
+/** What it says. A name with several addresses, none of which answers, gives an error without words. */
+export function wordsOf(error: unknown): string {
+  const { message, code } = error as { message?: unknown; code?: unknown };
+  return message === undefined || message === "" ? String(code ?? error) : String(message);
+}

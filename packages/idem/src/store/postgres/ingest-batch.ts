@@ -1,0 +1,105 @@
+// Many calls that store events, in one transaction. What nearly all of them need is read and written for all at once, ahead of them: their
+// events are stored, their keys locked, and whoever waits for such events looked up. Then each call is decided as it would be alone.
+import { eventScope, functionKeyAsk } from "../../model/claim.ts";
+import type { Ingested, IngestInput, StaleRegistration } from "../store.ts";
+import { type ExpectedAsk, lockExpected } from "./claim-key.ts";
+import type { Connection } from "./connection.ts";
+import { ingestEvents } from "./ingest-events.ts";
+import { registrationOf } from "./register-functions.ts";
+import { inEnv, type Transaction } from "./transaction.ts";
+
+const storeEventsSql = `
+  insert into events (env, id, caller_id, name, data, ts, extra, received_at, stamp, source_run_id)
+  select env, id, caller_id, name, data, ts, extra, cast(:now as bigint), stamp, source_run_id
+    from unnest(cast(:envs as text[]), cast(:ids as text[]), cast(:callerIds as text[]), cast(:names as text[]),
+                cast(:datas as text[]), cast(:tss as bigint[]), cast(:extras as text[]), cast(:stamps as bigint[]),
+                cast(:sources as text[]))
+      as given (env, id, caller_id, name, data, ts, extra, stamp, source_run_id)
+  on conflict (env, id) do nothing
+  returning env, id`;
+
+const awaitedSql = `
+  select env, name from unnest(cast(:envs as text[]), cast(:names as text[])) as given (env, name)
+   where exists (select 1 from waits w where w.env = given.env and w.event_name = given.name)
+      or exists (select 1 from cancels c where c.env = given.env and c.event_name = given.name)`;
+
+/** The registration of each environment the calls are for. */
+export async function registrationsOf(connection: Connection, inputs: readonly IngestInput[]) {
+  const envs = [...new Set(inputs.map(({ env }) => env))];
+  const found = await Promise.all(envs.map((env) => registrationOf(connection, env)));
+  return new Map(envs.map((env, i) => [env, found[i]!]));
+}
+
+export async function ingestBatch(
+  tx: Transaction,
+  inputs: readonly IngestInput[],
+  registrations: ReadonlyMap<string, number>,
+): Promise<(Ingested | StaleRegistration)[]> {
+  for (const [env, registration] of registrations) tx.ahead.registrations.set(env, registration);
+  // A call that was decided by an older picture must store nothing.
+  const isCurrent = ({ env, registration }: IngestInput) =>
+    registration === null || registration === tx.ahead.registrations.get(env);
+  await readAhead(tx, inputs.filter(isCurrent));
+  const answers: (Ingested | StaleRegistration)[] = [];
+  for (const input of inputs) answers.push(await ingestEvents(tx, input));
+  return answers;
+}
+
+async function readAhead(tx: Transaction, inputs: readonly IngestInput[]): Promise<void> {
+  const events = new Map(
+    inputs.flatMap(({ env, events }) => events.map((event) => [inEnv(env, event.id), { env, event }] as const)),
+  );
+  if (events.size === 0) return;
+  const given = [...events.values()].sort((a, b) => (a.event.id < b.event.id ? -1 : 1));
+  // Stamps follow the order of the calls, rows the order in which everybody stores them.
+  const stamps = new Map([...events.keys()].map((id) => [id, tx.stamp()]));
+  const names = new Map(given.map(({ env, event }) => [inEnv(env, event.name), { env, name: event.name }]));
+  const [stored, , awaited] = await Promise.all([
+    tx.connection.find<{ env: string; id: string }>(storeEventsSql, {
+      now: tx.at.now,
+      envs: given.map(({ env }) => env),
+      ids: given.map(({ event }) => event.id),
+      callerIds: given.map(({ event }) => event.callerId),
+      names: given.map(({ event }) => event.name),
+      datas: given.map(({ event }) => event.data),
+      tss: given.map(({ event }) => event.ts),
+      extras: given.map(({ event }) => event.extra),
+      stamps: given.map(({ env, event }) => stamps.get(inEnv(env, event.id))!),
+      sources: given.map(({ event }) => event.sourceRunId),
+    }),
+    lockExpected(tx, inputs.flatMap(expectedAsks)),
+    tx.connection.find<{ env: string; name: string }>(awaitedSql, {
+      envs: [...names.values()].map(({ env }) => env),
+      names: [...names.values()].map(({ name }) => name),
+    }),
+  ]);
+  const isStored = new Set(stored.map(({ env, id }) => inEnv(env, id)));
+  for (const id of events.keys()) tx.ahead.events.set(id, isStored.has(id));
+  const isAwaited = new Set(awaited.map(({ env, name }) => inEnv(env, name)));
+  for (const id of names.keys()) tx.ahead.awaited.set(id, isAwaited.has(id));
+}
+
+/** The keys that a call asks for unless something is in its way. */
+function expectedAsks({ env, events, pairs }: IngestInput): ExpectedAsk[] {
+  const asks: ExpectedAsk[] = [];
+  for (const { callerId, id, windowMs } of events) {
+    if (callerId === null) continue;
+    const ask = {
+      scope: eventScope,
+      key: callerId,
+      holder: id,
+      generation: id,
+      windowMs,
+      held: false,
+      fingerprint: null,
+      leaseMs: null,
+    };
+    asks.push({ env, ask, state: "settled" });
+  }
+  for (const pair of pairs) {
+    // A buffered event asks when its buffer becomes a run.
+    if (pair.kind !== "start" || pair.key === null || (pair.flow !== null && pair.flow.buffer !== null)) continue;
+    asks.push({ env, ask: functionKeyAsk(pair, pair.key, pair.runId), state: "in-flight" });
+  }
+  return asks;
+}

@@ -1,0 +1,43 @@
+// An invoking step waits for a decision that is still pending under a stand-in for the run to come. Once it is decided, the wait is for
+// the run that answers, or is over with the reason why there is none.
+import { type Decision, isPending } from "../../model/decision.ts";
+import { notStartedReason } from "../../model/decision-reasons.ts";
+import type { Outcome } from "../../model/outcome.ts";
+import { serializeError } from "../../model/user-errors.ts";
+import { awaitRunSql, endWaitAndWake } from "./end-wait.ts";
+import { findRun } from "./read-memo.ts";
+import type { Writing } from "./record-decision.ts";
+import { type WaitRow, waitColumns } from "./rows.ts";
+import type { Transaction } from "./transaction.ts";
+
+const waitsForChildSql = `
+  select ${waitColumns} from waits where env = ? and child_run_id = ? order by run_id, stamp`;
+const waitForRunSql = "update waits set child_run_id = ? where env = ? and run_id = ? and step_id = ?";
+
+export const standIn = (eventId: string, fn: string): string => `event:${eventId}:${fn}`;
+
+export async function answerPending(tx: Transaction, env: string, decision: Decision, out: Writing): Promise<void> {
+  const { eventId, fn, runId } = decision;
+  const child = standIn(eventId, fn);
+  if (isPending(decision)) return;
+  for (const wait of await tx.connection.all<WaitRow>(waitsForChildSql, env, child)) {
+    const isAnswered = runId !== null && decision.kind !== "singleton-skipped";
+    if (isAnswered) await tx.connection.run(awaitRunSql, env, runId);
+    const run = isAnswered ? await findRun(tx.connection, env, runId) : undefined;
+    if (isAnswered && (run === undefined || run.ended_state === null)) {
+      tx.connection.write(waitForRunSql, runId, env, wait.run_id, wait.step_id);
+      continue;
+    }
+    const outcome =
+      run === undefined
+        ? notStarted(fn, decision.reason ?? decision.kind)
+        : ({ kind: run.ended_state === "completed" ? "value" : "error", json: run.result ?? "null" } as const);
+    if ((await endWaitAndWake(tx, env, wait, outcome)) !== null) out.queued = true;
+  }
+}
+
+/** What an invoking step gets where no run answers for it. */
+export const notStarted = (fn: string, reason: string): Outcome => ({
+  kind: "error",
+  json: serializeError({ name: "Error", message: notStartedReason(fn, reason) }),
+});

@@ -1,0 +1,126 @@
+// The store on PostgreSQL, shared by any number of nodes.
+import { errors, IdemError } from "../../model/errors.ts";
+import type { StoreReads } from "../reads.ts";
+import type { Store } from "../store.ts";
+import { readAddress, withoutPassword } from "./address.ts";
+import { advanceRun } from "./advance-run.ts";
+import { cancelRun } from "./cancel-run.ts";
+import { checkServer } from "./check-server.ts";
+import { Connection } from "./connection.ts";
+import { wordsOf } from "./faults.ts";
+import { Hints } from "./hints.ts";
+import { HotCalls } from "./hot-calls.ts";
+import { ingestEvents } from "./ingest-events.ts";
+import { leaseJobs } from "./lease-jobs.ts";
+import { checkSchema, loadMigrations, migrate } from "./migrate.ts";
+import { refuseHalfMoved } from "./moving-mark.ts";
+import { pauseFunction } from "./pause-function.ts";
+import { pruneEvents } from "./prune-events.ts";
+import { readMemo } from "./read-memo.ts";
+import { readsOver } from "./reads.ts";
+import { redecideEvent } from "./redecide-event.ts";
+import { registerFunctions } from "./register-functions.ts";
+import { rerunRun } from "./rerun-run.ts";
+import { resumeSignal, resumeWaits } from "./resume-waits.ts";
+import { type Pg, poolFor } from "./sessions.ts";
+import { releaseClaim, settleClaim, takeClaim } from "./settle-claim.ts";
+import { Statements } from "./statement.ts";
+import { hintsOf } from "./tell-others.ts";
+import { tickCrons } from "./tick-crons.ts";
+import type { Transaction } from "./transaction.ts";
+import { Transactions, type TransactionsPlatform } from "./transactions.ts";
+import { handBackJobs, heartbeatWorker, sweepStore } from "./workers.ts";
+
+export type Writes = Omit<Store, "reads" | "close" | "shared">;
+type Operation = { [K in keyof Writes]: (tx: Transaction, ...input: Parameters<Writes[K]>) => ReturnType<Writes[K]> };
+
+const operations: Operation = {
+  register: registerFunctions,
+  pause: pauseFunction,
+  ingest: ingestEvents,
+  redecide: redecideEvent,
+  tick: tickCrons,
+  lease: leaseJobs,
+  advance: advanceRun,
+  resume: resumeWaits,
+  signal: resumeSignal,
+  cancel: cancelRun,
+  rerun: rerunRun,
+  claim: takeClaim,
+  settle: settleClaim,
+  release: releaseClaim,
+  heartbeat: heartbeatWorker,
+  handBack: handBackJobs,
+  sweep: sweepStore,
+  prune: pruneEvents,
+};
+
+export const operationNames: readonly string[] = Object.keys(operations);
+
+export interface PostgresStoreOptions {
+  readonly url: string;
+  readonly pg: Pg;
+  readonly platform: TransactionsPlatform;
+  /** Who this is, for the server's list of sessions. */
+  readonly owner: string;
+  /** `attach`: what is there is used as it is, and nothing is made or migrated; for commands. */
+  readonly mode?: "node" | "attach";
+  /** Instead of the database's clock; for tests that move time by hand. */
+  readonly wallMs?: () => number;
+}
+
+export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
+  const address = readAddress(options.url);
+  const where = withoutPassword(options.url);
+  const applicationName = `idem ${options.owner}`.slice(0, 63);
+  const pool = poolFor(options.pg, address, applicationName);
+  try {
+    await checkServer(pool, where);
+    const prepare = options.mode === "attach" ? checkSchema : migrate;
+    await prepare(pool, address.schema, loadMigrations(), where);
+    await refuseHalfMoved(pool, address.schema, where);
+  } catch (error) {
+    await pool.end();
+    if (error instanceof IdemError) throw error;
+    throw errors.STORE_UNAVAILABLE({ why: `${where}: ${wordsOf(error)}` });
+  }
+  const connection = new Connection(pool, new Statements(address.schema), !address.isPooled);
+  const transactions = new Transactions(pool, connection, address.schema, options.platform, options.wallMs ?? null);
+  const hints = new Hints({ ...options, address, applicationName, pool });
+  const now = async () => (await transactions.run((tx) => Promise.resolve(tx.at))).now;
+  const store: Record<string, unknown> = {
+    reads: repeated(readsOver(connection, now), transactions),
+    shared: hints,
+    close: async () => {
+      transactions.close();
+      await hints.close();
+      await pool.end();
+    },
+  };
+  const hot = new HotCalls(connection, transactions, options);
+  for (const name of Object.keys(operations) as (keyof Writes)[]) {
+    const operation = operations[name] as (tx: Transaction, ...input: readonly unknown[]) => Promise<unknown>;
+    // Who asks for a lease twice gets other jobs the second time: what the first one took would be nobody's.
+    const isRepeatable = name !== "lease";
+    store[name] = async (...input: unknown[]) => {
+      const alone = () => transactions.run((tx) => operation(tx, ...input), isRepeatable);
+      const answer = await (hot.take(name, input) ?? alone());
+      for (const hint of hintsOf(name, input, answer)) hints.tell(hint);
+      return answer;
+    };
+  }
+  return store as unknown as Store;
+}
+
+/** A read whose session was lost is simply made again. */
+export function repeated(reads: StoreReads, transactions: Transactions): StoreReads {
+  const again: Record<string, unknown> = {};
+  for (const name of Object.keys(reads) as (keyof StoreReads)[]) {
+    const read = reads[name] as (...input: readonly unknown[]) => Promise<unknown>;
+    again[name] = (...input: unknown[]) => transactions.untilKnown(() => read(...input));
+  }
+  // Read in several statements, which must show one moment.
+  const runMemo: StoreReads["runMemo"] = (env, runId) =>
+    transactions.snapshot((connection) => readMemo(connection, env, runId));
+  return { ...(again as unknown as StoreReads), runMemo };
+}

@@ -1,0 +1,73 @@
+// A store for looking: it makes, migrates and writes nothing, so a role that may only select will do, and so will a standby. What a
+// node would refuse to start on is looked at all the same; that is what the doctor is for.
+import { errors, IdemError } from "../../model/errors.ts";
+import type { Store } from "../store.ts";
+import { readAddress, withoutPassword } from "./address.ts";
+import { readSettings, type Settings } from "./check-server.ts";
+import { Connection } from "./connection.ts";
+import { wordsOf } from "./faults.ts";
+import { checkSchema, loadMigrations } from "./migrate.ts";
+import { refuseHalfMoved } from "./moving-mark.ts";
+import { operationNames, type PostgresStoreOptions, repeated } from "./postgres-store.ts";
+import { readsOver } from "./reads.ts";
+import { poolFor } from "./sessions.ts";
+import { Statements } from "./statement.ts";
+import { Transactions } from "./transactions.ts";
+
+export interface ReadOnlyStore {
+  readonly store: Store;
+  /** For reads that only tools need. */
+  readonly connection: Connection;
+  readonly schema: string;
+  readonly schemaVersion: number;
+  readonly settings: Settings;
+  /** Its address without what is secret. */
+  readonly where: string;
+  /** Asks again when the session was lost. */
+  untilKnown<T>(attempt: () => Promise<T>): Promise<T>;
+}
+
+const nowSql = `
+  select greatest((extract(epoch from clock_timestamp()) * 1000)::bigint,
+                  (select cast(value as bigint) from meta where name = 'clock')) as now`;
+
+export async function openReadOnlyStore(options: PostgresStoreOptions): Promise<ReadOnlyStore> {
+  const address = readAddress(options.url);
+  const where = withoutPassword(options.url);
+  const { schema } = address;
+  const pool = poolFor(options.pg, address, `idem ${options.owner}`.slice(0, 63));
+  try {
+    const settings = await readSettings(pool);
+    const schemaVersion = await checkSchema(pool, schema, loadMigrations(), where);
+    await refuseHalfMoved(pool, schema, where);
+    const connection = new Connection(pool, new Statements(schema), !address.isPooled);
+    const transactions = new Transactions(pool, connection, schema, options.platform, null);
+    const now = async () => options.wallMs?.() ?? (await connection.one<{ now: number }>(nowSql))!.now;
+    const store: Record<string, unknown> = {
+      reads: repeated(readsOver(connection, now), transactions),
+      shared: null,
+      close: async () => {
+        transactions.close();
+        await pool.end();
+      },
+    };
+    for (const name of operationNames) {
+      store[name] = async () => {
+        throw errors.STORE_UNAVAILABLE({ why: `it is open for reading only, and "${name}" writes` });
+      };
+    }
+    return {
+      store: store as unknown as Store,
+      connection,
+      schema,
+      schemaVersion,
+      settings,
+      where,
+      untilKnown: (attempt) => transactions.untilKnown(attempt),
+    };
+  } catch (error) {
+    await pool.end();
+    if (error instanceof IdemError) throw error;
+    throw errors.STORE_UNAVAILABLE({ why: `${where}: ${wordsOf(error)}` });
+  }
+}

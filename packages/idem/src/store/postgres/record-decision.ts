@@ -1,0 +1,114 @@
+// One decision per event and function. A pending one is decided again, once.
+import type { Decision, DecisionKind } from "../../model/decision.ts";
+import type { CancelledRun } from "../flow.ts";
+import type { Ingested, IngestedEvent, LeasedJob } from "../store.ts";
+import { insertion } from "./connection.ts";
+import { findEvent } from "./read-memo.ts";
+import type { EventRow } from "./rows.ts";
+import type { Transaction } from "./transaction.ts";
+
+const newDecisions = insertion("decisions", {
+  env: "text",
+  event_id: "text",
+  fn: "text",
+  kind: "text",
+  reason: "text",
+  run_id: "text",
+  key: "text",
+  window_ends_at: "bigint",
+  first_event_id: "text",
+  decided_at: "bigint",
+});
+
+const decideAgainSql = `
+  update decisions set kind = ?, reason = ?, run_id = ?, key = ?, window_ends_at = ?, first_event_id = ?, decided_at = ?
+   where env = ? and event_id = ? and fn = ?`;
+
+/** What a transaction that stores events has to tell. */
+export interface Writing {
+  readonly ingested: IngestedEvent[];
+  readonly decisions: Decision[];
+  readonly firsts: Map<string, string>;
+  readonly leased: LeasedJob[];
+  queued: boolean;
+  readonly cancelled: CancelledRun[];
+  dueAt: number | null;
+  /** Of events that were stored before. */
+  redecided: Partial<Record<DecisionKind, number>> | null;
+}
+
+export const newWriting = (): Writing => ({
+  ingested: [],
+  decisions: [],
+  firsts: new Map(),
+  leased: [],
+  queued: false,
+  cancelled: [],
+  dueAt: null,
+  redecided: null,
+});
+
+export const answerOf = (out: Writing, now: number): Ingested => ({
+  kind: "ingested",
+  now,
+  events: out.ingested,
+  decisions: out.decisions,
+  firsts: out.firsts.size === 0 ? [] : [...out.firsts].map(([eventId, data]) => ({ eventId, data })),
+  leased: out.leased,
+  queued: out.queued,
+  cancelled: out.cancelled,
+  dueAt: out.dueAt,
+  ...(out.redecided === null ? {} : { redecided: out.redecided }),
+});
+
+export function recordDecision(tx: Transaction, env: string, out: Writing, decision: Decision): void {
+  tx.connection.insert(
+    newDecisions,
+    env,
+    decision.eventId,
+    decision.fn,
+    decision.kind,
+    decision.reason,
+    decision.runId,
+    decision.key,
+    decision.windowEndsAt,
+    decision.firstEventId,
+    decision.decidedAt,
+  );
+  out.decisions.push(decision);
+}
+
+/** Whether it is told as the decision of an event that was stored in the same call. */
+export function decideAgain(tx: Transaction, env: string, out: Writing, decision: Decision): boolean {
+  tx.connection.write(
+    decideAgainSql,
+    decision.kind,
+    decision.reason,
+    decision.runId,
+    decision.key,
+    decision.windowEndsAt,
+    decision.firstEventId,
+    decision.decidedAt,
+    env,
+    decision.eventId,
+    decision.fn,
+  );
+  // Who just sent the event hears of its second decision only.
+  const told = out.decisions.findIndex(({ eventId, fn }) => eventId === decision.eventId && fn === decision.fn);
+  if (told === -1) return false;
+  out.decisions[told] = decision;
+  return true;
+}
+
+/** Keeps the first event's data for whoever wants to compare. */
+export async function noteFirst(
+  tx: Transaction,
+  env: string,
+  out: Writing,
+  data: string,
+  firstEventId: string,
+): Promise<EventRow | undefined> {
+  const first = await findEvent(tx.connection, env, firstEventId);
+  if (first !== undefined && first.data !== data) out.firsts.set(firstEventId, first.data);
+  return first;
+}

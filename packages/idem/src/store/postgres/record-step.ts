@@ -1,0 +1,80 @@
+// A step's outcome is written once and kept for ever: the primary key decides, and a second writer is told the first value.
+import type { Outcome } from "../../model/outcome.ts";
+import type { NewFailedAttempt, NewStep } from "../store.ts";
+import type { Transaction } from "./transaction.ts";
+
+// Later than every stamp the run has: whoever looked up to one of them must find this one new, whichever node it comes from.
+// The run's job is locked meanwhile.
+const insertStepSql = `
+  insert into steps (env, run_id, step_id, name, repeat, kind, outcome, json, attempt, started_at, ended_at, stamp, worker)
+  select cast(? as text), cast(? as text), cast(? as text), cast(? as text), cast(? as int), cast(? as text),
+         cast(? as text), cast(? as text), cast(? as int), cast(? as bigint), cast(? as bigint),
+         greatest(cast(? as bigint), coalesce(max(stamp) + 1, 0)), cast(? as text)
+    from steps where env = ? and run_id = ?
+  on conflict (env, run_id, step_id) do nothing`;
+
+const selectOutcomeSql = "select outcome, json from steps where env = ? and run_id = ? and step_id = ?";
+
+const insertAttemptSql = `
+  insert into attempts (env, run_id, step_id, attempt, name, error, started_at, ended_at, retry_at, stamp, worker)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  on conflict (env, run_id, step_id, attempt) do nothing`;
+
+/** The columns from step_id to stamp. */
+const stepValues = (tx: Transaction, step: NewStep) =>
+  [
+    step.stepId,
+    step.name,
+    step.repeat,
+    step.kind,
+    step.outcome.kind,
+    step.outcome.json,
+    step.attempt,
+    step.startedAt,
+    step.endedAt,
+    tx.stamp(),
+  ] as const;
+
+/** Whether this call recorded it. */
+export async function insertStep(
+  tx: Transaction,
+  env: string,
+  runId: string,
+  worker: string | null,
+  step: NewStep,
+): Promise<boolean> {
+  return (await tx.connection.run(insertStepSql, env, runId, ...stepValues(tx, step), worker, env, runId)) > 0;
+}
+
+export async function findOutcome(
+  tx: Transaction,
+  env: string,
+  runId: string,
+  stepId: string,
+): Promise<Outcome | null> {
+  const row = await tx.connection.one<{ outcome: Outcome["kind"]; json: string }>(selectOutcomeSql, env, runId, stepId);
+  return row === undefined ? null : { kind: row.outcome, json: row.json };
+}
+
+export function insertAttempt(
+  tx: Transaction,
+  env: string,
+  runId: string,
+  worker: string,
+  attempt: NewFailedAttempt,
+): void {
+  tx.connection.write(
+    insertAttemptSql,
+    env,
+    runId,
+    attempt.stepId,
+    attempt.attempt,
+    attempt.name,
+    attempt.error,
+    attempt.startedAt,
+    attempt.endedAt,
+    attempt.retryAt,
+    tx.stamp(),
+    worker,
+  );
+}

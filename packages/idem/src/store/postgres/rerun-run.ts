@@ -1,0 +1,116 @@
+// A person asks for a new run from an old one: past event id and function key, with the same destination keys.
+// The key's holder becomes the new run, so that duplicates receive it from now on.
+import { type Claim, functionScope } from "../../model/claim.ts";
+import type { RerunFrom } from "../../model/run.ts";
+import type { RerunAnswer, RerunInput } from "../store.ts";
+import { findClaim, lockClaims, writeClaim } from "./claim-key.ts";
+import { bornLeased, openRun } from "./open-run.ts";
+import { findRun, readInputs } from "./read-memo.ts";
+import type { RunRow } from "./rows.ts";
+import type { Transaction } from "./transaction.ts";
+
+const pointToNewestSql = "update runs set newest_run_id = ? where env = ? and id = ?";
+
+// A chain of reruns grows one at a time, and is not pruned meanwhile.
+const lockRootSql = "select 1 from runs where env = ? and id = ? for update";
+
+const stampOfStepSql = "select stamp from steps where env = ? and run_id = ? and step_id = ?";
+// Stamps stay as they were: their order decides races on replay, and everything recorded from now on has a later one.
+const keepStepsSql = `
+  insert into steps (env, run_id, step_id, name, repeat, kind, outcome, json, attempt, started_at, ended_at, stamp, worker)
+  select env, cast(? as text), step_id, name, repeat, kind, outcome, json, attempt, started_at, ended_at, stamp, worker
+    from steps where env = ? and run_id = ? and stamp < ?`;
+
+const carriedSql = 'select event_id as "eventId", key from run_events where env = ? and run_id = ? order by n';
+
+type From = NonNullable<RerunInput["from"]>;
+
+export async function rerunRun(tx: Transaction, input: RerunInput): Promise<RerunAnswer> {
+  const { env, newRunId } = input;
+  if ((await findRun(tx.connection, env, newRunId)) !== undefined) {
+    return { kind: "started", runId: newRunId, leased: await bornLeased(tx, env, newRunId, input.leaseTo) };
+  }
+  const old = await findRun(tx.connection, env, input.runId);
+  if (old === undefined) return { kind: "unknown" };
+  const carried = old.carried === null ? null : await carriedBy(tx, env, old.id);
+  const claims = await claimsOfChain(tx, env, old, carried?.map(({ key }) => key) ?? [old.key]);
+  const { from } = input;
+  // Pruned meanwhile: a run without its event could never be executed.
+  if ((await tx.connection.one(lockRootSql, env, old.root_run_id)) === undefined) return { kind: "unknown" };
+  // The same asking may have come twice at once.
+  if ((await findRun(tx.connection, env, newRunId)) !== undefined) {
+    return { kind: "started", runId: newRunId, leased: await bornLeased(tx, env, newRunId, input.leaseTo) };
+  }
+  const rerunFrom = from === undefined ? null : await keepSteps(tx, env, old.id, newRunId, from);
+  await openRun(tx, env, {
+    id: newRunId,
+    fn: old.fn,
+    eventId: old.event_id,
+    key: old.key,
+    subject: old.subject,
+    generation: old.generation,
+    previousRunId: null,
+    rerunOf: old.id,
+    rerunFrom,
+    inputs: from === undefined ? {} : inputsFrom(old, from),
+    rootRunId: old.root_run_id,
+    rank: input.rank,
+    dueAt: null,
+    leaseTo: input.leaseTo,
+    holdsKey: claims.some((claim) => claim.held),
+    lane: input.lane,
+    startBy: null,
+    cancelOn: input.cancelOn,
+    singleton: null,
+    carried,
+  });
+  tx.connection.write(pointToNewestSql, newRunId, env, old.root_run_id);
+  for (const claim of claims) {
+    writeClaim(tx, env, { ...claim, holder: newRunId, fence: claim.fence + 1, state: "in-flight" });
+  }
+  return { kind: "started", runId: newRunId, leased: await bornLeased(tx, env, newRunId, input.leaseTo) };
+}
+
+/** The claims on the run's keys that are still held by a run of the same chain of reruns. */
+async function claimsOfChain(
+  tx: Transaction,
+  env: string,
+  run: RunRow,
+  keys: readonly (string | null)[],
+): Promise<Claim[]> {
+  const scope = functionScope(run.fn);
+  const asked = keys.filter((key): key is string => key !== null);
+  await lockClaims(
+    tx,
+    env,
+    asked.map((key) => ({ scope, key })),
+  );
+  const claims: Claim[] = [];
+  for (const key of asked) {
+    const claim = await findClaim(tx, env, scope, key);
+    const holder = claim === null ? undefined : await findRun(tx.connection, env, claim.holder);
+    if (claim !== null && holder?.root_run_id === run.root_run_id) claims.push(claim);
+  }
+  return claims;
+}
+
+async function keepSteps(
+  tx: Transaction,
+  env: string,
+  oldId: string,
+  newId: string,
+  { stepId, name }: From,
+): Promise<RerunFrom> {
+  // A step that never got an outcome comes after all that did.
+  const stamp =
+    (await tx.connection.one<{ stamp: number }>(stampOfStepSql, env, oldId, stepId))?.stamp ?? Number.MAX_SAFE_INTEGER;
+  return { stepId, name, keptCount: await tx.connection.run(keepStepsSql, newId, env, oldId, stamp) };
+}
+
+const carriedBy = (tx: Transaction, env: string, runId: string): Promise<{ eventId: string; key: string | null }[]> =>
+  tx.connection.all<{ eventId: string; key: string | null }>(carriedSql, env, runId);
+
+const inputsFrom = (old: RunRow, { stepId, input }: From): Record<string, string> => ({
+  ...readInputs(old),
+  ...(input === null ? {} : { [stepId]: input }),
+});

@@ -1,0 +1,245 @@
+// How a row reads as a noun, and the column lists that go with it. Every query that returns a noun uses these lists.
+import type { Claim, ClaimState } from "../../model/claim.ts";
+import type { Decision, DecisionKind } from "../../model/decision.ts";
+import type { Event } from "../../model/event.ts";
+import type { EndState, RerunFrom, Run } from "../../model/run.ts";
+import type { FailedAttempt, Step, StepKind } from "../../model/step.ts";
+import type { Wait } from "../../model/wait.ts";
+
+export interface EventRow {
+  id: string;
+  caller_id: string | null;
+  name: string;
+  data: string;
+  ts: number;
+  extra: string | null;
+  received_at: number;
+  stamp: number;
+  first_event_id: string | null;
+  source_run_id: string | null;
+}
+
+export const eventColumns =
+  "e.id, e.caller_id, e.name, e.data, e.ts, e.extra, e.received_at, e.stamp, e.first_event_id, e.source_run_id";
+
+export const readEvent = (row: EventRow): Event => ({
+  id: row.id,
+  callerId: row.caller_id,
+  name: row.name,
+  data: row.data,
+  ts: row.ts,
+  extra: row.extra,
+  receivedAt: row.received_at,
+  firstEventId: row.first_event_id,
+  sourceRunId: row.source_run_id,
+});
+
+export interface DecisionRow {
+  event_id: string;
+  fn: string;
+  kind: DecisionKind;
+  reason: string | null;
+  run_id: string | null;
+  key: string | null;
+  window_ends_at: number | null;
+  first_event_id: string | null;
+  decided_at: number;
+}
+
+export const readDecision = (row: DecisionRow): Decision => ({
+  eventId: row.event_id,
+  fn: row.fn,
+  kind: row.kind,
+  reason: row.reason,
+  runId: row.run_id,
+  key: row.key,
+  windowEndsAt: row.window_ends_at,
+  firstEventId: row.first_event_id,
+  decidedAt: row.decided_at,
+});
+
+export interface ClaimRow {
+  scope: string;
+  key: string;
+  holder: string;
+  fence: number;
+  generation: string;
+  state: ClaimState;
+  fingerprint: string | null;
+  taken_at: number;
+  lease_until: number | null;
+  ends_at: number;
+  held: number;
+  asked: number;
+  last_asked_at: number;
+  outcome: string | null;
+}
+
+export const readClaim = (row: ClaimRow): Claim => ({
+  scope: row.scope,
+  key: row.key,
+  holder: row.holder,
+  fence: row.fence,
+  generation: row.generation,
+  state: row.state,
+  fingerprint: row.fingerprint,
+  takenAt: row.taken_at,
+  leaseUntil: row.lease_until,
+  endsAt: row.ends_at,
+  held: row.held === 1,
+  asked: row.asked,
+  lastAskedAt: row.last_asked_at,
+  outcome: row.outcome,
+});
+
+export interface RunRow {
+  id: string;
+  fn: string;
+  event_id: string;
+  key: string | null;
+  subject: string;
+  generation: string;
+  previous_run_id: string | null;
+  rerun_of: string | null;
+  root_run_id: string;
+  newest_run_id: string | null;
+  ended_state: EndState | null;
+  result: string | null;
+  created_at: number;
+  started_at: number | null;
+  ended_at: number | null;
+  ended_fence: number | null;
+  /** JSON of RerunFrom. */
+  rerun_from: string | null;
+  /** JSON of RunMemo.inputs. */
+  inputs: string | null;
+  /** How many events it carries; null for one that was not batched. */
+  carried: number | null;
+  singleton: string | null;
+  /** From the run's job: whether it is leased, and its due time. */
+  leased_by: string | null;
+  due_at: number | null;
+}
+
+/** For `from runs r left join jobs j on j.env = r.env and j.id = r.id`. */
+export const runColumns = `r.id, r.fn, r.event_id, r.key, r.subject, r.generation, r.previous_run_id, r.rerun_of, r.root_run_id,
+  r.newest_run_id, r.ended_state, r.result, r.created_at, r.started_at, r.ended_at, r.ended_fence, r.rerun_from,
+  r.inputs, r.carried, r.singleton, j.leased_by, j.due_at`;
+
+export const readRun = (row: RunRow): Run => ({
+  id: row.id,
+  fn: row.fn,
+  eventId: row.event_id,
+  key: row.key,
+  subject: row.subject,
+  generation: row.generation,
+  previousRunId: row.previous_run_id,
+  rerunOf: row.rerun_of,
+  rerunFrom: row.rerun_from === null ? null : (JSON.parse(row.rerun_from) as RerunFrom),
+  // Where an open run is follows from its job; only the end is a fact of the run itself.
+  state: row.ended_state ?? (row.leased_by !== null ? "running" : row.due_at === null ? "queued" : "waiting"),
+  result: row.result,
+  createdAt: row.created_at,
+  startedAt: row.started_at,
+  endedAt: row.ended_at,
+  dueAt: row.due_at,
+});
+
+export interface StepRow {
+  step_id: string;
+  name: string;
+  repeat: number;
+  kind: StepKind;
+  outcome: "value" | "error";
+  json: string;
+  attempt: number;
+  started_at: number;
+  ended_at: number;
+  stamp: number;
+  worker: string | null;
+}
+
+export const readStep = (row: StepRow): Step => ({
+  stepId: row.step_id,
+  name: row.name,
+  repeat: row.repeat,
+  kind: row.kind,
+  outcome: { kind: row.outcome, json: row.json },
+  attempt: row.attempt,
+  startedAt: row.started_at,
+  endedAt: row.ended_at,
+  stamp: row.stamp,
+  worker: row.worker,
+});
+
+export interface AttemptRow {
+  step_id: string;
+  name: string;
+  attempt: number;
+  error: string;
+  started_at: number;
+  ended_at: number;
+  retry_at: number;
+  stamp: number;
+  worker: string | null;
+}
+
+export const readAttempt = (row: AttemptRow): FailedAttempt => ({
+  stepId: row.step_id,
+  name: row.name,
+  attempt: row.attempt,
+  error: row.error,
+  startedAt: row.started_at,
+  endedAt: row.ended_at,
+  retryAt: row.retry_at,
+  stamp: row.stamp,
+  worker: row.worker,
+});
+
+export interface WaitRow {
+  run_id: string;
+  step_id: string;
+  kind: Wait["kind"];
+  step_kind: StepKind;
+  name: string;
+  repeat: number;
+  timeout_at: number | null;
+  on_timeout: "value" | "error";
+  on_timeout_json: string;
+  event_name: string | null;
+  rest: string | null;
+  signal: string | null;
+  child_run_id: string | null;
+  started_at: number;
+}
+
+export const waitColumns = `run_id, step_id, kind, step_kind, name, repeat, timeout_at, on_timeout, on_timeout_json, event_name, rest,
+  signal, child_run_id, started_at`;
+
+export const readWait = (row: WaitRow): Wait => ({
+  runId: row.run_id,
+  stepId: row.step_id,
+  name: row.name,
+  kind: row.kind,
+  stepKind: row.step_kind,
+  timeoutAt: row.timeout_at,
+  eventName: row.event_name,
+  rest: row.rest,
+  signal: row.signal,
+  childRunId: row.child_run_id,
+  startedAt: row.started_at,
+});
+
+export interface BufferRow {
+  fn: string;
+  kind: "debounce" | "batch";
+  key: string;
+  id: string;
+  deadline: number | null;
+  due_at: number;
+  count: number;
+  bytes: number;
+  event_id: string | null;
+  ts: number | null;
+  pair: string | null;
+}

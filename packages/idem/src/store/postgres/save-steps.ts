@@ -1,0 +1,90 @@
+// The hot path: outcomes of many runs, one statement, no other round trip. Each is recorded only while its job is still its worker's;
+// the job is locked meanwhile, or a worker that takes the run over could read a memo that this outcome is not yet in (store.md §2.3).
+import type { Outcome } from "../../model/outcome.ts";
+import type { Advanced, AdvanceInput, NewStep } from "../store.ts";
+import type { Connection } from "./connection.ts";
+import { type ClockBounds, readNowSql } from "./database-clock.ts";
+
+const saveStepsSql = `
+  with t as materialized (${readNowSql}),
+  given as materialized (
+    select * from unnest(cast(:ns as int[]), cast(:envs as text[]), cast(:jobs as text[]), cast(:runs as text[]),
+                         cast(:fences as bigint[]), cast(:workers as text[]), cast(:steps as text[]), cast(:names as text[]),
+                         cast(:repeats as int[]), cast(:kinds as text[]), cast(:outcomes as text[]), cast(:jsons as text[]),
+                         cast(:attempts as int[]), cast(:starts as bigint[]), cast(:ends as bigint[]), cast(:stamps as bigint[]))
+      as g (n, env, job_id, run_id, fence, worker, step_id, name, repeat, kind, outcome, json, attempt, started_at, ended_at, stamp)),
+  held as materialized (
+    select given.n from t, given, lateral (
+      select 1 from jobs j
+       where j.env = given.env and j.id = given.job_id and j.fence = given.fence and j.leased_by = given.worker
+         and j.lost_workers = 0
+         for no key update) as job),
+  saved as (
+    insert into steps (env, run_id, step_id, name, repeat, kind, outcome, json, attempt, started_at, ended_at, stamp, worker)
+    select env, run_id, step_id, name, repeat, kind, outcome, json, attempt, started_at, ended_at, stamp, worker
+      from given where n in (select n from held)
+    on conflict (env, run_id, step_id) do nothing
+    returning env, run_id, step_id)
+  select given.n, t.now from t, given join saved using (env, run_id, step_id)`;
+
+/** One outcome to record and nothing else to do; null for anything more. */
+export function onlyStep({ steps, attempts, waits, ingest, next }: AdvanceInput): NewStep | null {
+  const isOnly =
+    steps.length === 1 &&
+    attempts.length === 0 &&
+    waits.length === 0 &&
+    ingest === null &&
+    next.kind === "continue" &&
+    !next.collect;
+  return isOnly ? steps[0]! : null;
+}
+
+/** Null for each that has to be looked at alone: the job is another's, or lost a worker, or the step has an outcome already. */
+export async function saveSteps(
+  connection: Connection,
+  inputs: readonly AdvanceInput[],
+  bounds: ClockBounds,
+  stamp: () => number,
+): Promise<{ readonly now: number | null; readonly answers: readonly (Advanced | null)[] }> {
+  const given = inputs.map((input, n) => ({ input, n, step: input.steps[0]!, stamp: stamp() }));
+  // In the one order in which everybody locks jobs.
+  given.sort((a, b) => (a.input.jobId < b.input.jobId ? -1 : a.input.jobId > b.input.jobId ? 1 : 0));
+  const rows = await connection.find<{ n: number; now: number }>(saveStepsSql, {
+    ...bounds,
+    ns: given.map(({ n }) => n),
+    envs: given.map(({ input }) => input.env),
+    jobs: given.map(({ input }) => input.jobId),
+    runs: given.map(({ input }) => input.runId),
+    fences: given.map(({ input }) => input.fence),
+    workers: given.map(({ input }) => input.worker),
+    steps: given.map(({ step }) => step.stepId),
+    names: given.map(({ step }) => step.name),
+    repeats: given.map(({ step }) => step.repeat),
+    kinds: given.map(({ step }) => step.kind),
+    outcomes: given.map(({ step }) => step.outcome.kind),
+    jsons: given.map(({ step }) => step.outcome.json),
+    attempts: given.map(({ step }) => step.attempt),
+    starts: given.map(({ step }) => step.startedAt),
+    ends: given.map(({ step }) => step.endedAt),
+    stamps: given.map((each) => each.stamp),
+  });
+  const saved = new Set(rows.map(({ n }) => n));
+  const now = rows[0]?.now ?? null;
+  return {
+    now,
+    answers: inputs.map((input, n) => (saved.has(n) ? wentOn(input, now!, [input.steps[0]!.outcome]) : null)),
+  };
+}
+
+const wentOn = ({ seen }: AdvanceInput, now: number, outcomes: readonly Outcome[]): Advanced => ({
+  kind: "advanced",
+  now,
+  outcomes,
+  ingested: null,
+  seen,
+  news: [],
+  stamps: null,
+  leased: true,
+  woken: [],
+  freed: false,
+});

@@ -1,0 +1,93 @@
+// Claims that are neither events nor runs: HTTP requests, webhooks, sent mails. Claim, do the work, settle with the outcome;
+// whoever asks again gets that outcome. The lease says how long a silent holder is believed, the window how long the key is taken.
+import { askClaim, type ClaimAnswer } from "../../model/claim.ts";
+import { isOpen } from "../../model/window.ts";
+import type { ClaimInput, ReleaseAnswer, ReleaseInput, SettleAnswer } from "../store.ts";
+import { countAsking, findClaim, writeClaim } from "./claim-key.ts";
+import type { Transaction } from "./transaction.ts";
+import { writeAudit } from "./write-audit.ts";
+
+export async function takeClaim(tx: Transaction, input: ClaimInput): Promise<ClaimAnswer> {
+  const { env, scope, key, token } = input;
+  const { now } = tx.at;
+  const existing = await findClaim(tx, env, scope, key);
+  const open =
+    existing !== null && existing.state !== "released" && isOpen(existing, tx.at.windowNow(existing.takenAt));
+  if (!open) {
+    const { claim } = askClaim(
+      existing,
+      {
+        scope,
+        key,
+        holder: token,
+        generation: token,
+        windowMs: input.windowMs,
+        held: false,
+        fingerprint: input.fingerprint,
+        leaseMs: input.leaseMs,
+      },
+      tx.at,
+    );
+    writeClaim(tx, env, claim);
+    return { kind: "fresh", fence: claim.fence, endsAt: claim.endsAt, generation: claim.generation };
+  }
+  const fresh = { kind: "fresh", endsAt: existing.endsAt, generation: existing.generation } as const;
+  if (existing.holder === token && existing.state === "in-flight") return { ...fresh, fence: existing.fence };
+  const mismatch =
+    existing.fingerprint !== null && input.fingerprint !== null && existing.fingerprint !== input.fingerprint;
+  if (mismatch) {
+    countAsking(tx, env, existing);
+    return { kind: "mismatch", since: existing.takenAt };
+  }
+  if (existing.state === "settled") {
+    if (existing.holder !== token) countAsking(tx, env, existing);
+    return {
+      kind: "duplicate",
+      outcome: existing.outcome ?? "null",
+      endsAt: existing.endsAt,
+      generation: existing.generation,
+    };
+  }
+  if (existing.leaseUntil !== null && existing.leaseUntil <= now) {
+    const fence = existing.fence + 1;
+    writeClaim(tx, env, {
+      ...existing,
+      holder: token,
+      fence,
+      leaseUntil: now + input.leaseMs,
+      asked: existing.asked + 1,
+      lastAskedAt: now,
+    });
+    return { ...fresh, fence };
+  }
+  countAsking(tx, env, existing);
+  return { kind: "in-flight", since: existing.takenAt, leaseUntil: existing.leaseUntil };
+}
+
+export async function settleClaim(
+  tx: Transaction,
+  env: string,
+  scope: string,
+  key: string,
+  fence: number,
+  outcome: string,
+): Promise<SettleAnswer> {
+  const claim = await findClaim(tx, env, scope, key);
+  if (claim === null) return "lost";
+  if (claim.fence !== fence || claim.state === "released") return "lost";
+  if (claim.state === "settled") return "settled";
+  writeClaim(tx, env, { ...claim, state: "settled", outcome, leaseUntil: null });
+  return "settled";
+}
+
+export async function releaseClaim(tx: Transaction, input: ReleaseInput): Promise<ReleaseAnswer> {
+  const { env, scope, key, fence } = input;
+  const claim = await findClaim(tx, env, scope, key);
+  if (claim === null) return "unknown";
+  if (fence !== null && (claim.fence !== fence || claim.state !== "in-flight")) return "lost";
+  writeClaim(tx, env, { ...claim, state: "released", held: false });
+  if (fence === null) {
+    await writeAudit(tx, env, { action: "release-key", subject: `${scope} ${key}`, reason: input.reason });
+  }
+  return "released";
+}

@@ -1,0 +1,151 @@
+// The one place where a run is created for an event, at once, from a buffer, by release or by a tick. Everything that may refuse it
+// is asked first and taken afterwards: a decision that creates no run takes no key, no part of a rate limit, no singleton.
+import { askClaim, functionKeyAsk, functionScope, singletonAsk, singletonScope } from "../../model/claim.ts";
+import type { Decision } from "../../model/decision.ts";
+import { keyTaken, rateLimited, singletonTaken } from "../../model/decision-reasons.ts";
+import type { Event } from "../../model/event.ts";
+import type { SingletonRule } from "../flow.ts";
+import type { StartPair } from "../store.ts";
+import { cancelHolder } from "./cancel-run.ts";
+import { countAsking, findClaim, writeClaim } from "./claim-key.ts";
+import { openRun } from "./open-run.ts";
+import { countStart, frees } from "./rate-limit.ts";
+import { eventOfKey, newestRerun } from "./read-memo.ts";
+import { noteFirst, type Writing } from "./record-decision.ts";
+import type { Transaction } from "./transaction.ts";
+
+export interface Start {
+  readonly event: Event;
+  readonly pair: StartPair;
+  /** The run's generation where no function key has one. */
+  readonly generation: string;
+  /** When the event id's window ends, for a decision that has no key. */
+  readonly windowEndsAt: number | null;
+}
+
+export async function startRun(tx: Transaction, env: string, start: Start, out: Writing): Promise<Decision> {
+  const { event, pair } = start;
+  const { flow } = pair;
+  const base = { eventId: event.id, fn: pair.fn, decidedAt: tx.at.now, key: pair.key, firstEventId: null };
+  const found = pair.key === null ? null : await findClaim(tx, env, functionScope(pair.fn), pair.key);
+  const asked = pair.key === null ? null : askClaim(found, functionKeyAsk(pair, pair.key, pair.runId), tx.at);
+  if (asked !== null && !asked.taken) {
+    countAsking(tx, env, found!);
+    return {
+      ...base,
+      ...(await duplicateKey(tx, env, event, pair.key!, asked.claim.holder, out)),
+      windowEndsAt: asked.claim.endsAt,
+    };
+  }
+  if (flow !== null) {
+    const refused = await refusal(tx, env, pair, out);
+    if (refused !== null) return { ...base, ...refused, windowEndsAt: null };
+  }
+  if (asked !== null) writeClaim(tx, env, { ...asked.claim, state: "in-flight" });
+  const opened = await openRun(tx, env, {
+    id: pair.runId,
+    fn: pair.fn,
+    eventId: event.id,
+    key: pair.key,
+    subject: pair.subject,
+    generation: asked?.claim.generation ?? start.generation,
+    previousRunId: found?.holder ?? null,
+    rerunOf: null,
+    rerunFrom: null,
+    inputs: {},
+    rootRunId: pair.runId,
+    rank: pair.rank,
+    dueAt: pair.dueAt,
+    leaseTo: pair.leaseTo,
+    holdsKey: pair.hold,
+    lane: flow?.lane ?? null,
+    startBy: startBy(tx, event, flow),
+    cancelOn: flow?.cancelOn ?? [],
+    singleton: flow?.singleton?.key ?? null,
+    carried: null,
+  });
+  if (opened.fence !== null) {
+    out.leased.push({
+      kind: "run",
+      jobId: pair.runId,
+      fence: opened.fence,
+      lostWorkers: 0,
+      memo: { run: opened.run, event, events: [event], steps: [], attempts: [], waits: [], inputs: {} },
+    });
+  } else if (opened.run.dueAt !== null) {
+    out.dueAt = out.dueAt === null ? opened.run.dueAt : Math.min(out.dueAt, opened.run.dueAt);
+  } else {
+    out.queued = true;
+  }
+  return {
+    ...base,
+    kind: "started",
+    reason: pair.reason,
+    runId: pair.runId,
+    windowEndsAt: asked?.claim.endsAt ?? start.windowEndsAt,
+  };
+}
+
+/** The first instant at which it has waited too long. */
+export const startBy = (tx: Transaction, event: Pick<Event, "ts">, flow: StartPair["flow"]): number | null =>
+  flow === null || flow.startWithinMs === null ? null : Math.max(tx.at.now, event.ts) + flow.startWithinMs + 1;
+
+async function duplicateKey(tx: Transaction, env: string, event: Event, key: string, holder: string, out: Writing) {
+  const runId = await newestRerun(tx.connection, env, holder);
+  const firstEventId = await eventOfKey(tx.connection, env, runId, key);
+  if (firstEventId !== null) await noteFirst(tx, env, out, event.data, firstEventId);
+  return { kind: "duplicate-key", reason: keyTaken(key, runId), runId, firstEventId } as const;
+}
+
+type Refusal = Pick<Decision, "kind" | "reason" | "runId">;
+
+/** Rate limit, then singleton; what lets the run in is taken. */
+export async function refusal(
+  tx: Transaction,
+  env: string,
+  { fn, runId, flow }: StartPair,
+  out: Writing,
+): Promise<Refusal | null> {
+  if (flow === null) return null;
+  const { rateLimit, singleton } = flow;
+  if (rateLimit !== null) {
+    const freesAt = await frees(tx, env, rateLimit);
+    if (freesAt !== null) {
+      return { kind: "rate-limited", reason: rateLimited(rateLimit, freesAt), runId: null };
+    }
+  }
+  if (singleton !== null) {
+    const holder = await takeSingleton(tx, env, fn, runId, singleton, out);
+    if (holder !== null) {
+      return { kind: "singleton-skipped", reason: singletonTaken(holder), runId: holder };
+    }
+  }
+  if (rateLimit !== null) await countStart(tx, env, rateLimit, runId);
+  return null;
+}
+
+/** Null when the run has the key now; else the run that keeps it. */
+async function takeSingleton(
+  tx: Transaction,
+  env: string,
+  fn: string,
+  runId: string,
+  rule: SingletonRule,
+  out: Writing,
+): Promise<string | null> {
+  const scope = singletonScope(fn);
+  const ask = singletonAsk(fn, rule.key, runId);
+  let found = await findClaim(tx, env, scope, rule.key);
+  let asked = askClaim(found, ask, tx.at);
+  if (!asked.taken) {
+    if (rule.mode === "skip") {
+      countAsking(tx, env, found!);
+      return asked.claim.holder;
+    }
+    await cancelHolder(tx, env, asked.claim.holder, rule, out);
+    found = await findClaim(tx, env, scope, rule.key);
+    asked = askClaim(found, ask, tx.at);
+  }
+  writeClaim(tx, env, asked.claim);
+  return null;
+}

@@ -1,0 +1,30 @@
+// What of an operation's answer other nodes may want to know: work left for a lease, news for a run one of them holds, functions that
+// changed.
+import type { StoreHint } from "../sharing.ts";
+import type { Ingested, Store, WokenRun } from "../store.ts";
+
+type Writes = Omit<Store, "reads" | "close" | "shared">;
+
+export function hintsOf(name: keyof Writes, input: readonly unknown[], answer: unknown): StoreHint[] {
+  const first = input[0];
+  const env = typeof first === "string" ? first : ((first as { env?: string }).env ?? "");
+  const said = answer as {
+    readonly kind?: string;
+    readonly queued?: boolean;
+    readonly freed?: boolean;
+    readonly changed?: boolean;
+    readonly leased?: unknown;
+    readonly ingested?: Ingested | null;
+    readonly woken?: readonly WokenRun[] | WokenRun;
+  };
+  const hints: StoreHint[] = [];
+  const queued = { env, kind: "queued" } as const;
+  if ((name === "register" || name === "pause") && said.changed === true) hints.push({ env, kind: "registered" });
+  if (said.queued === true || said.freed === true || said.ingested?.queued === true) hints.push(queued);
+  if (name === "rerun" && said.kind === "started" && said.leased === null) hints.push(queued);
+  const woken = said.woken === undefined ? [] : Array.isArray(said.woken) ? said.woken : [said.woken as WokenRun];
+  for (const { runId, leasedBy } of woken as readonly WokenRun[]) {
+    hints.push(leasedBy === null ? queued : { env, kind: "collect", runId, worker: leasedBy });
+  }
+  return hints;
+}

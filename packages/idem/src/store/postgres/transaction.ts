@@ -1,0 +1,34 @@
+// What an operation works with: the session its transaction is open in, the one instant of its commit, and the order of its
+// recordings.
+import type { Instant } from "../../model/claim.ts";
+import type { LockedClaim } from "./claim-key.ts";
+import type { Connection } from "./connection.ts";
+import type { LaneTurns } from "./lane-round.ts";
+import type { RankFloors } from "./rank-floors.ts";
+
+export interface Transaction {
+  readonly connection: Connection;
+  readonly at: Instant;
+  /** Grows with each call: the order of steps, waits and events. */
+  stamp(): number;
+  /** Keeps this instant as the earliest one any node may read. */
+  keepTime(): void;
+  readonly turns: LaneTurns;
+  readonly floors: RankFloors;
+  /** The keys it has locked. */
+  readonly claims: Map<string, LockedClaim>;
+  /** What was read or written ahead for many calls at once. */
+  readonly ahead: Ahead;
+}
+
+export interface Ahead {
+  readonly registrations: Map<string, number>;
+  /** By `env id`: whether the event was stored just now, or was there before. */
+  readonly events: Map<string, boolean>;
+  /** By `env name`: whether anybody waits for events of that name. */
+  readonly awaited: Map<string, boolean>;
+}
+
+export const nothingAhead = (): Ahead => ({ registrations: new Map(), events: new Map(), awaited: new Map() });
+
+export const inEnv = (env: string, name: string): string => `${env}\u0000${name}`;

@@ -1,0 +1,174 @@
+// One operation is one transaction at read committed, ordered with others by the rows it locks. Whatever the server or the network undid or
+// left unknown is asked again with the same ids, which is the same asking.
+//
+//   begun ──all answers in──▶ commit sent ──COMMIT──▶ done
+//     │                          ├──session lost──▶ unknown: asked again, its ids tell
+//     ├──undone (deadlock, …)────┴───────────────▶ asked again after a moment
+//     └──its own fault──▶ rolled back, told
+import type { Pool, PoolClient } from "pg";
+import type { Instant } from "../../model/claim.ts";
+import { errors, IdemError } from "../../model/errors.ts";
+import type { Platform } from "../../platform/platform.ts";
+import { dropMade } from "./claim-key.ts";
+import type { Connection } from "./connection.ts";
+import { DatabaseClock } from "./database-clock.ts";
+import { faultOf } from "./faults.ts";
+import { LaneTurns } from "./lane-round.ts";
+import { RankFloors } from "./rank-floors.ts";
+import { quoted } from "./statement.ts";
+import { nothingAhead, type Transaction } from "./transaction.ts";
+
+// Longer than a crash-restart of the server and than most failovers.
+const patienceMs = 20_000;
+const racesMax = 3;
+const pauseMs = { first: 20, longest: 1_000 } as const;
+
+export type TransactionsPlatform = Pick<Platform, "monoMs" | "timer" | "soon" | "randomBytes">;
+
+export class Transactions {
+  readonly clock: DatabaseClock;
+  private readonly turns = new LaneTurns();
+  readonly floors: RankFloors;
+  private readonly beginSql: string;
+  private isClosed = false;
+
+  constructor(
+    private readonly pool: Pool,
+    private readonly connection: Connection,
+    schema: string,
+    private readonly platform: TransactionsPlatform,
+    /** Instead of the database's clock; for tests that move time by hand. */
+    private readonly wallMs: (() => number) | null,
+  ) {
+    this.clock = new DatabaseClock(platform);
+    this.floors = new RankFloors(() => platform.monoMs());
+    const meta = `${quoted(schema)}.meta`;
+    // A node that is frozen in the middle of a transaction must not keep its locks for as long as a lease lasts.
+    this.beginSql = `
+      begin isolation level read committed;
+      set local idle_in_transaction_session_timeout = '5s';
+      set local lock_timeout = '10s';
+      select (extract(epoch from clock_timestamp()) * 1000)::bigint as wall,
+             (select value from ${meta} where name = 'clock') as floor,
+             (select value from ${meta} where name = 'clock-steps') as steps`;
+  }
+
+  close(): void {
+    this.isClosed = true;
+  }
+
+  /** `isRepeatable`: asked again also when nobody knows whether it was committed. */
+  run<T>(body: (tx: Transaction) => Promise<T>, isRepeatable = true): Promise<T> {
+    return this.untilKnown(() => this.tryOnce(body, () => Promise.resolve()), isRepeatable);
+  }
+
+  /** `first` is asked together with the beginning: a round trip less. */
+  runWith<E, T>(first: (connection: Connection) => Promise<E>, body: (tx: Transaction, found: E) => Promise<T>) {
+    return this.untilKnown(() => this.tryOnce(body, first));
+  }
+
+  /** Reads that must agree with each other. */
+  snapshot<T>(body: (connection: Connection) => Promise<T>): Promise<T> {
+    return this.untilKnown(async () => {
+      const client = await this.pool.connect();
+      let isSound = false;
+      try {
+        const begun = client.query("begin isolation level repeatable read read only");
+        begun.catch(() => {});
+        const answer = await body(this.connection.on(client));
+        await client.query("commit");
+        isSound = true;
+        return answer;
+      } finally {
+        client.release(!isSound);
+      }
+    });
+  }
+
+  /** Makes one attempt after another until it is known to have happened, or not to be possible. */
+  async untilKnown<T>(attempt: () => Promise<T>, isRepeatable = true): Promise<T> {
+    const since = this.platform.monoMs();
+    let races = 0;
+    for (let pause: number = pauseMs.first; ; pause = Math.min(pause * 2, pauseMs.longest)) {
+      if (this.isClosed) throw errors.STORE_UNAVAILABLE({ why: "it was closed" });
+      try {
+        return await attempt();
+      } catch (error) {
+        if (error instanceof IdemError) throw error;
+        const fault = faultOf(error);
+        if (fault === "raced") races++;
+        const isOver = this.platform.monoMs() - since > patienceMs || races > racesMax;
+        if (fault === "fault" || isOver || (fault === "unknown" && !isRepeatable)) {
+          throw errors.STORE_UNAVAILABLE({ why: (error as Error).message });
+        }
+        await this.pause(pause);
+      }
+    }
+  }
+
+  /** Jittered, so that two who were in each other's way are not again. */
+  private pause(ms: number): Promise<void> {
+    const jitter = 0.5 + this.platform.randomBytes(1)[0]! / 256;
+    return new Promise((resolve) => {
+      this.platform.timer(ms * jitter, resolve, { background: true });
+    });
+  }
+
+  private async tryOnce<E, T>(
+    body: (tx: Transaction, found: E) => Promise<T>,
+    first: (connection: Connection) => Promise<E>,
+  ): Promise<T> {
+    const client = await this.pool.connect();
+    let isSound = false;
+    try {
+      const connection = this.connection.on(client);
+      const { at, found } = await this.begin(client, connection, first);
+      const tx: Transaction = {
+        connection,
+        at,
+        keepTime: () => this.clock.writeFloor(connection, at.now),
+        turns: this.turns,
+        floors: this.floors,
+        claims: new Map(),
+        ahead: nothingAhead(),
+        stamp: () => this.clock.stamp(),
+      };
+      try {
+        const answer = await body(tx, found);
+        dropMade(tx);
+        connection.flush();
+        // Sent behind the writes without waiting for them: where one of them failed, this commits nothing.
+        const committed = client.query("commit");
+        committed.catch(() => {});
+        await connection.arrived();
+        await committed;
+        isSound = true;
+        return answer;
+      } catch (error) {
+        await client.query("rollback");
+        isSound = true;
+        throw error;
+      }
+    } finally {
+      // A session in an unknown state is not used again.
+      client.release(!isSound);
+    }
+  }
+
+  private async begin<E>(
+    client: PoolClient,
+    connection: Connection,
+    first: (connection: Connection) => Promise<E>,
+  ): Promise<{ readonly at: Instant; readonly found: E }> {
+    for (;;) {
+      const [begun, found] = await Promise.all([client.query(this.beginSql), first(connection)]);
+      const results = begun as unknown as { rows: unknown[] }[];
+      const reading = results.at(-1)!.rows[0] as { wall: number; floor: string | null; steps: string | null };
+      const { at, isStepped } = this.clock.read({ ...reading, wall: this.wallMs?.() ?? reading.wall });
+      if (!isStepped) return { at, found };
+      await this.clock.tellSteps(connection);
+      await connection.arrived();
+      await client.query("commit");
+    }
+  }
+}

@@ -1,0 +1,109 @@
+// The lease is the worker's, not the job's: one row per process, extended by one write, however many jobs it holds.
+import type { WorkerAbout } from "../sharing.ts";
+import type { HeartbeatAnswer, SweepAnswer } from "../store.ts";
+import type { Transaction } from "./transaction.ts";
+
+// Two who disagree about a worker's life take turns on its row: once dead, it stays dead.
+const writeWorkerSql = `
+  insert into workers (id, started_at, until, beat_at, node, version, role) values (?, ?, ?, ?, ?, ?, ?)
+  on conflict (id) do update
+     set until = excluded.until, beat_at = excluded.beat_at, node = coalesce(excluded.node, workers.node),
+         version = coalesce(excluded.version, workers.version), role = coalesce(excluded.role, workers.role)
+   where workers.dead_at is null
+  returning id`;
+// Not deleted: a lease or an ingest of this worker that was still on its way must find a name that sweeps look after.
+const dismissWorkerSql = `
+  insert into workers (id, started_at, until, dead_at) values (?, ?, ?, ?)
+  on conflict (id) do update set dead_at = coalesce(workers.dead_at, excluded.dead_at)`;
+const handBackSql = "update jobs set leased_by = null, fence = fence + 1 where leased_by = ?";
+
+const declareDeadSql = "update workers set dead_at = ? where dead_at is null and until < ?";
+const deadWorkersSql = "select id from workers where dead_at is not null order by id";
+// Whoever is moving one of these runs just now finishes first, and is then refused by the fence.
+const rescueSql = `
+  update jobs set leased_by = null, fence = fence + 1, lost_workers = lost_workers + 1
+   where (env, id) in (select env, id from jobs where leased_by = ? order by env, id limit ? for update)`;
+const isHoldingSql = "select 1 from jobs where leased_by = ? limit 1";
+
+// An open run always has its job; one without was lost to a defect. Its id is the run's, so adding it twice adds it once.
+const repairSql = `
+  insert into jobs (env, id, kind, run_id, fn, rank, due_at, fence, had_waits)
+  select r.env, r.id, 'run', r.id, r.fn, ?, null, 0, 1
+    from runs r
+   where r.ended_state is null and not exists (select 1 from jobs j where j.env = r.env and j.id = r.id)
+   limit ?
+  on conflict (env, id) do nothing`;
+
+// A window that ended by itself behaves as absent already; deleting its row is housekeeping.
+const reapSql = `
+  delete from claims where (env, scope, key) in (
+    select env, scope, key from claims where ends_at <= ? and held = 0 and asked > 0 limit ? for update skip locked)`;
+
+export async function heartbeatWorker(
+  tx: Transaction,
+  worker: string,
+  termMs: number,
+  about?: WorkerAbout,
+): Promise<HeartbeatAnswer> {
+  const { now } = tx.at;
+  const row = await tx.connection.one(
+    writeWorkerSql,
+    worker,
+    now,
+    now + termMs,
+    now,
+    about?.node ?? null,
+    about?.version ?? null,
+    about?.role ?? null,
+  );
+  // Nodes that start after the server's clock was set back begin where the others are.
+  tx.keepTime();
+  return { alive: row !== undefined, now };
+}
+
+export async function handBackJobs(tx: Transaction, worker: string): Promise<{ count: number }> {
+  const { now } = tx.at;
+  tx.connection.write(dismissWorkerSql, worker, now, now, now);
+  return { count: await tx.connection.run(handBackSql, worker) };
+}
+
+export async function sweepStore(tx: Transaction, input: { max: number; repair: boolean }): Promise<SweepAnswer> {
+  const { connection, at } = tx;
+  connection.write(declareDeadSql, at.now, at.leaseNow);
+  let rescued = 0;
+  for (const { id } of await connection.all<{ id: string }>(deadWorkersSql)) {
+    if (rescued < input.max) rescued += await connection.run(rescueSql, id, input.max - rescued);
+    // The row stays until no job names it: a rescue cut short goes on here.
+    if ((await connection.one(isHoldingSql, id)) === undefined) retire(tx, id);
+  }
+  const repaired = input.repair ? await connection.run(repairSql, at.now, input.max) : 0;
+  const reaped = await connection.run(reapSql, at.windowNow(0), input.max);
+  reapLimits(tx, input.max);
+  return { rescued, repaired, reaped, queued: rescued > 0 || repaired > 0 };
+}
+
+// Longer than any period a limit may have: what is older counts for nobody.
+const limitRowKeptMs = 8 * 24 * 60 * 60 * 1000;
+const reapStartsSql = `
+  delete from rate_starts where (env, id, stamp, run_id) in (
+    select env, id, stamp, run_id from rate_starts where at < ? order by at limit ?)`;
+const reapThrottlesSql = `
+  delete from throttles where (env, id) in (
+    select env, id from throttles where tat < ? order by tat limit ? for update skip locked)`;
+const reapLocksSql = `
+  delete from locks where name in (select name from locks where at < ? limit ? for update skip locked)`;
+
+function reapLimits(tx: Transaction, max: number): void {
+  const before = tx.at.now - limitRowKeptMs;
+  tx.connection.write(reapStartsSql, before, max);
+  tx.connection.write(reapThrottlesSql, before, max);
+  tx.connection.write(reapLocksSql, before, max);
+}
+
+// A frozen worker that wakes up must still learn that it was declared dead, so its row outlives its jobs for a while.
+const deadRowKeptMs = 60 * 60 * 1000;
+const retireSql = "delete from workers where id = ? and dead_at < ?";
+
+function retire(tx: Transaction, worker: string): void {
+  tx.connection.write(retireSql, worker, tx.at.now - deadRowKeptMs);
+}

@@ -1,0 +1,245 @@
+// What moves from a SQLite store into a PostgreSQL one: every table of facts, column by column as it is to stand there. What the file
+// does not have is derived: slots from lanes, who is awaited from the waits. Leases do not move: whoever held one is gone, and a fence
+// one higher lets nobody's old lease count. Workers and the file's own bookkeeping (epoch, owner, claim_keys) stay behind.
+import { slotColumns } from "../postgres/lane-slots.ts";
+
+export type Cell = string | number | null;
+export type Row = readonly Cell[];
+
+export interface MovedColumn {
+  readonly name: string;
+  readonly type: "text" | "bigint" | "double precision";
+  /** Where its value comes from in the file: a column or an expression. */
+  readonly from: string;
+  /** From the file's value to the one that moves, where SQL cannot say it. */
+  readonly read?: (cell: Cell) => Cell;
+}
+
+export interface MovedTable {
+  readonly name: string;
+  readonly columns: readonly MovedColumn[];
+  /** Which of its rows are facts, in the words of both databases; null for all. */
+  readonly where: string | null;
+}
+
+type Given = MovedColumn["type"] | Omit<MovedColumn, "name">;
+
+const text = "text";
+const integer = "bigint";
+const real = "double precision";
+
+const slot = (position: 0 | 1): Given => ({
+  type: text,
+  from: "lane",
+  read: (lane) => slotColumns(lane as string | null)[position],
+});
+
+function moved(name: string, given: Readonly<Record<string, Given>>, where: string | null = null): MovedTable {
+  const columns = Object.entries(given).map(([column, spec]) => ({
+    name: column,
+    ...(typeof spec === "string" ? { type: spec, from: column } : spec),
+  }));
+  return { name, columns, where };
+}
+
+/** In the order they are copied; `meta` is the last, and with it the clock and the numbers of registrations. */
+export const movedTables: readonly MovedTable[] = [
+  moved("functions", {
+    env: text,
+    fn: text,
+    app: text,
+    id: text,
+    config: text,
+    paused_at: integer,
+    archived_at: integer,
+  }),
+  moved("events", {
+    env: text,
+    id: text,
+    caller_id: text,
+    name: text,
+    data: text,
+    ts: integer,
+    extra: text,
+    received_at: integer,
+    stamp: integer,
+    first_event_id: text,
+    source_run_id: text,
+  }),
+  moved("decisions", {
+    env: text,
+    event_id: text,
+    fn: text,
+    kind: text,
+    reason: text,
+    run_id: text,
+    key: text,
+    window_ends_at: integer,
+    first_event_id: text,
+    decided_at: integer,
+  }),
+  moved("claims", {
+    env: text,
+    scope: text,
+    key: text,
+    holder: text,
+    fence: integer,
+    generation: text,
+    state: text,
+    fingerprint: text,
+    taken_at: integer,
+    lease_until: integer,
+    ends_at: integer,
+    held: integer,
+    // None asked for would be a row that only keeps others waiting there.
+    asked: { type: integer, from: "max(asked, 1)" },
+    last_asked_at: integer,
+    outcome: text,
+  }),
+  moved("runs", {
+    env: text,
+    id: text,
+    fn: text,
+    event_id: text,
+    key: text,
+    subject: text,
+    generation: text,
+    previous_run_id: text,
+    rerun_of: text,
+    root_run_id: text,
+    newest_run_id: text,
+    ended_state: text,
+    result: text,
+    created_at: integer,
+    started_at: integer,
+    ended_at: integer,
+    ended_fence: integer,
+    holds_key: integer,
+    rerun_from: text,
+    inputs: text,
+    singleton: text,
+    carried: integer,
+    awaited: {
+      type: integer,
+      from: "ended_state is null and exists (select 1 from waits w where w.env = runs.env and w.child_run_id = runs.id)",
+    },
+  }),
+  moved("steps", {
+    env: text,
+    run_id: text,
+    step_id: text,
+    name: text,
+    repeat: integer,
+    kind: text,
+    outcome: text,
+    json: text,
+    attempt: integer,
+    started_at: integer,
+    ended_at: integer,
+    stamp: integer,
+    worker: text,
+  }),
+  moved("attempts", {
+    env: text,
+    run_id: text,
+    step_id: text,
+    attempt: integer,
+    name: text,
+    error: text,
+    started_at: integer,
+    ended_at: integer,
+    retry_at: integer,
+    stamp: integer,
+    worker: text,
+  }),
+  moved("jobs", {
+    env: text,
+    id: text,
+    kind: text,
+    run_id: text,
+    event_id: text,
+    fn: text,
+    rank: integer,
+    due_at: integer,
+    fence: { type: integer, from: "fence + (leased_by is not null)" },
+    leased_by: { type: text, from: "null" },
+    lost_workers: integer,
+    had_waits: integer,
+    lane: text,
+    slot_1: slot(0),
+    slot_2: slot(1),
+    start_by: integer,
+    born_leased: integer,
+  }),
+  moved("waits", {
+    env: text,
+    run_id: text,
+    step_id: text,
+    kind: text,
+    step_kind: text,
+    name: text,
+    repeat: integer,
+    timeout_at: integer,
+    on_timeout: text,
+    on_timeout_json: text,
+    event_name: text,
+    path: text,
+    value: text,
+    rest: text,
+    signal: text,
+    child_run_id: text,
+    stamp: integer,
+    started_at: integer,
+  }),
+  moved("cancels", {
+    env: text,
+    run_id: text,
+    n: integer,
+    event_name: text,
+    path: text,
+    value: text,
+    rest: text,
+    ends_at: integer,
+    stamp: integer,
+  }),
+  moved("crons", { env: text, fn: text, cron: text, last_tick_at: integer }),
+  moved("throttles", { env: text, id: text, tat: real }),
+  // One process gave each start a stamp of its own; where many do, the run tells two of one stamp apart.
+  moved("rate_starts", { env: text, id: text, stamp: integer, run_id: { type: text, from: "''" }, at: integer }),
+  moved("buffers", {
+    env: text,
+    fn: text,
+    kind: text,
+    key: text,
+    id: text,
+    deadline: integer,
+    due_at: integer,
+    count: integer,
+    bytes: integer,
+    event_id: text,
+    ts: integer,
+    pair: text,
+  }),
+  moved("buffer_items", { env: text, buffer_id: text, n: integer, event_id: text, pair: text }),
+  moved("run_events", { env: text, run_id: text, n: integer, event_id: text, key: text }),
+  moved("audit", {
+    env: text,
+    id: { type: text, from: "cast(id as text)" },
+    at: integer,
+    action: text,
+    subject: text,
+    reason: text,
+  }),
+  moved(
+    "meta",
+    {
+      name: text,
+      // Later than every instant used in the file, so that no stamp is given out twice.
+      value: {
+        type: text,
+        from: "case name when 'clock' then cast(cast(value as integer) + 1 as text) else value end",
+      },
+    },
+    "name in ('clock', 'clock-steps') or substr(name, 1, 13) = 'registration:'",
+  ),
+];

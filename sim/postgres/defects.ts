@@ -1,0 +1,72 @@
+// Deliberate defects in what stands between an engine and a PostgreSQL server: only worlds with such a server can find them.
+import { type Defect, model, postgres } from "../defect.ts";
+
+export const postgresDefects: readonly Defect[] = [
+  {
+    name: "a lease of unknown outcome is asked for again",
+    patches: [
+      {
+        file: postgres("transactions"),
+        from: '(fault === "unknown" && !isRepeatable)',
+        to: "false",
+      },
+    ],
+  },
+  {
+    name: "a repeat after an unknown commit is answered as a failure",
+    patches: [
+      {
+        file: postgres("transactions"),
+        from: "const fault = faultOf(error);\n",
+        to: 'const fault = faultOf(error);\n                if (fault === "unknown" && isRepeatable) throw error;\n',
+      },
+    ],
+  },
+  {
+    name: "an unknown commit counts as made",
+    patches: [
+      // What the statements before it had said is all that is known then.
+      {
+        file: model("store"),
+        from: "                throw error;\n            }\n        };",
+        to: `                if (!session.commitSent || batch[0].name !== "advance") throw error;
+                return batch.map(({ input: [{ steps, seen, next }] }) => ({
+                    answer: { kind: "advanced", now: lastNow, seen, outcomes: steps.map(({ outcome }) => outcome), news: [], stamps: null, leased: next.kind === "continue", ingested: null, woken: [], freed: false },
+                }));
+            }
+        };`,
+      },
+      { file: model("store"), from: "const pollMs", to: "let lastNow = 0;\nconst pollMs" },
+      {
+        file: model("store"),
+        from: "            return { answer };",
+        to: "            lastNow = answer?.now ?? lastNow;\n            return { answer };",
+      },
+    ],
+  },
+  {
+    name: "a repeat makes ids of its own",
+    patches: [
+      {
+        file: model("store"),
+        from: "const session = transact(this.way, batch);",
+        to: 'const session = transact(this.way, tries++ === 0 ? batch : batch.map((asked) => asked.name !== "ingest" ? asked : { ...asked, input: [{ ...asked.input[0], events: asked.input[0].events.map((event) => ({ ...event, id: event.id.slice(0, 25) + (tries % 10) })) }] }));',
+      },
+      {
+        file: model("store"),
+        from: "let wasCommitted = false;",
+        to: "let wasCommitted = false;\n        let tries = 0;",
+      },
+    ],
+  },
+  {
+    name: "work of others is looked for only when they tell of it",
+    patches: [
+      {
+        file: "engine/upkeep.js",
+        from: "this.looking.every(pollMsOf(store.shared), async () => poke());",
+        to: "if (store.shared === null)\n            this.looking.every(pollMsOf(store.shared), async () => poke());",
+      },
+    ],
+  },
+];

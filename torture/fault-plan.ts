@@ -1,0 +1,61 @@
+// What is done to nodes, sessions and the server, and when; the same seed plans the same.
+import { Chance } from "./chance.ts";
+import { cuts } from "./proxy.ts";
+
+export const faultKinds = ["kill", "freeze", "terminate", "crash", ...cuts, "reset", "silence"] as const;
+export type FaultKind = (typeof faultKinds)[number];
+
+export interface Fault {
+  readonly kind: FaultKind;
+  /** The how-manieth node; one that is down or frozen just then leaves it to the next. */
+  readonly node: number;
+  /** How long it is down, frozen or silent. */
+  readonly ms: number;
+  /** Before it comes. */
+  readonly gapMs: number;
+}
+
+export type Episode =
+  /** Many faults, each whenever it comes. */
+  | { readonly kind: "storm"; readonly faults: readonly Fault[] }
+  /** One node is killed and another frozen for longer than a lease lasts, and nothing else happens until others took over. */
+  | { readonly kind: "calm"; readonly killed: number; readonly frozen: number; readonly ms: number };
+
+export interface EpisodeShape {
+  readonly kind: Episode["kind"];
+  /** How often each kind comes in a storm. */
+  readonly bag?: Readonly<Partial<Record<FaultKind, number>>>;
+  readonly meanGapMs?: number;
+}
+
+export function planEpisodes(
+  seed: number,
+  shapes: readonly EpisodeShape[],
+  { nodes, leaseTermMs, sweepMs }: { readonly nodes: number; readonly leaseTermMs: number; readonly sweepMs: number },
+): Episode[] {
+  const chance = new Chance(seed, "faults");
+  const lasts: Partial<Record<FaultKind, () => number>> = {
+    kill: () => chance.int(0, 1_500),
+    // Some shorter than the lease, some longer.
+    freeze: () => Math.round(leaseTermMs * (0.2 + chance.next() * 1.2)),
+    silence: () => chance.int(500, Math.min(6_000, leaseTermMs)),
+  };
+  return shapes.map(({ kind, bag = {}, meanGapMs = 1_000 }): Episode => {
+    if (kind === "calm") {
+      const killed = chance.int(0, nodes - 1);
+      // Others need the term, a sweep that may come a quarter late, and a poll.
+      const ms = Math.round(leaseTermMs + sweepMs * 1.25 + 1_500);
+      return { kind, killed, frozen: (killed + chance.int(1, nodes - 1)) % nodes, ms };
+    }
+    const kinds = faultKinds.flatMap((each) => Array.from({ length: bag[each] ?? 0 }, () => each));
+    const faults = chance.shuffled(kinds).map(
+      (each): Fault => ({
+        kind: each,
+        node: chance.int(0, nodes - 1),
+        ms: lasts[each]?.() ?? 0,
+        gapMs: Math.round(Math.min(chance.exponential(meanGapMs), meanGapMs * 4)),
+      }),
+    );
+    return { kind, faults };
+  });
+}

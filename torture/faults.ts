@@ -1,0 +1,149 @@
+// Carries the plan out, and has the ledger write down what was done to whom.
+import { setTimeout as delay } from "node:timers/promises";
+import pg from "pg";
+import type { LocalPostgres } from "../scripts/local-postgres.mjs";
+import { Chance } from "./chance.ts";
+import type { Episode, Fault, FaultKind } from "./fault-plan.ts";
+import type { LedgerProcess } from "./ledger-process.ts";
+import type { NodeProcess } from "./nodes.ts";
+import type { Cut, Proxy } from "./proxy.ts";
+
+// A point that is not reached by then is not reached at all.
+const cutPatienceMs = 10_000;
+
+export interface FaultsOptions {
+  readonly seed: number;
+  readonly server: LocalPostgres;
+  readonly ledger: LedgerProcess;
+  readonly nodes: readonly { readonly process: NodeProcess; readonly proxy: Proxy }[];
+  /** The node is not to be asked for anything for a while. */
+  readonly onLost: (node: NodeProcess) => void;
+  readonly onDone: (kind: FaultKind, about: string) => void;
+  /** A fault that could not be carried out proves nothing. */
+  readonly onMissed: (about: string) => void;
+}
+
+type Node = FaultsOptions["nodes"][number];
+
+export class Faults {
+  private readonly chance: Chance;
+  /** The server is crashed or asked one at a time. */
+  private serverTurn: Promise<void> = Promise.resolve();
+  /** Nodes are chosen one at a time: the last one that is up is left alone. */
+  private choosing: Promise<unknown> = Promise.resolve();
+
+  constructor(private readonly options: FaultsOptions) {
+    this.chance = new Chance(options.seed, "targets");
+  }
+
+  async run(episode: Episode): Promise<void> {
+    if (episode.kind === "calm") return this.calm(episode);
+    const under: Promise<void>[] = [];
+    for (const fault of episode.faults) {
+      await delay(fault.gapMs);
+      under.push(this.one(fault));
+    }
+    await Promise.all(under);
+  }
+
+  private async calm({ killed, frozen, ms }: Extract<Episode, { kind: "calm" }>): Promise<void> {
+    const [one, other] = [this.options.nodes[killed]!.process, this.options.nodes[frozen]!.process];
+    await Promise.all([this.kill(one, 0, true), this.freeze(other, ms, true)]);
+  }
+
+  private async one(fault: Fault): Promise<void> {
+    const { kind, ms } = fault;
+    if (kind === "crash") return this.onServer(() => this.crash());
+    if (kind === "terminate") return this.onServer(() => this.terminate());
+    if (kind === "kill" || kind === "freeze") {
+      const takesDown = (process: NodeProcess) => {
+        if (kind === "kill") return this.kill(process, ms, false);
+        return this.freeze(process, ms, false);
+      };
+      // Chosen and taken down in one turn, so that two who choose at once do not take the last one.
+      const chosen = this.choosing.then(() => this.choose(fault, 2));
+      this.choosing = chosen;
+      return takesDown((await chosen).process);
+    }
+    const { process, proxy } = await this.choose(fault, 1);
+    if (kind === "reset") {
+      this.done(kind, process, `${proxy.reset(() => this.chance.happens(0.6))} sessions of ${process.name}`);
+    } else if (kind === "silence") {
+      this.done(kind, process, `${process.name} for ${ms} ms`);
+      await proxy.fallSilent(ms);
+    } else await this.cut(kind, process, proxy);
+  }
+
+  /** The planned node or the next that is up, once at least so many are. */
+  private async choose({ node }: Fault, upMin: number): Promise<Node> {
+    const { nodes } = this.options;
+    for (;;) {
+      const inTurn = nodes.map((_, i) => nodes[(node + i) % nodes.length]!);
+      const up = inTurn.filter(({ process }) => process.state === "up");
+      if (up.length >= upMin) return up[0]!;
+      await delay(50);
+    }
+  }
+
+  private async kill(process: NodeProcess, downMs: number, isCalm: boolean): Promise<void> {
+    const at = Date.now();
+    const killed = process.kill();
+    this.options.onLost(process);
+    await killed;
+    await this.options.ledger.note(["fault", at, "kill", process.name, isCalm], process.name);
+    this.options.onDone("kill", `${process.name}, down for ${downMs} ms`);
+    await delay(downMs);
+    await process.start();
+  }
+
+  private async freeze(process: NodeProcess, ms: number, isCalm: boolean): Promise<void> {
+    const { ledger, onLost, onDone } = this.options;
+    const at = Date.now();
+    process.freeze();
+    onLost(process);
+    await ledger.note(["fault", at, "freeze", process.name, isCalm]);
+    onDone("freeze", `${process.name} for ${ms} ms`);
+    await delay(ms);
+    await ledger.note(["thaw", Date.now(), process.name]);
+    process.thaw();
+  }
+
+  private async cut(kind: Cut, process: NodeProcess, proxy: Proxy): Promise<void> {
+    const gaveUp = new AbortController();
+    const waited = delay(cutPatienceMs, "waited" as const, { signal: gaveUp.signal }).catch(() => "waited" as const);
+    const taken = await Promise.race([proxy.arm(kind).then(() => "taken" as const), waited]);
+    gaveUp.abort();
+    if (taken === "waited") this.options.onMissed(`${kind} at ${process.name}: nobody came there`);
+    else this.done(kind, process, `a session of ${process.name}`);
+  }
+
+  private onServer(work: () => Promise<void>): Promise<void> {
+    this.serverTurn = this.serverTurn.then(work);
+    return this.serverTurn;
+  }
+
+  private async crash(): Promise<void> {
+    const { server } = this.options;
+    this.done("crash", null, "the server");
+    await server.crash();
+    await server.start();
+  }
+
+  private async terminate(): Promise<void> {
+    const client = new pg.Client({ connectionString: this.options.server.url });
+    client.on("error", () => {});
+    await client.connect();
+    const { rows } = await client.query<{ pid: number }>(
+      "select pid from pg_stat_activity where application_name like 'idem %' order by pid",
+    );
+    const chosen = rows.map(({ pid }) => pid).filter(() => this.chance.happens(0.3));
+    await client.query("select pg_terminate_backend(pid) from unnest($1::int[]) pid", [chosen]);
+    await client.end();
+    this.done("terminate", null, `${chosen.length} of ${rows.length} sessions`);
+  }
+
+  private done(kind: FaultKind, node: NodeProcess | null, about: string): void {
+    void this.options.ledger.note(["fault", Date.now(), kind, node?.name ?? null, false]);
+    this.options.onDone(kind, about);
+  }
+}

@@ -1,0 +1,71 @@
+// What only several processes over one store are asked to do: work that takes its time, so that a process is lost in the middle of
+// it; work with limits; and a schedule.
+import { laneMax, lanesMax } from "./answers.ts";
+import type { Idem } from "./engine.ts";
+import { nonce, type Tools, tellingSteps } from "./functions.ts";
+import type { LedgerClient } from "./ledger-client.ts";
+
+interface Attempt {
+  readonly key: string;
+  readonly attempt: number;
+  readonly signal: AbortSignal;
+}
+
+export function defineNodeFunctions(idem: Idem, ledger: LedgerClient): void {
+  const { told, compute } = tellingSteps(ledger);
+
+  const work = ({ runId, step }: Tools, ms: number, lane: string | null) =>
+    told(
+      runId,
+      "work",
+      step.run("work", async ({ key, attempt, signal }: Attempt) => {
+        ledger.tell(["hold", Date.now(), runId, lane]);
+        const stopped = leave(signal, () => ledger.tell(["left", Date.now(), runId]));
+        await ledger.sure(["enter", Date.now(), runId, "work", attempt, key]);
+        await stopped.orAfter(ms);
+        return nonce();
+      }),
+    );
+
+  idem.createFunction({ id: "slow", retries: 0 }, { event: "slow/go" }, async ({ event, ...tools }) => {
+    const { number, ms } = event.data;
+    await work(tools, ms, null);
+    await compute(tools, "after", () => number);
+    return { number };
+  });
+
+  idem.createFunction(
+    { id: "capped", retries: 0, concurrency: [{ limit: laneMax, key: "event.data.lane" }, { limit: lanesMax }] },
+    { event: "capped/go" },
+    async ({ event, ...tools }) => {
+      const { number, ms, lane } = event.data;
+      await work(tools, ms, lane);
+      return { number, lane };
+    },
+  );
+
+  idem.createFunction({ id: "clock", retries: 0 }, { cron: "* * * * *" }, async ({ event, ...tools }) => {
+    await compute(tools, "tick", () => 1);
+    return { at: event.data.scheduledAt };
+  });
+}
+
+/** Says so when the work is over, or at the very moment it is told to stop: whoever comes next may begin right then. */
+function leave(signal: AbortSignal, say: () => void): { orAfter(ms: number): Promise<void> } {
+  let over = () => {};
+  const left = new Promise<void>((resolve) => {
+    over = resolve;
+  });
+  const stop = () => {
+    signal.removeEventListener("abort", stop);
+    say();
+    over();
+  };
+  signal.addEventListener("abort", stop);
+  return {
+    orAfter: (ms) => {
+      const timer = setTimeout(stop, ms);
+      return left.finally(() => clearTimeout(timer));
+    },
+  };
+}

@@ -1,0 +1,39 @@
+// What the torturer and a node say to each other.
+import type { MadeCall } from "./make-call.ts";
+
+/** How long leases last and how often they are looked after; shorter than in service where a test has no time to wait. */
+export interface LeasePace {
+  readonly leaseTermSharedMs: number;
+  readonly heartbeatMs: number;
+  readonly sweepMs: number;
+}
+
+export interface NodeLife {
+  readonly folder: string;
+  readonly engine: string;
+  readonly seed: number;
+  /** Also the name of its door at the ledger. */
+  readonly node: string;
+  readonly life: number;
+  readonly store: string;
+  readonly pace: LeasePace;
+}
+
+export type ToNode =
+  | { readonly kind: "call"; readonly call: number }
+  | { readonly kind: "watch"; readonly runId: string; readonly call: number; readonly index: number }
+  /** Nothing new comes: pause the schedule, see every open run to its end. */
+  | { readonly kind: "finish" }
+  | { readonly kind: "stop" };
+
+export type FromNode =
+  | { readonly kind: "started" }
+  | ({ readonly kind: "answered"; readonly call: number } & MadeCall)
+  /** The store could not be reached for long; nobody knows whether the call was stored. */
+  | { readonly kind: "failed"; readonly call: number }
+  | { readonly kind: "ended"; readonly runId: string }
+  | { readonly kind: "finished" }
+  /** The engine said that the store cannot be reached, as it should while it cannot. */
+  | { readonly kind: "away" }
+  /** The engine said anything else. */
+  | { readonly kind: "complains"; readonly text: string };

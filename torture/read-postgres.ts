@@ -1,0 +1,27 @@
+// The store at the end, through its own reads, over a way nobody cuts.
+import pg from "pg";
+import type { NodeUnderTest } from "./engine.ts";
+import { env, readFacts, type StoreFacts } from "./read-store.ts";
+
+export async function readPostgres(url: string, schema: string, engine: NodeUnderTest): Promise<StoreFacts> {
+  const { nodePlatform, openPostgresStore, Connection, Statements, health } = engine;
+  const store = await openPostgresStore({
+    url: `${url}?schema=${schema}`,
+    pg,
+    platform: nodePlatform,
+    owner: "torture",
+  });
+  const pool = new pg.Pool({ connectionString: url });
+  const connection = new Connection(pool, new Statements(schema), true);
+  try {
+    const orphaned = await health.runsOfUnknownWorkers(connection, env, 100);
+    const jobless = await health.runsWithoutJob(connection, env, 100);
+    return await readFacts(store.reads, {
+      damage: await health.checkIntegrity(connection, schema),
+      jobless: [...orphaned, ...jobless].map(({ runId }) => runId),
+    });
+  } finally {
+    await pool.end();
+    await store.close();
+  }
+}

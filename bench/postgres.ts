@@ -2,12 +2,13 @@
 // Idem on PostgreSQL: one process, two processes, and DBOS on the same server in the same run; a store with a million runs beside one
 // with ten thousand; where the time goes; and the queue while another session holds a transaction open. One server, started here with
 // fsync on; while one thing is measured nothing else runs. About nine minutes; --quick takes less than one, and its figures are worth
-// little. Writes bench/results/postgres.json (--quick: postgres-quick.json).
+// little. Writes bench/results/postgres.json, or postgres-quick.json, or postgres-part.json when something was left out.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { describeMachine, root } from "./machine.ts";
 import { arePeersInstalled, compilePeers, howToInstall } from "./peers/compile.ts";
+import { printCapacity } from "./postgres/capacity.ts";
 import { fillStore } from "./postgres/fill.ts";
 import { measureHeld } from "./postgres/held.ts";
 import { children, type Measured, measure, runSome } from "./postgres/measured.ts";
@@ -61,7 +62,11 @@ try {
     ...(isWanted("held") ? { held: await takeHeld(server) } : {}),
   };
   printReport(results);
-  const file = join(root, "bench", "results", isQuick ? "postgres-quick.json" : "postgres.json");
+  printCapacity(results);
+  // A look at a part must not take the place of the whole.
+  const isWhole = ["beside", "stored", "profile", "held"].every(isWanted) && withDbos;
+  const name = isQuick ? "postgres-quick.json" : isWhole ? "postgres.json" : "postgres-part.json";
+  const file = join(root, "bench", "results", name);
   mkdirSync(join(root, "bench", "results"), { recursive: true });
   writeFileSync(file, `${JSON.stringify(results, null, 2)}\n`);
   process.stderr.write(`\nWritten to ${file.slice(root.length + 1)}\n`);

@@ -32,7 +32,8 @@ export function faultyStore(link: StoreLink): Store {
       (...input: unknown[]) =>
         call(link, name, input, real as any),
   });
-  return { ...writes, reads, shared: link.store.shared, close: async () => {} } as unknown as Store;
+  const { shared, outbox, transactional } = link.store;
+  return { ...writes, reads, shared, outbox, transactional, close: async () => {} } as unknown as Store;
 }
 
 type Operation = (...input: unknown[]) => Promise<unknown>;

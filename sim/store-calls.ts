@@ -44,6 +44,7 @@ export function describeCall(name: string, input: readonly unknown[], answer: un
   if (name === "handBack" || name === "heartbeat") return `${name} ${input[0]} ${JSON.stringify(answer)}`;
   if (name === "sweep") return `${name} ${JSON.stringify(answer)}`;
   if (name === "cancel") return `${name} ${(input[0] as { runId: string }).runId} ${kind}`;
+  if (name === "ingest" || name === "tick" || name === "redecide") return `${name} ${kind}${leasedBy(answer)}`;
   if (name !== "advance") return `${name} ${kind}`;
   const { runId, steps, waits, next } = input[0] as {
     runId: string;
@@ -54,4 +55,9 @@ export function describeCall(name: string, input: readonly unknown[], answer: un
   const { news = [] } = answer as { news?: readonly { name: string }[] };
   const names = (list: readonly { name: string }[]) => list.map((item) => item.name).join(",");
   return `advance ${runId} ${kind} ${next.kind} steps [${names(steps)}] waits [${names(waits)}] news [${names(news)}]`;
+}
+
+function leasedBy(answer: unknown): string {
+  const { leased = [] } = answer as { leased?: readonly { jobId: string }[] };
+  return leased.length === 0 ? "" : ` leased ${leased.map(({ jobId }) => jobId)}`;
 }

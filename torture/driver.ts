@@ -72,8 +72,10 @@ export class Driver {
     if (message.kind === "answered") {
       this.ackedCount += message.eventCount;
       this.asked.delete(message.call);
+      // Said before it was killed or frozen, and heard after: it watches nothing.
+      const watcher = node.state === "up" ? node.name : null;
       for (const [runId, index] of message.runs) {
-        if (!this.ended.has(runId)) this.open.set(runId, { call: message.call, index, watcher: node.name });
+        if (!this.ended.has(runId)) this.open.set(runId, { call: message.call, index, watcher });
       }
     }
     if (message.kind === "failed") this.asked.get(message.call)?.nodes.delete(node.name);

@@ -5,9 +5,11 @@ import type { limits } from "../packages/idem/dist/engine/limits.js";
 import type * as Index from "../packages/idem/dist/index.js";
 import type * as NodePlatform from "../packages/idem/dist/platform/node-platform.js";
 import type { CrashPoint, Platform } from "../packages/idem/dist/platform/platform.js";
+import type * as PostgresAddress from "../packages/idem/dist/store/postgres/address.js";
 import type * as PostgresConnection from "../packages/idem/dist/store/postgres/connection.js";
 import type * as PostgresHealth from "../packages/idem/dist/store/postgres/health-reads.js";
 import type * as PostgresStore from "../packages/idem/dist/store/postgres/postgres-store.js";
+import type * as PostgresSessions from "../packages/idem/dist/store/postgres/sessions.js";
 import type * as PostgresStatement from "../packages/idem/dist/store/postgres/statement.js";
 import type { StoreReads } from "../packages/idem/dist/store/reads.js";
 import type * as Core from "../packages/idem/dist/store/sqlite/core.js";
@@ -75,6 +77,8 @@ export interface NodeUnderTest {
   /** The engine's own; a process that changes them changes its engine. */
   readonly limits: { -readonly [Name in keyof typeof limits]: number };
   readonly openPostgresStore: typeof PostgresStore.openPostgresStore;
+  readonly readAddress: typeof PostgresAddress.readAddress;
+  readonly poolFor: typeof PostgresSessions.poolFor;
   readonly Connection: typeof PostgresConnection.Connection;
   readonly Statements: typeof PostgresStatement.Statements;
   readonly health: typeof PostgresHealth;
@@ -82,11 +86,13 @@ export interface NodeUnderTest {
 
 export async function loadNode(folder = builtEngine): Promise<NodeUnderTest> {
   const load = loaderOf(folder);
-  const [index, platform, { limits }, store, connection, statement, health] = await Promise.all([
+  const [index, platform, { limits }, store, address, sessions, connection, statement, health] = await Promise.all([
     load("index.js"),
     load("platform/node-platform.js"),
     load("engine/limits.js"),
     load("store/postgres/postgres-store.js"),
+    load("store/postgres/address.js"),
+    load("store/postgres/sessions.js"),
     load("store/postgres/connection.js"),
     load("store/postgres/statement.js"),
     load("store/postgres/health-reads.js"),
@@ -96,6 +102,8 @@ export async function loadNode(folder = builtEngine): Promise<NodeUnderTest> {
     nodePlatform: platform.nodePlatform,
     limits,
     openPostgresStore: store.openPostgresStore,
+    readAddress: address.readAddress,
+    poolFor: sessions.poolFor,
     Connection: connection.Connection,
     Statements: statement.Statements,
     health,

@@ -6,16 +6,16 @@ import { Chance } from "./chance.ts";
 import type { Episode, Fault, FaultKind } from "./fault-plan.ts";
 import type { LedgerProcess } from "./ledger-process.ts";
 import type { NodeProcess } from "./nodes.ts";
-import type { Cut, Proxy } from "./proxy.ts";
+import type { Cut, WireProxy } from "./proxy.ts";
 
-// A point that is not reached by then is not reached at all.
-const cutPatienceMs = 10_000;
+// What does not come by then does not come at all.
+const patienceMs = 10_000;
 
 export interface FaultsOptions {
   readonly seed: number;
   readonly server: LocalPostgres;
   readonly ledger: LedgerProcess;
-  readonly nodes: readonly { readonly process: NodeProcess; readonly proxy: Proxy }[];
+  readonly nodes: readonly { readonly process: NodeProcess; readonly proxy: WireProxy }[];
   /** The node is not to be asked for anything for a while. */
   readonly onLost: (node: NodeProcess) => void;
   readonly onDone: (kind: FaultKind, about: string) => void;
@@ -48,6 +48,9 @@ export class Faults {
 
   private async calm({ killed, frozen, ms }: Extract<Episode, { kind: "calm" }>): Promise<void> {
     const [one, other] = [this.options.nodes[killed]!.process, this.options.nodes[frozen]!.process];
+    // There must be something to take over.
+    const untilMs = performance.now() + patienceMs;
+    while ((one.working === 0 || other.working === 0) && performance.now() < untilMs) await delay(5);
     await Promise.all([this.kill(one, 0, true), this.freeze(other, ms, true)]);
   }
 
@@ -108,9 +111,9 @@ export class Faults {
     process.thaw();
   }
 
-  private async cut(kind: Cut, process: NodeProcess, proxy: Proxy): Promise<void> {
+  private async cut(kind: Cut, process: NodeProcess, proxy: WireProxy): Promise<void> {
     const gaveUp = new AbortController();
-    const waited = delay(cutPatienceMs, "waited" as const, { signal: gaveUp.signal }).catch(() => "waited" as const);
+    const waited = delay(patienceMs, "waited" as const, { signal: gaveUp.signal }).catch(() => "waited" as const);
     const taken = await Promise.race([proxy.arm(kind).then(() => "taken" as const), waited]);
     gaveUp.abort();
     if (taken === "waited") this.options.onMissed(`${kind} at ${process.name}: nobody came there`);

@@ -5,6 +5,7 @@ import { rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { fingerprint, fullForm, killCount, runCampaign, shortForm } from "./campaign.ts";
+import type { Violation } from "./check.ts";
 import { builtEngine, crashPoints, root } from "./engine.ts";
 import { faultCount, fullShape, postgresReport, shortShape } from "./postgres-campaign.ts";
 import { type PostgresResult, runPostgresRound } from "./postgres-round.ts";
@@ -102,7 +103,8 @@ async function tearNodes(): Promise<boolean> {
     console.log(`seed ${round}: ${shape.nodes} nodes, ${faultCount(shape)} faults`);
     const onFault = (atMs: number, kind: string, about: string) =>
       console.log(`${(atMs / 1_000).toFixed(1).padStart(7)} s  ${kind.padEnd(20)} ${about}`);
-    const result = await runPostgresRound({ ...shape, seed: round, engine, onFault });
+    const onViolation = ({ check, detail }: Violation) => console.log(`VIOLATED ${check}\n         ${detail}`);
+    const result = await runPostgresRound({ ...shape, seed: round, engine, onFault, onViolation });
     rounds.push(result);
     const took = Math.round(result.tookMs / 1_000);
     console.log(`seed ${round}: ${result.acked} events, ${result.violations.length} violations, in ${took} s`);

@@ -11,8 +11,9 @@ interface Attempt {
   readonly signal: AbortSignal;
 }
 
-export function defineNodeFunctions(idem: Idem, ledger: LedgerClient): void {
+export function defineNodeFunctions(idem: Idem, ledger: LedgerClient, onWorking: (count: number) => void): void {
   const { told, compute } = tellingSteps(ledger);
+  let working = 0;
 
   const work = ({ runId, step }: Tools, ms: number, lane: string | null) =>
     told(
@@ -20,7 +21,11 @@ export function defineNodeFunctions(idem: Idem, ledger: LedgerClient): void {
       "work",
       step.run("work", async ({ key, attempt, signal }: Attempt) => {
         ledger.tell(["hold", Date.now(), runId, lane]);
-        const stopped = leave(signal, () => ledger.tell(["left", Date.now(), runId]));
+        onWorking(++working);
+        const stopped = leave(signal, () => {
+          ledger.tell(["left", Date.now(), runId]);
+          onWorking(--working);
+        });
         await ledger.sure(["enter", Date.now(), runId, "work", attempt, key]);
         await stopped.orAfter(ms);
         return nonce();

@@ -33,6 +33,8 @@ export type FromNode =
   | { readonly kind: "failed"; readonly call: number }
   | { readonly kind: "ended"; readonly runId: string }
   | { readonly kind: "finished" }
+  /** So many runs are in the middle of work that takes its time. */
+  | { readonly kind: "working"; readonly count: number }
   /** The engine said that the store cannot be reached, as it should while it cannot. */
   | { readonly kind: "away" }
   /** The engine said anything else. */

@@ -22,6 +22,8 @@ export interface NodeEvents {
 export class NodeProcess {
   state: NodeState = "down";
   life = 0;
+  /** How many runs it is in the middle of. */
+  working = 0;
   private child: ChildProcess | null = null;
   private ended: Promise<NodeEnd> = Promise.resolve({ code: 0, signal: null, complaints: "" });
   private isExpected = false;
@@ -41,6 +43,7 @@ export class NodeProcess {
     this.child = child;
     this.state = "starting";
     this.isExpected = false;
+    this.working = 0;
     let complaints = "";
     child.stderr!.on("data", (chunk) => {
       complaints += chunk;
@@ -57,6 +60,7 @@ export class NodeProcess {
     });
     const started = new Promise<void>((resolve) => {
       child.on("message", (message: FromNode) => {
+        if (message.kind === "working") this.working = message.count;
         if (message.kind === "started") {
           if (this.state === "starting") this.state = "up";
           resolve();

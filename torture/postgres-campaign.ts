@@ -55,7 +55,7 @@ export const shortShape: PostgresShape = {
     },
     { kind: "calm" },
   ],
-  callsPerSecond: 20,
+  callsPerSecond: 25,
   openRunsMax: 120,
 };
 

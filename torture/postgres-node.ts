@@ -49,7 +49,7 @@ const idem = new engine.Idem({
   logger: { debug: () => {}, info: () => {}, warn: complain, error: complain },
 });
 defineFunctions(idem, ledger);
-defineNodeFunctions(idem, ledger);
+defineNodeFunctions(idem, ledger, (count) => say({ kind: "working", count }));
 
 /** A client that asks until it is answered. */
 async function ask<T>(question: () => Promise<T>): Promise<T> {

@@ -13,7 +13,7 @@ import { Faults } from "./faults.ts";
 import { type LedgerProcess, startLedger } from "./ledger-process.ts";
 import type { FromNode, LeasePace } from "./node-messages.ts";
 import { type NodeEnd, NodeProcess } from "./nodes.ts";
-import { Proxy } from "./proxy.ts";
+import { WireProxy } from "./proxy.ts";
 import { type LedgerFacts, readLedger } from "./read-ledger.ts";
 import { readPostgres } from "./read-postgres.ts";
 import type { StoreFacts } from "./read-store.ts";
@@ -30,6 +30,8 @@ export interface PostgresRoundOptions extends PostgresShape {
   readonly seed: number;
   readonly engine: string;
   readonly onFault?: (atMs: number, kind: FaultKind, about: string) => void;
+  /** Told at once, for whoever looks on; all of it is in the result too. */
+  readonly onViolation?: (violation: Violation) => void;
 }
 
 export interface PostgresResult {
@@ -65,7 +67,10 @@ export async function runPostgresRound(options: PostgresRoundOptions): Promise<P
   const { seed, engine, pace } = options;
   const folder = mkdtempSync(join(tmpdir(), "idem-torture-"));
   const violations: Violation[] = [];
-  const violated = (name: string, detail: string) => violations.push({ check: name, detail });
+  const violated = (name: string, detail: string) => {
+    violations.push({ check: name, detail });
+    options.onViolation?.({ check: name, detail });
+  };
   const counts: Record<string, number> = {};
   let away = 0;
 
@@ -78,7 +83,11 @@ export async function runPostgresRound(options: PostgresRoundOptions): Promise<P
       if (message.kind === "away") away++;
       if (message.kind === "complains") violated("nobody complains", `${node.name} ${node.life}: ${message.text}`);
     },
-    onLost: (node, end) => violated("a node lives until it is killed", describeEnd(node, end)),
+    onLost: (node, end) => {
+      violated("a node lives until it is killed", describeEnd(node, end));
+      driver.lost(node);
+      void node.start();
+    },
   });
   const { ledger, nodes, driver } = cluster;
   try {
@@ -119,14 +128,14 @@ export async function runPostgresRound(options: PostgresRoundOptions): Promise<P
   } finally {
     await cluster.close();
     await server.remove();
-    if (violations.length === 0) rmSync(folder, { recursive: true, force: true });
+    if (violations.length === 0 && !process.env.TORTURE_KEEP) rmSync(folder, { recursive: true, force: true });
   }
 }
 
 interface Cluster {
   readonly ledger: LedgerProcess;
   readonly driver: Driver;
-  readonly nodes: readonly { readonly process: NodeProcess; readonly proxy: Proxy }[];
+  readonly nodes: readonly { readonly process: NodeProcess; readonly proxy: WireProxy }[];
   /** No new calls; resolves once everything has ended, with how long that took. */
   drain(withinMs: number, violated: (name: string, detail: string) => void): Promise<number>;
   /** An orderly end of every process; the ledger is complete then. */
@@ -148,7 +157,7 @@ async function openCluster(
   const names = Array.from({ length: options.nodes }, (_, i) => `node-${i + 1}`);
   const ledger = await startLedger(folder, names);
   let finished = () => {};
-  const proxies = await Promise.all(names.map(() => Proxy.open(() => server.port)));
+  const proxies = await Promise.all(names.map(() => WireProxy.open(() => server.port)));
   const hear = (node: NodeProcess, message: FromNode) => {
     driver.hear(node, message);
     events.onMessage(node, message);

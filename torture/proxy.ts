@@ -13,7 +13,7 @@ const isCommit = (frame: Frame): boolean =>
 // What ends outside of a transaction without having been one itself.
 const isNoStatement = (tag: string): boolean => /^(BEGIN|COMMIT|ROLLBACK|SET|LISTEN|START)/.test(tag);
 
-export class Proxy {
+export class WireProxy {
   private readonly sessions = new Set<Session>();
   private readonly clients = new Set<Socket>();
   private readonly armed: { readonly cut: Cut; readonly done: () => void }[] = [];
@@ -25,9 +25,9 @@ export class Proxy {
   ) {}
 
   /** `target` is the port PostgreSQL listens at. */
-  static async open(target: () => number): Promise<Proxy> {
+  static async open(target: () => number): Promise<WireProxy> {
     const server = createServer({ allowHalfOpen: false });
-    const proxy = new Proxy(server, target);
+    const proxy = new WireProxy(server, target);
     server.on("connection", (client) => void proxy.begin(client));
     server.listen(0, "127.0.0.1");
     await once(server, "listening");

@@ -4,14 +4,14 @@ import type { NodeUnderTest } from "./engine.ts";
 import { env, readFacts, type StoreFacts } from "./read-store.ts";
 
 export async function readPostgres(url: string, schema: string, engine: NodeUnderTest): Promise<StoreFacts> {
-  const { nodePlatform, openPostgresStore, Connection, Statements, health } = engine;
+  const { nodePlatform, openPostgresStore, readAddress, poolFor, Connection, Statements, health } = engine;
   const store = await openPostgresStore({
     url: `${url}?schema=${schema}`,
     pg,
     platform: nodePlatform,
     owner: "torture",
   });
-  const pool = new pg.Pool({ connectionString: url });
+  const pool = poolFor(pg, readAddress(url), "torture");
   const connection = new Connection(pool, new Statements(schema), true);
   try {
     const orphaned = await health.runsOfUnknownWorkers(connection, env, 100);

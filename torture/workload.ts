@@ -38,13 +38,13 @@ function originalOf(seed: number, call: number, index: number, mix: Mix): Omit<S
   if (call > 0 && chance.happens(0.12)) return earlier();
   const number = call * 100 + index;
   const id = `e-${call}-${index}`;
-  if (mix === "nodes" && chance.happens(0.16)) {
-    const ms = chance.int(100, 900);
-    if (chance.happens(0.5)) return { name: "slow/go", id, data: { number, ms } };
+  if (mix === "nodes" && chance.happens(0.28)) {
+    const ms = chance.int(200, 1_500);
+    if (chance.happens(0.7)) return { name: "slow/go", id, data: { number, ms } };
     return {
       name: "capped/go",
       id,
-      data: { number, ms: Math.ceil(ms / 10), lane: chance.pick(["red", "green", "blue"]) },
+      data: { number, ms: Math.ceil(ms / 15), lane: chance.pick(["red", "green", "blue"]) },
     };
   }
   const kind = chance.next();

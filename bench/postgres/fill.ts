@@ -6,6 +6,14 @@ import { runSome } from "./measured.ts";
 import type { BenchServer } from "./server.ts";
 
 const tables = ["events", "decisions", "claims", "runs", "steps"] as const;
+// What the rows of each came in the order of.
+const orders: Record<string, string> = {
+  events: "id",
+  decisions: "event_id",
+  claims: "holder",
+  runs: "id",
+  steps: "run_id",
+};
 const schema = "idem";
 const sampleRuns = 1_000;
 // Copies are made so many at a time: the order of their times is then nearly the order of their rows, as it was in life.
@@ -27,18 +35,23 @@ export interface Filled {
 
 export async function fillStore(server: BenchServer, database: string, runs: number): Promise<Filled> {
   const startedAt = performance.now();
+  // Before the first of the sample: every copy is older than all of it.
+  const now = Date.now();
   await runSome(server, "idem", database, sampleRuns);
   return server.inside(database, async (client) => {
     for (const table of tables)
       await client.query(`create temp table sample_${table} as select * from ${schema}.${table}`);
+    // Oldest first, so that indexes by time grow at their end, as they did in life: what is newest comes back last.
+    await client.query(`truncate ${tables.map((table) => `${schema}.${table}`).join(", ")}`);
     const copy = await copyStatements(client);
     const copies = Math.round(runs / sampleRuns) - 1;
-    const now = Date.now();
     for (let left = copies; left > 0; left -= copiesAtOnce) {
       const ages = Array.from({ length: Math.min(copiesAtOnce, left) }, (_, i) => left - i);
       const prefixes = ages.map((age) => timePrefix(now - age * copyMs));
       for (const statement of copy) await client.query(statement, [ages, prefixes]);
     }
+    for (const table of tables)
+      await client.query(`insert into ${schema}.${table} select * from sample_${table} order by ${orders[table]}`);
     await check(client, (copies + 1) * sampleRuns);
     // As autovacuum leaves tables that grew over hours.
     await client.query("vacuum (analyze)");
@@ -66,7 +79,7 @@ async function copyStatements(client: pg.Client): Promise<string[]> {
       select ${columns.map(copied).join(", ")}
         from unnest($1::bigint[], $2::text[]) with ordinality as c (age, prefix, n)
        cross join sample_${table_name} s
-       order by c.n
+       order by c.n, s.${orders[table_name]}
       on conflict do nothing`,
   );
 }

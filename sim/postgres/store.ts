@@ -40,7 +40,9 @@ export function postgresStore(link: PostgresLink): Store {
         asker.ask(name, input, true),
   });
   const subscribe = (listener: (hint: StoreHint) => void) => server.hints.subscribe(process, listener);
-  return { ...writes, reads, shared: { pollMs, subscribe }, close: async () => {} } as unknown as Store;
+  // Transactions of users are no part of the simulation.
+  const absent = { outbox: null, transactional: null };
+  return { ...writes, reads, shared: { pollMs, subscribe }, ...absent, close: async () => {} } as unknown as Store;
 }
 
 class Asker {

@@ -41,4 +41,5 @@ export type { EventStory, Explain, KeyStory, PendingStory, RunStory } from "./sd
 export type { FunctionsApi, Paused, PublicFunction, Resumed, ResumeOptions } from "./sdk/functions-api.ts";
 export type { PublicDecision, PublicEvent, PublicRun } from "./sdk/public-types.ts";
 export type { EventsApi, RunDetail, RunEnd, RunsApi, RunsFilter, VerdictOptions } from "./sdk/reads-api.ts";
-export type { SendResult } from "./sdk/send-result.ts";
+export type { QueuedResult, SendResult } from "./sdk/send-result.ts";
+export type { UserTransaction } from "./store/outbox.ts";

@@ -95,7 +95,9 @@ describe("rooms", () => {
     ],
   };
   const roomOf = (path: string): string => {
-    const contract = ["store.ts", "reads.ts", "flow.ts", "sharing.ts", "clock.ts"].map((name) => `store/${name}`);
+    const contract = ["store.ts", "reads.ts", "flow.ts", "sharing.ts", "outbox.ts", "transactional.ts", "clock.ts"].map(
+      (name) => `store/${name}`,
+    );
     if (contract.includes(path)) return "store contract";
     if (path.startsWith("store/")) return "store plugs";
     return path.includes("/") ? path.split("/")[0]! : "door";

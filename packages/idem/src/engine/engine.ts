@@ -1,24 +1,25 @@
 // The only place that knows all stages: one store, one clock, one worker; and what the doors call.
 import type { Code, FunctionCode, Logger, Middleware, RemoteCode } from "../execute/function-code.ts";
-import { acceptEvent } from "../ingest/accept-events.ts";
 import { errors } from "../model/errors.ts";
-import { placeOf } from "../model/event.ts";
 import { Expressions } from "../model/expression.ts";
 import { UlidSource } from "../model/ulid.ts";
 import type { Platform } from "../platform/platform.ts";
 import type { WireOp } from "../protocol/wire-ops.ts";
+import type { UserTransaction } from "../store/outbox.ts";
 import type { NodeRole, WorkerAbout } from "../store/sharing.ts";
 import type { Ingested, NewEvent, NewPair, PauseAnswer, PauseInput, Store } from "../store/store.ts";
 import { type Cancelled, cancelRun } from "./cancel-run.ts";
 import { type CallNamed, checkpointRun } from "./checkpoint-run.ts";
+import { checkedEvents, type KnownOfEvents } from "./checked-events.ts";
 import { CronClock } from "./cron-clock.ts";
 import { eventToInvoke, pairsOfInvoked } from "./invoke-function.ts";
 import { limits } from "./limits.ts";
-import { Neighbours } from "./neighbours.ts";
-import { type CheckEvents, outgoingEvents } from "./outgoing-events.ts";
+import { Neighbours, pollMsOf } from "./neighbours.ts";
+import type { CheckEvents } from "./outgoing-events.ts";
 import { type PrepareOptions, pairsFor, RunIds } from "./prepare-ingest.ts";
 import { Presence } from "./presence.ts";
 import { Registry } from "./registry.ts";
+import { OutboxRelay } from "./relay-outbox.ts";
 import type { RerunOptions } from "./rerun-from.ts";
 import { rerunRun } from "./rerun-run.ts";
 import { Retention } from "./retention.ts";
@@ -76,6 +77,8 @@ export class Engine {
   /** Null where no other process can have the store. */
   private readonly neighbours: Neighbours | null;
   private readonly presence: Presence | null;
+  /** Null where nobody can send inside a transaction. */
+  private readonly relay: OutboxRelay | null;
 
   constructor(private readonly options: EngineOptions) {
     const { store, platform, env, app, about, leaseTermMs, retentionMs = null } = options;
@@ -149,6 +152,19 @@ export class Engine {
     this.presence = this.executes
       ? null
       : new Presence({ ...beside, newId: () => this.ids.next(), leaseTermMs, about });
+    const { outbox, shared } = store;
+    this.relay =
+      outbox === null
+        ? null
+        : new OutboxRelay({
+            outbox,
+            platform,
+            env,
+            pollMs: pollMsOf(shared),
+            random: () => platform.randomBytes(1)[0]! / 256,
+            ingest: (events) => this.ingest(events),
+            report: beside.report,
+          });
   }
 
   private report(what: string, error: unknown): void {
@@ -253,11 +269,13 @@ export class Engine {
     await this.worker.start();
     this.crons.start();
     this.retention?.start();
+    this.relay?.start();
   }
 
   /** Resolves once nothing runs, nothing is being delivered and no tick is on its way. */
   async idle(): Promise<void> {
     await this.crons.idle();
+    await this.relay?.idle();
     await this.worker.idle();
   }
 
@@ -265,6 +283,7 @@ export class Engine {
   async stop(graceMs: number): Promise<void> {
     this.retention?.stop();
     await this.crons.stop();
+    await this.relay?.stop();
     await this.worker.stop(graceMs);
     // Until here: what is being finished may be told that it is cancelled.
     this.neighbours?.stop();
@@ -281,26 +300,38 @@ export class Engine {
     inputs: readonly unknown[],
     windowMs: number,
     middleware: readonly Middleware[],
-    known: { readonly eventIds?: readonly string[]; readonly sourceRunId?: string | null } = {},
+    known: KnownOfEvents = {},
   ): Promise<Accepted> {
-    const given = await outgoingEvents(inputs, middleware, this.options.checkEvents);
-    if (given.length > limits.eventsPerCallMax) {
-      throw errors.EVENT_BATCH_TOO_LARGE({ count: given.length, max: limits.eventsPerCallMax });
-    }
-    const now = this.time.now();
-    const { eventIds = [], sourceRunId = null } = known;
-    const events = given.map((input, i) =>
-      acceptEvent(
-        input,
-        placeOf(i, given.length),
-        { eventId: eventIds[i] ?? this.ids.next(), now, windowMs, sourceRunId, allowReserved: false },
-        limits,
-      ),
-    );
+    const events = await this.check(inputs, windowMs, middleware, known);
     if (events.length === 0) {
-      return { ...nothingIngested, now, given: events };
+      return { ...nothingIngested, now: this.now(), given: events };
     }
     return { ...(await this.ingest(events)), given: events };
+  }
+
+  /** Writes the events into a transaction of the user's: accepted exactly if it commits, under the ids that are answered. */
+  async queue(
+    inputs: readonly unknown[],
+    windowMs: number,
+    middleware: readonly Middleware[],
+    tx: UserTransaction,
+  ): Promise<readonly string[]> {
+    const { outbox } = this.options.store;
+    if (outbox === null) throw errors.TRANSACTION_UNSUPPORTED({ call: "send(events, { tx })" });
+    const events = await this.check(inputs, windowMs, middleware);
+    await outbox.put(tx, this.options.env, events);
+    this.relay?.soon();
+    return events.map(({ id }) => id);
+  }
+
+  private check(
+    inputs: readonly unknown[],
+    windowMs: number,
+    middleware: readonly Middleware[],
+    known: KnownOfEvents = {},
+  ): Promise<readonly NewEvent[]> {
+    const { checkEvents: check } = this.options;
+    return checkedEvents(inputs, windowMs, middleware, known, { check, now: () => this.now(), newId: () => this.newId() });
   }
 
   /** Starts exactly this function, with an event of its own that carries the data of `input`. */

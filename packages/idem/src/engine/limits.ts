@@ -33,6 +33,13 @@ export const limits = {
   retentionMsMax: 100 * 366 * 24 * 60 * 60 * 1_000,
   // Beneath every wake-up: what was missed is found this much later at worst.
   pollMs: 1_000,
+  // Most transactions commit within this of the last thing that was done in them.
+  outboxLooksMs: [10, 40, 150, 400],
+  // At most 25 MiB at hand.
+  outboxBatch: 50,
+  // Longer than an ingest takes, so that two nodes seldom do the same work; what a lost node had at hand waits no longer.
+  outboxLeaseMs: 10_000,
+  outboxFailuresMax: 3,
   // A run whose step ends the process would otherwise be taken up for ever.
   lostWorkersMax: 50,
   // The store failed in the middle of something: soon enough for a hiccup, seldom enough for a long illness.

@@ -99,6 +99,16 @@ export const errorTable = {
     what: ({ runId, max }) => `Run ${runId} put off more than ${max} pieces of work`,
     next: "Send one event for many of them, or put them off from several runs",
   }),
+  TRANSACTION_UNSUPPORTED: define<{ call: string }>({
+    retry: "after-fix",
+    what: ({ call }) => `${call} needs an engine on PostgreSQL in this process: it writes into that database`,
+    next: 'Give the client store: "postgres://…", the database your own tables are in; a SQLite file, memory: and an app that a server calls have none (docs/transactions.md)',
+  }),
+  TRANSACTION_UNUSABLE: define<{ why: string }>({
+    retry: "after-fix",
+    what: ({ why }) => `The transaction given to send cannot carry events: ${why}`,
+    next: "Roll it back; none of these events will be sent. docs/transactions.md shows what to hand over",
+  }),
   // -- what a run met --------------------------------------------------------------------------------------------------
   RUN_UNKNOWN: define<{ runId: string }>({
     retry: "never",

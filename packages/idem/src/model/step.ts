@@ -6,6 +6,7 @@ export type StepId = string;
 
 export const stepKinds = [
   "run",
+  "transaction",
   "sleep",
   "wait-for-event",
   "wait-for-signal",

@@ -13,6 +13,7 @@ import { toJson } from "../model/json.ts";
 import { environmentVariable, nodePlatform, processName } from "../platform/node-platform.ts";
 import { packageVersion } from "../platform/package-files.ts";
 import type { Platform } from "../platform/platform.ts";
+import type { UserTransaction } from "../store/outbox.ts";
 import type { Store } from "../store/store.ts";
 import {
   defineFunction,
@@ -33,7 +34,7 @@ import { keysOf, type ServedClient, type ServerKeys, serverOf } from "./remote-c
 import { remoteReads, type StoreReads } from "./remote-reads.ts";
 import { sendToServer } from "./remote-send.ts";
 import { defaultServer, RemoteServer } from "./remote-server.ts";
-import { type SendResult, sendResultOf } from "./send-result.ts";
+import { type QueuedResult, type SendResult, sendResultOf } from "./send-result.ts";
 
 export interface IdemOptions<Schemas extends EventSchemas = EventSchemas> extends ServerKeys {
   /** The app's name; functions are known as `<id>-<function id>` in their environment. */
@@ -201,14 +202,29 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
     await this.closing;
   }
 
-  /** Sends one event or many: stored durably, all or nothing, with what was decided for each function. */
+  /**
+   * Inside a transaction of your own, in the engine's PostgreSQL: the events are sent exactly if it commits.
+   *
+   * ```ts
+   * await client.query("insert into orders …");
+   * await idem.send({ name: "order/placed", data: { orderId } }, { tx: client });
+   * await client.query("commit");
+   * ```
+   */
   async send(
     events: EventToSend<Schemas> | readonly EventToSend<Schemas>[],
-    options?: SendOptions,
-  ): Promise<SendResult> {
+    options: SendOptions & { readonly tx: UserTransaction },
+  ): Promise<QueuedResult>;
+  /** Sends one event or many: stored durably, all or nothing, with what was decided for each function. */
+  async send(events: EventToSend<Schemas> | readonly EventToSend<Schemas>[], options?: SendOptions): Promise<SendResult>;
+  async send(
+    events: EventToSend<Schemas> | readonly EventToSend<Schemas>[],
+    options?: SendOptions & { readonly tx?: UserTransaction },
+  ): Promise<SendResult | QueuedResult> {
     const windowMs = readWindow(options?.window, "window") ?? this.eventWindowMs;
     const list: readonly unknown[] = Array.isArray(events) ? events : [events];
     if (this.remote !== null) {
+      if (options?.tx !== undefined) throw errors.TRANSACTION_UNSUPPORTED({ call: "send(events, { tx })" });
       const isTold = options?.window !== undefined || this.options.eventWindow !== undefined;
       return sendToServer(this.remote, {
         events: list,
@@ -220,6 +236,9 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
       });
     }
     const engine = await this.engine();
+    if (options !== undefined && "tx" in options) {
+      return { queued: await engine.queue(list, windowMs, this.options.middleware ?? [], options.tx!) };
+    }
     const accepted = await engine.accept(list, windowMs, this.options.middleware ?? []);
     return sendResultOf(engine, accepted);
   }

@@ -12,6 +12,11 @@ export interface SendResult {
   readonly unmatched?: true;
 }
 
+export interface QueuedResult {
+  /** The ids the events will be stored under, in the order given, once the transaction has committed. */
+  readonly queued: readonly string[];
+}
+
 export function sendResultOf({ registry }: Pick<Engine, "registry">, accepted: Accepted): SendResult {
   const firsts = new Map(accepted.firsts.map(({ eventId, data }) => [eventId, data]));
   const given = new Map(accepted.given.map(({ id, data }) => [id, data]));

@@ -25,8 +25,10 @@ import type {
   Ticked,
   TickInput,
 } from "./flow.ts";
+import type { StoreOutbox } from "./outbox.ts";
 import type { StoreReads } from "./reads.ts";
 import type { StoreSharing, WorkerAbout } from "./sharing.ts";
+import type { StoreTransactions } from "./transactional.ts";
 
 // ---------------------------------------------------------------------------------------------------- functions
 
@@ -534,6 +536,12 @@ export interface Store {
 
   /** How processes that share this store hear of each other; null where only one process can have it. */
   readonly shared: StoreSharing | null;
+
+  /** Events sent inside transactions of the user's; null where the user has no database in common with the store. */
+  readonly outbox: StoreOutbox | null;
+
+  /** Steps that are one transaction with the user's writes; null there, too. */
+  readonly transactional: StoreTransactions | null;
 
   /** Waits for what was begun, then lets go of files and threads. */
   close(): Promise<void>;

@@ -53,6 +53,7 @@ export async function execute(fn: IdemFunction, options: ExecuteOptions): Promis
 
 const mockable = new Set([
   "run",
+  "transaction",
   "waitForEvent",
   "waitForSignal",
   "invoke",

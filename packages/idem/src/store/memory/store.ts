@@ -4,6 +4,7 @@ import type { ClaimAnswer } from "../../model/claim.ts";
 import type { Outcome } from "../../model/outcome.ts";
 import { StoreClock } from "../clock.ts";
 import type { RedecideAnswer, RedecideInput, Ticked, TickInput } from "../flow.ts";
+import type { StoreOutbox } from "../outbox.ts";
 import type { StoreReads } from "../reads.ts";
 import type { StoreSharing, WorkerAbout } from "../sharing.ts";
 import type {
@@ -35,6 +36,7 @@ import type {
   Store,
   SweepAnswer,
 } from "../store.ts";
+import type { StoreTransactions } from "../transactional.ts";
 import { advanceRun } from "./advance-run.ts";
 import { cancelRun } from "./cancel-run.ts";
 import { claimKey, releaseKey, settleKey } from "./claim-key.ts";
@@ -57,6 +59,8 @@ export class MemoryStore implements Store {
   readonly reads: StoreReads;
   /** A process's own memory is nobody else's; tests have several engines over one. */
   readonly shared: StoreSharing | null = null;
+  readonly outbox: StoreOutbox | null = null;
+  readonly transactional: StoreTransactions | null = null;
   private readonly database = new Database();
   private readonly clock: StoreClock;
   private readonly turns = new Map<string, Turns>();

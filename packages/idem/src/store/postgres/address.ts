@@ -7,12 +7,15 @@ export interface PostgresAddress {
   readonly schema: string;
   /** How many sessions this process may hold for its work; one more listens. */
   readonly poolSize: number;
+  /** How many more for steps that are transactions: as long as their bodies take. */
+  readonly txPoolSize: number;
   /** A transaction pooler is between: no named statements, no LISTEN, no session settings. */
   readonly isPooled: boolean;
 }
 
 // Operations, reads and a spare: more sessions did not make it faster (store.md §4.1).
 const poolSizeDefault = 8;
+const txPoolSizeDefault = 4;
 
 export function readAddress(url: string): PostgresAddress {
   const refuse = (why: string) => errors.STORE_URL_INVALID({ url: withoutPassword(url), why });
@@ -33,13 +36,17 @@ export function readAddress(url: string): PostgresAddress {
   const poolSize = pool === null ? poolSizeDefault : Number(pool);
   if (!Number.isInteger(poolSize) || poolSize < 2 || poolSize > 100)
     throw refuse("pool must be a number from 2 to 100");
+  const txPool = own("txpool");
+  const txPoolSize = txPool === null ? txPoolSizeDefault : Number(txPool);
+  if (!Number.isInteger(txPoolSize) || txPoolSize < 1 || txPoolSize > 100)
+    throw refuse("txpool must be a number from 1 to 100");
   const pooler = own("pooler");
   if (pooler !== null && pooler !== "true" && pooler !== "false") throw refuse('pooler must be "true" or "false"');
-  return { connectionString: parsed.href, schema, poolSize, isPooled: pooler === "true" };
+  return { connectionString: parsed.href, schema, poolSize, txPoolSize, isPooled: pooler === "true" };
 }
 
 // The only words of an address that are shown: `password` is one that `pg` understands, too.
-const shownWords = /^(schema|pool|pooler|sslmode)=/;
+const shownWords = /^(schema|pool|txpool|pooler|sslmode)=/;
 
 /** For people and logs. A password may hold every character, also those it should have escaped: up to the last @ nothing is shown. */
 export function withoutPassword(url: string): string {

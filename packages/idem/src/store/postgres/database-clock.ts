@@ -6,8 +6,8 @@ import { type ClockStep, StoreClock } from "../clock.ts";
 import type { Connection } from "./connection.ts";
 
 export interface WallReading {
-  /** The server's clock. */
-  readonly wall: number;
+  /** The server's clock, in microseconds. */
+  readonly micros: number;
   readonly floor: string | null;
   readonly steps: string | null;
 }
@@ -26,7 +26,7 @@ const writeFloorSql = `
  */
 export const readNowSql = `
   select greatest(cast(:floor as bigint), wall) as now
-    from (select coalesce(cast(:wall as bigint), cast(extract(epoch from clock_timestamp()) * 1000 as bigint)) as wall) as clock
+    from (select coalesce(cast(:wall as bigint), cast(floor(extract(epoch from clock_timestamp()) * 1000) as bigint)) as wall) as clock
    where wall <= cast(:ceiling as bigint)`;
 
 export type ClockBounds = { readonly wall: number | null; readonly floor: number; readonly ceiling: number };
@@ -47,10 +47,12 @@ export class DatabaseClock {
   }
 
   /** The instant of a transaction that began with this reading; `isStepped` when steps are to be told to the others first. */
-  read({ wall, floor, steps }: WallReading): { readonly at: Instant; readonly isStepped: boolean } {
-    this.wall = wall;
+  read({ micros, floor, steps }: WallReading): { readonly at: Instant; readonly isStepped: boolean } {
+    this.wall = Math.floor(micros / 1_000);
     this.learn(floor, steps);
     const at = this.clock.read();
+    // A wait that another node has committed within this very millisecond has an earlier stamp than an event that comes now.
+    if (at.now === this.wall) this.clock.sawStamp(micros - 1);
     this.last = { now: at.now, mono: this.source.monoMs() };
     return { at, isStepped: JSON.stringify(this.clock.steps) !== this.knownSteps };
   }
@@ -65,7 +67,7 @@ export class DatabaseClock {
 
   /** A statement by itself was at this instant. */
   saw(now: number): void {
-    this.read({ wall: now, floor: null, steps: null });
+    this.read({ micros: now * 1_000, floor: null, steps: null });
   }
 
   /** What is recorded from now on is later than what has this stamp. */

@@ -9,6 +9,7 @@ import type { ClockBounds } from "./database-clock.ts";
 import { endRuns, isPlainEnd } from "./end-runs.ts";
 import { ingestBatch, registrationsOf } from "./ingest-batch.ts";
 import { ingestEvents } from "./ingest-events.ts";
+import type { Statistics } from "./refresh-statistics.ts";
 import { onlyStep, saveSteps } from "./save-steps.ts";
 import type { Transactions } from "./transactions.ts";
 
@@ -27,6 +28,7 @@ export class HotCalls {
   constructor(
     connection: Connection,
     private readonly transactions: Transactions,
+    private readonly statistics: Pick<Statistics, "stored">,
     private readonly options: { readonly platform: Pick<Platform, "soon">; readonly wallMs?: () => number },
   ) {
     const { platform } = options;
@@ -58,6 +60,7 @@ export class HotCalls {
   take(name: string, input: readonly unknown[]): Promise<unknown> | null {
     if (name === "ingest") {
       const call = input[0] as IngestInput;
+      this.statistics.stored(call.events.length);
       return call.events.length > eventsOfCallMax ? null : this.add(this.ingests, call);
     }
     if (name !== "advance") return null;

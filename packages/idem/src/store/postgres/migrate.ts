@@ -5,6 +5,7 @@ import type { Pool, PoolClient } from "pg";
 import { errors } from "../../model/errors.ts";
 import { readPackageText } from "../../platform/package-files.ts";
 import { qualify, quoted, tableNames } from "./statement.ts";
+import { nameStore } from "./store-id.ts";
 
 const names = ["0001_foundation"] as const;
 
@@ -102,7 +103,9 @@ async function bringUp(client: PoolClient, schema: string, migrations: readonly 
   const table = `${quoted(schema)}.migrations`;
   await client.query("begin");
   await client.query("set local lock_timeout = '2s'");
-  await client.query(`create schema if not exists ${quoted(schema)}`);
+  // "if not exists" would ask for the right to make one also where it is there already, and belongs to this role.
+  const there = await client.query({ text: "select 1 from pg_namespace where nspname = $1", values: [schema] });
+  if (there.rows.length === 0) await client.query(`create schema ${quoted(schema)}`);
   await client.query(
     `create table if not exists ${table} (version integer primary key, name text not null, at timestamptz not null default now())`,
   );
@@ -114,6 +117,7 @@ async function bringUp(client: PoolClient, schema: string, migrations: readonly 
     await client.query(qualifyDefinitions(sql, schema));
     await client.query({ text: `insert into ${table} (version, name) values ($1, $2)`, values: [version, name] });
   }
+  await nameStore(client, schema);
   await client.query("commit");
 }
 

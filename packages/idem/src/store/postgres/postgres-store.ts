@@ -14,11 +14,13 @@ import { ingestEvents } from "./ingest-events.ts";
 import { leaseJobs } from "./lease-jobs.ts";
 import { checkSchema, loadMigrations, migrate } from "./migrate.ts";
 import { refuseHalfMoved } from "./moving-mark.ts";
+import { Outbox } from "./outbox.ts";
 import { pauseFunction } from "./pause-function.ts";
 import { pruneEvents } from "./prune-events.ts";
 import { readMemo } from "./read-memo.ts";
 import { readsOver } from "./reads.ts";
 import { redecideEvent } from "./redecide-event.ts";
+import { Statistics } from "./refresh-statistics.ts";
 import { registerFunctions } from "./register-functions.ts";
 import { rerunRun } from "./rerun-run.ts";
 import { resumeSignal, resumeWaits } from "./resume-waits.ts";
@@ -31,7 +33,7 @@ import type { Transaction } from "./transaction.ts";
 import { Transactions, type TransactionsPlatform } from "./transactions.ts";
 import { handBackJobs, heartbeatWorker, sweepStore } from "./workers.ts";
 
-export type Writes = Omit<Store, "reads" | "close" | "shared">;
+export type Writes = Omit<Store, "reads" | "close" | "shared" | "outbox" | "transactional">;
 type Operation = { [K in keyof Writes]: (tx: Transaction, ...input: Parameters<Writes[K]>) => ReturnType<Writes[K]> };
 
 const operations: Operation = {
@@ -91,13 +93,16 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const store: Record<string, unknown> = {
     reads: repeated(readsOver(connection, now), transactions),
     shared: hints,
+    outbox: new Outbox({ pool, connection, transactions, schema: address.schema, where }),
+    transactional: null,
     close: async () => {
       transactions.close();
       await hints.close();
       await pool.end();
     },
   };
-  const hot = new HotCalls(connection, transactions, options);
+  const statistics = new Statistics(pool, address.schema);
+  const hot = new HotCalls(connection, transactions, statistics, options);
   for (const name of Object.keys(operations) as (keyof Writes)[]) {
     const operation = operations[name] as (tx: Transaction, ...input: readonly unknown[]) => Promise<unknown>;
     // Who asks for a lease twice gets other jobs the second time: what the first one took would be nobody's.

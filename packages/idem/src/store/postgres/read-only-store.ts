@@ -46,6 +46,8 @@ export async function openReadOnlyStore(options: PostgresStoreOptions): Promise<
     const store: Record<string, unknown> = {
       reads: repeated(readsOver(connection, now), transactions),
       shared: null,
+      outbox: null,
+      transactional: null,
       close: async () => {
         transactions.close();
         await pool.end();

@@ -28,6 +28,8 @@ export function poolFor(pg: Pg, address: PostgresAddress, applicationName: strin
   const pool = new pg.Pool(config);
   // A session the server ended while nobody used it: the pool makes another one when it is wanted.
   pool.on("error", () => {});
+  // Between two statements of a transaction nobody waits for it; the next one is told that the session is gone.
+  pool.on("connect", (client) => client.on("error", () => {}));
   return pool;
 }
 

@@ -24,6 +24,7 @@ const tables = [
   "run_events",
   "cancels",
   "crons",
+  "outbox",
 ] as const;
 
 export const tableNames: readonly string[] = tables;

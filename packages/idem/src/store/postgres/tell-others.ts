@@ -3,7 +3,7 @@
 import type { StoreHint } from "../sharing.ts";
 import type { Ingested, Store, WokenRun } from "../store.ts";
 
-type Writes = Omit<Store, "reads" | "close" | "shared">;
+type Writes = Omit<Store, "reads" | "close" | "shared" | "outbox" | "transactional">;
 
 export function hintsOf(name: keyof Writes, input: readonly unknown[], answer: unknown): StoreHint[] {
   const first = input[0];

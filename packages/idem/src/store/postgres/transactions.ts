@@ -48,7 +48,7 @@ export class Transactions {
       begin isolation level read committed;
       set local idle_in_transaction_session_timeout = '5s';
       set local lock_timeout = '10s';
-      select (extract(epoch from clock_timestamp()) * 1000)::bigint as wall,
+      select floor(extract(epoch from clock_timestamp()) * 1000000)::bigint as micros,
              (select value from ${meta} where name = 'clock') as floor,
              (select value from ${meta} where name = 'clock-steps') as steps`;
   }
@@ -163,8 +163,10 @@ export class Transactions {
     for (;;) {
       const [begun, found] = await Promise.all([client.query(this.beginSql), first(connection)]);
       const results = begun as unknown as { rows: unknown[] }[];
-      const reading = results.at(-1)!.rows[0] as { wall: number; floor: string | null; steps: string | null };
-      const { at, isStepped } = this.clock.read({ ...reading, wall: this.wallMs?.() ?? reading.wall });
+      const reading = results.at(-1)!.rows[0] as { micros: number; floor: string | null; steps: string | null };
+      const { at, isStepped } = this.clock.read(
+        this.wallMs === null ? reading : { ...reading, micros: this.wallMs() * 1_000 },
+      );
       if (!isStepped) return { at, found };
       await this.clock.tellSteps(connection);
       await connection.arrived();

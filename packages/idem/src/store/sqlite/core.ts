@@ -29,7 +29,7 @@ import { tickCrons } from "./tick-crons.ts";
 import type { Transaction } from "./transaction.ts";
 import { handBackJobs, heartbeatWorker, sweepStore } from "./workers.ts";
 
-type Writes = Omit<Store, "reads" | "shared" | "close">;
+type Writes = Omit<Store, "reads" | "shared" | "outbox" | "transactional" | "close">;
 type Operation = {
   [K in keyof Writes]: (tx: Transaction, ...input: Parameters<Writes[K]>) => Awaited<ReturnType<Writes[K]>>;
 };

@@ -315,5 +315,19 @@ create table crons (
   primary key (env, fn, cron)
 ) with (fillfactor = 50);
 
+-- Events sent inside transactions of the user's, until they are ingested: there exactly if that transaction was committed.
+create table outbox (
+  env         text collate "C" not null,
+  id          text collate "C" not null,
+  entry       text not null,
+  created_at  bigint not null,
+  -- A node has it at hand; others leave it alone so long. Milliseconds of the server's own clock.
+  taken_until bigint not null default 0,
+  tries       integer not null default 0,
+  -- Why it can never be ingested; a person has to look.
+  parked      text,
+  primary key (env, id)
+) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0);
+
 create index rate_starts_by_time on rate_starts (at);
 create index throttles_by_time on throttles (tat);

@@ -1,0 +1,37 @@
+// Events on their way in: all of a call are checked, by the sender's middleware and schemas and by the rules for events, before any is
+// stored.
+import type { Middleware } from "../execute/function-code.ts";
+import { acceptEvent } from "../ingest/accept-events.ts";
+import { errors } from "../model/errors.ts";
+import { placeOf } from "../model/event.ts";
+import type { NewEvent } from "../store/store.ts";
+import { limits } from "./limits.ts";
+import { type CheckEvents, outgoingEvents } from "./outgoing-events.ts";
+
+export interface KnownOfEvents {
+  /** Ids the sender derived. */
+  readonly eventIds?: readonly string[];
+  readonly sourceRunId?: string | null;
+}
+
+export async function checkedEvents(
+  inputs: readonly unknown[],
+  windowMs: number,
+  middleware: readonly Middleware[],
+  { eventIds = [], sourceRunId = null }: KnownOfEvents,
+  ports: { readonly check: CheckEvents; readonly now: () => number; readonly newId: () => string },
+): Promise<readonly NewEvent[]> {
+  const given = await outgoingEvents(inputs, middleware, ports.check);
+  if (given.length > limits.eventsPerCallMax) {
+    throw errors.EVENT_BATCH_TOO_LARGE({ count: given.length, max: limits.eventsPerCallMax });
+  }
+  const now = ports.now();
+  return given.map((input, i) =>
+    acceptEvent(
+      input,
+      placeOf(i, given.length),
+      { eventId: eventIds[i] ?? ports.newId(), now, windowMs, sourceRunId, allowReserved: false },
+      limits,
+    ),
+  );
+}

@@ -1,0 +1,111 @@
+// What a transaction pooler can carry: every transaction may come to another session.
+import pg from "pg";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { type LocalPostgres, startLocalPostgres } from "../../../../../scripts/local-postgres.mjs";
+import { limits } from "../../engine/limits.ts";
+import { nodePlatform } from "../../platform/node-platform.ts";
+import { Idem } from "../../sdk/client.ts";
+import { openPostgresStore } from "./postgres-store.ts";
+import type { Pg } from "./sessions.ts";
+
+let server: LocalPostgres;
+beforeAll(async () => {
+  server = await startLocalPostgres();
+});
+afterAll(() => server.remove());
+
+/** The driver, keeping what every session was opened with and asked. */
+function watchedDriver() {
+  const opened: { readonly options?: unknown }[] = [];
+  const asked: { readonly text: string; readonly name?: string }[] = [];
+  class Client extends pg.Client {
+    constructor(config: pg.ClientConfig) {
+      super(config);
+      opened.push(config);
+    }
+    override query(...input: any[]): any {
+      const [query] = input;
+      asked.push(typeof query === "string" ? { text: query } : query);
+      return (super.query as (...input: unknown[]) => unknown)(...input);
+    }
+  }
+  class Pool extends pg.Pool {
+    constructor(config: pg.PoolConfig) {
+      super({ ...config, Client } as pg.PoolConfig);
+    }
+  }
+  return { driver: { ...pg, types: pg.types, Client, Pool } as unknown as Pg, opened, asked };
+}
+
+async function node(url: string) {
+  const watched = watchedDriver();
+  const store = await openPostgresStore({ url, pg: watched.driver, platform: nodePlatform, owner: "test" });
+  const idem = new Idem({ id: "shop", store, platform: nodePlatform, logger: console });
+  onTestFinished(() => idem.stop());
+  idem.createFunction(
+    { id: "charge", idempotency: "event.data.orderId", concurrency: 5 },
+    { event: "order/paid" },
+    async ({ event, step }) => {
+      await step.run("charge-card", () => event.data.orderId);
+      await step.sleep("cool-off", 5);
+      const paid = await step.waitForEvent("paid", { event: "order/cleared", timeout: "1m", match: "data.orderId" });
+      return paid?.data ?? null;
+    },
+  );
+  return { idem, ...watched };
+}
+
+const settled = async (idem: Idem, count: number) => {
+  const sent = await Promise.all(
+    Array.from({ length: count }, (_, orderId) =>
+      idem.send({ name: "order/paid", data: { orderId: orderId % (count / 2) } }),
+    ),
+  );
+  const runIds = new Set(sent.flatMap(({ decisions }) => decisions.map(({ runId }) => runId!)));
+  expect(runIds.size).toBe(count / 2);
+  const waiting = async () => (await idem.runs.list({ state: "waiting", limit: 100 })).length;
+  await expect.poll(waiting, { timeout: 20_000 }).toBe(count / 2);
+  await Promise.all(
+    Array.from({ length: count / 2 }, (_, orderId) => idem.send({ name: "order/cleared", data: { orderId } })),
+  );
+  return Promise.all([...runIds].map((runId) => idem.runs.wait(runId, { timeout: "20s" })));
+};
+
+test("with pooler=true a node works without named statements, session settings or listening", async () => {
+  const { idem, opened, asked } = await node(`${server.url}?schema=pooled&pooler=true`);
+  await idem.start();
+  const ended = await settled(idem, 20);
+  expect(ended.map(({ state }) => state)).toEqual(ended.map(() => "completed"));
+  await idem.stop();
+  expect(asked.length).toBeGreaterThan(50);
+  expect(asked.filter(({ name }) => name !== undefined)).toEqual([]);
+  const texts = asked.map(({ text }) => text);
+  const ofSession =
+    /\b(listen|prepare|deallocate|pg_advisory\w*|temp(orary)?)\b|\bset (?!local\b)(session\b|[a-z_.]+ *=)/i;
+  const outside = texts.filter(
+    (text) => ofSession.test(text) && !/^\s*(insert|update|with|select|delete)\b/i.test(text),
+  );
+  expect(outside).toEqual([]);
+  expect(opened.filter(({ options }) => options !== undefined)).toEqual([]);
+});
+
+test("two nodes behind a pooler find each other's work by looking", async () => {
+  const url = `${server.url}?schema=pooled2&pooler=true`;
+  const [worker, sender] = [await node(url), await node(url)];
+  await worker.idem.start();
+  const { decisions } = await sender.idem.send({ name: "order/paid", data: { orderId: 1 } });
+  await expect
+    .poll(async () => (await worker.idem.runs.get(decisions[0]!.runId!))?.state, { timeout: 10_000 })
+    .toBe("waiting");
+  expect(limits.leaseTermSharedMs).toBeGreaterThan(1_000);
+});
+
+test("without it statements are named, so that each is planned once per session", async () => {
+  const { idem, asked, opened } = await node(`${server.url}?schema=direct`);
+  await idem.start();
+  await settled(idem, 10);
+  await idem.stop();
+  expect(asked.some(({ name }) => name !== undefined)).toBe(true);
+  expect(asked.some(({ text }) => text.startsWith("listen "))).toBe(true);
+  expect(opened.every(({ options }) => typeof options === "string")).toBe(true);
+});

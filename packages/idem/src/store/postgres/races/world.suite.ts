@@ -1,0 +1,243 @@
+// Several nodes of one real server for each test: stores of their own, with sessions of their own, over one schema. What a node sends can
+// be recorded, held back or lost; what it waits for is made by a session of nobody's, which locks rows or ends other sessions.
+import pg from "pg";
+import { afterAll, beforeAll, onTestFinished } from "vitest";
+import { type LocalPostgres, startLocalPostgres } from "../../../../../../scripts/local-postgres.mjs";
+import { ManualClock } from "../../../platform/manual-clock.ts";
+import { World } from "../../contract/world.ts";
+import { openPostgresStore } from "../postgres-store.ts";
+import type { Pg } from "../sessions.ts";
+import { quoted, tableNames } from "../statement.ts";
+
+/** What becomes of a statement: sent as it is, never sent, or done by the server while nobody hears of it. */
+export type Fate = "sent" | "cut" | "lost";
+
+type Watch = (sql: string) => Fate | Promise<Fate>;
+
+/** What a node says to the server, and how it is interfered with. */
+export class Wire {
+  /** Codes of all errors the server answered with. */
+  readonly errors: string[] = [];
+  readonly texts = new Set<string>();
+  private watch: Watch | null = null;
+
+  /** The next statement that contains the text meets its fate; resolves once it has. */
+  next(part: string, fate: Exclude<Fate, "sent">): Promise<void> {
+    return new Promise((met) => {
+      this.watch = (sql) => {
+        if (!sql.includes(part)) return "sent";
+        this.watch = null;
+        met();
+        return fate;
+      };
+    });
+  }
+
+  /** Holds back the next statement that contains the text. */
+  hold(part: string): { readonly reached: Promise<void>; release(): void } {
+    const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    this.watch = async (sql) => {
+      if (!sql.includes(part)) return "sent";
+      this.watch = null;
+      reach();
+      await released;
+      return "sent";
+    };
+    return { reached, release };
+  }
+
+  fateOf(sql: string): Fate | Promise<Fate> {
+    this.texts.add(sql);
+    return this.watch?.(sql) ?? "sent";
+  }
+}
+
+/** The driver, with a wire between. */
+function wired(wire: Wire): Pg {
+  class Session extends pg.Client {
+    // Statements keep their order, also behind one that is held back.
+    private behind: Promise<unknown> | null = null;
+
+    override query(...args: any[]): any {
+      const [asked, ...rest] = args;
+      const answered = rest.findLast((arg) => typeof arg === "function") as pg.Callback | undefined;
+      const params = rest.filter((arg) => typeof arg !== "function");
+      const sql: string = typeof asked === "string" ? asked : asked.text;
+      const before = this.behind;
+      const fate = before === null ? wire.fateOf(sql) : before.then(() => wire.fateOf(sql));
+      const answer = typeof fate === "string" ? this.meet(fate, asked, params) : this.later(fate, asked, params);
+      answer.catch((error: { code?: string }) => wire.errors.push(error.code ?? "none"));
+      if (answered === undefined) return answer;
+      answer.then(
+        (result) => answered(null as never, result),
+        (error) => answered(error, undefined as never),
+      );
+    }
+
+    private later(fate: Promise<Fate>, asked: any, params: unknown[]): Promise<any> {
+      const { promise, resolve, reject } = Promise.withResolvers<any>();
+      const sent = fate.then((known) => {
+        this.meet(known, asked, params).then(resolve, reject);
+      });
+      this.behind = sent;
+      void sent.then(() => {
+        if (this.behind === sent) this.behind = null;
+      });
+      return promise;
+    }
+
+    private async meet(fate: Fate, asked: any, params: unknown[]): Promise<any> {
+      const ask = () => super.query(asked, ...(params as [])) as unknown as Promise<unknown>;
+      if (fate === "sent") return ask();
+      if (fate === "lost") await ask();
+      (this as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
+      throw Object.assign(new Error("the test cut the session"), { code: "ECONNRESET" });
+    }
+  }
+  class Pool extends pg.Pool {
+    constructor(config: pg.PoolConfig) {
+      super({ ...config, Client: Session } as pg.PoolConfig);
+    }
+  }
+  return { Pool: Pool as unknown as Pg["Pool"], Client: pg.Client, types: pg.types };
+}
+
+export interface Node {
+  readonly world: World;
+  readonly wire: Wire;
+  /** By which the server lists its sessions. */
+  readonly applicationName: string;
+  close(): Promise<void>;
+}
+
+export interface Cluster {
+  readonly schema: string;
+  /** Moves only by hand, for all nodes; the server's own clock is used where the test did not ask for it. */
+  readonly clock: ManualClock;
+  readonly nodes: readonly [Node, Node, ...Node[]];
+  /** Rows of a statement over bare table names with a dot before them: `.jobs`. */
+  rows<Row extends object = any>(sql: string, ...params: unknown[]): Promise<Row[]>;
+  /** A session of nobody's, with a transaction open. */
+  begin(): Promise<Outsider>;
+  /** Resolves once so many sessions of nodes wait for a lock. */
+  untilWaiting(count: number): Promise<void>;
+  /** Ends the nodes' sessions and says how many deadlocks the server has found since the cluster was opened. */
+  countDeadlocks(): Promise<number>;
+}
+
+export interface Outsider {
+  query(sql: string, ...params: unknown[]): Promise<any[]>;
+  end(): Promise<void>;
+}
+
+export interface ClusterOptions {
+  readonly nodes?: number;
+  /** "manual": the nodes' time moves only by hand; "server": the database's clock. */
+  readonly clock?: "manual" | "server";
+  readonly pool?: number;
+}
+
+export function useServer() {
+  let server: LocalPostgres;
+  let admin: pg.Client;
+  const free: string[] = [];
+  let schemas = 0;
+  beforeAll(async () => {
+    server = await startLocalPostgres();
+    admin = new pg.Client({ connectionString: server.url });
+    await admin.connect();
+  });
+  afterAll(async () => {
+    await admin.end();
+    await server.remove();
+  });
+
+  const open = async ({ nodes = 2, clock: source = "server", pool = 6 }: ClusterOptions = {}): Promise<Cluster> => {
+    const schema = free.pop() ?? `races${++schemas}`;
+    const clock = new ManualClock();
+    const inSchema = (sql: string) => sql.replace(/(?<![\w)])\.([a-z_]+)/g, `${quoted(schema)}.$1`);
+    const openNode = async (n: number): Promise<Node> => {
+      const wire = new Wire();
+      const owner = `${schema} node ${n}`;
+      const monoMs = source === "manual" ? () => clock.monoMs() : () => performance.now();
+      const store = await openPostgresStore({
+        url: `${server.url}?schema=${schema}&pool=${pool}`,
+        pg: wired(wire),
+        platform: {
+          monoMs,
+          soon: (run) => setImmediate(run),
+          randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)),
+          timer: (ms, run) => {
+            const timer = setTimeout(run, ms);
+            return { cancel: () => clearTimeout(timer) };
+          },
+        },
+        owner,
+        ...(source === "manual" ? { wallMs: () => clock.wallMs() } : {}),
+      });
+      let isOpen = true;
+      const close = async () => {
+        if (isOpen) await store.close();
+        isOpen = false;
+      };
+      return { world: new World(store, clock), wire, applicationName: `idem ${owner}`, close };
+    };
+    const readDeadlocks = async () => {
+      const { rows } = await admin.query(
+        "select deadlocks::int from pg_stat_database where datname = current_database()",
+      );
+      return rows[0].deadlocks as number;
+    };
+    const deadlocksBefore = await readDeadlocks();
+    const opened: Node[] = [];
+    for (let n = 1; n <= nodes; n++) opened.push(await openNode(n));
+    const closeAll = () => Promise.all(opened.map((node) => node.close()));
+    onTestFinished(async () => {
+      await closeAll();
+      await admin.query(tableNames.map((table) => `delete from ${quoted(schema)}.${table}`).join(";"));
+      free.push(schema);
+    });
+    const sessionsSql = `
+      select count(*)::int as count from pg_stat_activity where application_name like $1 and (wait_event_type = 'Lock' or not $2)`;
+    const countSessions = async (isWaiting: boolean): Promise<number> =>
+      (await admin.query(sessionsSql, [`idem ${schema} node%`, isWaiting])).rows[0].count;
+    return {
+      schema,
+      clock,
+      nodes: opened as unknown as Cluster["nodes"],
+      rows: async (sql, ...params) => (await admin.query(inSchema(sql), params)).rows,
+      begin: async () => {
+        const client = new pg.Client({ connectionString: server.url });
+        await client.connect();
+        await client.query("begin");
+        let isOpen = true;
+        const end = async () => {
+          if (isOpen) await client.query("commit").finally(() => client.end());
+          isOpen = false;
+        };
+        onTestFinished(end);
+        return { query: async (sql, ...params) => (await client.query(inSchema(sql), params)).rows, end };
+      },
+      untilWaiting: async (count) => {
+        while ((await countSessions(true)) < count);
+      },
+      countDeadlocks: async () => {
+        await closeAll();
+        // A session says what it met before it is gone from the list.
+        while ((await countSessions(false)) > 0);
+        return (await readDeadlocks()) - deadlocksBefore;
+      },
+    };
+  };
+  return { open, server: () => server };
+}
+
+/** 0 … count − 1. */
+export const upTo = (count: number): readonly number[] => Array.from({ length: count }, (_, n) => n);
+
+/** Some other order of them. */
+export const shuffled = <T>(items: readonly T[]): T[] => {
+  const left = [...items];
+  return items.map(() => left.splice(Math.floor(Math.random() * left.length), 1)[0]!);
+};

@@ -1,0 +1,72 @@
+import fc from "fast-check";
+import pg from "pg";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type LocalPostgres, startLocalPostgres } from "../../../../../scripts/local-postgres.mjs";
+import { nodePlatform } from "../../platform/node-platform.ts";
+import { Idem } from "../../sdk/client.ts";
+import { readAddress } from "./address.ts";
+import { Connection } from "./connection.ts";
+import { poolFor } from "./sessions.ts";
+import { Statements } from "./statement.ts";
+import { decodeText, encodeText } from "./text.ts";
+
+// Mostly the characters that are escaped, and those an escape is made of, in every order.
+const awkward = fc.string({ unit: fc.constantFrom("\u0000", "\uFFFF", "0", "1", "a", "\uFFFE", "😀"), maxLength: 12 });
+const anyText = fc.oneof(awkward, fc.string({ unit: "grapheme", maxLength: 20 }));
+
+test("every text comes back as it was", () => {
+  fc.assert(fc.property(anyText, (text) => decodeText(encodeText(text)) === text));
+});
+
+test("what is written holds no character the server refuses, and two texts never become one", () => {
+  fc.assert(
+    fc.property(anyText, anyText, (a, b) => {
+      expect(encodeText(a)).not.toContain("\u0000");
+      expect(encodeText(a) === encodeText(b)).toBe(a === b);
+    }),
+  );
+});
+
+test("text without such characters is written as it is", () => {
+  for (const text of ["", "order-7", '{"a":"ä😀"}']) expect(encodeText(text)).toBe(text);
+});
+
+let server: LocalPostgres;
+beforeAll(async () => {
+  server = await startLocalPostgres();
+});
+afterAll(() => server.remove());
+
+test("the server gives every text back as it was, alone and in a list", async () => {
+  const address = readAddress(server.url);
+  const pool = poolFor(pg, address, "test");
+  const connection = new Connection(pool, new Statements("idem"), true);
+  try {
+    await fc.assert(
+      fc.asyncProperty(fc.array(anyText, { maxLength: 5 }), async (texts) => {
+        const rows = await connection.all<{ text: string }>("select unnest(cast(? as text[])) as text", texts);
+        expect(rows.map(({ text }) => text)).toEqual(texts);
+        for (const text of texts) {
+          expect(await connection.one("select cast(? as text) as text", text)).toEqual({ text });
+        }
+      }),
+      { numRuns: 50 },
+    );
+  } finally {
+    await pool.end();
+  }
+});
+
+test("events whose ids differ only in such characters are different events, and each is found by its id", async () => {
+  const idem = new Idem({ id: "shop", store: server.url, platform: nodePlatform, logger: console });
+  const ids = ["a\u0000", "a\uFFFF0", "a\uFFFF1", "a\uFFFF", "a0"];
+  try {
+    for (const id of ids) await idem.send({ name: "order/paid", id, data: { id } });
+    const events = await idem.events.list({ limit: 10 });
+    expect(events.map(({ id }) => id).reverse()).toEqual(ids);
+    expect(events.map(({ data }) => data.id).reverse()).toEqual(ids);
+    expect(events.filter(({ duplicateOf }) => duplicateOf !== null)).toEqual([]);
+  } finally {
+    await idem.stop();
+  }
+});

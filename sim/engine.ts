@@ -1,7 +1,7 @@
 // The engine under test, loaded from a folder: the built package, or a copy of it with a defect (mutants.ts).
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import type * as Index from "../node_modules/.cache/sim-engine/index.js";
+import type * as Index from "../packages/idem/dist/index.js";
 import type {
   CrashPoint,
   HttpRequest,
@@ -9,14 +9,15 @@ import type {
   Platform,
   Thread,
   Timer,
-} from "../node_modules/.cache/sim-engine/platform/platform.js";
-import type * as Memory from "../node_modules/.cache/sim-engine/store/memory/store.js";
-import type * as TellOthers from "../node_modules/.cache/sim-engine/store/postgres/tell-others.js";
-import type * as Transactions from "../node_modules/.cache/sim-engine/store/postgres/transactions.js";
-import type { StoreHint } from "../node_modules/.cache/sim-engine/store/sharing.js";
-import type * as Inline from "../node_modules/.cache/sim-engine/store/sqlite/inline-store.js";
-import type * as Migrations from "../node_modules/.cache/sim-engine/store/sqlite/migrations.js";
-import type { HeartbeatAnswer, Store } from "../node_modules/.cache/sim-engine/store/store.js";
+} from "../packages/idem/dist/platform/platform.js";
+import type * as Memory from "../packages/idem/dist/store/memory/store.js";
+import type * as Batches from "../packages/idem/dist/store/postgres/batches.js";
+import type * as TellOthers from "../packages/idem/dist/store/postgres/tell-others.js";
+import type * as Transactions from "../packages/idem/dist/store/postgres/transactions.js";
+import type { StoreHint } from "../packages/idem/dist/store/sharing.js";
+import type * as Inline from "../packages/idem/dist/store/sqlite/inline-store.js";
+import type * as Migrations from "../packages/idem/dist/store/sqlite/migrations.js";
+import type { HeartbeatAnswer, Store } from "../packages/idem/dist/store/store.js";
 
 export type { CrashPoint, HeartbeatAnswer, HttpRequest, HttpResponse, Platform, Store, StoreHint, Thread, Timer };
 export type Idem = InstanceType<typeof Index.Idem>;
@@ -26,6 +27,7 @@ export interface EngineUnderTest {
   readonly IdemError: typeof Index.IdemError;
   readonly MemoryStore: typeof Memory.MemoryStore;
   readonly openInlineStore: typeof Inline.openInlineStore;
+  readonly Batches: typeof Batches.Batches;
   readonly Transactions: typeof Transactions.Transactions;
   readonly hintsOf: typeof TellOthers.hintsOf;
   readonly migrations: ReturnType<typeof Migrations.loadMigrations>;
@@ -41,10 +43,11 @@ export const builtEngine = join(root, "packages", "idem", "dist");
 
 export async function loadEngine(folder = builtEngine): Promise<EngineUnderTest> {
   const load = (file: string): Promise<any> => import(pathToFileURL(join(folder, file)).href);
-  const [index, memory, inline, transactions, tellOthers, migrations] = await Promise.all([
+  const [index, memory, inline, batches, transactions, tellOthers, migrations] = await Promise.all([
     load("index.js"),
     load("store/memory/store.js"),
     load("store/sqlite/inline-store.js"),
+    load("store/postgres/batches.js"),
     load("store/postgres/transactions.js"),
     load("store/postgres/tell-others.js"),
     load("store/sqlite/migrations.js"),
@@ -54,6 +57,7 @@ export async function loadEngine(folder = builtEngine): Promise<EngineUnderTest>
     IdemError: index.IdemError,
     MemoryStore: memory.MemoryStore,
     openInlineStore: inline.openInlineStore,
+    Batches: batches.Batches,
     Transactions: transactions.Transactions,
     hintsOf: tellOthers.hintsOf,
     migrations: migrations.loadMigrations(),

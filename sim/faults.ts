@@ -103,6 +103,6 @@ export function drawPostgresFaults(plain: Faults, random: Random, off: ReadonlyS
     ...plain,
     rates: { ...plain.rates, "fail-before": 0, "lost-reply": 0, duplicate: 0, ...Object.fromEntries(drawn) },
     lockWaitMaxMs: random.pick([50, 1_000, 12_000]),
-    interactiveShare: 0.7,
+    interactiveShare: 0.5,
   };
 }

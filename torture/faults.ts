@@ -107,7 +107,6 @@ export class Faults {
     await ledger.note(["fault", at, "freeze", process.name, isCalm]);
     onDone("freeze", `${process.name} for ${ms} ms`);
     await delay(ms);
-    await ledger.note(["thaw", Date.now(), process.name]);
     process.thaw();
   }
 

@@ -24,8 +24,11 @@ export interface Tools {
   readonly step: any;
 }
 
-/** Steps that tell the ledger what is entered and what the code is given. */
-export function tellingSteps(ledger: LedgerClient) {
+/**
+ * Steps that tell the ledger what is entered and what the code is given. `isLate`: the process stood still on its way from the
+ * engine's last look at its lease, for longer than the lease has to spare.
+ */
+export function tellingSteps(ledger: LedgerClient, isLate = () => false) {
   const told = async <T>(runId: string, name: string, given: Promise<T>): Promise<T> => {
     try {
       const value = await given;
@@ -41,18 +44,22 @@ export function tellingSteps(ledger: LedgerClient) {
       runId,
       name,
       step.run(name, async ({ key, attempt }: { key: string; attempt: number }) => {
-        await ledger.sure(["enter", Date.now(), runId, name, attempt, key]);
+        await ledger.sure(["enter", Date.now(), runId, name, attempt, key, isLate()]);
         return { answer: body(attempt), nonce: nonce() };
       }),
     );
   return { told, compute };
 }
 
+export type TellingSteps = ReturnType<typeof tellingSteps>;
+
 export const nonce = (): string => randomBytes(6).toString("hex");
 
-export function defineFunctions(idem: Idem, ledger: LedgerClient): void {
-  const { told, compute } = tellingSteps(ledger);
-
+export function defineFunctions(
+  idem: Idem,
+  ledger: LedgerClient,
+  { told, compute }: TellingSteps = tellingSteps(ledger),
+): void {
   idem.createFunction(
     { id: "fulfil", retries: 0, idempotency: "event.data.order" },
     { event: "order/paid" },

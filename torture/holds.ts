@@ -50,7 +50,8 @@ export class Holds {
     for (const [run, hold] of this.held) {
       if (hold.door !== door) continue;
       this.held.delete(run);
-      this.lost.set(run, { door, life: hold.life, at, isCalm });
+      // One with a limit may have to stand in line again, which says nothing about how soon it was missed.
+      if (hold.lane === null) this.lost.set(run, { door, life: hold.life, at, isCalm });
     }
   }
 

@@ -2,7 +2,7 @@
 // it; work with limits; and a schedule.
 import { laneMax, lanesMax } from "./answers.ts";
 import type { Idem } from "./engine.ts";
-import { nonce, type Tools, tellingSteps } from "./functions.ts";
+import { nonce, type TellingSteps, type Tools } from "./functions.ts";
 import type { LedgerClient } from "./ledger-client.ts";
 
 interface Attempt {
@@ -11,8 +11,15 @@ interface Attempt {
   readonly signal: AbortSignal;
 }
 
-export function defineNodeFunctions(idem: Idem, ledger: LedgerClient, onWorking: (count: number) => void): void {
-  const { told, compute } = tellingSteps(ledger);
+export interface NodeFunctionsOptions {
+  readonly steps: TellingSteps;
+  readonly isLate: () => boolean;
+  readonly onWorking: (count: number) => void;
+}
+
+export function defineNodeFunctions(idem: Idem, ledger: LedgerClient, options: NodeFunctionsOptions): void {
+  const { isLate, onWorking } = options;
+  const { told, compute } = options.steps;
   let working = 0;
 
   const work = ({ runId, step }: Tools, ms: number, lane: string | null) =>
@@ -20,13 +27,14 @@ export function defineNodeFunctions(idem: Idem, ledger: LedgerClient, onWorking:
       runId,
       "work",
       step.run("work", async ({ key, attempt, signal }: Attempt) => {
-        ledger.tell(["hold", Date.now(), runId, lane]);
+        const late = isLate();
+        ledger.tell(["hold", Date.now(), runId, lane, late]);
         onWorking(++working);
         const stopped = leave(signal, () => {
           ledger.tell(["left", Date.now(), runId]);
           onWorking(--working);
         });
-        await ledger.sure(["enter", Date.now(), runId, "work", attempt, key]);
+        await ledger.sure(["enter", Date.now(), runId, "work", attempt, key, late]);
         await stopped.orAfter(ms);
         return nonce();
       }),

@@ -78,7 +78,7 @@ export function postgresReport(rounds: readonly PostgresResult[]): string {
     ["  of a schedule's instants", sum(({ ticks }) => ticks)],
     ["steps", sum(({ steps }) => steps)],
     ["  entered again, cut off", sum(({ stepsEnteredAgain }) => stepsEnteredAgain)],
-    ["  entered while freezing", sum(({ enteredFrozen }) => enteredFrozen)],
+    ["  entered too late, frozen", sum(({ enteredLate }) => enteredLate)],
     ["most at once under a limit", Math.max(...rounds.map(({ mostInLanes }) => mostInLanes))],
     ["store found away", sum(({ away }) => away)],
     ["takeover p50 / max, calm", times(rounds.flatMap(({ calmTakeoverMs }) => calmTakeoverMs))],

@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { inspect } from "node:util";
 import { Chance } from "./chance.ts";
 import { loadNode } from "./engine.ts";
-import { defineFunctions } from "./functions.ts";
+import { defineFunctions, tellingSteps } from "./functions.ts";
 import { connectLedger } from "./ledger-client.ts";
 import { makeCall } from "./make-call.ts";
 import { defineNodeFunctions } from "./node-functions.ts";
@@ -27,8 +27,16 @@ process.on("disconnect", () => process.exit(1));
 const [engine, ledger] = await Promise.all([loadNode(life.engine), connectLedger(life.folder, life.node)]);
 Object.assign(engine.limits, life.pace);
 ledger.tell(["life", life.life, bornAt]);
-// Told in the first turn of the event loop after a freeze; what was under way when it began is over by then.
-process.on("SIGCONT", () => ledger.tell(["continued", Date.now()]));
+
+// An engine trusts its lease for three quarters of the term, and looks twice at its clock before it enters a step: when it asks whether
+// it may, and for the time. Whoever is frozen between that and the step for as long as the last quarter enters it too late, and
+// no engine could know.
+let looks: readonly [number, number] = [0, 0];
+const monoMs = (): number => {
+  looks = [looks[1], performance.now()];
+  return looks[1];
+};
+const isLate = (): boolean => performance.now() - looks[0] > life.pace.leaseTermSharedMs / 4;
 
 const isAway = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === "STORE_UNAVAILABLE";
 // The store says the same when a statement of its own is at fault; that would be a defect.
@@ -45,11 +53,13 @@ const complain = (...told: readonly unknown[]): void => {
 const idem = new engine.Idem({
   id: "torture",
   store: life.store,
+  platform: { ...engine.nodePlatform, monoMs },
   runsInFlight: 64,
   logger: { debug: () => {}, info: () => {}, warn: complain, error: complain },
 });
-defineFunctions(idem, ledger);
-defineNodeFunctions(idem, ledger, (count) => say({ kind: "working", count }));
+const steps = tellingSteps(ledger, isLate);
+defineFunctions(idem, ledger, steps);
+defineNodeFunctions(idem, ledger, { steps, isLate, onWorking: (count) => say({ kind: "working", count }) });
 
 /** A client that asks until it is answered. */
 async function ask<T>(question: () => Promise<T>): Promise<T> {

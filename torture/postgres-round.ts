@@ -41,7 +41,7 @@ export interface PostgresResult {
   readonly runs: number;
   readonly steps: number;
   readonly stepsEnteredAgain: number;
-  readonly enteredFrozen: number;
+  readonly enteredLate: number;
   readonly duplicates: number;
   readonly ticks: number;
   readonly mostInLanes: number;
@@ -223,7 +223,7 @@ function figuresOf(ledger: LedgerFacts, store: StoreFacts) {
     runs: store.runs.size,
     steps: ledger.steps.size,
     stepsEnteredAgain: [...ledger.steps.values()].filter(({ entries }) => hasRepeat(entries)).length,
-    enteredFrozen: ledger.enteredFrozen.length,
+    enteredLate: ledger.enteredLate.length,
     duplicates: [...store.decisions.values()].flat().filter(({ kind }) => kind.startsWith("duplicate")).length,
     ticks,
     mostInLanes: ledger.lanes.mostInAll,

@@ -49,7 +49,7 @@ export interface LedgerFacts {
   readonly steps: ReadonlyMap<string, StepFacts>;
   readonly entriesOfRun: ReadonlyMap<string, readonly Entry[]>;
   /** Steps that a process was about to enter at the very instant it was frozen: nobody could have told it that it was too late. */
-  readonly enteredFrozen: readonly string[];
+  readonly enteredLate: readonly string[];
   readonly sleeps: ReadonlyMap<string, Sleep>;
   readonly ends: ReadonlyMap<string, { readonly state: string; readonly hash: string }[]>;
   readonly cancels: readonly Cancel[];
@@ -67,13 +67,12 @@ export function readLedger(folder: string): LedgerFacts {
   const answered = new Set<number>();
   const steps = new Map<string, StepFacts>();
   const entriesOfRun = new Map<string, Entry[]>();
-  const enteredFrozen: string[] = [];
+  const enteredLate: string[] = [];
   const sleeps = new Map<string, Sleep>();
   const ends = new Map<string, { state: string; hash: string }[]>();
   const cancels: Cancel[] = [];
   const holds = new Holds();
   const lives = new Map<string, number>();
-  const thawing = new Set<string>();
   let door = "";
   const recoveryMs: number[] = [];
   let bornAt: number | null = null;
@@ -97,7 +96,6 @@ export function readLedger(folder: string): LedgerFacts {
       case "life":
         bornAt = record[2];
         lives.set(door, record[1]);
-        thawing.delete(door);
         return;
       case "try":
         tried.add(record[1]);
@@ -116,14 +114,14 @@ export function readLedger(folder: string): LedgerFacts {
         ackedOthers.push({ eventId: record[2], hash: record[3] });
         return;
       case "enter": {
-        const [, at, run, step, attempt, key] = record;
+        const [, at, run, step, attempt, key, isLate] = record;
         progress(at);
-        holds.seen(run, at, teller());
         const entry = { order, attempt, key, door };
-        if (thawing.has(door) && stepOf(run, step).returnedAt !== null) {
-          enteredFrozen.push(`${run} ${step}`);
+        if (isLate) {
+          enteredLate.push(`${run} ${step}`);
           return;
         }
+        holds.seen(run, at, teller());
         stepOf(run, step).entries.push(entry);
         entriesOfRun.set(run, [...(entriesOfRun.get(run) ?? []), entry]);
         return;
@@ -154,8 +152,7 @@ export function readLedger(folder: string): LedgerFacts {
         cancels.push({ order, run: record[1], won: record[2], door });
         return;
       case "hold":
-        // One that was about to begin when its process froze is not asked to give way to those who began since.
-        if (!thawing.has(door)) holds.hold(record[2], record[3], teller());
+        if (!record[4]) holds.hold(record[2], record[3], teller());
         return;
       case "left":
         holds.left(record[2], teller());
@@ -163,13 +160,7 @@ export function readLedger(folder: string): LedgerFacts {
       case "fault": {
         const [, at, kind, node, isCalm] = record;
         if (node !== null && (kind === "kill" || kind === "freeze")) holds.stopped(node, at, isCalm);
-        return;
       }
-      case "thaw":
-        thawing.add(record[2]);
-        return;
-      case "continued":
-        thawing.delete(door);
     }
   };
 
@@ -185,7 +176,7 @@ export function readLedger(folder: string): LedgerFacts {
     answered,
     steps,
     entriesOfRun,
-    enteredFrozen,
+    enteredLate,
     sleeps,
     ends,
     cancels,

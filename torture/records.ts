@@ -13,7 +13,8 @@ export type LedgerRecord =
   | readonly ["ack", at: number, call: number, ids: readonly string[], hashes: readonly string[], AckedDecision[]]
   /** An event outside the numbered calls was acknowledged (an approval somebody waits for). */
   | readonly ["ack-other", at: number, id: string, hash: string]
-  | readonly ["enter", at: number, run: string, step: string, attempt: number, key: string]
+  /** `isLate`: it stood still for longer than anybody can allow for, between the engine's last look at its lease and this. */
+  | readonly ["enter", at: number, run: string, step: string, attempt: number, key: string, isLate: boolean]
   /** The code received a step's value, or its error. */
   | readonly ["value", at: number, run: string, step: string, hash: string]
   | readonly ["asked-sleep", at: number, run: string, ms: number]
@@ -23,15 +24,12 @@ export type LedgerRecord =
   /** A client's cancel was answered. */
   | readonly ["cancel", run: string, won: boolean]
   /** A step that takes its time began, in this lane if its function has limits, and is over or was told to stop. */
-  | readonly ["hold", at: number, run: string, lane: string | null]
+  | readonly ["hold", at: number, run: string, lane: string | null, isLate: boolean]
   | readonly ["left", at: number, run: string]
-  /** A process that was frozen goes on; what it told before this was under way when it froze. */
-  | readonly ["continued", at: number]
   /** The ledger's own: what follows was told through this door. */
   | readonly ["from", door: string]
   /** The torturer's: what it did. Calm means that it did nothing else until others had time to take over. */
-  | readonly ["fault", at: number, kind: string, node: string | null, isCalm: boolean]
-  | readonly ["thaw", at: number, node: string];
+  | readonly ["fault", at: number, kind: string, node: string | null, isCalm: boolean];
 
 /** What a new life must know of the lives before it. */
 export interface Greeting {

@@ -28,7 +28,7 @@ export interface Filled {
   readonly runs: number;
   readonly seconds: number;
   readonly how: string;
-  /** Per run, by table, right after the filling: as compact as it gets. */
+  /** Per run, by table, right after the filling: as compact as it gets, except for the claims. */
   readonly bytes: Readonly<Record<string, { readonly heap: number; readonly index: number }>>;
   readonly bytesPerRun: number;
 }

@@ -43,3 +43,4 @@ export type { PublicDecision, PublicEvent, PublicRun } from "./sdk/public-types.
 export type { EventsApi, RunDetail, RunEnd, RunsApi, RunsFilter, VerdictOptions } from "./sdk/reads-api.ts";
 export type { QueuedResult, SendResult } from "./sdk/send-result.ts";
 export type { UserTransaction } from "./store/outbox.ts";
+export type { TransactionClient } from "./store/transactional.ts";

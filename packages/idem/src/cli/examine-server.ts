@@ -38,12 +38,13 @@ export interface ServerReadings {
 
 export async function examineServer(place: ServerPlace, workers: readonly WorkerRow[]): Promise<ExaminedPlace> {
   const { connection, schema, settings, untilKnown } = place;
-  const [facts, state, wrong, transactions] = await untilKnown(() =>
+  // Before the others: their sessions are not to be found among the open ones.
+  const transactions = await untilKnown(() => oldTransactions(connection, listMax));
+  const [facts, state, wrong] = await untilKnown(() =>
     Promise.all([
       readServerFacts(connection, schema),
       readServerState(connection, schema),
       checkIntegrity(connection, schema),
-      oldTransactions(connection, listMax),
     ]),
   );
   const { now } = state;

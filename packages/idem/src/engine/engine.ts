@@ -9,12 +9,12 @@ import type { UserTransaction } from "../store/outbox.ts";
 import type { NodeRole, WorkerAbout } from "../store/sharing.ts";
 import type { Ingested, NewEvent, NewPair, PauseAnswer, PauseInput, Store } from "../store/store.ts";
 import { type Cancelled, cancelRun } from "./cancel-run.ts";
-import { type CallNamed, checkpointRun } from "./checkpoint-run.ts";
 import { checkedEvents, type KnownOfEvents } from "./checked-events.ts";
+import { type CallNamed, checkpointRun } from "./checkpoint-run.ts";
 import { CronClock } from "./cron-clock.ts";
 import { eventToInvoke, pairsOfInvoked } from "./invoke-function.ts";
 import { limits } from "./limits.ts";
-import { Neighbours, pollMsOf } from "./neighbours.ts";
+import { Neighbours } from "./neighbours.ts";
 import type { CheckEvents } from "./outgoing-events.ts";
 import { type PrepareOptions, pairsFor, RunIds } from "./prepare-ingest.ts";
 import { Presence } from "./presence.ts";
@@ -77,8 +77,7 @@ export class Engine {
   /** Null where no other process can have the store. */
   private readonly neighbours: Neighbours | null;
   private readonly presence: Presence | null;
-  /** Null where nobody can send inside a transaction. */
-  private readonly relay: OutboxRelay | null;
+  private readonly outbox: OutboxRelay;
 
   constructor(private readonly options: EngineOptions) {
     const { store, platform, env, app, about, leaseTermMs, retentionMs = null } = options;
@@ -152,19 +151,7 @@ export class Engine {
     this.presence = this.executes
       ? null
       : new Presence({ ...beside, newId: () => this.ids.next(), leaseTermMs, about });
-    const { outbox, shared } = store;
-    this.relay =
-      outbox === null
-        ? null
-        : new OutboxRelay({
-            outbox,
-            platform,
-            env,
-            pollMs: pollMsOf(shared),
-            random: () => platform.randomBytes(1)[0]! / 256,
-            ingest: (events) => this.ingest(events),
-            report: beside.report,
-          });
+    this.outbox = new OutboxRelay({ ...beside, env, ingest: (events) => this.ingest(events) });
   }
 
   private report(what: string, error: unknown): void {
@@ -269,13 +256,13 @@ export class Engine {
     await this.worker.start();
     this.crons.start();
     this.retention?.start();
-    this.relay?.start();
+    this.outbox.start();
   }
 
   /** Resolves once nothing runs, nothing is being delivered and no tick is on its way. */
   async idle(): Promise<void> {
     await this.crons.idle();
-    await this.relay?.idle();
+    await this.outbox.idle();
     await this.worker.idle();
   }
 
@@ -283,7 +270,7 @@ export class Engine {
   async stop(graceMs: number): Promise<void> {
     this.retention?.stop();
     await this.crons.stop();
-    await this.relay?.stop();
+    await this.outbox.stop();
     await this.worker.stop(graceMs);
     // Until here: what is being finished may be told that it is cancelled.
     this.neighbours?.stop();
@@ -316,11 +303,8 @@ export class Engine {
     middleware: readonly Middleware[],
     tx: UserTransaction,
   ): Promise<readonly string[]> {
-    const { outbox } = this.options.store;
-    if (outbox === null) throw errors.TRANSACTION_UNSUPPORTED({ call: "send(events, { tx })" });
     const events = await this.check(inputs, windowMs, middleware);
-    await outbox.put(tx, this.options.env, events);
-    this.relay?.soon();
+    await this.outbox.put(tx, events);
     return events.map(({ id }) => id);
   }
 
@@ -331,7 +315,11 @@ export class Engine {
     known: KnownOfEvents = {},
   ): Promise<readonly NewEvent[]> {
     const { checkEvents: check } = this.options;
-    return checkedEvents(inputs, windowMs, middleware, known, { check, now: () => this.now(), newId: () => this.newId() });
+    return checkedEvents(inputs, windowMs, middleware, known, {
+      check,
+      now: () => this.now(),
+      newId: () => this.newId(),
+    });
   }
 
   /** Starts exactly this function, with an event of its own that carries the data of `input`. */

@@ -5,20 +5,18 @@
 //   taken ─▶ accepted together ─▶ struck off
 //     └─ failed ─▶ its lease ends ─▶ taken again, later each time ─▶ accepted alone ─┬─▶ struck off
 //                                                                                   └─ can never be ─▶ parked
-import { IdemError } from "../model/errors.ts";
+import { errors, IdemError } from "../model/errors.ts";
 import type { Platform, Timer } from "../platform/platform.ts";
-import type { StoreOutbox, TakenEntry } from "../store/outbox.ts";
-import type { NewEvent } from "../store/store.ts";
+import type { StoreOutbox, TakenEntry, UserTransaction } from "../store/outbox.ts";
+import type { NewEvent, Store } from "../store/store.ts";
 import { Housekeeping } from "./housekeeping.ts";
 import { limits } from "./limits.ts";
+import { pollMsOf } from "./neighbours.ts";
 
 export interface RelayOptions {
-  readonly outbox: StoreOutbox;
-  readonly platform: Pick<Platform, "timer">;
+  readonly store: Pick<Store, "outbox" | "shared">;
+  readonly platform: Pick<Platform, "timer" | "randomBytes">;
   readonly env: string;
-  readonly pollMs: number;
-  /** Below 1. */
-  readonly random: () => number;
   readonly ingest: (events: readonly NewEvent[]) => Promise<unknown>;
   readonly report: (what: string, error: unknown) => void;
 }
@@ -37,10 +35,15 @@ export class OutboxRelay {
     this.housekeeping = new Housekeeping(options.platform);
   }
 
+  /** Null where nobody can send inside a transaction. */
+  private get outbox() {
+    return this.options.store.outbox;
+  }
+
   start(): void {
-    if (this.state !== "new") return;
+    if (this.state !== "new" || this.outbox === null) return;
     this.state = "running";
-    this.housekeeping.every(this.options.pollMs, () => this.look());
+    this.housekeeping.every(pollMsOf(this.options.store.shared), () => this.look());
   }
 
   /** Resolves once what was taken is sent on, or left to others. */
@@ -55,8 +58,10 @@ export class OutboxRelay {
     await this.looking;
   }
 
-  /** Something was put into a transaction, which will commit or not. */
-  soon(): void {
+  /** Into a transaction of the user's, which will commit or not. */
+  async put(tx: UserTransaction, events: readonly NewEvent[]): Promise<void> {
+    if (this.outbox === null) throw errors.TRANSACTION_UNSUPPORTED({ call: "send(events, { tx })" });
+    await this.outbox.put(tx, this.options.env, events);
     this.soonMs = limits.outboxLooksMs;
     this.arm();
   }
@@ -81,12 +86,13 @@ export class OutboxRelay {
   }
 
   private async relay(): Promise<void> {
-    const { outbox, env, report } = this.options;
+    const { env, report } = this.options;
+    const { outbox } = this;
     try {
-      while (this.state === "running") {
+      while (this.state === "running" && outbox !== null) {
         const max = limits.outboxBatch;
         const taken = await outbox.take({ env, max, leaseMs: limits.outboxLeaseMs });
-        if (taken.length > 0) await this.send(taken);
+        if (taken.length > 0) await this.send(outbox, taken);
         if (taken.length < max) return;
       }
     } catch (error) {
@@ -95,11 +101,11 @@ export class OutboxRelay {
     }
   }
 
-  private async send(taken: readonly TakenEntry[]): Promise<void> {
-    const { outbox, env, ingest } = this.options;
+  private async send(outbox: StoreOutbox, taken: readonly TakenEntry[]): Promise<void> {
+    const { env, ingest } = this.options;
     const entries: ReadEntry[] = [];
     for (const { id, tries, event } of taken) {
-      if (event === null) await this.park(id, new Error("its entry cannot be read"));
+      if (event === null) await this.park(outbox, id, new Error("its entry cannot be read"));
       else entries.push({ id, tries, event });
     }
     const fresh = entries.filter(({ tries }) => tries === 1);
@@ -110,31 +116,38 @@ export class OutboxRelay {
         fresh.map(({ id }) => id),
       );
     }
-    await this.sendAlone(entries.filter(({ tries }) => tries > 1));
+    await this.sendAlone(
+      outbox,
+      entries.filter(({ tries }) => tries > 1),
+    );
   }
 
   /** What failed before goes by itself and in no order, so that one that always fails is not in the way of others. */
-  private async sendAlone(entries: readonly ReadEntry[]): Promise<void> {
-    const { outbox, env, random, ingest } = this.options;
+  private async sendAlone(outbox: StoreOutbox, entries: readonly ReadEntry[]): Promise<void> {
+    const { env, platform, ingest, report } = this.options;
     const left = [...entries];
     let failures = 0;
     while (left.length > 0) {
-      const [{ id, event }] = left.splice(Math.floor(random() * left.length), 1) as [ReadEntry];
+      const position = platform.randomBytes(1)[0]! % left.length;
+      const [{ id, event }] = left.splice(position, 1) as [ReadEntry];
       try {
         await ingest([event]);
         await outbox.done(env, [id]);
       } catch (error) {
-        if (error instanceof IdemError && error.retry !== "later") await this.park(id, error);
+        if (error instanceof IdemError && error.retry !== "later") await this.park(outbox, id, error);
         // Then it is rather the store: the rest can wait.
         else if (++failures === limits.outboxFailuresMax) throw error;
-        else this.options.report(`sending on event ${id}, which was sent in a transaction,`, error);
+        else report(`sending on event ${id}, which was sent in a transaction,`, error);
       }
     }
   }
 
-  private async park(id: string, error: Error): Promise<void> {
-    const { outbox, env, report } = this.options;
+  private async park(outbox: StoreOutbox, id: string, error: Error): Promise<void> {
+    const { env, report } = this.options;
     await outbox.park(env, id, error.message);
-    report(`event ${id}, which was sent in a transaction, is kept in the outbox and not tried again: accepting it`, error);
+    report(
+      `event ${id}, which was sent in a transaction, is kept in the outbox and not tried again: accepting it`,
+      error,
+    );
   }
 }

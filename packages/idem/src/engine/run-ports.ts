@@ -19,7 +19,8 @@ export function runPorts(
   worker: Worker,
   options: WorkerOptions,
 ): RunPorts {
-  const { platform, time, newId, random, expressions } = options;
+  const { platform, time, newId, random, expressions, env } = options;
+  const { transactional } = options.store;
   const runId = job.memo.run.id;
   return {
     dispatch: { jobId: job.jobId, generation: job.fence },
@@ -36,6 +37,12 @@ export function runPorts(
     fetch: (request) => platform.fetch(request),
     isHeld: () => worker.names.mayBegin(heldBy),
     advance: (patch, seen) => advance(job, heldBy, patch, seen, worker, options),
+    ...(transactional === null
+      ? {}
+      : {
+          transact: (body) =>
+            transactional.run({ env, worker: heldBy, runId, jobId: job.jobId, fence: job.fence }, body),
+        }),
     acceptSends: async (sends) => {
       const events = await outgoingEvents(sends.events, middleware, options.checkEvents);
       return eventsOfSends({ ...sends, events }, runId, worker.prepare());

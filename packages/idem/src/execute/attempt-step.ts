@@ -15,6 +15,8 @@ export interface PassLimits {
 
 export type Attempted =
   | { readonly kind: "outcome"; readonly outcome: Outcome; readonly sends: readonly NewEvent[] }
+  /** By a commit of its own. */
+  | { readonly kind: "recorded" }
   | { readonly kind: "retry"; readonly error: string; readonly retryAt: number };
 
 export interface AttemptOptions {
@@ -26,13 +28,12 @@ export interface AttemptOptions {
 
 export async function attemptStep(
   run: () => Promise<Ran>,
-  check: (json: string) => void,
   { attempt, unreached, attemptsMax, backoff }: AttemptOptions,
   ports: Pick<RunPorts, "now" | "random">,
 ): Promise<Attempted> {
   try {
-    const { json, sends = [] } = await run();
-    check(json);
+    const { json, sends = [], isRecorded } = await run();
+    if (isRecorded) return { kind: "recorded" };
     return { kind: "outcome", outcome: { kind: "value", json }, sends };
   } catch (error) {
     const failure = { error, attempt, unreached, attemptsMax, now: ports.now(), chance: ports.random() };

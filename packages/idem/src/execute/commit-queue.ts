@@ -3,8 +3,16 @@
 // replay. What was made while one is on its way goes together, so two hundred parallel steps are not two hundred commits.
 import type { Patch } from "./ports.ts";
 
+interface QueuedPatch {
+  readonly patch: Patch;
+  readonly done: () => void;
+}
+
+/** Somebody commits by itself; resolves once that is over. */
+type Turn = () => Promise<void>;
+
 export class CommitQueue {
-  private queued: { readonly patch: Patch; readonly done: () => void }[] = [];
+  private queued: (QueuedPatch | Turn)[] = [];
   private pumping: Promise<void> | null = null;
 
   /** `send` takes in the answer before it resolves, and does not reject. */
@@ -18,6 +26,14 @@ export class CommitQueue {
     });
   }
 
+  /** For what is committed by other means: resolves once nothing else is on its way, and nothing else begins until it is left. */
+  turn(): Promise<() => void> {
+    return new Promise((entered) => {
+      this.queued.push(() => new Promise<void>((leave) => entered(leave)));
+      this.pumping ??= this.pump();
+    });
+  }
+
   /** Resolves once nothing is on its way. */
   async idle(): Promise<void> {
     while (this.pumping !== null) await this.pumping;
@@ -25,6 +41,12 @@ export class CommitQueue {
 
   private async pump(): Promise<void> {
     while (this.queued.length > 0) {
+      const [first] = this.queued;
+      if (typeof first === "function") {
+        this.queued.shift();
+        await first();
+        continue;
+      }
       const batch = this.nextBatch();
       await this.send(merge(batch.map(({ patch }) => patch)));
       for (const { done } of batch) done();
@@ -32,11 +54,15 @@ export class CommitQueue {
     this.pumping = null;
   }
 
-  private nextBatch() {
+  private nextBatch(): QueuedPatch[] {
+    const turn = this.queued.findIndex((each) => typeof each === "function");
+    const next = this.queued.slice(0, turn === -1 ? this.queued.length : turn) as QueuedPatch[];
     // New waits are committed before events that may wake them: inside one commit the events would come first.
-    const hasWaits = this.queued.findIndex(({ patch }) => (patch.waits?.length ?? 0) > 0);
-    const end = this.queued.findIndex(({ patch }, i) => i > hasWaits && (patch.sends?.length ?? 0) > 0);
-    return this.queued.splice(0, hasWaits === -1 || end === -1 ? this.queued.length : end);
+    const hasWaits = next.findIndex(({ patch }) => (patch.waits?.length ?? 0) > 0);
+    const end = next.findIndex(({ patch }, i) => i > hasWaits && (patch.sends?.length ?? 0) > 0);
+    const batch = next.slice(0, hasWaits === -1 || end === -1 ? next.length : end);
+    this.queued.splice(0, batch.length);
+    return batch;
   }
 }
 

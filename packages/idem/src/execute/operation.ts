@@ -1,6 +1,7 @@
 // An operation: one call of a step tool in one pass over a function's code.
 import type { StepKind } from "../model/step.ts";
 import type { NewEvent } from "../store/store.ts";
+import type { TransactionClient } from "../store/transactional.ts";
 import type { PlannedWait } from "./ports.ts";
 
 export interface OpIds {
@@ -19,11 +20,15 @@ export interface AttemptFacts {
 export type Work =
   | { readonly kind: "wait"; readonly plan: () => PlannedWait }
   /** Runs code; the value it gives back is already JSON text. Events it sends are committed together with it. */
-  | { readonly kind: "attempt"; readonly run: (facts: AttemptFacts) => Promise<Ran> };
+  | { readonly kind: "attempt"; readonly run: (facts: AttemptFacts) => Promise<Ran> }
+  /** The same inside a transaction, by which the value is recorded. */
+  | { readonly kind: "transaction"; readonly run: (facts: AttemptFacts, tx: TransactionClient) => Promise<Ran> };
 
 export interface Ran {
   readonly json: string;
   readonly sends?: readonly NewEvent[];
+  /** The step is recorded already, and the code has heard of it. */
+  readonly isRecorded?: true;
 }
 
 export interface Op extends OpIds {

@@ -27,6 +27,24 @@ export class PassCommits {
     this.onCommitted();
   }
 
+  /** For a step that is recorded by a commit of its own: until it is left, nothing else of this run is committed. */
+  turn(): Promise<() => void> {
+    return this.queue.turn();
+  }
+
+  /** A step that was recorded so, in its turn. */
+  async takeRecorded(step: Step): Promise<void> {
+    const { state } = this;
+    const after = this.ports.point("step:after-commit");
+    if (after !== undefined) await after;
+    if (state.isClosed) return;
+    // As with any step beside waits: whoever was first wins the race.
+    const news = state.memo.hasWaits ? await this.send({ next: { kind: "continue", collect: true } }) : null;
+    if (state.isClosed) return;
+    if (news === null) this.take([{ ...step, stamp: state.memo.lastStamp }], state.memo.seen);
+    else this.take([step, ...news.news], news.seen);
+  }
+
   /** Writes down new waits and failed attempts while something else goes on. */
   flush(): void {
     const unsaved = this.state.unsaved.take();

@@ -14,6 +14,7 @@ import type { StepKind } from "../model/step.ts";
 import { serializeError } from "../model/user-errors.ts";
 import type { NewStep, RunMemo } from "../store/store.ts";
 import { attemptStep, checkSize, type PassLimits } from "./attempt-step.ts";
+import { attemptTransaction } from "./attempt-transaction.ts";
 import { checkDefers } from "./deferred.ts";
 import type { Memo } from "./memo.ts";
 import type { Op, OpIds, Ran, Work } from "./operation.ts";
@@ -278,7 +279,7 @@ export class Pass {
         this.refuse(op, error);
       }
     }
-    const attempts = found.filter((op) => op.work.kind === "attempt" && !this.leftToOthers(op));
+    const attempts = found.filter((op) => op.work.kind !== "wait" && !this.leftToOthers(op));
     if (this.state.unsaved.hasWaits && attempts.length > 0) this.commits.flush();
     for (const op of attempts) if (this.admit(op)) this.startAttempt(op);
     this.suspension.planIfBlocked();
@@ -334,7 +335,7 @@ export class Pass {
 
   private async attempt(op: Op): Promise<void> {
     const { work, stepId, name, repeat, kind } = op;
-    if (work.kind !== "attempt") return;
+    if (work.kind === "wait") return;
     const failures = this.memo.failures(stepId);
     const unreached = failures?.unreached ?? 0;
     const attempt = (failures?.count ?? 0) - unreached + 1;
@@ -349,18 +350,26 @@ export class Pass {
     const startedAt = this.ports.now();
     let bytes = 0;
     const facts = { attempt, signal: () => this.signal };
+    const around = async (run: () => Promise<Ran>): Promise<Ran> => {
+      const ran = await this.options.around({ ...op, attempt }, run);
+      checkSize(ran.json, op, { id: this.runId, bytes: this.memo.bytes + this.bytesComing }, this.limits);
+      bytes = Buffer.byteLength(ran.json);
+      this.bytesComing += bytes;
+      return ran;
+    };
+    const { ports, state, commits } = this;
     const attempted = await attemptStep(
-      () => this.options.around({ ...op, attempt }, () => work.run(facts)),
-      (json) => {
-        checkSize(json, op, { id: this.runId, bytes: this.memo.bytes + this.bytesComing }, this.limits);
-        bytes = Buffer.byteLength(json);
-        this.bytesComing += bytes;
-      },
+      () =>
+        work.kind === "attempt"
+          ? around(() => work.run(facts))
+          : attemptTransaction({ op, work, facts, startedAt, ports, state, commits, around }),
       { ...this.options, attempt, unreached },
       this.ports,
     );
     if (this.isOver) return;
     const endedAt = this.ports.now();
+    if (attempted.kind !== "outcome") this.bytesComing -= bytes;
+    if (attempted.kind === "recorded") return;
     if (attempted.kind === "retry") {
       const { error, retryAt } = attempted;
       this.memo.fail(stepId, name, retryAt, wasUnreached(error));

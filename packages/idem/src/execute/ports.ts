@@ -5,6 +5,7 @@ import type { StepKind } from "../model/step.ts";
 import type { NewWait } from "../model/wait.ts";
 import type { CrashPoint, HttpRequest, HttpResponse, Timer } from "../platform/platform.ts";
 import type { AdvanceAnswer, AdvanceInput, EndRun, NewEvent, NewFailedAttempt, NewStep } from "../store/store.ts";
+import type { Transacted, TransactionClient } from "../store/transactional.ts";
 import type { OpIds } from "./operation.ts";
 import type { SiblingPlans } from "./sibling-plans.ts";
 
@@ -76,6 +77,11 @@ export interface RunPorts {
   /** Whether the lease has surely not ended. Without it no attempt may begin: somebody else may have the run. */
   isHeld(): boolean;
   advance(patch: Patch, seen: number): Promise<AdvanceAnswer>;
+  /**
+   * Runs the body in a transaction of the engine's database and records the step it answers with in the same commit; absent where
+   * there is none.
+   */
+  transact?(body: (tx: TransactionClient) => Promise<NewStep>): Promise<Transacted>;
   /**
    * Whether a step that was just found begins here; absent where every step does. One that does not is waited for: who answers
    * no sees to it. `beside`: how many others are open.

@@ -7,8 +7,9 @@ import { canonicalJson, fromJson, toJson } from "../model/json.ts";
 import { noValue, type Outcome } from "../model/outcome.ts";
 import { valueAt } from "../model/path.ts";
 import { serializeError } from "../model/user-errors.ts";
+import type { TransactionClient } from "../store/transactional.ts";
 import { durableFetch } from "./durable-fetch.ts";
-import type { OpIds } from "./operation.ts";
+import type { AttemptFacts, OpIds } from "./operation.ts";
 import type { Pass } from "./pass.ts";
 import { planCondition } from "./plan-condition.ts";
 import type { RunPorts } from "./ports.ts";
@@ -69,6 +70,16 @@ export function makeStepTools({ pass, ports, run, event, inputs, limits }: StepT
     if (typeof options?.signal === "string" && options.signal !== "") return options.signal;
     throw errors.STEP_INVALID({ step, why: `${tool} needs the name of a signal` });
   };
+  // Most callbacks want one of these or none; a hash and a controller are made for those that do.
+  const contextOf = (step: string, { repeat }: OpIds, { attempt, signal }: AttemptFacts): StepContext => ({
+    attempt,
+    get key() {
+      return destinationKey(run, step, repeat);
+    },
+    get signal() {
+      return signal();
+    },
+  });
   const waitBase = (ids: OpIds) => ({ stepId: ids.stepId, name: ids.name, repeat: ids.repeat });
   const sleepFor = (id: StepIdInput, until: (step: string) => WaitEnd): Promise<void> => {
     const step = idOf(id);
@@ -92,17 +103,8 @@ export function makeStepTools({ pass, ports, run, event, inputs, limits }: StepT
       if (typeof body !== "function") throw errors.STEP_INVALID({ step, why: "step.run needs a function" });
       return pass.request("run", step, (ids) => ({
         kind: "attempt",
-        run: async ({ attempt, signal }) => {
-          // Most callbacks want one of these or none; a hash and a controller are made for those that do.
-          const context: StepContext = {
-            attempt,
-            get key() {
-              return destinationKey(run, step, ids.repeat);
-            },
-            get signal() {
-              return signal();
-            },
-          };
+        run: async (facts) => {
+          const context = contextOf(step, ids, facts);
           const edited = inputs[ids.stepId];
           // Without a place for arguments the callback would take them for its context, and lose its key.
           if (edited !== undefined && args.length === 0) {
@@ -116,6 +118,20 @@ export function makeStepTools({ pass, ports, run, event, inputs, limits }: StepT
           const value = await (args.length > 0 ? body(...given, context) : body(context));
           return { json: toJson(value, `Step "${step}"`) };
         },
+      }));
+    },
+
+    /**
+     * Runs `body` inside a transaction of the engine's PostgreSQL; what it writes and that the step is done are one commit: exactly once.
+     * The body neither commits nor rolls back; it throws, and nothing of it was written.
+     */
+    transaction(id: StepIdInput, body: (tx: TransactionClient, context: StepContext) => unknown): Promise<any> {
+      const step = idOf(id);
+      if (typeof body !== "function") throw errors.STEP_INVALID({ step, why: "step.transaction needs a function" });
+      if (ports.transact === undefined) throw errors.TRANSACTION_UNSUPPORTED({ call: `step.transaction("${step}")` });
+      return pass.request("transaction", step, (ids) => ({
+        kind: "transaction",
+        run: async (facts, tx) => ({ json: toJson(await body(tx, contextOf(step, ids, facts)), `Step "${step}"`) }),
       }));
     },
 

@@ -109,6 +109,11 @@ export const errorTable = {
     what: ({ why }) => `The transaction given to send cannot carry events: ${why}`,
     next: "Roll it back; none of these events will be sent. docs/transactions.md shows what to hand over",
   }),
+  TRANSACTION_MISUSED: define<{ why: string }>({
+    retry: "after-fix",
+    what: ({ why }) => `A step's transaction failed: ${why}`,
+    next: "Correct the body of step.transaction; the run continues from its memo when it is run again",
+  }),
   // -- what a run met --------------------------------------------------------------------------------------------------
   RUN_UNKNOWN: define<{ runId: string }>({
     retry: "never",
@@ -335,7 +340,7 @@ export const errorTable = {
   STORE_NOT_DURABLE: define<{ path: string; why: string }>({
     retry: "after-fix",
     what: ({ path, why }) => `The store ${path} cannot promise durability: ${why}`,
-    next: "Move the file to a local disk with a current SQLite; Idem does not start on a store that may lose commits",
+    next: "Move a file to a local disk with a current SQLite, or change the server's setting; Idem does not start on a store that may lose commits",
   }),
   STORE_MOVED: define<{ path: string; to: string; at: string }>({
     retry: "after-fix",

@@ -216,15 +216,20 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
     options: SendOptions & { readonly tx: UserTransaction },
   ): Promise<QueuedResult>;
   /** Sends one event or many: stored durably, all or nothing, with what was decided for each function. */
-  async send(events: EventToSend<Schemas> | readonly EventToSend<Schemas>[], options?: SendOptions): Promise<SendResult>;
+  async send(
+    events: EventToSend<Schemas> | readonly EventToSend<Schemas>[],
+    options?: SendOptions,
+  ): Promise<SendResult>;
   async send(
     events: EventToSend<Schemas> | readonly EventToSend<Schemas>[],
     options?: SendOptions & { readonly tx?: UserTransaction },
   ): Promise<SendResult | QueuedResult> {
     const windowMs = readWindow(options?.window, "window") ?? this.eventWindowMs;
     const list: readonly unknown[] = Array.isArray(events) ? events : [events];
+    // Given, but undefined by mistake, it is refused: an event that was meant to wait for a commit must not go before it.
+    const isQueued = options !== undefined && "tx" in options;
     if (this.remote !== null) {
-      if (options?.tx !== undefined) throw errors.TRANSACTION_UNSUPPORTED({ call: "send(events, { tx })" });
+      if (isQueued) throw errors.TRANSACTION_UNSUPPORTED({ call: "send(events, { tx })" });
       const isTold = options?.window !== undefined || this.options.eventWindow !== undefined;
       return sendToServer(this.remote, {
         events: list,
@@ -236,9 +241,7 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
       });
     }
     const engine = await this.engine();
-    if (options !== undefined && "tx" in options) {
-      return { queued: await engine.queue(list, windowMs, this.options.middleware ?? [], options.tx!) };
-    }
+    if (isQueued) return { queued: await engine.queue(list, windowMs, this.options.middleware ?? [], options.tx!) };
     const accepted = await engine.accept(list, windowMs, this.options.middleware ?? []);
     return sendResultOf(engine, accepted);
   }

@@ -8,6 +8,7 @@ import { errors, IdemError } from "../model/errors.ts";
 import { readFlow } from "../model/flow-options.ts";
 import { type FunctionConfig, functionSlug } from "../model/function-config.ts";
 import { readIdempotency, readName, readRetries, readTimeouts, readTriggers } from "../model/function-options.ts";
+import type { TransactionClient } from "../store/transactional.ts";
 import type { DataOf, EventSchemas, ReceivedEvent } from "./event-types.ts";
 
 export interface IdempotencyOptions {
@@ -137,11 +138,16 @@ export interface HandlerContext<Event> {
 }
 
 /** `step` with the types of what its callbacks return. */
-export interface TypedStepTools extends Omit<StepTools, "run"> {
+export interface TypedStepTools extends Omit<StepTools, "run" | "transaction"> {
   run<Args extends unknown[], Value>(
     id: string | { readonly id: string; readonly name?: string },
     body: (...args: [...Args, StepRunContext]) => Value,
     ...args: Args
+  ): Promise<Jsonify<Awaited<Value>>>;
+  /** What `body` writes with `tx`, a client of `pg`, and that the step is done are one commit of the engine's PostgreSQL. */
+  transaction<Value>(
+    id: string | { readonly id: string; readonly name?: string },
+    body: (tx: TransactionClient, context: StepRunContext) => Value,
   ): Promise<Jsonify<Awaited<Value>>>;
 }
 

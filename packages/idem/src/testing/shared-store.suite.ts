@@ -76,7 +76,14 @@ export function sharedStore(
       listeners.add(listener);
       return () => listeners.delete(listener);
     };
-    const store = { ...operations, reads, shared: { pollMs, subscribe }, outbox: null, transactional: null, close: async () => {} };
+    const store = {
+      ...operations,
+      reads,
+      shared: { pollMs, subscribe },
+      outbox: null,
+      transactional: null,
+      close: async () => {},
+    };
     const made: Handle = { store: store as unknown as Store, isCut: false };
     return made;
   }

@@ -1,8 +1,6 @@
 // idem prune: history that nobody will ask for again, deleted a few hundred rows at a time.
 import { limits } from "../../engine/limits.ts";
 import { parseDuration } from "../../model/duration.ts";
-import { ClaimIndex } from "../../store/sqlite/claim-index.ts";
-import { countPrunable } from "../../store/sqlite/prune-events.ts";
 import type { PruneAnswer, PruneCounts } from "../../store/store.ts";
 import { type Command, storeOptions } from "../command.ts";
 import { usage } from "../exit.ts";
@@ -21,7 +19,7 @@ export const prune: Command = {
   },
   details: [
     "Open runs, open windows and events held for a person are never touched. At most 500 rows go in one commit, so a living",
-    "owner keeps working meanwhile. The file does not shrink; its space is used again.",
+    "owner keeps working meanwhile. A file does not shrink; its space is used again.",
   ],
   examples: ["idem prune --older-than 30d --dry-run", "idem prune --older-than 90d"],
   async run(context) {
@@ -43,12 +41,9 @@ export const prune: Command = {
     };
     try {
       if (isDry) {
-        await context.read(({ connection }) => {
-          const claims = new ClaimIndex(connection);
-          return collect(async (after) =>
-            countPrunable(connection, claims, { env: context.env, before, after }, context.now()),
-          );
-        });
+        await context.read(({ rows }) =>
+          collect((after) => rows.countPrunable({ env: context.env, before, after }, context.now())),
+        );
       } else {
         await context.write((ask) => collect((after) => ask("prune", context.env, { before, after })));
       }

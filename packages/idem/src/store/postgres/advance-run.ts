@@ -2,10 +2,11 @@
 import type { Outcome } from "../../model/outcome.ts";
 import type { AdvanceAnswer, Advanced, AdvanceInput, Ingested, NestedIngest, NewPair } from "../store.ts";
 import { beginWait } from "./begin-wait.ts";
-import { endRun, lockClaimsOfRun } from "./end-run.ts";
+import { claimsOfRun, endRun } from "./end-run.ts";
 import { expireWaits } from "./end-wait.ts";
 import { ingestAll, someoneWaitsFor, staleRegistration } from "./ingest-events.ts";
 import { hasSlots } from "./lane-slots.ts";
+import { lockAhead } from "./lock-ahead.ts";
 import { findRun, stepsOfRun } from "./read-memo.ts";
 import { findOutcome, insertAttempt, insertStep } from "./record-step.ts";
 import { readStep } from "./rows.ts";
@@ -24,12 +25,12 @@ export async function advanceRun(tx: Transaction, input: AdvanceInput): Promise<
   const { env, runId, jobId, fence, worker, next } = input;
   const stale = input.ingest === null ? null : await staleRegistration(tx, env, input.ingest.registration);
   if (stale !== null) return (await lockJob(tx, input)) === undefined ? refuse(tx, input) : stale;
+  const claims = next.kind === "end" ? await claimsOfRun(tx, env, runId, next.releaseKey) : [];
+  await lockAhead(tx, input.ingest === null ? [] : [{ env, ...input.ingest }], { env, claims });
   let hadWaits = false;
   let freed = false;
   let lostWorkers = 0;
-  let claims: Awaited<ReturnType<typeof lockClaimsOfRun>> = [];
   if (next.kind === "end") {
-    claims = await lockClaimsOfRun(tx, env, runId, next.releaseKey);
     const job = await tx.connection.one<{ had_waits: number; lane: string | null }>(
       endJobSql,
       env,

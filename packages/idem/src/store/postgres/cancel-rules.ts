@@ -3,7 +3,7 @@ import type { CancelCandidate, CancelRule } from "../flow.ts";
 import type { Connection } from "./connection.ts";
 import { type EventRow, eventColumns, readEvent } from "./rows.ts";
 import { indexable } from "./text.ts";
-import type { Transaction } from "./transaction.ts";
+import { inEnv, type Transaction } from "./transaction.ts";
 
 const insertRuleSql = `
   insert into cancels (env, run_id, n, event_name, path, value, rest, ends_at, stamp)
@@ -20,6 +20,7 @@ export function keepRules(tx: Transaction, env: string, runId: string, rules: re
   rules.forEach((rule, n) => {
     const endsAt = rule.lastsMs === null ? null : tx.at.now + rule.lastsMs;
     const { eventName, path, value, rest } = rule;
+    tx.ahead.awaited.delete(inEnv(env, eventName));
     tx.connection.write(insertRuleSql, env, runId, n, eventName, path, indexable(value), rest, endsAt, tx.stamp());
   });
 }

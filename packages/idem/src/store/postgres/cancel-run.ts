@@ -1,9 +1,10 @@
 // A person or a rule ends a run. After the answer no job or wait of it exists; a worker in the middle finds its fence gone.
 import type { CancelAnswer, CancelInput } from "../store.ts";
 import { ingestNested } from "./advance-run.ts";
-import { endRun, lockClaimsOfRun } from "./end-run.ts";
+import { claimsOfRun, endRun, lockClaimsOfRun } from "./end-run.ts";
 import { staleRegistration } from "./ingest-events.ts";
 import { hasSlots } from "./lane-slots.ts";
+import { lockAhead } from "./lock-ahead.ts";
 import { insertJob } from "./open-run.ts";
 import { findRun } from "./read-memo.ts";
 import type { Writing } from "./record-decision.ts";
@@ -19,7 +20,8 @@ export async function cancelRun(tx: Transaction, input: CancelInput): Promise<Ca
   if (run.ended_state !== null) return { kind: "already-ended", state: run.ended_state };
   const stale = input.ingest === null ? null : await staleRegistration(tx, env, input.ingest.registration);
   if (stale !== null) return stale;
-  const claims = await lockClaimsOfRun(tx, env, runId, releaseKey);
+  const claims = await claimsOfRun(tx, env, runId, releaseKey);
+  await lockAhead(tx, input.ingest === null ? [] : [{ env, ...input.ingest }], { env, claims });
   const job = await takeJob(tx, env, runId);
   // It may have ended while this waited for its locks.
   const now = await findRun(tx.connection, env, runId);

@@ -1,9 +1,9 @@
 // Claiming a key. The first writer wins; everyone after learns who won. Asking locks the key until the transaction ends, whether
 // its claim exists or not: where it does not, a row is made that nobody else can see, and removed unless the key is taken.
 // What was found is kept with the transaction, so a key is read once and later askers of the same transaction see what earlier ones took.
-import { askClaim, type Claim, type ClaimAsk } from "../../model/claim.ts";
+import { askClaim, type Claim, type ClaimAsk, eventScope, singletonScope } from "../../model/claim.ts";
 import { type ClaimRow, readClaim } from "./rows.ts";
-import { indexable } from "./text.ts";
+import { compareTexts, indexable } from "./text.ts";
 import type { Transaction } from "./transaction.ts";
 
 const claimColumns = `scope, key, holder, fence, generation, state, fingerprint, taken_at, lease_until, ends_at, held, asked,
@@ -112,7 +112,7 @@ export async function lockClaims(
   env: string,
   keys: readonly { readonly scope: string; readonly key: string }[],
 ): Promise<void> {
-  const inOrder = [...keys].sort((a, b) => order(a.scope, b.scope) || order(a.key, b.key));
+  const inOrder = [...keys].sort(lockOrder);
   for (const { scope, key } of inOrder) await findClaim(tx, env, scope, key);
 }
 
@@ -131,9 +131,7 @@ export async function lockExpected(tx: Transaction, expected: readonly ExpectedA
     if (!asks.has(id) && !tx.claims.has(id)) asks.set(id, each);
   }
   if (asks.size === 0) return;
-  const inOrder = [...asks.values()].sort(
-    (a, b) => order(a.env, b.env) || order(a.ask.scope, b.ask.scope) || order(a.ask.key, b.ask.key),
-  );
+  const inOrder = [...asks.values()].sort((a, b) => lockOrder(a.ask, b.ask) || compareTexts(a.env, b.env));
   const rows = await tx.connection.find<ClaimRow & { env: string; made: boolean }>(lockAllSql, {
     now: tx.at.now,
     envs: inOrder.map(({ env }) => env),
@@ -155,7 +153,12 @@ export async function lockExpected(tx: Transaction, expected: readonly ExpectedA
   }
 }
 
-const order = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+// Whoever has a singleton key finds out which function keys its holder has, and asks for them then.
+const kindOf = (scope: string): number => (scope === eventScope ? 0 : scope.startsWith(singletonScope("")) ? 1 : 2);
+
+/** The one order in which everybody locks keys. */
+const lockOrder = (a: Pick<ClaimAsk, "scope" | "key">, b: Pick<ClaimAsk, "scope" | "key">): number =>
+  kindOf(a.scope) - kindOf(b.scope) || compareTexts(a.scope, b.scope) || compareTexts(a.key, b.key);
 
 /** Asks for the key on behalf of a holder. */
 export async function claimKey(

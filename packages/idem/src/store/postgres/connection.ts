@@ -26,6 +26,8 @@ export function insertion(table: string, columns: Readonly<Record<string, "text"
 
 export class Connection {
   private readonly sent: Promise<unknown>[] = [];
+  /** Why the first write that failed did. Whatever comes after it is only told that the transaction is no more. */
+  private failure: unknown = null;
   private readonly rows = new Map<Insertion, Cell[][]>();
 
   constructor(
@@ -74,7 +76,9 @@ export class Connection {
 
   private send(sql: string, params: readonly Param[]): void {
     const answer = this.query(this.statements.of(sql), params);
-    answer.catch(() => {});
+    answer.catch((error) => {
+      this.failure ??= error;
+    });
     this.sent.push(answer);
   }
 
@@ -101,9 +105,13 @@ export class Connection {
     return (await this.query(statement, params)).rows as Row[];
   }
 
-  private query({ text, name }: Statement, params: readonly Param[]) {
+  private async query({ text, name }: Statement, params: readonly Param[]) {
     const values = params.map(encodeParam);
-    return this.client.query(this.isPrepared ? { name, text, values } : { text, values });
+    try {
+      return await this.client.query(this.isPrepared ? { name, text, values } : { text, values });
+    } catch (error) {
+      throw this.failure ?? error;
+    }
   }
 }
 

@@ -44,17 +44,17 @@ export interface Ending {
   readonly hadWaits: boolean;
 }
 
-interface ClosedClaim {
+export interface ClosedClaim {
   readonly scope: string;
   readonly key: string;
   readonly state: ClaimState;
 }
 
 /**
- * Locks the claims that the run's end will write, before anything else of the run is locked: a newer run of the same singleton key
+ * The claims that the run's end will write. They are locked before anything else of the run is: a newer run of the same singleton key
  * locks the claim first and this run's job second.
  */
-export async function lockClaimsOfRun(
+export async function claimsOfRun(
   tx: Transaction,
   env: string,
   runId: string,
@@ -70,6 +70,16 @@ export async function lockClaimsOfRun(
     for (const key of await keysOf(tx, env, runId, run)) claims.push({ scope, key, state });
   }
   if (run.singleton !== null) claims.push({ scope: singletonScope(run.fn), key: run.singleton, state: "settled" });
+  return claims;
+}
+
+export async function lockClaimsOfRun(
+  tx: Transaction,
+  env: string,
+  runId: string,
+  releaseKey: boolean,
+): Promise<readonly ClosedClaim[]> {
+  const claims = await claimsOfRun(tx, env, runId, releaseKey);
   await lockClaims(tx, env, claims);
   return claims;
 }

@@ -3,6 +3,7 @@
 import type { Advanced, AdvanceInput, EndRun } from "../store.ts";
 import type { Connection } from "./connection.ts";
 import { type ClockBounds, readNowSql } from "./database-clock.ts";
+import { compareTexts } from "./text.ts";
 
 const nobodyWaits = (name: string) => `
   (${name} is null or (not exists (select 1 from waits w where w.env = given.env and w.event_name = ${name})
@@ -62,7 +63,7 @@ export async function endRuns(
 ): Promise<{ readonly now: number | null; readonly answers: readonly (Advanced | null)[] }> {
   const given = inputs.map((input, n) => ({ input, n, end: input.next as EndRun }));
   // In the one order in which everybody locks jobs.
-  given.sort((a, b) => (a.input.jobId < b.input.jobId ? -1 : a.input.jobId > b.input.jobId ? 1 : 0));
+  given.sort((a, b) => compareTexts(a.input.jobId, b.input.jobId) || compareTexts(a.input.env, b.input.env));
   const rows = await connection.find<{ n: number; now: number }>(endRunsSql, {
     ...bounds,
     ns: given.map(({ n }) => n),

@@ -14,8 +14,8 @@ const undone: ReadonlySet<string> = new Set([
   "55P03", // lock not available in time
 ]);
 
-/** The server ended the session, or is starting or stopping. */
-const ended = /^(08...|57P0[1-5]|25P03|25P04|53300|XX000)$/;
+/** The server ended the session, is starting or stopping, or, after a failover, is one that can only be read. */
+const ended = /^(08...|25006|57P0[1-5]|25P03|25P04|53300|XX000)$/;
 
 const network: ReadonlySet<string> = new Set([
   "ECONNRESET",

@@ -4,6 +4,7 @@ import type { Event } from "../../model/event.ts";
 import { type BufferRule, debouncedMax } from "../flow.ts";
 import type { StartPair } from "../store.ts";
 import { flushBuffer } from "./flush-buffer.ts";
+import { bufferId, bufferName, bufferTimes } from "./lock-buffers.ts";
 import { recordDecision, type Writing } from "./record-decision.ts";
 import type { BufferRow } from "./rows.ts";
 import type { Transaction } from "./transaction.ts";
@@ -89,12 +90,9 @@ async function lockBuffer(
   pair: StartPair,
   rule: BufferRule,
 ): Promise<BufferRow> {
-  const { now } = tx.at;
-  const lastsMs = rule.kind === "debounce" ? rule.periodMs : rule.timeoutMs;
-  const deadline = rule.timeoutMs === null ? null : now + rule.timeoutMs;
-  const dueAt = Math.min(now + lastsMs, deadline ?? Number.MAX_SAFE_INTEGER);
-  // Several functions may buffer one event.
-  const id = `${event.id} ${pair.fn}`;
+  tx.ahead.emptyBuffers.delete(bufferName(env, pair.fn, rule));
+  const { dueAt, deadline } = bufferTimes(rule, tx.at.now);
+  const id = bufferId(event.id, pair.fn);
   for (;;) {
     const found = await findBuffer(tx, env, pair.fn, rule);
     if (found !== undefined) return found;

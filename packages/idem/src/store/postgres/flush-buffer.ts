@@ -12,6 +12,7 @@ import {
 import { publicEventId } from "../../model/event.ts";
 import type { StartPair } from "../store.ts";
 import { countAsking, findClaim, writeClaim } from "./claim-key.ts";
+import { lockAhead } from "./lock-ahead.ts";
 import { openRun } from "./open-run.ts";
 import { answerPending } from "./pending-child.ts";
 import { eventOfKey, findEvent, newestRerun } from "./read-memo.ts";
@@ -22,6 +23,8 @@ import type { Transaction } from "./transaction.ts";
 
 const deleteBufferSql = "delete from buffers where env = ? and fn = ? and kind = ? and key = ?";
 const selectItemsSql = "select event_id, pair from buffer_items where env = ? and buffer_id = ? order by n";
+const pairsOfAllSql = `
+  select pair from buffer_items where env = ? and buffer_id = any(cast(? as text[])) and pair is not null order by buffer_id, n`;
 const deleteItemsSql = "delete from buffer_items where env = ? and buffer_id = ?";
 const dueBuffersSql = `
   select fn, kind, key, id, deadline, due_at, count, bytes, event_id, ts, pair
@@ -33,9 +36,16 @@ const pausedSql = "select 1 from functions where env = ? and fn = ? and paused_a
 const flushedMax = 100;
 
 export async function flushDue(tx: Transaction, env: string, out: Writing): Promise<void> {
-  for (const buffer of await tx.connection.all<BufferRow>(dueBuffersSql, env, tx.at.now, flushedMax)) {
-    await flushBuffer(tx, env, buffer, out);
-  }
+  const due = await tx.connection.all<BufferRow>(dueBuffersSql, env, tx.at.now, flushedMax);
+  if (due.length === 0) return;
+  const stored = await tx.connection.all<{ pair: string }>(
+    pairsOfAllSql,
+    env,
+    due.map(({ id }) => id),
+  );
+  const kept = [...stored, ...due].flatMap(({ pair }) => (pair === null ? [] : [JSON.parse(pair) as StartPair]));
+  await lockAhead(tx, [{ env, events: [], pairs: kept }]);
+  for (const buffer of due) await flushBuffer(tx, env, buffer, out);
 }
 
 export async function nextFlushAt(tx: Transaction, env: string): Promise<number | null> {

@@ -51,10 +51,10 @@ export class Hints implements StoreSharing {
   tell(hint: StoreHint): void {
     if (this.isClosed) return;
     this.waiting.set(JSON.stringify(hint), hint);
-    this.sending ??= this.options.platform.timer(sendEveryMs, () => this.send(), { background: true });
+    this.sending ??= this.options.platform.timer(sendEveryMs, () => void this.send(), { background: true });
   }
 
-  private send(): void {
+  private async send(): Promise<void> {
     this.sending = null;
     const texts = [...this.waiting.keys()];
     this.waiting.clear();
@@ -67,7 +67,7 @@ export class Hints implements StoreSharing {
       const text = `["${this.self}",[${message.join(",")}]]`;
       // Too long even alone: the poll finds it.
       if (Buffer.byteLength(text) > messageBytesMax) continue;
-      this.options.pool.query({ text: "select pg_notify($1, $2)", values: [this.channel, text] }).catch(() => {});
+      await this.options.pool.query({ text: "select pg_notify($1, $2)", values: [this.channel, text] }).catch(() => {});
     }
   }
 
@@ -117,6 +117,8 @@ export class Hints implements StoreSharing {
   async close(): Promise<void> {
     this.isClosed = true;
     this.sending?.cancel();
+    // What this process leaves behind is for the others.
+    await this.send();
     this.asking?.cancel();
     this.reconnecting?.cancel();
     await this.client?.end().catch(() => {});

@@ -7,8 +7,7 @@ import { Batches } from "./batches.ts";
 import type { Connection } from "./connection.ts";
 import type { ClockBounds } from "./database-clock.ts";
 import { endRuns, isPlainEnd } from "./end-runs.ts";
-import { ingestBatch, registrationsOf } from "./ingest-batch.ts";
-import { ingestEvents } from "./ingest-events.ts";
+import { ingestBatch, ingestCall, registrationsOf } from "./ingest-batch.ts";
 import type { Statistics } from "./refresh-statistics.ts";
 import { onlyStep, saveSteps } from "./save-steps.ts";
 import type { Transactions } from "./transactions.ts";
@@ -40,7 +39,7 @@ export class HotCalls {
           (connection) => registrationsOf(connection, inputs),
           (tx, registrations) => ingestBatch(tx, inputs, registrations),
         ),
-      (input) => transactions.run((tx) => ingestEvents(tx, input)),
+      (input) => transactions.run((tx) => ingestCall(tx, input)),
     );
     const alone = (input: AdvanceInput) => transactions.run((tx) => advanceRun(tx, input));
     const advances = (together: Together) =>

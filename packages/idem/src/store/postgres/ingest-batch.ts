@@ -1,11 +1,11 @@
 // Many calls that store events, in one transaction. What nearly all of them need is read and written for all at once, ahead of them: their
 // events are stored, their keys locked, and whoever waits for such events looked up. Then each call is decided as it would be alone.
-import { eventScope, functionKeyAsk } from "../../model/claim.ts";
 import type { Ingested, IngestInput, StaleRegistration } from "../store.ts";
-import { type ExpectedAsk, lockExpected } from "./claim-key.ts";
 import type { Connection } from "./connection.ts";
 import { ingestEvents } from "./ingest-events.ts";
+import { lockAhead } from "./lock-ahead.ts";
 import { registrationOf } from "./register-functions.ts";
+import { compareTexts } from "./text.ts";
 import { inEnv, type Transaction } from "./transaction.ts";
 
 const storeEventsSql = `
@@ -45,12 +45,25 @@ export async function ingestBatch(
   return answers;
 }
 
+/** One call by itself. */
+export async function ingestCall(tx: Transaction, input: IngestInput): Promise<Ingested | StaleRegistration> {
+  return (await ingestBatch(tx, [input], await registrationsOf(tx.connection, [input])))[0]!;
+}
+
 async function readAhead(tx: Transaction, inputs: readonly IngestInput[]): Promise<void> {
+  const cancelling = cancellingNames(inputs);
   const events = new Map(
-    inputs.flatMap(({ env, events }) => events.map((event) => [inEnv(env, event.id), { env, event }] as const)),
+    inputs.flatMap(({ env, events }) =>
+      events
+        .filter(({ name }) => !cancelling.has(inEnv(env, name)))
+        .map((event) => [inEnv(env, event.id), { env, event }] as const),
+    ),
   );
-  if (events.size === 0) return;
-  const given = [...events.values()].sort((a, b) => (a.event.id < b.event.id ? -1 : 1));
+  if (events.size === 0) {
+    await lockAhead(tx, inputs);
+    return;
+  }
+  const given = [...events.values()].sort((a, b) => compareTexts(a.event.id, b.event.id) || compareTexts(a.env, b.env));
   // Stamps follow the order of the calls, rows the order in which everybody stores them.
   const stamps = new Map([...events.keys()].map((id) => [id, tx.stamp()]));
   const names = new Map(given.map(({ env, event }) => [inEnv(env, event.name), { env, name: event.name }]));
@@ -67,7 +80,7 @@ async function readAhead(tx: Transaction, inputs: readonly IngestInput[]): Promi
       stamps: given.map(({ env, event }) => stamps.get(inEnv(env, event.id))!),
       sources: given.map(({ event }) => event.sourceRunId),
     }),
-    lockExpected(tx, inputs.flatMap(expectedAsks)),
+    lockAhead(tx, inputs),
     tx.connection.find<{ env: string; name: string }>(awaitedSql, {
       envs: [...names.values()].map(({ env }) => env),
       names: [...names.values()].map(({ name }) => name),
@@ -79,27 +92,14 @@ async function readAhead(tx: Transaction, inputs: readonly IngestInput[]): Promi
   for (const id of names.keys()) tx.ahead.awaited.set(id, isAwaited.has(id));
 }
 
-/** The keys that a call asks for unless something is in its way. */
-function expectedAsks({ env, events, pairs }: IngestInput): ExpectedAsk[] {
-  const asks: ExpectedAsk[] = [];
-  for (const { callerId, id, windowMs } of events) {
-    if (callerId === null) continue;
-    const ask = {
-      scope: eventScope,
-      key: callerId,
-      holder: id,
-      generation: id,
-      windowMs,
-      held: false,
-      fingerprint: null,
-      leaseMs: null,
-    };
-    asks.push({ env, ask, state: "settled" });
+/** Events that may cancel what the same calls start are stored in their turn: they cancel what was started before them. */
+function cancellingNames(inputs: readonly IngestInput[]): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const { env, pairs } of inputs) {
+    for (const pair of pairs) {
+      if (pair.kind !== "start" || pair.flow === null) continue;
+      for (const { eventName } of pair.flow.cancelOn) names.add(inEnv(env, eventName));
+    }
   }
-  for (const pair of pairs) {
-    // A buffered event asks when its buffer becomes a run.
-    if (pair.kind !== "start" || pair.key === null || (pair.flow !== null && pair.flow.buffer !== null)) continue;
-    asks.push({ env, ask: functionKeyAsk(pair, pair.key, pair.runId), state: "in-flight" });
-  }
-  return asks;
+  return names;
 }

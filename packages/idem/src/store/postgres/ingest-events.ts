@@ -37,8 +37,12 @@ export async function ingestEvents(tx: Transaction, input: IngestInput): Promise
 }
 
 /** A call is stored whole, so its first event speaks for all of it. */
-const isRepeat = async (tx: Transaction, { env, events }: IngestInput): Promise<boolean> =>
-  events.length > 0 && (await findEvent(tx.connection, env, events[0]!.id)) !== undefined;
+async function isRepeat(tx: Transaction, { env, events }: IngestInput): Promise<boolean> {
+  const [first] = events;
+  // Stored a moment ago, by another call of this transaction, whose turn is yet to come.
+  if (first === undefined || tx.ahead.events.get(inEnv(env, first.id)) === true) return false;
+  return (await findEvent(tx.connection, env, first.id)) !== undefined;
+}
 
 export async function staleRegistration(
   tx: Transaction,
@@ -201,7 +205,8 @@ async function insertEvent(tx: Transaction, env: string, event: NewEvent): Promi
   };
 }
 
-async function storeEvent(tx: Transaction, env: string, event: NewEvent): Promise<boolean> {
+/** Whether it was not there before. Waits for whoever is storing it just now. */
+export async function storeEvent(tx: Transaction, env: string, event: NewEvent): Promise<boolean> {
   const { id, callerId, name, data, ts, extra, sourceRunId } = event;
   const stored = [env, id, callerId, name, data, ts, extra, tx.at.now, tx.stamp(), sourceRunId];
   return (await tx.connection.run(insertEventSql, ...stored)) > 0;

@@ -3,7 +3,7 @@
 // read, in one order, so nodes that lease at the same time wait for each other for the length of a commit and no limit is exceeded.
 import { admitStart, capOf, type LaneCaps, type LaneName, readLane } from "../../model/lane.ts";
 import { slotUses } from "./lane-slots.ts";
-import { slotLock } from "./lock-name.ts";
+import { lockNames, slotLock } from "./lock-name.ts";
 import type { Transaction } from "./transaction.ts";
 
 // Enough for every key that is hot at once; a store with more lanes than this is walked over several leases.
@@ -25,10 +25,6 @@ const countsSql = `
                        where env = :env and lane = asked.lane and leased_by is null and due_at is null
                        order by rank limit :max) as few) as count
     from unnest(cast(:lanes as text[])) as asked (lane)`;
-
-const lockSlotsSql = `
-  insert into locks (name, at) select name, cast(:now as bigint) from unnest(cast(:names as text[])) as asked (name)
-  on conflict (name) do update set at = excluded.at`;
 
 const lockThrottlesSql = `
   insert into throttles (env, id, tat) select cast(:env as text), id, 0 from unnest(cast(:ids as text[])) as asked (id)
@@ -99,7 +95,7 @@ export class LaneRound {
         mine.flatMap(({ name }) => (name.throttle !== null && caps[name.fn]?.throttle != null ? [name.throttle] : [])),
       ),
     ].sort();
-    if (slots.length > 0) await tx.connection.find(lockSlotsSql, { now: tx.at.now, names: slots.map(slotLock) });
+    await lockNames(tx, slots.map(slotLock));
     const tats =
       throttles.length === 0
         ? []

@@ -1,7 +1,7 @@
 // How much of each limit is in use: the leased jobs whose lane names it, counted from their rows. Whoever wants a slot first locks its
 // name, then counts, then takes: two nodes never take the last one both. Who gives a slot back locks nothing.
 import { capOf, type LaneCaps, readLane } from "../../model/lane.ts";
-import { lockName, slotLock } from "./lock-name.ts";
+import { lockNames, slotLock } from "./lock-name.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** The columns beside `lane` that slots are counted by; a function has at most two limits. */
@@ -30,7 +30,7 @@ const someoneInLaneSql =
 /** Whether a run of this lane could begin at once, by its slots, without stepping before another one of the lane. Locks the slots. */
 export async function hasRoom(tx: Transaction, env: string, lane: string, caps: LaneCaps): Promise<boolean> {
   const { slots } = readLane(lane);
-  for (const slot of [...slots].sort()) await lockName(tx, slotLock(slot));
+  await lockNames(tx, slots.map(slotLock));
   if ((await tx.connection.one(someoneInLaneSql, env, lane)) !== undefined) return false;
   const uses = await slotUses(tx, slots);
   return slots.every((slot, i) => (uses.get(slot) ?? 0) < capOf(caps, i));

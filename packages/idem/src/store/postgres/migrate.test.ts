@@ -9,6 +9,8 @@ import { openPostgresStore } from "./postgres-store.ts";
 import { poolFor } from "./sessions.ts";
 import { tableNames } from "./statement.ts";
 
+const silent = { debug() {}, info() {}, warn() {}, error() {} };
+
 let server: LocalPostgres;
 let admin: pg.Client;
 let schemas = 0;
@@ -104,7 +106,7 @@ test("a store is made in the schema its address names, whatever that is called",
 test("two schemas of one database do not see each other", async () => {
   const [one, two] = ["one", "two"].map(
     (schema) =>
-      new Idem({ id: "shop", store: `${server.url}?schema=${schema}`, platform: nodePlatform, logger: console }),
+      new Idem({ id: "shop", store: `${server.url}?schema=${schema}`, platform: nodePlatform, logger: silent }),
   ) as [Idem, Idem];
   onTestFinished(async () => {
     await Promise.all([one.stop(), two.stop()]);

@@ -2,11 +2,12 @@
 import pg from "pg";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { type LocalPostgres, startLocalPostgres } from "../../../../../scripts/local-postgres.mjs";
-import { limits } from "../../engine/limits.ts";
 import { nodePlatform } from "../../platform/node-platform.ts";
 import { Idem } from "../../sdk/client.ts";
 import { openPostgresStore } from "./postgres-store.ts";
 import type { Pg } from "./sessions.ts";
+
+const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
 let server: LocalPostgres;
 beforeAll(async () => {
@@ -31,7 +32,7 @@ function watchedDriver() {
   }
   class Pool extends pg.Pool {
     constructor(config: pg.PoolConfig) {
-      super({ ...config, Client } as pg.PoolConfig);
+      super({ ...config, Client } as unknown as pg.PoolConfig);
     }
   }
   return { driver: { ...pg, types: pg.types, Client, Pool } as unknown as Pg, opened, asked };
@@ -40,16 +41,20 @@ function watchedDriver() {
 async function node(url: string) {
   const watched = watchedDriver();
   const store = await openPostgresStore({ url, pg: watched.driver, platform: nodePlatform, owner: "test" });
-  const idem = new Idem({ id: "shop", store, platform: nodePlatform, logger: console });
+  const idem = new Idem({ id: "shop", store, platform: nodePlatform, logger: silent });
   onTestFinished(() => idem.stop());
   idem.createFunction(
     { id: "charge", idempotency: "event.data.orderId", concurrency: 5 },
     { event: "order/paid" },
     async ({ event, step }) => {
       await step.run("charge-card", () => event.data.orderId);
+      const cleared = await step.waitForEvent("cleared", {
+        event: "order/cleared",
+        timeout: "1h",
+        match: "data.orderId",
+      });
       await step.sleep("cool-off", 5);
-      const paid = await step.waitForEvent("paid", { event: "order/cleared", timeout: "1m", match: "data.orderId" });
-      return paid?.data ?? null;
+      return cleared?.data ?? null;
     },
   );
   return { idem, ...watched };
@@ -68,7 +73,7 @@ const settled = async (idem: Idem, count: number) => {
   await Promise.all(
     Array.from({ length: count / 2 }, (_, orderId) => idem.send({ name: "order/cleared", data: { orderId } })),
   );
-  return Promise.all([...runIds].map((runId) => idem.runs.wait(runId, { timeout: "20s" })));
+  return Promise.all([...runIds].map((runId) => idem.runs.wait(runId)));
 };
 
 test("with pooler=true a node works without named statements, session settings or listening", async () => {
@@ -97,7 +102,6 @@ test("two nodes behind a pooler find each other's work by looking", async () => 
   await expect
     .poll(async () => (await worker.idem.runs.get(decisions[0]!.runId!))?.state, { timeout: 10_000 })
     .toBe("waiting");
-  expect(limits.leaseTermSharedMs).toBeGreaterThan(1_000);
 });
 
 test("without it statements are named, so that each is planned once per session", async () => {

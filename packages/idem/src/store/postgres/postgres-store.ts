@@ -10,7 +10,7 @@ import { Connection } from "./connection.ts";
 import { wordsOf } from "./faults.ts";
 import { Hints } from "./hints.ts";
 import { HotCalls } from "./hot-calls.ts";
-import { ingestEvents } from "./ingest-events.ts";
+import { ingestCall } from "./ingest-batch.ts";
 import { leaseJobs } from "./lease-jobs.ts";
 import { checkSchema, loadMigrations, migrate } from "./migrate.ts";
 import { refuseHalfMoved } from "./moving-mark.ts";
@@ -27,6 +27,7 @@ import { resumeSignal, resumeWaits } from "./resume-waits.ts";
 import { type Pg, poolFor } from "./sessions.ts";
 import { releaseClaim, settleClaim, takeClaim } from "./settle-claim.ts";
 import { Statements } from "./statement.ts";
+import { StepTransactions } from "./step-transaction.ts";
 import { hintsOf } from "./tell-others.ts";
 import { tickCrons } from "./tick-crons.ts";
 import type { Transaction } from "./transaction.ts";
@@ -39,7 +40,7 @@ type Operation = { [K in keyof Writes]: (tx: Transaction, ...input: Parameters<W
 const operations: Operation = {
   register: registerFunctions,
   pause: pauseFunction,
-  ingest: ingestEvents,
+  ingest: ingestCall,
   redecide: redecideEvent,
   tick: tickCrons,
   lease: leaseJobs,
@@ -89,14 +90,16 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const connection = new Connection(pool, new Statements(address.schema), !address.isPooled);
   const transactions = new Transactions(pool, connection, address.schema, options.platform, options.wallMs ?? null);
   const hints = new Hints({ ...options, address, applicationName, pool });
+  const transactional = new StepTransactions({ ...options, address, applicationName, connection, transactions });
   const now = async () => (await transactions.run((tx) => Promise.resolve(tx.at))).now;
   const store: Record<string, unknown> = {
     reads: repeated(readsOver(connection, now), transactions),
     shared: hints,
     outbox: new Outbox({ pool, connection, transactions, schema: address.schema, where }),
-    transactional: null,
+    transactional,
     close: async () => {
       transactions.close();
+      await transactional.close();
       await hints.close();
       await pool.end();
     },

@@ -1,6 +1,7 @@
 // A step's outcome is written once and kept for ever: the primary key decides, and a second writer is told the first value.
 import type { Outcome } from "../../model/outcome.ts";
 import type { NewFailedAttempt, NewStep } from "../store.ts";
+import type { Connection } from "./connection.ts";
 import type { Transaction } from "./transaction.ts";
 
 // Later than every stamp the run has: whoever looked up to one of them must find this one new, whichever node it comes from.
@@ -11,7 +12,8 @@ const insertStepSql = `
          cast(? as text), cast(? as text), cast(? as int), cast(? as bigint), cast(? as bigint),
          greatest(cast(? as bigint), coalesce(max(stamp) + 1, 0)), cast(? as text)
     from steps where env = ? and run_id = ?
-  on conflict (env, run_id, step_id) do nothing`;
+  on conflict (env, run_id, step_id) do nothing
+  returning stamp`;
 
 const selectOutcomeSql = "select outcome, json from steps where env = ? and run_id = ? and step_id = ?";
 
@@ -21,7 +23,7 @@ const insertAttemptSql = `
   on conflict (env, run_id, step_id, attempt) do nothing`;
 
 /** The columns from step_id to stamp. */
-const stepValues = (tx: Transaction, step: NewStep) =>
+const stepValues = (step: NewStep, stamp: number) =>
   [
     step.stepId,
     step.name,
@@ -32,8 +34,22 @@ const stepValues = (tx: Transaction, step: NewStep) =>
     step.attempt,
     step.startedAt,
     step.endedAt,
-    tx.stamp(),
+    stamp,
   ] as const;
+
+/** Its stamp; null when it was recorded before. */
+export async function insertStepAt(
+  connection: Connection,
+  stamp: number,
+  env: string,
+  runId: string,
+  worker: string | null,
+  step: NewStep,
+): Promise<number | null> {
+  const values = stepValues(step, stamp);
+  const row = await connection.one<{ stamp: unknown }>(insertStepSql, env, runId, ...values, worker, env, runId);
+  return row === undefined ? null : Number(row.stamp);
+}
 
 /** Whether this call recorded it. */
 export async function insertStep(
@@ -43,7 +59,7 @@ export async function insertStep(
   worker: string | null,
   step: NewStep,
 ): Promise<boolean> {
-  return (await tx.connection.run(insertStepSql, env, runId, ...stepValues(tx, step), worker, env, runId)) > 0;
+  return (await insertStepAt(tx.connection, tx.stamp(), env, runId, worker, step)) !== null;
 }
 
 export async function findOutcome(

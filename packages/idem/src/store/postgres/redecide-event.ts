@@ -2,6 +2,7 @@
 import { decidedOutright, isPending } from "../../model/decision.ts";
 import type { RedecideAnswer, RedecideInput } from "../flow.ts";
 import { staleRegistration } from "./ingest-events.ts";
+import { lockAhead } from "./lock-ahead.ts";
 import { answerPending } from "./pending-child.ts";
 import { findEvent } from "./read-memo.ts";
 import { answerOf, decideAgain, newWriting } from "./record-decision.ts";
@@ -29,6 +30,7 @@ export async function redecideEvent(tx: Transaction, input: RedecideInput): Prom
   if (!isPending(before) || (before.kind !== "paused" && before.kind !== "held")) return { kind: "not-pending" };
   const stale = await staleRegistration(tx, env, input.registration);
   if (stale !== null) return stale;
+  await lockAhead(tx, [{ env, events: [], pairs: [pair] }]);
   const decision =
     pair.kind === "start"
       ? await startRun(tx, env, { event: readEvent(event), pair, generation: pair.generation, windowEndsAt: null }, out)

@@ -8,6 +8,8 @@ import { nodePlatform } from "../../platform/node-platform.ts";
 import { Idem } from "../../sdk/client.ts";
 import { openPostgresStore } from "./postgres-store.ts";
 
+const silent = { debug() {}, info() {}, warn() {}, error() {} };
+
 const document = readFileSync(fileURLToPath(new URL("../../../../../docs/postgres.md", import.meta.url)), "utf8");
 
 /** The statements of each block of SQL, by the section it stands in. */
@@ -64,7 +66,7 @@ test("the roles: one makes the tables, another works on them and can make and ch
   await expect(open("idem_app")).rejects.toMatchObject(refused);
   await (await open("idem_owner")).close();
 
-  const idem = new Idem({ id: "shop", store: await open("idem_app"), platform: nodePlatform, logger: console });
+  const idem = new Idem({ id: "shop", store: await open("idem_app"), platform: nodePlatform, logger: silent });
   idem.createFunction({ id: "charge", idempotency: "event.data.orderId" }, { event: "order/paid" }, async ({ step }) =>
     step.run("charge-card", () => "paid"),
   );

@@ -4,6 +4,7 @@ import type { Outcome } from "../../model/outcome.ts";
 import type { Advanced, AdvanceInput, NewStep } from "../store.ts";
 import type { Connection } from "./connection.ts";
 import { type ClockBounds, readNowSql } from "./database-clock.ts";
+import { compareTexts } from "./text.ts";
 
 const saveStepsSql = `
   with t as materialized (${readNowSql}),
@@ -46,9 +47,16 @@ export async function saveSteps(
   bounds: ClockBounds,
   stamp: () => number,
 ): Promise<{ readonly now: number | null; readonly answers: readonly (Advanced | null)[] }> {
-  const given = inputs.map((input, n) => ({ input, n, step: input.steps[0]!, stamp: stamp() }));
+  // Of two that bring an outcome of the same step the first one counts; the other must be told which.
+  const steps = new Set<string>();
+  const given = inputs
+    .map((input, n) => ({ input, n, step: input.steps[0]!, stamp: stamp() }))
+    .filter(({ input, step }) => {
+      const name = JSON.stringify([input.env, input.runId, step.stepId]);
+      return !steps.has(name) && steps.add(name);
+    });
   // In the one order in which everybody locks jobs.
-  given.sort((a, b) => (a.input.jobId < b.input.jobId ? -1 : a.input.jobId > b.input.jobId ? 1 : 0));
+  given.sort((a, b) => compareTexts(a.input.jobId, b.input.jobId) || compareTexts(a.input.env, b.input.env));
   const rows = await connection.find<{ n: number; now: number }>(saveStepsSql, {
     ...bounds,
     ns: given.map(({ n }) => n),

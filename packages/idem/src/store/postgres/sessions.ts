@@ -33,6 +33,22 @@ export function poolFor(pg: Pg, address: PostgresAddress, applicationName: strin
   return pool;
 }
 
+/** For code of users: sessions as they would open them themselves, with nothing set and every type as `pg` reads it. */
+export function plainPoolFor(pg: Pg, address: PostgresAddress, applicationName: string): Pool {
+  const pool = new pg.Pool({
+    connectionString: address.connectionString,
+    application_name: applicationName,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    max: address.txPoolSize,
+    connectionTimeoutMillis: connectTimeoutMs,
+    idleTimeoutMillis: 60_000,
+  });
+  pool.on("error", () => {});
+  pool.on("connect", (client) => client.on("error", () => {}));
+  return pool;
+}
+
 export function sessionConfig(pg: Pg, address: PostgresAddress, applicationName: string) {
   return {
     connectionString: address.connectionString,

@@ -1,7 +1,8 @@
 // What of an operation's answer other nodes may want to know: work left for a lease, news for a run one of them holds, functions that
 // changed.
+import type { CancelledRun, Flushed } from "../flow.ts";
 import type { StoreHint } from "../sharing.ts";
-import type { Ingested, Store, WokenRun } from "../store.ts";
+import type { CancelInput, Ingested, Store, WokenRun } from "../store.ts";
 
 type Writes = Omit<Store, "reads" | "close" | "shared" | "outbox" | "transactional">;
 
@@ -15,6 +16,8 @@ export function hintsOf(name: keyof Writes, input: readonly unknown[], answer: u
     readonly changed?: boolean;
     readonly leased?: unknown;
     readonly ingested?: Ingested | null;
+    readonly cancelled?: readonly CancelledRun[];
+    readonly flushed?: Flushed;
     readonly woken?: readonly WokenRun[] | WokenRun;
   };
   const hints: StoreHint[] = [];
@@ -26,5 +29,14 @@ export function hintsOf(name: keyof Writes, input: readonly unknown[], answer: u
   for (const { runId, leasedBy } of woken as readonly WokenRun[]) {
     hints.push(leasedBy === null ? queued : { env, kind: "collect", runId, worker: leasedBy });
   }
+  // Who holds a run that was cancelled should stop it now, not at its next save.
+  const cancelled = [
+    ...(said.cancelled ?? []),
+    ...(said.ingested?.cancelled ?? []),
+    ...(said.flushed?.cancelled ?? []),
+  ];
+  const runIds = cancelled.map(({ runId }) => runId);
+  if (name === "cancel" && said.kind === "cancelled") runIds.push((first as CancelInput).runId);
+  for (const runId of runIds) hints.push({ env, kind: "collect", runId, worker: "" });
   return hints;
 }

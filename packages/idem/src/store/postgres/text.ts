@@ -22,3 +22,6 @@ export function indexable(text: string): string {
   const shown = text.slice(0, shownChars).replace(/[\uD800-\uDBFF]$/, "");
   return `${shown}…${createHash("sha256").update(text).digest("hex")}`;
 }
+
+/** For sorting: what is locked together is locked in one order everywhere. */
+export const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

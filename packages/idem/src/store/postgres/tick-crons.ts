@@ -4,10 +4,10 @@ import { alsoOf } from "../../model/decision-reasons.ts";
 import type { CronRow, Ticked, TickInput } from "../flow.ts";
 import type { StaleRegistration } from "../store.ts";
 import type { Connection } from "./connection.ts";
-import { answerLeasedAgain, ingestInto, staleRegistration } from "./ingest-events.ts";
-import { findEvent } from "./read-memo.ts";
+import { answerLeasedAgain, ingestInto, staleRegistration, storeEvent } from "./ingest-events.ts";
+import { lockAhead } from "./lock-ahead.ts";
 import { answerOf, newWriting } from "./record-decision.ts";
-import type { Transaction } from "./transaction.ts";
+import { inEnv, type Transaction } from "./transaction.ts";
 
 const tickSql = "update crons set last_tick_at = ? where env = ? and fn = ? and cron = ? and last_tick_at < ?";
 const selectReasonSql = "select reason from decisions where env = ? and event_id = ? and fn = ?";
@@ -21,6 +21,10 @@ export async function tickCrons(tx: Transaction, input: TickInput): Promise<Tick
   const { env } = input;
   const stale = await staleRegistration(tx, env, input.registration);
   if (stale !== null) return stale;
+  await lockAhead(
+    tx,
+    input.ticks.map(({ event, pair }) => ({ env, events: [event], pairs: [pair] })),
+  );
   const out = newWriting();
   const fired: number[] = [];
   for (const [i, { fn, cron, tickAt, event, pair, speaksFor }] of input.ticks.entries()) {
@@ -32,10 +36,11 @@ export async function tickCrons(tx: Transaction, input: TickInput): Promise<Tick
       continue;
     }
     // Another schedule of the function has the same instant: its event is this one's.
-    if ((await findEvent(tx.connection, env, event.id)) !== undefined) {
+    if (!(await storeEvent(tx, env, event))) {
       if (speaksFor !== null) await keepSummary(tx, env, event.id, fn, cron, speaksFor);
       continue;
     }
+    tx.ahead.events.set(inEnv(env, event.id), true);
     await ingestInto(tx, env, [event], [pair], input.leaseTo, out);
     fired.push(i);
   }

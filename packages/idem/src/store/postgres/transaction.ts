@@ -4,6 +4,7 @@ import type { Instant } from "../../model/claim.ts";
 import type { LockedClaim } from "./claim-key.ts";
 import type { Connection } from "./connection.ts";
 import type { LaneTurns } from "./lane-round.ts";
+import type { EmptyBuffer } from "./lock-buffers.ts";
 import type { RankFloors } from "./rank-floors.ts";
 
 export interface Transaction {
@@ -27,8 +28,18 @@ export interface Ahead {
   readonly events: Map<string, boolean>;
   /** By `env name`: whether anybody waits for events of that name. */
   readonly awaited: Map<string, boolean>;
+  /** Names it has locked. */
+  readonly names: Set<string>;
+  /** Buffers it has made and put nothing into. */
+  readonly emptyBuffers: Map<string, EmptyBuffer>;
 }
 
-export const nothingAhead = (): Ahead => ({ registrations: new Map(), events: new Map(), awaited: new Map() });
+export const nothingAhead = (): Ahead => ({
+  registrations: new Map(),
+  events: new Map(),
+  awaited: new Map(),
+  names: new Set(),
+  emptyBuffers: new Map(),
+});
 
 export const inEnv = (env: string, name: string): string => `${env}\u0000${name}`;

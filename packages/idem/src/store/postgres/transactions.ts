@@ -14,6 +14,7 @@ import type { Connection } from "./connection.ts";
 import { DatabaseClock } from "./database-clock.ts";
 import { faultOf } from "./faults.ts";
 import { LaneTurns } from "./lane-round.ts";
+import { dropEmptyBuffers } from "./lock-buffers.ts";
 import { RankFloors } from "./rank-floors.ts";
 import { quoted } from "./statement.ts";
 import { nothingAhead, type Transaction } from "./transaction.ts";
@@ -136,6 +137,7 @@ export class Transactions {
       try {
         const answer = await body(tx, found);
         dropMade(tx);
+        dropEmptyBuffers(tx);
         connection.flush();
         // Sent behind the writes without waiting for them: where one of them failed, this commits nothing.
         const committed = client.query("commit");

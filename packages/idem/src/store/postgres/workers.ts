@@ -15,14 +15,17 @@ const writeWorkerSql = `
 const dismissWorkerSql = `
   insert into workers (id, started_at, until, dead_at) values (?, ?, ?, ?)
   on conflict (id) do update set dead_at = coalesce(workers.dead_at, excluded.dead_at)`;
-const handBackSql = "update jobs set leased_by = null, fence = fence + 1 where leased_by = ?";
+// In the order in which everybody locks jobs.
+const handBackSql = `
+  update jobs set leased_by = null, fence = fence + 1
+   where (env, id) in (select env, id from jobs where leased_by = ? order by id, env for update)`;
 
 const declareDeadSql = "update workers set dead_at = ? where dead_at is null and until < ?";
 const deadWorkersSql = "select id from workers where dead_at is not null order by id";
 // Whoever is moving one of these runs just now finishes first, and is then refused by the fence.
 const rescueSql = `
   update jobs set leased_by = null, fence = fence + 1, lost_workers = lost_workers + 1
-   where (env, id) in (select env, id from jobs where leased_by = ? order by env, id limit ? for update)`;
+   where (env, id) in (select env, id from jobs where leased_by = ? order by id, env limit ? for update)`;
 const isHoldingSql = "select 1 from jobs where leased_by = ? limit 1";
 
 // An open run always has its job; one without was lost to a defect. Its id is the run's, so adding it twice adds it once.
@@ -86,7 +89,7 @@ export async function sweepStore(tx: Transaction, input: { max: number; repair: 
 const limitRowKeptMs = 8 * 24 * 60 * 60 * 1000;
 const reapStartsSql = `
   delete from rate_starts where (env, id, stamp, run_id) in (
-    select env, id, stamp, run_id from rate_starts where at < ? order by at limit ?)`;
+    select env, id, stamp, run_id from rate_starts where at < ? order by at limit ? for update skip locked)`;
 const reapThrottlesSql = `
   delete from throttles where (env, id) in (
     select env, id from throttles where tat < ? order by tat limit ? for update skip locked)`;

@@ -6,7 +6,12 @@ import { type CoreOptions, operationNames, readAnswer, SqliteCore } from "./core
 
 export function openInlineStore(options: CoreOptions): Store {
   const core = new SqliteCore(options);
-  const store: Record<string, unknown> = { shared: null, outbox: null, transactional: null, close: async () => core.close() };
+  const store: Record<string, unknown> = {
+    shared: null,
+    outbox: null,
+    transactional: null,
+    close: async () => core.close(),
+  };
   for (const name of operationNames) {
     store[name] = async (...input: unknown[]) => {
       const answer = core.commit([{ name, input }])[0]!;

@@ -50,7 +50,12 @@ export function openReadOnlyStore(options: {
 }
 
 function storeOver(connection: Connection, now: () => number): Store {
-  const store: Record<string, unknown> = { shared: null, outbox: null, transactional: null, close: async () => connection.close() };
+  const store: Record<string, unknown> = {
+    shared: null,
+    outbox: null,
+    transactional: null,
+    close: async () => connection.close(),
+  };
   for (const name of operationNames) {
     store[name] = async () => {
       throw errors.STORE_UNAVAILABLE({ why: `it is open for reading only, and "${name}" writes` });

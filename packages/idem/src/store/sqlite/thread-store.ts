@@ -92,7 +92,12 @@ class ThreadShell {
   }
 
   store(): Store {
-    const store: Record<string, unknown> = { shared: null, outbox: null, transactional: null, close: () => this.close() };
+    const store: Record<string, unknown> = {
+      shared: null,
+      outbox: null,
+      transactional: null,
+      close: () => this.close(),
+    };
     for (const name of operationNames) {
       store[name] = (...input: unknown[]) => this.call({ name, input });
     }

@@ -35,15 +35,18 @@ export class Wire {
 
   /** Holds back the next statement that contains the text. */
   hold(part: string): { readonly reached: Promise<void>; release(): void } {
-    const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
-    const { promise: released, resolve: release } = Promise.withResolvers<void>();
-    this.watch = async (sql) => {
-      if (!sql.includes(part)) return "sent";
-      this.watch = null;
-      reach();
-      await released;
-      return "sent";
-    };
+    let release = () => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const reached = new Promise<void>((reach) => {
+      this.watch = (sql) => {
+        if (!sql.includes(part)) return "sent";
+        this.watch = null;
+        reach();
+        return released.then(() => "sent" as const);
+      };
+    });
     return { reached, release };
   }
 
@@ -61,7 +64,9 @@ function wired(wire: Wire): Pg {
 
     override query(...args: any[]): any {
       const [asked, ...rest] = args;
-      const answered = rest.findLast((arg) => typeof arg === "function") as pg.Callback | undefined;
+      const answered = rest.find((arg) => typeof arg === "function") as
+        | ((error: unknown, result: unknown) => void)
+        | undefined;
       const params = rest.filter((arg) => typeof arg !== "function");
       const sql: string = typeof asked === "string" ? asked : asked.text;
       const before = this.behind;
@@ -70,21 +75,21 @@ function wired(wire: Wire): Pg {
       answer.catch((error: { code?: string }) => wire.errors.push(error.code ?? "none"));
       if (answered === undefined) return answer;
       answer.then(
-        (result) => answered(null as never, result),
-        (error) => answered(error, undefined as never),
+        (result) => answered(null, result),
+        (error) => answered(error, undefined),
       );
     }
 
     private later(fate: Promise<Fate>, asked: any, params: unknown[]): Promise<any> {
-      const { promise, resolve, reject } = Promise.withResolvers<any>();
-      const sent = fate.then((known) => {
-        this.meet(known, asked, params).then(resolve, reject);
+      return new Promise((resolve, reject) => {
+        const sent = fate.then((known) => {
+          this.meet(known, asked, params).then(resolve, reject);
+        });
+        this.behind = sent;
+        void sent.then(() => {
+          if (this.behind === sent) this.behind = null;
+        });
       });
-      this.behind = sent;
-      void sent.then(() => {
-        if (this.behind === sent) this.behind = null;
-      });
-      return promise;
     }
 
     private async meet(fate: Fate, asked: any, params: unknown[]): Promise<any> {

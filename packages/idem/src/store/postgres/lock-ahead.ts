@@ -1,0 +1,141 @@
+// What a transaction is going to wait for it waits for ahead, all of a kind at once and everybody in one order, so that nobody ever
+// waits for somebody who waits for him: a deadlock is undone by the server, but only after a second.
+//
+//   buffers · event ids · singleton keys · function keys · rate limits · jobs of runs to be cancelled · slots · throttles
+//
+// It may lock more than is needed, where an event turns out to be a duplicate. What nobody foresaw is locked when it is met.
+import { askClaim, eventScope, functionKeyAsk, singletonAsk, singletonScope } from "../../model/claim.ts";
+import { readLane } from "../../model/lane.ts";
+import type { NewEvent, NewPair, StartPair } from "../store.ts";
+import { type ExpectedAsk, findClaim, lockExpected } from "./claim-key.ts";
+import { type ClosedClaim, claimsOfRun } from "./end-run.ts";
+import { lockBuffers } from "./lock-buffers.ts";
+import { lockNames, rateLock, slotLock } from "./lock-name.ts";
+import { compareTexts } from "./text.ts";
+import { lockThrottles } from "./throttle-start.ts";
+import type { Transaction } from "./transaction.ts";
+
+/** Events of one environment, and what they may start. */
+export interface Asking {
+  readonly env: string;
+  readonly events: readonly NewEvent[];
+  readonly pairs: readonly NewPair[];
+}
+
+/** A pair that asks now, not when its buffer becomes a run. */
+interface Start {
+  readonly env: string;
+  readonly pair: StartPair;
+}
+
+const lockJobsSql = `
+  select 1 from unnest(cast(? as text[]), cast(? as text[])) as asked (env, id)
+   cross join lateral (select 1 from jobs where env = asked.env and id = asked.id for update) job`;
+
+/** `closed`: claims of the first environment that the transaction is going to let go of. */
+export async function lockAhead(
+  tx: Transaction,
+  askings: readonly Asking[],
+  closed: { readonly env: string; readonly claims: readonly ClosedClaim[] } | null = null,
+): Promise<void> {
+  const starts = askings.flatMap(({ env, pairs }) =>
+    pairs.flatMap((pair) => (pair.kind === "start" ? [{ env, pair }] : [])),
+  );
+  const buffered = askings.filter(({ pairs }) => pairs.some((pair) => pair.kind === "start" && isBuffered(pair)));
+  const flushed = buffered.length === 0 ? [] : await lockBuffers(tx, buffered);
+  const asking = [...starts.filter(({ pair }) => !isBuffered(pair)), ...flushed];
+  const victims = await lockKeys(tx, askings, asking, closed);
+  const rates = names(asking, ({ env, pair }) => {
+    const rule = pair.flow?.rateLimit ?? null;
+    return rule === null ? [] : [rateLock(env, rule.id)];
+  });
+  const begun = asking.filter(({ pair }) => pair.leaseTo !== null && pair.flow !== null && pair.flow.lane !== null);
+  const lanes = begun.map(({ env, pair }) => ({ env, lane: readLane(pair.flow!.lane!.name) }));
+  const slots = [...new Set(lanes.flatMap(({ lane }) => lane.slots.map(slotLock)))];
+  if (victims.length > 0) {
+    await lockNames(tx, rates);
+    const inOrder = [...victims].sort((a, b) => compareTexts(a.runId, b.runId) || compareTexts(a.env, b.env));
+    await tx.connection.all(
+      lockJobsSql,
+      inOrder.map(({ env }) => env),
+      inOrder.map(({ runId }) => runId),
+    );
+  }
+  await lockNames(tx, [...rates, ...slots]);
+  await lockThrottles(
+    tx,
+    lanes.flatMap(({ env, lane }) => (lane.throttle === null ? [] : [{ env, id: lane.throttle }])),
+  );
+}
+
+const isBuffered = ({ flow }: StartPair): boolean => flow !== null && flow.buffer !== null;
+
+const names = (starts: readonly Start[], of: (start: Start) => string[]): string[] => [...new Set(starts.flatMap(of))];
+
+interface Victim {
+  readonly env: string;
+  readonly runId: string;
+}
+
+/** Answers the runs that are going to be cancelled to make room. */
+async function lockKeys(
+  tx: Transaction,
+  askings: readonly Asking[],
+  starts: readonly Start[],
+  closed: Parameters<typeof lockAhead>[2],
+): Promise<Victim[]> {
+  const victims: Victim[] = [];
+  const closing = closed?.claims.map((claim) => unchanged(closed.env, claim)) ?? [];
+  const events = askings.flatMap(({ env, events }) => events.flatMap((event) => eventAsks(env, event)));
+  const singletons = starts.flatMap(singletonAsks);
+  const keys = starts.flatMap(keyAsks);
+  const cancelling = starts.filter(({ pair }) => pair.flow?.singleton?.mode === "cancel");
+  if (cancelling.length === 0) {
+    await lockExpected(tx, [...events, ...singletons, ...keys, ...closing]);
+    return victims;
+  }
+  const isSingleton = ({ ask }: ExpectedAsk) => ask.scope.startsWith(singletonScope(""));
+  await lockExpected(tx, [...events, ...singletons, ...closing.filter(isSingleton)]);
+  for (const { env, pair } of cancelling) {
+    const rule = pair.flow!.singleton!;
+    const found = await findClaim(tx, env, singletonScope(pair.fn), rule.key);
+    const asked = askClaim(found, singletonAsk(pair.fn, rule.key, pair.runId), tx.at);
+    if (asked.taken) continue;
+    const { holder } = asked.claim;
+    victims.push({ env, runId: holder });
+    const releaseKey = rule.mode === "cancel" && rule.releaseKey === true;
+    for (const claim of await claimsOfRun(tx, env, holder, releaseKey)) closing.push(unchanged(env, claim));
+  }
+  await lockExpected(tx, [...keys, ...closing]);
+  return victims;
+}
+
+function eventAsks(env: string, { callerId, id, windowMs }: NewEvent): ExpectedAsk[] {
+  if (callerId === null) return [];
+  const ask = {
+    scope: eventScope,
+    key: callerId,
+    holder: id,
+    generation: id,
+    windowMs,
+    held: false,
+    fingerprint: null,
+    leaseMs: null,
+  };
+  return [{ env, ask, state: "settled" }];
+}
+
+function singletonAsks({ env, pair }: Start): ExpectedAsk[] {
+  const rule = pair.flow?.singleton ?? null;
+  return rule === null ? [] : [{ env, ask: singletonAsk(pair.fn, rule.key, pair.runId), state: "in-flight" }];
+}
+
+const keyAsks = ({ env, pair }: Start): ExpectedAsk[] =>
+  pair.key === null ? [] : [{ env, ask: functionKeyAsk(pair, pair.key, pair.runId), state: "in-flight" }];
+
+/** For a claim that is there. Where it is not, the row that is made for it is removed again. */
+const unchanged = (env: string, { scope, key }: ClosedClaim): ExpectedAsk => ({
+  env,
+  ask: { scope, key, holder: "", generation: "", windowMs: 0, held: false, fingerprint: null, leaseMs: null },
+  state: "released",
+});

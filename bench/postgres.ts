@@ -4,6 +4,7 @@
 // fsync on; while one thing is measured nothing else runs. About nine minutes; --quick takes less than one, and its figures are worth
 // little. Writes bench/results/postgres.json, or postgres-quick.json, or postgres-part.json when something was left out.
 import { mkdirSync, writeFileSync } from "node:fs";
+import { loadavg } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { describeMachine, root } from "./machine.ts";
@@ -45,6 +46,7 @@ if (withDbos) {
 }
 
 const machine = describeMachine();
+const [loadBefore] = loadavg() as [number, number, number];
 const server = await startServer();
 const giveUp = setTimeout(() => void end(`stopped after ${limitMs / 60_000} minutes`), limitMs);
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void end(signal));
@@ -55,7 +57,7 @@ try {
   const results: Results = {
     machine,
     settings: server.settings,
-    options: { isQuick, rounds, warmUpMs, windowMs },
+    options: { isQuick, rounds, warmUpMs, windowMs, loadBefore },
     ...(isWanted("beside") ? { beside: await takeBeside(server) } : {}),
     ...(isWanted("stored") ? { stored: await takeStored(server) } : {}),
     ...(isWanted("profile") ? { profile: await takeProfile(server) } : {}),
@@ -120,7 +122,7 @@ async function prepare(engine: "idem" | "dbos", database: string): Promise<void>
 }
 
 async function takeStored(server: BenchServer): Promise<Stored> {
-  const [few, many] = isQuick ? [2_000, 40_000] : [10_000, 1_000_000];
+  const [few, many] = isQuick ? [2_000, 20_000] : [10_000, 1_000_000];
   const fill = async (database: string, runs: number) => {
     process.stderr.write(`  filling a store with ${runs.toLocaleString("en-US")} runs… `);
     await server.createDatabase(database);

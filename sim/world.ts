@@ -47,6 +47,7 @@ export class World {
   private readonly crons: CronRows;
   readonly nodes: SimNode[];
   faults: Faults;
+  private isHealed = false;
   /** When the store last heard of each worker, by process. */
   private readonly leases = new Map<string, { process: string; beatAt: number; termMs: number }>();
   private readonly hours: StoreHours;
@@ -130,7 +131,7 @@ export class World {
 
   /** How long a crashed node stays away. */
   downMs(): number {
-    return this.faults === healthy ? SimNode.restartMs : this.random.between(SimNode.restartMs, 12_000);
+    return this.isHealed ? SimNode.restartMs : this.random.between(SimNode.restartMs, 12_000);
   }
 
   /** Follows from outside who holds a lease, so that the oracle knows when a repeat was allowed. */
@@ -292,7 +293,10 @@ export class World {
   /** The faults stop (no freeze outlasts the chaos): what is dead comes back, and every node runs the newest version. */
   private heal(): void {
     this.trace.add(this.loop.now, "world", "heals");
-    this.faults = healthy;
+    this.isHealed = true;
+    // Hints are never promised: a pooler may let none through for ever.
+    const hintTrouble = this.faults.rates["hint-trouble"];
+    this.faults = { ...healthy, rates: { ...healthy.rates, "hint-trouble": hintTrouble } };
     this.server?.recover();
     for (const node of this.nodes) {
       if (node.isUp && node.version === 1) node.restart(2);

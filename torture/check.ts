@@ -228,7 +228,7 @@ const checks: Record<string, Check> = {
     }
   },
 
-  "the file is sound": ({ store }) => store.damage,
+  "the store is sound": ({ store }) => store.damage,
 };
 
 /** At the end the schedule is paused, so that nothing begins any more. */

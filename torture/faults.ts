@@ -70,7 +70,7 @@ export class Faults {
     }
     const { process, proxy } = await this.choose(fault, 1);
     if (kind === "reset") {
-      this.done(kind, process, `${proxy.reset(() => this.chance.happens(0.6))} sessions of ${process.name}`);
+      this.done(kind, process, `${proxy.reset((sessions) => this.some(sessions))} sessions of ${process.name}`);
     } else if (kind === "silence") {
       this.done(kind, process, `${process.name} for ${ms} ms`);
       await proxy.fallSilent(ms);
@@ -138,10 +138,15 @@ export class Faults {
     const { rows } = await client.query<{ pid: number }>(
       "select pid from pg_stat_activity where application_name like 'idem %' order by pid",
     );
-    const chosen = rows.map(({ pid }) => pid).filter(() => this.chance.happens(0.3));
+    const chosen = this.some(rows.map(({ pid }) => pid));
     await client.query("select pg_terminate_backend(pid) from unnest($1::int[]) pid", [chosen]);
     await client.end();
     this.done("terminate", null, `${chosen.length} of ${rows.length} sessions`);
+  }
+
+  /** At least one, if there is any. */
+  private some<T>(all: readonly T[]): readonly T[] {
+    return this.chance.shuffled(all).slice(0, Math.ceil(all.length * this.chance.next()));
   }
 
   private done(kind: FaultKind, node: NodeProcess | null, about: string): void {

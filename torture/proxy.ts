@@ -47,9 +47,9 @@ export class WireProxy {
     this.armed.length = 0;
   }
 
-  /** Ends those sessions that are chosen, as a router that lost its tables does; says how many. */
-  reset(isChosen: () => boolean): number {
-    const chosen = [...this.sessions].filter(isChosen);
+  /** Ends some of the sessions, as a router that lost its tables does; says how many. */
+  reset(choose: <T>(sessions: readonly T[]) => readonly T[]): number {
+    const chosen = choose([...this.sessions]);
     for (const session of chosen) session.cut();
     return chosen.length;
   }
@@ -66,7 +66,7 @@ export class WireProxy {
 
   async close(): Promise<void> {
     this.disarm();
-    this.reset(() => true);
+    this.reset((sessions) => sessions);
     for (const client of this.clients) client.destroy();
     this.server.close();
     await once(this.server, "close");

@@ -4,6 +4,9 @@ import { printRows, type Row } from "../take-figures.ts";
 import type { Measured } from "./measured.ts";
 import { type Beside, middleOf, type Results, type Stored } from "./results.ts";
 
+// The build before it alone makes about half of one.
+const busyLoad = 1.5;
+
 export function printReport(results: Results): void {
   const { machine, settings, options, beside, stored, profile, held } = results;
   console.log(
@@ -13,6 +16,10 @@ export function printReport(results: Results): void {
     `A run is an event with a caller's id and a function key, three saved steps, result out; fsync and synchronous_commit on.
 Medians of ${options.rounds} rounds of ${options.windowMs / 1_000} s; ratios are taken within a round.${options.isQuick ? " A QUICK LOOK: do not publish." : ""}\n`,
   );
+  if (options.loadBefore > busyLoad)
+    console.log(
+      `THE MACHINE WAS BUSY (load ${options.loadBefore.toFixed(1)}) before this began: take costs per run from it, no speeds.\n`,
+    );
   printRows([...(beside === undefined ? [] : besideRows(beside)), ...(stored === undefined ? [] : storedRows(stored))]);
   if (beside !== undefined) {
     printCosts("Idem, one process", middleOf(beside.rounds.map(({ one }) => one)));

@@ -14,6 +14,8 @@ export interface Results {
     readonly rounds: number;
     readonly warmUpMs: number;
     readonly windowMs: number;
+    /** The load average of the minute before: what else this machine was doing. */
+    readonly loadBefore: number;
   };
   readonly beside?: Beside;
   readonly stored?: Stored;

@@ -28,13 +28,13 @@ export const postgresDefects: readonly Defect[] = [
       // What the statements before it had said is all that is known then.
       {
         file: model("store"),
-        from: "                throw error;\n            }\n        };",
-        to: `                if (!session.commitSent || batch[0].name !== "advance") throw error;
-                return batch.map(({ input: [{ steps, seen, next }] }) => ({
-                    answer: { kind: "advanced", now: lastNow, seen, outcomes: steps.map(({ outcome }) => outcome), news: [], stamps: null, leased: next.kind === "continue", ingested: null, woken: [], freed: false },
-                }));
-            }
-        };`,
+        from: "this.note(session.commitSent, session.isCommitted, calls, error);\n",
+        to: `this.note(session.commitSent, session.isCommitted, calls, error);
+                if (session.commitSent && calls[0].name === "advance")
+                    return calls.map(({ input: [{ steps, seen, next }] }) => ({
+                        answer: { kind: "advanced", now: lastNow, seen, outcomes: steps.map(({ outcome }) => outcome), news: [], stamps: null, leased: next.kind === "continue", ingested: null, woken: [], freed: false },
+                    }));
+`,
       },
       { file: model("store"), from: "const pollMs", to: "let lastNow = 0;\nconst pollMs" },
       {
@@ -49,13 +49,27 @@ export const postgresDefects: readonly Defect[] = [
     patches: [
       {
         file: model("store"),
-        from: "const session = transact(this.way, batch);",
-        to: 'const session = transact(this.way, tries++ === 0 ? batch : batch.map((asked) => asked.name !== "ingest" ? asked : { ...asked, input: [{ ...asked.input[0], events: asked.input[0].events.map((event) => ({ ...event, id: event.id.slice(0, 25) + (tries % 10) })) }] }));',
+        from: "const session = transact(this.way, calls);",
+        to: `const session = transact(this.way, calls.map((call) => tries === 0 || call.name !== "ingest" ? call : {
+                ...call,
+                input: [{ ...call.input[0], events: call.input[0].events.map((event) => ({ ...event, id: event.id.slice(0, 25) + (tries % 10) })) }],
+            }));
+            tries++;`,
       },
       {
         file: model("store"),
         from: "let wasCommitted = false;",
         to: "let wasCommitted = false;\n        let tries = 0;",
+      },
+    ],
+  },
+  {
+    name: "a call of a batch is answered as the one before it",
+    patches: [
+      {
+        file: postgres("batches"),
+        from: "resolve(answers[i]);",
+        to: "resolve(answers[Math.max(0, i - 1)]);",
       },
     ],
   },

@@ -48,6 +48,6 @@ export class Hints {
     const soon = random.between(0, soonMs);
     if (!random.chance(faults().rates["hint-trouble"])) return [soon];
     counters.add("fault hint-trouble");
-    return random.pick([[], [random.between(0, lateMs)], [soon, random.between(0, lateMs)]]);
+    return random.pick([[], [], [random.between(0, lateMs)], [soon, random.between(0, lateMs)]]);
   }
 }

@@ -56,7 +56,7 @@ export class Upkeep {
         onRescued(swept.rescued);
         if (swept.queued) poke();
         // Each pass is bounded so that others get their turn; what is left is taken up at once.
-        if (swept.rescued < limits.sweepRowsMax) return;
+        if (Math.max(swept.rescued, swept.reaped) < limits.sweepRowsMax) return;
       }
     } catch (error) {
       report("sweep", error);

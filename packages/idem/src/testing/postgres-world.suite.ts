@@ -82,4 +82,4 @@ export const replaced = (store: Store, parts: Partial<Store>): Store => ({ ...st
 
 /** Waits until it holds. */
 export const until = <T>(holds: () => T | Promise<T>): Promise<T> =>
-  vi.waitFor(holds, { timeout: 30_000, interval: 20 });
+  vi.waitFor(holds, { timeout: 10_000, interval: 20 });

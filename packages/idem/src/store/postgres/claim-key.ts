@@ -160,6 +160,21 @@ const kindOf = (scope: string): number => (scope === eventScope ? 0 : scope.star
 const lockOrder = (a: Pick<ClaimAsk, "scope" | "key">, b: Pick<ClaimAsk, "scope" | "key">): number =>
   kindOf(a.scope) - kindOf(b.scope) || compareTexts(a.scope, b.scope) || compareTexts(a.key, b.key);
 
+/**
+ * Who waited for the key began before the one who had it, and has an older instant: the key is judged no earlier than it was taken, or
+ * a window that is over would look like one that is yet to begin.
+ */
+export function askFor(tx: Transaction, found: Claim | null, ask: ClaimAsk): { taken: boolean; claim: Claim } {
+  const { at } = tx;
+  const lateMs = found === null ? 0 : found.takenAt - at.now;
+  if (lateMs <= 0) return askClaim(found, ask, at);
+  return askClaim(found, ask, {
+    ...at,
+    now: at.now + lateMs,
+    windowNow: (takenAt) => at.windowNow(takenAt) + lateMs,
+  });
+}
+
 /** Asks for the key on behalf of a holder. */
 export async function claimKey(
   tx: Transaction,
@@ -168,7 +183,7 @@ export async function claimKey(
   state: Claim["state"],
 ): Promise<{ taken: boolean; claim: Claim }> {
   const found = await findClaim(tx, env, ask.scope, ask.key);
-  const asked = askClaim(found, ask, tx.at);
+  const asked = askFor(tx, found, ask);
   if (!asked.taken) {
     countAsking(tx, env, found!);
     return asked;

@@ -75,10 +75,10 @@ export class Connection {
   }
 
   private send(sql: string, params: readonly Param[]): void {
-    const answer = this.query(this.statements.of(sql), params);
-    answer.catch((error) => {
+    const answer = this.query(this.statements.of(sql), params, (error) => {
       this.failure ??= error;
     });
+    answer.catch(() => {});
     this.sent.push(answer);
   }
 
@@ -105,11 +105,12 @@ export class Connection {
     return (await this.query(statement, params)).rows as Row[];
   }
 
-  private async query({ text, name }: Statement, params: readonly Param[]) {
+  private async query({ text, name }: Statement, params: readonly Param[], failed?: (error: unknown) => void) {
     const values = params.map(encodeParam);
     try {
       return await this.client.query(this.isPrepared ? { name, text, values } : { text, values });
     } catch (error) {
+      failed?.(error);
       throw this.failure ?? error;
     }
   }

@@ -12,7 +12,7 @@ import { type WaitRow, waitColumns } from "./rows.ts";
 import type { Transaction } from "./transaction.ts";
 
 const endRunSql = `
-  update runs set ended_state = ?, result = ?, ended_at = ?, ended_fence = ?
+  update runs set ended_state = ?, result = ?, ended_at = greatest(cast(? as bigint), created_at), ended_fence = ?
    where env = ? and id = ? and ended_state is null
   returning fn, key, holds_key, singleton, carried, awaited`;
 

@@ -1,5 +1,5 @@
 // A buffer that is due or full becomes a run: its keys, its decisions and the run are one commit.
-import { askClaim, functionKeyAsk, functionScope } from "../../model/claim.ts";
+import { functionKeyAsk, functionScope } from "../../model/claim.ts";
 import type { Decision, DecisionKind } from "../../model/decision.ts";
 import {
   inBatch,
@@ -11,7 +11,7 @@ import {
 } from "../../model/decision-reasons.ts";
 import { publicEventId } from "../../model/event.ts";
 import type { StartPair } from "../store.ts";
-import { countAsking, findClaim, writeClaim } from "./claim-key.ts";
+import { askFor, countAsking, findClaim, writeClaim } from "./claim-key.ts";
 import { lockAhead } from "./lock-ahead.ts";
 import { openRun } from "./open-run.ts";
 import { answerPending } from "./pending-child.ts";
@@ -205,7 +205,7 @@ async function duplicateOf(
   const base = { ...undecided(tx, fn, eventId), key, kind: "duplicate-key" } as const;
   if (inBatchAlready.has(key)) return { ...base, runId, reason: keyInBatch(key, runId) };
   const found = await findClaim(tx, env, functionScope(fn), key);
-  const asked = askClaim(found, functionKeyAsk(pair, key, runId), tx.at);
+  const asked = askFor(tx, found, functionKeyAsk(pair, key, runId));
   if (asked.taken) return null;
   countAsking(tx, env, found!);
   const holder = await newestRerun(tx.connection, env, asked.claim.holder);
@@ -230,7 +230,7 @@ async function carry(
       continue;
     }
     const found = await findClaim(tx, env, functionScope(each.fn), each.key);
-    const { claim } = askClaim(found, functionKeyAsk(each, each.key, runId), tx.at);
+    const { claim } = askFor(tx, found, functionKeyAsk(each, each.key, runId));
     writeClaim(tx, env, { ...claim, state: "in-flight" });
     ends.push(claim.endsAt);
   }

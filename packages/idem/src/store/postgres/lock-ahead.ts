@@ -4,10 +4,10 @@
 //   buffers · event ids · singleton keys · function keys · rate limits · jobs of runs to be cancelled · slots · throttles
 //
 // It may lock more than is needed, where an event turns out to be a duplicate. What nobody foresaw is locked when it is met.
-import { askClaim, eventScope, functionKeyAsk, singletonAsk, singletonScope } from "../../model/claim.ts";
+import { eventScope, functionKeyAsk, singletonAsk, singletonScope } from "../../model/claim.ts";
 import { readLane } from "../../model/lane.ts";
 import type { NewEvent, NewPair, StartPair } from "../store.ts";
-import { type ExpectedAsk, findClaim, lockExpected } from "./claim-key.ts";
+import { askFor, type ExpectedAsk, findClaim, lockExpected } from "./claim-key.ts";
 import { type ClosedClaim, claimsOfRun } from "./end-run.ts";
 import { lockBuffers } from "./lock-buffers.ts";
 import { lockNames, rateLock, slotLock } from "./lock-name.ts";
@@ -99,7 +99,7 @@ async function lockKeys(
   for (const { env, pair } of cancelling) {
     const rule = pair.flow!.singleton!;
     const found = await findClaim(tx, env, singletonScope(pair.fn), rule.key);
-    const asked = askClaim(found, singletonAsk(pair.fn, rule.key, pair.runId), tx.at);
+    const asked = askFor(tx, found, singletonAsk(pair.fn, rule.key, pair.runId));
     if (asked.taken) continue;
     const { holder } = asked.claim;
     victims.push({ env, runId: holder });

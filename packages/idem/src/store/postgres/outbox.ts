@@ -13,7 +13,7 @@ import type { Transactions } from "./transactions.ts";
 const takeSql = `
   with t as materialized (select cast(extract(epoch from clock_timestamp()) * 1000 as bigint) as now),
   due as materialized (
-    select o.env, o.id from t, outbox o
+    select o.env, o.id from outbox o, t
      where o.env = :env and o.parked is null and o.taken_until <= t.now
      order by o.id limit :max
        for update of o skip locked)

@@ -1,13 +1,13 @@
 // The one place where a run is created for an event, at once, from a buffer, by release or by a tick. Everything that may refuse it
 // is asked first and taken afterwards: a decision that creates no run takes no key, no part of a rate limit, no singleton.
-import { askClaim, functionKeyAsk, functionScope, singletonAsk, singletonScope } from "../../model/claim.ts";
+import { functionKeyAsk, functionScope, singletonAsk, singletonScope } from "../../model/claim.ts";
 import type { Decision } from "../../model/decision.ts";
 import { keyTaken, rateLimited, singletonTaken } from "../../model/decision-reasons.ts";
 import type { Event } from "../../model/event.ts";
 import type { SingletonRule } from "../flow.ts";
 import type { StartPair } from "../store.ts";
 import { cancelHolder } from "./cancel-run.ts";
-import { countAsking, findClaim, writeClaim } from "./claim-key.ts";
+import { askFor, countAsking, findClaim, writeClaim } from "./claim-key.ts";
 import { openRun } from "./open-run.ts";
 import { countStart, frees } from "./rate-limit.ts";
 import { eventOfKey, newestRerun } from "./read-memo.ts";
@@ -28,7 +28,7 @@ export async function startRun(tx: Transaction, env: string, start: Start, out: 
   const { flow } = pair;
   const base = { eventId: event.id, fn: pair.fn, decidedAt: tx.at.now, key: pair.key, firstEventId: null };
   const found = pair.key === null ? null : await findClaim(tx, env, functionScope(pair.fn), pair.key);
-  const asked = pair.key === null ? null : askClaim(found, functionKeyAsk(pair, pair.key, pair.runId), tx.at);
+  const asked = pair.key === null ? null : askFor(tx, found, functionKeyAsk(pair, pair.key, pair.runId));
   if (asked !== null && !asked.taken) {
     countAsking(tx, env, found!);
     return {
@@ -136,7 +136,7 @@ async function takeSingleton(
   const scope = singletonScope(fn);
   const ask = singletonAsk(fn, rule.key, runId);
   let found = await findClaim(tx, env, scope, rule.key);
-  let asked = askClaim(found, ask, tx.at);
+  let asked = askFor(tx, found, ask);
   if (!asked.taken) {
     if (rule.mode === "skip") {
       countAsking(tx, env, found!);
@@ -144,7 +144,7 @@ async function takeSingleton(
     }
     await cancelHolder(tx, env, asked.claim.holder, rule, out);
     found = await findClaim(tx, env, scope, rule.key);
-    asked = askClaim(found, ask, tx.at);
+    asked = askFor(tx, found, ask);
   }
   writeClaim(tx, env, asked.claim);
   return null;

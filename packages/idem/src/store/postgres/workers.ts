@@ -40,7 +40,8 @@ const repairSql = `
 // A window that ended by itself behaves as absent already; deleting its row is housekeeping.
 const reapSql = `
   delete from claims where (env, scope, key) in (
-    select env, scope, key from claims where ends_at <= ? and held = 0 and asked > 0 limit ? for update skip locked)`;
+    select env, scope, key from claims where ends_at <= ? and held = 0 and asked > 0
+     order by ends_at limit ? for update skip locked)`;
 
 export async function heartbeatWorker(
   tx: Transaction,

@@ -77,8 +77,9 @@ create table claims (
   primary key (env, scope, key)
 ) with (fillfactor = 85, autovacuum_vacuum_scale_factor = 0.02);
 
--- Rows are appended in the order their windows end, nearly: a few pages per million claims, and nothing random to write.
-create index claims_by_end on claims using brin (ends_at) with (pages_per_range = 32, autosummarize = on);
+-- Windows end nearly in the order they were opened, so this grows at its right edge. A BRIN index would be smaller, but once reaped space is
+-- used again its ranges never shrink, and every look for ended windows reads the whole table (400,000 claims: 86 ms against 0.07).
+create index claims_by_end on claims (ends_at) where held = 0;
 
 create table runs (
   env             text collate "C" not null,
@@ -107,7 +108,7 @@ create table runs (
   -- Somebody waits for its end: whoever ends it must look for them. Written under the run's lock.
   awaited         smallint not null default 0,
   primary key (env, id)
-) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02);
+) with (fillfactor = 65, autovacuum_vacuum_scale_factor = 0.02);
 
 create index runs_by_function on runs (env, fn, id);
 -- Only reruns pay for it.

@@ -1,0 +1,515 @@
+// Steps whose writes and memo are one commit, on a real server: exactly once, whatever breaks in between.
+import pg from "pg";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { hashStepId } from "../model/step-id.ts";
+import { NonRetriableError } from "../model/user-errors.ts";
+import type { Idem } from "../sdk/client.ts";
+import type { Pg } from "../store/postgres/sessions.ts";
+import type { TransactionClient } from "../store/transactional.ts";
+import { held } from "../testing/one-run.suite.ts";
+import { type PostgresWorld, until, usePostgres } from "../testing/postgres-world.suite.ts";
+import { testIdem } from "../testing/test-idem.ts";
+
+const openWorld = usePostgres();
+
+const effect = (tx: TransactionClient, { schema }: PostgresWorld, what: string) =>
+  tx.query("insert into effects (world, what) values ($1, $2)", [schema, what]);
+const effects = ({ column, schema }: PostgresWorld) =>
+  column("select what from effects where world = $1 order by what", schema);
+const memos = ({ column, schema }: PostgresWorld) => column(`select json from ${schema}.steps order by run_id, stamp`);
+
+type Body = (tx: TransactionClient, context: { readonly attempt: number; readonly key: string }) => unknown;
+
+/** A node with one function, whose one step is a transaction. */
+async function node(world: PostgresWorld, body: Body, options: { pg?: Pg; url?: string } = {}): Promise<Idem<any>> {
+  const idem = await world.node(options);
+  idem.createFunction({ id: "book", retries: 5, backoff: () => 0 }, { event: "order/paid" }, ({ step }) =>
+    step.transaction("write", body),
+  );
+  await idem.start();
+  return idem;
+}
+
+const send = async (idem: Idem<any>): Promise<string> => (await idem.send({ name: "order/paid" })).decisions[0]!.runId!;
+const end = async (idem: Idem<any>) => idem.runs.wait(await send(idem));
+
+describe("what the body writes and that the step is done are one commit", () => {
+  test("nobody sees one without the other", async () => {
+    const world = await openWorld();
+    const [written, go] = [held(), held()];
+    const idem = await node(world, async (tx) => {
+      await effect(tx, world, "a row");
+      written.release();
+      await go.promise;
+      return { booked: 1 };
+    });
+    const runId = await send(idem);
+    await written.promise;
+    expect([await effects(world), await memos(world)]).toEqual([[], []]);
+    go.release();
+    expect(await idem.runs.wait(runId)).toMatchObject({ state: "completed", output: { booked: 1 } });
+    expect([await effects(world), await memos(world)]).toEqual([["a row"], ['{"booked":1}']]);
+    const { timeline } = (await idem.runs.get(runId))!;
+    expect(timeline).toMatchObject([{ name: "write", kind: "transaction", state: "completed" }]);
+  });
+
+  test("a body that throws has written nothing and is tried again, with the attempt's number and the same key", async () => {
+    const world = await openWorld();
+    const seen: unknown[] = [];
+    const idem = await node(world, async (tx, { attempt, key }) => {
+      await effect(tx, world, `attempt ${attempt}`);
+      seen.push([attempt, key]);
+      if (attempt < 3) throw new Error("not yet");
+      return attempt;
+    });
+    expect(await end(idem)).toMatchObject({ state: "completed", output: 3 });
+    expect(await effects(world)).toEqual(["attempt 3"]);
+    expect(seen.map((each) => (each as [number])[0])).toEqual([1, 2, 3]);
+    expect(new Set(seen.map((each) => (each as [number, string])[1])).size).toBe(1);
+  });
+
+  test("a final error ends the step without a retry, and a body that always fails ends after its last attempt", async () => {
+    const world = await openWorld();
+    const idem = await world.node();
+    let tries = 0;
+    idem.createFunction({ id: "final", retries: 5 }, { event: "a" }, ({ step }) =>
+      step.transaction("write", async (tx) => {
+        await effect(tx, world, "final");
+        throw new NonRetriableError("no");
+      }),
+    );
+    idem.createFunction({ id: "always", retries: 2, backoff: () => 0 }, { event: "b" }, ({ step }) =>
+      step.transaction("write", async (tx) => {
+        tries++;
+        await effect(tx, world, "always");
+        await tx.query("select 1 / 0");
+      }),
+    );
+    await idem.start();
+    const [a, b] = [await idem.send({ name: "a" }), await idem.send({ name: "b" })];
+    expect(await idem.runs.wait(a.decisions[0]!.runId!)).toMatchObject({ state: "failed", error: { message: "no" } });
+    expect(await idem.runs.wait(b.decisions[0]!.runId!)).toMatchObject({
+      state: "failed",
+      error: { message: "division by zero" },
+    });
+    expect(tries).toBe(3);
+    expect(await effects(world)).toEqual([]);
+  });
+
+  test("a value that cannot be kept undoes what was written", async () => {
+    const world = await openWorld();
+    const idem = await node(world, async (tx) => {
+      await effect(tx, world, "too much");
+      return "x".repeat(5 * 1024 * 1024);
+    });
+    expect(await end(idem)).toMatchObject({
+      state: "failed",
+      error: { message: expect.stringMatching(/STEP_TOO_LARGE/) },
+    });
+    expect(await effects(world)).toEqual([]);
+  });
+
+  test("a statement that failed and was caught undoes all of it; behind a savepoint it does not", async () => {
+    const world = await openWorld();
+    const idem = await node(world, async (tx, { attempt }) => {
+      await effect(tx, world, `attempt ${attempt}`);
+      if (attempt > 1) await tx.query("savepoint part");
+      await tx.query("select 1 / 0").catch(() => {});
+      if (attempt > 1) await tx.query("rollback to savepoint part");
+      return attempt;
+    });
+    const runId = await send(idem);
+    expect(await idem.runs.wait(runId)).toMatchObject({ state: "completed", output: 2 });
+    expect(await effects(world)).toEqual(["attempt 2"]);
+    const [{ attempts }] = (await idem.runs.get(runId))!.timeline as [any];
+    expect(attempts[0].error.message).toMatch(/a statement of its transaction failed/);
+  });
+
+  test("a commit that the server refuses is a failed attempt", async () => {
+    const world = await openWorld();
+    await world.column("create table if not exists accounts (id int unique deferrable initially deferred)");
+    const idem = await node(world, async (tx, { attempt }) => {
+      await effect(tx, world, `attempt ${attempt}`);
+      if (attempt === 1) await tx.query("insert into accounts values (1), (1)");
+    });
+    expect(await end(idem)).toMatchObject({ state: "completed", output: null });
+    expect(await effects(world)).toEqual(["attempt 2"]);
+  });
+
+  test("an event sent in it is sent exactly if the step is recorded", async () => {
+    const world = await openWorld();
+    const heard: number[] = [];
+    const idem = await world.node();
+    idem.createFunction({ id: "hear" }, { event: "order/booked" }, ({ event }) => heard.push(event.data.attempt));
+    idem.createFunction({ id: "book", backoff: () => 0 }, { event: "order/paid" }, ({ step }) =>
+      step.transaction("write", async (tx, { attempt }) => {
+        await idem.send({ name: "order/booked", data: { attempt } }, { tx });
+        if (attempt === 1) throw new Error("not yet");
+      }),
+    );
+    await idem.start();
+    expect(await end(idem)).toMatchObject({ state: "completed" });
+    await until(() => expect(heard).toEqual([2]));
+  });
+
+  test("beside other steps and waits it takes its place among them", async () => {
+    const world = await openWorld();
+    const idem = await world.node();
+    idem.createFunction({ id: "many" }, { event: "order/paid" }, async ({ step }) => {
+      const all = await Promise.all([
+        step.transaction("one", (tx) => effect(tx, world, "one").then(() => 1)),
+        step.run("two", () => 2),
+        step.waitForEvent("three", { event: "never", timeout: "50ms" }),
+        step.transaction("four", (tx) => effect(tx, world, "four").then(() => 4)),
+      ]);
+      const first = await Promise.race([step.transaction("five", async () => "tx"), step.sleep("long", "1h")]);
+      return [...all, first];
+    });
+    await idem.start();
+    expect(await end(idem)).toMatchObject({ state: "completed", output: [1, 2, null, 4, "tx"] });
+    expect(await effects(world)).toEqual(["four", "one"]);
+  });
+});
+
+// ------------------------------------------------------------------------------------------------------------- what breaks
+
+/** A driver whose sessions for steps do something of their own instead of a commit. */
+function driver(atCommit: (client: pg.Client, commit: () => Promise<unknown>, nth: number) => Promise<unknown>): Pg {
+  let commits = 0;
+  class Client extends pg.Client {
+    private readonly isForSteps: boolean;
+    constructor(config: pg.ClientConfig) {
+      super(config);
+      this.isForSteps = config.application_name?.includes("(steps)") === true;
+    }
+    override query(...args: any[]): any {
+      const asked = () => (super.query as any)(...args);
+      return this.isForSteps && args[0]?.text === "commit" ? atCommit(this, asked, ++commits) : asked();
+    }
+  }
+  const Pool = class extends pg.Pool {
+    constructor(config?: pg.PoolConfig) {
+      super({ ...config, Client: Client as never });
+    }
+  };
+  return { ...pg, Client, Pool, types: pg.types } as Pg;
+}
+
+const cut = (client: pg.Client) =>
+  new Promise<void>((resolve) => {
+    client.once("end", () => resolve());
+    (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
+  });
+const lost = () => new Error("Connection terminated unexpectedly");
+
+describe("exactly once", () => {
+  test("a commit whose answer is lost counts: the body is not entered again", async () => {
+    const world = await openWorld();
+    let entered = 0;
+    const idem = await node(
+      world,
+      async (tx) => {
+        await effect(tx, world, `entry ${++entered}`);
+        return entered;
+      },
+      {
+        pg: driver(async (client, commit) => {
+          await commit();
+          await cut(client);
+          throw lost();
+        }),
+      },
+    );
+    expect(await end(idem)).toMatchObject({ state: "completed", output: 1 });
+    expect([entered, await effects(world)]).toEqual([1, ["entry 1"]]);
+  });
+
+  test("a commit that never arrived did not happen: the body is entered again", async () => {
+    const world = await openWorld();
+    let entered = 0;
+    const idem = await node(
+      world,
+      async (tx) => {
+        await effect(tx, world, `entry ${++entered}`);
+        return entered;
+      },
+      {
+        pg: driver(async (client, commit, nth) => {
+          if (nth > 1) return commit();
+          await cut(client);
+          throw lost();
+        }),
+      },
+    );
+    expect(await end(idem)).toMatchObject({ state: "completed", output: 2 });
+    expect(await effects(world)).toEqual(["entry 2"]);
+  });
+
+  test("a commit that is still under way when its answer is given up is waited for", async () => {
+    const world = await openWorld();
+    const idem = await node(
+      world,
+      async (tx) => {
+        await effect(tx, world, "a row");
+        return "kept";
+      },
+      {
+        // The answer was given up, and the session still holds the run's lock; it commits only once somebody waits for that.
+        pg: driver(async (_, commit) => {
+          const waiting = async () => {
+            const [count] = await world.column("select count(*)::int from pg_locks where not granted");
+            if (count === 0) throw new Error("nobody waits yet");
+          };
+          void until(waiting).then(commit);
+          throw lost();
+        }),
+      },
+    );
+    expect(await end(idem)).toMatchObject({ state: "completed" });
+    expect(await effects(world)).toHaveLength(1);
+  });
+
+  test("sessions that the server ends anywhere in the body leave one row for each run", async () => {
+    const world = await openWorld();
+    const places = ["begun", "written", "twice written", "waiting"] as const;
+    const idem = await world.node();
+    idem.createFunction({ id: "book", retries: 5, backoff: () => 0 }, { event: "order/paid" }, ({ step, event }) =>
+      step.transaction("write", async (tx, { attempt }) => {
+        const at = async (place: (typeof places)[number]) => {
+          if (event.data.place !== place || attempt > event.data.kills) return;
+          const { rows } = await tx.query("select pg_backend_pid() as pid");
+          await world.column("select pg_terminate_backend($1)", rows[0].pid);
+          if (place === "waiting") await tx.query("select pg_sleep(60)");
+        };
+        await at("begun");
+        await effect(tx, world, `${event.data.place} ${event.data.kills}`);
+        await at("written");
+        await tx.query("update effects set by = $1 where world = $2 and what = 'nobody'", [attempt, world.schema]);
+        await at("twice written");
+        await at("waiting");
+        return attempt;
+      }),
+    );
+    await idem.start();
+    const kinds = places.flatMap((place) => [1, 2].map((kills) => ({ place, kills })));
+    const { decisions } = await idem.send(kinds.map((data) => ({ name: "order/paid", data })));
+    for (const { runId } of decisions) {
+      expect(await idem.runs.wait(runId!)).toMatchObject({ state: "completed" });
+    }
+    expect(await effects(world)).toEqual(kinds.map(({ place, kills }) => `${place} ${kills}`).sort());
+    expect(await memos(world)).toHaveLength(kinds.length);
+  });
+
+  test("sessions that the server ends at any time leave one row for each run", async () => {
+    const world = await openWorld();
+    const idem = await world.node();
+    idem.createFunction({ id: "book", retries: 20, backoff: () => 0 }, { event: "order/paid" }, ({ step, event }) =>
+      step.transaction("write", async (tx) => {
+        await effect(tx, world, `order ${event.data.n}`);
+        await tx.query("select 1");
+        return event.data.n;
+      }),
+    );
+    await idem.start();
+    const { decisions } = await idem.send(
+      Array.from({ length: 60 }, (_, n) => ({ name: "order/paid", data: { n: 100 + n } })),
+    );
+    let isOver = false;
+    const killing = (async () => {
+      while (!isOver) {
+        await world.column(
+          `select pg_terminate_backend(pid) from pg_stat_activity
+            where application_name like '%(steps)' and random() < 0.05`,
+        );
+      }
+    })();
+    for (const { runId } of decisions) {
+      expect(await idem.runs.wait(runId!)).toMatchObject({ state: "completed" });
+    }
+    isOver = true;
+    await killing;
+    expect(await effects(world)).toEqual(decisions.map((_, n) => `order ${100 + n}`));
+  });
+
+  test("a worker that lost the run writes nothing, and the one that has it writes once", async () => {
+    const world = await openWorld();
+    const [entered, go] = [held(), held()];
+    const slow = await node(world, async (tx) => {
+      await effect(tx, world, "by the one that lost it");
+      entered.release();
+      await go.promise;
+    });
+    const runId = await send(slow);
+    await entered.promise;
+    // As when it went silent and was rescued.
+    await world.column(`update ${world.schema}.jobs set leased_by = null, fence = fence + 1`);
+    const quick = await node(world, (tx) => effect(tx, world, "by the one that has it").then(() => "done"));
+    expect(await quick.runs.wait(runId)).toMatchObject({ state: "completed", output: "done" });
+    go.release();
+    await slow.idle();
+    expect(await effects(world)).toEqual(["by the one that has it"]);
+  });
+
+  test("a run that is cancelled in the middle of the body has written nothing", async () => {
+    const world = await openWorld();
+    const [entered, go] = [held(), held()];
+    const idem = await node(world, async (tx) => {
+      await effect(tx, world, "too late");
+      entered.release();
+      await go.promise;
+    });
+    const other = await world.node();
+    const runId = await send(idem);
+    await entered.promise;
+    await other.runs.cancel(runId);
+    go.release();
+    await idem.idle();
+    expect((await idem.runs.get(runId))!.state).toBe("cancelled");
+    expect(await effects(world)).toEqual([]);
+  });
+
+  test("a step that has an outcome keeps it, and what was written beside it is undone", async () => {
+    const world = await openWorld();
+    const idem = await node(world, async (tx) => {
+      await effect(tx, world, "second");
+      // As left by a commit that nobody heard of.
+      await world.column(
+        `insert into ${world.schema}.steps
+         select env, id, $1, 'write', 0, 'transaction', 'value', '"first"', 1, 1, 1, 1, 'somebody' from ${world.schema}.runs`,
+        hashStepId("write", 0),
+      );
+      return "second";
+    });
+    expect(await end(idem)).toMatchObject({ state: "completed", output: "first" });
+    expect(await effects(world)).toEqual([]);
+  });
+
+  test("a node that stops undoes the bodies it cannot wait for", async () => {
+    const world = await openWorld();
+    const entered = held();
+    const idem = await node(world, async (tx) => {
+      await effect(tx, world, "never");
+      entered.release();
+      await tx.query("select pg_sleep(60)");
+    });
+    await send(idem);
+    await entered.promise;
+    await idem.stop({ grace: 0 });
+    await until(async () =>
+      expect(
+        await world.column(
+          "select pid from pg_stat_activity where query like '%pg_sleep%' and pid <> pg_backend_pid()",
+        ),
+      ).toEqual([]),
+    );
+    expect(await effects(world)).toEqual([]);
+  });
+});
+
+describe("the body has the transaction, and no more", () => {
+  const misused = (why: RegExp) => ({ state: "failed", error: { message: expect.stringMatching(why) } });
+
+  test.each([
+    "commit",
+    "COMMIT AND CHAIN",
+    " ; rollback",
+    "begin",
+    "start transaction",
+    "end",
+    "abort",
+    "prepare transaction 'x'",
+  ])("it may not %s by hand", async (text) => {
+    const world = await openWorld();
+    const idem = await node(world, async (tx) => {
+      await effect(tx, world, "a row");
+      await tx.query(text);
+    });
+    expect(await end(idem)).toMatchObject(misused(/TRANSACTION_MISUSED/));
+    expect(await effects(world)).toEqual([]);
+  });
+
+  test.each(["/* at last */ commit", "select 1; commit", "select 1; commit; begin", "select 1; rollback; begin"])(
+    "%s does not go unnoticed: the step fails and is not recorded as done",
+    async (text) => {
+      const world = await openWorld();
+      const idem = await node(world, async (tx) => {
+        await effect(tx, world, "a row");
+        await tx.query(text);
+        return "done";
+      });
+      expect(await end(idem)).toMatchObject(misused(/its body ended the transaction it was given/));
+    },
+  );
+
+  test("its client is of no use afterwards, and cannot be released or ended", async () => {
+    const world = await openWorld();
+    let kept: TransactionClient | null = null;
+    const idem = await node(world, (tx) => {
+      kept = tx;
+      for (const word of ["release", "end", "connect"] as const) {
+        expect(() => (tx as unknown as Record<string, () => unknown>)[word]!()).toThrow(/not its own/);
+      }
+      return tx instanceof pg.Client;
+    });
+    expect(await end(idem)).toMatchObject({ state: "completed", output: true });
+    await expect(kept!.query("select 1")).rejects.toMatchObject({ code: "TRANSACTION_MISUSED" });
+    expect(() => kept!.escapeLiteral("x")).toThrow(/after the body had ended/);
+  });
+
+  test("it reads types as pg does, with the server's own settings", async () => {
+    const world = await openWorld();
+    const idem = await node(world, async (tx) => {
+      const { rows } = await tx.query("select 1::int8 as big, current_setting('enable_seqscan') as scans, 'a' as text");
+      const level = await tx.query("show transaction_isolation");
+      return [rows[0], level.rows[0]];
+    });
+    const output = [{ big: "1", scans: "on", text: "a" }, { transaction_isolation: "read committed" }];
+    expect(await end(idem)).toMatchObject({ state: "completed", output });
+  });
+
+  test("another isolation can be chosen before the first statement", async () => {
+    const world = await openWorld();
+    const idem = await node(world, async (tx) => {
+      await tx.query("set transaction isolation level serializable");
+      await effect(tx, world, "a row");
+      return (await tx.query("show transaction_isolation")).rows;
+    });
+    expect(await end(idem)).toMatchObject({ output: [{ transaction_isolation: "serializable" }] });
+    expect(await effects(world)).toEqual(["a row"]);
+  });
+
+  test("more bodies than there are sessions wait in line, and nothing else waits for them", async () => {
+    const world = await openWorld();
+    const go = held();
+    let [at, most] = [0, 0];
+    const body: Body = async (tx) => {
+      most = Math.max(most, ++at);
+      await effect(tx, world, "a row");
+      await go.promise;
+      at--;
+    };
+    const idem = await node(world, body, { url: `${world.url}&txpool=2` });
+    const { decisions } = await idem.send(Array.from({ length: 6 }, () => ({ name: "order/paid" })));
+    await until(() => expect(at).toBe(2));
+    const free = await world.node();
+    free.createFunction({ id: "other" }, { event: "other" }, ({ step }) => step.run("x", () => 1));
+    expect((await idem.send({ name: "unheard" })).ids).toHaveLength(1);
+    go.release();
+    for (const { runId } of decisions) expect(await idem.runs.wait(runId!)).toMatchObject({ state: "completed" });
+    expect(most).toBe(2);
+    expect(await effects(world)).toHaveLength(6);
+  });
+});
+
+test("where the engine has no PostgreSQL, it says what it needs", async () => {
+  const { idem, clock } = testIdem<any>();
+  onTestFinished(() => idem.stop());
+  idem.createFunction({ id: "book", retries: 0 }, { event: "order/paid" }, ({ step }) =>
+    step.transaction("write", () => 1),
+  );
+  await idem.start();
+  const runId = await send(idem);
+  await clock.advanceToEnd();
+  const { error } = await idem.runs.wait(runId);
+  expect(error!.message).toMatch(/^step\.transaction\("write"\) needs an engine on PostgreSQL/);
+});

@@ -73,14 +73,4 @@ export const postgresDefects: readonly Defect[] = [
       },
     ],
   },
-  {
-    name: "work of others is looked for only when they tell of it",
-    patches: [
-      {
-        file: "engine/upkeep.js",
-        from: "this.looking.every(pollMsOf(store.shared), async () => poke());",
-        to: "if (store.shared === null)\n            this.looking.every(pollMsOf(store.shared), async () => poke());",
-      },
-    ],
-  },
 ];

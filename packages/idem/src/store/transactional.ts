@@ -1,11 +1,15 @@
+// biome-ignore-all lint/suspicious/noTsIgnore: it is meant for the declarations, where there is an error only without `pg`.
+
 // A step whose writes and memo are one transaction of the engine's database: exactly once, not at least once.
-import type { ClientBase } from "pg";
 import type { Outcome } from "../model/outcome.ts";
 import type { EndState } from "../model/run.ts";
 import type { NewStep } from "./store.ts";
 
-/** What the body of `step.transaction` works with: a client of `pg`, inside a transaction that is not its own to end. */
-export type TransactionClient = ClientBase;
+/**
+ * What the body of `step.transaction` works with: a client of `pg`, inside a transaction that is not its own to end. Who has not installed
+ * `pg` needs no types of it either:
+ * @ts-ignore */
+export type TransactionClient = import("pg").ClientBase;
 
 /** The lease under which the step runs. */
 export interface TransactInput {

@@ -50,7 +50,8 @@ export function usePostgres(): () => Promise<PostgresWorld> {
       onTestFinished(() => client.end());
       return client;
     };
-    const admin = await session();
+    const admin = new pg.Pool({ connectionString: server.url, max: 3 });
+    onTestFinished(() => admin.end());
     await admin.query("create table if not exists effects (world text not null, what text not null, by text)");
     return {
       url,

@@ -96,10 +96,11 @@ export async function leaseJobs(tx: Transaction, input: LeaseInput): Promise<Lea
   });
   await leaseLanes(tx, env, round, tx.turns.halfOf(left()), take);
   if (left() > 0) {
-    const floor = tx.floors.from(env);
-    const ready = await tx.connection.all<JobRow>(selectReadySql, env, floor, functions, left());
+    const look = tx.floors.look(env, functions);
+    const limit = left();
+    const ready = await tx.connection.all<JobRow>(selectReadySql, env, look.from, functions, limit);
     for (const row of ready) take(row, null);
-    tx.floors.leased(env, ready.at(-1)?.rank ?? null);
+    look.found(ready.at(-1)?.rank ?? null, ready.length < limit);
   }
   await leaseLanes(tx, env, round, left(), take);
   await round.close(tx, env, tx.turns);

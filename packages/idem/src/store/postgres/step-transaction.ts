@@ -11,12 +11,13 @@ import type { Outcome } from "../../model/outcome.ts";
 import type { NewStep } from "../store.ts";
 import type { StoreTransactions, Transacted, TransactInput, TransactionClient } from "../transactional.ts";
 import type { PostgresAddress } from "./address.ts";
-import type { Connection } from "./connection.ts";
+import { Connection } from "./connection.ts";
 import { faultOf, wordsOf } from "./faults.ts";
 import { endedByHand, guardClient } from "./guarded-client.ts";
 import { findRun } from "./read-memo.ts";
 import { insertStepAt } from "./record-step.ts";
 import { type Pg, plainPoolFor } from "./sessions.ts";
+import { Statements } from "./statement.ts";
 import type { Transactions } from "./transactions.ts";
 
 // A body may think for a while between two statements. One whose process is frozen must not keep what it locked for ever.
@@ -53,11 +54,13 @@ export class StepTransactions implements StoreTransactions {
   private free: number;
   private readonly line: (() => void)[] = [];
   private readonly open = new Set<Session>();
+  private readonly statements: Statements;
 
   constructor(private readonly options: StepTransactionsOptions) {
     const { pg, address, applicationName } = options;
     this.pool = plainPoolFor(pg, address, `${applicationName} (steps)`.slice(0, 63));
     this.free = address.txPoolSize;
+    this.statements = new Statements(address.schema);
   }
 
   async run(input: TransactInput, body: (tx: TransactionClient) => Promise<NewStep>): Promise<Transacted> {
@@ -106,8 +109,9 @@ export class StepTransactions implements StoreTransactions {
 
   private async record(session: Session, input: TransactInput, step: NewStep): Promise<Transacted> {
     const { env, runId, jobId, fence, worker } = input;
-    const { transactions, connection } = this.options;
-    const inSession = connection.on(session.bounded);
+    const { transactions } = this.options;
+    // Without names: the body may have discarded what was prepared.
+    const inSession = new Connection(session.bounded, this.statements, false);
     const job = await inSession
       .one<{ lost_workers: number; step: string | null }>(holdJobSql, env, jobId, fence, worker)
       .catch((error: unknown) => {

@@ -18,14 +18,15 @@ type Watch = (sql: string) => Fate | Promise<Fate>;
 export class Wire {
   /** Codes of all errors the server answered with. */
   readonly errors: string[] = [];
-  readonly texts = new Set<string>();
+  /** Every statement as it was sent last. */
+  readonly sent = new Map<string, readonly unknown[]>();
   private watch: Watch | null = null;
 
-  /** The next statement that contains the text meets its fate; resolves once it has. */
-  next(part: string, fate: Exclude<Fate, "sent">): Promise<void> {
+  /** The next statement that is meant meets its fate; resolves once it has. */
+  next(meant: RegExp, fate: Exclude<Fate, "sent">): Promise<void> {
     return new Promise((met) => {
       this.watch = (sql) => {
-        if (!sql.includes(part)) return "sent";
+        if (!meant.test(sql)) return "sent";
         this.watch = null;
         met();
         return fate;
@@ -33,15 +34,15 @@ export class Wire {
     });
   }
 
-  /** Holds back the next statement that contains the text. */
-  hold(part: string): { readonly reached: Promise<void>; release(): void } {
+  /** Holds back the next statement that is meant. */
+  hold(meant: RegExp): { readonly reached: Promise<void>; release(): void } {
     let release = () => {};
     const released = new Promise<void>((resolve) => {
       release = resolve;
     });
     const reached = new Promise<void>((reach) => {
       this.watch = (sql) => {
-        if (!sql.includes(part)) return "sent";
+        if (!meant.test(sql)) return "sent";
         this.watch = null;
         reach();
         return released.then(() => "sent" as const);
@@ -50,8 +51,8 @@ export class Wire {
     return { reached, release };
   }
 
-  fateOf(sql: string): Fate | Promise<Fate> {
-    this.texts.add(sql);
+  fateOf(sql: string, params: readonly unknown[]): Fate | Promise<Fate> {
+    this.sent.set(sql, params);
     return this.watch?.(sql) ?? "sent";
   }
 }
@@ -69,8 +70,9 @@ function wired(wire: Wire): Pg {
         | undefined;
       const params = rest.filter((arg) => typeof arg !== "function");
       const sql: string = typeof asked === "string" ? asked : asked.text;
+      const values: readonly unknown[] = asked.values ?? params[0] ?? [];
       const before = this.behind;
-      const fate = before === null ? wire.fateOf(sql) : before.then(() => wire.fateOf(sql));
+      const fate = before === null ? wire.fateOf(sql, values) : before.then(() => wire.fateOf(sql, values));
       const answer = typeof fate === "string" ? this.meet(fate, asked, params) : this.later(fate, asked, params);
       answer.catch((error: { code?: string }) => wire.errors.push(error.code ?? "none"));
       if (answered === undefined) return answer;
@@ -161,7 +163,7 @@ export function useServer() {
   const open = async ({ nodes = 2, clock: source = "server", pool = 6 }: ClusterOptions = {}): Promise<Cluster> => {
     const schema = free.pop() ?? `races${++schemas}`;
     const clock = new ManualClock();
-    const inSchema = (sql: string) => sql.replace(/(?<![\w)])\.([a-z_]+)/g, `${quoted(schema)}.$1`);
+    const inSchema = (sql: string) => sql.replace(/(?<![\w)"])\.([a-z_]+)/g, `${quoted(schema)}.$1`);
     const openNode = async (n: number): Promise<Node> => {
       const wire = new Wire();
       const owner = `${schema} node ${n}`;
@@ -246,3 +248,6 @@ export const shuffled = <T>(items: readonly T[]): T[] => {
   const left = [...items];
   return items.map(() => left.splice(Math.floor(Math.random() * left.length), 1)[0]!);
 };
+
+/** Between the last write of a transaction and its end. */
+export const commit = /^commit$/;

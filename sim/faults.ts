@@ -62,7 +62,7 @@ const rates: Record<FaultName, readonly number[]> = {
   "cut-after-commit": [0.005, 0.02, 0.1],
   "silent-connection": [0.002, 0.01],
   "backend-terminated": [2, 10],
-  "server-crash": [0.5, 2],
+  "server-crash": [1, 3],
   "hint-trouble": [0.1, 0.5, 1],
 };
 

@@ -77,8 +77,8 @@ export const sometimes: Readonly<Record<string, number>> = {
   "calls given up": 200,
   "commits after their client died": 20,
   "commits after their client gave up": 5,
-  "commits of a client that stands still": 8,
-  "transactions rolled back as idle": 30,
+  "commits of a client that stands still": 3,
+  "transactions rolled back as idle": 15,
   "transactions rolled back with their client": 30,
   hints: 1_000,
 };

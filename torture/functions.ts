@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import { flakyRetries } from "./answers.ts";
 import type { Idem } from "./engine.ts";
 import type { LedgerClient } from "./ledger-client.ts";
-import { hashOf } from "./records.ts";
+import { hashOf, type Work } from "./records.ts";
 
 interface StepValue {
   readonly answer: number;
@@ -19,15 +19,18 @@ export const errorHash = (error: unknown): string => hashOf(`error ${(error as E
 const patience = "1d";
 const unansweredMs = 60;
 
+export interface Attempt {
+  readonly key: string;
+  readonly attempt: number;
+  readonly signal: AbortSignal;
+}
+
 export interface Tools {
   readonly runId: string;
   readonly step: any;
 }
 
-/**
- * Steps that tell the ledger what is entered and what the code is given. `isLate`: the process stood still on its way from the
- * engine's last look at its lease, for longer than the lease has to spare.
- */
+/** Steps that tell the ledger what is entered and what the code is given. */
 export function tellingSteps(ledger: LedgerClient, isLate = () => false) {
   const told = async <T>(runId: string, name: string, given: Promise<T>): Promise<T> => {
     try {
@@ -39,16 +42,24 @@ export function tellingSteps(ledger: LedgerClient, isLate = () => false) {
       throw error;
     }
   };
+  /** To be called before anything else is done in a step. */
+  const enter = (runId: string, name: string, { attempt, key }: Attempt, work?: Work): Promise<void> => {
+    const at = Date.now();
+    const entry = ["enter", at, runId, name, attempt, key] as const;
+    const entered = ledger.sure(work === undefined ? entry : [...entry, work]);
+    if (isLate()) ledger.tell(["late", runId, name]);
+    return entered;
+  };
   const compute = ({ runId, step }: Tools, name: string, body: (attempt: number) => number): Promise<StepValue> =>
     told(
       runId,
       name,
-      step.run(name, async ({ key, attempt }: { key: string; attempt: number }) => {
-        await ledger.sure(["enter", Date.now(), runId, name, attempt, key, isLate()]);
-        return { answer: body(attempt), nonce: nonce() };
+      step.run(name, async (facts: Attempt) => {
+        await enter(runId, name, facts);
+        return { answer: body(facts.attempt), nonce: nonce() };
       }),
     );
-  return { told, compute };
+  return { told, enter, compute };
 }
 
 export type TellingSteps = ReturnType<typeof tellingSteps>;

@@ -2,39 +2,31 @@
 // it; work with limits; and a schedule.
 import { laneMax, lanesMax } from "./answers.ts";
 import type { Idem } from "./engine.ts";
-import { nonce, type TellingSteps, type Tools } from "./functions.ts";
+import { type Attempt, nonce, type TellingSteps, type Tools } from "./functions.ts";
 import type { LedgerClient } from "./ledger-client.ts";
-
-interface Attempt {
-  readonly key: string;
-  readonly attempt: number;
-  readonly signal: AbortSignal;
-}
 
 export interface NodeFunctionsOptions {
   readonly steps: TellingSteps;
-  readonly isLate: () => boolean;
   readonly onWorking: (count: number) => void;
 }
 
 export function defineNodeFunctions(idem: Idem, ledger: LedgerClient, options: NodeFunctionsOptions): void {
-  const { isLate, onWorking } = options;
-  const { told, compute } = options.steps;
+  const { onWorking } = options;
+  const { told, enter, compute } = options.steps;
   let working = 0;
 
   const work = ({ runId, step }: Tools, ms: number, lane: string | null) =>
     told(
       runId,
       "work",
-      step.run("work", async ({ key, attempt, signal }: Attempt) => {
-        const late = isLate();
-        ledger.tell(["hold", Date.now(), runId, lane, late]);
+      step.run("work", async (attempt: Attempt) => {
+        const entered = enter(runId, "work", attempt, { lane });
         onWorking(++working);
-        const stopped = leave(signal, () => {
+        const stopped = leave(attempt.signal, () => {
           ledger.tell(["left", Date.now(), runId]);
           onWorking(--working);
         });
-        await ledger.sure(["enter", Date.now(), runId, "work", attempt, key, late]);
+        await entered;
         await stopped.orAfter(ms);
         return nonce();
       }),

@@ -59,7 +59,7 @@ const idem = new engine.Idem({
 });
 const steps = tellingSteps(ledger, isLate);
 defineFunctions(idem, ledger, steps);
-defineNodeFunctions(idem, ledger, { steps, isLate, onWorking: (count) => say({ kind: "working", count }) });
+defineNodeFunctions(idem, ledger, { steps, onWorking: (count) => say({ kind: "working", count }) });
 
 /** A client that asks until it is answered. */
 async function ask<T>(question: () => Promise<T>): Promise<T> {

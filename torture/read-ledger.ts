@@ -68,6 +68,8 @@ export function readLedger(folder: string): LedgerFacts {
   const steps = new Map<string, StepFacts>();
   const entriesOfRun = new Map<string, Entry[]>();
   const enteredLate: string[] = [];
+  /** By "door run step"; told after the entry it is about. */
+  const late = new Set<string>();
   const sleeps = new Map<string, Sleep>();
   const ends = new Map<string, { state: string; hash: string }[]>();
   const cancels: Cancel[] = [];
@@ -114,14 +116,15 @@ export function readLedger(folder: string): LedgerFacts {
         ackedOthers.push({ eventId: record[2], hash: record[3] });
         return;
       case "enter": {
-        const [, at, run, step, attempt, key, isLate] = record;
+        const [, at, run, step, attempt, key, work] = record;
         progress(at);
         const entry = { order, attempt, key, door };
-        if (isLate) {
+        if (late.has(`${door} ${run} ${step}`)) {
           enteredLate.push(`${run} ${step}`);
           return;
         }
         holds.seen(run, at, teller());
+        if (work !== undefined) holds.hold(run, work.lane, teller());
         stepOf(run, step).entries.push(entry);
         entriesOfRun.set(run, [...(entriesOfRun.get(run) ?? []), entry]);
         return;
@@ -151,9 +154,6 @@ export function readLedger(folder: string): LedgerFacts {
       case "cancel":
         cancels.push({ order, run: record[1], won: record[2], door });
         return;
-      case "hold":
-        if (!record[4]) holds.hold(record[2], record[3], teller());
-        return;
       case "left":
         holds.left(record[2], teller());
         return;
@@ -165,9 +165,12 @@ export function readLedger(folder: string): LedgerFacts {
   };
 
   const lines = readFileSync(join(folder, "ledger.jsonl"), "utf8").split("\n").slice(0, -1);
-  lines.forEach((line, order) => {
-    take(JSON.parse(line), order);
-  });
+  const records = lines.map((line): LedgerRecord => JSON.parse(line));
+  for (const record of records) {
+    if (record[0] === "from") door = record[1];
+    if (record[0] === "late") late.add(`${door} ${record[1]} ${record[2]}`);
+  }
+  records.forEach(take);
   return {
     recordCount: lines.length,
     acked,

@@ -4,6 +4,11 @@ import { createHash } from "node:crypto";
 
 export type AckedDecision = readonly [eventId: string, fn: string, kind: string, runId: string | null];
 
+/** Of a step that takes its time: in this lane, if its function has limits. */
+export interface Work {
+  readonly lane: string | null;
+}
+
 export type LedgerRecord =
   /** A process came to life. */
   | readonly ["life", life: number, bornAt: number]
@@ -13,8 +18,9 @@ export type LedgerRecord =
   | readonly ["ack", at: number, call: number, ids: readonly string[], hashes: readonly string[], AckedDecision[]]
   /** An event outside the numbered calls was acknowledged (an approval somebody waits for). */
   | readonly ["ack-other", at: number, id: string, hash: string]
-  /** `isLate`: it stood still for longer than anybody can allow for, between the engine's last look at its lease and this. */
-  | readonly ["enter", at: number, run: string, step: string, attempt: number, key: string, isLate: boolean]
+  | readonly ["enter", at: number, run: string, step: string, attempt: number, key: string, work?: Work]
+  /** The process stood still on its way from the engine's last look at its lease to this step, for longer than the lease has to spare. */
+  | readonly ["late", run: string, step: string]
   /** The code received a step's value, or its error. */
   | readonly ["value", at: number, run: string, step: string, hash: string]
   | readonly ["asked-sleep", at: number, run: string, ms: number]
@@ -23,8 +29,7 @@ export type LedgerRecord =
   | readonly ["end", run: string, state: string, hash: string]
   /** A client's cancel was answered. */
   | readonly ["cancel", run: string, won: boolean]
-  /** A step that takes its time began, in this lane if its function has limits, and is over or was told to stop. */
-  | readonly ["hold", at: number, run: string, lane: string | null, isLate: boolean]
+  /** A step that takes its time is over, or was told to stop. */
   | readonly ["left", at: number, run: string]
   /** The ledger's own: what follows was told through this door. */
   | readonly ["from", door: string]

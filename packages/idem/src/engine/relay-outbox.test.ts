@@ -310,7 +310,7 @@ test("a transaction of another driver is one with a query that gives rows", asyn
     query: async (text: string, values: unknown[]) => {
       asked.push(values);
       // Each parameter once and in order, so that drivers with "?" can be given the same texts.
-      expect(text.match(/\$\d+/g)).toEqual(values.map((_, i) => `$${i + 1}`));
+      expect(text.match(/\$\d+|\?/g)).toEqual(values.map((_, i) => `$${i + 1}`));
       const { rows } = await client.query(text, values);
       return { rows };
     },

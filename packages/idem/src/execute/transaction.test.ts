@@ -3,7 +3,11 @@ import pg from "pg";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { hashStepId } from "../model/step-id.ts";
 import { NonRetriableError } from "../model/user-errors.ts";
-import type { Idem } from "../sdk/client.ts";
+import { Idem } from "../sdk/client.ts";
+import { runsApi } from "../sdk/reads-api.ts";
+import { served } from "../serve/listening.suite.ts";
+import { startServer } from "../server/start-server.ts";
+import { syncApp } from "../server/sync-app.ts";
 import type { Pg } from "../store/postgres/sessions.ts";
 import type { TransactionClient } from "../store/transactional.ts";
 import { held } from "../testing/one-run.suite.ts";
@@ -494,15 +498,34 @@ describe("the body has the transaction, and no more", () => {
   });
 });
 
-test("where the engine has no PostgreSQL, it says what it needs", async () => {
-  const { idem, clock } = testIdem<any>();
-  onTestFinished(() => idem.stop());
-  idem.createFunction({ id: "book", retries: 0 }, { event: "order/paid" }, ({ step }) =>
-    step.transaction("write", () => 1),
-  );
-  await idem.start();
-  const runId = await send(idem);
-  await clock.advanceToEnd();
-  const { error } = await idem.runs.wait(runId);
-  expect(error!.message).toMatch(/^step\.transaction\("write"\) needs an engine on PostgreSQL/);
+describe("where the engine has no PostgreSQL, it says what it needs", () => {
+  const needs = /^step\.transaction\("write"\) needs an engine on PostgreSQL in this process/;
+  const define = (idem: Idem<any>) =>
+    idem.createFunction({ id: "book", retries: 0 }, { event: "order/paid" }, ({ step }) =>
+      step.transaction("write", () => 1),
+    );
+
+  test("on any other store", async () => {
+    const { idem, clock } = testIdem<any>();
+    onTestFinished(() => idem.stop());
+    define(idem);
+    await idem.start();
+    const runId = await send(idem);
+    await clock.advanceToEnd();
+    expect((await idem.runs.wait(runId)).error!.message).toMatch(needs);
+  });
+
+  test("in an app that a server calls, whatever the server's store is; and so does sending in a transaction", async () => {
+    const quiet = { debug() {}, info() {}, warn() {}, error() {} };
+    const start = { port: 0, store: "memory:", discovery: false, poll: false } as const;
+    const server = await startServer(start, { logger: quiet });
+    onTestFinished(() => server.close({ graceMs: 0 }));
+    const idem = new Idem<any>({ id: "shop", server: server.origin, logger: quiet });
+    define(idem);
+    await syncApp(server.world, "default", await served(idem));
+    const { error } = await runsApi(() => server.world.engine("default")).wait(await send(idem));
+    expect(error!.message).toMatch(needs);
+    const tx = { query: async () => ({ rows: [] }) };
+    await expect(idem.send({ name: "order/paid" }, { tx })).rejects.toMatchObject({ code: "TRANSACTION_UNSUPPORTED" });
+  });
 });

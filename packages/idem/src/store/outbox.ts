@@ -10,7 +10,7 @@ import type { NewEvent } from "./store.ts";
 
 /**
  * A transaction of the user's. A client of `pg` is one as it is; for others a few lines make one (docs/transactions.md).
- * Texts name their parameters $1, $2, … in that order, each once; values are strings.
+ * Texts name their parameters $1, $2, … in that order, each once, and hold no "?"; values are strings.
  */
 export interface UserTransaction {
   query(text: string, values: unknown[]): Promise<{ readonly rows: readonly unknown[] }>;

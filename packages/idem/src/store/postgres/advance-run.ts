@@ -1,7 +1,7 @@
 // The one way a run moves. All of the patch or nothing, and only by the holder of the fence.
 import type { Outcome } from "../../model/outcome.ts";
 import type { AdvanceAnswer, Advanced, AdvanceInput, Ingested, NestedIngest, NewPair } from "../store.ts";
-import { beginWait } from "./begin-wait.ts";
+import { beginWait, lockChildren } from "./begin-wait.ts";
 import { claimsOfRun, endRun } from "./end-run.ts";
 import { expireWaits } from "./end-wait.ts";
 import { ingestAll, someoneWaitsFor, staleRegistration } from "./ingest-events.ts";
@@ -27,6 +27,7 @@ export async function advanceRun(tx: Transaction, input: AdvanceInput): Promise<
   if (stale !== null) return (await lockJob(tx, input)) === undefined ? refuse(tx, input) : stale;
   const claims = next.kind === "end" ? await claimsOfRun(tx, env, runId, next.releaseKey) : [];
   await lockAhead(tx, input.ingest === null ? [] : [{ env, ...input.ingest }], { env, claims });
+  await lockChildren(tx, env, input.waits, input.ingest);
   let hadWaits = false;
   let freed = false;
   let lostWorkers = 0;

@@ -1,9 +1,11 @@
 // A run begins to wait. Where the answer is already there (a finished child, a signal that is taken, a refused invoke) the
 // outcome is recorded at once instead, and is news to the caller.
+import { functionScope } from "../../model/claim.ts";
 import { isPending } from "../../model/decision.ts";
 import type { Outcome } from "../../model/outcome.ts";
 import type { NewWait } from "../../model/wait.ts";
 import type { Ingested, NestedIngest } from "../store.ts";
+import { findClaim } from "./claim-key.ts";
 import { awaitRunSql } from "./end-wait.ts";
 import { notStarted, standIn } from "./pending-child.ts";
 import { findRun, newestRerun } from "./read-memo.ts";
@@ -20,6 +22,27 @@ const insertWaitSql = `
 const noteWaitSql = "update jobs set had_waits = 1 where env = ? and id = ? and had_waits = 0";
 const signalHolderSql = "select run_id, step_id from waits where env = ? and signal = ? for update";
 const loseSignalSql = "update waits set signal = null where env = ? and run_id = ? and step_id = ?";
+
+const lockRunsSql = "select 1 from runs where env = ? and id = any(cast(? as text[])) order by id for no key update";
+
+/** A child that is there already is locked before the run that begins to wait for it: in this order its end wakes those who wait. */
+export async function lockChildren(
+  tx: Transaction,
+  env: string,
+  waits: readonly NewWait[],
+  nested: NestedIngest | null,
+): Promise<void> {
+  const runIds: string[] = [];
+  for (const wait of waits) {
+    const pair = wait.kind === "run" ? nested?.pairs[wait.pair] : undefined;
+    if (pair?.kind !== "start" || pair.key === null || (pair.flow !== null && pair.flow.buffer !== null)) continue;
+    const claim = await findClaim(tx, env, functionScope(pair.fn), pair.key);
+    if (claim !== null && claim.holder !== pair.runId) {
+      runIds.push(await newestRerun(tx.connection, env, claim.holder));
+    }
+  }
+  if (runIds.length > 0) await tx.connection.all(lockRunsSql, env, runIds);
+}
 
 /** Whether an outcome was recorded at once. */
 export async function beginWait(
@@ -88,6 +111,8 @@ export async function beginWait(
     tx.stamp(),
     tx.at.now,
   );
+  // An event that another node receives from now on comes after it.
+  tx.keepStamps();
   return false;
 }
 

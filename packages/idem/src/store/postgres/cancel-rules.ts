@@ -23,6 +23,7 @@ export function keepRules(tx: Transaction, env: string, runId: string, rules: re
     tx.ahead.awaited.delete(inEnv(env, eventName));
     tx.connection.write(insertRuleSql, env, runId, n, eventName, path, indexable(value), rest, endsAt, tx.stamp());
   });
+  if (rules.length > 0) tx.keepStamps();
 }
 
 export async function rulesMatching(

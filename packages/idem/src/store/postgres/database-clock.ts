@@ -1,7 +1,6 @@
 // The database's clock, as this node may use it: never backwards, and not believing a sudden step of the server's wall clock, by the same
 // rules as for a file's owner (store/clock.ts). All nodes read the one wall; the monotonic clock that tells a step from time that was
 // lived is each node's own. Steps and a floor are kept in the database, so that what one node saw every node knows.
-import type { Instant } from "../../model/claim.ts";
 import { type ClockStep, StoreClock } from "../clock.ts";
 import type { Connection } from "./connection.ts";
 
@@ -33,6 +32,7 @@ export type ClockBounds = { readonly wall: number | null; readonly floor: number
 
 // As store/clock.ts believes it.
 const believedStepMs = 5_000;
+const stampsPerMs = 1_000;
 
 export class DatabaseClock {
   /** This node's last reading; null before the first. */
@@ -46,15 +46,19 @@ export class DatabaseClock {
     this.clock = new StoreClock({ wallMs: () => this.wall, monoMs: () => source.monoMs() });
   }
 
-  /** The instant of a transaction that began with this reading; `isStepped` when steps are to be told to the others first. */
-  read({ micros, floor, steps }: WallReading): { readonly at: Instant; readonly isStepped: boolean } {
+  /**
+   * The instant of a transaction that began with this reading; `isStepped` when steps are to be told to the others first; `isAhead` when
+   * the server's clock was set back: then each node's has got as far as it had, and one may be ahead of another.
+   */
+  read({ micros, floor, steps }: WallReading) {
     this.wall = Math.floor(micros / 1_000);
     this.learn(floor, steps);
     const at = this.clock.read();
     // A wait that another node has committed within this very millisecond has an earlier stamp than an event that comes now.
     if (at.now === this.wall) this.clock.sawStamp(micros - 1);
     this.last = { now: at.now, mono: this.source.monoMs() };
-    return { at, isStepped: JSON.stringify(this.clock.steps) !== this.knownSteps };
+    const isStepped = JSON.stringify(this.clock.steps) !== this.knownSteps;
+    return { at, isStepped, isAhead: at.now > this.wall };
   }
 
   /** Null while this node has not read the clock yet, or lately not often enough to tell a step from a pause. */
@@ -67,6 +71,8 @@ export class DatabaseClock {
 
   /** A statement by itself was at this instant. */
   saw(now: number): void {
+    // The wall has not come as far: nothing was read that was not known, and where the clock has got to since is not to be forgotten.
+    if (this.last !== null && now <= this.last.now) return;
     this.read({ micros: now * 1_000, floor: null, steps: null });
   }
 
@@ -99,6 +105,11 @@ export class DatabaseClock {
     // What the other one wrote is this step, unless it is older than what was known here.
     this.clock.steps = JSON.parse(stored) as ClockStep[];
     this.knownSteps = stored;
+  }
+
+  /** From the commit on, no node gives out a stamp that is earlier than those given out here. */
+  writeStamps(connection: Connection): void {
+    this.writeFloor(connection, Math.floor(this.clock.stamp() / stampsPerMs) + 1);
   }
 
   /** Kept now and then, for nodes that start after the server's clock was set back. */

@@ -161,6 +161,7 @@ async function leasedJob(tx: Transaction, env: string, row: JobRow, isOverdue: b
   const memo = await readMemo(connection, env, row.run_id!);
   if (memo === null) return null;
   if (row.kind === "announce") return { kind: "announce", jobId: row.id, fence, memo };
+  tx.sawStamp(memo.steps.at(-1)?.stamp ?? 0);
   const job = { kind: "run", jobId: row.id, fence, lostWorkers: row.lost_workers, memo } as const;
   return isOverdue ? { ...job, isOverdue: true } : job;
 }

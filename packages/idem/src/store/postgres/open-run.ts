@@ -216,5 +216,8 @@ export async function bornLeased(
   worker: string | null,
 ): Promise<LeasedJob | null> {
   if (!(await isBornLeased(tx, env, runId, worker))) return null;
-  return { kind: "run", jobId: runId, fence: 1, lostWorkers: 0, memo: (await readMemo(tx.connection, env, runId))! };
+  const memo = (await readMemo(tx.connection, env, runId))!;
+  // A rerun brings steps along.
+  tx.sawStamp(memo.steps.at(-1)?.stamp ?? 0);
+  return { kind: "run", jobId: runId, fence: 1, lostWorkers: 0, memo };
 }

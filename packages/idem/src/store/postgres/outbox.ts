@@ -47,11 +47,12 @@ export class Outbox implements StoreOutbox {
   constructor(private readonly options: OutboxOptions) {
     const schema = quoted(options.schema);
     // A setting that ends with the transaction: where each statement is a transaction by itself, the next one does not find it.
-    this.askSql = `select (select value from ${schema}.meta where name = '${storeIdName}') as store_id, set_config('idem.sends', $1, true) as sends`;
+    this.askSql = `select (select value from ${schema}.meta where name = '${storeIdName}') as store_id, set_config('idem.sends', cast($1 as text), true) as sends`;
+    // Every parameter is a text to the server too: a driver that is told `json` would write it as JSON once more.
     this.putSql = `
       insert into ${schema}.outbox (env, id, entry, created_at)
       select cast($1 as text), item ->> 'id', item ->> 'entry', cast(extract(epoch from clock_timestamp()) * 1000 as bigint)
-        from json_array_elements(cast($2 as json)) as list (item)
+        from json_array_elements(cast(cast($2 as text) as json)) as list (item)
        where current_setting('idem.sends', true) = cast($3 as text)
       returning id`;
   }

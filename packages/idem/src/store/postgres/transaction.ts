@@ -12,6 +12,10 @@ export interface Transaction {
   readonly at: Instant;
   /** Grows with each call: the order of steps, waits and events. */
   stamp(): number;
+  /** What is recorded here from now on is later than what has this stamp. */
+  sawStamp(stamp: number): void;
+  /** What any node records after this commit is later than what was recorded here, also while the server's clock is set back. */
+  keepStamps(): void;
   /** Keeps this instant as the earliest one any node may read. */
   keepTime(): void;
   readonly turns: LaneTurns;

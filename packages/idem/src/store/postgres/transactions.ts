@@ -123,7 +123,7 @@ export class Transactions {
     let isSound = false;
     try {
       const connection = this.connection.on(client);
-      const { at, found } = await this.begin(client, connection, first);
+      const { at, isAhead, found } = await this.begin(client, connection, first);
       const tx: Transaction = {
         connection,
         at,
@@ -133,6 +133,10 @@ export class Transactions {
         claims: new Map(),
         ahead: nothingAhead(),
         stamp: () => this.clock.stamp(),
+        sawStamp: (stamp) => this.clock.sawStamp(stamp),
+        keepStamps: () => {
+          if (isAhead) this.clock.writeStamps(connection);
+        },
       };
       try {
         const answer = await body(tx, found);
@@ -161,15 +165,15 @@ export class Transactions {
     client: PoolClient,
     connection: Connection,
     first: (connection: Connection) => Promise<E>,
-  ): Promise<{ readonly at: Instant; readonly found: E }> {
+  ): Promise<{ readonly at: Instant; readonly isAhead: boolean; readonly found: E }> {
     for (;;) {
       const [begun, found] = await Promise.all([client.query(this.beginSql), first(connection)]);
       const results = begun as unknown as { rows: unknown[] }[];
       const reading = results.at(-1)!.rows[0] as { micros: number; floor: string | null; steps: string | null };
-      const { at, isStepped } = this.clock.read(
+      const { at, isStepped, isAhead } = this.clock.read(
         this.wallMs === null ? reading : { ...reading, micros: this.wallMs() * 1_000 },
       );
-      if (!isStepped) return { at, found };
+      if (!isStepped) return { at, isAhead, found };
       await this.clock.tellSteps(connection);
       await connection.arrived();
       await client.query("commit");

@@ -1,0 +1,60 @@
+// What docs/transactions.md says its examples do, they do, on a real server.
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { type LocalPostgres, startLocalPostgres } from "../../scripts/local-postgres.mjs";
+
+const read = (path: string): string => readFileSync(fileURLToPath(new URL(path, import.meta.url)), "utf8");
+
+let server: LocalPostgres;
+let shop: typeof import("./transactions.ts");
+const before = process.env.DATABASE_URL;
+beforeAll(async () => {
+  server = await startLocalPostgres();
+  process.env.DATABASE_URL = server.url;
+  shop = await import("./transactions.ts");
+  await shop.pool.query(`
+    create table orders (id uuid primary key default gen_random_uuid(), item text, count int check (count > 0));
+    create table stock (item text primary key, left_over int check (left_over >= 0));
+    create table purchases (item text, reference text);
+    insert into stock values ('bolt', 10)`);
+  await shop.idem.start();
+});
+afterAll(async () => {
+  await shop.idem.stop();
+  await shop.pool.end();
+  await server.crash();
+  await server.remove();
+  if (before === undefined) delete process.env.DATABASE_URL;
+  else process.env.DATABASE_URL = before;
+});
+
+const column = async (sql: string): Promise<unknown[]> =>
+  (await shop.pool.query<unknown[]>({ text: sql, rowMode: "array" })).rows.map(([first]) => first);
+
+test("every code block of docs/transactions.md is a region of transactions.ts, to the letter and in order", () => {
+  const blocks = [...read("../../docs/transactions.md").matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code]) =>
+    code!.trim(),
+  );
+  const regions = [...read("./transactions.ts").matchAll(/\/\/ #region .*\n([\s\S]*?)\/\/ #endregion/g)];
+  expect(blocks).toEqual(regions.map(([, code]) => code!.trim()));
+});
+
+test("an order that was placed takes from the stock, once; one that was refused never did anything", async () => {
+  await shop.placeOrder("bolt", 3);
+  await expect(shop.placeOrder("bolt", 0)).rejects.toThrow(/violates check constraint/);
+  await vi.waitFor(async () => expect(await column("select left_over from stock")).toEqual([7]), 10_000);
+  await shop.idem.idle();
+  expect(await column("select count(*)::int from idem.events where name = 'order/placed'")).toEqual([1]);
+});
+
+test("a write, its step and its event are one", async () => {
+  const { decisions } = await shop.idem.send({ name: "stock/low", data: { item: "bolt" } });
+  expect(await shop.idem.runs.wait(decisions[0]!.runId!)).toMatchObject({ state: "completed" });
+  expect(await column("select item from purchases")).toEqual(["bolt"]);
+  await vi.waitFor(
+    async () =>
+      expect(await column("select data from idem.events where name = 'purchase/made'")).toEqual(['{"item":"bolt"}']),
+    10_000,
+  );
+});

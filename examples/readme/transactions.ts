@@ -1,0 +1,54 @@
+// The code of docs/transactions.md. Every region is one block there.
+
+// #region open
+import { Idem } from "idem";
+import pg from "pg";
+
+const url = process.env.DATABASE_URL!; // one database, with your tables and Idem's schema in it
+const idem = new Idem({ id: "shop", store: url });
+const pool = new pg.Pool({ connectionString: url });
+// #endregion
+
+// #region send
+async function placeOrder(item: string, count: number): Promise<string> {
+  const client = await pool.connect();
+  try {
+    await client.query("begin");
+    const placed = await client.query("insert into orders (item, count) values ($1, $2) returning id", [item, count]);
+    const orderId: string = placed.rows[0].id;
+    await idem.send({ name: "order/placed", data: { orderId, item, count } }, { tx: client });
+    await client.query("commit");
+    return orderId;
+  } catch (error) {
+    await client.query("rollback");
+    throw error;
+  } finally {
+    client.release();
+  }
+}
+// #endregion
+
+// #region step
+idem.createFunction({ id: "reserve" }, { event: "order/placed" }, async ({ event, step }) => {
+  const left = await step.transaction("take-from-stock", async (tx) => {
+    const stock = await tx.query("update stock set left_over = left_over - $2 where item = $1 returning left_over", [
+      event.data.item,
+      event.data.count,
+    ]);
+    return stock.rows[0].left_over as number;
+  });
+  return { left };
+});
+// #endregion
+
+// #region both
+idem.createFunction({ id: "reorder" }, { event: "stock/low" }, async ({ event, step }) =>
+  step.transaction("order-more", async (tx, { key }) => {
+    await tx.query("insert into purchases (item, reference) values ($1, $2)", [event.data.item, key]);
+    await idem.send({ name: "purchase/made", data: { item: event.data.item } }, { tx });
+  }),
+);
+
+// #endregion
+
+export { idem, placeOrder, pool };

@@ -3,6 +3,9 @@
 /** A step of flaky/go may fail this often before the run fails. */
 export const flakyRetries = 3;
 
+/** How many steps a run of chain/go has, one after the other. */
+export const chainLinks = 10;
+
 /** How many runs of capped/go may be at work in one lane, and in all. */
 export const laneMax = 2;
 export const lanesMax = 4;
@@ -42,6 +45,8 @@ export function answerTo(name: string, data: Record<string, any>): Answer {
       return completed("twice", data.number * 2);
     case "slow/go":
       return completed("slow", { number: data.number });
+    case "chain/go":
+      return completed("chain", { number: data.number, links: chainLinks });
     case "capped/go":
       return completed("capped", { number: data.number, lane: data.lane });
     case tickName:

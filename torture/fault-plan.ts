@@ -19,7 +19,13 @@ export type Episode =
   /** Many faults, each whenever it comes. */
   | { readonly kind: "storm"; readonly faults: readonly Fault[] }
   /** One node is killed and another frozen for longer than a lease lasts, and nothing else happens until others took over. */
-  | { readonly kind: "calm"; readonly killed: number; readonly frozen: number; readonly ms: number };
+  | {
+      readonly kind: "calm";
+      readonly killed: number;
+      readonly frozen: number;
+      readonly frozenMs: number;
+      readonly ms: number;
+    };
 
 export interface EpisodeShape {
   readonly kind: Episode["kind"];
@@ -45,7 +51,9 @@ export function planEpisodes(
       const killed = chance.int(0, nodes - 1);
       // Others need the term, a sweep that may come a quarter late, and a poll.
       const ms = Math.round(leaseTermMs + sweepMs * 1.25 + 1_500);
-      return { kind, killed, frozen: (killed + chance.int(1, nodes - 1)) % nodes, ms };
+      // It comes back around the time others take over: while they do, or a little later.
+      const frozenMs = Math.round(leaseTermMs + sweepMs * 1.25 * chance.next() + 500);
+      return { kind, killed, frozen: (killed + chance.int(1, nodes - 1)) % nodes, frozenMs, ms };
     }
     const kinds = faultKinds.flatMap((each) => Array.from({ length: bag[each] ?? 0 }, () => each));
     const faults = chance.shuffled(kinds).map(

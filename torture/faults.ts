@@ -46,12 +46,12 @@ export class Faults {
     await Promise.all(under);
   }
 
-  private async calm({ killed, frozen, ms }: Extract<Episode, { kind: "calm" }>): Promise<void> {
+  private async calm({ killed, frozen, frozenMs, ms }: Extract<Episode, { kind: "calm" }>): Promise<void> {
     const [one, other] = [this.options.nodes[killed]!.process, this.options.nodes[frozen]!.process];
     // There must be something to take over.
     const untilMs = performance.now() + patienceMs;
     while ((one.working === 0 || other.working === 0) && performance.now() < untilMs) await delay(5);
-    await Promise.all([this.kill(one, 0, true), this.freeze(other, ms, true)]);
+    await Promise.all([this.kill(one, 0, true), this.freeze(other, frozenMs, true), delay(ms)]);
   }
 
   private async one(fault: Fault): Promise<void> {

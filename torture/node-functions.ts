@@ -1,6 +1,6 @@
 // What only several processes over one store are asked to do: work that takes its time, so that a process is lost in the middle of
 // it; work with limits; and a schedule.
-import { laneMax, lanesMax } from "./answers.ts";
+import { chainLinks, laneMax, lanesMax } from "./answers.ts";
 import type { Idem } from "./engine.ts";
 import { type Attempt, nonce, type TellingSteps, type Tools } from "./functions.ts";
 import type { LedgerClient } from "./ledger-client.ts";
@@ -15,12 +15,12 @@ export function defineNodeFunctions(idem: Idem, ledger: LedgerClient, options: N
   const { told, enter, compute } = options.steps;
   let working = 0;
 
-  const work = ({ runId, step }: Tools, ms: number, lane: string | null) =>
+  const work = ({ runId, step }: Tools, name: string, ms: number, lane: string | null) =>
     told(
       runId,
-      "work",
-      step.run("work", async (attempt: Attempt) => {
-        const entered = enter(runId, "work", attempt, { lane });
+      name,
+      step.run(name, async (attempt: Attempt) => {
+        const entered = enter(runId, name, attempt, { lane });
         onWorking(++working);
         const stopped = leave(attempt.signal, () => {
           ledger.tell(["left", Date.now(), runId]);
@@ -34,9 +34,16 @@ export function defineNodeFunctions(idem: Idem, ledger: LedgerClient, options: N
 
   idem.createFunction({ id: "slow", retries: 0 }, { event: "slow/go" }, async ({ event, ...tools }) => {
     const { number, ms } = event.data;
-    await work(tools, ms, null);
+    await work(tools, "work", ms, null);
     await compute(tools, "after", () => number);
     return { number };
+  });
+
+  // Whoever still believes it has such a run, and has not, is soon found out.
+  idem.createFunction({ id: "chain", retries: 0 }, { event: "chain/go" }, async ({ event, ...tools }) => {
+    const { number, ms } = event.data;
+    for (let link = 0; link < chainLinks; link++) await work(tools, `link-${link}`, ms, null);
+    return { number, links: chainLinks };
   });
 
   idem.createFunction(
@@ -44,7 +51,7 @@ export function defineNodeFunctions(idem: Idem, ledger: LedgerClient, options: N
     { event: "capped/go" },
     async ({ event, ...tools }) => {
       const { number, ms, lane } = event.data;
-      await work(tools, ms, lane);
+      await work(tools, "work", ms, lane);
       return { number, lane };
     },
   );

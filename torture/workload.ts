@@ -38,13 +38,14 @@ function originalOf(seed: number, call: number, index: number, mix: Mix): Omit<S
   if (call > 0 && chance.happens(0.12)) return earlier();
   const number = call * 100 + index;
   const id = `e-${call}-${index}`;
-  if (mix === "nodes" && chance.happens(0.28)) {
-    const ms = chance.int(200, 1_500);
-    if (chance.happens(0.7)) return { name: "slow/go", id, data: { number, ms } };
+  if (mix === "nodes" && chance.happens(0.3)) {
+    const slow = chance.next();
+    if (slow < 0.5) return { name: "slow/go", id, data: { number, ms: chance.int(200, 1_500) } };
+    if (slow < 0.75) return { name: "chain/go", id, data: { number, ms: chance.int(20, 150) } };
     return {
       name: "capped/go",
       id,
-      data: { number, ms: Math.ceil(ms / 15), lane: chance.pick(["red", "green", "blue"]) },
+      data: { number, ms: chance.int(100, 500), lane: chance.pick(["red", "green", "blue"]) },
     };
   }
   const kind = chance.next();

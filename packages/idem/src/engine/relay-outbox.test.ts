@@ -55,7 +55,7 @@ describe("send(events, { tx })", () => {
     await client.query("commit");
     await until(() => expect(executed.sort()).toEqual(["o1", "o2"]));
     expect(await stored(world)).toEqual(sent.queued);
-    expect(await waiting(world)).toEqual([]);
+    await until(async () => expect(await waiting(world)).toEqual([]));
     expect(await idem.events.get(sent.queued[0]!)).toMatchObject({ name: "order/paid", data: { order: "o1" } });
     // Its key is taken as any other's.
     expect((await idem.send(paid("o1"))).decisions).toMatchObject([{ kind: "duplicate-key" }]);
@@ -76,7 +76,7 @@ describe("send(events, { tx })", () => {
     await client.query("commit");
     await until(() => expect(executed).toEqual(["kept"]));
     expect(await stored(world)).toEqual(kept.queued);
-    expect(await waiting(world)).toEqual([]);
+    await until(async () => expect(await waiting(world)).toEqual([]));
   });
 
   test("a node lost after it stored an event and before it struck it off leaves one run", async () => {
@@ -216,7 +216,7 @@ describe("send(events, { tx })", () => {
     await until(() => expect(executed.sort()).toEqual(["o1", "o2"]));
     await until(() => expect(failed.length).toBeGreaterThan(2));
     expect(failed.slice(0, 2)).toEqual([3, 1]);
-    expect(await waiting(world)).toEqual([queued[0]]);
+    await until(async () => expect(await waiting(world)).toEqual([queued[0]]));
   });
 });
 

@@ -22,6 +22,8 @@ const effects = ({ column, schema }: PostgresWorld) =>
   column("select what from effects where world = $1 order by what", schema);
 const memos = ({ column, schema }: PostgresWorld) => column(`select json from ${schema}.steps order by run_id, stamp`);
 
+const failed = ({ column, schema }: PostgresWorld) => column(`select error from ${schema}.attempts`);
+
 type Body = (tx: TransactionClient, context: { readonly attempt: number; readonly key: string }) => unknown;
 
 /** A node with one function, whose one step is a transaction. */
@@ -225,7 +227,7 @@ describe("exactly once", () => {
       },
     );
     expect(await end(idem)).toMatchObject({ state: "completed", output: 1 });
-    expect([entered, await effects(world)]).toEqual([1, ["entry 1"]]);
+    expect([entered, await effects(world), await failed(world)]).toEqual([1, ["entry 1"], []]);
   });
 
   test("a commit that never arrived did not happen: the body is entered again", async () => {
@@ -247,6 +249,9 @@ describe("exactly once", () => {
     );
     expect(await end(idem)).toMatchObject({ state: "completed", output: 2 });
     expect(await effects(world)).toEqual(["entry 2"]);
+    expect(await failed(world)).toEqual([
+      expect.stringMatching(/the connection was lost before its transaction was committed/),
+    ]);
   });
 
   test("a commit that is still under way when its answer is given up is waited for", async () => {
@@ -278,7 +283,7 @@ describe("exactly once", () => {
       },
     );
     expect(await end(idem)).toMatchObject({ state: "completed", output: "kept" });
-    expect([entered, await effects(world)]).toEqual([1, ["entry 1"]]);
+    expect([entered, await effects(world), await failed(world)]).toEqual([1, ["entry 1"], []]);
   });
 
   test("sessions that the server ends anywhere in the body leave one row for each run", async () => {
@@ -341,23 +346,28 @@ describe("exactly once", () => {
     expect(await effects(world)).toEqual(decisions.map((_, n) => `order ${100 + n}`));
   });
 
-  test("a worker that lost the run writes nothing, and the one that has it writes once", async () => {
+  test("a worker that lost the run writes nothing, and whoever has it next writes once", async () => {
     const world = await openWorld();
     const [entered, go] = [held(), held()];
-    const slow = await node(world, async (tx) => {
-      await effect(tx, world, "by the one that lost it");
+    let entries = 0;
+    const idem = await node(world, async (tx) => {
+      await effect(tx, world, `entry ${++entries}`);
+      if (entries > 1) return "done";
       entered.release();
-      await go.promise;
+      return go.promise;
     });
-    const runId = await send(slow);
+    const runId = await send(idem);
     await entered.promise;
-    // As when it went silent and was rescued.
-    await world.column(`update ${world.schema}.jobs set leased_by = null, fence = fence + 1`);
-    const quick = await node(world, (tx) => effect(tx, world, "by the one that has it").then(() => "done"));
-    expect(await quick.runs.wait(runId)).toMatchObject({ state: "completed", output: "done" });
+    // As when it went silent, was rescued and another has it.
+    const { schema, column } = world;
+    await column(`update ${schema}.jobs set leased_by = 'another', fence = fence + 1`);
     go.release();
-    await slow.idle();
-    expect(await effects(world)).toEqual(["by the one that has it"]);
+    await idem.idle();
+    expect([await effects(world), await memos(world)]).toEqual([[], []]);
+    expect((await idem.runs.get(runId))!.state).toBe("running");
+    await column(`update ${schema}.jobs set leased_by = null, fence = fence + 1`);
+    expect(await idem.runs.wait(runId)).toMatchObject({ state: "completed", output: "done" });
+    expect(await effects(world)).toEqual(["entry 2"]);
   });
 
   test("a run that is cancelled in the middle of the body has written nothing", async () => {

@@ -13,8 +13,11 @@ import { readStep } from "./rows.ts";
 import type { Transaction } from "./transaction.ts";
 
 // The run's lock: whoever takes the run over, cancels it or brings it news waits here, or is waited for.
-const lockJobSql = "select lost_workers from jobs where env = ? and id = ? and fence = ? and leased_by = ? for update";
-const endJobSql = "delete from jobs where env = ? and id = ? and fence = ? and leased_by = ? returning had_waits, lane";
+// "coalesce": found by its id, never by all that its worker holds or has held.
+const lockJobSql = `
+  select lost_workers from jobs where env = ? and id = ? and fence = ? and coalesce(leased_by, '') = ? for update`;
+const endJobSql = `
+  delete from jobs where env = ? and id = ? and fence = ? and coalesce(leased_by, '') = ? returning had_waits, lane`;
 const resetLostWorkersSql = "update jobs set lost_workers = 0 where env = ? and id = ?";
 const suspendJobSql = "update jobs set leased_by = null, due_at = ? where env = ? and id = ? returning lane";
 

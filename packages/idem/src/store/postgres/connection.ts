@@ -26,7 +26,7 @@ export function insertion(table: string, columns: Readonly<Record<string, "text"
 
 export class Connection {
   private readonly sent: Promise<unknown>[] = [];
-  /** Why the first write that failed did. Whatever comes after it is only told that the transaction is no more. */
+  /** Why the first statement that failed did. Whatever comes after it is only told that the transaction is no more. */
   private failure: unknown = null;
   private readonly rows = new Map<Insertion, Cell[][]>();
 
@@ -35,11 +35,13 @@ export class Connection {
     private readonly statements: Statements,
     /** Named statements are planned once per session; an old pooler cannot keep them apart. */
     private readonly isPrepared: boolean,
+    /** All of it is one transaction: what failed first is why the rest did. */
+    private readonly isTransaction = false,
   ) {}
 
-  /** The same statements in another session. */
+  /** The same statements in a transaction of one session. */
   on(client: ClientBase | Pool): Connection {
-    return new Connection(client, this.statements, this.isPrepared);
+    return new Connection(client, this.statements, this.isPrepared, true);
   }
 
   /** Adds a row, together with the others of its kind. */
@@ -75,9 +77,7 @@ export class Connection {
   }
 
   private send(sql: string, params: readonly Param[]): void {
-    const answer = this.query(this.statements.of(sql), params, (error) => {
-      this.failure ??= error;
-    });
+    const answer = this.query(this.statements.of(sql), params);
     answer.catch(() => {});
     this.sent.push(answer);
   }
@@ -105,12 +105,12 @@ export class Connection {
     return (await this.query(statement, params)).rows as Row[];
   }
 
-  private async query({ text, name }: Statement, params: readonly Param[], failed?: (error: unknown) => void) {
+  private async query({ text, name }: Statement, params: readonly Param[]) {
     const values = params.map(encodeParam);
     try {
       return await this.client.query(this.isPrepared ? { name, text, values } : { text, values });
     } catch (error) {
-      failed?.(error);
+      if (this.isTransaction) this.failure ??= error;
       throw this.failure ?? error;
     }
   }

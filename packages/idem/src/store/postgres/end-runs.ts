@@ -5,11 +5,12 @@ import type { Connection } from "./connection.ts";
 import { type ClockBounds, readNowSql } from "./database-clock.ts";
 import { compareTexts } from "./text.ts";
 
+// "offset 0": or the planner reads all waits into a table of names, to look up one of them.
 const nobodyWaits = (name: string) => `
-  (${name} is null or (not exists (select 1 from waits w where w.env = given.env and w.event_name = ${name})
-                   and not exists (select 1 from cancels c where c.env = given.env and c.event_name = ${name})))`;
+  (${name} is null or (not exists (select 1 from waits w where w.env = given.env and w.event_name = ${name} offset 0)
+                   and not exists (select 1 from cancels c where c.env = given.env and c.event_name = ${name} offset 0)))`;
 
-// A run is locked before it is looked at: whoever began to wait for its end a moment ago has said so on its row.
+// "coalesce": a job is found by its id, never by all that its worker holds or has held. A run is locked before it is looked at: whoever began to wait for its end a moment ago has said so on its row.
 const endRunsSql = `
   with t as materialized (${readNowSql}),
   given as materialized (
@@ -25,7 +26,8 @@ const endRunsSql = `
   held as materialized (
     select quiet.* from quiet, lateral (
       select 1 from jobs j
-       where j.env = quiet.env and j.id = quiet.id and j.fence = quiet.fence and j.leased_by = quiet.worker
+       where j.env = quiet.env and j.id = quiet.id and j.fence = quiet.fence
+         and coalesce(j.leased_by, '') = quiet.worker
          and j.had_waits = 0 and j.lane is null
          for update) as job),
   open as materialized (

@@ -18,10 +18,11 @@ const storeEventsSql = `
   on conflict (env, id) do nothing
   returning env, id`;
 
+// "offset 0": or the planner reads all waits into a table of names, to look up one of them.
 const awaitedSql = `
   select env, name from unnest(cast(:envs as text[]), cast(:names as text[])) as given (env, name)
-   where exists (select 1 from waits w where w.env = given.env and w.event_name = given.name)
-      or exists (select 1 from cancels c where c.env = given.env and c.event_name = given.name)`;
+   where exists (select 1 from waits w where w.env = given.env and w.event_name = given.name offset 0)
+      or exists (select 1 from cancels c where c.env = given.env and c.event_name = given.name offset 0)`;
 
 /** The registration of each environment the calls are for. */
 export async function registrationsOf(connection: Connection, inputs: readonly IngestInput[]) {

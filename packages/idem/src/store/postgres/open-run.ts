@@ -196,7 +196,8 @@ async function mayBegin(tx: Transaction, env: string, { name, caps }: LaneUse): 
   return (await hasRoom(tx, env, name, caps)) && (await admitted(tx, env, throttle, caps, tx.at.now)) === null;
 }
 
-const bornLeasedSql = "select 1 from jobs where env = ? and id = ? and leased_by = ? and fence = 1 and born_leased = 1";
+const bornLeasedSql = `
+  select 1 from jobs where env = ? and id = ? and coalesce(leased_by, '') = ? and fence = 1 and born_leased = 1`;
 
 /** Whether the job is still as it was born: leased to this worker, never handed on. */
 export async function isBornLeased(

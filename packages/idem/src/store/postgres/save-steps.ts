@@ -1,5 +1,6 @@
 // The hot path: outcomes of many runs, one statement, no other round trip. Each is recorded only while its job is still its worker's;
 // the job is locked meanwhile, or a worker that takes the run over could read a memo that this outcome is not yet in (store.md §2.3).
+// "coalesce": a job is found by its id, never by all that its worker holds or has held.
 import type { Outcome } from "../../model/outcome.ts";
 import type { Advanced, AdvanceInput, NewStep } from "../store.ts";
 import type { Connection } from "./connection.ts";
@@ -17,7 +18,8 @@ const saveStepsSql = `
   held as materialized (
     select given.n from t, given, lateral (
       select 1 from jobs j
-       where j.env = given.env and j.id = given.job_id and j.fence = given.fence and j.leased_by = given.worker
+       where j.env = given.env and j.id = given.job_id and j.fence = given.fence
+         and coalesce(j.leased_by, '') = given.worker
          and j.lost_workers = 0
          for no key update) as job),
   saved as (

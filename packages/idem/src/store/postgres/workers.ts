@@ -15,17 +15,18 @@ const writeWorkerSql = `
 const dismissWorkerSql = `
   insert into workers (id, started_at, until, dead_at) values (?, ?, ?, ?)
   on conflict (id) do update set dead_at = coalesce(workers.dead_at, excluded.dead_at)`;
-// In the order in which everybody locks jobs.
+// In the order in which everybody locks jobs. Rows are looked up by where they are: the planner, which cannot know how few they are,
+// would read the whole primary key to find them by that.
 const handBackSql = `
   update jobs set leased_by = null, fence = fence + 1
-   where (env, id) in (select env, id from jobs where leased_by = ? order by id, env for update)`;
+   where ctid = any(array(select ctid from jobs where leased_by = ? order by id, env for update))`;
 
 const declareDeadSql = "update workers set dead_at = ? where dead_at is null and until < ?";
 const deadWorkersSql = "select id from workers where dead_at is not null order by id";
 // Whoever is moving one of these runs just now finishes first, and is then refused by the fence.
 const rescueSql = `
   update jobs set leased_by = null, fence = fence + 1, lost_workers = lost_workers + 1
-   where (env, id) in (select env, id from jobs where leased_by = ? order by id, env limit ? for update)`;
+   where ctid = any(array(select ctid from jobs where leased_by = ? order by id, env limit ? for update))`;
 const isHoldingSql = "select 1 from jobs where leased_by = ? limit 1";
 
 // An open run always has its job; one without was lost to a defect. Its id is the run's, so adding it twice adds it once.
@@ -39,9 +40,8 @@ const repairSql = `
 
 // A window that ended by itself behaves as absent already; deleting its row is housekeeping.
 const reapSql = `
-  delete from claims where (env, scope, key) in (
-    select env, scope, key from claims where ends_at <= ? and held = 0 and asked > 0
-     order by ends_at limit ? for update skip locked)`;
+  delete from claims where ctid = any(array(
+    select ctid from claims where ends_at <= ? and held = 0 and asked > 0 order by ends_at limit ? for update skip locked))`;
 
 export async function heartbeatWorker(
   tx: Transaction,
@@ -89,13 +89,13 @@ export async function sweepStore(tx: Transaction, input: { max: number; repair: 
 // Longer than any period a limit may have: what is older counts for nobody.
 const limitRowKeptMs = 8 * 24 * 60 * 60 * 1000;
 const reapStartsSql = `
-  delete from rate_starts where (env, id, stamp, run_id) in (
-    select env, id, stamp, run_id from rate_starts where at < ? order by at limit ? for update skip locked)`;
+  delete from rate_starts where ctid = any(array(
+    select ctid from rate_starts where at < ? order by at limit ? for update skip locked))`;
 const reapThrottlesSql = `
-  delete from throttles where (env, id) in (
-    select env, id from throttles where tat < ? order by tat limit ? for update skip locked)`;
+  delete from throttles where ctid = any(array(
+    select ctid from throttles where tat < ? order by tat limit ? for update skip locked))`;
 const reapLocksSql = `
-  delete from locks where name in (select name from locks where at < ? limit ? for update skip locked)`;
+  delete from locks where ctid = any(array(select ctid from locks where at < ? limit ? for update skip locked))`;
 
 function reapLimits(tx: Transaction, max: number): void {
   const before = tx.at.now - limitRowKeptMs;

@@ -110,7 +110,9 @@ create table runs (
   primary key (env, id)
 ) with (fillfactor = 65, autovacuum_vacuum_scale_factor = 0.02);
 
-create index runs_by_function on runs (env, fn, id);
+-- Always true where a function is asked for, and where none is the index cannot be chosen: on a small table it looks as good to the planner
+-- as the primary key, and a plan made then is kept when the table has grown.
+create index runs_by_function on runs (env, fn, id) where fn is not null;
 -- Only reruns pay for it.
 create index runs_by_root on runs (env, root_run_id, id) where rerun_of is not null;
 
@@ -272,7 +274,8 @@ create table buffers (
   primary key (env, fn, kind, key)
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
 
-create index buffers_by_due on buffers (env, due_at);
+-- As runs_by_function: not for a buffer that is looked up by its name.
+create index buffers_by_due on buffers (env, due_at) where due_at is not null;
 
 create table buffer_items (
   env       text collate "C" not null,

@@ -98,7 +98,8 @@ describe("slots", () => {
         part.map((key) => newEvent(`e${side}-${key}`)),
         part.map((key, event) => startPair(`r${side}-${key}`, { event, leaseTo: `w${side}`, ...inLane({ [key]: 1 }) })),
       );
-    await Promise.all([0, 1].map((side) => send(side, side === 0 ? keys : [...keys].reverse())));
+    // A few of them are asked for by both, in opposite orders.
+    await Promise.all([send(0, keys.slice(0, 550)), send(1, keys.slice(450).reverse())]);
     expect(await rows("select count(*)::int as leased from .jobs where leased_by is not null")).toEqual([
       { leased: 1_000 },
     ]);

@@ -1,0 +1,267 @@
+// What is decided together: buffers that two nodes fill, ticks that three nodes fire, calls that share a commit, and the clock they share.
+import { describe, expect, test } from "vitest";
+import {
+  end,
+  env,
+  eventWait,
+  fn,
+  forever,
+  newEvent,
+  newStep,
+  newTick,
+  runJob,
+  startFlow,
+  startPair,
+  timeWait,
+  type World,
+} from "../../contract/world.ts";
+import type { Ticked } from "../../flow.ts";
+import { commit, type Node, upTo, useServer } from "./world.suite.ts";
+
+const { open } = useServer();
+
+const hourMs = 60 * 60 * 1_000;
+
+describe("a batch of events", () => {
+  const flow = (maxSize: number, key = "b") =>
+    startFlow({ buffer: { kind: "batch", key, maxSize, timeoutMs: 1_000, bytesMax: 1_000_000 } });
+
+  test("that two nodes fill at once has its size, and every event is in one of them", async () => {
+    const { nodes, rows } = await open();
+    await Promise.all(upTo(23).map((n) => nodes[n % 2]!.world.start(`r${n}`, { key: `"k${n}"`, flow: flow(5) })));
+    const sizes =
+      "select carried, count(e.event_id)::int as events from .runs r join .run_events e on e.run_id = r.id group by r.env, r.id, r.carried";
+    expect(await rows(`select distinct * from (${sizes}) x`)).toEqual([{ carried: 5, events: 5 }]);
+    expect(
+      await rows("select count(*)::int as events, count(distinct event_id)::int as each from .run_events"),
+    ).toEqual([{ events: 20, each: 20 }]);
+    expect(await rows("select count, (select count(*)::int from .buffer_items) as items from .buffers")).toEqual([
+      { count: 3, items: 3 },
+    ]);
+  });
+
+  test("that is full as its time is over becomes one run, whoever starts it", async () => {
+    const { nodes, rows, clock } = await open({ clock: "manual" });
+    const [a, b] = nodes;
+    for (const n of upTo(10)) {
+      await a.world.start(`r${n}-0`, { flow: flow(3) });
+      await b.world.start(`r${n}-1`, { flow: flow(3) });
+      clock.advance(1_000);
+      const leasing = n % 2 === 0 ? a.world.lease("w1") : null;
+      await b.world.start(`r${n}-2`, { flow: flow(3) });
+      const jobs = [...(await (leasing ?? a.world.lease("w1"))).jobs];
+      // The third event may have come too late, into the next batch.
+      clock.advance(1_000);
+      jobs.push(...(await a.world.lease("w1")).jobs);
+      const carried = jobs.flatMap((job) => runJob(job).memo.events.map(({ id }) => id));
+      expect(carried.sort()).toEqual([0, 1, 2].map((i) => `event of r${n}-${i}`));
+      for (const { jobId, fence } of jobs) await a.world.advance(jobId, { fence, next: end("completed") });
+    }
+    expect(await rows("select 1 from .buffers union all select 1 from .buffer_items")).toEqual([]);
+  });
+
+  test("whose flush two nodes begin at once is flushed once", async () => {
+    const { nodes, rows, clock } = await open({ clock: "manual", nodes: 3 });
+    for (const n of upTo(30)) await nodes[n % 3]!.world.start(`r${n}`, { flow: flow(100, `b${n % 10}`) });
+    clock.advance(1_000);
+    const answers = await Promise.all(nodes.map(({ world }, n) => world.lease(`w${n}`)));
+    expect(answers.flatMap(({ jobs }) => jobs)).toHaveLength(10);
+    expect(await rows("select distinct carried from .runs")).toEqual([{ carried: 3 }]);
+  });
+});
+
+describe("a debounce", () => {
+  test("that events of two nodes put off becomes one run, with the newest of them", async () => {
+    const { nodes, clock } = await open({ clock: "manual" });
+    const flow = startFlow({ buffer: { kind: "debounce", key: "d", periodMs: 1_000, timeoutMs: null } });
+    await Promise.all(upTo(12).map((n) => nodes[n % 2]!.world.start(`r${n}`, { flow }, { ts: n })));
+    clock.advance(1_000);
+    const answers = await Promise.all(nodes.map(({ world }, n) => world.lease(`w${n}`)));
+    const jobs = answers.flatMap((answer) => answer.jobs);
+    expect(jobs).toHaveLength(1);
+    expect(runJob(jobs[0]).memo.event.id).toBe("event of r11");
+  });
+});
+
+describe("a tick", () => {
+  const at = (world: World, tickAt: number, crons: readonly string[] = ["c"], speaksFor: string | null = null) =>
+    world.store.tick({
+      env,
+      registration: null,
+      ticks: crons.map((cron) => ({ ...newTick(cron, tickAt), speaksFor })),
+      leaseTo: null,
+    }) as Promise<Ticked>;
+  const firedBy = (answers: readonly Ticked[]) => answers.reduce((sum, { fired }) => sum + fired.length, 0);
+
+  test("that three nodes fire at once is fired once, also when the clock was set back or ahead by 25 hours", async () => {
+    const { nodes, clock, rows } = await open({ clock: "manual", nodes: 3 });
+    await nodes[0].world.register({ [fn]: ["c"] });
+    let ticks = 0;
+    for (const stepMs of [0, 0, -25 * hourMs, 0, 25 * hourMs, 25 * hourMs, 0]) {
+      clock.stepWall(stepMs);
+      clock.advance(60_000);
+      // What each node takes the time to be, by its own reading.
+      const { now } = await nodes[0].world.store.heartbeat("w", 1_000);
+      const answers = await Promise.all(nodes.map(({ world }) => at(world, now)));
+      const again = await Promise.all(nodes.map(({ world }) => at(world, now - 60_000)));
+      expect([firedBy(answers), firedBy(again)]).toEqual([1, 0]);
+      ticks++;
+    }
+    expect(await rows("select count(*)::int as runs from .runs")).toEqual([{ runs: ticks }]);
+  });
+
+  test("of two schedules of one function that meet, fired by two nodes at once, is one, and keeps what both say", async () => {
+    const { nodes, clock, rows } = await open({ clock: "manual" });
+    await nodes[0].world.register({ [fn]: ["c1", "c2"] });
+    for (const _ of upTo(8)) {
+      clock.advance(60_000);
+      const answers = await Promise.all(
+        nodes.map(({ world }, side) => at(world, clock.wallMs(), [`c${side + 1}`], "two were missed")),
+      );
+      expect(firedBy(answers)).toBe(1);
+      expect(answers.flatMap(({ decisions }) => decisions)).toHaveLength(1);
+    }
+    expect(await rows("select count(*)::int as runs from .runs")).toEqual([{ runs: 8 }]);
+    expect(await rows("select distinct reason like '%two were missed%' as is_kept from .decisions")).toEqual([
+      { is_kept: true },
+    ]);
+  });
+});
+
+describe("calls that share a commit", () => {
+  /** So many starts, and one that cannot be stored: they go together. */
+  const sendAll = ({ world }: Node, count: number, faulty: boolean) =>
+    Promise.allSettled([
+      ...upTo(count).map((n) => world.start(`r${n}`, { key: `"k${n}"` }, { callerId: `id${n}` })),
+      ...(faulty ? [world.start("faulty", { key: '"faulty"', rank: Number.NaN })] : []),
+    ]);
+  const started = (answers: readonly PromiseSettledResult<{ kind: string; runId: string | null }>[]) =>
+    answers.map((answer) => (answer.status === "fulfilled" ? `${answer.value.kind} ${answer.value.runId}` : "refused"));
+
+  test("suffer nothing from one of them that cannot be stored", async () => {
+    const { nodes, rows } = await open();
+    const answers = started(await sendAll(nodes[0], 6, true));
+    expect(answers).toEqual([...upTo(6).map((n) => `started r${n}`), "refused"]);
+    expect(await rows("select count(*)::int as runs from .runs")).toEqual([{ runs: 6 }]);
+    expect(await rows("select 1 from .claims where key = '\"faulty\"'")).toEqual([]);
+    expect(await rows("select 1 from .events where id = 'event of faulty'")).toEqual([]);
+  });
+
+  for (const fate of ["cut", "lost"] as const) {
+    test(`whose commit was ${fate === "cut" ? "never sent" : "done while nobody heard of it"}: all are told that they are stored, once`, async () => {
+      const { nodes, rows } = await open();
+      const [a, b] = nodes;
+      const met = a.wire.next(commit, fate);
+      const sending = sendAll(a, 6, false);
+      await met;
+      expect(started(await sending)).toEqual(upTo(6).map((n) => `started r${n}`));
+      // The same calls again, from another node.
+      expect(started(await sendAll(b, 6, false))).toEqual(upTo(6).map((n) => `started r${n}`));
+      expect(await rows("select count(*)::int as claims, sum(asked)::int as asked from .claims")).toEqual([
+        { claims: 12, asked: 12 },
+      ]);
+      expect(await rows("select count(*)::int as runs from .runs")).toEqual([{ runs: 6 }]);
+    });
+  }
+
+  test("whose session the server ended in the middle: nothing of them is there, until they were asked again", async () => {
+    const { nodes, rows, begin, untilWaiting } = await open();
+    const [a, b] = nodes;
+    await b.world.start("holder", { key: '"k3"' });
+    const outsider = await begin();
+    await outsider.query("select 1 from .claims for update");
+    const sending = sendAll(a, 6, false);
+    await untilWaiting(1);
+    const ended = await rows(
+      "select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1 and wait_event_type = 'Lock'",
+      a.applicationName,
+    );
+    expect(ended).toHaveLength(1);
+    await untilWaiting(1);
+    expect(await rows("select id from .runs")).toEqual([{ id: "holder" }]);
+    await outsider.end();
+    const answers = started(await sending);
+    expect(answers.filter((answer) => answer.startsWith("started"))).toHaveLength(5);
+    expect(answers).toContain("duplicate-key holder");
+    expect(await rows("select count(*)::int as runs from .runs")).toEqual([{ runs: 6 }]);
+  });
+
+  test("and one decided by an older picture, for the same event: what the newer one says counts", async () => {
+    const { nodes } = await open();
+    const [a] = nodes;
+    const { registration } = (await a.world.register({ [fn]: [] })) as { registration: number };
+    const ask = (runId: string, given: number) =>
+      a.world.store.ingest({
+        env,
+        registration: given,
+        events: [newEvent("e")],
+        pairs: [startPair(runId)],
+        leaseTo: null,
+      });
+    const [old, current] = await Promise.all([ask("old", registration - 1), ask("new", registration)]);
+    expect(old).toEqual({ kind: "stale-registration", registration });
+    expect(current).toMatchObject({ kind: "ingested", decisions: [{ runId: "new" }] });
+  });
+});
+
+describe("a server whose clock was set back", () => {
+  test("by some seconds: a wait that one node began counts an event that another one, which is behind, receives", async () => {
+    const { nodes, clock } = await open({ clock: "manual" });
+    const [a, b] = nodes;
+    await Promise.all(nodes.map(({ world }) => world.store.heartbeat("w", 1_000)));
+    clock.advance(100);
+    await a.world.startLeased("r");
+    clock.stepWall(-3_000);
+    await a.world.advance("r", { waits: [eventWait("w")], next: forever });
+    clock.advance(1);
+    await b.world.ingest([newEvent("e", { name: "order/shipped" })]);
+    expect(await b.world.store.reads.waitCandidates(env, "e", [])).toMatchObject([{ runId: "r" }]);
+  });
+
+  test("by some seconds: what a run records after it changed hands is later than what it had", async () => {
+    const { nodes, clock } = await open({ clock: "manual" });
+    const [a, b] = nodes;
+    await b.world.store.heartbeat("w2", 60_000);
+    clock.advance(4_000);
+    await a.world.startLeased("r");
+    await a.world.advance("r", { steps: [newStep("first")] });
+    clock.stepWall(-4_500);
+    await a.world.store.handBack("w1");
+    const { fence } = runJob((await b.world.lease("w2")).jobs[0]);
+    await b.world.advance("r", { worker: "w2", fence, steps: [newStep("second")] });
+    expect((await b.world.memo("r")).steps.map(({ stepId }) => stepId)).toEqual(["first", "second"]);
+  });
+
+  test("by an hour does not stop the time of a busy node: its sleeps end, at half the speed", async () => {
+    const { nodes, clock } = await open({ clock: "manual" });
+    const [a] = nodes;
+    await a.world.startWaiting("asleep", [timeWait("s", clock.wallMs() + 20)]);
+    await a.world.startLeased("busy");
+    clock.stepWall(-hourMs);
+    for (const n of upTo(40)) {
+      clock.advance(1);
+      await a.world.advance("busy", { steps: [newStep(`s${n}`)] });
+      await a.world.store.heartbeat("w1", 1_000);
+    }
+    expect((await a.world.lease("w1")).jobs.map(({ jobId }) => jobId)).toEqual(["asleep"]);
+  });
+
+  test("ahead, seen by two nodes at once: no window is shorter for it", async () => {
+    const { nodes, clock } = await open({ clock: "manual" });
+    const [a, b] = nodes;
+    await Promise.all(nodes.map(({ world }) => world.store.heartbeat("w", 1_000)));
+    await a.world.start("r0", { key: '"k"', windowMs: 24 * hourMs });
+    clock.stepWall(25 * hourMs);
+    const ask = (name: string) =>
+      Promise.all(
+        [a, b].map(
+          async ({ world }, n) => (await world.start(`${name}${n}`, { key: '"k"', windowMs: 24 * hourMs })).kind,
+        ),
+      );
+    expect(await ask("stepped")).toEqual(["duplicate-key", "duplicate-key"]);
+    clock.advance(24 * hourMs - 1);
+    expect(await ask("early")).toEqual(["duplicate-key", "duplicate-key"]);
+    clock.advance(1);
+    expect((await ask("now")).sort()).toEqual(["duplicate-key", "started"]);
+  });
+});

@@ -1,0 +1,309 @@
+// The planner is an adversary: on one statement in three it once chose the wrong index, or none, and took 13 to 60 times as long (store.md
+// §1.3). Every statement that the operations and reads send is explained here as it is planned for all its parameters at once, on empty
+// tables and on filled ones. And the queue is read while a transaction somewhere keeps all its dead rows.
+import { describe, expect, test } from "vitest";
+import {
+  decidedPair,
+  end,
+  env,
+  eventWait,
+  failure,
+  fn,
+  forever,
+  laneOf,
+  newAttempt,
+  newEvent,
+  newStep,
+  newTick,
+  plainRerun,
+  runWait,
+  signalWait,
+  startFlow,
+  startPair,
+  timeWait,
+  value,
+  type World,
+} from "../../contract/world.ts";
+import type { StartPair } from "../../store.ts";
+import { type Cluster, upTo, useServer } from "./world.suite.ts";
+
+const { open } = useServer();
+
+// What grows with history or with the queue. The others have a row per worker, per limit, per function.
+const large = new Set(["events", "decisions", "claims", "runs", "steps", "attempts", "jobs", "waits", "run_events"]);
+
+// Statements that read a large table from one end to the other on purpose, each with its reason.
+const mayScan: readonly { readonly part: RegExp; readonly why: string }[] = [
+  {
+    part: /from \S*jobs where env = \$2 and kind = 'run' group by fn/,
+    why: "counts open work, which is what jobs holds",
+  },
+  { part: /as "usedHere"/, why: "for people; slots are counted from their indexes, which hold only leased jobs" },
+  { part: /group by leased_by/, why: "for people; from an index that holds only leased jobs" },
+  {
+    part: /insert into \S*jobs \(env, id, kind, run_id, fn, rank, due_at, fence, had_waits\)/,
+    why: "repair, asked for now and then",
+  },
+];
+
+interface Plan {
+  readonly "Node Type": string;
+  readonly "Relation Name"?: string;
+  readonly "Index Name"?: string;
+  readonly "Index Cond"?: string;
+  readonly Plans?: readonly Plan[];
+}
+
+const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
+
+async function explain({ rows }: Cluster, sql: string): Promise<Plan[]> {
+  const [row] = await rows<{ "QUERY PLAN": { Plan: Plan }[] }>(`explain (generic_plan, format json) ${sql}`);
+  return nodesOf(row!["QUERY PLAN"][0]!.Plan);
+}
+
+/** What a plan reads in full, if anything. */
+const scans = (plan: readonly Plan[]): string[] =>
+  plan.flatMap((node) => {
+    const table = node["Relation Name"];
+    const isBitmap = node["Node Type"] === "Bitmap Index Scan";
+    if (node["Node Type"] === "Seq Scan" && large.has(table!)) return [`Seq Scan on ${table}`];
+    if ((isBitmap || large.has(table ?? "")) && node["Index Name"] !== undefined && node["Index Cond"] === undefined) {
+      return [`all of ${node["Index Name"]}`];
+    }
+    return [];
+  });
+
+/** So many rows in every large table, as after some history. */
+async function fill({ rows }: Cluster, count: number): Promise<void> {
+  const each = `from generate_series(1, ${count}) n`;
+  for (const sql of [
+    `.events (env, id, name, data, ts, received_at, stamp) select 'test', 'h' || n, 'n' || n % 9, '{}', 1, 1, n`,
+    `.decisions (env, event_id, fn, kind, run_id, decided_at) select 'test', 'h' || n, 'f' || n % 9, case when n % 5 = 0 then 'duplicate-key' else 'started' end, 'h' || n, 1`,
+    `.claims (env, scope, key, holder, fence, generation, state, taken_at, ends_at, held, asked, last_asked_at) select 'test', 'fn:f' || n % 9, 'h' || n, 'h' || n, 1, 'h' || n, 'settled', 1, 9e15, 0, 1, 1`,
+    `.runs (env, id, fn, event_id, subject, generation, root_run_id, created_at, ended_state) select 'test', 'h' || n, 'f' || n % 9, 'h' || n, '', '', 'h' || n, 1, 'completed'`,
+    `.steps (env, run_id, step_id, name, repeat, kind, outcome, json, attempt, started_at, ended_at, stamp) select 'test', 'h' || n / 3, 's' || n % 3, '', 0, 'run', 'value', '1', 1, 1, 1, n`,
+    `.jobs (env, id, kind, run_id, fn, rank, fence, leased_by, due_at, lane, slot_1) select 'test', 'h' || n, 'run', 'h' || n, 'f' || n % 9, n, 1, case when n % 10 = 0 then 'w' || n % 7 end, case when n % 3 = 0 then n end, case when n % 4 = 0 then 'lane' || n % 100 end, case when n % 4 = 0 then 'slot' || n % 100 end`,
+    `.waits (env, run_id, step_id, kind, step_kind, name, repeat, on_timeout, on_timeout_json, event_name, path, value, child_run_id, stamp, started_at) select 'test', 'h' || n, 's', 'event', '', '', 0, 'value', '1', 'n' || n % 9, '', '', 'c' || n, n, 1`,
+    `.attempts (env, run_id, step_id, attempt, name, error, started_at, ended_at, retry_at, stamp) select 'test', 'h' || n, 's', 1, '', '', 1, 1, 1, n`,
+    `.run_events (env, run_id, n, event_id) select 'test', 'h' || n, 0, 'h' || n`,
+  ]) {
+    await rows(`insert into ${sql} ${each}`);
+  }
+  for (const table of large) await rows(`analyze .${table}`);
+}
+
+describe("every statement", () => {
+  test("finds its rows by an index, on empty tables and on filled ones", async () => {
+    const cluster = await open({ clock: "manual" });
+    const [a] = cluster.nodes;
+    await exercise(cluster, a.world);
+    const statements = [...a.wire.sent.keys()].filter((sql) => /^\s*(select|with|insert|update|delete)/.test(sql));
+    expect(statements.length).toBeGreaterThan(100);
+    for (const table of large) await cluster.rows(`delete from .${table}`);
+    // As the store's own sessions are set.
+    await cluster.rows("set enable_seqscan = off");
+    for (const count of [0, 5_000]) {
+      if (count > 0) await fill(cluster, count);
+      const wrong: string[] = [];
+      for (const sql of statements) {
+        if (mayScan.some(({ part }) => part.test(sql))) continue;
+        const found = scans(await explain(cluster, sql));
+        if (found.length > 0) wrong.push(`${found.join(", ")} with ${count} rows: ${sql.replace(/\s+/g, " ")}`);
+      }
+      expect(wrong).toEqual([]);
+      const indexes: readonly [RegExp, string][] = [
+        [/from \S*jobs.* rank >= .* for update skip locked/s, "jobs_ready"],
+        [/from \S*jobs.* due_at <= .* for update skip locked/s, "jobs_timers"],
+        [/from \S*jobs.* lane = .* for update skip locked/s, "jobs_lanes"],
+        [/where slot_1 = slot/, "jobs_slot_1"],
+        [/from \S*waits\s+where env = received.env/, "waits_by_event"],
+        [/update \S*jobs set leased_by = null.* where leased_by = /s, "jobs_held"],
+        [/from \S*claims where ends_at <= /, "claims_by_end"],
+      ];
+      for (const [part, index] of indexes) {
+        const sql = statements.find((each) => part.test(each));
+        expect(sql, String(part)).toBeDefined();
+        expect((await explain(cluster, sql!)).map((node) => node["Index Name"])).toContain(index);
+      }
+    }
+    await cluster.rows("reset enable_seqscan");
+  });
+});
+
+describe("the queue, while a transaction is open somewhere", () => {
+  test("is leased from without walking over what was leased before: a lease reads no more after 5,000 jobs than after 3,000", async () => {
+    const cluster = await open({ clock: "manual" });
+    const { nodes, clock, begin, rows } = cluster;
+    const [a, b] = nodes;
+    const old = await begin();
+    await old.query("set transaction isolation level repeatable read");
+    await old.query("select 1");
+    const pass = async (jobs: number) => {
+      for (let n = 0; n < jobs; n += 100) {
+        clock.advance(100);
+        const ids = upTo(100).map((i) => `r${clock.wallMs()}-${i}`);
+        await b.world.ingest(
+          ids.map((id) => newEvent(`event of ${id}`)),
+          ids.map((id, event) => startPair(id, { event, rank: clock.wallMs() })),
+        );
+        const leased = (await a.world.lease("w1")).jobs;
+        expect(leased).toHaveLength(100);
+        await Promise.all(leased.map(({ jobId }) => a.world.advance(jobId, { next: end("completed"), fence: 1 })));
+      }
+    };
+    /** How many entries of indexes the last lease's statement reads. */
+    const entriesRead = async () => {
+      a.wire.sent.clear();
+      await a.world.lease("w1");
+      const [sql, params] = [...a.wire.sent].find(([text]) => /rank >= .* for update skip locked/s.test(text))!;
+      const counted = async () => {
+        await rows("select pg_stat_force_next_flush()");
+        const [row] = await rows(
+          "select idx_tup_read::int as n from pg_stat_user_indexes where indexrelname = 'jobs_ready' and schemaname = $1",
+          cluster.schema,
+        );
+        return row.n as number;
+      };
+      await rows("set enable_seqscan = off");
+      const before = await counted();
+      await rows(sql, ...params);
+      const count = (await counted()) - before;
+      await rows("reset enable_seqscan");
+      return count;
+    };
+    await pass(3_000);
+    const early = await entriesRead();
+    await pass(2_000);
+    const late = await entriesRead();
+    // Of what was leased in the last two seconds, and not of what was leased before.
+    expect(late).toBeLessThanOrEqual(early + 100);
+    expect(late).toBeLessThan(2_500);
+  });
+});
+
+/** Calls each operation and each read, on rows that make every branch send its statements. */
+async function exercise({ clock }: Cluster, world: World): Promise<void> {
+  const { store } = world;
+  const { reads } = store;
+  const flowing = (id: string, flow: Parameters<typeof startFlow>[0], over: Partial<StartPair> = {}) =>
+    world.start(id, { key: JSON.stringify(id), leaseTo: "w1", flow: startFlow(flow), ...over });
+  await world.register({ [fn]: ["0 9 * * *"], old: ["0 8 * * *"] });
+  await world.register({ [fn]: ["0 9 * * *"] });
+  await store.heartbeat("w1", 1_000, { node: "n", version: "1", role: "all" });
+  await world.start("r1", { key: '"k"', leaseTo: "w1" }, { callerId: "id" });
+  await world.start("r2", { key: '"k"', leaseTo: "w1" }, { callerId: "id" });
+  await world.start("r3", { key: '"k"' });
+  await world.startLeased("r4");
+  await world.ingest([newEvent("event of r1", { callerId: "id" })], [startPair("r1", { leaseTo: "w1" })], {
+    leaseTo: "w1",
+  });
+  await world.advance("r1", { steps: [newStep("s")] });
+  await world.advance("r1", {
+    steps: [newStep("s"), newStep("t")],
+    attempts: [newAttempt("u", 1)],
+    next: { kind: "continue", collect: true },
+  });
+  const waits = [
+    timeWait("w1", clock.wallMs() + 10),
+    eventWait("w2", { eventName: "x", path: "data.a", value: "1" }),
+    signalWait("w3", "sig", { onTaken: "replace" }),
+    signalWait("w4", "sig", { onTaken: "replace" }),
+    signalWait("w5", "sig", { onTaken: failure("taken") }),
+    runWait("w6"),
+  ];
+  const ingest = { registration: null, events: [newEvent("call", { name: "child" })], pairs: [startPair("r5")] };
+  await world.advance("r1", { waits, ingest });
+  await store.signal(env, "sig", value(1));
+  clock.advance(1);
+  await world.ingest([newEvent("x1", { name: "x" })], [], { leaseTo: "w1" });
+  await reads.waitPaths(env, "x");
+  await reads.waitCandidates(env, "x1", [{ path: "data.a", value: "1" }]);
+  await store.resume({ env, jobId: "deliver:x1", fence: 1, waits: [{ runId: "r1", stepId: "w2" }], outcome: value(1) });
+  await world.advance("r1", { next: forever });
+  await world.advance("r4", { next: end("completed") });
+  await world.tryAdvance("r4", { next: end("completed") });
+  const rule = { limit: 1, periodMs: 1_000, burst: 1 };
+  const caps = { [fn]: { slots: [1, 1], throttle: rule } };
+  const lane = laneOf({ s: 1, t: 1 }, { throttle: ["th", rule] });
+  const cancelOn = [{ eventName: "stop", path: "", value: "", rest: null, lastsMs: null }];
+  for (const id of ["f1", "f2", "f3"]) await flowing(id, { lane, cancelOn, startWithinMs: 1 });
+  for (const id of ["f4", "f5"]) {
+    await flowing(
+      id,
+      { singleton: { key: "s", mode: "skip" }, rateLimit: { id: "r", limit: 2, periodMs: 10 } },
+      { hold: true },
+    );
+  }
+  await flowing("f6", { singleton: { key: "s", mode: "cancel", result: "{}" } });
+  const batch = { kind: "batch", key: "k", maxSize: 2, timeoutMs: 1_000, bytesMax: 1_000 } as const;
+  for (const id of ["f7", "f8", "f9"]) await flowing(id, { buffer: batch });
+  for (const id of ["g1", "g2"]) {
+    await flowing(id, { buffer: { kind: "debounce", key: "k", periodMs: 10, timeoutMs: null } });
+  }
+  await world.ingest(
+    upTo(101).map((n) => newEvent(`many${n}`)),
+    upTo(101).map((event) => startPair(`m${event}`, { event, key: `"m${event}"` })),
+  );
+  await world.start("l1", { flow: startFlow({ lane: laneOf({ other: 1 }) }) });
+  clock.advance(5_000);
+  for (const _ of upTo(3)) await world.lease("w1", { caps });
+  await world.ingest([newEvent("stop1", { name: "stop" })], [], { leaseTo: "w1" });
+  await reads.cancelCandidates(env, "stop1", [{ path: "data.a", value: "1" }]);
+  for (const id of ["h1", "h2"]) await world.ingest([newEvent(id)], [decidedPair({ kind: "held" })]);
+  const redecide = { env, registration: null, reason: "test" };
+  await store.redecide({ ...redecide, eventId: "h1", pair: decidedPair({ kind: "dropped" }) });
+  await store.redecide({ ...redecide, eventId: "h2", pair: startPair("r6") });
+  for (const _ of upTo(2)) {
+    await store.tick({
+      env,
+      registration: null,
+      ticks: [{ ...newTick("0 9 * * *", clock.wallMs()), speaksFor: "x" }],
+      leaseTo: "w1",
+    });
+  }
+  for (const runId of ["r5", "r1"]) await store.cancel({ env, runId, result: "{}", releaseKey: true, ingest: null });
+  await store.rerun({ ...plainRerun, env, runId: "r1", newRunId: "r7", rank: 1, leaseTo: "w1" });
+  await store.rerun({
+    ...plainRerun,
+    env,
+    runId: "r1",
+    newRunId: "r8",
+    rank: 1,
+    leaseTo: "w1",
+    from: { stepId: "s", name: "s", input: null },
+  });
+  await store.pause({ env, fn, paused: true, reason: "test" });
+  const claim = { env, scope: "http", key: "k", token: "t1", fingerprint: "f", leaseMs: 10, windowMs: 1_000 };
+  await store.claim(claim);
+  await store.claim({ ...claim, token: "t2" });
+  await store.settle(env, "http", "k", 1, "{}");
+  await world.releaseByHand("k", "http");
+  clock.advance(10_000);
+  await store.sweep({ max: 10, repair: true });
+  await store.handBack("w1");
+  await store.prune({ env, before: clock.wallMs(), after: "", max: 100 });
+  const limit = 10;
+  const page = { limit, examinedMax: 100 };
+  for (const filter of [{}, { fn }, { state: "queued" }, { eventId: "event of r1" }] as const) {
+    await reads.runs(env, { ...filter, limit });
+    await reads.runPage(env, { ...filter, ...page });
+  }
+  await reads.eventPage(env, page);
+  await reads.decisionPage(env, page);
+  await reads.decisionPage(env, { ...page, isPending: true });
+  await reads.decisionPage(env, { ...page, isPending: true, oldestFirst: true });
+  for (const filter of [{}, { scope: "http" }]) await reads.claims(env, { ...filter, limit });
+  await reads.events(env, { limit });
+  await reads.duplicatesOf(env, "event of r1", limit);
+  await reads.duplicatesOfRun(env, "r1", limit);
+  await reads.eventByCallerId(env, "id");
+  await reads.claim(env, "http", "k");
+  await reads.counts(env);
+  await reads.oldestDue(env);
+  await reads.limitUses(env, limit);
+  await reads.pendingCounts(env);
+  await reads.buffer(env, fn, "batch", "k");
+  await reads.runMemo(env, "r1");
+  await reads.environments();
+  await reads.workers();
+}

@@ -134,7 +134,8 @@ export async function startLocalPostgres({ settings = {} } = {}) {
     log: () => log,
     /** Stops it and removes its data. */
     async remove() {
-      await end("SIGINT");
+      // Its data goes with it: nothing is worth writing down.
+      await end("SIGQUIT");
       rmSync(folder, { recursive: true, force: true });
     },
   };

@@ -33,8 +33,8 @@ export const flowDefects: readonly Defect[] = [
       // Rescues and rolled back transactions do that too, only more seldom.
       {
         file: sqlite("workers"),
-        from: "export function heartbeatWorker(tx, worker, termMs) {\n",
-        to: "export function heartbeatWorker(tx, worker, termMs) {\n    tx.lanes.forget();\n",
+        from: "export function heartbeatWorker(tx, worker, termMs, about) {\n",
+        to: "export function heartbeatWorker(tx, worker, termMs, about) {\n    tx.lanes.forget();\n",
       },
       {
         file: sqlite("lane-book"),
@@ -172,8 +172,8 @@ export const flowDefects: readonly Defect[] = [
       { file: memory("tick-crons"), from: "row.lastTickAt >= tickAt", to: "row.lastTickAt < 0" },
       {
         file: "engine/tick-event.js",
-        from: ".update(JSON.stringify([env, fn, tickAt]))",
-        to: ".update(JSON.stringify([env, fn, tickAt, ++asked]))",
+        from: "derivedUlid(ms, JSON.stringify([env, fn, tickAt]))",
+        to: "derivedUlid(ms, JSON.stringify([env, fn, tickAt, ++asked]))",
       },
       { file: "engine/tick-event.js", from: "const ulidTimeMax", to: "let asked = 0;\nconst ulidTimeMax" },
     ],
@@ -183,8 +183,8 @@ export const flowDefects: readonly Defect[] = [
     patches: [
       {
         file: "engine/tick-event.js",
-        from: ".update(JSON.stringify([env, fn, tickAt]))",
-        to: ".update(JSON.stringify([env, fn, tickAt, cron]))",
+        from: "derivedUlid(ms, JSON.stringify([env, fn, tickAt]))",
+        to: "derivedUlid(ms, JSON.stringify([env, fn, tickAt, cron]))",
       },
     ],
   },

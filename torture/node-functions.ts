@@ -7,6 +7,7 @@ import type { LedgerClient } from "./ledger-client.ts";
 
 export interface NodeFunctionsOptions {
   readonly steps: TellingSteps;
+  /** So many are in the middle of work without limits, which another process would take up as soon as it may. */
   readonly onWorking: (count: number) => void;
 }
 
@@ -21,10 +22,14 @@ export function defineNodeFunctions(idem: Idem, ledger: LedgerClient, options: N
       name,
       step.run(name, async (attempt: Attempt) => {
         const entered = enter(runId, name, attempt, { lane });
-        onWorking(++working);
+        const count = (by: number) => {
+          if (lane === null) working += by;
+          onWorking(working);
+        };
+        count(1);
         const stopped = leave(attempt.signal, () => {
           ledger.tell(["left", Date.now(), runId]);
-          onWorking(--working);
+          count(-1);
         });
         await entered;
         await stopped.orAfter(ms);

@@ -33,7 +33,7 @@ export type FromNode =
   | { readonly kind: "failed"; readonly call: number }
   | { readonly kind: "ended"; readonly runId: string }
   | { readonly kind: "finished" }
-  /** So many runs are in the middle of work that takes its time. */
+  /** So many runs are in the middle of work that takes its time and has no limits. */
   | { readonly kind: "working"; readonly count: number }
   /** The engine said that the store cannot be reached, as it should while it cannot. */
   | { readonly kind: "away" }

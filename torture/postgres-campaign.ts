@@ -34,7 +34,7 @@ export const fullShape: PostgresShape = {
   openRunsMax: 300,
 };
 
-/** Every fault at least once; 41 seconds' worth of lease terms in a tenth of the time. */
+/** Every fault at least once, in some 25 s. */
 export const shortShape: PostgresShape = {
   nodes: 3,
   pace: shortPace,

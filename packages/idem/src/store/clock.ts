@@ -46,13 +46,16 @@ export class StoreClock {
     this.lastNow = floor;
   }
 
-  read(): Instant {
+  /** `askedMono`: the wall is not read now but was, elsewhere, at some time since then. */
+  read(askedMono: number | null = null): Instant {
     const mono = this.source.monoMs();
     const before = this.lastNow;
     const wall = this.source.wallMs();
     const now = Math.max(before, Math.floor(wall), this.crawl(mono, wall));
     const stepMs = this.lastMono === null ? 0 : now - before - (mono - this.lastMono);
-    this.lastMono = mono;
+    // What was lived between two readings may be as much as from the asking of one to the hearing of the other: an answer that was
+    // long on its way is no step.
+    if (askedMono === null || this.lastMono === null || now > before) this.lastMono = askedMono ?? mono;
     this.lastNow = now;
     if (stepMs > believedStepMs) this.disbelieve(Math.round(stepMs), mono);
     const { steps } = this;

@@ -2,8 +2,8 @@
 // checks them all (store/contract/).
 //
 // Every write is one transaction, takes ids that were made before the first try, and may be called twice: the second call
-// finds its own facts and gives the same answer. User code and CEL never run inside a store, and a store never chooses
-// between policies: it compares keys, times, counters and fences.
+// finds its own facts and gives the same answer. User code and CEL never run inside a store, but for the body of a step that is a
+// transaction (transactional.ts), and a store never chooses between policies: it compares keys, times, counters and fences.
 //
 // `now` is the store's own clock: it never goes backwards, and it alone decides windows, leases and due times.
 import type { ClaimAnswer } from "../model/claim.ts";

@@ -12,8 +12,8 @@ export const forgetRulesSql = "delete from cancels where env = ? and run_id = ?"
 const candidatesSql = `
   select c.run_id, c.rest, ${eventColumns}
     from cancels c
-    join runs r on r.env = c.env and r.id = c.run_id
-    join events e on e.env = r.env and e.id = r.event_id
+   cross join lateral (select event_id from runs where env = c.env and id = c.run_id limit 1) r
+   cross join lateral (select * from events where env = c.env and id = r.event_id limit 1) e
    where c.env = ? and c.event_name = ? and c.path = ? and c.value = ? and c.stamp < ? and (c.ends_at is null or c.ends_at > ?)`;
 
 export function keepRules(tx: Transaction, env: string, runId: string, rules: readonly CancelRule[]): void {

@@ -28,7 +28,13 @@ export const readNowSql = `
     from (select coalesce(cast(:wall as bigint), cast(floor(extract(epoch from clock_timestamp()) * 1000) as bigint)) as wall) as clock
    where wall <= cast(:ceiling as bigint)`;
 
-export type ClockBounds = { readonly wall: number | null; readonly floor: number; readonly ceiling: number };
+export type ClockBounds = {
+  readonly wall: number | null;
+  readonly floor: number;
+  readonly ceiling: number;
+  /** When they were made, by this node's steady clock: the wall is read after that. */
+  readonly askedMono: number;
+};
 
 // As store/clock.ts believes it.
 const believedStepMs = 5_000;
@@ -48,15 +54,16 @@ export class DatabaseClock {
 
   /**
    * The instant of a transaction that began with this reading; `isStepped` when steps are to be told to the others first; `isAhead` when
-   * the server's clock was set back: then each node's has got as far as it had, and one may be ahead of another.
+   * the server's clock was set back: then each node's has got as far as it had, and one may be ahead of another. The wall was read at
+   * some time since `askedMono`, by this node's steady clock.
    */
-  read({ micros, floor, steps }: WallReading) {
+  read({ micros, floor, steps }: WallReading, askedMono: number) {
     this.wall = Math.floor(micros / 1_000);
     this.learn(floor, steps);
-    const at = this.clock.read();
+    const at = this.clock.read(askedMono);
     // A wait that another node has committed within this very millisecond has an earlier stamp than an event that comes now.
     if (at.now === this.wall) this.clock.sawStamp(micros - 1);
-    this.last = { now: at.now, mono: this.source.monoMs() };
+    if (this.last === null || at.now > this.last.now) this.last = { now: at.now, mono: askedMono };
     const isStepped = JSON.stringify(this.clock.steps) !== this.knownSteps;
     return { at, isStepped, isAhead: at.now > this.wall };
   }
@@ -65,15 +72,16 @@ export class DatabaseClock {
   bounds(wall: number | null): ClockBounds | null {
     const { last } = this;
     if (last === null) return null;
-    const livedMs = this.source.monoMs() - last.mono;
-    return { wall, floor: last.now, ceiling: Math.floor(last.now + livedMs + believedStepMs) };
+    const askedMono = this.source.monoMs();
+    const livedMs = askedMono - last.mono;
+    return { wall, floor: last.now, ceiling: Math.floor(last.now + livedMs + believedStepMs), askedMono };
   }
 
   /** A statement by itself was at this instant. */
-  saw(now: number): void {
+  saw(now: number, { askedMono }: ClockBounds): void {
     // The wall has not come as far: nothing was read that was not known, and where the clock has got to since is not to be forgotten.
     if (this.last !== null && now <= this.last.now) return;
-    this.read({ micros: now * 1_000, floor: null, steps: null });
+    this.read({ micros: now * 1_000, floor: null, steps: null }, askedMono);
   }
 
   /** What is recorded from now on is later than what has this stamp. */

@@ -23,7 +23,7 @@ const deleteWaitsSql = "delete from waits where env = ? and run_id = ?";
 
 // In the order in which everybody locks runs.
 const waitsForChildSql = `
-  select ${waitColumns} from waits where env = ? and child_run_id = ? order by run_id, stamp`;
+  select * from (select ${waitColumns}, stamp from waits where env = ? and child_run_id = ? offset 0) w order by run_id, stamp`;
 
 const keysOfBatchSql = "select key from run_events where env = ? and run_id = ? and key is not null";
 

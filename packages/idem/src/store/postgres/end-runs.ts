@@ -10,6 +10,10 @@ const nobodyWaits = (name: string) => `
   (${name} is null or (not exists (select 1 from waits w where w.env = given.env and w.event_name = ${name} offset 0)
                    and not exists (select 1 from cancels c where c.env = given.env and c.event_name = ${name} offset 0)))`;
 
+// Says nothing new, and keeps the planner from reading all of a table that it believes to be empty.
+const isOneOf = (table: string) => `
+  ${table}.env = any(array(select env from open)) and ${table}.id = any(array(select id from open))`;
+
 // "coalesce": a job is found by its id, never by all that its worker holds or has held. A run is locked before it is looked at: whoever began to wait for its end a moment ago has said so on its row.
 const endRunsSql = `
   with t as materialized (${readNowSql}),
@@ -37,11 +41,11 @@ const endRunsSql = `
          and r.singleton is null
          for no key update) as run),
   gone as (
-    delete from jobs j using open where j.env = open.env and j.id = open.id),
+    delete from jobs j using open where j.env = open.env and j.id = open.id and ${isOneOf("j")}),
   ended as (
     update runs r
        set ended_state = open.state, result = open.result, ended_at = t.now, ended_fence = open.fence
-      from t, open where r.env = open.env and r.id = open.id)
+      from t, open where r.env = open.env and r.id = open.id and ${isOneOf("r")})
   select open.n, t.now from t, open`;
 
 /** Whether nothing but an end is asked, and only events that nobody may want come with it. */

@@ -55,12 +55,14 @@ const runsSql = `
   select id, root_run_id as "rootId", fn, key, ended_at as "endedAt", carried from runs
    where env = :env and id = any(:roots)
   union
-  select id, root_run_id as "rootId", fn, key, ended_at as "endedAt", carried from runs
-   where env = :env and root_run_id = any(:roots) and rerun_of is not null`;
+  select r.id, r.root_run_id as "rootId", r.fn, r.key, r.ended_at as "endedAt", r.carried
+    from unnest(cast(:roots as text[])) as asked (root)
+   cross join lateral (select * from runs where env = :env and root_run_id = asked.root and rerun_of is not null offset 0) r`;
 const jobsSql = "select id from jobs where env = ? and id = any(?)";
 const carriedSql = `
   select b.run_id as "runId", e.id, e.caller_id as "callerId", e.received_at as "receivedAt", b.key
-    from run_events b join events e on e.env = b.env and e.id = b.event_id where b.env = ? and b.run_id = any(?)`;
+    from run_events b cross join lateral (select * from events where env = b.env and id = b.event_id limit 1) e
+   where b.env = ? and b.run_id = any(?)`;
 // Looked up one by one, as the planner cannot choose otherwise.
 const claimsSql = `
   select probe.scope, probe.key, probe.holder, c.ends_at as "endsAt", c.held

@@ -28,8 +28,8 @@ const pairsOfAllSql = `
 const deleteItemsSql = "delete from buffer_items where env = ? and buffer_id = ?";
 const dueBuffersSql = `
   select fn, kind, key, id, deadline, due_at, count, bytes, event_id, ts, pair
-    from buffers where env = ? and due_at <= ? order by due_at limit ? for update skip locked`;
-const nextDueSql = "select min(due_at) as due_at from buffers where env = ?";
+    from buffers where env = ? and due_at > 0 and due_at <= ? order by due_at limit ? for update skip locked`;
+const nextDueSql = "select min(due_at) as due_at from buffers where env = ? and due_at > 0";
 const pausedSql = "select 1 from functions where env = ? and fn = ? and paused_at is not null";
 
 // Bounded, so that a night's worth of buffers does not hold up the commits of others.

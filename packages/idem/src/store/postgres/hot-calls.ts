@@ -81,7 +81,7 @@ export class HotCalls {
     const bounds = clock.bounds(this.options.wallMs?.() ?? null);
     if (bounds === null) return inputs.map(() => null);
     const { now, answers } = await this.transactions.untilKnown(() => together(inputs, bounds));
-    if (now !== null) clock.saw(now);
+    if (now !== null) clock.saw(now, bounds);
     return answers;
   }
 }

@@ -15,7 +15,7 @@ const lockBuffersSql = `
 const storedPairsSql = `
   select env, pair from unnest(cast(:envs as text[]), cast(:ids as text[])) as asked (buffer_env, buffer_id)
    cross join lateral (select env, pair, n from buffer_items
-                        where env = asked.buffer_env and buffer_items.buffer_id = asked.buffer_id and pair is not null) item
+                        where env = asked.buffer_env and buffer_items.buffer_id = asked.buffer_id and pair is not null offset 0) item
    order by asked.buffer_id, n`;
 const dropEmptySql = "delete from buffers where env = ? and fn = ? and kind = ? and key = ?";
 

@@ -58,8 +58,8 @@ const runsOfEventSql = `
   with started as (select run_id from decisions where env = :env and event_id = :event and kind = 'started'),
        every as (select run_id from started
                  union all
-                 select r.id from runs r join started s on r.root_run_id = s.run_id
-                  where r.env = :env and r.rerun_of is not null)
+                 select r.id from started s cross join lateral (
+                   select id from runs where env = :env and root_run_id = s.run_id and rerun_of is not null offset 0) r)
   select ${summaryColumns} from every join runs r on r.env = :env and r.id = every.run_id ${withJob}
    where r.id < :before and ${runFits} and (cast(:open as integer) is null or r.ended_state is null)
      and (cast(:state as text) is null or r.ended_state is null and :state = ${openState})

@@ -11,7 +11,7 @@ import { type WaitRow, waitColumns } from "./rows.ts";
 import type { Transaction } from "./transaction.ts";
 
 const waitsForChildSql = `
-  select ${waitColumns} from waits where env = ? and child_run_id = ? order by run_id, stamp`;
+  select * from (select ${waitColumns}, stamp from waits where env = ? and child_run_id = ? offset 0) w order by run_id, stamp`;
 const waitForRunSql = "update waits set child_run_id = ? where env = ? and run_id = ? and step_id = ?";
 
 export const standIn = (eventId: string, fn: string): string => `event:${eventId}:${fn}`;

@@ -44,7 +44,8 @@ export const findEvent = (connection: Connection, env: string, eventId: string):
   connection.one<EventRow>(selectEventSql, env, eventId);
 
 const selectCarriedSql = `
-  select ${eventColumns} from run_events b join events e on e.env = b.env and e.id = b.event_id
+  select ${eventColumns}
+    from run_events b cross join lateral (select * from events where env = b.env and id = b.event_id limit 1) e
    where b.env = ? and b.run_id = ? order by b.n`;
 
 /** After a rerun, whoever asks again receives the newest run. */

@@ -49,8 +49,8 @@ const runsOfEventSql = `
   with started as (select run_id from decisions where env = ? and event_id = ? and kind = 'started'),
        every as (select run_id from started
                  union all
-                 select r.id from runs r join started s on r.root_run_id = s.run_id
-                  where r.env = ? and r.rerun_of is not null)
+                 select r.id from started s cross join lateral (
+                   select id from runs where env = ? and root_run_id = s.run_id and rerun_of is not null offset 0) r)
   select ${runColumns} from every join runs r on r.env = ? and r.id = every.run_id ${withJob}
    where r.id < ? order by r.id desc limit ?`;
 
@@ -60,7 +60,8 @@ const eventsByNameSql = `
 const duplicatesSql = `
   select ${eventColumns} from events e where e.env = ? and e.first_event_id = ? order by e.id limit ?`;
 const eventByCallerIdSql = `
-  select ${eventColumns} from claims c join events e on e.env = c.env and e.id = c.holder
+  select ${eventColumns}
+    from claims c cross join lateral (select * from events where env = c.env and id = c.holder limit 1) e
    where c.env = ? and c.scope = ? and c.key = ? and c.asked > 0`;
 
 const duplicatesOfRunSql = `

@@ -167,11 +167,13 @@ export class Transactions {
     first: (connection: Connection) => Promise<E>,
   ): Promise<{ readonly at: Instant; readonly isAhead: boolean; readonly found: E }> {
     for (;;) {
+      const askedMono = this.platform.monoMs();
       const [begun, found] = await Promise.all([client.query(this.beginSql), first(connection)]);
       const results = begun as unknown as { rows: unknown[] }[];
       const reading = results.at(-1)!.rows[0] as { micros: number; floor: string | null; steps: string | null };
       const { at, isStepped, isAhead } = this.clock.read(
         this.wallMs === null ? reading : { ...reading, micros: this.wallMs() * 1_000 },
+        askedMono,
       );
       if (!isStepped) return { at, isAhead, found };
       await this.clock.tellSteps(connection);

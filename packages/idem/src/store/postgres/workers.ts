@@ -15,18 +15,17 @@ const writeWorkerSql = `
 const dismissWorkerSql = `
   insert into workers (id, started_at, until, dead_at) values (?, ?, ?, ?)
   on conflict (id) do update set dead_at = coalesce(workers.dead_at, excluded.dead_at)`;
-// In the order in which everybody locks jobs. Rows are looked up by where they are: the planner, which cannot know how few they are,
-// would read the whole primary key to find them by that.
+// In the order in which everybody locks jobs.
 const handBackSql = `
   update jobs set leased_by = null, fence = fence + 1
-   where ctid = any(array(select ctid from jobs where leased_by = ? order by id, env for update))`;
+   where (env, id) in (select env, id from jobs where leased_by = ? order by id, env for update)`;
 
 const declareDeadSql = "update workers set dead_at = ? where dead_at is null and until < ?";
 const deadWorkersSql = "select id from workers where dead_at is not null order by id";
 // Whoever is moving one of these runs just now finishes first, and is then refused by the fence.
 const rescueSql = `
   update jobs set leased_by = null, fence = fence + 1, lost_workers = lost_workers + 1
-   where ctid = any(array(select ctid from jobs where leased_by = ? order by id, env limit ? for update))`;
+   where (env, id) in (select env, id from jobs where leased_by = ? order by id, env limit ? for update)`;
 const isHoldingSql = "select 1 from jobs where leased_by = ? limit 1";
 
 // An open run always has its job; one without was lost to a defect. Its id is the run's, so adding it twice adds it once.
@@ -38,7 +37,8 @@ const repairSql = `
    limit ?
   on conflict (env, id) do nothing`;
 
-// A window that ended by itself behaves as absent already; deleting its row is housekeeping.
+// A window that ended by itself behaves as absent already; deleting its row is housekeeping. Rows to reap are looked up by where they are:
+// the planner, which cannot know how few they are, would read all of the primary key. One that moves meanwhile is reaped the next time.
 const reapSql = `
   delete from claims where ctid = any(array(
     select ctid from claims where ends_at <= ? and held = 0 and asked > 0 order by ends_at limit ? for update skip locked))`;

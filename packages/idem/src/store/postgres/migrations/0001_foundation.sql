@@ -274,8 +274,8 @@ create table buffers (
   primary key (env, fn, kind, key)
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
 
--- As runs_by_function: not for a buffer that is looked up by its name.
-create index buffers_by_due on buffers (env, due_at) where due_at is not null;
+-- Always true, and only for who says so: not for a buffer that is looked up by its name.
+create index buffers_by_due on buffers (env, due_at) where due_at > 0;
 
 create table buffer_items (
   env       text collate "C" not null,
@@ -309,7 +309,7 @@ create table cancels (
   primary key (env, run_id, n)
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
 
-create index cancels_by_event on cancels (env, event_name, path, value);
+create index cancels_by_event on cancels (env, event_name, path, value) where event_name is not null;
 
 create table crons (
   env          text collate "C" not null,

@@ -12,7 +12,7 @@ const errorsOf = ({ nodes }: Cluster) => nodes.flatMap(({ wire }) => wire.errors
 describe("a caller's id", () => {
   test("that two nodes receive at once starts one run, and the other is told of it", async () => {
     const { nodes } = await open();
-    for (const n of upTo(20)) {
+    for (const n of upTo(12)) {
       const decisions = await Promise.all(
         nodes.map(({ world }, side) => world.start(`r${n}-${side}`, {}, { callerId: `id${n}` })),
       );
@@ -98,7 +98,7 @@ describe("keys asked for in any order", () => {
 
   test("and limits, singletons and buffers of every kind: no deadlock", async () => {
     const cluster = await open();
-    for (const n of upTo(30)) {
+    for (const n of upTo(15)) {
       await Promise.all(
         [
           ["a", "b"],
@@ -122,7 +122,7 @@ describe("keys asked for in any order", () => {
   test("by calls too large to share a commit: no deadlock", async () => {
     const cluster = await open();
     const keys = upTo(110).map((n) => `"k${n}"`);
-    for (const n of upTo(3)) {
+    for (const n of upTo(2)) {
       await Promise.all(
         [keys, [...keys].reverse()].map((inOrder, side) =>
           cluster.nodes[side]!.world.ingest(
@@ -133,7 +133,7 @@ describe("keys asked for in any order", () => {
       );
     }
     expect(errorsOf(cluster)).toEqual([]);
-    expect(await cluster.rows("select count(*)::int as runs from .runs")).toEqual([{ runs: 330 }]);
+    expect(await cluster.rows("select count(*)::int as runs from .runs")).toEqual([{ runs: 220 }]);
     expect(await cluster.countDeadlocks()).toBe(0);
   });
 
@@ -141,7 +141,7 @@ describe("keys asked for in any order", () => {
     const cluster = await open();
     const [a, b] = cluster.nodes;
     const singleton = (key: string) => startFlow({ singleton: { key, mode: "cancel", result: "{}" } });
-    for (const n of upTo(20)) {
+    for (const n of upTo(12)) {
       const start = (runId: string, s: string, k: string): StartPair =>
         startPair(runId, { key: `"${k}${n}"`, hold: true, flow: singleton(`${s}${n}`), leaseTo: "w1" });
       await a.world.ingest([newEvent(`e${n}`)], [start(`r${n}`, "s", "x")]);
@@ -169,7 +169,7 @@ describe("keys asked for in any order", () => {
     const [a, b] = cluster.nodes;
     const flow = (n: number) =>
       startFlow({ singleton: { key: `s${n}`, mode: "cancel", result: "{}", releaseKey: true } });
-    for (const n of upTo(30)) {
+    for (const n of upTo(20)) {
       await a.world.startLeased(`r${n}`, { key: `"k${n}"`, hold: true, flow: flow(n) });
       const [ended] = await Promise.all([
         a.world.tryAdvance(`r${n}`, { next: end("completed") }),
@@ -179,7 +179,7 @@ describe("keys asked for in any order", () => {
     }
     expect(errorsOf(cluster)).toEqual([]);
     const open1 = await cluster.rows("select count(*)::int as open from .runs where ended_state is null");
-    expect(open1).toEqual([{ open: 30 }]);
+    expect(open1).toEqual([{ open: 20 }]);
     expect(await cluster.countDeadlocks()).toBe(0);
   });
 });

@@ -41,7 +41,7 @@ describe("slots", () => {
           ),
         );
       let endedCount = 0;
-      for (const round of upTo(6)) {
+      for (const round of upTo(4)) {
         const workers = nodes.map((_, n) => `w${round}-${n}`);
         await Promise.all(nodes.map(({ world }, n) => world.store.heartbeat(workers[n]!, 1_000)));
         // Born leased and leased, all at once.

@@ -209,7 +209,7 @@ describe("a cancel", () => {
     test(`against ${what}: one end state, and nothing of the run is left`, async () => {
       const cluster = await open();
       const [a, b] = cluster.nodes;
-      for (const n of upTo(8)) {
+      for (const n of upTo(6)) {
         const runId = `r${n}`;
         await a.world.startLeased(runId, { key: `"k${n}"`, hold: true, flow });
         const acting = n % 2 === 0 ? act(a.world, runId) : null;
@@ -313,11 +313,11 @@ describe("every write", () => {
   for (const [name, { prepare, write }] of Object.entries(writes)) {
     test(`${name}: four times at once on two nodes is once`, async () => {
       const ask = async (times: number) => {
-        const { nodes, clock } = await open({ clock: "manual" });
+        const { nodes, clock } = await open({ clock: "manual", nodes: Math.min(times, 2) });
         await prepare?.(nodes[0].world);
         clock.advance(60_000);
         const answers = await Promise.all(upTo(times).map((n) => write(nodes[n % 2]!.world)));
-        return { answers, rows: await nodes[1].world.rows() };
+        return { answers, rows: await nodes[0].world.rows() };
       };
       const once = await ask(1);
       const often = await ask(4);

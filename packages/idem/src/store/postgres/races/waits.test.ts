@@ -38,7 +38,7 @@ describe("a wait for an event", () => {
   test("that runs out as its event is delivered has one outcome, and the run is taken up once", async () => {
     const { nodes, clock, rows } = await open({ clock: "manual" });
     const [a, b] = nodes;
-    for (const n of upTo(12)) {
+    for (const n of upTo(8)) {
       const runId = `r${n}`;
       await a.world.startWaiting(runId, [eventWait("w", { timeoutAt: clock.wallMs() + 10 })]);
       clock.advance(9);
@@ -60,7 +60,7 @@ describe("a wait for an event", () => {
   test("ends by one of two events that two nodes deliver at once", async () => {
     const { nodes, rows } = await open();
     const [a, b] = nodes;
-    for (const n of upTo(10)) {
+    for (const n of upTo(6)) {
       const runId = `r${n}`;
       await a.world.startWaiting(runId, [eventWait("w")]);
       const ids = [`e${n}-1`, `e${n}-2`];
@@ -77,7 +77,7 @@ describe("a wait for an event", () => {
   test("counts every event that comes after it began, on whichever node, however soon", async () => {
     const { nodes } = await open();
     const [a, b] = nodes;
-    for (const n of upTo(25)) {
+    for (const n of upTo(15)) {
       const [waits, receives] = n % 2 === 0 ? [a, b] : [b, a];
       await shipped(receives.world, `before${n}`);
       await waits.world.startWaiting(`r${n}`, [eventWait("w")]);
@@ -147,7 +147,7 @@ describe("a signal", () => {
 
   test("that two runs begin to wait for at once is one's, and the other is refused", async () => {
     const { nodes, rows } = await open();
-    for (const n of upTo(8)) {
+    for (const n of upTo(5)) {
       await Promise.all(nodes.map(({ world }, side) => world.startLeased(`r${n}-${side}`)));
       const answers = await Promise.all(
         nodes.map(({ world }, side) => registers(`r${n}-${side}`, failure("taken"))(world)),
@@ -178,7 +178,7 @@ describe("an invoked run", () => {
   test("that ends as somebody begins to wait for it: the waiting run has its result, at once or as news", async () => {
     const { nodes } = await open();
     const [a, b] = nodes;
-    for (const n of upTo(12)) {
+    for (const n of upTo(9)) {
       await b.world.startLeased(`child${n}`, { key: `"k${n}"` });
       await a.world.startLeased(`parent${n}`);
       const invoke = () =>

@@ -51,7 +51,7 @@ describe("a worker that was frozen beyond its term", () => {
     const cluster = await open({ clock: "manual" });
     const { nodes, clock } = cluster;
     const [a, b] = nodes;
-    for (const round of upTo(4)) {
+    for (const round of upTo(3)) {
       const runIds = ids(25, `r${round}-`);
       const worker = `w${round}`;
       await a.world.store.heartbeat(worker, termMs);
@@ -132,7 +132,7 @@ describe("a worker that stops", () => {
   test("hands back what an event wakes and what it is still saving: no deadlock, and nobody has it", async () => {
     const cluster = await open();
     const [a, b] = cluster.nodes;
-    for (const round of upTo(5)) {
+    for (const round of upTo(4)) {
       // Born in an order that is not that of their ids.
       const runIds = shuffled(ids(15, `r${round}-`));
       const worker = `w${round}`;

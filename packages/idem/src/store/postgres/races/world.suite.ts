@@ -160,7 +160,7 @@ export function useServer() {
     await server.remove();
   });
 
-  const open = async ({ nodes = 2, clock: source = "server", pool = 6 }: ClusterOptions = {}): Promise<Cluster> => {
+  const open = async ({ nodes = 2, clock: source = "server", pool = 4 }: ClusterOptions = {}): Promise<Cluster> => {
     const schema = free.pop() ?? `races${++schemas}`;
     const clock = new ManualClock();
     const inSchema = (sql: string) => sql.replace(/(?<![\w)"])\.([a-z_]+)/g, `${quoted(schema)}.$1`);

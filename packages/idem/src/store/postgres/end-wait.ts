@@ -11,7 +11,7 @@ const deleteWaitSql = "delete from waits where env = ? and run_id = ? and step_i
 
 // A leased job keeps its lease: its worker collects the news. An unleased one is due at once.
 const wakeJobSql = "update jobs set due_at = null, rank = ? where env = ? and id = ? and leased_by is null";
-const lockJobSql = "select fn, leased_by from jobs where env = ? and id = ? for update";
+export const lockJobSql = "select fn, leased_by from jobs where env = ? and id = ? for update";
 
 /** Whoever ends the run looks for those who wait for it. No row when it has ended. */
 export const awaitRunSql = "update runs set awaited = 1 where env = ? and id = ? and ended_state is null";

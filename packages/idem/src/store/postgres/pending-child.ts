@@ -4,7 +4,7 @@ import { type Decision, isPending } from "../../model/decision.ts";
 import { notStartedReason } from "../../model/decision-reasons.ts";
 import type { Outcome } from "../../model/outcome.ts";
 import { serializeError } from "../../model/user-errors.ts";
-import { awaitRunSql, endWaitAndWake } from "./end-wait.ts";
+import { awaitRunSql, endWaitAndWake, lockJobSql } from "./end-wait.ts";
 import { findRun } from "./read-memo.ts";
 import type { Writing } from "./record-decision.ts";
 import { type WaitRow, waitColumns } from "./rows.ts";
@@ -25,6 +25,8 @@ export async function answerPending(tx: Transaction, env: string, decision: Deci
     if (isAnswered) await tx.connection.run(awaitRunSql, env, runId);
     const run = isAnswered ? await findRun(tx.connection, env, runId) : undefined;
     if (isAnswered && (run === undefined || run.ended_state === null)) {
+      // As by everyone who moves the waiting run.
+      await tx.connection.one(lockJobSql, env, wait.run_id);
       tx.connection.write(waitForRunSql, runId, env, wait.run_id, wait.step_id);
       continue;
     }

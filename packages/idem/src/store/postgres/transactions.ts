@@ -26,6 +26,13 @@ const pauseMs = { first: 20, longest: 1_000 } as const;
 
 export type TransactionsPlatform = Pick<Platform, "monoMs" | "timer" | "soon" | "randomBytes">;
 
+/** What went wrong before a commit was even sent: it did not happen, whatever became of the session. */
+class Uncommitted extends Error {
+  constructor(override readonly cause: unknown) {
+    super("not committed");
+  }
+}
+
 export class Transactions {
   readonly clock: DatabaseClock;
   private readonly turns = new LaneTurns();
@@ -96,11 +103,13 @@ export class Transactions {
         return await attempt();
       } catch (error) {
         if (error instanceof IdemError) throw error;
-        const fault = faultOf(error);
+        const cause = error instanceof Uncommitted ? error.cause : error;
+        const fault = faultOf(cause);
         if (fault === "raced") races++;
         const isOver = this.platform.monoMs() - since > patienceMs || races > racesMax;
-        if (fault === "fault" || isOver || (fault === "unknown" && !isRepeatable)) {
-          throw errors.STORE_UNAVAILABLE({ why: (error as Error).message });
+        const isUnknown = fault === "unknown" && !(error instanceof Uncommitted);
+        if (fault === "fault" || isOver || (isUnknown && !isRepeatable)) {
+          throw errors.STORE_UNAVAILABLE({ why: (cause as Error).message });
         }
         await this.pause(pause);
       }
@@ -119,8 +128,11 @@ export class Transactions {
     body: (tx: Transaction, found: E) => Promise<T>,
     first: (connection: Connection) => Promise<E>,
   ): Promise<T> {
-    const client = await this.pool.connect();
+    const client = await this.pool.connect().catch((error: unknown) => {
+      throw new Uncommitted(error);
+    });
     let isSound = false;
+    let isCommitSent = false;
     try {
       const connection = this.connection.on(client);
       const { at, isAhead, found } = await this.begin(client, connection, first);
@@ -144,6 +156,7 @@ export class Transactions {
         dropEmptyBuffers(tx);
         connection.flush();
         // Sent behind the writes without waiting for them: where one of them failed, this commits nothing.
+        isCommitSent = true;
         const committed = client.query("commit");
         committed.catch(() => {});
         await connection.arrived();
@@ -155,6 +168,9 @@ export class Transactions {
         isSound = true;
         throw error;
       }
+    } catch (error) {
+      if (isCommitSent || error instanceof IdemError) throw error;
+      throw new Uncommitted(error);
     } finally {
       // A session in an unknown state is not used again.
       client.release(!isSound);

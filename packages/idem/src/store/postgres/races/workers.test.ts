@@ -128,6 +128,35 @@ describe("a rescue", () => {
   });
 });
 
+describe("a lease whose session was lost", () => {
+  const ready = /rank >= /;
+  test("before its commit was sent did not happen, and is made again", async () => {
+    const cluster = await open();
+    const [a] = cluster.nodes;
+    await a.world.start("r");
+    const met = a.wire.next(ready, "cut");
+    const leasing = a.world.lease("w1");
+    await met;
+    expect((await leasing).jobs).toMatchObject([{ jobId: "r", fence: 1 }]);
+  });
+
+  test("with its commit is not made again, or its first jobs would be nobody's: who asked hands back what the name may hold", async () => {
+    const cluster = await open();
+    const [a, b] = cluster.nodes;
+    for (const fate of ["cut", "lost"] as const) {
+      await a.world.start(`r ${fate}`);
+      const met = a.wire.next(commit, fate);
+      const leasing = a.world.lease(`w ${fate}`);
+      leasing.catch(() => {});
+      await met;
+      await expect(leasing).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+      expect(await b.world.store.handBack(`w ${fate}`)).toEqual({ count: fate === "lost" ? 1 : 0 });
+      const { jobs } = await b.world.lease("w9");
+      expect(jobs.map(({ jobId }) => jobId)).toEqual([`r ${fate}`]);
+    }
+  });
+});
+
 describe("a worker that stops", () => {
   test("hands back what an event wakes and what it is still saving: no deadlock, and nobody has it", async () => {
     const cluster = await open();

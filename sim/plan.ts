@@ -43,7 +43,7 @@ export function drawPlan(options: WorldOptions): Plan {
   const { seed, off, store } = options;
   // From a stream of its own: a seed that stays without it is the world it was before there was such a model.
   const random = new Random(seed).fork("postgres");
-  const isDrawn = random.chance(1 / 3);
+  const isDrawn = random.chance(0.25);
   if (store !== undefined && store !== "postgres") return { ...plan, store };
   const isPostgres = store === "postgres" || (isDrawn && off?.has("postgres") !== true);
   return isPostgres ? overPostgres(plan, random, off ?? new Set()) : plan;

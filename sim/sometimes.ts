@@ -70,7 +70,7 @@ export const sometimes: Readonly<Record<string, number>> = {
   "missed ticks summed up": 4,
   "store clocks held back": 10,
   // A server between the nodes.
-  "worlds over postgres": 250,
+  "worlds over postgres": 190,
   "unknown commits that were made": 200,
   "unknown commits that were not": 200,
   "repeats of what was committed": 150,

@@ -7,7 +7,7 @@ export const postgresDefects: readonly Defect[] = [
     patches: [
       {
         file: postgres("transactions"),
-        from: '(fault === "unknown" && !isRepeatable)',
+        from: "(isUnknown && !isRepeatable)",
         to: "false",
       },
     ],
@@ -17,8 +17,8 @@ export const postgresDefects: readonly Defect[] = [
     patches: [
       {
         file: postgres("transactions"),
-        from: "const fault = faultOf(error);\n",
-        to: 'const fault = faultOf(error);\n                if (fault === "unknown" && isRepeatable) throw error;\n',
+        from: "const fault = faultOf(cause);\n",
+        to: 'const fault = faultOf(cause);\n                if (fault === "unknown" && isRepeatable)\n                    throw cause;\n',
       },
     ],
   },

@@ -22,4 +22,6 @@ export const driverErrors = {
   refused: error("connect ECONNREFUSED", "ECONNREFUSED"),
   startingUp: error("the database system is starting up", "57P03"),
   noAnswer: error("Query read timeout"),
+  // Whatever ended it: a transaction whose COMMIT was never sent is as good as rolled back, and the store knows.
+  neverCommitted: error("the session ended before COMMIT was sent", "40001"),
 } as const;

@@ -4,6 +4,7 @@
 import type { EngineUnderTest, Platform, Store, StoreHint } from "../engine.ts";
 import { never } from "../platform.ts";
 import { notRepeated, writeNames } from "../store-calls.ts";
+import { driverErrors } from "./driver-errors.ts";
 import type { Settled } from "./session.ts";
 import { type Call, type Transacting, transact } from "./transact.ts";
 
@@ -102,7 +103,7 @@ class Asker {
       } catch (error) {
         wasCommitted ||= session.isCommitted;
         this.note(session.commitSent, session.isCommitted, calls, error as Error);
-        throw error;
+        throw session.commitSent ? error : driverErrors.neverCommitted();
       }
     };
     return this.transactions.untilKnown(attempt, isRepeatable);

@@ -32,7 +32,7 @@ const lockJobsSql = `
   select 1 from unnest(cast(? as text[]), cast(? as text[])) as asked (env, id)
    cross join lateral (select 1 from jobs where env = asked.env and id = asked.id for update) job`;
 
-/** `closed`: claims of the first environment that the transaction is going to let go of. */
+/** `closed`: claims that the transaction is going to let go of, because a run ends. */
 export async function lockAhead(
   tx: Transaction,
   askings: readonly Asking[],

@@ -75,6 +75,28 @@ describe("a save by the old worker while the run is taken over", () => {
     });
   }
 
+  test("that is recorded just now, in one statement with others, keeps the takeover waiting, and is in the memo", async () => {
+    const { nodes, clock, begin, untilWaiting } = await open({ clock: "manual" });
+    const [a, b] = nodes;
+    await a.world.store.heartbeat("w1", termMs);
+    await a.world.startLeased("r");
+    clock.advance(termMs + 1);
+    // Between the look at the fence and the commit the statement waits for somebody who has the step's place, and lets go of it.
+    const outsider = await begin();
+    await outsider.query(
+      `insert into .steps (env, run_id, step_id, name, repeat, kind, outcome, json, attempt, started_at, ended_at, stamp)
+       values ($1, 'r', 's', '', 0, 'run', 'value', '1', 1, 1, 1, 1)`,
+      env,
+    );
+    const saving = a.world.tryAdvance("r", { steps: [newStep("s")] });
+    await untilWaiting(1);
+    const taking = rescueAll(b).then(() => b.world.lease("w2"));
+    await untilWaiting(2, taking);
+    await outsider.end("rollback");
+    expect(await saving).toMatchObject({ kind: "advanced" });
+    expect(runJob((await taking).jobs[0]).memo.steps.map(({ stepId }) => stepId)).toEqual(["s"]);
+  });
+
   test("that is not yet committed keeps the takeover waiting, and is in the memo", async () => {
     const { nodes, clock, untilWaiting } = await open({ clock: "manual" });
     const [a, b] = nodes;

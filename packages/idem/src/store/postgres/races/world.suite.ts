@@ -127,15 +127,15 @@ export interface Cluster {
   rows<Row extends object = any>(sql: string, ...params: unknown[]): Promise<Row[]>;
   /** A session of nobody's, with a transaction open. */
   begin(): Promise<Outsider>;
-  /** Resolves once so many sessions of nodes wait for a lock. */
-  untilWaiting(count: number): Promise<void>;
+  /** Resolves once so many sessions of nodes wait for a lock, or what should wait there did not. */
+  untilWaiting(count: number, unless?: Promise<unknown>): Promise<void>;
   /** Ends the nodes' sessions and says how many deadlocks the server has found since the cluster was opened. */
   countDeadlocks(): Promise<number>;
 }
 
 export interface Outsider {
   query(sql: string, ...params: unknown[]): Promise<any[]>;
-  end(): Promise<void>;
+  end(how?: "commit" | "rollback"): Promise<void>;
 }
 
 export interface ClusterOptions {
@@ -219,15 +219,20 @@ export function useServer() {
         await client.connect();
         await client.query("begin");
         let isOpen = true;
-        const end = async () => {
-          if (isOpen) await client.query("commit").finally(() => client.end());
+        const end = async (how: "commit" | "rollback" = "commit") => {
+          if (isOpen) await client.query(how).finally(() => client.end());
           isOpen = false;
         };
-        onTestFinished(end);
+        onTestFinished(() => end());
         return { query: async (sql, ...params) => (await client.query(inSchema(sql), params)).rows, end };
       },
-      untilWaiting: async (count) => {
-        while ((await countSessions(true)) < count);
+      untilWaiting: async (count, unless) => {
+        let isOver = false;
+        const over = () => {
+          isOver = true;
+        };
+        unless?.then(over, over);
+        while (!isOver && (await countSessions(true)) < count);
       },
       countDeadlocks: async () => {
         await closeAll();

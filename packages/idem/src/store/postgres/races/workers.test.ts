@@ -52,7 +52,7 @@ describe("a worker that was frozen beyond its term", () => {
     const { nodes, clock } = cluster;
     const [a, b] = nodes;
     for (const round of upTo(3)) {
-      const runIds = ids(25, `r${round}-`);
+      const runIds = ids(15, `r${round}-`);
       const worker = `w${round}`;
       await a.world.store.heartbeat(worker, termMs);
       await startAll(a.world, runIds, worker);
@@ -68,7 +68,7 @@ describe("a worker that was frozen beyond its term", () => {
       const saved = answers.filter(([, { kind }]) => kind === "advanced").map(([id]) => id);
       const { jobs } = await b.world.lease("heir");
       const inMemo = jobs.map(runJob).filter(({ memo }) => memo.steps.length > 0);
-      expect(jobs).toHaveLength(25);
+      expect(jobs).toHaveLength(15);
       expect(inMemo.map(({ jobId }) => jobId).sort()).toEqual(saved.sort());
       await b.world.store.handBack("heir");
       await Promise.all(
@@ -161,7 +161,7 @@ describe("a worker that stops", () => {
   test("hands back what an event wakes and what it is still saving: no deadlock, and nobody has it", async () => {
     const cluster = await open();
     const [a, b] = cluster.nodes;
-    for (const round of upTo(4)) {
+    for (const round of upTo(3)) {
       // Born in an order that is not that of their ids.
       const runIds = shuffled(ids(15, `r${round}-`));
       const worker = `w${round}`;

@@ -93,11 +93,11 @@ export async function runWorlds(options: WorldsOptions): Promise<WorldsResult> {
         give();
       });
       child.on("error", reject);
-      child.on("exit", (code) => {
+      child.on("exit", (code, signal) => {
         clearTimeout(watch);
         if (hangs) resolve(isOver() ? undefined : one());
         else if (code === 0) resolve();
-        else reject(new Error(`a simulating process ended with ${code}`));
+        else reject(new Error(`a simulating process ended with ${code ?? signal}`));
       });
       give();
     });

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { TickInput } from "../flow.ts";
 import {
   decidedPair,
+  end,
   env,
   everyWrite,
   fn,
@@ -217,6 +218,29 @@ export function cronsSuite(open: OpenStore): void {
         registration: 1,
       });
       expect(await world.rows()).toEqual(rows);
+    });
+
+    test("asked again after its answer was lost, whatever was registered since, it says what it began and decides nothing", async () => {
+      const world = await openWorld(open);
+      await world.register({ [fn]: [hourly] });
+      const now = world.clock.wallMs();
+      world.clock.advance(30);
+      const began = newTick(hourly, now + 10, { runId: "r1", leaseTo: "w1" });
+      const asked = { env, registration: 1, ticks: [began], leaseTo: "w1" };
+      expect(await world.store.tick(asked)).toMatchObject({ kind: "ticked", leased: [{ jobId: "r1" }] });
+      await world.register({ [fn]: [hourly], "shop-other": [] });
+      const rows = await world.rows();
+      const later = newTick(hourly, now + 20, { runId: "r2", leaseTo: "w1" });
+      expect(await world.store.tick({ ...asked, ticks: [began, later] })).toMatchObject({
+        kind: "ticked",
+        fired: [],
+        leased: [{ jobId: "r1", fence: 1 }],
+        decisions: [],
+      });
+      expect(await world.rows()).toEqual(rows);
+      // Once it got on, its worker knows of it: then the older picture is what counts.
+      await world.advance("r1", { next: end("completed") });
+      expect(await world.store.tick(asked)).toEqual({ kind: "stale-registration", registration: 2 });
     });
 
     everyWrite(

@@ -8,9 +8,13 @@ import { recordDecision } from "./record-decision.ts";
 import { cronId, type Moment, type Tables } from "./tables.ts";
 
 export function tickCrons(tables: Tables, at: Moment, input: TickInput): Ticked | StaleRegistration {
-  const stale = staleRegistration(tables, input);
-  if (stale !== null) return stale;
   const effects = new Effects();
+  const stale = staleRegistration(tables, input);
+  if (stale !== null) {
+    // Whatever was registered since: what this very call began before its answer was lost must be told, or nobody would execute it.
+    for (const { event, pair } of input.ticks) findBornLeased(tables, effects, event.id, [pair], input.leaseTo);
+    return effects.jobs.size === 0 ? stale : { ...answerFor(tables, at, effects, []), kind: "ticked", fired: [] };
+  }
   const fired: number[] = [];
   input.ticks.forEach(({ fn, cron, tickAt, event, pair, speaksFor }, position) => {
     const row = tables.crons.get(cronId(fn, cron));

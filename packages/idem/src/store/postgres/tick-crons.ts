@@ -19,13 +19,17 @@ const deleteCronSql = "delete from crons where env = ? and fn = ? and cron = ?";
 
 export async function tickCrons(tx: Transaction, input: TickInput): Promise<Ticked | StaleRegistration> {
   const { env } = input;
+  const out = newWriting();
   const stale = await staleRegistration(tx, env, input.registration);
-  if (stale !== null) return stale;
+  if (stale !== null) {
+    // Whatever was registered since: what this very call began before its answer was lost must be told, or nobody would execute it.
+    for (const { event, pair } of input.ticks) await answerLeasedAgain(tx, env, event.id, [pair], input.leaseTo, out);
+    return out.leased.length === 0 ? stale : { ...answerOf(out, tx.at.now), kind: "ticked", fired: [] };
+  }
   await lockAhead(
     tx,
     input.ticks.map(({ event, pair }) => ({ env, events: [event], pairs: [pair] })),
   );
-  const out = newWriting();
   const fired: number[] = [];
   for (const [i, { fn, cron, tickAt, event, pair, speaksFor }] of input.ticks.entries()) {
     // A process whose clock is ahead of this one asks too early.

@@ -19,9 +19,13 @@ const deleteCronSql = "delete from crons where env = ? and fn = ? and cron = ?";
 
 export function tickCrons(tx: Transaction, input: TickInput): Ticked | StaleRegistration {
   const { env } = input;
-  const stale = staleRegistration(tx, env, input.registration);
-  if (stale !== null) return stale;
   const out = newWriting();
+  const stale = staleRegistration(tx, env, input.registration);
+  if (stale !== null) {
+    // Whatever was registered since: what this very call began before its answer was lost must be told, or nobody would execute it.
+    for (const { event, pair } of input.ticks) answerLeasedAgain(tx, env, event.id, [pair], input.leaseTo, out);
+    return out.leased.length === 0 ? stale : { ...answerOf(out, tx.at.now), kind: "ticked", fired: [] };
+  }
   const fired: number[] = [];
   input.ticks.forEach(({ fn, cron, tickAt, event, pair, speaksFor }, i) => {
     // A process whose clock is ahead of this one asks too early.

@@ -1,5 +1,6 @@
 // The one way a run moves. All of the patch or nothing, and only by the holder of the fence.
 import type { Outcome } from "../../model/outcome.ts";
+import { readStep } from "../rows.ts";
 import type { AdvanceAnswer, Advanced, AdvanceInput, Ingested, NestedIngest, NewPair } from "../store.ts";
 import { beginWait, lockChildren } from "./begin-wait.ts";
 import { claimsOfRun, endRun } from "./end-run.ts";
@@ -9,7 +10,6 @@ import { hasSlots } from "./lane-slots.ts";
 import { lockAhead } from "./lock-ahead.ts";
 import { findRun, stepsOfRun } from "./read-memo.ts";
 import { findOutcome, insertAttempt, insertStep } from "./record-step.ts";
-import { readStep } from "./rows.ts";
 import type { Transaction } from "./transaction.ts";
 
 // The run's lock: whoever takes the run over, cancels it or brings it news waits here, or is waited for.

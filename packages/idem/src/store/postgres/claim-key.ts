@@ -2,7 +2,7 @@
 // its claim exists or not: where it does not, a row is made that nobody else can see, and removed unless the key is taken.
 // What was found is kept with the transaction, so a key is read once and later askers of the same transaction see what earlier ones took.
 import { askClaim, type Claim, type ClaimAsk, eventScope, singletonScope } from "../../model/claim.ts";
-import { type ClaimRow, readClaim } from "./rows.ts";
+import { type ClaimRow, readClaim } from "../rows.ts";
 import { compareTexts, indexable } from "./text.ts";
 import type { Transaction } from "./transaction.ts";
 

@@ -1,10 +1,10 @@
 // A wait ends once: whoever deletes its row records its outcome. Timeout, match, signal and finished child all race on that
 // delete, so none of them needs to know about the others. The run's job is locked first, as by everyone who moves the run.
 import type { Outcome } from "../../model/outcome.ts";
+import type { WaitRow } from "../rows.ts";
 import type { WokenRun } from "../store.ts";
 import { waitsOfRun } from "./read-memo.ts";
 import { insertStep } from "./record-step.ts";
-import type { WaitRow } from "./rows.ts";
 import type { Transaction } from "./transaction.ts";
 
 const deleteWaitSql = "delete from waits where env = ? and run_id = ? and step_id = ?";

@@ -2,11 +2,11 @@
 import { batchedUntil, debouncedUntil, supersededBy } from "../../model/decision-reasons.ts";
 import type { Event } from "../../model/event.ts";
 import { type BufferRule, debouncedMax } from "../flow.ts";
+import type { BufferRow } from "../rows.ts";
 import type { StartPair } from "../store.ts";
 import { flushBuffer } from "./flush-buffer.ts";
 import { bufferId, bufferName, bufferTimes } from "./lock-buffers.ts";
 import { recordDecision, type Writing } from "./record-decision.ts";
-import type { BufferRow } from "./rows.ts";
 import type { Transaction } from "./transaction.ts";
 
 const selectBufferSql = `

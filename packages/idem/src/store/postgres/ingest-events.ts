@@ -3,6 +3,7 @@
 import { type Claim, eventScope } from "../../model/claim.ts";
 import { decidedOutright } from "../../model/decision.ts";
 import type { Event } from "../../model/event.ts";
+import { type DecisionRow, readDecision, readEvent } from "../rows.ts";
 import type { Ingested, IngestInput, NewEvent, NewPair, StaleRegistration } from "../store.ts";
 import { claimKey } from "./claim-key.ts";
 import { fillBuffer } from "./fill-buffer.ts";
@@ -10,7 +11,6 @@ import { bornLeased, insertJob, isBornLeased } from "./open-run.ts";
 import { findEvent, newestRerun } from "./read-memo.ts";
 import { answerOf, newWriting, noteFirst, recordDecision, type Writing } from "./record-decision.ts";
 import { registrationOf } from "./register-functions.ts";
-import { type DecisionRow, readDecision, readEvent } from "./rows.ts";
 import { startRun } from "./start-run.ts";
 import { inEnv, type Transaction } from "./transaction.ts";
 

@@ -2,6 +2,7 @@
 // and half from the ready queue by rank, so that neither starves the other. What another node is leasing just now is passed over.
 // Promise: never before the due time, never a function the worker lacks, no limit exceeded, fence + 1 with every change of hands.
 import { laneOnceBegun } from "../../model/lane.ts";
+import { readEvent } from "../rows.ts";
 import type { LeaseAnswer, LeasedJob, LeaseInput } from "../store.ts";
 import { expireWaits } from "./end-wait.ts";
 import { flushDue, nextFlushAt } from "./flush-buffer.ts";
@@ -9,7 +10,6 @@ import { LaneRound } from "./lane-round.ts";
 import { slotColumns } from "./lane-slots.ts";
 import { findEvent, readMemo } from "./read-memo.ts";
 import { newWriting } from "./record-decision.ts";
-import { readEvent } from "./rows.ts";
 import type { Transaction } from "./transaction.ts";
 
 interface JobRow {

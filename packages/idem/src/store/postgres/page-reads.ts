@@ -14,8 +14,8 @@ import {
   type RunPageFilter,
   type RunSummary,
 } from "../reads.ts";
+import { type DecisionRow, type EventRow, type RunRow, readDecision, readEvent, readRun, runColumns } from "../rows.ts";
 import type { Connection, Param } from "./connection.ts";
-import { type DecisionRow, type EventRow, type RunRow, readDecision, readEvent, readRun, runColumns } from "./rows.ts";
 
 // The result can be megabytes; a list shows its beginning.
 const summaryColumns = runColumns.replace("r.result", `substr(r.result, 1, ${previewChars}) as result`);

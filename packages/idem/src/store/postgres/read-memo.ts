@@ -1,7 +1,6 @@
 // Everything a worker needs to go on with a run, read after the lease was taken and never before:
 // an old worker's last save must be either in this memo or refused (store.md §2.3).
-import type { RunMemo } from "../store.ts";
-import type { Connection } from "./connection.ts";
+
 import {
   type AttemptRow,
   type EventRow,
@@ -16,7 +15,9 @@ import {
   type StepRow,
   type WaitRow,
   waitColumns,
-} from "./rows.ts";
+} from "../rows.ts";
+import type { RunMemo } from "../store.ts";
+import type { Connection } from "./connection.ts";
 
 const selectRunSql = `
   select ${runColumns}

@@ -5,15 +5,6 @@ import type { Event } from "../../model/event.ts";
 import type { Run, RunState } from "../../model/run.ts";
 import { afterAll } from "../id-times.ts";
 import type { ClaimFilter, EventFilter, RunFilter, StoreCounts, StoreReads } from "../reads.ts";
-import type { RegisteredFunction, WaitCandidate } from "../store.ts";
-import { rulesMatching } from "./cancel-rules.ts";
-import type { Connection, Param } from "./connection.ts";
-import { selectDecisionsSql } from "./ingest-events.ts";
-import { limitUses } from "./limit-uses.ts";
-import { decisionPage, eventPage, runPage } from "./page-reads.ts";
-import { countPending, findBuffer } from "./pending-reads.ts";
-import { findEvent, findRun, readMemo } from "./read-memo.ts";
-import { registrationOf } from "./register-functions.ts";
 import {
   type ClaimRow,
   type DecisionRow,
@@ -25,7 +16,16 @@ import {
   readEvent,
   readRun,
   runColumns,
-} from "./rows.ts";
+} from "../rows.ts";
+import type { RegisteredFunction, WaitCandidate } from "../store.ts";
+import { rulesMatching } from "./cancel-rules.ts";
+import type { Connection, Param } from "./connection.ts";
+import { selectDecisionsSql } from "./ingest-events.ts";
+import { limitUses } from "./limit-uses.ts";
+import { decisionPage, eventPage, runPage } from "./page-reads.ts";
+import { countPending, findBuffer } from "./pending-reads.ts";
+import { findEvent, findRun, readMemo } from "./read-memo.ts";
+import { registrationOf } from "./register-functions.ts";
 import { indexable } from "./text.ts";
 import { cronsIn } from "./tick-crons.ts";
 import { listWorkers } from "./worker-rows.ts";

@@ -1,10 +1,10 @@
 // One decision per event and function. A pending one is decided again, once.
 import type { Decision, DecisionKind } from "../../model/decision.ts";
 import type { CancelledRun } from "../flow.ts";
+import type { EventRow } from "../rows.ts";
 import type { Ingested, IngestedEvent, LeasedJob } from "../store.ts";
 import { insertion } from "./connection.ts";
 import { findEvent } from "./read-memo.ts";
-import type { EventRow } from "./rows.ts";
 import type { Transaction } from "./transaction.ts";
 
 const newDecisions = insertion("decisions", {

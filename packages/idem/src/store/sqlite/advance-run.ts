@@ -1,5 +1,6 @@
 // The one way a run moves. All of the patch or nothing, and only by the holder of the fence.
 import type { Outcome } from "../../model/outcome.ts";
+import { readStep } from "../rows.ts";
 import type { AdvanceAnswer, Advanced, AdvanceInput, Ingested, NestedIngest, NewPair } from "../store.ts";
 import { beginWait } from "./begin-wait.ts";
 import { endRun } from "./end-run.ts";
@@ -7,7 +8,6 @@ import { expireWaits } from "./end-wait.ts";
 import { ingestAll, someoneWaitsFor, staleRegistration } from "./ingest-events.ts";
 import { findRun, stepsOfRun } from "./read-memo.ts";
 import { findOutcome, insertAttempt, insertStep, saveStep } from "./record-step.ts";
-import { readStep } from "./rows.ts";
 import type { Transaction } from "./transaction.ts";
 
 const selectJobSql = "select 1 from jobs where env = ? and id = ? and fence = ? and leased_by = ?";

@@ -1,7 +1,7 @@
 // Events that cancel a run while it is open, found by name and one equality as waits are.
 import type { CancelCandidate, CancelRule } from "../flow.ts";
+import { type EventRow, eventColumns, readEvent } from "../rows.ts";
 import type { Connection } from "./connection.ts";
-import { type EventRow, eventColumns, readEvent } from "./rows.ts";
 import type { Transaction } from "./transaction.ts";
 
 const insertRuleSql = `

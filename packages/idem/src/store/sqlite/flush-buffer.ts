@@ -10,13 +10,13 @@ import {
   supersededForNothing,
 } from "../../model/decision-reasons.ts";
 import { publicEventId } from "../../model/event.ts";
+import { type BufferRow, readEvent } from "../rows.ts";
 import type { StartPair } from "../store.ts";
 import { countAsking, findClaim, writeClaim } from "./claim-key.ts";
 import { openRun } from "./open-run.ts";
 import { answerPending } from "./pending-child.ts";
 import { eventOfKey, findEvent, newestRerun } from "./read-memo.ts";
 import { decideAgain, type Writing } from "./record-decision.ts";
-import { type BufferRow, readEvent } from "./rows.ts";
 import { refusal, startBy, startRun } from "./start-run.ts";
 import type { Transaction } from "./transaction.ts";
 

@@ -4,8 +4,8 @@ import type { Decision } from "../../model/decision.ts";
 import type { Event } from "../../model/event.ts";
 import { tickEventName } from "../../model/tick.ts";
 import { firstIdAt } from "../id-times.ts";
+import { type DecisionRow, type EventRow, eventColumns, readDecision, readEvent } from "../rows.ts";
 import type { Connection } from "./connection.ts";
-import { type DecisionRow, type EventRow, eventColumns, readDecision, readEvent } from "./rows.ts";
 
 const pageSize = 500;
 

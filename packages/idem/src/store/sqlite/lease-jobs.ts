@@ -2,13 +2,13 @@
 // and half from the ready queue by rank, so that neither starves the other.
 // Promise: never before the due time, never a function the worker lacks, no limit exceeded, fence + 1 with every change of hands.
 import { laneOnceBegun } from "../../model/lane.ts";
+import { readEvent } from "../rows.ts";
 import type { LeaseAnswer, LeasedJob, LeaseInput } from "../store.ts";
 import { expireWaits } from "./end-wait.ts";
 import { flushDue, nextFlushAt } from "./flush-buffer.ts";
 import { isLeasable } from "./leasable-functions.ts";
 import { findEvent, readMemo } from "./read-memo.ts";
 import { newWriting } from "./record-decision.ts";
-import { readEvent } from "./rows.ts";
 import { admitted } from "./throttle-start.ts";
 import type { Transaction } from "./transaction.ts";
 

@@ -4,16 +4,6 @@ import type { Event } from "../../model/event.ts";
 import type { RunState } from "../../model/run.ts";
 import { afterAll } from "../id-times.ts";
 import type { ClaimFilter, EventFilter, RunFilter, StoreCounts, StoreReads } from "../reads.ts";
-import type { RegisteredFunction } from "../store.ts";
-import { rulesMatching } from "./cancel-rules.ts";
-import { type FindClaimRow, findBesideOwner, indexedTo } from "./claim-index.ts";
-import type { Connection, Param } from "./connection.ts";
-import { selectDecisionsSql } from "./ingest-events.ts";
-import { limitUses } from "./limit-uses.ts";
-import { pagesOver } from "./page-reads.ts";
-import { countPending, findBuffer } from "./pending-reads.ts";
-import { findEvent, findRun, readMemo } from "./read-memo.ts";
-import { registrationOf } from "./register-functions.ts";
 import {
   type ClaimRow,
   type DecisionRow,
@@ -25,7 +15,17 @@ import {
   readEvent,
   readRun,
   runColumns,
-} from "./rows.ts";
+} from "../rows.ts";
+import type { RegisteredFunction } from "../store.ts";
+import { rulesMatching } from "./cancel-rules.ts";
+import { type FindClaimRow, findBesideOwner, indexedTo } from "./claim-index.ts";
+import type { Connection, Param } from "./connection.ts";
+import { selectDecisionsSql } from "./ingest-events.ts";
+import { limitUses } from "./limit-uses.ts";
+import { pagesOver } from "./page-reads.ts";
+import { countPending, findBuffer } from "./pending-reads.ts";
+import { findEvent, findRun, readMemo } from "./read-memo.ts";
+import { registrationOf } from "./register-functions.ts";
 import { cronsIn } from "./tick-crons.ts";
 import { listWorkers } from "./worker-rows.ts";
 

@@ -1,9 +1,9 @@
 // One decision per event and function. A pending one is decided again, once.
 import type { Decision, DecisionKind } from "../../model/decision.ts";
 import type { CancelledRun } from "../flow.ts";
+import type { EventRow } from "../rows.ts";
 import type { Ingested, IngestedEvent, LeasedJob } from "../store.ts";
 import { findEvent } from "./read-memo.ts";
-import type { EventRow } from "./rows.ts";
 import type { Transaction } from "./transaction.ts";
 
 const insertDecisionSql = `

@@ -1,11 +1,11 @@
 // A person releases a paused or held event, or drops it. Only while it is still pending: whoever comes second finds it decided.
 import { decidedOutright, isPending } from "../../model/decision.ts";
 import type { RedecideAnswer, RedecideInput } from "../flow.ts";
+import { type DecisionRow, readDecision, readEvent } from "../rows.ts";
 import { staleRegistration } from "./ingest-events.ts";
 import { answerPending } from "./pending-child.ts";
 import { findEvent } from "./read-memo.ts";
 import { answerOf, decideAgain, newWriting } from "./record-decision.ts";
-import { type DecisionRow, readDecision, readEvent } from "./rows.ts";
 import { startRun } from "./start-run.ts";
 import type { Transaction } from "./transaction.ts";
 import { writeAudit } from "./write-audit.ts";

@@ -2,11 +2,11 @@
 // The key's holder becomes the new run, so that duplicates receive it from now on.
 import { functionScope } from "../../model/claim.ts";
 import type { RerunFrom } from "../../model/run.ts";
+import type { RunRow } from "../rows.ts";
 import type { RerunAnswer, RerunInput } from "../store.ts";
 import { findClaim, type StoredClaim, writeClaim } from "./claim-key.ts";
 import { bornLeased, openRun } from "./open-run.ts";
 import { findRun, readInputs } from "./read-memo.ts";
-import type { RunRow } from "./rows.ts";
 import type { Transaction } from "./transaction.ts";
 
 const pointToNewestSql = "update runs set newest_run_id = ? where env = ? and id = ?";

@@ -1,8 +1,8 @@
 // An event or a signal arrives for runs that wait.
 import type { Outcome } from "../../model/outcome.ts";
+import { type WaitRow, waitColumns } from "../rows.ts";
 import type { ResumeAnswer, ResumeInput, SignalAnswer, WokenRun } from "../store.ts";
 import { endWaitAndWake } from "./end-wait.ts";
-import { type WaitRow, waitColumns } from "./rows.ts";
 import type { Transaction } from "./transaction.ts";
 
 const selectWaitSql = `select ${waitColumns} from waits where env = ? and run_id = ? and step_id = ?`;

@@ -1,10 +1,10 @@
 // How a row reads as a noun, and the column lists that go with it. Every query that returns a noun uses these lists.
-import type { Claim, ClaimState } from "../../model/claim.ts";
-import type { Decision, DecisionKind } from "../../model/decision.ts";
-import type { Event } from "../../model/event.ts";
-import type { EndState, RerunFrom, Run } from "../../model/run.ts";
-import type { FailedAttempt, Step, StepKind } from "../../model/step.ts";
-import type { Wait } from "../../model/wait.ts";
+import type { Claim, ClaimState } from "../model/claim.ts";
+import type { Decision, DecisionKind } from "../model/decision.ts";
+import type { Event } from "../model/event.ts";
+import type { EndState, RerunFrom, Run } from "../model/run.ts";
+import type { FailedAttempt, Step, StepKind } from "../model/step.ts";
+import type { Wait } from "../model/wait.ts";
 
 export interface EventRow {
   id: string;

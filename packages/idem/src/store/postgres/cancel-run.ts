@@ -1,5 +1,6 @@
 // A person or a rule ends a run. After the answer no job or wait of it exists; a worker in the middle finds its fence gone.
 import type { CancelAnswer, CancelInput } from "../store.ts";
+import type { Writing } from "../writing.ts";
 import { ingestNested } from "./advance-run.ts";
 import { claimsOfRun, endRun, lockClaimsOfRun } from "./end-run.ts";
 import { staleRegistration } from "./ingest-events.ts";
@@ -7,7 +8,6 @@ import { hasSlots } from "./lane-slots.ts";
 import { lockAhead } from "./lock-ahead.ts";
 import { insertJob } from "./open-run.ts";
 import { findRun } from "./read-memo.ts";
-import type { Writing } from "./record-decision.ts";
 import type { Transaction } from "./transaction.ts";
 
 // Whoever is moving the run just now finishes first.

@@ -4,9 +4,10 @@ import type { Event } from "../../model/event.ts";
 import { type BufferRule, debouncedMax } from "../flow.ts";
 import type { BufferRow } from "../rows.ts";
 import type { StartPair } from "../store.ts";
+import type { Writing } from "../writing.ts";
 import { flushBuffer } from "./flush-buffer.ts";
 import { bufferId, bufferName, bufferTimes } from "./lock-buffers.ts";
-import { recordDecision, type Writing } from "./record-decision.ts";
+import { recordDecision } from "./record-decision.ts";
 import type { Transaction } from "./transaction.ts";
 
 const selectBufferSql = `

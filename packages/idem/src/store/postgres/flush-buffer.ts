@@ -12,12 +12,13 @@ import {
 import { publicEventId } from "../../model/event.ts";
 import { type BufferRow, readEvent } from "../rows.ts";
 import type { StartPair } from "../store.ts";
+import type { Writing } from "../writing.ts";
 import { askFor, countAsking, findClaim, writeClaim } from "./claim-key.ts";
 import { lockAhead } from "./lock-ahead.ts";
 import { openRun } from "./open-run.ts";
 import { answerPending } from "./pending-child.ts";
 import { eventOfKey, findEvent, newestRerun } from "./read-memo.ts";
-import { decideAgain, type Writing } from "./record-decision.ts";
+import { decideAgain } from "./record-decision.ts";
 import { refusal, startBy, startRun } from "./start-run.ts";
 import type { Transaction } from "./transaction.ts";
 

@@ -4,12 +4,12 @@
 import { laneOnceBegun } from "../../model/lane.ts";
 import { readEvent } from "../rows.ts";
 import type { LeaseAnswer, LeasedJob, LeaseInput } from "../store.ts";
+import { newWriting } from "../writing.ts";
 import { expireWaits } from "./end-wait.ts";
 import { flushDue, nextFlushAt } from "./flush-buffer.ts";
 import { LaneRound } from "./lane-round.ts";
 import { slotColumns } from "./lane-slots.ts";
 import { findEvent, readMemo } from "./read-memo.ts";
-import { newWriting } from "./record-decision.ts";
 import type { Transaction } from "./transaction.ts";
 
 interface JobRow {

@@ -2,11 +2,12 @@
 import { decidedOutright, isPending } from "../../model/decision.ts";
 import type { RedecideAnswer, RedecideInput } from "../flow.ts";
 import { type DecisionRow, readDecision, readEvent } from "../rows.ts";
+import { answerOf, newWriting } from "../writing.ts";
 import { staleRegistration } from "./ingest-events.ts";
 import { lockAhead } from "./lock-ahead.ts";
 import { answerPending } from "./pending-child.ts";
 import { findEvent } from "./read-memo.ts";
-import { answerOf, decideAgain, newWriting } from "./record-decision.ts";
+import { decideAgain } from "./record-decision.ts";
 import { startRun } from "./start-run.ts";
 import type { Transaction } from "./transaction.ts";
 import { writeAudit } from "./write-audit.ts";

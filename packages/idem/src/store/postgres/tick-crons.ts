@@ -3,10 +3,10 @@
 import { alsoOf } from "../../model/decision-reasons.ts";
 import type { CronRow, Ticked, TickInput } from "../flow.ts";
 import type { StaleRegistration } from "../store.ts";
+import { answerOf, newWriting } from "../writing.ts";
 import type { Connection } from "./connection.ts";
 import { answerLeasedAgain, ingestInto, staleRegistration, storeEvent } from "./ingest-events.ts";
 import { lockAhead } from "./lock-ahead.ts";
-import { answerOf, newWriting } from "./record-decision.ts";
 import { inEnv, type Transaction } from "./transaction.ts";
 
 const tickSql = "update crons set last_tick_at = ? where env = ? and fn = ? and cron = ? and last_tick_at < ?";

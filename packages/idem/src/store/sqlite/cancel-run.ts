@@ -1,11 +1,11 @@
 // A person or a rule ends a run. After the answer no job or wait of it exists; a worker in the middle finds its fence gone.
 import type { CancelAnswer, CancelInput, WokenRun } from "../store.ts";
+import type { Writing } from "../writing.ts";
 import { ingestNested } from "./advance-run.ts";
 import { endRun } from "./end-run.ts";
 import { staleRegistration } from "./ingest-events.ts";
 import { insertJob } from "./open-run.ts";
 import { findRun } from "./read-memo.ts";
-import type { Writing } from "./record-decision.ts";
 import type { Transaction } from "./transaction.ts";
 
 const deleteJobSql = "delete from jobs where env = ? and id = ? returning lane, leased_by";

@@ -12,11 +12,12 @@ import {
 import { publicEventId } from "../../model/event.ts";
 import { type BufferRow, readEvent } from "../rows.ts";
 import type { StartPair } from "../store.ts";
+import type { Writing } from "../writing.ts";
 import { countAsking, findClaim, writeClaim } from "./claim-key.ts";
 import { openRun } from "./open-run.ts";
 import { answerPending } from "./pending-child.ts";
 import { eventOfKey, findEvent, newestRerun } from "./read-memo.ts";
-import { decideAgain, type Writing } from "./record-decision.ts";
+import { decideAgain } from "./record-decision.ts";
 import { refusal, startBy, startRun } from "./start-run.ts";
 import type { Transaction } from "./transaction.ts";
 

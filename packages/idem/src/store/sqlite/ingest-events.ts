@@ -5,11 +5,12 @@ import { decidedOutright } from "../../model/decision.ts";
 import type { Event } from "../../model/event.ts";
 import { type DecisionRow, readDecision, readEvent } from "../rows.ts";
 import type { Ingested, IngestInput, NewEvent, NewPair, StaleRegistration } from "../store.ts";
+import { answerOf, newWriting, type Writing } from "../writing.ts";
 import { claimKey } from "./claim-key.ts";
 import { fillBuffer } from "./fill-buffer.ts";
 import { bornLeased, insertJob, isBornLeased } from "./open-run.ts";
 import { findEvent, newestRerun } from "./read-memo.ts";
-import { answerOf, newWriting, noteFirst, recordDecision, type Writing } from "./record-decision.ts";
+import { noteFirst, recordDecision } from "./record-decision.ts";
 import { startRun } from "./start-run.ts";
 import type { Transaction } from "./transaction.ts";
 

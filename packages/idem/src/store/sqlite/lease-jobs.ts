@@ -4,11 +4,11 @@
 import { laneOnceBegun } from "../../model/lane.ts";
 import { readEvent } from "../rows.ts";
 import type { LeaseAnswer, LeasedJob, LeaseInput } from "../store.ts";
+import { newWriting } from "../writing.ts";
 import { expireWaits } from "./end-wait.ts";
 import { flushDue, nextFlushAt } from "./flush-buffer.ts";
 import { isLeasable } from "./leasable-functions.ts";
 import { findEvent, readMemo } from "./read-memo.ts";
-import { newWriting } from "./record-decision.ts";
 import { admitted } from "./throttle-start.ts";
 import type { Transaction } from "./transaction.ts";
 

@@ -5,9 +5,9 @@ import { notStartedReason } from "../../model/decision-reasons.ts";
 import type { Outcome } from "../../model/outcome.ts";
 import { serializeError } from "../../model/user-errors.ts";
 import { type WaitRow, waitColumns } from "../rows.ts";
+import type { Writing } from "../writing.ts";
 import { endWaitAndWake } from "./end-wait.ts";
 import { findRun } from "./read-memo.ts";
-import type { Writing } from "./record-decision.ts";
 import type { Transaction } from "./transaction.ts";
 
 const waitsForChildSql = `

@@ -1,8 +1,7 @@
 // One decision per event and function. A pending one is decided again, once.
-import type { Decision, DecisionKind } from "../../model/decision.ts";
-import type { CancelledRun } from "../flow.ts";
+import type { Decision } from "../../model/decision.ts";
 import type { EventRow } from "../rows.ts";
-import type { Ingested, IngestedEvent, LeasedJob } from "../store.ts";
+import type { Writing } from "../writing.ts";
 import { findEvent } from "./read-memo.ts";
 import type { Transaction } from "./transaction.ts";
 
@@ -13,43 +12,6 @@ const insertDecisionSql = `
 const decideAgainSql = `
   update decisions set kind = ?, reason = ?, run_id = ?, key = ?, window_ends_at = ?, first_event_id = ?, decided_at = ?
    where env = ? and event_id = ? and fn = ?`;
-
-/** What a transaction that stores events has to tell. */
-export interface Writing {
-  readonly ingested: IngestedEvent[];
-  readonly decisions: Decision[];
-  readonly firsts: Map<string, string>;
-  readonly leased: LeasedJob[];
-  queued: boolean;
-  readonly cancelled: CancelledRun[];
-  dueAt: number | null;
-  /** Of events that were stored before. */
-  redecided: Partial<Record<DecisionKind, number>> | null;
-}
-
-export const newWriting = (): Writing => ({
-  ingested: [],
-  decisions: [],
-  firsts: new Map(),
-  leased: [],
-  queued: false,
-  cancelled: [],
-  dueAt: null,
-  redecided: null,
-});
-
-export const answerOf = (out: Writing, now: number): Ingested => ({
-  kind: "ingested",
-  now,
-  events: out.ingested,
-  decisions: out.decisions,
-  firsts: out.firsts.size === 0 ? [] : [...out.firsts].map(([eventId, data]) => ({ eventId, data })),
-  leased: out.leased,
-  queued: out.queued,
-  cancelled: out.cancelled,
-  dueAt: out.dueAt,
-  ...(out.redecided === null ? {} : { redecided: out.redecided }),
-});
 
 export function recordDecision(tx: Transaction, env: string, out: Writing, decision: Decision): void {
   tx.connection.run(

@@ -6,12 +6,13 @@ import { keyTaken, rateLimited, singletonTaken } from "../../model/decision-reas
 import type { Event } from "../../model/event.ts";
 import type { SingletonRule } from "../flow.ts";
 import type { StartPair } from "../store.ts";
+import type { Writing } from "../writing.ts";
 import { cancelHolder } from "./cancel-run.ts";
 import { countAsking, findClaim, writeClaim } from "./claim-key.ts";
 import { openRun } from "./open-run.ts";
 import { countStart, frees } from "./rate-limit.ts";
 import { eventOfKey, newestRerun } from "./read-memo.ts";
-import { noteFirst, type Writing } from "./record-decision.ts";
+import { noteFirst } from "./record-decision.ts";
 import type { Transaction } from "./transaction.ts";
 
 export interface Start {

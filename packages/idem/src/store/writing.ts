@@ -1,0 +1,41 @@
+// What a transaction that stores events gathers while it decides, and how it is answered: the same for both databases.
+import type { Decision, DecisionKind } from "../model/decision.ts";
+import type { CancelledRun } from "./flow.ts";
+import type { Ingested, IngestedEvent, LeasedJob } from "./store.ts";
+
+/** What a transaction that stores events has to tell. */
+export interface Writing {
+  readonly ingested: IngestedEvent[];
+  readonly decisions: Decision[];
+  readonly firsts: Map<string, string>;
+  readonly leased: LeasedJob[];
+  queued: boolean;
+  readonly cancelled: CancelledRun[];
+  dueAt: number | null;
+  /** Of events that were stored before. */
+  redecided: Partial<Record<DecisionKind, number>> | null;
+}
+
+export const newWriting = (): Writing => ({
+  ingested: [],
+  decisions: [],
+  firsts: new Map(),
+  leased: [],
+  queued: false,
+  cancelled: [],
+  dueAt: null,
+  redecided: null,
+});
+
+export const answerOf = (out: Writing, now: number): Ingested => ({
+  kind: "ingested",
+  now,
+  events: out.ingested,
+  decisions: out.decisions,
+  firsts: out.firsts.size === 0 ? [] : [...out.firsts].map(([eventId, data]) => ({ eventId, data })),
+  leased: out.leased,
+  queued: out.queued,
+  cancelled: out.cancelled,
+  dueAt: out.dueAt,
+  ...(out.redecided === null ? {} : { redecided: out.redecided }),
+});

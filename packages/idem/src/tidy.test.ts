@@ -65,9 +65,23 @@ describe("rooms", () => {
       "store contract",
       "store plugs",
     ],
+    toolkit: [
+      "toolkit",
+      "sdk",
+      "engine",
+      "execute",
+      "observe",
+      "protocol",
+      "dedup",
+      "model",
+      "platform",
+      "store contract",
+      "store plugs",
+    ],
     serve: ["serve", "sdk", "engine", "execute", "ingest", "protocol", "dedup", "model", "platform", "store contract"],
     server: [
       "server",
+      "toolkit",
       "sdk",
       "radar",
       "engine",
@@ -78,10 +92,22 @@ describe("rooms", () => {
       "platform",
       "store contract",
     ],
-    testing: ["testing", "sdk", "engine", "execute", "observe", "model", "platform", "store contract", "store plugs"],
+    testing: [
+      "testing",
+      "toolkit",
+      "sdk",
+      "engine",
+      "execute",
+      "observe",
+      "model",
+      "platform",
+      "store contract",
+      "store plugs",
+    ],
     cli: [
       "cli",
       "server",
+      "toolkit",
       "radar",
       "sdk",
       "engine",
@@ -95,9 +121,16 @@ describe("rooms", () => {
     ],
   };
   const roomOf = (path: string): string => {
-    const contract = ["store.ts", "reads.ts", "flow.ts", "sharing.ts", "outbox.ts", "transactional.ts", "clock.ts"].map(
-      (name) => `store/${name}`,
-    );
+    const contract = [
+      "store.ts",
+      "reads.ts",
+      "flow.ts",
+      "sharing.ts",
+      "outbox.ts",
+      "transactional.ts",
+      "settings.ts",
+      "clock.ts",
+    ].map((name) => `store/${name}`);
     if (contract.includes(path)) return "store contract";
     if (path.startsWith("store/")) return "store plugs";
     return path.includes("/") ? path.split("/")[0]! : "door";

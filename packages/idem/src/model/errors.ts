@@ -1,21 +1,8 @@
 // Every error Idem raises, in one table: what happened to which thing, what to do next, and whether trying again can help.
 // docs/errors.md lists the same codes; tidy.test.ts compares the two.
 
-type Retry = "never" | "later" | "after-fix";
-type Facts = Record<string, unknown>;
-
-interface ErrorDefinition {
-  /** Whether the same call can succeed without a change: `later` yes, `after-fix` once the caller changed something. */
-  readonly retry: Retry;
-  readonly what: (facts: any) => string;
-  readonly next: string;
-}
-
-const define = <F extends Facts>(definition: {
-  retry: Retry;
-  what: (facts: F) => string;
-  next: string;
-}): ErrorDefinition & { readonly facts?: F } => definition;
+import { define, type ErrorDefinition, type Facts, type Retry } from "./error-definition.ts";
+import { toolkitErrors } from "./toolkit-errors.ts";
 
 export const errorTable = {
   // -- what the caller wrote ------------------------------------------------------------------------------------------
@@ -372,6 +359,8 @@ export const errorTable = {
     what: ({ url, why }) => `"${url}" does not name a store: ${why}`,
     next: 'Use "sqlite:./path/to/file.db", "postgres://user@host/database" or "memory:"',
   }),
+  // -- idem/http, idem/webhooks, idem/toolkit: the user's own database and doors --------------------------------------------
+  ...toolkitErrors,
 } satisfies Record<string, ErrorDefinition>;
 
 export type ErrorCode = keyof typeof errorTable;

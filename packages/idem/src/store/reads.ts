@@ -5,6 +5,7 @@ import type { Decision, DecisionKind } from "../model/decision.ts";
 import type { Event } from "../model/event.ts";
 import type { Run, RunState } from "../model/run.ts";
 import type { BufferUse, CancelCandidate, CronRow, DecidedCounts, LimitUse } from "./flow.ts";
+import type { Setting } from "./settings.ts";
 import type { WorkerRow } from "./sharing.ts";
 import type { RegisteredFunction, RunMemo, WaitCandidate } from "./store.ts";
 
@@ -70,6 +71,8 @@ export interface StoreReads {
   counts(env: string): Promise<StoreCounts>;
   /** Since when the run that has waited longest could have been taken up; null when none is due. */
   oldestDue(env: string): Promise<number | null>;
+  /** All of a kind, by name. */
+  settings(env: string, kind: string): Promise<readonly Setting[]>;
   /** Environments that have functions, in the order of their names. */
   environments(): Promise<readonly string[]>;
   /** Workers of all environments in the order they began, those that are gone while their row is kept. */

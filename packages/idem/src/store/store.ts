@@ -27,6 +27,7 @@ import type {
 } from "./flow.ts";
 import type { StoreOutbox } from "./outbox.ts";
 import type { StoreReads } from "./reads.ts";
+import type { SettingAnswer, SettingInput } from "./settings.ts";
 import type { StoreSharing, WorkerAbout } from "./sharing.ts";
 import type { StoreTransactions } from "./transactional.ts";
 
@@ -531,6 +532,12 @@ export interface Store {
    * per commit, and an event goes only together with all its runs. Repeat: what is gone stays gone.
    */
   prune(input: PruneInput): Promise<PruneAnswer>;
+
+  /**
+   * Puts, replaces or removes a setting. Promise: only over the version it was decided with, if one is named; audited.
+   * Repeat: the same value changes nothing.
+   */
+  set(input: SettingInput): Promise<SettingAnswer>;
 
   readonly reads: StoreReads;
 

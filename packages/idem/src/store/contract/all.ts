@@ -18,6 +18,7 @@ import { rateLimitSuite } from "./rate-limit.suite.ts";
 import { redecideSuite } from "./redecide.suite.ts";
 import { rerunFromSuite } from "./rerun-from.suite.ts";
 import { runsSuite } from "./runs.suite.ts";
+import { settingsSuite } from "./settings.suite.ts";
 import { singletonSuite } from "./singleton.suite.ts";
 import { stepsSuite } from "./steps.suite.ts";
 import { throttleSuite } from "./throttle.suite.ts";
@@ -46,6 +47,7 @@ export function storeContract(name: string, open: OpenStore): void {
     redecideSuite(open);
     rerunFromSuite(open);
     runsSuite(open);
+    settingsSuite(open);
     singletonSuite(open);
     stepsSuite(open);
     throttleSuite(open);

@@ -214,6 +214,13 @@ export function memoryReads(database: Database, moment: () => Moment): StoreRead
       return due.length === 0 ? null : Math.min(...due.map((job) => job.dueAt ?? job.rank));
     },
 
+    async settings(env, kind) {
+      const found = database
+        .env(env)
+        .settings.all()
+        .filter((setting) => setting.kind === kind);
+      return found.sort(by(({ name }) => name));
+    },
     async environments() {
       return database.environmentsWith((tables) => tables.functions.all().some((row) => !row.archived));
     },

@@ -6,6 +6,7 @@ import { StoreClock } from "../clock.ts";
 import type { RedecideAnswer, RedecideInput, Ticked, TickInput } from "../flow.ts";
 import type { StoreOutbox } from "../outbox.ts";
 import type { StoreReads } from "../reads.ts";
+import type { SettingAnswer, SettingInput } from "../settings.ts";
 import type { StoreSharing, WorkerAbout } from "../sharing.ts";
 import type {
   AdvanceAnswer,
@@ -39,6 +40,7 @@ import type {
 import type { StoreTransactions } from "../transactional.ts";
 import { advanceRun } from "./advance-run.ts";
 import { cancelRun } from "./cancel-run.ts";
+import { changeSettingRow } from "./change-setting.ts";
 import { claimKey, releaseKey, settleKey } from "./claim-key.ts";
 import { resumeWaits, sendSignal } from "./deliver.ts";
 import { ingest } from "./ingest.ts";
@@ -140,6 +142,10 @@ export class MemoryStore implements Store {
 
   async prune(input: PruneInput): Promise<PruneAnswer> {
     return this.write(input.env, (tables, at) => pruneEvents(tables, at, input));
+  }
+
+  async set(input: SettingInput): Promise<SettingAnswer> {
+    return this.write(input.env, (tables, at) => changeSettingRow(tables, at, input));
   }
 
   async close(): Promise<void> {}

@@ -8,6 +8,7 @@ import type { EndState, Run } from "../../model/run.ts";
 import type { FailedAttempt, Step } from "../../model/step.ts";
 import type { Wait } from "../../model/wait.ts";
 import type { CancelRule, CronRow } from "../flow.ts";
+import type { Setting } from "../settings.ts";
 import type { WorkerAbout } from "../sharing.ts";
 import type { RegisteredFunction, StartPair } from "../store.ts";
 
@@ -191,6 +192,8 @@ export class Tables {
   readonly throttles: Rows<number>;
   /** By function and schedule. */
   readonly crons: Rows<CronRow>;
+  /** By kind and name. */
+  readonly settings: Rows<Setting>;
 
   constructor(
     journal: Journal,
@@ -213,6 +216,7 @@ export class Tables {
     this.rateStarts = new Rows(journal);
     this.throttles = new Rows(journal);
     this.crons = new Rows(journal);
+    this.settings = new Rows(journal);
   }
 
   get registration(): number {

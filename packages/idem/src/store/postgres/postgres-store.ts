@@ -5,6 +5,7 @@ import type { Store } from "../store.ts";
 import { readAddress, withoutPassword } from "./address.ts";
 import { advanceRun } from "./advance-run.ts";
 import { cancelRun } from "./cancel-run.ts";
+import { changeSettingRow } from "./change-setting.ts";
 import { checkServer } from "./check-server.ts";
 import { Connection } from "./connection.ts";
 import { wordsOf } from "./faults.ts";
@@ -56,6 +57,7 @@ const operations: Operation = {
   handBack: handBackJobs,
   sweep: sweepStore,
   prune: pruneEvents,
+  set: changeSettingRow,
 };
 
 export const operationNames: readonly string[] = Object.keys(operations);

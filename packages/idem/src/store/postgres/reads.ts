@@ -17,6 +17,7 @@ import {
   readRun,
   runColumns,
 } from "../rows.ts";
+import type { Setting } from "../settings.ts";
 import type { RegisteredFunction, WaitCandidate } from "../store.ts";
 import { rulesMatching } from "./cancel-rules.ts";
 import type { Connection, Param } from "./connection.ts";
@@ -132,6 +133,8 @@ const oldestDueSql = `
     (select due_at from jobs
       where env = :env and leased_by is null and due_at is not null and due_at <= :now and kind = 'run'
       order by due_at limit 1)) as at`;
+const settingsSql = `
+  select kind, name, value, version, changed_at as "changedAt" from settings where env = ? and kind = ? order by name`;
 const environmentsSql = "select distinct env from functions where archived_at is null order by env";
 
 export function readsOver(connection: Connection, now: () => Promise<number>): StoreReads {
@@ -184,6 +187,7 @@ export function readsOver(connection: Connection, now: () => Promise<number>): S
     counts: async (env) => countJobs(connection, env, await now()),
     oldestDue: async (env) =>
       (await connection.find<{ at: number | null }>(oldestDueSql, { env, now: await now() }))[0]!.at,
+    settings: (env, kind) => connection.all<Setting>(settingsSql, env, kind),
     environments: async () => (await connection.all<{ env: string }>(environmentsSql)).map(({ env }) => env),
     workers: () => listWorkers(connection),
     runPage: (env, filter) => runPage(connection, env, filter),

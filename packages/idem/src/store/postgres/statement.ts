@@ -25,6 +25,7 @@ const tables = [
   "cancels",
   "crons",
   "outbox",
+  "settings",
 ] as const;
 
 export const tableNames: readonly string[] = tables;

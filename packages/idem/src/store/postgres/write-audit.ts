@@ -5,7 +5,13 @@ const insertAuditSql =
   "insert into audit (env, id, at, action, subject, reason) values (?, ?, ?, ?, ?, ?) on conflict do nothing";
 
 export interface AuditEntry {
-  readonly action: "release-key" | "pause-function" | "resume-function" | "release-event" | "drop-event";
+  readonly action:
+    | "release-key"
+    | "pause-function"
+    | "resume-function"
+    | "release-event"
+    | "drop-event"
+    | "change-setting";
   readonly subject: string;
   readonly reason: string;
 }

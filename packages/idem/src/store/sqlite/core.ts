@@ -7,6 +7,7 @@ import type { StoreReads } from "../reads.ts";
 import type { Store } from "../store.ts";
 import { advanceRun } from "./advance-run.ts";
 import { cancelRun } from "./cancel-run.ts";
+import { changeSettingRow } from "./change-setting.ts";
 import { ClaimIndex } from "./claim-index.ts";
 import { Connection } from "./connection.ts";
 import { ingestEvents } from "./ingest-events.ts";
@@ -53,6 +54,7 @@ const operations: Operation = {
   handBack: handBackJobs,
   sweep: sweepStore,
   prune: pruneEvents,
+  set: changeSettingRow,
 };
 
 export type OperationName = keyof Writes;

@@ -2,7 +2,14 @@
 import { readPackageText } from "../../platform/package-files.ts";
 import type { Migration } from "./migrate.ts";
 
-const names = ["0001_foundation", "0002_rerun_from", "0003_claims_appended", "0004_flow", "0005_nodes"] as const;
+const names = [
+  "0001_foundation",
+  "0002_rerun_from",
+  "0003_claims_appended",
+  "0004_flow",
+  "0005_nodes",
+  "0006_settings",
+] as const;
 
 export const loadMigrations = (): Migration[] =>
   names.map((name) => ({

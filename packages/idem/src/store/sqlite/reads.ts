@@ -16,6 +16,7 @@ import {
   readRun,
   runColumns,
 } from "../rows.ts";
+import type { Setting } from "../settings.ts";
 import type { RegisteredFunction } from "../store.ts";
 import { rulesMatching } from "./cancel-rules.ts";
 import { type FindClaimRow, findBesideOwner, indexedTo } from "./claim-index.ts";
@@ -129,6 +130,8 @@ const oldestInLaneSql = `
 const oldestTimerSql = `
   select due_at as at from jobs
    where env = ? and leased_by is null and due_at is not null and due_at <= ? and kind = 'run' order by due_at limit 1`;
+const settingsSql = `
+  select kind, name, value, version, changed_at as changedAt from settings where env = ? and kind = ? order by name`;
 const environmentsSql = "select distinct env from functions where archived_at is null order by env";
 
 type Sync<T> = { [K in keyof T]: T[K] extends (...args: infer A) => Promise<infer R> ? (...args: A) => R : never };
@@ -221,6 +224,7 @@ export function readsOver(
       ].flatMap((row) => (row === undefined || row.at === null ? [] : [row.at]));
       return found.length === 0 ? null : Math.min(...found);
     },
+    settings: (env, kind) => connection.all<Setting>(settingsSql, env, kind),
     environments: () => connection.all<{ env: string }>(environmentsSql).map(({ env }) => env),
     workers: () => listWorkers(connection),
     ...pagesOver(connection),

@@ -4,7 +4,13 @@ import type { Transaction } from "./transaction.ts";
 const insertAuditSql = "insert into audit (env, id, at, action, subject, reason) values (?, ?, ?, ?, ?, ?)";
 
 export interface AuditEntry {
-  readonly action: "release-key" | "pause-function" | "resume-function" | "release-event" | "drop-event";
+  readonly action:
+    | "release-key"
+    | "pause-function"
+    | "resume-function"
+    | "release-event"
+    | "drop-event"
+    | "change-setting";
   readonly subject: string;
   readonly reason: string;
 }

@@ -125,6 +125,8 @@ export async function busyStore() {
   ]) {
     await idem.send({ name, data: { n: 2 } });
   }
+  const source = { env: "default", kind: "webhook-source", name: "stripe", value: `{"note":"a \u0000 note"}` };
+  await store.set({ ...source, over: null, reason: "test" });
   await idem.functions.pause("stopped", { reason: "a \u0000 reason" });
   await idem.send({ name: "stopped" });
   await turns();

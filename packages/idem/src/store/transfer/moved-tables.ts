@@ -222,6 +222,7 @@ export const movedTables: readonly MovedTable[] = [
   }),
   moved("buffer_items", { env: text, buffer_id: text, n: integer, event_id: text, pair: text }),
   moved("run_events", { env: text, run_id: text, n: integer, event_id: text, key: text }),
+  moved("settings", { env: text, kind: text, name: text, value: text, version: integer, changed_at: integer }),
   moved("audit", {
     env: text,
     id: { type: text, from: "cast(id as text)" },

@@ -1,0 +1,61 @@
+// What people configured by hand is kept by kind and name, and two who change it at once do not overwrite each other.
+import { describe, expect, test } from "vitest";
+import { env, everyWrite, type OpenStore, openWorld } from "./world.ts";
+
+const source = (name: string, value: string | null, over: number | null = null) => ({
+  env,
+  kind: "source",
+  name,
+  value,
+  over,
+  reason: "test",
+});
+
+export function settingsSuite(open: OpenStore): void {
+  describe("settings", () => {
+    test("what was put is listed by name, its own kind and environment only", async () => {
+      const { store } = await openWorld(open);
+      await store.set(source("b", "{}"));
+      await store.set(source("a", '{"x":1}'));
+      await store.set({ ...source("c", "{}"), kind: "other" });
+      await store.set({ ...source("d", "{}"), env: "other" });
+      const listed = await store.reads.settings(env, "source");
+      expect(listed).toMatchObject([
+        { kind: "source", name: "a", value: '{"x":1}', version: 1 },
+        { kind: "source", name: "b", value: "{}", version: 1 },
+      ]);
+      expect(listed[0]!.changedAt).toBeGreaterThan(0);
+    });
+
+    test("a change over a version that is no longer the current one is refused and changes nothing", async () => {
+      const { store } = await openWorld(open);
+      expect(await store.set(source("a", "1", 0))).toEqual({ kind: "set", version: 1 });
+      expect(await store.set(source("a", "2", 0))).toEqual({ kind: "differs", version: 1 });
+      expect(await store.set(source("a", "2", 1))).toEqual({ kind: "set", version: 2 });
+      expect(await store.set(source("a", "3", 1))).toEqual({ kind: "differs", version: 2 });
+      expect(await store.reads.settings(env, "source")).toMatchObject([{ value: "2", version: 2 }]);
+    });
+
+    test("of many who put the same name at once one wins", async () => {
+      const { store } = await openWorld(open);
+      const answers = await Promise.all(Array.from({ length: 8 }, (_, i) => store.set(source("a", `${i}`, 0))));
+      expect(answers.filter(({ kind }) => kind === "set")).toHaveLength(1);
+    });
+
+    test("a removed one is gone, and can be put again", async () => {
+      const { store } = await openWorld(open);
+      await store.set(source("a", "1"));
+      expect(await store.set(source("a", null))).toEqual({ kind: "set", version: 0 });
+      expect(await store.reads.settings(env, "source")).toEqual([]);
+      expect(await store.set(source("a", "1", 0))).toEqual({ kind: "set", version: 1 });
+    });
+
+    everyWrite(
+      open,
+      "a setting",
+      async ({ store }) =>
+        () =>
+          store.set(source("a", "1", 0)),
+    );
+  });
+}

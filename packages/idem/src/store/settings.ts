@@ -1,0 +1,46 @@
+// What people configured in a running system rather than in code: sources of webhooks, and whatever else has a name and a value.
+// The store keeps JSON it never reads, by kind and name.
+
+export interface Setting {
+  readonly kind: string;
+  readonly name: string;
+  /** JSON text. It may hold secrets: lists for people show parts of it, never the whole. */
+  readonly value: string;
+  /** Grows with every change, from 1. */
+  readonly version: number;
+  readonly changedAt: number;
+}
+
+export interface SettingInput {
+  readonly env: string;
+  readonly kind: string;
+  readonly name: string;
+  /** Null removes it. */
+  readonly value: string | null;
+  /** Only over this version; 0 only where there is none; null whatever is there. */
+  readonly over: number | null;
+  /** For the audit, which keeps that and why it was changed, not the value. */
+  readonly reason: string;
+}
+
+export type SettingAnswer =
+  | { readonly kind: "set"; readonly version: number }
+  /** Somebody else changed it; nothing was done. */
+  | { readonly kind: "differs"; readonly version: number };
+
+export interface SettingRow {
+  readonly value: string;
+  readonly version: number;
+}
+
+/** What a change comes to: null where there is nothing to write. */
+export function changeSetting(
+  existing: SettingRow | undefined,
+  { value, over }: Pick<SettingInput, "value" | "over">,
+): { readonly answer: SettingAnswer; readonly write: boolean } {
+  const version = existing?.version ?? 0;
+  // The same again is the same change, told twice.
+  if ((existing?.value ?? null) === value) return { answer: { kind: "set", version }, write: false };
+  if (over !== null && over !== version) return { answer: { kind: "differs", version }, write: false };
+  return { answer: { kind: "set", version: value === null ? 0 : version + 1 }, write: true };
+}

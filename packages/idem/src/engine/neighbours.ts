@@ -60,7 +60,7 @@ export class Neighbours {
 
   private hear(hint: StoreHint): void {
     const { env, onQueued, atWorkOn } = this.options;
-    if (this.isOver || hint.env !== env) return;
+    if (this.isOver || (hint.env !== env && hint.env !== "")) return;
     if (hint.kind === "queued") onQueued();
     // Also under another worker's name: then the run was taken from this process, which finds out.
     else if (hint.kind === "collect") atWorkOn(hint.runId)?.poke();

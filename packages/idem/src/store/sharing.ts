@@ -5,7 +5,10 @@
 //
 // So a lost hint costs time and never correctness: whatever a hint says is asked of the store before it is acted on.
 
-/** Something another process changed. Of the process's own commits it knows by their answers. */
+/**
+ * Something another process changed. Of the process's own commits it knows by their answers. An `env` of "" is every environment: what a
+ * sweep rescued may be anybody's.
+ */
 export type StoreHint =
   /** Due work was left for a lease. */
   | { readonly env: string; readonly kind: "queued" }

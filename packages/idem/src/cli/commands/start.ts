@@ -61,10 +61,14 @@ export const start: Command = {
       role: roleOf(context),
       ...(password === undefined ? {} : { password }),
     };
-    return runServer(context, settings, ({ origin }) => [
-      "Connect an app by starting it with the keys given to this server, and",
-      `  INNGEST_DEV=0 INNGEST_BASE_URL=${origin}`,
-    ]);
+    return runServer(context, settings, ({ origin }) =>
+      settings.role === "worker"
+        ? ["Nothing connects here: give apps the address of a node that answers requests, in INNGEST_BASE_URL."]
+        : [
+            "Connect an app by starting it with the keys given to this server, and",
+            `  INNGEST_DEV=0 INNGEST_BASE_URL=${origin}`,
+          ],
+    );
   },
 };
 

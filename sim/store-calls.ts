@@ -14,6 +14,7 @@ export const writeNames = [
   "cancel",
   "rerun",
   "claim",
+  "extend",
   "settle",
   "release",
   "heartbeat",

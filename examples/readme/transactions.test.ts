@@ -1,6 +1,7 @@
 // What docs/transactions.md says its examples do, they do, on a real server.
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { tablesSql } from "idem/sql";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { type LocalPostgres, startLocalPostgres } from "../../scripts/local-postgres.mjs";
 
@@ -12,17 +13,21 @@ const before = process.env.DATABASE_URL;
 beforeAll(async () => {
   server = await startLocalPostgres();
   process.env.DATABASE_URL = server.url;
+  process.env.WAREHOUSE_URL = server.url;
   shop = await import("./transactions.ts");
   await shop.pool.query(`
     create table orders (id uuid primary key default gen_random_uuid(), item text, count int check (count > 0));
     create table stock (item text primary key, left_over int check (left_over >= 0));
     create table purchases (item text, reference text);
+    create table movements (id int generated always as identity, item text, count int);
     insert into stock values ('bolt', 10)`);
+  await shop.pool.query(tablesSql("postgres", ["idem_steps"]));
   await shop.idem.start();
 });
 afterAll(async () => {
   await shop.idem.stop();
   await shop.pool.end();
+  await shop.warehousePool.end();
   await server.crash();
   await server.remove();
   if (before === undefined) delete process.env.DATABASE_URL;
@@ -57,4 +62,13 @@ test("a write, its step and its event are one", async () => {
       expect(await column("select data from idem.events where name = 'purchase/made'")).toEqual(['{"item":"bolt"}']),
     10_000,
   );
+});
+
+test("a step in a database of one's own is one commit with its row, also when its run is rerun", async () => {
+  const { decisions } = await shop.idem.send({ name: "order/packed", data: { item: "bolt", count: 2 } });
+  expect((await shop.idem.runs.wait(decisions[0]!.runId!)).output).toEqual({ movement: 1 });
+  const { runId } = await shop.idem.runs.rerun(decisions[0]!.runId!);
+  expect((await shop.idem.runs.wait(runId)).output).toEqual({ movement: 1 });
+  expect(await column("select count from movements")).toEqual([-2]);
+  expect(await column("select value from idem_steps")).toEqual(['{"movement":1}']);
 });

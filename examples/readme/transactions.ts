@@ -51,4 +51,22 @@ idem.createFunction({ id: "reorder" }, { event: "stock/low" }, async ({ event, s
 
 // #endregion
 
-export { idem, placeOrder, pool };
+// #region own
+import { pgAdapter } from "idem/sql";
+
+const warehousePool = new pg.Pool({ connectionString: process.env.WAREHOUSE_URL }); // `npx idem sql` made its tables
+const warehouse = pgAdapter(warehousePool);
+
+idem.createFunction({ id: "pick" }, { event: "order/packed" }, async ({ event, step }) =>
+  step.transaction("move-out", warehouse, async (tx) => {
+    const moved = await tx.query("insert into movements (item, count) values ($1, $2) returning id", [
+      event.data.item,
+      -event.data.count,
+    ]);
+    return { movement: moved.rows[0].id as number };
+  }),
+);
+
+// #endregion
+
+export { idem, placeOrder, pool, warehousePool };

@@ -1,16 +1,31 @@
 /**
- * Functions for an Idem server to call, as a Fastify route handler. Fastify reads bodies itself, up to its own `bodyLimit` of
- * 1 MiB: raise it on the route if runs carry more.
+ * Fastify: functions for an Idem server to call, as a route handler, and routes behind an Idempotency-Key. Fastify reads bodies
+ * itself, up to its own `bodyLimit` of 1 MiB: raise it on the route if runs carry more.
  *
  * ```ts
  * app.route({ method: ["GET", "PUT", "POST"], url: "/api/idem", bodyLimit: 32 * 1024 * 1024, handler: serve(idem) });
+ *
+ * app.post("/charges", { ...idempotent(keys, { onCrash: "park" }) }, async (request) => charge(request.body));
  * ```
  */
 import type { Idem } from "./sdk/client.ts";
 import { appHandler, type ServeOptions } from "./serve/app-handler.ts";
 import { type NodeRequest, type NodeResponse, nodeRequest } from "./serve/node-handler.ts";
+import type { KeyContext, RouteOptions } from "./toolkit/http/begin.ts";
+import { type FastifyRouteHooks, fastifyDoor } from "./toolkit/http/doors/fastify-door.ts";
+import type { Idempotency } from "./toolkit/http/idempotency.ts";
 
 export type { ServeOptions } from "./serve/app-handler.ts";
+
+export type { KeyContext, RouteOptions } from "./toolkit/http/begin.ts";
+export type { FastifyRouteHooks } from "./toolkit/http/doors/fastify-door.ts";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** What a handler behind `idempotent` is told of its key; absent where no key applies. */
+    idempotency?: KeyContext;
+  }
+}
 
 export interface FastifyRequestLike {
   readonly raw: NodeRequest;
@@ -51,3 +66,9 @@ export function serve(idem: Idem<any>, options: ServeOptions = {}): FastifyHandl
       .send(body);
   };
 }
+
+/**
+ * Options for a route whose handler runs once per key: `preParsing`, `preHandler` and `onError`. A route with hooks of its own of
+ * these names puts them side by side in a list.
+ */
+export const idempotent = (keys: Idempotency, route: RouteOptions): FastifyRouteHooks => fastifyDoor(keys, route);

@@ -1,15 +1,30 @@
 /**
- * Functions for an Idem server to call, in a Hono app.
+ * Hono: functions for an Idem server to call, and routes behind an Idempotency-Key.
  *
  * ```ts
  * app.on(["GET", "PUT", "POST"], "/api/idem", serve(idem)); // then: npx idem dev -u http://127.0.0.1:3000/api/idem
+ *
+ * app.post("/charges", idempotent(keys, { onCrash: "park" }), async (c) => c.json(await charge(await c.req.json())));
  * ```
  */
 import type { Idem } from "./sdk/client.ts";
 import type { ServeOptions } from "./serve/app-handler.ts";
 import { fetchHandler } from "./serve/fetch-handler.ts";
+import type { KeyContext, RouteOptions } from "./toolkit/http/begin.ts";
+import { type HonoMiddleware, honoDoor } from "./toolkit/http/doors/hono-door.ts";
+import type { Idempotency } from "./toolkit/http/idempotency.ts";
 
 export type { ServeOptions } from "./serve/app-handler.ts";
+
+export type { KeyContext, RouteOptions } from "./toolkit/http/begin.ts";
+export type { HonoMiddleware } from "./toolkit/http/doors/hono-door.ts";
+
+declare module "hono" {
+  interface ContextVariableMap {
+    /** What a handler behind `idempotent` is told of its key; not set where no key applies. */
+    idempotency: KeyContext;
+  }
+}
 
 export type HonoHandler = (context: { readonly req: { readonly raw: Request } }) => Promise<Response>;
 
@@ -17,3 +32,6 @@ export function serve(idem: Idem<any>, options: ServeOptions = {}): HonoHandler 
   const handle = fetchHandler(idem, options, "hono");
   return ({ req }) => handle(req.raw);
 }
+
+/** The rest of the route runs once per key; `c.get("idempotency")` is what it is told of it. */
+export const idempotent = (keys: Idempotency, route: RouteOptions): HonoMiddleware => honoDoor(keys, route);

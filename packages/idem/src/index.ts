@@ -13,9 +13,31 @@
  * ```
  */
 
+export type {
+  AnyDestination,
+  CustomDestination,
+  Destination,
+  KeyCharset,
+  KeylessDestination,
+  KeyMismatch,
+  KeyOf,
+  KeyPlace,
+} from "./dedup/destination.ts";
+export {
+  type DestinationName,
+  destination,
+  destinationNames,
+  type KeyedName,
+  type KeylessName,
+} from "./dedup/destinations.ts";
+export { type MayResend, mayResend, resendsWithinMs } from "./dedup/retention-guard.ts";
+export type { Reconciled } from "./execute/attempt-effect.ts";
+export type { EffectContext, EffectOptions, ReconcileContext } from "./execute/effect.ts";
 export type { Logger, Middleware } from "./execute/function-code.ts";
 export type { Backoff } from "./execute/retry.ts";
+export type { UserDatabase } from "./execute/user-transaction.ts";
 export type { DecisionKind } from "./model/decision.ts";
+export type { Effect, EffectState } from "./model/effect.ts";
 export { type ErrorCode, IdemError } from "./model/errors.ts";
 export type { EndState, RunState } from "./model/run.ts";
 export { NonRetriableError, RetryAfterError, type SerializedError, StepError } from "./model/user-errors.ts";
@@ -36,6 +58,7 @@ export type {
   ThrottleOptions,
   TriggerInput,
 } from "./sdk/create-function.ts";
+export type { DoubledEffects, EffectsApi, EffectsFilter, EffectVerdict } from "./sdk/effects-api.ts";
 export type { EventSchemas, EventToSend, ReceivedEvent } from "./sdk/event-types.ts";
 export type { EventStory, Explain, KeyStory, PendingStory, RunStory } from "./sdk/explain-api.ts";
 export type { FunctionsApi, Paused, PublicFunction, Resumed, ResumeOptions } from "./sdk/functions-api.ts";

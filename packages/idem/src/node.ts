@@ -1,15 +1,31 @@
 /**
- * Functions for an Idem server to call, on Node's own HTTP server.
+ * Node's own HTTP server: functions for an Idem server to call, and handlers behind an Idempotency-Key.
  *
  * ```ts
  * createServer(serve(idem)).listen(3000); // then: npx idem dev -u http://127.0.0.1:3000
+ *
+ * createServer(idempotent(keys, { onCrash: "park" }, (request, response) => charge(request, response))).listen(3001);
  * ```
  */
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Idem } from "./sdk/client.ts";
 import type { ServeOptions } from "./serve/app-handler.ts";
 import { type NodeHandler, nodeHandler } from "./serve/node-handler.ts";
+import type { RouteOptions } from "./toolkit/http/begin.ts";
+import { type KeyedListener, nodeDoor } from "./toolkit/http/doors/node-door.ts";
+import type { Idempotency } from "./toolkit/http/idempotency.ts";
 
 export type { ServeOptions } from "./serve/app-handler.ts";
 export type { NodeHandler, NodeRequest, NodeResponse } from "./serve/node-handler.ts";
 
+export type { KeyContext, RouteOptions } from "./toolkit/http/begin.ts";
+export type { KeyedIncoming, KeyedListener } from "./toolkit/http/doors/node-door.ts";
+
 export const serve = (idem: Idem<any>, options: ServeOptions = {}): NodeHandler => nodeHandler(idem, options, "nodejs");
+
+/** The handler runs once per key; `request.idempotency` is what it is told of it. */
+export const idempotent = (
+  keys: Idempotency,
+  route: RouteOptions,
+  handle: KeyedListener,
+): ((request: IncomingMessage, response: ServerResponse) => Promise<void>) => nodeDoor(keys, route, handle);

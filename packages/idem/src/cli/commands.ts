@@ -7,6 +7,7 @@ import { crons } from "./commands/crons.ts";
 import { dev } from "./commands/dev.ts";
 import { doctor } from "./commands/doctor.ts";
 import { drop } from "./commands/drop.ts";
+import { effects } from "./commands/effects.ts";
 import { events } from "./commands/events.ts";
 import { explain } from "./commands/explain.ts";
 import { functions } from "./commands/functions.ts";
@@ -23,8 +24,10 @@ import { resume } from "./commands/resume.ts";
 import { run } from "./commands/run.ts";
 import { runs } from "./commands/runs.ts";
 import { send } from "./commands/send.ts";
+import { sql } from "./commands/sql.ts";
 import { start } from "./commands/start.ts";
 import { tail } from "./commands/tail.ts";
+import { webhooks } from "./commands/webhooks.ts";
 
 export const commands: readonly Command[] = [
   dev,
@@ -41,8 +44,10 @@ export const commands: readonly Command[] = [
   release,
   drop,
   keys,
+  effects,
   functions,
   crons,
+  webhooks,
   nodes,
   tail,
   doctor,
@@ -51,6 +56,7 @@ export const commands: readonly Command[] = [
   prune,
   migrate,
   migrateStore,
+  sql,
   // Told what there is when it runs: it stands in the list itself.
   completion(() => commands),
 ];

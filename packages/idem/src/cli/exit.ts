@@ -36,7 +36,7 @@ export function exitCodeOf(error: unknown): number {
   if (error instanceof Refusal) return error.exitCode;
   if (error instanceof IdemError) {
     if (error.code.startsWith("STORE_")) return exitCodes.store;
-    return /_(UNKNOWN|TAKEN|NOT_WAITING)$/.test(error.code) ? exitCodes.failed : exitCodes.usage;
+    return /_(UNKNOWN|TAKEN|NOT_WAITING|NOT_OPEN)$/.test(error.code) ? exitCodes.failed : exitCodes.usage;
   }
   return String((error as { code?: unknown }).code).startsWith("SQLITE_") ? exitCodes.store : exitCodes.failed;
 }

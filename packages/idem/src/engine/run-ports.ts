@@ -1,7 +1,7 @@
 // What a pass needs from outside, for one leased run: the clock, ids, the store behind its fence.
 import { payloadOf } from "../execute/execute-run.ts";
 import type { Middleware } from "../execute/function-code.ts";
-import type { Patch, RunPorts } from "../execute/ports.ts";
+import type { EffectStore, Patch, RunPorts } from "../execute/ports.ts";
 import { takeEquality } from "../model/expression-equality.ts";
 import type { AdvanceAnswer, LeasedJob, RunMemo } from "../store/store.ts";
 import { endEvents } from "./end-events.ts";
@@ -43,6 +43,7 @@ export function runPorts(
           transact: (body) =>
             transactional.run({ env, worker: heldBy, runId, jobId: job.jobId, fence: job.fence }, body),
         }),
+    effects: effectStore(heldBy, worker, options),
     acceptSends: async (sends) => {
       const events = await outgoingEvents(sends.events, middleware, options.checkEvents);
       return eventsOfSends({ ...sends, events }, runId, worker.prepare());
@@ -54,6 +55,18 @@ export function runPorts(
     // Of the event as it was stored: user code may have changed what it was given.
     takeEquality: (text) => takeEquality(expressions.get(text), payloadOf(job.memo)),
     signal: (signal, json) => worker.signal(signal, json),
+  };
+}
+
+/** What is asked of the store is asked until it answers, as long as the run is this worker's. */
+function effectStore(heldBy: string, worker: Worker, { store, platform, env, logger }: WorkerOptions): EffectStore {
+  const kept = <T>(write: () => Promise<T>) => persist(platform, write, () => worker.names.holds(heldBy));
+  return {
+    claim: (input) => kept(() => store.claim({ ...input, env, fingerprint: null })),
+    extend: (input) => kept(() => store.extend({ ...input, env })),
+    settle: (scope, key, fence, outcome) => kept(() => store.settle(env, scope, key, fence, outcome)),
+    release: (input) => kept(() => store.release({ ...input, env })),
+    report: (what) => logger.error(`idem: ${what}`),
   };
 }
 

@@ -4,7 +4,7 @@ import type { DestinationOf } from "../dedup/destination-key.ts";
 import type { FunctionCode, HandlerInput, Logger } from "./function-code.ts";
 import type { Pass } from "./pass.ts";
 import type { RunPorts } from "./ports.ts";
-import { makeStepTools } from "./step-tools.ts";
+import { makeStepTools, type StepToolsOf } from "./step-tools.ts";
 
 export interface InProcessCall {
   readonly code: FunctionCode;
@@ -12,7 +12,7 @@ export interface InProcessCall {
   readonly ports: RunPorts;
   readonly destination: DestinationOf;
   readonly logger: Logger;
-  readonly limits: { readonly invokeTimeoutMs: number; readonly fetchBytesMax: number };
+  readonly limits: StepToolsOf["limits"];
   readonly runId: string;
   readonly event: Record<string, unknown>;
   readonly events: readonly Record<string, unknown>[];
@@ -22,13 +22,13 @@ export interface InProcessCall {
 }
 
 export async function callInProcess(call: InProcessCall): Promise<unknown> {
-  const { code, pass, ports, event } = call;
+  const { code, pass, event } = call;
   const info = { runId: call.runId, function: code.config.id, attempt: call.attempt };
   for (const middleware of code.middleware) await middleware.beforeRun?.(info);
   let input: HandlerInput = {
     event,
     events: call.events,
-    step: makeStepTools({ pass, ports, run: call.destination, event, inputs: call.inputs, limits: call.limits }),
+    step: makeStepTools({ ...call, run: call.destination }),
     runId: call.runId,
     attempt: call.attempt,
     maxAttempts: call.maxAttempts,

@@ -1,10 +1,24 @@
 // What a pass needs from outside, and what it gives back. Execution knows no store, no clock and no registry of its own.
 
+import type { ClaimAnswer } from "../model/claim.ts";
 import type { TakenEquality } from "../model/expression-equality.ts";
 import type { StepKind } from "../model/step.ts";
 import type { NewWait } from "../model/wait.ts";
 import type { CrashPoint, HttpRequest, HttpResponse, Timer } from "../platform/platform.ts";
-import type { AdvanceAnswer, AdvanceInput, EndRun, NewEvent, NewFailedAttempt, NewStep } from "../store/store.ts";
+import type {
+  AdvanceAnswer,
+  AdvanceInput,
+  ClaimInput,
+  EndRun,
+  ExtendAnswer,
+  ExtendInput,
+  NewEvent,
+  NewFailedAttempt,
+  NewStep,
+  ReleaseAnswer,
+  ReleaseInput,
+  SettleAnswer,
+} from "../store/store.ts";
 import type { Transacted, TransactionClient } from "../store/transactional.ts";
 import type { OpIds } from "./operation.ts";
 import type { SiblingPlans } from "./sibling-plans.ts";
@@ -53,6 +67,16 @@ export interface FoundStep extends OpIds {
   readonly kind: StepKind;
 }
 
+/** Where effects are recorded: claims of this environment. */
+export interface EffectStore {
+  claim(input: Omit<ClaimInput, "env" | "fingerprint">): Promise<ClaimAnswer>;
+  extend(input: Omit<ExtendInput, "env">): Promise<ExtendAnswer>;
+  settle(scope: string, key: string, fence: number, outcome: string): Promise<SettleAnswer>;
+  release(input: Omit<ReleaseInput, "env">): Promise<ReleaseAnswer>;
+  /** Tells a person; nothing depends on it. */
+  report(what: string): void;
+}
+
 export interface RunPorts {
   /** What this lease is known by to code in another process: the job and its fence. */
   readonly dispatch: { readonly jobId: string; readonly generation: number };
@@ -82,6 +106,8 @@ export interface RunPorts {
    * there is none.
    */
   transact?(body: (tx: TransactionClient) => Promise<NewStep>): Promise<Transacted>;
+  /** Absent where the store is in another process. */
+  readonly effects?: EffectStore;
   /**
    * Whether a step that was just found begins here; absent where every step does. One that does not is waited for: who answers
    * no sees to it. `beside`: how many others are open.

@@ -9,10 +9,12 @@ import { valueAt } from "../model/path.ts";
 import { serializeError } from "../model/user-errors.ts";
 import type { TransactionClient } from "../store/transactional.ts";
 import { durableFetch } from "./durable-fetch.ts";
+import { recordedEffect } from "./effect.ts";
 import type { AttemptFacts, OpIds } from "./operation.ts";
 import type { Pass } from "./pass.ts";
 import { planCondition } from "./plan-condition.ts";
 import type { RunPorts } from "./ports.ts";
+import { type UserDatabase, userTransaction } from "./user-transaction.ts";
 
 /** A step's id, or an object that has one (`{ id, name }` as in SDK v4). */
 export type StepIdInput = string | { readonly id: string; readonly name?: string };
@@ -43,14 +45,15 @@ export interface StepToolsOf {
   readonly pass: Pass;
   readonly ports: RunPorts;
   readonly run: DestinationOf;
+  readonly runId: string;
   /** The run's own event, as user code sees it. */
   readonly event: unknown;
   /** What a person put in place of a step's arguments: JSON lists by step id. */
   readonly inputs: Readonly<Record<string, string>>;
-  readonly limits: { readonly invokeTimeoutMs: number; readonly fetchBytesMax: number };
+  readonly limits: { readonly invokeTimeoutMs: number; readonly fetchBytesMax: number; readonly stepBytesMax: number };
 }
 
-export function makeStepTools({ pass, ports, run, event, inputs, limits }: StepToolsOf) {
+export function makeStepTools({ pass, ports, run, runId, event, inputs, limits }: StepToolsOf) {
   const idOf = (input: StepIdInput): string => {
     const id = typeof input === "string" ? input : input?.id;
     if (typeof id !== "string" || id === "") {
@@ -122,11 +125,23 @@ export function makeStepTools({ pass, ports, run, event, inputs, limits }: StepT
     },
 
     /**
-     * Runs `body` inside a transaction of the engine's PostgreSQL; what it writes and that the step is done are one commit: exactly once.
-     * The body neither commits nor rolls back; it throws, and nothing of it was written.
+     * Runs `body` inside a transaction; what it writes and that the step is done are one commit: exactly once. Of the engine's PostgreSQL,
+     * or of the database of the adapter that is given. The body neither commits nor rolls back; it throws, and nothing of it was written.
      */
-    transaction(id: StepIdInput, body: (tx: TransactionClient, context: StepContext) => unknown): Promise<any> {
+    transaction(
+      id: StepIdInput,
+      where: UserDatabase<any> | ((tx: TransactionClient, context: StepContext) => unknown),
+      inUserDatabase?: (tx: any, context: StepContext) => unknown,
+    ): Promise<any> {
       const step = idOf(id);
+      if (typeof where === "object") {
+        const attempt = userTransaction({ step, database: where, body: inUserDatabase, bytesMax: limits.stepBytesMax });
+        return pass.request("transaction", step, (ids) => ({
+          kind: "attempt",
+          run: (facts) => attempt(destinationKey(run, step, ids.repeat), runId, facts, contextOf(step, ids, facts)),
+        }));
+      }
+      const body = where;
       if (typeof body !== "function") throw errors.STEP_INVALID({ step, why: "step.transaction needs a function" });
       if (ports.transact === undefined) throw errors.TRANSACTION_UNSUPPORTED({ call: `step.transaction("${step}")` });
       return pass.request("transaction", step, (ids) => ({
@@ -134,6 +149,9 @@ export function makeStepTools({ pass, ports, run, event, inputs, limits }: StepT
         run: async (facts, tx) => ({ json: toJson(await body(tx, contextOf(step, ids, facts)), `Step "${step}"`) }),
       }));
     },
+
+    /** A call to a system outside, recorded with its receipt; never sent again once its destination may have forgotten the key. */
+    effect: recordedEffect({ pass, ports, run, runId, idOf }),
 
     sleep: (id: StepIdInput, duration: string | number): Promise<void> =>
       sleepFor(id, (step) => lasting(duration, step)),

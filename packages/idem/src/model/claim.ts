@@ -22,11 +22,21 @@ export interface Claim {
   /** How often it was asked for, the first time included. */
   readonly asked: number;
   readonly lastAskedAt: number;
+  /** Once settled. While in flight: what its holder noted beside it. */
   readonly outcome: string | null;
 }
 
 export type ClaimAnswer =
-  | { readonly kind: "fresh"; readonly fence: number; readonly endsAt: number; readonly generation: string }
+  | {
+      readonly kind: "fresh";
+      readonly fence: number;
+      readonly endsAt: number;
+      readonly generation: string;
+      /** When its window was opened: by this asking, or by a holder that went silent. */
+      readonly since: number;
+      /** What the one who opened it, or extended it last, wrote beside it. */
+      readonly note: string | null;
+    }
   | { readonly kind: "duplicate"; readonly outcome: string; readonly endsAt: number; readonly generation: string }
   | { readonly kind: "in-flight"; readonly since: number; readonly leaseUntil: number | null }
   | { readonly kind: "mismatch"; readonly since: number };
@@ -58,6 +68,7 @@ export interface ClaimAsk {
   readonly held: boolean;
   readonly fingerprint: string | null;
   readonly leaseMs: number | null;
+  readonly note?: string | null;
 }
 
 /** A run asks for its function's key. */
@@ -105,7 +116,7 @@ export function askClaim(existing: Claim | null, ask: ClaimAsk, at: Instant): { 
     held: ask.held,
     asked: open ? existing.asked + 1 : 1,
     lastAskedAt: at.now,
-    outcome: null,
+    outcome: ask.note ?? null,
   };
   return { taken: true, claim };
 }

@@ -7,6 +7,7 @@ export type StepId = string;
 export const stepKinds = [
   "run",
   "transaction",
+  "effect",
   "sleep",
   "wait-for-event",
   "wait-for-signal",

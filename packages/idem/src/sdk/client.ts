@@ -23,6 +23,7 @@ import {
   type IdemFunction,
   type TriggerInput,
 } from "./create-function.ts";
+import { type EffectsApi, effectsApi } from "./effects-api.ts";
 import { checkSchema, type EventSchemas, type EventToSend } from "./event-types.ts";
 import { type Explain, explainer } from "./explain-api.ts";
 import { type FunctionsApi, functionsApi, type ResumePartOptions, resumeOnePart } from "./functions-api.ts";
@@ -112,6 +113,7 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
       runs: runsApi(engine),
       events: eventsApi(engine),
       functions: functionsApi(engine),
+      effects: effectsApi(engine),
       explain: explainer(engine),
     };
     const server = serverOf(options);
@@ -128,6 +130,11 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
 
   get functions(): FunctionsApi {
     return this.reads.functions;
+  }
+
+  /** What `step.effect` did to systems outside, and who has to look at what. */
+  get effects(): EffectsApi {
+    return this.reads.effects;
   }
 
   /** The story of one event, run or key: what was decided, why, and what it spared. */

@@ -1,9 +1,11 @@
 // Both ways to write a function: createFunction(options, trigger, handler) as in the seeds, and
 // createFunction({ ...options, triggers }, handler) as in SDK v4. What is wrong is said here, at definition.
 
+import type { EffectContext, EffectOptions } from "../execute/effect.ts";
 import type { FunctionCode, Logger, Middleware } from "../execute/function-code.ts";
 import type { Backoff } from "../execute/retry.ts";
 import type { StepTools } from "../execute/step-tools.ts";
+import type { UserDatabase } from "../execute/user-transaction.ts";
 import { errors, IdemError } from "../model/errors.ts";
 import { readFlow } from "../model/flow-options.ts";
 import { type FunctionConfig, functionSlug } from "../model/function-config.ts";
@@ -138,7 +140,7 @@ export interface HandlerContext<Event> {
 }
 
 /** `step` with the types of what its callbacks return. */
-export interface TypedStepTools extends Omit<StepTools, "run" | "transaction"> {
+export interface TypedStepTools extends Omit<StepTools, "run" | "transaction" | "effect"> {
   run<Args extends unknown[], Value>(
     id: string | { readonly id: string; readonly name?: string },
     body: (...args: [...Args, StepRunContext]) => Value,
@@ -148,6 +150,21 @@ export interface TypedStepTools extends Omit<StepTools, "run" | "transaction"> {
   transaction<Value>(
     id: string | { readonly id: string; readonly name?: string },
     body: (tx: TransactionClient, context: StepRunContext) => Value,
+  ): Promise<Jsonify<Awaited<Value>>>;
+  /** The same on a database of your own: `adapter` is one of idem/sql, and the table `idem_steps` is in it. */
+  transaction<Tx, Value>(
+    id: string | { readonly id: string; readonly name?: string },
+    adapter: UserDatabase<Tx>,
+    body: (tx: Tx, context: StepRunContext) => Value,
+  ): Promise<Jsonify<Awaited<Value>>>;
+  /**
+   * A call to a system outside, recorded with its receipt: a repeat gets the recorded value, and once the destination may have forgotten the
+   * key it is looked up or parked instead of sent again.
+   */
+  effect<Value>(
+    id: string | { readonly id: string; readonly name?: string },
+    options: EffectOptions<Awaited<Value>>,
+    call: (context: EffectContext) => Value,
   ): Promise<Jsonify<Awaited<Value>>>;
 }
 

@@ -3,7 +3,9 @@
 import type { Verdict } from "../engine/redecide-events.ts";
 import type { ResumedPart, Waiting } from "../engine/resume-function.ts";
 import { errors } from "../model/errors.ts";
+import type { SettingAnswer, SettingInput } from "../store/settings.ts";
 import type { PruneAnswer, ReleaseAnswer, Store } from "../store/store.ts";
+import type { EffectsApi } from "./effects-api.ts";
 import type { FunctionsApi, Paused, ResumePartOptions } from "./functions-api.ts";
 import type { PublicDecision } from "./public-types.ts";
 import type { EventsApi, RunsApi } from "./reads-api.ts";
@@ -15,10 +17,12 @@ export interface DeskAnswers {
   readonly rerun: { readonly runId: string };
   readonly cancel: { readonly cancelled: boolean };
   readonly release: { readonly answer: ReleaseAnswer };
+  readonly resolveEffect: { readonly id: string; readonly state: "sent" | "released" };
   readonly pause: Paused;
   readonly resume: ResumedPart;
   readonly decide: PublicDecision;
   readonly prune: PruneAnswer;
+  readonly set: SettingAnswer;
 }
 
 export type DeskCommand = keyof DeskAnswers;
@@ -29,6 +33,8 @@ interface DeskRequests {
   readonly rerun: { readonly runId: string; readonly fromStep?: string; readonly input?: readonly unknown[] };
   readonly cancel: { readonly runId: string; readonly reason: string };
   readonly release: { readonly scope: string; readonly key: string; readonly reason: string };
+  /** A receipt, or null: nothing had happened, and it may be sent. */
+  readonly resolveEffect: { readonly id: string; readonly receipt: string | null; readonly reason: string };
   readonly pause: { readonly function: string; readonly reason: string };
   readonly resume: {
     readonly function: string;
@@ -43,6 +49,7 @@ interface DeskRequests {
     readonly function?: string;
   };
   readonly prune: { readonly before: number; readonly after: string };
+  readonly set: Omit<SettingInput, "env">;
 }
 
 /** Asks one thing of whoever owns the store. */
@@ -54,6 +61,7 @@ export interface DeskClient {
   readonly runs: Pick<RunsApi, "rerun" | "cancel">;
   readonly functions: Pick<FunctionsApi, "pause">;
   readonly events: Pick<EventsApi, "release" | "drop">;
+  readonly effects: Pick<EffectsApi, "resolve">;
   resumePart(id: string, options: ResumePartOptions): Promise<ResumedPart>;
 }
 
@@ -87,6 +95,12 @@ export function openDesk({ store, owner, clientIn }: DeskOptions): Ask {
         reason: text(reason, "reason"),
       }),
     }),
+    resolveEffect: (env, { id, receipt, reason }) =>
+      clientIn(env).effects.resolve(
+        text(id, "id"),
+        receipt === null ? "retry" : { receipt: text(receipt, "receipt") },
+        { reason: text(reason, "reason", "") },
+      ),
     pause: (env, { function: fn, reason }) =>
       clientIn(env).functions.pause(text(fn, "function"), { reason: text(reason, "reason", "") }),
     resume: (env, { function: fn, reason, waiting, next }) =>
@@ -110,6 +124,15 @@ export function openDesk({ store, owner, clientIn }: DeskOptions): Ask {
           throw errors.OPTION_INVALID({ option: "verdict", why: "it must be release or drop" });
       }
     },
+    set: (env, { kind, name, value, over, reason }) =>
+      store.set({
+        env,
+        kind: text(kind, "kind"),
+        name: text(name, "name"),
+        value: value === null ? null : text(value, "value"),
+        over: over === null ? null : instant(over, "over"),
+        reason: text(reason, "reason"),
+      }),
     prune: (env, { before, after }) =>
       store.prune({ env, before: instant(before, "before"), after: text(after, "after", ""), max: pruneRowsMax }),
   };

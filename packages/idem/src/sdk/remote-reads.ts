@@ -5,6 +5,7 @@ import { isEnded } from "../model/run.ts";
 import type { SerializedError } from "../model/user-errors.ts";
 import type { Platform } from "../platform/platform.ts";
 import { previewChars } from "../store/reads.ts";
+import { type EffectsApi, unreachedEffects } from "./effects-api.ts";
 import {
   type EventStory,
   type Explain,
@@ -24,6 +25,7 @@ export interface StoreReads {
   readonly runs: RunsApi;
   readonly events: EventsApi;
   readonly functions: FunctionsApi;
+  readonly effects: EffectsApi;
   readonly explain: Explain;
 }
 
@@ -52,6 +54,7 @@ const lookMsMax = 1_000;
 export function remoteReads(server: RemoteServer, names: FunctionNames, platform: Pick<Platform, "timer">): StoreReads {
   const api = new ServerReads(server, names);
   return {
+    effects: unreachedEffects,
     runs: {
       get: (id) => api.run(id),
       list: (filter = {}) => api.runs(filter),

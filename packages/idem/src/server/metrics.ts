@@ -28,6 +28,11 @@ export class Metrics {
     ]),
     attempts: this.counter("idem_attempts_failed_total", "Attempts of steps that will be tried again", ["env"]),
     runs: this.counter("idem_runs_ended_total", "Runs that ended, by how they did", ["env", "state"]),
+    deliveries: this.counter("idem_webhook_deliveries_total", "Webhooks that were delivered, by what became of them", [
+      "env",
+      "source",
+      "kind",
+    ]),
     ticks: this.counter("idem_cron_ticks_total", "Ticks of schedules, by what was decided", ["env", "kind"]),
   };
   private readonly steps = new Histogram({
@@ -75,6 +80,10 @@ export class Metrics {
       if (kind === "started") this.late.observe(lateMs / 1_000);
     },
   };
+
+  delivered(env: string, source: string, kind: string): void {
+    this.counters.deliveries.inc({ env, source, kind });
+  }
 
   committed(calls: number): void {
     this.commits.observe(calls);

@@ -3,6 +3,7 @@
 import { parseDuration } from "../model/duration.ts";
 import { defaultWindowMs } from "../model/function-config.ts";
 import { processName } from "../platform/node-platform.ts";
+import { effectsApi } from "../sdk/effects-api.ts";
 import { functionsApi, resumeOnePart } from "../sdk/functions-api.ts";
 import { type DeskClient, openDesk } from "../sdk/owner-desk.ts";
 import { type OwnerDoor, openOwnerDoor } from "../sdk/owner-door.ts";
@@ -25,6 +26,7 @@ export async function openDoor(world: World, file: string, store: Store): Promis
       runs: runsApi(engineOf),
       events: eventsApi(engineOf),
       functions: functionsApi(engineOf),
+      effects: effectsApi(engineOf),
       resumePart: async (id, options) => resumeOnePart(await engineOf(), id, options),
     };
   };

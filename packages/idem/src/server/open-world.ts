@@ -16,6 +16,7 @@ import type { Metrics } from "./metrics.ts";
 import { type OpenedApps, openApps } from "./open-apps.ts";
 import { Channels } from "./realtime/channels.ts";
 import { Tokens } from "./tokens.ts";
+import { DeliveryNotes } from "./webhooks/delivery-notes.ts";
 import type { ServerSettings, World } from "./world.ts";
 
 export interface OpenWorldOptions {
@@ -107,6 +108,7 @@ export function openWorld(options: OpenWorldOptions): OpenedWorld {
     tokens: new Tokens(credentials, platform),
     metrics,
     channels: new Channels(platform),
+    deliveries: new DeliveryNotes(),
     connect: new ConnectGateway({ platform, logger, onWorkers: followWorkers, isElsewhere }),
     get apps() {
       return parts.apps.apps;

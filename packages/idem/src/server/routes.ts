@@ -4,8 +4,10 @@ import { connectRealtime } from "./realtime/connect-realtime.ts";
 import type { Route, SocketRoute } from "./route.ts";
 import { acceptEvents } from "./routes/accept-events.ts";
 import { addApp } from "./routes/add-app.ts";
+import { addWebhook } from "./routes/add-webhook.ts";
 import { cancelBulk } from "./routes/cancel-bulk.ts";
 import { cancelRun } from "./routes/cancel-run.ts";
+import { addWebhookSecret, dropWebhookSecret } from "./routes/change-webhook-secrets.ts";
 import { checkHealth } from "./routes/check-health.ts";
 import { checkpointRun } from "./routes/checkpoint-run.ts";
 import { createCancellation } from "./routes/create-cancellation.ts";
@@ -33,6 +35,7 @@ import { listEvents } from "./routes/list-events.ts";
 import { listFunctions } from "./routes/list-functions.ts";
 import { listKeys } from "./routes/list-keys.ts";
 import { listRuns } from "./routes/list-runs.ts";
+import { listWebhooks } from "./routes/list-webhooks.ts";
 import { pauseFunction } from "./routes/pause-function.ts";
 import { publishRealtime } from "./routes/publish-realtime.ts";
 import { raiseSignal } from "./routes/raise-signal.ts";
@@ -49,9 +52,12 @@ import { readRunOutput } from "./routes/read-run-output.ts";
 import { readRunActions, readRunEvents } from "./routes/read-run-state.ts";
 import { readStatus } from "./routes/read-status.ts";
 import { readStepOutput } from "./routes/read-step-output.ts";
+import { readWebhook } from "./routes/read-webhook.ts";
+import { receiveWebhook, receiveWebhookIn } from "./routes/receive-webhook.ts";
 import { registerApp } from "./routes/register-app.ts";
 import { releaseEvent } from "./routes/release-event.ts";
 import { releaseKey } from "./routes/release-key.ts";
+import { removeWebhook } from "./routes/remove-webhook.ts";
 import { reportEndpointSteps } from "./routes/report-endpoint-steps.ts";
 import { rerunRun } from "./routes/rerun-run.ts";
 import { resumeFunction } from "./routes/resume-function.ts";
@@ -67,6 +73,9 @@ export const routes: readonly Route[] = [
   acceptEvents,
   invokeFunction,
   sendSignal,
+  // -- webhooks, from whoever can sign them
+  receiveWebhook,
+  receiveWebhookIn,
   // -- apps
   describeDevServer,
   registerApp,
@@ -128,6 +137,12 @@ export const routes: readonly Route[] = [
   readStepOutput,
   raiseSignal,
   readStatus,
+  listWebhooks,
+  addWebhook,
+  readWebhook,
+  addWebhookSecret,
+  dropWebhookSecret,
+  removeWebhook,
   // -- the server itself
   checkHealth,
   explainError,

@@ -10,6 +10,7 @@ import type { Endpoints } from "./endpoints/endpoints.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Channels } from "./realtime/channels.ts";
 import type { Tokens } from "./tokens.ts";
+import type { DeliveryNotes } from "./webhooks/delivery-notes.ts";
 
 /** `dev` trusts whoever reaches it, on loopback; `start` asks for keys. */
 export type Mode = "dev" | "start";
@@ -63,6 +64,8 @@ export interface World {
   readonly connect: ConnectGateway;
   /** Runs that an app's own HTTP handlers drive. */
   readonly endpoints: Endpoints;
+  /** What became of webhooks that were delivered here. */
+  readonly deliveries: DeliveryNotes;
   /** What it counts; absent where nobody looks. */
   readonly metrics?: Metrics;
   /** Where this server is reached, once it listens: "http://127.0.0.1:8288". */

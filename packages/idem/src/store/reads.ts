@@ -26,10 +26,15 @@ export interface EventFilter {
 
 export interface ClaimFilter {
   readonly scope?: string;
+  /** Only scopes that begin so, "effect:" say; not beside `scope`. */
+  readonly under?: string;
   /** Continue after this scope and key. */
   readonly after?: { readonly scope: string; readonly key: string };
   readonly limit: number;
 }
+
+/** Behind every scope that begins so: no character is above it, in the order of bytes. */
+export const afterScopes = (under: string): string => `${under}\u{10FFFF}`;
 
 export interface StoreReads {
   functions(env: string): Promise<{ registration: number; functions: readonly RegisteredFunction[] }>;

@@ -392,9 +392,24 @@ export interface ClaimInput {
   readonly fingerprint: string | null;
   readonly leaseMs: number;
   readonly windowMs: number;
+  /** Kept beside the claim until it is settled, for whoever takes it over; absent for none. */
+  readonly note?: string | null;
 }
 
 export type SettleAnswer = "settled" | "lost";
+
+export interface ExtendInput {
+  readonly env: string;
+  readonly scope: string;
+  readonly key: string;
+  readonly fence: number;
+  /** From now on; 0 lets the next asker take it over. */
+  readonly leaseMs: number;
+  /** In place of the one before. */
+  readonly note: string | null;
+}
+
+export type ExtendAnswer = "extended" | "lost";
 
 export interface ReleaseInput {
   readonly env: string;
@@ -515,6 +530,8 @@ export interface Store {
 
   /** Promise: one fresh answer per window; an expired lease inside the window is taken over with a higher fence. */
   claim(input: ClaimInput): Promise<ClaimAnswer>;
+  /** Gives a claim in flight another lease and another note, if the fence still holds. Repeat: the lease counts from the repeat. */
+  extend(input: ExtendInput): Promise<ExtendAnswer>;
   /** Records the outcome if the fence still holds. Repeat: `settled` again. */
   settle(env: string, scope: string, key: string, fence: number, outcome: string): Promise<SettleAnswer>;
   /** Frees a key before its window ends; its generation stays. By hand, the reason is kept in the audit. */

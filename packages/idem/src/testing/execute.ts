@@ -54,6 +54,7 @@ export async function execute(fn: IdemFunction, options: ExecuteOptions): Promis
 const mockable = new Set([
   "run",
   "transaction",
+  "effect",
   "waitForEvent",
   "waitForSignal",
   "invoke",

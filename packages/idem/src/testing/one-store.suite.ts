@@ -14,7 +14,7 @@ export interface OneStore {
   readonly clock: TestClock;
   readonly store: Store;
   /** A process of its own; stopping it does not close the store. */
-  process(options?: Partial<IdemOptions<any>>): { readonly idem: Idem<any>; lose(): void };
+  process(options?: Partial<IdemOptions<any>>): { readonly idem: Idem<any>; lose(): void; isLost(): boolean };
 }
 
 export function oneStore(kind: (typeof stores)[number]): OneStore {
@@ -36,6 +36,7 @@ export function oneStore(kind: (typeof stores)[number]): OneStore {
         lose: () => {
           isLost = true;
         },
+        isLost: () => isLost,
       };
     },
   };

@@ -37,6 +37,7 @@ const writes = [
   "cancel",
   "rerun",
   "claim",
+  "extend",
   "settle",
   "release",
   "heartbeat",

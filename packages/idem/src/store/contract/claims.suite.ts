@@ -77,6 +77,50 @@ export function claimsSuite(open: OpenStore): void {
       expect(await store.claim(ask("t3"))).toMatchObject({ kind: "in-flight", leaseUntil: clock.wallMs() + 1_000 });
     });
 
+    test("whoever takes a claim over learns since when it is taken and what its holder noted", async () => {
+      const { store, clock } = await openWorld(open);
+      const since = clock.wallMs();
+      const first = await store.claim(ask("t1", { note: "first" }));
+      expect(first).toMatchObject({ kind: "fresh", since, note: "first" });
+      clock.advance(10);
+      expect(await store.claim(ask("t1", { note: "again" }))).toEqual(first);
+      clock.advance(990);
+      expect(await store.claim(ask("t2", { note: "second" }))).toEqual({ ...first, fence: 2 });
+      expect(await store.reads.claim(env, scope, "k")).toMatchObject({ state: "in-flight", outcome: "first" });
+    });
+
+    test("a holder extends its lease and changes its note; with no lease left the next asker takes over at once", async () => {
+      const { store, clock } = await openWorld(open);
+      const since = clock.wallMs();
+      await store.claim(ask("t1"));
+      clock.advance(900);
+      const extend = (fence: number, leaseMs: number, note: string | null) =>
+        store.extend({ env, scope, key: "k", fence, leaseMs, note });
+      expect(await extend(1, 1_000, "busy")).toBe("extended");
+      clock.advance(900);
+      expect(await store.claim(ask("t2"))).toMatchObject({ kind: "in-flight", since });
+      expect(await extend(1, 0, "left")).toBe("extended");
+      expect(await store.claim(ask("t2"))).toMatchObject({ kind: "fresh", fence: 2, since, note: "left" });
+      expect(await extend(1, 1_000, "late")).toBe("lost");
+      await store.settle(env, scope, "k", 2, "done");
+      expect(await extend(2, 1_000, "late")).toBe("lost");
+      expect(await store.reads.claim(env, scope, "k")).toMatchObject({ state: "settled", outcome: "done" });
+      expect(await store.extend({ env, scope, key: "other", fence: 1, leaseMs: 1, note: null })).toBe("lost");
+    });
+
+    test("a claim that was given back and is taken again has a new beginning and a new note", async () => {
+      const { store, clock } = await openWorld(open);
+      await store.claim(ask("t1", { note: "first" }));
+      await store.release({ env, scope, key: "k", fence: 1, reason: "" });
+      clock.advance(5);
+      expect(await store.claim(ask("t2", { note: "second" }))).toMatchObject({
+        kind: "fresh",
+        fence: 2,
+        since: clock.wallMs(),
+        note: "second",
+      });
+    });
+
     test("whoever was taken over can neither settle nor release", async () => {
       const { store, clock } = await openWorld(open);
       await store.claim(ask("t1"));
@@ -145,6 +189,16 @@ export function claimsSuite(open: OpenStore): void {
       const after = { scope, key: "b" };
       expect(names(await store.reads.claims(env, { scope, after, limit: 2 }))).toEqual(["c"]);
       expect(names(await store.reads.claims(env, { after: { scope: "another", key: "z" }, limit: 1 }))).toEqual(["a"]);
+      await store.claim(ask("y", { scope: "anothes", key: "y" }));
+      await store.claim(ask("x", { scope: "another:x", key: "x" }));
+      expect(names(await store.reads.claims(env, { under: "another", limit: 10 }))).toEqual(["z", "x"]);
+      const from = { scope: "another", key: "z" };
+      expect(names(await store.reads.claims(env, { under: "another", after: from, limit: 10 }))).toEqual(["x"]);
+    });
+
+    everyWrite(open, "extend", async ({ store }) => {
+      await store.claim(ask("t1"));
+      return () => store.extend({ env, scope, key: "k", fence: 1, leaseMs: 5_000, note: "n" });
     });
 
     everyWrite(

@@ -1,7 +1,7 @@
 // Claim, settle, release: Idem's one primitive for keys of any scope. Asking again with the same token is the same asking.
 import { askClaim, type Claim, type ClaimAnswer } from "../../model/claim.ts";
 import { isOpen } from "../../model/window.ts";
-import type { ClaimInput, ReleaseAnswer, ReleaseInput, SettleAnswer } from "../store.ts";
+import type { ClaimInput, ExtendAnswer, ExtendInput, ReleaseAnswer, ReleaseInput, SettleAnswer } from "../store.ts";
 import type { Moment, Tables } from "./tables.ts";
 
 export function claimKey(tables: Tables, at: Moment, input: ClaimInput): ClaimAnswer {
@@ -22,6 +22,7 @@ export function claimKey(tables: Tables, at: Moment, input: ClaimInput): ClaimAn
       held: false,
       fingerprint: input.fingerprint,
       leaseMs: input.leaseMs,
+      note: input.note ?? null,
     },
     at,
   );
@@ -49,7 +50,14 @@ function answerTaken(tables: Tables, at: Moment, input: ClaimInput, claim: Claim
 const isMismatch = (one: string | null, other: string | null): boolean =>
   one !== null && other !== null && one !== other;
 
-const fresh = ({ fence, endsAt, generation }: Claim): ClaimAnswer => ({ kind: "fresh", fence, endsAt, generation });
+const fresh = ({ fence, endsAt, generation, takenAt: since, outcome: note }: Claim): ClaimAnswer => ({
+  kind: "fresh",
+  fence,
+  endsAt,
+  generation,
+  since,
+  note,
+});
 
 const duplicate = ({ outcome, endsAt, generation }: Claim): ClaimAnswer => ({
   kind: "duplicate",
@@ -57,6 +65,14 @@ const duplicate = ({ outcome, endsAt, generation }: Claim): ClaimAnswer => ({
   endsAt,
   generation,
 });
+
+export function extendKey(tables: Tables, at: Moment, input: ExtendInput): ExtendAnswer {
+  const { scope, key, fence, leaseMs, note } = input;
+  const claim = tables.claim(scope, key);
+  if (claim === null || claim.fence !== fence || claim.state !== "in-flight") return "lost";
+  tables.putClaim({ ...claim, leaseUntil: at.now + leaseMs, outcome: note });
+  return "extended";
+}
 
 export function settleKey(tables: Tables, scope: string, key: string, fence: number, outcome: string): SettleAnswer {
   const claim = tables.claim(scope, key);

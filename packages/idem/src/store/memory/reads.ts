@@ -98,11 +98,11 @@ export function memoryReads(database: Database, moment: () => Moment): StoreRead
       return database.env(env).claim(scope, key);
     },
 
-    async claims(env, { scope, after, limit }) {
+    async claims(env, { scope, under = "", after, limit }) {
       return database
         .env(env)
         .claims.all()
-        .filter((claim) => scope === undefined || claim.scope === scope)
+        .filter((claim) => (scope === undefined ? claim.scope.startsWith(under) : claim.scope === scope))
         .filter((claim) => after === undefined || isAfter(claim, after))
         .sort((a, b) => (isAfter(a, b) ? 1 : -1))
         .slice(0, limit);

@@ -14,6 +14,8 @@ import type {
   CancelAnswer,
   CancelInput,
   ClaimInput,
+  ExtendAnswer,
+  ExtendInput,
   HeartbeatAnswer,
   Ingested,
   IngestInput,
@@ -41,7 +43,7 @@ import type { StoreTransactions } from "../transactional.ts";
 import { advanceRun } from "./advance-run.ts";
 import { cancelRun } from "./cancel-run.ts";
 import { changeSettingRow } from "./change-setting.ts";
-import { claimKey, releaseKey, settleKey } from "./claim-key.ts";
+import { claimKey, extendKey, releaseKey, settleKey } from "./claim-key.ts";
 import { resumeWaits, sendSignal } from "./deliver.ts";
 import { ingest } from "./ingest.ts";
 import { leaseJobs } from "./lease-jobs.ts";
@@ -118,6 +120,10 @@ export class MemoryStore implements Store {
 
   async claim(input: ClaimInput): Promise<ClaimAnswer> {
     return this.write(input.env, (tables, at) => claimKey(tables, at, input));
+  }
+
+  async extend(input: ExtendInput): Promise<ExtendAnswer> {
+    return this.write(input.env, (tables, at) => extendKey(tables, at, input));
   }
 
   async settle(env: string, scope: string, key: string, fence: number, outcome: string): Promise<SettleAnswer> {

@@ -26,7 +26,7 @@ import { registerFunctions } from "./register-functions.ts";
 import { rerunRun } from "./rerun-run.ts";
 import { resumeSignal, resumeWaits } from "./resume-waits.ts";
 import { type Pg, poolFor } from "./sessions.ts";
-import { releaseClaim, settleClaim, takeClaim } from "./settle-claim.ts";
+import { extendClaim, releaseClaim, settleClaim, takeClaim } from "./settle-claim.ts";
 import { Statements } from "./statement.ts";
 import { StepTransactions } from "./step-transaction.ts";
 import { hintsOf } from "./tell-others.ts";
@@ -51,6 +51,7 @@ const operations: Operation = {
   cancel: cancelRun,
   rerun: rerunRun,
   claim: takeClaim,
+  extend: extendClaim,
   settle: settleClaim,
   release: releaseClaim,
   heartbeat: heartbeatWorker,

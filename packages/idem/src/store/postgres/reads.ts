@@ -4,7 +4,14 @@ import { eventScope } from "../../model/claim.ts";
 import type { Event } from "../../model/event.ts";
 import type { Run, RunState } from "../../model/run.ts";
 import { afterAll } from "../id-times.ts";
-import type { ClaimFilter, EventFilter, RunFilter, StoreCounts, StoreReads } from "../reads.ts";
+import {
+  afterScopes,
+  type ClaimFilter,
+  type EventFilter,
+  type RunFilter,
+  type StoreCounts,
+  type StoreReads,
+} from "../reads.ts";
 import {
   type ClaimRow,
   type DecisionRow,
@@ -81,7 +88,7 @@ const selectClaims = `
 const claimSql = `${selectClaims} where c.env = ? and c.scope = ? and c.key = ? and c.asked > 0`;
 const claimsSql = `
   ${selectClaims}
-   where c.env = :env and (c.scope, c.key) > (:scope, :key) and c.asked > 0
+   where c.env = :env and (c.scope, c.key) > (:scope, :key) and c.scope < :end and c.asked > 0
    order by c.scope, c.key limit :limit`;
 const claimsOfScopeSql = `
   ${selectClaims}
@@ -165,11 +172,13 @@ export function readsOver(connection: Connection, now: () => Promise<number>): S
       const row = await connection.one<ClaimRow>(claimSql, env, scope, indexable(key));
       return row === undefined ? null : readClaim(row);
     },
-    claims: async (env, { scope, after, limit }: ClaimFilter) => {
+    claims: async (env, { scope, under = "", after, limit }: ClaimFilter) => {
       const key = after?.key ?? "";
       const rows = await connection.find<ClaimRow>(
         scope === undefined ? claimsSql : claimsOfScopeSql,
-        scope === undefined ? { env, scope: after?.scope ?? "", key, limit } : { env, scope, key, limit },
+        scope === undefined
+          ? { env, scope: after?.scope ?? under, key, end: afterScopes(under), limit }
+          : { env, scope, key, limit },
       );
       return rows.map(readClaim);
     },

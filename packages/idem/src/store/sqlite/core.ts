@@ -25,7 +25,7 @@ import { redecideEvent } from "./redecide-event.ts";
 import { registerFunctions } from "./register-functions.ts";
 import { rerunRun } from "./rerun-run.ts";
 import { resumeSignal, resumeWaits } from "./resume-waits.ts";
-import { releaseClaim, settleClaim, takeClaim } from "./settle-claim.ts";
+import { extendClaim, releaseClaim, settleClaim, takeClaim } from "./settle-claim.ts";
 import { tickCrons } from "./tick-crons.ts";
 import type { Transaction } from "./transaction.ts";
 import { handBackJobs, heartbeatWorker, sweepStore } from "./workers.ts";
@@ -48,6 +48,7 @@ const operations: Operation = {
   cancel: cancelRun,
   rerun: rerunRun,
   claim: takeClaim,
+  extend: extendClaim,
   settle: settleClaim,
   release: releaseClaim,
   heartbeat: heartbeatWorker,

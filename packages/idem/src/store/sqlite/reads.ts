@@ -3,7 +3,14 @@ import { eventScope } from "../../model/claim.ts";
 import type { Event } from "../../model/event.ts";
 import type { RunState } from "../../model/run.ts";
 import { afterAll } from "../id-times.ts";
-import type { ClaimFilter, EventFilter, RunFilter, StoreCounts, StoreReads } from "../reads.ts";
+import {
+  afterScopes,
+  type ClaimFilter,
+  type EventFilter,
+  type RunFilter,
+  type StoreCounts,
+  type StoreReads,
+} from "../reads.ts";
 import {
   type ClaimRow,
   type DecisionRow,
@@ -76,9 +83,11 @@ const claimSql = `select ${claimColumns} from claims where n = ?`;
 // The tree and the claims that are not in it yet, each in order.
 const claimsSql = `
   with found (scope, key, n) as (
-    select scope, key, n from claim_keys where n <= ${indexedTo} and env = :env and (scope, key) > (:scope, :key)
+    select scope, key, n from claim_keys
+     where n <= ${indexedTo} and env = :env and (scope, key) > (:scope, :key) and scope < :end
     union all
-    select scope, key, n from claims where n > ${indexedTo} and env = :env and (scope, key) > (:scope, :key)
+    select scope, key, n from claims
+     where n > ${indexedTo} and env = :env and (scope, key) > (:scope, :key) and scope < :end
     order by scope, key limit :limit)
   select ${claimColumns} from claims where n in (select n from found) order by scope, key`;
 const claimsOfScopeSql = `
@@ -180,12 +189,14 @@ export function readsOver(
       return row === undefined ? null : readClaim(row);
     },
     claims: (env, filter: ClaimFilter) => {
-      const { scope, after, limit } = filter;
+      const { scope, under = "", after, limit } = filter;
       const key = after?.key ?? "";
       return connection
         .find<ClaimRow>(
           scope === undefined ? claimsSql : claimsOfScopeSql,
-          scope === undefined ? { env, scope: after?.scope ?? "", key, limit } : { env, scope, key, limit },
+          scope === undefined
+            ? { env, scope: after?.scope ?? under, key, end: afterScopes(under), limit }
+            : { env, scope, key, limit },
         )
         .map(readClaim);
     },

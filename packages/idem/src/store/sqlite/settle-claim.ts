@@ -1,8 +1,8 @@
 // Claims that are neither events nor runs: HTTP requests, webhooks, sent mails. Claim, do the work, settle with the outcome;
 // whoever asks again gets that outcome. The lease says how long a silent holder is believed, the window how long the key is taken.
-import { askClaim, type ClaimAnswer } from "../../model/claim.ts";
+import { askClaim, type Claim, type ClaimAnswer } from "../../model/claim.ts";
 import { isOpen } from "../../model/window.ts";
-import type { ClaimInput, ReleaseAnswer, ReleaseInput, SettleAnswer } from "../store.ts";
+import type { ClaimInput, ExtendAnswer, ExtendInput, ReleaseAnswer, ReleaseInput, SettleAnswer } from "../store.ts";
 import { countAsking, findClaim, writeClaim } from "./claim-key.ts";
 import type { Transaction } from "./transaction.ts";
 import { writeAudit } from "./write-audit.ts";
@@ -29,14 +29,14 @@ export function takeClaim(tx: Transaction, input: ClaimInput): ClaimAnswer {
         held: false,
         fingerprint: input.fingerprint,
         leaseMs: input.leaseMs,
+        note: input.note ?? null,
       },
       tx.at,
     );
     writeClaim(tx, env, claim, found);
-    return { kind: "fresh", fence: claim.fence, endsAt: claim.endsAt, generation: claim.generation };
+    return fresh(claim);
   }
-  const fresh = { kind: "fresh", endsAt: existing.endsAt, generation: existing.generation } as const;
-  if (existing.holder === token && existing.state === "in-flight") return { ...fresh, fence: existing.fence };
+  if (existing.holder === token && existing.state === "in-flight") return fresh(existing);
   const mismatch =
     existing.fingerprint !== null && input.fingerprint !== null && existing.fingerprint !== input.fingerprint;
   if (mismatch) {
@@ -67,10 +67,27 @@ export function takeClaim(tx: Transaction, input: ClaimInput): ClaimAnswer {
       },
       found,
     );
-    return { ...fresh, fence };
+    return fresh({ ...existing, fence });
   }
   countAsking(tx, found);
   return { kind: "in-flight", since: existing.takenAt, leaseUntil: existing.leaseUntil };
+}
+
+const fresh = ({ fence, endsAt, generation, takenAt: since, outcome: note }: Claim): ClaimAnswer => ({
+  kind: "fresh",
+  fence,
+  endsAt,
+  generation,
+  since,
+  note,
+});
+
+export function extendClaim(tx: Transaction, input: ExtendInput): ExtendAnswer {
+  const { env, scope, key, fence, leaseMs, note } = input;
+  const found = findClaim(tx, env, scope, key);
+  if (found === null || found.claim.fence !== fence || found.claim.state !== "in-flight") return "lost";
+  writeClaim(tx, env, { ...found.claim, leaseUntil: tx.at.now + leaseMs, outcome: note }, found);
+  return "extended";
 }
 
 export function settleClaim(

@@ -1,0 +1,131 @@
+// step.effect: a call to a system outside, recorded: what was sent where, under which key, and the receipt.
+import type { AnyDestination, Destination } from "../dedup/destination.ts";
+import { type DestinationOf, destinationKey } from "../dedup/destination-key.ts";
+import { type DestinationName, destination as destinationOf, type KeylessName } from "../dedup/destinations.ts";
+import { parseDuration } from "../model/duration.ts";
+import { errors } from "../model/errors.ts";
+import { attemptEffect, type Reconciled } from "./attempt-effect.ts";
+import type { Pass } from "./pass.ts";
+import type { RunPorts } from "./ports.ts";
+
+/** What an effect's callback receives. */
+export interface EffectContext {
+  /** The key as the destination takes it; for one without keys, a mark to look the effect up by. */
+  readonly key: string;
+  /** The key as a header of the request; empty where the destination takes it elsewhere. */
+  readonly headers: Record<string, string>;
+  /** The key as a field of the request's body; empty where it is a header. */
+  readonly fields: Record<string, string>;
+  /** Counted from 1. */
+  readonly attempt: number;
+  /** Aborts when the run is cancelled or this process lost it. */
+  readonly signal: AbortSignal;
+}
+
+export interface ReconcileContext {
+  readonly key: string;
+  /** When the effect was first tried, in milliseconds; nothing of it is older. */
+  readonly since: number;
+  readonly signal: AbortSignal;
+}
+
+export interface EffectOptionsOf<Value> {
+  /** What the effect is about, an order's id say: two effects for one entity can be found. */
+  readonly entity: string;
+  /** Whose account of the destination, where a function writes to several: part of the key. */
+  readonly account?: string;
+  /** What to remember of the value; its `id` unless told. */
+  readonly receipt?: (value: Value) => string | null;
+  /**
+   * Asked when the destination may have forgotten the key: whether the effect happened. Only what it surely did not find is sent again;
+   * without it such an effect is parked, for a person to say.
+   */
+  readonly reconcile?: (context: ReconcileContext) => Reconciled<Value> | Promise<Reconciled<Value>>;
+  /** How long after a try the look-up surely finds what it did: "60s" unless told. */
+  readonly reconcileAfter?: string | number;
+}
+
+export type EffectOptions<Value> = EffectOptionsOf<Value> &
+  (
+    | { readonly destination: Exclude<DestinationName, KeylessName> | Destination }
+    /** Without a key there is nothing else that tells a second try from the first. */
+    | {
+        readonly destination: KeylessName | AnyDestination;
+        readonly reconcile: NonNullable<EffectOptionsOf<Value>["reconcile"]>;
+      }
+  );
+
+// Scopes are part of an index.
+const entityCharsMax = 200;
+const reconcileAfterMs = 60_000;
+
+export function recordedEffect(of: {
+  readonly pass: Pass;
+  readonly ports: RunPorts;
+  readonly run: DestinationOf;
+  readonly runId: string;
+  readonly idOf: (id: string | { readonly id: string }) => string;
+}) {
+  const { pass, ports, run, runId } = of;
+  return (
+    id: string | { readonly id: string; readonly name?: string },
+    options: EffectOptions<any>,
+    call: (context: EffectContext) => unknown,
+  ): Promise<any> => {
+    const step = of.idOf(id);
+    const { effects } = ports;
+    if (effects === undefined) throw errors.EFFECT_UNSUPPORTED({ call: `step.effect("${step}")` });
+    const wrong = (why: string) => errors.STEP_INVALID({ step, why });
+    if (typeof call !== "function") throw wrong("step.effect needs a function");
+    const { entity, account, receipt, reconcile = null } = options ?? {};
+    if (typeof entity !== "string" || entity === "" || entity.length > entityCharsMax) {
+      throw wrong(`step.effect needs an entity, a text of 1 to ${entityCharsMax} characters: what the effect is about`);
+    }
+    const destination = readDestination(options.destination, wrong);
+    if (destination.place === null && reconcile === null) {
+      throw wrong(
+        `${destination.name} takes no key, so step.effect needs a reconcile function; ${destination.reconcile}`,
+      );
+    }
+    const afterMs =
+      options.reconcileAfter === undefined ? reconcileAfterMs : parseDuration(options.reconcileAfter, "reconcileAfter");
+    return pass.request("effect", step, (ids) => ({
+      kind: "attempt",
+      run: (facts) => {
+        const own = destinationKey(run, step, ids.repeat);
+        const isKeyed = destination.place !== null;
+        const key = isKeyed ? destination.key(own, account) : own;
+        return attemptEffect({
+          effect: { destination, entity, key, step: ids.repeat === 0 ? step : `${step}:${ids.repeat}`, runId },
+          token: `${runId}/${ids.stepId}`,
+          context: {
+            key,
+            headers: isKeyed ? destination.headers(own, account) : {},
+            fields: isKeyed ? destination.fields(own, account) : {},
+            attempt: facts.attempt,
+            get signal() {
+              return facts.signal();
+            },
+          },
+          call,
+          receipt: receipt ?? receiptOf,
+          reconcile,
+          reconcileAfterMs: afterMs,
+          store: effects,
+          ports,
+        });
+      },
+    }));
+  };
+}
+
+function readDestination(given: unknown, wrong: (why: string) => Error): AnyDestination {
+  if (typeof given === "string") return destinationOf(given as DestinationName);
+  if (typeof given === "object" && given !== null && "place" in given) return given as AnyDestination;
+  throw wrong("step.effect needs a destination: the name of one, or destination({ name, … })");
+}
+
+function receiptOf(value: unknown): string | null {
+  const id = (value as { id?: unknown } | null | undefined)?.id;
+  return typeof id === "string" || typeof id === "number" ? String(id) : null;
+}

@@ -1,0 +1,60 @@
+// Names and values of the user's own tables. Names come from code, but nothing here relies on that: they are checked, then quoted, which
+// also means exactly as they stand in the database.
+import { errors } from "../model/errors.ts";
+import type { Dialect, SqlValue } from "./sql/operation.ts";
+
+export type ColumnValue = SqlValue | boolean | Date;
+export type Columns = Readonly<Record<string, ColumnValue>>;
+
+const nameShape = /^[A-Za-z_][A-Za-z0-9_$]{0,62}$/;
+
+export function quoteName(call: string, name: unknown, option: string): string {
+  if (typeof name === "string" && nameShape.test(name)) return `"${name}"`;
+  const why = "a name is made of letters, digits and underscores, at most 63";
+  throw errors.TOOLKIT_OPTION_INVALID({ call, option, why });
+}
+
+/** `orders` or `shop.orders`. */
+export const quoteTable = (call: string, table: unknown): string =>
+  String(table)
+    .split(".", 2)
+    .map((part) => quoteName(call, part, "table"))
+    .join(".");
+
+export interface QuotedColumns {
+  readonly names: readonly string[];
+  readonly values: readonly SqlValue[];
+}
+
+export function quoteColumns(dialect: Dialect, call: string, columns: Columns, option: string): QuotedColumns {
+  const entries = Object.entries(columns);
+  return {
+    names: entries.map(([name]) => quoteName(call, name, option)),
+    values: entries.map(([, value]) => sqlValue(dialect, value)),
+  };
+}
+
+/** SQLite has no booleans, and neither has a text form of a Date that both would write alike. */
+function sqlValue(dialect: Dialect, value: ColumnValue): SqlValue {
+  if (typeof value === "boolean") return dialect === "sqlite" ? Number(value) : String(value);
+  return value instanceof Date ? value.toISOString() : value;
+}
+
+/** What identifies a row: at least one column, and no null, for nothing is equal to null, not even another one. */
+export function quoteIdentity(dialect: Dialect, call: string, columns: Columns, option: string): QuotedColumns {
+  const quoted = quoteColumns(dialect, call, columns, option);
+  const refuse = (why: string) => errors.TOOLKIT_OPTION_INVALID({ call, option, why });
+  if (quoted.names.length === 0) throw refuse("it names no column");
+  if (quoted.values.some((value) => value === null || value === undefined)) throw refuse("a value is null");
+  return quoted;
+}
+
+/** `"a" = $1 and "b" = $2`, counted from `first`. */
+export const equalSql = (names: readonly string[], first: number): string =>
+  names.map((name, i) => `${name} = $${first + i}`).join(" and ");
+
+/** `"a" = $1, "b" = $2`, counted from `first`. */
+export const assignSql = (names: readonly string[], first: number): string =>
+  names.map((name, i) => `${name} = $${first + i}`).join(", ");
+
+export const placesSql = (count: number): string => Array.from({ length: count }, (_, i) => `$${i + 1}`).join(", ");

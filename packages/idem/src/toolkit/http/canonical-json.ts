@@ -1,0 +1,119 @@
+// JSON as a text that is the same for two bodies that mean the same: keys sorted by code unit at every level, no space between, strings
+// decoded, and every number kept as it was written. JSON.parse would read 9007199254740993 and …992 as one amount.
+import { jsonDepthMax } from "../../model/json.ts";
+
+export interface FieldView {
+  /** Paths of fields that are left out; `meta.attempt` also stands for the field of every element when `meta` is a list. */
+  readonly omit?: readonly string[];
+  /** Only these, and what is under them. */
+  readonly pick?: readonly string[];
+}
+
+/** Null for what cannot be told safely: no JSON, a key twice in one object, nested deeper than `jsonDepthMax`. Its bytes are compared then. */
+export function canonicalJson(text: string, view: FieldView = {}): string | null {
+  const omit = new Set(view.omit);
+  const { pick } = view;
+  let at = 0;
+
+  const isKept = (path: string): boolean => {
+    if (omit.has(path)) return false;
+    if (pick === undefined) return true;
+    return pick.some((picked) => picked === path || picked.startsWith(`${path}.`) || path.startsWith(`${picked}.`));
+  };
+
+  const skipSpace = (): void => {
+    for (;;) {
+      const code = text.charCodeAt(at);
+      if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return;
+      at++;
+    }
+  };
+
+  const takes = (char: string): boolean => {
+    skipSpace();
+    if (text[at] !== char) return false;
+    at++;
+    return true;
+  };
+
+  const readString = (): string | null => {
+    const begin = at++;
+    for (; at < text.length; at++) {
+      const code = text.charCodeAt(at);
+      if (code === 0x5c) at++;
+      else if (code === 0x22) {
+        try {
+          return JSON.parse(text.slice(begin, ++at)) as string;
+        } catch {
+          return null;
+        }
+      }
+    }
+    return null;
+  };
+
+  const readLiteral = (): string | null => {
+    literal.lastIndex = at;
+    const found = literal.exec(text)?.[0];
+    if (found === undefined) return null;
+    at += found.length;
+    return found;
+  };
+
+  const readList = (path: string, depth: number): string | null => {
+    at++;
+    const items: string[] = [];
+    if (takes("]")) return "[]";
+    do {
+      const item = readValue(path, depth + 1);
+      if (item === null) return null;
+      items.push(item);
+    } while (takes(","));
+    return takes("]") ? `[${items.join(",")}]` : null;
+  };
+
+  const readObject = (path: string, depth: number): string | null => {
+    at++;
+    const names = new Set<string>();
+    const fields: (readonly [string, string])[] = [];
+    if (takes("}")) return "{}";
+    do {
+      skipSpace();
+      const name = text[at] === '"' ? readString() : null;
+      if (name === null || names.has(name) || !takes(":")) return null;
+      names.add(name);
+      // A dot inside a name is not a step down.
+      const step = name.replaceAll(".", "\\.");
+      const fieldPath = path === "" ? step : `${path}.${step}`;
+      const field = readValue(fieldPath, depth + 1);
+      if (field === null) return null;
+      if (isKept(fieldPath)) fields.push([name, field]);
+    } while (takes(","));
+    if (!takes("}")) return null;
+    fields.sort(([a], [b]) => (a < b ? -1 : 1));
+    return `{${fields.map(([name, field]) => `${JSON.stringify(name)}:${field}`).join(",")}}`;
+  };
+
+  const readValue = (path: string, depth: number): string | null => {
+    if (depth > jsonDepthMax) return null;
+    skipSpace();
+    switch (text[at]) {
+      case "{":
+        return readObject(path, depth);
+      case "[":
+        return readList(path, depth);
+      case '"': {
+        const value = readString();
+        return value === null ? null : JSON.stringify(value);
+      }
+      default:
+        return readLiteral();
+    }
+  };
+
+  const value = readValue("", 0);
+  skipSpace();
+  return at === text.length ? value : null;
+}
+
+const literal = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;

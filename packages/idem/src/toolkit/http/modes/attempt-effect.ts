@@ -1,0 +1,61 @@
+// One effect of a list of phases. That it is about to be tried is committed before its first byte, so that whoever comes after a crash
+// knows since when the destination may have seen its key; beyond the destination's memory it is looked up or parked, never sent blindly.
+import { createHash } from "node:crypto";
+import type { AnyDestination, CustomDestination } from "../../../dedup/destination.ts";
+import { type DestinationName, destination } from "../../../dedup/destinations.ts";
+import { mayResend } from "../../../dedup/retention-guard.ts";
+import type { EffectContext, Phase, PhaseContext, Reconciled } from "./phases.ts";
+
+export type Effect = Extract<Phase<unknown>, { readonly kind: "effect" }>;
+
+export type Effected =
+  | { readonly kind: "value"; readonly value: unknown }
+  | { readonly kind: "park"; readonly reason: string };
+
+/** Of the record and the phase's name, and of nothing that an attempt or another version of the list could change. 45 characters. */
+export const phaseKey = (recordId: string, phase: string): string =>
+  `idem-${createHash("sha256")
+    .update(JSON.stringify([recordId, phase]))
+    .digest("hex")
+    .slice(0, 40)}`;
+
+export async function attemptEffect(
+  { name, repeat, body }: Effect,
+  known: Readonly<Record<string, unknown>> & PhaseContext,
+  of: { readonly recordId: string; readonly firstTriedAt: number | null; readonly now: number },
+): Promise<Effected> {
+  const to = repeat.destination === undefined ? null : describedBy(repeat.destination);
+  const facts = { ...known, ...keysFor(to, phaseKey(of.recordId, name), repeat) };
+  const since = of.firstTriedAt;
+  if (since !== null && repeat.repeatable !== true) {
+    const hasReconcile = repeat.reconcile !== undefined;
+    // Where no destination knows the key, only the look-up does.
+    const may = mayResend({ destination: to ?? { remembersMs: 0 }, firstTriedAt: since, now: of.now, hasReconcile });
+    if (may === "park") return { kind: "park", reason: forgotten(name, to, since) };
+    if (may === "reconcile") {
+      const found: Reconciled<unknown> = await repeat.reconcile!({ ...facts, since });
+      if (found === "unknown") return { kind: "park", reason: notFoundOut(name, since) };
+      if (found !== "absent") return { kind: "value", value: found.found };
+    }
+  }
+  return { kind: "value", value: await body(facts) };
+}
+
+const describedBy = (given: DestinationName | AnyDestination | CustomDestination): AnyDestination =>
+  typeof given === "string" ? destination(given) : "remembersMs" in given ? given : destination(given);
+
+function keysFor(
+  to: AnyDestination | null,
+  key: string,
+  repeat: { readonly account?: string } | object,
+): Pick<EffectContext, "key" | "headers"> {
+  if (to === null || to.place === null) return { key, headers: {} };
+  const account = "account" in repeat ? repeat.account : undefined;
+  return { key: to.key(key, account), headers: to.headers(key, account) };
+}
+
+const forgotten = (name: string, to: AnyDestination | null, since: number): string =>
+  `the effect "${name}" was first tried at ${new Date(since).toISOString()}, and ${to?.name ?? "its destination"} may have forgotten its key; find out whether it happened`;
+
+const notFoundOut = (name: string, since: number): string =>
+  `the effect "${name}" was first tried at ${new Date(since).toISOString()}, and its look-up could not tell whether it happened`;

@@ -1,0 +1,34 @@
+// For modes that need no table of keys: who asks and for what, without where it is kept.
+import type { Logger } from "../../../execute/function-code.ts";
+import { errors } from "../../../model/errors.ts";
+import { nodePlatform } from "../../../platform/node-platform.ts";
+import type { IdempotencyOptions } from "../idempotency.ts";
+import { ANONYMOUS_SHARED, type ReadWorld, readRequest } from "../read-request.ts";
+import { routeSettings } from "../route-settings.ts";
+import type { KeyReader } from "./mode-route.ts";
+
+export type KeyReaderOptions = Pick<
+  IdempotencyOptions,
+  "principal" | "tenant" | "namespace" | "secret" | "docs" | "logger" | "platform"
+>;
+
+/**
+ * ```ts
+ * const requests = keyReader({ principal: (request) => accountOf(request) });
+ * ```
+ */
+export function keyReader(options: KeyReaderOptions): KeyReader {
+  const { principal, tenant = null, namespace = "default", secret = null, docs = null } = options;
+  const { platform = nodePlatform } = options;
+  const logger: Logger = options.logger ?? console;
+  if (typeof principal !== "function" && principal !== ANONYMOUS_SHARED) {
+    throw errors.TOOLKIT_OPTION_INVALID({
+      call: "keyReader",
+      option: "principal",
+      why: "say who asks: without it one caller gets another one's answer",
+    });
+  }
+  const report = (what: string, error: unknown) => logger.error(`idempotency: ${what}`, error);
+  const world: ReadWorld = { namespace, principal, tenant, secret, docs, report };
+  return { platform, read: (request, route, native) => readRequest(request, routeSettings(route), world, native) };
+}

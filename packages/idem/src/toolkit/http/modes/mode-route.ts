@@ -1,0 +1,66 @@
+// What the modes have in common: how a route is described, how its request is read, and what duplicates are told.
+import type { Platform } from "../../../platform/platform.ts";
+import type { ReadRequest, RouteOptions } from "../begin.ts";
+import { problemResponse } from "../problems.ts";
+import { replayResponse } from "../replay.ts";
+import type { RouteSettings } from "../route-settings.ts";
+import type { Told } from "./look-key.ts";
+import type { WithinLimits } from "./within.ts";
+
+/** What a mode needs of `idempotency(…)`. */
+export interface KeyReader {
+  readonly platform: Platform;
+  read(request: Request, route: RouteOptions, native?: unknown): Promise<ReadRequest>;
+}
+
+/** A route without the choices that its mode has made. */
+export type ModeOptions = Pick<
+  RouteOptions,
+  | "required"
+  | "methods"
+  | "scope"
+  | "window"
+  | "replayHeaders"
+  | "responseBytesMax"
+  | "requestBytesMax"
+  | "key"
+  | "fingerprint"
+>;
+
+export const limitsOf = ({ windowMs, responseBytesMax, replayHeaders }: RouteSettings): WithinLimits => ({
+  windowMs,
+  bytesMax: responseBytesMax,
+  replayHeaders,
+});
+
+/** What whoever is not first is told. */
+export function toldResponse(told: Told): Response {
+  switch (told.kind) {
+    case "duplicate": {
+      const { outcome, completedAt } = told;
+      if (outcome.kind === "response") return replayResponse(outcome, told);
+      const extra = { original_status: outcome.status, completed_at: new Date(completedAt).toISOString() };
+      return problemResponse("response-gone", { extra });
+    }
+    case "mismatch":
+      return problemResponse("key-reused");
+    case "parked":
+      return problemResponse("outcome-unknown");
+    case "in-flight":
+      return problemResponse("in-flight", { retryAfterMs: told.leaseLeftMs });
+  }
+}
+
+/** The whole body, or null when it has more bytes than that. The request itself is still to be read. */
+export async function bytesOf(request: Request, bytesMax: number): Promise<Uint8Array | null> {
+  if (request.body === null) return new Uint8Array();
+  const reader = request.clone().body!.getReader();
+  const parts: Uint8Array[] = [];
+  for (let length = 0; ; ) {
+    const { done, value } = await reader.read();
+    if (done) return new Uint8Array(Buffer.concat(parts));
+    length += value.length;
+    parts.push(value);
+    if (length > bytesMax) return null;
+  }
+}

@@ -1,0 +1,178 @@
+// Mode C: the request is an event, and its answer is what the run it started came to. The key is the event's id, so event, claim and run are
+// one commit of the engine's, and there is no table of keys: a duplicate attaches to the run, wherever that is executed, and a web process
+// that dies loses nothing.
+import { errors, IdemError } from "../../../model/errors.ts";
+import type { Idem } from "../../../sdk/client.ts";
+import type { IdemFunction } from "../../../sdk/create-function.ts";
+import type { PublicDecision } from "../../../sdk/public-types.ts";
+import type { RunEnd } from "../../../sdk/reads-api.ts";
+import type { Fingerprint } from "../../keys/key-store.ts";
+import type { KeyedRequest, RouteOptions } from "../begin.ts";
+import { problemResponse } from "../problems.ts";
+import { routeSettings } from "../route-settings.ts";
+import { isSameFingerprint } from "./fingerprint-of-event.ts";
+import type { KeyReader, ModeOptions } from "./mode-route.ts";
+import { type InputOf, readInput } from "./read-input.ts";
+import type { FetchHandler } from "./same-transaction.ts";
+
+export interface RunBackedOptions<Input> extends Omit<ModeOptions, "required" | "replayHeaders" | "responseBytesMax"> {
+  /** The function whose run answers, or its id. */
+  readonly function: IdemFunction | string;
+  /** From the request to what `event` is given. Default: its JSON body. */
+  readonly input?: InputOf<Input>;
+  /** The event that starts the run. To `data` is added `idempotency`, by which a reused key is recognised. */
+  readonly event: (
+    input: Input,
+    request: Request,
+  ) => { readonly name: string; readonly data?: Record<string, unknown> };
+  /** The same end gives the same answer: it is asked for every duplicate. */
+  readonly toResponse: (end: RunEnd & { readonly runId: string }) => Response | Promise<Response>;
+  /** How long the caller is kept waiting; after that 202. Default "10s", at most 30. */
+  readonly maxWait?: string | number;
+  /** Where the run can be read; goes into the 202. Default: the route of `idem start`, /v1/runs/<id>. */
+  readonly location?: (runId: string, request: Request) => string;
+}
+
+// Asked again sooner, it would find the run where it was.
+const retryAfterSeconds = 5;
+
+/**
+ * ```ts
+ * const importFile = runBacked(keyReader({ principal }), idem, {
+ *   function: importFn,
+ *   event: (input) => ({ name: "file/uploaded", data: input }),
+ *   toResponse: (end) => (end.state === "completed" ? Response.json(end.output) : Response.json({ error: "failed" }, { status: 502 })),
+ * });
+ * ```
+ *
+ * The window begins when the event is accepted: let it be longer than the run can take.
+ */
+export function runBacked<Input = unknown>(
+  reader: KeyReader,
+  idem: Idem<any>,
+  options: RunBackedOptions<Input>,
+): FetchHandler {
+  const { platform } = reader;
+  const { function: given, input: inputOf = jsonOf, event: toEvent, toResponse, location = runPath, ...rest } = options;
+  const fn = nameOf(given);
+  const route: RouteOptions = { ...rest, required: true, onCrash: "resume" };
+  const { windowMs, waitMsMax } = routeSettings(route);
+
+  async function decided(keyed: KeyedRequest, input: Input): Promise<PublicDecision> {
+    const { name, data } = toEvent(input, keyed.request.clone() as Request);
+    const [written] = keyed.fingerprints;
+    const event = { id: keyed.id, name, data: { ...data, idempotency: written } };
+    const { decisions } = await idem.send(event, { window: windowMs });
+    const decision = decisions.find(isOfFn);
+    if (decision !== undefined) return decision;
+    throw errors.TOOLKIT_OPTION_INVALID({
+      call: "runBacked",
+      option: "event",
+      why: `the event "${name}" is not one that the function "${fn.id}" is triggered by`,
+    });
+  }
+
+  const isOfFn = (each: PublicDecision) => each.function === fn.id || each.function === fn.slug;
+
+  /**
+   * What was said to the first one: nothing else is looked at when both events are equal and their run is known. That another field of the
+   * event differs (a time, say) does not make it another request; the fingerprint does.
+   */
+  async function toldFirst(decision: PublicDecision, keyed: KeyedRequest): Promise<PublicDecision | "reused"> {
+    const { firstEventId, differs, runId } = decision;
+    if (firstEventId === null || (differs.length === 0 && runId !== null)) return decision;
+    const first = await idem.events.get(firstEventId);
+    const written: Fingerprint | undefined = first?.data?.idempotency;
+    if (first !== null && !isSameFingerprint(written, keyed.fingerprints)) return "reused";
+    // It may have waited for a person, and been started since.
+    return runId === null ? (first?.decisions.find(isOfFn) ?? decision) : decision;
+  }
+
+  async function waited(runId: string, request: Request): Promise<(RunEnd & { runId: string }) | null> {
+    const enough = new AbortController();
+    const timer = platform.timer(waitMsMax, () => enough.abort());
+    const signal = AbortSignal.any([enough.signal, request.signal]);
+    try {
+      return { ...(await idem.runs.wait(runId, { signal })), runId };
+    } catch (error) {
+      // Nobody waits any more; the run goes on all the same.
+      if (signal.aborted) return null;
+      throw error;
+    } finally {
+      timer.cancel();
+    }
+  }
+
+  return async (request) => {
+    const read = await reader.read(request, route);
+    if (read.kind === "answer") return read.response;
+    if (read.kind === "plain") return problemResponse("key-missing");
+    const { keyed } = read;
+    const input = await readInput(inputOf, keyed.request.clone() as Request);
+    if (input.kind === "refused") return input.response;
+    try {
+      const own = await decided(keyed, input.value as Input);
+      const isFirst = own.kind !== "duplicate-event";
+      const decision = isFirst ? own : await toldFirst(own, keyed);
+      if (decision === "reused") return problemResponse("key-reused");
+      const { runId } = decision;
+      if (runId === null) return isPending(decision) ? accepted(null) : notStarted();
+      const end = await waited(runId, request);
+      if (end === null) return accepted({ runId, location: location(runId, request) });
+      return marked(await toResponse(end), isFirst);
+    } catch (error) {
+      const isLater = error instanceof IdemError && error.retry === "later";
+      if (isLater) return problemResponse("store-unavailable", { detail: "Ask again with the same key." });
+      throw error;
+    }
+  };
+}
+
+function nameOf(given: IdemFunction | string): { readonly id: string; readonly slug: string } {
+  if (typeof given === "string") return { id: given, slug: given };
+  const { debounce, batch } = given.code.config;
+  if (debounce !== undefined || batch !== undefined) {
+    throw errors.TOOLKIT_OPTION_INVALID({
+      call: "runBacked",
+      option: "function",
+      why: `"${given.id}" has one run for several events, and a request needs one of its own`,
+    });
+  }
+  return given;
+}
+
+const runPath = (runId: string): string => `/v1/runs/${runId}`;
+
+async function jsonOf(request: Request): Promise<any> {
+  try {
+    return await request.json();
+  } catch {
+    throw Response.json({ title: "The body is not JSON", status: 400, retryable: false }, { status: 400 });
+  }
+}
+
+/** Somebody may still let it start: the function is paused, or a person decides. */
+const isPending = ({ kind }: PublicDecision): boolean =>
+  kind === "paused" || kind === "held" || kind === "debounced" || kind === "batched";
+
+function accepted(run: { readonly runId: string; readonly location: string } | null): Response {
+  const headers = new Headers({ "retry-after": String(retryAfterSeconds), "cache-control": "no-store" });
+  if (run !== null) headers.set("location", run.location);
+  const body = { state: "accepted", run: run?.runId ?? null, retry_after_ms: retryAfterSeconds * 1_000 };
+  return Response.json(body, { status: 202, headers });
+}
+
+/** A filter, a rate limit or a singleton had the last word, and a retry hears the same. Which, `idem explain` tells; not the caller. */
+const notStarted = (): Response =>
+  problemResponse("outcome-unknown", {
+    detail: "Nothing was started for this request, and a retry starts nothing either.",
+    extra: { started: false },
+  });
+
+function marked(response: Response, isFirst: boolean): Response {
+  // A copy: the headers of some responses cannot be changed.
+  const copy = new Response(response.body, response);
+  copy.headers.set("idempotency-status", isFirst ? "executed" : "replayed");
+  if (!isFirst) copy.headers.set("idempotent-replayed", "true");
+  return copy;
+}

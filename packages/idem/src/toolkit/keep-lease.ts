@@ -1,0 +1,43 @@
+// Holds a lease while user code runs: a heartbeat every third of it, so that one lost heartbeat still leaves another before the lease ends.
+// A blocked event loop loses its lease, which is wanted: somebody else takes over what this process cannot be seen to do.
+import type { Platform } from "../platform/platform.ts";
+
+export interface KeptLease {
+  /** Aborts with reason "lease-lost" once somebody else may have taken over. */
+  readonly signal: AbortSignal;
+  end(): void;
+}
+
+/** `beat` extends the lease and answers whether it was still ours. */
+export function keepLease(
+  platform: Pick<Platform, "timer" | "monoMs">,
+  leaseMs: number,
+  beat: () => Promise<boolean>,
+): KeptLease {
+  const lost = new AbortController();
+  let isOver = false;
+  let heldAt = platform.monoMs();
+  const arm = () => platform.timer(leaseMs / 3, () => void tell(), { background: true });
+  const tell = async (): Promise<void> => {
+    const askedAt = platform.monoMs();
+    let isHeld: boolean;
+    try {
+      isHeld = await beat();
+      if (isHeld) heldAt = askedAt;
+    } catch {
+      // A database that does not answer for a while has not said no; for longer than the lease, nobody can know.
+      isHeld = platform.monoMs() - heldAt < leaseMs;
+    }
+    if (isOver) return;
+    if (isHeld) timer = arm();
+    else lost.abort("lease-lost");
+  };
+  let timer = arm();
+  return {
+    signal: lost.signal,
+    end: () => {
+      isOver = true;
+      timer.cancel();
+    },
+  };
+}

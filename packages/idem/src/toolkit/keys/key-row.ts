@@ -1,0 +1,93 @@
+// A record of a key as it lies in its row, and back.
+import { numberOf, numberOrNull, type Row } from "../sql/operation.ts";
+import type { Fingerprint, KeyAbout, KeyOutcome, KeyRecord, KeyWork, OnCrash, Point } from "./key-store.ts";
+
+export interface KeyRow {
+  readonly id: string;
+  readonly about: KeyAbout;
+  readonly fingerprint: Fingerprint;
+  readonly state: KeyRecord["state"];
+  readonly owner: string;
+  readonly fence: number;
+  readonly attempts: number;
+  readonly onCrash: OnCrash;
+  /** Given back on purpose when it is not positive: nobody died, so whoever comes next goes on, whatever `onCrash` says. */
+  readonly leaseUntil: number;
+  readonly dueAt: number;
+  readonly point: Point | null;
+  readonly work: KeyWork | null;
+  readonly outcome: KeyOutcome | null;
+  readonly parkedReason: string | null;
+  readonly createdAt: number;
+  readonly completedAt: number | null;
+  readonly endsAt: number;
+}
+
+export const keyColumns = `
+  id, namespace, tenant, principal, method, path, hint, fingerprint, fingerprint_version, state, owner, fence, attempts,
+  on_crash, lease_until, due_at, point, point_data, work, work_input, status, headers, body, reference, gone_reason,
+  parked_reason, created_at, completed_at, ends_at`;
+
+export function keyRowOf(row: Row): KeyRow {
+  return {
+    id: row.id as string,
+    about: {
+      namespace: row.namespace as string,
+      tenant: row.tenant as string | null,
+      principal: row.principal as string,
+      method: row.method as string,
+      path: row.path as string,
+      hint: row.hint as string,
+    },
+    fingerprint: { version: numberOf(row.fingerprint_version), value: row.fingerprint as string },
+    state: row.state as KeyRow["state"],
+    owner: row.owner as string,
+    fence: numberOf(row.fence),
+    attempts: numberOf(row.attempts),
+    onCrash: row.on_crash as OnCrash,
+    leaseUntil: numberOf(row.lease_until),
+    dueAt: numberOf(row.due_at),
+    point: row.point === null ? null : { name: row.point as string, data: row.point_data as string },
+    work: row.work === null ? null : { name: row.work as string, input: row.work_input as string },
+    outcome: row.state === "completed" ? outcomeOf(row) : null,
+    parkedReason: row.parked_reason as string | null,
+    createdAt: numberOf(row.created_at),
+    completedAt: numberOrNull(row.completed_at),
+    endsAt: numberOf(row.ends_at),
+  };
+}
+
+function outcomeOf(row: Row): KeyOutcome {
+  const status = numberOf(row.status);
+  if (row.gone_reason !== null) return { kind: "gone", status, reason: row.gone_reason as string };
+  const headers = JSON.parse(row.headers as string) as readonly (readonly [string, string])[];
+  if (row.reference !== null) return { kind: "reference", status, headers, reference: row.reference as string };
+  return { kind: "response", status, headers, body: row.body as Uint8Array | null };
+}
+
+/** As parameters, in the order status, headers, body, reference, gone_reason. */
+export const outcomeParams = (
+  outcome: KeyOutcome,
+): readonly [number, string | null, Uint8Array | null, string | null, string | null] => [
+  outcome.status,
+  outcome.kind === "gone" ? null : JSON.stringify(outcome.headers),
+  outcome.kind === "response" ? outcome.body : null,
+  outcome.kind === "reference" ? outcome.reference : null,
+  outcome.kind === "gone" ? outcome.reason : null,
+];
+
+export const recordOf = (row: KeyRow, now: number): KeyRecord => ({
+  id: row.id,
+  about: row.about,
+  state: row.state,
+  fence: row.fence,
+  attempts: row.attempts,
+  isLeased: row.state === "running" && row.leaseUntil > now,
+  point: row.point,
+  work: row.work,
+  outcome: row.outcome,
+  parkedReason: row.parkedReason,
+  createdAt: row.createdAt,
+  completedAt: row.completedAt,
+  endsAt: row.endsAt,
+});

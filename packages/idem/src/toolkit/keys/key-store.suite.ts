@@ -1,0 +1,23 @@
+// Every promise of key-store.ts, for any store and any test runner. Each test opens a store of its own; names carry the transition (T1 …
+// T21) or the pitfall they stand for.
+import { testClaims } from "./conformance/claims.suite.ts";
+import { testDeadClaims } from "./conformance/dead-claims.suite.ts";
+import { testHolders } from "./conformance/holders.suite.ts";
+import { testParked } from "./conformance/parked.suite.ts";
+import { testRaces } from "./conformance/races.suite.ts";
+import { testUnfinished } from "./conformance/unfinished.suite.ts";
+import type { KeyStoreConformance } from "./conformance/world.suite.ts";
+
+/**
+ * ```ts
+ * keyStoreConformance({ test, open: async () => ({ keys: redisKeys(), another: () => redisKeys(), pass: (ms) => age(ms) }) });
+ * ```
+ */
+export function keyStoreConformance(conformance: KeyStoreConformance): void {
+  testClaims(conformance);
+  testDeadClaims(conformance);
+  testHolders(conformance);
+  testParked(conformance);
+  testUnfinished(conformance);
+  testRaces(conformance);
+}

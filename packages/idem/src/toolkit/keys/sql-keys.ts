@@ -1,0 +1,117 @@
+// Keys in the user's own database. Never hangs and never guesses: what the database did not answer in time is an error that the door tells
+// as 503, and no handler runs.
+import { parseDuration } from "../../model/duration.ts";
+import { errors, IdemError } from "../../model/errors.ts";
+import { nodePlatform } from "../../platform/node-platform.ts";
+import type { Platform } from "../../platform/platform.ts";
+import type { Adapter } from "../sql/adapter.ts";
+import { sqlFaultOf } from "../sql/faults.ts";
+import { sqlOf } from "../sql/operation.ts";
+import { claimKey } from "./claim-key.ts";
+import { completeKey } from "./complete-key.ts";
+import { heartbeatKey } from "./heartbeat-key.ts";
+import type { KeyAnswer, KeyAsk, KeyStore } from "./key-store.ts";
+import { leaveKey } from "./leave-key.ts";
+import { listParked } from "./list-parked.ts";
+import { parkKey } from "./park-key.ts";
+import { reachPoint } from "./reach-point.ts";
+import { readKey } from "./read-key.ts";
+import { reapKeys } from "./reap-keys.ts";
+import { releaseKey } from "./release-key.ts";
+import { resolveKey } from "./resolve-key.ts";
+import { takeUnfinished } from "./take-unfinished.ts";
+
+export interface SqlKeysOptions {
+  /** How long any one call may take, with everything it tries. Default "2s". */
+  readonly deadline?: string | number;
+  readonly platform?: Platform;
+}
+
+/** A session that ended may have been an old one of the pool; the next is new, and one more is for a server that is just coming back. */
+const claimTriesMax = 3;
+
+/**
+ * Keys in the table `idempotency_keys` (`npx idem sql` prints it).
+ *
+ * ```ts
+ * const keys = sqlKeys(pgAdapter(pool));
+ * ```
+ */
+export function sqlKeys(
+  adapter: Pick<Adapter<unknown>, "dialect" | "perform">,
+  { deadline = "2s", platform = nodePlatform }: SqlKeysOptions = {},
+): KeyStore {
+  const sql = sqlOf(adapter.dialect);
+  const deadlineMs = parseDuration(deadline);
+  /** Claims that were not waited for any longer, by owner, until they are over and given back. */
+  const abandoned = new Map<string, Promise<void>>();
+
+  const bounded = <T>(work: Promise<T>, onLate: () => void = () => {}): Promise<T> =>
+    new Promise((resolve, reject) => {
+      const timer = platform.timer(deadlineMs, () => {
+        onLate();
+        reject(errors.KEY_STORE_UNAVAILABLE({ why: `it did not answer within ${deadlineMs} ms` }));
+      });
+      work
+        .finally(() => timer.cancel())
+        .then(resolve, (error) => reject(error instanceof IdemError ? error : unavailable(error)));
+    });
+
+  /** A claim whose answer was lost may have been committed: asked again under the same owner, it is recognised and not refused. */
+  const claimSurely = async (ask: KeyAsk): Promise<KeyAnswer> => {
+    await abandoned.get(ask.owner);
+    for (let tries = 1; ; tries++) {
+      try {
+        return await adapter.perform(claimKey(sql, ask));
+      } catch (error) {
+        const fault = sqlFaultOf(error);
+        if (tries === claimTriesMax || (fault !== "unknown" && fault !== "again")) throw error;
+      }
+    }
+  };
+
+  /** Nobody executes for a claim that came too late; without this, its key would be in flight until the lease ends. */
+  const giveBack = (ask: KeyAsk, claimed: Promise<KeyAnswer>): void => {
+    const over = claimed
+      .then(async (answer) => {
+        if (answer.kind !== "fresh") return;
+        const holder = { id: ask.id, owner: ask.owner, fence: answer.fence };
+        // Of an earlier claimant's work nothing is thrown away.
+        await adapter.perform(answer.attempt === 1 ? releaseKey(sql, holder) : leaveKey(sql, holder, 0));
+      })
+      // The database is still away. The lease ends by itself.
+      .catch(() => {})
+      .finally(() => abandoned.delete(ask.owner));
+    abandoned.set(ask.owner, over);
+  };
+
+  return {
+    claim: (ask) => {
+      const claimed = claimSurely(ask);
+      return bounded(claimed, () => giveBack(ask, claimed));
+    },
+    heartbeat: (holder, leaseMs) => bounded(adapter.perform(heartbeatKey(sql, holder, leaseMs))),
+    complete: (holder, outcome, windowMs) => bounded(adapter.perform(completeKey(sql, holder, outcome, windowMs))),
+    reach: (holder, point, leaseMs) => bounded(adapter.perform(reachPoint(sql, holder, point, leaseMs))),
+    release: (holder) => bounded(adapter.perform(releaseKey(sql, holder))),
+    leave: (holder, delayMs) => bounded(adapter.perform(leaveKey(sql, holder, delayMs))),
+    park: (holder, reason) => bounded(adapter.perform(parkKey(sql, holder, reason))),
+    read: (id) => bounded(adapter.perform(readKey(sql, id))),
+    parked: (page) => bounded(adapter.perform(listParked(sql, page))),
+    takeUnfinished: (input) => bounded(adapter.perform(takeUnfinished(sql, input))),
+    resolve: (id, resolution) => bounded(adapter.perform(resolveKey(sql, id, resolution))),
+    reap: (limit) => bounded(adapter.perform(reapKeys(sql, limit))),
+  };
+}
+
+/** In words of ours: callers of an API are told this, and a driver's would tell them hosts and tables. Those are in the cause. */
+function unavailable(error: unknown): IdemError {
+  const fault = sqlFaultOf(error);
+  const why =
+    fault === "unknown"
+      ? "its connection was lost"
+      : fault === "lock-timeout"
+        ? "somebody else held a lock for too long"
+        : "it refused a statement";
+  return errors.KEY_STORE_UNAVAILABLE({ why }, { cause: error });
+}

@@ -1,0 +1,118 @@
+// The sent-log: for destinations that keep no idempotency keys (mail, text messages, chat, most CRMs). What is about to be sent is written
+// down first; who asks again gets the receipt; and what becomes of a sending that nobody saw end is the author's choice.
+import { parseDuration } from "../../model/duration.ts";
+import { errors } from "../../model/errors.ts";
+import { toJson } from "../../model/json.ts";
+import { nodePlatform } from "../../platform/node-platform.ts";
+import type { Platform } from "../../platform/platform.ts";
+import type { Adapter } from "../sql/adapter.ts";
+import { entryId, type SentEntry } from "./entry.ts";
+import type { ReceiptOf } from "./receipt.ts";
+import { type OnceAnswer, SendOnce, type SendTask } from "./send-once.ts";
+import { listParked, reapSent, resolveParked } from "./settle-send.ts";
+
+export interface SentLogSettings {
+  /** Default "60s"; a heartbeat goes out every third of it. */
+  readonly lease?: string | number;
+  readonly platform?: Platform;
+  /** An alert: somebody has to find out whether this was sent. `console.error` unless told; `recipient` is not logged. */
+  readonly onParked?: (entry: SentEntry) => void;
+}
+
+/** What is known of a sending whose end nobody saw. */
+export interface InDoubt {
+  readonly tag: string;
+  readonly template: string;
+  readonly recipient: string;
+  readonly about: string | null;
+  /** Milliseconds since 1970: nothing was sent before. */
+  readonly since: number;
+}
+
+/** `absent` counts once `reconcileAfter` has passed; before, a provider's search may not show it yet. */
+export type Reconciled = { readonly found: unknown } | "absent" | "unknown";
+
+/** Required: what the next asker does when nobody knows whether it was sent. */
+export type OnUnknown =
+  /** At most once: it waits for a person. */
+  | { readonly onUnknown: "park" }
+  /** At least once: it is sent again, with the same tag. */
+  | { readonly onUnknown: "resend" }
+  /** Exactly once, if the provider's search is complete and shows what was sent within `reconcileAfter`. */
+  | {
+      readonly onUnknown: "reconcile";
+      readonly reconcile: (doubt: InDoubt) => Promise<Reconciled> | Reconciled;
+      /** How long the provider's search may lag, at most. */
+      readonly reconcileAfter: string | number;
+    };
+
+export type SentLogOptions = SentLogSettings & OnUnknown;
+
+export interface OnceInput {
+  readonly template: string;
+  readonly recipient: string;
+  /** What it is about, where one recipient may get the template more than once: an order's id. */
+  readonly about?: string;
+  /** How long the same is not sent again, from when it was sent. */
+  readonly window: string | number;
+}
+
+export interface SentLog {
+  /**
+   * Sends, unless it was sent. What `send` throws is thrown, and leaves it unknown whether it was sent; unless it is a `Refused`, which
+   * is answered, as a 4xx Response is.
+   */
+  once<T>(input: OnceInput, send: SendTask<T>): Promise<OnceAnswer<ReceiptOf<T>>>;
+  parked(page?: { readonly limit?: number; readonly after?: string }): Promise<readonly SentEntry[]>;
+  /** A person found out. "not-sent": the next asker sends. False: it is not parked. */
+  resolve(id: string, what: { readonly sent: unknown } | "not-sent"): Promise<boolean>;
+  /** Deletes at most `limit` rows whose window is over; none that is in doubt. */
+  reap(limit?: number): Promise<number>;
+}
+
+export function createSentLog(adapter: Adapter<any>, options: SentLogOptions): SentLog {
+  const { platform = nodePlatform, onUnknown } = options;
+  if (onUnknown !== "park" && onUnknown !== "resend" && onUnknown !== "reconcile") {
+    throw refuse("onUnknown", 'it is required: "park", "resend" or "reconcile"');
+  }
+  if (onUnknown === "reconcile" && typeof options.reconcile !== "function") {
+    throw refuse("reconcile", "it is required with onUnknown: reconcile");
+  }
+  if (onUnknown === "reconcile" && options.reconcileAfter === undefined) {
+    throw refuse("reconcileAfter", "it is required with onUnknown: reconcile");
+  }
+  const sending = new SendOnce({
+    adapter,
+    platform,
+    leaseMs: parseDuration(options.lease ?? "60s", "lease"),
+    reconcileAfterMs: onUnknown === "reconcile" ? parseDuration(options.reconcileAfter, "reconcileAfter") : 0,
+    onUnknown,
+    reconcile: onUnknown === "reconcile" ? options.reconcile : () => "unknown",
+    onParked:
+      options.onParked ??
+      (({ id, template }) =>
+        console.error(`Idem sent-log: nobody knows whether ${template} ${id.slice(0, 8)} was sent`)),
+  });
+  const { dialect } = adapter;
+  return {
+    once: async <T>(input: OnceInput, send: SendTask<T>) => {
+      const { template, recipient, about = null } = input;
+      const windowMs = parseDuration(input.window, "window");
+      if (windowMs <= 0) throw refuse("window", "it must be longer than 0");
+      for (const [option, value] of Object.entries({ template, recipient, about: about ?? "-" })) {
+        if (typeof value !== "string" || value === "" || value.length > 1_000) {
+          throw refuse(option, "it must be a text of 1 to 1,000 characters");
+        }
+      }
+      const id = entryId(template, recipient, about);
+      const answer = await sending.once({ id, template, recipient, about, windowMs }, send);
+      return answer as OnceAnswer<ReceiptOf<T>>;
+    },
+    parked: ({ limit = 100, after = "" } = {}) => adapter.perform(listParked(dialect, { limit, after })),
+    resolve: (id, what) =>
+      adapter.perform(resolveParked(dialect, id, what === "not-sent" ? null : toJson(what.sent, "The receipt"))),
+    reap: (limit = 1_000) => adapter.perform(reapSent(dialect, limit)),
+  };
+}
+
+const refuse = (option: string, why: string) => errors.TOOLKIT_OPTION_INVALID({ call: "sentLog", option, why });

@@ -1,0 +1,16 @@
+-- Ticks of schedules that somebody else calls: one row per schedule and scheduled instant (the 'daily-digest' row). Times are milliseconds
+-- since 1970, by this database's clock. Rows of ticks that are done are deleted after 90 days.
+create table if not exists idem_ticks (
+  schedule    text not null,
+  instant     integer not null, -- the scheduled instant, never the time of the call
+  state       text not null check (state in ('running', 'done', 'parked')),
+  owner       text not null,
+  fence       integer not null,
+  attempts    integer not null,
+  lease_until integer not null,
+  outcome     text, -- JSON of what the handler returned
+  reason      text,
+  started_at  integer not null,
+  ended_at    integer,
+  primary key (schedule, instant)
+);

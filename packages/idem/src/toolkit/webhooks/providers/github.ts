@@ -1,0 +1,53 @@
+// GitHub. `X-Hub-Signature-256: sha256=…` over the body; no time is signed. It never retries by itself; a redelivery by hand or by the
+// API has the same `X-GitHub-Delivery`.
+import { at, formOf, jsonOf, words } from "../payload.ts";
+import { type Delivery, type ProviderOptions, type WebhookProvider, windowMsDefault } from "../provider.ts";
+import { fromHex, hmac, isAnySame, isFault, readSecrets, refused, signatureHeader, verified } from "../signature.ts";
+
+const prefix = "sha256=";
+
+export function github({ secrets }: ProviderOptions): WebhookProvider {
+  const keys = readSecrets("github", secrets);
+  return {
+    name: "github",
+    ackMs: 10_000,
+    windowMs: windowMsDefault,
+    verify(delivery) {
+      const header = signatureHeader(delivery, "x-hub-signature-256");
+      if (isFault(header)) return refused(header);
+      const given = header.startsWith(prefix) ? fromHex(header.slice(prefix.length)) : null;
+      if (given === null) return refused("malformed");
+      const made = keys.map((key) => hmac("sha256", key, delivery.bytes));
+      return isAnySame(made, [given]) ? verified : refused("mismatch");
+    },
+    parse(delivery) {
+      if (!isForm(delivery)) return jsonOf(delivery.bytes);
+      const payload = formOf(delivery.bytes).get("payload");
+      if (payload === null) throw new Error("the form has no field payload");
+      return JSON.parse(payload);
+    },
+    read(delivery, payload) {
+      const event = delivery.headers.get("x-github-event");
+      const action = words(at(payload, "action"));
+      return {
+        id: words(delivery.headers.get("x-github-delivery")),
+        type: event === null || action === null ? event : `${event}.${action}`,
+        at: null,
+        subject: words(at(payload, "repository", "full_name")),
+      };
+    },
+    handshake: ({ headers }) => (headers.get("x-github-event") === "ping" ? { body: "", type: "text/plain" } : null),
+    sign: ({ secret, bytes, url, id, type }) => ({
+      url,
+      headers: {
+        "x-hub-signature-256": prefix + hmac("sha256", secret, bytes).toString("hex"),
+        "x-github-delivery": id,
+        "x-github-event": type ?? "push",
+        "content-type": "application/json",
+      },
+    }),
+  };
+}
+
+const isForm = ({ headers }: Delivery): boolean =>
+  (headers.get("content-type") ?? "").startsWith("application/x-www-form-urlencoded");

@@ -1,0 +1,58 @@
+// An event sent under an id, and whether it was the first.
+import { IdemError } from "../../model/errors.ts";
+import { canonicalJson } from "../../model/json.ts";
+import type { Platform } from "../../platform/platform.ts";
+import type { EventsApi } from "../../sdk/reads-api.ts";
+import type { SendResult } from "../../sdk/send-result.ts";
+
+export interface EventOnce {
+  readonly id: string;
+  readonly name: string;
+  readonly data: object;
+  readonly ts: number | null;
+  readonly meta?: unknown;
+}
+
+export type SentOnce = { readonly kind: "fresh" } | { readonly kind: "duplicate"; readonly isConflicting: boolean };
+
+// Before this a time is a mistake of unit, and the engine would refuse the event for it.
+const tsMin = Date.UTC(1980, 0, 1);
+
+/** What is needed of a client. */
+export interface SendingClient {
+  send(
+    event: { readonly name: string; readonly id: string; readonly data: object },
+    options: { readonly window: number },
+  ): Promise<SendResult>;
+  readonly events: Pick<EventsApi, "get">;
+}
+
+/** The client, and how long an id stays taken. */
+export interface Sender {
+  readonly idem: SendingClient;
+  readonly windowMs: number;
+  readonly platform: Pick<Platform, "wallMs">;
+}
+
+export async function sendOnce({ idem, windowMs, platform }: Sender, event: EventOnce): Promise<SentOnce> {
+  const { ts, ...rest } = event;
+  // An event of the future would wait for it: when something happened, only the past can say.
+  const isPast = ts !== null && Number.isInteger(ts) && ts >= tsMin && ts <= platform.wallMs();
+  const when = isPast ? { ts } : {};
+  const { ids, decisions } = await idem.send({ ...rest, ...when }, { window: windowMs });
+  const duplicate = decisions.find(({ kind }) => kind === "duplicate-event");
+  if (duplicate !== undefined) return { kind: "duplicate", isConflicting: duplicate.differs.length > 0 };
+  if (decisions.length > 0) return { kind: "fresh" };
+  // No function has a trigger for it, so nothing was decided; the stored event says who was first.
+  const stored = await idem.events.get(ids[0]!);
+  if (stored === null || stored.duplicateOf === null) return { kind: "fresh" };
+  const first = await idem.events.get(stored.duplicateOf);
+  const isSame = first !== null && canonicalJson(first.data) === canonicalJson(stored.data);
+  return { kind: "duplicate", isConflicting: !isSame };
+}
+
+/** Why no store will ever take this event; null for what may pass. */
+export function unsendable(error: unknown): string | null {
+  if (!(error instanceof IdemError)) return null;
+  return /^(EVENT_|VALUE_)/.test(error.code) ? error.message : null;
+}

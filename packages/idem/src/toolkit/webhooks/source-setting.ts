@@ -1,0 +1,208 @@
+// A source that people set up in a running server, without code: who sends, by which secrets, and what its events are called. Kept as a
+// setting of the store, secrets included, for a signature can only be checked with them; what is shown of it never has them.
+import { createHash } from "node:crypto";
+import { z } from "zod";
+import { parseDuration } from "../../model/duration.ts";
+import { errors } from "../../model/errors.ts";
+import { valueAt } from "../../model/path.ts";
+import type { WebhookProvider } from "./provider.ts";
+import { genericHmac } from "./providers/generic-hmac.ts";
+import { github } from "./providers/github.ts";
+import { linear } from "./providers/linear.ts";
+import { paddle } from "./providers/paddle.ts";
+import { shopify } from "./providers/shopify.ts";
+import { slack } from "./providers/slack.ts";
+import { clerk, resend, standardWebhooks, svix } from "./providers/standard-webhooks.ts";
+import { stripe } from "./providers/stripe.ts";
+import { twilio } from "./providers/twilio.ts";
+import type { WebhookEvent } from "./webhook-event.ts";
+
+/** The settings of this kind are sources; their name is the last part of `/w/:source`. */
+export const sourceKind = "webhook-source";
+
+export const providerNames = [
+  "stripe",
+  "github",
+  "slack",
+  "standard-webhooks",
+  "svix",
+  "resend",
+  "clerk",
+  "shopify",
+  "twilio",
+  "linear",
+  "paddle",
+  "generic-hmac",
+] as const;
+export type ProviderName = (typeof providerNames)[number];
+
+/** Whose secret the receiver chooses; every other provider shows one of its own. */
+const choosesSecret: ReadonlySet<ProviderName> = new Set(["github", "standard-webhooks", "generic-hmac"]);
+
+const name = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, "1 to 64 letters, digits, dots, dashes or underscores");
+const header = z.string().regex(/^[A-Za-z0-9-]{1,64}$/, "the name of a header");
+
+/** What a person says about a source; secrets apart. */
+export const sourceFields = {
+  provider: z.enum(providerNames).describe("Who sends, and so how a delivery is signed"),
+  events: z
+    .string()
+    .min(1)
+    .max(100)
+    .optional()
+    .describe("What names of events begin with, before a slash; the source's name unless given"),
+  key: z
+    .array(z.string().min(1).max(200))
+    .min(1)
+    .max(8)
+    .optional()
+    .describe("Paths in the payload that make two deliveries the same although their ids differ; the first one counts"),
+  window: z.string().max(20).optional().describe('How long ids are remembered, such as "60d"; "35d" unless given'),
+  publicUrl: z
+    .url()
+    .max(2_048)
+    .optional()
+    .describe("Where the provider reaches this source, where that is signed (Twilio)"),
+  header: header.optional().describe("generic-hmac: the header with the signature"),
+  prefix: z.string().max(32).optional().describe('generic-hmac: what stands before it, such as "sha256="'),
+  algorithm: z.enum(["sha1", "sha256", "sha512"]).optional().describe("generic-hmac"),
+  encoding: z.enum(["hex", "base64"]).optional().describe("generic-hmac"),
+  signed: z.string().max(100).optional().describe('generic-hmac: what is signed; "{body}" unless given'),
+  timestampHeader: header.optional().describe("generic-hmac"),
+  idHeader: header.optional().describe("generic-hmac: the header that names a delivery"),
+} as const;
+
+const sourceConfig = z.strictObject(sourceFields);
+export type SourceConfig = z.infer<typeof sourceConfig>;
+
+/** The newest first. Two at most: the one in use, and during a rotation the one before. */
+const keptSecrets = z
+  .array(z.strictObject({ secret: z.string().min(1).max(1_024), addedAt: z.number() }))
+  .min(1)
+  .max(2);
+
+const sourceValue = z.strictObject({ config: sourceConfig, secrets: keptSecrets, createdAt: z.number() });
+export type SourceValue = z.infer<typeof sourceValue>;
+
+/** What may be shown of a source to anybody. */
+export interface ShownSource extends SourceConfig {
+  readonly name: string;
+  readonly createdAt: number;
+  /** A mark to tell secrets apart by, from which they cannot be found. */
+  readonly secrets: readonly { readonly mark: string; readonly addedAt: number }[];
+}
+
+const refuse = (option: string, why: string) => errors.TOOLKIT_OPTION_INVALID({ call: "webhook source", option, why });
+
+export function readSourceName(given: string): string {
+  const read = name.safeParse(given);
+  if (!read.success) throw refuse("name", `it must be ${read.error.issues[0]!.message}`);
+  return read.data;
+}
+
+export const readSourceValue = (json: string): SourceValue => sourceValue.parse(JSON.parse(json));
+
+/** Throws for what no delivery could ever be verified with. */
+export function newSource(given: SourceConfig, secret: string, now: number): SourceValue {
+  const read = sourceConfig.safeParse(given);
+  if (!read.success) {
+    const [issue] = read.error.issues;
+    throw refuse(issue!.path.join("."), issue!.message);
+  }
+  const value = { config: read.data, secrets: [{ secret, addedAt: now }], createdAt: now };
+  providerOf(value);
+  windowMsOf(value);
+  return value;
+}
+
+/** Both are accepted until the old one is dropped. */
+export function withSecret(value: SourceValue, secret: string, now: number): SourceValue {
+  if (value.secrets.some((kept) => kept.secret === secret)) throw refuse("secret", "the source has it already");
+  const changed = { ...value, secrets: [{ secret, addedAt: now }, value.secrets[0]!] };
+  providerOf(changed);
+  return changed;
+}
+
+export const withoutOldSecret = (value: SourceValue): SourceValue => ({ ...value, secrets: [value.secrets[0]!] });
+
+/** A secret of our own, where the provider takes one; null where it shows its own. */
+export function generatedSecret(provider: ProviderName, randomBytes: (count: number) => Uint8Array): string | null {
+  if (!choosesSecret.has(provider)) return null;
+  const bytes = Buffer.from(randomBytes(32));
+  return provider === "standard-webhooks" ? `whsec_${bytes.toString("base64")}` : bytes.toString("hex");
+}
+
+export const shownSource = (name: string, { config, secrets, createdAt }: SourceValue): ShownSource => ({
+  name,
+  ...config,
+  createdAt,
+  secrets: secrets.map(({ secret, addedAt }) => ({ mark: markOf(secret), addedAt })),
+});
+
+const markOf = (secret: string): string =>
+  createHash("sha256").update(`idem webhook ${secret}`).digest("hex").slice(0, 8);
+
+export function providerOf({ config, secrets: kept }: SourceValue): WebhookProvider {
+  const secrets = kept.map(({ secret }) => secret);
+  const { publicUrl, header: signatureHeader, prefix, algorithm, encoding, signed, timestampHeader, idHeader } = config;
+  switch (config.provider) {
+    case "stripe":
+      return stripe({ secrets });
+    case "github":
+      return github({ secrets });
+    case "slack":
+      return slack({ secrets });
+    case "standard-webhooks":
+      return standardWebhooks({ secrets });
+    case "svix":
+      return svix({ secrets });
+    case "resend":
+      return resend({ secrets });
+    case "clerk":
+      return clerk({ secrets });
+    case "shopify":
+      return shopify({ secrets });
+    case "twilio":
+      return twilio({ secrets, ...(publicUrl === undefined ? {} : { publicUrl }) });
+    case "linear":
+      return linear({ secrets });
+    case "paddle":
+      return paddle({ secrets });
+    case "generic-hmac":
+      if (signatureHeader === undefined) throw refuse("header", "generic-hmac needs the header that has the signature");
+      return genericHmac({
+        secrets,
+        header: signatureHeader,
+        ...(prefix === undefined ? {} : { prefix }),
+        ...(algorithm === undefined ? {} : { algorithm }),
+        ...(encoding === undefined ? {} : { encoding }),
+        ...(signed === undefined ? {} : { signed }),
+        ...(timestampHeader === undefined ? {} : { timestampHeader }),
+        ...(idHeader === undefined ? {} : { idHeader }),
+      });
+  }
+}
+
+export function windowMsOf(value: SourceValue): number {
+  const { window } = value.config;
+  const known = providerOf(value).windowMs;
+  if (window === undefined) return known;
+  const ms = parseDuration(window, "window");
+  if (ms <= 0) throw refuse("window", "it must be longer than 0");
+  return ms;
+}
+
+/** Undefined where the delivery's own id is what counts. */
+export function businessKeyOf({ config: { key } }: SourceValue) {
+  if (key === undefined) return undefined;
+  return ({ payload }: WebhookEvent): readonly (string | number | null)[] => {
+    const parts = key.map((path) => valueAt(payload, path));
+    // Deliveries that lack the field are not all the same one.
+    if (parts.every((part) => part === null)) throw new Error(`its payload has nothing at ${key.join(", ")}`);
+    return parts.map((part) =>
+      typeof part === "string" || typeof part === "number" || part === null ? part : JSON.stringify(part),
+    );
+  };
+}

@@ -36,7 +36,7 @@ idem.createFunction({ id: "tell-team" }, { event: "placement/won" }, async ({ ev
     {
       destination: "slack",
       entity: event.data.placementId,
-      receipt: (message) => message.ts,
+      receipt: (message: Message) => message.ts,
       reconcile: async ({ key, since }) => {
         const found = (await slack.history("#wins", since)).find(({ mark }) => mark === key);
         return found === undefined ? "absent" : { found };

@@ -72,3 +72,10 @@ test("a step in a database of one's own is one commit with its row, also when it
   expect(await column("select count from movements")).toEqual([-2]);
   expect(await column("select value from idem_steps")).toEqual(['{"movement":1}']);
 });
+
+test("an order that was placed through Kysely takes from the stock, too", async () => {
+  await shop.placeThroughKysely("nut", 1);
+  await expect(shop.placeThroughKysely("nut", 0)).rejects.toThrow(/violates check constraint/);
+  const sent = "select data from idem.events where name = 'order/placed' and data like '%nut%'";
+  await vi.waitFor(async () => expect(await column(sent)).toEqual(['{"item":"nut","count":1}']), 10_000);
+});

@@ -26,6 +26,22 @@ async function placeOrder(item: string, count: number): Promise<string> {
     client.release();
   }
 }
+
+// #endregion
+
+// #region drivers
+import { kyselyAdapter } from "idem/sql";
+import { Kysely, PostgresDialect } from "kysely";
+
+const db = new Kysely<{ orders: { item: string; count: number } }>({ dialect: new PostgresDialect({ pool }) });
+const adapter = kyselyAdapter(db, { dialect: "postgres" }); // also postgresJsAdapter(sql), drizzleAdapter(db, { dialect: "postgres", sql })
+
+async function placeThroughKysely(item: string, count: number): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    await trx.insertInto("orders").values({ item, count }).execute();
+    await idem.send({ name: "order/placed", data: { item, count } }, { tx: adapter.wrap(trx) });
+  });
+}
 // #endregion
 
 // #region step
@@ -69,4 +85,4 @@ idem.createFunction({ id: "pick" }, { event: "order/packed" }, async ({ event, s
 
 // #endregion
 
-export { idem, placeOrder, pool, warehousePool };
+export { idem, placeOrder, placeThroughKysely, pool, warehousePool };

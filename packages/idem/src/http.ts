@@ -25,7 +25,37 @@ export type {
 } from "./toolkit/http/begin.ts";
 export type { FetchHandle } from "./toolkit/http/fetch-handler.ts";
 export { type Idempotency, type IdempotencyOptions, idempotency } from "./toolkit/http/idempotency.ts";
+export { createKey, type IdempotentInit, idempotentFetch } from "./toolkit/http/idempotent-fetch.ts";
 export type { BodySeal } from "./toolkit/http/key-outcome.ts";
+export { type Completed, type Completer, type CompleterOptions, completer } from "./toolkit/http/modes/completer.ts";
+export { type KeyReaderOptions, keyReader } from "./toolkit/http/modes/key-reader.ts";
+export type { KeyReader, ModeOptions } from "./toolkit/http/modes/mode-route.ts";
+export { type KeyReaderWithStore, type PhasedOptions, phased } from "./toolkit/http/modes/phased.ts";
+export {
+  type AnyPhases,
+  type EffectContext,
+  type PhaseContext,
+  type Phases,
+  phases,
+  type Reconciled,
+  type Repeat,
+} from "./toolkit/http/modes/phases.ts";
+export type { InputOf } from "./toolkit/http/modes/read-input.ts";
+export { type Answer, Final, type RespondOptions, respond } from "./toolkit/http/modes/respond.ts";
+export { type RunBackedOptions, runBacked } from "./toolkit/http/modes/run-backed.ts";
+export {
+  type FetchHandler,
+  type Prepared,
+  preparedTransaction,
+  type SyncTransactionBody,
+  sameTransaction,
+  sameTransactionSync,
+  type TransactionBody,
+  type TransactionContext,
+  type TransactionModeOptions,
+  within,
+} from "./toolkit/http/modes/same-transaction.ts";
+export type { Within, WithinKey } from "./toolkit/http/modes/within.ts";
 export { type ProblemFacts, type ProblemKind, problemResponse } from "./toolkit/http/problems.ts";
 export { ANONYMOUS_SHARED, type ScopeOf } from "./toolkit/http/read-request.ts";
 export type {

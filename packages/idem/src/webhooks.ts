@@ -7,6 +7,19 @@
  * ```
  */
 
+export {
+  type BullhornBatch,
+  type BullhornClient,
+  type BullhornEvent,
+  bullhornCoalesce,
+} from "./toolkit/webhooks/bullhorn/bullhorn-event.ts";
+export {
+  type BullhornPoller,
+  type BullhornPollerOptions,
+  bullhornPoller,
+  type PullAnswer,
+} from "./toolkit/webhooks/bullhorn/bullhorn-poller.ts";
+export type { Pulled } from "./toolkit/webhooks/bullhorn/pull-events.ts";
 export type { WaitingEvent } from "./toolkit/webhooks/claim-events.ts";
 export { type CoalesceOptions, type Merged, strongest } from "./toolkit/webhooks/coalesce.ts";
 export type { LogicalData } from "./toolkit/webhooks/coalesce-in-engine.ts";

@@ -1,9 +1,10 @@
 // Effects that are recorded: what was sent where, once, and never again blindly when its destination may have forgotten the key.
-import { describe, expect, test } from "vitest";
+import { describe, expect, expectTypeOf, test } from "vitest";
 import { destination } from "../dedup/destinations.ts";
 import type { FunctionOptions } from "../sdk/create-function.ts";
 import { held, stores } from "../testing/one-run.suite.ts";
 import { type OneStore, oneStore } from "../testing/one-store.suite.ts";
+import { testIdem } from "../testing/test-idem.ts";
 import type { EffectContext, EffectOptions } from "./effect.ts";
 
 const hour = 3_600_000;
@@ -329,6 +330,47 @@ describe.each(stores)("on %s", (store) => {
     expect(calls).toBe(1);
   });
 
+  test("an effect whose record was given back while it was being sent is on record all the same", async () => {
+    const world = openWorld(store);
+    const [begun, go] = [held(), held()];
+    const process = await node(world, async () => {
+      begun.release();
+      await go.promise;
+      return { id: "in_1" };
+    });
+    await pay(process);
+    await begun.promise;
+    const { key } = await only(process);
+    const released = { env: "default", scope: "effect:bank:order-7", key, fence: null, reason: "by hand" };
+    expect(await world.store.release(released)).toBe("released");
+    go.release();
+    await process.idem.idle();
+    expect(await only(process)).toMatchObject({ state: "sent", receipt: "in_1" });
+  });
+
+  test("a call that hangs longer than its lease is overtaken with the same key, and leaves one record", async () => {
+    const world = openWorld(store);
+    const [begun, go] = [held(), held()];
+    const keys: string[] = [];
+    const process = await node(world, async ({ key }) => {
+      keys.push(key);
+      if (keys.length > 1) return { id: "in_1" };
+      begun.release();
+      await go.promise;
+      return { id: "in_1", late: true };
+    });
+    const first = await pay(process);
+    await begun.promise;
+    const { runId } = await process.idem.runs.rerun(first);
+    await world.clock.tick("6m");
+    expect(await process.idem.runs.get(runId)).toMatchObject({ state: "completed", output: { id: "in_1" } });
+    go.release();
+    await process.idem.idle();
+    expect(await process.idem.runs.get(first)).toMatchObject({ state: "completed" });
+    expect([keys.length, new Set(keys).size]).toEqual([2, 1]);
+    expect(await only(process)).toMatchObject({ state: "sent", tries: 2, runId });
+  });
+
   test("without a key, a second try looks up first, and not before the destination surely lists the first", async () => {
     const world = openWorld(store);
     const [sent, asked]: [number[], number[]] = [[], []];
@@ -423,5 +465,25 @@ describe.each(stores)("on %s", (store) => {
       expect((await process.idem.runs.wait(decisions[0]!.runId!)).error?.message).toMatch(why);
     }
     expect(await world.store.reads.claims("default", { under: "effect:", limit: 10 })).toEqual([]);
+  });
+});
+
+test("types: without a key a look-up must be given, and the value is the callback's", () => {
+  const { idem } = testIdem();
+  idem.createFunction({ id: "types" }, { event: "a" }, async ({ step }) => {
+    const one = await step.effect("a", { destination: "stripe", entity: "a" }, async () => ({
+      id: "in_1",
+      at: new Date(0),
+    }));
+    expectTypeOf(one).toEqualTypeOf<{ id: string; at: string }>();
+    const two = await step.effect("b", { destination: bank, entity: "a", receipt: (n: number) => String(n) }, () => 1);
+    expectTypeOf(two).toEqualTypeOf<number>();
+    // @ts-expect-error nothing but a look-up tells a second try from the first
+    await step.effect("c", { destination: "slack", entity: "a" }, () => 1);
+    await step.effect("d", { destination: "slack", entity: "a", reconcile: () => "absent" }, () => 1);
+    // @ts-expect-error nobody knows it
+    await step.effect("e", { destination: "strip", entity: "a" }, () => 1);
+    // @ts-expect-error the receipt is read from the value
+    await step.effect("f", { destination: bank, entity: "a", receipt: (n: number) => String(n) }, () => "x");
   });
 });

@@ -163,9 +163,9 @@ export interface TypedStepTools extends Omit<StepTools, "run" | "transaction" | 
    */
   effect<Value>(
     id: string | { readonly id: string; readonly name?: string },
-    options: EffectOptions<Awaited<Value>>,
-    call: (context: EffectContext) => Value,
-  ): Promise<Jsonify<Awaited<Value>>>;
+    options: EffectOptions<Value>,
+    call: (context: EffectContext) => Value | Promise<Value>,
+  ): Promise<Jsonify<Value>>;
 }
 
 export interface StepRunContext {

@@ -162,7 +162,7 @@ async function* effectsIn(
 
 /** Of one entity: those that follow one another within the time, two or more. */
 function nearEachOther(effects: readonly Effect[], withinMs: number): Effect[][] {
-  const inOrder = [...effects].sort((a, b) => a.firstTriedAt - b.firstTriedAt);
+  const inOrder = [...effects].sort((a, b) => a.firstTriedAt - b.firstTriedAt || (a.runId < b.runId ? -1 : 1));
   const groups: Effect[][] = [];
   for (const effect of inOrder) {
     const last = groups.at(-1)?.at(-1);

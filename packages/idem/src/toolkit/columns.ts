@@ -17,7 +17,7 @@ export function quoteName(call: string, name: unknown, option: string): string {
 /** `orders` or `shop.orders`. */
 export const quoteTable = (call: string, table: unknown): string =>
   String(table)
-    .split(".", 2)
+    .split(/\.(?=[^.]*$)/)
     .map((part) => quoteName(call, part, "table"))
     .join(".");
 
@@ -28,6 +28,10 @@ export interface QuotedColumns {
 
 export function quoteColumns(dialect: Dialect, call: string, columns: Columns, option: string): QuotedColumns {
   const entries = Object.entries(columns);
+  const missing = entries.find(([, value]) => value === undefined);
+  if (missing !== undefined) {
+    throw errors.TOOLKIT_OPTION_INVALID({ call, option, why: `${missing[0]} is undefined; null is a value` });
+  }
   return {
     names: entries.map(([name]) => quoteName(call, name, option)),
     values: entries.map(([, value]) => sqlValue(dialect, value)),
@@ -45,7 +49,7 @@ export function quoteIdentity(dialect: Dialect, call: string, columns: Columns, 
   const quoted = quoteColumns(dialect, call, columns, option);
   const refuse = (why: string) => errors.TOOLKIT_OPTION_INVALID({ call, option, why });
   if (quoted.names.length === 0) throw refuse("it names no column");
-  if (quoted.values.some((value) => value === null || value === undefined)) throw refuse("a value is null");
+  if (quoted.values.includes(null)) throw refuse("a value is null");
   return quoted;
 }
 

@@ -129,7 +129,8 @@ eachDatabase((open, dialect) => {
     "findOrCreate: when the creator rolls back, exactly one of those who waited becomes the creator",
     async () => {
       const db = await shop();
-      const asked = { table: "users", unique: { email: "ada@x" }, create: () => ({ id: 1 }) };
+      let ids = 0;
+      const asked = { table: "users", unique: { email: "ada@x" }, create: () => ({ id: ++ids }) };
       let rollback = (_error: Error) => {};
       let isCreated = () => {};
       const created = new Promise<void>((resolve) => (isCreated = resolve));
@@ -228,6 +229,24 @@ eachDatabase((open, dialect) => {
     goOn();
     expect((await stalled).outcome).toBe("lost");
     expect(await db.rows("select state from invoices")).toEqual([{ state: "sent" }]);
+  });
+
+  test("withLock: a check may be asked inside a transaction under the lock", async () => {
+    const db = await shop();
+    const checked: unknown[] = [];
+    const locked = await withLock(
+      db.adapter,
+      "invoice:7",
+      { platform: platform() },
+      async ({ transaction, recheck }) => {
+        await transaction(() => {
+          const asked = recheck(() => "i1").then((answer) => void checked.push(answer));
+          if (!isSync(db.adapter)) return asked;
+        });
+        await recheck(() => checked.push("after"));
+      },
+    );
+    expect([locked.outcome, checked]).toEqual(["done", ["i1", "after"]]);
   });
 
   test("withTransactionLock: the lock ends with the transaction, and a failed one leaves nothing", async () => {

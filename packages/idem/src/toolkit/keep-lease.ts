@@ -1,11 +1,22 @@
 // Holds a lease while user code runs: a heartbeat every third of it, so that one lost heartbeat still leaves another before the lease ends.
 // A blocked event loop loses its lease, which is wanted: somebody else takes over what this process cannot be seen to do.
+import { parseDuration } from "../model/duration.ts";
+import { errors } from "../model/errors.ts";
 import type { Platform } from "../platform/platform.ts";
 
 export interface KeptLease {
   /** Aborts with reason "lease-lost" once somebody else may have taken over. */
   readonly signal: AbortSignal;
   end(): void;
+}
+
+// A shorter one is lost to an ordinary pause of the process or the database.
+const leaseMsMin = 100;
+
+export function leaseMsOf(call: string, lease: string | number): number {
+  const ms = parseDuration(lease, "lease");
+  if (ms >= leaseMsMin) return ms;
+  throw errors.TOOLKIT_OPTION_INVALID({ call, option: "lease", why: `it must be at least ${leaseMsMin} ms` });
 }
 
 /** `beat` extends the lease and answers whether it was still ours. */

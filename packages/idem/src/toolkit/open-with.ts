@@ -21,5 +21,5 @@ export async function openWith<Tx, A, T>(adapter: Adapter<Tx>, opening: OpenWith
   }
   if (Object.prototype.toString.call(given) === "[object AsyncFunction]") throw errors.TRANSACTION_ASYNC({ call });
   const sync = adapter as SyncAdapter<Tx>;
-  return sync.transactionSync((tx) => body(tx, sync.performSync(tx, begin())) as T);
+  return sync.transactionSync((tx) => body(tx, sync.performSync(tx, begin())) as T, options);
 }

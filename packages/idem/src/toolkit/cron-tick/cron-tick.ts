@@ -4,6 +4,7 @@ import { parseDuration } from "../../model/duration.ts";
 import { errors } from "../../model/errors.ts";
 import { nodePlatform } from "../../platform/node-platform.ts";
 import type { Platform } from "../../platform/platform.ts";
+import { leaseMsOf } from "../keep-lease.ts";
 import type { Adapter } from "../sql/adapter.ts";
 import { isAllowed, refuseRequest, responseOf } from "./answer-request.ts";
 import { cronOf, dueTick, earlyByMs, isTick } from "./due-tick.ts";
@@ -56,7 +57,7 @@ export function cronTick<T>(adapter: Adapter<any>, options: CronTickOptions, tas
     platform,
     schedule: id,
     onCrash,
-    leaseMs: parseDuration(options.lease ?? "60s", "lease"),
+    leaseMs: leaseMsOf("cronTick", options.lease ?? "60s"),
     onParked:
       options.onParked ?? ((at: Date) => console.error(`Idem cron tick: ${id} of ${at.toISOString()} is parked`)),
     task,

@@ -30,7 +30,7 @@ export function dueTick(cron: string, now: number): DueTick {
 }
 
 /** Whether the schedule ticks at this very instant. */
-export const isTick = (cron: string, at: number): boolean => nextTick(cron, at - 1) === at;
+export const isTick = (cron: string, at: number): boolean => Number.isSafeInteger(at) && nextTick(cron, at - 1) === at;
 
 /**
  * How long before a tick a call may be meant for it: a scheduler whose clock is ahead. At most a tenth of the time between two ticks, so that

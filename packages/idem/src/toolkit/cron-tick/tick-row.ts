@@ -46,25 +46,27 @@ export function* claimTick(dialect: Dialect, ask: TickAsk): Operation<TickClaim>
     if (row === undefined) return { kind: "early" };
     const there = answerOf(row);
     if (there !== null) return there;
-    const state = onCrash === "park" ? "parked" : "running";
+    // What a person released runs, whatever is chosen for those that die.
+    const isParking = onCrash === "park" && row.state === "running";
     const taken = yield {
       text: `
         update idem_ticks
-           set state = '${state}', owner = $1, fence = fence + 1, attempts = attempts + ${onCrash === "park" ? 0 : 1},
-               lease_until = ${now} + $2, reason = coalesce(reason, 'its call died')
-         where schedule = $3 and instant = $4 and fence = $5 and state = 'running' and lease_until <= ${now}
+           set state = '${isParking ? "parked" : "running"}', owner = $1, fence = fence + 1,
+               attempts = attempts + ${isParking ? 0 : 1}, lease_until = ${now} + $2,
+               reason = coalesce(reason, 'its call died')
+         where schedule = $3 and instant = $4 and fence = $5 and state in ('running', 'released') and lease_until <= ${now}
         returning fence, attempts`,
       params: [owner, leaseMs, schedule, instant, numberOf(row.fence)],
     };
     const [mine] = taken.rows;
     if (mine === undefined) continue;
-    if (onCrash === "park") return { kind: "parked", isNew: true };
+    if (isParking) return { kind: "parked", isNew: true };
     return { kind: "run", fence: numberOf(mine.fence), attempt: numberOf(mine.attempts) };
   }
   return { kind: "in-flight", leaseLeftMs: leaseMs };
 }
 
-/** Null: its call died. */
+/** Null: its call died, or a person released it. */
 function answerOf(row: Row): TickClaim | null {
   if (row.state === "done") {
     return { kind: "done", value: fromJson(row.outcome as string), doneAt: numberOf(row.ended_at) };
@@ -115,17 +117,17 @@ export function* leaveTick(holder: TickHolder, onCrash: "resume" | "park", reaso
 
 export interface UnfinishedTick {
   readonly at: number;
-  readonly state: "running" | "parked";
+  readonly state: "running" | "parked" | "released";
   readonly attempts: number;
   readonly reason: string | null;
 }
 
-/** Parked, or running without a lease; oldest first. */
+/** Parked, released, or running without a lease; oldest first. */
 export function* listUnfinished(dialect: Dialect, schedule: string): Operation<UnfinishedTick[]> {
   const { rows } = yield {
     text: `
       select instant, state, attempts, reason from idem_ticks
-       where schedule = $1 and (state = 'parked' or (state = 'running' and lease_until <= ${sqlOf(dialect).now}))
+       where schedule = $1 and (state in ('parked', 'released') or (state = 'running' and lease_until <= ${sqlOf(dialect).now}))
        order by instant limit 100`,
     params: [schedule],
   };
@@ -155,7 +157,9 @@ export function* resolveTick(
 ): Operation<boolean> {
   const { now } = sqlOf(dialect);
   const set =
-    what === "done" ? `state = 'done', outcome = 'null', ended_at = ${now}` : "state = 'running', lease_until = 0";
+    what === "done"
+      ? `state = 'done', outcome = 'null', ended_at = ${now}`
+      : "state = 'released', fence = fence + 1, lease_until = 0";
   const { count } = yield {
     text: `update idem_ticks set ${set} where schedule = $1 and instant = $2 and state = 'parked'`,
     params: [schedule, instant],

@@ -64,7 +64,10 @@ export interface Ticket {
   readonly bytesMax: number;
   /** Saves, then lets the door send. Never throws: what could not be saved is sent with `Idempotency-Status: unstored`. */
   finish(captured: Captured): Promise<Finished>;
-  /** The handler threw: by the rules of the route the key is released, the answer stored, or the work left to go on. */
+  /**
+   * The handler threw, and this is the answer that was made of it: judged by its status as if it was returned, but released where the error
+   * came from `beforeEffects`.
+   */
   fail(error: unknown, answer: Captured): Promise<Finished>;
 }
 

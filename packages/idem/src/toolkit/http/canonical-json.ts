@@ -13,6 +13,7 @@ export interface FieldView {
 export function canonicalJson(text: string, view: FieldView = {}): string | null {
   const omit = new Set(view.omit);
   const { pick } = view;
+  const isWhole = pick === undefined && omit.size === 0;
   let at = 0;
 
   const isKept = (path: string): boolean => {
@@ -36,14 +37,27 @@ export function canonicalJson(text: string, view: FieldView = {}): string | null
     return true;
   };
 
+  /** As JSON writes it: the same text for the same characters, however they were escaped. */
   const readString = (): string | null => {
+    const end = text.indexOf('"', at + 1);
+    if (end === -1) return null;
+    const token = text.slice(at, end + 1);
+    if (!token.includes("\\")) {
+      at = end + 1;
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON has none inside a string
+      return /[\x00-\x1f]/.test(token) ? null : token;
+    }
+    return readEscaped();
+  };
+
+  const readEscaped = (): string | null => {
     const begin = at++;
     for (; at < text.length; at++) {
       const code = text.charCodeAt(at);
       if (code === 0x5c) at++;
       else if (code === 0x22) {
         try {
-          return JSON.parse(text.slice(begin, ++at)) as string;
+          return JSON.stringify(JSON.parse(text.slice(begin, ++at)));
         } catch {
           return null;
         }
@@ -82,16 +96,14 @@ export function canonicalJson(text: string, view: FieldView = {}): string | null
       const name = text[at] === '"' ? readString() : null;
       if (name === null || names.has(name) || !takes(":")) return null;
       names.add(name);
-      // A dot inside a name is not a step down.
-      const step = name.replaceAll(".", "\\.");
-      const fieldPath = path === "" ? step : `${path}.${step}`;
+      const fieldPath = isWhole ? "" : pathTo(path, name);
       const field = readValue(fieldPath, depth + 1);
       if (field === null) return null;
-      if (isKept(fieldPath)) fields.push([name, field]);
+      if (isWhole || isKept(fieldPath)) fields.push([name, field]);
     } while (takes(","));
     if (!takes("}")) return null;
     fields.sort(([a], [b]) => (a < b ? -1 : 1));
-    return `{${fields.map(([name, field]) => `${JSON.stringify(name)}:${field}`).join(",")}}`;
+    return `{${fields.map(([name, field]) => `${name}:${field}`).join(",")}}`;
   };
 
   const readValue = (path: string, depth: number): string | null => {
@@ -102,10 +114,8 @@ export function canonicalJson(text: string, view: FieldView = {}): string | null
         return readObject(path, depth);
       case "[":
         return readList(path, depth);
-      case '"': {
-        const value = readString();
-        return value === null ? null : JSON.stringify(value);
-      }
+      case '"':
+        return readString();
       default:
         return readLiteral();
     }
@@ -117,3 +127,9 @@ export function canonicalJson(text: string, view: FieldView = {}): string | null
 }
 
 const literal = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+
+/** `name` as JSON writes it. A dot inside a name is not a step down. */
+function pathTo(path: string, name: string): string {
+  const step = (JSON.parse(name) as string).replaceAll(".", "\\.");
+  return path === "" ? step : `${path}.${step}`;
+}

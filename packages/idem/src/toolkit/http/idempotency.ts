@@ -48,6 +48,8 @@ export interface IdempotencyOptions {
 export interface Idempotency {
   readonly keys: KeyStore;
   readonly platform: Platform;
+  /** Whether responses are sealed: the modes that keep them inside a transaction cannot, and refuse. */
+  readonly isSealed?: boolean;
   readonly logger: Logger;
   /** Throws when a route's options cannot be used. Doors call it when they are set up. */
   check(route: RouteOptions): void;
@@ -164,6 +166,7 @@ export function idempotency(options: IdempotencyOptions): Idempotency {
   const self: Idempotency = {
     keys,
     platform,
+    isSealed: options.seal !== undefined,
     logger,
     check,
     async read(request, route, native) {

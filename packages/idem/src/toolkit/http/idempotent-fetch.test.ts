@@ -129,6 +129,12 @@ test("no attempt begins near the end of the server's memory, as the caller or th
   expect((await published.ask()).status).toBe(503);
 });
 
+test("a call does not hang for as long as a server would like it to", async () => {
+  const { ask, asked } = world(problem(503, {}, { "retry-after": "3600" }), ok());
+  expect((await ask()).status).toBe(503);
+  expect(asked).toHaveLength(1);
+});
+
 test("who got no answer at all is told that the outcome is unknown, without what is secret in the address", async () => {
   const { ask } = world(new Error("reset"));
   const error = await ask({ attempts: 2, key: "order-7" }).catch((thrown) => thrown);

@@ -18,6 +18,8 @@ export interface IdempotentInit extends Omit<RequestInit, "window"> {
   readonly attempts?: number;
   /** How long one attempt may take. Default "30s". */
   readonly timeout?: string | number;
+  /** How long the call may go on in all, whatever `Retry-After` says. Default "5m". */
+  readonly deadline?: string | number;
   /** How long the server remembers keys: no attempt begins near its end. Default "24h"; `Idempotency-Expires` of an answer wins. */
   readonly window?: string | number;
   /** The header's name. Default Idempotency-Key. */
@@ -42,7 +44,7 @@ const windowShare = 0.9;
  * Answers with the last response; throws REQUEST_UNANSWERED when there was none.
  */
 export async function idempotentFetch(input: string | URL | Request, init: IdempotentInit = {}): Promise<Response> {
-  const { key: given, attempts = 6, timeout, window, header = "idempotency-key", ...rest } = init;
+  const { key: given, attempts = 6, timeout, window, deadline, header = "idempotency-key", ...rest } = init;
   const { fetch: ask = (request: Request) => globalThis.fetch(request), platform = nodePlatform, ...plain } = rest;
   if (!Number.isInteger(attempts) || attempts < 1) throw refuse("attempts", "it must be a whole number above 0");
   const timeoutMs = parseDuration(timeout ?? "30s", "timeout");
@@ -54,7 +56,8 @@ export async function idempotentFetch(input: string | URL | Request, init: Idemp
   if (first.headers.has(header)) throw refuse("headers", `the key is given as \`key\`, not as the header ${header}`);
   const frozen = await freeze(first, plain, header, key);
   const startedAt = platform.monoMs();
-  let endsAt = startedAt + parseDuration(window ?? "24h", "window") * windowShare;
+  const deadlineMs = parseDuration(deadline ?? "5m", "deadline");
+  let endsAt = startedAt + Math.min(deadlineMs, parseDuration(window ?? "24h", "window") * windowShare);
 
   for (let attempt = 1; ; attempt++) {
     const asked = await askOnce(frozen, ask, timeoutMs, first.signal, platform);

@@ -96,10 +96,18 @@ describe("a handler that fails", () => {
     expect(api.logged.join()).toContain("beforeEffects");
   });
 
-  test("may throw its answer", async () => {
-    const api = keyedApi(() => Promise.reject(new Response("no", { status: 404 })));
-    expect([(await api.ask()).status, (await api.ask()).status]).toEqual([404, 404]);
-    expect(api.count()).toBe(1);
+  test("may throw its answer, which is kept or not as if it was returned", async () => {
+    const refused = keyedApi(() => Promise.reject(new Response("no", { status: 404 })));
+    expect([(await refused.ask()).status, (await refused.ask()).status]).toEqual([404, 404]);
+    expect(refused.count()).toBe(1);
+    const limited = keyedApi(() => Promise.reject(new Response(null, { status: 429 })));
+    await limited.ask();
+    await limited.ask();
+    expect(limited.count()).toBe(2);
+    const early = keyedApi((_, { beforeEffects }) =>
+      beforeEffects(() => Promise.reject(new Response(null, { status: 404 }))),
+    );
+    expect((await early.ask()).headers.get("idempotency-status")).toBe("released");
   });
 });
 

@@ -87,10 +87,7 @@ export function openTicket(world: TicketWorld, keyed: KeyedRequest, holder: KeyH
       const { status } = captured;
       // It failed because it was told to stop, and that is no outcome: whoever goes on has one.
       if (isAbandoned && (ending.isFailure || status >= 500)) {
-        return {
-          kind: "instead",
-          response: world.dress(problemResponse("draining", facts)),
-        };
+        return { kind: "instead", response: world.dress(problemResponse("draining", facts)) };
       }
       const judged = verdictOf({ status, attempt, ...ending }, settings.store);
       if (judged.isRefused) {
@@ -139,7 +136,9 @@ export function openTicket(world: TicketWorld, keyed: KeyedRequest, holder: KeyH
       return settled;
     },
     fail(error, answer) {
-      settled ??= settle(answer, { isFailure: true, hasEffects: own.hasEffects(error) });
+      // An error that became a refusal, such as 404 or 429, is one; what failed before effects is released whatever its answer says.
+      const hasEffects = own.hasEffects(error);
+      settled ??= settle(answer, { isFailure: answer.body.kind === "aborted" || !hasEffects, hasEffects });
       return settled;
     },
   };

@@ -126,7 +126,7 @@ export interface KeyRecord {
 export type Resolution =
   /** It happened after all: this is what whoever asks again is told. */
   | { readonly kind: "response"; readonly response: StoredResponse; readonly windowMs: number }
-  /** It did not happen, or may happen again: the next asker executes. */
+  /** It did not happen, or may happen again: the next asker executes; work with a name or a point goes on there. */
   | { readonly kind: "retry" }
   | { readonly kind: "forget" };
 
@@ -135,21 +135,24 @@ export type Resolved = "resolved" | "not-parked" | "unknown";
 export interface KeyStore {
   /** Promise: one `fresh` per fence; nobody executes without one. Repeat, with the same owner: the same answer. */
   claim(ask: KeyAsk): Promise<KeyAnswer>;
-  /** Extends the lease. */
+  /** Extends the lease; a dead one too, as long as nobody took over, but not one that was left. */
   heartbeat(holder: KeyHolder, leaseMs: number): Promise<Held>;
   /** Records the outcome; its window begins now. Repeat: `held` again. */
   complete(holder: KeyHolder, outcome: KeyOutcome, windowMs: number): Promise<Held>;
   /** A recovery point outside of a transaction of the user's: what an effect answered. Extends the lease, too. */
   reach(holder: KeyHolder, point: Point, leaseMs: number): Promise<Held>;
-  /** Nothing happened: the key is free. */
+  /** Nothing happened: the key is free. Repeat: `held` again, unless somebody else has it by now. */
   release(holder: KeyHolder): Promise<Held>;
-  /** Goes on later, at the last point: the lease ends now, and a completer looks again after `delayMs`. */
+  /**
+   * Goes on later, at the last point: the lease ends now, whoever asks next goes on whatever its `onCrash` says, for nobody died, and a
+   * completer looks again after `delayMs`. What was finished after all may still be completed, until somebody goes on.
+   */
   leave(holder: KeyHolder, delayMs: number): Promise<Held>;
   /** A person has to decide. */
   park(holder: KeyHolder, reason: string): Promise<Held>;
 
   read(id: string): Promise<KeyRecord | null>;
-  /** Parked ones, oldest first; `after` is the last id of the page before. */
+  /** Parked ones, oldest first; `after` is the last id of the page before. Once that one is forgotten, the pages begin anew without it. */
   parked(page: { readonly limit: number; readonly after: string | null }): Promise<readonly KeyRecord[]>;
   /** Work of this name whose claimant is gone and whose time has come, claimed for this owner: for the completer. */
   takeUnfinished(input: {

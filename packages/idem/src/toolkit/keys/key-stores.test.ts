@@ -6,6 +6,7 @@ import { eachDatabase } from "../sql/databases.suite.ts";
 import { pgAdapter } from "../sql/pg.ts";
 import type { OpenedKeyStore } from "./conformance/world.suite.ts";
 import { testInsertKey } from "./insert-key.suite.ts";
+import { testInterlopers } from "./interlopers.suite.ts";
 import { testHistory } from "./key-history.suite.ts";
 import { keyStoreConformance } from "./key-store.suite.ts";
 import { memoryKeys } from "./memory-keys.ts";
@@ -29,6 +30,7 @@ const options = { deadline: "30s" } as const;
 eachDatabase((open, dialect) => {
   testSqlKeys(open, dialect);
   testInsertKey(open, dialect);
+  testInterlopers(open, dialect);
   testHistory(open);
 
   if (dialect === "sqlite") {

@@ -17,5 +17,6 @@ export function* reachPoint(sql: Sql, { id, owner, fence }: KeyHolder, point: Po
   return count === 1 ? "held" : "lost";
 }
 
-/** The same statement, for `SqlTx.perform`. `lost`: undo, for somebody else has the key. */
-export const advanceInTx = reachPoint;
+/** The same, for `SqlTx.perform`. `lost`: undo, for somebody else has the key. */
+export const advanceInTx = (sql: Sql, holder: KeyHolder, point: Point, leaseMs: number): Operation<Held> =>
+  reachPoint(sql, holder, point, leaseMs);

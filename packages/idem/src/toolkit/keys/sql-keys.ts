@@ -5,8 +5,9 @@ import { errors, IdemError } from "../../model/errors.ts";
 import { nodePlatform } from "../../platform/node-platform.ts";
 import type { Platform } from "../../platform/platform.ts";
 import type { Adapter } from "../sql/adapter.ts";
-import { sqlFaultOf } from "../sql/faults.ts";
-import { sqlOf } from "../sql/operation.ts";
+import { driverErrorOf, sqlFaultOf } from "../sql/faults.ts";
+import { type Operation, sqlOf } from "../sql/operation.ts";
+import { checkTables } from "../sql/ready-tables.ts";
 import { claimKey } from "./claim-key.ts";
 import { completeKey } from "./complete-key.ts";
 import { heartbeatKey } from "./heartbeat-key.ts";
@@ -46,6 +47,20 @@ export function sqlKeys(
   /** Claims that were not waited for any longer, by owner, until they are over and given back. */
   const abandoned = new Map<string, Promise<void>>();
 
+  /** What is refused may be for want of the table. To ask about it before the first use would be a round trip for nothing. */
+  const perform = async <T>(operation: Operation<T>): Promise<T> => {
+    try {
+      return await adapter.perform(operation);
+    } catch (error) {
+      if (sqlFaultOf(error) === "fault") {
+        await checkTables(adapter, ["idempotency_keys"]).catch((why) => {
+          if (isAboutTables(why)) throw why;
+        });
+      }
+      throw error;
+    }
+  };
+
   const bounded = <T>(work: Promise<T>, onLate: () => void = () => {}): Promise<T> =>
     new Promise((resolve, reject) => {
       const timer = platform.timer(deadlineMs, () => {
@@ -54,7 +69,7 @@ export function sqlKeys(
       });
       work
         .finally(() => timer.cancel())
-        .then(resolve, (error) => reject(error instanceof IdemError ? error : unavailable(error)));
+        .then(resolve, (error) => reject(isAboutTables(error) ? error : unavailable(error)));
     });
 
   /** A claim whose answer was lost may have been committed: asked again under the same owner, it is recognised and not refused. */
@@ -62,7 +77,7 @@ export function sqlKeys(
     await abandoned.get(ask.owner);
     for (let tries = 1; ; tries++) {
       try {
-        return await adapter.perform(claimKey(sql, ask));
+        return await perform(claimKey(sql, ask));
       } catch (error) {
         const fault = sqlFaultOf(error);
         if (tries === claimTriesMax || (fault !== "unknown" && fault !== "again")) throw error;
@@ -77,7 +92,7 @@ export function sqlKeys(
         if (answer.kind !== "fresh") return;
         const holder = { id: ask.id, owner: ask.owner, fence: answer.fence };
         // Of an earlier claimant's work nothing is thrown away.
-        await adapter.perform(answer.attempt === 1 ? releaseKey(sql, holder) : leaveKey(sql, holder, 0));
+        await perform(answer.attempt === 1 ? releaseKey(sql, holder) : leaveKey(sql, holder, 0));
       })
       // The database is still away. The lease ends by itself.
       .catch(() => {})
@@ -90,19 +105,21 @@ export function sqlKeys(
       const claimed = claimSurely(ask);
       return bounded(claimed, () => giveBack(ask, claimed));
     },
-    heartbeat: (holder, leaseMs) => bounded(adapter.perform(heartbeatKey(sql, holder, leaseMs))),
-    complete: (holder, outcome, windowMs) => bounded(adapter.perform(completeKey(sql, holder, outcome, windowMs))),
-    reach: (holder, point, leaseMs) => bounded(adapter.perform(reachPoint(sql, holder, point, leaseMs))),
-    release: (holder) => bounded(adapter.perform(releaseKey(sql, holder))),
-    leave: (holder, delayMs) => bounded(adapter.perform(leaveKey(sql, holder, delayMs))),
-    park: (holder, reason) => bounded(adapter.perform(parkKey(sql, holder, reason))),
-    read: (id) => bounded(adapter.perform(readKey(sql, id))),
-    parked: (page) => bounded(adapter.perform(listParked(sql, page))),
-    takeUnfinished: (input) => bounded(adapter.perform(takeUnfinished(sql, input))),
-    resolve: (id, resolution) => bounded(adapter.perform(resolveKey(sql, id, resolution))),
-    reap: (limit) => bounded(adapter.perform(reapKeys(sql, limit))),
+    heartbeat: (holder, leaseMs) => bounded(perform(heartbeatKey(sql, holder, leaseMs))),
+    complete: (holder, outcome, windowMs) => bounded(perform(completeKey(sql, holder, outcome, windowMs))),
+    reach: (holder, point, leaseMs) => bounded(perform(reachPoint(sql, holder, point, leaseMs))),
+    release: (holder) => bounded(perform(releaseKey(sql, holder))),
+    leave: (holder, delayMs) => bounded(perform(leaveKey(sql, holder, delayMs))),
+    park: (holder, reason) => bounded(perform(parkKey(sql, holder, reason))),
+    read: (id) => bounded(perform(readKey(sql, id))),
+    parked: (page) => bounded(perform(listParked(sql, page))),
+    takeUnfinished: (input) => bounded(perform(takeUnfinished(sql, input))),
+    resolve: (id, resolution) => bounded(perform(resolveKey(sql, id, resolution))),
+    reap: (limit) => bounded(perform(reapKeys(sql, limit))),
   };
 }
+
+const isAboutTables = (error: unknown): boolean => error instanceof IdemError && error.code.startsWith("TABLES_");
 
 /** In words of ours: callers of an API are told this, and a driver's would tell them hosts and tables. Those are in the cause. */
 function unavailable(error: unknown): IdemError {
@@ -113,5 +130,5 @@ function unavailable(error: unknown): IdemError {
       : fault === "lock-timeout"
         ? "somebody else held a lock for too long"
         : "it refused a statement";
-  return errors.KEY_STORE_UNAVAILABLE({ why }, { cause: error });
+  return errors.KEY_STORE_UNAVAILABLE({ why }, { cause: driverErrorOf(error) });
 }

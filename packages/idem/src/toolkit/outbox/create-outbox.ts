@@ -4,6 +4,7 @@ import { errors } from "../../model/errors.ts";
 import { UlidSource } from "../../model/ulid.ts";
 import { nodePlatform } from "../../platform/node-platform.ts";
 import type { Platform } from "../../platform/platform.ts";
+import { leaseMsOf } from "../keep-lease.ts";
 import type { Adapter, SyncAdapter } from "../sql/adapter.ts";
 import { type DeadMessage, doneKeptMs, dropDead, listDead, reapMessages, reviveDead } from "./dead-messages.ts";
 import { Dispatcher, type MessageTask } from "./dispatcher.ts";
@@ -126,6 +127,8 @@ export function createOutbox<Tx>(
     const { concurrency = 16, attempts = 10 } = asked;
     if (!(Number.isInteger(concurrency) && concurrency > 0)) throw refuse("concurrency", "it must be 1 or more");
     if (!(Number.isInteger(attempts) && attempts > 0)) throw refuse("attempts", "it must be 1 or more");
+    const pollMs = parseDuration(asked.poll ?? "1s", "poll");
+    if (pollMs < 10) throw refuse("poll", "it must be at least 10 ms");
     if (topics?.length === 0) throw refuse("topics", "there is none");
     const dispatcher = new Dispatcher({
       adapter,
@@ -134,9 +137,9 @@ export function createOutbox<Tx>(
       topics,
       taskOf,
       concurrency,
-      leaseMs: parseDuration(asked.lease ?? "30s", "lease"),
+      leaseMs: leaseMsOf("outbox", asked.lease ?? "30s"),
       attemptsMax: attempts,
-      pollMs: parseDuration(asked.poll ?? "1s", "poll"),
+      pollMs,
     });
     dispatchers.add(dispatcher);
     return {

@@ -13,6 +13,9 @@ export interface DeadMessage {
   readonly diedAt: number;
 }
 
+/** The reason of a message that ended its process too often. */
+export const poison = "poison";
+
 /** Oldest first; `after` is the last id of the page before. */
 export function* listDead(page: { limit: number; after: string | null }): Operation<DeadMessage[]> {
   const { rows } = yield {
@@ -28,7 +31,8 @@ export function* listDead(page: { limit: number; after: string | null }): Operat
     orderKey: row.order_key as string | null,
     isBlocking: row.order_key !== null && row.on_dead === "block",
     reason: row.reason as string,
-    attempts: numberOf(row.started),
+    // The claim that found it to be poison was none.
+    attempts: numberOf(row.started) - (row.reason === poison ? 1 : 0),
     diedAt: numberOf(row.ended_at),
   }));
 }

@@ -9,7 +9,7 @@ import { keepLease } from "../keep-lease.ts";
 import { newOwner } from "../owner-name.ts";
 import type { Adapter } from "../sql/adapter.ts";
 import { claimMessages, extendMessage, type MessageHolder } from "./claim-messages.ts";
-import { reapMessages } from "./dead-messages.ts";
+import { poison, reapMessages } from "./dead-messages.ts";
 import { endMessage, type MessageEnd } from "./end-message.ts";
 import type { OutboxMessage, TakenMessage } from "./message.ts";
 
@@ -54,6 +54,9 @@ export class Dispatcher {
   private isAskedAgain = false;
   private isStopped = false;
   private readonly timers = new Set<Timer>();
+  /** How long until each of the next looks; one of them is armed at a time, however many messages are put in. */
+  private soonMs: readonly number[] = [];
+  private isArmed = false;
 
   constructor(private readonly options: DispatcherOptions) {
     this.every(options.pollMs, () => this.nudge());
@@ -78,7 +81,20 @@ export class Dispatcher {
 
   /** Something was put in, and will be committed or not. */
   nudgeSoon(): void {
-    for (const ms of looksMs) this.after(ms, () => this.nudge());
+    this.soonMs = looksMs;
+    this.arm();
+  }
+
+  private arm(): void {
+    const [ms, ...rest] = this.soonMs;
+    if (this.isArmed || ms === undefined) return;
+    this.soonMs = rest;
+    this.isArmed = true;
+    this.after(ms, () => {
+      this.isArmed = false;
+      this.nudge();
+      this.arm();
+    });
   }
 
   /** Resolves once nothing is being looked for or handed on. */
@@ -125,7 +141,7 @@ export class Dispatcher {
     const { adapter } = this.options;
     const diedCount = message.started - 1 - message.finished;
     const end: MessageEnd =
-      diedCount >= poisonStarts ? { kind: "dead", reason: "poison" } : await this.attempt(message, holder);
+      diedCount >= poisonStarts ? { kind: "dead", reason: poison } : await this.attempt(message, holder);
     if (end.kind === "dead") this.options.report(`message ${message.id} is dead`, new Error(end.reason));
     await adapter.perform(endMessage(adapter.dialect, holder, end));
   }

@@ -5,6 +5,7 @@ import { errors } from "../../model/errors.ts";
 import { toJson } from "../../model/json.ts";
 import { nodePlatform } from "../../platform/node-platform.ts";
 import type { Platform } from "../../platform/platform.ts";
+import { leaseMsOf } from "../keep-lease.ts";
 import type { Adapter } from "../sql/adapter.ts";
 import { entryId, type SentEntry } from "./entry.ts";
 import type { ReceiptOf } from "./receipt.ts";
@@ -84,7 +85,7 @@ export function createSentLog(adapter: Adapter<any>, options: SentLogOptions): S
   const sending = new SendOnce({
     adapter,
     platform,
-    leaseMs: parseDuration(options.lease ?? "60s", "lease"),
+    leaseMs: leaseMsOf("sentLog", options.lease ?? "60s"),
     reconcileAfterMs: onUnknown === "reconcile" ? parseDuration(options.reconcileAfter, "reconcileAfter") : 0,
     onUnknown,
     reconcile: onUnknown === "reconcile" ? options.reconcile : () => "unknown",

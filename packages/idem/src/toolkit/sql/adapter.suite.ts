@@ -4,6 +4,7 @@ import { beforeEach, expect, test } from "vitest";
 import type { Adapter, SyncAdapter, TransactionOptions } from "./adapter.ts";
 import { sqlFaultOf } from "./faults.ts";
 import { type Answered, drive, driveAsync, type Operation, type SqlValue, type Statement } from "./operation.ts";
+import { checkTables, ensureTables } from "./ready-tables.ts";
 
 export interface OpenedAdapter {
   readonly adapter: Adapter<any>;
@@ -172,6 +173,13 @@ export function adapterSuite(opened: () => AdapterWorld): void {
     // `pg` guards its client from words that end the transaction; all the same, what counts is what the body threw.
     await expect(work).rejects.toBe(refusal);
     expect(await world.adapter.perform(one("select 1 as still"))).toEqual({ still: 1 });
+  });
+
+  test("the toolkit's tables can be made through it, and made again", async () => {
+    await expect(checkTables(world.adapter)).rejects.toMatchObject({ code: "TABLES_MISSING" });
+    await ensureTables(world.adapter);
+    await ensureTables(world.adapter);
+    await checkTables(world.adapter);
   });
 
   test("a statement waits for somebody else's lock no longer than it was allowed to", async () => {

@@ -13,6 +13,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { type LocalPostgres, startLocalPostgres } from "../../../../../scripts/local-postgres.mjs";
 import { type AdapterWorld, adapterSuite, say, transact } from "./adapter.suite.ts";
 import { type Closing, postgresDrivers, sqliteDrivers } from "./adapters.suite.ts";
+import { sqliteAdapter } from "./better-sqlite3.ts";
 import { type CuttingProxy, startCuttingProxy } from "./cutting-proxy.suite.ts";
 import { drizzleAdapter } from "./drizzle.ts";
 import { sqlFaultOf } from "./faults.ts";
@@ -20,9 +21,13 @@ import { kyselyAdapter } from "./kysely.ts";
 import type { Operation } from "./operation.ts";
 import { pgAdapter } from "./pg.ts";
 import { postgresJsAdapter } from "./postgres-js.ts";
-import { tablesSql } from "./tables.ts";
+import { ensureTables } from "./ready-tables.ts";
 
 const items = pgTable("items", { name: text("name").primaryKey() });
+
+function* once(text: string): Operation<unknown> {
+  return (yield say(text)).rows;
+}
 
 const tablesOfTest = (bytes: string) => `
   create table items (name text primary key);
@@ -45,7 +50,7 @@ describe.each(Object.entries(sqliteDrivers))("%s", (_name, open) => {
     const path = join(folder, "user.db");
     const own = new Database(path, { timeout: 1 });
     own.pragma("journal_mode = WAL");
-    own.exec(tablesSql("sqlite", []) + tablesOfTest("blob"));
+    own.exec(tablesOfTest("blob"));
     closing(() => rmSync(folder, { recursive: true, force: true }));
     closing(() => own.close());
     world = {
@@ -105,6 +110,7 @@ describe.each(Object.entries(sqliteDrivers))("%s", (_name, open) => {
 
   test("nobody else writes between the first statement of a body and its last, so what it read stays true", async () => {
     const { adapter, native, rows } = world;
+    await ensureTables(adapter);
     const theirs = () => rows("insert into items (name) values ('theirs')").then(() => "wrote", sqlFaultOf);
     let said: Promise<string> | undefined;
     const read = (tx: any) => native(tx, "update items set name = name where name = 'nobody'");
@@ -125,6 +131,21 @@ describe.each(Object.entries(sqliteDrivers))("%s", (_name, open) => {
     expect(await said).toBe("lock-timeout");
     expect(await rows("select name from items")).toEqual([{ name: "ours" }]);
   });
+});
+
+test("what would become part of a transaction somebody else has open on the connection is refused", async () => {
+  const db = new Database(":memory:");
+  onTestFinished(() => void db.close());
+  db.exec("create table items (name text)");
+  const adapter = sqliteAdapter(db);
+  const insert = () => adapter.perform(once("insert into items (name) values ('a')"));
+  db.exec("begin");
+  await expect(insert()).rejects.toMatchObject({ code: "TRANSACTION_OPEN" });
+  await expect(adapter.transaction(() => 1)).rejects.toMatchObject({ code: "TRANSACTION_OPEN" });
+  // Handed over, it is meant to be.
+  await adapter.wrap(db).perform(once("insert into items (name) values ('b')"));
+  db.exec("commit");
+  expect(db.prepare("select name from items").all()).toEqual([{ name: "b" }]);
 });
 
 describe("on PostgreSQL", () => {
@@ -265,16 +286,26 @@ describe("on PostgreSQL", () => {
     expect(() => postgresJsAdapter(sql)).toThrow(expect.objectContaining({ code: "TOOLKIT_OPTION_INVALID" }));
   });
 
+  test("a session that is lost while a body does something else is the failure of that body, and not of the process", async () => {
+    const pool = new pg.Pool({ connectionString: server.url, max: 1 });
+    onTestFinished(() => pool.end());
+    const work = pgAdapter(pool).transaction(async (tx) => {
+      const { rows } = await tx.query("select pg_backend_pid() as pid");
+      const isOver = new Promise<void>((resolve) => tx.once("end", () => resolve()));
+      await admin.query("select pg_terminate_backend($1)", [rows[0].pid]);
+      await isOver;
+      await tx.query("select 1");
+    });
+    expect(await work.then(() => "none", sqlFaultOf)).toBe("unknown");
+    expect((await pool.query("select 1 as still")).rows).toEqual([{ still: 1 }]);
+  });
+
   test("two adapters over one pool may both prepare", async () => {
     const pool = new pg.Pool({ connectionString: server.url, max: 1 });
     onTestFinished(() => pool.end());
     const [one, two] = [pgAdapter(pool, { prepare: true }), pgAdapter(pool, { prepare: true })];
-    const ask = (text: string) =>
-      function* (): Operation<unknown> {
-        return (yield say(text)).rows;
-      };
-    expect(await one!.perform(ask("select 1 as n")())).toEqual([{ n: 1 }]);
-    expect(await two!.perform(ask("select 2 as n")())).toEqual([{ n: 2 }]);
+    expect(await one!.perform(once("select 1 as n"))).toEqual([{ n: 1 }]);
+    expect(await two!.perform(once("select 2 as n"))).toEqual([{ n: 2 }]);
   });
 });
 

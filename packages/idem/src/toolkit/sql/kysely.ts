@@ -43,13 +43,8 @@ export function kyselyAdapter<Tx extends KyselyQueries>(
   const wrap = (on: KyselyQueries): SqlTx => {
     const bare = on.withoutPlugins();
     const run = async (sql: string, parameters: readonly unknown[]) => {
-      const query = { kind: "RawNode", sqlFragments: [sql], parameters: [] } as const;
-      const answered = await bare.executeQuery({
-        sql,
-        parameters,
-        query: { ...query, sqlFragments: [sql], parameters: [] },
-        queryId: { queryId: "idem" },
-      });
+      const query: KyselyText["query"] = { kind: "RawNode", sqlFragments: [sql], parameters: [] };
+      const answered = await bare.executeQuery({ sql, parameters, query, queryId: { queryId: "idem" } });
       return { rows: answered.rows as Row[], count: Number(answered.numAffectedRows ?? 0) };
     };
     return sqlTx({ dialect, run });

@@ -20,8 +20,10 @@ const notesSql: Readonly<Record<Dialect, string>> = {
 };
 
 /** Throws TABLES_MISSING or TABLES_OUTDATED, naming them. Nothing is written. A newer table is fine: it is made so that older code goes on. */
-export const checkTables = (adapter: Adapter<unknown>, names: readonly TableName[] = tableNames): Promise<void> =>
-  adapter.perform(check(adapter.dialect, names));
+export const checkTables = (
+  adapter: Pick<Adapter<unknown>, "dialect" | "perform">,
+  names: readonly TableName[] = tableNames,
+): Promise<void> => adapter.perform(check(adapter.dialect, names));
 
 /**
  * Makes the tables that are missing. Any number of processes may do it at once, and again; where none is missing, nothing is written and no

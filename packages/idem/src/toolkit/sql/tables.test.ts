@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { fakeTerminal } from "../../cli/fake-terminal.ts";
 import type { sqliteAdapter } from "./better-sqlite3.ts";
 import { eachDatabase } from "./databases.suite.ts";
 import { checkTables, ensureTables, readyTables, readyTablesSync } from "./ready-tables.ts";

@@ -200,9 +200,10 @@ describe.each(vectors)("%s", (_name, vector) => {
     expect(provider.verify(repeated, signedAt)).toEqual({ kind: "refused", why: "malformed" });
   });
 
-  test.runIf(isTimed)("a time too far back or too far ahead is stale", () => {
+  test(isTimed ? "a time too far back or too far ahead is stale" : "no time is signed, so none is stale", () => {
+    const verdict = isTimed ? { kind: "refused", why: "stale" } : { kind: "verified" };
     for (const off of [-3_600_000, 3_600_000, -400_000, 400_000]) {
-      expect(provider.verify(delivery(vector), signedAt + off)).toEqual({ kind: "refused", why: "stale" });
+      expect(provider.verify(delivery(vector), signedAt + off)).toEqual(verdict);
     }
     for (const off of [-50_000, 50_000]) {
       expect(provider.verify(delivery(vector), signedAt + off)).toEqual({ kind: "verified" });

@@ -1,6 +1,8 @@
 // Deliveries that become rows of the user's database, on SQLite and on PostgreSQL.
 import { describe, expect, test } from "vitest";
 import { NonRetriableError } from "../../model/user-errors.ts";
+import { nodePlatform } from "../../platform/node-platform.ts";
+import type { Platform } from "../../platform/platform.ts";
 import type { Adapter } from "../sql/adapter.ts";
 import { eachDatabase, type TestDatabase } from "../sql/databases.suite.ts";
 import type { CoalesceOptions } from "./coalesce.ts";
@@ -166,6 +168,33 @@ eachDatabase((open, dialect) => {
       await processor.tick();
       expect([await processor.waiting(), seen.length]).toEqual([[], 4]);
       expect(new Set(seen.map(({ key }) => key)).size).toBe(1);
+    });
+
+    test("that was started looks by itself, and a stopped one does not", async () => {
+      const db = await open();
+      const timers = new Map<object, () => void>();
+      const platform: Platform = {
+        ...nodePlatform,
+        timer: (_ms, run) => {
+          const timer = { cancel: () => void timers.delete(timer) };
+          timers.set(timer, run);
+          return timer;
+        },
+      };
+      let tell = () => {};
+      const told = new Promise<void>((resolve) => {
+        tell = resolve;
+      });
+      const processor = webhookProcessor({ store: db.adapter, source: "shop", platform, process: () => tell() });
+      await receiverOn(db.adapter).deliver(paid());
+      processor.start();
+      processor.start();
+      const [look] = [...timers.values()];
+      expect(timers.size).toBe(2);
+      look!();
+      await told;
+      await processor.stop();
+      expect(await rowsOf(db, "state")).toEqual([{ state: "done" }]);
     });
 
     test("does not try again what can never work", async () => {

@@ -217,6 +217,19 @@ describe("no 2xx before it is durable", () => {
     expect(notes.map(({ kind }) => kind)).toEqual(["unavailable", "kept", "duplicate"]);
   });
 
+  test("an answer that was lost behind the commit is a duplicate the next time, and was processed once", async () => {
+    const { idem, ran, deliver } = await world();
+    const send = idem.send.bind(idem);
+    idem.send = (async (...args: Parameters<typeof send>) => {
+      await send(...args);
+      throw new Error("the process died");
+    }) as never;
+    expect((await deliver(invoice())).status).toBe(503);
+    idem.send = send as never;
+    expect((await deliver(invoice())).headers.get("idempotent-replayed")).toBe("true");
+    expect(ran.length).toBe(1);
+  });
+
   test("a store that commits after the ack budget was over has the event, and the retry is a duplicate", async () => {
     const rings: (() => void)[] = [];
     const clocked = testIdem();

@@ -18,6 +18,10 @@ export type SentOnce = { readonly kind: "fresh" } | { readonly kind: "duplicate"
 // Before this a time is a mistake of unit, and the engine would refuse the event for it.
 const tsMin = Date.UTC(1980, 0, 1);
 
+/** An event of the future would wait for it: when something happened, only the past can say. */
+export const pastOf = (ts: number | null, now: number): { readonly ts?: number } =>
+  ts !== null && Number.isInteger(ts) && ts >= tsMin && ts <= now ? { ts } : {};
+
 /** What is needed of a client. */
 export interface SendingClient {
   send(
@@ -36,9 +40,7 @@ export interface Sender {
 
 export async function sendOnce({ idem, windowMs, platform }: Sender, event: EventOnce): Promise<SentOnce> {
   const { ts, ...rest } = event;
-  // An event of the future would wait for it: when something happened, only the past can say.
-  const isPast = ts !== null && Number.isInteger(ts) && ts >= tsMin && ts <= platform.wallMs();
-  const when = isPast ? { ts } : {};
+  const when = pastOf(ts, platform.wallMs());
   const { ids, decisions } = await idem.send({ ...rest, ...when }, { window: windowMs });
   const duplicate = decisions.find(({ kind }) => kind === "duplicate-event");
   if (duplicate !== undefined) return { kind: "duplicate", isConflicting: duplicate.differs.length > 0 };

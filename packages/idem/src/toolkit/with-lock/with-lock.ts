@@ -5,7 +5,7 @@ import { parseDuration } from "../../model/duration.ts";
 import { errors } from "../../model/errors.ts";
 import { nodePlatform } from "../../platform/node-platform.ts";
 import type { Platform } from "../../platform/platform.ts";
-import { keepLease } from "../keep-lease.ts";
+import { keepLease, leaseMsOf } from "../keep-lease.ts";
 import { openWith } from "../open-with.ts";
 import { newOwner } from "../owner-name.ts";
 import type { Adapter } from "../sql/adapter.ts";
@@ -50,7 +50,7 @@ export async function withLock<Tx, T>(
 ): Promise<Locked<T>> {
   const { platform = nodePlatform } = options;
   const { dialect } = adapter;
-  const leaseMs = parseDuration(options.lease ?? "30s", "lease");
+  const leaseMs = leaseMsOf("withLock", options.lease ?? "30s");
   const waitMs = parseDuration(options.wait ?? 0, "wait");
   checkLockName(name);
   const owner = newOwner(platform);
@@ -61,25 +61,36 @@ export async function withLock<Tx, T>(
   const extend = () => adapter.perform(extendLock(dialect, holder, leaseMs));
   const lease = keepLease(platform, leaseMs, extend);
   const lost = () => errors.LOCK_LOST({ name });
+  // Under such a transaction the row is locked, and nobody can take the name over; nor can another session of ours extend it.
+  let openCount = 0;
   let value: T;
   try {
     value = await body({
       fence,
       signal: lease.signal,
       recheck: async (check) => {
-        if (!(await extend())) throw lost();
+        if (openCount === 0 && !(await extend())) throw lost();
         return check();
       },
-      transaction: (given) =>
-        openWith(adapter, {
+      transaction: async (given) => {
+        let isOpen = false;
+        const opening = openWith(adapter, {
           call: "withLock transaction",
           begin: () => holdLock(dialect, holder),
           body: (tx, isHeld) => {
             if (!isHeld) throw lost();
+            isOpen = true;
+            openCount++;
             return given(tx);
           },
           given,
-        }),
+        });
+        try {
+          return await opening;
+        } finally {
+          if (isOpen) openCount--;
+        }
+      },
     });
   } catch (error) {
     lease.end();

@@ -1,7 +1,9 @@
 // The way of a Node request past its key, the same for Node's own server, Express and Fastify.
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { errors } from "../../../model/errors.ts";
 import type { KeyContext, RouteOptions, Ticket } from "../begin.ts";
 import type { Idempotency } from "../idempotency.ts";
+import { onDraining } from "./draining.ts";
 import { HeldResponse } from "./held-response.ts";
 import { checkUnread } from "./kept-body.ts";
 import { type DoorRequest, fetchRequest, hasKey, isMeant } from "./node-request.ts";
@@ -23,6 +25,8 @@ export async function enter(
   native: unknown,
 ): Promise<Way> {
   if (!isMeant(request.method, route)) return { kind: "plain" };
+  // Its requests do not say whether they have a body, and tell their end before it can be put back.
+  if (request.httpVersionMajor > 1) throw unsupported();
   const asked = fetchRequest(request, route);
   if (hasKey(asked, route) && route.fingerprint?.body !== "headers") checkUnread(request);
   const read = await keys.read(asked, route, native);
@@ -38,8 +42,16 @@ export async function enter(
   }
   keepFromAborting(request, response);
   const held = new HeldResponse(response, ticket, keys.platform);
+  onDraining(ticket, route, (answer) => held.interrupt(answer));
   return { kind: "execute", context: ticket.context, held };
 }
+
+const unsupported = () =>
+  errors.TOOLKIT_OPTION_INVALID({
+    call: "idempotent",
+    option: "server",
+    why: "Node's own HTTP/2 requests cannot be put behind a key; end HTTP/2 in front of this server",
+  });
 
 /** A request that was read to its end is destroyed, too; only its connection tells. */
 const isGone = ({ socket }: IncomingMessage): boolean => socket.destroyed;

@@ -10,7 +10,16 @@ import type { Platform, Timer } from "../../../platform/platform.ts";
 import type { Captured, Finished, Ticket } from "../begin.ts";
 import { essenceOf } from "../fingerprint.ts";
 import { isBodiless } from "../replay.ts";
-import { bytesOf, checkHead, type Head, headersSentError, headOf, putHead, setHead } from "./response-head.ts";
+import {
+  bytesOf,
+  checkHead,
+  type Head,
+  headersSentError,
+  headOf,
+  putHead,
+  putStatus,
+  setHead,
+} from "./response-head.ts";
 import { type Seat, takeSeat } from "./seat.ts";
 import { type TakenMethods, takeMethods } from "./taken-methods.ts";
 import { writeAnswer } from "./write-answer.ts";
@@ -33,6 +42,7 @@ export class HeldResponse {
   #isOver = false;
   #thrown: { readonly error: unknown } | null = null;
   #silence: Timer | null = null;
+  #stopHearing = (): void => {};
   readonly #headBefore: Head;
   readonly #seat: Seat;
   readonly #methods: TakenMethods;
@@ -91,12 +101,20 @@ export class HeldResponse {
     });
   }
 
+  /** Answered by somebody else before its end; what the handler still writes goes nowhere. */
+  interrupt(answer: Response): void {
+    if (this.#phase !== "open" && this.#phase !== "held") return;
+    this.#phase = "ended";
+    this.#response.on("error", () => {});
+    void this.#save(Promise.resolve({ kind: "instead", response: answer }), () => {});
+  }
+
   #begin(): void {
     if (this.isBegun) return;
     checkHead(this.#response);
     this.#head = headOf(this.#response);
     this.#phase = "held";
-    this.#seat.onGone(() => this.#watchSilence());
+    this.#stopHearing = this.#seat.onGone(() => this.#watchSilence());
     const type = this.#head.headers.find(([name]) => name === "content-type")?.[1] ?? null;
     if (essenceOf(type) !== "text/event-stream") return;
     this.#phase = "endless";
@@ -195,6 +213,7 @@ export class HeldResponse {
       // The outcome is saved, or the ticket has said why not; only the sending failed, and a retry is told the outcome.
       this.#seat.cut();
     } finally {
+      this.#stopHearing();
       this.#silence?.cancel();
       this.#settle();
     }
@@ -206,8 +225,7 @@ export class HeldResponse {
     delete (response as { headersSent?: boolean }).headersSent;
     this.#methods.putBack(...names);
     if (!response.headersSent) {
-      response.statusCode = this.#head.status;
-      response.statusMessage = this.#head.message;
+      putStatus(response, this.#head);
     }
     const isThere = this.#seat.giveBack();
     // `end` is still to come; where nobody is left to send it to, it has been.

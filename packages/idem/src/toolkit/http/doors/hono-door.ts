@@ -3,6 +3,7 @@ import { errors } from "../../../model/errors.ts";
 import type { Captured, Finished, KeyContext, RouteOptions, Ticket } from "../begin.ts";
 import { capture } from "../capture.ts";
 import type { Idempotency } from "../idempotency.ts";
+import { onDraining } from "./draining.ts";
 import { hasKey, hasRepeatedKey, withRefusedKey } from "./node-request.ts";
 
 export interface HonoContext {
@@ -33,7 +34,9 @@ export function honoDoor(keys: Idempotency, route: RouteOptions): HonoMiddleware
     context.set("idempotency", ticket.context);
     // A handler that throws has been answered by the app's onError when this is back; without one around, it throws here.
     try {
-      await next();
+      const drained = new Promise<Response>((resolve) => onDraining(ticket, route, resolve));
+      const instead = await Promise.race([next(), drained]);
+      if (instead instanceof Response) return instead;
     } catch (error) {
       await ticket.fail(error, { status: 500, headers: [], body: { kind: "whole", bytes: null } });
       throw error;

@@ -44,8 +44,6 @@ function headersOf({ rawHeaders }: Pick<IncomingMessage, "rawHeaders">, keyHeade
   const headers = new Headers();
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
     const [name, value] = [rawHeaders[at]!, rawHeaders[at + 1]!];
-    // HTTP/2 has its own, and Fetch no place for them.
-    if (name.startsWith(":")) continue;
     try {
       headers.append(name, value);
     } catch {

@@ -17,6 +17,10 @@ export function headOf(response: ServerResponse): Head {
 export function putHead(response: ServerResponse, { status, message, headers }: Head): void {
   for (const name of response.getHeaderNames()) response.removeHeader(name);
   for (const [name, value] of headers) response.appendHeader(name, value);
+  putStatus(response, { status, message });
+}
+
+export function putStatus(response: ServerResponse, { status, message }: Pick<Head, "status" | "message">): void {
   response.statusCode = status;
   response.statusMessage = message;
 }

@@ -8,8 +8,8 @@ export interface Seat {
   readonly isGone: boolean;
   /** Gives the connection back; false when there is none any more. */
   giveBack(): boolean;
-  /** Calls back when the client has left. At once when it has already. */
-  onGone(hear: () => void): void;
+  /** Calls back when the client has left; at once when it has already. The answer ends the listening: a connection serves many responses. */
+  onGone(hear: () => void): () => void;
   cut(): void;
 }
 
@@ -36,6 +36,7 @@ export function takeSeat(response: ServerResponse): Seat {
     onGone(hear) {
       if (socket.destroyed) hear();
       else socket.once("close", hear);
+      return () => void socket.off("close", hear);
     },
     cut: () => void socket.destroy(),
   };
@@ -46,6 +47,9 @@ const waiting = (response: ServerResponse): Seat => ({
     return response.destroyed;
   },
   giveBack: () => !response.destroyed,
-  onGone: (hear) => void response.once("close", hear),
+  onGone(hear) {
+    response.once("close", hear);
+    return () => void response.off("close", hear);
+  },
   cut: () => void response.destroy(),
 });

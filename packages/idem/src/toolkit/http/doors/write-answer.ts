@@ -1,10 +1,10 @@
 // An answer that is decided without the handler, on a Node response: what middleware before this has set (CORS of this request, a trace) stays.
 import type { ServerResponse } from "node:http";
+import { putStatus } from "./response-head.ts";
 
 export async function writeAnswer(response: ServerResponse, answer: Response): Promise<void> {
   const bytes = answer.body === null ? null : Buffer.from(await answer.arrayBuffer());
-  response.statusCode = answer.status;
-  response.statusMessage = answer.statusText;
+  putStatus(response, { status: answer.status, message: answer.statusText });
   const named = new Set<string>();
   for (const [name, value] of answer.headers) {
     if (named.has(name)) response.appendHeader(name, value);

@@ -19,6 +19,25 @@ export class BodyFailed extends Error {
   }
 }
 
+export async function asBody<T>(body: () => T | Promise<T>): Promise<T> {
+  try {
+    return await body();
+  } catch (error) {
+    throw new BodyFailed(error);
+  }
+}
+
+export function asBodySync<T>(body: () => T): T {
+  try {
+    return body();
+  } catch (error) {
+    throw new BodyFailed(error);
+  }
+}
+
+/** The author's own error. */
+export const ownError = (error: unknown): unknown => (error instanceof BodyFailed ? error.cause : error);
+
 /** Done again, whole, when the server undid it in favour of another transaction. */
 export async function untilKept<T>(work: (attempt: number) => Promise<T>, platform: Platform): Promise<T> {
   for (let attempt = 1; ; attempt++) {

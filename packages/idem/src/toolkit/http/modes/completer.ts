@@ -2,6 +2,7 @@
 // again and nobody is impersonated; the input was stored with the key.
 import { parseDuration } from "../../../model/duration.ts";
 import { newOwner } from "../../owner-name.ts";
+import { ownError } from "./attempt-transaction.ts";
 import { type KeyReaderWithStore, type PhasedOptions, phaseWorldOf } from "./phased.ts";
 import type { AnyPhases } from "./phases.ts";
 import { type PhasesEnd, runPhases } from "./run-phases.ts";
@@ -68,7 +69,7 @@ export function completer(
     const input: unknown = JSON.parse(record.work!.input);
     const end = await runPhases(phases, { holder, attempt, input, point: record.point }, world);
     if (end.kind === "parked") say(`was parked: ${end.reason}`);
-    if (end.kind === "left") say(`is left for later: ${wordsOf(end.error)}`);
+    if (end.kind === "left") say(`is left for later: ${wordsOf(ownError(end.error))}`);
     return end.kind;
   };
 

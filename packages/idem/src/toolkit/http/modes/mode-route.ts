@@ -1,4 +1,5 @@
 // What the modes have in common: how a route is described, how its request is read, and what duplicates are told.
+import { errors } from "../../../model/errors.ts";
 import type { Platform } from "../../../platform/platform.ts";
 import type { ReadRequest, RouteOptions } from "../begin.ts";
 import { problemResponse } from "../problems.ts";
@@ -10,6 +11,7 @@ import type { WithinLimits } from "./within.ts";
 /** What a mode needs of `idempotency(…)`. */
 export interface KeyReader {
   readonly platform: Platform;
+  readonly isSealed?: boolean;
   read(request: Request, route: RouteOptions, native?: unknown): Promise<ReadRequest>;
 }
 
@@ -25,7 +27,18 @@ export type ModeOptions = Pick<
   | "requestBytesMax"
   | "key"
   | "fingerprint"
+  | "onAnswer"
 >;
+
+/** A seal may have to be awaited, and a transaction of SQLite cannot: better no answer than one that lies open where it was to be sealed. */
+export function refuseSeal({ isSealed }: KeyReader, call: string): void {
+  if (isSealed !== true) return;
+  throw errors.TOOLKIT_OPTION_INVALID({
+    call,
+    option: "seal",
+    why: "this mode keeps responses as they are; answer with a reference instead of a secret, or use idempotency(…).handler",
+  });
+}
 
 export const limitsOf = ({ windowMs, responseBytesMax, replayHeaders }: RouteSettings): WithinLimits => ({
   windowMs,
@@ -49,6 +62,12 @@ export function toldResponse(told: Told): Response {
     case "in-flight":
       return problemResponse("in-flight", { retryAfterMs: told.leaseLeftMs });
   }
+}
+
+/** `onAnswer` sees every answer that is not the handler's own; what `read` answers, it has seen there. */
+export function seen(response: Response, request: Request, { onAnswer }: RouteOptions): Response {
+  if (response.headers.get("idempotency-status") !== "executed") onAnswer?.(response.headers, request);
+  return response;
 }
 
 /** The whole body, or null when it has more bytes than that. The request itself is still to be read. */

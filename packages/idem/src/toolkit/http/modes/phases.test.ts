@@ -313,6 +313,25 @@ eachDatabase((open) => {
     expect(sent).toEqual([1, 2]);
   });
 
+  test("a later attempt works with the input of the first", async () => {
+    const shop = await openShop(await open());
+    let reads = 0;
+    const seen: number[] = [];
+    const list = phases("dated", { adapter: shop.adapter, input: () => ({ read: ++reads }) }).effect(
+      "answer",
+      { repeatable: true },
+      ({ input: given, attempt }) => {
+        seen.push(given.read);
+        if (attempt === 1) throw new Error("not yet");
+        return respond(200, given);
+      },
+    );
+    const handler = phased(shop.keys, list);
+    await expect(ask(handler)).rejects.toThrow("not yet");
+    expect(await ask(handler)).toMatchObject({ status: 200, body: { read: 1 } });
+    expect(seen).toEqual([1, 1]);
+  });
+
   test("what cannot be read is refused before the claim, and spends no key", async () => {
     const shop = await openShop(await open());
     const schema = {
@@ -347,6 +366,30 @@ eachDatabase((open) => {
     expect(told.every(({ status }) => status === 409 || status === 201)).toBe(true);
     expect(stripe.asked).toHaveLength(1);
     expect(await shop.orders()).toEqual(["receipt-ch_1", "tea"]);
+  });
+
+  test("a duplicate that may wait gets the first one's answer, and what an effect threw is the caller's to see", async () => {
+    const shop = await openShop(await open());
+    const stripe = fakeStripe();
+    const inside = deferred();
+    const goOn = deferred();
+    const list = ordering(shop.adapter, stripe, async (at) => {
+      if (at !== "charge") return;
+      inside.resolve();
+      await goOn.promise;
+    });
+    const handler = phased(shop.keys, list, { onDuplicate: "wait" });
+    const first = ask(handler);
+    await inside.promise;
+    const second = ask(handler);
+    goOn.resolve();
+    expect(await first).toMatchObject({ status: 201, replayed: false });
+    expect(await second).toMatchObject({ status: 201, replayed: true });
+    const reset = Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET" });
+    const broken = ordering(shop.adapter, stripe, () => {
+      throw reset;
+    });
+    await expect(ask(phased(shop.keys, broken), { key: "k-2" })).rejects.toBe(reset);
   });
 
   test("a started completer looks by itself, and a stopped one has ended what it took up", async () => {

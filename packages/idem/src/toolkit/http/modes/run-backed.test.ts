@@ -185,7 +185,7 @@ test("where no run was started the caller is told so, and a paused function is 2
   expect(await ask(handler, { body: { item: "poison" } })).toMatchObject({ status: 409, body: { started: false } });
   await idem.functions.pause("place");
   expect(await ask(handler, { key: "k-2" })).toMatchObject({ status: 202, body: { run: null } });
-  await idem.functions.resume("place");
+  await idem.functions.resume("place", { waiting: "release" });
   expect(await ask(handler, { key: "k-2" })).toMatchObject({ status: 201, body: "done" });
   const stray = runBacked(readerOf(platform), idem, { ...options, function: "other" });
   await expect(ask(stray, { key: "k-3" })).rejects.toThrow("is not one that the function");

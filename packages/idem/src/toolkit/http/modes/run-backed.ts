@@ -11,7 +11,7 @@ import type { KeyedRequest, RouteOptions } from "../begin.ts";
 import { problemResponse } from "../problems.ts";
 import { routeSettings } from "../route-settings.ts";
 import { isSameFingerprint } from "./fingerprint-of-event.ts";
-import type { KeyReader, ModeOptions } from "./mode-route.ts";
+import { type KeyReader, type ModeOptions, seen } from "./mode-route.ts";
 import { type InputOf, readInput } from "./read-input.ts";
 import type { FetchHandler } from "./same-transaction.ts";
 
@@ -103,27 +103,29 @@ export function runBacked<Input = unknown>(
     }
   }
 
+  async function answerTo(keyed: KeyedRequest, request: Request): Promise<Response> {
+    const input = await readInput(inputOf, keyed.request.clone() as Request);
+    if (input.kind === "refused") return input.response;
+    const own = await decided(keyed, input.value as Input);
+    const isFirst = own.kind !== "duplicate-event";
+    const decision = isFirst ? own : await toldFirst(own, keyed);
+    if (decision === "reused") return problemResponse("key-reused");
+    const { runId } = decision;
+    if (runId === null) return isPending(decision) ? accepted(null) : notStarted();
+    const end = await waited(runId, request);
+    if (end === null) return accepted({ runId, location: location(runId, request) });
+    return marked(await toResponse(end), isFirst);
+  }
+
   return async (request) => {
     const read = await reader.read(request, route);
     if (read.kind === "answer") return read.response;
-    if (read.kind === "plain") return problemResponse("key-missing");
-    const { keyed } = read;
-    const input = await readInput(inputOf, keyed.request.clone() as Request);
-    if (input.kind === "refused") return input.response;
+    if (read.kind === "plain") return seen(problemResponse("key-missing"), request, route);
     try {
-      const own = await decided(keyed, input.value as Input);
-      const isFirst = own.kind !== "duplicate-event";
-      const decision = isFirst ? own : await toldFirst(own, keyed);
-      if (decision === "reused") return problemResponse("key-reused");
-      const { runId } = decision;
-      if (runId === null) return isPending(decision) ? accepted(null) : notStarted();
-      const end = await waited(runId, request);
-      if (end === null) return accepted({ runId, location: location(runId, request) });
-      return marked(await toResponse(end), isFirst);
+      return seen(await answerTo(read.keyed, request), request, route);
     } catch (error) {
-      const isLater = error instanceof IdemError && error.retry === "later";
-      if (isLater) return problemResponse("store-unavailable", { detail: "Ask again with the same key." });
-      throw error;
+      if (!(error instanceof IdemError) || error.retry !== "later") throw error;
+      return seen(problemResponse("store-unavailable", { detail: "Ask again with the same key." }), request, route);
     }
   };
 }

@@ -11,7 +11,15 @@ import type { Adapter, SyncAdapter } from "../../sql/adapter.ts";
 import { sqlFaultOf, wordsOfFault } from "../../sql/faults.ts";
 import { type Operation, sqlOf } from "../../sql/operation.ts";
 import { attemptEffect } from "./attempt-effect.ts";
-import { BodyFailed, closedInTime, closeInTime, openInTime, untilKept } from "./attempt-transaction.ts";
+import {
+  asBody,
+  asBodySync,
+  closedInTime,
+  closeInTime,
+  openInTime,
+  ownError,
+  untilKept,
+} from "./attempt-transaction.ts";
 import { type PhaseState, pointOf, positionOf, stateOf } from "./phase-state.ts";
 import type { AnyPhases, Phase } from "./phases.ts";
 import { Answer, Final, outcomeOf, respond } from "./respond.ts";
@@ -53,13 +61,13 @@ export async function runPhases(phases: AnyPhases, work: PhaseWork, world: Phase
   try {
     return await goOn(phases, work, world, lease.signal);
   } catch (error) {
-    const cause = error instanceof BodyFailed ? error.cause : error;
-    if (cause instanceof Final) return await end(work, world, cause.answer);
+    const own = ownError(error);
     try {
-      const held = await keys.leave(work.holder, backoffMs(work.attempt));
-      if (held === "lost") return { kind: "lost" };
-    } catch {
-      // The lease ends by itself, and the work is found then.
+      if (own instanceof Final) return await end(work, world, own.answer);
+      if ((await keys.leave(work.holder, backoffMs(work.attempt))) === "lost") return { kind: "lost" };
+    } catch (away) {
+      // The store: the lease ends by itself, and the work is found then.
+      if (own instanceof Final) return { kind: "left", error: away };
     }
     return { kind: "left", error };
   } finally {
@@ -138,13 +146,15 @@ async function atomically(phase: Extract<Phase<any>, { kind: "atomic" }>, step: 
       () =>
         openInTime(adapter, platform, world.lockMs, (tx): (Answer | PhaseState) | Promise<Answer | PhaseState> => {
           if (isSync(adapter)) {
-            const value = settle(closedInTime(world.maxTxMs, platform, (late) => run(tx, late)));
+            const value = settle(asBodySync(() => closedInTime(world.maxTxMs, platform, (late) => run(tx, late))));
             return kept(value, adapter.performSync(tx, closing(value)));
           }
-          return closeInTime(world.maxTxMs, platform, async (late) => run(tx, late)).then(async (given) => {
-            const value = settle(given);
-            return kept(value, await adapter.wrap(tx).perform(closing(value)));
-          });
+          return asBody(() => closeInTime(world.maxTxMs, platform, async (late) => run(tx, late))).then(
+            async (given) => {
+              const value = settle(given);
+              return kept(value, await adapter.wrap(tx).perform(closing(value)));
+            },
+          );
         }),
       platform,
     );
@@ -165,10 +175,12 @@ async function outside(phase: Extract<Phase<any>, { kind: "effect" }>, step: Ste
     state = { ...state, tried: { ...state.tried, [phase.name]: platform.wallMs() } };
     if ((await keys.reach(work.holder, pointOf(phases.list, state), leaseMs)) === "lost") return { kind: "lost" };
   }
-  const effected = await attemptEffect(
-    phase,
-    { ...knownTo(step), signal },
-    { recordId: work.holder.id, firstTriedAt, now: platform.wallMs() },
+  const effected = await asBody(() =>
+    attemptEffect(
+      phase,
+      { ...knownTo(step), signal },
+      { recordId: work.holder.id, firstTriedAt, now: platform.wallMs() },
+    ),
   );
   if (effected.kind === "park") return park(work, world, effected.reason);
   const next = settled(phase.name, effected.value, { ...step, state });

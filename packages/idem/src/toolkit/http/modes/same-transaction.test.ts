@@ -2,10 +2,15 @@ import Database from "better-sqlite3";
 import pg from "pg";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { nodePlatform } from "../../../platform/node-platform.ts";
+import { memoryKeys } from "../../keys/memory-keys.ts";
+import { postgresDrivers, sqliteDrivers } from "../../sql/adapters.suite.ts";
 import { sqliteAdapter } from "../../sql/better-sqlite3.ts";
 import { startCuttingProxy } from "../../sql/cutting-proxy.suite.ts";
 import { eachDatabase } from "../../sql/databases.suite.ts";
 import { pgAdapter } from "../../sql/pg.ts";
+import { idempotency } from "../idempotency.ts";
+import { phased } from "./phased.ts";
+import { phases } from "./phases.ts";
 import { respond } from "./respond.ts";
 import {
   preparedTransaction,
@@ -26,6 +31,13 @@ const place: TransactionBody<any> = (tx, _request, context) => {
   return after(insertOrder(tx, item), () => respond(201, { item }, { headers: { location: `/orders/${item}` } }));
 };
 
+test("where responses are to be sealed, a mode that cannot do so is refused when it is set up", () => {
+  const seal = { seal: (bytes: Uint8Array) => bytes, open: (bytes: Uint8Array) => bytes };
+  const keys = idempotency({ keys: memoryKeys(), principal: () => "a", seal });
+  expect(() => sameTransaction(keys, {} as never, {}, place)).toThrow("TOOLKIT_OPTION_INVALID");
+  expect(() => phased(keys, phases("p", { adapter: {} as never, input: () => 1 }))).toThrow("TOOLKIT_OPTION_INVALID");
+});
+
 eachDatabase((open, dialect) => {
   test("a retry gets the first answer byte for byte, and one row was written", async () => {
     const { keys, adapter, ...shop } = await openShop(await open());
@@ -42,9 +54,12 @@ eachDatabase((open, dialect) => {
 
   test("the same key with another body is refused, and another caller's same key is another request", async () => {
     const { keys, adapter, ...shop } = await openShop(await open());
-    const handler = sameTransaction(keys, adapter, {}, place);
+    const onAnswer = (headers: Headers) => headers.set("access-control-allow-origin", "*");
+    const handler = sameTransaction(keys, adapter, { onAnswer }, place);
     await ask(handler);
-    expect(await ask(handler, { body: { item: "coffee" } })).toMatchObject({ status: 422 });
+    const refused = await ask(handler, { body: { item: "coffee" } });
+    expect(refused).toMatchObject({ status: 422 });
+    expect(refused.headers.get("access-control-allow-origin")).toBe("*");
     expect(await ask(handler, { as: "bob", body: { item: "milk" } })).toMatchObject({ status: 201, replayed: false });
     expect(await shop.orders()).toEqual(["milk", "tea"]);
   });
@@ -166,6 +181,54 @@ eachDatabase((open, dialect) => {
     expect(await shop.orders()).toEqual([]);
   });
 
+  // pitfall 28
+  test.each(Object.entries(dialect === "sqlite" ? sqliteDrivers : postgresDrivers))(
+    "through %s a request is one commit with its key, and a failed statement that was swallowed is no success",
+    async (_name, openDriver) => {
+      const { keys, db, ...shop } = await openShop(await open());
+      await db.run("create unique index one_each on orders (item)");
+      const { adapter, native } = openDriver(db.where, (close) => onTestFinished(async () => void (await close())));
+      const insert = (tx: unknown, item: string): unknown => {
+        const asked = native(tx, `insert into orders (item) values ('${item}')`) as PromiseLike<unknown> | undefined;
+        // Drizzle's begins when somebody waits for it.
+        return typeof asked?.then === "function" ? Promise.resolve(asked) : asked;
+      };
+      const handler = sameTransaction<any>(keys, adapter, {}, (tx, _request, context) => {
+        const { item } = context.json<Order>();
+        return after(insert(tx, item) as Promise<unknown>, () =>
+          item === "gone" ? respond(409, { item }, { rollback: true }) : respond(201, { item }),
+        );
+      });
+      const bytesOf = async () => Buffer.from(await (await handler(requestOf())).arrayBuffer()).toString("hex");
+      expect(await bytesOf()).toBe(await bytesOf());
+      expect(await ask(handler, { key: "k-2", body: { item: "gone" } })).toMatchObject({
+        status: 409,
+        replayed: false,
+      });
+      expect(await ask(handler, { key: "k-2", body: { item: "gone" } })).toMatchObject({ status: 409, replayed: true });
+      await expect(ask(handler, { key: "k-3" })).rejects.toThrow();
+      expect(await shop.orders()).toEqual(["tea"]);
+      expect(await shop.records()).toHaveLength(2);
+
+      const swallowing = sameTransaction<any>(keys, adapter, {}, (tx) => {
+        let failing: unknown;
+        try {
+          failing = insert(tx, "tea");
+        } catch {}
+        return after(failing instanceof Promise ? failing.catch(() => {}) : failing, () => respond(201));
+      });
+      if (dialect === "postgres") {
+        await expect(ask(swallowing, { key: "k-4" })).rejects.toThrow();
+        expect(await shop.records()).toHaveLength(2);
+      } else {
+        // SQLite undid the statement and nothing else: what was said to be done, is.
+        expect(await ask(swallowing, { key: "k-4" })).toMatchObject({ status: 201 });
+        expect(await shop.records()).toHaveLength(3);
+      }
+      expect(await shop.orders()).toEqual(["tea"]);
+    },
+  );
+
   if (dialect === "sqlite") {
     // pitfall 27
     test("an async body is refused before any statement", async () => {
@@ -230,20 +293,23 @@ eachDatabase((open, dialect) => {
     });
   } else {
     test("a first one that rolls back hands over to exactly one of those that wait", async () => {
-      const { keys, adapter, db, ...shop } = await openShop(await open());
+      const { db, another, ...shop } = await openShop(await open());
       const inside = deferred();
       const goOn = deferred();
       let entered = 0;
-      const handler = sameTransaction(keys, adapter, {}, async (tx, request, context) => {
+      const body: TransactionBody<any> = async (tx, request, context) => {
         const answer = await place(tx, request, context);
         if (++entered > 1) return answer;
         inside.resolve();
         await goOn.promise;
         throw new Error("no stock");
-      });
-      const first = ask(handler);
+      };
+      const [here, there, elsewhere] = [shop, another(), another()].map(({ keys, adapter }) =>
+        sameTransaction(keys, adapter, {}, body),
+      );
+      const first = ask(here!);
       await inside.promise;
-      const waiters = [ask(handler), ask(handler)];
+      const waiters = [ask(there!), ask(elsewhere!)];
       await untilBlocked(db, 2);
       goOn.resolve();
       await expect(first).rejects.toThrow("no stock");
@@ -255,22 +321,47 @@ eachDatabase((open, dialect) => {
     });
 
     test("a duplicate waits no longer than it may for the first one's commit, then is told 409", async () => {
-      const { keys, adapter, ...shop } = await openShop(await open());
+      const { another, ...shop } = await openShop(await open());
       const inside = deferred();
       const goOn = deferred();
-      const handler = sameTransaction(keys, adapter, { maxWait: 50 }, async (tx, request, context) => {
-        inside.resolve();
-        await goOn.promise;
-        return place(tx, request, context);
-      });
-      const first = ask(handler);
+      const [here, there] = [shop, another()].map(({ keys, adapter }) =>
+        sameTransaction(keys, adapter, { maxWait: 50 }, async (tx, request, context) => {
+          inside.resolve();
+          await goOn.promise;
+          return place(tx, request, context);
+        }),
+      );
+      const first = ask(here!);
       await inside.promise;
-      const second = await ask(handler);
-      expect(second).toMatchObject({ status: 409, body: { retryable: true } });
-      expect(second.headers.get("retry-after")).toBe("1");
+      for (const handler of [here!, there!]) {
+        const second = await ask(handler);
+        expect(second).toMatchObject({ status: 409, body: { retryable: true } });
+        expect(second.headers.get("retry-after")).toBe("1");
+      }
       goOn.resolve();
       expect(await first).toMatchObject({ status: 201 });
       expect(await shop.orders()).toEqual(["tea"]);
+    });
+
+    test("a key that everybody asks for holds one session of the pool: other keys go on meanwhile", async () => {
+      const { keys, adapter, ...shop } = await openShop(await open());
+      const inside = deferred();
+      const goOn = deferred();
+      const handler = sameTransaction(keys, adapter, {}, async (tx, request, context) => {
+        if (context.json<Order>().item === "tea") {
+          inside.resolve();
+          await goOn.promise;
+        }
+        return place(tx, request, context);
+      });
+      // The pool has 10.
+      const hot = Array.from({ length: 50 }, () => ask(handler));
+      await inside.promise;
+      expect(await ask(handler, { key: "k-2", body: { item: "milk" } })).toMatchObject({ status: 201 });
+      goOn.resolve();
+      const told = await Promise.all(hot);
+      expect(told.map(({ status }) => status)).toEqual(Array(50).fill(201));
+      expect(await shop.orders()).toEqual(["milk", "tea"]);
     });
 
     test("a transaction that is open for too long is undone under its body", async () => {

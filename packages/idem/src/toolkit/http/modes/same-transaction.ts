@@ -11,15 +11,18 @@ import { problemResponse } from "../problems.ts";
 import { routeSettings } from "../route-settings.ts";
 import {
   answerInTime,
-  BodyFailed,
+  asBody,
+  asBodySync,
   closedInTime,
   closeInTime,
   openInTime,
+  ownError,
   problemOf,
   untilKept,
 } from "./attempt-transaction.ts";
+import { KeyQueue } from "./key-queue.ts";
 import { lookKey } from "./look-key.ts";
-import { bytesOf, type KeyReader, limitsOf, type ModeOptions, toldResponse } from "./mode-route.ts";
+import { bytesOf, type KeyReader, limitsOf, type ModeOptions, refuseSeal, seen, toldResponse } from "./mode-route.ts";
 import { type Answer, firstResponse } from "./respond.ts";
 import { askOf, runWithin, runWithinSync, type Within, type WithinKey } from "./within.ts";
 
@@ -153,6 +156,7 @@ function handlerOf<Tx>(
   options: TransactionModeOptions,
   prepare: Prepare<Tx>,
 ): FetchHandler {
+  refuseSeal(reader, "sameTransaction");
   const { platform } = reader;
   const route: RouteOptions = { ...options, maxWait: options.maxWait ?? defaultMax, onCrash: "rerun" };
   const settings = routeSettings(route);
@@ -161,7 +165,8 @@ function handlerOf<Tx>(
   const maxMs = parseDuration(options.maxTx ?? defaultMax, "maxTx");
   const sql = sqlOf(adapter.dialect);
 
-  /** Waits on nothing but the first one's commit, and holds no lock of its own meanwhile. */
+  const queue = new KeyQueue(platform);
+
   async function keyed(key: KeyedRequest, attempt: number): Promise<Response> {
     const ask = askOf(key, limits.windowMs, platform);
     // By itself, without a transaction: a replay is one round trip, and on SQLite never asks for the one writer.
@@ -181,6 +186,9 @@ function handlerOf<Tx>(
       ? firstResponse(done.answer, platform.wallMs() + limits.windowMs)
       : toldResponse(done);
   }
+
+  const inTurn = async (key: KeyedRequest, attempt: number): Promise<Response> =>
+    (await queue.run(key.id, lockMs, () => keyed(key, attempt))) ?? problemResponse("in-flight");
 
   /** Without a key: one transaction all the same. */
   async function plain(request: Request, attempt: number): Promise<Response> {
@@ -204,14 +212,12 @@ function handlerOf<Tx>(
     const read = await reader.read(request, route);
     if (read.kind === "answer") return read.response;
     try {
-      return await untilKept(
-        (attempt) => (read.kind === "keyed" ? keyed(read.keyed, attempt) : plain(read.request, attempt)),
-        platform,
-      );
+      if (read.kind === "plain") return await untilKept((attempt) => plain(read.request, attempt), platform);
+      return seen(await untilKept((attempt) => inTurn(read.keyed, attempt), platform), request, route);
     } catch (error) {
-      const problem = problemOf(error);
-      if (problem !== null) return problem;
-      throw error instanceof BodyFailed ? error.cause : error;
+      const problem = read.kind === "plain" ? null : problemOf(error);
+      if (problem !== null) return seen(problem, request, route);
+      throw ownError(error);
     }
   };
 }
@@ -241,22 +247,6 @@ function plainResponse(answer: Answer): Response {
   const response = firstResponse(answer, 0);
   for (const name of ["idempotency-status", "idempotency-expires"]) response.headers.delete(name);
   return response;
-}
-
-async function asBody<T>(body: () => T | Promise<T>): Promise<T> {
-  try {
-    return await body();
-  } catch (error) {
-    throw new BodyFailed(error);
-  }
-}
-
-function asBodySync<T>(body: () => T): T {
-  try {
-    return body();
-  } catch (error) {
-    throw new BodyFailed(error);
-  }
 }
 
 const isSync = <Tx>(adapter: Adapter<Tx>): adapter is SyncAdapter<Tx> => adapter.bodies === "sync";

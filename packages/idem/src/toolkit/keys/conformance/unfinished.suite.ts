@@ -24,6 +24,18 @@ export function testUnfinished({ test, open }: KeyStoreConformance): void {
     assert.deepEqual(await keys.takeUnfinished(taking({ owner: "another" })), []);
   });
 
+  test("work whose claimant still beats is nobody else's, however long it takes", async () => {
+    const { keys, pass } = await open();
+    const holder = await hold(keys, asking("a", { work }));
+    for (let i = 0; i < 3; i++) {
+      await pass(leaseMs - 1_000);
+      assert.equal(await keys.heartbeat(holder, leaseMs), "held");
+      assert.deepEqual(await keys.takeUnfinished(taking()), []);
+    }
+    await pass(leaseMs);
+    assert.equal((await keys.takeUnfinished(taking())).length, 1);
+  });
+
   test("work that was left is taken up when its time has come, not before", async () => {
     const { keys, pass } = await open();
     const holder = await hold(keys, asking("a", { work }));

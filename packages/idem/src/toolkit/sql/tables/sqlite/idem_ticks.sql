@@ -3,7 +3,7 @@
 create table if not exists idem_ticks (
   schedule    text not null,
   instant     integer not null, -- the scheduled instant, never the time of the call
-  state       text not null check (state in ('running', 'done', 'parked')),
+  state       text not null check (state in ('running', 'done', 'parked', 'released')),
   owner       text not null,
   fence       integer not null,
   attempts    integer not null,

@@ -1,6 +1,6 @@
-// Builds packages/idem into dist: types and code by the compiler, then the plain SQL files beside them; then the programs that
-// are compiled against it. The output is written over, never removed first: a reader of dist (a running example) never finds
-// it gone.
+// Builds packages/idem into dist: the plain SQL files, and beside them types and code by the compiler, which writes also what it complains
+// about; then the programs that are compiled against it. The output is written over, never removed first: a reader of dist (a running
+// example) never finds it gone.
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -16,8 +16,8 @@ function compile(project) {
   if (status !== 0) process.exit(status ?? 1);
 }
 
-compile(join(idem, "tsconfig.build.json"));
 cpSync(join(idem, "src"), join(idem, "dist"), { recursive: true, filter: (path) => !/\.[cm]?ts$/.test(path) });
+compile(join(idem, "tsconfig.build.json"));
 for (const program of ["sim", "torture", "bench", "acceptance/app"]) {
   const project = join(root, program, "tsconfig.json");
   if (existsSync(project)) compile(project);

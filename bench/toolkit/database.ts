@@ -12,7 +12,7 @@ export interface BenchDatabase {
     read(id: string): Promise<unknown>;
     write(id: string, body: Buffer): Promise<void>;
   };
-  /** Round trips of PostgreSQL as seen on its wires, statements of SQLite; 0 where they are not counted. */
+  /** Round trips of PostgreSQL as seen on its wires, commits of SQLite, each of which waits for its disk; 0 where they are not counted. */
   asked(): number;
   /** As a server does by itself, once it has learned what is in the tables. */
   settle(): Promise<void>;
@@ -40,7 +40,7 @@ export const openDatabase = (at: string, options: OpenOptions = {}): Promise<Ben
 
 async function openSqlite(path: string, { isCounting = false }: OpenOptions): Promise<BenchDatabase> {
   let asked = 0;
-  const db = new SqliteDatabase(path, isCounting ? { verbose: () => asked++ } : {});
+  const db = new SqliteDatabase(path, isCounting ? { verbose: (text) => (asked += text === "COMMIT" ? 1 : 0) } : {});
   db.pragma("journal_mode = wal");
   db.pragma("synchronous = full");
   const synchronous = db.pragma("synchronous", { simple: true });

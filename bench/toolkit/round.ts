@@ -1,17 +1,17 @@
 // A child of bench/toolkit.ts: everything on one database, once, what is compared side by side; its figures go to the parent as a message. In a
 // process of its own, so that neither database inherits the other's heap or compiled code.
-import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { parseArgs } from "node:util";
 import { ask, type Charges, openCharges } from "./charges.ts";
+import { asking, claimAndComplete, keptBody } from "./claims.ts";
 import { type BenchDatabase, openDatabase, sessions } from "./database.ts";
 import { takeExpress } from "./express-load.ts";
-import { type KeyAsk, type KeyStore, sqlKeys } from "./idem.ts";
+import { sqlKeys } from "./idem.ts";
 import { type Figure, freshKeys, take, type Window } from "./take.ts";
 import { takeWaves, type Waves } from "./waves.ts";
 
 export interface Asked {
-  /** Round trips of PostgreSQL, statements of SQLite, for one request. */
+  /** For one request: round trips of PostgreSQL, commits of SQLite. */
   readonly fresh: number;
   readonly replay: number;
   readonly orderWithoutKey: number;
@@ -49,8 +49,7 @@ const isWanted = (name: string): boolean => values.only === undefined || name.st
 process.once("disconnect", () => process.exit(1));
 const round = await takeRound();
 process.removeAllListeners("disconnect");
-if (process.send === undefined) process.exit(0);
-process.send(round);
+process.send!(round);
 // The parent hangs up when it has the figures.
 await once(process, "disconnect");
 process.exit(0);
@@ -142,11 +141,11 @@ async function takeStore({ adapter, floor }: BenchDatabase, variant: string): Pr
   const keys = sqlKeys(adapter);
   const [key, row] = [freshKeys(`store${variant}`), freshKeys(`floor${variant}`)];
   for (const inFlight of [1, sessions]) {
-    await measured(figures, `floor-write${variant}-${inFlight}`, inFlight, () => floor.write(row(), body));
+    await measured(figures, `floor-write${variant}-${inFlight}`, inFlight, () => floor.write(row(), keptBody));
     await measured(figures, `claim-complete${variant}-${inFlight}`, inFlight, () => claimAndComplete(keys, key()));
   }
   const [hotRow, hotKey] = [row(), key()];
-  await floor.write(hotRow, body);
+  await floor.write(hotRow, keptBody);
   await claimAndComplete(keys, hotKey);
   await measured(figures, `floor-read${variant}-${sessions}`, sessions, () => floor.read(hotRow));
   await measured(figures, `claim-hot${variant}-${sessions}`, sessions, async () => {
@@ -154,27 +153,6 @@ async function takeStore({ adapter, floor }: BenchDatabase, variant: string): Pr
     if (kind !== "duplicate") throw new Error(`a taken key was ${kind}`);
   });
   return figures;
-}
-
-const body = Buffer.alloc(500, "r");
-const headers = [["content-type", "application/json"]] as const;
-const hour = 3_600_000;
-
-async function claimAndComplete(keys: KeyStore, key: string): Promise<void> {
-  const claim = asking(key);
-  const answer = await keys.claim(claim);
-  if (answer.kind !== "fresh") throw new Error(`a fresh key was ${answer.kind}`);
-  const holder = { id: claim.id, owner: claim.owner, fence: answer.fence };
-  const held = await keys.complete(holder, { kind: "response", status: 201, headers, body }, hour);
-  if (held !== "held") throw new Error(`a key was ${held}`);
-}
-
-function asking(key: string): KeyAsk {
-  const id = createHash("sha256").update(key).digest("hex");
-  const hint = id.slice(0, 8);
-  const about = { namespace: "bench", tenant: null, principal: "acct_1", method: "POST", path: "/charges", hint };
-  const fingerprints = [{ version: 1, value: id }] as const;
-  return { id, owner: key, fingerprints, leaseMs: 60_000, windowMs: hour, onCrash: "park", about, work: null };
 }
 
 /** Counted, not guessed: a few of each, one at a time. */

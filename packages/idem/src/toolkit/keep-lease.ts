@@ -3,10 +3,13 @@
 import { parseDuration } from "../model/duration.ts";
 import { errors } from "../model/errors.ts";
 import type { Platform } from "../platform/platform.ts";
+import { callWithin } from "./call-within.ts";
 
 export interface KeptLease {
   /** Aborts with reason "lease-lost" once somebody else may have taken over. */
   readonly signal: AbortSignal;
+  /** By the monotonic clock: when it was last known to be held. */
+  heldAt(): number;
   end(): void;
 }
 
@@ -25,27 +28,25 @@ export function keepLease(
   leaseMs: number,
   beat: () => Promise<boolean>,
 ): KeptLease {
+  const everyMs = leaseMs / 3;
   const lost = new AbortController();
   let isOver = false;
   let heldAt = platform.monoMs();
-  const arm = () => platform.timer(leaseMs / 3, () => void tell(), { background: true });
+  const arm = () => platform.timer(everyMs, () => void tell(), { background: true });
   const tell = async (): Promise<void> => {
     const askedAt = platform.monoMs();
-    let isHeld: boolean;
-    try {
-      isHeld = await beat();
-      if (isHeld) heldAt = askedAt;
-    } catch {
-      // A database that does not answer for a while has not said no; for longer than the lease, nobody can know.
-      isHeld = platform.monoMs() - heldAt < leaseMs;
-    }
+    const called = await callWithin(platform, everyMs, beat);
     if (isOver) return;
+    if (called.kind === "answer" && called.value) heldAt = askedAt;
+    // A database that does not answer for a while has not said no; for longer than the lease, nobody can know.
+    const isHeld = called.kind === "answer" ? called.value : platform.monoMs() - heldAt < leaseMs;
     if (isHeld) timer = arm();
     else lost.abort("lease-lost");
   };
   let timer = arm();
   return {
     signal: lost.signal,
+    heldAt: () => heldAt,
     end: () => {
       isOver = true;
       timer.cancel();

@@ -4,14 +4,14 @@ import type { Setting } from "../../store/settings.ts";
 import {
   generatedSecret,
   newSource,
-  type ProviderName,
-  providerNames,
   readSourceName,
   readSourceValue,
   type SourceConfig,
+  type SourceProvider,
   type SourceValue,
   shownSource,
   sourceKind,
+  sourceProviders,
   withoutOldSecret,
   withSecret,
 } from "../../toolkit/webhooks/source-setting.ts";
@@ -29,7 +29,7 @@ export const webhooks: Command = {
   usage: `| add <name> --provider <provider> [--secret-env <VAR> | --secret-stdin] | rotate <name> … | drop-old <name> | remove <name> --reason <text>`,
   words: { min: 0, max: 2 },
   options: {
-    provider: { value: "provider", help: `who sends: ${providerNames.join(", ")}`, choices: [...providerNames] },
+    provider: { value: "provider", help: `who sends: ${sourceProviders.join(", ")}`, choices: [...sourceProviders] },
     "secret-env": { value: "VAR", help: "the environment variable that has the secret" },
     "secret-stdin": { help: "read the secret from standard input" },
     events: { value: "prefix", help: "what names of events begin with; the source's name unless given" },
@@ -86,12 +86,12 @@ export const webhooks: Command = {
 
 async function add(context: Context, source: string): Promise<number> {
   const { provider, events, window, header, prefix } = context.options;
-  if (provider === undefined) throw usage(`Say who sends: --provider ${providerNames.join(" | ")}.`);
-  if (!providerNames.some((each) => each === provider)) {
-    throw usage(`--provider is "${printable(provider)}"; it must be one of ${providerNames.join(", ")}.`);
+  if (provider === undefined) throw usage(`Say who sends: --provider ${sourceProviders.join(" | ")}.`);
+  if (!sourceProviders.some((each) => each === provider)) {
+    throw usage(`--provider is "${printable(provider)}"; it must be one of ${sourceProviders.join(", ")}.`);
   }
   const given: SourceConfig = {
-    provider: provider as ProviderName,
+    provider: provider as SourceProvider,
     ...(events === undefined ? {} : { events }),
     ...(window === undefined ? {} : { window }),
     ...(header === undefined ? {} : { header }),
@@ -185,7 +185,7 @@ function tellSecret(context: Context, made: string | null): void {
 
 async function secretFor(
   context: Context,
-  provider: ProviderName,
+  provider: SourceProvider,
 ): Promise<{ readonly secret: string; readonly made: string | null }> {
   const variable = context.options["secret-env"];
   const fromInput = context.flags.has("secret-stdin");

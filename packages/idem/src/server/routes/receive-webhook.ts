@@ -64,7 +64,7 @@ async function receive(request: RouteRequest, world: World, env: string): Promis
   };
   const options = { source: value.config.events ?? source, provider: providerOf(value), onNote, bytesMax };
   const take = receiver({ ...options, normalise: undefined, ackBudget: undefined, platform: world.platform }, storage);
-  const answer = await take(fetchRequest(request, world, value.config.publicUrl));
+  const answer = await take(fetchRequest(request, world));
   const text = await answer.text();
   return { status: answer.status, headers: Object.fromEntries(answer.headers), body: text === "" ? null : text };
 }
@@ -75,14 +75,9 @@ async function findSource(world: World, env: string, source: string) {
   return found === undefined ? null : readSourceValue(found.value);
 }
 
-function fetchRequest(
-  { headers, path, query, body }: RouteRequest,
-  world: World,
-  publicUrl: string | undefined,
-): Request {
+function fetchRequest({ headers, path, query, body }: RouteRequest, world: World): Request {
   const given = new Headers();
   for (const [name, header] of Object.entries(headers)) if (header !== undefined) given.append(name, header);
   const search = query.toString() === "" ? "" : `?${query}`;
-  const url = publicUrl === undefined ? `${world.origin}${path}${search}` : publicUrl;
-  return new Request(url, { method: "POST", headers: given, body: new Uint8Array(body) });
+  return new Request(`${world.origin}${path}${search}`, { method: "POST", headers: given, body: new Uint8Array(body) });
 }

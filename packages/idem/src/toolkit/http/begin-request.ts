@@ -1,11 +1,12 @@
 // A request with a key, brought to one of two ends: it executes under a ticket, or it has an answer already. No third: whatever goes wrong
 // on the way, the handler does not run.
+
+import { callWithin, pause } from "../call-within.ts";
 import type { KeyAnswer, KeyAsk, KeyHolder } from "../keys/key-store.ts";
 import type { Begun, KeyedRequest } from "./begin.ts";
 import { responseOf } from "./key-outcome.ts";
 import { type ProblemKind, problemResponse } from "./problems.ts";
 import type { ReplayCache } from "./replay-cache.ts";
-import { callWithin, pause } from "./store-call.ts";
 import { type OpenTicket, openTicket, type TicketWorld } from "./ticket.ts";
 import { preferredWaitMs, type WaitRoom } from "./wait-room.ts";
 

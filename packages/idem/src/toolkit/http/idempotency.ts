@@ -4,6 +4,7 @@ import { parseDuration } from "../../model/duration.ts";
 import { errors } from "../../model/errors.ts";
 import { nodePlatform } from "../../platform/node-platform.ts";
 import type { Platform, Timer } from "../../platform/platform.ts";
+import { callWithin } from "../call-within.ts";
 import type { KeyRecord, KeyStore, Resolved } from "../keys/key-store.ts";
 import type { Begun, KeyEvent, KeyedRequest, ReadRequest, RouteOptions } from "./begin.ts";
 import { type BeginWorld, beginRequest } from "./begin-request.ts";
@@ -13,7 +14,6 @@ import { ANONYMOUS_SHARED, type ReadWorld, readRequest, type ScopeOf } from "./r
 import { ReplayCache } from "./replay-cache.ts";
 import { headersToKeep } from "./replay-headers.ts";
 import { routeSettings } from "./route-settings.ts";
-import { callWithin } from "./store-call.ts";
 import type { OpenTicket } from "./ticket.ts";
 import { WaitRoom } from "./wait-room.ts";
 

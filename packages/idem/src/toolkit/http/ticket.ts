@@ -4,13 +4,13 @@
 //   release, leave, park┘├ lost ──▶ somebody else has the key: what they recorded, or 409
 //                        └ the store fails until the lease is nearly over ──▶ send, `unstored`
 import type { Platform } from "../../platform/platform.ts";
+import { callWithin, pause } from "../call-within.ts";
+import { keepLease } from "../keep-lease.ts";
 import type { Held, KeyHolder, KeyStore } from "../keys/key-store.ts";
 import type { Captured, Finished, KeyEvent, KeyedRequest, Ticket, Verdict } from "./begin.ts";
-import { keepLease } from "./keep-lease.ts";
 import { keyContext } from "./key-context.ts";
 import { type OutcomeWorld, outcomeOf, responseOf } from "./key-outcome.ts";
 import { problemResponse } from "./problems.ts";
-import { callWithin, pause } from "./store-call.ts";
 import { verdictOf } from "./verdict.ts";
 
 export interface TicketWorld extends OutcomeWorld {
@@ -43,11 +43,11 @@ export function openTicket(world: TicketWorld, keyed: KeyedRequest, holder: KeyH
   const beganAt = platform.monoMs();
   const abort = new AbortController();
   const facts = { hint: world.hint, ...(world.docs === null ? {} : { docs: world.docs }) };
-  const lost = () => {
+  const lease = keepLease(platform, leaseMs, async () => (await keys.heartbeat(holder, leaseMs)) === "held");
+  lease.signal.addEventListener("abort", () => {
     world.emit("lease-lost", { attempt, durationMs: platform.monoMs() - beganAt });
     abort.abort("lease-lost");
-  };
-  const lease = keepLease({ keys, platform, holder, leaseMs, lost });
+  });
   const own = keyContext({ id: keyed.id, attempt, fence: holder.fence, signal: abort.signal });
   let isAbandoned = false;
   let end = () => {};
@@ -111,7 +111,7 @@ export function openTicket(world: TicketWorld, keyed: KeyedRequest, holder: KeyH
       world.emit("unstored", { attempt });
       return { kind: "send", headers: [["idempotency-status", "unstored"]] };
     } finally {
-      lease.stop();
+      lease.end();
       end();
     }
   }
@@ -149,7 +149,7 @@ export function openTicket(world: TicketWorld, keyed: KeyedRequest, holder: KeyH
     async abandon() {
       if (settings.onCrash !== "resume" || settled !== null) return;
       isAbandoned = true;
-      lease.stop();
+      lease.end();
       abort.abort("draining");
       await callWithin(platform, world.storeMs, () => keys.leave(holder, 0));
     },

@@ -9,9 +9,9 @@
 //   running, lease alive               same          fresh again for its own owner, in-flight for others
 //   running, given back                same          resume
 //   running, lease dead                same          by the author's choice: resume, rerun or park
-import { timingSafeEqual } from "node:crypto";
 import type { KeyRow } from "./key-row.ts";
-import type { Fingerprint, KeyAnswer, KeyAsk } from "./key-store.ts";
+import type { KeyAnswer, KeyAsk } from "./key-store.ts";
+import { isSameFingerprint } from "./same-fingerprint.ts";
 
 export type KeyMove =
   | { readonly kind: "answer"; readonly answer: KeyAnswer }
@@ -30,7 +30,7 @@ export function decideKey(ask: Pick<KeyAsk, "owner" | "fingerprints" | "onCrash"
 
   const ageMs = Math.max(0, now - row.createdAt);
   // Before the state: another request must neither learn of the first one's answer nor take up its work.
-  if (!isSame(row.fingerprint, ask.fingerprints)) {
+  if (!isSameFingerprint(row.fingerprint, ask.fingerprints)) {
     // By the record's own choice, too: another route of the same scope may have made it, and left its end to a person.
     const mayRerun = ask.onCrash === "rerun" && row.onCrash === "rerun" && row.work === null;
     if (isDead && isEnded && mayRerun) return { kind: "overwrite" };
@@ -70,17 +70,6 @@ export const freshOf = ({ fence, attempts, point }: Pick<KeyRow, "fence" | "atte
 });
 
 const answer = (given: KeyAnswer): KeyMove => ({ kind: "answer", answer: given });
-
-/**
- * By the algorithm the record was written with. One this process does not know cannot be compared, and is a mismatch: to tell a stranger
- * somebody's answer is worse than to refuse.
- */
-function isSame(written: Fingerprint, asked: readonly Fingerprint[]): boolean {
-  const same = asked.find(({ version }) => version === written.version);
-  if (same === undefined) return false;
-  const [a, b] = [Buffer.from(written.value), Buffer.from(same.value)];
-  return a.length === b.length && timingSafeEqual(a, b);
-}
 
 /** Kept while it runs: long enough that a dead claim is still known when its asker comes back. */
 export const runningWindowMs = ({ windowMs, leaseMs }: Pick<KeyAsk, "windowMs" | "leaseMs">): number =>

@@ -3,11 +3,11 @@
 import { IdemError } from "../../model/errors.ts";
 import { NonRetriableError } from "../../model/user-errors.ts";
 import type { MessageTask } from "./dispatcher.ts";
-import type { OutboxEvent } from "./message.ts";
 
 /** An `Idem` client, embedded or of a server. */
 export interface EventDestination {
-  send(event: OutboxEvent & { readonly id: string }, options: { readonly window: number }): Promise<unknown>;
+  /** Any event: a client with schemas takes only those it knows, and checks each when it is sent. */
+  send(event: any, options: { readonly window: number }): Promise<unknown>;
 }
 
 /** What a destination forgets in the last tenth of its memory, it may forget while a request is under way. */

@@ -8,7 +8,7 @@ import { parseDuration } from "../../model/duration.ts";
 import { errors } from "../../model/errors.ts";
 import { nodePlatform } from "../../platform/node-platform.ts";
 import type { Platform } from "../../platform/platform.ts";
-import { callWithin } from "../http/store-call.ts";
+import { callWithin } from "../call-within.ts";
 import type { Delivery, Verification, WebhookProvider } from "./provider.ts";
 import { readBody } from "./read-body.ts";
 import type { Kept, WebhookStorage } from "./storage.ts";

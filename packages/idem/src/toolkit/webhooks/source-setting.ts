@@ -6,38 +6,19 @@ import { parseDuration } from "../../model/duration.ts";
 import { errors } from "../../model/errors.ts";
 import { valueAt } from "../../model/path.ts";
 import type { WebhookProvider } from "./provider.ts";
+import { providerNames as namedProviders, providerNamed } from "./provider-named.ts";
 import { genericHmac } from "./providers/generic-hmac.ts";
-import { github } from "./providers/github.ts";
-import { linear } from "./providers/linear.ts";
-import { paddle } from "./providers/paddle.ts";
-import { shopify } from "./providers/shopify.ts";
-import { slack } from "./providers/slack.ts";
-import { clerk, resend, standardWebhooks, svix } from "./providers/standard-webhooks.ts";
-import { stripe } from "./providers/stripe.ts";
 import { twilio } from "./providers/twilio.ts";
 import type { WebhookEvent } from "./webhook-event.ts";
 
 /** The settings of this kind are sources; their name is the last part of `/w/:source`. */
 export const sourceKind = "webhook-source";
 
-export const providerNames = [
-  "stripe",
-  "github",
-  "slack",
-  "standard-webhooks",
-  "svix",
-  "resend",
-  "clerk",
-  "shopify",
-  "twilio",
-  "linear",
-  "paddle",
-  "generic-hmac",
-] as const;
-export type ProviderName = (typeof providerNames)[number];
+export const sourceProviders = [...namedProviders, "generic-hmac"] as const;
+export type SourceProvider = (typeof sourceProviders)[number];
 
 /** Whose secret the receiver chooses; every other provider shows one of its own. */
-const choosesSecret: ReadonlySet<ProviderName> = new Set(["github", "standard-webhooks", "generic-hmac"]);
+const choosesSecret: ReadonlySet<SourceProvider> = new Set(["github", "standard-webhooks", "generic-hmac"]);
 
 const name = z
   .string()
@@ -46,7 +27,7 @@ const header = z.string().regex(/^[A-Za-z0-9-]{1,64}$/, "the name of a header");
 
 /** What a person says about a source; secrets apart. */
 export const sourceFields = {
-  provider: z.enum(providerNames).describe("Who sends, and so how a delivery is signed"),
+  provider: z.enum(sourceProviders).describe("Who sends, and so how a delivery is signed"),
   events: z
     .string()
     .min(1)
@@ -128,7 +109,7 @@ export function withSecret(value: SourceValue, secret: string, now: number): Sou
 export const withoutOldSecret = (value: SourceValue): SourceValue => ({ ...value, secrets: [value.secrets[0]!] });
 
 /** A secret of our own, where the provider takes one; null where it shows its own. */
-export function generatedSecret(provider: ProviderName, randomBytes: (count: number) => Uint8Array): string | null {
+export function generatedSecret(provider: SourceProvider, randomBytes: (count: number) => Uint8Array): string | null {
   if (!choosesSecret.has(provider)) return null;
   const bytes = Buffer.from(randomBytes(32));
   return provider === "standard-webhooks" ? `whsec_${bytes.toString("base64")}` : bytes.toString("hex");
@@ -146,43 +127,21 @@ const markOf = (secret: string): string =>
 
 export function providerOf({ config, secrets: kept }: SourceValue): WebhookProvider {
   const secrets = kept.map(({ secret }) => secret);
-  const { publicUrl, header: signatureHeader, prefix, algorithm, encoding, signed, timestampHeader, idHeader } = config;
-  switch (config.provider) {
-    case "stripe":
-      return stripe({ secrets });
-    case "github":
-      return github({ secrets });
-    case "slack":
-      return slack({ secrets });
-    case "standard-webhooks":
-      return standardWebhooks({ secrets });
-    case "svix":
-      return svix({ secrets });
-    case "resend":
-      return resend({ secrets });
-    case "clerk":
-      return clerk({ secrets });
-    case "shopify":
-      return shopify({ secrets });
-    case "twilio":
-      return twilio({ secrets, ...(publicUrl === undefined ? {} : { publicUrl }) });
-    case "linear":
-      return linear({ secrets });
-    case "paddle":
-      return paddle({ secrets });
-    case "generic-hmac":
-      if (signatureHeader === undefined) throw refuse("header", "generic-hmac needs the header that has the signature");
-      return genericHmac({
-        secrets,
-        header: signatureHeader,
-        ...(prefix === undefined ? {} : { prefix }),
-        ...(algorithm === undefined ? {} : { algorithm }),
-        ...(encoding === undefined ? {} : { encoding }),
-        ...(signed === undefined ? {} : { signed }),
-        ...(timestampHeader === undefined ? {} : { timestampHeader }),
-        ...(idHeader === undefined ? {} : { idHeader }),
-      });
-  }
+  const { provider, publicUrl } = config;
+  if (provider === "twilio" && publicUrl !== undefined) return twilio({ secrets, publicUrl });
+  if (provider !== "generic-hmac") return providerNamed(provider, { secrets });
+  const { header: signatureHeader, prefix, algorithm, encoding, signed, timestampHeader, idHeader } = config;
+  if (signatureHeader === undefined) throw refuse("header", "generic-hmac needs the header that has the signature");
+  return genericHmac({
+    secrets,
+    header: signatureHeader,
+    ...(prefix === undefined ? {} : { prefix }),
+    ...(algorithm === undefined ? {} : { algorithm }),
+    ...(encoding === undefined ? {} : { encoding }),
+    ...(signed === undefined ? {} : { signed }),
+    ...(timestampHeader === undefined ? {} : { timestampHeader }),
+    ...(idHeader === undefined ? {} : { idHeader }),
+  });
 }
 
 export function windowMsOf(value: SourceValue): number {

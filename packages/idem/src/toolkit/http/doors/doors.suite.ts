@@ -214,7 +214,7 @@ function doorTests(door: Door, openKeys: () => KeyStore | Promise<KeyStore>): vo
     expect(refused.headers.get("retry-after")).toBe("1");
     expect(before.shop.executed.length).toBe(0);
 
-    const during = await serve(door, { ...keys, complete: down }, { lease: 300 });
+    const during = await serve(door, { ...keys, complete: down }, { lease: 90 });
     const unstored = await during.send("json", "k-2");
     expect([unstored.status, unstored.headers.get("idempotency-status")]).toEqual([201, "unstored"]);
     expect(during.shop.executed.length).toBe(1);

@@ -1,14 +1,10 @@
-// Every door over every key store.
-import { describe } from "vitest";
-import { memoryKeys } from "../../keys/memory-keys.ts";
+// Every door over a user's own databases. Keys in memory are what the tests of single doors use.
 import { sqlKeys } from "../../keys/sql-keys.ts";
 import { eachDatabase } from "../../sql/databases.suite.ts";
 import { doorSuite } from "./doors.suite.ts";
 import { prepareFile } from "./served-doors.suite.ts";
 
 prepareFile();
-
-describe("in memory", () => doorSuite(() => memoryKeys()));
 
 eachDatabase((open) => {
   doorSuite(async () => sqlKeys((await open()).adapter));

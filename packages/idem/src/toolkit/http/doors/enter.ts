@@ -41,7 +41,7 @@ export async function enter(
     return { kind: "gone" };
   }
   keepFromAborting(request, response);
-  const held = new HeldResponse(response, ticket, keys.platform);
+  const held = new HeldResponse(response, ticket, keys);
   onDraining(ticket, route, (answer) => held.interrupt(answer));
   return { kind: "execute", context: ticket.context, held };
 }

@@ -6,9 +6,10 @@
 //                  │ └─text/event-stream─▶ endless: saved before it begins, then none of our business
 //                  └─more than the ticket keeps─▶ passing: sent on but for its last chunk ─end─▶ ended: saved, then the last chunk
 import type { ServerResponse } from "node:http";
-import type { Platform, Timer } from "../../../platform/platform.ts";
+import type { Timer } from "../../../platform/platform.ts";
 import type { Captured, Finished, Ticket } from "../begin.ts";
 import { essenceOf } from "../fingerprint.ts";
+import type { Idempotency } from "../idempotency.ts";
 import { isBodiless } from "../replay.ts";
 import {
   bytesOf,
@@ -40,6 +41,7 @@ export class HeldResponse {
   #heldBytes = 0;
   #writes = 0;
   #isOver = false;
+  #isBroken = false;
   #thrown: { readonly error: unknown } | null = null;
   #silence: Timer | null = null;
   #stopHearing = (): void => {};
@@ -49,12 +51,12 @@ export class HeldResponse {
 
   readonly #response: ServerResponse;
   readonly #ticket: Ticket;
-  readonly #platform: Platform;
+  readonly #keys: Pick<Idempotency, "platform" | "logger">;
 
-  constructor(response: ServerResponse, ticket: Ticket, platform: Platform) {
+  constructor(response: ServerResponse, ticket: Ticket, keys: Pick<Idempotency, "platform" | "logger">) {
     this.#response = response;
     this.#ticket = ticket;
-    this.#platform = platform;
+    this.#keys = keys;
     this.settled = new Promise((resolve) => {
       this.#settle = resolve;
     });
@@ -93,6 +95,8 @@ export class HeldResponse {
   fail(error: unknown, answer: Captured): void {
     if (this.#phase === "held" || this.#phase === "passing") this.#destroy(error);
     if (this.#phase !== "open") return;
+    // What it meant to say is not said with a failure.
+    putHead(this.#response, this.#headBefore);
     this.#phase = "ended";
     this.#head = { ...this.#headBefore, status: answer.status, message: "" };
     void this.#save(this.#ticket.fail(error, answer), () => {
@@ -105,6 +109,7 @@ export class HeldResponse {
   interrupt(answer: Response): void {
     if (this.#phase !== "open" && this.#phase !== "held") return;
     this.#phase = "ended";
+    this.#isBroken = true;
     this.#response.on("error", () => {});
     void this.#save(Promise.resolve({ kind: "instead", response: answer }), () => {});
   }
@@ -118,6 +123,7 @@ export class HeldResponse {
     const type = this.#head.headers.find(([name]) => name === "content-type")?.[1] ?? null;
     if (essenceOf(type) !== "text/event-stream") return;
     this.#phase = "endless";
+    this.#keys.logger.error("idempotency: text/event-stream cannot be replayed; take the key off this route");
     void this.#save(this.#ticket.finish(this.#captured({ kind: "overflow" })), () => {
       for (const chunk of this.#held) this.#response.write(chunk);
       if (this.#isOver) this.#response.end();
@@ -126,12 +132,17 @@ export class HeldResponse {
   }
 
   #write(chunk: unknown, encoding: unknown, callback: unknown): unknown {
+    const told = typeof encoding === "function" ? encoding : callback;
+    // As Node takes what is written to a response that was destroyed: it goes nowhere, and nothing fails.
+    if (this.#isBroken) {
+      if (typeof told === "function") this.#keys.platform.soon(() => told(new Error("The response was destroyed")));
+      return false;
+    }
     // Node's own words for a write after the end.
     if (this.#phase === "ended") return this.#methods.before("write")(chunk, encoding, callback);
     const isTaken = this.#take(chunk, encoding);
-    const told = typeof encoding === "function" ? encoding : callback;
     // At once, even for a chunk that is held back: a writer that waits for it would never come to `end`.
-    if (typeof told === "function") this.#platform.soon(() => told());
+    if (typeof told === "function") this.#keys.platform.soon(() => told());
     return isTaken;
   }
 
@@ -184,6 +195,7 @@ export class HeldResponse {
     else {
       const isPassing = this.#phase === "passing";
       this.#phase = "ended";
+      this.#isBroken = true;
       const reason = error ?? new Error("The response was destroyed before its end");
       const body: Captured["body"] = { kind: "aborted", error: reason };
       void this.#save(this.#ticket.finish(this.#captured(body)), () => this.#seat.cut(), isPassing);
@@ -209,8 +221,9 @@ export class HeldResponse {
         putHead(response, this.#headBefore);
         await writeAnswer(response, finished.response);
       }
-    } catch {
+    } catch (error) {
       // The outcome is saved, or the ticket has said why not; only the sending failed, and a retry is told the outcome.
+      this.#keys.logger.error("idempotency: a response could not be sent", error);
       this.#seat.cut();
     } finally {
       this.#stopHearing();
@@ -238,7 +251,7 @@ export class HeldResponse {
     if (this.#phase !== "held" && this.#phase !== "passing") return;
     // For a writer that waits for the client to take more.
     if (this.#phase === "passing") this.#response.emit("drain");
-    this.#silence = this.#platform.timer(silenceMsMax, () => {
+    this.#silence = this.#keys.platform.timer(silenceMsMax, () => {
       if (this.#writes !== seen) this.#watchSilence();
       else if (this.#phase === "held" || this.#phase === "passing") {
         this.#destroy(new Error("The client left, and nobody ended the response"));

@@ -144,6 +144,21 @@ test("a connection that serves many requests is not filled with listeners", asyn
   expect([sockets.size, counts[3]]).toEqual([1, counts[0]]);
 });
 
+test("a handler that throws leaves nothing of what it meant to say on the failure", async () => {
+  const listener = onNode(keysOf(), route, (_request, response) => {
+    response.setHeader("set-cookie", "session=secret");
+    response.statusCode = 201;
+    throw new Error("no");
+  });
+  const url = await listening(createServer(listener));
+  for (const status of ["executed", "replayed"]) {
+    const response = await post(url, "k");
+    expect([response.status, response.headers.getSetCookie()]).toEqual([500, []]);
+    expect(response.headers.get("idempotency-status")).toBe(status);
+    expect(response.headers.get("content-type")).toBe("application/problem+json");
+  }
+});
+
 test("requests in one connection are answered in their order, also while the first is saved", async () => {
   const middle = held();
   const listener = onNode(keysOf(), { ...route, required: false }, async (request, response) => {

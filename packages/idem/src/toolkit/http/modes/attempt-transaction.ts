@@ -1,10 +1,10 @@
 // One request as one transaction: opened in time, closed in time, done again when the database undid it in favour of somebody else.
 import { errors, IdemError } from "../../../model/errors.ts";
 import type { Platform } from "../../../platform/platform.ts";
+import { callWithin, pause } from "../../call-within.ts";
 import type { Adapter } from "../../sql/adapter.ts";
 import { sqlFaultOf } from "../../sql/faults.ts";
 import { problemResponse } from "../problems.ts";
-import { callWithin, pause } from "../store-call.ts";
 
 // Deadlocks and serialisation failures are over after one more try, nearly always; whoever meets five is on a row that everybody wants.
 const attemptsMax = 5;

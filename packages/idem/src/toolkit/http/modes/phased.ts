@@ -1,11 +1,11 @@
 // A list of phases behind a route. A retry goes on where the last attempt stopped; what nobody retries, a completer ends.
 import { parseDuration } from "../../../model/duration.ts";
+import { callWithin, pause } from "../../call-within.ts";
 import type { KeyAnswer, KeyAsk, KeyStore } from "../../keys/key-store.ts";
 import { newOwner } from "../../owner-name.ts";
 import type { KeyedRequest, RouteOptions } from "../begin.ts";
 import { problemResponse } from "../problems.ts";
 import { routeSettings } from "../route-settings.ts";
-import { callWithin, pause } from "../store-call.ts";
 import { preferredWaitMs, WaitRoom } from "../wait-room.ts";
 import { ownError, problemOf } from "./attempt-transaction.ts";
 import { type KeyReader, limitsOf, type ModeOptions, refuseSeal, seen, toldResponse } from "./mode-route.ts";

@@ -1,8 +1,8 @@
-// Whether a request is the one whose fingerprint an event carries.
+// Whether two requests are the same, by the algorithm the first one was written with.
 import { timingSafeEqual } from "node:crypto";
-import type { Fingerprint } from "../../keys/key-store.ts";
+import type { Fingerprint } from "./key-store.ts";
 
-/** By the algorithm the event was written with; one that is not known here cannot be compared, and is another request. */
+/** One that is not known here cannot be compared, and is another request: to tell a stranger somebody's answer is worse than to refuse. */
 export function isSameFingerprint(written: Fingerprint | undefined, asked: readonly Fingerprint[]): boolean {
   const same = asked.find(({ version }) => version === written?.version);
   if (same === undefined || typeof written?.value !== "string") return false;

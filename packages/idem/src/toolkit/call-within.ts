@@ -1,5 +1,5 @@
-// A call of the key store that must come back: within a deadline, or the caller goes on without it.
-import type { Platform } from "../../platform/platform.ts";
+// A call of a store that must come back: within a deadline, or the caller goes on without it.
+import type { Platform } from "../platform/platform.ts";
 
 export type Called<T> =
   | { readonly kind: "answer"; readonly value: T }
@@ -7,7 +7,11 @@ export type Called<T> =
   /** It may still come; whoever gave up undoes it then. */
   | { readonly kind: "late"; readonly pending: Promise<T> };
 
-export function callWithin<T>(platform: Platform, ms: number, call: () => Promise<T>): Promise<Called<T>> {
+export function callWithin<T>(
+  platform: Pick<Platform, "timer">,
+  ms: number,
+  call: () => Promise<T>,
+): Promise<Called<T>> {
   return new Promise((resolve) => {
     const pending = Promise.resolve().then(call);
     const timer = platform.timer(ms, () => resolve({ kind: "late", pending }));
@@ -24,7 +28,7 @@ export function callWithin<T>(platform: Platform, ms: number, call: () => Promis
   });
 }
 
-export const pause = (platform: Platform, ms: number): Promise<void> =>
+export const pause = (platform: Pick<Platform, "timer">, ms: number): Promise<void> =>
   new Promise((resolve) => {
     platform.timer(ms, resolve);
   });

@@ -1,5 +1,6 @@
 // The code of the README and of docs/errors.md is this folder's code, compiled and run.
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -31,7 +32,7 @@ afterAll(() => {
 });
 
 test("every code block of the README and of docs/errors.md is one of this folder's files, to the letter", () => {
-  expect(blocksOf("README.md")).toEqual(["intro", "typed-events", "delivered-twice"].map(regionOf));
+  expect(blocksOf("README.md")).toEqual(["intro", "toolkit", "typed-events", "delivered-twice"].map(regionOf));
   expect(blocksOf("docs/errors.md")).toEqual(["errors"].map(regionOf));
 });
 
@@ -49,6 +50,27 @@ test("the first twenty lines do what they say: one draft, and the second deliver
   await idem.idle();
   expect(stripe.invoices.count()).toBe(1);
   expect((await idem.runs.get(runId!))!.state).toBe("waiting");
+  await idem.stop();
+});
+
+test("behind an Idempotency-Key a double click is answered twice and invoiced once", async () => {
+  const { server, idem } = await import("./toolkit.ts");
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const before = stripe.invoices.count();
+  const click = async (customer: string) => {
+    const headers = { "content-type": "application/json", "x-account": "a-1", "idempotency-key": "click-1" };
+    const body = JSON.stringify({ customer });
+    const answer = await fetch(`http://127.0.0.1:${port}/invoices`, { method: "POST", headers, body });
+    return { status: answer.status, text: await answer.text(), replayed: answer.headers.get("idempotent-replayed") };
+  };
+  const first = await click("cus_1");
+  expect(await click("cus_1")).toEqual({ ...first, replayed: "true" });
+  expect(first).toMatchObject({ status: 201, replayed: null });
+  expect((await click("cus_2")).status).toBe(422);
+  expect(stripe.invoices.count()).toBe(before + 1);
+  server.close();
+  server.closeAllConnections();
   await idem.stop();
 });
 

@@ -1,3 +1,5 @@
+// biome-ignore-all lint/suspicious/noTsIgnore: it is meant for the declarations, where there is an error only without `fastify`.
+
 /**
  * Fastify: functions for an Idem server to call, as a route handler, and routes behind an Idempotency-Key. Fastify reads bodies
  * itself, up to its own `bodyLimit` of 1 MiB: raise it on the route if runs carry more.
@@ -20,6 +22,8 @@ export type { ServeOptions } from "./serve/app-handler.ts";
 export type { KeyContext, RouteOptions } from "./toolkit/http/begin.ts";
 export type { FastifyRouteHooks } from "./toolkit/http/doors/fastify-door.ts";
 
+/** Who does not use Fastify has none to add to:
+ * @ts-ignore */
 declare module "fastify" {
   interface FastifyRequest {
     /** What a handler behind `idempotent` is told of its key; absent where no key applies. */

@@ -1,3 +1,5 @@
+// biome-ignore-all lint/suspicious/noTsIgnore: it is meant for the declarations, where there is an error only without `hono`.
+
 /**
  * Hono: functions for an Idem server to call, and routes behind an Idempotency-Key.
  *
@@ -19,6 +21,8 @@ export type { ServeOptions } from "./serve/app-handler.ts";
 export type { KeyContext, RouteOptions } from "./toolkit/http/begin.ts";
 export type { HonoMiddleware } from "./toolkit/http/doors/hono-door.ts";
 
+/** Who does not use Hono has none to add to:
+ * @ts-ignore */
 declare module "hono" {
   interface ContextVariableMap {
     /** What a handler behind `idempotent` is told of its key; not set where no key applies. */

@@ -33,6 +33,13 @@ export interface ClaimFilter {
   readonly limit: number;
 }
 
+export interface ClaimNow {
+  readonly claim: Claim | null;
+  readonly now: number;
+  /** By which this claim's window is to be judged (`Instant.windowNow`). */
+  readonly windowNow: number;
+}
+
 /** Behind every scope that begins so: no character is above it, in the order of bytes. */
 export const afterScopes = (under: string): string => `${under}\u{10FFFF}`;
 
@@ -51,6 +58,8 @@ export interface StoreReads {
   /** Decisions that name this run without having started it: what it spared. */
   duplicatesOfRun(env: string, runId: string, limit: number): Promise<readonly Decision[]>;
   claim(env: string, scope: string, key: string): Promise<Claim | null>;
+  /** With the store's time, by which leases and windows are to be judged: for whoever decides and then amends. */
+  claimNow(env: string, scope: string, key: string): Promise<ClaimNow>;
   claims(env: string, filter: ClaimFilter): Promise<readonly Claim[]>;
   /** Distinct equality paths in use by waits and cancelling rules for this event name; empty when nobody waits. */
   waitPaths(env: string, eventName: string): Promise<readonly string[]>;

@@ -6,7 +6,8 @@
 // transaction (transactional.ts), and a store never chooses between policies: it compares keys, times, counters and fences.
 //
 // `now` is the store's own clock: it never goes backwards, and it alone decides windows, leases and due times.
-import type { ClaimAnswer } from "../model/claim.ts";
+import type { ClaimChange } from "../model/amend-claim.ts";
+import type { Claim, ClaimAnswer } from "../model/claim.ts";
 import type { Decision, DecisionKind } from "../model/decision.ts";
 import type { Event } from "../model/event.ts";
 import type { LaneCaps } from "../model/lane.ts";
@@ -411,6 +412,21 @@ export interface ExtendInput {
 
 export type ExtendAnswer = "extended" | "lost";
 
+export interface AmendInput {
+  readonly env: string;
+  readonly scope: string;
+  readonly key: string;
+  /** The claim as it was read and decided upon; null when there was none. */
+  readonly over: Claim | null;
+  /** Null for no claim at all: as if the key had never been asked for. */
+  readonly to: ClaimChange | null;
+  /** When a person decided: why, for the audit. Null when a holder or an asker did. */
+  readonly reason: string | null;
+}
+
+/** `moved`: somebody wrote it meanwhile, and nothing happened here. */
+export type AmendAnswer = "amended" | "moved";
+
 export interface ReleaseInput {
   readonly env: string;
   readonly scope: string;
@@ -532,6 +548,11 @@ export interface Store {
   claim(input: ClaimInput): Promise<ClaimAnswer>;
   /** Gives a claim in flight another lease and another note, if the fence still holds. Repeat: the lease counts from the repeat. */
   extend(input: ExtendInput): Promise<ExtendAnswer>;
+  /**
+   * Writes a claim over the one a decision was made upon, for rules that no store knows. Promise: only while nobody else wrote it; how
+   * often it was asked for may have changed. Repeat: `amended` again, with the times of the first.
+   */
+  amend(input: AmendInput): Promise<AmendAnswer>;
   /** Records the outcome if the fence still holds. Repeat: `settled` again. */
   settle(env: string, scope: string, key: string, fence: number, outcome: string): Promise<SettleAnswer>;
   /** Frees a key before its window ends; its generation stays. By hand, the reason is kept in the audit. */

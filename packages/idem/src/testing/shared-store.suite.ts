@@ -38,6 +38,7 @@ const writes = [
   "rerun",
   "claim",
   "extend",
+  "amend",
   "settle",
   "release",
   "heartbeat",

@@ -1,7 +1,17 @@
 // Claim, settle, release: Idem's one primitive for keys of any scope. Asking again with the same token is the same asking.
+import { amendClaim } from "../../model/amend-claim.ts";
 import { askClaim, type Claim, type ClaimAnswer } from "../../model/claim.ts";
 import { isOpen } from "../../model/window.ts";
-import type { ClaimInput, ExtendAnswer, ExtendInput, ReleaseAnswer, ReleaseInput, SettleAnswer } from "../store.ts";
+import type {
+  AmendAnswer,
+  AmendInput,
+  ClaimInput,
+  ExtendAnswer,
+  ExtendInput,
+  ReleaseAnswer,
+  ReleaseInput,
+  SettleAnswer,
+} from "../store.ts";
 import type { Moment, Tables } from "./tables.ts";
 
 export function claimKey(tables: Tables, at: Moment, input: ClaimInput): ClaimAnswer {
@@ -72,6 +82,17 @@ export function extendKey(tables: Tables, at: Moment, input: ExtendInput): Exten
   if (claim === null || claim.fence !== fence || claim.state !== "in-flight") return "lost";
   tables.putClaim({ ...claim, leaseUntil: at.now + leaseMs, outcome: note });
   return "extended";
+}
+
+export function amendKey(tables: Tables, at: Moment, input: AmendInput): AmendAnswer {
+  const { scope, key, reason } = input;
+  const found = tables.claim(scope, key);
+  const amended = amendClaim(found, input, at);
+  if (amended.kind !== "amended") return amended.kind === "already" ? "amended" : "moved";
+  if (amended.claim !== null) tables.putClaim(amended.claim);
+  else if (found !== null) tables.deleteClaim(found);
+  if (reason !== null) tables.addAudit({ at: at.now, action: "resolve-key", subject: `${scope} ${key}`, reason });
+  return "amended";
 }
 
 export function settleKey(tables: Tables, scope: string, key: string, fence: number, outcome: string): SettleAnswer {

@@ -98,6 +98,12 @@ export function memoryReads(database: Database, moment: () => Moment): StoreRead
       return database.env(env).claim(scope, key);
     },
 
+    async claimNow(env, scope, key) {
+      const claim = database.env(env).claim(scope, key);
+      const { now, windowNow } = moment();
+      return { claim, now, windowNow: windowNow(claim?.takenAt ?? now) };
+    },
+
     async claims(env, { scope, under = "", after, limit }) {
       return database
         .env(env)

@@ -43,7 +43,7 @@ import type { StoreTransactions } from "../transactional.ts";
 import { advanceRun } from "./advance-run.ts";
 import { cancelRun } from "./cancel-run.ts";
 import { changeSettingRow } from "./change-setting.ts";
-import { claimKey, extendKey, releaseKey, settleKey } from "./claim-key.ts";
+import { amendKey, claimKey, extendKey, releaseKey, settleKey } from "./claim-key.ts";
 import { resumeWaits, sendSignal } from "./deliver.ts";
 import { ingest } from "./ingest.ts";
 import { leaseJobs } from "./lease-jobs.ts";
@@ -124,6 +124,10 @@ export class MemoryStore implements Store {
 
   async extend(input: ExtendInput): Promise<ExtendAnswer> {
     return this.write(input.env, (tables, at) => extendKey(tables, at, input));
+  }
+
+  async amend(input: AmendInput): Promise<AmendAnswer> {
+    return this.write(input.env, (tables, at) => amendKey(tables, at, input));
   }
 
   async settle(env: string, scope: string, key: string, fence: number, outcome: string): Promise<SettleAnswer> {

@@ -4,6 +4,7 @@ import type { StoreReads } from "../reads.ts";
 import type { Store } from "../store.ts";
 import { readAddress, withoutPassword } from "./address.ts";
 import { advanceRun } from "./advance-run.ts";
+import { amendClaimRow } from "./amend-claim.ts";
 import { cancelRun } from "./cancel-run.ts";
 import { changeSettingRow } from "./change-setting.ts";
 import { checkServer } from "./check-server.ts";
@@ -52,6 +53,7 @@ const operations: Operation = {
   rerun: rerunRun,
   claim: takeClaim,
   extend: extendClaim,
+  amend: amendClaimRow,
   settle: settleClaim,
   release: releaseClaim,
   heartbeat: heartbeatWorker,

@@ -7,6 +7,7 @@ const insertAuditSql =
 export interface AuditEntry {
   readonly action:
     | "release-key"
+    | "resolve-key"
     | "pause-function"
     | "resume-function"
     | "release-event"

@@ -6,6 +6,7 @@ import { type ClockStep, StoreClock } from "../clock.ts";
 import type { StoreReads } from "../reads.ts";
 import type { Store } from "../store.ts";
 import { advanceRun } from "./advance-run.ts";
+import { amendClaimRow } from "./amend-claim.ts";
 import { cancelRun } from "./cancel-run.ts";
 import { changeSettingRow } from "./change-setting.ts";
 import { ClaimIndex } from "./claim-index.ts";
@@ -49,6 +50,7 @@ const operations: Operation = {
   rerun: rerunRun,
   claim: takeClaim,
   extend: extendClaim,
+  amend: amendClaimRow,
   settle: settleClaim,
   release: releaseClaim,
   heartbeat: heartbeatWorker,
@@ -139,7 +141,7 @@ export class SqliteCore {
       this.claims = new ClaimIndex(this.connection, options.newestClaimsMax);
       this.lanes = new LaneBook(this.connection);
       this.leasable = new LeasableFunctions(this.connection);
-      this.reads = readsOver(this.connection, () => this.clock.read().now, this.claims.find);
+      this.reads = readsOver(this.connection, () => this.clock.read(), this.claims.find);
     } catch (error) {
       this.lock?.release();
       throw error;

@@ -1,5 +1,6 @@
 // A store for looking: opened read-only beside whoever owns the file, or on a file nobody has open. It takes no lock, writes
 // nothing and sees every commit up to the moment it reads.
+import type { Instant } from "../../model/claim.ts";
 import { errors } from "../../model/errors.ts";
 import { StoreClock } from "../clock.ts";
 import type { StoreReads } from "../reads.ts";
@@ -36,7 +37,7 @@ export function openReadOnlyStore(options: {
       throw errors.STORE_URL_INVALID({ url: `sqlite:${path}`, why });
     }
     const clock = new StoreClock(options.clock);
-    return { store: storeOver(connection, () => clock.read().now), connection, schemaVersion: found };
+    return { store: storeOver(connection, () => clock.read()), connection, schemaVersion: found };
   } catch (error) {
     connection?.close();
     const code = String((error as { code?: unknown }).code);
@@ -49,7 +50,7 @@ export function openReadOnlyStore(options: {
   }
 }
 
-function storeOver(connection: Connection, now: () => number): Store {
+function storeOver(connection: Connection, at: () => Instant): Store {
   const store: Record<string, unknown> = {
     shared: null,
     outbox: null,
@@ -62,7 +63,7 @@ function storeOver(connection: Connection, now: () => number): Store {
     };
   }
   const reads: Record<string, unknown> = {};
-  const sync = readsOver(connection, now);
+  const sync = readsOver(connection, at);
   for (const name of Object.keys(sync) as (keyof StoreReads)[]) {
     reads[name] = async (...input: unknown[]) => (sync[name] as (...input: readonly unknown[]) => unknown)(...input);
   }

@@ -1,5 +1,5 @@
 // Reads for people and tools: keyset pages, no cursor held across calls, nothing here decides anything.
-import { eventScope } from "../../model/claim.ts";
+import { eventScope, type Instant } from "../../model/claim.ts";
 import type { Event } from "../../model/event.ts";
 import type { RunState } from "../../model/run.ts";
 import { afterAll } from "../id-times.ts";
@@ -147,7 +147,7 @@ type Sync<T> = { [K in keyof T]: T[K] extends (...args: infer A) => Promise<infe
 
 export function readsOver(
   connection: Connection,
-  now: () => number,
+  at: () => Instant,
   findClaim: FindClaimRow = findBesideOwner(connection),
 ): Sync<StoreReads> {
   const claim = (env: string, scope: string, key: string): ClaimRow | undefined => {
@@ -188,6 +188,11 @@ export function readsOver(
       const row = claim(env, scope, key);
       return row === undefined ? null : readClaim(row);
     },
+    claimNow: (env, scope, key) => {
+      const row = claim(env, scope, key);
+      const { now, windowNow } = at();
+      return { claim: row === undefined ? null : readClaim(row), now, windowNow: windowNow(row?.taken_at ?? now) };
+    },
     claims: (env, filter: ClaimFilter) => {
       const { scope, under = "", after, limit } = filter;
       const key = after?.key ?? "";
@@ -226,12 +231,12 @@ export function readsOver(
     limitUses: (env, limit) => limitUses(connection, env, limit),
     buffer: (env, fn, kind, key) => findBuffer(connection, env, fn, kind, key),
     pendingCounts: (env) => countPending(connection, env),
-    counts: (env) => countJobs(connection, env, now()),
+    counts: (env) => countJobs(connection, env, at().now),
     oldestDue: (env) => {
       const found = [
         connection.one<{ at: number }>(oldestReadySql, env),
         connection.one<{ at: number | null }>(oldestInLaneSql, env),
-        connection.one<{ at: number }>(oldestTimerSql, env, now()),
+        connection.one<{ at: number }>(oldestTimerSql, env, at().now),
       ].flatMap((row) => (row === undefined || row.at === null ? [] : [row.at]));
       return found.length === 0 ? null : Math.min(...found);
     },

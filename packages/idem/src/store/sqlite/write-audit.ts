@@ -6,6 +6,7 @@ const insertAuditSql = "insert into audit (env, id, at, action, subject, reason)
 export interface AuditEntry {
   readonly action:
     | "release-key"
+    | "resolve-key"
     | "pause-function"
     | "resume-function"
     | "release-event"

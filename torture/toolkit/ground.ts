@@ -1,0 +1,91 @@
+// What stays when the shop's process is gone: its database, the engine's store, and what was written down. Time that has to pass is taken
+// from the rows, for the database's clock is nobody's to move.
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import Database from "better-sqlite3";
+import pg from "pg";
+import { chargesOf, deathsOf, type ShopPlace, shopTables } from "./shop.ts";
+
+export interface Ground extends ShopPlace {
+  rows(text: string): Promise<any[]>;
+  /** Ends the leases of whoever died: those of keys, and those of the engine's worker. */
+  endLeases(): Promise<void>;
+  /** Destination keys of an order's charges, in order. */
+  charges(order: string): string[];
+  /** Where processes died, in order. */
+  deaths(): string[];
+  remove(): Promise<void>;
+}
+
+const longerThanLeasesMs = 120_000;
+const endKeysSql = `
+  update idempotency_keys
+     set lease_until = lease_until - ${longerThanLeasesMs}, due_at = due_at - ${longerThanLeasesMs}
+   where state = 'running' and lease_until > 0`;
+
+export async function sqliteGround(): Promise<Ground> {
+  const { folder, ...written } = makeFolder();
+  const where = join(folder, "shop.db");
+  const db = new Database(where);
+  db.pragma("journal_mode = WAL");
+  db.exec(shopTables("sqlite"));
+  return {
+    dialect: "sqlite",
+    where,
+    // Its next owner takes over a dead one's leases at once.
+    engine: `sqlite:${join(folder, "engine.db")}`,
+    folder,
+    ...written,
+    rows: async (text) => db.prepare(text).all(),
+    endLeases: async () => void db.exec(endKeysSql),
+    async remove() {
+      db.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** In schemas of its own, so that many stand on one server. */
+export async function postgresGround(url: string, name: string): Promise<Ground> {
+  const { folder, ...written } = makeFolder();
+  const where = `${url}?options=-c%20search_path%3D${name}`;
+  const pool = new pg.Pool({ connectionString: where, max: 2 });
+  pool.on("error", () => {});
+  await pool.query(`create schema ${name}`);
+  await pool.query(shopTables("postgres"));
+  return {
+    dialect: "postgres",
+    where,
+    engine: `${url}?schema=${name}_engine&pool=2`,
+    folder,
+    ...written,
+    rows: async (text) => (await pool.query(text)).rows,
+    async endLeases() {
+      await pool.query(endKeysSql);
+      const workers = `${name}_engine.workers`;
+      const { rows } = await pool.query("select to_regclass($1) as found", [workers]);
+      if (rows[0].found !== null) await pool.query(`update ${workers} set until = until - ${longerThanLeasesMs}`);
+    },
+    async remove() {
+      await pool.end();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function makeFolder(): Pick<Ground, "folder" | "charges" | "deaths"> {
+  const folder = mkdtempSync(join(tmpdir(), "idem-shop-"));
+  return {
+    folder,
+    charges: (order) =>
+      linesOf(chargesOf(folder))
+        .map((line) => line.split(" "))
+        .filter(([of]) => of === order)
+        .map(([, key]) => key!),
+    deaths: () => linesOf(deathsOf(folder)),
+  };
+}
+
+const linesOf = (path: string): string[] =>
+  existsSync(path) ? readFileSync(path, "utf8").split("\n").slice(0, -1) : [];

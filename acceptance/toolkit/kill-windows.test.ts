@@ -92,16 +92,16 @@ describe.each(Object.keys(grounds))("%s", (where) => {
     return { told, again, charges };
   }
 
-  test.concurrent("a plain route that parks charges once at most, and says so when the outcome is unknown", async () => {
+  test.concurrent("a plain route that parks charges once at most, and says so when the outcome is unknown", async (context) => {
     const { told, again, charges } = await kill(await open(context), "park", plain);
     expect(told).toMatchObject({ a: executed, b: unknown, c: unknown, d: replayed });
     expect(again).toMatchObject({ a: replayed, b: unknown, c: unknown, d: replayed });
     expect(charges).toEqual({ a: [1, 1], b: [0, 0], c: [1, 1], d: [1, 1] });
   });
 
-  test.concurrent.each(["resume", "rerun"] as const)(
+  test.concurrent.for(["resume", "rerun"] as const)(
     "a plain route with onCrash %s charges again only where the charge was made and not recorded, under the same key",
-    async (mode) => {
+    async (mode, context) => {
       const { told, again, charges } = await kill(await open(context), mode, plain);
       expect(told).toMatchObject({ a: executed, b: executed, c: executed, d: replayed });
       expect(again).toMatchObject(each(plain, () => replayed));
@@ -132,11 +132,11 @@ describe.each(Object.keys(grounds))("%s", (where) => {
   const betweenPhases: Deaths = {
     a: { at: "claim:before" },
     b: { at: "claim:after" },
-    "behind the first phase": { at: "commit:after" },
-    "before the charge": { at: "effect:before" },
+    "behind-the-first-phase": { at: "commit:after" },
+    "before-the-charge": { at: "effect:before" },
     c: { at: "effect:after" },
-    "behind the charge": { at: "reach:after", visit: 2 },
-    "before the last commit": { at: "commit:before", visit: 2 },
+    "behind-the-charge": { at: "reach:after", visit: 2 },
+    "before-the-last-commit": { at: "commit:before", visit: 2 },
     d: { at: "commit:after", visit: 2 },
   };
   const charged = (deaths: Deaths) => each(deaths, (order) => (order === "c" ? [2, 1] : [1, 1]));
@@ -163,23 +163,23 @@ describe.each(Object.keys(grounds))("%s", (where) => {
     await ground.endLeases();
     const second = await start(ground);
     // The completer itself is killed, with the charge made and not recorded.
-    expect(await second.complete({ ...c!, about: "b" } as Death)).toBeNull();
+    expect(await second.post("/complete", { death: { ...c!, about: "b" } as Death })).toEqual({ kind: "nothing" });
     await ground.endLeases();
     const third = await start(ground);
-    expect(await third.complete()).toMatchObject({ ended: 1, left: 0, parked: 0, lost: 0 });
+    expect(await third.post("/complete")).toMatchObject({ body: { ended: 1, left: 0, parked: 0, lost: 0 } });
     expect(await third.ask({ mode: "phases", order: "b" })).toMatchObject(replayed);
     const keys = ground.charges("b");
     expect([keys.length, new Set(keys).size]).toEqual([2, 1]);
     await rowsOf(ground, { b: b! });
   });
 
-  test.concurrent("a request behind a run is answered by that run, whoever died: it is charged under one key, and again only where the charge was not recorded", async () => {
+  test.concurrent("a request behind a run is answered by that run, whoever died: it is charged under one key, and again only where the charge was not recorded", async (context) => {
     const deaths: Deaths = {
       a: { at: "engine:ingest:before-commit" },
       b: { at: "engine:ingest:after-commit" },
-      "before the charge": { at: "effect:before" },
+      "before-the-charge": { at: "effect:before" },
       c: { at: "effect:after" },
-      "behind the charge": { at: "engine:finish:before-commit" },
+      "behind-the-charge": { at: "engine:finish:before-commit" },
       d: { at: "engine:finish:after-commit" },
       answer: { at: "answer" },
     };

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import pg from "pg";
-import { chargesOf, deathsOf, type ShopPlace, shopTables } from "./shop.ts";
+import { chargesOf, deathsOf, type ShopPlace, shopTables } from "./stores.ts";
 
 export interface Ground extends ShopPlace {
   rows(text: string): Promise<any[]>;
@@ -19,10 +19,12 @@ export interface Ground extends ShopPlace {
 }
 
 const longerThanLeasesMs = 120_000;
-const endKeysSql = `
+const endLeasesSql = `
   update idempotency_keys
      set lease_until = lease_until - ${longerThanLeasesMs}, due_at = due_at - ${longerThanLeasesMs}
-   where state = 'running' and lease_until > 0`;
+   where state = 'running' and lease_until > 0;
+  update processed_webhook_events set due_at = due_at - ${longerThanLeasesMs} where state = 'processing';
+  update idem_webhook_cursors set lease_until = lease_until - ${longerThanLeasesMs}`;
 
 export async function sqliteGround(): Promise<Ground> {
   const { folder, ...written } = makeFolder();
@@ -38,7 +40,7 @@ export async function sqliteGround(): Promise<Ground> {
     folder,
     ...written,
     rows: async (text) => db.prepare(text).all(),
-    endLeases: async () => void db.exec(endKeysSql),
+    endLeases: async () => void db.exec(endLeasesSql),
     async remove() {
       db.close();
       rmSync(folder, { recursive: true, force: true });
@@ -62,7 +64,7 @@ export async function postgresGround(url: string, name: string): Promise<Ground>
     ...written,
     rows: async (text) => (await pool.query(text)).rows,
     async endLeases() {
-      await pool.query(endKeysSql);
+      await pool.query(endLeasesSql);
       const workers = `${name}_engine.workers`;
       const { rows } = await pool.query("select to_regclass($1) as found", [workers]);
       if (rows[0].found !== null) await pool.query(`update ${workers} set until = until - ${longerThanLeasesMs}`);

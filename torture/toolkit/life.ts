@@ -3,7 +3,8 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { program } from "../engine.ts";
 import type { Death } from "./points.ts";
-import type { Mode, ShopPlace } from "./shop.ts";
+import type { Mode } from "./shop.ts";
+import type { ShopPlace } from "./stores.ts";
 
 export interface Ask {
   readonly mode: Mode;
@@ -30,7 +31,8 @@ export const requestOf = (origin: string, { mode, order, death }: Ask): Request 
 
 export async function toldBy(response: Response): Promise<Told> {
   const isReplay = response.headers.get("idempotent-replayed") === "true";
-  return { kind: "answer", status: response.status, body: await response.json(), isReplay };
+  const text = await response.text();
+  return { kind: "answer", status: response.status, body: text === "" ? null : JSON.parse(text), isReplay };
 }
 
 export class Life {
@@ -39,7 +41,7 @@ export class Life {
     private readonly origin: string,
   ) {}
 
-  static async start(place: ShopPlace): Promise<Life> {
+  static async start(place: ShopPlace & { readonly serves?: "hooks" }): Promise<Life> {
     const child = fork(program("toolkit/victim"), [JSON.stringify(place)]);
     const died = once(child, "exit").then(([code, signal]) => {
       throw new Error(`The shop ended before it listened: ${signal ?? code}`);
@@ -49,23 +51,25 @@ export class Life {
     return new Life(child, `http://127.0.0.1:${port}`);
   }
 
-  async ask(ask: Ask): Promise<Told> {
+  ask(ask: Ask): Promise<Told> {
+    return this.send(requestOf(this.origin, ask));
+  }
+
+  /** To a route that is no shop's, perhaps to die there. */
+  post(path: string, { death, ...init }: RequestInit & { readonly death?: Death } = {}): Promise<Told> {
+    const headers = new Headers(init.headers);
+    if (death !== undefined) headers.set("x-death", JSON.stringify(death));
+    return this.send(new Request(`${this.origin}${path}`, { ...init, method: "POST", headers }));
+  }
+
+  private async send(request: Request): Promise<Told> {
     let response: Response;
     try {
-      response = await fetch(requestOf(this.origin, ask));
+      response = await fetch(request);
     } catch {
       return { kind: "nothing" };
     }
     return toldBy(response);
-  }
-
-  async complete(death?: Death): Promise<unknown> {
-    const headers = death === undefined ? {} : { "x-death": JSON.stringify(death) };
-    try {
-      return await (await fetch(`${this.origin}/complete`, { method: "POST", headers })).json();
-    } catch {
-      return null;
-    }
   }
 
   /** Resolves with the signal it died of. */

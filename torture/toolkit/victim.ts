@@ -3,20 +3,22 @@
 import type { AddressInfo } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
 import { type Death, Points } from "./points.ts";
-import { deathsOf, openShop, type ShopPlace } from "./shop.ts";
+import { deathsOf, type ShopPlace } from "./stores.ts";
 
-const place: ShopPlace = JSON.parse(process.argv[2]!);
+const place: ShopPlace & { readonly serves?: "hooks" } = JSON.parse(process.argv[2]!);
 const points = new Points(deathsOf(place.folder));
 // Without the process that started it this one has no reason to live.
 process.on("disconnect", () => process.exit(1));
 
-const shop = await openShop(place, points);
+const shop =
+  place.serves === "hooks"
+    ? await (await import("./hooks.ts")).openHooks(place, points)
+    : await (await import("./shop.ts")).openShop(place, points);
 const server = createAdaptorServer({
   fetch: async (request: Request) => {
     const death = request.headers.get("x-death");
     if (death !== null) points.expect(JSON.parse(death) as Death);
     points.reach("request");
-    if (new URL(request.url).pathname === "/complete") return Response.json(await shop.complete());
     const response = await shop.handle(request);
     points.reach("answer");
     return response;

@@ -82,6 +82,12 @@ export const toolkitErrors = {
     what: ({ why }) => `The store of idempotency keys could not be asked: ${why}`,
     next: "Ask again with the same key; without a claim nothing was executed",
   }),
+  STORE_ELSEWHERE: define<{ client: string; server: string }>({
+    retry: "after-fix",
+    what: ({ client, server }) =>
+      `Client "${client}" has no store to keep idempotency keys in: its store is at the server ${server}`,
+    next: "Give engineKeys() a client without `server` and IDEM_SERVER, or keep keys in a database of your own with sqlKeys()",
+  }),
   DESTINATION_KEYLESS: define<{ destination: string; instead: string }>({
     retry: "after-fix",
     what: ({ destination, instead }) => `${destination} takes no idempotency key, so there is none to send; ${instead}`,

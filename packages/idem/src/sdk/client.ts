@@ -70,6 +70,13 @@ export interface SendOptions {
   readonly window?: string | number;
 }
 
+/** What the toolkit keeps its own facts in. */
+export interface KeepingClient {
+  readonly env: string;
+  /** Opened when it is first needed, and again after a stop. */
+  store(): Promise<Store>;
+}
+
 export class Idem<Schemas extends EventSchemas = EventSchemas> {
   readonly id: string;
   readonly env: string;
@@ -86,6 +93,8 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
   private started = false;
   private stopping: Promise<void> | null = null;
   private closing: Promise<void> | null = null;
+  /** Set once the toolkit keeps something in this client's store. */
+  private isKeeping = false;
   /** Set for a client whose store is at a server. */
   private remote: RemoteServer | null = null;
   private reads: StoreReads;
@@ -286,6 +295,9 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
     if (this.remote === null && (this.options.store !== undefined || this.opening !== null)) {
       throw errors.CLIENT_EMBEDDED({ client: this.id, why: "it has a store of its own and executes from it" });
     }
+    if (this.isKeeping) {
+      throw errors.CLIENT_EMBEDDED({ client: this.id, why: "it keeps idempotency keys in a store of its own" });
+    }
     return {
       id: this.id,
       server: this.remote ?? this.reach(defaultServer),
@@ -295,6 +307,13 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
       platform: this.platform,
       logger: this.logger,
     };
+  }
+
+  /** For `engineKeys`: the store this client opens, beside its events and runs. A client whose store is at a server has none to give. */
+  keeping(): KeepingClient {
+    if (this.remote !== null) throw errors.STORE_ELSEWHERE({ client: this.id, server: this.remote.origin });
+    this.isKeeping = true;
+    return { env: this.env, store: async () => (await this.engine()).store };
   }
 
   private reach(server: string): RemoteServer {

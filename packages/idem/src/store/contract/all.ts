@@ -1,5 +1,6 @@
 // The whole contract on one store: `storeContract("SQLite file", open)`.
 import { describe } from "vitest";
+import { amendsSuite } from "./amends.suite.ts";
 import { batchesSuite } from "./batches.suite.ts";
 import { cancelRulesSuite } from "./cancel-rules.suite.ts";
 import { claimsSuite } from "./claims.suite.ts";
@@ -29,6 +30,7 @@ import type { OpenStore } from "./world.ts";
 
 export function storeContract(name: string, open: OpenStore): void {
   describe(name, () => {
+    amendsSuite(open);
     batchesSuite(open);
     cancelRulesSuite(open);
     claimsSuite(open);

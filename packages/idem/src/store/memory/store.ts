@@ -11,6 +11,8 @@ import type { StoreSharing, WorkerAbout } from "../sharing.ts";
 import type {
   AdvanceAnswer,
   AdvanceInput,
+  AmendAnswer,
+  AmendInput,
   CancelAnswer,
   CancelInput,
   ClaimInput,

@@ -35,7 +35,7 @@ const writeClaimSql = `
 // A duplicate changes two counters and nothing else.
 const countAskingSql = "update claims set asked = asked + 1, last_asked_at = ? where env = ? and scope = ? and key = ?";
 
-const dropMadeSql = "delete from claims where env = ? and scope = ? and key = ?";
+const deleteClaimSql = "delete from claims where env = ? and scope = ? and key = ?";
 
 /** A key that this transaction has locked. */
 export interface LockedClaim {
@@ -99,10 +99,17 @@ export function countAsking(tx: Transaction, env: string, { scope, key }: Claim)
   tx.connection.write(countAskingSql, tx.at.now, env, scope, indexable(key));
 }
 
+/** The key was locked by finding it; a row that was made for that is dropped at the end. */
+export function deleteClaim(tx: Transaction, env: string, { scope, key }: Pick<Claim, "scope" | "key">): void {
+  const locked = tx.claims.get(idOf(env, scope, key))!;
+  if (locked.made === null) tx.connection.write(deleteClaimSql, env, scope, indexable(key));
+  locked.claim = null;
+}
+
 /** What was locked and not taken leaves nothing behind. */
 export function dropMade(tx: Transaction): void {
   for (const { env, scope, key, claim, made } of tx.claims.values()) {
-    if (claim === null && made !== null) tx.connection.write(dropMadeSql, env, scope, indexable(key));
+    if (claim === null && made !== null) tx.connection.write(deleteClaimSql, env, scope, indexable(key));
   }
 }
 

@@ -20,7 +20,7 @@ import { Outbox } from "./outbox.ts";
 import { pauseFunction } from "./pause-function.ts";
 import { pruneEvents } from "./prune-events.ts";
 import { readMemo } from "./read-memo.ts";
-import { readsOver } from "./reads.ts";
+import { claimAt, findClaim, readsOver } from "./reads.ts";
 import { redecideEvent } from "./redecide-event.ts";
 import { Statistics } from "./refresh-statistics.ts";
 import { registerFunctions } from "./register-functions.ts";
@@ -96,9 +96,14 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const transactions = new Transactions(pool, connection, address.schema, options.platform, options.wallMs ?? null);
   const hints = new Hints({ ...options, address, applicationName, pool });
   const transactional = new StepTransactions({ ...options, address, applicationName, connection, transactions });
-  const now = async () => (await transactions.run((tx) => Promise.resolve(tx.at))).now;
+  const at = () => transactions.run((tx) => Promise.resolve(tx.at));
+  const claimNow: StoreReads["claimNow"] = (env, scope, key) =>
+    transactions.runWith(
+      (session) => findClaim(session, env, scope, key),
+      async (tx, claim) => claimAt(claim, tx.at),
+    );
   const store: Record<string, unknown> = {
-    reads: repeated(readsOver(connection, now), transactions),
+    reads: { ...repeated(readsOver(connection, at), transactions), claimNow },
     shared: hints,
     outbox: new Outbox({ pool, connection, transactions, schema: address.schema, where }),
     transactional,

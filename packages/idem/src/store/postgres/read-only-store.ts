@@ -42,9 +42,12 @@ export async function openReadOnlyStore(options: PostgresStoreOptions): Promise<
     await refuseHalfMoved(pool, schema, where);
     const connection = new Connection(pool, new Statements(schema), !address.isPooled);
     const transactions = new Transactions(pool, connection, schema, options.platform, null);
-    const now = async () => options.wallMs?.() ?? (await connection.one<{ now: number }>(nowSql))!.now;
+    const at = async () => {
+      const now = options.wallMs?.() ?? (await connection.one<{ now: number }>(nowSql))!.now;
+      return { now, windowNow: () => now };
+    };
     const store: Record<string, unknown> = {
-      reads: repeated(readsOver(connection, now), transactions),
+      reads: repeated(readsOver(connection, at), transactions),
       shared: null,
       outbox: null,
       transactional: null,

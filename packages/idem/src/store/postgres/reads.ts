@@ -1,12 +1,13 @@
 // Reads for people and tools: keyset pages, no cursor held across calls, nothing here decides anything. Each is one statement, or
 // several of which a later one may see more than an earlier one without harm; only a run's memo wants one snapshot.
-import { eventScope } from "../../model/claim.ts";
+import { type Claim, eventScope, type Instant } from "../../model/claim.ts";
 import type { Event } from "../../model/event.ts";
 import type { Run, RunState } from "../../model/run.ts";
 import { afterAll } from "../id-times.ts";
 import {
   afterScopes,
   type ClaimFilter,
+  type ClaimNow,
   type EventFilter,
   type RunFilter,
   type StoreCounts,
@@ -144,7 +145,10 @@ const settingsSql = `
   select kind, name, value, version, changed_at as "changedAt" from settings where env = ? and kind = ? order by name`;
 const environmentsSql = "select distinct env from functions where archived_at is null order by env";
 
-export function readsOver(connection: Connection, now: () => Promise<number>): StoreReads {
+/** When something is read. */
+export type ReadAt = Pick<Instant, "now" | "windowNow">;
+
+export function readsOver(connection: Connection, at: () => Promise<ReadAt>): StoreReads {
   const events = async (sql: string, ...params: Param[]): Promise<Event[]> =>
     (await connection.all<EventRow>(sql, ...params)).map(readEvent);
   const decisions = async (sql: string, ...params: Param[]) =>
@@ -168,9 +172,10 @@ export function readsOver(connection: Connection, now: () => Promise<number>): S
     duplicatesOf: (env, eventId, limit) => events(duplicatesSql, env, eventId, limit),
     decisionsOfEvent: (env, eventId) => decisions(selectDecisionsSql, env, eventId),
     duplicatesOfRun: (env, runId, limit) => decisions(duplicatesOfRunSql, env, runId, limit),
-    claim: async (env, scope, key) => {
-      const row = await connection.one<ClaimRow>(claimSql, env, scope, indexable(key));
-      return row === undefined ? null : readClaim(row);
+    claim: (env, scope, key) => findClaim(connection, env, scope, key),
+    claimNow: async (env, scope, key) => {
+      const read = await at();
+      return claimAt(await findClaim(connection, env, scope, key), read);
     },
     claims: async (env, { scope, under = "", after, limit }: ClaimFilter) => {
       const key = after?.key ?? "";
@@ -193,9 +198,9 @@ export function readsOver(connection: Connection, now: () => Promise<number>): S
     limitUses: (env, limit) => limitUses(connection, env, limit),
     buffer: (env, fn, kind, key) => findBuffer(connection, env, fn, kind, key),
     pendingCounts: (env) => countPending(connection, env),
-    counts: async (env) => countJobs(connection, env, await now()),
+    counts: async (env) => countJobs(connection, env, (await at()).now),
     oldestDue: async (env) =>
-      (await connection.find<{ at: number | null }>(oldestDueSql, { env, now: await now() }))[0]!.at,
+      (await connection.find<{ at: number | null }>(oldestDueSql, { env, now: (await at()).now }))[0]!.at,
     settings: (env, kind) => connection.all<Setting>(settingsSql, env, kind),
     environments: async () => (await connection.all<{ env: string }>(environmentsSql)).map(({ env }) => env),
     workers: () => listWorkers(connection),
@@ -204,6 +209,23 @@ export function readsOver(connection: Connection, now: () => Promise<number>): S
     decisionPage: (env, filter) => decisionPage(connection, env, filter),
   };
 }
+
+export async function findClaim(
+  connection: Connection,
+  env: string,
+  scope: string,
+  key: string,
+): Promise<Claim | null> {
+  const row = await connection.one<ClaimRow>(claimSql, env, scope, indexable(key));
+  return row === undefined ? null : readClaim(row);
+}
+
+/** The instant is not after the claim was read: what looks dead or over by it is. */
+export const claimAt = (claim: Claim | null, { now, windowNow }: ReadAt): ClaimNow => ({
+  claim,
+  now,
+  windowNow: windowNow(claim?.takenAt ?? now),
+});
 
 async function readFunctions(connection: Connection, env: string) {
   // In this order: newer functions under an older number are read again when somebody decides by them; the other way round an old

@@ -3,6 +3,7 @@
 
 import { callWithin, pause } from "../call-within.ts";
 import type { KeyAnswer, KeyAsk, KeyHolder } from "../keys/key-store.ts";
+import type { AskTogether } from "./ask-together.ts";
 import type { Begun, KeyedRequest } from "./begin.ts";
 import { responseOf } from "./key-outcome.ts";
 import { type ProblemKind, problemResponse } from "./problems.ts";
@@ -13,6 +14,7 @@ import { preferredWaitMs, type WaitRoom } from "./wait-room.ts";
 export interface BeginWorld extends TicketWorld {
   readonly room: WaitRoom;
   readonly cache: ReplayCache | null;
+  readonly together: AskTogether<KeyAnswer>;
   /** How long requests of this route take, by experience. */
   averageMs(): number | null;
   isDraining(): boolean;
@@ -74,10 +76,12 @@ async function waitForEnd(world: BeginWorld, ask: KeyAsk, first: KeyAnswer, wait
 
 /** Null when the store did not say "yours" in time; then nobody executes. */
 async function claim(world: BeginWorld, ask: KeyAsk): Promise<KeyAnswer | null> {
-  const { keys, platform, storeMs } = world;
+  const { keys, platform, storeMs, together } = world;
   const untilMs = platform.monoMs() + storeMs;
   for (let tries = 1; ; tries++) {
-    const called = await callWithin(platform, Math.max(0, untilMs - platform.monoMs()), () => keys.claim(ask));
+    // The answer to a second try depends on who asks.
+    const ours = () => (tries === 1 ? together.ask(sameAsk(ask), () => keys.claim(ask)) : keys.claim(ask));
+    const called = await callWithin(platform, Math.max(0, untilMs - platform.monoMs()), ours);
     if (called.kind === "answer") return called.value;
     if (called.kind === "late") {
       // Nobody waits for it any more: what it claims after all is given back.
@@ -90,6 +94,9 @@ async function claim(world: BeginWorld, ask: KeyAsk): Promise<KeyAnswer | null> 
     await pause(platform, pollMsFirst);
   }
 }
+
+/** What a claim is answered by, beside the record. */
+const sameAsk = ({ id, fingerprints, onCrash }: KeyAsk): string => `${id} ${fingerprints[0].value} ${onCrash}`;
 
 async function giveBack({ keys }: BeginWorld, { id, owner }: KeyAsk, answer: KeyAnswer): Promise<void> {
   if (answer.kind !== "fresh") return;

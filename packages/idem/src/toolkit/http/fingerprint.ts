@@ -49,12 +49,14 @@ function canonicalFields(request: FingerprintOf, options: FingerprintOptions): F
     "idem-fingerprint-1",
     method,
     path,
-    fieldDigest(query.flat()),
+    query.length === 0 ? digestOfNone : fieldDigest(query.flat()),
     essenceOf(headers.get("content-type")),
-    fieldDigest(named.flatMap((name) => [name, headers.get(name)])),
+    named.length === 0 ? digestOfNone : fieldDigest(named.flatMap((name) => [name, headers.get(name)])),
     bodyDigest(request, options),
   ];
 }
+
+const digestOfNone = fieldDigest([]);
 
 /** The media type without its parameters, in lower case. */
 export const essenceOf = (contentType: string | null): string =>

@@ -5,7 +5,8 @@ import { errors } from "../../model/errors.ts";
 import { nodePlatform } from "../../platform/node-platform.ts";
 import type { Platform, Timer } from "../../platform/platform.ts";
 import { callWithin } from "../call-within.ts";
-import type { KeyRecord, KeyStore, Resolved } from "../keys/key-store.ts";
+import type { KeyAnswer, KeyRecord, KeyStore, Resolved } from "../keys/key-store.ts";
+import { AskTogether } from "./ask-together.ts";
 import type { Begun, KeyEvent, KeyedRequest, ReadRequest, RouteOptions } from "./begin.ts";
 import { type BeginWorld, beginRequest } from "./begin-request.ts";
 import { type FetchHandle, fetchHandler } from "./fetch-handler.ts";
@@ -96,6 +97,8 @@ export function idempotency(options: IdempotencyOptions): Idempotency {
   const docs = options.docs ?? null;
   const room = new WaitRoom();
   const cache = cacheOf(options, platform);
+  // The right to execute is one asker's.
+  const together = new AskTogether<KeyAnswer>(platform, ({ kind }) => kind !== "fresh");
   const open = new Set<OpenTicket>();
   const averages = new WeakMap<RouteOptions, number>();
   const told = new WeakSet<RouteOptions>();
@@ -122,9 +125,9 @@ export function idempotency(options: IdempotencyOptions): Idempotency {
     }
   };
 
-  const dress = (response: Response, request: Request, route: RouteOptions): Response => {
+  const dress = (response: Response, asked: { readonly request: Request }, route: RouteOptions): Response => {
     try {
-      route.onAnswer?.(response.headers, request);
+      route.onAnswer?.(response.headers, asked.request);
     } catch (error) {
       logger.error("idempotency: onAnswer failed", error);
     }
@@ -141,10 +144,11 @@ export function idempotency(options: IdempotencyOptions): Idempotency {
       docs,
       hint,
       seal: options.seal ?? null,
-      dress: (response) => dress(response, keyed.request, route),
+      dress: (response) => dress(response, keyed, route),
       storeMs,
       room,
       cache,
+      together,
       report: (what, error) => logger.error(`idempotency: ${name} (${hint}): ${what}`, error),
       emit(kind, { attempt = 1, ageMs = 0, durationMs = 0 } = {}) {
         tell(options, { kind, route: name, hint, attempt, ageMs, durationMs });
@@ -172,13 +176,11 @@ export function idempotency(options: IdempotencyOptions): Idempotency {
     async read(request, route, native) {
       check(route);
       const read = await readRequest(request, routeSettings(route), readWorld, native);
-      return read.kind === "answer" ? { kind: "answer", response: dress(read.response, request, route) } : read;
+      return read.kind === "answer" ? { kind: "answer", response: dress(read.response, { request }, route) } : read;
     },
     async begin(keyed, route) {
       const begun = await beginRequest(worldOf(keyed, route), keyed);
-      return begun.kind === "answer"
-        ? { kind: "answer", response: dress(begun.response, keyed.request, route) }
-        : begun;
+      return begun.kind === "answer" ? { kind: "answer", response: dress(begun.response, keyed, route) } : begun;
     },
     handler(route, handle) {
       check(route);

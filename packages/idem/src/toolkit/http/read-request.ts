@@ -58,7 +58,18 @@ export async function readRequest(
     world.secret,
   );
   const about = { namespace, tenant, principal: principal ?? "", method, path, hint: hintOf(id) };
-  const keyed: KeyedRequest = { id, fingerprints, about, bytes: body.bytes, request: body.request };
+  let again: Request | null = null;
+  const keyed: KeyedRequest = {
+    id,
+    fingerprints,
+    about,
+    bytes: body.bytes,
+    // Made for whoever executes. For a replay nobody reads it, and with its stream and its signal it would be the dearest part of one.
+    get request() {
+      again ??= body.again();
+      return again;
+    },
+  };
   return { kind: "keyed", keyed };
 }
 

@@ -11,7 +11,8 @@ export type ReadBody =
       readonly compared: FingerprintOf["body"];
       /** Empty where the body was not read. */
       readonly bytes: Uint8Array;
-      readonly request: Request;
+      /** To be called once at most. */
+      again(): Request;
     }
   | { readonly kind: "too-large" }
   | { readonly kind: "broken" };
@@ -21,10 +22,11 @@ const nothing = new Uint8Array(0);
 export async function readBody(request: Request, settings: RouteSettings): Promise<ReadBody> {
   const { body } = request;
   if (settings.fingerprint.body === "headers") {
-    return { kind: "read", compared: { kind: "none" }, bytes: nothing, request: again(request, body) };
+    return { kind: "read", compared: { kind: "none" }, bytes: nothing, again: () => again(request, body) };
   }
   if (body === null) {
-    return { kind: "read", compared: { kind: "bytes", bytes: nothing }, bytes: nothing, request: again(request, null) };
+    const compared = { kind: "bytes", bytes: nothing } as const;
+    return { kind: "read", compared, bytes: nothing, again: () => again(request, null) };
   }
   // Such as by a `principal` that looked into it.
   if (request.bodyUsed) throw errors.BODY_ALREADY_READ({ method: request.method });
@@ -33,8 +35,13 @@ export async function readBody(request: Request, settings: RouteSettings): Promi
   if (Number(request.headers.get("content-length") ?? 0) > bytesMax) {
     const sha256 = digestOf(request.headers.get("content-digest"));
     if (sha256 === null) return { kind: "too-large" };
-    const stream = body.pipeThrough(verifying(sha256));
-    return { kind: "read", compared: { kind: "digest", sha256 }, bytes: nothing, request: again(request, stream) };
+    const verified = () => body.pipeThrough(verifying(sha256));
+    return {
+      kind: "read",
+      compared: { kind: "digest", sha256 },
+      bytes: nothing,
+      again: () => again(request, verified()),
+    };
   }
   const reader = body.getReader();
   const chunks: Uint8Array[] = [];
@@ -54,7 +61,7 @@ export async function readBody(request: Request, settings: RouteSettings): Promi
     return { kind: "broken" };
   }
   const bytes = new Uint8Array(Buffer.concat(chunks, length));
-  return { kind: "read", compared: { kind: "bytes", bytes }, bytes, request: again(request, bytes) };
+  return { kind: "read", compared: { kind: "bytes", bytes }, bytes, again: () => again(request, bytes) };
 }
 
 function again(request: Request, body: Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null): Request {

@@ -1,0 +1,25 @@
+// Act 1: 20 customers press Pay two or three times at the same moment.
+import { clickPay } from "./click-pay.mjs";
+import { line } from "./counts.mjs";
+
+export async function doubleClicks(world) {
+  const customers = world.customers(20);
+  const clicksOf = (_, i) => 2 + (i % 2);
+  const answers = await Promise.all(
+    customers.map((customer, i) => Promise.all(Array.from({ length: clicksOf(customer, i) }, () => clickPay(world, customer)))),
+  );
+  const all = answers.flat();
+  const differing = answers.filter((own) => own.some(({ status, body }) => status !== 201 || body !== own[0].body)).length;
+  const { charges } = await world.outside();
+  return {
+    clicks: all.length,
+    replays: all.filter(({ isReplay }) => isReplay).length,
+    example: { order: customers[0].id, body: answers[0][0].body, clicks: answers[0].length },
+    lines: [
+      line("customers who pressed Pay", 20, customers.length),
+      line("charges at Stripe", 20, charges.length),
+      line("clicks answered with the first click's answer", all.length - 20, all.filter(({ isReplay }) => isReplay).length),
+      line("customers who saw two different answers", 0, differing),
+    ],
+  };
+}

@@ -1,0 +1,84 @@
+// A Stripe small enough to read. It honours idempotency keys for as long as its memory lasts and takes a forgotten one for a new request;
+// it tells of every charge by webhook, signed as the real one signs, at least once. What it did is the story's evidence.
+import { createHmac } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
+import express from "express";
+
+// The real one remembers for 24 hours. Idem keeps a minute away from the end of any memory, so here a key may be sent again for 2 seconds.
+export const memoryMs = 62_000;
+const redeliverEveryMs = 150;
+
+export function fakeStripe({ secret, faults }) {
+  const charges = [];
+  const events = [];
+  const remembered = new Map();
+  const counts = { requests: 0, replays: 0, deliveries: 0, deliveriesFailed: 0 };
+  let webhookUrl = null;
+  // Its clock can be moved: nobody wants to sit through a memory.
+  let movedMs = 0;
+  const now = () => Date.now() + movedMs;
+
+  /** Until it is taken: a shop that is down gets it later. */
+  async function deliver(event) {
+    const body = JSON.stringify(event);
+    for (;;) {
+      const t = Math.floor(Date.now() / 1_000);
+      const v1 = createHmac("sha256", secret).update(`${t}.${body}`).digest("hex");
+      const headers = { "content-type": "application/json", "stripe-signature": `t=${t},v1=${v1}` };
+      const answer = await fetch(webhookUrl, { method: "POST", headers, body }).catch(() => null);
+      await answer?.arrayBuffer();
+      if (answer?.ok) break;
+      counts.deliveriesFailed++;
+      await delay(redeliverEveryMs);
+    }
+    counts.deliveries++;
+  }
+
+  function charge({ amount, customer, metadata = {} }) {
+    const made = { id: `ch_${charges.length + 1}`, object: "charge", amount, customer, metadata };
+    charges.push(made);
+    const event = { id: `evt_${made.id}`, type: "charge.succeeded", created: Date.now(), data: { object: made } };
+    events.push(event);
+    if (webhookUrl !== null) void deliver(event);
+    return made;
+  }
+
+  const api = express.Router();
+  api.use(express.json());
+  api.post("/v1/charges", (req, res) => {
+    counts.requests++;
+    const { customer } = req.body;
+    const fault = faults.take(customer);
+    if (fault === "lose-request") return res.destroy();
+    const key = req.get("idempotency-key");
+    const known = remembered.get(key);
+    const isReplay = known !== undefined && now() - known.at < memoryMs;
+    if (isReplay) counts.replays++;
+    const made = isReplay ? known.charge : charge(req.body);
+    if (!isReplay && key !== undefined) remembered.set(key, { at: now(), charge: made });
+    if (fault === "lose-answer") return res.destroy();
+    if (fault === "hold-answer") return faults.hold(res);
+    res.set("idempotent-replayed", String(isReplay)).status(201).json(made);
+  });
+  api.get("/v1/charges", (req, res) => {
+    res.json(charges.filter(({ metadata }) => metadata.mark === req.query.mark));
+  });
+
+  return {
+    api,
+    /** What the story may do to it. */
+    control: {
+      tellAt: (url) => {
+        webhookUrl = url;
+      },
+      forget: () => {
+        movedMs += memoryMs;
+      },
+      /** Every event that was told is told again. */
+      redeliver: async () => {
+        await Promise.all(events.map(deliver));
+      },
+    },
+    facts: () => ({ ...counts, charges, events: events.length, isTold: counts.deliveries >= events.length }),
+  };
+}

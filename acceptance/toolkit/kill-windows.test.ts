@@ -122,7 +122,7 @@ describe.each(Object.keys(grounds))("%s", (where) => {
     };
     const { told, again } = await kill(ground, "same-transaction", deaths);
     const { committing, ...sure } = told;
-    expect(sure).toMatchObject({ a: executed, b: executed, c: executed, d: replayed, answer: replayed });
+    expect(sure).toMatchObject({ a: executed, b: executed, c: executed, d: replayed });
     if (where === "on PostgreSQL") expect(committing).toMatchObject({ kind: "answer", status: 201 });
     expect(again).toMatchObject(each(deaths, () => replayed));
     const orders = await ground.rows("select id from orders");
@@ -132,11 +132,8 @@ describe.each(Object.keys(grounds))("%s", (where) => {
   const betweenPhases: Deaths = {
     a: { at: "claim:before" },
     b: { at: "claim:after" },
-    "behind-the-first-phase": { at: "commit:after" },
-    "before-the-charge": { at: "effect:before" },
     c: { at: "effect:after" },
     "behind-the-charge": { at: "reach:after", visit: 2 },
-    "before-the-last-commit": { at: "commit:before", visit: 2 },
     d: { at: "commit:after", visit: 2 },
   };
   const charged = (deaths: Deaths) => each(deaths, (order) => (order === "c" ? [2, 1] : [1, 1]));
@@ -177,7 +174,6 @@ describe.each(Object.keys(grounds))("%s", (where) => {
     const deaths: Deaths = {
       a: { at: "engine:ingest:before-commit" },
       b: { at: "engine:ingest:after-commit" },
-      "before-the-charge": { at: "effect:before" },
       c: { at: "effect:after" },
       "behind-the-charge": { at: "engine:finish:before-commit" },
       d: { at: "engine:finish:after-commit" },

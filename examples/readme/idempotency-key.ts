@@ -58,6 +58,14 @@ async function settleParked(): Promise<void> {
 }
 // #endregion
 
+// #region engine
+import { Idem } from "idem";
+import { engineKeys } from "idem/http";
+
+const idem = new Idem({ id: "shop" });
+const api = idempotency({ keys: engineKeys(idem), principal: (request) => accountOf(request) });
+// #endregion
+
 // #region process
 keys.startReaper(); // deletes records whose window has ended, every ten minutes
 
@@ -85,4 +93,4 @@ const stripe = {
 };
 const readRate = async (_request: Request): Promise<number> => 100;
 
-export { charge, invite, keys, settleParked, stripe, transfer };
+export { api, charge, idem, invite, keys, settleParked, stripe, transfer };

@@ -4,12 +4,15 @@ import { line } from "./counts.mjs";
 
 export async function doubleClicks(world) {
   const customers = world.customers(20);
-  const clicksOf = (_, i) => 2 + (i % 2);
-  const answers = await Promise.all(
-    customers.map((customer, i) => Promise.all(Array.from({ length: clicksOf(customer, i) }, () => clickPay(world, customer)))),
-  );
+  const pressing = customers.map((customer, i) => {
+    const clicks = Array.from({ length: 2 + (i % 2) }, () => clickPay(world, customer));
+    return Promise.all(clicks);
+  });
+  const answers = await Promise.all(pressing);
   const all = answers.flat();
-  const differing = answers.filter((own) => own.some(({ status, body }) => status !== 201 || body !== own[0].body)).length;
+  const differing = answers.filter((own) =>
+    own.some(({ status, body }) => status !== 201 || body !== own[0].body),
+  ).length;
   const { charges } = await world.outside();
   return {
     clicks: all.length,
@@ -18,7 +21,11 @@ export async function doubleClicks(world) {
     lines: [
       line("customers who pressed Pay", 20, customers.length),
       line("charges at Stripe", 20, charges.length),
-      line("clicks answered with the first click's answer", all.length - 20, all.filter(({ isReplay }) => isReplay).length),
+      line(
+        "clicks answered with the first click's answer",
+        all.length - 20,
+        all.filter(({ isReplay }) => isReplay).length,
+      ),
       line("customers who saw two different answers", 0, differing),
     ],
   };

@@ -14,8 +14,15 @@ export async function redelivered(world) {
   await world.redeliver();
   await until("the third", told(3));
   // Somebody who found the address, but has no secret.
-  const body = JSON.stringify({ id: "evt_forged", type: "charge.succeeded", data: { object: { metadata: { order: "order-1" } } } });
-  const headers = { "content-type": "application/json", "stripe-signature": `t=${Math.floor(Date.now() / 1_000)},v1=00` };
+  const body = JSON.stringify({
+    id: "evt_forged",
+    type: "charge.succeeded",
+    data: { object: { metadata: { order: "order-1" } } },
+  });
+  const headers = {
+    "content-type": "application/json",
+    "stripe-signature": `t=${Math.floor(Date.now() / 1_000)},v1=00`,
+  };
   const forged = await fetch(`${world.url}/webhooks/stripe`, { method: "POST", headers, body });
   await until("every order shipped", () => world.shop().shipments >= orders);
   const runs = await world.backOffice("/runs?function=fulfil");

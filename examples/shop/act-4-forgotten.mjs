@@ -5,7 +5,8 @@ import { until } from "./world.mjs";
 const cents = 990;
 
 export async function forgotten(world) {
-  const chargesOf = async (customer) => (await world.outside()).charges.filter((charge) => charge.customer === customer);
+  const chargesOf = async (customer) =>
+    (await world.outside()).charges.filter((charge) => charge.customer === customer);
   const ended = (name) =>
     until(`the end of ${name}`, async () => {
       const runs = await world.backOffice(`/runs?function=${name}`);
@@ -49,12 +50,12 @@ export async function forgotten(world) {
   return {
     parked: { reason: parked.reason, receipt, error: deposit.error },
     lines: [
-      line("Stripe asked blindly after it forgot (the probe)", 2, counts.probe),
+      line("a probe: one key, asked again after Stripe forgot it", 2, counts.probe),
       line("renewals completed", 2, renewals.filter(({ state }) => state === "completed").length),
-      line("charges: the answer was lost, the look-up found it", 1, counts.found),
-      line("charges: the request was lost, the look-up did not", 1, counts.absent),
-      line("charges: no look-up, so it was parked", 1, chargedWhileParked),
-      line("charges after a person settled it", 1, settled.state === "completed" ? counts.settled : 0),
+      line("charges: answer lost, look-up finds it, nothing sent", 1, counts.found),
+      line("charges: request lost, look-up finds none, so sent", 1, counts.absent),
+      line("charges: answer lost, no look-up, so parked", 1, chargedWhileParked),
+      line("charges: of the parked one, settled by a person", 1, settled.state === "completed" ? counts.settled : 0),
     ],
   };
 }

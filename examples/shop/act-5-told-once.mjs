@@ -26,7 +26,11 @@ export async function toldOnce(world) {
       line("events order/paid out of the outbox", orders, events.length),
       line("runs that mail a receipt", orders, runs.length),
       line("receipts mailed", orders, mails.length),
-      line("customers with two receipts", 0, doubled(mails, ({ to }) => to)),
+      line(
+        "customers with two receipts",
+        0,
+        doubled(mails, ({ to }) => to),
+      ),
     ],
   };
 }

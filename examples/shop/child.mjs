@@ -13,9 +13,9 @@ export async function killChildren() {
   await Promise.all(alive.values());
 }
 
+/** `file` is a URL; the process hears its task as JSON, and says that it is ready with its first message. */
 export async function startChild(file, task) {
-  const path = fileURLToPath(new URL(file, import.meta.url));
-  const child = fork(path, [JSON.stringify(task)], { stdio: ["ignore", "ignore", "inherit", "ipc"], execArgv: [] });
+  const child = fork(fileURLToPath(file), [JSON.stringify(task)], { stdio: ["ignore", "ignore", "inherit", "ipc"] });
   const ended = new Promise((resolve) => {
     child.once("exit", (code, signal) => {
       alive.delete(child);
@@ -23,17 +23,16 @@ export async function startChild(file, task) {
     });
   });
   alive.set(child, ended);
-  const port = await new Promise((resolve, reject) => {
-    child.once("message", (message) => resolve(message.port));
+  const ready = await new Promise((resolve, reject) => {
+    child.once("message", resolve);
     child.once("error", reject);
-    ended.then(({ code, signal }) => reject(new Error(`${file} ended before it listened (${signal ?? `code ${code}`})`)));
+    ended.then(({ code, signal }) =>
+      reject(new Error(`${file} ended before it was ready (${signal ?? `code ${code}`})`)),
+    );
   });
-  return {
-    pid: child.pid,
-    port,
-    kill: async () => {
-      child.kill("SIGKILL");
-      await ended;
-    },
+  const end = (signal) => {
+    child.kill(signal);
+    return ended;
   };
+  return { pid: child.pid, ready, kill: () => end("SIGKILL"), stop: () => end("SIGTERM") };
 }

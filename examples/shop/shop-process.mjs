@@ -13,7 +13,7 @@ const quiet = { debug() {}, info() {}, warn() {}, error() {} };
 const adapter = sqliteAdapter(openDatabase(`${folder}/shop.db`));
 await ensureTables(adapter, ["idempotency_keys", "idem_outbox", "idem_sent_log", "idem_steps"]);
 const idem = new Idem({ id: "shop", store: `sqlite:${folder}/idem.db`, logger: quiet });
-const { app, outbox } = openShop({
+const { app, keys, outbox } = openShop({
   idem,
   adapter,
   stripe: stripeClient(`${outside}/stripe`),
@@ -22,8 +22,16 @@ const { app, outbox } = openShop({
 });
 app.use("/back-office", backOffice(idem));
 await idem.start();
-outbox.relayTo(idem);
+const relay = outbox.relayTo(idem);
+keys.startReaper();
 
+process.once("SIGTERM", async () => {
+  await keys.drain();
+  await relay.stop();
+  await idem.stop();
+  process.exit(0);
+});
+// Without its parent the story is over; and Ctrl-C, which reaches every process of the terminal, is the parent's affair.
 process.on("disconnect", () => process.exit(1));
 process.on("SIGINT", () => {});
 const server = app.listen(port, "127.0.0.1", () => process.send({ port: server.address().port }));

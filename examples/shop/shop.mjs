@@ -35,7 +35,7 @@ export function openShop({ idem, adapter, stripe, mailer, webhookSecret }) {
   app.use(express.json({ verify: keepRawBody }));
   const keys = idempotency({ keys: sqlKeys(adapter), principal: (request) => request.headers.get("x-customer") });
   // The lease is short for the story's sake; 60 seconds unless told.
-  const once = idempotent(keys, { onCrash: "rerun", onDuplicate: "wait", lease: "1500ms" });
+  const once = idempotent(keys, { onCrash: "rerun", onDuplicate: "wait", lease: "2s" });
   app.post("/orders/:id/pay", once, async (req, res) => {
     const order = adapter.transactionSync((tx) => tx.prepare("select * from orders where id = ?").get(req.params.id));
     if (order === undefined) return res.status(404).json({ error: "no such order" });
@@ -46,7 +46,11 @@ export function openShop({ idem, adapter, stripe, mailer, webhookSecret }) {
     // 3. The order and the event about it are one commit.
     adapter.transactionSync((tx) => {
       tx.prepare("update orders set state = 'paid', charge = ? where id = ?").run(charge.id, order.id);
-      outbox.sendSync(tx, { name: "order/paid", data: { order: order.id, email: order.email } }, { dedupKey: order.id });
+      outbox.sendSync(
+        tx,
+        { name: "order/paid", data: { order: order.id, email: order.email } },
+        { dedupKey: order.id },
+      );
     });
     res.status(201).json({ order: order.id, charge: charge.id });
   });
@@ -78,23 +82,20 @@ export function openShop({ idem, adapter, stripe, mailer, webhookSecret }) {
   const patiently = { retries: 5, backoff: () => 3_000 };
   const chargeFor = (event) => (context) =>
     stripe.charges.create({ ...event.data, metadata: { mark: context.key } }, { headers: context.headers });
-  idem.createFunction(
-    { id: "renew-membership", ...patiently },
-    { event: "membership/due" },
-    async ({ event, step }) =>
-      step.effect(
-        "charge",
-        {
-          destination: stripeKeys,
-          entity: `membership-${event.data.customer}`,
-          reconcileAfter: "1s",
-          reconcile: async ({ key }) => {
-            const [found] = await stripe.charges.markedWith(key);
-            return found === undefined ? "absent" : { found };
-          },
+  idem.createFunction({ id: "renew-membership", ...patiently }, { event: "membership/due" }, async ({ event, step }) =>
+    step.effect(
+      "charge",
+      {
+        destination: stripeKeys,
+        entity: `membership-${event.data.customer}`,
+        reconcileAfter: "1s",
+        reconcile: async ({ key }) => {
+          const [found] = await stripe.charges.markedWith(key);
+          return found === undefined ? "absent" : { found };
         },
-        chargeFor(event),
-      ),
+      },
+      chargeFor(event),
+    ),
   );
   idem.createFunction({ id: "pay-deposit", ...patiently }, { event: "deposit/due" }, async ({ event, step }) =>
     step.effect("charge", { destination: stripeKeys, entity: `deposit-${event.data.customer}` }, chargeFor(event)),

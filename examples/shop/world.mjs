@@ -28,19 +28,19 @@ async function ask(url, body) {
 }
 
 export async function openWorld(folder) {
-  const outsideProcess = await startChild("./outside-process.mjs", { secret: webhookSecret });
-  const outside = `http://127.0.0.1:${outsideProcess.port}`;
+  const outsideProcess = await startChild(new URL("./outside-process.mjs", import.meta.url), { secret: webhookSecret });
+  const outside = `http://127.0.0.1:${outsideProcess.ready.port}`;
   const story = (path, body) => ask(`${outside}/story${path}`, body);
   let port = 0;
-  const startShop = () => startChild("./shop-process.mjs", { folder, outside, port, webhookSecret });
+  const startShop = () =>
+    startChild(new URL("./shop-process.mjs", import.meta.url), { folder, outside, port, webhookSecret });
   let shop = await startShop();
-  port = shop.port;
+  port = shop.ready.port;
   const url = `http://127.0.0.1:${port}`;
   await story("/tell-at", { url: `${url}/webhooks/stripe` });
   const db = openDatabase(`${folder}/shop.db`);
   const count = (sql) => db.prepare(sql).pluck().get();
   const orders = [];
-  let kills = 0;
 
   return {
     url,
@@ -49,7 +49,13 @@ export async function openWorld(folder) {
       const added = Array.from({ length: howMany }, (_, i) => {
         const number = orders.length + i + 1;
         const customer = `cus_${number}`;
-        return { id: `order-${number}`, customer, email: `${customer}@example.com`, cents: 1_000 + 37 * number, key: createKey() };
+        return {
+          id: `order-${number}`,
+          customer,
+          email: `${customer}@example.com`,
+          cents: 1_000 + 37 * number,
+          key: createKey(),
+        };
       });
       const insert = db.prepare("insert into orders (id, customer, email, cents) values (?, ?, ?, ?)");
       for (const { id, customer, email, cents } of added) insert.run(id, customer, email, cents);
@@ -76,11 +82,9 @@ export async function openWorld(folder) {
       shippedTwice: count("select count(*) from (select 1 from shipments group by order_id having count(*) > 1)"),
     }),
     orders: () => orders,
-    kills: () => kills,
     async killShop() {
       const { pid } = shop;
       await shop.kill();
-      kills++;
       return pid;
     },
     async restartShop() {
@@ -89,7 +93,7 @@ export async function openWorld(folder) {
     },
     async close() {
       db.close();
-      await shop.kill();
+      await shop.stop();
       await outsideProcess.kill();
     },
   };

@@ -9,6 +9,7 @@ import { chargesOf, deathsOf, type ShopPlace, shopTables } from "./stores.ts";
 
 export interface Ground extends ShopPlace {
   rows(text: string): Promise<any[]>;
+  run(text: string): Promise<void>;
   /** Ends the leases of whoever died: those of keys, and those of the engine's worker. */
   endLeases(): Promise<void>;
   /** Destination keys of an order's charges, in order. */
@@ -40,6 +41,7 @@ export async function sqliteGround(): Promise<Ground> {
     folder,
     ...written,
     rows: async (text) => db.prepare(text).all(),
+    run: async (text) => void db.exec(text),
     endLeases: async () => void db.exec(endLeasesSql),
     async remove() {
       db.close();
@@ -63,6 +65,7 @@ export async function postgresGround(url: string, name: string): Promise<Ground>
     folder,
     ...written,
     rows: async (text) => (await pool.query(text)).rows,
+    run: async (text) => void (await pool.query(text)),
     async endLeases() {
       await pool.query(endLeasesSql);
       const workers = `${name}_engine.workers`;

@@ -58,6 +58,7 @@ export {
 export type { Within, WithinKey } from "./toolkit/http/modes/within.ts";
 export { type ProblemFacts, type ProblemKind, problemResponse } from "./toolkit/http/problems.ts";
 export { ANONYMOUS_SHARED, type ScopeOf } from "./toolkit/http/read-request.ts";
+export { engineKeys } from "./toolkit/keys/engine-keys.ts";
 export type {
   Fingerprint,
   Held,

@@ -38,6 +38,8 @@ export interface ClaimNow {
   readonly now: number;
   /** By which this claim's window is to be judged (`Instant.windowNow`). */
   readonly windowNow: number;
+  /** By which a lease is to be judged: behind `now` for a moment after the clock was set ahead, so that the living can say so. */
+  readonly leaseNow: number;
 }
 
 /** Behind every scope that begins so: no character is above it, in the order of bytes. */

@@ -147,20 +147,21 @@ export function amendsSuite(open: OpenStore): void {
       expect(await store.sweep({ max: 10, repair: false })).toMatchObject({ reaped: 1 });
     });
 
-    test("a claim is read with the store's time, and its window by the time that was lived", async () => {
+    test("a claim is read with the store's time; a step of the clock was not lived, neither by its window nor by its lease", async () => {
       const { store, clock } = await openWorld(open);
       const now = clock.wallMs();
-      expect(await store.reads.claimNow(env, scope, key)).toEqual({ claim: null, now, windowNow: now });
+      const seen = () => store.reads.claimNow(env, scope, key);
+      expect(await seen()).toEqual({ claim: null, now, windowNow: now, leaseNow: now });
       const claim = await begin(store);
       clock.advance(10);
-      expect(await store.reads.claimNow(env, scope, key)).toEqual({ claim, now: now + 10, windowNow: now + 10 });
+      expect(await seen()).toEqual({ claim, now: now + 10, windowNow: now + 10, leaseNow: now + 10 });
       clock.advance(1);
       clock.stepWall(dayMs);
-      expect(await store.reads.claimNow(env, scope, key)).toEqual({
-        claim,
-        now: now + dayMs + 11,
-        windowNow: now + 11,
-      });
+      const later = now + dayMs + 11;
+      expect(await seen()).toEqual({ claim, now: later, windowNow: now + 11, leaseNow: now + 11 });
+      clock.advance(60_000);
+      const muchLater = later + 60_000;
+      expect(await seen()).toEqual({ claim, now: muchLater, windowNow: now + 60_011, leaseNow: muchLater });
     });
 
     everyWrite(

@@ -100,8 +100,8 @@ export function memoryReads(database: Database, moment: () => Moment): StoreRead
 
     async claimNow(env, scope, key) {
       const claim = database.env(env).claim(scope, key);
-      const { now, windowNow } = moment();
-      return { claim, now, windowNow: windowNow(claim?.takenAt ?? now) };
+      const { now, windowNow, leaseNow } = moment();
+      return { claim, now, windowNow: windowNow(claim?.takenAt ?? now), leaseNow };
     },
 
     async claims(env, { scope, under = "", after, limit }) {

@@ -44,7 +44,7 @@ export async function openReadOnlyStore(options: PostgresStoreOptions): Promise<
     const transactions = new Transactions(pool, connection, schema, options.platform, null);
     const at = async () => {
       const now = options.wallMs?.() ?? (await connection.one<{ now: number }>(nowSql))!.now;
-      return { now, windowNow: () => now };
+      return { now, windowNow: () => now, leaseNow: now };
     };
     const store: Record<string, unknown> = {
       reads: repeated(readsOver(connection, at), transactions),

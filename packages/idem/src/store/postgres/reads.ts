@@ -145,10 +145,7 @@ const settingsSql = `
   select kind, name, value, version, changed_at as "changedAt" from settings where env = ? and kind = ? order by name`;
 const environmentsSql = "select distinct env from functions where archived_at is null order by env";
 
-/** When something is read. */
-export type ReadAt = Pick<Instant, "now" | "windowNow">;
-
-export function readsOver(connection: Connection, at: () => Promise<ReadAt>): StoreReads {
+export function readsOver(connection: Connection, at: () => Promise<Instant>): StoreReads {
   const events = async (sql: string, ...params: Param[]): Promise<Event[]> =>
     (await connection.all<EventRow>(sql, ...params)).map(readEvent);
   const decisions = async (sql: string, ...params: Param[]) =>
@@ -221,10 +218,11 @@ export async function findClaim(
 }
 
 /** The instant is not after the claim was read: what looks dead or over by it is. */
-export const claimAt = (claim: Claim | null, { now, windowNow }: ReadAt): ClaimNow => ({
+export const claimAt = (claim: Claim | null, { now, windowNow, leaseNow }: Instant): ClaimNow => ({
   claim,
   now,
   windowNow: windowNow(claim?.takenAt ?? now),
+  leaseNow,
 });
 
 async function readFunctions(connection: Connection, env: string) {

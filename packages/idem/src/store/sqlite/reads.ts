@@ -190,8 +190,9 @@ export function readsOver(
     },
     claimNow: (env, scope, key) => {
       const row = claim(env, scope, key);
-      const { now, windowNow } = at();
-      return { claim: row === undefined ? null : readClaim(row), now, windowNow: windowNow(row?.taken_at ?? now) };
+      const { now, windowNow, leaseNow } = at();
+      const found = row === undefined ? null : readClaim(row);
+      return { claim: found, now, windowNow: windowNow(found?.takenAt ?? now), leaseNow };
     },
     claims: (env, filter: ClaimFilter) => {
       const { scope, under = "", after, limit } = filter;

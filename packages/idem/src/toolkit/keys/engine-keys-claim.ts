@@ -32,7 +32,7 @@ interface Note {
 }
 
 /** Null where there is no record: nobody asked, or a person released it. */
-export function keyRowOf({ claim, now, windowNow }: ClaimNow): KeyRow | null {
+export function keyRowOf({ claim, now, windowNow, leaseNow }: ClaimNow): KeyRow | null {
   if (claim === null || claim.state === "released") return null;
   const note = noteOf(claim);
   const { done } = note;
@@ -45,7 +45,7 @@ export function keyRowOf({ claim, now, windowNow }: ClaimNow): KeyRow | null {
     fence: claim.fence,
     attempts: note.attempts,
     onCrash: note.onCrash,
-    leaseUntil: note.isLeft ? 0 : (claim.leaseUntil ?? 0),
+    leaseUntil: note.isLeft || claim.leaseUntil === null ? 0 : claim.leaseUntil + (now - leaseNow),
     dueAt: note.dueAt,
     point: note.point,
     work: note.work,
@@ -53,7 +53,7 @@ export function keyRowOf({ claim, now, windowNow }: ClaimNow): KeyRow | null {
     parkedReason: note.parked,
     createdAt: claim.takenAt,
     completedAt: done === null ? null : claim.endsAt - done.windowMs,
-    // Where the clock was set ahead the window lasts as long as it would have lasted without that.
+    // Where the clock was set ahead the window lasts as long as it would have lasted without that, and so did the lease.
     endsAt: claim.endsAt + (now - windowNow),
   };
 }

@@ -25,7 +25,7 @@ async function readPage({ reads }: Store, env: string, scope: string, after: str
   const rows = claims
     // What is in flight is what both lists are about.
     .filter(({ state }) => state === "in-flight")
-    .map((claim) => keyRowOf({ claim, now: 0, windowNow: 0 })!);
+    .map((claim) => keyRowOf({ claim, now: 0, windowNow: 0, leaseNow: 0 })!);
   return { rows, next: claims.length < pageRows ? null : claims.at(-1)!.key };
 }
 
@@ -51,7 +51,8 @@ const isOlder = (a: KeyRow, b: KeyRow): boolean =>
   a.createdAt < b.createdAt || (a.createdAt === b.createdAt && a.id < b.id);
 
 export class UnfinishedKeys {
-  private after: string | null = null;
+  /** Where to go on, by the name of the work: two completers do not skip what is the other's. */
+  private readonly places = new Map<string, string | null>();
 
   constructor(
     private readonly env: string,
@@ -61,12 +62,14 @@ export class UnfinishedKeys {
   /** Ids of work of this name that may be due, those due longest first. Whether they are is for the store's time to say. */
   async candidates(store: Store, work: string): Promise<readonly string[]> {
     const found: KeyRow[] = [];
+    let after = this.places.get(work) ?? null;
     for (let examined = 0; examined < examinedMax; examined += pageRows) {
-      const page = await readPage(store, this.env, this.scope, this.after);
+      const page = await readPage(store, this.env, this.scope, after);
       found.push(...page.rows.filter((row) => row.state === "running" && row.work?.name === work));
-      this.after = page.next;
-      if (page.next === null) break;
+      after = page.next;
+      if (after === null) break;
     }
+    this.places.set(work, after);
     return found.sort((a, b) => a.dueAt - b.dueAt).map(({ id }) => id);
   }
 }

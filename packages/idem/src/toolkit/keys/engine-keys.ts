@@ -76,9 +76,10 @@ export function engineKeys(idem: Pick<Idem, "keeping">): KeyStore {
     heartbeat: (holder, leaseMs) =>
       write(holder, (row, seen) => (row.leaseUntil > 0 ? changeTo(row, extended(seen, leaseMs)) : "lost")),
     reach: (holder, point, leaseMs) =>
-      write(holder, (row, seen) => (row.leaseUntil > 0 ? changeTo({ ...row, point }, extended(seen, leaseMs)) : "lost")),
-    complete: (holder, outcome, windowMs) =>
-      write(holder, (row) => completed(row, outcome, windowMs), "completed"),
+      write(holder, (row, seen) =>
+        row.leaseUntil > 0 ? changeTo({ ...row, point }, extended(seen, leaseMs)) : "lost",
+      ),
+    complete: (holder, outcome, windowMs) => write(holder, (row) => completed(row, outcome, windowMs), "completed"),
     leave: (holder, delayMs) =>
       write(holder, (row, { now }) =>
         changeTo({ ...row, leaseUntil: 0, dueAt: now + delayMs }, { leaseMs: 0, windowMs: null }),
@@ -116,7 +117,7 @@ export function engineKeys(idem: Pick<Idem, "keeping">): KeyStore {
         );
         if (row !== null) taken.push(row);
       }
-      return taken.map((row) => ({ record: { ...recordOf(row, 0) }, fence: row.fence, attempt: row.attempts }));
+      return taken.map((row) => ({ record: recordOf(row, 0), fence: row.fence, attempt: row.attempts }));
     },
     resolve: (id, resolution) => settle<Resolved>(id, (row, { now }) => decideResolution(row, resolution, now)),
     // The store sweeps all its claims by when they ended; a client that is started does so by itself.

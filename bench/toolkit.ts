@@ -2,7 +2,7 @@
 // Idempotency-Key middleware: a fresh request, a replay, a hot key with 100 duplicates at once, key and rows in one transaction, and the key
 // store by itself, each beside what it cannot be faster than; on a file of SQLite that waits for its disk and on a PostgreSQL that does. In
 // process: a Request in, a Response out, and no socket, but for three figures through Express. Both databases in turn; while one thing is
-// measured nothing else runs. About eight minutes; --quick takes less than one, and its figures are worth little. Ends with an error when a
+// measured nothing else runs. About nine minutes; --quick takes less than one, and its figures are worth little. Ends with an error when a
 // handler was executed twice. Writes bench/results/toolkit.json, or toolkit-quick.json, or toolkit-part.json when something was left out.
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";

@@ -87,15 +87,27 @@ function printStanding(
       row("Express, one hot key, 16 in flight", "express-hot-16", ratioOf(standing, "express-hot-16")),
     ].filter((row) => row !== null),
   );
-  const { fresh, replay, orderWithoutKey, orderFresh, orderReplay, replayLogged } = standing.asked;
+  printAsked(standing, asked);
+  const { askers } = standing.waves.conflict;
   console.log(
-    `\n  ${asked}: fresh ${fresh}, replay ${replay} (budget 2 and 1); order without a key ${orderWithoutKey}, with its key in the same transaction ${orderFresh}, its replay ${orderReplay}` +
-      (asked === "round trips" ? `; log per replay ${replayLogged.toFixed(1)} bytes` : ""),
+    `  One key, ${askers} times at once, by two apps over one database; a charge takes 10 ms, an order its commit:`,
   );
-  console.log(`  One key, ${standing.waves.conflict.askers} times at once, by two apps over one database:`);
   printWaves("told 409 while the first is at work", standing.waves.conflict);
   printWaves("waiting for it (8 in each app may)", standing.waves.wait);
   printWaves("key and order in one transaction", standing.waves.sameTransaction);
+}
+
+function printAsked({ asked }: Standing, what: "commits" | "round trips"): void {
+  const { fresh, replay, orderWithoutKey, orderFresh, orderReplay, hot16, hot100, replayLogged } = asked;
+  console.log(`\n  ${what}: fresh ${fresh}, replay ${replay} (budget 2 and 1)`);
+  console.log(
+    `    order without a key ${orderWithoutKey}, with its key in the same transaction ${orderFresh}, its replay ${orderReplay}`,
+  );
+  if (what === "commits") return;
+  console.log(
+    `    replays of one hot key, which ask together when they arrive together: ${hot16.toFixed(2)} each at 16 in flight, ${hot100.toFixed(2)} at 100`,
+  );
+  console.log(`  log written for a replay: ${replayLogged.toFixed(1)} bytes`);
 }
 
 function rowsOf({ figures }: Standing) {

@@ -3,6 +3,7 @@ import type { Machine } from "../machine.ts";
 import { type Spread, spread } from "../peers/summary.ts";
 import type { Asked, Round } from "./round.ts";
 import type { Figure } from "./take.ts";
+import type { Waves } from "./waves.ts";
 
 export interface Results {
   readonly machine: Machine;
@@ -28,7 +29,7 @@ export interface Standing {
   readonly overhead: Readonly<Record<string, { readonly p50Ms: Spread; readonly nodeUs: Spread }>>;
   /** Throughput over that of what it is held against. */
   readonly ratios: Readonly<Record<string, Spread>>;
-  /** The same in every round, or they would not be what they are. */
+  /** Of the first round; but for what is shared under load, it is the same in all. */
   readonly asked: Asked;
   readonly waves: Round["waves"];
 }
@@ -90,7 +91,24 @@ export function standingOf(rounds: readonly Round[]): Standing {
         ]),
     ),
     asked: first.asked,
-    waves: first.waves,
+    waves: {
+      conflict: allWaves(rounds.map(({ waves }) => waves.conflict)),
+      wait: allWaves(rounds.map(({ waves }) => waves.wait)),
+      sameTransaction: allWaves(rounds.map(({ waves }) => waves.sameTransaction)),
+    },
+  };
+}
+
+function allWaves(taken: readonly Waves[]): Waves {
+  const sum = (of: (waves: Waves) => number): number => taken.reduce((all, waves) => all + of(waves), 0);
+  return {
+    askers: taken[0]!.askers,
+    waves: sum(({ waves }) => waves),
+    executions: sum(({ executions }) => executions),
+    replayed: sum(({ replayed }) => replayed),
+    conflicts: sum(({ conflicts }) => conflicts),
+    p50Ms: spread(taken.map(({ p50Ms }) => p50Ms)).median,
+    p99Ms: spread(taken.map(({ p99Ms }) => p99Ms)).median,
   };
 }
 

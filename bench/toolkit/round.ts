@@ -2,6 +2,7 @@
 // process of its own, so that neither database inherits the other's heap or compiled code.
 import { once } from "node:events";
 import { parseArgs } from "node:util";
+import { keepInFlight } from "../measure.ts";
 import { ask, type Charges, openCharges } from "./charges.ts";
 import { asking, claimAndComplete, keptBody } from "./claims.ts";
 import { type BenchDatabase, openDatabase, sessions } from "./database.ts";
@@ -17,6 +18,9 @@ export interface Asked {
   readonly orderWithoutKey: number;
   readonly orderFresh: number;
   readonly orderReplay: number;
+  /** For one replay of a hot key, so many in flight: those that arrive together ask together. */
+  readonly hot16: number;
+  readonly hot100: number;
   /** Bytes of log for one replay. */
   readonly replayLogged: number;
 }
@@ -177,12 +181,19 @@ async function countAsked(database: BenchDatabase): Promise<Asked> {
     orderFresh: await each(() => ask(charges.keyedOrder, key(), "executed")),
     orderReplay: await each(() => ask(charges.keyedOrder, "kept-order-0", "replayed")),
   };
+  const hot = async (inFlight: number): Promise<number> => {
+    const many = 100 * inFlight;
+    const before = counted.asked();
+    await keepInFlight(inFlight, many, () => ask(charges.keyed, "kept-0", "replayed"));
+    return (counted.asked() - before) / many;
+  };
+  const shared = { hot16: await hot(16), hot100: await hot(100) };
   const replays = 500;
   const before = await database.logged();
   for (let n = 0; n < replays; n++) await ask(charges.keyed, "kept-0", "replayed");
   const replayLogged = ((await database.logged()) - before) / replays;
   await counted.close();
-  return { ...asked, replayLogged };
+  return { ...asked, ...shared, replayLogged };
 }
 
 async function takeAllWaves(database: BenchDatabase, charges: Charges): Promise<Round["waves"]> {

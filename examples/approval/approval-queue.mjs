@@ -25,7 +25,9 @@ export async function openQueue(file) {
     outbox,
     /** Inside a transaction of the caller's. */
     add: (tx, { placementId, invoice }) =>
-      tx.prepare("insert into approval_queue (placement_id, invoice) values (?, ?) returning *").get(placementId, invoice),
+      tx
+        .prepare("insert into approval_queue (placement_id, invoice) values (?, ?) returning *")
+        .get(placementId, invoice),
 
     get: (id) => db.prepare("select * from approval_queue where id = ?").get(id),
     list: () => db.prepare("select * from approval_queue order by id").all(),

@@ -10,12 +10,14 @@ export function fakeStripe({ losesAnswerFor }) {
     if (!answered.has(idempotencyKey)) answered.set(idempotencyKey, make());
     return answered.get(idempotencyKey);
   };
-  const end = (to) => async (id, { idempotencyKey }) =>
-    once(idempotencyKey, () => {
-      const invoice = invoices.get(id);
-      invoice[to] = (invoice[to] ?? 0) + 1;
-      return { id, state: to };
-    });
+  const end =
+    (to) =>
+    async (id, { idempotencyKey }) =>
+      once(idempotencyKey, () => {
+        const invoice = invoices.get(id);
+        invoice[to] = (invoice[to] ?? 0) + 1;
+        return { id, state: to };
+      });
   return {
     invoices: {
       async create({ placementId, amount_due }, { idempotencyKey }) {
@@ -24,7 +26,10 @@ export function fakeStripe({ losesAnswerFor }) {
           invoices.set(invoice.id, invoice);
           return { id: invoice.id, placementId };
         });
-        if (placementId === losesAnswerFor && lost++ === 0) throw new Error("socket hang up");
+        if (placementId === losesAnswerFor && lost === 0) {
+          lost++;
+          throw new Error("socket hang up");
+        }
         return made;
       },
       send: end("sent"),

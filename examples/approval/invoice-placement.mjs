@@ -13,7 +13,8 @@ export function invoicePlacement(idem, { bullhorn, stripe, queue }) {
       const draft = await step.effect(
         "draft",
         { destination: "stripe", entity: `placement-${placementId}` },
-        ({ key }) => stripe.invoices.create({ placementId, amount_due: placement.amountCents }, { idempotencyKey: key }),
+        ({ key }) =>
+          stripe.invoices.create({ placementId, amount_due: placement.amountCents }, { idempotencyKey: key }),
       );
       const entry = await step.transaction("queue", adapter, (tx) => queue.add(tx, { placementId, invoice: draft.id }));
 

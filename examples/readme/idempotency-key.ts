@@ -56,6 +56,7 @@ async function settleParked(): Promise<void> {
     await keys.resolve(id, resolution);
   }
 }
+
 // #endregion
 
 // #region engine

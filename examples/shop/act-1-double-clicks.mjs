@@ -1,19 +1,24 @@
-// Act 1: 20 customers press Pay two or three times at the same moment.
+// Act 1: 20 customers press Pay two or three times at the same moment. One of Stripe's answers is lost on the way, and five customers have a
+// second window open, with a key of its own.
+import { createKey } from "idem/http";
 import { clickPay } from "./click-pay.mjs";
 import { line } from "./counts.mjs";
 
 export async function doubleClicks(world) {
   const customers = world.customers(20);
+  await world.plan({ [customers[0].customer]: "lose-answer" });
   const pressing = customers.map((customer, i) => {
     const clicks = Array.from({ length: 2 + (i % 2) }, () => clickPay(world, customer));
     return Promise.all(clicks);
   });
   const answers = await Promise.all(pressing);
   const all = answers.flat();
+  const windows = customers.slice(0, 5).map((customer) => clickPay(world, { ...customer, key: createKey() }));
+  const refused = (await Promise.all(windows)).filter(({ status }) => status === 409);
   const differing = answers.filter((own) =>
     own.some(({ status, body }) => status !== 201 || body !== own[0].body),
   ).length;
-  const { charges } = await world.outside();
+  const { charges, replays: lost } = await world.outside();
   return {
     clicks: all.length,
     replays: all.filter(({ isReplay }) => isReplay).length,
@@ -21,12 +26,14 @@ export async function doubleClicks(world) {
     lines: [
       line("customers who pressed Pay", 20, customers.length),
       line("charges at Stripe", 20, charges.length),
+      line("lost answers of Stripe's, asked for again by key", 1, lost),
       line(
         "clicks answered with the first click's answer",
         all.length - 20,
         all.filter(({ isReplay }) => isReplay).length,
       ),
       line("customers who saw two different answers", 0, differing),
+      line("second windows that were refused", 5, refused.length),
     ],
   };
 }

@@ -1,7 +1,7 @@
 // Act 2: the shop dies at the worst moment. Stripe has charged, its answer is on the way, and nobody is there any more to receive it.
 import { clickPay } from "./click-pay.mjs";
 import { line } from "./counts.mjs";
-import { until } from "./world.mjs";
+import { until } from "./until.mjs";
 
 export async function crash(world) {
   const before = await world.outside();

@@ -1,6 +1,6 @@
 // Act 3: Stripe delivers at least once. Everything comes a second time and the shop is killed in the middle of it; then it comes a third time.
 import { line } from "./counts.mjs";
-import { until } from "./world.mjs";
+import { until } from "./until.mjs";
 
 export async function redelivered(world) {
   const orders = world.orders().length;

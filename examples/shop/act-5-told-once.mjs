@@ -1,7 +1,7 @@
 // Act 5: who paid is told once. The order's event left the outbox once, and the receipt went out once, although the shop died while it was being sent.
 import { clickPay } from "./click-pay.mjs";
 import { doubled, line } from "./counts.mjs";
-import { until } from "./world.mjs";
+import { until } from "./until.mjs";
 
 export async function toldOnce(world) {
   const customers = world.customers(5);

@@ -34,5 +34,17 @@ export async function startChild(file, task) {
     child.kill(signal);
     return ended;
   };
-  return { pid: child.pid, ready, kill: () => end("SIGKILL"), stop: () => end("SIGTERM") };
+  return {
+    pid: child.pid,
+    ready,
+    /** Its next message answers this one. */
+    ask: (message) =>
+      new Promise((resolve, reject) => {
+        child.once("message", resolve);
+        ended.then(() => reject(new Error(`${file} ended without an answer`)));
+        child.send(message);
+      }),
+    kill: () => end("SIGKILL"),
+    stop: () => end("SIGTERM"),
+  };
 }

@@ -4,7 +4,7 @@ import Database from "better-sqlite3";
 const tables = `
   create table if not exists orders (
     id text primary key, customer text not null, email text not null, cents integer not null,
-    state text not null default 'open', charge text
+    state text not null default 'open', payment text, charge text
   );
   create table if not exists shipments (order_id text not null, charge text not null);
 `;

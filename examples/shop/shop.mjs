@@ -1,9 +1,9 @@
-// The shop. Four places where something could happen twice, and the line that keeps it from doing so in each.
+// The shop: every place where something could happen twice, and the line that keeps it from doing so.
 import express from "express";
 import { destination, RetryAfterError } from "idem";
 import { idempotent, keepRawBody } from "idem/express";
 import { idempotency, sqlKeys } from "idem/http";
-import { createOutbox, createSentLog } from "idem/toolkit";
+import { createOutbox, createSentLog, transitionSync } from "idem/toolkit";
 import { nodeWebhook, stripe as stripeWebhooks, webhook } from "idem/webhooks";
 import { memoryMs } from "./fake-stripe.mjs";
 
@@ -14,7 +14,7 @@ export function openShop({ idem, adapter, stripe, mailer, webhookSecret }) {
   const app = express();
   const outbox = createOutbox(adapter);
 
-  // 1. Redelivered webhooks: verified, claimed by Stripe's event id, kept, answered; and only then fulfilled.
+  // Webhooks, before any body parser: verified, claimed by Stripe's event id, kept, answered; and only then fulfilled.
   app.post(
     "/webhooks/stripe",
     nodeWebhook(webhook({ source: "stripe", provider: stripeWebhooks({ secrets: [webhookSecret] }), idem })),
@@ -31,31 +31,42 @@ export function openShop({ idem, adapter, stripe, mailer, webhookSecret }) {
     },
   );
 
-  // 2. Double clicks and retries: one charge per Idempotency-Key. A crash reruns the handler, and Stripe gets the same key again.
+  // Pay: once per Idempotency-Key, of this customer. The handler may be entered again after a crash or a 5xx, because everything it does
+  // bears repeating. The lease is short for the story's sake; 60 seconds unless told.
   app.use(express.json({ verify: keepRawBody }));
   const keys = idempotency({ keys: sqlKeys(adapter), principal: (request) => request.headers.get("x-customer") });
-  // The lease is short for the story's sake; 60 seconds unless told.
-  const once = idempotent(keys, { onCrash: "rerun", onDuplicate: "wait", lease: "2s" });
+  const once = idempotent(keys, {
+    onCrash: "rerun",
+    onDuplicate: "wait",
+    store: ({ status }) => (status >= 500 ? "resume" : undefined),
+    lease: "2s",
+  });
   app.post("/orders/:id/pay", once, async (req, res) => {
-    const order = adapter.transactionSync((tx) => tx.prepare("select * from orders where id = ?").get(req.params.id));
-    if (order === undefined) return res.status(404).json({ error: "no such order" });
+    // The same on every attempt of this request, also in another process: Stripe knows it again.
+    const payment = req.idempotency.destinationKey("charge");
+    // Another window has a key of its own, so the order itself is taken as well.
+    const mine = { id: req.params.id, customer: req.get("x-customer") };
+    const take = { table: "orders", where: mine, from: "open", to: "paying", set: { payment } };
+    const { row: order } = adapter.transactionSync((tx) => transitionSync(adapter, tx, take));
+    if (order === null) return res.status(404).json({ error: "no such order" });
+    if (order.payment !== payment) return res.status(409).json({ error: "it is paid in another window" });
+
     const charge = await stripe.charges.create(
       { amount: order.cents, customer: order.customer, metadata: { order: order.id } },
-      { headers: { "idempotency-key": req.idempotency.destinationKey("charge") } },
+      { headers: { "idempotency-key": payment } },
     );
-    // 3. The order and the event about it are one commit.
+    // That it is paid and the event about it are one commit.
     adapter.transactionSync((tx) => {
       tx.prepare("update orders set state = 'paid', charge = ? where id = ?").run(charge.id, order.id);
-      outbox.sendSync(
-        tx,
-        { name: "order/paid", data: { order: order.id, email: order.email } },
-        { dedupKey: order.id },
-      );
+      const data = { order: order.id, email: order.email };
+      outbox.sendSync(tx, { name: "order/paid", data }, { dedupKey: order.id });
     });
     res.status(201).json({ order: order.id, charge: charge.id });
   });
 
-  // The mail provider knows no keys: the sent-log asks it by the mail's tag before it sends anything a second time.
+  app.use((_error, _req, res, _next) => res.status(502).json({ error: "please try again" }));
+
+  // Receipts. The mail provider knows no keys: the sent-log asks it for the mail's tag before it sends anything a second time.
   const receipts = createSentLog(adapter, {
     onUnknown: "reconcile",
     reconcileAfter: "1s",
@@ -77,7 +88,7 @@ export function openShop({ idem, adapter, stripe, mailer, webhookSecret }) {
     });
   });
 
-  // 4. Effects that are retried for longer than Stripe remembers: looked up where that can be done, parked where it cannot.
+  // Charges that are retried for longer than Stripe remembers: looked up where that can be done, parked where it cannot.
   // 3 seconds are past the 2 in which this Stripe may be asked again; with the real one it would be the second day.
   const patiently = { retries: 5, backoff: () => 3_000 };
   const chargeFor = (event) => (context) =>

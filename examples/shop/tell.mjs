@@ -18,7 +18,7 @@ export async function tell({ name, load }) {
   };
   const pace = Number(process.env.PACE ?? 1);
   if (!(pace >= 0 && pace <= 10)) fail(`PACE is a factor from 0 to 10, not "${process.env.PACE}".`);
-  const folder = mkdtempSync(join(tmpdir(), `idem-${name}-`));
+  const folder = mkdtempSync(join(tmpdir(), `idem-example-${name}-`));
   const keep = process.env.KEEP === "1";
   process.on("exit", () => {
     if (!keep) rmSync(folder, { recursive: true, force: true, maxRetries: 3 });

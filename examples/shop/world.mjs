@@ -1,23 +1,9 @@
 // The world of the story: Stripe and the mail provider in one process, the shop in another, and what can be counted afterwards.
-import { setTimeout as delay } from "node:timers/promises";
 import { createKey } from "idem/http";
 import { startChild } from "./child.mjs";
 import { openDatabase } from "./shop-database.mjs";
 
 const webhookSecret = "whsec_of_the_story";
-const lookEveryMs = 25;
-const patienceMs = 30_000;
-
-/** Waits until something is so; nothing here is timed. */
-export async function until(what, isSo) {
-  const giveUpAt = Date.now() + patienceMs;
-  for (;;) {
-    const value = await isSo();
-    if (value) return value;
-    if (Date.now() > giveUpAt) throw new Error(`It never came about: ${what}`);
-    await delay(lookEveryMs);
-  }
-}
 
 async function ask(url, body) {
   const init = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) };

@@ -27,22 +27,32 @@ const endLeasesSql = `
   update processed_webhook_events set due_at = due_at - ${longerThanLeasesMs} where state = 'processing';
   update idem_webhook_cursors set lease_until = lease_until - ${longerThanLeasesMs}`;
 
+const endClaimsSql = (claims: string): string =>
+  `update ${claims} set lease_until = lease_until - ${longerThanLeasesMs} where scope = 'http' and lease_until is not null`;
+
 export async function sqliteGround(): Promise<Ground> {
   const { folder, ...written } = makeFolder();
   const where = join(folder, "shop.db");
+  const engine = join(folder, "engine.db");
   const db = new Database(where);
   db.pragma("journal_mode = WAL");
   db.exec(shopTables("sqlite"));
   return {
     dialect: "sqlite",
     where,
-    // Its next owner takes over a dead one's leases at once.
-    engine: `sqlite:${join(folder, "engine.db")}`,
+    engine: `sqlite:${engine}`,
     folder,
     ...written,
     rows: async (text) => db.prepare(text).all(),
     run: async (text) => void db.exec(text),
-    endLeases: async () => void db.exec(endLeasesSql),
+    async endLeases() {
+      db.exec(endLeasesSql);
+      // A dead worker's leases its next owner takes over at once; those of keys are the claimants'.
+      if (!existsSync(engine)) return;
+      const claims = new Database(engine);
+      claims.exec(endClaimsSql("claims"));
+      claims.close();
+    },
     async remove() {
       db.close();
       rmSync(folder, { recursive: true, force: true });
@@ -70,7 +80,9 @@ export async function postgresGround(url: string, name: string): Promise<Ground>
       await pool.query(endLeasesSql);
       const workers = `${name}_engine.workers`;
       const { rows } = await pool.query("select to_regclass($1) as found", [workers]);
-      if (rows[0].found !== null) await pool.query(`update ${workers} set until = until - ${longerThanLeasesMs}`);
+      if (rows[0].found === null) return;
+      await pool.query(`update ${workers} set until = until - ${longerThanLeasesMs}`);
+      await pool.query(endClaimsSql(`${name}_engine.claims`));
     },
     async remove() {
       await pool.end();

@@ -144,9 +144,10 @@ function judge({ plan, told, keys, safe, lives, orders, receipts }: Found): stri
   const last = answers.at(-1)!;
   const successes = answers.filter(({ status }) => status === 201);
   const isParked = last.status === 409 && /outcome-unknown$/.test(last.body.type);
+  const isParking = mode === "park" || mode === "park-in-engine";
   const hasCharges = mode !== "same-transaction";
   const checks: readonly (readonly [string, boolean])[] = [
-    ["whoever asks again is answered in the end", last.status === 201 || (mode === "park" && isParked)],
+    ["whoever asks again is answered in the end", last.status === 201 || (isParking && isParked)],
     ["the answer given last is a replay", last.status !== 201 || last.isReplay],
     [
       "all who are told of a success are told the same",
@@ -160,7 +161,7 @@ function judge({ plan, told, keys, safe, lives, orders, receipts }: Found): stri
     ["who is told of a success was charged", !hasCharges || successes.length === 0 || keys.length > 0],
     ["each life charges once at most", keys.length <= lives],
     ["what is recorded is not charged again", safe === null || keys.length === safe],
-    ["a route that parks charges once at most", mode !== "park" || keys.length <= 1],
+    ["a route that parks charges once at most", !isParking || keys.length <= 1],
     ["in one transaction with its key an order is written once", mode !== "same-transaction" || orders === 1],
     ["each phase writes once", mode !== "phases" || (orders === 1 && receipts === 1)],
   ];

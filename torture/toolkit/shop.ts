@@ -3,7 +3,10 @@
 import { appendFileSync } from "node:fs";
 import {
   completer,
+  engineKeys,
+  type Idempotency,
   idempotency,
+  type KeyStore,
   keyReader,
   phased,
   phases,
@@ -16,7 +19,7 @@ import type { Points } from "./points.ts";
 import { chargesOf, engineOf, lazily, openDatabase, type ShopPlace, silent } from "./stores.ts";
 import { watchedKeys } from "./watched-store.ts";
 
-export const modes = ["resume", "rerun", "park", "same-transaction", "phases", "run"] as const;
+export const modes = ["resume", "rerun", "park", "park-in-engine", "same-transaction", "phases", "run"] as const;
 export type Mode = (typeof modes)[number];
 
 export interface Shop {
@@ -29,7 +32,8 @@ const principal = () => "alice";
 
 export async function openShop(place: ShopPlace, points: Points): Promise<Shop> {
   const { adapter, close } = await openDatabase(place, points);
-  const keys = idempotency({ keys: watchedKeys(sqlKeys(adapter), points), principal, logger: silent });
+  const keysIn = (store: KeyStore) => idempotency({ keys: watchedKeys(store, points), principal, logger: silent });
+  const keys = keysIn(sqlKeys(adapter));
 
   const charge = (order: string, key: string): { readonly charge: string } => {
     points.reach("effect:before", order);
@@ -37,8 +41,8 @@ export async function openShop(place: ShopPlace, points: Points): Promise<Shop> 
     points.reach("effect:after", order);
     return { charge: `ch_${order}` };
   };
-  const plain = (onCrash: "resume" | "rerun" | "park") =>
-    keys.handler({ onCrash }, async (request, { destinationKey }) => {
+  const plain = (onCrash: "resume" | "rerun" | "park", of: Idempotency = keys) =>
+    of.handler({ onCrash }, async (request, { destinationKey }) => {
       const { order } = (await request.json()) as { order: string };
       return Response.json(charge(order, destinationKey("stripe")), { status: 201 });
     });
@@ -65,10 +69,12 @@ export async function openShop(place: ShopPlace, points: Points): Promise<Shop> 
   const complete = completer(keys, [ride], { logger: silent });
 
   const engine = lazily(() => openEngine(place, points, charge));
+  const inEngine = lazily(async () => plain("park", keysIn(engineKeys((await engine.get()).idem))));
   const routes: Record<Mode, (request: Request) => Promise<Response>> = {
     resume: plain("resume"),
     rerun: plain("rerun"),
     park: plain("park"),
+    "park-in-engine": async (request) => (await inEngine.get())(request),
     "same-transaction": placeOrder,
     phases: phased(keys, ride),
     run: async (request) => (await engine.get()).handler(request),

@@ -54,6 +54,7 @@ describe("rooms", () => {
     radar: ["radar", "observe", "dedup", "model", "store contract"],
     sdk: [
       "sdk",
+      "radar",
       "engine",
       "execute",
       "ingest",
@@ -129,6 +130,8 @@ describe("rooms", () => {
       "outbox.ts",
       "transactional.ts",
       "settings.ts",
+      "alerts.ts",
+      "counts.ts",
       "clock.ts",
     ].map((name) => `store/${name}`);
     if (contract.includes(path)) return "store contract";
@@ -232,18 +235,32 @@ describe("documents", () => {
     expect(silent.map(([code]) => code)).toEqual([]);
   });
 
-  test("every line of docs/guarantees.md names a test that exists, by its title", () => {
-    const tests = [
+  const testTexts = () =>
+    [
       ...filesUnder(src, /\.(test|suite)\.ts$/),
       ...filesUnder(join(root, "examples"), /\.test\.ts$/),
       ...filesUnder(join(root, "sim"), /\.ts$/),
       ...filesUnder(join(root, "torture"), /\.ts$/),
       ...filesUnder(join(root, "acceptance"), /\.(test|suite)\.ts$/),
     ].map((path) => readFileSync(path, "utf8"));
-    const named = [...read("docs/guarantees.md").matchAll(/^\s*- test: “([^”]+)”/gm)].map(([, title]) => title!);
-    expect(named.length).toBeGreaterThan(20);
-    const written = (title: string) => tests.some((text) => text.includes(title));
-    expect(named.filter((title) => !written(title))).toEqual([]);
+  const named = (text: string) => [...text.matchAll(/^\s*- test: “([^”]+)”/gm)].map(([, title]) => title!);
+
+  test.each(["docs/guarantees.md", "docs/pitfalls.md"])(
+    "every line of %s names a test that exists, by its title",
+    (document) => {
+      const tests = testTexts();
+      const titles = named(read(document));
+      expect(titles.length).toBeGreaterThan(20);
+      const written = (title: string) => tests.some((text) => text.includes(title));
+      expect(titles.filter((title) => !written(title))).toEqual([]);
+    },
+  );
+
+  test("docs/pitfalls.md has each of the 39 once, and a test for each", () => {
+    const [, ...sections] = read("docs/pitfalls.md").split(/^### /m);
+    const numbers = sections.map((section) => Number(/^(\d+)\. /.exec(section)?.[1]));
+    expect(numbers.sort((a, b) => a - b)).toEqual(Array.from({ length: 39 }, (_, i) => i + 1));
+    expect(sections.filter((section) => named(section).length === 0)).toEqual([]);
   });
 
   test("links between documents lead somewhere", () => {

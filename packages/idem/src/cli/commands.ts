@@ -1,5 +1,6 @@
 // Every command, in the order of help: what one starts, sends, looks at, changes, and takes care of.
 import type { Command } from "./command.ts";
+import { audit } from "./commands/audit.ts";
 import { backup } from "./commands/backup.ts";
 import { cancel } from "./commands/cancel.ts";
 import { completion } from "./commands/completion.ts";
@@ -49,6 +50,7 @@ export const commands: readonly Command[] = [
   crons,
   webhooks,
   nodes,
+  audit,
   tail,
   doctor,
   backup,

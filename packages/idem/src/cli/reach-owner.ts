@@ -2,6 +2,7 @@
 // file themselves, write, and let go. A server's store has no owner: there they write beside the nodes, as one more session. Functions
 // are never executed here, nor registered: what becomes due waits for a process that has them.
 import { IdemError } from "../model/errors.ts";
+import { cliName } from "../platform/node-platform.ts";
 import { Idem } from "../sdk/client.ts";
 import { loadDriver } from "../sdk/open-store.ts";
 import { type Ask, openDesk } from "../sdk/owner-desk.ts";
@@ -45,7 +46,7 @@ function deskOver(io: Io, store: Store, owner: string, app: string | undefined):
     const only = onlyApp((await store.reads.functions(env)).functions);
     const clientIn = (each: string) =>
       new Idem({ id: app ?? only ?? "idem", env: each, store, platform, logger: silent });
-    return openDesk({ store, owner, clientIn })(command, env, request);
+    return openDesk({ store, owner, actor: cliName(), clientIn })(command, env, request);
   };
 }
 

@@ -119,6 +119,11 @@ async function showScreen(context: Context, server: RunningServer, connect: read
   context.say(`${paint.bold(`idem ${settings.mode}`)} ${version}`);
   context.say("");
   for (const [name, text] of rows) context.say(`  ${name.padEnd(9)}${text}`);
+  if (server.newSecret !== null) {
+    context.say("");
+    context.say(`  People sign in with ${paint.bold(server.newSecret)}`);
+    context.say("  It is shown this once. Set IDEM_PASSWORD to choose one; --new-secret makes another.");
+  }
   context.say("");
   for (const line of connect) context.say(`  ${line}`);
   context.say("");

@@ -5,13 +5,14 @@ import { openRun } from "../ingest/open-runs.ts";
 import type { Decision, DecisionKind } from "../model/decision.ts";
 import { errors } from "../model/errors.ts";
 import type { Event } from "../model/event.ts";
+import type { Audited } from "../store/audit.ts";
 import type { RedecideAnswer } from "../store/flow.ts";
 import type { NewPair } from "../store/store.ts";
 import type { Engine } from "./engine.ts";
 
 export type Verdict = "release" | "drop";
 
-export interface RedecideRequest {
+export interface RedecideRequest extends Audited {
   readonly verdict: Verdict;
   /** Why, for the audit and the decision. */
   readonly reason: string;
@@ -75,7 +76,7 @@ async function redecide(
   engine: Engine,
   events: readonly Event[],
   fn: string,
-  { verdict, reason }: RedecideRequest,
+  { verdict, reason, actor }: RedecideRequest,
 ): Promise<(Decision | null)[]> {
   const { store, env, registry, worker } = engine;
   const runIds = events.map(() => engine.newId());
@@ -85,7 +86,7 @@ async function redecide(
     const asked = open.map((i) => {
       const event = events[i]!;
       const pair: NewPair = verdict === "drop" ? droppedPair(fn, reason) : releasedPair(engine, event, fn, runIds[i]!);
-      return store.redecide({ env, registration, eventId: event.id, pair, reason });
+      return store.redecide({ env, registration, eventId: event.id, pair, reason, actor });
     });
     // Also when one of them fails: a run that was started must not wait for somebody to look.
     const answers = await Promise.allSettled(asked);

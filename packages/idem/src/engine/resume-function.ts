@@ -2,6 +2,7 @@
 // What is released comes first, while the function is still paused: an event that arrives afterwards must not take the key, or
 // cancel the run, of one that came before it. Long work is done in parts, so that whoever asks hears of it and can stop.
 
+import type { Audited } from "../store/audit.ts";
 import type { Engine } from "./engine.ts";
 import { redecideOldest, type Verdict } from "./redecide-events.ts";
 
@@ -10,7 +11,7 @@ export const waitingChoices = ["keep", "release", "drop"] as const;
 /** What becomes of the events that were decided as paused. */
 export type Waiting = (typeof waitingChoices)[number];
 
-export interface ResumeRequest {
+export interface ResumeRequest extends Audited {
   readonly reason: string;
   readonly waiting: Waiting;
   /** The `next` of the part before; null for the first. */
@@ -32,12 +33,13 @@ const partMax = 1_000;
 export async function resumePart(
   engine: Engine,
   fn: string,
-  { reason, waiting, next }: ResumeRequest,
+  { reason, waiting, next, actor }: ResumeRequest,
 ): Promise<ResumedPart> {
   const decide = (verdict: Verdict, until: number | null) =>
     redecideOldest(engine, fn, {
       verdict,
       reason,
+      actor,
       // Held ones wait for something else than the end of a pause.
       kinds: ["paused"],
       max: partMax,
@@ -47,7 +49,7 @@ export async function resumePart(
   const until = next ?? engine.now() + 1;
   const before = waiting === "release" ? await decide("release", until) : { decided: 0, isAll: true };
   if (!before.isAll) return { changed: false, decided: before.decided, next: until };
-  const { changed } = await engine.pause({ fn, paused: false, reason });
+  const { changed } = await engine.pause({ fn, paused: false, reason, actor });
   if (waiting === "keep") return { changed, decided: 0, next: null };
   const rest = await decide(waiting, null);
   return { changed, decided: before.decided + rest.decided, next: rest.isAll ? null : until };

@@ -266,6 +266,29 @@ export const errorTable = {
     what: ({ why }) => `The request is not allowed: ${why}`,
     next: "Check the key given to the app or the tool against the keys this server was started with; nothing was done",
   }),
+  SIGN_IN_REFUSED: define<{ left: number; minutes: number }>({
+    retry: "after-fix",
+    what: ({ left, minutes }) =>
+      left === 0
+        ? `Wrong password. Wait ${minutes} minute before the next try`
+        : `Wrong password. ${left} ${left === 1 ? "try" : "tries"} left, then wait ${minutes} minute`,
+    next: "Check the password against IDEM_PASSWORD or IDEM_VIEWER_PASSWORD of this server, or against the secret its first start showed; idem start --new-secret makes another",
+  }),
+  SIGN_IN_LIMITED: define<{ seconds: number }>({
+    retry: "later",
+    what: ({ seconds }) => `Too many wrong passwords. Wait ${seconds} seconds`,
+    next: "Wait as long as Retry-After says; the password was not looked at",
+  }),
+  CSRF_REFUSED: define<{ why: string }>({
+    retry: "after-fix",
+    what: ({ why }) => `The request is refused: its X-Idem-CSRF header ${why}`,
+    next: "Send the csrf of GET /api/session with everything that changes something; nothing was done",
+  }),
+  FORBIDDEN_ROLE: define<{ role: string }>({
+    retry: "after-fix",
+    what: ({ role }) => `Your role, ${role}, can look but not act`,
+    next: "Sign in with the operators' password to act; nothing was done",
+  }),
   ORIGIN_REFUSED: define<{ why: string }>({
     retry: "never",
     what: ({ why }) => `The request is refused: ${why}`,

@@ -109,5 +109,8 @@ export function prepareFolder(path: string): void {
 /** How this process is named to others. */
 export const processName = (): string => `process ${process.pid} on ${hostname()}`;
 
+/** What the audit calls whoever gives commands on this machine. */
+export const cliName = (): string => `cli on ${hostname()}`;
+
 /** Values a client may take from its surroundings when the caller gave none. */
 export const environmentVariable = (name: string): string | undefined => process.env[name];

@@ -61,12 +61,21 @@ const pairedFieldsMax = 8;
 // A key that would suppress this share of different things beside what it prevents is no suggestion.
 const wrongShareMax = 0.1;
 
-interface Seen {
+/** What is remembered of a run. */
+export interface SeenRun {
   readonly runId: string;
+  readonly key: string | null;
   readonly at: number;
   readonly data: string;
+  readonly eventName: string;
+  /** The fields that may identify what it is about. */
+  readonly fields: readonly Field[];
+  /** Their values as JSON, by path. */
   readonly identities: ReadonlyMap<string, string>;
 }
+
+type Seen = SeenRun;
+type Judged = Omit<DoubledOptions, "runsMax">;
 
 interface Candidate {
   /** The key's expression. */
@@ -93,44 +102,81 @@ export async function findDoubledRuns(
   runs: Rows<StartedRun>,
   options: DoubledOptions,
 ): Promise<FoundDoubled> {
-  const keyed: Seen[] = [];
-  const keys = new Map<string, Seen[]>();
-  const keyless: Seen[] = [];
-  const names = new Map<string, string>();
-  const eventNames = new Set<string>();
-  let count = 0;
+  const seen: SeenRun[] = [];
   let isCut = false;
   for await (const run of runs) {
-    if (count === options.runsMax) {
+    if (seen.length === options.runsMax) {
       isCut = true;
       break;
     }
-    count += 1;
-    if (run.key !== null) {
-      const seen = { runId: run.runId, at: run.createdAt, data: run.event.data, identities: new Map() };
-      keyed.push(seen);
-      push(keys, run.key, seen);
-      continue;
-    }
-    eventNames.add(run.event.name);
-    const identities = new Map<string, string>();
-    for (const field of identitiesIn(run.event)) {
-      identities.set(field.path, JSON.stringify(field.value));
-      names.set(field.path, field.name);
-    }
-    keyless.push({ runId: run.runId, at: run.createdAt, data: run.event.data, identities });
+    seen.push(seeRun(run));
   }
+  return { ...judgeRuns(fn, seen, options), isCut };
+}
+
+export function seeRun({ runId, key, createdAt, event }: StartedRun): SeenRun {
+  const fields = key === null ? identitiesIn(event) : [];
+  const identities = new Map(fields.map(({ path, value }) => [path, JSON.stringify(value)]));
+  return { runId, key, at: createdAt, data: event.data, eventName: event.name, fields, identities };
+}
+
+/** The same for runs that are remembered, in any order. */
+export function judgeRuns(
+  fn: { readonly name: string; readonly keyExpression: string | null },
+  runs: readonly SeenRun[],
+  options: Judged,
+): Omit<FoundDoubled, "isCut"> {
+  const keys = new Map<string, Seen[]>();
+  for (const run of runs) if (run.key !== null) push(keys, run.key, run);
+  const keyless = runs.filter(({ key }) => key === null);
+  const keyedCount = runs.length - keyless.length;
   const byKey = doubledOf(
     fn.name,
-    { path: fn.keyExpression ?? "key", paths: [], name: "key", groups: sorted(keys), present: keyed.length },
-    keyed.length,
+    { path: fn.keyExpression ?? "key", paths: [], name: "key", groups: sorted(keys), present: keyedCount },
+    keyedCount,
     options,
     fn.keyExpression !== null,
   );
-  const best = bestCandidate(keyless, names, [fn.name, ...eventNames], options);
+  const best = bestCandidate(keyless, namesOf(keyless), aboutOf(fn.name, keyless), options);
   const byField = best === null ? null : doubledOf(fn.name, best, keyless.length, options, false);
   const missingKeyCount = fn.keyExpression === null ? 0 : keyless.length;
-  return { byKey, byField, runCount: count, missingKeyCount, isCut };
+  return { byKey, byField, runCount: runs.length, missingKeyCount };
+}
+
+const namesOf = (runs: readonly Seen[]): Map<string, string> =>
+  new Map(runs.flatMap(({ fields }) => fields.map(({ path, name }) => [path, name])));
+
+const aboutOf = (name: string, runs: readonly Seen[]): string[] => [
+  name,
+  ...new Set(runs.map(({ eventName }) => eventName)),
+];
+
+export interface RefusedField {
+  readonly expression: string;
+  /** "too-wide": it would have suppressed different things; "too-narrow": it is new in every run. */
+  readonly why: "too-wide" | "too-narrow" | "not-always-there";
+}
+
+/** Why the other identities in the events of these runs are no keys. */
+export function refusedFields(
+  runs: readonly SeenRun[],
+  chosen: string | null,
+  options: Pick<DoubledOptions, "nearMs" | "windowMs">,
+): RefusedField[] {
+  const keyless = runs.filter(({ key }) => key === null);
+  const singles = [...namesOf(keyless)].map(([path, name]) => candidateOf(keyless, [{ path, name }]));
+  const neverRepeats = new Set(singles.filter((c) => c.groups.size === c.present).map((c) => c.path));
+  const parts = new Set(chosen === null ? [] : chosen.split(" + '-' + "));
+  return singles
+    .filter(({ path }) => !parts.has(path))
+    .flatMap(({ path, present, groups }): RefusedField[] => {
+      if (present < keyless.length * coverageMin) return [{ expression: path, why: "not-always-there" }];
+      if (neverRepeats.has(path)) return [{ expression: path, why: "too-narrow" }];
+      const isConstant = groups.size === 1 && present >= constantRunsMin;
+      const tellsApart = (other: string) => other !== path && !neverRepeats.has(other);
+      const isWide = [...groups.values()].some((group) => hasStranger(group, tellsApart, options.windowMs));
+      return isConstant || isWide ? [{ expression: path, why: "too-wide" }] : [];
+    });
 }
 
 const identitiesIn = (event: Event): Field[] =>
@@ -151,7 +197,7 @@ function bestCandidate(
   runs: readonly Seen[],
   names: ReadonlyMap<string, string>,
   aboutNames: readonly string[],
-  options: DoubledOptions,
+  options: Judged,
 ): Candidate | null {
   const singles = [...names].map(([path, name]) => candidateOf(runs, [{ path, name }]));
   const neverRepeats = new Set(singles.filter((c) => c.groups.size === c.present).map((c) => c.path));
@@ -193,7 +239,7 @@ function bestOf(
   runCount: number,
   neverRepeats: ReadonlySet<string>,
   about: string,
-  options: DoubledOptions,
+  options: Judged,
 ): Candidate | null {
   const scored = candidates
     .filter((c) => c.present >= runCount * coverageMin)
@@ -262,7 +308,7 @@ function doubledOf(
   name: string,
   candidate: Candidate,
   runCount: number,
-  options: DoubledOptions,
+  options: Judged,
   isConfigured: boolean,
 ): Doubled | null {
   const doubled: DoubledEntity[] = [];

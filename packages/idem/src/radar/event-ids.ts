@@ -135,7 +135,7 @@ const randomParts = [
 const holdsRandom = (text: string): boolean => randomParts.some((pattern) => pattern.test(text));
 
 /** The event without what changes from one delivery to the next. */
-function contentOf(name: string, data: unknown): string {
+export function contentOf(name: string, data: unknown): string {
   const lasting = fieldsOf(data).filter((field) => !isTime(field) && !isDelivery(field));
   const text = canonicalJson([name, ...lasting.map(({ path, value }) => [path, value])]);
   return createHash("sha256").update(text).digest("base64url").slice(0, 22);

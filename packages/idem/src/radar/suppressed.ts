@@ -71,7 +71,7 @@ export async function findBroadKeys(
 }
 
 /** Identities and amounts that are not the same in both. */
-function tellingDifferences(first: Event, second: Event): string[] {
+export function tellingDifferences(first: Event, second: Event): string[] {
   if (first.data === second.data) return [];
   const telling = (event: Event) =>
     new Map(

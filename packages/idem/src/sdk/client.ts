@@ -10,7 +10,7 @@ import { errors } from "../model/errors.ts";
 import { placeOf } from "../model/event.ts";
 import { defaultWindowMs } from "../model/function-config.ts";
 import { toJson } from "../model/json.ts";
-import { environmentVariable, nodePlatform, processName } from "../platform/node-platform.ts";
+import { cliName, environmentVariable, nodePlatform, processName } from "../platform/node-platform.ts";
 import { packageVersion } from "../platform/package-files.ts";
 import type { Platform } from "../platform/platform.ts";
 import type { UserTransaction } from "../store/outbox.ts";
@@ -402,7 +402,12 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
       return client;
     };
     try {
-      return await openOwnerDoor(platform.local, file, openDesk({ store, owner: processName(), clientIn }), platform);
+      return await openOwnerDoor(
+        platform.local,
+        file,
+        openDesk({ store, owner: processName(), actor: cliName(), clientIn }),
+        platform,
+      );
     } catch (error) {
       // Runs do not depend on it; commands that write will say that this process cannot be reached.
       logger.warn(

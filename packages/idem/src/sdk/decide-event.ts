@@ -9,6 +9,8 @@ import { findEvent, nameIn, slugIn } from "./find-subject.ts";
 export interface DecideOptions {
   readonly function?: string | undefined;
   readonly reason?: string | undefined;
+  /** Who asked, for the audit. */
+  readonly actor?: string | undefined;
 }
 
 /** The new decision. Throws SUBJECT_UNKNOWN, EVENT_NOT_WAITING, and OPTION_INVALID when several functions wait. */
@@ -23,7 +25,11 @@ export async function decideEvent(
   if (event === null) throw errors.SUBJECT_UNKNOWN({ id });
   const decisions = () => store.reads.decisionsOfEvent(env, event.id);
   const fn = await waitingFunction(engine, id, await decisions(), options.function);
-  const decided = await redecideEvent(engine, event.id, fn, { verdict, reason: options.reason ?? "" });
+  const decided = await redecideEvent(engine, event.id, fn, {
+    verdict,
+    reason: options.reason ?? "",
+    actor: options.actor,
+  });
   if (decided === null) throw notWaiting(engine, id, fn, await decisions());
   const explained = await explainEvent(store.reads, env, event, nameIn(engine));
   return { ...decided, differs: explained.decisions.find((each) => each.fn === fn)?.differs ?? [] };

@@ -29,9 +29,16 @@ export interface FunctionsApi {
   /** Every function registered in this environment. */
   list(): Promise<readonly PublicFunction[]>;
   /** It starts no runs: its events are kept, decided as paused. Open runs go on. */
-  pause(id: string, options?: { readonly reason?: string }): Promise<Paused>;
+  pause(id: string, options?: PauseOptions): Promise<Paused>;
   /** It starts runs again; what became of its events meanwhile is what `waiting` says. */
   resume(id: string, options?: ResumeOptions): Promise<Resumed>;
+}
+
+export interface PauseOptions {
+  /** Kept in the audit. */
+  readonly reason?: string;
+  /** Who asked, for the audit; a server says it itself. */
+  readonly actor?: string;
 }
 
 export interface Paused {
@@ -40,9 +47,7 @@ export interface Paused {
   readonly pausedAt: number | null;
 }
 
-export interface ResumeOptions {
-  /** Kept in the audit. */
-  readonly reason?: string;
+export interface ResumeOptions extends PauseOptions {
   /**
    * Events decided as paused: "keep" leaves them so, "release" starts what they would have started, the oldest first and before
    * newer events may start, "drop" lets go of them for good. "keep" unless told.
@@ -88,7 +93,12 @@ export function functionsApi(engineOf: () => Promise<Engine>): FunctionsApi {
     async pause(id, options) {
       const engine = await engineOf();
       const fn = await slugIn(engine, id);
-      const { changed, pausedAt } = await engine.pause({ fn, paused: true, reason: options?.reason ?? "" });
+      const { changed, pausedAt } = await engine.pause({
+        fn,
+        paused: true,
+        reason: options?.reason ?? "",
+        actor: options?.actor,
+      });
       return { changed, pausedAt };
     },
     resume: (id, options) => inParts(async (next) => resumeOnePart(await engineOf(), id, { ...options, next })),
@@ -98,11 +108,11 @@ export function functionsApi(engineOf: () => Promise<Engine>): FunctionsApi {
 export type ResumePartOptions = ResumeOptions & { readonly next: number | null };
 
 export async function resumeOnePart(engine: Engine, id: string, options: ResumePartOptions): Promise<ResumedPart> {
-  const { reason = "", waiting = "keep", next } = options;
+  const { reason = "", waiting = "keep", next, actor } = options;
   if (!waitingChoices.includes(waiting)) {
     throw errors.OPTION_INVALID({ option: "waiting", why: `it must be one of ${waitingChoices.join(", ")}` });
   }
-  return resumePart(engine, await slugIn(engine, id), { reason, waiting, next });
+  return resumePart(engine, await slugIn(engine, id), { reason, waiting, next, actor });
 }
 
 /** One part after the other, to the end. */

@@ -68,6 +68,8 @@ export interface DeskClient {
 export interface DeskOptions {
   readonly store: Store;
   readonly owner: string;
+  /** What the audit calls whoever asks here. */
+  readonly actor: string;
   /** A client in that environment; the owner's own where it has one, so that what is sent is executed at once. */
   readonly clientIn: (env: string) => DeskClient;
 }
@@ -75,17 +77,24 @@ export interface DeskOptions {
 // One commit may hold up others for a few milliseconds, no longer.
 const pruneRowsMax = 500;
 
-export function openDesk({ store, owner, clientIn }: DeskOptions): Ask {
+export function openDesk({ store, owner, actor, clientIn }: DeskOptions): Ask {
   const answers: { [C in DeskCommand]: (env: string, request: DeskRequests[C]) => Promise<DeskAnswers[C]> } = {
     hello: async () => ({ owner }),
     send: (env, { event, window }) => clientIn(env).send(event as never, window === undefined ? {} : { window }),
-    rerun: (env, { runId, fromStep, input }) =>
-      clientIn(env).runs.rerun(text(runId, "runId"), {
+    rerun: async (env, { runId, fromStep, input }) => {
+      const rerun = await clientIn(env).runs.rerun(text(runId, "runId"), {
         ...(fromStep === undefined ? {} : { fromStep: text(fromStep, "fromStep") }),
         ...(input === undefined ? {} : { input }),
-      }),
-    cancel: (env, { runId, reason }) =>
-      clientIn(env).runs.cancel(text(runId, "runId"), { reason: text(reason, "reason") }),
+      });
+      const from = fromStep === undefined ? "" : `from step ${fromStep}, `;
+      await store.audit({ env, action: "rerun-run", subject: runId, reason: `${from}as ${rerun.runId}`, actor });
+      return rerun;
+    },
+    cancel: async (env, { runId, reason }) => {
+      const answer = await clientIn(env).runs.cancel(text(runId, "runId"), { reason: text(reason, "reason") });
+      if (answer.cancelled) await store.audit({ env, action: "cancel-run", subject: runId, reason, actor });
+      return answer;
+    },
     release: async (env, { scope, key, reason }) => ({
       answer: await store.release({
         env,
@@ -93,19 +102,22 @@ export function openDesk({ store, owner, clientIn }: DeskOptions): Ask {
         key: text(key, "key"),
         fence: null,
         reason: text(reason, "reason"),
+        actor,
       }),
     }),
-    resolveEffect: (env, { id, receipt, reason }) =>
-      clientIn(env).effects.resolve(
-        text(id, "id"),
-        receipt === null ? "retry" : { receipt: text(receipt, "receipt") },
-        { reason: text(reason, "reason", "") },
-      ),
+    resolveEffect: async (env, { id, receipt, reason }) => {
+      const verdict = receipt === null ? "retry" : { receipt: text(receipt, "receipt") };
+      const said = text(reason, "reason", "");
+      const resolved = await clientIn(env).effects.resolve(text(id, "id"), verdict, { reason: said });
+      await store.audit({ env, action: "resolve-effect", subject: id, reason: said, actor });
+      return resolved;
+    },
     pause: (env, { function: fn, reason }) =>
-      clientIn(env).functions.pause(text(fn, "function"), { reason: text(reason, "reason", "") }),
+      clientIn(env).functions.pause(text(fn, "function"), { reason: text(reason, "reason", ""), actor }),
     resume: (env, { function: fn, reason, waiting, next }) =>
       clientIn(env).resumePart(text(fn, "function"), {
         reason: text(reason, "reason", ""),
+        actor,
         waiting,
         next: next === null ? null : instant(next, "next"),
       }),
@@ -113,6 +125,7 @@ export function openDesk({ store, owner, clientIn }: DeskOptions): Ask {
       const { events } = clientIn(env);
       const options = {
         reason: text(reason, "reason", ""),
+        actor,
         ...(fn === undefined ? {} : { function: text(fn, "function") }),
       };
       switch (verdict) {
@@ -132,6 +145,7 @@ export function openDesk({ store, owner, clientIn }: DeskOptions): Ask {
         value: value === null ? null : text(value, "value"),
         over: over === null ? null : instant(over, "over"),
         reason: text(reason, "reason"),
+        actor,
       }),
     prune: (env, { before, after }) =>
       store.prune({ env, before: instant(before, "before"), after: text(after, "after", ""), max: pruneRowsMax }),

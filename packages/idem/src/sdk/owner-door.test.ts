@@ -28,7 +28,7 @@ async function openDoor(file = join(folder(), "shop.db")) {
     clients.set(env, client);
     return client;
   };
-  const ask = openDesk({ store, owner: "the owner", clientIn });
+  const ask = openDesk({ store, owner: "the owner", actor: "cli on host", clientIn });
   const door = await openOwnerDoor(nodeLocalSockets, file, ask, nodePlatform);
   onTestFinished(() => door.close());
   return { file, door, store, clientIn };

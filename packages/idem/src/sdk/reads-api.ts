@@ -87,6 +87,8 @@ export interface VerdictOptions {
   readonly function?: string;
   /** Kept in the audit. */
   readonly reason?: string;
+  /** Who asked, for the audit; a server says it itself. */
+  readonly actor?: string;
 }
 
 export function runsApi(engineOf: () => Promise<Engine>): RunsApi {

@@ -5,7 +5,9 @@ import { errors, IdemError } from "../model/errors.ts";
 import { problemOf, problemType, statusOf, wireErrorOf } from "../protocol/problem.ts";
 import { readJson } from "../protocol/read-json.ts";
 import { admitCaller } from "./admit-caller.ts";
+import { admitPerson } from "./admit-person.ts";
 import type { BrowserGuard } from "./browser-guard.ts";
+import { type Actor, programActor } from "./people/actor.ts";
 import { type BodyShare, encodingOf, readBody, streamBody } from "./read-body.ts";
 import type { Route, RouteAnswer, RouteRequest } from "./route.ts";
 import { paramsOf, type Router } from "./router.ts";
@@ -72,6 +74,7 @@ export class NodeRequest implements RouteRequest {
   body: Buffer = Buffer.alloc(0);
   stream?: AsyncIterable<Uint8Array>;
   env = "";
+  actor: Actor = programActor;
   private parsedQuery: URLSearchParams | null = null;
   private gone: AbortController | null = null;
 
@@ -83,6 +86,10 @@ export class NodeRequest implements RouteRequest {
     readonly params: Readonly<Record<string, string>>,
   ) {
     this.headers = incoming.headers as Record<string, string | undefined>;
+  }
+
+  get address(): string {
+    return this.incoming.socket.remoteAddress ?? "";
   }
 
   get query(): URLSearchParams {
@@ -135,9 +142,13 @@ export async function answerRequest(
   { world, guard, share, invite }: AnswerOptions,
 ): Promise<RouteAnswer> {
   guard.checkOrigin(request.method, route.access, request.headers);
-  request.env = admitCaller(route.access, request, world.credentials);
-  // It has been read; routes refuse parameters they do not know.
-  if (route.access === "operator") request.query.delete("env");
+  if (route.access === "operator" || route.access === "sign-in") {
+    const { env, actor } = await admitPerson(route, request, world, guard);
+    request.env = env;
+    request.actor = actor;
+    // It has been read; routes refuse parameters they do not know.
+    request.query.delete("env");
+  } else request.env = admitCaller(route.access, request, world.credentials);
   if (route.bodyBytesMax !== null && hasBody(request.headers)) {
     const max = route.bodyBytesMax;
     const { headers } = request;
@@ -186,6 +197,7 @@ export function errorAnswer(error: IdemError, shape: Route["errors"], isIngest: 
   const status = statusOf(error.code);
   const headers: Record<string, string> = {};
   if (status === 503) headers["retry-after"] = retryAfterSeconds;
+  if (error.code === "SIGN_IN_LIMITED") headers["retry-after"] = String(error.facts.seconds);
   if (status === 401) headers["www-authenticate"] = shape === "problem" ? 'Basic realm="idem"' : "Bearer";
   if (error instanceof MethodUnsupported) headers.allow = error.allowed;
   if (shape === "problem") {

@@ -45,7 +45,15 @@ export class BrowserGuard {
   /** Before anything is done for a page of another site. */
   checkOrigin(method: string, access: Access, headers: Headers): void {
     if (headers.origin === undefined || method === "GET" || method === "HEAD") return;
-    if (this.settings.mode === "start" && access !== "operator") return;
+    if (this.settings.mode === "start" && access !== "operator" && access !== "sign-in") return;
+    if (!this.isTrusted(headers)) {
+      throw errors.ORIGIN_REFUSED({ why: `a page of ${headers.origin.slice(0, 100)} may not change anything here` });
+    }
+  }
+
+  /** For what a cookie opens: browsers say the page with everything that changes something, so no word of it is refused, too. */
+  checkOwnPage(headers: Headers): void {
+    if (headers.origin === undefined) throw errors.ORIGIN_REFUSED({ why: "it does not say which page it comes from" });
     if (!this.isTrusted(headers)) {
       throw errors.ORIGIN_REFUSED({ why: `a page of ${headers.origin.slice(0, 100)} may not change anything here` });
     }

@@ -17,6 +17,8 @@ export interface BulkRequest {
   readonly filter: BulkFilter;
   /** Why: the error of runs it cancels. */
   readonly reason: string;
+  /** Who asked, for the audit. */
+  readonly actor?: string;
   /** The request as it came: what a second one under the same id is compared with. */
   readonly asked: unknown;
 }
@@ -127,6 +129,11 @@ export class BulkWork {
     this.remember(nameOf(env, id), work);
     const end = this.perform(engine, work, answer.fence).finally(() => this.ends.delete(work));
     this.ends.set(work, end);
+    // One row for all of them; a node that goes on after another's crash was asked by nobody.
+    if (answer.kind === "fresh") {
+      const said = `${action}: ${reason}`;
+      await engine.store.audit({ env, action: "start-bulk", subject: id, reason: said, actor: request.actor });
+    }
     return shown(work);
   }
 

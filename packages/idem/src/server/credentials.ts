@@ -11,15 +11,13 @@ export interface Credentials {
   envOfEventKey(key: string): string | null;
   /** The environment of `Authorization: Bearer …`, a signing key or its hash, with or without prefix; null when unknown. */
   envOfBearer(authorization: string | undefined): string | null;
-  /** Whether `Authorization: Basic …` carries the operators' password, whatever the user is called. */
-  isPassword?(authorization: string | undefined): boolean;
   /** The key that signs requests to apps of this environment; null in dev. */
   signingKeyOf(env: string): string | null;
   /** All signing keys of the environment, the signing one first: answers signed by any of them are taken. */
   signingKeysOf(env: string): readonly string[];
 }
 
-type KeySettings = Pick<ServerSettings, "mode" | "eventKeys" | "signingKeys" | "password">;
+type KeySettings = Pick<ServerSettings, "mode" | "eventKeys" | "signingKeys">;
 
 // A header of keys is a hash; nobody's key is longer, and hashing a megabyte for a stranger is work.
 const credentialCharsMax = 1_024;
@@ -27,7 +25,6 @@ const credentialCharsMax = 1_024;
 export function openCredentials(settings: KeySettings): Credentials {
   const eventKeys = settings.eventKeys.map(readKey);
   const signingKeys = settings.signingKeys.map(readKey);
-  const password = settings.password === undefined ? null : Buffer.from(settings.password);
   const eventDoors = eventKeys.map(({ env, key }) => ({ env, key: Buffer.from(key) }));
   // Hashes are made once: every checkpoint of every step shows a bearer.
   const bearerDoors = signingKeys.flatMap(({ env, key }) =>
@@ -40,15 +37,17 @@ export function openCredentials(settings: KeySettings): Credentials {
       const token = /^bearer +(\S+)$/i.exec(authorization?.slice(0, credentialCharsMax) ?? "")?.[1];
       return token === undefined ? null : envBehind(bearerDoors, bearerText(token));
     },
-    isPassword: (authorization) => {
-      const encoded = /^basic +(\S+)$/i.exec(authorization?.slice(0, credentialCharsMax) ?? "")?.[1];
-      if (password === null || encoded === undefined) return false;
-      const pair = Buffer.from(encoded, "base64").toString("utf8");
-      return isSame(Buffer.from(pair.slice(pair.indexOf(":") + 1)), password);
-    },
     signingKeyOf: (env) => signingKeys.find((each) => each.env === env)?.key ?? null,
     signingKeysOf: (env) => signingKeys.filter((each) => each.env === env).map(({ key }) => key),
   };
+}
+
+/** What `Authorization: Basic …` carries as a password, whatever the user is called; null for another kind of header. */
+export function basicPasswordOf(authorization: string | undefined): string | null {
+  const encoded = /^basic +(\S+)$/i.exec(authorization?.slice(0, credentialCharsMax) ?? "")?.[1];
+  if (encoded === undefined) return null;
+  const pair = Buffer.from(encoded, "base64").toString("utf8");
+  return pair.slice(pair.indexOf(":") + 1);
 }
 
 interface Door {

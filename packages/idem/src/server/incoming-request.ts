@@ -6,6 +6,7 @@ import { statusOf } from "../protocol/problem.ts";
 import { type Asked, answerRequest, errorAnswer, findRoute, NodeRequest, splitTarget } from "./answer-request.ts";
 import type { BrowserGuard } from "./browser-guard.ts";
 import type { ServerLimits } from "./limits.ts";
+import { dataHeaders } from "./people/safe-headers.ts";
 import { type BodyBudget, BodyShare, CallerGone } from "./read-body.ts";
 import type { Route, RouteAnswer } from "./route.ts";
 import type { Router } from "./router.ts";
@@ -32,7 +33,7 @@ type Headers = Record<string, string>;
 export class IncomingRequest {
   private route: Route | null = null;
   private request: NodeRequest | null = null;
-  /** For pages of other origins that may read the answer. */
+  /** For browsers: what an answer for people may do, and which pages of other origins may read it. */
   private pageHeaders: Headers | null = null;
   private isWaiting = false;
   private readonly share: BodyShare;
@@ -77,7 +78,9 @@ export class IncomingRequest {
     const { route } = found;
     this.route = route;
     const origin = guard.readableBy(route.access, incoming.headers as NodeRequest["headers"]);
-    if (origin !== null) this.pageHeaders = { "access-control-allow-origin": origin, vary: "origin" };
+    if (route.errors === "problem") this.pageHeaders = { ...dataHeaders };
+    if (origin !== null)
+      this.pageHeaders = { ...this.pageHeaders, "access-control-allow-origin": origin, vary: "origin" };
     if ("allowed" in found) return this.tellMethods(found);
     if (route.waits === true) this.waitApart();
     if (route.streams !== true) traffic.reading.set(incoming, world.platform.monoMs());
@@ -112,7 +115,7 @@ export class IncomingRequest {
   /** OPTIONS: for people, and for browsers that ask before they let a page send something that is not a plain form. */
   private tellMethods({ allowed }: Asked): void {
     const headers: Headers = { allow: allowed };
-    if (this.pageHeaders !== null) {
+    if (this.pageHeaders?.["access-control-allow-origin"] !== undefined) {
       const wanted = String(this.incoming.headers["access-control-request-headers"] ?? "");
       headers["access-control-allow-methods"] = allowed;
       if (/^[\w, -]{1,500}$/.test(wanted)) headers["access-control-allow-headers"] = wanted;
@@ -141,6 +144,12 @@ export class IncomingRequest {
     incoming.once("close", stop);
   }
 
+  /** Asked by a page's own code: it has a form for signing in, and the browser's dialog would stand before it. */
+  private get isScript(): boolean {
+    const mode = this.incoming.headers["sec-fetch-mode"];
+    return mode !== undefined && mode !== "navigate";
+  }
+
   private fail(error: unknown): void {
     const { response, route, traffic } = this;
     if (error instanceof CallerGone || response.destroyed) return;
@@ -152,12 +161,19 @@ export class IncomingRequest {
     }
     if (statusOf(known.code) === 503) traffic.refusedBusy++;
     const shape = route?.errors ?? (/^\/(api|docs)\b/.test(this.incoming.url!) ? "problem" : "wire");
+    if (shape === "problem") this.pageHeaders = { ...dataHeaders, ...this.pageHeaders };
     const answer = errorAnswer(known, shape, route?.access === "event-key");
-    this.send(answer, answer.body as PlainBody);
+    this.send(this.isScript && answer.status === 401 ? withoutDialog(answer) : answer, answer.body as PlainBody);
   }
 }
 
 const ignore = (): void => {};
+
+/** A scheme no browser knows, where RFC 9110 wants one. */
+const withoutDialog = (answer: RouteAnswer): RouteAnswer => ({
+  ...answer,
+  headers: { ...answer.headers, "www-authenticate": 'Session realm="idem"' },
+});
 
 /** The caller learns an id, the log learns the rest. Paths are not logged: they carry event keys. */
 export function unexpected(

@@ -2,7 +2,7 @@
 // on its own engines, so that what they ask for happens at once.
 import { parseDuration } from "../model/duration.ts";
 import { defaultWindowMs } from "../model/function-config.ts";
-import { processName } from "../platform/node-platform.ts";
+import { cliName, processName } from "../platform/node-platform.ts";
 import { effectsApi } from "../sdk/effects-api.ts";
 import { functionsApi, resumeOnePart } from "../sdk/functions-api.ts";
 import { type DeskClient, openDesk } from "../sdk/owner-desk.ts";
@@ -31,7 +31,12 @@ export async function openDoor(world: World, file: string, store: Store): Promis
     };
   };
   try {
-    return await openOwnerDoor(platform.local, file, openDesk({ store, owner: processName(), clientIn }), platform);
+    return await openOwnerDoor(
+      platform.local,
+      file,
+      openDesk({ store, owner: processName(), actor: cliName(), clientIn }),
+      platform,
+    );
   } catch (error) {
     // Runs do not depend on it; commands that write will say that this process cannot be reached.
     logger.warn(`The local socket of ${file} did not open: ${error instanceof Error ? error.message : String(error)}`);

@@ -8,12 +8,14 @@ import { processName } from "../platform/node-platform.ts";
 import { packageVersion } from "../platform/package-files.ts";
 import type { Platform } from "../platform/platform.ts";
 import type { Store } from "../store/store.ts";
+import { defaultEnv } from "./admit-caller.ts";
 import { ConnectGateway } from "./connect/connect-remote.ts";
 import { openCredentials } from "./credentials.ts";
 import { Endpoints } from "./endpoints/endpoints.ts";
 import { serverLimits } from "./limits.ts";
 import type { Metrics } from "./metrics.ts";
 import { type OpenedApps, openApps } from "./open-apps.ts";
+import { People } from "./people/people.ts";
 import { Channels } from "./realtime/channels.ts";
 import { Tokens } from "./tokens.ts";
 import { DeliveryNotes } from "./webhooks/delivery-notes.ts";
@@ -105,6 +107,7 @@ export function openWorld(options: OpenWorldOptions): OpenedWorld {
     credentials,
     engines,
     engine: engineOf,
+    people: new People({ settings, platform, engine: () => engineOf(defaultEnv) }),
     tokens: new Tokens(credentials, platform),
     metrics,
     channels: new Channels(platform),

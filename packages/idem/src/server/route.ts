@@ -3,10 +3,14 @@
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { ZodType } from "zod";
+import type { Actor } from "./people/actor.ts";
 import type { World } from "./world.ts";
 
-/** `event-key`: the key in the path. `signing-key`: a bearer token. `operator`: people and tools. In dev all are open. */
-export type Access = "open" | "event-key" | "signing-key" | "operator";
+/**
+ * `event-key`: the key in the path. `signing-key`: a bearer token. `operator`: people and tools. `sign-in`: whoever wants to become one
+ * of them, guarded against other sites' pages in the same way. In dev all are open.
+ */
+export type Access = "open" | "event-key" | "signing-key" | "operator" | "sign-in";
 
 export interface RouteRequest {
   readonly method: string;
@@ -21,6 +25,10 @@ export interface RouteRequest {
   readonly stream?: AsyncIterable<Uint8Array>;
   /** The environment the caller's credential belongs to; in dev `x-inngest-env`, else "default". */
   readonly env: string;
+  /** Who asks, where people and tools do. */
+  readonly actor: Actor;
+  /** The address at the other end of the line; a proxy's where there is one. */
+  readonly address: string;
   /** Aborts when the caller has gone. */
   readonly signal: AbortSignal;
   /** The body as JSON, depth bounded; throws BODY_INVALID. */
@@ -58,6 +66,8 @@ export interface Route {
   readonly contentTypes?: readonly string[];
   /** `wire` errors are `{ error, status, code }`, as SDKs read them; `problem` errors are RFC 9457. */
   readonly errors: "wire" | "problem";
+  /** A viewer may call it although it changes something: their own session. */
+  readonly viewerMay?: true;
   readonly about?: RouteAbout;
   handle(request: RouteRequest, world: World): Promise<RouteAnswer> | RouteAnswer;
 }

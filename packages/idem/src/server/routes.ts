@@ -29,6 +29,7 @@ import { flushReply } from "./routes/flush-reply.ts";
 import { followRealtime } from "./routes/follow-realtime.ts";
 import { invokeFunction } from "./routes/invoke-function.ts";
 import { listApps } from "./routes/list-apps.ts";
+import { listAudit } from "./routes/list-audit.ts";
 import { listBulk } from "./routes/list-bulk.ts";
 import { listDecisions } from "./routes/list-decisions.ts";
 import { listEvents } from "./routes/list-events.ts";
@@ -50,6 +51,7 @@ import { readOpenapi } from "./routes/read-openapi.ts";
 import { readRun } from "./routes/read-run.ts";
 import { readRunOutput } from "./routes/read-run-output.ts";
 import { readRunActions, readRunEvents } from "./routes/read-run-state.ts";
+import { readSession } from "./routes/read-session.ts";
 import { readStatus } from "./routes/read-status.ts";
 import { readStepOutput } from "./routes/read-step-output.ts";
 import { readWebhook } from "./routes/read-webhook.ts";
@@ -63,6 +65,8 @@ import { rerunRun } from "./routes/rerun-run.ts";
 import { resumeFunction } from "./routes/resume-function.ts";
 import { sendEvents } from "./routes/send-events.ts";
 import { sendSignal } from "./routes/send-signal.ts";
+import { signIn } from "./routes/sign-in.ts";
+import { signOut } from "./routes/sign-out.ts";
 import { startBulk } from "./routes/start-bulk.ts";
 import { startConnection } from "./routes/start-connection.ts";
 import { startEndpointRun } from "./routes/start-endpoint-run.ts";
@@ -110,6 +114,7 @@ export const routes: readonly Route[] = [
   // -- Idem's own, for tools and the dashboard
   addApp,
   listApps,
+  listAudit,
   listBulk,
   startBulk,
   readBulk,
@@ -136,6 +141,9 @@ export const routes: readonly Route[] = [
   rerunRun,
   readStepOutput,
   raiseSignal,
+  signIn,
+  readSession,
+  signOut,
   readStatus,
   listWebhooks,
   addWebhook,

@@ -54,10 +54,27 @@ export function completeSettings(given: Partial<ServerSettings>): ServerSettings
   }
   checkRole(settings);
   checkKeys(settings);
-  if (mode === "start" && !isLoopback(host) && (password === undefined || password === "")) {
-    throw errors.PASSWORD_MISSING({ host });
-  }
+  if (mode === "start" && !isLoopback(host) && isNone(password)) throw errors.PASSWORD_MISSING({ host });
+  checkPasswords(settings);
   return settings;
+}
+
+const isNone = (text: string | undefined): boolean => text === undefined || text === "";
+
+/** Whether people get in with the secret of the first start: nobody set a password. */
+export const needsSecret = ({ mode, role, password, viewerPassword }: ServerSettings): boolean =>
+  mode === "start" && role !== "worker" && isNone(password) && isNone(viewerPassword);
+
+function checkPasswords(settings: ServerSettings): void {
+  const { password, viewerPassword, newSecret } = settings;
+  if (!isNone(password) && password === viewerPassword) {
+    const why = "it is the operators' password as well; who may only look needs another";
+    throw errors.OPTION_INVALID({ option: "viewerPassword", why });
+  }
+  if (newSecret === true && !needsSecret(settings)) {
+    const why = "people sign in with a password that is set, or not on this node; a secret is made where there is none";
+    throw errors.OPTION_INVALID({ option: "newSecret", why });
+  }
 }
 
 function checkRole({ role, sdkUrls }: ServerSettings): void {

@@ -5,7 +5,7 @@ import { limits } from "../engine/limits.ts";
 import type { Logger } from "../execute/function-code.ts";
 import { errors } from "../model/errors.ts";
 import { observedStore, type StoreObserver } from "../observe/observed-store.ts";
-import { nodePlatform } from "../platform/node-platform.ts";
+import { cliName, nodePlatform } from "../platform/node-platform.ts";
 import type { Platform } from "../platform/platform.ts";
 import { type OpenedStore, openStore } from "../sdk/open-store.ts";
 import type { Store } from "../store/store.ts";
@@ -17,10 +17,11 @@ import { Metrics } from "./metrics.ts";
 import { type Listener, listen } from "./node-listener.ts";
 import { openDoor } from "./open-door.ts";
 import { openWorld } from "./open-world.ts";
+import { makeSecret } from "./people/first-secret.ts";
 import { failureReporter } from "./report-failures.ts";
 import { routesOf, socketsOf } from "./role-routes.ts";
 import { routes, sockets } from "./routes.ts";
-import { completeSettings } from "./settings.ts";
+import { completeSettings, needsSecret } from "./settings.ts";
 import { startSyncing } from "./sync-apps.ts";
 import type { ServerSettings, World } from "./world.ts";
 
@@ -38,6 +39,8 @@ export interface RunningServer {
   readonly origin: string;
   readonly port: number;
   readonly world: World;
+  /** Made just now for people to sign in with, where nobody set a password: to be shown once. Null where there was one. */
+  readonly newSecret: string | null;
   /** Stops accepting, finishes what runs within the grace, and closes the store. */
   close(options?: { readonly graceMs?: number }): Promise<void>;
 }
@@ -71,10 +74,15 @@ export async function startServer(
   const store = observedStore(opened.store, observer);
   const { world, listensAt, stop } = openWorld({ settings, store, leaseTermMs, platform, logger, metrics });
   let listener: Listener;
+  let newSecret: string | null = null;
   try {
     // Runs of every environment go on, also of those nobody asks for today.
     const environments = new Set([defaultEnv, ...(await store.reads.environments())]);
     await Promise.all([...environments].map((env) => world.engine(env)));
+    if (needsSecret(settings)) {
+      const isRenewed = settings.newSecret === true;
+      newSecret = await makeSecret({ store, platform, isRenewed, actor: cliName() });
+    }
     const { role } = settings;
     const heard = { routes: routesOf(role, routes), sockets: socketsOf(role, sockets) };
     listener = await listen({ world, ...heard, limits: parts.limits ?? {} });
@@ -102,6 +110,7 @@ export async function startServer(
     origin,
     port: listener.port,
     world,
+    newSecret,
     close: (options) => {
       closing ??= close(options?.graceMs ?? serverLimits.stopGraceMs);
       return closing;

@@ -8,6 +8,7 @@ import type { ConnectGateway } from "./connect/connect-remote.ts";
 import type { Credentials } from "./credentials.ts";
 import type { Endpoints } from "./endpoints/endpoints.ts";
 import type { Metrics } from "./metrics.ts";
+import type { People } from "./people/people.ts";
 import type { Channels } from "./realtime/channels.ts";
 import type { Tokens } from "./tokens.ts";
 import type { DeliveryNotes } from "./webhooks/delivery-notes.ts";
@@ -36,8 +37,14 @@ export interface ServerSettings {
   readonly signingKeys: readonly string[];
   /** Hosts (or host:port) apps may live on although they are private addresses; only asked in `start`. */
   readonly allowHosts: readonly string[];
-  /** What people show to routes of operators, as HTTP Basic; needed to listen beyond loopback in `start`. */
+  /** What operators sign in with, or show as HTTP Basic; needed to listen beyond loopback in `start`. */
   readonly password?: string;
+  /** The same for whoever may look but not act. */
+  readonly viewerPassword?: string;
+  /** Cookies only over https, also where nothing in a request says that it came that way. */
+  readonly secureCookies?: boolean;
+  /** Make another secret in place of the one of the first start. */
+  readonly newSecret?: boolean;
   /** `all`, or one half of it where others over the same store do the other: `api` answers requests, `worker` executes. */
   readonly role: NodeRole;
   /** How many runs are executed at once, per environment. */
@@ -56,6 +63,8 @@ export interface World {
   engine(env: string): Promise<Engine>;
   /** Engines that are open now, by environment. */
   readonly engines: ReadonlyMap<string, Engine>;
+  /** Who signs in here. */
+  readonly people: People;
   /** What this server hands out to be shown again in a URL. */
   readonly tokens: Tokens;
   /** Who listens to realtime. */

@@ -1,8 +1,10 @@
 // The part of the contract about how runs may begin beside their key: limits, buffers, one at a time, cancelling events, crons.
 // Expressions are evaluated before the store is asked; here are names, counts and times.
+
 import type { DecisionKind } from "../model/decision.ts";
 import type { Event } from "../model/event.ts";
 import type { LaneCaps } from "../model/lane.ts";
+import type { Audited } from "./audit.ts";
 import type { Ingested, NewEvent, NewPair, StaleRegistration } from "./store.ts";
 
 /** What a start has to pass, in this order: buffer · key · rate limit · singleton · lane. */
@@ -81,13 +83,13 @@ export interface Flushed {
   readonly cancelled: readonly CancelledRun[];
 }
 
-export interface RedecideInput {
+export interface RedecideInput extends Audited {
   readonly env: string;
   readonly registration: number | null;
   readonly eventId: string;
   /** What becomes of the event now; its `event` is 0, its function the one the old decision is about. */
   readonly pair: NewPair;
-  /** Who asked and why, for the audit. */
+  /** Why, for the audit. */
   readonly reason: string;
 }
 

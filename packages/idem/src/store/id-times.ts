@@ -6,6 +6,9 @@ const clockSlackMs = 60 * 60 * 1_000;
 
 const idAt = (ms: number): string => makeUlid(Math.min(Math.max(0, Math.floor(ms)), 2 ** 48 - 1), new Uint8Array(10));
 
+/** The least id of an instant, by the clock that ids carry. */
+export const leastIdAt = (ms: number): string => idAt(ms);
+
 /** No row of this instant or later has a smaller id. */
 export const firstIdAt = (ms: number): string => idAt(ms - clockSlackMs);
 

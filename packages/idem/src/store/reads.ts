@@ -4,6 +4,20 @@ import type { Claim } from "../model/claim.ts";
 import type { Decision, DecisionKind } from "../model/decision.ts";
 import type { Event } from "../model/event.ts";
 import type { Run, RunState } from "../model/run.ts";
+import type { Alert, AlertFilter, AlertPair, ArrivalFilter, Arrivals, RadarPosition } from "./alerts.ts";
+import type { AuditFilter, AuditRow } from "./audit.ts";
+import type {
+  CountFilter,
+  GroupRun,
+  HourCounts,
+  LastFailure,
+  LiveCountFilter,
+  LiveCounts,
+  RunPayload,
+  RunStart,
+  Slip,
+  SlipFilter,
+} from "./counts.ts";
 import type { BufferUse, CancelCandidate, CronRow, DecidedCounts, LimitUse } from "./flow.ts";
 import type { Setting } from "./settings.ts";
 import type { WorkerRow } from "./sharing.ts";
@@ -89,6 +103,37 @@ export interface StoreReads {
   oldestDue(env: string): Promise<number | null>;
   /** All of a kind, by name. */
   settings(env: string, kind: string): Promise<readonly Setting[]>;
+  /** What people did by hand, newest first. */
+  auditPage(env: string, filter: AuditFilter): Promise<Page<AuditRow, string>>;
+  /** Newest first. */
+  alerts(env: string, filter: AlertFilter): Promise<readonly Alert[]>;
+  alert(env: string, id: string): Promise<Alert | null>;
+  /** Newest first, by their later id. */
+  alertPairs(
+    env: string,
+    id: string,
+    filter: { readonly before?: string; readonly limit: number },
+  ): Promise<readonly AlertPair[]>;
+  openAlertCount(env: string): Promise<number>;
+  radarPosition(env: string): Promise<RadarPosition | null>;
+  /** Events in the order of their ids, with what was decided. */
+  arrivals(env: string, filter: ArrivalFilter): Promise<Arrivals>;
+  /** What was decided, by hour, of the hours that reach into the range; as far as it was counted. */
+  hourCounts(env: string, filter: CountFilter): Promise<HourCounts>;
+  /** The same from the decisions themselves, by any length of time: for what is not counted yet, and for short ranges. */
+  liveCounts(env: string, filter: LiveCountFilter): Promise<LiveCounts>;
+  /** Newest first, as far as it was counted. */
+  slips(env: string, filter: SlipFilter): Promise<readonly Slip[]>;
+  /** The runs that share a window with these, reruns among them; oldest first. At most `limit`. */
+  groupRuns(env: string, runIds: readonly string[], limit: number): Promise<readonly GroupRun[]>;
+  runStarts(
+    env: string,
+    runs: readonly { readonly id: string; readonly eventId: string; readonly fn: string }[],
+  ): Promise<readonly RunStart[]>;
+  /** Payloads up to a size, in no order. */
+  runPayloads(env: string, runIds: readonly string[], bytesMax: number): Promise<readonly RunPayload[]>;
+  /** Of these runs, in no order; one that never failed is left out. */
+  lastFailures(env: string, runIds: readonly string[]): Promise<readonly LastFailure[]>;
   /** Environments that have functions, in the order of their names. */
   environments(): Promise<readonly string[]>;
   /** Workers of all environments in the order they began, those that are gone while their row is kept. */

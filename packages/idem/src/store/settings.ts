@@ -1,5 +1,6 @@
 // What people configured in a running system rather than in code: sources of webhooks, and whatever else has a name and a value.
 // The store keeps JSON it never reads, by kind and name.
+import type { Audited } from "./audit.ts";
 
 export interface Setting {
   readonly kind: string;
@@ -11,7 +12,7 @@ export interface Setting {
   readonly changedAt: number;
 }
 
-export interface SettingInput {
+export interface SettingInput extends Audited {
   readonly env: string;
   readonly kind: string;
   readonly name: string;
@@ -19,8 +20,8 @@ export interface SettingInput {
   readonly value: string | null;
   /** Only over this version; 0 only where there is none; null whatever is there. */
   readonly over: number | null;
-  /** For the audit, which keeps that and why it was changed, not the value. */
-  readonly reason: string;
+  /** For the audit, which keeps that and why it was changed, not the value. Null for what no person changed: nothing is kept. */
+  readonly reason: string | null;
 }
 
 export type SettingAnswer =

@@ -15,6 +15,9 @@ import type { Outcome } from "../model/outcome.ts";
 import type { EndState, Run } from "../model/run.ts";
 import type { FailedAttempt, Step, StepKind } from "../model/step.ts";
 import type { NewWait, Wait } from "../model/wait.ts";
+import type { FollowAnswer, FollowInput, JudgeAnswer, JudgeInput, Raised, RaiseInput } from "./alerts.ts";
+import type { Audited, AuditInput } from "./audit.ts";
+import type { CountAnswer, CountInput } from "./counts.ts";
 import type {
   CancelledRun,
   DecidedCounts,
@@ -44,7 +47,7 @@ export interface RegisteredFunction {
   readonly pausedAt: number | null;
 }
 
-export interface PauseInput {
+export interface PauseInput extends Audited {
   readonly env: string;
   readonly fn: string;
   /** False lets it start runs again. */
@@ -412,7 +415,7 @@ export interface ExtendInput {
 
 export type ExtendAnswer = "extended" | "lost";
 
-export interface AmendInput {
+export interface AmendInput extends Audited {
   readonly env: string;
   readonly scope: string;
   readonly key: string;
@@ -427,7 +430,7 @@ export interface AmendInput {
 /** `moved`: somebody wrote it meanwhile, and nothing happened here. */
 export type AmendAnswer = "amended" | "moved";
 
-export interface ReleaseInput {
+export interface ReleaseInput extends Audited {
   readonly env: string;
   readonly scope: string;
   readonly key: string;
@@ -576,6 +579,28 @@ export interface Store {
    * Repeat: the same value changes nothing.
    */
   set(input: SettingInput): Promise<SettingAnswer>;
+
+  /**
+   * Notes what the radar found, in the order given. Promise: pairs join the alert of their kind, function and `about` that is not
+   * closed, or open one; a muted one counts and stays muted. Repeat: a pair is known by its later id, and counts once.
+   */
+  raise(input: RaiseInput): Promise<readonly Raised[]>;
+  /** A person, or a fact, answers an alert. Promise: audited, with who and why. Repeat: the same judgement changes nothing. */
+  judge(input: JudgeInput): Promise<JudgeAnswer>;
+  /** Moves the radar on. Promise: of many nodes that read from one position, one moves it. Repeat: `moved` again. */
+  follow(input: FollowInput): Promise<FollowAnswer>;
+
+  /**
+   * Keeps what a person did where no operation above keeps it. Asked once the thing is done, so it may be missing after a crash
+   * in between. Repeat: kept again.
+   */
+  audit(input: AuditInput): Promise<void>;
+
+  /**
+   * Counts decisions by hour and function, oldest first, and notes the runs that slipped through. Promise: each decision is counted once,
+   * at most `max` of them per commit. Repeat: goes on where the last one stopped.
+   */
+  count(input: CountInput): Promise<CountAnswer>;
 
   readonly reads: StoreReads;
 

@@ -45,6 +45,9 @@ const writes = [
   "handBack",
   "sweep",
   "prune",
+  "raise",
+  "judge",
+  "follow",
 ] as const satisfies readonly (keyof Store)[];
 
 export function sharedStore(

@@ -24,8 +24,12 @@ export const start: Command = {
     },
     password: {
       value: "text",
-      help: "what people show as HTTP Basic; IDEM_PASSWORD unless given; needed beyond loopback",
+      help: "what operators sign in with; IDEM_PASSWORD unless given; needed beyond loopback. IDEM_VIEWER_PASSWORD is for who may only look",
     },
+    "new-secret": {
+      help: "make another secret to sign in with, where no password is set; the one before ends, and its sessions",
+    },
+    "secure-cookies": { help: "cookies only over https, also where no proxy says that requests come that way" },
     "allow-host": {
       value: "host",
       isMany: true,
@@ -52,6 +56,7 @@ export const start: Command = {
   ],
   async run(context) {
     const password = context.options.password ?? context.io.env("IDEM_PASSWORD");
+    const viewerPassword = context.io.env("IDEM_VIEWER_PASSWORD");
     const settings = {
       ...givenSettings(context, ".idem/server.db"),
       mode: "start" as const,
@@ -60,6 +65,9 @@ export const start: Command = {
       allowHosts: context.lists["allow-host"] ?? [],
       role: roleOf(context),
       ...(password === undefined ? {} : { password }),
+      ...(viewerPassword === undefined ? {} : { viewerPassword }),
+      newSecret: context.flags.has("new-secret"),
+      secureCookies: context.flags.has("secure-cookies"),
     };
     return runServer(context, settings, ({ origin }) =>
       settings.role === "worker"

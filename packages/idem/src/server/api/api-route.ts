@@ -2,8 +2,10 @@
 // and what goes out has the type its schema says.
 import { z } from "zod";
 import type { Engine } from "../../engine/engine.ts";
+import type { AuditAction } from "../../store/audit.ts";
+import type { Actor } from "../people/actor.ts";
 import { readBody, readQuery } from "../read-input.ts";
-import { json, type Route, type RouteAnswer } from "../route.ts";
+import { json, type Route, type RouteAnswer, type RouteRequest } from "../route.ts";
 import type { World } from "../world.ts";
 
 type Shape = Readonly<Record<string, z.ZodType>>;
@@ -18,6 +20,12 @@ export interface ApiCall<Q extends Shape, B extends Shape> {
   /** By the store's clock. */
   readonly now: number;
   readonly world: World;
+  readonly headers: RouteRequest["headers"];
+  readonly address: string;
+  /** Who asks. */
+  readonly actor: Actor;
+  /** Keeps that they did it; for what the store does not keep by itself. */
+  audit(action: AuditAction, subject: string, reason?: string): Promise<void>;
   /** Aborts when the caller has gone. */
   readonly signal: AbortSignal;
 }
@@ -30,6 +38,8 @@ export interface ApiRoute<Q extends Shape, B extends Shape, A extends z.ZodType>
   readonly query?: Q;
   readonly body?: B;
   readonly bodyBytesMax?: number;
+  readonly access?: "operator" | "sign-in";
+  readonly viewerMay?: true;
   readonly answer: A;
   handle(call: ApiCall<Q, B>): Promise<z.input<A> | RawAnswer> | z.input<A> | RawAnswer;
 }
@@ -52,7 +62,8 @@ export function apiRoute<
   return {
     method: route.method,
     path: route.path,
-    access: "operator",
+    access: route.access ?? "operator",
+    ...(route.viewerMay === undefined ? {} : { viewerMay: route.viewerMay }),
     bodyBytesMax: route.method === "GET" ? null : (route.bodyBytesMax ?? bodyBytesDefault),
     errors: "problem",
     about: {
@@ -68,8 +79,11 @@ export function apiRoute<
         body: (route.method === "GET" ? {} : readBody(body, request)) as Read<B>,
       };
       const engine = await world.engine(request.env);
-      const { env, params, signal } = request;
-      const answer = await route.handle({ ...given, params, env, engine, now: engine.now(), world, signal });
+      const { env, params, headers, address, actor, signal } = request;
+      const audit: ApiCall<Q, B>["audit"] = (action, subject, reason = "") =>
+        engine.store.audit({ env, action, subject, reason, actor: actor.name });
+      const asked = { ...given, params, env, headers, address, actor, signal };
+      const answer = await route.handle({ ...asked, engine, now: engine.now(), world, audit });
       return answer instanceof RawAnswer ? answer.answer : json(answer);
     },
   };

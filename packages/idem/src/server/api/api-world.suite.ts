@@ -12,6 +12,7 @@ import { defineFunction, type FunctionOptions, type HandlerContext } from "../..
 import { openStore } from "../../sdk/open-store.ts";
 import type { Store } from "../../store/store.ts";
 import type { ServedApp } from "../apps.ts";
+import { devActor } from "../people/actor.ts";
 import type { Route, RouteRequest } from "../route.ts";
 import type { World } from "../world.ts";
 
@@ -109,6 +110,8 @@ export async function apiWorld(options: ApiWorldOptions = {}): Promise<ApiWorld>
         params,
         query: new URLSearchParams(texts),
         headers: {},
+        actor: devActor,
+        address: "127.0.0.1",
         body: bytes,
         env,
         signal: new AbortController().signal,

@@ -19,8 +19,9 @@ export const addApp = apiRoute({
     modified: z.boolean().describe("False when its functions were registered already"),
     app: appItem.nullable().describe("Null when it registered by itself, under a URL of its own choosing"),
   }),
-  handle: async ({ body, env, world, signal }) => {
+  handle: async ({ body, env, world, signal, audit }) => {
     const { app, modified } = await syncApp(world, env, body.url, { signal });
+    if (modified) await audit("add-app", body.url);
     const added = app === null ? undefined : (await world.apps.list(env)).find((each) => each.app === app);
     return { modified, app: added === undefined ? null : { ...added } };
   },

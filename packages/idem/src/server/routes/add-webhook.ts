@@ -27,7 +27,7 @@ export const addWebhook = apiRoute({
     source: sourceItem,
     secret: z.string().nullable().describe("Shown this once: the one that was made here; null when it was given"),
   }),
-  handle: async ({ body, engine, env, now, world }) => {
+  handle: async ({ body, engine, env, now, world, actor }) => {
     const { name, secret: given, ...config } = body;
     const source = readSourceName(name);
     const made = given === undefined ? generatedSecret(config.provider, (n) => world.platform.randomBytes(n)) : null;
@@ -37,7 +37,13 @@ export const addWebhook = apiRoute({
       throw errors.TOOLKIT_OPTION_INVALID({ call: "webhook source", option: "secret", why });
     }
     const value = newSource(config, secret, now);
-    await writeSource(engine.store, env, { name: source, over: 0, value, reason: "made over the API" });
+    await writeSource(engine.store, env, {
+      name: source,
+      over: 0,
+      value,
+      reason: "made over the API",
+      actor: actor.name,
+    });
     return { source: sourceItemOf(world, env, shownSource(source, value)), secret: made };
   },
 });

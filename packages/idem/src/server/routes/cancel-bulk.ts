@@ -10,5 +10,9 @@ export const cancelBulk = apiRoute({
   summary: "Stop bulk work; what is done stays done",
   tag: "bulk",
   answer: z.object({ bulk: bulkItem }),
-  handle: async ({ params, env, world }) => ({ bulk: bulkItemOf(await bulkOf(world).cancel(env, params.bulk!)) }),
+  handle: async ({ params, env, world, audit }) => {
+    const progress = await bulkOf(world).cancel(env, params.bulk!);
+    if (progress.state === "cancelled") await audit("cancel-bulk", params.bulk!);
+    return { bulk: bulkItemOf(progress) };
+  },
 });

@@ -16,7 +16,7 @@ export const addWebhookSecret = apiRoute({
     source: sourceItem,
     secret: z.string().nullable().describe("Shown this once, where it was made here"),
   }),
-  handle: async ({ params, body, engine, env, now, world }) => {
+  handle: async ({ params, body, engine, env, now, world, actor }) => {
     const { setting, value } = await findSource(engine.store, env, params.name!);
     const { provider } = value.config;
     const made = body.secret === undefined ? generatedSecret(provider, (n) => world.platform.randomBytes(n)) : null;
@@ -26,7 +26,13 @@ export const addWebhookSecret = apiRoute({
       throw errors.TOOLKIT_OPTION_INVALID({ call: "webhook source", option: "secret", why });
     }
     const changed = withSecret(value, secret, now);
-    const write = { name: setting.name, over: setting.version, value: changed, reason: "a secret was added" };
+    const write = {
+      name: setting.name,
+      over: setting.version,
+      value: changed,
+      reason: "a secret was added",
+      actor: actor.name,
+    };
     await writeSource(engine.store, env, write);
     return { source: sourceItemOf(world, env, shownSource(setting.name, changed)), secret: made };
   },
@@ -38,10 +44,16 @@ export const dropWebhookSecret = apiRoute({
   summary: "Drop a source's older secret",
   tag: "webhooks",
   answer: z.object({ source: sourceItem }),
-  handle: async ({ params, engine, env, world }) => {
+  handle: async ({ params, engine, env, world, actor }) => {
     const { setting, value } = await findSource(engine.store, env, params.name!);
     const changed = withoutOldSecret(value);
-    const write = { name: setting.name, over: setting.version, value: changed, reason: "the older secret was dropped" };
+    const write = {
+      name: setting.name,
+      over: setting.version,
+      value: changed,
+      reason: "the older secret was dropped",
+      actor: actor.name,
+    };
     await writeSource(engine.store, env, write);
     return { source: sourceItemOf(world, env, shownSource(setting.name, changed)) };
   },

@@ -11,9 +11,9 @@ export const pauseFunction = apiRoute({
   tag: "functions",
   body: { reason: reasonField.optional().describe("Why; kept in the audit") },
   answer: z.object({ changed: z.boolean(), function: functionItem }),
-  handle: async ({ params, body, engine }) => {
+  handle: async ({ params, body, engine, actor }) => {
     const fn = params.function!;
-    const { changed } = await engine.pause({ fn, paused: true, reason: body.reason ?? "" });
+    const { changed } = await engine.pause({ fn, paused: true, reason: body.reason ?? "", actor: actor.name });
     return { changed, function: await functionItemIn(engine, fn) };
   },
 });

@@ -12,7 +12,7 @@ export const releaseEvent = apiRoute({
   tag: "events",
   body: verdictBody,
   answer: z.object({ decision: explainedDecision }),
-  handle: async ({ params, body, engine }) => ({
-    decision: explainedDecisionOf(await decideEvent(engine, params.event!, "release", body)),
+  handle: async ({ params, body, engine, actor }) => ({
+    decision: explainedDecisionOf(await decideEvent(engine, params.event!, "release", { ...body, actor: actor.name })),
   }),
 });

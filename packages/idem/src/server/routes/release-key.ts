@@ -12,11 +12,11 @@ export const releaseKey = apiRoute({
   tag: "keys",
   body: { reason: reasonField.describe("Why; kept in the audit") },
   answer: z.object({ key: keyItem }),
-  handle: async ({ params, body, engine, env, now }) => {
+  handle: async ({ params, body, engine, env, now, actor }) => {
     const scope = params.scope!;
     const key = params.key!;
     const { store } = engine;
-    const answer = await store.release({ env, scope, key, fence: null, reason: body.reason });
+    const answer = await store.release({ env, scope, key, fence: null, reason: body.reason, actor: actor.name });
     const claim = answer === "unknown" ? null : await store.reads.claim(env, scope, key);
     if (claim === null) throw errors.KEY_UNKNOWN({ scope, key });
     return { key: keyItemOf(claim, now) };

@@ -11,9 +11,9 @@ export const removeWebhook = apiRoute({
   tag: "webhooks",
   body: { reason: reasonField.describe("Why; kept in the audit") },
   answer: z.object({ removed: z.string() }),
-  handle: async ({ params, body, engine, env }) => {
+  handle: async ({ params, body, engine, env, actor }) => {
     const { setting } = await findSource(engine.store, env, params.name!);
-    const write = { name: setting.name, over: setting.version, value: null, reason: body.reason };
+    const write = { name: setting.name, over: setting.version, value: null, reason: body.reason, actor: actor.name };
     await writeSource(engine.store, env, write);
     return { removed: setting.name };
   },

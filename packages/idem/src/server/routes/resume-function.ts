@@ -34,10 +34,10 @@ export const resumeFunction = apiRoute({
       .nullable()
       .describe("Send the same request with it to go on; null once all are decided and the function is resumed"),
   }),
-  handle: async ({ params, body, engine }) => {
+  handle: async ({ params, body, engine, actor }) => {
     const fn = params.function!;
     const { reason = "", waiting = "keep", next = null } = body;
-    const part = await resumePart(engine, fn, { reason, waiting, next });
+    const part = await resumePart(engine, fn, { reason, waiting, next, actor: actor.name });
     return { ...part, function: await functionItemIn(engine, fn) };
   },
 });

@@ -28,14 +28,14 @@ export const startBulk = apiRoute({
       isAll: z.boolean().describe("False when there are more than were looked at"),
     }),
   ]),
-  handle: async ({ body, engine, env, now, world }) => {
+  handle: async ({ body, engine, env, now, world, actor }) => {
     const { id, action, reason, dryRun, ...asked } = body;
     const filter = await filterOf(engine, body.filter, now);
     if (dryRun === true) {
       const { matched, isAll } = await bulkOf(world).count(env, { action, filter });
       return { matchedCount: matched, isAll };
     }
-    const request = { id, action, filter, reason: reason ?? "cancelled together with others" };
+    const request = { id, action, filter, reason: reason ?? "cancelled together with others", actor: actor.name };
     const progress = await bulkOf(world).start(env, {
       ...request,
       asked: { ...asked, action, reason: reason ?? null },

@@ -7,6 +7,7 @@ import { readJson } from "../../protocol/read-json.ts";
 import { MemoryStore } from "../../store/memory/store.ts";
 import type { Store } from "../../store/store.ts";
 import { openCredentials } from "../credentials.ts";
+import { devActor } from "../people/actor.ts";
 import type { Route, RouteRequest } from "../route.ts";
 import { ServedApps } from "../served-apps.ts";
 import type { ServerSettings, World } from "../world.ts";
@@ -98,6 +99,8 @@ export async function routeWorld(over: Partial<ServerSettings> = {}, store?: Sto
         headers,
         body: bytes,
         env: "default",
+        actor: devActor,
+        address: "127.0.0.1",
         signal: new AbortController().signal,
         json: () => readJson(bytes),
       };

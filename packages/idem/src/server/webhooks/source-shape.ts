@@ -43,14 +43,22 @@ export async function findSource(
   return { setting, value: readSourceValue(setting.value) };
 }
 
+interface SourceWrite {
+  readonly name: string;
+  readonly over: number;
+  readonly value: SourceValue | null;
+  readonly reason: string;
+  readonly actor: string;
+}
+
 /** Over the version it was decided with: two people who rotate at once do not lose each other's secret. */
 export async function writeSource(
   store: Store,
   env: string,
-  { name, over, value, reason }: { name: string; over: number; value: SourceValue | null; reason: string },
+  { name, over, value, reason, actor }: SourceWrite,
 ): Promise<void> {
   const json = value === null ? null : JSON.stringify(value);
-  const answer = await store.set({ env, kind: sourceKind, name, value: json, over, reason });
+  const answer = await store.set({ env, kind: sourceKind, name, value: json, over, reason, actor });
   if (answer.kind === "set") return;
   throw over === 0 ? errors.SOURCE_TAKEN({ source: name }) : errors.SOURCE_CHANGED({ source: name });
 }

@@ -1,5 +1,6 @@
 // The whole contract on one store: `storeContract("SQLite file", open)`.
 import { describe } from "vitest";
+import { alertsSuite } from "./alerts.suite.ts";
 import { amendsSuite } from "./amends.suite.ts";
 import { batchesSuite } from "./batches.suite.ts";
 import { cancelRulesSuite } from "./cancel-rules.suite.ts";
@@ -30,6 +31,7 @@ import type { OpenStore } from "./world.ts";
 
 export function storeContract(name: string, open: OpenStore): void {
   describe(name, () => {
+    alertsSuite(open);
     amendsSuite(open);
     batchesSuite(open);
     cancelRulesSuite(open);

@@ -3,12 +3,12 @@ import { changeSetting, type SettingAnswer, type SettingInput } from "../setting
 import type { Moment, Tables } from "./tables.ts";
 
 export function changeSettingRow(tables: Tables, at: Moment, input: SettingInput): SettingAnswer {
-  const { kind, name, value, reason } = input;
+  const { kind, name, value, reason, actor } = input;
   const id = JSON.stringify([kind, name]);
   const { answer, write } = changeSetting(tables.settings.get(id), input);
   if (!write) return answer;
   if (value === null) tables.settings.delete(id);
   else tables.settings.put(id, { kind, name, value, version: answer.version, changedAt: at.now });
-  tables.addAudit({ at: at.now, action: "change-setting", subject: `${kind}:${name}`, reason });
+  if (reason !== null) tables.addAudit(at, { action: "change-setting", subject: `${kind}:${name}`, reason, actor });
   return answer;
 }

@@ -85,13 +85,13 @@ export function extendKey(tables: Tables, at: Moment, input: ExtendInput): Exten
 }
 
 export function amendKey(tables: Tables, at: Moment, input: AmendInput): AmendAnswer {
-  const { scope, key, reason } = input;
+  const { scope, key, reason, actor } = input;
   const found = tables.claim(scope, key);
   const amended = amendClaim(found, input, at);
   if (amended.kind !== "amended") return amended.kind === "already" ? "amended" : "moved";
   if (amended.claim !== null) tables.putClaim(amended.claim);
   else if (found !== null) tables.deleteClaim(found);
-  if (reason !== null) tables.addAudit({ at: at.now, action: "resolve-key", subject: `${scope} ${key}`, reason });
+  if (reason !== null) tables.addAudit(at, { action: "resolve-key", subject: `${scope} ${key}`, reason, actor });
   return "amended";
 }
 
@@ -103,12 +103,12 @@ export function settleKey(tables: Tables, scope: string, key: string, fence: num
 }
 
 export function releaseKey(tables: Tables, at: Moment, input: ReleaseInput): ReleaseAnswer {
-  const { scope, key, fence, reason } = input;
+  const { scope, key, fence, reason, actor } = input;
   const claim = tables.claim(scope, key);
   if (claim === null) return "unknown";
   if (fence !== null && (claim.fence !== fence || claim.state !== "in-flight")) return "lost";
   if (claim.state === "released") return "released";
   tables.putClaim({ ...claim, state: "released", held: false });
-  if (fence === null) tables.addAudit({ at: at.now, action: "release-key", subject: `${scope} ${key}`, reason });
+  if (fence === null) tables.addAudit(at, { action: "release-key", subject: `${scope} ${key}`, reason, actor });
   return "released";
 }

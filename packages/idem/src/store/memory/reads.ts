@@ -3,6 +3,8 @@ import { eventScope } from "../../model/claim.ts";
 import { type DecisionKind, isPending } from "../../model/decision.ts";
 import { readLane } from "../../model/lane.ts";
 import { pendingCountedMax, type StoreReads } from "../reads.ts";
+import { memoryAlertReads } from "./alert-reads.ts";
+import { memoryCountReads } from "./count-reads.ts";
 import { newest } from "./buffers.ts";
 import { slotUse } from "./lanes.ts";
 import { memoryPages } from "./page-reads.ts";
@@ -227,6 +229,17 @@ export function memoryReads(database: Database, moment: () => Moment): StoreRead
         .filter((setting) => setting.kind === kind);
       return found.sort(by(({ name }) => name));
     },
+    async auditPage(env, { limit, before }) {
+      const older = database
+        .env(env)
+        .audit.all()
+        .filter(({ id }) => before === undefined || Number(id) < Number(before));
+      const rows = older.sort((a, b) => Number(b.id) - Number(a.id)).slice(0, limit);
+      return { rows, next: rows.length < limit ? null : rows.at(-1)!.id };
+    },
+    ...memoryAlertReads(database),
+    ...memoryCountReads(database),
+
     async environments() {
       return database.environmentsWith((tables) => tables.functions.all().some((row) => !row.archived));
     },

@@ -10,7 +10,7 @@ import { decideStart } from "./start-run.ts";
 import type { Moment, Tables } from "./tables.ts";
 
 export function redecideEvent(tables: Tables, at: Moment, input: RedecideInput): RedecideAnswer {
-  const { eventId, pair, reason } = input;
+  const { eventId, pair, reason, actor } = input;
   const before = tables.decision(eventId, pair.fn);
   if (before === undefined) return { kind: "not-pending" };
   const effects = new Effects();
@@ -31,6 +31,6 @@ export function redecideEvent(tables: Tables, at: Moment, input: RedecideInput):
     recordDecision(tables, at, effects, { ...before, kind, reason: why, key: null, decidedAt: at.now });
   }
   const action = pair.kind === "dropped" ? "drop-event" : "release-event";
-  tables.addAudit({ at: at.now, action, subject: `${eventId} ${pair.fn}`, reason });
+  tables.addAudit(at, { action, subject: `${eventId} ${pair.fn}`, reason, actor });
   return { ...answerFor(tables, at, effects, [eventId]), decisions: [tables.decision(eventId, pair.fn)!] };
 }

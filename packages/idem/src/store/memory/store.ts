@@ -2,10 +2,13 @@
 // Every operation is one synchronous step, so nothing can happen in its middle.
 import type { ClaimAnswer } from "../../model/claim.ts";
 import type { Outcome } from "../../model/outcome.ts";
+import type { FollowAnswer, FollowInput, JudgeAnswer, JudgeInput, Raised, RaiseInput } from "../alerts.ts";
+import type { AuditInput } from "../audit.ts";
 import { StoreClock } from "../clock.ts";
 import type { RedecideAnswer, RedecideInput, Ticked, TickInput } from "../flow.ts";
 import type { StoreOutbox } from "../outbox.ts";
 import type { StoreReads } from "../reads.ts";
+import type { CountAnswer, CountInput } from "../counts.ts";
 import type { SettingAnswer, SettingInput } from "../settings.ts";
 import type { StoreSharing, WorkerAbout } from "../sharing.ts";
 import type {
@@ -43,6 +46,7 @@ import type {
 } from "../store.ts";
 import type { StoreTransactions } from "../transactional.ts";
 import { advanceRun } from "./advance-run.ts";
+import { judgeAlertRow, moveRadar, raiseAlerts } from "./alerts.ts";
 import { cancelRun } from "./cancel-run.ts";
 import { changeSettingRow } from "./change-setting.ts";
 import { amendKey, claimKey, extendKey, releaseKey, settleKey } from "./claim-key.ts";
@@ -56,6 +60,7 @@ import { memoryReads } from "./reads.ts";
 import { redecideEvent } from "./redecide-event.ts";
 import { register } from "./register.ts";
 import { rerunRun } from "./rerun-run.ts";
+import { countDecisions } from "./count-decisions.ts";
 import { sweep } from "./sweep.ts";
 import { Database, type Moment, type Tables } from "./tables.ts";
 import { tickCrons } from "./tick-crons.ts";
@@ -158,6 +163,26 @@ export class MemoryStore implements Store {
 
   async set(input: SettingInput): Promise<SettingAnswer> {
     return this.write(input.env, (tables, at) => changeSettingRow(tables, at, input));
+  }
+
+  async raise(input: RaiseInput): Promise<readonly Raised[]> {
+    return this.write(input.env, (tables, at) => raiseAlerts(tables, at, input));
+  }
+
+  async judge(input: JudgeInput): Promise<JudgeAnswer> {
+    return this.write(input.env, (tables, at) => judgeAlertRow(tables, at, input));
+  }
+
+  async follow(input: FollowInput): Promise<FollowAnswer> {
+    return this.write(input.env, (tables) => moveRadar(tables, input));
+  }
+
+  async audit(input: AuditInput): Promise<void> {
+    return this.write(input.env, (tables, at) => tables.addAudit(at, input));
+  }
+
+  async count(input: CountInput): Promise<CountAnswer> {
+    return this.write(input.env, (tables) => countDecisions(tables, input));
   }
 
   async close(): Promise<void> {}

@@ -7,6 +7,9 @@ import type { Outcome } from "../../model/outcome.ts";
 import type { EndState, Run } from "../../model/run.ts";
 import type { FailedAttempt, Step } from "../../model/step.ts";
 import type { Wait } from "../../model/wait.ts";
+import type { Alert, AlertPair, RadarPosition } from "../alerts.ts";
+import type { AuditInput, AuditRow } from "../audit.ts";
+import type { DecisionCount, Slip } from "../counts.ts";
 import type { CancelRule, CronRow } from "../flow.ts";
 import type { Setting } from "../settings.ts";
 import type { WorkerAbout } from "../sharing.ts";
@@ -114,13 +117,6 @@ export interface WorkerRow {
   readonly dead: boolean;
 }
 
-export interface AuditRow {
-  readonly at: number;
-  readonly action: string;
-  readonly subject: string;
-  readonly reason: string;
-}
-
 /** The due time of a job that only an event, a signal or another run can make due. */
 export const never = Number.MAX_SAFE_INTEGER;
 
@@ -194,6 +190,15 @@ export class Tables {
   readonly crons: Rows<CronRow>;
   /** By kind and name. */
   readonly settings: Rows<Setting>;
+  /** By hour and function. */
+  readonly hourCounts: Rows<DecisionCount>;
+  /** How far the counting got, under "". */
+  readonly countedTo: Rows<string>;
+  readonly slips: Rows<Slip>;
+  readonly alerts: Rows<Alert>;
+  /** By alert and later id. */
+  readonly alertPairs: Rows<AlertPair & { readonly alertId: string }>;
+  readonly radarPosition: Rows<RadarPosition>;
 
   constructor(
     journal: Journal,
@@ -217,6 +222,12 @@ export class Tables {
     this.throttles = new Rows(journal);
     this.crons = new Rows(journal);
     this.settings = new Rows(journal);
+    this.hourCounts = new Rows(journal);
+    this.countedTo = new Rows(journal);
+    this.slips = new Rows(journal);
+    this.alerts = new Rows(journal);
+    this.alertPairs = new Rows(journal);
+    this.radarPosition = new Rows(journal);
   }
 
   get registration(): number {
@@ -236,8 +247,9 @@ export class Tables {
   }
 
   /** What a person did by hand, and why. */
-  addAudit(row: AuditRow): void {
-    this.audit.put(`${this.audit.all().length}`, row);
+  addAudit({ now }: Moment, { action, subject, reason, actor = "" }: Omit<AuditInput, "env">): void {
+    const id = String(this.audit.all().length);
+    this.audit.put(id, { id, at: now, actor, action, subject, reason });
   }
 
   waitsOf(runId: string): readonly WaitRow[] {

@@ -6,12 +6,12 @@ import type { Transaction } from "./transaction.ts";
 import { writeAudit } from "./write-audit.ts";
 
 export async function amendClaimRow(tx: Transaction, input: AmendInput): Promise<AmendAnswer> {
-  const { env, scope, key, reason } = input;
+  const { env, scope, key, reason, actor } = input;
   const found = await findClaim(tx, env, scope, key);
   const amended = amendClaim(found, input, tx.at);
   if (amended.kind !== "amended") return amended.kind === "already" ? "amended" : "moved";
   if (amended.claim !== null) writeClaim(tx, env, amended.claim);
   else deleteClaim(tx, env, { scope, key });
-  if (reason !== null) await writeAudit(tx, env, { action: "resolve-key", subject: `${scope} ${key}`, reason });
+  if (reason !== null) await writeAudit(tx, env, { action: "resolve-key", subject: `${scope} ${key}`, reason, actor });
   return "amended";
 }

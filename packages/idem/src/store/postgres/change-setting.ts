@@ -12,7 +12,7 @@ const writeSettingSql = `
 const deleteSettingSql = "delete from settings where env = ? and kind = ? and name = ?";
 
 export async function changeSettingRow(tx: Transaction, input: SettingInput): Promise<SettingAnswer> {
-  const { env, kind, name, value, reason } = input;
+  const { env, kind, name, value, reason, actor } = input;
   // A row that is not there yet cannot be locked.
   await lockName(tx, `settings:${env}`);
   const existing = await tx.connection.one<SettingRow>(selectSettingSql, env, kind, name);
@@ -20,6 +20,7 @@ export async function changeSettingRow(tx: Transaction, input: SettingInput): Pr
   if (!write) return answer;
   if (value === null) await tx.connection.run(deleteSettingSql, env, kind, name);
   else await tx.connection.run(writeSettingSql, env, kind, name, value, answer.version, tx.at.now);
-  await writeAudit(tx, env, { action: "change-setting", subject: `${kind}:${name}`, reason });
+  if (reason !== null)
+    await writeAudit(tx, env, { action: "change-setting", subject: `${kind}:${name}`, reason, actor });
   return answer;
 }

@@ -9,7 +9,10 @@ import { writeAudit } from "./write-audit.ts";
 const selectPausedSql = "select paused_at from functions where env = ? and fn = ? and archived_at is null";
 const writePausedSql = "update functions set paused_at = ? where env = ? and fn = ?";
 
-export async function pauseFunction(tx: Transaction, { env, fn, paused, reason }: PauseInput): Promise<PauseAnswer> {
+export async function pauseFunction(
+  tx: Transaction,
+  { env, fn, paused, reason, actor }: PauseInput,
+): Promise<PauseAnswer> {
   await lockName(tx, registrationLock(env));
   const row = await tx.connection.one<{ paused_at: number | null }>(selectPausedSql, env, fn);
   if (row === undefined) return { kind: "unknown" };
@@ -17,6 +20,6 @@ export async function pauseFunction(tx: Transaction, { env, fn, paused, reason }
   const changed = pausedAt !== row.paused_at;
   if (!changed) return { kind: "set", registration: await registrationOf(tx.connection, env), pausedAt, changed };
   await tx.connection.run(writePausedSql, pausedAt, env, fn);
-  await writeAudit(tx, env, { action: paused ? "pause-function" : "resume-function", subject: fn, reason });
+  await writeAudit(tx, env, { action: paused ? "pause-function" : "resume-function", subject: fn, reason, actor });
   return { kind: "set", registration: await nextRegistration(tx, env), pausedAt, changed };
 }

@@ -4,11 +4,13 @@ import type { StoreReads } from "../reads.ts";
 import type { Store } from "../store.ts";
 import { readAddress, withoutPassword } from "./address.ts";
 import { advanceRun } from "./advance-run.ts";
+import { judgeAlertRow, moveRadar, raiseAlerts } from "./alerts.ts";
 import { amendClaimRow } from "./amend-claim.ts";
 import { cancelRun } from "./cancel-run.ts";
 import { changeSettingRow } from "./change-setting.ts";
 import { checkServer } from "./check-server.ts";
 import { Connection } from "./connection.ts";
+import { countDecisions } from "./count-decisions.ts";
 import { wordsOf } from "./faults.ts";
 import { Hints } from "./hints.ts";
 import { HotCalls } from "./hot-calls.ts";
@@ -35,6 +37,7 @@ import { tickCrons } from "./tick-crons.ts";
 import type { Transaction } from "./transaction.ts";
 import { Transactions, type TransactionsPlatform } from "./transactions.ts";
 import { handBackJobs, heartbeatWorker, sweepStore } from "./workers.ts";
+import { keepAudit } from "./write-audit.ts";
 
 export type Writes = Omit<Store, "reads" | "close" | "shared" | "outbox" | "transactional">;
 type Operation = { [K in keyof Writes]: (tx: Transaction, ...input: Parameters<Writes[K]>) => ReturnType<Writes[K]> };
@@ -61,6 +64,11 @@ const operations: Operation = {
   sweep: sweepStore,
   prune: pruneEvents,
   set: changeSettingRow,
+  count: countDecisions,
+  raise: raiseAlerts,
+  judge: judgeAlertRow,
+  follow: moveRadar,
+  audit: keepAudit,
 };
 
 export const operationNames: readonly string[] = Object.keys(operations);

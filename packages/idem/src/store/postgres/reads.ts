@@ -27,6 +27,8 @@ import {
 } from "../rows.ts";
 import type { Setting } from "../settings.ts";
 import type { RegisteredFunction, WaitCandidate } from "../store.ts";
+import { alertReads } from "./alert-reads.ts";
+import { countReads } from "./count-reads.ts";
 import { rulesMatching } from "./cancel-rules.ts";
 import type { Connection, Param } from "./connection.ts";
 import { selectDecisionsSql } from "./ingest-events.ts";
@@ -38,6 +40,7 @@ import { registrationOf } from "./register-functions.ts";
 import { indexable } from "./text.ts";
 import { cronsIn } from "./tick-crons.ts";
 import { listWorkers } from "./worker-rows.ts";
+import { auditPage } from "./write-audit.ts";
 
 const functionsSql = `
   select fn, app, id, config, paused_at as "pausedAt" from functions
@@ -199,6 +202,9 @@ export function readsOver(connection: Connection, at: () => Promise<Instant>): S
     oldestDue: async (env) =>
       (await connection.find<{ at: number | null }>(oldestDueSql, { env, now: (await at()).now }))[0]!.at,
     settings: (env, kind) => connection.all<Setting>(settingsSql, env, kind),
+    auditPage: (env, filter) => auditPage(connection, env, filter),
+    ...alertReads(connection),
+    ...countReads(connection),
     environments: async () => (await connection.all<{ env: string }>(environmentsSql)).map(({ env }) => env),
     workers: () => listWorkers(connection),
     runPage: (env, filter) => runPage(connection, env, filter),

@@ -40,6 +40,6 @@ export async function redecideEvent(tx: Transaction, input: RedecideInput): Prom
   out.decisions.push(decision);
   await answerPending(tx, env, decision, out);
   const action = pair.kind === "dropped" ? "drop-event" : "release-event";
-  await writeAudit(tx, env, { action, subject: `${eventId} ${pair.fn}`, reason: input.reason });
+  await writeAudit(tx, env, { action, subject: `${eventId} ${pair.fn}`, reason: input.reason, actor: input.actor });
   return answerOf(out, tx.at.now);
 }

@@ -104,7 +104,12 @@ export async function releaseClaim(tx: Transaction, input: ReleaseInput): Promis
   if (fence !== null && (claim.fence !== fence || claim.state !== "in-flight")) return "lost";
   writeClaim(tx, env, { ...claim, state: "released", held: false });
   if (fence === null) {
-    await writeAudit(tx, env, { action: "release-key", subject: `${scope} ${key}`, reason: input.reason });
+    await writeAudit(tx, env, {
+      action: "release-key",
+      subject: `${scope} ${key}`,
+      reason: input.reason,
+      actor: input.actor,
+    });
   }
   return "released";
 }

@@ -26,6 +26,12 @@ const tables = [
   "crons",
   "outbox",
   "settings",
+  "alerts",
+  "alert_pairs",
+  "radar_positions",
+  "hour_counts",
+  "hour_cursors",
+  "slips",
 ] as const;
 
 export const tableNames: readonly string[] = tables;

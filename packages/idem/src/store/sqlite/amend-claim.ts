@@ -8,7 +8,7 @@ import { writeAudit } from "./write-audit.ts";
 const deleteClaimSql = "delete from claims where n = ?";
 
 export function amendClaimRow(tx: Transaction, input: AmendInput): AmendAnswer {
-  const { env, scope, key, reason } = input;
+  const { env, scope, key, reason, actor } = input;
   const found = findClaim(tx, env, scope, key);
   const amended = amendClaim(found?.claim ?? null, input, tx.at);
   if (amended.kind !== "amended") return amended.kind === "already" ? "amended" : "moved";
@@ -17,6 +17,6 @@ export function amendClaimRow(tx: Transaction, input: AmendInput): AmendAnswer {
     tx.connection.run(deleteClaimSql, found.n);
     tx.claims.remove({ n: found.n, env, scope, key });
   }
-  if (reason !== null) writeAudit(tx, env, { action: "resolve-key", subject: `${scope} ${key}`, reason });
+  if (reason !== null) writeAudit(tx, env, { action: "resolve-key", subject: `${scope} ${key}`, reason, actor });
   return "amended";
 }

@@ -11,11 +11,11 @@ const writeSettingSql = `
 const deleteSettingSql = "delete from settings where env = ? and kind = ? and name = ?";
 
 export function changeSettingRow(tx: Transaction, input: SettingInput): SettingAnswer {
-  const { env, kind, name, value, reason } = input;
+  const { env, kind, name, value, reason, actor } = input;
   const { answer, write } = changeSetting(tx.connection.one<SettingRow>(selectSettingSql, env, kind, name), input);
   if (!write) return answer;
   if (value === null) tx.connection.run(deleteSettingSql, env, kind, name);
   else tx.connection.run(writeSettingSql, env, kind, name, value, answer.version, tx.at.now);
-  writeAudit(tx, env, { action: "change-setting", subject: `${kind}:${name}`, reason });
+  if (reason !== null) writeAudit(tx, env, { action: "change-setting", subject: `${kind}:${name}`, reason, actor });
   return answer;
 }

@@ -6,11 +6,13 @@ import { type ClockStep, StoreClock } from "../clock.ts";
 import type { StoreReads } from "../reads.ts";
 import type { Store } from "../store.ts";
 import { advanceRun } from "./advance-run.ts";
+import { judgeAlertRow, moveRadar, raiseAlerts } from "./alerts.ts";
 import { amendClaimRow } from "./amend-claim.ts";
 import { cancelRun } from "./cancel-run.ts";
 import { changeSettingRow } from "./change-setting.ts";
 import { ClaimIndex } from "./claim-index.ts";
 import { Connection } from "./connection.ts";
+import { countDecisions } from "./count-decisions.ts";
 import { ingestEvents } from "./ingest-events.ts";
 import { KnownFacts } from "./known-facts.ts";
 import { LaneBook } from "./lane-book.ts";
@@ -30,6 +32,7 @@ import { extendClaim, releaseClaim, settleClaim, takeClaim } from "./settle-clai
 import { tickCrons } from "./tick-crons.ts";
 import type { Transaction } from "./transaction.ts";
 import { handBackJobs, heartbeatWorker, sweepStore } from "./workers.ts";
+import { keepAudit } from "./write-audit.ts";
 
 type Writes = Omit<Store, "reads" | "shared" | "outbox" | "transactional" | "close">;
 type Operation = {
@@ -58,6 +61,11 @@ const operations: Operation = {
   sweep: sweepStore,
   prune: pruneEvents,
   set: changeSettingRow,
+  count: countDecisions,
+  raise: raiseAlerts,
+  judge: judgeAlertRow,
+  follow: moveRadar,
+  audit: keepAudit,
 };
 
 export type OperationName = keyof Writes;

@@ -9,6 +9,9 @@ const names = [
   "0004_flow",
   "0005_nodes",
   "0006_settings",
+  "0007_alerts",
+  "0008_audit_actor",
+  "0009_hour_counts",
 ] as const;
 
 export const loadMigrations = (): Migration[] =>

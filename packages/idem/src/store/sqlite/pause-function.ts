@@ -8,13 +8,13 @@ import { writeAudit } from "./write-audit.ts";
 const selectPausedSql = "select paused_at from functions where env = ? and fn = ? and archived_at is null";
 const writePausedSql = "update functions set paused_at = ? where env = ? and fn = ?";
 
-export function pauseFunction(tx: Transaction, { env, fn, paused, reason }: PauseInput): PauseAnswer {
+export function pauseFunction(tx: Transaction, { env, fn, paused, reason, actor }: PauseInput): PauseAnswer {
   const row = tx.connection.one<{ paused_at: number | null }>(selectPausedSql, env, fn);
   if (row === undefined) return { kind: "unknown" };
   const pausedAt = paused ? (row.paused_at ?? tx.at.now) : null;
   const changed = pausedAt !== row.paused_at;
   if (!changed) return { kind: "set", registration: tx.known.registration(env), pausedAt, changed };
   tx.connection.run(writePausedSql, pausedAt, env, fn);
-  writeAudit(tx, env, { action: paused ? "pause-function" : "resume-function", subject: fn, reason });
+  writeAudit(tx, env, { action: paused ? "pause-function" : "resume-function", subject: fn, reason, actor });
   return { kind: "set", registration: nextRegistration(tx, env), pausedAt, changed };
 }

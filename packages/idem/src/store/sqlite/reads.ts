@@ -25,9 +25,11 @@ import {
 } from "../rows.ts";
 import type { Setting } from "../settings.ts";
 import type { RegisteredFunction } from "../store.ts";
+import { alertReads } from "./alert-reads.ts";
 import { rulesMatching } from "./cancel-rules.ts";
 import { type FindClaimRow, findBesideOwner, indexedTo } from "./claim-index.ts";
 import type { Connection, Param } from "./connection.ts";
+import { countReads } from "./count-reads.ts";
 import { selectDecisionsSql } from "./ingest-events.ts";
 import { limitUses } from "./limit-uses.ts";
 import { pagesOver } from "./page-reads.ts";
@@ -36,6 +38,7 @@ import { findEvent, findRun, readMemo } from "./read-memo.ts";
 import { registrationOf } from "./register-functions.ts";
 import { cronsIn } from "./tick-crons.ts";
 import { listWorkers } from "./worker-rows.ts";
+import { auditPage } from "./write-audit.ts";
 
 const functionsSql = `
   select fn, app, id, config, paused_at as pausedAt from functions
@@ -242,6 +245,9 @@ export function readsOver(
       return found.length === 0 ? null : Math.min(...found);
     },
     settings: (env, kind) => connection.all<Setting>(settingsSql, env, kind),
+    auditPage: (env, filter) => auditPage(connection, env, filter),
+    ...alertReads(connection),
+    ...countReads(connection),
     environments: () => connection.all<{ env: string }>(environmentsSql).map(({ env }) => env),
     workers: () => listWorkers(connection),
     ...pagesOver(connection),

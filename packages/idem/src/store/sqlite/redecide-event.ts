@@ -38,6 +38,6 @@ export function redecideEvent(tx: Transaction, input: RedecideInput): RedecideAn
   out.decisions.push(decision);
   answerPending(tx, env, decision, out);
   const action = pair.kind === "dropped" ? "drop-event" : "release-event";
-  writeAudit(tx, env, { action, subject: `${eventId} ${pair.fn}`, reason: input.reason });
+  writeAudit(tx, env, { action, subject: `${eventId} ${pair.fn}`, reason: input.reason, actor: input.actor });
   return answerOf(out, tx.at.now);
 }

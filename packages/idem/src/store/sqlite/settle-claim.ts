@@ -115,7 +115,12 @@ export function releaseClaim(tx: Transaction, input: ReleaseInput): ReleaseAnswe
   if (fence !== null && (claim.fence !== fence || claim.state !== "in-flight")) return "lost";
   writeClaim(tx, env, { ...claim, state: "released", held: false }, found);
   if (fence === null) {
-    writeAudit(tx, env, { action: "release-key", subject: `${scope} ${key}`, reason: input.reason });
+    writeAudit(tx, env, {
+      action: "release-key",
+      subject: `${scope} ${key}`,
+      reason: input.reason,
+      actor: input.actor,
+    });
   }
   return "released";
 }

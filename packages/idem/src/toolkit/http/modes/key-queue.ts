@@ -5,21 +5,28 @@ import type { Platform } from "../../../platform/platform.ts";
 /** A client that retries in a loop must not fill the process: those beyond are told to come again. */
 const waitingMax = 200;
 
+export type Turn<T> =
+  | { readonly kind: "ran"; readonly value: T }
+  /** Somebody else was at work: what they left is to be looked at first. */
+  | { readonly kind: "waited" }
+  /** There was no time, or too many wait already. */
+  | { readonly kind: "refused" };
+
 export class KeyQueue {
   private waiting = 0;
   private readonly atWork = new Map<string, Promise<unknown>>();
 
   constructor(private readonly platform: Platform) {}
 
-  /** One at a time for each id. Null when it was not its turn within `waitMs`, or too many wait already. */
-  async run<T>(id: string, waitMs: number, work: () => Promise<T>): Promise<T | null> {
-    const untilMs = this.platform.monoMs() + waitMs;
-    for (let before = this.atWork.get(id); before !== undefined; before = this.atWork.get(id)) {
-      const leftMs = untilMs - this.platform.monoMs();
-      if (leftMs <= 0 || this.waiting >= waitingMax) return null;
+  /** One at a time for each id. Whoever finds one at work does nothing but wait for its end, for `waitMs` at most. */
+  async run<T>(id: string, waitMs: number, work: () => Promise<T>): Promise<Turn<T>> {
+    const before = this.atWork.get(id);
+    if (before !== undefined) {
+      if (waitMs <= 0 || this.waiting >= waitingMax) return { kind: "refused" };
       this.waiting++;
-      await this.endOf(before, leftMs);
+      await this.endOf(before, waitMs);
       this.waiting--;
+      return { kind: "waited" };
     }
     const working = work();
     const ended = working.then(
@@ -27,7 +34,7 @@ export class KeyQueue {
       () => this.atWork.delete(id),
     );
     this.atWork.set(id, ended);
-    return working;
+    return { kind: "ran", value: await working };
   }
 
   private endOf(before: Promise<unknown>, ms: number): Promise<void> {

@@ -75,6 +75,14 @@ eachDatabase((open, dialect) => {
     expect(await shop.orders()).toEqual(["tea"]);
   });
 
+  test("what is answered is told to any number of duplicates at once: only those of a request at work have to wait", async () => {
+    const { keys, adapter } = await openShop(await open());
+    const handler = sameTransaction(keys, adapter, {}, place);
+    await ask(handler);
+    const told = await Promise.all(Array.from({ length: 300 }, () => ask(handler)));
+    expect(told.filter(({ status, replayed }) => status === 201 && replayed)).toHaveLength(300);
+  });
+
   test("a body that throws leaves neither row nor key, and a retry executes", async () => {
     const { keys, adapter, ...shop } = await openShop(await open());
     let isBroken = true;

@@ -4,8 +4,10 @@ import { parseDuration } from "../../../model/duration.ts";
 import { errors } from "../../../model/errors.ts";
 import { nodePlatform } from "../../../platform/node-platform.ts";
 import type { Platform } from "../../../platform/platform.ts";
+import type { KeyAsk } from "../../keys/key-store.ts";
 import type { Adapter, SqlTx, SyncAdapter } from "../../sql/adapter.ts";
 import { sqlOf } from "../../sql/operation.ts";
+import { AskTogether } from "../ask-together.ts";
 import type { KeyedRequest, RouteOptions } from "../begin.ts";
 import { problemResponse } from "../problems.ts";
 import { routeSettings } from "../route-settings.ts";
@@ -21,7 +23,7 @@ import {
   untilKept,
 } from "./attempt-transaction.ts";
 import { KeyQueue } from "./key-queue.ts";
-import { lookKey } from "./look-key.ts";
+import { lookKey, type Told } from "./look-key.ts";
 import { bytesOf, type KeyReader, limitsOf, type ModeOptions, refuseSeal, seen, toldResponse } from "./mode-route.ts";
 import { type Answer, firstResponse } from "./respond.ts";
 import { askOf, runWithin, runWithinSync, type Within, type WithinKey } from "./within.ts";
@@ -166,12 +168,16 @@ function handlerOf<Tx>(
   const sql = sqlOf(adapter.dialect);
 
   const queue = new KeyQueue(platform);
+  // That there is no record is true for everybody; who makes one is decided by the index.
+  const together = new AskTogether<Told | null>(platform, () => true);
 
-  async function keyed(key: KeyedRequest, attempt: number): Promise<Response> {
-    const ask = askOf(key, limits.windowMs, platform);
-    // By itself, without a transaction: a replay is one round trip, and on SQLite never asks for the one writer.
-    const told = await answerInTime(platform, () => adapter.perform(lookKey(sql, ask)));
-    if (told !== null) return toldResponse(told);
+  /** By itself, without a transaction: a replay is one round trip, and on SQLite never asks for the one writer. */
+  const look = (ask: KeyAsk): Promise<Told | null> =>
+    answerInTime(platform, () =>
+      together.ask(`${ask.id} ${ask.fingerprints[0].value}`, () => adapter.perform(lookKey(sql, ask))),
+    );
+
+  async function keyed(key: KeyedRequest, ask: KeyAsk, attempt: number): Promise<Response> {
     const work = await asBody(() => prepare(key.request.clone() as Request, contextOf(attempt, key.bytes)));
     const done = await openInTime(adapter, platform, lockMs, (tx): Within | Promise<Within> =>
       isSync(adapter)
@@ -187,8 +193,17 @@ function handlerOf<Tx>(
       : toldResponse(done);
   }
 
-  const inTurn = async (key: KeyedRequest, attempt: number): Promise<Response> =>
-    (await queue.run(key.id, lockMs, () => keyed(key, attempt))) ?? problemResponse("in-flight");
+  async function inTurn(key: KeyedRequest, attempt: number): Promise<Response> {
+    const ask = askOf(key, limits.windowMs, platform);
+    const untilMs = platform.monoMs() + lockMs;
+    for (;;) {
+      const told = await look(ask);
+      if (told !== null) return toldResponse(told);
+      const turn = await queue.run(key.id, untilMs - platform.monoMs(), () => keyed(key, ask, attempt));
+      if (turn.kind === "ran") return turn.value;
+      if (turn.kind === "refused") return problemResponse("in-flight");
+    }
+  }
 
   /** Without a key: one transaction all the same. */
   async function plain(request: Request, attempt: number): Promise<Response> {

@@ -1,0 +1,119 @@
+// The one way to ask the server: under the mount path, for the environment the address names, with what protects a signed-in
+// person's session. What the server refuses arrives as an ApiError in the words of its problem document.
+import { addressOf } from "../base-path.ts";
+
+/** `detail` says what happened, `next` what to do, `code` is what docs/errors.md lists. */
+export class ApiError extends Error {
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    readonly detail: string,
+    readonly next: string | null,
+  ) {
+    super(detail);
+    this.name = "ApiError";
+  }
+}
+
+export type Params = Readonly<Record<string, string | number | undefined>>;
+
+interface Ask {
+  readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  readonly params?: Params | undefined;
+  readonly body?: unknown;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The environment rides along in the address unless it is the default one. */
+export const envNow = (): string => new URLSearchParams(location.search).get("env") ?? "default";
+
+/** What a signed-in person's requests show when they change something; set from /api/session. */
+let csrf: string | null = null;
+export function setCsrf(token: string | null): void {
+  csrf = token;
+}
+
+const signedOut = new Set<() => void>();
+/** Called when the server no longer knows who asks; returns how to stop listening. */
+export function onSignedOut(listener: () => void): () => void {
+  signedOut.add(listener);
+  return () => signedOut.delete(listener);
+}
+
+export function urlOf(path: string, params: Params = {}): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(params)) if (value !== undefined && value !== "") query.set(name, `${value}`);
+  const env = envNow();
+  if (env !== "default") query.set("env", env);
+  const search = query.toString();
+  return addressOf(path) + (search === "" ? "" : `?${search}`);
+}
+
+// Longer than any honest answer; the store itself gives up after 5 s.
+const patienceMs = 20_000;
+
+async function ask(path: string, { method = "GET", params, body, signal }: Ask): Promise<Response> {
+  const headers: Record<string, string> = { accept: "application/json, application/problem+json" };
+  if (body !== undefined) headers["content-type"] = "application/json";
+  if (method !== "GET" && csrf !== null) headers["x-idem-csrf"] = csrf;
+  const patience = AbortSignal.timeout(patienceMs);
+  let answer: Response;
+  try {
+    answer = await fetch(urlOf(path, params), {
+      method,
+      headers,
+      credentials: "same-origin",
+      body: body === undefined ? null : JSON.stringify(body),
+      signal: signal === undefined ? patience : AbortSignal.any([signal, patience]),
+    });
+  } catch (error) {
+    if (signal?.aborted === true) throw error;
+    const why = patience.aborted ? `it did not answer within ${patienceMs / 1000} s` : "it could not be reached";
+    throw new ApiError(0, "UNREACHABLE", `The server gave no answer: ${why}`, "See whether it runs; runs go on without this page");
+  }
+  if (answer.ok) return answer;
+  const refused = await refusalOf(answer);
+  if (refused.status === 401) for (const each of signedOut) each();
+  throw refused;
+}
+
+async function refusalOf(answer: Response): Promise<ApiError> {
+  try {
+    const problem = (await answer.json()) as { code?: string; detail?: string; next?: string; error?: string };
+    const detail = problem.detail ?? problem.error ?? answer.statusText;
+    return new ApiError(answer.status, problem.code ?? `HTTP_${answer.status}`, detail, problem.next ?? null);
+  } catch {
+    // A proxy in between speaks HTML; its status is all it has to say.
+    return new ApiError(answer.status, `HTTP_${answer.status}`, `Something before the server answered ${answer.status}`, null);
+  }
+}
+
+export const getJson = async <T>(path: string, params?: Params, signal?: AbortSignal): Promise<T> =>
+  (await (await ask(path, { params, signal })).json()) as T;
+
+/** Stored text as it is: numbers in it are never read and written again. */
+export const getText = async (path: string, signal?: AbortSignal): Promise<string> =>
+  (await ask(path, { signal })).text();
+
+/** The first characters of something large; the rest is not waited for. */
+export async function getBeginning(path: string, bytes: number, signal?: AbortSignal): Promise<string> {
+  const answer = await ask(path, { signal });
+  const reader = answer.body!.getReader();
+  const decoder = new TextDecoder();
+  let text = "";
+  let read = 0;
+  while (read < bytes) {
+    const { value, done } = await reader.read();
+    if (done) return text + decoder.decode();
+    text += decoder.decode(value.subarray(0, bytes - read), { stream: true });
+    read += value.byteLength;
+  }
+  await reader.cancel();
+  return text;
+}
+
+export const sendJson = async <T>(method: NonNullable<Ask["method"]>, path: string, body: unknown = {}): Promise<T> => {
+  const answer = await ask(path, { method, body });
+  const text = await answer.text();
+  return (text === "" ? null : JSON.parse(text)) as T;
+};

@@ -1,0 +1,35 @@
+// Who asks: what they may do, and what the audit calls them.
+import type { Session } from "./sessions.ts";
+
+/** `viewer` looks, `operator` acts. */
+export type Role = "operator" | "viewer";
+
+export interface Actor {
+  readonly role: Role;
+  /** For the audit: "operator session 3f9a1c", "signing key of staging", "password", "dev". Never what was shown to get in. */
+  readonly name: string;
+  /** Null for whoever came without a cookie. */
+  readonly session: Session | null;
+}
+
+/** Whoever reaches `idem dev`, which asks nobody. */
+export const devActor: Actor = { role: "operator", name: "dev", session: null };
+
+/** Programs with an event key, a signing key or none, on routes no person acts through. */
+export const programActor: Actor = { role: "viewer", name: "", session: null };
+
+export const keyActor = (env: string): Actor => ({ role: "operator", name: `signing key of ${env}`, session: null });
+
+export const passwordActor = (role: Role): Actor => ({
+  role,
+  name: role === "operator" ? "password" : "viewer password",
+  session: null,
+});
+
+export const sessionActor = (session: Session): Actor => ({
+  role: session.role,
+  name: sessionName(session),
+  session,
+});
+
+export const sessionName = ({ role, mark }: Pick<Session, "role" | "mark">): string => `${role} session ${mark}`;

@@ -1,0 +1,85 @@
+// People sign in, and out: the password is looked at, tries are bounded, and the audit learns of both.
+import type { Engine } from "../../engine/engine.ts";
+import { errors } from "../../model/errors.ts";
+import type { Platform } from "../../platform/platform.ts";
+import { defaultEnv } from "../admit-caller.ts";
+import type { ServerSettings } from "../world.ts";
+import { type Role, sessionName } from "./actor.ts";
+import { keptSecret } from "./first-secret.ts";
+import { Passwords } from "./passwords.ts";
+import { type Session, Sessions } from "./sessions.ts";
+import { TryLimit, triesMax, waitMs } from "./try-limit.ts";
+
+export interface PeopleOptions {
+  readonly settings: Pick<ServerSettings, "password" | "viewerPassword">;
+  readonly platform: Platform;
+  /** Of the default environment: signing in is of no environment, and is kept there. */
+  readonly engine: () => Promise<Engine>;
+}
+
+export class People {
+  private readonly tries: TryLimit;
+  private readonly passwords: Passwords;
+
+  constructor(private readonly options: PeopleOptions) {
+    this.tries = new TryLimit(options.platform);
+    const secret = async () => keptSecret((await options.engine()).store);
+    this.passwords = new Passwords(options.settings, secret);
+  }
+
+  /** Throws SIGN_IN_REFUSED and SIGN_IN_LIMITED. */
+  async signIn(password: string, address: string): Promise<{ readonly token: string; readonly session: Session }> {
+    const role = await this.tried(address, () => this.passwords.roleOfAny(password));
+    const opened = await (await this.sessions()).open(role);
+    await this.audit("sign-in", sessionName(opened.session), address, "");
+    return opened;
+  }
+
+  /** A password in the request itself, as tools show it; the same bounds hold. */
+  async roleOfPassword(password: string, address: string): Promise<Role> {
+    return this.tried(address, async () => this.passwords.roleOf(password));
+  }
+
+  async signOut(token: string, session: Session): Promise<void> {
+    await (await this.sessions()).end(token);
+    await this.audit("sign-out", sessionName(session), "", "");
+  }
+
+  async session(token: string): Promise<Session | null> {
+    return (await this.sessions()).find(token);
+  }
+
+  private async sessions(): Promise<Sessions> {
+    const engine = await this.options.engine();
+    const { platform } = this.options;
+    return new Sessions({
+      store: engine.store,
+      platform,
+      now: () => engine.now(),
+      doors: () => this.passwords.doors(),
+    });
+  }
+
+  private async tried(address: string, roleOf: () => Promise<Role | null>): Promise<Role> {
+    const allowed = this.tries.begin(address);
+    if (allowed.kind === "limited") throw errors.SIGN_IN_LIMITED({ seconds: Math.ceil(allowed.waitMs / 1_000) });
+    const role = await roleOf();
+    if (role === null) {
+      const why = `wrong password, try ${triesMax - allowed.left} of ${triesMax}`;
+      await this.audit("sign-in-refused", "", address, why);
+      throw errors.SIGN_IN_REFUSED({ left: allowed.left, minutes: waitMs / 60_000 });
+    }
+    this.tries.succeeded(address);
+    return role;
+  }
+
+  private async audit(
+    action: "sign-in" | "sign-in-refused" | "sign-out",
+    actor: string,
+    /** Where it came from. */
+    subject: string,
+    reason: string,
+  ): Promise<void> {
+    await (await this.options.engine()).store.audit({ env: defaultEnv, action, subject, reason, actor });
+  }
+}

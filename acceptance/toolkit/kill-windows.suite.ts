@@ -108,7 +108,6 @@ export function killWindows(openGround: () => Promise<Ground>, dialect: Ground["
         // Its commit may have been carried out, or not: the next asker finds out.
         ...(dialect === "postgres" ? { committing: { at: "committing" } } : {}),
         d: { at: "commit:after" },
-        answer: { at: "answer" },
       };
       const { told, again } = await kill(ground, "same-transaction", deaths);
       const { committing, ...sure } = told;
@@ -164,9 +163,7 @@ export function killWindows(openGround: () => Promise<Ground>, dialect: Ground["
         a: { at: "engine:ingest:before-commit" },
         b: { at: "engine:ingest:after-commit" },
         c: { at: "effect:after" },
-        "behind-the-charge": { at: "engine:finish:before-commit" },
         d: { at: "engine:finish:after-commit" },
-        answer: { at: "answer" },
       };
       const { told, again, charges } = await kill(await open(context), "run", deaths);
       expect(told).toMatchObject(each(deaths, (window) => (window === "a" ? executed : replayed)));

@@ -25,4 +25,6 @@ function suites(open: () => Promise<Ground>, dialect: Ground["dialect"]): void {
 // They mostly wait for processes, so all of them at once; on a busy machine each then waits for all the others.
 const options = { timeout: 180_000 };
 describe.concurrent("on SQLite", options, () => suites(sqliteGround, "sqlite"));
-describe.concurrent("on PostgreSQL", options, () => suites(() => postgresGround(server.url, `shop${++schemas}`), "postgres"));
+describe.concurrent("on PostgreSQL", options, () =>
+  suites(() => postgresGround(server.url, `shop${++schemas}`), "postgres"),
+);

@@ -12,7 +12,9 @@ export function fakeStripe({ secret, faults }) {
   const charges = [];
   const events = [];
   const remembered = new Map();
-  const counts = { requests: 0, replays: 0, deliveries: 0, deliveriesFailed: 0 };
+  /** Customers whose charge was asked for again, by its key. */
+  const replayed = new Set();
+  const counts = { deliveries: 0, deliveriesFailed: 0 };
   let webhookUrl = null;
   // Its clock can be moved: nobody wants to sit through a memory.
   let movedMs = 0;
@@ -46,16 +48,15 @@ export function fakeStripe({ secret, faults }) {
   const api = express.Router();
   api.use(express.json());
   api.post("/v1/charges", (req, res) => {
-    counts.requests++;
     const { customer } = req.body;
     const fault = faults.take(customer);
     if (fault === "lose-request") return res.destroy();
     const key = req.get("idempotency-key");
     const known = remembered.get(key);
     const isReplay = known !== undefined && now() - known.at < memoryMs;
-    if (isReplay) counts.replays++;
     const made = isReplay ? known.charge : charge(req.body);
-    if (!isReplay && key !== undefined) remembered.set(key, { at: now(), charge: made });
+    if (isReplay) replayed.add(made.customer);
+    else if (key !== undefined) remembered.set(key, { at: now(), charge: made });
     if (fault === "lose-answer") return res.destroy();
     if (fault === "hold-answer") return faults.hold(res);
     res.set("idempotent-replayed", String(isReplay)).status(201).json(made);
@@ -79,6 +80,6 @@ export function fakeStripe({ secret, faults }) {
         await Promise.all(events.map(deliver));
       },
     },
-    facts: () => ({ ...counts, charges }),
+    facts: () => ({ ...counts, charges, replayed: [...replayed] }),
   };
 }

@@ -31,9 +31,9 @@ const expectRight = (lines: readonly Line[]) =>
   expect(lines.map(({ what, seen }) => [what, seen])).toEqual(lines.map(({ what, expected }) => [what, expected]));
 
 test("who presses Pay three times at once is charged once, and every click gets the same answer", async () => {
-  const { lines, clicks, replays } = await doubleClicks(world);
+  const { lines, clicks } = await doubleClicks(world);
   expectRight(lines);
-  expect({ clicks, replays }).toEqual({ clicks: 50, replays: 30 });
+  expect(clicks).toBe(50);
 });
 
 test("a shop killed between a charge and its record charges once when the client asks again", async () => {

@@ -1,6 +1,7 @@
 /**
  * For tests of your own functions: a clock that moves when told, a store in memory, one function executed with mocked
- * steps, and the delivery no sandbox ever fires: the same event twice.
+ * steps, and the delivery no sandbox ever fires: the same event twice. And, for whoever keeps idempotency keys in a store of their own, every
+ * promise such a store makes (`keyStoreConformance`).
  *
  * ```ts
  * const { idem, clock } = testIdem();
@@ -15,3 +16,5 @@ export { MemoryStore } from "./store/memory/store.ts";
 export { type Delivered, type DeliverTwice, deliverTwice } from "./testing/deliver-twice.ts";
 export { type Executed, type ExecuteOptions, execute } from "./testing/execute.ts";
 export { type TestClock, type TestIdemOptions, type TestWorld, testIdem } from "./testing/test-idem.ts";
+export type { KeyStoreConformance, OpenedKeyStore } from "./toolkit/keys/conformance/world.ts";
+export { keyStoreConformance } from "./toolkit/keys/key-store-conformance.ts";

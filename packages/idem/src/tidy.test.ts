@@ -238,6 +238,8 @@ describe("documents", () => {
   const testTexts = () =>
     [
       ...filesUnder(src, /\.(test|suite)\.ts$/),
+      // Shipped, for stores of others.
+      ...filesUnder(join(src, "toolkit", "keys", "conformance"), /\.ts$/),
       ...filesUnder(join(root, "examples"), /\.test\.ts$/),
       ...filesUnder(join(root, "sim"), /\.ts$/),
       ...filesUnder(join(root, "torture"), /\.ts$/),

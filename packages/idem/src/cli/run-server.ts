@@ -26,6 +26,7 @@ export const serverOptions: Readonly<Record<string, Option>> = {
     value: "90d",
     help: "delete history older than this, in the background; IDEM_RETENTION unless given; everything is kept unless told",
   },
+  "no-radar": { help: "do not look for what ran twice" },
   "runs-in-flight": { value: "100", help: "how many runs are executed at once, per environment" },
 };
 
@@ -36,6 +37,7 @@ export function givenSettings(context: Context, storePath: string): Partial<Serv
     store: absoluteStore(store, io.cwd),
     sdkUrls: lists["sdk-url"] ?? [],
     ...retentionOf(context),
+    ...(context.flags.has("no-radar") ? { radar: false } : {}),
     ...(options.host === undefined ? {} : { host: options.host }),
     ...numberOf(context, "port", "port", { min: 0, max: 65_535, isWhole: true, scale: 1 }),
     ...numberOf(context, "retry-interval", "retryIntervalMs", { min: 0, max: 86_400, isWhole: false, scale: 1_000 }),

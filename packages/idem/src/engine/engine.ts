@@ -1,5 +1,7 @@
 // The only place that knows all stages: one store, one clock, one worker; and what the doors call.
+
 import type { Code, FunctionCode, Logger, Middleware, RemoteCode } from "../execute/function-code.ts";
+import { acceptEvent } from "../ingest/accept-events.ts";
 import { errors } from "../model/errors.ts";
 import { Expressions } from "../model/expression.ts";
 import { UlidSource } from "../model/ulid.ts";
@@ -328,6 +330,15 @@ export class Engine {
     if (this.registry.find(idOrSlug) === null) await this.registry.refresh();
     const event = eventToInvoke(idOrSlug, input, { eventId, now: this.time.now(), windowMs });
     return { ...(await this.ingest([event], pairsOfInvoked(idOrSlug))), given: [event] };
+  }
+
+  /** What Idem itself has to say, under names nobody else may use. Each has an id, so a second telling is the same as the first. */
+  async announce(inputs: readonly unknown[], windowMs: number): Promise<void> {
+    const events = inputs.map((input) => {
+      const facts = { eventId: this.ids.next(), now: this.now(), windowMs, sourceRunId: null, allowReserved: true };
+      return acceptEvent(input, "What Idem announces", facts, limits);
+    });
+    await this.ingest(events);
   }
 
   private prepare(): PrepareOptions {

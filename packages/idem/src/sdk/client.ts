@@ -36,6 +36,7 @@ import { remoteReads, type StoreReads } from "./remote-reads.ts";
 import { sendToServer } from "./remote-send.ts";
 import { defaultServer, RemoteServer } from "./remote-server.ts";
 import { type QueuedResult, type SendResult, sendResultOf } from "./send-result.ts";
+import { type DuplicateRadar, watchDuplicates } from "./watch-duplicates.ts";
 
 export interface IdemOptions<Schemas extends EventSchemas = EventSchemas> extends ServerKeys {
   /** The app's name; functions are known as `<id>-<function id>` in their environment. */
@@ -59,6 +60,8 @@ export interface IdemOptions<Schemas extends EventSchemas = EventSchemas> extend
    * and decisions. Open runs, open windows and held events stay. Everything is kept unless told; a server has its own.
    */
   readonly retention?: string | number;
+  /** False switches the duplicate radar off: nobody then looks whether something ran twice. On while started, unless told. */
+  readonly radar?: boolean;
   readonly middleware?: readonly Middleware[];
   readonly logger?: Logger;
   /** Time, chance, threads and network; for tests and simulation. */
@@ -91,6 +94,7 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
   private registered = 0;
   private registering: Promise<void> | null = null;
   private started = false;
+  private radar: DuplicateRadar | null = null;
   private stopping: Promise<void> | null = null;
   private closing: Promise<void> | null = null;
   /** Set once the toolkit keeps something in this client's store. */
@@ -190,6 +194,8 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
     if (this.started) return;
     this.started = true;
     await engine.start();
+    const { platform, logger } = this;
+    if (this.options.radar !== false) this.radar = watchDuplicates({ engine, platform, logger });
   }
 
   /** Finishes the steps that run, hands everything else back, and closes the store. */
@@ -207,6 +213,8 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
     const { door } = this;
     this.door = null;
     await door?.close();
+    await this.radar?.stop();
+    this.radar = null;
     // The store stays open meanwhile: a step that is being finished may send.
     await engine.stop(graceMs);
     this.opening = null;

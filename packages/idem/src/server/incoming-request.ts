@@ -146,8 +146,9 @@ export class IncomingRequest {
 
   /** Asked by a page's own code: it has a form for signing in, and the browser's dialog would stand before it. */
   private get isScript(): boolean {
-    const mode = this.incoming.headers["sec-fetch-mode"];
-    return mode !== undefined && mode !== "navigate";
+    const { headers } = this.incoming;
+    // Node's own fetch says the mode as well, but only browsers say the site.
+    return headers["sec-fetch-site"] !== undefined && headers["sec-fetch-mode"] !== "navigate";
   }
 
   private fail(error: unknown): void {

@@ -3,11 +3,14 @@ import { type ClientRequest, request as httpRequest, type IncomingMessage } from
 import { connect } from "node:net";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { describe, expect, onTestFinished, test } from "vitest";
+import type { Engine } from "../engine/engine.ts";
 import { errors } from "../model/errors.ts";
 import { nodePlatform } from "../platform/node-platform.ts";
+import { MemoryStore } from "../store/memory/store.ts";
 import { openCredentials } from "./credentials.ts";
 import type { ServerLimits } from "./limits.ts";
 import { type Listener, listen } from "./node-listener.ts";
+import { People } from "./people/people.ts";
 import { json, type Route, type RouteAnswer, type RouteRequest, type SocketRoute } from "./route.ts";
 import type { ServerSettings, World } from "./world.ts";
 
@@ -44,6 +47,7 @@ async function open(
     allowHosts: [],
     ...options.settings,
   };
+  const store = new MemoryStore(nodePlatform);
   const logged: unknown[][] = [];
   const log = (...words: unknown[]) => void logged.push(words);
   const world = {
@@ -51,6 +55,7 @@ async function open(
     platform: nodePlatform,
     logger: { debug: log, info: log, warn: log, error: log },
     credentials: openCredentials(settings as ServerSettings),
+    people: new People({ settings, platform: nodePlatform, engine: async () => ({ store }) as unknown as Engine }),
   } as unknown as World;
   const listener = await listen({ world, routes, sockets: options.sockets ?? [], limits: options.limits ?? {} });
   onTestFinished(() => listener.close(0));

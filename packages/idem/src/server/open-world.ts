@@ -7,6 +7,7 @@ import { defaultWindowMs } from "../model/function-config.ts";
 import { processName } from "../platform/node-platform.ts";
 import { packageVersion } from "../platform/package-files.ts";
 import type { Platform } from "../platform/platform.ts";
+import { type DuplicateRadar, watchDuplicates } from "../sdk/watch-duplicates.ts";
 import type { Store } from "../store/store.ts";
 import { defaultEnv } from "./admit-caller.ts";
 import { ConnectGateway } from "./connect/connect-remote.ts";
@@ -43,6 +44,7 @@ export function openWorld(options: OpenWorldOptions): OpenedWorld {
   const credentials = openCredentials(settings);
   const engines = new Map<string, Engine>();
   const opening = new Map<string, Promise<Engine>>();
+  const radars: DuplicateRadar[] = [];
   let origin = "";
   let isStopping = false;
 
@@ -67,6 +69,7 @@ export function openWorld(options: OpenWorldOptions): OpenedWorld {
     // Before it starts: runs that are due at once find their functions reachable.
     parts.apps.apps.follow(env, engine);
     await engine.start();
+    if (settings.radar && engine.executes) radars.push(watchDuplicates({ engine, platform, logger }));
     engines.set(env, engine);
     return engine;
   }
@@ -137,6 +140,7 @@ export function openWorld(options: OpenWorldOptions): OpenedWorld {
     stop: async (graceMs) => {
       isStopping = true;
       await Promise.allSettled(opening.values());
+      await Promise.all(radars.map((radar) => radar.stop()));
       await Promise.all([...engines.values()].map((engine) => engine.stop(graceMs)));
       parts.apps.close();
     },

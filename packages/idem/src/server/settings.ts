@@ -20,6 +20,7 @@ const defaults = {
   role: "all",
   runsInFlight: limits.runsInFlight,
   retentionMs: null,
+  radar: true,
 } as const;
 
 export const defaultStore = { dev: "sqlite:.idem/dev.db", start: "sqlite:.idem/server.db" } as const;

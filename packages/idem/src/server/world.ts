@@ -51,6 +51,8 @@ export interface ServerSettings {
   readonly runsInFlight: number;
   /** How long history is kept, in every environment; null for ever. */
   readonly retentionMs: number | null;
+  /** Whether nodes that execute look for what ran twice. */
+  readonly radar: boolean;
 }
 
 export interface World {

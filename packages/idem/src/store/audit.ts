@@ -38,6 +38,8 @@ export interface AuditInput extends Audited {
   readonly reason: string;
 }
 
+export type AuditAnswer = "kept";
+
 export interface AuditRow {
   /** Grows from row to row. */
   readonly id: string;

@@ -16,7 +16,7 @@ import type { EndState, Run } from "../model/run.ts";
 import type { FailedAttempt, Step, StepKind } from "../model/step.ts";
 import type { NewWait, Wait } from "../model/wait.ts";
 import type { FollowAnswer, FollowInput, JudgeAnswer, JudgeInput, Raised, RaiseInput } from "./alerts.ts";
-import type { Audited, AuditInput } from "./audit.ts";
+import type { AuditAnswer, Audited, AuditInput } from "./audit.ts";
 import type { CountAnswer, CountInput } from "./counts.ts";
 import type {
   CancelledRun,
@@ -594,7 +594,7 @@ export interface Store {
    * Keeps what a person did where no operation above keeps it. Asked once the thing is done, so it may be missing after a crash
    * in between. Repeat: kept again.
    */
-  audit(input: AuditInput): Promise<void>;
+  audit(input: AuditInput): Promise<AuditAnswer>;
 
   /**
    * Counts decisions by hour and function, oldest first, and notes the runs that slipped through. Promise: each decision is counted once,

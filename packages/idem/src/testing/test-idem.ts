@@ -51,7 +51,7 @@ export function testIdem<Schemas extends EventSchemas = EventSchemas>(
   const store = rest.store ?? new MemoryStore(platform);
   const clients: Idem<Schemas>[] = [];
   const client = (over: Partial<IdemOptions<Schemas>> = {}): Idem<Schemas> => {
-    const made = new Idem<Schemas>({ id: "test", logger: silent, ...rest, store, ...over, platform });
+    const made = new Idem<Schemas>({ id: "test", logger: silent, radar: false, ...rest, store, ...over, platform });
     clients.push(made);
     return made;
   };

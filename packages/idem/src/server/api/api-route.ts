@@ -2,7 +2,7 @@
 // and what goes out has the type its schema says.
 import { z } from "zod";
 import type { Engine } from "../../engine/engine.ts";
-import type { AuditAction } from "../../store/audit.ts";
+import type { AuditAction, AuditAnswer } from "../../store/audit.ts";
 import type { Actor } from "../people/actor.ts";
 import { readBody, readQuery } from "../read-input.ts";
 import { json, type Route, type RouteAnswer, type RouteRequest } from "../route.ts";
@@ -25,7 +25,7 @@ export interface ApiCall<Q extends Shape, B extends Shape> {
   /** Who asks. */
   readonly actor: Actor;
   /** Keeps that they did it; for what the store does not keep by itself. */
-  audit(action: AuditAction, subject: string, reason?: string): Promise<void>;
+  audit(action: AuditAction, subject: string, reason?: string): Promise<AuditAnswer>;
   /** Aborts when the caller has gone. */
   readonly signal: AbortSignal;
 }

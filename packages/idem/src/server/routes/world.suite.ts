@@ -45,6 +45,7 @@ export async function routeWorld(over: Partial<ServerSettings> = {}, store?: Sto
     role: "all",
     runsInFlight: 10,
     retentionMs: null,
+    radar: false,
     ...over,
   };
   const platform = new ManualPlatform();

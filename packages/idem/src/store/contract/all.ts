@@ -2,9 +2,11 @@
 import { describe } from "vitest";
 import { alertsSuite } from "./alerts.suite.ts";
 import { amendsSuite } from "./amends.suite.ts";
+import { auditSuite } from "./audit.suite.ts";
 import { batchesSuite } from "./batches.suite.ts";
 import { cancelRulesSuite } from "./cancel-rules.suite.ts";
 import { claimsSuite } from "./claims.suite.ts";
+import { countsSuite } from "./counts.suite.ts";
 import { cronsSuite } from "./crons.suite.ts";
 import { debounceSuite } from "./debounce.suite.ts";
 import { environmentsSuite } from "./environments.suite.ts";
@@ -33,9 +35,11 @@ export function storeContract(name: string, open: OpenStore): void {
   describe(name, () => {
     alertsSuite(open);
     amendsSuite(open);
+    auditSuite(open);
     batchesSuite(open);
     cancelRulesSuite(open);
     claimsSuite(open);
+    countsSuite(open);
     cronsSuite(open);
     debounceSuite(open);
     environmentsSuite(open);

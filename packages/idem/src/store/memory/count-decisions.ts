@@ -24,7 +24,10 @@ export function countDecisions(tables: Tables, { until, max }: CountInput): Coun
   const [floor, last] = [leastIdAt(until - bufferedHoldMs), leastIdAt(until)];
   const held = inOrder(tables).find(
     ({ kind, runId, eventId }) =>
-      runId === null && (kind === "debounced" || kind === "batched") && eventId >= floor && eventId >= from.split("\n")[0]!,
+      runId === null &&
+      (kind === "debounced" || kind === "batched") &&
+      eventId >= floor &&
+      eventId >= from.split("\n")[0]!,
   );
   const end = held !== undefined && held.eventId < last ? held.eventId : last;
   const waiting = inOrder(tables).filter((decision) => placeOf(decision) > from && decision.eventId < end);

@@ -63,7 +63,11 @@ export function memoryCountReads(database: Database): CountReads {
         const asked = tables.runs.get(runId);
         if (asked === undefined) continue;
         const group = rootOf(asked);
-        const opened = [group, runId, ...tables.slips.all().flatMap((slip) => (slip.generation === group ? slip.runId : []))];
+        const opened = [
+          group,
+          runId,
+          ...tables.slips.all().flatMap((slip) => (slip.generation === group ? slip.runId : [])),
+        ];
         const reruns = every.filter((run) => run.rerunOf !== null && opened.includes(run.rootRunId));
         for (const id of [...opened, ...reruns.map((run) => run.id)]) {
           const run = tables.runs.get(id);
@@ -109,7 +113,13 @@ export function memoryCountReads(database: Database): CountReads {
       return runIds.flatMap((runId) => {
         const last = tables.attempts.get(runId)?.at(-1);
         if (last === undefined) return [];
-        return { runId, step: last.name, attempt: last.attempt, error: last.error.slice(0, 300), retryAt: last.retryAt };
+        return {
+          runId,
+          step: last.name,
+          attempt: last.attempt,
+          error: last.error.slice(0, 300),
+          retryAt: last.retryAt,
+        };
       });
     },
   };

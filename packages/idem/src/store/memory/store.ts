@@ -3,12 +3,12 @@
 import type { ClaimAnswer } from "../../model/claim.ts";
 import type { Outcome } from "../../model/outcome.ts";
 import type { FollowAnswer, FollowInput, JudgeAnswer, JudgeInput, Raised, RaiseInput } from "../alerts.ts";
-import type { AuditInput } from "../audit.ts";
+import type { AuditAnswer, AuditInput } from "../audit.ts";
 import { StoreClock } from "../clock.ts";
+import type { CountAnswer, CountInput } from "../counts.ts";
 import type { RedecideAnswer, RedecideInput, Ticked, TickInput } from "../flow.ts";
 import type { StoreOutbox } from "../outbox.ts";
 import type { StoreReads } from "../reads.ts";
-import type { CountAnswer, CountInput } from "../counts.ts";
 import type { SettingAnswer, SettingInput } from "../settings.ts";
 import type { StoreSharing, WorkerAbout } from "../sharing.ts";
 import type {
@@ -50,6 +50,7 @@ import { judgeAlertRow, moveRadar, raiseAlerts } from "./alerts.ts";
 import { cancelRun } from "./cancel-run.ts";
 import { changeSettingRow } from "./change-setting.ts";
 import { amendKey, claimKey, extendKey, releaseKey, settleKey } from "./claim-key.ts";
+import { countDecisions } from "./count-decisions.ts";
 import { resumeWaits, sendSignal } from "./deliver.ts";
 import { ingest } from "./ingest.ts";
 import { leaseJobs } from "./lease-jobs.ts";
@@ -60,7 +61,6 @@ import { memoryReads } from "./reads.ts";
 import { redecideEvent } from "./redecide-event.ts";
 import { register } from "./register.ts";
 import { rerunRun } from "./rerun-run.ts";
-import { countDecisions } from "./count-decisions.ts";
 import { sweep } from "./sweep.ts";
 import { Database, type Moment, type Tables } from "./tables.ts";
 import { tickCrons } from "./tick-crons.ts";
@@ -177,8 +177,9 @@ export class MemoryStore implements Store {
     return this.write(input.env, (tables) => moveRadar(tables, input));
   }
 
-  async audit(input: AuditInput): Promise<void> {
-    return this.write(input.env, (tables, at) => tables.addAudit(at, input));
+  async audit(input: AuditInput): Promise<AuditAnswer> {
+    this.write(input.env, (tables, at) => tables.addAudit(at, input));
+    return "kept";
   }
 
   async count(input: CountInput): Promise<CountAnswer> {

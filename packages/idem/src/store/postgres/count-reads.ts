@@ -99,10 +99,13 @@ export function countReads(connection: Connection): CountReads {
         until: Math.ceil(filter.until),
         fn: filter.fn ?? null,
       };
-      const rows = await connection.find<{ at: number; fn: string; started: number; suppressed: number; eventId: string }>(
-        hoursSql,
-        asked,
-      );
+      const rows = await connection.find<{
+        at: number;
+        fn: string;
+        started: number;
+        suppressed: number;
+        eventId: string;
+      }>(hoursSql, asked);
       return {
         counts: rows.flatMap(({ eventId: _, ...count }) => (count.at === null ? [] : count)),
         countedTo: rows[0]?.eventId ?? "",

@@ -28,9 +28,9 @@ import {
 import type { Setting } from "../settings.ts";
 import type { RegisteredFunction, WaitCandidate } from "../store.ts";
 import { alertReads } from "./alert-reads.ts";
-import { countReads } from "./count-reads.ts";
 import { rulesMatching } from "./cancel-rules.ts";
 import type { Connection, Param } from "./connection.ts";
+import { countReads } from "./count-reads.ts";
 import { selectDecisionsSql } from "./ingest-events.ts";
 import { limitUses } from "./limit-uses.ts";
 import { decisionPage, eventPage, runPage } from "./page-reads.ts";

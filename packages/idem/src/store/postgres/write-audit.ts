@@ -1,5 +1,5 @@
 // What people did by hand: who, what, to which thing, when and why (store/audit.ts).
-import type { AuditFilter, AuditInput, AuditRow } from "../audit.ts";
+import type { AuditAnswer, AuditFilter, AuditInput, AuditRow } from "../audit.ts";
 import type { Page } from "../reads.ts";
 import type { Connection } from "./connection.ts";
 import type { Transaction } from "./transaction.ts";
@@ -24,7 +24,10 @@ export async function writeAudit(
   await tx.connection.run(insertAuditSql, env, id, tx.at.now, action, subject, reason, actor);
 }
 
-export const keepAudit = (tx: Transaction, input: AuditInput): Promise<void> => writeAudit(tx, input.env, input);
+export async function keepAudit(tx: Transaction, input: AuditInput): Promise<AuditAnswer> {
+  await writeAudit(tx, input.env, input);
+  return "kept";
+}
 
 /** Stamps have had as many digits since 2001 and will until 2286, so they are in the order of their text. */
 export async function auditPage(

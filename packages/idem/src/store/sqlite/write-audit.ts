@@ -1,5 +1,5 @@
 // What people did by hand: who, what, to which thing, when and why (store/audit.ts).
-import type { AuditFilter, AuditInput, AuditRow } from "../audit.ts";
+import type { AuditAnswer, AuditFilter, AuditInput, AuditRow } from "../audit.ts";
 import type { Page } from "../reads.ts";
 import type { Connection } from "./connection.ts";
 import type { Transaction } from "./transaction.ts";
@@ -17,7 +17,10 @@ export function writeAudit(
   tx.connection.run(insertAuditSql, env, tx.stamp(), tx.at.now, action, subject, reason, actor);
 }
 
-export const keepAudit = (tx: Transaction, input: AuditInput): void => writeAudit(tx, input.env, input);
+export function keepAudit(tx: Transaction, input: AuditInput): AuditAnswer {
+  writeAudit(tx, input.env, input);
+  return "kept";
+}
 
 export function auditPage(connection: Connection, env: string, filter: AuditFilter): Page<AuditRow, string> {
   const before = Number(filter.before ?? Number.MAX_SAFE_INTEGER);

@@ -15,9 +15,9 @@ import { openInlineStore } from "../../store/sqlite/inline-store.ts";
 import { loadMigrations } from "../../store/sqlite/migrations.ts";
 import type { Store } from "../../store/store.ts";
 import { idempotency } from "../http/idempotency.ts";
-import { asking, created, fingerprint, hold, isDuplicateOf, leaseMs, windowMs } from "./conformance/world.suite.ts";
+import { asking, created, fingerprint, hold, isDuplicateOf, leaseMs, windowMs } from "./conformance/world.ts";
 import { engineKeys } from "./engine-keys.ts";
-import { keyStoreConformance } from "./key-store.suite.ts";
+import { keyStoreConformance } from "./key-store-conformance.ts";
 
 const migrations = loadMigrations();
 const silent = { debug() {}, info() {}, warn() {}, error() {} };

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { TestDatabase } from "../sql/databases.suite.ts";
 import { sqlFaultOf } from "../sql/faults.ts";
 import { type Dialect, sqlOf } from "../sql/operation.ts";
-import { asking, created, fingerprint, hold, isDuplicateOf, leaseMs, windowMs } from "./conformance/world.suite.ts";
+import { asking, created, fingerprint, hold, isDuplicateOf, leaseMs, windowMs } from "./conformance/world.ts";
 import { fillKey, insertKey } from "./insert-key.ts";
 import type { KeyOutcome } from "./key-store.ts";
 import { advanceInTx } from "./reach-point.ts";

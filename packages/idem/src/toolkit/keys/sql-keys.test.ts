@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { ManualPlatform } from "../../platform/manual-platform.ts";
 import { sqlOf } from "../sql/operation.ts";
 import { claimKey } from "./claim-key.ts";
-import { asking } from "./conformance/world.suite.ts";
+import { asking } from "./conformance/world.ts";
 import { sqlKeys } from "./sql-keys.ts";
 
 const settled = async (): Promise<void> => {

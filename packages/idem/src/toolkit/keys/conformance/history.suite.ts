@@ -6,7 +6,7 @@ import type { TestDatabase } from "../../sql/databases.suite.ts";
 import { sqlOf } from "../../sql/operation.ts";
 import type { KeyAnswer, KeyHolder } from "../key-store.ts";
 import { sqlKeys } from "../sql-keys.ts";
-import { asking } from "./world.suite.ts";
+import { asking } from "./world.ts";
 
 const leaseMs = 10_000;
 const windowMs = 60_000;

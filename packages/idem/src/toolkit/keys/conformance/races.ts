@@ -11,7 +11,7 @@ import {
   leaseMs,
   type OpenedKeyStore,
   windowMs,
-} from "./world.suite.ts";
+} from "./world.ts";
 
 const racers = 50;
 const rounds = 200;

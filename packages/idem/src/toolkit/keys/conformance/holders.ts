@@ -1,16 +1,7 @@
 // What a claimant may write, and what one that lost its key may not.
 import assert from "node:assert/strict";
 import type { KeyHolder, KeyStore } from "../key-store.ts";
-import {
-  asking,
-  created,
-  hold,
-  isDuplicateOf,
-  isFresh,
-  type KeyStoreConformance,
-  leaseMs,
-  windowMs,
-} from "./world.suite.ts";
+import { asking, created, hold, isDuplicateOf, isFresh, type KeyStoreConformance, leaseMs, windowMs } from "./world.ts";
 
 const point = { name: "charged", data: '{"charge":"ch_1"}' };
 

@@ -10,7 +10,7 @@ import {
   leaseMs,
   type OpenedKeyStore,
   windowMs,
-} from "./world.suite.ts";
+} from "./world.ts";
 
 const reply = { status: 201, headers: [["x-by", "a person"]], body: new Uint8Array([1, 2]) } as const;
 

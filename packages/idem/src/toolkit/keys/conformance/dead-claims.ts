@@ -10,7 +10,7 @@ import {
   type KeyStoreConformance,
   leaseMs,
   windowMs,
-} from "./world.suite.ts";
+} from "./world.ts";
 
 const point = { name: "ride_created", data: '{"rideId":7}' };
 

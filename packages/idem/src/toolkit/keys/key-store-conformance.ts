@@ -1,12 +1,12 @@
 // Every promise of key-store.ts, for any store and any test runner. Each test opens a store of its own; names carry the transition (T1 …
 // T21) or the pitfall they stand for.
-import { testClaims } from "./conformance/claims.suite.ts";
-import { testDeadClaims } from "./conformance/dead-claims.suite.ts";
-import { testHolders } from "./conformance/holders.suite.ts";
-import { testParked } from "./conformance/parked.suite.ts";
-import { testRaces } from "./conformance/races.suite.ts";
-import { testUnfinished } from "./conformance/unfinished.suite.ts";
-import type { KeyStoreConformance } from "./conformance/world.suite.ts";
+import { testClaims } from "./conformance/claims.ts";
+import { testDeadClaims } from "./conformance/dead-claims.ts";
+import { testHolders } from "./conformance/holders.ts";
+import { testParked } from "./conformance/parked.ts";
+import { testRaces } from "./conformance/races.ts";
+import { testUnfinished } from "./conformance/unfinished.ts";
+import type { KeyStoreConformance } from "./conformance/world.ts";
 
 /**
  * ```ts

@@ -12,7 +12,7 @@ import {
   leaseMs,
   sameOutcome,
   windowMs,
-} from "./world.suite.ts";
+} from "./world.ts";
 
 export function testClaims({ test, open }: KeyStoreConformance): void {
   test("T1: the first asker of a key is fresh, with fence 1, and the record says so", async () => {

@@ -1,6 +1,6 @@
 // What a completer takes up, and what the reaper leaves alone.
 import assert from "node:assert/strict";
-import { asking, created, hold, type KeyStoreConformance, leaseMs, windowMs } from "./world.suite.ts";
+import { asking, created, hold, type KeyStoreConformance, leaseMs, windowMs } from "./world.ts";
 
 export function testUnfinished({ test, open }: KeyStoreConformance): void {
   const work = { name: "create-ride", input: '{"to":"Paris"}' };

@@ -1,0 +1,27 @@
+// What the server is. Its clock is the one windows end by.
+import { useQuery } from "@tanstack/react-query";
+import { setServerNow } from "../parts/now.ts";
+import { getJson } from "./client.ts";
+
+export interface Status {
+  readonly version: string;
+  readonly mode: "dev" | "start";
+  readonly store: string;
+  readonly env: string;
+  readonly environments: readonly string[];
+  readonly now: number;
+  readonly functions: { readonly count: number; readonly paused: number; readonly withoutKey: number };
+  readonly runs: { readonly queued: number; readonly running: number; readonly waiting: number; readonly due: number };
+}
+
+export const useStatus = () =>
+  useQuery({
+    queryKey: ["status"],
+    queryFn: async ({ signal }) => {
+      const status = await getJson<Status>("api/status", {}, signal);
+      setServerNow(status.now);
+      return status;
+    },
+    staleTime: 30_000,
+    refetchInterval: 60_000,
+  });

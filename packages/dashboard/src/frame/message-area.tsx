@@ -1,0 +1,31 @@
+import { Icon } from "../parts/icon.tsx";
+import { dismiss, useMessages } from "./messages.ts";
+import "./message-area.css";
+
+/** What was done is spoken when there is a pause, an alert at once. */
+export function MessageArea() {
+  const messages = useMessages();
+  return (
+    <div className="messages">
+      {(["alert", "done"] as const).map((tone) => (
+        <div key={tone} role={tone === "alert" ? "alert" : "status"}>
+          {messages
+            .filter((each) => each.tone === tone)
+            .map(({ id, text, link }) => (
+              <p key={id} className={`message is-${tone}`}>
+                <span>{text}</span>
+                {link !== null && (
+                  <a href={link.href} onClick={() => dismiss(id)}>
+                    {link.text}
+                  </a>
+                )}
+                <button type="button" aria-label="Close this message" onClick={() => dismiss(id)}>
+                  <Icon name="cross" size={12} />
+                </button>
+              </p>
+            ))}
+        </div>
+      ))}
+    </div>
+  );
+}

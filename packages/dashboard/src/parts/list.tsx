@@ -1,0 +1,154 @@
+// Rows of a long list, each a link to its page. Above 100 rows only those in sight are drawn. `j` and `k` move the focus from row
+// to row; scroll and focus stay where they are when rows change.
+import { useWindowVirtualizer } from "@tanstack/react-virtual";
+import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
+import { useKeys } from "../keys.ts";
+import { Button } from "./button.tsx";
+import { ErrorPart } from "./error-part.tsx";
+import type { KeysetList } from "./keyset-list.ts";
+import { Skeleton } from "./skeleton.tsx";
+import "./list.css";
+
+interface ListProps<Row> {
+  readonly list: KeysetList<Row>;
+  readonly label: string;
+  /** The names of the columns; hidden at 390 px, where rows are blocks. */
+  readonly head: ReactNode;
+  readonly idOf: (row: Row) => string;
+  /** The cells. One link of class `row-link` is stretched over the row. */
+  readonly row: (row: Row, index: number) => ReactNode;
+  readonly rowClass?: (row: Row, index: number) => string;
+  /** What the rows are called: "events". */
+  readonly noun: string;
+  readonly empty: ReactNode;
+  /** A row's height in pixels before it is measured. */
+  readonly height?: (row: Row) => number;
+}
+
+const drawnAll = 100;
+const rowPx = 34;
+
+export function List<Row>(props: ListProps<Row>) {
+  const { list, label, head, noun, empty } = props;
+  const { rows } = list;
+  return (
+    <section
+      className={`list card${list.isOld ? " is-old" : ""}`}
+      aria-label={label}
+      aria-busy={list.isOld || list.isLoading}
+      onPointerEnter={() => list.setBusy(true)}
+      onPointerLeave={() => list.setBusy(false)}
+      onFocus={() => list.setBusy(true)}
+      onBlur={({ currentTarget, relatedTarget }) => {
+        if (!currentTarget.contains(relatedTarget)) list.setBusy(false);
+      }}
+    >
+      <div className="head" aria-hidden="true">
+        {head}
+      </div>
+      {list.heldCount > 0 && (
+        <button
+          type="button"
+          className="held"
+          onClick={() => {
+            list.showHeld();
+            window.scrollTo({ top: 0 });
+          }}
+        >
+          {list.heldCount} new {noun}
+        </button>
+      )}
+      {list.error !== null && rows.length === 0 ? (
+        <ErrorPart error={list.error} what={`The ${noun} could not be read. Runs go on.`} onRetry={list.retry} />
+      ) : list.isLoading ? (
+        <Skeleton />
+      ) : rows.length === 0 && !list.hasMore ? (
+        empty
+      ) : (
+        <Rows {...props} />
+      )}
+      <More list={list} />
+    </section>
+  );
+}
+
+function Rows<Row>({ list, idOf, row, rowClass, height }: ListProps<Row>) {
+  const { rows } = list;
+  const ref = useRef<HTMLUListElement>(null);
+  const [top, setTop] = useState(0);
+  // Where the list begins on the page: numbers and filters stand over it and change their height.
+  useLayoutEffect(() => {
+    const measure = () => setTop((ref.current?.getBoundingClientRect().top ?? 0) + window.scrollY);
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(document.body);
+    return () => observer.disconnect();
+  }, []);
+  const isVirtual = rows.length > drawnAll;
+  const virtual = useWindowVirtualizer({
+    count: isVirtual ? rows.length : 0,
+    estimateSize: (index) => height?.(rows[index]!) ?? rowPx,
+    getItemKey: (index) => idOf(rows[index]!),
+    overscan: 12,
+    scrollMargin: top,
+  });
+  const focusRow = (index: number) => {
+    const link = () => ref.current?.querySelector<HTMLElement>(`[data-index="${index}"] .row-link`);
+    if (isVirtual) virtual.scrollToIndex(index, { align: "auto" });
+    // A row out of sight is drawn in the next frame.
+    if (link() != null) link()!.focus();
+    else requestAnimationFrame(() => requestAnimationFrame(() => link()?.focus()));
+  };
+  const move = (by: number) => {
+    const here = document.activeElement?.closest<HTMLElement>("[data-index]");
+    const index = here != null && ref.current?.contains(here) === true ? Number(here.dataset.index) : by > 0 ? -1 : 0;
+    focusRow(Math.max(0, Math.min(rows.length - 1, index + by)));
+  };
+  useKeys([
+    { keys: "j", words: "Next row", run: () => move(1) },
+    { keys: "k", words: "Previous row", run: () => move(-1) },
+  ]);
+  const one = (index: number, place: { readonly top: number } | null) => {
+    const each = rows[index]!;
+    return (
+      <li
+        key={idOf(each)}
+        data-index={index}
+        ref={place === null ? null : virtual.measureElement}
+        className={`row ${rowClass?.(each, index) ?? ""}`}
+        style={place === null ? {} : { transform: `translateY(${place.top}px)` }}
+        {...(place === null ? {} : { "aria-setsize": list.hasMore ? -1 : rows.length, "aria-posinset": index + 1 })}
+      >
+        {row(each, index)}
+      </li>
+    );
+  };
+  if (!isVirtual) return <ul ref={ref}>{rows.map((_, index) => one(index, null))}</ul>;
+  return (
+    <ul ref={ref} className="is-virtual" style={{ height: virtual.getTotalSize() }}>
+      {virtual.getVirtualItems().map(({ index, start }) => one(index, { top: start - top }))}
+    </ul>
+  );
+}
+
+// Half a screen before the end is soon enough for the next page to be there.
+const aheadPx = "600px";
+
+function More<Row>({ list }: { readonly list: KeysetList<Row> }) {
+  const ref = useRef<HTMLDivElement>(null);
+  const { hasMore, loadMore, isLoadingMore, error } = list;
+  useEffect(() => {
+    if (!hasMore || ref.current === null || isLoadingMore) return;
+    const observer = new IntersectionObserver(([seen]) => seen?.isIntersecting === true && error === null && loadMore(), { rootMargin: aheadPx });
+    observer.observe(ref.current);
+    return () => observer.disconnect();
+  }, [hasMore, loadMore, isLoadingMore, error]);
+  if (!hasMore || list.isLoading) return null;
+  return (
+    <div ref={ref} className="more-rows">
+      <Button look="link" small onClick={loadMore} disabled={isLoadingMore}>
+        {isLoadingMore ? "Loading older ones" : "Show older ones"}
+      </Button>
+    </div>
+  );
+}

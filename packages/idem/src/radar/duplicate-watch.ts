@@ -1,0 +1,248 @@
+// Duplicates as they arrive. What doctor finds in days of rows is found here among the last ones of each function: the same judgement
+// over a window that slides along. Time is what the rows say, so the same arrivals give the same findings.
+import type { Decision } from "../model/decision.ts";
+import type { Event } from "../model/event.ts";
+import { fromJson } from "../model/json.ts";
+import { dayMs } from "../model/window.ts";
+import type { Arrival } from "../store/alerts.ts";
+import { type Doubled, judgeRuns, type SeenRun, seeRun } from "./doubled-runs.ts";
+import { contentOf } from "./event-ids.ts";
+import { fieldsOf, isDelivery, isTime } from "./fields.ts";
+import type { FoundAlert } from "./found-alert.ts";
+import { RuleWatch, shorten } from "./rule-watch.ts";
+import type { RadarRule } from "./rules.ts";
+import { tellingDifferences } from "./suppressed.ts";
+
+// A run is a kilobyte or two here, so a function is one or two megabytes, and all of them 500 at the very most.
+const runsMax = 500;
+const functionsMax = 500;
+// Longer ago than any rule looks.
+const keepMs = 60 * 60 * 1_000;
+const valuesMax = 4_000;
+
+export interface WatchedFunction {
+  /** How people call it. */
+  readonly name: string;
+  readonly keyExpression: string | null;
+}
+
+export interface WatchContext {
+  readonly functionOf: (fn: string) => WatchedFunction;
+  /** Watched closely: weak signs count too. */
+  readonly isNew: (fn: string) => boolean;
+  /** The default one first. */
+  readonly rules: readonly RadarRule[];
+}
+
+interface Watched {
+  runs: SeenRun[];
+  /** When a key, or a value of an identity, was seen last. */
+  readonly values: Map<string, number>;
+  /** The run that had this content last. */
+  readonly contents: Map<string, SeenRun>;
+  /** Later runs of the pairs that were told. */
+  readonly told: Set<string>;
+  subject: string | null;
+  /** A value came back soon: the runs are to be judged. */
+  isSuspect: boolean;
+  maybe: { readonly first: SeenRun; readonly later: SeenRun }[];
+}
+
+export class DuplicateWatch {
+  private readonly functions = new Map<string, Watched>();
+  private readonly ruleWatch = new RuleWatch();
+
+  /** What these arrivals, in order, have to tell. `firsts` are the events some were answered with. */
+  see(arrivals: readonly Arrival[], firsts: ReadonlyMap<string, Event>, context: WatchContext): FoundAlert[] {
+    const found: FoundAlert[] = [];
+    const own = context.rules.slice(1);
+    for (const { event, decisions } of arrivals) {
+      // Idem's own events tell of runs, they are not work somebody asked for; an invoked run has a step that asked once.
+      if (/^(idem|inngest)\//.test(event.name)) continue;
+      if (event.firstEventId !== null) found.push(...suppressedById(event, firsts.get(event.firstEventId)));
+      else found.push(...this.ruleWatch.seeEvent(own, event));
+      for (const decision of decisions) {
+        if (decision.kind === "duplicate-key") found.push(...suppressedByKey(decision, event, firsts, context));
+        if (decision.kind !== "started" || decision.runId === null) continue;
+        const run = seeRun({ runId: decision.runId, key: decision.key, createdAt: decision.decidedAt, event });
+        this.note(decision.fn, run, event, context);
+        found.push(...missingKey(decision, event, context));
+        found.push(...this.ruleWatch.seeRun(own, { fn: decision.fn, key: run.key, id: run.runId, at: run.at }, event));
+      }
+    }
+    const [rule] = context.rules;
+    for (const [fn, watched] of this.functions) {
+      if (!watched.isSuspect && watched.maybe.length === 0) continue;
+      if (rule !== undefined && !rule.isMuted) found.push(...judge(fn, watched, rule, context));
+      watched.isSuspect = false;
+      watched.maybe = [];
+    }
+    return found;
+  }
+
+  private note(fn: string, run: SeenRun, event: Event, { rules, isNew }: WatchContext): void {
+    const watched = this.functions.get(fn) ?? newWatched();
+    // The one that ran last stands last.
+    this.functions.delete(fn);
+    this.functions.set(fn, watched);
+    if (this.functions.size > functionsMax) this.functions.delete(this.functions.keys().next().value!);
+    if (watched.runs.some(({ runId }) => runId === run.runId)) return;
+    const nearMs = rules[0]?.withinMs ?? 0;
+    const marks =
+      run.key === null ? [...run.identities].map(([path, value]) => `${path} ${value}`) : [`key ${run.key}`];
+    for (const mark of marks) {
+      const before = watched.values.get(mark);
+      if (before !== undefined && run.at - before <= nearMs) watched.isSuspect = true;
+      remember(watched.values, mark, run.at, valuesMax);
+    }
+    if (run.key === null && isNew(fn) && hasContent(event)) {
+      const content = contentOf(event.name, fromJson(event.data));
+      const first = watched.contents.get(content);
+      if (first !== undefined && run.at - first.at <= nearMs) watched.maybe.push({ first, later: run });
+      remember(watched.contents, content, run, runsMax);
+    }
+    const from = run.at - keepMs;
+    if (watched.runs.length >= runsMax || (watched.runs[0]?.at ?? from) < from) {
+      watched.runs = watched.runs.filter(({ at }) => at >= from).slice(1 - runsMax);
+    }
+    watched.runs.push(run);
+  }
+}
+
+const newWatched = (): Watched => ({
+  runs: [],
+  values: new Map(),
+  contents: new Map(),
+  told: new Set(),
+  subject: null,
+  isSuspect: false,
+  maybe: [],
+});
+
+/** The newest stand last; the oldest go when there are too many. */
+function remember<V>(map: Map<string, V>, key: string, value: V, max: number): void {
+  map.delete(key);
+  map.set(key, value);
+  if (map.size > max) map.delete(map.keys().next().value!);
+}
+
+const hasContent = (event: Event): boolean =>
+  fieldsOf(fromJson(event.data)).some((field) => !isTime(field) && !isDelivery(field));
+
+function judge(fn: string, watched: Watched, rule: RadarRule, { functionOf }: WatchContext): FoundAlert[] {
+  const about = functionOf(fn);
+  const { byKey, byField } = judgeRuns(about, watched.runs, { nearMs: rule.withinMs, windowMs: dayMs });
+  const found: FoundAlert[] = [];
+  if (byKey !== null) found.push(...doubledAlert(fn, "key-ran-again", byKey, watched, rule));
+  // A function that has a key is told that it was missing instead.
+  if (byField !== null && about.keyExpression === null) {
+    // The evidence points to another field now: what was told is told again by it, and takes the place of the first guess.
+    if (watched.subject !== null && watched.subject !== byField.expression) watched.told.clear();
+    watched.subject = byField.expression;
+    found.push(...doubledAlert(fn, "doubled-runs", byField, watched, rule));
+  } else if (byField === null && byKey === null) {
+    for (const { first, later } of watched.maybe) {
+      if (watched.told.has(later.runId)) continue;
+      watched.told.add(later.runId);
+      found.push({
+        kind: "maybe-doubled",
+        fn,
+        about: "",
+        subject: "the whole data",
+        facts: { of: "run" },
+        pairs: [{ entity: shorten(later.data), firstId: first.runId, laterId: later.runId, at: later.at }],
+      });
+    }
+  }
+  return found;
+}
+
+function doubledAlert(
+  fn: string,
+  kind: "doubled-runs" | "key-ran-again",
+  doubled: Doubled,
+  watched: Watched,
+  rule: RadarRule,
+): FoundAlert[] {
+  const times = new Map(watched.runs.map(({ runId, at }) => [runId, at]));
+  const pairs = doubled.doubled.flatMap(({ value, runIds }) =>
+    laterRuns(runIds, times, rule)
+      .filter(({ later }) => !watched.told.has(later))
+      .map(({ first, later }) => {
+        watched.told.add(later);
+        return { entity: shorten(value), firstId: first, laterId: later, at: times.get(later)! };
+      }),
+  );
+  // Runs that are no longer remembered are never judged again.
+  for (const id of watched.told) if (watched.told.size > runsMax && !times.has(id)) watched.told.delete(id);
+  if (pairs.length === 0) return [];
+  const { entities, entityCount, runCount, differs } = doubled;
+  const facts = { of: "run" as const, entities, entityCount, runCount, differs: differs.slice(0, 20) };
+  return [{ kind, fn, about: "", subject: doubled.expression, facts, pairs }];
+}
+
+/** Of runs in order: those that began within the rule's time of enough others, each with the one it repeats. */
+function laterRuns(runIds: readonly string[], times: ReadonlyMap<string, number>, rule: RadarRule) {
+  const later: { readonly first: string; readonly later: string }[] = [];
+  let chain: string[] = [];
+  for (const id of runIds) {
+    const before = chain.at(-1);
+    if (before !== undefined && times.get(id)! - times.get(before)! > rule.withinMs) chain = [];
+    chain.push(id);
+    if (chain.length > rule.more) later.push({ first: chain[0]!, later: id });
+  }
+  return later;
+}
+
+function missingKey(decision: Decision, event: Event, { functionOf }: WatchContext): FoundAlert[] {
+  const { keyExpression } = functionOf(decision.fn);
+  if (keyExpression === null || decision.key !== null) return [];
+  const entity = JSON.stringify(event.callerId ?? event.id);
+  return [
+    {
+      kind: "key-missing",
+      fn: decision.fn,
+      about: "",
+      subject: keyExpression,
+      facts: { of: "run" },
+      pairs: [{ entity, firstId: null, laterId: decision.runId!, at: decision.decidedAt }],
+    },
+  ];
+}
+
+function suppressedByKey(
+  decision: Decision,
+  event: Event,
+  firsts: ReadonlyMap<string, Event>,
+  { functionOf }: WatchContext,
+): FoundAlert[] {
+  const first = firsts.get(decision.firstEventId ?? "");
+  const differs = first === undefined ? [] : tellingDifferences(first, event);
+  if (first === undefined || differs.length === 0) return [];
+  return [
+    {
+      kind: "key-too-broad",
+      fn: decision.fn,
+      about: "",
+      subject: functionOf(decision.fn).keyExpression ?? "its key",
+      facts: { of: "event", differs },
+      pairs: [
+        { entity: shorten(decision.key ?? "null"), firstId: first.id, laterId: event.id, at: decision.decidedAt },
+      ],
+    },
+  ];
+}
+
+function suppressedById(event: Event, first: Event | undefined): FoundAlert[] {
+  if (first === undefined) return [];
+  const entity = shorten(JSON.stringify(event.callerId));
+  const pairs = [{ entity, firstId: first.id, laterId: event.id, at: event.receivedAt }];
+  if (first.name !== event.name) {
+    const names = [first.name, event.name].sort().join(" and ");
+    return [{ kind: "id-under-two-names", fn: "", about: names, subject: names, facts: { of: "event" }, pairs }];
+  }
+  const differs = tellingDifferences(first, event);
+  if (differs.length === 0) return [];
+  const { name } = event;
+  return [{ kind: "id-too-broad", fn: "", about: name, subject: name, facts: { of: "event", differs }, pairs }];
+}

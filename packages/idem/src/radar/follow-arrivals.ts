@@ -1,0 +1,194 @@
+// The radar's own journey through the rows: from where it stopped, one bounded page at a look. What it finds is raised first, told
+// second, and only then does the position move: a look that was cut short is made again, and every part of it is the same twice.
+//
+// Of many nodes one follows: whoever moved the position last goes on from its own memory. Another one takes over only when events
+// lie behind the position for longer than a look takes.
+import { createHash } from "node:crypto";
+import { makeUlid, ulidTime } from "../model/ulid.ts";
+import { dayMs } from "../model/window.ts";
+import type { Raised } from "../store/alerts.ts";
+import type { Store } from "../store/store.ts";
+import { DuplicateWatch, type WatchContext, type WatchedFunction } from "./duplicate-watch.ts";
+import { mergeFound, wordsOf } from "./found-alert.ts";
+import { type RadarRule, readRules, ruleKind } from "./rules.ts";
+
+export const radarLimits = {
+  // Ids are made before their commit. What is committed later than this is left to doctor.
+  settleMs: 2_000,
+  // A few milliseconds of reading.
+  pageMax: 500,
+  // A node that follows looks at least this often; beyond it another one does.
+  takeOverMs: 3_000,
+  // For what is remembered of before: as far as the default rule looks.
+  lookBackMs: 60_000,
+  lookBackPagesMax: 20,
+  // On a store the radar has never read: older history is doctor's.
+  startBackMs: 10 * 60 * 1_000,
+  rulesMs: 5_000,
+  tendMs: 60_000,
+  newForMs: 7 * dayMs,
+  quietMs: 7 * dayMs,
+  knownFunctionsMax: 2_000,
+} as const;
+
+/** Sent once for each alert and entity; functions can be triggered by it. */
+export const detectedEvent = "idem/duplicate.detected";
+
+export interface FollowOptions {
+  readonly store: Pick<Store, "raise" | "judge" | "follow" | "reads" | "shared">;
+  readonly env: string;
+  /** By the store's clock. */
+  readonly now: () => number;
+  readonly newId: () => string;
+  readonly functionOf: (fn: string) => WatchedFunction;
+  /** Sends events under names of Idem's own. */
+  readonly announce: (events: readonly Record<string, unknown>[]) => Promise<void>;
+  readonly warn: (line: string) => void;
+}
+
+interface Position {
+  /** The last event that was read. */
+  readonly after: string;
+  /** When each function was first seen: for its first days it is watched closely. */
+  readonly since: Readonly<Record<string, number>>;
+}
+
+export class ArrivalFollower {
+  private watch = new DuplicateWatch();
+  private at: (Position & { readonly version: number }) | null = null;
+  private rules: { readonly list: readonly RadarRule[]; readonly readAt: number } | null = null;
+  private tendedAt = 0;
+
+  constructor(private readonly options: FollowOptions) {}
+
+  /** One bounded look; says how many events it read. */
+  async look(): Promise<number> {
+    try {
+      return await this.lookOnce();
+    } catch (error) {
+      // What was seen and not told must be seen anew.
+      this.at = null;
+      throw error;
+    }
+  }
+
+  private async lookOnce(): Promise<number> {
+    const { store, env, now: clock } = this.options;
+    const { settleMs, pageMax, takeOverMs } = radarLimits;
+    const now = clock();
+    const kept = await store.reads.radarPosition(env);
+    if (this.at === null || this.at.version !== (kept?.version ?? 0)) {
+      const position = kept === null ? null : (JSON.parse(kept.position) as Position);
+      if (position !== null && store.shared !== null) {
+        const late = { after: position.after, before: firstIdOf(now - settleMs - takeOverMs), limit: 1 };
+        if ((await store.reads.arrivals(env, late)).rows.length === 0) return 0;
+      }
+      const start = position ?? { after: firstIdOf(now - radarLimits.startBackMs), since: {} };
+      await this.remember(start);
+      this.at = { ...start, version: kept?.version ?? 0 };
+    }
+    await this.tend(now);
+    const { after, version } = this.at;
+    const { rows, firsts } = await store.reads.arrivals(env, {
+      after,
+      before: firstIdOf(now - settleMs),
+      limit: pageMax,
+    });
+    const last = rows.at(-1);
+    if (last === undefined) return 0;
+    const since = sinceOf(
+      this.at.since,
+      rows.flatMap(({ decisions }) => decisions.map(({ fn, decidedAt }) => [fn, decidedAt] as const)),
+    );
+    const byId = new Map(firsts.map((event) => [event.id, event]));
+    const found = mergeFound(this.watch.see(rows, byId, await this.context(since, now)));
+    if (found.length > 0) {
+      const alerts = found.map(({ facts, ...each }) => ({
+        ...each,
+        id: this.options.newId(),
+        facts: JSON.stringify(facts),
+      }));
+      await this.tell(await store.raise({ env, alerts }), found);
+    }
+    const position = { after: last.event.id, since };
+    const moved = await store.follow({ env, position: JSON.stringify(position), over: version });
+    this.at = moved.kind === "moved" ? { ...position, version: moved.version } : null;
+    return rows.length;
+  }
+
+  /** What came shortly before the position is seen again, and told to nobody: it was told then. */
+  private async remember({ after, since }: Position): Promise<void> {
+    const { store, env, now } = this.options;
+    this.watch = new DuplicateWatch();
+    const context = await this.context(since, now());
+    const at = ulidTime(after);
+    let from = firstIdOf((Number.isNaN(at) ? 0 : at) - radarLimits.lookBackMs);
+    for (let page = 0; page < radarLimits.lookBackPagesMax; page++) {
+      // The position itself was read as well.
+      const filter = { after: from, before: `${after}~`, limit: radarLimits.pageMax };
+      const { rows, firsts } = await store.reads.arrivals(env, filter);
+      this.watch.see(rows, new Map(firsts.map((event) => [event.id, event])), context);
+      if (rows.length < radarLimits.pageMax) return;
+      from = rows.at(-1)!.event.id;
+    }
+  }
+
+  private async context(since: Position["since"], now: number): Promise<WatchContext> {
+    const { store, env, functionOf } = this.options;
+    if (this.rules === null || now - this.rules.readAt >= radarLimits.rulesMs) {
+      this.rules = { list: readRules(await store.reads.settings(env, ruleKind)), readAt: now };
+    }
+    const isNew = (fn: string) => now - (since[fn] ?? now) < radarLimits.newForMs;
+    return { functionOf, isNew, rules: this.rules.list };
+  }
+
+  private async tell(raised: readonly Raised[], found: ReturnType<typeof mergeFound>): Promise<void> {
+    const { functionOf, announce, warn } = this.options;
+    const events = new Map<string, Record<string, unknown>>();
+    for (const [i, { alert, added, isNew }] of raised.entries()) {
+      if (added === 0 || alert.state === "muted") continue;
+      const { facts, pairs } = found[i]!;
+      const name = alert.fn === "" ? "" : functionOf(alert.fn).name;
+      const words = wordsOf({ ...alert, facts }, name);
+      if (isNew) warn(`idem: ${words.title}. ${words.next}. (alert ${alert.id}; idem radar ${alert.id})`);
+      for (const { entity, firstId, laterId, at } of pairs) {
+        const { id: alertId, kind, subject } = alert;
+        const data = { alertId, kind, function: alert.fn === "" ? null : alert.fn, subject, of: facts.of };
+        const id = `duplicate-${alertId}-${digest(entity)}`;
+        if (events.has(id)) continue;
+        const pair = { entity: JSON.parse(entity) as unknown, firstId, laterId, at };
+        events.set(id, { name: detectedEvent, id, data: { ...data, ...pair, line: words.line } });
+      }
+    }
+    if (events.size > 0) await announce([...events.values()]);
+  }
+
+  /** Alerts whose reason is gone are closed: the function got a key, or nothing came for a week. */
+  private async tend(now: number): Promise<void> {
+    if (now - this.tendedAt < radarLimits.tendMs) return;
+    this.tendedAt = now;
+    const { store, env, functionOf } = this.options;
+    for (const state of ["open", "acknowledged"] as const) {
+      for (const { id, kind, fn, lastAt } of await store.reads.alerts(env, { state, limit: 100 })) {
+        const key = /^(doubled-runs|maybe-doubled)$/.test(kind) ? functionOf(fn).keyExpression : null;
+        const isQuiet = now - lastAt >= radarLimits.quietMs;
+        if (key === null && !isQuiet) continue;
+        const note = key === null ? "seven days without another" : `the function has a key now: ${key}`;
+        await store.judge({ env, id, verdict: "close", until: null, by: "idem", note });
+      }
+    }
+  }
+}
+
+/** Functions seen for the first time are noted; of too many, those that are known for longest are forgotten last. */
+function sinceOf(known: Position["since"], seen: readonly (readonly [string, number])[]): Position["since"] {
+  const fresh = seen.filter(([fn]) => !Object.hasOwn(known, fn));
+  if (fresh.length === 0) return known;
+  const all = { ...Object.fromEntries(fresh.toReversed()), ...known };
+  return Object.keys(all).length <= radarLimits.knownFunctionsMax ? all : known;
+}
+
+/** No id of this instant or later is smaller. */
+const firstIdOf = (ms: number): string => makeUlid(Math.max(0, Math.floor(ms)), new Uint8Array(10));
+
+const digest = (text: string): string => createHash("sha256").update(text).digest("base64url").slice(0, 22);

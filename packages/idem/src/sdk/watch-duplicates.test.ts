@@ -1,0 +1,242 @@
+// The double-invoice story, live: a placement arrives as two events, nobody has given the function a key, and somebody is told.
+import { describe, expect, test, vi } from "vitest";
+import type { Platform } from "../platform/platform.ts";
+import type { Store } from "../store/store.ts";
+import { stores } from "../testing/one-run.suite.ts";
+import { oneStore } from "../testing/one-store.suite.ts";
+import { until, usePostgres } from "../testing/postgres-world.suite.ts";
+import { sharedStore } from "../testing/shared-store.suite.ts";
+import { testIdem } from "../testing/test-idem.ts";
+import type { Idem } from "./client.ts";
+
+const env = "default";
+const placements = Array.from({ length: 73 }, (_, i) => 48_000 + i);
+
+function log() {
+  const warned: string[] = [];
+  return {
+    warned,
+    logger: { debug() {}, info() {}, error() {}, warn: (line: unknown) => void warned.push(String(line)) },
+  };
+}
+
+function draftInvoices(idem: Idem<any>, idempotency?: string) {
+  const drafts: unknown[] = [];
+  idem.createFunction(
+    { id: "draft-invoice-from-placement", ...(idempotency === undefined ? {} : { idempotency }) },
+    { event: "bullhorn/placement.event" },
+    async ({ event, step }) =>
+      step.run("create-stripe-draft", () => {
+        drafts.push(event.data.placementId);
+        return { invoice: `in_${drafts.length}` };
+      }),
+  );
+  return drafts;
+}
+
+const placed = (placementId: number, eventType: string) => ({
+  name: "bullhorn/placement.event",
+  data: { placementId, clientId: 7, eventType, rate: 42.5 },
+});
+
+async function week(idem: Idem<any>, pause: (ms: number) => Promise<void>) {
+  for (const id of placements) {
+    await idem.send(placed(id, "INSERTED"));
+    await pause(800);
+    await idem.send(placed(id, "UPDATED"));
+    await pause(5_000);
+  }
+}
+
+const alertsOf = (store: Store, state = {}) => store.reads.alerts(env, { limit: 100, ...state });
+
+describe.each(stores)("on %s", (kind) => {
+  test("73 placements that arrive twice are one alert with 73 pairs and the line to paste", async () => {
+    const { process, store, clock } = oneStore(kind);
+    const { warned, logger } = log();
+    const { idem } = process({ radar: true, logger });
+    const drafts = draftInvoices(idem);
+    const heard: unknown[] = [];
+    idem.createFunction({ id: "tell-finance" }, { event: "idem/duplicate.detected" }, ({ event }) => {
+      heard.push((event as { data: { entity: unknown } }).data.entity);
+    });
+    await idem.start();
+    await week(idem, (ms) => clock.advance(ms));
+    await clock.advance(5_000);
+    expect(drafts).toHaveLength(146);
+    const alerts = await alertsOf(store);
+    expect(alerts).toMatchObject([
+      {
+        kind: "doubled-runs",
+        fn: "test-draft-invoice-from-placement",
+        subject: "event.data.placementId",
+        state: "open",
+        pairCount: 73,
+      },
+    ]);
+    expect(JSON.parse(alerts[0]!.facts)).toMatchObject({ of: "run", differs: ["data.eventType"] });
+    const pairs = await store.reads.alertPairs(env, alerts[0]!.id, { limit: 100 });
+    expect(pairs.map(({ entity }) => Number(entity)).sort()).toEqual(placements);
+    expect(warned).toHaveLength(1);
+    expect(warned[0]).toContain('idempotency: "event.data.placementId",');
+    expect([...heard].sort()).toEqual(placements);
+    await idem.stop();
+  });
+
+  test("with the key nothing is raised, and the function's old alert is closed", async () => {
+    const { process, store, clock } = oneStore(kind);
+    const before = process({ radar: true });
+    draftInvoices(before.idem);
+    await before.idem.start();
+    await before.idem.send([placed(1, "INSERTED"), placed(1, "UPDATED")]);
+    await clock.advance(5_000);
+    expect(await store.reads.openAlertCount(env)).toBe(1);
+    await before.idem.stop();
+    const { idem } = process({ radar: true });
+    const drafts = draftInvoices(idem, "event.data.placementId");
+    await idem.start();
+    await week(idem, (ms) => clock.advance(ms));
+    await clock.advance(5_000);
+    expect(drafts).toHaveLength(73);
+    expect(await alertsOf(store)).toMatchObject([
+      { state: "closed", judgedBy: "idem", note: "the function has a key now: event.data.placementId", pairCount: 1 },
+    ]);
+    await idem.stop();
+  });
+
+  test("an alert is there within five seconds of the second run", async () => {
+    const { process, store, clock } = oneStore(kind);
+    const { idem } = process({ radar: true });
+    draftInvoices(idem);
+    await idem.start();
+    // The radar looks seldom by now.
+    await clock.advance("10m");
+    await idem.send(placed(1, "INSERTED"));
+    await clock.advance(800);
+    await idem.send(placed(1, "UPDATED"));
+    await clock.advance(5_000);
+    expect(await store.reads.openAlertCount(env)).toBe(1);
+    await idem.stop();
+  });
+
+  test("what another process left off is gone on with: the first run before the restart, the second after it", async () => {
+    const { process, store, clock } = oneStore(kind);
+    const first = process({ radar: true });
+    draftInvoices(first.idem);
+    await first.idem.start();
+    await first.idem.send([placed(1, "INSERTED"), placed(1, "UPDATED"), placed(2, "INSERTED")]);
+    await clock.advance(5_000);
+    const [alert] = await alertsOf(store);
+    await store.judge({ env, id: alert!.id, verdict: "close", until: null, by: "ada", note: "seen" });
+    await first.idem.stop();
+    const { warned, logger } = log();
+    const { idem } = process({ radar: true, logger });
+    draftInvoices(idem);
+    await idem.start();
+    await idem.send(placed(2, "UPDATED"));
+    await clock.advance(5_000);
+    const [next] = await alertsOf(store, { state: "open" });
+    // What was told and closed before is not told again.
+    expect(await store.reads.alertPairs(env, next!.id, { limit: 9 })).toMatchObject([{ entity: "2" }]);
+    expect(warned).toHaveLength(1);
+    await idem.stop();
+  });
+
+  test("a rerun that a person asked for is no duplicate, and neither is another thing of the same client", async () => {
+    const { process, store, clock } = oneStore(kind);
+    const { idem } = process({ radar: true });
+    draftInvoices(idem);
+    await idem.start();
+    const { runIds } = await sentRuns(idem, placed(1, "INSERTED"));
+    await clock.advance(1_000);
+    await idem.runs.rerun(runIds[0]!);
+    await idem.send(placed(2, "INSERTED"));
+    await idem.send(placed(3, "INSERTED"));
+    await clock.advance("1m");
+    expect(await alertsOf(store)).toEqual([]);
+    await idem.stop();
+  });
+
+  test("switched off, nothing is looked at", async () => {
+    const { process, store, clock } = oneStore(kind);
+    const { idem } = process({ radar: false });
+    draftInvoices(idem);
+    await idem.start();
+    await idem.send([placed(1, "INSERTED"), placed(1, "UPDATED")]);
+    await clock.advance("1m");
+    expect(await alertsOf(store)).toEqual([]);
+    expect(await store.reads.radarPosition(env)).toBeNull();
+    await idem.stop();
+  });
+});
+
+async function sentRuns(idem: Idem<any>, event: ReturnType<typeof placed>) {
+  const { events } = (await idem.send(event)) as unknown as {
+    events: { decisions: { runId: string }[] }[];
+  };
+  return { runIds: events.flatMap(({ decisions }) => decisions.map(({ runId }) => runId)) };
+}
+
+test("two nodes over one store raise one alert, tell it once, and the second goes on when the first is lost", async () => {
+  const world = testIdem<any>({ radar: true });
+  const { platform } = world.idem as unknown as { platform: Platform };
+  const shared = sharedStore(platform);
+  const { warned, logger } = log();
+  const handles = [shared.handle(), shared.handle()];
+  const nodes = handles.map(({ store }) => world.client({ store, logger }));
+  for (const node of nodes) {
+    draftInvoices(node);
+    await node.start();
+  }
+  await nodes[0]!.send([placed(1, "INSERTED"), placed(1, "UPDATED")]);
+  await world.clock.tick("6s");
+  await nodes[1]!.send([placed(2, "INSERTED"), placed(2, "UPDATED")]);
+  await world.clock.tick("6s");
+  const { store } = handles[1]!;
+  expect(await alertsOf(store)).toMatchObject([{ pairCount: 2 }]);
+  expect(warned.filter((line) => line.includes("ran the same thing"))).toHaveLength(1);
+  const told = await store.reads.events(env, { name: "idem/duplicate.detected", limit: 9 });
+  expect(told).toHaveLength(2);
+  handles[0]!.isCut = true;
+  await nodes[1]!.send([placed(3, "INSERTED"), placed(3, "UPDATED")]);
+  await world.clock.tick("10s");
+  expect(await alertsOf(store)).toMatchObject([{ pairCount: 3 }]);
+});
+
+test("a busy store is followed in pages that are bounded, and every run is looked at", async () => {
+  const { process, store, clock } = oneStore("memory:");
+  const { idem } = process({ radar: true });
+  draftInvoices(idem);
+  await idem.start();
+  const asked = vi.spyOn(store.reads, "arrivals");
+  for (let i = 0; i < 20; i++) {
+    const pairs = Array.from({ length: 250 }, (_, n) => i * 250 + n);
+    await idem.send(pairs.flatMap((id) => [placed(id, "INSERTED"), placed(id, "UPDATED")]));
+  }
+  await clock.advance(20_000);
+  expect(await alertsOf(store)).toMatchObject([{ pairCount: 5_000 }]);
+  const pages = asked.mock.calls.map(([, { limit }]) => limit);
+  expect(Math.max(...pages)).toBe(500);
+  expect(pages.length).toBeGreaterThan(20);
+  await idem.stop();
+});
+
+describe("on PostgreSQL", () => {
+  const open = usePostgres();
+
+  test("two nodes find 73 placements that arrived twice: one alert, each pair told once", async () => {
+    const { node, column, schema } = await open();
+    const nodes = [await node(), await node()];
+    for (const each of nodes) {
+      draftInvoices(each);
+      await each.start();
+    }
+    await nodes[0]!.send(placements.map((id) => placed(id, "INSERTED")));
+    await nodes[1]!.send(placements.map((id) => placed(id, "UPDATED")));
+    const counts = () => column(`select pair_count::int from ${schema}.alerts`);
+    await until(async () => expect(await counts()).toEqual([73]));
+    expect(await column(`select subject from ${schema}.alerts`)).toEqual(["event.data.placementId"]);
+    const told = `select count(*)::int from ${schema}.events where name = 'idem/duplicate.detected'`;
+    await until(async () => expect(await column(told)).toEqual([73]));
+  });
+});

@@ -1,0 +1,71 @@
+// The duplicate radar of a process that executes: it looks now and then, beside the work, and says what it finds once.
+import type { Engine } from "../engine/engine.ts";
+import { Housekeeping } from "../engine/housekeeping.ts";
+import type { Logger } from "../execute/function-code.ts";
+import { dayMs } from "../model/window.ts";
+import type { Platform } from "../platform/platform.ts";
+import { ArrivalFollower, radarLimits } from "../radar/follow-arrivals.ts";
+
+const lookMs = 1_000;
+// Behind, it catches up at 2,500 events a second, and leaves the thread to others in between.
+const behindMs = 200;
+// With the time ids need to settle: an alert is there within five seconds.
+const idleMs = 2_000;
+const idleLooks = 5;
+// For as long as an alert that is muted for a while may be of interest.
+const announcedForMs = 30 * dayMs;
+
+export interface WatchOptions {
+  readonly engine: Engine;
+  readonly platform: Pick<Platform, "timer">;
+  readonly logger: Logger;
+}
+
+export interface DuplicateRadar {
+  stop(): Promise<void>;
+}
+
+export function watchDuplicates({ engine, platform, logger }: WatchOptions): DuplicateRadar {
+  const { store, env, registry } = engine;
+  const follower = new ArrivalFollower({
+    store,
+    env,
+    now: () => engine.now(),
+    newId: () => engine.newId(),
+    functionOf: (fn) => ({
+      name: registry.displayName(fn),
+      keyExpression: registry.get(fn)?.config.idempotency?.key ?? null,
+    }),
+    announce: (events) => engine.announce(events, announcedForMs),
+    warn: (line) => logger.warn(line),
+  });
+  const housekeeping = new Housekeeping(platform);
+  let isStopped = false;
+  let looking: Promise<unknown> = Promise.resolve();
+  let said = "";
+  let quiet = 0;
+  housekeeping.paced(lookMs, async () => {
+    try {
+      const look = follower.look();
+      looking = look.catch(() => {});
+      const read = await look;
+      said = "";
+      quiet = read === 0 ? quiet + 1 : 0;
+      if (read === radarLimits.pageMax) return behindMs;
+      return quiet > idleLooks ? idleMs : lookMs;
+    } catch (error) {
+      // Runs do not depend on it. The same trouble is told once, until a look succeeds again.
+      const message = error instanceof Error ? error.message : String(error);
+      if (!isStopped && message !== said) logger.warn(`idem: the duplicate radar could not look: ${message}`);
+      said = message;
+      return idleMs;
+    }
+  });
+  return {
+    stop: async () => {
+      isStopped = true;
+      housekeeping.stop();
+      await looking;
+    },
+  };
+}

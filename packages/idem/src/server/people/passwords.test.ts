@@ -1,0 +1,64 @@
+import { expect, test } from "vitest";
+import { ManualPlatform } from "../../platform/manual-platform.ts";
+import { MemoryStore } from "../../store/memory/store.ts";
+import { keptSecret, makeSecret } from "./first-secret.ts";
+import { Passwords } from "./passwords.ts";
+
+const noSecret = async () => null;
+
+test("each password has its role, and nothing near one is one", async () => {
+  const passwords = new Passwords({ password: "open sesame", viewerPassword: "look only" }, noSecret);
+  expect(passwords.roleOf("open sesame")).toBe("operator");
+  expect(passwords.roleOf("look only")).toBe("viewer");
+  for (const wrong of ["", "open sesam", "open sesame ", "Open sesame", "x".repeat(2_000)]) {
+    expect([wrong.slice(0, 20), passwords.roleOf(wrong), await passwords.roleOfAny(wrong)]).toEqual([
+      wrong.slice(0, 20),
+      null,
+      null,
+    ]);
+  }
+});
+
+test("a password that is set to nothing lets nobody in", async () => {
+  const passwords = new Passwords({ password: "", viewerPassword: "" }, noSecret);
+  expect([passwords.roleOf(""), await passwords.roleOfAny(""), await passwords.doors()]).toEqual([null, null, []]);
+});
+
+test("the secret of the first start is made once, kept hashed, and the only one that opens", async () => {
+  const platform = new ManualPlatform();
+  const store = new MemoryStore(platform);
+  const asked = { store, platform, isRenewed: false, actor: "cli on here" };
+  const secret = (await makeSecret(asked))!;
+  expect(secret).toMatch(/^[2-9a-z]{4}(-[2-9a-z]{4}){7}$/);
+  expect(await makeSecret(asked)).toBeNull();
+  const kept = JSON.stringify(await store.reads.settings("default", "operator-secret"));
+  expect(kept).not.toContain(secret);
+  expect(JSON.stringify(await store.reads.auditPage("default", { limit: 9 }))).not.toContain(secret);
+  const passwords = new Passwords({}, () => keptSecret(store));
+  expect(await passwords.roleOfAny(secret)).toBe("operator");
+  expect(await passwords.roleOfAny(`${secret}x`)).toBeNull();
+  // Tools show signing keys; hashing a guess for each of their requests would be work for strangers to ask for.
+  expect(passwords.roleOf(secret)).toBeNull();
+});
+
+test("another secret ends the one before", async () => {
+  const platform = new ManualPlatform();
+  const store = new MemoryStore(platform);
+  const asked = { store, platform, isRenewed: false, actor: "cli on here" };
+  const first = (await makeSecret(asked))!;
+  const passwords = new Passwords({}, () => keptSecret(store));
+  const [door] = await passwords.doors();
+  const second = (await makeSecret({ ...asked, isRenewed: true }))!;
+  expect([await passwords.roleOfAny(first), await passwords.roleOfAny(second)]).toEqual([null, "operator"]);
+  expect((await passwords.doors())[0]!.key).not.toEqual(door!.key);
+});
+
+test("of nodes that start together one makes the secret", async () => {
+  const platform = new ManualPlatform();
+  const store = new MemoryStore(platform);
+  const asked = { store, platform, isRenewed: false, actor: "cli on here" };
+  const made = await Promise.all([makeSecret(asked), makeSecret(asked), makeSecret(asked)]);
+  expect(made.filter((secret) => secret !== null)).toHaveLength(1);
+  const passwords = new Passwords({}, () => keptSecret(store));
+  expect(await passwords.roleOfAny(made.find((secret) => secret !== null)!)).toBe("operator");
+});

@@ -16,6 +16,8 @@ export default defineConfig({
       project("tidy", ["packages/idem/src/tidy.test.ts"]),
       project("sim", ["sim/**/*.test.ts"]),
       project("torture", ["torture/**/*.test.ts"]),
+      // Real browsers: one at a time is as much as two cores draw.
+      { test: { ...project("dashboard", ["packages/dashboard/**/*.test.ts"]).test, fileParallelism: false } },
       project("examples", ["examples/**/*.test.ts"]),
       // Mostly waiting for other processes: many at once take as long as one.
       { test: { ...project("acceptance", ["acceptance/**/*.test.ts"]).test, maxConcurrency: 40 } },

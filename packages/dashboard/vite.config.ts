@@ -15,6 +15,12 @@ export default defineConfig({
     target: "es2022",
     reportCompressedSize: false,
     chunkSizeWarningLimit: 800,
+    rolldownOptions: {
+      onLog: (level, log, handle) => {
+        // Marks for servers that draw pages; there is none here.
+        if (log.code !== "MODULE_LEVEL_DIRECTIVE") handle(level, log);
+      },
+    },
   },
   server: { proxy: { "/api": "http://127.0.0.1:8288" } },
 });

@@ -26,7 +26,7 @@ export const text = (value: unknown): string | undefined =>
   typeof value === "string" && value !== "" ? value.slice(0, textCharsMax) : undefined;
 
 type Readers = Readonly<Record<string, (value: unknown) => string | undefined>>;
-type Read<R extends Readers> = { readonly [Name in keyof R]?: Exclude<ReturnType<R[Name]>, undefined> };
+type Read<R extends Readers> = { readonly [Name in keyof R]?: ReturnType<R[Name]> };
 
 /** From readers by name to what the router asks for: names nobody reads are let go of. */
 export const searchOf =

@@ -186,6 +186,11 @@ export class Engine {
     return this.options.env;
   }
 
+  /** Whether this process has the code of a function, or reaches an app that does. */
+  canRun(fn: string): boolean {
+    return this.codes.has(fn);
+  }
+
   /** Tells the store this app's functions. Matching uses what is registered, so a process that only sends decides the same. */
   async register(codes: readonly FunctionCode[]): Promise<void> {
     if (codes.length > 0) {

@@ -18,13 +18,18 @@ const keyPrefixLength = 64;
 // Writing and hashing this much text takes about 5 ms.
 const keySourceLengthMax = 1_048_576;
 
-const environment = new Environment({
-  homogeneousAggregateLiterals: false,
-  limits: { maxAstNodes: 500, maxDepth: 32, maxListElements: 200, maxMapEntries: 100, maxCallArguments: 4 },
-})
-  .registerVariable("event", "dyn")
-  .registerVariable("async", "dyn");
-for (const operator of mixedOperators) environment.registerOperator(operator, unreachable);
+const environment = environmentOf("event", "async");
+const runEnvironment = environmentOf("event", "output");
+
+function environmentOf(...variables: readonly string[]): Environment {
+  const made = new Environment({
+    homogeneousAggregateLiterals: false,
+    limits: { maxAstNodes: 500, maxDepth: 32, maxListElements: 200, maxMapEntries: 100, maxCallArguments: 4 },
+  });
+  for (const variable of variables) made.registerVariable(variable, "dyn");
+  for (const operator of mixedOperators) made.registerOperator(operator, unreachable);
+  return made;
+}
 
 /** The type check must know these pairs of types; the dialect computes them before the library would. */
 function unreachable(): never {
@@ -34,6 +39,8 @@ function unreachable(): never {
 export interface ExpressionScope {
   readonly event: unknown;
   readonly async?: unknown;
+  /** Of a run that ended; for people who look for runs. */
+  readonly output?: unknown;
 }
 
 export type Evaluation =
@@ -83,6 +90,15 @@ export class Expression {
   }
 }
 
+/** Over `event` and `output`, for whoever looks for runs. Throws EXPRESSION_INVALID, whose reason begins with the place of the mistake. */
+export function compileRunFilter(text: string): Expression {
+  return compile(text, runEnvironment, (why, cause) => {
+    const start = (cause as { node?: { start?: unknown } } | undefined)?.node?.start;
+    const place = typeof start === "number" ? `character ${start + 1}: ` : "";
+    return errors.EXPRESSION_INVALID({ expression: shorten(String(text)), why: `${place}${why}` }, { cause });
+  });
+}
+
 /** Throws EXPRESSION_INVALID; `what` names the option in it. */
 export function compileExpression(text: string, what?: string): Expression {
   const refuse = (why: string, cause?: unknown) =>
@@ -90,10 +106,14 @@ export function compileExpression(text: string, what?: string): Expression {
       { expression: shorten(String(text)), why: what === undefined ? why : `${why} (in ${what})` },
       cause === undefined ? {} : { cause },
     );
+  return compile(text, environment, refuse);
+}
+
+function compile(text: string, over: Environment, refuse: (why: string, cause?: unknown) => Error): Expression {
   if (typeof text !== "string" || text.trim() === "") throw refuse("it is empty");
   if (text.length > textLengthMax) throw refuse(`it is longer than ${textLengthMax} characters`);
   try {
-    const parsed = environment.parse(text);
+    const parsed = over.parse(text);
     const root = parsed.ast as unknown as Node;
     const meter = applyDialect(root);
     const { valid, error } = parsed.check();

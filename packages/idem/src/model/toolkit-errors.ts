@@ -136,6 +136,26 @@ export const toolkitErrors = {
     what: ({ source }) => `There is no source of webhooks named "${source}" in this environment`,
     next: "Check the address given to the provider, or make the source: idem webhooks add <name> --provider <provider>",
   }),
+  ALERT_UNKNOWN: define<{ alert: string }>({
+    retry: "never",
+    what: ({ alert }) => `There is no alert "${alert}" in this environment`,
+    next: "List the alerts: idem radar, or GET /api/radar/alerts",
+  }),
+  ALERT_CLOSED: define<{ alert: string }>({
+    retry: "never",
+    what: ({ alert }) => `Alert "${alert}" is closed`,
+    next: "Nothing is left to do; what happens next opens another alert",
+  }),
+  RULE_UNKNOWN: define<{ rule: string }>({
+    retry: "after-fix",
+    what: ({ rule }) => `There is no rule "${rule}" in this environment`,
+    next: "List the rules: GET /api/radar/rules",
+  }),
+  RULE_KEPT: define<{ rule: string }>({
+    retry: "never",
+    what: ({ rule }) => `The rule "${rule}" watches every function and cannot be removed`,
+    next: 'Mute it: PUT /api/radar/rules/default with { "muted": true, "reason": … }',
+  }),
   SOURCE_TAKEN: define<{ source: string }>({
     retry: "after-fix",
     what: ({ source }) => `There is already a source of webhooks named "${source}"`,

@@ -200,8 +200,11 @@ function bestCandidate(
   options: Judged,
 ): Candidate | null {
   const singles = [...names].map(([path, name]) => candidateOf(runs, [{ path, name }]));
-  const neverRepeats = new Set(singles.filter((c) => c.groups.size === c.present).map((c) => c.path));
   const about = aboutNames.join(" ").toLowerCase();
+  // What the event or the function is named after is the thing itself, however new each one is.
+  const neverRepeats = new Set(
+    singles.filter((c) => c.groups.size === c.present && !isNamedIn(about, c.name)).map((c) => c.path),
+  );
   const alone = bestOf(singles, runs.length, neverRepeats, about, options);
   if (alone !== null) return alone;
   const parts = singles
@@ -254,12 +257,11 @@ function bestOf(
       const strangers = [...candidate.groups.values()].filter((group) =>
         hasStranger(group, tellsApart, options.windowMs),
       ).length;
-      const stem = candidate.name.replace(/[_-]?(id|number|uuid|reference|ref|key|code)$/i, "").toLowerCase();
       return {
         candidate,
         clean: clean.length,
         strangers,
-        isNamed: stem.length > 2 && about.includes(stem),
+        isNamed: isNamedIn(about, candidate.name),
         distinct: candidate.groups.size,
       };
     })
@@ -274,6 +276,11 @@ function bestOf(
         (a.candidate.path < b.candidate.path ? -1 : 1),
     );
   return scored[0]?.candidate ?? null;
+}
+
+function isNamedIn(about: string, name: string): boolean {
+  const stem = name.replace(/[_-]?(id|number|uuid|reference|ref|key|code)$/i, "").toLowerCase();
+  return stem.length > 2 && about.includes(stem);
 }
 
 /** The runs of a sorted group that began close to another one. */

@@ -135,7 +135,7 @@ function judge(fn: string, watched: Watched, rule: RadarRule, { functionOf }: Wa
   const found: FoundAlert[] = [];
   if (byKey !== null) found.push(...doubledAlert(fn, "key-ran-again", byKey, watched, rule));
   // A function that has a key is told that it was missing instead.
-  if (byField !== null && about.keyExpression === null) {
+  if (byField !== null && about.keyExpression === null && isProven(byField, watched.runs)) {
     // The evidence points to another field now: what was told is told again by it, and takes the place of the first guess.
     if (watched.subject !== null && watched.subject !== byField.expression) watched.told.clear();
     watched.subject = byField.expression;
@@ -155,6 +155,22 @@ function judge(fn: string, watched: Watched, rule: RadarRule, { functionOf }: Wa
     }
   }
   return found;
+}
+
+// Two orders of one customer in a minute look like one order that came twice under two delivery ids. One or two such may be chance.
+const provenEntities = 3;
+
+/** Whether some runs taken for the same agree in every identity, or there are too many to be chance. */
+function isProven({ doubled, expression }: Doubled, runs: readonly SeenRun[]): boolean {
+  if (doubled.length >= provenEntities) return true;
+  const byId = new Map(runs.map((run) => [run.runId, run]));
+  const own = new Set(expression.split(" + '-' + "));
+  return doubled.some(({ runIds }) => {
+    const [first, second] = runIds.map((id) => byId.get(id)!) as [SeenRun, SeenRun];
+    return [...second.identities].every(
+      ([path, value]) => own.has(path) || (first.identities.get(path) ?? value) === value,
+    );
+  });
 }
 
 function doubledAlert(

@@ -17,7 +17,7 @@ export interface NotedRun {
   readonly steps: readonly NotedStep[];
 }
 
-interface NotedEntity extends DoubledEntity {
+export interface NotedEntity extends DoubledEntity {
   readonly runs: readonly NotedRun[];
 }
 
@@ -69,7 +69,8 @@ export function noteAsMarkdown(note: MondayNote): string {
   return `${lines.join("\n").trimEnd()}\n`;
 }
 
-function sideBySide(found: NotedFunction, entity: NotedEntity): string[] {
+/** Both runs of one thing, step by step. */
+export function sideBySide(found: Pick<NotedFunction, "expression">, entity: NotedEntity): string[] {
   const { runs } = entity;
   const header = runs.map((run, i) => `run ${i + 1}: ${cell(run.id)}`);
   const rule = ["---", ...runs.map(() => "---")];
@@ -103,7 +104,7 @@ const outputOf = (run: NotedRun, name: string): string => {
 const shorten = (text: string): string => (text.length <= cellCharsMax ? text : `${text.slice(0, cellCharsMax)}…`);
 
 /** Payloads are strangers' text: nothing in them may become markup. */
-const cell = (text: string): string =>
+export const cell = (text: string): string =>
   text
     .replaceAll(/[\p{Cc}\p{Cf}]/gu, " ")
     .replaceAll("&", "&amp;")

@@ -1,5 +1,6 @@
 // The whole API on one screen. The router, the OpenAPI document and the fuzz test read this table.
 import { connectWorkers } from "./connect/connect-workers.ts";
+import { dashboardRoutes } from "./dashboard/serve-dashboard.ts";
 import { connectRealtime } from "./realtime/connect-realtime.ts";
 import type { Route, SocketRoute } from "./route.ts";
 import { acceptEvents } from "./routes/accept-events.ts";
@@ -18,6 +19,7 @@ import { describeDevServer } from "./routes/describe-dev-server.ts";
 import { dropEvent } from "./routes/drop-event.ts";
 import { explainError } from "./routes/explain-error.ts";
 import { explainSubject } from "./routes/explain-subject.ts";
+import { exportAlert } from "./routes/export-alert.ts";
 import { fetchAppFunctions } from "./routes/fetch-app-functions.ts";
 import { fetchCancellations } from "./routes/fetch-cancellations.ts";
 import { fetchEvent } from "./routes/fetch-event.ts";
@@ -28,6 +30,8 @@ import { fetchRunJobs } from "./routes/fetch-run-jobs.ts";
 import { flushReply } from "./routes/flush-reply.ts";
 import { followRealtime } from "./routes/follow-realtime.ts";
 import { invokeFunction } from "./routes/invoke-function.ts";
+import { acknowledgeAlert, closeAlert, muteAlert } from "./routes/judge-alert.ts";
+import { listAlerts } from "./routes/list-alerts.ts";
 import { listApps } from "./routes/list-apps.ts";
 import { listAudit } from "./routes/list-audit.ts";
 import { listBulk } from "./routes/list-bulk.ts";
@@ -35,11 +39,14 @@ import { listDecisions } from "./routes/list-decisions.ts";
 import { listEvents } from "./routes/list-events.ts";
 import { listFunctions } from "./routes/list-functions.ts";
 import { listKeys } from "./routes/list-keys.ts";
+import { listRunEffects } from "./routes/list-run-effects.ts";
 import { listRuns } from "./routes/list-runs.ts";
 import { listWebhooks } from "./routes/list-webhooks.ts";
 import { pauseFunction } from "./routes/pause-function.ts";
 import { publishRealtime } from "./routes/publish-realtime.ts";
+import { listRules, putRule, removeRule } from "./routes/radar-rules.ts";
 import { raiseSignal } from "./routes/raise-signal.ts";
+import { readAlert } from "./routes/read-alert.ts";
 import { readBulk } from "./routes/read-bulk.ts";
 import { readCheckpointOutput, readEndpointOutput } from "./routes/read-endpoint-output.ts";
 import { readEvent } from "./routes/read-event.ts";
@@ -54,6 +61,7 @@ import { readRunActions, readRunEvents } from "./routes/read-run-state.ts";
 import { readSession } from "./routes/read-session.ts";
 import { readStatus } from "./routes/read-status.ts";
 import { readStepOutput } from "./routes/read-step-output.ts";
+import { readSuggestion } from "./routes/read-suggestion.ts";
 import { readWebhook } from "./routes/read-webhook.ts";
 import { receiveWebhook, receiveWebhookIn } from "./routes/receive-webhook.ts";
 import { registerApp } from "./routes/register-app.ts";
@@ -138,6 +146,7 @@ export const routes: readonly Route[] = [
   readRun,
   cancelRun,
   readRunOutput,
+  listRunEffects,
   rerunRun,
   readStepOutput,
   raiseSignal,
@@ -145,12 +154,24 @@ export const routes: readonly Route[] = [
   readSession,
   signOut,
   readStatus,
+  listAlerts,
+  readAlert,
+  exportAlert,
+  acknowledgeAlert,
+  muteAlert,
+  closeAlert,
+  readSuggestion,
+  listRules,
+  putRule,
+  removeRule,
   listWebhooks,
   addWebhook,
   readWebhook,
   addWebhookSecret,
   dropWebhookSecret,
   removeWebhook,
+  // -- the pages of the dashboard
+  ...dashboardRoutes,
   // -- the server itself
   checkHealth,
   explainError,

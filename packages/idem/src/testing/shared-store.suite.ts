@@ -48,6 +48,8 @@ const writes = [
   "raise",
   "judge",
   "follow",
+  "set",
+  "audit",
 ] as const satisfies readonly (keyof Store)[];
 
 export function sharedStore(

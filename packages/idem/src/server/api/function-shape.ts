@@ -3,10 +3,14 @@ import { z } from "zod";
 import type { Engine } from "../../engine/engine.ts";
 import { errors } from "../../model/errors.ts";
 import { type FunctionConfig, flowOf } from "../../model/function-config.ts";
+import { dayMs } from "../../model/window.ts";
 import { countPending, type PendingCounts } from "../../observe/pending-counts.ts";
 import type { OpenCounts, StoreCounts } from "../../store/reads.ts";
 import type { RegisteredFunction } from "../../store/store.ts";
+import { figuresOf, limitsNow, nextTicks } from "../groups/function-figures.ts";
+import { knownFunctions } from "../groups/functions-known.ts";
 import { flow, trigger } from "./flow-shape.ts";
+import { figures } from "./function-groups.ts";
 
 const openCounts = z.object({
   queued: z.number().int(),
@@ -53,6 +57,22 @@ export const functionItem = z.object({
 });
 export type FunctionItem = z.infer<typeof functionItem>;
 
+export const functionInFigures = functionItem.extend({
+  day: z.object(figures).describe("The last 24 hours"),
+  limits: z
+    .array(
+      z.object({
+        limit: z.number().int(),
+        key: z.string().nullable(),
+        scope: z.enum(["fn", "env", "account"]),
+        used: z.number().int().nullable().describe("Null where the limit is not the function's alone"),
+      }),
+    )
+    .describe("Limits on runs at work"),
+  nextTicks: z.array(z.number().int()).describe("The next five instants of its schedules; none while it is paused"),
+});
+export type FunctionInFigures = z.infer<typeof functionInFigures>;
+
 const nothingOpen: OpenCounts = { queued: 0, running: 0, waiting: 0, due: 0 };
 
 export function functionItemOf(
@@ -87,6 +107,42 @@ export function functionItemOf(
     open: { ...(counts.byFunction[registered.fn] ?? nothingOpen) },
     pending,
   };
+}
+
+/** With `fn`, that one only; throws FUNCTION_UNKNOWN. */
+export async function functionsInFigures(
+  engine: Engine,
+  env: string,
+  now: number,
+  fn?: string,
+): Promise<FunctionInFigures[]> {
+  const { reads } = engine.store;
+  const [{ functions }, counts, pending, known] = await Promise.all([
+    reads.functions(env),
+    reads.counts(env),
+    countPending(reads, env, fn),
+    knownFunctions(reads, env),
+  ]);
+  const wanted = functions.filter((each) => fn === undefined || each.fn === fn);
+  if (fn !== undefined && wanted.length === 0) throw errors.FUNCTION_UNKNOWN({ function: fn });
+  const range = { since: now - dayMs, until: now + 1, ...(fn === undefined ? {} : { fn }) };
+  const of = await figuresOf(
+    engine,
+    env,
+    known,
+    wanted.map((each) => each.fn),
+    range,
+  );
+  return wanted.map((registered) => {
+    const item = functionItemOf(registered, counts, pending(registered.fn));
+    const config = JSON.parse(registered.config) as FunctionConfig;
+    return {
+      ...item,
+      day: of(registered.fn),
+      limits: limitsNow(config, item.open),
+      nextTicks: nextTicks(registered, now),
+    };
+  });
 }
 
 /** Throws FUNCTION_UNKNOWN. */

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { outlookOf } from "../../engine/outlook.ts";
 import { errors } from "../../model/errors.ts";
+import type { StoreReads } from "../../store/reads.ts";
 import { apiRoute } from "../api/api-route.ts";
 import { decisionItem, decisionItemOf } from "../api/decision-shape.ts";
 import { eventDetail, eventDetailOf, eventItem, wholeEventItemOf } from "../api/event-shape.ts";
@@ -10,6 +11,13 @@ import { PayloadBudget } from "../api/payloads.ts";
 import { runDetail, runDetailOf } from "../api/run-shape.ts";
 
 const sparedShown = 100;
+
+async function processesOf(reads: StoreReads, timeline: z.infer<typeof runDetail>["timeline"]) {
+  const asked = new Set(timeline.flatMap(({ attempts }) => attempts.flatMap(({ worker }) => worker ?? [])));
+  if (asked.size === 0) return {};
+  const known = (await reads.workers()).filter(({ id, node }) => node !== null && asked.has(id));
+  return Object.fromEntries(known.map(({ id, node }) => [id, node!]));
+}
 
 export const readRun = apiRoute({
   method: "GET",
@@ -24,6 +32,9 @@ export const readRun = apiRoute({
     event: eventItem,
     events: z.array(eventDetail).describe("What it carries: more than one only in a batch"),
     spared: z.array(decisionItem).describe("The first hundred decisions that were answered with this run"),
+    workers: z
+      .record(z.string(), z.string())
+      .describe("The processes behind the workers of its attempts, as far as they are still known"),
   }),
   handle: async ({ params, engine, env }) => {
     const { reads } = engine.store;
@@ -42,6 +53,7 @@ export const readRun = apiRoute({
       event: wholeEventItemOf(memo.event),
       events: memo.events.map((event) => eventDetailOf(event, budget)),
       spared: spared.map(decisionItemOf),
+      workers: await processesOf(reads, run.timeline),
     };
   },
 });

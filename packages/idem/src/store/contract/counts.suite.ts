@@ -168,7 +168,9 @@ export function countsSuite(open: OpenStore): void {
           suppressed: 2,
         },
       ]);
-      expect(await reads.runPayloads(env, [runId, "nobody"], 100)).toEqual([{ runId, data: '{"a":1}', result: '"no"' }]);
+      expect(await reads.runPayloads(env, [runId, "nobody"], 100)).toEqual([
+        { runId, data: '{"a":1}', result: '"no"' },
+      ]);
       expect(await reads.runPayloads(env, [runId], 4)).toEqual([{ runId, data: null, result: '"no"' }]);
       expect(await reads.lastFailures(env, [runId, "nobody"])).toEqual([
         { runId, step: "name of s", attempt: 2, error: '"attempt 2 failed"', retryAt: 3 },

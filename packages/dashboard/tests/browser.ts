@@ -1,0 +1,53 @@
+// A real Chromium, one for each file of tests. Every page that is opened is watched: a script that broke, a request to elsewhere or
+// something the page's policy refused fails the test that looks at it.
+import chromium from "@sparticuz/chromium";
+import { type Browser, chromium as playwright, type Page } from "playwright-core";
+
+export interface Look {
+  readonly width: 1280 | 390;
+  readonly theme: "light" | "dark";
+}
+
+export const looks: readonly Look[] = [
+  { width: 1280, theme: "light" },
+  { width: 1280, theme: "dark" },
+  { width: 390, theme: "light" },
+  { width: 390, theme: "dark" },
+];
+
+export const openBrowser = async (): Promise<Browser> =>
+  playwright.launch({ executablePath: await chromium.executablePath(), args: chromium.args, headless: true });
+
+export interface WatchedPage extends Page {
+  /** What went wrong behind the scenes. */
+  readonly troubles: readonly string[];
+}
+
+export async function openPage(browser: Browser, url: string, { width, theme }: Look = looks[0]!): Promise<WatchedPage> {
+  const context = await browser.newContext({
+    viewport: { width, height: width === 1280 ? 800 : 844 },
+    deviceScaleFactor: 1,
+    colorScheme: theme,
+    reducedMotion: "reduce",
+    hasTouch: width === 390,
+    timezoneId: "Europe/Amsterdam",
+    locale: "en-GB",
+    permissions: ["clipboard-read", "clipboard-write"],
+  });
+  const page = await context.newPage();
+  const troubles: string[] = [];
+  page.on("pageerror", (error) => troubles.push(`script: ${error.message}`));
+  page.on("console", (message) => {
+    // A refused request is the page's business: it says so in words.
+    if (message.type() === "error" && !/Failed to load resource/.test(message.text())) troubles.push(message.text());
+  });
+  page.on("request", (request) => {
+    if (new URL(request.url()).origin !== new URL(url).origin && !/^(data|blob):/.test(request.url())) troubles.push(`elsewhere: ${request.url()}`);
+  });
+  await page.goto(url);
+  return Object.assign(page, { troubles });
+}
+
+/** True when something reaches over the right edge: the page would scroll sideways. */
+export const scrollsSideways = (page: Page): Promise<boolean> =>
+  page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth);

@@ -1,0 +1,88 @@
+// Which key a function should have, from its own newest runs: the expression with its evidence, and why the others will not do.
+import type { Event } from "../model/event.ts";
+import { dayMs } from "../model/window.ts";
+import type { Store } from "../store/store.ts";
+import {
+  findDoubledRuns,
+  type RefusedField,
+  refusedFields,
+  type SeenRun,
+  type StartedRun,
+  seeRun,
+} from "./doubled-runs.ts";
+import type { WatchedFunction } from "./duplicate-watch.ts";
+import { times } from "./finding.ts";
+
+const daysBack = 7;
+// For each its event is read; some tenths of a second altogether.
+const runsMax = 500;
+const readTogether = 10;
+const refusedMax = 3;
+
+export interface KeySuggestion {
+  /** Null where nothing ran twice, or no field would have prevented it without suppressing something else. */
+  readonly expression: string | null;
+  /** To be pasted into the function's options. */
+  readonly line: string | null;
+  readonly keyExpression: string | null;
+  readonly runCount: number;
+  /** How many of the runs the key would have answered with an earlier one. */
+  readonly suppressedCount: number;
+  readonly entityCount: number;
+  /** Paths at which suppressed runs had other data than the one they would have been answered with. */
+  readonly differs: readonly string[];
+  readonly evidence: readonly string[];
+  readonly refused: readonly RefusedField[];
+}
+
+export async function suggestKey(
+  { reads }: Pick<Store, "reads">,
+  env: string,
+  fn: string,
+  { name, keyExpression }: WatchedFunction,
+  now: number,
+): Promise<KeySuggestion> {
+  const options = { nearMs: 60_000, windowMs: dayMs, runsMax };
+  const started = await startedRuns(reads, env, fn, now - daysBack * dayMs);
+  const seen: SeenRun[] = started.map(seeRun);
+  const { byField, runCount } = await findDoubledRuns({ name, keyExpression }, started, options);
+  const expression = keyExpression === null ? (byField?.expression ?? null) : null;
+  const slipped = byField?.doubled.reduce((sum, { runIds }) => sum + runIds.length - 1, 0) ?? 0;
+  const suppressedCount = expression === null ? 0 : slipped + (byField?.alsoAnswered ?? 0);
+  const differs = expression === null ? [] : (byField?.differs ?? []);
+  return {
+    expression,
+    line: expression === null ? null : `idempotency: ${JSON.stringify(expression)},`,
+    keyExpression,
+    runCount,
+    suppressedCount,
+    entityCount: byField?.entityCount ?? 0,
+    differs,
+    evidence:
+      expression === null
+        ? []
+        : [
+            `${expression} would have suppressed ${suppressedCount} of ${times(runCount, "run")} in ${daysBack} days`,
+            differs.length === 0
+              ? "none of the suppressed runs had other data"
+              : `the suppressed runs had other data at ${differs.slice(0, 10).join(", ")}`,
+          ],
+    refused: refusedFields(seen, expression, options).slice(0, refusedMax),
+  };
+}
+
+/** The newest of the last days, with their events. */
+async function startedRuns(reads: Store["reads"], env: string, fn: string, since: number): Promise<StartedRun[]> {
+  const { rows } = await reads.runPage(env, { fn, since, limit: runsMax, examinedMax: 10_000 });
+  const runs = rows.filter(({ rerunOf }) => rerunOf === null);
+  const started: StartedRun[] = [];
+  for (let i = 0; i < runs.length; i += readTogether) {
+    const part = runs.slice(i, i + readTogether);
+    const events = await Promise.all(part.map(({ eventId }): Promise<Event | null> => reads.event(env, eventId)));
+    for (const [n, { id, key, createdAt }] of part.entries()) {
+      const event = events[n];
+      if (event !== null && event !== undefined) started.push({ runId: id, key, createdAt, event });
+    }
+  }
+  return started;
+}

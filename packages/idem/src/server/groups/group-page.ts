@@ -1,0 +1,145 @@
+// One page of groups, newest first. Runs are read newest first, and a group is told where its newest run that fits stands, so each is told
+// once however many pages there are. What no index narrows is looked at up to a bound; a page can be short with more behind it.
+import type { Engine } from "../../engine/engine.ts";
+import { errors } from "../../model/errors.ts";
+import { compileRunFilter, type Expression, evaluateFilter } from "../../model/expression.ts";
+import { fromJson } from "../../model/json.ts";
+import type { RunState } from "../../model/run.ts";
+import type { RunPayload, RunStart } from "../../store/counts.ts";
+import type { RunPageFilter, RunSummary } from "../../store/reads.ts";
+import { examinedMax } from "../api/paging.ts";
+import type { KnownFunctions } from "./functions-known.ts";
+import { type Gathered, gatherGroups, payloadBytesMax } from "./gather-groups.ts";
+import { isWithoutWorker, type JudgedGroup, judgeAll } from "./tell-group.ts";
+
+export interface GroupFilter {
+  readonly fn?: string;
+  readonly state?: RunState;
+  readonly key?: string;
+  /** A stored id, or the name of events. */
+  readonly event?: string;
+  /** Text in key, function, event name or an id. */
+  readonly q?: string;
+  readonly cel?: string;
+  readonly show?: "suppressed" | "failed" | "no-worker";
+  readonly since?: number;
+  readonly until?: number;
+  readonly before?: string;
+  readonly limit: number;
+  /** Loud ones are shown elsewhere. */
+  readonly withoutLoud: boolean;
+  /** Each run for itself. */
+  readonly isFlat: boolean;
+}
+
+export interface GroupPage {
+  readonly groups: readonly JudgedGroup[];
+  readonly next: string | null;
+}
+
+// How many runs one page may look at where rows are compared here: some 30 ms with their starts, more with payloads.
+const lookedAtMax = 3_000;
+const lookedInsideMax = 1_000;
+const chunkMin = 50;
+const chunkMax = 250;
+
+const ulid = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
+
+export async function groupPage(
+  engine: Engine,
+  env: string,
+  functions: KnownFunctions,
+  filter: GroupFilter,
+  now: number,
+): Promise<GroupPage> {
+  const { reads } = engine.store;
+  const expression = filter.cel === undefined ? null : compiled(filter.cel);
+  const isEventId = filter.event !== undefined && ulid.test(filter.event);
+  const state =
+    filter.state ?? (filter.show === "failed" ? "failed" : filter.show === "no-worker" ? "queued" : undefined);
+  const asked: Omit<RunPageFilter, "limit"> = {
+    examinedMax,
+    ...(filter.fn === undefined ? {} : { fn: filter.fn }),
+    ...(state === undefined ? {} : { state }),
+    ...(filter.key === undefined ? {} : { key: filter.key }),
+    ...(isEventId ? { eventId: filter.event! } : {}),
+    ...(filter.since === undefined ? {} : { since: filter.since }),
+    ...(filter.until === undefined ? {} : { until: filter.until }),
+  };
+  const fits = (run: RunSummary): boolean =>
+    (state === undefined || run.state === state) &&
+    run.createdAt >= (filter.since ?? 0) &&
+    run.createdAt < (filter.until ?? Number.MAX_SAFE_INTEGER);
+  const needsStarts =
+    filter.q !== undefined || filter.show === "suppressed" || (filter.event !== undefined && !isEventId);
+  const bound = expression === null ? lookedAtMax : lookedInsideMax;
+  const found = new Map<string, JudgedGroup>();
+  let before = filter.before;
+  let lookedAt = 0;
+  while (found.size < filter.limit && lookedAt < bound) {
+    const limit = Math.min(chunkMax, Math.max(chunkMin, filter.limit * 2), bound - lookedAt);
+    const page = await reads.runPage(env, { ...asked, limit, ...(before === undefined ? {} : { before }) });
+    lookedAt += page.rows.length;
+    const ids = page.rows.map(({ id }) => id);
+    const groups = filter.isFlat ? page.rows.map(aloneIn) : await gatherGroups(reads, env, ids, functions);
+    const groupOf = new Map(groups.flatMap((group) => group.runs.map((run) => [run.id, group] as const)));
+    const [starts, payloads] = await Promise.all([
+      needsStarts ? reads.runStarts(env, page.rows) : [],
+      expression === null ? [] : reads.runPayloads(env, ids, payloadBytesMax),
+    ]);
+    const startOf = new Map(starts.map((start) => [start.runId, start]));
+    const payloadOf = new Map(payloads.map((payload) => [payload.runId, payload]));
+    let last: string | null = null;
+    for (const run of page.rows) {
+      last = run.id;
+      const group = groupOf.get(run.id);
+      if (group === undefined || found.has(group.id)) continue;
+      // A newer run of the group that fits has told it, on this page or on one before.
+      if (group.runs.some((other) => other.id > run.id && fits(other)) && expression === null) continue;
+      if (!fits(run) || !isAskedFor(run, group, startOf.get(run.id))) continue;
+      if (expression !== null && !passes(expression, payloadOf.get(run.id))) continue;
+      const [judged] = judgeAll([group], functions);
+      if (filter.withoutLoud && judged!.judged.isLoud) continue;
+      found.set(group.id, judged!);
+      if (found.size === filter.limit) break;
+    }
+    const isWhole = found.size < filter.limit || last === page.rows.at(-1)?.id;
+    before = isWhole ? (page.next ?? undefined) : last!;
+    if (isWhole && page.next === null) return { groups: [...found.values()], next: null };
+  }
+  return { groups: [...found.values()], next: before ?? null };
+
+  function isAskedFor(run: RunSummary, group: Gathered, start: RunStart | undefined): boolean {
+    if (filter.show === "no-worker" && !isWithoutWorker(run, engine, now)) return false;
+    if (filter.show === "suppressed" && (start?.suppressed ?? 0) === 0) return false;
+    if (filter.event !== undefined && !isEventId && start?.eventName !== filter.event) return false;
+    if (filter.q === undefined) return true;
+    const wanted = filter.q.toLowerCase();
+    const texts = [run.fn, run.key, group.guess?.entity, start?.eventName, start?.callerId];
+    const ids = group.runs.flatMap(({ id, eventId }) => [id, eventId]);
+    return [...texts, ...ids].some((text) => text?.toLowerCase().includes(wanted) ?? false);
+  }
+}
+
+function compiled(text: string): Expression {
+  try {
+    return compileRunFilter(text);
+  } catch (error) {
+    const { why } = (error as { facts: { why: string } }).facts;
+    throw errors.REQUEST_INVALID({ why: `query parameter "cel", ${why}` });
+  }
+}
+
+function passes(expression: Expression, payload: RunPayload | undefined): boolean {
+  if (payload === undefined || payload.data === null) return false;
+  const output = payload.result === null ? null : fromJson(payload.result);
+  return evaluateFilter(expression, { event: { data: fromJson(payload.data) }, output }).pass;
+}
+
+export const aloneIn = (run: RunSummary): Gathered => ({
+  id: run.id,
+  fn: run.fn,
+  runs: [run],
+  guess: null,
+  dataOf: () => null,
+});

@@ -1,0 +1,50 @@
+// Which run of a group was first, which slipped through, which a person asked for: the rules by which a group is loud. A further run
+// slipped through when a key was claimed and released; or, without a key, when it came within a minute or with the same payload.
+import type { RunSummary } from "../../store/reads.ts";
+import type { KnownFunctions } from "./functions-known.ts";
+import type { Gathered } from "./gather-groups.ts";
+import { isSameApart, nearMs } from "./guess-entities.ts";
+
+/** `maybe`: about the same thing by our best guess, and nothing more speaks for it. */
+export const placesInGroup = ["first", "slipped", "maybe", "rerun"] as const;
+export type PlaceInGroup = (typeof placesInGroup)[number];
+
+export interface JudgedRun {
+  readonly run: RunSummary;
+  readonly place: PlaceInGroup;
+}
+
+export interface Judged {
+  /** The first, then the others it ran again, then reruns. */
+  readonly runs: readonly JudgedRun[];
+  readonly slipped: number;
+  readonly maybe: number;
+  readonly reruns: number;
+  /** Between the first and the second; null when there was no second. */
+  readonly gapMs: number | null;
+  readonly isLoud: boolean;
+}
+
+export function judgeGroup(group: Gathered, functions: KnownFunctions): Judged {
+  const asked = group.runs.filter(({ rerunOf }) => rerunOf === null);
+  const reruns = group.runs.filter(({ rerunOf }) => rerunOf !== null);
+  const places = asked.map((run, i): JudgedRun => ({ run, place: placeOf(group, asked, run, i) }));
+  const slipped = places.filter(({ place }) => place === "slipped").length;
+  return {
+    runs: [...places, ...reruns.map((run): JudgedRun => ({ run, place: "rerun" }))],
+    slipped,
+    maybe: places.filter(({ place }) => place === "maybe").length,
+    reruns: reruns.length,
+    gapMs: asked.length < 2 ? null : asked[1]!.createdAt - asked[0]!.createdAt,
+    isLoud: slipped > 0 && !functions.isSilenced(group.fn),
+  };
+}
+
+function placeOf(group: Gathered, asked: readonly RunSummary[], run: RunSummary, index: number): PlaceInGroup {
+  if (index === 0) return "first";
+  if (run.key !== null) return "slipped";
+  const before = asked[index - 1]!;
+  if (run.createdAt - before.createdAt <= nearMs) return "slipped";
+  const [one, other] = [group.dataOf(asked[0]!.id), group.dataOf(run.id)];
+  return one !== null && other !== null && isSameApart(one, other) ? "slipped" : "maybe";
+}

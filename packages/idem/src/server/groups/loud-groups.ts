@@ -1,0 +1,105 @@
+// Groups in which something slipped through, newest first, without reading history: runs that took a released key are noted where
+// decisions are counted, and the radar keeps a pair for each further run it found.
+import type { Slip } from "../../store/counts.ts";
+import type { StoreReads } from "../../store/reads.ts";
+import type { KnownFunctions } from "./functions-known.ts";
+import { type Gathered, gatherGroups, type Link } from "./gather-groups.ts";
+
+export interface LoudRange {
+  readonly since?: number;
+  readonly until?: number;
+  readonly fn?: string;
+}
+
+/** A run that slipped through, and what it is known to repeat. */
+export interface Slipped {
+  readonly laterId: string;
+  readonly firstId: string;
+  readonly fn: string;
+  readonly at: number;
+  readonly link: Link | null;
+  /** Equal for what slipped through in one group. */
+  readonly group: string;
+}
+
+// Beyond it a headline says "10,000 and more".
+export const slippedMax = 10_000;
+
+export interface SlippedRuns {
+  /** Newest first. */
+  readonly runs: readonly Slipped[];
+  readonly isAll: boolean;
+}
+
+export async function slippedRuns(
+  reads: StoreReads,
+  env: string,
+  functions: KnownFunctions,
+  { since = 0, until = Number.MAX_SAFE_INTEGER, fn }: LoudRange,
+): Promise<SlippedRuns> {
+  const about = functions.doubled.filter(
+    (alert) =>
+      alert.kind !== "maybe-doubled" &&
+      alert.state !== "muted" &&
+      alert.lastAt >= since &&
+      alert.firstAt < until &&
+      (fn === undefined || alert.fn === fn),
+  );
+  const [slips, ...pairs] = await Promise.all([
+    reads.slips(env, { since, until, limit: slippedMax, ...(fn === undefined ? {} : { fn }) }),
+    ...about.map((alert) => reads.alertPairs(env, alert.id, { limit: slippedMax })),
+  ]);
+  const found = new Map<string, Slipped>();
+  for (const slip of slips) if (!functions.isSilenced(slip.fn)) found.set(slip.runId, slippedOf(slip));
+  about.forEach((alert, i) => {
+    for (const { entity, firstId, laterId, at } of pairs[i]!) {
+      if (firstId === null || at < since || at >= until || found.has(laterId)) continue;
+      const guess = alert.kind === "doubled-runs" ? { expression: alert.subject, entity } : null;
+      const group = guess === null ? firstId : JSON.stringify([alert.id, entity, firstId]);
+      found.set(laterId, { laterId, firstId, fn: alert.fn, at, link: { firstId, laterId, guess }, group });
+    }
+  });
+  const runs = [...found.values()].sort((a, b) => (a.laterId < b.laterId ? 1 : -1));
+  const isAll = slips.length < slippedMax && pairs.every((some) => some.length < slippedMax);
+  return { runs, isAll };
+}
+
+const slippedOf = ({ runId, generation, fn, at }: Slip): Slipped => ({
+  laterId: runId,
+  firstId: generation,
+  fn,
+  at,
+  link: null,
+  group: generation,
+});
+
+/** The groups of the newest that slipped through before `before`, and how many groups there are in all. */
+export async function loudGroups(
+  reads: StoreReads,
+  env: string,
+  functions: KnownFunctions,
+  slipped: SlippedRuns,
+  { limit, before }: { readonly limit: number; readonly before?: string | undefined },
+): Promise<{ readonly groups: Gathered[]; readonly count: number; readonly next: string | null }> {
+  const newest = new Map<string, Slipped>();
+  for (const each of slipped.runs) if (!newest.has(each.group)) newest.set(each.group, each);
+  const wanted = [...newest.values()].filter(({ laterId }) => before === undefined || laterId < before);
+  const page = wanted.slice(0, limit);
+  const names = new Set(page.map(({ group }) => group));
+  const theirs = slipped.runs.filter(({ group }) => names.has(group)).slice(0, 1_000);
+  const ids = new Set(theirs.flatMap(({ firstId, laterId }) => [firstId, laterId]));
+  const gathered = await gatherGroups(
+    reads,
+    env,
+    [...ids],
+    functions,
+    theirs.flatMap(({ link }) => link ?? []),
+  );
+  const newestOf = (group: Gathered) =>
+    group.runs.reduce((last, { id, rerunOf }) => (rerunOf === null ? id : last), "");
+  return {
+    groups: gathered.sort((a, b) => (newestOf(a) < newestOf(b) ? 1 : -1)).slice(0, limit),
+    count: newest.size,
+    next: wanted.length > page.length ? page.at(-1)!.laterId : null,
+  };
+}

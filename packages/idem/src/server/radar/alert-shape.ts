@@ -1,0 +1,82 @@
+// Alerts and rules as /api shows them.
+import { z } from "zod";
+import type { Engine } from "../../engine/engine.ts";
+import { errors } from "../../model/errors.ts";
+import { type AlertFacts, wordsOf } from "../../radar/found-alert.ts";
+import type { RadarRule } from "../../radar/rules.ts";
+import { type Alert, type AlertPair, alertStates } from "../../store/alerts.ts";
+
+const instantField = z.number().int();
+
+export const alertItem = z.object({
+  id: z.string(),
+  kind: z
+    .string()
+    .describe(
+      "`doubled-runs`, `maybe-doubled`, `key-ran-again`, `key-missing`, `key-too-broad`, `id-too-broad`, `id-under-two-names` or `rule`",
+    ),
+  function: z.string().nullable().describe("Null where it is about events"),
+  subject: z.string().describe("The expression or field it is about; for `doubled-runs` our best guess so far"),
+  state: z.enum(alertStates),
+  title: z.string(),
+  next: z.string().describe("What to do about it"),
+  line: z.string().nullable().describe("To be pasted into the function's options; null where a line does not mend it"),
+  firstAt: instantField,
+  lastAt: instantField,
+  pairCount: z.number().int(),
+  of: z.enum(["run", "event"]).describe("What the ids of its pairs are ids of"),
+  differs: z.array(z.string()).describe("Paths at which what was taken for the same differed"),
+  judgedBy: z.string().nullable(),
+  judgedAt: instantField.nullable(),
+  note: z.string().nullable().describe("Why it was judged so"),
+  mutedUntil: instantField.nullable(),
+});
+
+export const pairItem = z.object({
+  entity: z.string().describe("JSON of the value both have"),
+  firstId: z.string().nullable(),
+  laterId: z.string(),
+  at: instantField,
+});
+
+export function alertItemOf(engine: Engine, alert: Alert): z.input<typeof alertItem> {
+  const { fn, about: _, facts: text, ...rest } = alert;
+  const facts = JSON.parse(text) as AlertFacts;
+  return {
+    ...rest,
+    ...wordsOf({ ...alert, facts }, nameIn(engine, fn)),
+    function: fn === "" ? null : fn,
+    of: facts.of,
+    differs: [...(facts.differs ?? [])],
+  };
+}
+
+export const pairItemOf = (pair: AlertPair): z.input<typeof pairItem> => ({ ...pair });
+
+export const nameIn = (engine: Engine, fn: string): string => (fn === "" ? "" : engine.registry.displayName(fn));
+
+export async function findAlert(engine: Engine, env: string, id: string): Promise<Alert> {
+  const alert = await engine.store.reads.alert(env, id);
+  if (alert === null) throw errors.ALERT_UNKNOWN({ alert: id });
+  return alert;
+}
+
+export const ruleItem = z.object({
+  name: z.string(),
+  more: z.number().int().describe("Alert when there are more than this many"),
+  what: z.enum(["runs", "events"]),
+  of: z.string().describe("`best-guess` (the default rule), `key`, or a field such as `event.data.placementId`"),
+  withinMs: z.number().int(),
+  function: z.string().nullable().describe("Null for every one"),
+  muted: z.boolean(),
+});
+
+export const ruleItemOf = ({ name, more, what, of, withinMs, fn, isMuted }: RadarRule): z.input<typeof ruleItem> => ({
+  name,
+  more,
+  what,
+  of,
+  withinMs,
+  function: fn,
+  muted: isMuted,
+});

@@ -1,0 +1,200 @@
+// Everything a story is told from: the runs that are about one thing, the events that asked for it, and what was decided for each.
+import type { Engine } from "../../engine/engine.ts";
+import { type Claim, functionScope } from "../../model/claim.ts";
+import type { Decision } from "../../model/decision.ts";
+import type { Event } from "../../model/event.ts";
+import type { FunctionConfig } from "../../model/function-config.ts";
+import type { Run } from "../../model/run.ts";
+import { dayMs } from "../../model/window.ts";
+import { timelineOf, type Timeline } from "../../observe/timeline.ts";
+import { readSourceValue, type SourceValue, sourceKind } from "../../toolkit/webhooks/source-setting.ts";
+import type { Alert } from "../../store/alerts.ts";
+import type { RunSummary } from "../../store/reads.ts";
+import { guessEntities, isSameApart, nearMs } from "../groups/guess-entities.ts";
+import { knownFunctions } from "../groups/functions-known.ts";
+
+export interface CaseFunction {
+  readonly fn: string;
+  readonly name: string;
+  readonly config: FunctionConfig | null;
+  readonly pausedAt: number | null;
+}
+
+export interface CaseRun {
+  readonly run: Run;
+  /** From 1, in the order they began. */
+  readonly number: number;
+  readonly event: Event | null;
+  readonly timeline: Timeline;
+  /** What was decided when it began; null when that is no longer known. */
+  readonly decision: Decision | null;
+  readonly kind: "first" | "slipped" | "maybe" | "rerun";
+  /** Decisions that were answered with it. */
+  readonly spared: readonly Decision[];
+}
+
+export interface Case {
+  readonly function: CaseFunction | null;
+  readonly runs: readonly CaseRun[];
+  /** The event that was asked about; null when it was a run or a key. */
+  readonly asked: Event | null;
+  /** What was decided for the event that was asked about, or for those that began the runs. */
+  readonly decisions: readonly Decision[];
+  /** Events that came again under an id of one of these, in order. */
+  readonly duplicates: readonly Event[];
+  /** Canonical JSON; null for a function without one, and where it was missing. */
+  readonly key: string | null;
+  readonly claim: Claim | null;
+  /** What they were taken together by, where there is no key. */
+  readonly guess: { readonly expression: string; readonly entity: string } | null;
+  readonly alert: Alert | null;
+  readonly source: { readonly name: string; readonly value: SourceValue } | null;
+}
+
+// More runs for one thing than anybody reads; the Runs page lists them.
+const runsMax = 12;
+const duplicatesMax = 100;
+// The runs looked through for others about the same thing.
+export const peersMax = 200;
+const dataBytesMax = 16 * 1024;
+const examinedMax = 10_000;
+
+export async function functionOf({ store, env, registry }: Engine, fn: string): Promise<CaseFunction> {
+  const registered = (await store.reads.functions(env)).functions.find((each) => each.fn === fn);
+  const config = registered === undefined ? null : (JSON.parse(registered.config) as FunctionConfig);
+  return { fn, name: registry.displayName(fn), config, pausedAt: registered?.pausedAt ?? null };
+}
+
+export async function caseOfRun(engine: Engine, run: Run, asked: Event | null = null): Promise<Case> {
+  const { store, env } = engine;
+  const fn = await functionOf(engine, run.fn);
+  const shared = (await store.reads.groupRuns(env, [run.id], runsMax)).map(({ run: each }) => each);
+  const guessed = run.key === null && fn.config?.idempotency == null ? await peersOf(engine, run) : null;
+  const ids = new Set([run.id, ...shared.map(({ id }) => id), ...(guessed?.ids ?? [])]);
+  const inOrder = [...ids].sort().slice(0, runsMax);
+  const runs: CaseRun[] = [];
+  for (const id of inOrder) {
+    const found = await caseRun(engine, id, runs);
+    if (found !== null) runs.push(found);
+  }
+  const duplicates = await duplicatesOf(engine, runs, asked);
+  const decisions = asked === null ? runs.flatMap(({ decision }) => decision ?? []) : await store.reads.decisionsOfEvent(env, asked.id);
+  const claim = run.key === null ? null : await store.reads.claim(env, functionScope(run.fn), run.key);
+  return {
+    function: fn,
+    runs,
+    asked,
+    decisions,
+    duplicates,
+    key: run.key,
+    claim,
+    guess: guessed?.guess ?? null,
+    alert: await alertOf(engine, run.fn, inOrder),
+    source: await sourceOf(engine, asked ?? runs[0]?.event ?? null),
+  };
+}
+
+/** An event that started no run, or whose run is no longer there. */
+export async function caseOfEvent(engine: Engine, event: Event, decision: Decision | null): Promise<Case> {
+  const { store, env } = engine;
+  return {
+    function: decision === null ? null : await functionOf(engine, decision.fn),
+    runs: [],
+    asked: event,
+    decisions: await store.reads.decisionsOfEvent(env, event.id),
+    duplicates: await store.reads.duplicatesOf(env, event.id, duplicatesMax),
+    key: decision?.key ?? null,
+    claim: null,
+    guess: null,
+    alert: null,
+    source: await sourceOf(engine, event),
+  };
+}
+
+async function caseRun(engine: Engine, id: string, before: readonly CaseRun[]): Promise<CaseRun | null> {
+  const { store, env } = engine;
+  const memo = await store.reads.runMemo(env, id);
+  if (memo === null) return null;
+  const { run, event } = memo;
+  const [spared, decisions] = await Promise.all([
+    store.reads.duplicatesOfRun(env, id, duplicatesMax),
+    store.reads.decisionsOfEvent(env, run.eventId),
+  ]);
+  return {
+    run,
+    number: before.length + 1,
+    event,
+    timeline: timelineOf(memo, env),
+    decision: run.rerunOf === null ? (decisions.find((each) => each.fn === run.fn && each.runId === id) ?? null) : null,
+    kind: kindOf(run, event, before),
+    spared,
+  };
+}
+
+function kindOf(run: Run, event: Event, before: readonly CaseRun[]): CaseRun["kind"] {
+  if (run.rerunOf !== null) return "rerun";
+  const first = before.find(({ kind }) => kind === "first");
+  if (first === undefined) return "first";
+  if (run.key !== null || run.createdAt - before.at(-1)!.run.createdAt <= nearMs) return "slipped";
+  return first.event !== null && isSameApart(first.event.data, event.data) ? "slipped" : "maybe";
+}
+
+async function peersOf(engine: Engine, run: Run): Promise<{ ids: string[]; guess: NonNullable<Case["guess"]> } | null> {
+  const found = await guessesOf(engine, run.fn, run.createdAt + dayMs);
+  const guess = found.guesses.get(run.id);
+  if (guess === undefined) return null;
+  const ids = found.runs.filter((each) => {
+    const same = found.guesses.get(each.id);
+    return same?.entity === guess.entity && Math.abs(each.createdAt - run.createdAt) < dayMs;
+  });
+  return { ids: ids.map(({ id }) => id), guess };
+}
+
+/** What the newest runs of a function without a key are about, by our best guess. */
+export async function guessesOf({ store, env }: Engine, fn: string, until?: number) {
+  const filter = { fn, limit: peersMax, examinedMax, ...(until === undefined ? {} : { until }) };
+  const { rows } = await store.reads.runPage(env, filter);
+  const runs: readonly RunSummary[] = rows.filter(({ key, rerunOf }) => key === null && rerunOf === null);
+  const payloads = await store.reads.runPayloads(env, runs.map(({ id }) => id), dataBytesMax);
+  const data = new Map(payloads.map((each) => [each.runId, each.data]));
+  const dataOf = (id: string) => data.get(id) ?? null;
+  return { runs, dataOf, guesses: await guessEntities(runs, dataOf, await knownFunctions(store.reads, env)) };
+}
+
+async function duplicatesOf({ store, env }: Engine, runs: readonly CaseRun[], asked: Event | null): Promise<Event[]> {
+  const ids = new Set(runs.flatMap(({ event }) => (event === null ? [] : [event.id])));
+  const found: Event[] = [];
+  for (const id of ids) found.push(...(await store.reads.duplicatesOf(env, id, duplicatesMax)));
+  if (asked?.firstEventId != null && !found.some(({ id }) => id === asked.id)) found.push(asked);
+  return found.sort((a, b) => a.receivedAt - b.receivedAt);
+}
+
+// Pairs looked through for these runs.
+const pairsMax = 500;
+
+async function alertOf({ store, env }: Engine, fn: string, runIds: readonly string[]): Promise<Alert | null> {
+  for (const alert of await store.reads.alerts(env, { fn, limit: 10 })) {
+    if (alert.state === "closed") continue;
+    const pairs = await store.reads.alertPairs(env, alert.id, { limit: pairsMax });
+    if (pairs.some(({ laterId }) => runIds.includes(laterId))) return alert;
+  }
+  return null;
+}
+
+/** A delivery's event says where it came from. */
+export function deliveredBy(event: Pick<Event, "extra"> | null): { readonly source: string; readonly id: string } | null {
+  if (event?.extra == null) return null;
+  const { meta } = JSON.parse(event.extra) as { meta?: { webhook?: { source?: unknown; id?: unknown } } };
+  const { source, id } = meta?.webhook ?? {};
+  return typeof source === "string" && typeof id === "string" ? { source, id } : null;
+}
+
+async function sourceOf({ store, env }: Engine, event: Event | null): Promise<Case["source"]> {
+  const delivered = deliveredBy(event);
+  if (delivered === null) return null;
+  for (const { name, value } of await store.reads.settings(env, sourceKind)) {
+    const read = readSourceValue(value);
+    if ((read.config.events ?? name) === delivered.source) return { name, value: read };
+  }
+  return null;
+}

@@ -16,7 +16,7 @@ const root = createRootRoute({
   component: Frame,
   notFoundComponent: Nothing,
   errorComponent: PageError,
-  validateSearch: searchOf({ env: text }),
+  validateSearch: (given): { env?: string } => searchOf({ env: text })(given) as { env?: string },
   // Unless it is the default one, the environment rides along.
   search: { middlewares: [retainSearchParams(["env"])] },
 });
@@ -79,12 +79,12 @@ const keys = createRoute({
   getParentRoute: parent,
   path: "/keys",
   component: pageAt("/keys"),
-  validateSearch: searchOf({ scope: text, layer: oneOf("function", "event", "http", "singleton"), q: text, order: oneOf("hits", "ends") }),
+  validateSearch: searchOf({ scope: text, layer: oneOf("function", "event", "http", "singleton", "effect"), q: text, order: oneOf("hits", "ends") }),
 });
 const key = createRoute({ getParentRoute: parent, path: "/keys/$claim", component: pageAt("/keys/$claim") });
 
 const functions = createRoute({ getParentRoute: parent, path: "/functions", component: pageAt("/functions") });
-const fn = createRoute({ getParentRoute: parent, path: "/functions/$fn", component: pageAt("/functions/$fn"), validateSearch: searchOf({ range: text }) });
+const fn = createRoute({ getParentRoute: parent, path: "/functions/$fn", component: pageAt("/functions/$fn"), validateSearch: searchOf({ range: oneOf("1h", "24h", "7d", "30d") }) });
 const apps = createRoute({ getParentRoute: parent, path: "/apps", component: pageAt("/apps") });
 
 const webhooks = createRoute({ getParentRoute: parent, path: "/webhooks", component: pageAt("/webhooks") });
@@ -96,7 +96,7 @@ const suggestion = createRoute({ getParentRoute: parent, path: "/radar/suggestio
 const rules = createRoute({ getParentRoute: parent, path: "/radar/rules", component: pageAt("/radar/rules") });
 const history = createRoute({ getParentRoute: parent, path: "/radar/history", component: pageAt("/radar/history") });
 
-const explain = createRoute({ getParentRoute: parent, path: "/explain", component: pageAt("/explain"), validateSearch: searchOf({ q: text }) });
+const explain = createRoute({ getParentRoute: parent, path: "/explain", component: pageAt("/explain"), validateSearch: searchOf({ q: text, as: oneOf("run", "event", "key", "entity"), fn: text }) });
 const audit = createRoute({ getParentRoute: parent, path: "/audit", component: pageAt("/audit"), validateSearch: searchOf({ q: text, ...time }) });
 const settings = createRoute({ getParentRoute: parent, path: "/settings", component: pageAt("/settings") });
 const login = createRoute({ getParentRoute: parent, path: "/login", component: pageAt("/login"), validateSearch: searchOf({ to: text }) });

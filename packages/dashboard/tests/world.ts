@@ -67,12 +67,16 @@ export async function openWorld(settings: Partial<ServerSettings> = {}): Promise
   };
 }
 
-/** Gives the world a function that lives in the server's own process. */
+type Code = ReturnType<Idem["createFunction"]>["code"];
+const defined = new WeakMap<World, Code[]>();
+
+/** Gives the world a function that lives in the server's own process. An app registers all of its functions, so all are told again. */
 export async function define(world: World, options: FunctionOptions, trigger: { event: string; if?: string } | { cron: string }, handler: (context: any) => unknown): Promise<string> {
   const app = new Idem({ id: "agency", store: "memory:" });
   const { code, slug } = app.createFunction(options, trigger as { event: string }, handler as () => unknown);
-  const engine = await world.server.world.engine("default");
-  await engine.register([code]);
+  const codes = [...(defined.get(world) ?? []).filter(({ fn }) => fn !== code.fn), code];
+  defined.set(world, codes);
+  await (await world.server.world.engine("default")).register(codes);
   return slug;
 }
 

@@ -130,6 +130,7 @@ describe("rooms", () => {
       "outbox.ts",
       "transactional.ts",
       "settings.ts",
+      "audit.ts",
       "alerts.ts",
       "counts.ts",
       "clock.ts",

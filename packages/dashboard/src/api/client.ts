@@ -21,6 +21,8 @@ interface Ask {
   readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly params?: Params | undefined;
   readonly body?: unknown;
+  /** JSON that is already text. */
+  readonly text?: string;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -52,10 +54,13 @@ export function urlOf(path: string, params: Params = {}): string {
 // Longer than any honest answer; the store itself gives up after 5 s.
 const patienceMs = 20_000;
 
-async function ask(path: string, { method = "GET", params, body, signal }: Ask): Promise<Response> {
+async function ask(path: string, asked: Ask): Promise<Response> {
+  const { method = "GET", params, body, text, signal } = asked;
   const headers: Record<string, string> = { accept: "application/json, application/problem+json" };
-  if (body !== undefined) headers["content-type"] = "application/json";
-  if (method !== "GET" && csrf !== null) headers["x-idem-csrf"] = csrf;
+  const sent = text ?? (body === undefined ? null : JSON.stringify(body));
+  if (sent !== null) headers["content-type"] = "application/json";
+  const shown = csrf;
+  if (method !== "GET" && shown !== null) headers["x-idem-csrf"] = shown;
   const patience = AbortSignal.timeout(patienceMs);
   let answer: Response;
   try {
@@ -63,7 +68,7 @@ async function ask(path: string, { method = "GET", params, body, signal }: Ask):
       method,
       headers,
       credentials: "same-origin",
-      body: body === undefined ? null : JSON.stringify(body),
+      body: sent,
       signal: signal === undefined ? patience : AbortSignal.any([signal, patience]),
     });
   } catch (error) {
@@ -73,8 +78,17 @@ async function ask(path: string, { method = "GET", params, body, signal }: Ask):
   }
   if (answer.ok) return answer;
   const refused = await refusalOf(answer);
+  // The session is another one since this page asked for it: signed in anew in another tab. Nothing was done yet.
+  if (refused.code === "CSRF_REFUSED" && (await learnCsrf()) && csrf !== shown) return ask(path, asked);
   if (refused.status === 401) for (const each of signedOut) each();
   throw refused;
+}
+
+async function learnCsrf(): Promise<boolean> {
+  const answer = await fetch(addressOf("api/session"), { credentials: "same-origin" });
+  if (!answer.ok) return false;
+  csrf = ((await answer.json()) as { csrf?: string | null }).csrf ?? null;
+  return csrf !== null;
 }
 
 async function refusalOf(answer: Response): Promise<ApiError> {
@@ -117,3 +131,7 @@ export const sendJson = async <T>(method: NonNullable<Ask["method"]>, path: stri
   const text = await answer.text();
   return (text === "" ? null : JSON.parse(text)) as T;
 };
+
+/** Sends JSON text as it is: a number in it that JavaScript cannot hold arrives as it was written. */
+export const sendText = async <T>(path: string, text: string): Promise<T> =>
+  (await (await ask(path, { method: "POST", text })).json()) as T;

@@ -8,7 +8,7 @@ export interface Digest {
   readonly counts?: Readonly<Record<string, number>>;
   /** Ids of changed groups, at most 100; absent when there were more. */
   readonly groups?: readonly string[];
-  readonly alerts?: { readonly open: number; readonly fresh?: readonly string[] };
+  readonly alerts?: { readonly open: number; readonly new?: readonly { readonly id: string }[] };
   readonly [name: string]: unknown;
 }
 

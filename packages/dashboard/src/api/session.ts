@@ -6,18 +6,38 @@ export type Role = "operator" | "viewer";
 
 export interface Session {
   readonly role: Role;
+  /** What the audit calls them. */
+  readonly actor: string;
   readonly csrf: string | null;
+  /** When it ends if nothing more is asked; null where nobody signs in. */
+  readonly endsAt: number | null;
   /** False where nobody signs in: there is nothing to sign out of. */
   readonly isSignedIn: boolean;
 }
 
+export interface SessionAnswer {
+  readonly role?: Role;
+  readonly actor?: string;
+  readonly csrf?: string | null;
+  readonly endsAt?: number | null;
+}
+
+export function sessionOf({ role, actor, csrf, endsAt }: SessionAnswer): Session {
+  setCsrf(csrf ?? null);
+  return {
+    role: role ?? "operator",
+    actor: actor ?? "",
+    csrf: csrf ?? null,
+    endsAt: endsAt ?? null,
+    isSignedIn: csrf !== null && csrf !== undefined,
+  };
+}
+
 async function readSession({ signal }: { signal: AbortSignal }): Promise<Session> {
   try {
-    const { role, csrf } = await getJson<{ role?: Role; csrf?: string | null }>("api/session", {}, signal);
-    setCsrf(csrf ?? null);
-    return { role: role ?? "operator", csrf: csrf ?? null, isSignedIn: csrf !== null && csrf !== undefined };
+    return sessionOf(await getJson<SessionAnswer>("api/session", {}, signal));
   } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return { role: "operator", csrf: null, isSignedIn: false };
+    if (error instanceof ApiError && error.status === 404) return sessionOf({});
     throw error;
   }
 }

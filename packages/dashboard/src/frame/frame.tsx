@@ -1,26 +1,21 @@
 // What stands around every page: where one can go, where one is, the box that explains, and whether the page is live.
 import { Outlet, useRouterState } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
-import { type Digest, useDigests } from "../api/live.ts";
 import { useSession } from "../api/session.ts";
 import { cannotAct } from "../parts/button.tsx";
+import { AlertWatch } from "./alert-watch.tsx";
 import { BottomBar } from "./bottom-bar.tsx";
 import { FrameKeys } from "./frame-keys.tsx";
 import { MessageArea } from "./message-area.tsx";
-import { setOpenAlerts } from "./open-alerts.ts";
 import { TitlePlace } from "./page-title.tsx";
+import { SessionEnd } from "./session-end.tsx";
 import { SideBar } from "./side-bar.tsx";
 import { TopBar } from "./top-bar.tsx";
 import "./frame.css";
 
-const countAlerts = (digest: Digest | null): void => {
-  if (digest?.alerts !== undefined) setOpenAlerts(digest.alerts.open);
-};
-
 export function Frame() {
   const [titlePlace, setTitlePlace] = useState<HTMLElement | null>(null);
   const path = useRouterState({ select: ({ location }) => location.pathname });
-  useDigests(countAlerts);
   useSession();
   useHeadingFocus(path, titlePlace);
   // Whoever signs in sees nothing around the field.
@@ -40,10 +35,16 @@ export function Frame() {
         </div>
         {!isBare && <BottomBar />}
       </div>
-      <span id="cannot-act" className="spoken">
+      <span id="cannot-act" hidden>
         {cannotAct}
       </span>
       <MessageArea />
+      {!isBare && (
+        <>
+          <AlertWatch />
+          <SessionEnd />
+        </>
+      )}
       <FrameKeys />
     </TitlePlace>
   );

@@ -1,3 +1,4 @@
+import { useRouter } from "@tanstack/react-router";
 import { Icon } from "../parts/icon.tsx";
 import { dismiss, useMessages } from "./messages.ts";
 import "./message-area.css";
@@ -5,17 +6,26 @@ import "./message-area.css";
 /** What was done is spoken when there is a pause, an alert at once. */
 export function MessageArea() {
   const messages = useMessages();
+  const { history } = useRouter();
   return (
-    <div className="messages">
+    <>
       {(["alert", "done"] as const).map((tone) => (
-        <div key={tone} role={tone === "alert" ? "alert" : "status"}>
+        <div key={tone} className={`messages are-${tone}`} role={tone === "alert" ? "alert" : "status"}>
           {messages
             .filter((each) => each.tone === tone)
             .map(({ id, text, link }) => (
               <p key={id} className={`message is-${tone}`}>
                 <span>{text}</span>
                 {link !== null && (
-                  <a href={link.href} onClick={() => dismiss(id)}>
+                  <a
+                    href={link.href}
+                    onClick={(event) => {
+                      dismiss(id);
+                      if (event.metaKey || event.ctrlKey || event.shiftKey) return;
+                      event.preventDefault();
+                      history.push(link.href);
+                    }}
+                  >
                     {link.text}
                   </a>
                 )}
@@ -26,6 +36,6 @@ export function MessageArea() {
             ))}
         </div>
       ))}
-    </div>
+    </>
   );
 }

@@ -1,6 +1,8 @@
 import { Link } from "@tanstack/react-router";
 import { envNow } from "../api/client.ts";
+import { useMayAct } from "../api/session.ts";
 import { useStatus } from "../api/status.ts";
+import { cannotAct } from "../parts/button.tsx";
 import { Brand, Icon } from "../parts/icon.tsx";
 import { zoneName } from "../parts/time-words.ts";
 import { useSettings } from "../settings.ts";
@@ -25,6 +27,7 @@ export function SideBar() {
           <Entry key={place.to} place={place} />
         ))}
         <SignOut />
+        <RoleWords />
         <Figures />
       </div>
     </nav>
@@ -68,6 +71,11 @@ function Environment() {
       ))}
     </select>
   );
+}
+
+/** Whoever may only look is told once, where they see it. */
+function RoleWords() {
+  return useMayAct() ? null : <p className="figures">{cannotAct}.</p>;
 }
 
 function Figures() {

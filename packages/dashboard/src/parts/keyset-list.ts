@@ -1,8 +1,8 @@
 // A long list as pages of a keyset: older rows are added at the end, newer ones are held back while somebody reads. Rows on screen
 // change in place.
-import { keepPreviousData, type QueryKey, useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { type InfiniteData, keepPreviousData, type QueryKey, useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useMemo, useState } from "react";
-import { type Digest, useDigests, useLive } from "../api/live.ts";
+import { useFollow } from "../api/follow.ts";
 
 export interface KeysetPage<Row> {
   readonly rows: readonly Row[];
@@ -57,14 +57,10 @@ export function useKeysetList<Row>({ key, fetchPage, idOf, isNewestFirst = true 
   });
   const { refetch: askPages, hasNextPage, isFetchingNextPage, fetchNextPage } = pages;
   const { refetch: askNewest } = newest;
-  const { state } = useLive();
-  useDigests(
+  useFollow(
     useCallback(
-      (_: Digest | null) => {
-        if (state === "paused") return;
-        void (isNewestFirst ? askNewest({ cancelRefetch: false }) : askPages({ cancelRefetch: false }));
-      },
-      [askNewest, askPages, isNewestFirst, state],
+      () => (isNewestFirst ? askNewest({ cancelRefetch: false }) : askPages({ cancelRefetch: false })),
+      [askNewest, askPages, isNewestFirst],
     ),
   );
 
@@ -72,16 +68,18 @@ export function useKeysetList<Row>({ key, fetchPage, idOf, isNewestFirst = true 
   const fresh = pages.isPlaceholderData ? undefined : newest.data;
   const { updated, held } = useMemo(() => merge(listed, fresh?.rows ?? [], idOf), [listed, fresh, idOf]);
   const [isBusy, setBusy] = useState(false);
-  const [shown, setShown] = useState<ReadonlySet<string>>(new Set());
-  const showHeld = useCallback(() => setShown(new Set(held.map(idOf))), [held, idOf]);
+  const queries = useQueryClient();
+  // The newest page takes the place of all: whoever sees new rows stands at the top, and between the newest and those that were
+  // listed there may be more than a page.
+  const showHeld = useCallback(() => {
+    if (fresh !== undefined) queries.setQueryData<InfiniteData<KeysetPage<Row>, string | undefined>>([...key, "pages"], { pages: [fresh], pageParams: [undefined] });
+  }, [queries, key, fresh]);
   useEffect(() => {
     if (held.length > 0 && !isBusy && window.scrollY < scrolledPx) showHeld();
   }, [held, isBusy, showHeld]);
-  const waiting = held.filter((row) => !shown.has(idOf(row)));
-  const rows = useMemo(() => [...held.filter((row) => shown.has(idOf(row))), ...updated], [held, shown, updated, idOf]);
   return {
-    rows,
-    heldCount: waiting.length,
+    rows: updated,
+    heldCount: held.length,
     showHeld,
     isLoading: pages.isPending,
     isOld: pages.isPlaceholderData,
@@ -100,7 +98,7 @@ function merge<Row>(listed: readonly Row[], newest: readonly Row[], idOf: (row: 
   const now = new Map(newest.map((row) => [idOf(row), row]));
   const updated = listed.map((row) => now.get(idOf(row)) ?? row);
   const known = new Set(listed.map(idOf));
-  // An empty list takes what comes; of a list with rows only those above the first known row are new.
+  // Only those above the first known row are new; what stands between known rows was passed over by the filter before.
   const firstKnown = newest.findIndex((row) => known.has(idOf(row)));
   const held = newest.slice(0, firstKnown === -1 ? newest.length : firstKnown).filter((row) => !known.has(idOf(row)));
   return { updated, held };

@@ -2,7 +2,7 @@
 // to row; scroll and focus stay where they are when rows change.
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
-import { useKeys } from "../keys.ts";
+import { type KeyBinding, useKeys } from "../keys.ts";
 import { Button } from "./button.tsx";
 import { ErrorPart } from "./error-part.tsx";
 import type { KeysetList } from "./keyset-list.ts";
@@ -23,6 +23,19 @@ interface ListProps<Row> {
   readonly empty: ReactNode;
   /** A row's height in pixels before it is measured. */
   readonly height?: (row: Row) => number;
+  /** Stands over rows and is none: `j` and `k` pass over it. */
+  readonly isHeading?: (row: Row) => boolean;
+  /** Letter keys of this list beside `j` and `k`. */
+  readonly keys?: (focus: RowFocus) => readonly KeyBinding[];
+  /** Beside the rows: what jumps to one of them. */
+  readonly beside?: (focus: RowFocus) => ReactNode;
+}
+
+/** Where the focus is among the rows, and how to move it. */
+export interface RowFocus {
+  /** -1 when it is elsewhere. */
+  readonly here: () => number;
+  readonly to: (index: number) => void;
 }
 
 const drawnAll = 100;
@@ -72,7 +85,7 @@ export function List<Row>(props: ListProps<Row>) {
   );
 }
 
-function Rows<Row>({ list, idOf, row, rowClass, height }: ListProps<Row>) {
+function Rows<Row>({ list, idOf, row, rowClass, height, isHeading, keys, beside }: ListProps<Row>) {
   const { rows } = list;
   const ref = useRef<HTMLUListElement>(null);
   const [top, setTop] = useState(0);
@@ -99,14 +112,21 @@ function Rows<Row>({ list, idOf, row, rowClass, height }: ListProps<Row>) {
     if (link() != null) link()!.focus();
     else requestAnimationFrame(() => requestAnimationFrame(() => link()?.focus()));
   };
-  const move = (by: number) => {
-    const here = document.activeElement?.closest<HTMLElement>("[data-index]");
-    const index = here != null && ref.current?.contains(here) === true ? Number(here.dataset.index) : by > 0 ? -1 : 0;
-    focusRow(Math.max(0, Math.min(rows.length - 1, index + by)));
+  const here = (): number => {
+    const focused = document.activeElement?.closest<HTMLElement>("[data-index]");
+    return focused != null && ref.current?.contains(focused) === true ? Number(focused.dataset.index) : -1;
   };
+  const move = (by: number) => {
+    const [from, step] = here() === -1 ? [0, 1] : [here() + by, by];
+    let index = from;
+    while (rows[index] !== undefined && isHeading?.(rows[index]!) === true) index += step;
+    if (rows[index] !== undefined) focusRow(index);
+  };
+  const focus: RowFocus = { here, to: focusRow };
   useKeys([
     { keys: "j", words: "Next row", run: () => move(1) },
     { keys: "k", words: "Previous row", run: () => move(-1) },
+    ...(keys?.(focus) ?? []),
   ]);
   const one = (index: number, place: { readonly top: number } | null) => {
     const each = rows[index]!;
@@ -115,7 +135,7 @@ function Rows<Row>({ list, idOf, row, rowClass, height }: ListProps<Row>) {
         key={idOf(each)}
         data-index={index}
         ref={place === null ? null : virtual.measureElement}
-        className={`row ${rowClass?.(each, index) ?? ""}`}
+        className={`${isHeading?.(each) === true ? "heading" : "row"} ${rowClass?.(each, index) ?? ""}`}
         style={place === null ? {} : { transform: `translateY(${place.top}px)` }}
         {...(place === null ? {} : { "aria-setsize": list.hasMore ? -1 : rows.length, "aria-posinset": index + 1 })}
       >
@@ -123,11 +143,17 @@ function Rows<Row>({ list, idOf, row, rowClass, height }: ListProps<Row>) {
       </li>
     );
   };
-  if (!isVirtual) return <ul ref={ref}>{rows.map((_, index) => one(index, null))}</ul>;
   return (
-    <ul ref={ref} className="is-virtual" style={{ height: virtual.getTotalSize() }}>
-      {virtual.getVirtualItems().map(({ index, start }) => one(index, { top: start - top }))}
-    </ul>
+    <>
+      {isVirtual ? (
+        <ul ref={ref} className="is-virtual" style={{ height: virtual.getTotalSize() }}>
+          {virtual.getVirtualItems().map(({ index, start }) => one(index, { top: start - top }))}
+        </ul>
+      ) : (
+        <ul ref={ref}>{rows.map((_, index) => one(index, null))}</ul>
+      )}
+      {beside?.(focus)}
+    </>
   );
 }
 

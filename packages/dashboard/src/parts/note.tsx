@@ -5,7 +5,7 @@ import { Icon } from "./icon.tsx";
 import { StateIcon } from "./state-icon.tsx";
 import "./note.css";
 
-export type NoteTone = "doubled" | "failed" | "waiting" | "good" | "plain";
+export type NoteTone = "doubled" | "failed" | "waiting" | "good" | "suppressed" | "plain";
 
 interface NoteProps {
   readonly tone: NoteTone;
@@ -19,6 +19,7 @@ const icons = {
   failed: <StateIcon state="failed" words={false} />,
   waiting: <StateIcon state="waiting" words={false} />,
   good: <StateIcon state="completed" words={false} />,
+  suppressed: <Glyph name="suppressed" size={16} />,
   plain: <Icon name="explain" />,
 } as const;
 

@@ -18,6 +18,7 @@ import { migrateStore } from "./commands/migrate-store.ts";
 import { nodes } from "./commands/nodes.ts";
 import { pause } from "./commands/pause.ts";
 import { prune } from "./commands/prune.ts";
+import { radar } from "./commands/radar.ts";
 import { release } from "./commands/release.ts";
 import { rerun } from "./commands/rerun.ts";
 import { restore } from "./commands/restore.ts";
@@ -52,6 +53,7 @@ export const commands: readonly Command[] = [
   nodes,
   audit,
   tail,
+  radar,
   doctor,
   backup,
   restore,

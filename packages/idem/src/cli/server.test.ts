@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { nodePlatform } from "../platform/node-platform.ts";
 import { startServer } from "../server/start-server.ts";
@@ -13,7 +14,8 @@ async function during(
   use: (origin: string, written: { readonly out: string; readonly err: string }) => Promise<void>,
 ): Promise<{ readonly code: number; readonly out: string }> {
   const terminal = fakeTerminal({ cwd: temporaryFolder(), platform: nodePlatform, env });
-  const code = terminal.run(...args, "--port", "0", "--store", "memory:");
+  const store = args.includes("--store") ? [] : ["--store", "memory:"];
+  const code = terminal.run(...args, "--port", "0", ...store);
   await expect.poll(() => /Ctrl-C stops/.test(terminal.written.out) || terminal.written.err !== "").toBe(true);
   const origin = /listens +(\S+)/.exec(terminal.written.out)?.[1] ?? "";
   try {
@@ -125,6 +127,42 @@ describe("idem start", () => {
     await during(["start", "--role", "all"], env, async (_, { out }) => expect(out).not.toContain("role"));
   });
 
+  test("without a password the screen of the first start shows a secret, once, that people sign in with", async () => {
+    const store = `sqlite:${join(temporaryFolder(), "server.db")}`;
+    const secretIn = (out: string) => /People sign in with (\S+)/.exec(out)?.[1] ?? null;
+    const signIn = async (origin: string, password: string | null) =>
+      (await fetch(`${origin}/api/session`, post({ password }))).status;
+    let first: string | null = null;
+    await during(["start", "--store", store], keys, async (origin, { out }) => {
+      first = secretIn(out);
+      expect(first).toMatch(/^[2-9a-z-]{39}$/);
+      expect(await signIn(origin, first)).toBe(200);
+    });
+    await during(["start", "--store", store], keys, async (origin, { out }) => {
+      expect(secretIn(out)).toBeNull();
+      expect(await signIn(origin, first)).toBe(200);
+    });
+    await during(["start", "--store", store, "--new-secret"], keys, async (origin, { out }) => {
+      expect(await signIn(origin, first)).toBe(401);
+      expect(await signIn(origin, secretIn(out))).toBe(200);
+    });
+  });
+
+  test("passwords of operators and viewers are taken from the environment, and nothing is made or shown then", async () => {
+    const env = { ...keys, IDEM_PASSWORD: "open sesame", IDEM_VIEWER_PASSWORD: "look only" };
+    await during(["start", "--secure-cookies"], env, async (origin, { out }) => {
+      expect(out).not.toMatch(/sign in|sesame|look only/);
+      for (const [password, role] of [
+        ["open sesame", "operator"],
+        ["look only", "viewer"],
+      ]) {
+        const answer = await fetch(`${origin}/api/session`, post({ password }));
+        expect(await answer.json()).toMatchObject({ role });
+        expect(answer.headers.get("set-cookie")).toContain("; Secure");
+      }
+    });
+  });
+
   test("keys of Inngest's names are taken where Idem's are not set, and options win over both", async () => {
     const env = { INNGEST_EVENT_KEY: "theirs", INNGEST_SIGNING_KEY: "aabb" };
     await during(["start", "--event-key", "given", "--event-key", "also"], env, async (origin) => {
@@ -138,6 +176,8 @@ describe("idem start", () => {
     [{ IDEM_EVENT_KEY: "a" }, [], "a signing key"],
     [keys, ["--host", "0.0.0.0"], "IDEM_PASSWORD"],
     [keys, ["--signing-key", "xyz"], "hexadecimal"],
+    [{ ...keys, IDEM_PASSWORD: "a" }, ["--new-secret"], "newSecret"],
+    [{ ...keys, IDEM_PASSWORD: "a", IDEM_VIEWER_PASSWORD: "a" }, [], "viewerPassword"],
     [keys, ["--role", "both"], "all, api, worker"],
     [{ ...keys, IDEM_ROLE: "both" }, [], "IDEM_ROLE"],
     [keys, ["--role", "api"], "PostgreSQL"],

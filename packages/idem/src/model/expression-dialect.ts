@@ -25,18 +25,21 @@ import {
   defineRelation,
 } from "./expression-operators.ts";
 
-/** Gives every node of a parsed expression its meaning. Run it before the library's type check. */
-export function applyDialect(root: Node): Meter {
+/** Gives every node of a parsed expression its meaning; `variables` are what it may name. Run it before the library's type check. */
+export function applyDialect(root: Node, variables: readonly string[]): Meter {
   const meter = new Meter();
-  new Dialect(meter).install(root, new Set(["event", "async"]));
+  new Dialect(meter, variables).install(root, new Set(variables));
   return meter;
 }
 
 class Dialect {
   readonly #meter: Meter;
 
-  constructor(meter: Meter) {
+  readonly #variables: string;
+
+  constructor(meter: Meter, variables: readonly string[]) {
     this.#meter = meter;
+    this.#variables = variables.join(" and ");
   }
 
   /** Returns how many nodes there are, itself included: the cost of one pass over them. */
@@ -52,7 +55,7 @@ class Dialect {
         node.evaluate = () => args;
         return 1;
       case "id":
-        if (!names.has(args)) throw new Refusal(`it names "${args}"; only event and async are known`);
+        if (!names.has(args)) throw new Refusal(`it names "${args}"; only ${this.#variables} are known`);
         node.evaluate = (_evaluator, _node, context) => context.getValue(args);
         return 1;
       case ".":

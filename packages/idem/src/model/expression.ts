@@ -18,17 +18,22 @@ const keyPrefixLength = 64;
 // Writing and hashing this much text takes about 5 ms.
 const keySourceLengthMax = 1_048_576;
 
-const environment = environmentOf("event", "async");
-const runEnvironment = environmentOf("event", "output");
+interface Dialect {
+  readonly environment: Environment;
+  readonly variables: readonly string[];
+}
 
-function environmentOf(...variables: readonly string[]): Environment {
-  const made = new Environment({
+const ofEvents = dialectOf("event", "async");
+const ofRuns = dialectOf("event", "output");
+
+function dialectOf(...variables: readonly string[]): Dialect {
+  const environment = new Environment({
     homogeneousAggregateLiterals: false,
     limits: { maxAstNodes: 500, maxDepth: 32, maxListElements: 200, maxMapEntries: 100, maxCallArguments: 4 },
   });
-  for (const variable of variables) made.registerVariable(variable, "dyn");
-  for (const operator of mixedOperators) made.registerOperator(operator, unreachable);
-  return made;
+  for (const variable of variables) environment.registerVariable(variable, "dyn");
+  for (const operator of mixedOperators) environment.registerOperator(operator, unreachable);
+  return { environment, variables };
 }
 
 /** The type check must know these pairs of types; the dialect computes them before the library would. */
@@ -92,7 +97,7 @@ export class Expression {
 
 /** Over `event` and `output`, for whoever looks for runs. Throws EXPRESSION_INVALID, whose reason begins with the place of the mistake. */
 export function compileRunFilter(text: string): Expression {
-  return compile(text, runEnvironment, (why, cause) => {
+  return compile(text, ofRuns, (why, cause) => {
     const start = (cause as { node?: { start?: unknown } } | undefined)?.node?.start;
     const place = typeof start === "number" ? `character ${start + 1}: ` : "";
     return errors.EXPRESSION_INVALID({ expression: shorten(String(text)), why: `${place}${why}` }, { cause });
@@ -106,16 +111,16 @@ export function compileExpression(text: string, what?: string): Expression {
       { expression: shorten(String(text)), why: what === undefined ? why : `${why} (in ${what})` },
       cause === undefined ? {} : { cause },
     );
-  return compile(text, environment, refuse);
+  return compile(text, ofEvents, refuse);
 }
 
-function compile(text: string, over: Environment, refuse: (why: string, cause?: unknown) => Error): Expression {
+function compile(text: string, over: Dialect, refuse: (why: string, cause?: unknown) => Error): Expression {
   if (typeof text !== "string" || text.trim() === "") throw refuse("it is empty");
   if (text.length > textLengthMax) throw refuse(`it is longer than ${textLengthMax} characters`);
   try {
-    const parsed = over.parse(text);
+    const parsed = over.environment.parse(text);
     const root = parsed.ast as unknown as Node;
-    const meter = applyDialect(root);
+    const meter = applyDialect(root, over.variables);
     const { valid, error } = parsed.check();
     if (!valid) throw error;
     return new Expression(text, root, partsOf(parsed, root), meter);

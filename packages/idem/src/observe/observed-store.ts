@@ -26,6 +26,8 @@ export interface StoreObserver {
   runEnded(env: string, runId: string, state: EndState, result: string): void;
   /** A tick of a schedule, told once whoever asked for it, and how long after its instant. */
   ticked(env: string, kind: DecisionKind, lateMs: number): void;
+  /** A run began, was taken up, moved on, or answered for a duplicate. */
+  touched?(env: string, runId: string): void;
 }
 
 type Told = Omit<Ingested, "kind">;
@@ -42,7 +44,10 @@ export function observedStore(store: Store, observer: StoreObserver): Store {
     for (const { runId, result } of runs) observer.runEnded(env, runId, "cancelled", result);
   };
   const decisions = (env: string, answer: Told) => {
-    for (const { kind } of answer.decisions) decided(env, kind, 1);
+    for (const { kind, runId } of answer.decisions) {
+      decided(env, kind, 1);
+      if (runId !== null) observer.touched?.(env, runId);
+    }
     counted(env, answer.redecided);
     cancelled(env, answer.cancelled);
   };
@@ -70,6 +75,7 @@ export function observedStore(store: Store, observer: StoreObserver): Store {
     }
     for (const _ of attempts) observer.attemptFailed(env);
     ingested(env, answer.ingested);
+    observer.touched?.(env, input.runId);
     if (next.kind === "end") ended(env, input.runId, next);
   };
   const ended = (env: string, runId: string, { state, result }: EndRun) => observer.runEnded(env, runId, state, result);
@@ -93,6 +99,7 @@ export function observedStore(store: Store, observer: StoreObserver): Store {
     },
     lease: async (input) => {
       const answer = await store.lease(input);
+      for (const job of answer.jobs) if (job.kind === "run") observer.touched?.(input.env, job.jobId);
       counted(input.env, answer.flushed?.decided);
       cancelled(input.env, answer.flushed?.cancelled ?? []);
       return answer;

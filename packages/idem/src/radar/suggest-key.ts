@@ -2,14 +2,8 @@
 import type { Event } from "../model/event.ts";
 import { dayMs } from "../model/window.ts";
 import type { Store } from "../store/store.ts";
-import {
-  findDoubledRuns,
-  type RefusedField,
-  refusedFields,
-  type SeenRun,
-  type StartedRun,
-  seeRun,
-} from "./doubled-runs.ts";
+import { type RefusedField, refusedFields, type SeenRun } from "./candidates.ts";
+import { findDoubledRuns, type StartedRun, seeRun } from "./doubled-runs.ts";
 import type { WatchedFunction } from "./duplicate-watch.ts";
 import { times } from "./finding.ts";
 

@@ -3,6 +3,7 @@
 import type { Verdict } from "../engine/redecide-events.ts";
 import type { ResumedPart, Waiting } from "../engine/resume-function.ts";
 import { errors } from "../model/errors.ts";
+import { alertVerdicts, type JudgeAnswer, type JudgeInput } from "../store/alerts.ts";
 import type { SettingAnswer, SettingInput } from "../store/settings.ts";
 import type { PruneAnswer, ReleaseAnswer, Store } from "../store/store.ts";
 import type { EffectsApi } from "./effects-api.ts";
@@ -23,6 +24,7 @@ export interface DeskAnswers {
   readonly decide: PublicDecision;
   readonly prune: PruneAnswer;
   readonly set: SettingAnswer;
+  readonly judge: JudgeAnswer;
 }
 
 export type DeskCommand = keyof DeskAnswers;
@@ -50,6 +52,7 @@ interface DeskRequests {
   };
   readonly prune: { readonly before: number; readonly after: string };
   readonly set: Omit<SettingInput, "env">;
+  readonly judge: Omit<JudgeInput, "env" | "by">;
 }
 
 /** Asks one thing of whoever owns the store. */
@@ -147,6 +150,19 @@ export function openDesk({ store, owner, actor, clientIn }: DeskOptions): Ask {
         reason: text(reason, "reason"),
         actor,
       }),
+    judge: (env, { id, verdict, until, note }) => {
+      if (!alertVerdicts.includes(verdict)) {
+        throw errors.OPTION_INVALID({ option: "verdict", why: `it must be one of ${alertVerdicts.join(", ")}` });
+      }
+      return store.judge({
+        env,
+        id: text(id, "id"),
+        verdict,
+        until: until === null ? null : instant(until, "until"),
+        by: actor,
+        note: text(note, "note"),
+      });
+    },
     prune: (env, { before, after }) =>
       store.prune({ env, before: instant(before, "before"), after: text(after, "after", ""), max: pruneRowsMax }),
   };

@@ -146,6 +146,7 @@ export class IncomingRequest {
 
   /** Asked by a page's own code: it has a form for signing in, and the browser's dialog would stand before it. */
   private get isScript(): boolean {
+    if (this.route?.access === "sign-in") return true;
     const { headers } = this.incoming;
     // Node's own fetch says the mode as well, but only browsers say the site.
     return headers["sec-fetch-site"] !== undefined && headers["sec-fetch-mode"] !== "navigate";

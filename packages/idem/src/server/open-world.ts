@@ -13,7 +13,9 @@ import { defaultEnv } from "./admit-caller.ts";
 import { ConnectGateway } from "./connect/connect-remote.ts";
 import { openCredentials } from "./credentials.ts";
 import { Endpoints } from "./endpoints/endpoints.ts";
+import { type CountKeeper, keepCounts } from "./keep-counts.ts";
 import { serverLimits } from "./limits.ts";
+import type { LiveDigests } from "./live/live-digests.ts";
 import type { Metrics } from "./metrics.ts";
 import { type OpenedApps, openApps } from "./open-apps.ts";
 import { People } from "./people/people.ts";
@@ -29,6 +31,7 @@ export interface OpenWorldOptions {
   readonly platform: Platform;
   readonly logger: Logger;
   readonly metrics: Metrics;
+  readonly live: LiveDigests;
 }
 
 export interface OpenedWorld {
@@ -40,11 +43,12 @@ export interface OpenedWorld {
 }
 
 export function openWorld(options: OpenWorldOptions): OpenedWorld {
-  const { settings, store, leaseTermMs, platform, logger, metrics } = options;
+  const { settings, store, leaseTermMs, platform, logger, metrics, live } = options;
   const credentials = openCredentials(settings);
   const engines = new Map<string, Engine>();
   const opening = new Map<string, Promise<Engine>>();
   const radars: DuplicateRadar[] = [];
+  const counting: CountKeeper[] = [];
   let origin = "";
   let isStopping = false;
 
@@ -70,6 +74,7 @@ export function openWorld(options: OpenWorldOptions): OpenedWorld {
     parts.apps.apps.follow(env, engine);
     await engine.start();
     if (settings.radar && engine.executes) radars.push(watchDuplicates({ engine, platform, logger }));
+    counting.push(keepCounts(engine, platform, (error) => logger.error("idem: counting by the hour failed", error)));
     engines.set(env, engine);
     return engine;
   }
@@ -113,8 +118,9 @@ export function openWorld(options: OpenWorldOptions): OpenedWorld {
     people: new People({ settings, platform, engine: () => engineOf(defaultEnv) }),
     tokens: new Tokens(credentials, platform),
     metrics,
+    live,
     channels: new Channels(platform),
-    deliveries: new DeliveryNotes(),
+    deliveries: new DeliveryNotes(platform.wallMs()),
     connect: new ConnectGateway({ platform, logger, onWorkers: followWorkers, isElsewhere }),
     get apps() {
       return parts.apps.apps;
@@ -140,7 +146,7 @@ export function openWorld(options: OpenWorldOptions): OpenedWorld {
     stop: async (graceMs) => {
       isStopping = true;
       await Promise.allSettled(opening.values());
-      await Promise.all(radars.map((radar) => radar.stop()));
+      await Promise.all([...radars, ...counting].map((each) => each.stop()));
       await Promise.all([...engines.values()].map((engine) => engine.stop(graceMs)));
       parts.apps.close();
     },

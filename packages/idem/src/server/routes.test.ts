@@ -1,4 +1,4 @@
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { Router, routerOf } from "./router.ts";
 import { routes, sockets } from "./routes.ts";
@@ -44,4 +44,15 @@ test("what people and tools may change asks for an operator, and what apps say a
       (/^\/(v0|fn)\//.test(path) && access !== "signing-key"),
   );
   expect(wrong.map(({ method, path, access }) => `${method} ${path} ${access}`)).toEqual([]);
+});
+
+test("what changes something over /api says in the audit who did it", () => {
+  const files = readdirSync(folder).filter((name) => name.endsWith(".ts") && !/\.(test|suite)\.ts$/.test(name));
+  const silent = files.filter((name) => {
+    const text = readFileSync(new URL(name, folder), "utf8");
+    const changes = /method: "(POST|PUT|PATCH|DELETE)",\n\s*path: "\/api\//.test(text);
+    // Either the actor goes down to a store operation that keeps it, or the route keeps it by itself.
+    return changes && !/\bactor\b|\baudit\(/.test(text);
+  });
+  expect(silent).toEqual([]);
 });

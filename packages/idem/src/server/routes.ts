@@ -28,16 +28,20 @@ import { fetchEvents } from "./routes/fetch-events.ts";
 import { fetchRun } from "./routes/fetch-run.ts";
 import { fetchRunJobs } from "./routes/fetch-run-jobs.ts";
 import { flushReply } from "./routes/flush-reply.ts";
+import { followLive } from "./routes/follow-live.ts";
 import { followRealtime } from "./routes/follow-realtime.ts";
+import { invokeByHand } from "./routes/invoke-by-hand.ts";
 import { invokeFunction } from "./routes/invoke-function.ts";
 import { acknowledgeAlert, closeAlert, muteAlert } from "./routes/judge-alert.ts";
 import { listAlerts } from "./routes/list-alerts.ts";
 import { listApps } from "./routes/list-apps.ts";
+import { listAskers } from "./routes/list-askers.ts";
 import { listAudit } from "./routes/list-audit.ts";
 import { listBulk } from "./routes/list-bulk.ts";
 import { listDecisions } from "./routes/list-decisions.ts";
 import { listEvents } from "./routes/list-events.ts";
 import { listFunctions } from "./routes/list-functions.ts";
+import { listGroups } from "./routes/list-groups.ts";
 import { listKeys } from "./routes/list-keys.ts";
 import { listRunEffects } from "./routes/list-run-effects.ts";
 import { listRuns } from "./routes/list-runs.ts";
@@ -52,16 +56,19 @@ import { readCheckpointOutput, readEndpointOutput } from "./routes/read-endpoint
 import { readEvent } from "./routes/read-event.ts";
 import { readEventData } from "./routes/read-event-data.ts";
 import { readFunction } from "./routes/read-function.ts";
+import { readFunctionCharts } from "./routes/read-function-charts.ts";
 import { readKey } from "./routes/read-key.ts";
 import { readMetrics } from "./routes/read-metrics.ts";
 import { readOpenapi } from "./routes/read-openapi.ts";
 import { readRun } from "./routes/read-run.ts";
+import { readRunGroup } from "./routes/read-run-group.ts";
 import { readRunOutput } from "./routes/read-run-output.ts";
 import { readRunActions, readRunEvents } from "./routes/read-run-state.ts";
 import { readSession } from "./routes/read-session.ts";
 import { readStatus } from "./routes/read-status.ts";
 import { readStepOutput } from "./routes/read-step-output.ts";
 import { readSuggestion } from "./routes/read-suggestion.ts";
+import { readTotals } from "./routes/read-totals.ts";
 import { readWebhook } from "./routes/read-webhook.ts";
 import { receiveWebhook, receiveWebhookIn } from "./routes/receive-webhook.ts";
 import { registerApp } from "./routes/register-app.ts";
@@ -79,6 +86,7 @@ import { startBulk } from "./routes/start-bulk.ts";
 import { startConnection } from "./routes/start-connection.ts";
 import { startEndpointRun } from "./routes/start-endpoint-run.ts";
 import { teeRealtime } from "./routes/tee-realtime.ts";
+import { tellStoryOf } from "./routes/tell-story.ts";
 
 export const routes: readonly Route[] = [
   // -- events, from whoever has an event key
@@ -135,10 +143,17 @@ export const routes: readonly Route[] = [
   releaseEvent,
   dropEvent,
   explainSubject,
+  tellStoryOf,
   listFunctions,
   readFunction,
+  readFunctionCharts,
+  invokeByHand,
   pauseFunction,
   resumeFunction,
+  listGroups,
+  listAskers,
+  readTotals,
+  followLive,
   listKeys,
   readKey,
   releaseKey,
@@ -147,6 +162,7 @@ export const routes: readonly Route[] = [
   cancelRun,
   readRunOutput,
   listRunEffects,
+  readRunGroup,
   rerunRun,
   readStepOutput,
   raiseSignal,

@@ -13,6 +13,8 @@ import { defaultEnv } from "./admit-caller.ts";
 import { bulkOf } from "./bulk-work.ts";
 import { followEnvironments } from "./follow-environments.ts";
 import { type ServerLimits, serverLimits } from "./limits.ts";
+import { LiveDigests } from "./live/live-digests.ts";
+import { liveObserver } from "./live/live-observer.ts";
 import { Metrics } from "./metrics.ts";
 import { type Listener, listen } from "./node-listener.ts";
 import { openDoor } from "./open-door.ts";
@@ -64,15 +66,31 @@ export async function startServer(
     throw errors.OPTION_INVALID({ option: "role", why: notShared });
   }
   const reportFailure = failureReporter(opened.store.reads, logger, platform);
+  const live = new LiveDigests(platform, (env) => ({
+    reads: opened.store.reads,
+    isShared: opened.store.shared !== null,
+    now: () => world.engines.get(env)?.now() ?? platform.wallMs(),
+  }));
+  const told = liveObserver(live);
   const observer: StoreObserver = {
     ...metrics.observer,
+    accepted: (env, count) => {
+      metrics.observer.accepted(env, count);
+      told.accepted(env, count);
+    },
+    decided: (env, kind, count) => {
+      metrics.observer.decided(env, kind, count);
+      told.decided(env, kind, count);
+    },
     runEnded: (env, runId, state, result) => {
       metrics.observer.runEnded(env, runId, state, result);
+      told.runEnded(env, runId, state, result);
       if (state === "failed") reportFailure(env, runId, result);
     },
+    touched: told.touched,
   };
   const store = observedStore(opened.store, observer);
-  const { world, listensAt, stop } = openWorld({ settings, store, leaseTermMs, platform, logger, metrics });
+  const { world, listensAt, stop } = openWorld({ settings, store, leaseTermMs, platform, logger, metrics, live });
   let listener: Listener;
   let newSecret: string | null = null;
   try {
@@ -101,6 +119,7 @@ export async function startServer(
   const close = async (graceMs: number) => {
     // Long polls would outlast the grace.
     world.endpoints.stopWaiting();
+    await live.close();
     unfollow();
     await Promise.all([bulkOf(world).stop(), listener.close(graceMs), syncing?.stop(), door?.close(), stop(graceMs)]);
     await closeOpened();

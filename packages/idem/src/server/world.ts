@@ -7,6 +7,7 @@ import type { Apps } from "./apps.ts";
 import type { ConnectGateway } from "./connect/connect-remote.ts";
 import type { Credentials } from "./credentials.ts";
 import type { Endpoints } from "./endpoints/endpoints.ts";
+import type { LiveDigests } from "./live/live-digests.ts";
 import type { Metrics } from "./metrics.ts";
 import type { People } from "./people/people.ts";
 import type { Channels } from "./realtime/channels.ts";
@@ -77,6 +78,8 @@ export interface World {
   readonly endpoints: Endpoints;
   /** What became of webhooks that were delivered here. */
   readonly deliveries: DeliveryNotes;
+  /** Who looks at what changes. */
+  readonly live: LiveDigests;
   /** What it counts; absent where nobody looks. */
   readonly metrics?: Metrics;
   /** Where this server is reached, once it listens: "http://127.0.0.1:8288". */

@@ -70,6 +70,7 @@ export const functionInFigures = functionItem.extend({
     )
     .describe("Limits on runs at work"),
   nextTicks: z.array(z.number().int()).describe("The next five instants of its schedules; none while it is paused"),
+  suggestedKey: z.string().nullable().describe("For a function without a key: the one the radar would give it"),
 });
 export type FunctionInFigures = z.infer<typeof functionInFigures>;
 
@@ -141,6 +142,7 @@ export async function functionsInFigures(
       day: of(registered.fn),
       limits: limitsNow(config, item.open),
       nextTicks: nextTicks(registered, now),
+      suggestedKey: known.guessOf(registered.fn),
     };
   });
 }

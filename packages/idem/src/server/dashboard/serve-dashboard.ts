@@ -36,7 +36,12 @@ const forEver = "public, max-age=31536000, immutable";
 
 type Asking = Pick<RouteRequest, "headers">;
 
-function answerFile({ headers }: Asking, file: DashboardFile, cache: string, extra: Readonly<Record<string, string>>): RouteAnswer {
+function answerFile(
+  { headers }: Asking,
+  file: DashboardFile,
+  cache: string,
+  extra: Readonly<Record<string, string>>,
+): RouteAnswer {
   const about = { ...extra, etag: file.etag, "cache-control": cache, vary: "accept-encoding" };
   if (headers["if-none-match"] === file.etag) return { status: 304, headers: about, body: null };
   const isGzipped = file.gzipped !== null && /\bgzip\b/.test(headers["accept-encoding"] ?? "");

@@ -15,6 +15,7 @@ const templates: readonly (readonly [RegExp, unknown])[] = [
   [/resume$/, { reason: "because", waiting: "release", next: 1794727034207 }],
   [/^\/api\/events/, { events: [{ name: "fuzz/sent", data: { a: [1] } }], name: "fuzz/sent", data: {} }],
   [/^\/invoke/, { name: "x", data: { a: 1 } }],
+  [/^\/api\/session/, { password: "open sesame" }],
   [/signals$/, { signal: "s", data: { a: 1 } }],
   [
     /^\/fn\/register/,

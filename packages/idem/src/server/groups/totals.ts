@@ -41,8 +41,10 @@ export async function totalsOf(
   reads: StoreReads,
   env: string,
   functions: KnownFunctions,
-  { since, until, fn }: TotalsRange,
+  { since: asked, until, fn }: TotalsRange,
 ): Promise<Totals> {
+  // As far as the longest buckets reach: some four years.
+  const since = Math.max(asked, until - (bucketsMax - 1) * lengths.at(-1)!);
   const wanted = lengths.find((ms) => Math.ceil(until / ms) - Math.floor(since / ms) <= bucketsMax) ?? lengths.at(-1)!;
   const ofFunction = fn === undefined ? {} : { fn };
   const slipping = slippedRuns(reads, env, functions, {

@@ -7,6 +7,7 @@ import type { ServerSettings } from "../world.ts";
 import { type Role, sessionName } from "./actor.ts";
 import { keptSecret } from "./first-secret.ts";
 import { Passwords } from "./passwords.ts";
+import { Refusals } from "./refusals.ts";
 import { type Session, Sessions } from "./sessions.ts";
 import { TryLimit, triesMax, waitMs } from "./try-limit.ts";
 
@@ -19,18 +20,26 @@ export interface PeopleOptions {
 
 export class People {
   private readonly tries: TryLimit;
+  private readonly refusals: Refusals;
   private readonly passwords: Passwords;
 
   constructor(private readonly options: PeopleOptions) {
     this.tries = new TryLimit(options.platform);
+    this.refusals = new Refusals(options.platform);
     const secret = async () => keptSecret((await options.engine()).store);
     this.passwords = new Passwords(options.settings, secret);
   }
 
-  /** Throws SIGN_IN_REFUSED and SIGN_IN_LIMITED. */
-  async signIn(password: string, address: string): Promise<{ readonly token: string; readonly session: Session }> {
+  /** `before`: the browser's session until now, which ends with it. Throws SIGN_IN_REFUSED and SIGN_IN_LIMITED. */
+  async signIn(
+    password: string,
+    address: string,
+    before: string | null,
+  ): Promise<{ readonly token: string; readonly session: Session }> {
     const role = await this.tried(address, () => this.passwords.roleOfAny(password));
-    const opened = await (await this.sessions()).open(role);
+    const sessions = await this.sessions();
+    if (before !== null) await sessions.end(before);
+    const opened = await sessions.open(role);
     await this.audit("sign-in", sessionName(opened.session), address, "");
     return opened;
   }
@@ -65,8 +74,9 @@ export class People {
     if (allowed.kind === "limited") throw errors.SIGN_IN_LIMITED({ seconds: Math.ceil(allowed.waitMs / 1_000) });
     const role = await roleOf();
     if (role === null) {
+      const words = this.refusals.note();
       const why = `wrong password, try ${triesMax - allowed.left} of ${triesMax}`;
-      await this.audit("sign-in-refused", "", address, why);
+      if (words !== null) await this.audit("sign-in-refused", "", address, `${why}${words}`);
       throw errors.SIGN_IN_REFUSED({ left: allowed.left, minutes: waitMs / 60_000 });
     }
     this.tries.succeeded(address);

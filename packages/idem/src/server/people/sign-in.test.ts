@@ -95,6 +95,14 @@ describe("a person who signs in", () => {
     }
   });
 
+  test("has one session in a browser: signing in again ends the one before", async () => {
+    const server = await started();
+    const { cookie } = await signedIn(server);
+    const again = await signIn(server, passwords.viewerPassword, { cookie });
+    expect(again.json.role).toBe("viewer");
+    expect((await server.ask("/api/session", { headers: { cookie } })).status).toBe(401);
+  });
+
   test("is asked again once the session has ended", async () => {
     const store = new MemoryStore(nodePlatform);
     const server = await started({}, store);

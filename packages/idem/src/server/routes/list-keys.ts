@@ -3,6 +3,7 @@ import { z } from "zod";
 import { functionScope } from "../../model/claim.ts";
 import { errors } from "../../model/errors.ts";
 import { apiRoute } from "../api/api-route.ts";
+import { findKeys, keyLayers, keyOrders } from "../api/key-search.ts";
 import { keyItem, keyItemOf } from "../api/key-shape.ts";
 import { beforeField, limitField, nextField } from "../api/paging.ts";
 import { readCursor, writeCursor } from "../read-input.ts";
@@ -15,26 +16,36 @@ export const listKeys = apiRoute({
   query: {
     function: z.string().min(1).max(256).optional().describe("Keys of this function"),
     scope: z.string().min(1).max(512).optional().describe('Keys of this scope; "event" for the ids of events'),
+    layer: z.enum(keyLayers).optional().describe("Keys of one layer; not beside function or scope"),
+    q: z.string().min(1).max(256).optional().describe("Part of the key"),
+    order: z
+      .enum(keyOrders)
+      .optional()
+      .describe("Those asked for most, or whose window ends next, among the first 10,000; one page, without `next`"),
     before: beforeField,
     limit: limitField,
   },
   answer: z.object({ keys: z.array(keyItem), next: nextField }),
   handle: async ({ query, engine, env, now }) => {
-    const { function: fn, limit, before } = query;
-    if (fn !== undefined && query.scope !== undefined) {
-      throw errors.REQUEST_INVALID({ why: 'query parameters "function" and "scope" say the same thing; give one' });
+    const { function: fn, layer, q, order, limit, before } = query;
+    if ([fn, query.scope, layer].filter((each) => each !== undefined).length > 1) {
+      throw errors.REQUEST_INVALID({
+        why: 'query parameters "function", "scope" and "layer" say the same thing; give one',
+      });
     }
-    const scope = fn === undefined ? query.scope : functionScope(fn);
     const [afterScope, afterKey] = before === undefined ? [] : readCursor(before, 2);
-    const claims = await engine.store.reads.claims(env, {
+    const search = {
+      scope: fn === undefined ? query.scope : functionScope(fn),
+      layer,
+      part: q,
+      order,
+      after: afterScope === undefined || afterKey === undefined ? undefined : { scope: afterScope, key: afterKey },
       limit,
-      ...(scope === undefined ? {} : { scope }),
-      ...(afterScope === undefined || afterKey === undefined ? {} : { after: { scope: afterScope, key: afterKey } }),
-    });
-    const last = claims.length < limit ? undefined : claims.at(-1);
+    };
+    const { claims, next } = await findKeys(engine.store.reads, env, search, now);
     return {
       keys: claims.map((claim) => keyItemOf(claim, now)),
-      next: last === undefined ? null : writeCursor(last.scope, last.key),
+      next: next === null || next === undefined ? null : writeCursor(next.scope, next.key),
     };
   },
 });

@@ -1,7 +1,14 @@
 // GET /api/webhooks/:name: a source, and what became of its deliveries as far as this process remembers.
 import { z } from "zod";
 import { apiRoute } from "../api/api-route.ts";
-import { findSource, shownOf, sourceItem, sourceItemOf } from "../webhooks/source-shape.ts";
+import {
+  deliveryFigures,
+  deliveryFiguresOf,
+  findSource,
+  shownOf,
+  sourceItem,
+  sourceItemOf,
+} from "../webhooks/source-shape.ts";
 
 export const readWebhook = apiRoute({
   method: "GET",
@@ -9,7 +16,7 @@ export const readWebhook = apiRoute({
   summary: "Read a source of webhooks and its newest deliveries",
   tag: "webhooks",
   answer: z.object({
-    source: sourceItem,
+    source: sourceItem.extend(deliveryFigures),
     counts: z
       .record(z.string(), z.number().int())
       .describe("Deliveries by what became of them, since this process began"),
@@ -31,7 +38,10 @@ export const readWebhook = apiRoute({
     const { setting } = await findSource(engine.store, env, params.name!);
     const { counts, newest } = world.deliveries.of(env, setting.name);
     return {
-      source: sourceItemOf(world, env, shownOf(setting)),
+      source: {
+        ...sourceItemOf(world, env, shownOf(setting)),
+        ...deliveryFiguresOf(world, env, setting.name, world.platform.wallMs()),
+      },
       counts: { ...counts } as Record<string, number>,
       deliveries: newest.map((note) => ({ ...note })),
     };

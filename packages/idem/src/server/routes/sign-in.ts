@@ -4,7 +4,7 @@ import { apiRoute, RawAnswer } from "../api/api-route.ts";
 import { sessionItem, sessionItemOf } from "../api/session-shape.ts";
 import { sessionActor } from "../people/actor.ts";
 import { passwordCharsMax } from "../people/passwords.ts";
-import { cameByHttps, cookiePath, sessionCookie } from "../people/session-cookie.ts";
+import { cameByHttps, cookiePath, sessionCookie, sessionTokenOf } from "../people/session-cookie.ts";
 import { sessionLifeMs } from "../people/sessions.ts";
 import { json } from "../route.ts";
 
@@ -23,7 +23,7 @@ export const signIn = apiRoute({
   handle: async ({ body, headers, address, actor, world }) => {
     const { credentials, people, settings } = world;
     if (!credentials.required) return sessionItemOf(actor);
-    const { token, session } = await people.signIn(body.password, address);
+    const { token, session } = await people.signIn(body.password, address, sessionTokenOf(headers.cookie));
     const isSecure = settings.secureCookies === true || cameByHttps(headers);
     const cookie = sessionCookie(token, { path: cookiePath, isSecure, lifeSeconds: sessionLifeMs / 1_000 });
     return new RawAnswer({ ...json(sessionItemOf(sessionActor(session))), headers: { "set-cookie": cookie } });

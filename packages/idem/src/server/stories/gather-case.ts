@@ -6,12 +6,12 @@ import type { Event } from "../../model/event.ts";
 import type { FunctionConfig } from "../../model/function-config.ts";
 import type { Run } from "../../model/run.ts";
 import { dayMs } from "../../model/window.ts";
-import { timelineOf, type Timeline } from "../../observe/timeline.ts";
-import { readSourceValue, type SourceValue, sourceKind } from "../../toolkit/webhooks/source-setting.ts";
+import { type Timeline, timelineOf } from "../../observe/timeline.ts";
 import type { Alert } from "../../store/alerts.ts";
 import type { RunSummary } from "../../store/reads.ts";
-import { guessEntities, isSameApart, nearMs } from "../groups/guess-entities.ts";
+import { readSourceValue, type SourceValue, sourceKind } from "../../toolkit/webhooks/source-setting.ts";
 import { knownFunctions } from "../groups/functions-known.ts";
+import { guessEntities, isSameApart, nearMs } from "../groups/guess-entities.ts";
 
 export interface CaseFunction {
   readonly fn: string;
@@ -59,10 +59,20 @@ export const peersMax = 200;
 const dataBytesMax = 16 * 1024;
 const examinedMax = 10_000;
 
-export async function functionOf({ store, env, registry }: Engine, fn: string): Promise<CaseFunction> {
+/** How people call functions: by their id, or by their whole name where two apps have one of that id. */
+export async function namesIn({ store, env }: Engine): Promise<(fn: string) => string> {
+  const { functions } = await store.reads.functions(env);
+  const counts = new Map<string, number>();
+  for (const { id } of functions) counts.set(id, (counts.get(id) ?? 0) + 1);
+  const names = new Map(functions.map(({ fn, id }) => [fn, counts.get(id) === 1 ? id : fn]));
+  return (fn) => names.get(fn) ?? fn;
+}
+
+export async function functionOf(engine: Engine, fn: string): Promise<CaseFunction> {
+  const { store, env } = engine;
   const registered = (await store.reads.functions(env)).functions.find((each) => each.fn === fn);
   const config = registered === undefined ? null : (JSON.parse(registered.config) as FunctionConfig);
-  return { fn, name: registry.displayName(fn), config, pausedAt: registered?.pausedAt ?? null };
+  return { fn, name: (await namesIn(engine))(fn), config, pausedAt: registered?.pausedAt ?? null };
 }
 
 export async function caseOfRun(engine: Engine, run: Run, asked: Event | null = null): Promise<Case> {
@@ -78,7 +88,8 @@ export async function caseOfRun(engine: Engine, run: Run, asked: Event | null = 
     if (found !== null) runs.push(found);
   }
   const duplicates = await duplicatesOf(engine, runs, asked);
-  const decisions = asked === null ? runs.flatMap(({ decision }) => decision ?? []) : await store.reads.decisionsOfEvent(env, asked.id);
+  const decisions =
+    asked === null ? runs.flatMap(({ decision }) => decision ?? []) : await store.reads.decisionsOfEvent(env, asked.id);
   const claim = run.key === null ? null : await store.reads.claim(env, functionScope(run.fn), run.key);
   return {
     function: fn,
@@ -155,7 +166,11 @@ export async function guessesOf({ store, env }: Engine, fn: string, until?: numb
   const filter = { fn, limit: peersMax, examinedMax, ...(until === undefined ? {} : { until }) };
   const { rows } = await store.reads.runPage(env, filter);
   const runs: readonly RunSummary[] = rows.filter(({ key, rerunOf }) => key === null && rerunOf === null);
-  const payloads = await store.reads.runPayloads(env, runs.map(({ id }) => id), dataBytesMax);
+  const payloads = await store.reads.runPayloads(
+    env,
+    runs.map(({ id }) => id),
+    dataBytesMax,
+  );
   const data = new Map(payloads.map((each) => [each.runId, each.data]));
   const dataOf = (id: string) => data.get(id) ?? null;
   return { runs, dataOf, guesses: await guessEntities(runs, dataOf, await knownFunctions(store.reads, env)) };
@@ -182,7 +197,9 @@ async function alertOf({ store, env }: Engine, fn: string, runIds: readonly stri
 }
 
 /** A delivery's event says where it came from. */
-export function deliveredBy(event: Pick<Event, "extra"> | null): { readonly source: string; readonly id: string } | null {
+export function deliveredBy(
+  event: Pick<Event, "extra"> | null,
+): { readonly source: string; readonly id: string } | null {
   if (event?.extra == null) return null;
   const { meta } = JSON.parse(event.extra) as { meta?: { webhook?: { source?: unknown; id?: unknown } } };
   const { source, id } = meta?.webhook ?? {};

@@ -47,3 +47,14 @@ export function entityOf(expression: string): string {
   if (many.endsWith("ies")) return `${many.slice(0, -3)}y`;
   return /(s|x|ch|sh)es$/.test(many) ? many.slice(0, -2) : many.slice(0, -1);
 }
+
+/** In the order each was met first. */
+export function grouped<Row>(rows: readonly Row[], by: (row: Row) => string): Map<string, Row[]> {
+  const groups = new Map<string, Row[]>();
+  for (const row of rows) {
+    const group = groups.get(by(row));
+    if (group === undefined) groups.set(by(row), [row]);
+    else group.push(row);
+  }
+  return groups;
+}

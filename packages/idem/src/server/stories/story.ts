@@ -26,7 +26,21 @@ export type StoryGate = z.infer<typeof gate>;
 
 const fact = z.object({
   at: z.number().int().nullable().describe("Null for what is so now"),
-  kind: z.enum(["event", "first", "slipped", "suppressed", "rerun", "completed", "failed", "waiting", "running", "queued", "cancelled", "alert", "note"]),
+  kind: z.enum([
+    "event",
+    "first",
+    "slipped",
+    "suppressed",
+    "rerun",
+    "completed",
+    "failed",
+    "waiting",
+    "running",
+    "queued",
+    "cancelled",
+    "alert",
+    "note",
+  ]),
   text: z.string(),
   untilAt: z.number().int().nullable().describe("Of a fact that was repeated: when it happened last"),
 });

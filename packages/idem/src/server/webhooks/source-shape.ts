@@ -1,6 +1,7 @@
 // Sources of webhooks as /api shows them, and how they are found and changed there.
 import { z } from "zod";
 import { errors } from "../../model/errors.ts";
+import { dayMs } from "../../model/window.ts";
 import type { Setting } from "../../store/settings.ts";
 import type { Store } from "../../store/store.ts";
 import {
@@ -8,11 +9,14 @@ import {
   type ShownSource,
   type SourceValue,
   shownSource,
+  shownWindowMs,
   sourceFields,
   sourceKind,
+  takesSecret,
 } from "../../toolkit/webhooks/source-setting.ts";
 import { defaultEnv } from "../admit-caller.ts";
 import type { World } from "../world.ts";
+import { retryHorizonMs } from "./retry-horizon.ts";
 
 export const sourceItem = z.object({
   name: z.string(),
@@ -22,11 +26,36 @@ export const sourceItem = z.object({
   secrets: z
     .array(z.object({ mark: z.string(), addedAt: z.number().int() }))
     .describe("The newest first. A mark tells secrets apart; a secret itself is never shown again"),
+  windowMs: z.number().int().describe("How long a delivery is known again"),
+  retriesForMs: z
+    .number()
+    .int()
+    .nullable()
+    .describe("How long the provider delivers again; null where it is not known"),
+  takesSecret: z.boolean().describe("Whether a secret can be made here; other providers show one of their own"),
+});
+
+/** What came of a source's deliveries. */
+export const deliveryFigures = {
+  day: z
+    .record(z.string(), z.number().int())
+    .describe("Deliveries of the last 24 hours by what became of them, as far as this process counted"),
+  countedSince: z.number().int().describe("Since when: 24 hours ago, or when this process began"),
+  lastAt: z.number().int().nullable().describe("When the last one came that was genuine; null when none did"),
+};
+
+export const deliveryFiguresOf = (world: World, env: string, name: string, now: number) => ({
+  day: world.deliveries.lastDay(env, name, now) as Record<string, number>,
+  countedSince: Math.max(world.deliveries.since, now - dayMs),
+  lastAt: world.deliveries.of(env, name).lastAt,
 });
 
 export const sourceItemOf = (world: World, env: string, shown: ShownSource): z.input<typeof sourceItem> => ({
   ...shown,
   secrets: shown.secrets.map((secret) => ({ ...secret })),
+  windowMs: shownWindowMs(shown),
+  retriesForMs: retryHorizonMs(shown.provider),
+  takesSecret: takesSecret(shown.provider),
   url: `${world.origin}${sourcePath(env, shown.name)}`,
 });
 

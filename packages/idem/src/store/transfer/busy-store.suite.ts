@@ -127,6 +127,17 @@ export async function busyStore() {
   }
   const source = { env: "default", kind: "webhook-source", name: "stripe", value: `{"note":"a \u0000 note"}` };
   await store.set({ ...source, over: null, reason: "test" });
+  const pair = { entity: `"a \u0000 placement"`, firstId: "r1", laterId: "r2", at: 1 };
+  const alert = {
+    id: "a1",
+    kind: "rule",
+    fn: "",
+    about: "rule:test",
+    subject: "s",
+    facts: '{"of":"run"}',
+    pairs: [pair],
+  };
+  await store.raise({ env: "default", alerts: [alert] });
   await idem.functions.pause("stopped", { reason: "a \u0000 reason" });
   await idem.send({ name: "stopped" });
   await turns();

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { parseDuration } from "../../model/duration.ts";
 import { errors } from "../../model/errors.ts";
 import { valueAt } from "../../model/path.ts";
-import type { WebhookProvider } from "./provider.ts";
+import { type WebhookProvider, windowMsDefault } from "./provider.ts";
 import { providerNames as namedProviders, providerNamed } from "./provider-named.ts";
 import { genericHmac } from "./providers/generic-hmac.ts";
 import { twilio } from "./providers/twilio.ts";
@@ -19,6 +19,9 @@ export type SourceProvider = (typeof sourceProviders)[number];
 
 /** Whose secret the receiver chooses; every other provider shows one of its own. */
 const choosesSecret: ReadonlySet<SourceProvider> = new Set(["github", "standard-webhooks", "generic-hmac"]);
+
+/** Whether a secret of ours will do. */
+export const takesSecret = (provider: SourceProvider): boolean => choosesSecret.has(provider);
 
 const name = z
   .string()
@@ -143,6 +146,10 @@ export function providerOf({ config, secrets: kept }: SourceValue): WebhookProvi
     ...(idHeader === undefined ? {} : { idHeader }),
   });
 }
+
+/** Of a source as it is shown, without its secrets. Providers differ in how they sign, not in how long ids are remembered. */
+export const shownWindowMs = ({ window }: Pick<SourceConfig, "window">): number =>
+  window === undefined ? windowMsDefault : parseDuration(window, "window");
 
 export function windowMsOf(value: SourceValue): number {
   const { window } = value.config;

@@ -1,0 +1,46 @@
+// Reads again when something changed, but never more of the time than a tenth: what is slow to read is read less often.
+import { useCallback, useEffect, useRef } from "react";
+import { useDigests, useLive } from "./live.ts";
+
+const restShare = 10;
+const restMinMs = 1_000;
+
+/** `read` must not change between renders, and resolves once the answer is there. */
+export function useFollow(read: () => Promise<unknown>): void {
+  const { state } = useLive();
+  const isPaused = state === "paused";
+  const now = useRef({ isReading: false, isWanted: false, timer: null as ReturnType<typeof setTimeout> | null, restUntil: 0 });
+  const look = useCallback(() => {
+    const at = now.current;
+    at.isWanted = true;
+    if (at.isReading || at.timer !== null) return;
+    at.timer = setTimeout(
+      async () => {
+        at.timer = null;
+        at.isWanted = false;
+        at.isReading = true;
+        const from = performance.now();
+        try {
+          await read();
+        } finally {
+          at.isReading = false;
+          at.restUntil = performance.now() + Math.max(restMinMs, (performance.now() - from) * restShare);
+          if (at.isWanted) look();
+        }
+      },
+      Math.max(0, at.restUntil - performance.now()),
+    );
+  }, [read]);
+  useDigests(
+    useCallback(() => {
+      if (!isPaused) look();
+    }, [isPaused, look]),
+  );
+  useEffect(
+    () => () => {
+      if (now.current.timer !== null) clearTimeout(now.current.timer);
+      now.current.timer = null;
+    },
+    [],
+  );
+}

@@ -1,0 +1,200 @@
+// Send a test event, once or twice, and see on the spot what is decided.
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useEffect, useState } from "react";
+import type { FunctionItem } from "../../../../idem/src/server/api/function-shape.ts";
+import { ApiError, getJson, getText } from "../../api/client.ts";
+import { say } from "../../frame/messages.ts";
+import { PageTitle } from "../../frame/page-title.tsx";
+import { ActButton, Button } from "../../parts/button.tsx";
+import { Segments, SelectField, TextArea, TextField } from "../../parts/field.tsx";
+import { type EventStory, sendEvent } from "./event-story.ts";
+import { jsonMistake, plainFields, withField } from "./json-fields.ts";
+import { SentAnswers, type SentOnce } from "./sent-answers.tsx";
+import { savedPayloads, savePayload } from "./saved-payloads.ts";
+import "./event.css";
+
+const emptyData = '{\n  "id": 7\n}';
+
+export function Page() {
+  const search = useSearch({ from: "/events/new" });
+  const navigate = useNavigate({ from: "/events/new" });
+  const [name, setName] = useState(search.name ?? "");
+  const [id, setId] = useState("");
+  const [data, setData] = useState(emptyData);
+  const [answers, setAnswers] = useState<readonly SentOnce[]>([]);
+  const [error, setError] = useState<string | null>(null);
+  const [isSending, setSending] = useState(false);
+  const names = useTriggerNames();
+  useBeginning(search, (given) => {
+    setName(given.name);
+    setData(given.data);
+  });
+  const mistake = jsonMistake(data);
+  const isReady = name.trim() !== "" && mistake === null && !isSending;
+
+  const send = async (times: 1 | 2) => {
+    setSending(true);
+    setError(null);
+    setAnswers([]);
+    // Twice with one id: what the event's own key does is seen at once.
+    const sentId = id.trim() === "" && times === 2 ? `test-${crypto.randomUUID().slice(0, 8)}` : id.trim();
+    try {
+      for (let time = 1; time <= times; time++) {
+        const sent = await sendEvent({ name: name.trim(), id: sentId, data });
+        setAnswers((before) => [...before, { time, id: sentId, sent }]);
+      }
+    } catch (failure) {
+      setError(failure instanceof ApiError ? `${failure.detail}.${failure.next === null ? "" : ` ${failure.next}.`}` : String(failure));
+    }
+    setSending(false);
+  };
+
+  return (
+    <>
+      <PageTitle title="Send a test event" under={{ to: "/events", text: "Events" }} />
+      <div className="new-event">
+        <form
+          className="card"
+          onSubmit={(event) => {
+            event.preventDefault();
+            if (isReady) void send(1);
+          }}
+        >
+          <div className="card-body">
+            <TextField label="Name" hint="Functions whose trigger has this name are asked" value={name} onChange={setName} list={names} />
+            <Data data={data} setData={setData} name={name} mistake={mistake} />
+            <TextField label="Id (optional)" hint="Within 24 hours the same id starts nothing again" value={id} onChange={setId} />
+            {error !== null && (
+              <p className="failed" role="alert">
+                {error}
+              </p>
+            )}
+            <div className="button-row">
+              <ActButton type="submit" look="primary" disabled={!isReady}>
+                Send
+              </ActButton>
+              <ActButton disabled={!isReady} onClick={() => void send(2)}>
+                Send it twice
+              </ActButton>
+            </div>
+          </div>
+        </form>
+        <div className="stack">
+          <SentAnswers answers={answers} />
+          <Saved name={name} data={data} chosen={search.saved} onChoose={(saved) => void navigate({ search: (now) => ({ ...now, from: undefined, saved }) })} />
+        </div>
+      </div>
+    </>
+  );
+}
+
+function Data({ data, setData, name, mistake }: { readonly data: string; readonly setData: (data: string) => void; readonly name: string; readonly mistake: string | null }) {
+  const [view, setView] = useState("json");
+  const fields = mistake === null ? plainFields(data) : [];
+  return (
+    <>
+      <div className="side-by-side">
+        <Segments
+          label="Data as"
+          value={view}
+          choices={[
+            { value: "json", text: "JSON" },
+            { value: "form", text: "Form" },
+          ]}
+          onChange={setView}
+        />
+        <Button small disabled={name.trim() === ""} onClick={() => void fillFromLast(name.trim(), setData)}>
+          Fill from the last {name.trim() === "" ? "event of this name" : name.trim()}
+        </Button>
+      </div>
+      {view === "json" ? (
+        <TextArea label="Data" value={data} onChange={setData} error={mistake} rows={10} mono />
+      ) : fields.length === 0 ? (
+        <p className="quiet">There is no plain field on the first level to fill in. Edit it as JSON.</p>
+      ) : (
+        fields.map((field) => <TextField key={field.name} label={field.name} value={field.value} onChange={(value) => setData(withField(data, field, value))} />)
+      )}
+    </>
+  );
+}
+
+/** No schema is registered with a name, so the newest event of that name says what its fields are. */
+async function fillFromLast(name: string, setData: (data: string) => void): Promise<void> {
+  try {
+    const { events } = await getJson<{ events: readonly { internalId: string }[] }>("api/events", { name, limit: 1 });
+    const [last] = events;
+    if (last === undefined) say(`No event ${name} was received yet`);
+    else setData(pretty(await getText(`api/events/${encodeURIComponent(last.internalId)}/data`)));
+  } catch (error) {
+    say(error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** Laid out for editing only when nothing is lost by it: a number JavaScript cannot hold would be another one. */
+function pretty(text: string): string {
+  const value = JSON.parse(text) as unknown;
+  return JSON.stringify(value) === text ? JSON.stringify(value, null, 2) : text;
+}
+
+function useBeginning(search: { readonly from?: string | undefined; readonly saved?: string | undefined }, begin: (given: { name: string; data: string }) => void): void {
+  const { from, saved } = search;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what is typed since must stay; only another address begins anew
+  useEffect(() => {
+    const kept = savedPayloads().find(({ label }) => label === saved);
+    if (kept !== undefined) begin(kept);
+    if (from === undefined) return;
+    const ofEvent = new AbortController();
+    const path = `api/events/${encodeURIComponent(from)}`;
+    Promise.all([getJson<EventStory>(path, {}, ofEvent.signal), getText(`${path}/data`, ofEvent.signal)])
+      .then(([{ event }, text]) => begin({ name: event.name, data: pretty(text) }))
+      .catch((error: unknown) => {
+        if (!ofEvent.signal.aborted) say(error instanceof Error ? error.message : String(error));
+      });
+    return () => ofEvent.abort();
+  }, [from, saved]);
+}
+
+function useTriggerNames(): readonly string[] {
+  const { data } = useQuery({
+    queryKey: ["functions"],
+    queryFn: ({ signal }) => getJson<{ functions: readonly FunctionItem[] }>("api/functions", {}, signal),
+    staleTime: 30_000,
+  });
+  const names = (data?.functions ?? []).flatMap(({ triggers }) => triggers.flatMap((each) => ("event" in each ? [each.event] : [])));
+  return [...new Set(names)].sort();
+}
+
+function Saved({ name, data, chosen, onChoose }: { readonly name: string; readonly data: string; readonly chosen: string | undefined; readonly onChoose: (label: string) => void }) {
+  const [label, setLabel] = useState("");
+  const [all, setAll] = useState(savedPayloads);
+  const save = () => {
+    const done = savePayload({ label: label.trim(), name: name.trim(), data });
+    say(done ? `Saved as ${label.trim()}, in this browser` : "This browser has no room for it");
+    setAll(savedPayloads());
+    setLabel("");
+  };
+  return (
+    <section className="card">
+      <header>
+        <h2>Saved payloads</h2>
+      </header>
+      <div className="card-body">
+        {all.length > 0 && (
+          <SelectField
+            label="Use one"
+            value={chosen ?? ""}
+            choices={[{ value: "", text: "choose" }, ...all.map((each) => ({ value: each.label, text: `${each.label} (${each.name})` }))]}
+            onChange={(value) => value !== "" && onChoose(value)}
+          />
+        )}
+        <div className="side-by-side">
+          <TextField label="Save this one as" value={label} onChange={setLabel} />
+          <Button disabled={label.trim() === "" || name.trim() === ""} onClick={save}>
+            Save
+          </Button>
+        </div>
+      </div>
+    </section>
+  );
+}

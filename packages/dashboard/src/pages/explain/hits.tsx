@@ -1,0 +1,47 @@
+// Several things have the name, or none has.
+import { Link } from "@tanstack/react-router";
+import { Empty } from "../../parts/empty.tsx";
+import { visibleText } from "../../parts/visible-text.ts";
+import type { StoryHit } from "./story-data.ts";
+
+const search = ({ as, id, function: fn }: StoryHit) => ({ q: id, as, ...(fn === null || as === "run" || as === "event" ? {} : { fn }) });
+
+export function Hits({ sentence, hits }: { readonly sentence: string; readonly hits: readonly StoryHit[] }) {
+  return (
+    <section className="card hits">
+      <header>
+        <h2>{visibleText(sentence)}</h2>
+      </header>
+      <HitList hits={hits} />
+    </section>
+  );
+}
+
+export function NoHit({ sentence, examples }: { readonly sentence: string; readonly examples: readonly StoryHit[] }) {
+  return (
+    <section className="card hits">
+      <Empty title={sentence} />
+      {examples.length > 0 && (
+        <>
+          <header>
+            <h2>Try one of these</h2>
+          </header>
+          <HitList hits={examples} />
+        </>
+      )}
+    </section>
+  );
+}
+
+const HitList = ({ hits }: { readonly hits: readonly StoryHit[] }) => (
+  <ul>
+    {hits.map((hit) => (
+      <li key={`${hit.as} ${hit.id} ${hit.function}`} className="row">
+        <Link className="row-link mono" to="/explain" search={search(hit)}>
+          <bdi>{visibleText(hit.id)}</bdi>
+        </Link>
+        <span className="quiet cut">{visibleText(hit.words)}</span>
+      </li>
+    ))}
+  </ul>
+);

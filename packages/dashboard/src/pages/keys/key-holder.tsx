@@ -1,0 +1,37 @@
+import { Link } from "@tanstack/react-router";
+import { runLink } from "../../parts/decision.tsx";
+import { Id } from "../../parts/id.tsx";
+import { type KeyItem, layerOf } from "./key-words.ts";
+
+/** Who took it: a run, an event, or a caller whose name is its own business. */
+export function KeyHolder({ item }: { readonly item: KeyItem }) {
+  switch (layerOf(item)) {
+    case "function":
+    case "singleton":
+      return (
+        <span className="holder cut">
+          run <Id id={item.holder} of="run" link={(text) => runLink(item.holder, text)} />
+        </span>
+      );
+    case "event":
+      return (
+        <span className="holder cut">
+          event{" "}
+          <Id
+            id={item.holder}
+            of="event"
+            link={(text) => (
+              <Link to="/events/$event" params={{ event: item.holder }}>
+                {text}
+              </Link>
+            )}
+          />
+        </span>
+      );
+    case "http":
+      return <span className="holder cut">{item.state === "in-flight" ? "a request under way" : "a response"}</span>;
+    case "effect":
+    case "other":
+      return <Id id={item.holder} of="holder" />;
+  }
+}

@@ -1,0 +1,45 @@
+// Claims in words: which layer asks "has this been done?", and the key as a person would write it.
+import type { KeyItem } from "../../../../idem/src/server/api/key-shape.ts";
+
+export type { KeyItem };
+
+export type Layer = "function" | "event" | "http" | "singleton" | "effect" | "other";
+
+export const layerOf = ({ scope }: Pick<KeyItem, "scope">): Layer => {
+  if (scope === "event") return "event";
+  if (scope.startsWith("fn:")) return "function";
+  if (scope.startsWith("singleton:")) return "singleton";
+  if (scope.startsWith("effect:")) return "effect";
+  return scope === "http" || scope.startsWith("http:") ? "http" : "other";
+};
+
+export const layerWords: Readonly<Record<Layer, string>> = {
+  function: "function key",
+  event: "event id",
+  http: "HTTP",
+  singleton: "one at a time",
+  effect: "effect",
+  other: "claim",
+};
+
+/** The function, or what else the key is unique within. */
+export const scopeWords = ({ scope }: Pick<KeyItem, "scope">): string => (scope === "event" ? "all events" : scope.replace(/^(fn|singleton|effect):/, ""));
+
+/** Keys of functions are JSON, where 7 and "7" differ; a text is shown without its quotes. */
+export function keyWords({ scope, key }: Pick<KeyItem, "scope" | "key">): string {
+  if (!/^(fn|singleton):/.test(scope) || !key.startsWith('"')) return key;
+  try {
+    return JSON.parse(key) as string;
+  } catch {
+    return key;
+  }
+}
+
+const hotPerMinute = 100;
+const minuteMs = 60_000;
+
+/** Asks a minute, once they are worth a word; null below. */
+export function rateOf({ askedCount, takenAt, lastAskedAt }: Pick<KeyItem, "askedCount" | "takenAt" | "lastAskedAt">): number | null {
+  const perMinute = askedCount / Math.max(1, (lastAskedAt - takenAt) / minuteMs);
+  return perMinute > hotPerMinute ? Math.round(perMinute) : null;
+}

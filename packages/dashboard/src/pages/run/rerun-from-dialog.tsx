@@ -1,0 +1,129 @@
+// A rerun from a step: what was recorded before it is kept. With other arguments, what differs is shown before the button is live.
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { ApiError } from "../../api/client.ts";
+import { say } from "../../frame/messages.ts";
+import { ActButton, Button } from "../../parts/button.tsx";
+import { Dialog } from "../../parts/dialog.tsx";
+import { Segments, TextArea } from "../../parts/field.tsx";
+import { cutMiddle } from "../../parts/id.tsx";
+import { visibleText } from "../../parts/visible-text.ts";
+import { differencesOf } from "../compare/differences.ts";
+import { rerunSentence } from "./rerun-dialog.tsx";
+import { nameOf } from "./rows.ts";
+import type { RunDetail, TimelineEntry } from "./run-data.ts";
+import { rerun } from "./run-queries.ts";
+import { count } from "./run-words.ts";
+import "./rerun-from-dialog.css";
+
+interface RerunFromDialogProps {
+  readonly run: RunDetail;
+  readonly entry: TimelineEntry;
+  readonly onClose: () => void;
+}
+
+const choices = [
+  { value: "own", text: "Its own" },
+  { value: "edited", text: "Others" },
+];
+
+export function RerunFromDialog({ run, entry, onClose }: RerunFromDialogProps) {
+  const navigate = useNavigate();
+  const before = JSON.stringify(entry.input ?? [], null, 2);
+  const [choice, setChoice] = useState("own");
+  const [text, setText] = useState(before);
+  const [isActing, setActing] = useState(false);
+  const [failure, setFailure] = useState<string | null>(null);
+  const read = readArguments(text);
+  const isEdited = choice === "edited";
+  const differs = read.input !== null && differencesOf(entry.input ?? [], read.input).differing.length > 0;
+  const isReady = !isActing && (!isEdited || differs);
+  const act = async () => {
+    setActing(true);
+    setFailure(null);
+    try {
+      const { runId } = await rerun(run.id, { fromStep: entry.stepId, ...(isEdited ? { input: read.input! } : {}) });
+      say(`Started run ${cutMiddle(runId)} from step ${visibleText(nameOf(entry))}. It is in the audit.`);
+      onClose();
+      await navigate({ to: "/runs/$run", params: { run: runId } });
+    } catch (error) {
+      setFailure(error instanceof ApiError ? [error.detail, error.next].filter((each) => each !== null).join(". ") : String(error));
+      setActing(false);
+    }
+  };
+  const kept = run.timeline.findIndex(({ stepId }) => stepId === entry.stepId);
+  return (
+    <Dialog title={<>Rerun from {visibleText(nameOf(entry))}</>} onClose={onClose} wide>
+      <form
+        className="stack rerun-from"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (isReady) void act();
+        }}
+      >
+        <p className="quiet">
+          {rerunSentence} {kept > 0 ? `${count(kept, "outcome")} recorded before this step ${kept === 1 ? "is" : "are"} kept; it` : "It"} and everything recorded after it run again.
+        </p>
+        <Segments label="Arguments" value={choice} onChange={setChoice} choices={choices} />
+        {isEdited && (
+          <>
+            <TextArea
+              label="Arguments for the step's code, a JSON list"
+              hint={entry.input === null ? "The arguments it was called with are not kept: write all of them." : "As they were given the last time."}
+              error={read.error}
+              value={text}
+              onChange={setText}
+              rows={8}
+              mono
+              focusFirst
+            />
+            {read.input !== null && <Difference before={entry.input} after={read.input} />}
+          </>
+        )}
+        {failure !== null && (
+          <p className="failed" role="alert">
+            {visibleText(failure)}
+          </p>
+        )}
+        <div className="button-row is-end">
+          <Button onClick={onClose}>Not now</Button>
+          <ActButton type="submit" look="primary" disabled={!isReady}>
+            Start a new run from here
+          </ActButton>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+function readArguments(text: string): { readonly input: readonly unknown[] | null; readonly error: string | null } {
+  try {
+    const value: unknown = JSON.parse(text);
+    return Array.isArray(value) ? { input: value, error: null } : { input: null, error: "This must be a list: [first, second, …]" };
+  } catch (error) {
+    return { input: null, error: `This is no JSON yet: ${(error as Error).message}` };
+  }
+}
+
+// What a person changes by hand.
+const shownMax = 20;
+const charsMax = 200;
+
+function Difference({ before, after }: { readonly before: readonly unknown[] | null; readonly after: readonly unknown[] }) {
+  const { differing } = differencesOf(before ?? [], after);
+  return (
+    <div className="difference" aria-live="polite">
+      <h3>{differing.length === 0 ? "Nothing differs yet" : `${count(differing.length, "difference")} to ${before === null ? "no arguments" : "what it had"}`}</h3>
+      <ul className="mono">
+        {differing.slice(0, shownMax).map(({ path, one, other }) => (
+          <li key={path}>
+            <span className="quiet">{visibleText(path)}</span>
+            {one !== undefined && <del>{visibleText(one.slice(0, charsMax))}</del>}
+            {other !== undefined && <ins>{visibleText(other.slice(0, charsMax))}</ins>}
+          </li>
+        ))}
+      </ul>
+      {differing.length > shownMax && <p className="quiet">and {differing.length - shownMax} more</p>}
+    </div>
+  );
+}

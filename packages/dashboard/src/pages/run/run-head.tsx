@@ -1,0 +1,115 @@
+// What a person reads first: which function, for which key, where it is; whether it is one too many; the facts.
+import { Link } from "@tanstack/react-router";
+import { hasPage } from "../../pages.ts";
+import { ActButton, buttonClass } from "../../parts/button.tsx";
+import { Id } from "../../parts/id.tsx";
+import { Note } from "../../parts/note.tsx";
+import { StateIcon } from "../../parts/state-icon.tsx";
+import { Facts } from "../../parts/table.tsx";
+import { Tag } from "../../parts/tag.tsx";
+import { Time } from "../../parts/time.tsx";
+import { visibleText } from "../../parts/visible-text.ts";
+import { WindowBar } from "../../parts/window-bar.tsx";
+import { DoubledNote } from "./doubled-note.tsx";
+import { type EffectItem, type GroupItem, isOpen, type RunAnswer } from "./run-data.ts";
+import { queueWords, stateWords, stepsWords } from "./run-words.ts";
+import "./run-head.css";
+
+interface RunHeadProps {
+  readonly answer: RunAnswer;
+  readonly group: GroupItem | undefined;
+  readonly effects: readonly EffectItem[];
+  readonly onRerun: () => void;
+  readonly onCancel: () => void;
+}
+
+export function RunHead({ answer, group, effects, onRerun, onCancel }: RunHeadProps) {
+  const { run, event } = answer;
+  const queue = queueWords(run, group);
+  return (
+    <>
+      <div className="run-head">
+        <StateIcon state={run.state} words={false} />
+        <h2>
+          <FunctionName fn={run.function} />
+        </h2>
+        {group !== undefined && group.key !== null && <KeyTag group={group} />}
+        <span className={`state ${run.state}`}>{visibleText(stateWords(run))}</span>
+        <div className="actions">
+          <ActButton onClick={onRerun}>Rerun</ActButton>
+          {isOpen(run) && <ActButton onClick={onCancel}>Cancel run</ActButton>}
+        </div>
+      </div>
+      {group !== undefined && <DoubledNote run={run} group={group} effects={effects} />}
+      {run.rerunOf !== null && (
+        <Note
+          tone="plain"
+          title="A person asked for this run"
+          actions={
+            <Link className={buttonClass()} to="/runs/$run/compare/$other" params={{ run: run.rerunOf, other: run.id }}>
+              Compare the two
+            </Link>
+          }
+        >
+          It is a rerun of{" "}
+          <Link className="mono" to="/runs/$run" params={{ run: run.rerunOf }}>
+            {run.rerunOf}
+          </Link>
+          {run.rerunFrom === null ? "" : ` from step ${visibleText(run.rerunFrom.name)}; ${run.rerunFrom.keptCount} recorded ${run.rerunFrom.keptCount === 1 ? "outcome was" : "outcomes were"} kept`}
+          . Its destination keys are the same.
+        </Note>
+      )}
+      {queue !== null && <Note tone="plain" title="Not started yet">{visibleText(queue)}</Note>}
+      <Facts
+        facts={[
+          ["Run", <Id key="run" id={run.id} of="run" />],
+          ["Started", run.startedAt === null ? "not yet" : <Time key="started" at={run.startedAt} />],
+          [
+            "Event",
+            <Link key="event" className="mono" to="/events/$event" params={{ event: event.internalId }}>
+              <bdi>{visibleText(event.name)}</bdi>
+            </Link>,
+          ],
+          ["Steps", stepsWords(run)],
+          ["Window", <WindowFact key="window" group={group} />],
+        ]}
+      />
+    </>
+  );
+}
+
+/** The app's name is quiet: it is the same all over the page. */
+function FunctionName({ fn }: { readonly fn: string }) {
+  const text = <bdi>{visibleText(fn)}</bdi>;
+  return hasPage("/functions/$fn") ? (
+    <Link className="function" to="/functions/$fn" params={{ fn }}>
+      {text}
+    </Link>
+  ) : (
+    text
+  );
+}
+
+function KeyTag({ group }: { readonly group: GroupItem }) {
+  const [name, ...value] = group.label.split(" ");
+  return (
+    <Tag>
+      {value.length === 0 ? (
+        <b className="mono">{visibleText(group.label)}</b>
+      ) : (
+        <>
+          <span className="faint">{visibleText(name!)}</span> <b className="mono cut">{visibleText(value.join(" "))}</b>
+        </>
+      )}
+    </Tag>
+  );
+}
+
+function WindowFact({ group }: { readonly group: GroupItem | undefined }) {
+  if (group === undefined) return <span className="faint">…</span>;
+  const { kind, startsAt, endsAt } = group.window;
+  if (kind === "timed" && endsAt !== null) return <WindowBar window={{ kind: "timed", startsAt, endsAt }} />;
+  if (kind === "forever" || kind === "until-finished") return <WindowBar window={{ kind }} />;
+  const isMissing = group.tags.includes("key was missing");
+  return <b className={group.isLoud ? "doubled" : "quiet"}>{isMissing ? "none: the key was missing" : "none: the function has no key"}</b>;
+}

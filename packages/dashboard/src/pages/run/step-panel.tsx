@@ -1,0 +1,135 @@
+// One step: its outcome, its input, its attempts, and the key it sent to others.
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { ActButton, Button } from "../../parts/button.tsx";
+import { StoredPayload, sizeWords } from "../../parts/payload.tsx";
+import { StateIcon } from "../../parts/state-icon.tsx";
+import { durationWords } from "../../parts/time-words.ts";
+import { Time } from "../../parts/time.tsx";
+import { visibleText } from "../../parts/visible-text.ts";
+import { Attempts } from "./attempts.tsx";
+import { DestinationPart } from "./destination-part.tsx";
+import { ErrorView } from "./error-view.tsx";
+import { isWait, nameOf } from "./rows.ts";
+import type { EffectItem, GroupItem, RunAnswer, TimelineEntry } from "./run-data.ts";
+import { stepOutputPath } from "./run-queries.ts";
+import { StepInput } from "./step-input.tsx";
+import { workerWords } from "./step-table.tsx";
+import "./step-panel.css";
+
+interface StepPanelProps {
+  readonly answer: RunAnswer;
+  readonly entry: TimelineEntry;
+  readonly effect: EffectItem | null;
+  readonly group: GroupItem | undefined;
+  readonly onRerunFrom: () => void;
+}
+
+const tabs = ["outcome", "input", "attempts"] as const;
+
+export function StepPanel({ answer, entry, effect, group, onRerunFrom }: StepPanelProps) {
+  const { tab = "outcome" } = useSearch({ from: "/runs/$run" });
+  const navigate = useNavigate({ from: "/runs/$run" });
+  const begun = entry.attempts[0]?.startedAt ?? entry.startedAt;
+  const words = { outcome: "Outcome", input: "Input", attempts: `Attempts ${entry.attempts.length}` } as const;
+  const zoom = () => {
+    const { createdAt } = answer.run;
+    const end = entry.endedAt ?? Math.max(begun + 1, Date.now());
+    const edge = Math.max(1, Math.round((end - begun) * 0.1));
+    void navigate({ search: (before) => ({ ...before, from: `${Math.max(0, begun - edge - createdAt)}`, to: `${end + edge - createdAt}`, view: undefined }), replace: true, resetScroll: false });
+  };
+  return (
+    <aside className="card step-panel" aria-label={`Step ${nameOf(entry)}`}>
+      <header>
+        <StateIcon state={entry.state === "retrying" ? "waiting" : entry.state} />
+        <h2 className="cut">
+          <bdi>{visibleText(nameOf(entry))}</bdi>
+        </h2>
+        {entry.endedAt !== null && <span className="length">{durationWords(entry.endedAt - begun)}</span>}
+      </header>
+      <nav className="tabs" aria-label="About the step">
+        {tabs.map((each) => (
+          <Link key={each} from="/runs/$run" to="." search={(before) => ({ ...before, tab: each === "outcome" ? undefined : each })} replace resetScroll={false} aria-current={each === tab ? "page" : undefined} activeOptions={{ exact: true, includeSearch: true }}>
+            {words[each]}
+          </Link>
+        ))}
+      </nav>
+      <div className="inner">
+        {tab === "outcome" && (
+          <>
+            <DestinationPart entry={entry} effect={effect} run={answer.run} group={group} />
+            <Outcome entry={entry} runId={answer.run.id} />
+            <div className="button-row">
+              {entry.stepId !== "" && entry.state !== "waiting" && (
+                <ActButton small onClick={onRerunFrom}>
+                  Rerun from here
+                </ActButton>
+              )}
+              {!entry.isKept && (
+                <Button small look="link" onClick={zoom}>
+                  Zoom to this step
+                </Button>
+              )}
+            </div>
+            <dl className="pairs">
+              <dt>Started</dt>
+              <dd>
+                <Time at={begun} as="row" />
+              </dd>
+              <dt>Ended</dt>
+              <dd>{entry.endedAt === null ? "not yet" : <Time at={entry.endedAt} as="row" />}</dd>
+              {entry.attempts.length > 0 && (
+                <>
+                  <dt>Worker</dt>
+                  <dd>{workerWords(entry.attempts.at(-1)!.worker, answer.workers)}</dd>
+                </>
+              )}
+              {entry.output !== null && (
+                <>
+                  <dt>Size</dt>
+                  <dd>{sizeWords(entry.output.bytes)}</dd>
+                </>
+              )}
+            </dl>
+          </>
+        )}
+        {tab === "input" && <StepInput answer={answer} entry={entry} />}
+        {tab === "attempts" && <Attempts entry={entry} workers={answer.workers} />}
+      </div>
+    </aside>
+  );
+}
+
+function Outcome({ entry, runId }: { readonly entry: TimelineEntry; readonly runId: string }) {
+  if (entry.error !== null) {
+    return (
+      <>
+        {entry.state === "retrying" && entry.waitsUntil !== null && (
+          <p className="quiet">
+            Attempt {entry.attempts.length} failed. It is tried again at <Time at={entry.waitsUntil} as="row" />.
+          </p>
+        )}
+        <ErrorView error={entry.error} />
+      </>
+    );
+  }
+  if (entry.output !== null) return <StoredPayload path={stepOutputPath(runId, entry.stepId)} bytes={entry.output.bytes} name={`${entry.name}-${runId}`} />;
+  if (entry.state === "waiting") {
+    return (
+      <p className="quiet">
+        {entry.kind === "sleep" ? "It sleeps" : "It waits"}
+        {entry.waitsUntil === null || entry.waitsUntil >= Number.MAX_SAFE_INTEGER ? "" : <> until <Time at={entry.waitsUntil} /> at the latest</>}.
+        {entry.childRunId !== null && (
+          <>
+            {" "}
+            For{" "}
+            <Link className="mono" to="/runs/$run" params={{ run: entry.childRunId }}>
+              {entry.childRunId}
+            </Link>
+            .
+          </>
+        )}
+      </p>
+    );
+  }
+  return <p className="quiet">{isWait(entry) ? "The wait is over." : "No value was kept."}</p>;
+}

@@ -1,0 +1,37 @@
+// Where the time under the bars is named: days in their middle, hours and minutes where they begin.
+import { clockOf } from "../../parts/time-words.ts";
+
+const minute = 60_000;
+const hour = 60 * minute;
+const day = 24 * hour;
+const steps = [5 * minute, 10 * minute, 15 * minute, 30 * minute, hour, 2 * hour, 4 * hour, 6 * hour, 12 * hour, day, 2 * day, 7 * day, 14 * day, 28 * day];
+// "Mon 11" and the room beside it.
+const tickPx = 56;
+
+export function ticksOf(from: number, to: number, px: number, utc: boolean): readonly number[] {
+  const max = Math.max(1, Math.floor(px / tickPx));
+  const step = steps.find((each) => (to - from) / each <= max) ?? steps.at(-1)!;
+  const first = beginOf(from, step, utc);
+  const ticks: number[] = [];
+  for (let at = first; at < to; at += step) {
+    const named = step >= day ? at + 12 * hour : at;
+    if (named >= from && named < to) ticks.push(named);
+  }
+  return ticks;
+}
+
+/** Days begin where the reader's do; a step that crosses a change of clocks is an hour aside, which no bar shows. */
+function beginOf(at: number, step: number, utc: boolean): number {
+  const date = new Date(at);
+  const shift = utc ? 0 : date.getTimezoneOffset() * minute;
+  const length = Math.min(step, day);
+  return Math.floor((at - shift) / length) * length + shift;
+}
+
+export function tickWords(at: number, rangeMs: number, utc: boolean): string {
+  if (rangeMs <= 2 * day) return clockOf(at, { utc, millis: false }).slice(0, 5);
+  const zone = utc ? { timeZone: "UTC" } : {};
+  if (rangeMs > 14 * day) return new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", ...zone }).format(at);
+  const weekday = new Intl.DateTimeFormat("en-GB", { weekday: "short", ...zone }).format(at);
+  return weekday === "Mon" ? `Mon ${new Intl.DateTimeFormat("en-GB", { day: "numeric", ...zone }).format(at)}` : weekday;
+}

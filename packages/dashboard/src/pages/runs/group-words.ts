@@ -1,0 +1,87 @@
+// A group in words and in shapes: the sentence of a key that ran twice, what a run answered, who asked.
+import type { GlyphName } from "../../parts/glyph.tsx";
+import { lengthWords } from "../../parts/time-words.ts";
+import type { GroupedRun, GroupItem } from "./groups-data.ts";
+
+export const numberWords = (count: number): string => count.toLocaleString("en-US");
+
+export const counted = (count: number, one: string, many = `${one}s`): string => `${numberWords(count)} ${count === 1 ? one : many}`;
+
+/** Runs that nobody but an event asked for. */
+export const timesRun = ({ runCount, counts }: GroupItem): number => runCount - counts.reruns;
+
+/** "ran twice, 0.8 s apart"; "ran 3 times, the second 0.8 s after the first". */
+export function ranWords(group: GroupItem): string {
+  const times = timesRun(group);
+  const gap = group.gapMs === null ? null : lengthWords(group.gapMs);
+  if (times === 2) return gap === null ? "ran twice" : `ran twice, ${gap} apart`;
+  return gap === null ? `ran ${times} times` : `ran ${times} times, first ${gap} apart`;
+}
+
+/** "placementId 48213" in its two parts; a key that is no path has only a value. */
+export function labelParts({ label, expression }: GroupItem): { readonly name: string | null; readonly value: string } {
+  const field = /^event(?:\.\w+)*\.(\w+)$/.exec(expression ?? "")?.[1];
+  if (field === undefined || !label.startsWith(`${field} `)) return { name: null, value: label };
+  return { name: field, value: label.slice(field.length + 1) };
+}
+
+/** Lines of a doubled row: two, or three and how many more. */
+export const linesShown = 3;
+
+// Beyond five, four and how many more.
+const glyphsMax = 5;
+
+export interface Askers {
+  readonly glyph: GlyphName;
+  readonly shown: number;
+  /** Beside those shown. */
+  readonly more: number;
+}
+
+const some = (glyph: GlyphName, count: number): Askers[] =>
+  count === 0 ? [] : [{ glyph, shown: count <= glyphsMax ? count : glyphsMax - 1, more: count <= glyphsMax ? 0 : count - glyphsMax + 1 }];
+
+/** First, what slipped through, what was suppressed, what a person asked for. */
+export const whoAsked = ({ counts }: GroupItem): readonly Askers[] => [
+  { glyph: "first", shown: 1, more: 0 },
+  ...some("slipped", counts.slipped),
+  ...some("suppressed", counts.suppressed),
+  ...some("rerun", counts.reruns),
+];
+
+/** The same for whoever cannot see the shapes. */
+export function whoAskedWords({ counts: { suppressed, slipped, reruns } }: GroupItem): string {
+  const others = [
+    slipped > 0 ? `${numberWords(slipped)} slipped through` : null,
+    suppressed > 0 ? counted(suppressed, "duplicate suppressed", "duplicates suppressed") : null,
+    reruns > 0 ? counted(reruns, "rerun") : null,
+  ].filter((each) => each !== null);
+  return ["first run", ...others].join(", ");
+}
+
+export const hasSeveralAskers = ({ runCount, counts }: GroupItem): boolean => runCount + counts.suppressed > 1;
+
+const unquoted = (literal: string): string => {
+  try {
+    return String(JSON.parse(literal));
+  } catch {
+    return literal;
+  }
+};
+
+const text = /^"((?:[^"\\]|\\.)*)"?$/;
+const oneField = /^\{"(?:[^"\\]|\\.)*":("(?:[^"\\]|\\.)*"|[^,{}[\]"]+)\}$/;
+const message = /"message":("(?:[^"\\]|\\.)*"?)/;
+
+/** The beginning of an output as a person would say it: `in_1RPq8xA7` for `{"invoice":"in_1RPq8xA7"}`. */
+export function previewWords({ preview, state, attempt }: GroupedRun): string {
+  if (state === "failed") {
+    const found = preview === null ? null : message.exec(preview)?.[1];
+    if (found != null) return unquoted(found.endsWith('"') ? found : `${found}"`);
+    if (attempt !== null) return attempt.error;
+  }
+  if (preview === null || preview === "null") return "";
+  const only = oneField.exec(preview)?.[1];
+  if (only !== undefined) return only.startsWith('"') ? unquoted(only) : only;
+  return text.test(preview) ? unquoted(preview.endsWith('"') ? preview : `${preview}"`) : preview;
+}

@@ -1,0 +1,58 @@
+// "Several runs per placement are fine": the radar's alert about the function and field is muted for good, with a reason.
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { getJson, sendJson } from "../../api/client.ts";
+import { say } from "../../frame/messages.ts";
+import { ActButton } from "../../parts/button.tsx";
+import { AskFirst } from "../../parts/dialog.tsx";
+import { labelParts } from "./group-words.ts";
+import type { GroupItem } from "./groups-data.ts";
+
+export interface Alert {
+  readonly id: string;
+  readonly kind: string;
+  readonly function: string | null;
+  readonly subject: string;
+  readonly state: string;
+}
+
+/** The open alerts of a function, or of all. */
+export const useOpenAlertsOf = (fn: string | undefined, isWanted = true) =>
+  useQuery({
+    queryKey: ["alerts-of", fn],
+    queryFn: async ({ signal }) => (await getJson<{ alerts: readonly Alert[] }>("api/radar/alerts", { function: fn, limit: 20 }, signal)).alerts.filter(({ state }) => state === "open" || state === "acknowledged"),
+    enabled: isWanted,
+    staleTime: 10_000,
+  });
+
+export function MayRepeat({ group }: { readonly group: GroupItem }) {
+  const [isAsking, setAsking] = useState(false);
+  const { data } = useOpenAlertsOf(group.function);
+  const alert = data?.find(({ kind }) => kind === "doubled-runs");
+  const { name } = labelParts(group);
+  if (alert === undefined) return null;
+  const field = name ?? "one thing";
+  return (
+    <>
+      <ActButton small onClick={() => setAsking(true)}>
+        Several runs per {field} are fine
+      </ActButton>
+      {isAsking && (
+        <AskFirst
+          title={`Several runs per ${field} are fine?`}
+          action={`Stop alerting about ${field}`}
+          reason="demanded"
+          onClose={() => setAsking(false)}
+          onAct={async (reason) => {
+            await sendJson("POST", `api/radar/alerts/${alert.id}/mute`, { reason });
+            say(`${group.function} may run several times per ${field}. Your reason stands in the audit.`);
+          }}
+        >
+          <p>
+            Runs of {group.function} for the same {field} are no longer shown as doubled. They go on running as often as they are asked to: nothing is suppressed by this.
+          </p>
+        </AskFirst>
+      )}
+    </>
+  );
+}

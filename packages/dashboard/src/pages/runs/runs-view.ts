@@ -1,0 +1,96 @@
+// What the address says is to be seen. Typing in a filter replaces the entry in the history, choosing one adds an entry.
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useCallback, useMemo } from "react";
+import type { Params } from "../../api/client.ts";
+import type { Choice } from "../../parts/field.tsx";
+import { clockOf, dateOf, isSameDay } from "../../parts/time-words.ts";
+
+const useRunsSearch = () => useSearch({ from: "/runs" });
+
+export type RunsSearch = ReturnType<typeof useRunsSearch>;
+export type Group = NonNullable<RunsSearch["group"]>;
+
+/** What the page shows when the address names no time. */
+const sinceUnlessTold = "7d";
+
+export interface RunsView {
+  readonly search: RunsSearch;
+  readonly group: Group;
+  readonly order: "attention" | "newest";
+  readonly since: string;
+  /** What totals can be narrowed by. */
+  readonly range: Params;
+  /** Something beyond time and function narrows the list: then totals are those of more than the list. */
+  readonly isNarrowed: boolean;
+  readonly isFiltered: boolean;
+  /** Undefined takes a parameter out of the address. */
+  readonly change: (change: { readonly [Name in keyof RunsSearch]?: RunsSearch[Name] | undefined }, how?: { readonly replace?: boolean }) => void;
+  readonly clear: () => void;
+}
+
+export function useRunsView(): RunsView {
+  const search = useRunsSearch();
+  const navigate = useNavigate({ from: "/runs" });
+  const change = useCallback<RunsView["change"]>(
+    (to, { replace = false } = {}) => void navigate({ search: (now) => ({ ...now, ...to }) as RunsSearch, replace, resetScroll: false }),
+    [navigate],
+  );
+  const clear = useCallback(
+    () => void navigate({ search: ({ group, order }) => ({ ...(group === undefined ? {} : { group }), ...(order === undefined ? {} : { order }) }), resetScroll: false }),
+    [navigate],
+  );
+  return useMemo(() => {
+    const { group = "key", order = "attention", since = sinceUnlessTold, until, fn, state, key, event, q, cel, show } = search;
+    const isNarrowed = [state, key, event, q, cel, show].some((each) => each !== undefined);
+    return {
+      search,
+      group,
+      order,
+      since,
+      range: { since, until, fn },
+      isNarrowed,
+      isFiltered: isNarrowed || fn !== undefined || search.since !== undefined || until !== undefined,
+      change,
+      clear,
+    };
+  }, [search, change, clear]);
+}
+
+export const timeChoices: readonly Choice[] = [
+  { value: "1h", text: "last hour" },
+  { value: "4h", text: "last 4 hours" },
+  { value: "24h", text: "last 24 hours" },
+  { value: "7d", text: "last 7 days" },
+  { value: "30d", text: "last 30 days" },
+  { value: "90d", text: "last 90 days" },
+];
+
+const isAgo = /^\d+[smhdw]$/;
+const units: Readonly<Record<string, string>> = { s: "second", m: "minute", h: "hour", d: "day", w: "week" };
+
+/** "last 7 days", "15 May, 12:00 to 18:00": for a label. */
+export function rangeWords({ since, search: { until } }: Pick<RunsView, "since" | "search">, now: number, utc: boolean): string {
+  const chosen = until === undefined ? timeChoices.find(({ value }) => value === since)?.text : undefined;
+  if (chosen !== undefined) return chosen;
+  if (until === undefined && isAgo.test(since)) {
+    const count = Number(since.slice(0, -1));
+    return count === 1 ? `last ${units[since.at(-1)!]}` : `last ${count} ${units[since.at(-1)!]}s`;
+  }
+  const [from, to] = [instantOf(since), until === undefined ? null : instantOf(until)];
+  if (from === null) return since;
+  const minutes = (at: number) => clockOf(at, { utc, millis: false }).slice(0, 5);
+  const whole = (at: number) => `${dateOf(at, now, utc)}, ${minutes(at)}`;
+  if (to === null) return `since ${whole(from)}`;
+  return `${whole(from)} to ${isSameDay(from, to, utc) ? minutes(to) : whole(to)}`;
+}
+
+/** "in the last 7 days", "from 15 May, 12:00 to 18:00": at the end of a sentence. */
+export function inRange(words: string): string {
+  if (words.startsWith("last ")) return `in the ${words}`;
+  return words.startsWith("since ") ? words : `from ${words}`;
+}
+
+export function instantOf(text: string): number | null {
+  const ms = /^\d{10,13}$/.test(text) ? Number(text) : Date.parse(text);
+  return Number.isNaN(ms) ? null : ms;
+}

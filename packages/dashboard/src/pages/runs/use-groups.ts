@@ -1,0 +1,79 @@
+// The list of groups, held still while somebody reads, with what may not wait beside it: the doubled ones.
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useCallback, useMemo } from "react";
+import { getJson } from "../../api/client.ts";
+import { useFollow } from "../../api/follow.ts";
+import { type KeysetList, useKeysetList } from "../../parts/keyset-list.ts";
+import { fetchGroups, type GroupItem, type GroupsAnswer, pageRows, type Pinned } from "./groups-data.ts";
+import type { RunsView } from "./runs-view.ts";
+
+const idOf = ({ id }: GroupItem): string => id;
+
+export interface Groups {
+  readonly list: KeysetList<GroupItem>;
+  /** Null where nothing is pinned: another order, another grouping, a narrower filter. */
+  readonly pinned: Pinned | null;
+  /** Why the expression cannot be read; the rows are those of the filter before. */
+  readonly mistake: string | null;
+}
+
+export function useGroups(view: RunsView): Groups {
+  const { search, group, order, since } = view;
+  const { fn, state, until, key, event, q, show } = search;
+  const { cel, mistake } = useReadableCel(search.cel);
+  const queries = useQueryClient();
+  const queryKey = useMemo(() => ["groups", group, order, fn, state, since, until, key, event, q, cel, show], [group, order, fn, state, since, until, key, event, q, cel, show]);
+  const pinnedKey = [...queryKey, "pinned"];
+  const list = useKeysetList({
+    key: queryKey,
+    fetchPage: async (before, signal) => {
+      const params = { group, order, fn, state, since, until, key, event, q, cel, show, before, limit: pageRows };
+      const { groups, pinned, next } = await fetchGroups(params, signal);
+      // It comes with the first page, and with each look for newer ones: nothing else waits less.
+      if (before === undefined) queries.setQueryData<Pinned | null>(pinnedKey, pinned);
+      return { rows: groups, next };
+    },
+    idOf,
+  });
+  const { data: pinned = null } = useQuery<Pinned | null>({ queryKey: pinnedKey, queryFn: () => null, enabled: false });
+  return { list, pinned, mistake };
+}
+
+interface Readable {
+  readonly cel: string | undefined;
+  readonly mistake: string | null;
+}
+
+/** The expression once the server can read it; until then the one before, so that the rows stay. */
+function useReadableCel(wanted: string | undefined): Readable {
+  const queries = useQueryClient();
+  const check = useQuery({
+    queryKey: ["expression", wanted],
+    queryFn: async ({ signal }) => {
+      // Of the last second: it is only to be read.
+      await getJson<GroupsAnswer>("api/groups", { cel: wanted, since: "1s", limit: 1 }, signal);
+      queries.setQueryData(["expression-read"], wanted);
+      return true;
+    },
+    enabled: wanted !== undefined,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  const { data: before } = useQuery<string>({ queryKey: ["expression-read"], queryFn: () => "", enabled: false });
+  if (wanted === undefined) return { cel: undefined, mistake: null };
+  if (check.isSuccess) return { cel: wanted, mistake: null };
+  return { cel: before, mistake: check.error === null ? null : check.error.message };
+}
+
+/** Doubled groups over the whole time, newest first; for the ruler and for runs listed one by one. */
+export function useLoudGroups({ range }: RunsView, isWanted: boolean): readonly GroupItem[] {
+  const { data, refetch } = useQuery({
+    queryKey: ["loud-groups", range],
+    queryFn: ({ signal }) => fetchGroups({ ...range, show: "doubled", limit: pageRows }, signal),
+    enabled: isWanted,
+    placeholderData: (before) => before,
+  });
+  useFollow(useCallback(async () => isWanted && (await refetch({ cancelRefetch: false })), [isWanted, refetch]));
+  return data?.groups ?? none;
+}
+
+const none: readonly GroupItem[] = [];

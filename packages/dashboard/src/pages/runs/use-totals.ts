@@ -1,0 +1,48 @@
+// The numbers over the list, for its time and function; from hourly counts, so they cost the same for a million runs.
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useCallback } from "react";
+import type { Params } from "../../api/client.ts";
+import { useFollow } from "../../api/follow.ts";
+import { fetchGroups, fetchTotals, type TotalsAnswer } from "./groups-data.ts";
+
+export function useTotals(range: Params) {
+  const totals = useQuery<TotalsAnswer>({
+    queryKey: ["totals", range],
+    queryFn: ({ signal }) => fetchTotals(range, signal),
+    placeholderData: keepPreviousData,
+  });
+  const { refetch } = totals;
+  useFollow(useCallback(() => refetch({ cancelRefetch: false }), [refetch]));
+  return totals;
+}
+
+export interface Troubles {
+  readonly failed: number;
+  /** Runs that no process can take, and the function of the newest. */
+  readonly withoutWorker: number;
+  readonly withoutWorkerFn: string | null;
+}
+
+const waitingShown = 100;
+
+/** What is wrong when nothing ran twice; not asked for otherwise. */
+export function useTroubles(range: Params, isWanted: boolean): Troubles | undefined {
+  const { data, refetch } = useQuery({
+    queryKey: ["troubles", range],
+    queryFn: async ({ signal }): Promise<Troubles> => {
+      const [byFunction, waiting] = await Promise.all([
+        fetchGroups({ ...range, group: "function" }, signal),
+        fetchGroups({ ...range, show: "no-worker", limit: waitingShown }, signal),
+      ]);
+      return {
+        failed: byFunction.functions.reduce((sum, { failed }) => sum + failed, 0),
+        withoutWorker: waiting.groups.length,
+        withoutWorkerFn: waiting.groups[0]?.function ?? null,
+      };
+    },
+    enabled: isWanted,
+    placeholderData: keepPreviousData,
+  });
+  useFollow(useCallback(async () => isWanted && (await refetch({ cancelRefetch: false })), [isWanted, refetch]));
+  return data;
+}

@@ -1,0 +1,104 @@
+// How this browser shows things, and who is signed in. Nothing here changes the store.
+import { useSession } from "../../api/session.ts";
+import { useStatus } from "../../api/status.ts";
+import { PageTitle } from "../../frame/page-title.tsx";
+import { cannotAct } from "../../parts/button.tsx";
+import { type Choice, Segments } from "../../parts/field.tsx";
+import { Facts } from "../../parts/table.tsx";
+import { Time } from "../../parts/time.tsx";
+import { zoneName } from "../../parts/time-words.ts";
+import { changeSettings, type Settings, useSettings } from "../../settings.ts";
+import "./settings.css";
+
+interface Setting {
+  readonly name: keyof Settings;
+  readonly label: string;
+  readonly words: string;
+  readonly choices: readonly Choice[];
+}
+
+const settings: readonly Setting[] = [
+  {
+    name: "theme",
+    label: "Theme",
+    words: "System follows what this device prefers.",
+    choices: [
+      { value: "system", text: "System" },
+      { value: "light", text: "Light" },
+      { value: "dark", text: "Dark" },
+    ],
+  },
+  {
+    name: "density",
+    label: "Density",
+    words: "How high the rows of lists are.",
+    choices: [
+      { value: "comfortable", text: "Comfortable" },
+      { value: "compact", text: "Compact" },
+    ],
+  },
+  {
+    name: "zone",
+    label: "Time zone",
+    words: `Local is ${zoneName(false)}. Hovering over a time gives it in UTC.`,
+    choices: [
+      { value: "local", text: "Local" },
+      { value: "utc", text: "UTC" },
+    ],
+  },
+  {
+    name: "letterKeys",
+    label: "Letter keys",
+    words: "Press ? for their list. They are inactive in fields, and Tab reaches everything without them.",
+    choices: [
+      { value: "true", text: "On" },
+      { value: "false", text: "Off" },
+    ],
+  },
+];
+
+export function Page() {
+  const now = useSettings();
+  return (
+    <>
+      <PageTitle title="Settings" />
+      <section className="card settings">
+        <header>
+          <h2>This browser</h2>
+        </header>
+        <p className="quiet intro">Kept in this browser, for whoever uses it. Other people see their own.</p>
+        {settings.map(({ name, label, words, choices }) => (
+          <div key={name} className="setting">
+            <div>
+              <h3>{label}</h3>
+              <p className="quiet">{words}</p>
+            </div>
+            <Segments
+              label={label}
+              value={`${now[name]}`}
+              choices={choices}
+              onChange={(value) => changeSettings({ [name]: name === "letterKeys" ? value === "true" : value })}
+            />
+          </div>
+        ))}
+      </section>
+      <Person />
+    </>
+  );
+}
+
+function Person() {
+  const { data: session } = useSession();
+  const { data: status } = useStatus();
+  if (session === undefined || status === undefined) return null;
+  return (
+    <Facts
+      facts={[
+        ["You are", session.isSignedIn ? session.actor : "whoever can reach this server: it asks nobody to sign in"],
+        ["You may", session.role === "viewer" ? cannotAct.replace("Your role can ", "") : "look and act"],
+        ...(session.endsAt === null ? [] : [["Signed in until", <Time key="ends" at={session.endsAt} />] as const]),
+        ["Server", `Idem ${status.version}, ${status.mode === "dev" ? "for development" : "in production"}`],
+      ]}
+    />
+  );
+}

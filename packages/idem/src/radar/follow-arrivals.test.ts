@@ -1,0 +1,175 @@
+import { expect, test, vi } from "vitest";
+import { makeUlid } from "../model/ulid.ts";
+import { ManualPlatform } from "../platform/manual-platform.ts";
+import { newEvent, startPair } from "../store/contract/world.ts";
+import { MemoryStore } from "../store/memory/store.ts";
+import { ArrivalFollower, radarLimits } from "./follow-arrivals.ts";
+
+const env = "default";
+
+function world() {
+  const platform = new ManualPlatform();
+  const store = new MemoryStore(platform);
+  let count = 0;
+  const newId = () => makeUlid(platform.wallMs(), Uint8Array.from([0, 0, 0, 0, 0, 0, 0, 0, count >> 8, count++ & 255]));
+  const announced: Record<string, any>[] = [];
+  const warned: string[] = [];
+  const keys = new Map<string, string>();
+  const follower = () =>
+    new ArrivalFollower({
+      store,
+      env,
+      now: () => platform.wallMs(),
+      newId,
+      functionOf: (fn) => ({ name: fn, keyExpression: keys.get(fn) ?? null }),
+      announce: async (events) => void announced.push(...events),
+      warn: (line) => void warned.push(line),
+    });
+  const send = (data: unknown, over: { callerId?: string; name?: string; key?: string; fn?: string } = {}) => {
+    const { callerId = null, name = "shop/order", key = null, fn = "bill" } = over;
+    const event = newEvent(newId(), { callerId, name, data: JSON.stringify(data) });
+    const pair = startPair(newId(), { fn, key });
+    return store.ingest({ env, registration: null, events: [event], pairs: [pair], leaseTo: null });
+  };
+  const pass = (ms: number) => platform.advance(ms, async () => {});
+  const alerts = () => store.reads.alerts(env, { limit: 100 });
+  return { store, platform, follower, send, pass, alerts, announced, warned, newId, keys };
+}
+
+const look = async (w: ReturnType<typeof world>, follower = w.follower()) => {
+  await w.pass(3_000);
+  return follower.look();
+};
+
+test("10,000 events are read in pages of 500, each once, and the few that came twice are found", async () => {
+  const w = world();
+  for (let call = 0; call < 20; call++) {
+    const events = Array.from({ length: 500 }, (_, i) => {
+      const n = call * 500 + i;
+      // Every hundredth comes twice in a row.
+      const data = JSON.stringify({ orderId: n % 100 === 1 ? n - 1 : n });
+      return newEvent(w.newId(), { name: "shop/order", data });
+    });
+    const pairs = events.map((_, i) => startPair(w.newId(), { fn: "bill", event: i }));
+    await w.store.ingest({ env, registration: null, events, pairs, leaseTo: null });
+  }
+  const asked = vi.spyOn(w.store.reads, "arrivals");
+  const follower = w.follower();
+  await w.pass(3_000);
+  let read = 0;
+  for (let page = await follower.look(); page > 0; page = await follower.look()) read += page;
+  expect(read).toBe(10_000);
+  expect(Math.max(...asked.mock.calls.map(([, { limit }]) => limit))).toBe(radarLimits.pageMax);
+  expect(await w.alerts()).toMatchObject([{ kind: "doubled-runs", subject: "event.data.orderId", pairCount: 100 }]);
+  expect(w.warned).toHaveLength(1);
+});
+
+test("a suppressed event with another amount is an alert, by key and by id", async () => {
+  const w = world();
+  w.keys.set("bill", "event.data.orderId");
+  await w.send({ orderId: 1, amount: 4_280 }, { key: "1" });
+  await w.send({ orderId: 1, amount: 4_820 }, { key: "1" });
+  await w.send({ cartId: 1, total: 5 }, { callerId: "paid-1", name: "shop/paid", fn: "mail" });
+  await w.send({ cartId: 1, total: 6 }, { callerId: "paid-1", name: "shop/paid", fn: "mail" });
+  await look(w);
+  expect(await w.alerts()).toMatchObject([
+    { kind: "id-too-broad", subject: "shop/paid", pairCount: 1 },
+    { kind: "key-too-broad", fn: "bill", subject: "event.data.orderId", pairCount: 1 },
+  ]);
+  expect(w.warned.join()).toContain("event.data.amount");
+});
+
+test("one event id under two names, a missing key, and a key that ran again are alerts", async () => {
+  const w = world();
+  w.keys.set("bill", "event.data.orderId");
+  await w.send({}, { callerId: "cart-1", name: "cart/paid", fn: "mail" });
+  await w.send({}, { callerId: "cart-1", name: "cart/emptied", fn: "mail" });
+  await w.send({ other: 1 });
+  await w.send({ orderId: 2 }, { key: "2" });
+  await w.store.release({ env, scope: "fn:bill", key: "2", fence: null, reason: "a mistake" });
+  await w.send({ orderId: 2 }, { key: "2" });
+  await look(w);
+  expect((await w.alerts()).map(({ kind, pairCount }) => [kind, pairCount]).sort()).toEqual([
+    ["id-under-two-names", 1],
+    ["key-missing", 1],
+    ["key-ran-again", 1],
+  ]);
+});
+
+test("a new function is told of equal data without any id: maybe the same; after seven days it is not", async () => {
+  const w = world();
+  const follower = w.follower();
+  await w.send({ note: "hello" });
+  await w.send({ note: "hello" });
+  await look(w, follower);
+  expect(await w.alerts()).toMatchObject([{ kind: "maybe-doubled", pairCount: 1 }]);
+  await w.pass(8 * 86_400_000);
+  await w.send({ note: "hello" });
+  await w.send({ note: "hello" });
+  await look(w, follower);
+  // Seven days without another closed it, and what came now is too weak.
+  expect(await w.alerts()).toMatchObject([{ state: "closed", judgedBy: "idem", pairCount: 1 }]);
+});
+
+test("two orders of one customer in a minute are no duplicate, though everything else is equal", async () => {
+  const w = world();
+  await w.send({ customerId: 5, orderRef: "A-1" });
+  await w.send({ customerId: 5, orderRef: "A-2" });
+  await look(w);
+  expect(await w.alerts()).toEqual([]);
+});
+
+test("a rule that a person made counts runs and events by a field, and a muted default rule is silent", async () => {
+  const w = world();
+  const put = (name: string, value: object) =>
+    w.store.set({
+      env,
+      kind: "radar-rule",
+      name,
+      value: JSON.stringify({ name, ...value }),
+      over: null,
+      reason: "test",
+    });
+  const rule = { more: 2, withinMs: 10_000, fn: null, isMuted: false };
+  await put("default", { more: 1, what: "runs", of: "best-guess", withinMs: 60_000, fn: null, isMuted: true });
+  await put("thrice", { ...rule, what: "runs", of: "event.data.orderId" });
+  await put("chatty", { ...rule, what: "events", of: "event.data.shop" });
+  for (let i = 0; i < 3; i++) await w.send({ orderId: 1, shop: "a" });
+  await look(w);
+  expect((await w.alerts()).map(({ kind, about, fn, pairCount }) => [kind, about, fn, pairCount]).sort()).toEqual([
+    ["rule", "rule:chatty", "", 1],
+    ["rule", "rule:thrice", "bill", 1],
+  ]);
+});
+
+test("a muted alert is counted and not told; its event is sent once for each entity", async () => {
+  const w = world();
+  const follower = w.follower();
+  for (let i = 0; i < 3; i++) await w.send({ orderId: 1 });
+  await look(w, follower);
+  expect(w.announced).toMatchObject([
+    { name: "idem/duplicate.detected", data: { entity: 1, subject: "event.data.orderId" } },
+  ]);
+  const [alert] = await w.alerts();
+  await w.store.judge({ env, id: alert!.id, verdict: "mute", until: null, by: "ada", note: "known" });
+  await w.send({ orderId: 2 });
+  await w.send({ orderId: 2 });
+  await look(w, follower);
+  expect(await w.alerts()).toMatchObject([{ state: "muted", pairCount: 3 }]);
+  expect(w.announced).toHaveLength(1);
+  expect(w.warned).toHaveLength(1);
+});
+
+test("a look that could not be finished is made again, and tells the same once", async () => {
+  const w = world();
+  const follower = w.follower();
+  await w.send({ orderId: 1 });
+  await w.send({ orderId: 1 });
+  const follow = vi.spyOn(w.store, "follow").mockRejectedValueOnce(new Error("gone"));
+  await expect(look(w, follower)).rejects.toThrow("gone");
+  follow.mockRestore();
+  expect(await look(w, follower)).toBe(2);
+  expect(await w.alerts()).toMatchObject([{ pairCount: 1 }]);
+  expect(w.warned).toHaveLength(1);
+  expect(await look(w, follower)).toBe(0);
+});

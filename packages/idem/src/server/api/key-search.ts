@@ -1,0 +1,76 @@
+// Keys as people look for them: by layer, by a part of the key, those asked for most or ending next. Claims are kept by scope and key,
+// so anything else is found by looking through them: a bounded number at a time, for it is a person who waits.
+import type { Claim } from "../../model/claim.ts";
+import type { ClaimFilter, StoreReads } from "../../store/reads.ts";
+import { examinedMax } from "./paging.ts";
+
+export const keyLayers = ["function", "event", "http", "singleton", "effect"] as const;
+export type KeyLayer = (typeof keyLayers)[number];
+
+type Within = Pick<ClaimFilter, "scope" | "under">;
+
+const withinLayer: Readonly<Record<KeyLayer, Within>> = {
+  function: { under: "fn:" },
+  event: { scope: "event" },
+  http: { scope: "http" },
+  singleton: { under: "singleton:" },
+  effect: { under: "effect:" },
+};
+
+export const keyOrders = ["hits", "ends"] as const;
+type KeyOrder = (typeof keyOrders)[number];
+
+export interface KeySearch {
+  readonly scope: string | undefined;
+  readonly layer: KeyLayer | undefined;
+  /** Part of the key, in whatever case. */
+  readonly part: string | undefined;
+  readonly order: KeyOrder | undefined;
+  readonly after: ClaimFilter["after"] | undefined;
+  readonly limit: number;
+}
+
+interface FoundKeys {
+  readonly claims: readonly Claim[];
+  /** Where to go on; null when there is nothing more, or when what follows has no order to go on in. */
+  readonly next: ClaimFilter["after"] | null;
+}
+
+const rowsAtOnce = 500;
+
+export async function findKeys(reads: StoreReads, env: string, search: KeySearch, now: number): Promise<FoundKeys> {
+  const { layer, scope, part, order, limit } = search;
+  const within: Within = scope !== undefined ? { scope } : layer !== undefined ? withinLayer[layer] : {};
+  const wanted = part?.toLowerCase();
+  const isPlain = wanted === undefined && order === undefined;
+  const found: Claim[] = [];
+  let { after } = search;
+  for (let examined = 0; examined < examinedMax; examined += rowsAtOnce) {
+    const size = isPlain ? limit : rowsAtOnce;
+    const rows = await reads.claims(env, { ...within, limit: size, ...(after === undefined ? {} : { after }) });
+    for (const claim of rows) {
+      after = { scope: claim.scope, key: claim.key };
+      if (wanted !== undefined && !claim.key.toLowerCase().includes(wanted)) continue;
+      found.push(claim);
+      if (order === undefined && found.length === limit) return { claims: found, next: after };
+    }
+    if (rows.length < size) return { claims: inOrder(found, order, limit, now), next: null };
+  }
+  if (order !== undefined) return { claims: inOrder(found, order, limit, now), next: null };
+  return { claims: found, next: after ?? null };
+}
+
+function inOrder(claims: Claim[], order: KeyOrder | undefined, limit: number, now: number): readonly Claim[] {
+  switch (order) {
+    case undefined:
+      return claims;
+    case "hits":
+      return claims.sort((a, b) => b.asked - a.asked).slice(0, limit);
+    case "ends":
+      // Those that still hold, the nearest end first.
+      return claims
+        .filter((claim) => claim.state !== "released" && claim.endsAt > now)
+        .sort((a, b) => a.endsAt - b.endsAt)
+        .slice(0, limit);
+  }
+}

@@ -1,0 +1,252 @@
+// What browsers hear while they look: at most two digests a second for each environment, with counts, the groups that changed and the
+// alerts there are. Costs nothing while nobody listens: what was committed is noted only then. What other processes commit is found by
+// looking, once a second. A digest that is lost loses nothing: a page reads again what it shows.
+import { errors } from "../../model/errors.ts";
+import type { Platform, Timer } from "../../platform/platform.ts";
+import type { StoreReads } from "../../store/reads.ts";
+import type { LiveDigest } from "./digest-shape.ts";
+
+/** What a listener writes to. */
+export interface LiveLine {
+  events(bytes: Buffer, sent: () => void): void;
+  /** False when the last one was not read in all that time. */
+  ping(): boolean;
+  close(reason: string): Promise<void>;
+}
+
+export interface LiveStore {
+  readonly reads: StoreReads;
+  /** Others may write to it. */
+  readonly isShared: boolean;
+  now(): number;
+}
+
+const digestMs = 500;
+const lookMs = 1_000;
+export const heartbeatMs = 15_000;
+/** More become counts only. */
+export const changedMax = 100;
+// Each is a socket and a few kilobytes.
+export const listenersMax = 200;
+const alertsTold = 10;
+
+interface Listener {
+  readonly line: LiveLine;
+  /** The last digest is still waiting to be read: what comes meanwhile is said to be more. */
+  isBehind: boolean;
+  hasMissed: boolean;
+}
+
+interface Counts {
+  accepted: number;
+  started: number;
+  suppressed: number;
+  ended: number;
+  failed: number;
+}
+
+class Hub {
+  readonly listeners = new Set<Listener>();
+  readonly changed = new Set<string>();
+  counts = none();
+  isDirty = true;
+  sentAt = Number.NEGATIVE_INFINITY;
+  timer: Timer | null = null;
+  looking: Timer | null = null;
+  newestRun: string | null = null;
+  newestAlert: string | null = null;
+  openAlerts = -1;
+}
+
+const none = (): Counts => ({ accepted: 0, started: 0, suppressed: 0, ended: 0, failed: 0 });
+
+export class LiveDigests {
+  private readonly hubs = new Map<string, Hub>();
+  private pings: Timer | null = null;
+  private count = 0;
+
+  constructor(
+    private readonly platform: Pick<Platform, "timer" | "monoMs">,
+    private readonly storeOf: (env: string) => LiveStore | null,
+  ) {}
+
+  get listenerCount(): number {
+    return this.count;
+  }
+
+  /** Throws SERVER_BUSY. */
+  listen(env: string, line: LiveLine): () => void {
+    if (this.count >= listenersMax) throw errors.SERVER_BUSY({ why: `${listenersMax} pages listen already` });
+    const hub = this.hubs.get(env) ?? new Hub();
+    this.hubs.set(env, hub);
+    const listener: Listener = { line, isBehind: false, hasMissed: false };
+    hub.listeners.add(listener);
+    this.count += 1;
+    hub.isDirty = true;
+    this.plan(env, hub);
+    hub.looking ??= this.armLook(env, hub);
+    this.pings ??= this.armPings();
+    return () => this.remove(env, hub, listener);
+  }
+
+  /** Something was committed. Called thousands of times a second, mostly while nobody listens. */
+  note(env: string, what: keyof Counts, count = 1): void {
+    const hub = this.hubs.get(env);
+    if (hub === undefined) return;
+    hub.counts[what] += count;
+    this.mark(env, hub);
+  }
+
+  /** A run began, moved or ended, or answered for a duplicate. */
+  touched(env: string, runId: string): void {
+    const hub = this.hubs.get(env);
+    if (hub === undefined) return;
+    if (hub.changed.size <= changedMax) hub.changed.add(runId);
+    this.mark(env, hub);
+  }
+
+  async close(): Promise<void> {
+    const lines = [...this.hubs.values()].flatMap(({ listeners }) => [...listeners].map(({ line }) => line));
+    await Promise.all(lines.map((line) => line.close("the server is stopping")));
+    for (const [env, hub] of this.hubs) for (const listener of hub.listeners) this.remove(env, hub, listener);
+  }
+
+  private mark(env: string, hub: Hub): void {
+    if (hub.isDirty) return;
+    hub.isDirty = true;
+    this.plan(env, hub);
+  }
+
+  private plan(env: string, hub: Hub): void {
+    if (hub.timer !== null) return;
+    const waitMs = Math.max(0, hub.sentAt + digestMs - this.platform.monoMs());
+    hub.timer = this.platform.timer(waitMs, () => void this.send(env, hub), { background: true });
+  }
+
+  private async send(env: string, hub: Hub): Promise<void> {
+    const { counts } = hub;
+    const isCut = hub.changed.size > changedMax;
+    const runIds = isCut ? [] : [...hub.changed];
+    hub.counts = none();
+    hub.changed.clear();
+    hub.isDirty = false;
+    hub.sentAt = this.platform.monoMs();
+    try {
+      const store = this.storeOf(env);
+      if (store !== null && hub.listeners.size > 0) {
+        const digest = await this.digestOf(env, hub, store, { counts, runIds, isCut });
+        for (const listener of [...hub.listeners]) hand(listener, digest);
+      }
+    } catch {
+      // The store did not answer: whoever listens sees that nothing comes, and the next digest says that more changed.
+      for (const listener of hub.listeners) listener.hasMissed = true;
+    }
+    hub.timer = null;
+    if (hub.isDirty && hub.listeners.size > 0) this.plan(env, hub);
+  }
+
+  private async digestOf(
+    env: string,
+    hub: Hub,
+    { reads, now }: LiveStore,
+    { counts, runIds, isCut }: { counts: Counts; runIds: readonly string[]; isCut: boolean },
+  ): Promise<LiveDigest> {
+    const [openCount, newest, grouped] = await Promise.all([
+      reads.openAlertCount(env),
+      reads.alerts(env, { limit: alertsTold }),
+      runIds.length === 0 ? [] : reads.groupRuns(env, runIds, changedMax * 10),
+    ]);
+    const known = hub.newestAlert;
+    const fresh = known === null ? [] : newest.filter(({ id }) => id > known);
+    hub.newestAlert = newest[0]?.id ?? known ?? "";
+    hub.openAlerts = openCount;
+    const groups = [...new Set(grouped.map(({ group }) => group))];
+    return {
+      at: now(),
+      counts,
+      groups: groups.slice(0, changedMax),
+      isCut,
+      alerts: {
+        open: openCount,
+        new: fresh.map(({ id, kind, fn, pairCount }) => ({ id, kind, function: fn, pairCount })),
+      },
+    };
+  }
+
+  /** The radar, or another process, wrote something. */
+  private armLook(env: string, hub: Hub): Timer {
+    return this.platform.timer(
+      lookMs,
+      () => {
+        void this.look(env, hub)
+          .catch(() => {})
+          .finally(() => {
+            hub.looking = hub.listeners.size > 0 ? this.armLook(env, hub) : null;
+          });
+      },
+      { background: true },
+    );
+  }
+
+  private async look(env: string, hub: Hub): Promise<void> {
+    const store = this.storeOf(env);
+    if (store === null) return;
+    const { reads, isShared } = store;
+    const [openCount, newest, page] = await Promise.all([
+      reads.openAlertCount(env),
+      reads.alerts(env, { limit: 1 }),
+      isShared ? reads.runPage(env, { limit: changedMax + 1, examinedMax: changedMax + 1 }) : null,
+    ]);
+    if (openCount !== hub.openAlerts || (newest[0]?.id ?? "") > (hub.newestAlert ?? "")) this.mark(env, hub);
+    if (page === null) return;
+    const known = hub.newestRun;
+    hub.newestRun = page.rows[0]?.id ?? known ?? "";
+    if (known === null) return;
+    for (const { id } of page.rows) if (id > known) this.touched(env, id);
+  }
+
+  private armPings(): Timer {
+    return this.platform.timer(
+      heartbeatMs,
+      () => {
+        this.pings = null;
+        for (const [env, hub] of this.hubs) {
+          for (const listener of [...hub.listeners]) {
+            if (listener.line.ping()) continue;
+            this.remove(env, hub, listener);
+            void listener.line.close("the last heartbeat was not read");
+          }
+        }
+        if (this.count > 0) this.pings = this.armPings();
+      },
+      { background: true },
+    );
+  }
+
+  private remove(env: string, hub: Hub, listener: Listener): void {
+    if (!hub.listeners.delete(listener)) return;
+    this.count -= 1;
+    if (hub.listeners.size === 0) {
+      hub.timer?.cancel();
+      hub.looking?.cancel();
+      this.hubs.delete(env);
+    }
+    if (this.count === 0) {
+      this.pings?.cancel();
+      this.pings = null;
+    }
+  }
+}
+
+function hand(listener: Listener, digest: LiveDigest): void {
+  if (listener.isBehind) {
+    listener.hasMissed = true;
+    return;
+  }
+  const told = listener.hasMissed ? { ...digest, isCut: true } : digest;
+  listener.isBehind = true;
+  listener.hasMissed = false;
+  listener.line.events(Buffer.from(`event: digest\ndata: ${JSON.stringify(told)}\n\n`), () => {
+    listener.isBehind = false;
+  });
+}

@@ -1,0 +1,205 @@
+// What happened, one sentence per fact, subject first, in the order of time. What repeats is told once, with how often and until when.
+import type { Event } from "../../model/event.ts";
+import { tickOf } from "../../model/tick.ts";
+import { readError } from "../../model/user-errors.ts";
+import type { TimelineEntry } from "../../observe/timeline.ts";
+import { type Case, type CaseRun, deliveredBy } from "./gather-case.ts";
+import type { StoryFact } from "./story.ts";
+import { capital, grouped, lengthOf, plainOf, shortId, timesWord } from "./story-words.ts";
+
+type Fact = Omit<StoryFact, "untilAt"> & { readonly untilAt?: number };
+
+export function tellFacts(told: Case): StoryFact[] {
+  const facts: Fact[] = [];
+  for (const run of told.runs) facts.push(...eventFact(told, run), startFact(told, run), ...stepFacts(run));
+  if (told.runs.length === 0 && told.asked !== null) facts.push(arrival(told, told.asked));
+  facts.push(...suppressed(told), ...decided(told), ...endings(told));
+  if (told.alert !== null) {
+    facts.push({ at: told.alert.lastAt, kind: "alert", text: "The radar raised an alert." });
+  }
+  const timed = facts.filter(({ at }) => at !== null).sort((a, b) => a.at! - b.at!);
+  const now = facts.filter(({ at }) => at === null);
+  return [...timed, ...now].map((fact) => ({ ...fact, untilAt: fact.untilAt ?? null }));
+}
+
+const idOf = (event: Event): string => shortId(event.callerId ?? event.id);
+
+function arrival({ source }: Case, event: Event): Fact {
+  const delivered = deliveredBy(event);
+  const tick = tickOf(event);
+  const text =
+    delivered !== null
+      ? `Webhook source ${source?.name ?? delivered.source} delivered event ${idOf(event)}: ${event.name}.`
+      : tick !== null
+        ? `Schedule "${tick.cron}" ticked.`
+        : event.sourceRunId !== null
+          ? `A step of another run sent event ${idOf(event)}: ${event.name}.`
+          : `Event ${idOf(event)} arrived: ${event.name}.`;
+  return { at: event.receivedAt, kind: "event", text };
+}
+
+/** One event may have begun several of these runs: it arrived once. */
+function eventFact(told: Case, { event, number, run }: CaseRun): Fact[] {
+  if (event === null || run.rerunOf !== null) return [];
+  if (told.runs.some((each) => each.number < number && each.event?.id === event.id)) return [];
+  return [arrival(told, event)];
+}
+
+function startFact(told: Case, each: CaseRun): Fact {
+  const { run, number, kind, decision } = each;
+  const name = told.function?.name ?? run.fn;
+  const first = told.runs.find((one) => one.kind === "first");
+  const after =
+    first === undefined || first === each
+      ? ""
+      : `, ${lengthOf(run.createdAt - first.run.createdAt)} after run ${first.number}`;
+  switch (kind) {
+    case "first": {
+      const key = run.key === null ? "No key was claimed." : `It took key ${shortId(plainOf(run.key))}.`;
+      const reason = run.key === null && decision?.reason != null ? ` ${capital(decision.reason)}.` : "";
+      return { at: run.createdAt, kind, text: `It started run ${number} of ${name}. ${key}${reason}` };
+    }
+    case "slipped":
+      return {
+        at: run.createdAt,
+        kind,
+        text: `It started run ${number}${after}. This is the duplicate that slipped through.`,
+      };
+    case "maybe":
+      return { at: run.createdAt, kind: "note", text: `It started run ${number}${after}. Maybe the same thing again.` };
+    case "rerun": {
+      const of = told.runs.find((one) => one.run.id === run.rerunOf);
+      return {
+        at: run.createdAt,
+        kind,
+        text: `A person asked for run ${number}: it reruns ${of === undefined ? "an earlier run" : `run ${of.number}`}${run.rerunFrom === null ? "" : ` from step ${run.rerunFrom.name} on`}.`,
+      };
+    }
+  }
+}
+
+// A value longer than this is no name of a thing.
+const madeCharsMax = 40;
+
+/** What a step made, where its value says so by an id. */
+function madeBy({ output, kind, state }: TimelineEntry): string | null {
+  if (state !== "completed" || (kind !== "run" && kind !== "effect" && kind !== "transaction")) return null;
+  const value: unknown = typeof output === "object" && output !== null ? (output as { id?: unknown }).id : null;
+  return typeof value === "string" && value !== "" && value.length <= madeCharsMax ? value : null;
+}
+
+function stepFacts({ number, timeline }: CaseRun): Fact[] {
+  return timeline.flatMap((entry): Fact[] => {
+    const facts: Fact[] = [];
+    const failed = entry.attempts.filter(({ error }) => error !== null);
+    const what = entry.name === "" ? "its code" : `step ${entry.name}`;
+    if (failed.length > 0 && !entry.isKept) {
+      const { error, endedAt } = failed.at(-1)!;
+      const text = `Run ${number} failed in ${what} ${timesWord(failed.length)}: ${firstLine(error!.message)}.`;
+      facts.push({ at: failed[0]!.endedAt, kind: "failed", text, ...(failed.length > 1 ? { untilAt: endedAt } : {}) });
+    }
+    const made = madeBy(entry);
+    if (made !== null && !entry.isKept) {
+      facts.push({ at: entry.endedAt, kind: "completed", text: `Run ${number} finished ${what} and made ${made}.` });
+    }
+    return facts;
+  });
+}
+
+function firstLine(message: string): string {
+  const [line = ""] = message.split("\n");
+  return line.slice(0, 160).replace(/\.$/, "");
+}
+
+/** The first is told; those after it are counted. */
+function suppressed({ runs, duplicates }: Case): Fact[] {
+  const facts: Fact[] = [];
+  for (const { spared, number } of runs) {
+    const keyed = spared.filter(({ kind }) => kind !== "duplicate-event").sort((a, b) => a.decidedAt - b.decidedAt);
+    for (const [kind, same] of grouped(keyed, (decision) => decision.kind)) {
+      facts.push(
+        folded(
+          same.map(({ decidedAt }) => decidedAt),
+          `Event ${shortId(same[0]!.eventId)}`,
+          `${reasonOf(kind)} run ${number} answered for it.`,
+        ),
+      );
+    }
+  }
+  for (const [id, same] of grouped(duplicates, ({ callerId }) => callerId ?? "")) {
+    facts.push(
+      folded(
+        same.map(({ receivedAt }) => receivedAt),
+        `Event ${shortId(id)}`,
+        "its id was taken, so nothing started.",
+      ),
+    );
+  }
+  return facts;
+}
+
+function folded(times: readonly number[], subject: string, end: string): Fact {
+  const text =
+    times.length === 1
+      ? `${subject} asked again: ${end}`
+      : `${subject} and those after it asked again ${times.length} times: ${end}`;
+  return { at: times[0]!, kind: "suppressed", text, ...(times.length === 1 ? {} : { untilAt: times.at(-1)! }) };
+}
+
+const reasonOf = (kind: string): string =>
+  kind === "duplicate-key"
+    ? "its key was taken,"
+    : kind === "singleton-skipped"
+      ? "one run at a time is allowed,"
+      : "it was put together with others,";
+
+/** What was decided for the event beside the function the story is about. */
+function decided({ asked, decisions, runs, function: fn }: Case): Fact[] {
+  if (asked === null) return [];
+  if (decisions.length === 0 && asked.firstEventId === null) {
+    return [
+      { at: asked.receivedAt, kind: "note", text: "No function has a trigger for this name. Nothing was started." },
+    ];
+  }
+  return decisions.flatMap((decision): Fact[] => {
+    if (decision.fn === fn?.fn && runs.length > 0) return [];
+    const text =
+      decision.kind === "started"
+        ? `It also started a run of ${decision.fn}.`
+        : `${decision.fn} was not started: ${decision.reason ?? decision.kind}.`;
+    return [{ at: decision.decidedAt, kind: decision.kind === "started" ? "first" : "note", text }];
+  });
+}
+
+function endings({ runs }: Case): Fact[] {
+  const open: CaseRun[] = [];
+  const facts: Fact[] = [];
+  for (const each of runs) {
+    const { run, number } = each;
+    if (run.endedAt === null) open.push(each);
+    else if (run.state === "completed")
+      facts.push({ at: run.endedAt, kind: "completed", text: `Run ${number} completed.` });
+    else {
+      const why = run.result === null ? "" : `: ${firstLine(readError(run.result).message)}`;
+      facts.push({
+        at: run.endedAt,
+        kind: run.state as "failed" | "cancelled",
+        text: `Run ${number} ${run.state === "failed" ? "failed" : "was cancelled"}${why}.`,
+      });
+    }
+  }
+  for (const [words, same] of grouped(open, openWords)) {
+    const who = same.length === 1 ? `Run ${same[0]!.number}` : same.length === 2 ? "Both runs" : `${same.length} runs`;
+    const verb = same.length === 1 ? words.replace(/^wait /, "waits ").replace(/^are /, "is ") : words;
+    facts.push({ at: null, kind: same[0]!.run.state as "queued" | "running" | "waiting", text: `${who} ${verb}.` });
+  }
+  return facts;
+}
+
+function openWords({ run, timeline }: CaseRun): string {
+  const wait = timeline.findLast(({ state }) => state === "waiting");
+  if (run.state === "waiting" && wait !== undefined) return `wait in step ${wait.name}`;
+  const again = timeline.findLast(({ state }) => state === "retrying");
+  if (again !== undefined) return `wait to try step ${again.name || "code"} again`;
+  return `are ${run.state}`;
+}

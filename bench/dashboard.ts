@@ -3,7 +3,7 @@
 // HTTP one after the other; and what one page that follows /api/live costs runs that are being executed. Writes bench/results/dashboard.json,
 // or dashboard-part.json when something was left out. Ends with an error when the page takes longer than 150 ms.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
@@ -38,7 +38,8 @@ interface Figures {
   readonly countSeconds: number;
   /** Milliseconds from request to the last byte. */
   readonly pages: Readonly<Record<string, { readonly p50: number; readonly max: number }>>;
-  readonly runsPerSecond: { readonly unwatched: number; readonly watched: number };
+  /** Runs per second, and what one costs this process: the reading of the page that follows is in it. */
+  readonly live: Readonly<Record<"unwatched" | "watched", { readonly perSecond: number; readonly cpuUs: number }>>;
 }
 
 const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: console.error };
@@ -72,7 +73,7 @@ async function take(store: string, fill: () => void | Promise<void>): Promise<Fi
     };
     const taken: Record<string, { p50: number; max: number }> = {};
     for (const [name, paths] of Object.entries(pages)) taken[name] = await askedFor(server, paths);
-    return { fillSeconds, countSeconds, pages: taken, runsPerSecond: await throughput(server) };
+    return { fillSeconds, countSeconds, pages: taken, live: await throughput(server) };
   } finally {
     await server.close();
   }
@@ -115,7 +116,7 @@ async function askedFor(server: Server, paths: readonly string[]): Promise<{ p50
 }
 
 /** Runs of one step each, with and without a page that follows them; in turn, and the one in the middle counts. */
-async function throughput(server: Server): Promise<{ unwatched: number; watched: number }> {
+async function throughput(server: Server): Promise<Figures["live"]> {
   const engine = await server.world.engine("default");
   const options = { id: "work", idempotency: "event.data.n" };
   const body = ({ step }: any) => step.run("one", () => 1);
@@ -125,18 +126,24 @@ async function throughput(server: Server): Promise<{ unwatched: number; watched:
     const { decisions } = await engine.accept([{ name: "bench/work", data: { n: ++n } }], 86_400_000, []);
     await engine.ends.wait(decisions[0]!.runId!, null);
   };
-  const taken: Record<"unwatched" | "watched", number[]> = { unwatched: [], watched: [] };
+  const taken: Record<"unwatched" | "watched", { perSecond: number; cpuUs: number }[]> = { unwatched: [], watched: [] };
   for (let round = 0; round < rounds; round++) {
     for (const kind of ["unwatched", "watched"] as const) {
       const gone = new AbortController();
       if (kind === "watched") void follow(server, gone.signal);
+      const [before, from] = [process.cpuUsage(), n];
       const { perSecond } = await keepInFlightFor(100, { warmUpMs: 500, windowMs }, one);
-      taken[kind].push(perSecond);
+      const { user, system } = process.cpuUsage(before);
+      taken[kind].push({ perSecond, cpuUs: (user + system) / (n - from) });
       gone.abort();
     }
   }
-  const middle = (some: number[]) => some.sort((a, b) => a - b)[Math.floor(some.length / 2)]!;
-  return { unwatched: middle(taken.unwatched), watched: middle(taken.watched) };
+  const middle = (some: readonly number[]) => [...some].sort((a, b) => a - b)[Math.floor(some.length / 2)]!;
+  const inTheMiddle = (some: (typeof taken)["watched"]) => ({
+    perSecond: middle(some.map(({ perSecond }) => perSecond)),
+    cpuUs: middle(some.map(({ cpuUs }) => cpuUs)),
+  });
+  return { unwatched: inTheMiddle(taken.unwatched), watched: inTheMiddle(taken.watched) };
 }
 
 async function follow(server: Server, signal: AbortSignal): Promise<void> {
@@ -149,6 +156,8 @@ async function follow(server: Server, signal: AbortSignal): Promise<void> {
 }
 
 const machine = describeMachine();
+// Figures taken beside other work say little.
+const [loadBefore] = loadavg();
 const folder = mkdtempSync(join(tmpdir(), "idem-bench-"));
 const shop = { runs, until: Date.now() - 60_000 };
 const figures: Record<string, Figures> = {};
@@ -172,18 +181,22 @@ const isWhole = runs >= 1_000_000 && values.on === "sqlite,postgres";
 mkdirSync(join(root, "bench/results"), { recursive: true });
 writeFileSync(
   join(root, "bench/results", isWhole ? "dashboard.json" : "dashboard-part.json"),
-  `${JSON.stringify({ machine, runs, figures }, null, 2)}\n`,
+  `${JSON.stringify({ machine, loadBefore, runs, figures }, null, 2)}\n`,
 );
-console.log(`${machine.cpu}, ${machine.cores} cores, ${machine.node}; ${runs} runs`);
-for (const [name, { pages, runsPerSecond, fillSeconds, countSeconds }] of Object.entries(figures)) {
+console.log(`${machine.cpu}, ${machine.cores} cores, ${machine.node}, load ${loadBefore!.toFixed(1)}; ${runs} runs`);
+for (const [name, { pages, live, fillSeconds, countSeconds }] of Object.entries(figures)) {
   console.log(`\n${name}  filled in ${fillSeconds.toFixed(0)} s, counted in ${countSeconds.toFixed(0)} s`);
   for (const [page, { p50, max }] of Object.entries(pages)) {
     console.log(`  ${page.padEnd(22)} p50 ${p50.toFixed(0)} ms, max ${max.toFixed(0)} ms`);
   }
-  const { watched, unwatched } = runsPerSecond;
-  const cost = (1 - watched / unwatched) * 100;
+  const { watched, unwatched } = live;
+  const cost = (of: "perSecond" | "cpuUs") => `${(Math.abs(1 - watched[of] / unwatched[of]) * 100).toFixed(1)} %`;
+  const more = watched.perSecond < unwatched.perSecond ? "fewer" : "more";
   console.log(
-    `  live: ${unwatched.toFixed(0)} runs/s unwatched, ${watched.toFixed(0)} watched (${cost.toFixed(1)} %; aim ≤ 5)`,
+    `  followed live: ${watched.perSecond.toFixed(0)} runs/s, ${cost("perSecond")} ${more} than unwatched (aim: ≤ 5 % fewer)`,
+  );
+  console.log(
+    `  processor time per run: ${unwatched.cpuUs.toFixed(0)} µs unwatched, ${watched.cpuUs.toFixed(0)} µs watched`,
   );
 }
 const slow = Object.entries(figures).filter(([, { pages }]) => pages["the default page"]!.p50 > pageMsMax);

@@ -37,7 +37,8 @@ function hear(event: KeyboardEvent): void {
   // An open dialog has its own keys; the page behind it has none.
   if (document.querySelector("dialog[open]") !== null) return;
   const inField = isField(event.target);
-  const chord = pending !== null && event.timeStamp - pending.at < chordMs ? find(`${pending.key} ${key}`, inField) : undefined;
+  const chord =
+    pending !== null && event.timeStamp - pending.at < chordMs ? find(`${pending.key} ${key}`, inField) : undefined;
   pending = inField ? null : { key, at: event.timeStamp };
   const found = chord ?? find(key, inField);
   if (found === undefined) return;
@@ -61,6 +62,7 @@ export function useKeys(bindings: readonly KeyBinding[]): void {
 /** For the list of keys: each once, what is on screen last first. */
 export function boundKeys(): readonly KeyBinding[] {
   const byKeys = new Map<string, KeyBinding>();
-  for (const layer of [...layers].reverse()) for (const each of layer.current) if (!byKeys.has(each.keys)) byKeys.set(each.keys, each);
+  for (const layer of [...layers].reverse())
+    for (const each of layer.current) if (!byKeys.has(each.keys)) byKeys.set(each.keys, each);
   return [...byKeys.values()];
 }

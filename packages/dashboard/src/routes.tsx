@@ -1,5 +1,13 @@
 // Every address of the dashboard and what may stand in it. Pages are loaded when they are opened.
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent, type RouteComponent, redirect, retainSearchParams } from "@tanstack/react-router";
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  type RouteComponent,
+  redirect,
+  retainSearchParams,
+} from "@tanstack/react-router";
 import { basePath } from "./base-path.ts";
 import { Frame } from "./frame/frame.tsx";
 import { Nothing } from "./frame/nothing.tsx";
@@ -56,10 +64,22 @@ const run = createRoute({
   getParentRoute: parent,
   path: "/runs/$run",
   component: pageAt("/runs/$run"),
-  validateSearch: searchOf({ step: text, attempt: text, tab: oneOf("outcome", "input", "attempts"), unfold: oneOf("1"), from: text, to: text }),
+  validateSearch: searchOf({
+    step: text,
+    attempt: text,
+    tab: oneOf("outcome", "input", "attempts"),
+    unfold: oneOf("1"),
+    view: oneOf("table"),
+    from: text,
+    to: text,
+  }),
 });
 
-const compare = createRoute({ getParentRoute: parent, path: "/runs/$run/compare/$other", component: pageAt("/runs/$run/compare/$other") });
+const compare = createRoute({
+  getParentRoute: parent,
+  path: "/runs/$run/compare/$other",
+  component: pageAt("/runs/$run/compare/$other"),
+});
 
 const events = createRoute({
   getParentRoute: parent,
@@ -79,27 +99,64 @@ const keys = createRoute({
   getParentRoute: parent,
   path: "/keys",
   component: pageAt("/keys"),
-  validateSearch: searchOf({ scope: text, layer: oneOf("function", "event", "http", "singleton", "effect"), q: text, order: oneOf("hits", "ends") }),
+  validateSearch: searchOf({
+    scope: text,
+    layer: oneOf("function", "event", "http", "singleton", "effect"),
+    q: text,
+    order: oneOf("hits", "ends", "key"),
+  }),
 });
 const key = createRoute({ getParentRoute: parent, path: "/keys/$claim", component: pageAt("/keys/$claim") });
 
 const functions = createRoute({ getParentRoute: parent, path: "/functions", component: pageAt("/functions") });
-const fn = createRoute({ getParentRoute: parent, path: "/functions/$fn", component: pageAt("/functions/$fn"), validateSearch: searchOf({ range: oneOf("1h", "24h", "7d", "30d") }) });
+const fn = createRoute({
+  getParentRoute: parent,
+  path: "/functions/$fn",
+  component: pageAt("/functions/$fn"),
+  validateSearch: searchOf({ range: oneOf("1h", "24h", "7d", "30d") }),
+});
 const apps = createRoute({ getParentRoute: parent, path: "/apps", component: pageAt("/apps") });
 
 const webhooks = createRoute({ getParentRoute: parent, path: "/webhooks", component: pageAt("/webhooks") });
-const webhook = createRoute({ getParentRoute: parent, path: "/webhooks/$source", component: pageAt("/webhooks/$source") });
+const webhook = createRoute({
+  getParentRoute: parent,
+  path: "/webhooks/$source",
+  component: pageAt("/webhooks/$source"),
+});
 
 const radar = createRoute({ getParentRoute: parent, path: "/radar", component: pageAt("/radar") });
-const alert = createRoute({ getParentRoute: parent, path: "/radar/alerts/$alert", component: pageAt("/radar/alerts/$alert") });
-const suggestion = createRoute({ getParentRoute: parent, path: "/radar/suggestions/$fn", component: pageAt("/radar/suggestions/$fn") });
+const alert = createRoute({
+  getParentRoute: parent,
+  path: "/radar/alerts/$alert",
+  component: pageAt("/radar/alerts/$alert"),
+});
+const suggestion = createRoute({
+  getParentRoute: parent,
+  path: "/radar/suggestions/$fn",
+  component: pageAt("/radar/suggestions/$fn"),
+});
 const rules = createRoute({ getParentRoute: parent, path: "/radar/rules", component: pageAt("/radar/rules") });
 const history = createRoute({ getParentRoute: parent, path: "/radar/history", component: pageAt("/radar/history") });
 
-const explain = createRoute({ getParentRoute: parent, path: "/explain", component: pageAt("/explain"), validateSearch: searchOf({ q: text, as: oneOf("run", "event", "key", "entity"), fn: text }) });
-const audit = createRoute({ getParentRoute: parent, path: "/audit", component: pageAt("/audit"), validateSearch: searchOf({ q: text, ...time }) });
+const explain = createRoute({
+  getParentRoute: parent,
+  path: "/explain",
+  component: pageAt("/explain"),
+  validateSearch: searchOf({ q: text, as: oneOf("run", "event", "key", "entity"), fn: text }),
+});
+const audit = createRoute({
+  getParentRoute: parent,
+  path: "/audit",
+  component: pageAt("/audit"),
+  validateSearch: searchOf({ q: text, ...time }),
+});
 const settings = createRoute({ getParentRoute: parent, path: "/settings", component: pageAt("/settings") });
-const login = createRoute({ getParentRoute: parent, path: "/login", component: pageAt("/login"), validateSearch: searchOf({ to: text }) });
+const login = createRoute({
+  getParentRoute: parent,
+  path: "/login",
+  component: pageAt("/login"),
+  validateSearch: searchOf({ to: text }),
+});
 
 const routeTree = root.addChildren([
   home,

@@ -1,7 +1,7 @@
 // A real Chromium, one for each file of tests. Every page that is opened is watched: a script that broke, a request to elsewhere or
 // something the page's policy refused fails the test that looks at it.
 import chromium from "@sparticuz/chromium";
-import { type Browser, chromium as playwright, type Page } from "playwright-core";
+import { type Browser, type Page, chromium as playwright } from "playwright-core";
 
 export interface Look {
   readonly width: 1280 | 390;
@@ -17,7 +17,8 @@ export const looks: readonly Look[] = [
 
 // What suits a small function in the cloud and not a test: one process for all falls with its first closed page, and without web
 // security the rules under test would not hold.
-const unwanted = /^--(single-process|no-zygote|disable-web-security|allow-running-insecure-content|disable-site-isolation-trials)/;
+const unwanted =
+  /^--(single-process|no-zygote|disable-web-security|allow-running-insecure-content|disable-site-isolation-trials)/;
 
 export const openBrowser = async (): Promise<Browser> =>
   playwright.launch({
@@ -31,7 +32,11 @@ export interface WatchedPage extends Page {
   readonly troubles: readonly string[];
 }
 
-export async function openPage(browser: Browser, url: string, { width, theme }: Look = looks[0]!): Promise<WatchedPage> {
+export async function openPage(
+  browser: Browser,
+  url: string,
+  { width, theme }: Look = looks[0]!,
+): Promise<WatchedPage> {
   const context = await browser.newContext({
     viewport: { width, height: width === 1280 ? 800 : 844 },
     deviceScaleFactor: 1,
@@ -50,10 +55,17 @@ export async function openPage(browser: Browser, url: string, { width, theme }: 
     if (message.type() === "error" && !/Failed to load resource/.test(message.text())) troubles.push(message.text());
   });
   page.on("request", (request) => {
-    if (new URL(request.url()).origin !== new URL(url).origin && !/^(data|blob):/.test(request.url())) troubles.push(`elsewhere: ${request.url()}`);
+    if (new URL(request.url()).origin !== new URL(url).origin && !/^(data|blob):/.test(request.url()))
+      troubles.push(`elsewhere: ${request.url()}`);
   });
   await page.goto(url);
   return Object.assign(page, { troubles });
+}
+
+/** The same page in another size and theme; quicker than opening it anew. */
+export async function wear(page: Page, { width, theme }: Look): Promise<void> {
+  await page.setViewportSize({ width, height: width === 1280 ? 800 : 844 });
+  await page.emulateMedia({ colorScheme: theme });
 }
 
 /** True when something reaches over the right edge: the page would scroll sideways. */

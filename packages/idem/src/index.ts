@@ -58,6 +58,7 @@ export type {
   ThrottleOptions,
   TriggerInput,
 } from "./sdk/create-function.ts";
+export type { DashboardCaller, DashboardHandler, DashboardOptions, DashboardRole } from "./sdk/dashboard-door.ts";
 export type { DoubledEffects, EffectsApi, EffectsFilter, EffectVerdict } from "./sdk/effects-api.ts";
 export type { EventSchemas, EventToSend, ReceivedEvent } from "./sdk/event-types.ts";
 export type { EventStory, Explain, KeyStory, PendingStory, RunStory } from "./sdk/explain-api.ts";

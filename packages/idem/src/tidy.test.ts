@@ -159,6 +159,20 @@ describe("rooms", () => {
     expect(wrong).toEqual([]);
   });
 
+  test("what is loaded only when it is needed stands below, too; the one door asked from beneath is the dashboard's", () => {
+    const wrong: string[] = [];
+    for (const { path, text } of sources) {
+      const room = roomOf(path);
+      if (room === "door") continue;
+      for (const [, target] of withoutComments(text).matchAll(/\bimport\("(\.[^"]+)"\)/g)) {
+        const to = posix.normalize(posix.join(posix.dirname(path), target!));
+        if (path === "sdk/dashboard-door.ts" && to === "server.ts") continue;
+        if (!mayImport[room]!.includes(roomOf(to))) wrong.push(`${path} (${room}) loads ${target} (${roomOf(to)})`);
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+
   test("a relative import names a file, with its ending", () => {
     const wrong = sources.flatMap(({ path, text }) =>
       [...text.matchAll(/from "(\.[^"]+)"/g)]

@@ -44,7 +44,8 @@ export function onSignedOut(listener: () => void): () => void {
 
 export function urlOf(path: string, params: Params = {}): string {
   const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(params)) if (value !== undefined && value !== "") query.set(name, `${value}`);
+  for (const [name, value] of Object.entries(params))
+    if (value !== undefined && value !== "") query.set(name, `${value}`);
   const env = envNow();
   if (env !== "default") query.set("env", env);
   const search = query.toString();
@@ -74,7 +75,12 @@ async function ask(path: string, asked: Ask): Promise<Response> {
   } catch (error) {
     if (signal?.aborted === true) throw error;
     const why = patience.aborted ? `it did not answer within ${patienceMs / 1000} s` : "it could not be reached";
-    throw new ApiError(0, "UNREACHABLE", `The server gave no answer: ${why}`, "See whether it runs; runs go on without this page");
+    throw new ApiError(
+      0,
+      "UNREACHABLE",
+      `The server gave no answer: ${why}`,
+      "See whether it runs; runs go on without this page",
+    );
   }
   if (answer.ok) return answer;
   const refused = await refusalOf(answer);
@@ -98,7 +104,12 @@ async function refusalOf(answer: Response): Promise<ApiError> {
     return new ApiError(answer.status, problem.code ?? `HTTP_${answer.status}`, detail, problem.next ?? null);
   } catch {
     // A proxy in between speaks HTML; its status is all it has to say.
-    return new ApiError(answer.status, `HTTP_${answer.status}`, `Something before the server answered ${answer.status}`, null);
+    return new ApiError(
+      answer.status,
+      `HTTP_${answer.status}`,
+      `Something before the server answered ${answer.status}`,
+      null,
+    );
   }
 }
 

@@ -9,7 +9,12 @@ const restMinMs = 1_000;
 export function useFollow(read: () => Promise<unknown>): void {
   const { state } = useLive();
   const isPaused = state === "paused";
-  const now = useRef({ isReading: false, isWanted: false, timer: null as ReturnType<typeof setTimeout> | null, restUntil: 0 });
+  const now = useRef({
+    isReading: false,
+    isWanted: false,
+    timer: null as ReturnType<typeof setTimeout> | null,
+    restUntil: 0,
+  });
   const look = useCallback(() => {
     const at = now.current;
     at.isWanted = true;

@@ -1,16 +1,11 @@
 // One stream of news for the whole page. It says that something changed and how much, never what: lists ask again for
 // themselves. Without the stream they ask every five seconds.
 import { useEffect, useSyncExternalStore } from "react";
+import type { LiveDigest } from "../../../idem/src/server/live/digest-shape.ts";
 import { envNow, urlOf } from "./client.ts";
 
-/** What the server says at most twice a second; what is not counted is absent. */
-export interface Digest {
-  readonly counts?: Readonly<Record<string, number>>;
-  /** Ids of changed groups, at most 100; absent when there were more. */
-  readonly groups?: readonly string[];
-  readonly alerts?: { readonly open: number; readonly new?: readonly { readonly id: string }[] };
-  readonly [name: string]: unknown;
-}
+/** What the server says, at most twice a second. */
+export type Digest = LiveDigest;
 
 export type LiveState = "connecting" | "live" | "paused" | "reconnecting" | "offline";
 
@@ -88,7 +83,6 @@ class Live {
         // Not JSON: a proxy's word. The next digest counts from the same rows.
       }
     };
-    source.onmessage = hear;
     source.addEventListener("digest", hear);
     source.onerror = () => this.lost(source);
   }

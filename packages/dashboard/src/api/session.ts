@@ -44,7 +44,8 @@ async function readSession({ signal }: { signal: AbortSignal }): Promise<Session
 
 export const sessionKey = ["session"] as const;
 
-export const useSession = () => useQuery({ queryKey: sessionKey, queryFn: readSession, staleTime: 60_000, retry: false });
+export const useSession = () =>
+  useQuery({ queryKey: sessionKey, queryFn: readSession, staleTime: 60_000, retry: false });
 
 /** Until it is known, buttons are live: the server refuses what must be refused. */
 export const useMayAct = (): boolean => useSession().data?.role !== "viewer";

@@ -27,7 +27,8 @@ export function AlertWatch() {
     useCallback(
       (digest: Digest | null) => {
         const { alerts } = digest ?? {};
-        const isTold = digest !== null && (alerts === undefined || (alerts.open === openCount && (alerts.new ?? []).length === 0));
+        const isTold =
+          digest !== null && (alerts === undefined || (alerts.open === openCount && (alerts.new ?? []).length === 0));
         if (!isTold) void refetch({ cancelRefetch: false });
       },
       [refetch, openCount],

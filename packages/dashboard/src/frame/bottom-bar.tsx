@@ -22,7 +22,12 @@ export function BottomBar() {
           {to === "/radar" && alerts > 0 && <span className="badge">{alerts}</span>}
         </Link>
       ))}
-      <button type="button" aria-expanded={isMore} aria-current={isUnderMore ? "page" : undefined} onClick={() => setMore(true)}>
+      <button
+        type="button"
+        aria-expanded={isMore}
+        aria-current={isUnderMore ? "page" : undefined}
+        onClick={() => setMore(true)}
+      >
         <Icon name="more" />
         More
       </button>

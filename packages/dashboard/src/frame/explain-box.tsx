@@ -52,7 +52,7 @@ export function ExplainBox() {
             spellCheck={false}
             autoComplete="off"
           />
-          <kbd aria-hidden="true">/</kbd>
+          <kbd>/</kbd>
         </form>
       </search>
     </>

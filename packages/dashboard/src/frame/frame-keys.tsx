@@ -10,7 +10,11 @@ export function FrameKeys() {
   const navigate = useNavigate();
   const [shown, setShown] = useState<readonly KeyBinding[] | null>(null);
   useKeys([
-    ...places.map(({ to, text, letter }) => ({ keys: `g ${letter}`, words: `Go to ${text}`, run: () => void navigate({ to }) })),
+    ...places.map(({ to, text, letter }) => ({
+      keys: `g ${letter}`,
+      words: `Go to ${text}`,
+      run: () => void navigate({ to }),
+    })),
     { keys: "?", words: "This list", run: () => setShown(boundKeys()) },
   ]);
   if (shown === null) return null;

@@ -25,7 +25,14 @@ function change(to: readonly Message[]): void {
 
 export const dismiss = (id: number): void => change(messages.filter((each) => each.id !== id));
 
-export function say(text: string, { tone = "done", brief = false, link = null }: { tone?: Message["tone"]; brief?: boolean; link?: Message["link"] } = {}): void {
+export function say(
+  text: string,
+  {
+    tone = "done",
+    brief = false,
+    link = null,
+  }: { tone?: Message["tone"]; brief?: boolean; link?: Message["link"] } = {},
+): void {
   const id = ++lastId;
   change([...messages.filter((each) => each.text !== text), { id, text, tone, link }].slice(-messagesMax));
   if (tone === "done") setTimeout(() => dismiss(id), brief ? briefMs : shownMs);

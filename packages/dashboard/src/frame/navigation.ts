@@ -1,6 +1,7 @@
 // The pages in their order, with their letters. A page whose file is not there is not in the navigation.
-import type { IconName } from "../parts/icon.tsx";
+
 import { hasPage } from "../pages.ts";
+import type { IconName } from "../parts/icon.tsx";
 
 export interface Place {
   readonly to: string;
@@ -10,7 +11,12 @@ export interface Place {
   readonly letter: string | null;
 }
 
-const place = (to: string, text: string, icon: IconName, letter: string | null = null): Place => ({ to, text, icon, letter });
+const place = (to: string, text: string, icon: IconName, letter: string | null = null): Place => ({
+  to,
+  text,
+  icon,
+  letter,
+});
 
 const all = [
   place("/runs", "Runs", "runs", "r"),
@@ -22,7 +28,11 @@ const all = [
   place("/webhooks", "Webhooks", "webhooks", "w"),
 ];
 
-const under = [place("/apps", "Apps", "apps"), place("/audit", "Audit", "audit"), place("/settings", "Settings", "settings")];
+const under = [
+  place("/apps", "Apps", "apps"),
+  place("/audit", "Audit", "audit"),
+  place("/settings", "Settings", "settings"),
+];
 
 export const places = all.filter(({ to }) => hasPage(to));
 export const placesUnderEnvironment = under.filter(({ to }) => hasPage(to));

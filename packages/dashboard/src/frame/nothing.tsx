@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { Empty } from "../parts/empty.tsx";
-import { PageTitle } from "./page-title.tsx";
 import { places } from "./navigation.ts";
+import { PageTitle } from "./page-title.tsx";
 
 export function Nothing() {
   const [first] = places;

@@ -18,7 +18,10 @@ export function SessionEnd() {
     // Whatever the page asked meanwhile may have moved the end.
     void queries.refetchQueries({ queryKey: sessionKey }).then(() => {
       const ends = (queries.getQueryData(sessionKey) as { endsAt: number | null } | undefined)?.endsAt ?? null;
-      if (ends !== null && ends - Date.now() < warnedMs) say("Your session ends in 2 minutes. What you have not sent will be asked for again after signing in.", { tone: "alert" });
+      if (ends !== null && ends - Date.now() < warnedMs)
+        say("Your session ends in 2 minutes. What you have not sent will be asked for again after signing in.", {
+          tone: "alert",
+        });
     });
   }, [isNear, queries]);
   return null;

@@ -94,4 +94,11 @@ function Figures() {
   );
 }
 
-const storeName = (store: string): string => (/^postgres/.test(store) ? "PostgreSQL" : /^sqlite/.test(store) ? "SQLite" : /^memory/.test(store) ? "memory" : "its own");
+const storeName = (store: string): string =>
+  /^postgres/.test(store)
+    ? "PostgreSQL"
+    : /^sqlite/.test(store)
+      ? "SQLite"
+      : /^memory/.test(store)
+        ? "memory"
+        : "its own";

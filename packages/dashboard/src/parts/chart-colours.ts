@@ -1,5 +1,21 @@
 // The tokens as a canvas needs them: read when a chart is made and again when the theme changes.
-const names = ["surface", "line", "edge", "text-2", "text-3", "link", "doubled-fill", "suppressed", "suppressed-bg", "completed", "failed", "failed-bg", "running", "waiting", "queued"] as const;
+const names = [
+  "surface",
+  "line",
+  "edge",
+  "text-2",
+  "text-3",
+  "link",
+  "doubled-fill",
+  "suppressed",
+  "suppressed-bg",
+  "completed",
+  "failed",
+  "failed-bg",
+  "running",
+  "waiting",
+  "queued",
+] as const;
 
 export type ChartColours = Readonly<Record<(typeof names)[number], string>>;
 
@@ -9,7 +25,12 @@ export function chartColours(): ChartColours {
 }
 
 /** Lines of one colour on another: what says "suppressed" or "failed" without its colour. */
-export function hatch(context: CanvasRenderingContext2D, line: string, ground: string, direction: "across" | "slanted"): CanvasPattern | string {
+export function hatch(
+  context: CanvasRenderingContext2D,
+  line: string,
+  ground: string,
+  direction: "across" | "slanted",
+): CanvasPattern | string {
   const size = 6;
   const tile = document.createElement("canvas");
   tile.width = size;

@@ -45,7 +45,12 @@ export function Chart({ label, data, options, height = 160, table }: ChartProps)
   );
 }
 
-function Drawing({ label, data, options, height }: Required<Pick<ChartProps, "label" | "data" | "options" | "height">>) {
+function Drawing({
+  label,
+  data,
+  options,
+  height,
+}: Required<Pick<ChartProps, "label" | "data" | "options" | "height">>) {
   const place = useRef<HTMLDivElement>(null);
   const chart = useRef<uPlot | null>(null);
   const shown = useRef(data);
@@ -54,7 +59,11 @@ function Drawing({ label, data, options, height }: Required<Pick<ChartProps, "la
     const element = place.current!;
     const make = () => {
       chart.current?.destroy();
-      chart.current = new uPlot({ ...options(chartColours()), width: Math.max(1, element.clientWidth), height }, shown.current, element);
+      chart.current = new uPlot(
+        { ...options(chartColours()), width: Math.max(1, element.clientWidth), height },
+        shown.current,
+        element,
+      );
     };
     make();
     const sizes = new ResizeObserver(() => chart.current?.setSize({ width: Math.max(1, element.clientWidth), height }));
@@ -88,7 +97,10 @@ function Drawing({ label, data, options, height }: Required<Pick<ChartProps, "la
 }
 
 function Numbers({ label, columns, rows }: ChartProps["table"] & { readonly label: string }) {
-  const named = useMemo(() => columns.map((name, at): Column<readonly ReactNode[]> => ({ name, cell: (row) => row[at], isNumber: at > 0 })), [columns]);
+  const named = useMemo(
+    () => columns.map((name, at): Column<readonly ReactNode[]> => ({ name, cell: (row) => row[at], isNumber: at > 0 })),
+    [columns],
+  );
   const places = useMemo(() => new Map(rows.map((row, at) => [row, `${at}`])), [rows]);
   return <Table label={label} columns={named} rows={rows} idOf={(row) => places.get(row)!} />;
 }

@@ -43,8 +43,13 @@ const words: Readonly<Record<Kind, string>> = {
   missed: "missed, nobody was there",
 };
 
-const glyphs: Partial<Record<Kind, GlyphName>> = { started: "first", "duplicate-event": "suppressed", "duplicate-key": "suppressed" };
-const isPending = (kind: Kind): boolean => kind === "debounced" || kind === "batched" || kind === "paused" || kind === "held";
+const glyphs: Partial<Record<Kind, GlyphName>> = {
+  started: "first",
+  "duplicate-event": "suppressed",
+  "duplicate-key": "suppressed",
+};
+const isPending = (kind: Kind): boolean =>
+  kind === "debounced" || kind === "batched" || kind === "paused" || kind === "held";
 
 export function DecisionGlyph({ kind }: { readonly kind: Kind }) {
   const glyph = glyphs[kind];
@@ -52,9 +57,16 @@ export function DecisionGlyph({ kind }: { readonly kind: Kind }) {
   return <StateIcon state={isPending(kind) ? "waiting" : "cancelled"} size={12} words={false} />;
 }
 
-const toneOf = (kind: Kind): string => (glyphs[kind] === "suppressed" ? "suppressed" : isPending(kind) ? "waiting" : kind === "started" ? "" : "quiet");
+const toneOf = (kind: Kind): string =>
+  glyphs[kind] === "suppressed" ? "suppressed" : isPending(kind) ? "waiting" : kind === "started" ? "" : "quiet";
 
-export function DecisionWords({ decision, short = false }: { readonly decision: DecisionItem; readonly short?: boolean }) {
+export function DecisionWords({
+  decision,
+  short = false,
+}: {
+  readonly decision: DecisionItem;
+  readonly short?: boolean;
+}) {
   const { kind } = decision;
   return (
     <span className={`decision ${toneOf(kind)}`}>

@@ -59,7 +59,15 @@ interface AskFirstProps {
   readonly onClose: () => void;
 }
 
-export function AskFirst({ title, children, action, look = "primary", reason = "none", onAct, onClose }: AskFirstProps) {
+export function AskFirst({
+  title,
+  children,
+  action,
+  look = "primary",
+  reason = "none",
+  onAct,
+  onClose,
+}: AskFirstProps) {
   const [text, setText] = useState("");
   const [isActing, setActing] = useState(false);
   const [error, setError] = useState<string | null>(null);
@@ -71,7 +79,11 @@ export function AskFirst({ title, children, action, look = "primary", reason = "
       await onAct(text.trim());
       onClose();
     } catch (failure) {
-      setError(failure instanceof ApiError ? [failure.detail, failure.next].filter((each) => each !== null).join(". ") : String(failure));
+      setError(
+        failure instanceof ApiError
+          ? [failure.detail, failure.next].filter((each) => each !== null).join(". ")
+          : String(failure),
+      );
       setActing(false);
     }
   };
@@ -86,7 +98,14 @@ export function AskFirst({ title, children, action, look = "primary", reason = "
       >
         <div className="quiet">{children}</div>
         {reason !== "none" && (
-          <TextArea label={reason === "demanded" ? "Reason" : "Reason (optional)"} hint="Kept in the audit" value={text} onChange={setText} rows={2} focusFirst />
+          <TextArea
+            label={reason === "demanded" ? "Reason" : "Reason (optional)"}
+            hint="Kept in the audit"
+            value={text}
+            onChange={setText}
+            rows={2}
+            focusFirst
+          />
         )}
         {error !== null && (
           <p className="failed" role="alert">

@@ -16,7 +16,13 @@ interface TextProps extends FieldProps {
   readonly focusFirst?: boolean;
 }
 
-function Labelled({ label, hint, error, id, children }: FieldProps & { readonly id: string; readonly children: ReactNode }) {
+function Labelled({
+  label,
+  hint,
+  error,
+  id,
+  children,
+}: FieldProps & { readonly id: string; readonly children: ReactNode }) {
   return (
     <div className="field">
       <label htmlFor={id}>{label}</label>
@@ -44,7 +50,14 @@ const useFocusFirst = <E extends HTMLElement>(focusFirst: boolean | undefined) =
   return ref;
 };
 
-export function TextField({ value, onChange, focusFirst, type = "text", list, ...field }: TextProps & { readonly type?: "text" | "password"; readonly list?: readonly string[] }) {
+export function TextField({
+  value,
+  onChange,
+  focusFirst,
+  type = "text",
+  list,
+  ...field
+}: TextProps & { readonly type?: "text" | "password"; readonly list?: readonly string[] }) {
   const id = useId();
   const ref = useFocusFirst<HTMLInputElement>(focusFirst);
   return (
@@ -72,7 +85,14 @@ export function TextField({ value, onChange, focusFirst, type = "text", list, ..
   );
 }
 
-export function TextArea({ value, onChange, focusFirst, rows = 8, mono = false, ...field }: TextProps & { readonly rows?: number; readonly mono?: boolean }) {
+export function TextArea({
+  value,
+  onChange,
+  focusFirst,
+  rows = 8,
+  mono = false,
+  ...field
+}: TextProps & { readonly rows?: number; readonly mono?: boolean }) {
   const id = useId();
   const ref = useFocusFirst<HTMLTextAreaElement>(focusFirst);
   return (
@@ -97,7 +117,16 @@ export interface Choice {
   readonly text: string;
 }
 
-export function SelectField({ value, onChange, choices, ...field }: FieldProps & { readonly value: string; readonly onChange: (value: string) => void; readonly choices: readonly Choice[] }) {
+export function SelectField({
+  value,
+  onChange,
+  choices,
+  ...field
+}: FieldProps & {
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+  readonly choices: readonly Choice[];
+}) {
   const id = useId();
   return (
     <Labelled {...field} id={id}>
@@ -121,7 +150,17 @@ export const Filters = ({ children }: { readonly children: ReactNode }) => (
 );
 
 /** `Function all ⌄`: a select in the words of a sentence. */
-export function FilterSelect({ label, value, onChange, choices }: { readonly label: string; readonly value: string; readonly onChange: (value: string) => void; readonly choices: readonly Choice[] }) {
+export function FilterSelect({
+  label,
+  value,
+  onChange,
+  choices,
+}: {
+  readonly label: string;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+  readonly choices: readonly Choice[];
+}) {
   const chosen = choices.find((each) => each.value === value)?.text ?? value;
   return (
     <label className={`filter${value === "" ? "" : " is-set"}`}>
@@ -144,7 +183,17 @@ export function FilterSelect({ label, value, onChange, choices }: { readonly lab
 const typingMs = 250;
 
 /** Keeps what is typed to itself until the typing pauses. */
-export function FilterText({ label, value, onChange, fieldId }: { readonly label: string; readonly value: string; readonly onChange: (value: string) => void; readonly fieldId?: string }) {
+export function FilterText({
+  label,
+  value,
+  onChange,
+  fieldId,
+}: {
+  readonly label: string;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+  readonly fieldId?: string;
+}) {
   const [typed, setTyped] = useState(value);
   const last = useRef(value);
   useEffect(() => {
@@ -165,13 +214,31 @@ export function FilterText({ label, value, onChange, fieldId }: { readonly label
   return (
     <label className="filter is-text">
       <Icon name="search" size={12} />
-      <input id={fieldId} type="search" aria-label={label} placeholder={label} value={typed} onChange={(event) => setTyped(event.target.value)} spellCheck={false} />
+      <input
+        id={fieldId}
+        type="search"
+        aria-label={label}
+        placeholder={label}
+        value={typed}
+        onChange={(event) => setTyped(event.target.value)}
+        spellCheck={false}
+      />
     </label>
   );
 }
 
 /** A few choices, all in sight. */
-export function Segments({ label, value, onChange, choices }: { readonly label: string; readonly value: string; readonly onChange: (value: string) => void; readonly choices: readonly Choice[] }) {
+export function Segments({
+  label,
+  value,
+  onChange,
+  choices,
+}: {
+  readonly label: string;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+  readonly choices: readonly Choice[];
+}) {
   return (
     <fieldset className="segments">
       <legend className="spoken">{label}</legend>

@@ -6,7 +6,9 @@ const shapes = {
   first: <rect x="3" y="3" width="10" height="10" rx="1.5" fill="currentColor" />,
   suppressed: <circle cx="8" cy="8" r="5" fill="none" stroke="currentColor" strokeWidth="2" />,
   slipped: <path d="M8 1.5L14.5 8 8 14.5 1.5 8z" fill="currentColor" />,
-  rerun: <rect x="3.75" y="3.75" width="8.5" height="8.5" rx="1.5" fill="none" stroke="currentColor" strokeWidth="1.5" />,
+  rerun: (
+    <rect x="3.75" y="3.75" width="8.5" height="8.5" rx="1.5" fill="none" stroke="currentColor" strokeWidth="1.5" />
+  ),
   doubled: (
     <>
       <rect x="1" y="1" width="9" height="9" rx="1.5" fill="currentColor" />
@@ -16,10 +18,24 @@ const shapes = {
   ),
 } as const;
 
-const colours = { first: "quiet", suppressed: "suppressed", slipped: "doubled", rerun: "quiet", doubled: "doubled" } as const;
+const colours = {
+  first: "quiet",
+  suppressed: "suppressed",
+  slipped: "doubled",
+  rerun: "quiet",
+  doubled: "doubled",
+} as const;
 
 /** Give `words` where no text beside it says the same. */
-export function Glyph({ name, size = 12, words }: { readonly name: GlyphName; readonly size?: number; readonly words?: string }) {
+export function Glyph({
+  name,
+  size = 12,
+  words,
+}: {
+  readonly name: GlyphName;
+  readonly size?: number;
+  readonly words?: string;
+}) {
   return (
     <span className={`state-icon ${colours[name]}`}>
       <svg width={size} height={size} viewBox="0 0 16 16" aria-hidden="true">

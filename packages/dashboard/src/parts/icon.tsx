@@ -1,7 +1,13 @@
 // Line drawings, 16 by 16, in the colour of the text around them. They never stand for a word alone: the word is beside them.
 import type { ReactNode } from "react";
 
-const line = { fill: "none", stroke: "currentColor", strokeWidth: 1.5, strokeLinecap: "round", strokeLinejoin: "round" } as const;
+const line = {
+  fill: "none",
+  stroke: "currentColor",
+  strokeWidth: 1.5,
+  strokeLinecap: "round",
+  strokeLinejoin: "round",
+} as const;
 const drawn = (d: string): ReactNode => <path d={d} {...line} />;
 
 const drawings = {
@@ -70,7 +76,18 @@ export function Icon({ name, size = 16 }: { readonly name: IconName; readonly si
 export function Brand() {
   return (
     <svg width="22" height="22" viewBox="0 0 22 22" aria-hidden="true">
-      <rect x="1" y="4.5" width="12" height="12" rx="6" fill="none" stroke="currentColor" strokeWidth="2" strokeDasharray="2.6 2.4" opacity=".55" />
+      <rect
+        x="1"
+        y="4.5"
+        width="12"
+        height="12"
+        rx="6"
+        fill="none"
+        stroke="currentColor"
+        strokeWidth="2"
+        strokeDasharray="2.6 2.4"
+        opacity=".55"
+      />
       <circle cx="14.5" cy="11" r="6.5" fill="currentColor" />
     </svg>
   );

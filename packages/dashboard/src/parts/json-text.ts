@@ -52,7 +52,14 @@ function endOfValue(text: string, at: number): number {
   return i;
 }
 
-const kinds: Readonly<Record<string, JsonKind>> = { "{": "object", "[": "array", '"': "string", t: "boolean", f: "boolean", n: "null" };
+const kinds: Readonly<Record<string, JsonKind>> = {
+  "{": "object",
+  "[": "array",
+  '"': "string",
+  t: "boolean",
+  f: "boolean",
+  n: "null",
+};
 
 export function sliceAt(text: string, from = 0): JsonSlice {
   const start = skipSpace(text, from);
@@ -63,7 +70,11 @@ export function sliceAt(text: string, from = 0): JsonSlice {
 }
 
 /** The entries of an object or a list, the first `max` of them, and how many there are. */
-export function entriesOf(text: string, { kind, start, end }: JsonSlice, max: number): { readonly entries: readonly JsonEntry[]; readonly count: number } {
+export function entriesOf(
+  text: string,
+  { kind, start, end }: JsonSlice,
+  max: number,
+): { readonly entries: readonly JsonEntry[]; readonly count: number } {
   const entries: JsonEntry[] = [];
   let count = 0;
   let at = skipSpace(text, start + 1);

@@ -1,6 +1,13 @@
 // A long list as pages of a keyset: older rows are added at the end, newer ones are held back while somebody reads. Rows on screen
 // change in place.
-import { type InfiniteData, keepPreviousData, type QueryKey, useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
+import {
+  type InfiniteData,
+  keepPreviousData,
+  type QueryKey,
+  useInfiniteQuery,
+  useQuery,
+  useQueryClient,
+} from "@tanstack/react-query";
 import { useCallback, useEffect, useMemo, useState } from "react";
 import { useFollow } from "../api/follow.ts";
 
@@ -39,7 +46,12 @@ export interface KeysetList<Row> {
 // Scrolled by less, the top of the list is still what is read.
 const scrolledPx = 120;
 
-export function useKeysetList<Row>({ key, fetchPage, idOf, isNewestFirst = true }: KeysetOptions<Row>): KeysetList<Row> {
+export function useKeysetList<Row>({
+  key,
+  fetchPage,
+  idOf,
+  isNewestFirst = true,
+}: KeysetOptions<Row>): KeysetList<Row> {
   const pages = useInfiniteQuery({
     queryKey: [...key, "pages"],
     queryFn: ({ pageParam, signal }) => fetchPage(pageParam, signal),
@@ -72,7 +84,11 @@ export function useKeysetList<Row>({ key, fetchPage, idOf, isNewestFirst = true 
   // The newest page takes the place of all: whoever sees new rows stands at the top, and between the newest and those that were
   // listed there may be more than a page.
   const showHeld = useCallback(() => {
-    if (fresh !== undefined) queries.setQueryData<InfiniteData<KeysetPage<Row>, string | undefined>>([...key, "pages"], { pages: [fresh], pageParams: [undefined] });
+    if (fresh !== undefined)
+      queries.setQueryData<InfiniteData<KeysetPage<Row>, string | undefined>>([...key, "pages"], {
+        pages: [fresh],
+        pageParams: [undefined],
+      });
   }, [queries, key, fresh]);
   useEffect(() => {
     if (held.length > 0 && !isBusy && window.scrollY < scrolledPx) showHeld();

@@ -68,7 +68,7 @@ export function List<Row>(props: ListProps<Row>) {
             window.scrollTo({ top: 0 });
           }}
         >
-          {list.heldCount} new {noun}
+          {list.heldCount} new {list.heldCount === 1 ? noun.replace(/s$/, "") : noun}
         </button>
       )}
       {list.error !== null && rows.length === 0 ? (
@@ -165,7 +165,10 @@ function More<Row>({ list }: { readonly list: KeysetList<Row> }) {
   const { hasMore, loadMore, isLoadingMore, error } = list;
   useEffect(() => {
     if (!hasMore || ref.current === null || isLoadingMore) return;
-    const observer = new IntersectionObserver(([seen]) => seen?.isIntersecting === true && error === null && loadMore(), { rootMargin: aheadPx });
+    const observer = new IntersectionObserver(
+      ([seen]) => seen?.isIntersecting === true && error === null && loadMore(),
+      { rootMargin: aheadPx },
+    );
     observer.observe(ref.current);
     return () => observer.disconnect();
   }, [hasMore, loadMore, isLoadingMore, error]);

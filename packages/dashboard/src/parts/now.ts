@@ -16,11 +16,14 @@ function schedule(): void {
   timer = null;
   if (watchers.size === 0) return;
   const everyMs = urgent > 0 ? secondMs : minuteMs;
-  timer = setTimeout(() => {
-    now = Date.now() + aheadMs;
-    for (const each of watchers) each();
-    schedule();
-  }, everyMs - (Date.now() % everyMs));
+  timer = setTimeout(
+    () => {
+      now = Date.now() + aheadMs;
+      for (const each of watchers) each();
+      schedule();
+    },
+    everyMs - (Date.now() % everyMs),
+  );
 }
 
 export function setServerNow(serverNow: number): void {
@@ -52,4 +55,3 @@ export function useNow(...ends: readonly (number | null)[]): number {
   }, [isUrgent]);
   return at;
 }
-

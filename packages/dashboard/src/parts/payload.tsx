@@ -41,7 +41,8 @@ export function StoredPayload({ path, bytes, name }: StoredPayloadProps) {
     queryFn: ({ signal }) => (isLarge ? getBeginning(path, beginningBytes, signal) : getText(path, signal)),
     staleTime: Number.POSITIVE_INFINITY,
   });
-  if (error !== null) return <ErrorPart error={error} what="The payload could not be read." onRetry={() => void refetch()} />;
+  if (error !== null)
+    return <ErrorPart error={error} what="The payload could not be read." onRetry={() => void refetch()} />;
   if (data === undefined) return <Skeleton rows={3} />;
   if (!isLarge) return <Payload text={data} />;
   return (
@@ -68,14 +69,20 @@ export function Payload({ text }: { readonly text: string }) {
   return (
     <div className="payload">
       <div className="tree mono" dir="ltr">
-        {top.kind === "broken" ? <bdi>{visibleBlock(text.slice(0, beginningBytes))}</bdi> : <Value text={text} value={top} isTop />}
+        {top.kind === "broken" ? (
+          <bdi>{visibleBlock(text.slice(0, beginningBytes))}</bdi>
+        ) : (
+          <Value text={text} value={top} isTop />
+        )}
       </div>
       <div className="button-row">
         <Button
           small
           onClick={async () => {
             const done = await copyText(text);
-            say(done ? "Copied the payload" : "This browser did not let the page copy. Select the text instead.", { brief: true });
+            say(done ? "Copied the payload" : "This browser did not let the page copy. Select the text instead.", {
+              brief: true,
+            });
           }}
         >
           <Icon name="copy" size={14} />
@@ -86,7 +93,15 @@ export function Payload({ text }: { readonly text: string }) {
   );
 }
 
-function Value({ text, value, isTop = false }: { readonly text: string; readonly value: JsonSlice; readonly isTop?: boolean }) {
+function Value({
+  text,
+  value,
+  isTop = false,
+}: {
+  readonly text: string;
+  readonly value: JsonSlice;
+  readonly isTop?: boolean;
+}) {
   switch (value.kind) {
     case "object":
     case "array":
@@ -94,7 +109,11 @@ function Value({ text, value, isTop = false }: { readonly text: string; readonly
     case "string":
       return <Text literal={text.slice(value.start, value.end)} />;
     default:
-      return <span className={`is-${value.kind}`}>{visibleText(text.slice(value.start, Math.min(value.end, value.start + stringCharsShown)))}</span>;
+      return (
+        <span className={`is-${value.kind}`}>
+          {visibleText(text.slice(value.start, Math.min(value.end, value.start + stringCharsShown)))}
+        </span>
+      );
   }
 }
 
@@ -168,6 +187,9 @@ const previewChars = 60;
 function preview(text: string, value: JsonSlice): string | null {
   if (value.end - value.start > previewChars || value.kind !== "object") return null;
   const { entries } = entriesOf(text, value, 4);
-  const words = entries.map(({ name, value: each }) => `${name}: ${each.kind === "object" || each.kind === "array" ? "…" : text.slice(each.start, each.end)}`);
+  const words = entries.map(
+    ({ name, value: each }) =>
+      `${name}: ${each.kind === "object" || each.kind === "array" ? "…" : text.slice(each.start, each.end)}`,
+  );
   return visibleText(words.join(", "));
 }

@@ -3,8 +3,20 @@ import "./state-icon.css";
 
 export type State = "queued" | "running" | "waiting" | "completed" | "failed" | "cancelled";
 
-const line = { fill: "none", stroke: "currentColor", strokeWidth: 1.5, strokeLinecap: "round", strokeLinejoin: "round" } as const;
-const inner = { fill: "none", stroke: "var(--surface)", strokeWidth: 1.75, strokeLinecap: "round", strokeLinejoin: "round" } as const;
+const line = {
+  fill: "none",
+  stroke: "currentColor",
+  strokeWidth: 1.5,
+  strokeLinecap: "round",
+  strokeLinejoin: "round",
+} as const;
+const inner = {
+  fill: "none",
+  stroke: "var(--surface)",
+  strokeWidth: 1.75,
+  strokeLinecap: "round",
+  strokeLinejoin: "round",
+} as const;
 
 const shapes = {
   queued: <circle cx="8" cy="8" r="6.25" {...line} strokeDasharray="2.4 2.5" />,
@@ -42,7 +54,15 @@ const shapes = {
 } as const;
 
 /** `words` false where the state's name stands beside it. */
-export function StateIcon({ state, size = 16, words = true }: { readonly state: State; readonly size?: number; readonly words?: boolean }) {
+export function StateIcon({
+  state,
+  size = 16,
+  words = true,
+}: {
+  readonly state: State;
+  readonly size?: number;
+  readonly words?: boolean;
+}) {
   return (
     <span className={`state-icon ${state}`}>
       <svg width={size} height={size} viewBox="0 0 16 16" aria-hidden="true">

@@ -17,7 +17,8 @@ export function lengthWords(ms: number): string {
 }
 
 /** A duration as measured: milliseconds up to a second. */
-export const durationWords = (ms: number): string => (ms < second ? `${Math.round(ms)} ms` : ms < minute ? `${Number((ms / second).toFixed(2))} s` : lengthWords(ms));
+export const durationWords = (ms: number): string =>
+  ms < second ? `${Math.round(ms)} ms` : ms < minute ? `${Number((ms / second).toFixed(2))} s` : lengthWords(ms);
 
 const round = (seconds: number): string => Number(seconds.toFixed(1)).toString();
 
@@ -27,7 +28,8 @@ function two(ms: number, large: number, largeName: string, small: number, smallN
   return smalls === 0 ? `${larges} ${largeName}` : `${larges} ${largeName} ${smalls} ${smallName}`;
 }
 
-export const agoWords = (at: number, now: number): string => (now - at < second ? "just now" : `${firstUnit(now - at)} ago`);
+export const agoWords = (at: number, now: number): string =>
+  now - at < second ? "just now" : `${firstUnit(now - at)} ago`;
 
 /** One unit is enough for "ago". */
 const firstUnit = (ms: number): string => lengthWords(ms).split(" ").slice(0, 2).join(" ");
@@ -60,5 +62,11 @@ export const isSameDay = (a: number, b: number, utc: boolean): boolean => dateOf
 /** Date and time, the date left out today. */
 export const instantOf = (at: number, now: number, options: ClockOptions): string =>
   isSameDay(at, now, options.utc) ? clockOf(at, options) : `${dateOf(at, now, options.utc)}, ${clockOf(at, options)}`;
+
+/** For a narrow column: `14:46:12.104` today, `15 May 14:46` before. */
+export const shortInstantOf = (at: number, now: number, utc: boolean): string =>
+  isSameDay(at, now, utc)
+    ? clockOf(at, { utc })
+    : `${dateOf(at, now, utc)} ${clockOf(at, { utc, millis: false }).slice(0, 5)}`;
 
 export const zoneName = (utc: boolean): string => (utc ? "UTC" : Intl.DateTimeFormat().resolvedOptions().timeZone);

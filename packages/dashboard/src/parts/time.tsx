@@ -1,12 +1,12 @@
 // An instant, in the zone the person reads in; hovering gives it in UTC. The page names the zone once, in its foot.
 import { useSettings } from "../settings.ts";
 import { useNow } from "./now.ts";
-import { agoWords, clockOf, durationWords, instantOf } from "./time-words.ts";
+import { agoWords, clockOf, durationWords, instantOf, shortInstantOf } from "./time-words.ts";
 
 interface TimeProps {
   readonly at: number;
-  /** `row`: to the millisecond; `ago`: in a sentence; `full`: with its date unless it is today. */
-  readonly as?: "row" | "ago" | "full";
+  /** `row`: to the millisecond; `list`: the same, but date and minute when it was not today; `ago`: in a sentence; `full`: with its date unless it is today. */
+  readonly as?: "row" | "list" | "ago" | "full";
 }
 
 export function Time({ at, as = "full" }: TimeProps) {
@@ -15,9 +15,20 @@ export function Time({ at, as = "full" }: TimeProps) {
   const date = new Date(at);
   const isInstant = !Number.isNaN(date.getTime());
   if (!isInstant) return <span className="faint">no time</span>;
-  const text = as === "ago" ? agoWords(at, now) : as === "row" ? clockOf(at, { utc }) : instantOf(at, now, { utc });
+  const text =
+    as === "ago"
+      ? agoWords(at, now)
+      : as === "row"
+        ? clockOf(at, { utc })
+        : as === "list"
+          ? shortInstantOf(at, now, utc)
+          : instantOf(at, now, { utc });
   return (
-    <time className={as === "ago" ? "nowrap" : "mono nowrap"} dateTime={date.toISOString()} title={date.toISOString().replace("T", " ").replace("Z", " UTC")}>
+    <time
+      className={as === "ago" ? "nowrap" : "mono nowrap"}
+      dateTime={date.toISOString()}
+      title={date.toISOString().replace("T", " ").replace("Z", " UTC")}
+    >
       {text}
     </time>
   );

@@ -294,6 +294,26 @@ export const errorTable = {
     what: ({ why }) => `The request is refused: ${why}`,
     next: "Call the server by the address it listens on; pages of other sites may not call it",
   }),
+  DASHBOARD_CLOSED: define<{ why: string }>({
+    retry: "after-fix",
+    what: ({ why }) => `The dashboard is closed: ${why}`,
+    next: "Give idem.dashboard() an `authorize` that says who may look and who may act; without one it answers only requests of its own machine, in development",
+  }),
+  DASHBOARD_REFUSED: define<{ client: string }>({
+    retry: "after-fix",
+    what: ({ client }) => `The dashboard of "${client}" is not open to you`,
+    next: "Sign in to the application it is mounted in, as someone its `authorize` lets in; nothing was done",
+  }),
+  DASHBOARD_ELSEWHERE: define<{ client: string; server: string }>({
+    retry: "after-fix",
+    what: ({ client, server }) => `Client "${client}" has no dashboard of its own: its events and runs are at ${server}`,
+    next: "Open that address in a browser; or leave out `server` and IDEM_SERVER to keep events and runs in this process",
+  }),
+  SERVER_ONLY: define<{ method: string; path: string }>({
+    retry: "never",
+    what: ({ method, path }) => `${method} ${path} is not answered beside an embedded engine`,
+    next: "Do it in the program that embeds the engine, or run a server of its own with idem dev or idem start; nothing was done",
+  }),
   SERVER_BUSY: define<{ why: string }>({
     retry: "later",
     what: ({ why }) => `The server takes no more requests for now: ${why}`,

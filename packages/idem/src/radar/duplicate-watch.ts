@@ -14,12 +14,17 @@ import { RuleWatch, shorten } from "./rule-watch.ts";
 import type { RadarRule } from "./rules.ts";
 import { tellingDifferences } from "./suppressed.ts";
 
-// A run is a kilobyte or two here, so a function is one or two megabytes, and all of them 500 at the very most.
 const runsMax = 500;
-const functionsMax = 500;
+// Of all functions together: some 20 MB with ordinary data, 150 at the very most.
+const allRunsMax = 20_000;
 // Longer ago than any rule looks.
 const keepMs = 60 * 60 * 1_000;
 const valuesMax = 4_000;
+// What is larger than this is not compared by eye, and an identity is short.
+const dataCharsMax = 4_096;
+const identityCharsMax = 200;
+// Two runs of one customer are no news; whether there are too many of them to be chance is asked this often.
+const doubtMs = 10_000;
 
 export interface WatchedFunction {
   /** How people call it. */
@@ -36,22 +41,27 @@ export interface WatchContext {
 }
 
 interface Watched {
-  runs: SeenRun[];
-  /** When a key, or a value of an identity, was seen last. */
-  readonly values: Map<string, number>;
+  /** By id, the oldest first. */
+  readonly runs: Map<string, SeenRun>;
+  /** Which run had a key, or the value of an identity, last. */
+  readonly values: Map<string, string>;
   /** The run that had this content last. */
   readonly contents: Map<string, SeenRun>;
   /** Later runs of the pairs that were told. */
   readonly told: Set<string>;
   subject: string | null;
-  /** A value came back soon: the runs are to be judged. */
+  /** A value came back soon, with nothing that tells the two apart: the runs are to be judged. */
   isSuspect: boolean;
+  /** A value came back soon, beside others that did not. */
+  isDoubtful: boolean;
+  judgedAt: number;
   maybe: { readonly first: SeenRun; readonly later: SeenRun }[];
 }
 
 export class DuplicateWatch {
   private readonly functions = new Map<string, Watched>();
   private readonly ruleWatch = new RuleWatch();
+  private runCount = 0;
 
   /** What these arrivals, in order, have to tell. `firsts` are the events some were answered with. */
   see(arrivals: readonly Arrival[], firsts: ReadonlyMap<string, Event>, context: WatchContext): FoundAlert[] {
@@ -65,17 +75,21 @@ export class DuplicateWatch {
       for (const decision of decisions) {
         if (decision.kind === "duplicate-key") found.push(...suppressedByKey(decision, event, firsts, context));
         if (decision.kind !== "started" || decision.runId === null) continue;
-        const run = seeRun({ runId: decision.runId, key: decision.key, createdAt: decision.decidedAt, event });
+        const run = rememberedOf(decision, event);
         this.note(decision.fn, run, event, context);
         found.push(...missingKey(decision, event, context));
         found.push(...this.ruleWatch.seeRun(own, { fn: decision.fn, key: run.key, id: run.runId, at: run.at }, event));
       }
     }
     const [rule] = context.rules;
+    const now = arrivals.at(-1)?.event.receivedAt ?? 0;
     for (const [fn, watched] of this.functions) {
-      if (!watched.isSuspect && watched.maybe.length === 0) continue;
+      const isDoubted = watched.isDoubtful && now - watched.judgedAt >= doubtMs;
+      if (!watched.isSuspect && !isDoubted && watched.maybe.length === 0) continue;
       if (rule !== undefined && !rule.isMuted) found.push(...judge(fn, watched, rule, context));
+      watched.judgedAt = now;
       watched.isSuspect = false;
+      watched.isDoubtful = false;
       watched.maybe = [];
     }
     return found;
@@ -86,37 +100,63 @@ export class DuplicateWatch {
     // The one that ran last stands last.
     this.functions.delete(fn);
     this.functions.set(fn, watched);
-    if (this.functions.size > functionsMax) this.functions.delete(this.functions.keys().next().value!);
-    if (watched.runs.some(({ runId }) => runId === run.runId)) return;
+    if (watched.runs.has(run.runId)) return;
     const nearMs = rules[0]?.withinMs ?? 0;
     const marks =
       run.key === null ? [...run.identities].map(([path, value]) => `${path} ${value}`) : [`key ${run.key}`];
     for (const mark of marks) {
-      const before = watched.values.get(mark);
-      if (before !== undefined && run.at - before <= nearMs) watched.isSuspect = true;
-      remember(watched.values, mark, run.at, valuesMax);
+      const before = watched.runs.get(watched.values.get(mark) ?? "");
+      if (before !== undefined && run.at - before.at <= nearMs) {
+        if (agree(before, run)) watched.isSuspect = true;
+        else watched.isDoubtful = true;
+      }
+      remember(watched.values, mark, run.runId, valuesMax);
     }
-    if (run.key === null && isNew(fn) && hasContent(event)) {
+    if (marks.length === 0 && isNew(fn) && hasContent(event)) {
       const content = contentOf(event.name, fromJson(event.data));
       const first = watched.contents.get(content);
       if (first !== undefined && run.at - first.at <= nearMs) watched.maybe.push({ first, later: run });
       remember(watched.contents, content, run, runsMax);
     }
-    const from = run.at - keepMs;
-    if (watched.runs.length >= runsMax || (watched.runs[0]?.at ?? from) < from) {
-      watched.runs = watched.runs.filter(({ at }) => at >= from).slice(1 - runsMax);
+    watched.runs.set(run.runId, run);
+    this.runCount += 1;
+    for (const [id, { at }] of watched.runs) {
+      if (watched.runs.size <= runsMax && at >= run.at - keepMs) break;
+      watched.runs.delete(id);
+      this.runCount -= 1;
     }
-    watched.runs.push(run);
+    for (const [name, other] of this.functions) {
+      if (this.runCount <= allRunsMax || other === watched) break;
+      this.functions.delete(name);
+      this.runCount -= other.runs.size;
+    }
   }
 }
 
+/** What is remembered of a run is bounded, whatever its event holds. */
+function rememberedOf(decision: Decision, event: Event): SeenRun {
+  const run = seeRun({ runId: decision.runId!, key: decision.key, createdAt: decision.decidedAt, event });
+  const isLarge = run.data.length > dataCharsMax;
+  const isLong = [...run.identities.values()].some((value) => value.length > identityCharsMax);
+  if (!isLarge && !isLong) return run;
+  const identities = new Map([...run.identities].filter(([, value]) => value.length <= identityCharsMax));
+  const fields = run.fields.filter(({ path }) => identities.has(path));
+  return { ...run, data: isLarge ? "null" : run.data, identities, fields };
+}
+
+/** Whether every identity both have is the same. */
+const agree = (one: SeenRun, two: SeenRun): boolean =>
+  [...two.identities].every(([path, value]) => (one.identities.get(path) ?? value) === value);
+
 const newWatched = (): Watched => ({
-  runs: [],
+  runs: new Map(),
   values: new Map(),
   contents: new Map(),
   told: new Set(),
   subject: null,
   isSuspect: false,
+  isDoubtful: false,
+  judgedAt: 0,
   maybe: [],
 });
 
@@ -132,7 +172,7 @@ const hasContent = (event: Event): boolean =>
 
 function judge(fn: string, watched: Watched, rule: RadarRule, { functionOf }: WatchContext): FoundAlert[] {
   const about = functionOf(fn);
-  const { byKey, byField } = judgeRuns(about, watched.runs, { nearMs: rule.withinMs, windowMs: dayMs });
+  const { byKey, byField } = judgeRuns(about, [...watched.runs.values()], { nearMs: rule.withinMs, windowMs: dayMs });
   const found: FoundAlert[] = [];
   if (byKey !== null) found.push(...doubledAlert(fn, "key-ran-again", byKey, watched, rule));
   // A function that has a key is told that it was missing instead.
@@ -162,16 +202,9 @@ function judge(fn: string, watched: Watched, rule: RadarRule, { functionOf }: Wa
 const provenEntities = 3;
 
 /** Whether some runs taken for the same agree in every identity, or there are too many to be chance. */
-function isProven({ doubled, expression }: Doubled, runs: readonly SeenRun[]): boolean {
+function isProven({ doubled }: Doubled, runs: ReadonlyMap<string, SeenRun>): boolean {
   if (doubled.length >= provenEntities) return true;
-  const byId = new Map(runs.map((run) => [run.runId, run]));
-  const own = new Set(expression.split(" + '-' + "));
-  return doubled.some(({ runIds }) => {
-    const [first, second] = runIds.map((id) => byId.get(id)!) as [SeenRun, SeenRun];
-    return [...second.identities].every(
-      ([path, value]) => own.has(path) || (first.identities.get(path) ?? value) === value,
-    );
-  });
+  return doubled.some(({ runIds: [first, second] }) => agree(runs.get(first!)!, runs.get(second!)!));
 }
 
 function doubledAlert(
@@ -181,7 +214,7 @@ function doubledAlert(
   watched: Watched,
   rule: RadarRule,
 ): FoundAlert[] {
-  const times = new Map(watched.runs.map(({ runId, at }) => [runId, at]));
+  const times = new Map([...watched.runs].map(([id, { at }]) => [id, at]));
   const pairs = doubled.doubled.flatMap(({ value, runIds }) =>
     laterRuns(runIds, times, rule)
       .filter(({ later }) => !watched.told.has(later))

@@ -150,7 +150,7 @@ export class ArrivalFollower {
       const { facts, pairs } = found[i]!;
       const name = alert.fn === "" ? "" : functionOf(alert.fn).name;
       const words = wordsOf({ ...alert, facts }, name);
-      if (isNew) warn(`idem: ${words.title}. ${words.next}. (alert ${alert.id}; idem radar ${alert.id})`);
+      if (isNew) warn(`idem: ${words.title}. ${words.next} (idem radar ${alert.id})`);
       for (const { entity, firstId, laterId, at } of pairs) {
         const { id: alertId, kind, subject } = alert;
         const data = { alertId, kind, function: alert.fn === "" ? null : alert.fn, subject, of: facts.of };

@@ -10,6 +10,8 @@ import { errors } from "../model/errors.ts";
 import { placeOf } from "../model/event.ts";
 import { defaultWindowMs } from "../model/function-config.ts";
 import { toJson } from "../model/json.ts";
+import { observedStore } from "../observe/observed-store.ts";
+import { type RelayedObserver, relayObserver } from "../observe/relay-observer.ts";
 import { cliName, environmentVariable, nodePlatform, processName } from "../platform/node-platform.ts";
 import { packageVersion } from "../platform/package-files.ts";
 import type { Platform } from "../platform/platform.ts";
@@ -23,6 +25,7 @@ import {
   type IdemFunction,
   type TriggerInput,
 } from "./create-function.ts";
+import { type DashboardHandler, type DashboardOptions, type MountedClient, openDashboard } from "./dashboard-door.ts";
 import { type EffectsApi, effectsApi } from "./effects-api.ts";
 import { checkSchema, type EventSchemas, type EventToSend } from "./event-types.ts";
 import { type Explain, explainer } from "./explain-api.ts";
@@ -99,6 +102,12 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
   private closing: Promise<void> | null = null;
   /** Set once the toolkit keeps something in this client's store. */
   private isKeeping = false;
+  /** Who is told what is committed; null until there is a dashboard. */
+  private watching: Set<RelayedObserver> | null = null;
+  /** Whether the store that is open tells them. */
+  private isWatched = false;
+  private wasStopped = false;
+  private readonly stops = new Set<() => Promise<void>>();
   /** Set for a client whose store is at a server. */
   private remote: RemoteServer | null = null;
   private reads: StoreReads;
@@ -210,6 +219,8 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
 
   private async close(opening: Promise<Engine>, graceMs: number): Promise<void> {
     const engine = await opening;
+    this.wasStopped = true;
+    await Promise.all([...this.stops].map((stop) => stop()));
     const { door } = this;
     this.door = null;
     await door?.close();
@@ -306,6 +317,9 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
     if (this.isKeeping) {
       throw errors.CLIENT_EMBEDDED({ client: this.id, why: "it keeps idempotency keys in a store of its own" });
     }
+    if (this.watching !== null) {
+      throw errors.CLIENT_EMBEDDED({ client: this.id, why: "it has a dashboard over a store of its own" });
+    }
     return {
       id: this.id,
       server: this.remote ?? this.reach(defaultServer),
@@ -322,6 +336,47 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
     if (this.remote !== null) throw errors.STORE_ELSEWHERE({ client: this.id, server: this.remote.origin });
     this.isKeeping = true;
     return { env: this.env, store: async () => (await this.engine()).store };
+  }
+
+  /**
+   * The dashboard over this client's own store, as a Fetch handler to be mounted under a path; call it before `start`, so that pages hear
+   * of everything at once.
+   *
+   * ```ts
+   * const dashboard = idem.dashboard({ base: "/idem", authorize: (request) => (isAdmin(request) ? "operator" : null) });
+   * app.all("/idem/*", (c) => dashboard(c.req.raw)); // Hono; for Express and Node: asListener of idem/node
+   * ```
+   */
+  dashboard(options: DashboardOptions = {}): DashboardHandler {
+    if (this.remote !== null) throw errors.DASHBOARD_ELSEWHERE({ client: this.id, server: this.remote.origin });
+    return openDashboard(this.mounted(), options);
+  }
+
+  private mounted(): MountedClient {
+    const { id, env, platform, logger } = this;
+    this.watching ??= new Set();
+    const { watching } = this;
+    const address = this.address();
+    return {
+      id,
+      env,
+      platform,
+      logger,
+      store: typeof address === "string" ? address : "a store given to the client",
+      engine: async () => {
+        // A page that is still open must not open the store again behind the back of whoever closed it.
+        if (this.stopping !== null || (this.wasStopped && this.opening === null)) {
+          throw errors.SERVER_BUSY({ why: `client "${id}" is stopped` });
+        }
+        return this.engine();
+      },
+      isWatched: () => this.isWatched,
+      watch: (observer) => {
+        watching.add(observer);
+        return () => watching.delete(observer);
+      },
+      onStop: (stop) => void this.stops.add(stop),
+    };
   }
 
   private reach(server: string): RemoteServer {
@@ -367,13 +422,23 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
     this.registered = codes.length;
   }
 
+  private address(): string | Store {
+    return this.options.store ?? environmentVariable("IDEM_STORE") ?? `sqlite:.idem/${this.id}.db`;
+  }
+
   private async open(): Promise<Engine> {
-    const { store: given, runsInFlight } = this.options;
-    const address = given ?? environmentVariable("IDEM_STORE") ?? `sqlite:.idem/${this.id}.db`;
-    const { store, leaseTermMs, file } =
-      typeof address === "string"
-        ? await openStore(address, this.platform)
-        : { store: address, leaseTermMs: limits.leaseTermSharedMs, file: null };
+    const { runsInFlight } = this.options;
+    const address = this.address();
+    const {
+      store: opened,
+      leaseTermMs,
+      file,
+    } = typeof address === "string"
+      ? await openStore(address, this.platform)
+      : { store: address, leaseTermMs: limits.leaseTermSharedMs, file: null };
+    this.wasStopped = false;
+    this.isWatched = this.watching !== null;
+    const store = this.watching === null ? opened : observedStore(opened, relayObserver(this.watching));
     const engine = new Engine({
       store,
       platform: this.platform,

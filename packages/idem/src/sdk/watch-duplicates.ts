@@ -7,8 +7,9 @@ import type { Platform } from "../platform/platform.ts";
 import { ArrivalFollower, radarLimits } from "../radar/follow-arrivals.ts";
 
 const lookMs = 1_000;
-// Behind, it catches up at 2,500 events a second, and leaves the thread to others in between.
+// Behind, it catches up at 2,500 events a second; slower where a look takes long, so that it never takes more than a twentieth of the time.
 const behindMs = 200;
+const restsPerLook = 19;
 // With the time ids need to settle: an alert is there within five seconds.
 const idleMs = 2_000;
 const idleLooks = 5;
@@ -17,7 +18,7 @@ const announcedForMs = 30 * dayMs;
 
 export interface WatchOptions {
   readonly engine: Engine;
-  readonly platform: Pick<Platform, "timer">;
+  readonly platform: Pick<Platform, "timer" | "monoMs">;
   readonly logger: Logger;
 }
 
@@ -46,12 +47,13 @@ export function watchDuplicates({ engine, platform, logger }: WatchOptions): Dup
   let quiet = 0;
   housekeeping.paced(lookMs, async () => {
     try {
+      const begunAt = platform.monoMs();
       const look = follower.look();
       looking = look.catch(() => {});
       const read = await look;
       said = "";
       quiet = read === 0 ? quiet + 1 : 0;
-      if (read === radarLimits.pageMax) return behindMs;
+      if (read === radarLimits.pageMax) return Math.max(behindMs, restsPerLook * (platform.monoMs() - begunAt));
       return quiet > idleLooks ? idleMs : lookMs;
     } catch (error) {
       // Runs do not depend on it. The same trouble is told once, until a look succeeds again.

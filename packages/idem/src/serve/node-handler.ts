@@ -57,7 +57,7 @@ export function nodeRequest(request: NodeRequest, signal: AbortSignal): AppReque
 }
 
 /** A parser came first: its value is written down again, which changes nothing that is signed. Null when nobody has read it. */
-function parsedBody(body: unknown, contentLength: string | undefined): string | null {
+export function parsedBody(body: unknown, contentLength: string | undefined): string | null {
   if (body === undefined || body === null) return null;
   if (typeof body === "string") return body;
   if (body instanceof Uint8Array) return Buffer.from(body).toString("utf8");

@@ -4,7 +4,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { errors } from "../model/errors.ts";
 import { admitCaller, type Caller, defaultEnv, namedEnv } from "./admit-caller.ts";
-import type { BrowserGuard } from "./browser-guard.ts";
+import type { PageGuard } from "./browser-guard.ts";
 import { basicPasswordOf } from "./credentials.ts";
 import { type Actor, devActor, keyActor, passwordActor, programActor, sessionActor } from "./people/actor.ts";
 import { sessionTokenOf } from "./people/session-cookie.ts";
@@ -31,7 +31,7 @@ export async function admitPerson(
   route: Asked,
   caller: PersonCaller,
   world: Pick<World, "credentials" | "people">,
-  guard: BrowserGuard,
+  guard: PageGuard,
 ): Promise<Admitted> {
   const { credentials } = world;
   if (!credentials.required) return { env: admitCaller(route.access, caller, credentials), actor: devActor };
@@ -46,7 +46,7 @@ export async function admitPerson(
 async function identify(
   caller: PersonCaller,
   { credentials, people }: Pick<World, "credentials" | "people">,
-  guard: BrowserGuard,
+  guard: PageGuard,
 ): Promise<Admitted> {
   const { headers, address } = caller;
   // The password opens every environment, so its bearer says which.
@@ -72,7 +72,7 @@ async function identify(
   return { env: env(), actor: sessionActor(session) };
 }
 
-const isChange = (method: string): boolean => method !== "GET" && method !== "HEAD";
+export const isChange = (method: string): boolean => method !== "GET" && method !== "HEAD";
 
 const isSame = (a: string, b: string): boolean => timingSafeEqual(digestOf(a), digestOf(b));
 

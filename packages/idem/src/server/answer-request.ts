@@ -1,12 +1,13 @@
 // One request, from its path to its answer: which route, who asks, is the body acceptable; then the route's own code.
 // Nothing is read of a body before its sender is admitted.
 import type { IncomingMessage } from "node:http";
+import type { Readable } from "node:stream";
 import { errors, IdemError } from "../model/errors.ts";
 import { problemOf, problemType, statusOf, wireErrorOf } from "../protocol/problem.ts";
 import { readJson } from "../protocol/read-json.ts";
 import { admitCaller } from "./admit-caller.ts";
-import { admitPerson } from "./admit-person.ts";
-import type { BrowserGuard } from "./browser-guard.ts";
+import { type Admitted, admitPerson } from "./admit-person.ts";
+import type { PageGuard } from "./browser-guard.ts";
 import { type Actor, programActor } from "./people/actor.ts";
 import { type BodyShare, encodingOf, readBody, streamBody } from "./read-body.ts";
 import type { Route, RouteAnswer, RouteRequest } from "./route.ts";
@@ -68,8 +69,16 @@ export function splitTarget(target: string): { readonly path: string; readonly s
   return mark === -1 ? { path: local, search: "" } : { path: local.slice(0, mark), search: local.slice(mark + 1) };
 }
 
-/** What a route sees. What most routes never ask for is made when they do. */
-export class NodeRequest implements RouteRequest {
+/** What a route sees, while it is found out who asks and what they brought. */
+export interface AskedRequest extends RouteRequest {
+  body: Buffer;
+  stream?: AsyncIterable<Uint8Array>;
+  env: string;
+  actor: Actor;
+}
+
+/** Of a request on a line of ours. What most routes never ask for is made when they do. */
+export class NodeRequest implements AskedRequest {
   readonly headers: Readonly<Record<string, string | undefined>>;
   body: Buffer = Buffer.alloc(0);
   stream?: AsyncIterable<Uint8Array>;
@@ -128,8 +137,10 @@ export class NodeRequest implements RouteRequest {
 
 export interface AnswerOptions {
   readonly world: World;
-  readonly guard: BrowserGuard;
+  readonly guard: PageGuard;
   readonly share: BodyShare;
+  /** Who asks, where it is not the server's own people: beside an embedded engine its application knows. */
+  readonly admit?: (route: Route, request: AskedRequest) => Promise<Admitted>;
   /** Asks a caller that waits for it to send its body now. */
   readonly invite: () => void;
 }
@@ -137,13 +148,13 @@ export interface AnswerOptions {
 /** Admits the caller, takes the body, and asks the route. */
 export async function answerRequest(
   route: Route,
-  request: NodeRequest,
-  incoming: IncomingMessage,
-  { world, guard, share, invite }: AnswerOptions,
+  request: AskedRequest,
+  incoming: Readable,
+  { world, guard, share, invite, admit }: AnswerOptions,
 ): Promise<RouteAnswer> {
   guard.checkOrigin(request.method, route.access, request.headers);
   if (route.access === "operator" || route.access === "sign-in") {
-    const { env, actor } = await admitPerson(route, request, world, guard);
+    const { env, actor } = await (admit?.(route, request) ?? admitPerson(route, request, world, guard));
     request.env = env;
     request.actor = actor;
     // It has been read; routes refuse parameters they do not know.
@@ -165,7 +176,7 @@ export async function answerRequest(
   return route.handle(request, world);
 }
 
-const hasBody = (headers: NodeRequest["headers"]): boolean =>
+const hasBody = (headers: RouteRequest["headers"]): boolean =>
   headers["transfer-encoding"] !== undefined ||
   (headers["content-length"] !== undefined && headers["content-length"] !== "0");
 

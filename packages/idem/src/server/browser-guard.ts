@@ -25,6 +25,9 @@ export const isLoopback = (name: string): boolean =>
 const isOurs = (name: string): boolean =>
   isLoopback(name) || /^[\d.]+$/.test(name) || name.includes(":") || !name.includes(".") || name.endsWith(".internal");
 
+/** What is asked of a page before anything is done for it. */
+export type PageGuard = Pick<BrowserGuard, "checkOrigin" | "checkOwnPage">;
+
 export class BrowserGuard {
   /** Host headers seen before and found to be ours; callers use one or two. */
   private readonly ours = new Set<string>();

@@ -180,9 +180,9 @@ const withoutDialog = (answer: RouteAnswer): RouteAnswer => ({
 /** The caller learns an id, the log learns the rest. Paths are not logged: they carry event keys. */
 export function unexpected(
   error: unknown,
-  incoming: IncomingMessage,
+  incoming: { readonly method?: string | undefined },
   route: { readonly path: string } | null,
-  { platform, logger }: World,
+  { platform, logger }: Pick<World, "platform" | "logger">,
 ): IdemError {
   const id = Buffer.from(platform.randomBytes(6)).toString("hex");
   logger.error(`idem: request ${id} (${incoming.method} ${route?.path ?? "unknown route"}) failed`, error);

@@ -47,6 +47,7 @@ import { listRunEffects } from "./routes/list-run-effects.ts";
 import { listRuns } from "./routes/list-runs.ts";
 import { listWebhooks } from "./routes/list-webhooks.ts";
 import { pauseFunction } from "./routes/pause-function.ts";
+import { previewRule } from "./routes/preview-rule.ts";
 import { publishRealtime } from "./routes/publish-realtime.ts";
 import { listRules, putRule, removeRule } from "./routes/radar-rules.ts";
 import { raiseSignal } from "./routes/raise-signal.ts";
@@ -177,6 +178,7 @@ export const routes: readonly Route[] = [
   muteAlert,
   closeAlert,
   readSuggestion,
+  previewRule,
   listRules,
   putRule,
   removeRule,

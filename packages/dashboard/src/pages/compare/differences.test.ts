@@ -21,20 +21,33 @@ describe("differences of two payloads", () => {
     expect(differing).toMatchObject([{ path: "n", one: "9007199254740993", other: "9007199254740992" }]);
   });
 
-  test("7 and \"7\" are told apart", () => {
+  test('7 and "7" are told apart', () => {
     expect(differencesOf({ n: 7 }, { n: "7" }).differing).toMatchObject([{ one: "7", other: '"7"' }]);
   });
 
   test("lists are matched by id where every entry has one", () => {
     const lines = (...ids: number[]) => ({ lines: ids.map((id) => ({ id, price: id * 10 })) });
-    expect(paths(lines(1, 2, 3), lines(2, 3, 4))).toEqual(["lines[id=1].id", "lines[id=1].price", "lines[id=4].id", "lines[id=4].price"]);
-    expect(paths({ lines: [{ id: 1 }, { id: 1 }] }, { lines: [{ id: 1 }, { id: 2 }] })).toEqual(["lines[0].id", "lines[1].id", "lines[id=1].id", "lines[id=2].id"]);
+    expect(paths(lines(1, 2, 3), lines(2, 3, 4))).toEqual([
+      "lines[id=1].id",
+      "lines[id=1].price",
+      "lines[id=4].id",
+      "lines[id=4].price",
+    ]);
+    expect(paths({ lines: [{ id: 1 }, { id: 1 }] }, { lines: [{ id: 1 }, { id: 2 }] })).toEqual([
+      "lines[0].id",
+      "lines[1].id",
+      "lines[id=1].id",
+      "lines[id=2].id",
+    ]);
   });
 
   test("times are expected to differ; ids only where they name a delivery", () => {
     const one = { id: "in_1", createdAt: "2026-05-15T14:46:12Z", total: 1 };
     const other = { id: "in_2", createdAt: "2026-05-15T14:46:13Z", total: 1 };
-    const expected = (ids: boolean) => differencesOfTexts(JSON.stringify(one), JSON.stringify(other), { ids }).differing.map(({ isExpected }) => isExpected);
+    const expected = (ids: boolean) =>
+      differencesOfTexts(JSON.stringify(one), JSON.stringify(other), { ids }).differing.map(
+        ({ isExpected }) => isExpected,
+      );
     expect(expected(false)).toEqual([false, true]);
     expect(expected(true)).toEqual([true, true]);
   });

@@ -18,7 +18,11 @@ export interface Differences {
 }
 
 /** `ids`: whether an id that differs was to be expected. Two events have two ids; two invoices are the trouble itself. */
-export function differencesOfTexts(one: string, other: string, { ids = false }: { readonly ids?: boolean } = {}): Differences {
+export function differencesOfTexts(
+  one: string,
+  other: string,
+  { ids = false }: { readonly ids?: boolean } = {},
+): Differences {
   if (one === other) {
     const { at, isAll } = leavesOf(one);
     return { differing: [], same: [...at].map(([path, literal]) => ({ path, text: plainText(literal) })), isAll };
@@ -26,7 +30,8 @@ export function differencesOfTexts(one: string, other: string, { ids = false }: 
   return compare(leavesOf(one), leavesOf(other), ids);
 }
 
-export const differencesOf = (one: unknown, other: unknown): Differences => differencesOfTexts(JSON.stringify(one) ?? "null", JSON.stringify(other) ?? "null");
+export const differencesOf = (one: unknown, other: unknown): Differences =>
+  differencesOfTexts(JSON.stringify(one) ?? "null", JSON.stringify(other) ?? "null");
 
 function compare(one: Leaves, other: Leaves, ids: boolean): Differences {
   const differing: Difference[] = [];
@@ -40,12 +45,16 @@ function compare(one: Leaves, other: Leaves, ids: boolean): Differences {
 }
 
 /** 7 and "7" are told apart by their quotes, and only then. */
-function readable(a: string | undefined, b: string | undefined): { readonly one: string | undefined; readonly other: string | undefined } {
+function readable(
+  a: string | undefined,
+  b: string | undefined,
+): { readonly one: string | undefined; readonly other: string | undefined } {
   const [one, other] = [a === undefined ? undefined : plainText(a), b === undefined ? undefined : plainText(b)];
   return one === other ? { one: a, other: b } : { one, other };
 }
 
-const idLike = /(^|[._-])(event|delivery|message|request|trace|webhook|nonce)?_?-?(id|uuid|guid)$|(event|delivery|message|request|trace|webhook)Id$|^id$/i;
+const idLike =
+  /(^|[._-])(event|delivery|message|request|trace|webhook|nonce)?_?-?(id|uuid|guid)$|(event|delivery|message|request|trace|webhook)Id$|^id$/i;
 const timeLike = /(time|timestamp|date|at|ts|on|created|updated|received|sent)$/i;
 const timeText = /^"?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|^"?1[0-9]{9}(\.\d+)?"?$|^"?1[0-9]{12}"?$/;
 

@@ -12,14 +12,23 @@ const cell = (text: string): string => text.replace(/[\\|`<>]/g, (char) => `\\${
 const missing = "(not there)";
 
 export function markdownOf({ sentences, parts }: Compared, { title, runs }: Named): string {
-  const lines = [`# ${cell(title)}`, "", `- Run 1: ${runs[0]}`, `- Run 2: ${runs[1]}`, "", ...sentences.map(({ title: said, words }) => `- **${cell(said)}**: ${cell(words)}`), ""];
+  const lines = [
+    `# ${cell(title)}`,
+    "",
+    `- Run 1: ${runs[0]}`,
+    `- Run 2: ${runs[1]}`,
+    "",
+    ...sentences.map(({ title: said, words }) => `- **${cell(said)}**: ${cell(words)}`),
+    "",
+  ];
   for (const part of parts) {
     if (part.rows.length === 0 && part.note === null) continue;
     lines.push(`## ${cell(part.title)}`, "");
     if (part.note !== null) lines.push(cell(part.note), "");
     if (part.rows.length > 0) {
       lines.push("| Path | Run 1 | Run 2 |", "| --- | --- | --- |");
-      for (const { path, one, other } of part.rows) lines.push(`| ${cell(path)} | ${cell(shown(one, other))} | ${cell(shown(other, one))} |`);
+      for (const { path, one, other } of part.rows)
+        lines.push(`| ${cell(path)} | ${cell(shown(one, other))} | ${cell(shown(other, one))} |`);
       lines.push("");
     }
     if (part.same.length > 0) lines.push(`${part.same.length} other fields are the same.`, "");
@@ -27,7 +36,8 @@ export function markdownOf({ sentences, parts }: Compared, { title, runs }: Name
   return lines.join("\n");
 }
 
-const shown = (text: string | undefined, against: string | undefined): string => (text === undefined ? missing : differingPart(text, against));
+const shown = (text: string | undefined, against: string | undefined): string =>
+  text === undefined ? missing : differingPart(text, against);
 
 // A cell that begins so is a formula to a spreadsheet; the apostrophe makes it text.
 const formula = /^[=+\-@\t\r]/;
@@ -36,7 +46,8 @@ const field = (text: string): string => `"${(formula.test(text) ? `'${text}` : t
 export function csvOf({ parts }: Compared): string {
   const rows = [["part", "path", "run 1", "run 2", "differs"]];
   for (const { title, rows: differing, same } of parts) {
-    for (const { path, one, other, isExpected } of differing) rows.push([title, path, one ?? missing, other ?? missing, isExpected ? "as expected" : "yes"]);
+    for (const { path, one, other, isExpected } of differing)
+      rows.push([title, path, one ?? missing, other ?? missing, isExpected ? "as expected" : "yes"]);
     for (const { path, text } of same) rows.push([title, path, text, text, "no"]);
   }
   return `${rows.map((row) => row.map(field).join(",")).join("\r\n")}\r\n`;

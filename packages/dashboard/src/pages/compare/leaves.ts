@@ -15,7 +15,9 @@ const pathCharsMax = 300;
 
 export function leavesOf(text: string): Leaves {
   const at = new Map<string, string>();
-  const open: { readonly path: string; readonly value: JsonSlice; readonly depth: number }[] = [{ path: "", value: sliceAt(text), depth: 0 }];
+  const open: { readonly path: string; readonly value: JsonSlice; readonly depth: number }[] = [
+    { path: "", value: sliceAt(text), depth: 0 },
+  ];
   let isAll = true;
   while (open.length > 0) {
     if (at.size >= leavesMax) return { at, isAll: false };
@@ -29,7 +31,12 @@ export function leavesOf(text: string): Leaves {
     if (inner.count > inner.entries.length) isAll = false;
     const ids = value.kind === "array" ? idsOf(text, inner.entries) : null;
     const below = inner.entries.map((entry, i) => {
-      const name = typeof entry.name === "string" ? (path === "" ? entry.name : `${path}.${entry.name}`) : `${path}[${ids === null ? entry.name : `id=${ids[i]}`}]`;
+      const name =
+        typeof entry.name === "string"
+          ? path === ""
+            ? entry.name
+            : `${path}.${entry.name}`
+          : `${path}[${ids === null ? entry.name : `id=${ids[i]}`}]`;
       return { path: name.slice(0, pathCharsMax), value: entry.value, depth: depth + 1 };
     });
     open.push(...below.reverse());

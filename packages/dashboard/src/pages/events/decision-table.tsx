@@ -34,7 +34,12 @@ const columns: readonly Column<ExplainedDecisionItem>[] = [
   },
   {
     name: "Run",
-    cell: ({ runId }) => (runId === null ? <span className="faint">none</span> : <Id id={runId} of="run" link={(text) => runLink(runId, text)} />),
+    cell: ({ runId }) =>
+      runId === null ? (
+        <span className="faint">none</span>
+      ) : (
+        <Id id={runId} of="run" link={(text) => runLink(runId, text)} />
+      ),
   },
   {
     name: "Key",
@@ -51,10 +56,17 @@ const columns: readonly Column<ExplainedDecisionItem>[] = [
   },
   {
     name: "Window",
-    cell: (decision) => <WindowBar window={windowOf(decision.decidedAt, decision.key === null ? null : decision.windowEndsAt)} />,
+    cell: (decision) => (
+      <WindowBar window={windowOf(decision.decidedAt, decision.key === null ? null : decision.windowEndsAt)} />
+    ),
   },
 ];
 
 export const DecisionTable = ({ decisions }: { readonly decisions: readonly ExplainedDecisionItem[] }) => (
-  <Table label="Decisions" columns={columns} rows={decisions} idOf={(decision) => `${decision.eventId} ${decision.function}`} />
+  <Table
+    label="Decisions"
+    columns={columns}
+    rows={decisions}
+    idOf={(decision) => `${decision.eventId} ${decision.function}`}
+  />
 );

@@ -24,7 +24,10 @@ export function EventActions({ story: { event, decisions } }: { readonly story: 
     await navigate({ to: "/events/$event", params: { event: ids[0]! } });
   };
   const decide = async (action: "release" | "drop", reason: string) => {
-    await sendJson("POST", `api/events/${encodeURIComponent(event.internalId)}/${action}`, { function: waiting!.function, ...(reason === "" ? {} : { reason }) });
+    await sendJson("POST", `api/events/${encodeURIComponent(event.internalId)}/${action}`, {
+      function: waiting!.function,
+      ...(reason === "" ? {} : { reason }),
+    });
     say(action === "release" ? "Released. What it started is below." : "Dropped. It will start nothing.");
     await queries.invalidateQueries({ queryKey: ["event"] });
   };
@@ -44,17 +47,30 @@ export function EventActions({ story: { event, decisions } }: { readonly story: 
       </Link>
       {asking === "resend" && (
         <AskFirst title="Send this event again" action="Resend under a new id" onAct={resend} onClose={close}>
-          A new event with the same data is sent under a new id, so its id stops nothing. A function whose key is still taken answers with its first run; a function
-          without a key runs again.
+          A new event with the same data is sent under a new id, so its id stops nothing. A function whose key is still
+          taken answers with its first run; a function without a key runs again.
         </AskFirst>
       )}
       {asking === "release" && (
-        <AskFirst title="Release this event" action="Release the event" reason="offered" onAct={(reason) => decide("release", reason)} onClose={close}>
-          It starts what it would have started in {waiting?.function}. If its key was taken meanwhile, it is a duplicate and starts nothing.
+        <AskFirst
+          title="Release this event"
+          action="Release the event"
+          reason="offered"
+          onAct={(reason) => decide("release", reason)}
+          onClose={close}
+        >
+          It starts what it would have started in {waiting?.function}. If its key was taken meanwhile, it is a duplicate
+          and starts nothing.
         </AskFirst>
       )}
       {asking === "drop" && (
-        <AskFirst title="Drop this event" action="Drop the event" reason="offered" onAct={(reason) => decide("drop", reason)} onClose={close}>
+        <AskFirst
+          title="Drop this event"
+          action="Drop the event"
+          reason="offered"
+          onAct={(reason) => decide("drop", reason)}
+          onClose={close}
+        >
           It will never start a run of {waiting?.function}. The event itself is kept.
         </AskFirst>
       )}

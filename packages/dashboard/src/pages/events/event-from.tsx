@@ -7,7 +7,9 @@ import type { Origin } from "./event-lines.ts";
 export function EventFrom({ origin }: { readonly origin: Origin }) {
   switch (origin.kind) {
     case "run":
-      return <span className="cut">run {runLink(origin.run, <span className="mono">{cutMiddle(origin.run)}</span>)}</span>;
+      return (
+        <span className="cut">run {runLink(origin.run, <span className="mono">{cutMiddle(origin.run)}</span>)}</span>
+      );
     case "webhook":
       return (
         <span className="cut">

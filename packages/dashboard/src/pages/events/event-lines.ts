@@ -23,42 +23,17 @@ export interface EventFilter {
 }
 
 const pageRows = 100;
-// Several functions can listen to one event; beyond this many decisions the rest of a page's events show none rather than wait.
-const decisionPagesMax = 4;
 
-export async function fetchEvents(filter: EventFilter, before: string | undefined, signal: AbortSignal): Promise<KeysetPage<LoggedEvent>> {
-  const params = { name: filter.name, since: filter.since, until: filter.until, before, limit: pageRows };
-  const { events, next } = await getJson<{ events: EventItem[]; next: string | null }>("api/events", params, signal);
-  const decisions = await decisionsOf(events, signal);
-  return { rows: events.map((event) => ({ ...event, decisions: decisions.get(event.internalId) ?? [] })), next };
+export async function fetchEvents(
+  filter: EventFilter,
+  before: string | undefined,
+  signal: AbortSignal,
+): Promise<KeysetPage<LoggedEvent>> {
+  const { name, since, until } = filter;
+  const params = { name, since, until, before, limit: pageRows, decisions: "true" };
+  const { events, next } = await getJson<{ events: LoggedEvent[]; next: string | null }>("api/events", params, signal);
+  return { rows: events, next };
 }
-
-/** Decisions are listed in the order of their events' ids, and ids begin with their time. */
-async function decisionsOf(events: readonly EventItem[], signal: AbortSignal): Promise<Map<string, DecisionItem[]>> {
-  const byEvent = new Map<string, DecisionItem[]>();
-  if (events.length === 0) return byEvent;
-  const times = events.map(({ internalId }) => timeOfId(internalId));
-  const params = { since: Math.min(...times), until: Math.max(...times) + 1, limit: 500 };
-  let before: string | undefined;
-  for (let page = 0; page < decisionPagesMax; page++) {
-    const answer: { decisions: DecisionItem[]; next: string | null } = await getJson("api/decisions", { ...params, before }, signal);
-    for (const decision of answer.decisions) {
-      const known = byEvent.get(decision.eventId);
-      if (known === undefined) byEvent.set(decision.eventId, [decision]);
-      else known.push(decision);
-    }
-    if (answer.next === null) break;
-    before = answer.next;
-  }
-  return byEvent;
-}
-
-const digits = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-const timeChars = 10;
-
-/** The milliseconds a ULID begins with. */
-export const timeOfId = (id: string): number =>
-  [...id.slice(0, timeChars)].reduce((sum, char) => sum * digits.length + Math.max(0, digits.indexOf(char)), 0);
 
 /** Newest first, and duplicates under their first where it is listed. */
 export function linesOf(events: readonly LoggedEvent[]): readonly EventLine[] {
@@ -80,7 +55,10 @@ export function linesOf(events: readonly LoggedEvent[]): readonly EventLine[] {
   return lines;
 }
 
-export type Origin = { readonly kind: "run"; readonly run: string } | { readonly kind: "webhook"; readonly source: string } | { readonly kind: "idem" | "send" };
+export type Origin =
+  | { readonly kind: "run"; readonly run: string }
+  | { readonly kind: "webhook"; readonly source: string }
+  | { readonly kind: "idem" | "send" };
 
 /** Who sent it, as far as the event itself tells: a source's events carry its name before their id and in their own name. */
 export function originOf({ sourceRunId, id, name }: Pick<EventItem, "sourceRunId" | "id" | "name">): Origin {

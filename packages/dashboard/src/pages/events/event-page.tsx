@@ -8,9 +8,9 @@ import { useKeys } from "../../keys.ts";
 import { copyText } from "../../parts/copy.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { ErrorPart } from "../../parts/error-part.tsx";
-import { Id } from "../../parts/id.tsx";
+import { cutMiddle, Id } from "../../parts/id.tsx";
 import { Note } from "../../parts/note.tsx";
-import { sizeWords, StoredPayload } from "../../parts/payload.tsx";
+import { StoredPayload, sizeWords } from "../../parts/payload.tsx";
 import { Skeleton } from "../../parts/skeleton.tsx";
 import { Facts } from "../../parts/table.tsx";
 import { Time } from "../../parts/time.tsx";
@@ -30,11 +30,11 @@ export function Page() {
     queryKey: ["event", event],
     queryFn: ({ signal }) => getJson<EventStory>(`api/events/${encodeURIComponent(event)}`, {}, signal),
   });
-  const name = data?.event.name ?? "Event";
+  const name = data?.event.name ?? "event";
   return (
     <>
-      <PageTitle title={name} under={{ to: "/events", text: "Events" }}>
-        <bdi>{visibleText(name)}</bdi>
+      <PageTitle title={`Event ${name}`} under={{ to: "/events", text: "Events" }}>
+        Event <bdi className="mono">{visibleText(cutMiddle(data?.event.id ?? event, 30))}</bdi>
       </PageTitle>
       {error instanceof ApiError && error.status === 404 ? (
         <Empty title="No event with this id">
@@ -55,6 +55,9 @@ export function Page() {
   );
 }
 
+// A sender's clock and ours are never equal; a difference below this is no news.
+const toldMs = 1_000;
+
 function Story({ story }: { readonly story: EventStory }) {
   const { event, first, duplicates, decisions } = story;
   const path = `api/events/${encodeURIComponent(event.internalId)}/data`;
@@ -62,7 +65,12 @@ function Story({ story }: { readonly story: EventStory }) {
     {
       keys: "y",
       words: "Copy the payload",
-      run: () => void getText(path).then(async (text) => say((await copyText(text)) ? "Copied the payload" : "This browser did not let the page copy", { brief: true })),
+      run: () =>
+        void getText(path).then(async (text) =>
+          say((await copyText(text)) ? "Copied the payload" : "This browser did not let the page copy", {
+            brief: true,
+          }),
+        ),
     },
   ]);
   return (
@@ -83,20 +91,28 @@ function Story({ story }: { readonly story: EventStory }) {
             </Link>
           }
         >
-          Its id came first {lengthWords(event.receivedAt - first.receivedAt)} earlier, at <Time at={first.receivedAt} />. It started nothing.
+          Its id came first {lengthWords(event.receivedAt - first.receivedAt)} earlier, at{" "}
+          <Time at={first.receivedAt} />. It started nothing.
         </Note>
       )}
       {duplicates.length > 0 && (
-        <Note tone="suppressed" title={duplicates.length === 1 ? "It came once more" : `It came ${duplicates.length} times more`}>
+        <Note
+          tone="suppressed"
+          title={duplicates.length === 1 ? "It came once more" : `It came ${duplicates.length} times more`}
+        >
           Each was answered with what this one started.
         </Note>
       )}
       <Facts
         facts={[
           ["Id", <Id key="id" id={event.id} of="event" chars={40} />],
-          ...(event.id === event.internalId ? [] : [["Stored as", <Id key="stored" id={event.internalId} of="stored event" />] as const]),
+          ...(event.id === event.internalId
+            ? []
+            : [["Stored as", <Id key="stored" id={event.internalId} of="stored event" />] as const]),
           ["Received", <Time key="received" at={event.receivedAt} />],
-          ...(event.ts === event.receivedAt ? [] : [["Happened", <Time key="happened" at={event.ts} />] as const]),
+          ...(Math.abs(event.ts - event.receivedAt) < toldMs
+            ? []
+            : [["Happened", <Time key="happened" at={event.ts} />] as const]),
           ["From", <EventFrom key="from" origin={originOf(event)} />],
           ["Size", sizeWords(event.dataBytes)],
         ]}

@@ -21,7 +21,15 @@ export interface SentEvents {
 }
 
 /** `data` is JSON text and goes out as it is written. */
-export function sendEvent({ name, id, data }: { readonly name: string; readonly id: string; readonly data: string }): Promise<SentEvents> {
+export function sendEvent({
+  name,
+  id,
+  data,
+}: {
+  readonly name: string;
+  readonly id: string;
+  readonly data: string;
+}): Promise<SentEvents> {
   const idPart = id === "" ? "" : `,"id":${JSON.stringify(id)}`;
   return sendText("api/events", `{"events":[{"name":${JSON.stringify(name)}${idPart},"data":${data}}]}`);
 }

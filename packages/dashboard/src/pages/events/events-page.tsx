@@ -5,7 +5,7 @@ import { PageTitle } from "../../frame/page-title.tsx";
 import { useKeys } from "../../keys.ts";
 import { DecisionWords } from "../../parts/decision.tsx";
 import { Empty } from "../../parts/empty.tsx";
-import { Filters, FilterSelect, FilterText } from "../../parts/field.tsx";
+import { FilterSelect, Filters, FilterText } from "../../parts/field.tsx";
 import { Glyph } from "../../parts/glyph.tsx";
 import { Id } from "../../parts/id.tsx";
 import { useKeysetList } from "../../parts/keyset-list.ts";
@@ -15,11 +15,12 @@ import { Time } from "../../parts/time.tsx";
 import { timeChoices } from "../../parts/time-choices.ts";
 import { visibleText } from "../../parts/visible-text.ts";
 import { EventFrom } from "./event-from.tsx";
-import { type EventLine, fetchEvents, linesOf, type LoggedEvent, originOf } from "./event-lines.ts";
+import { type EventLine, fetchEvents, type LoggedEvent, linesOf, originOf } from "./event-lines.ts";
 import "./events.css";
 
 const idOf = ({ internalId }: LoggedEvent): string => internalId;
-const lineId = ({ event, again }: EventLine): string => (again === null ? event.internalId : `again-${event.duplicateOf}`);
+const lineId = ({ event, again }: EventLine): string =>
+  again === null ? event.internalId : `again-${event.duplicateOf}`;
 
 export function Page() {
   const filter = useSearch({ from: "/events" });
@@ -51,7 +52,9 @@ export function Page() {
             fieldId="events-filter"
             label="Only events of this name"
             value={name ?? ""}
-            onChange={(value) => void navigate({ search: (now) => ({ ...now, name: value || undefined }), replace: true })}
+            onChange={(value) =>
+              void navigate({ search: (now) => ({ ...now, name: value || undefined }), replace: true })
+            }
           />
         </Filters>
         <Link className="button is-plain" to="/events/new" search={name === undefined ? {} : { name }}>
@@ -88,17 +91,31 @@ function Line({ line: { event, again, first } }: { readonly line: EventLine }) {
   return (
     <>
       <span className="time">
-        <Time at={event.receivedAt} as="full" />
+        <Time at={event.receivedAt} as="list" />
       </span>
       <span className="what cut">
         {isAgain && <span className="elbow" aria-hidden="true" />}
-        <Link className="row-link" to="/events/$event" params={{ event: isAgain && again.length > 1 ? first!.internalId : event.internalId }}>
+        <Link
+          className="row-link"
+          to="/events/$event"
+          params={{ event: isAgain && again.length > 1 ? first!.internalId : event.internalId }}
+        >
           <bdi>{visibleText(event.name)}</bdi>
         </Link>
       </span>
-      <span className="id-cell">{(again === null || again.length === 1) && <Id id={again === null ? event.id : event.internalId} of="event" chars={18} />}</span>
+      <span className="id-cell">
+        {(again === null || again.length === 1) && (
+          <Id id={again === null ? event.id : event.internalId} of="event" chars={18} />
+        )}
+      </span>
       <span className="from quiet cut">{!isAgain && <EventFrom origin={originOf(event)} />}</span>
-      <span className="decisions">{event.duplicateOf === null ? <Decisions event={event} /> : <Duplicate event={event} again={again} first={first} />}</span>
+      <span className="decisions">
+        {event.duplicateOf === null ? (
+          <Decisions event={event} />
+        ) : (
+          <Duplicate event={event} again={again} first={first} />
+        )}
+      </span>
       <span className="size quiet">{sizeWords(event.dataBytes)}</span>
     </>
   );
@@ -118,7 +135,15 @@ function Decisions({ event: { decisions } }: { readonly event: LoggedEvent }) {
   );
 }
 
-function Duplicate({ event, again, first }: { readonly event: LoggedEvent; readonly again: readonly LoggedEvent[] | null; readonly first: LoggedEvent | null }) {
+function Duplicate({
+  event,
+  again,
+  first,
+}: {
+  readonly event: LoggedEvent;
+  readonly again: readonly LoggedEvent[] | null;
+  readonly first: LoggedEvent | null;
+}) {
   const count = again?.length ?? 1;
   return (
     <span className="decision suppressed">

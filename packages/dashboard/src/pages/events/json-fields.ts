@@ -15,7 +15,10 @@ export function plainFields(text: string): readonly PlainField[] {
   const top = sliceAt(text);
   if (top.kind !== "object") return [];
   return entriesOf(text, top, fieldsMax)
-    .entries.filter(({ value }) => value.kind === "string" || value.kind === "number" || value.kind === "boolean" || value.kind === "null")
+    .entries.filter(
+      ({ value }) =>
+        value.kind === "string" || value.kind === "number" || value.kind === "boolean" || value.kind === "null",
+    )
     .map(({ name, value }) => {
       const literal = text.slice(value.start, value.end);
       return { name: String(name), value: value.kind === "string" ? stringOf(literal) : literal, slice: value };

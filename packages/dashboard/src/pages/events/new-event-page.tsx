@@ -10,8 +10,8 @@ import { ActButton, Button } from "../../parts/button.tsx";
 import { Segments, SelectField, TextArea, TextField } from "../../parts/field.tsx";
 import { type EventStory, sendEvent } from "./event-story.ts";
 import { jsonMistake, plainFields, withField } from "./json-fields.ts";
-import { SentAnswers, type SentOnce } from "./sent-answers.tsx";
 import { savedPayloads, savePayload } from "./saved-payloads.ts";
+import { SentAnswers, type SentOnce } from "./sent-answers.tsx";
 import "./event.css";
 
 const emptyData = '{\n  "id": 7\n}';
@@ -45,7 +45,11 @@ export function Page() {
         setAnswers((before) => [...before, { time, id: sentId, sent }]);
       }
     } catch (failure) {
-      setError(failure instanceof ApiError ? `${failure.detail}.${failure.next === null ? "" : ` ${failure.next}.`}` : String(failure));
+      setError(
+        failure instanceof ApiError
+          ? `${failure.detail}.${failure.next === null ? "" : ` ${failure.next}.`}`
+          : String(failure),
+      );
     }
     setSending(false);
   };
@@ -62,9 +66,20 @@ export function Page() {
           }}
         >
           <div className="card-body">
-            <TextField label="Name" hint="Functions whose trigger has this name are asked" value={name} onChange={setName} list={names} />
+            <TextField
+              label="Name"
+              hint="Functions whose trigger has this name are asked"
+              value={name}
+              onChange={setName}
+              list={names}
+            />
             <Data data={data} setData={setData} name={name} mistake={mistake} />
-            <TextField label="Id (optional)" hint="Within 24 hours the same id starts nothing again" value={id} onChange={setId} />
+            <TextField
+              label="Id (optional)"
+              hint="Within 24 hours the same id starts nothing again"
+              value={id}
+              onChange={setId}
+            />
             {error !== null && (
               <p className="failed" role="alert">
                 {error}
@@ -82,14 +97,29 @@ export function Page() {
         </form>
         <div className="stack">
           <SentAnswers answers={answers} />
-          <Saved name={name} data={data} chosen={search.saved} onChoose={(saved) => void navigate({ search: (now) => ({ ...now, from: undefined, saved }) })} />
+          <Saved
+            name={name}
+            data={data}
+            chosen={search.saved}
+            onChoose={(saved) => void navigate({ search: (now) => ({ ...now, from: undefined, saved }) })}
+          />
         </div>
       </div>
     </>
   );
 }
 
-function Data({ data, setData, name, mistake }: { readonly data: string; readonly setData: (data: string) => void; readonly name: string; readonly mistake: string | null }) {
+function Data({
+  data,
+  setData,
+  name,
+  mistake,
+}: {
+  readonly data: string;
+  readonly setData: (data: string) => void;
+  readonly name: string;
+  readonly mistake: string | null;
+}) {
   const [view, setView] = useState("json");
   const fields = mistake === null ? plainFields(data) : [];
   return (
@@ -113,7 +143,14 @@ function Data({ data, setData, name, mistake }: { readonly data: string; readonl
       ) : fields.length === 0 ? (
         <p className="quiet">There is no plain field on the first level to fill in. Edit it as JSON.</p>
       ) : (
-        fields.map((field) => <TextField key={field.name} label={field.name} value={field.value} onChange={(value) => setData(withField(data, field, value))} />)
+        fields.map((field) => (
+          <TextField
+            key={field.name}
+            label={field.name}
+            value={field.value}
+            onChange={(value) => setData(withField(data, field, value))}
+          />
+        ))
       )}
     </>
   );
@@ -137,7 +174,10 @@ function pretty(text: string): string {
   return JSON.stringify(value) === text ? JSON.stringify(value, null, 2) : text;
 }
 
-function useBeginning(search: { readonly from?: string | undefined; readonly saved?: string | undefined }, begin: (given: { name: string; data: string }) => void): void {
+function useBeginning(
+  search: { readonly from?: string | undefined; readonly saved?: string | undefined },
+  begin: (given: { name: string; data: string }) => void,
+): void {
   const { from, saved } = search;
   // biome-ignore lint/correctness/useExhaustiveDependencies: what is typed since must stay; only another address begins anew
   useEffect(() => {
@@ -161,11 +201,23 @@ function useTriggerNames(): readonly string[] {
     queryFn: ({ signal }) => getJson<{ functions: readonly FunctionItem[] }>("api/functions", {}, signal),
     staleTime: 30_000,
   });
-  const names = (data?.functions ?? []).flatMap(({ triggers }) => triggers.flatMap((each) => ("event" in each ? [each.event] : [])));
+  const names = (data?.functions ?? []).flatMap(({ triggers }) =>
+    triggers.flatMap((each) => ("event" in each ? [each.event] : [])),
+  );
   return [...new Set(names)].sort();
 }
 
-function Saved({ name, data, chosen, onChoose }: { readonly name: string; readonly data: string; readonly chosen: string | undefined; readonly onChoose: (label: string) => void }) {
+function Saved({
+  name,
+  data,
+  chosen,
+  onChoose,
+}: {
+  readonly name: string;
+  readonly data: string;
+  readonly chosen: string | undefined;
+  readonly onChoose: (label: string) => void;
+}) {
   const [label, setLabel] = useState("");
   const [all, setAll] = useState(savedPayloads);
   const save = () => {
@@ -184,7 +236,10 @@ function Saved({ name, data, chosen, onChoose }: { readonly name: string; readon
           <SelectField
             label="Use one"
             value={chosen ?? ""}
-            choices={[{ value: "", text: "choose" }, ...all.map((each) => ({ value: each.label, text: `${each.label} (${each.name})` }))]}
+            choices={[
+              { value: "", text: "choose" },
+              ...all.map((each) => ({ value: each.label, text: `${each.label} (${each.name})` })),
+            ]}
             onChange={(value) => value !== "" && onChoose(value)}
           />
         )}

@@ -13,7 +13,10 @@ const savedMax = 50;
 export function savedPayloads(): readonly SavedPayload[] {
   try {
     const read = JSON.parse(localStorage.getItem(place) ?? "[]") as readonly Partial<SavedPayload>[];
-    return read.filter((each): each is SavedPayload => typeof each.label === "string" && typeof each.name === "string" && typeof each.data === "string");
+    return read.filter(
+      (each): each is SavedPayload =>
+        typeof each.label === "string" && typeof each.name === "string" && typeof each.data === "string",
+    );
   } catch {
     return [];
   }

@@ -17,7 +17,11 @@ export function SentAnswers({ answers }: { readonly answers: readonly SentOnce[]
       <header>
         <h2>What was decided</h2>
       </header>
-      {answers.length === 0 ? <p className="card-body quiet">Nothing was sent yet.</p> : answers.map((each) => <Answer key={each.time} {...each} isOne={answers.length === 1} />)}
+      {answers.length === 0 ? (
+        <p className="card-body quiet">Nothing was sent yet.</p>
+      ) : (
+        answers.map((each) => <Answer key={each.time} {...each} isOne={answers.length === 1} />)
+      )}
     </section>
   );
 }
@@ -47,7 +51,9 @@ function Answer({ time, sent: { ids, decisions, unmatched }, isOne }: SentOnce &
               <DecisionWords decision={decision} />
               <span className="quiet">
                 {functionLink(decision.function)}
-                {decision.runId !== null && <> · run {runLink(decision.runId, <span className="mono">{decision.runId.slice(-6)}</span>)}</>}
+                {decision.runId !== null && (
+                  <> · run {runLink(decision.runId, <span className="mono">{decision.runId.slice(-6)}</span>)}</>
+                )}
               </span>
               {decision.reason !== null && <span className="faint">{visibleText(decision.reason)}</span>}
             </li>

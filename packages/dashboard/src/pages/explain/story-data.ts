@@ -8,9 +8,9 @@ import { useDigests } from "../../api/live.ts";
 export type { Story, StoryFact, StoryGate, StoryHit, StoryNoun, StoryThing, StoryTodo };
 
 export interface StoryAsk {
-  readonly q?: string;
-  readonly as?: StoryHit["as"];
-  readonly fn?: string;
+  readonly q?: string | undefined;
+  readonly as?: StoryHit["as"] | undefined;
+  readonly fn?: string | undefined;
 }
 
 // The stream speaks up to twice a second; a story is read, and changes when something in it moved on.

@@ -15,7 +15,8 @@ interface Asker {
   readonly at: number;
   readonly event: string | null;
   readonly answer: ReactNode;
-  readonly differs: readonly string[];
+  /** Null for the first itself. */
+  readonly differs: readonly string[] | null;
 }
 
 const eventLink = (event: string) => (
@@ -46,14 +47,38 @@ const second = (
 function askersOf({ key, run, event, spared, duplicates }: KeyStory): readonly Asker[] {
   const winner: readonly Asker[] =
     run !== null
-      ? [{ id: run.id, at: run.createdAt, event: run.eventId, answer: first("first, started the run"), differs: [] }]
+      ? [{ id: run.id, at: run.createdAt, event: run.eventId, answer: first("first, started the run"), differs: null }]
       : event !== null
-        ? [{ id: event.internalId, at: event.receivedAt, event: event.internalId, answer: first("first with this id"), differs: [] }]
-        : [{ id: key.holder, at: key.takenAt, event: null, answer: first("first"), differs: [] }];
+        ? [
+            {
+              id: event.internalId,
+              at: event.receivedAt,
+              event: event.internalId,
+              answer: first("first with this id"),
+              differs: null,
+            },
+          ]
+        : [{ id: key.holder, at: key.takenAt, event: null, answer: first("first"), differs: null }];
   return [
     ...winner,
-    ...spared.map((decision): Asker => ({ id: decision.eventId, at: decision.decidedAt, event: decision.eventId, answer: <DecisionWords decision={decision} />, differs: decision.differs })),
-    ...duplicates.map((each): Asker => ({ id: each.internalId, at: each.receivedAt, event: each.internalId, answer: second, differs: [] })),
+    ...spared.map(
+      (decision): Asker => ({
+        id: decision.eventId,
+        at: decision.decidedAt,
+        event: decision.eventId,
+        answer: <DecisionWords decision={decision} />,
+        differs: decision.differs,
+      }),
+    ),
+    ...duplicates.map(
+      (each): Asker => ({
+        id: each.internalId,
+        at: each.receivedAt,
+        event: each.internalId,
+        answer: second,
+        differs: [],
+      }),
+    ),
   ].sort((a, b) => a.at - b.at);
 }
 
@@ -64,7 +89,7 @@ const columns: readonly Column<Asker>[] = [
   {
     name: "Against the first",
     cell: ({ differs }) =>
-      differs.length === 0 ? (
+      differs === null ? null : differs.length === 0 ? (
         <span className="faint">the same</span>
       ) : (
         <span className="tags">

@@ -10,7 +10,7 @@ export function KeyHolder({ item }: { readonly item: KeyItem }) {
     case "singleton":
       return (
         <span className="holder cut">
-          run <Id id={item.holder} of="run" link={(text) => runLink(item.holder, text)} />
+          run <Id id={item.holder} of="run" chars={12} link={(text) => runLink(item.holder, text)} />
         </span>
       );
     case "event":
@@ -20,6 +20,7 @@ export function KeyHolder({ item }: { readonly item: KeyItem }) {
           <Id
             id={item.holder}
             of="event"
+            chars={12}
             link={(text) => (
               <Link to="/events/$event" params={{ event: item.holder }}>
                 {text}

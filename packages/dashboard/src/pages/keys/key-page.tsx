@@ -22,8 +22,8 @@ import { WindowBar, windowOf } from "../../parts/window-bar.tsx";
 import { type ClaimPlace, readClaimName } from "./claim-name.ts";
 import { KeyAskers } from "./key-askers.tsx";
 import { KeyHolder } from "./key-holder.tsx";
-import { keyWords, layerOf, layerWords, rateOf, scopeWords } from "./key-words.ts";
 import type { KeyStory } from "./key-story.ts";
+import { keyWords, layerOf, layerWords, rateOf, scopeWords } from "./key-words.ts";
 import "./key.css";
 
 export function Page() {
@@ -32,13 +32,15 @@ export function Page() {
   const queryKey = ["key", place.scope, place.key];
   const { data, error, refetch } = useQuery({
     queryKey,
-    queryFn: ({ signal }) => getJson<KeyStory>(`api/keys/${encodeURIComponent(place.scope)}/${encodeURIComponent(place.key)}`, {}, signal),
+    queryFn: ({ signal }) =>
+      getJson<KeyStory>(`api/keys/${encodeURIComponent(place.scope)}/${encodeURIComponent(place.key)}`, {}, signal),
   });
-  const words = keyWords(place);
+  const layer = layerWords[layerOf(place)];
+  const scope = scopeWords(place);
   return (
     <>
-      <PageTitle title={words} under={{ to: "/keys", text: "Keys" }}>
-        <bdi>{visibleText(words)}</bdi>
+      <PageTitle title={`${keyWords(place)}, ${layer}`} under={{ to: "/keys", text: "Keys" }}>
+        <span className="capital">{layer}</span> of <bdi>{visibleText(scope)}</bdi>
       </PageTitle>
       {error instanceof ApiError && error.code === "KEY_UNKNOWN" ? (
         <Empty title="Nobody holds this key">
@@ -59,8 +61,16 @@ export function Page() {
   );
 }
 
-function Story({ story, place, queryKey }: { readonly story: KeyStory; readonly place: ClaimPlace; readonly queryKey: readonly string[] }) {
-  const { key, run, summary } = story;
+function Story({
+  story,
+  place,
+  queryKey,
+}: {
+  readonly story: KeyStory;
+  readonly place: ClaimPlace;
+  readonly queryKey: readonly string[];
+}) {
+  const { key, run } = story;
   const again = key.askedCount - 1;
   const rate = rateOf(key);
   return (
@@ -68,7 +78,6 @@ function Story({ story, place, queryKey }: { readonly story: KeyStory; readonly 
       <div className="key-head">
         <h2 className="big">
           <bdi className="mono">{visibleText(keyWords(key))}</bdi>
-          <Tag>{layerWords[layerOf(key)]}</Tag>
           {rate !== null && <Tag tone="waiting">{rate} asks a minute</Tag>}
         </h2>
         <Release story={story} place={place} queryKey={queryKey} />
@@ -88,17 +97,26 @@ function Story({ story, place, queryKey }: { readonly story: KeyStory; readonly 
                 ] as const,
               ]),
           ["Claimed", <Time key="claimed" at={key.takenAt} />],
-          ["Asked again", again === 0 ? "never" : <span key="again">{again === 1 ? "once" : `${again} times`}, last at <Time at={key.lastAskedAt} /></span>],
-          ["Window", <WindowBar key="window" window={key.isHeld ? { kind: "until-finished" } : windowOf(key.takenAt, key.windowEndsAt)} released={key.state === "released"} />],
+          [
+            "Asked again",
+            again === 0 ? (
+              "never"
+            ) : (
+              <span key="again">
+                {again === 1 ? "once" : `${again} times`}, last at <Time at={key.lastAskedAt} />
+              </span>
+            ),
+          ],
+          [
+            "Window",
+            <WindowBar
+              key="window"
+              window={key.isHeld ? { kind: "until-finished" } : windowOf(key.takenAt, key.windowEndsAt)}
+              released={key.state === "released"}
+            />,
+          ],
         ]}
       />
-      {summary.length > 0 && (
-        <section className="card key-summary">
-          {summary.map((sentence) => (
-            <p key={sentence}>{visibleText(sentence)}</p>
-          ))}
-        </section>
-      )}
       <KeyAskers story={story} />
       {story.earlier.length > 0 && (
         <section className="card">
@@ -109,7 +127,15 @@ function Story({ story, place, queryKey }: { readonly story: KeyStory; readonly 
             {story.earlier.map((earlier) => (
               <li key={earlier.id}>
                 <StateIcon state={earlier.state} />
-                <Id id={earlier.id} of="run" link={(text) => <Link to="/runs/$run" params={{ run: earlier.id }}>{text}</Link>} />
+                <Id
+                  id={earlier.id}
+                  of="run"
+                  link={(text) => (
+                    <Link to="/runs/$run" params={{ run: earlier.id }}>
+                      {text}
+                    </Link>
+                  )}
+                />
                 <span className="quiet">
                   <Time at={earlier.createdAt} />
                 </span>
@@ -122,14 +148,24 @@ function Story({ story, place, queryKey }: { readonly story: KeyStory; readonly 
   );
 }
 
-function Release({ story: { key }, place, queryKey }: { readonly story: KeyStory; readonly place: ClaimPlace; readonly queryKey: readonly string[] }) {
+function Release({
+  story: { key },
+  place,
+  queryKey,
+}: {
+  readonly story: KeyStory;
+  readonly place: ClaimPlace;
+  readonly queryKey: readonly string[];
+}) {
   const [isAsking, setAsking] = useState(false);
   const queries = useQueryClient();
   const now = useNow(key.windowEndsAt);
   if (key.state === "released" || (key.windowEndsAt <= now && !key.isHeld)) return null;
   const words = keyWords(key);
   const release = async (reason: string) => {
-    await sendJson("POST", `api/keys/${encodeURIComponent(place.scope)}/${encodeURIComponent(place.key)}/release`, { reason });
+    await sendJson("POST", `api/keys/${encodeURIComponent(place.scope)}/${encodeURIComponent(place.key)}/release`, {
+      reason,
+    });
     say(`Key ${words} was released. The reason is in the audit.`);
     await Promise.all([queries.invalidateQueries({ queryKey }), queries.invalidateQueries({ queryKey: ["keys"] })]);
   };
@@ -137,7 +173,13 @@ function Release({ story: { key }, place, queryKey }: { readonly story: KeyStory
     <>
       <ActButton onClick={() => setAsking(true)}>Release</ActButton>
       {isAsking && (
-        <AskFirst title={<>Release key {visibleText(words)}</>} action="Release the key" reason="demanded" onAct={release} onClose={() => setAsking(false)}>
+        <AskFirst
+          title={<>Release key {visibleText(words)}</>}
+          action="Release the key"
+          reason="demanded"
+          onAct={release}
+          onClose={() => setAsking(false)}
+        >
           {effectOf(layerOf(key))} What was done under it stays done.
         </AskFirst>
       )}
@@ -146,7 +188,8 @@ function Release({ story: { key }, place, queryKey }: { readonly story: KeyStory
 }
 
 function effectOf(layer: ReturnType<typeof layerOf>): string {
-  if (layer === "event") return "The next event with this id will be taken for a new one. Destination keys stay the same.";
+  if (layer === "event")
+    return "The next event with this id will be taken for a new one. Destination keys stay the same.";
   if (layer === "http") return "The next request with this key will be handled anew. Destination keys stay the same.";
   return "The next event with this key will start a run. Destination keys stay the same.";
 }

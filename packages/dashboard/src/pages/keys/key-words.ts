@@ -23,7 +23,8 @@ export const layerWords: Readonly<Record<Layer, string>> = {
 };
 
 /** The function, or what else the key is unique within. */
-export const scopeWords = ({ scope }: Pick<KeyItem, "scope">): string => (scope === "event" ? "all events" : scope.replace(/^(fn|singleton|effect):/, ""));
+export const scopeWords = ({ scope }: Pick<KeyItem, "scope">): string =>
+  scope === "event" ? "all events" : scope.replace(/^(fn|singleton|effect):/, "");
 
 /** Keys of functions are JSON, where 7 and "7" differ; a text is shown without its quotes. */
 export function keyWords({ scope, key }: Pick<KeyItem, "scope" | "key">): string {
@@ -39,7 +40,11 @@ const hotPerMinute = 100;
 const minuteMs = 60_000;
 
 /** Asks a minute, once they are worth a word; null below. */
-export function rateOf({ askedCount, takenAt, lastAskedAt }: Pick<KeyItem, "askedCount" | "takenAt" | "lastAskedAt">): number | null {
+export function rateOf({
+  askedCount,
+  takenAt,
+  lastAskedAt,
+}: Pick<KeyItem, "askedCount" | "takenAt" | "lastAskedAt">): number | null {
   const perMinute = askedCount / Math.max(1, (lastAskedAt - takenAt) / minuteMs);
   return perMinute > hotPerMinute ? Math.round(perMinute) : null;
 }

@@ -9,7 +9,7 @@ import { useKeys } from "../../keys.ts";
 import { hasPage } from "../../pages.ts";
 import { functionLink } from "../../parts/decision.tsx";
 import { Empty } from "../../parts/empty.tsx";
-import { Filters, FilterSelect, FilterText, Segments } from "../../parts/field.tsx";
+import { FilterSelect, Filters, FilterText, Segments } from "../../parts/field.tsx";
 import { useKeysetList } from "../../parts/keyset-list.ts";
 import { List } from "../../parts/list.tsx";
 import { Tag } from "../../parts/tag.tsx";
@@ -23,6 +23,8 @@ import "./keys.css";
 
 const idOf = ({ scope, key }: KeyItem): string => `${scope} ${key}`;
 const pageRows = 100;
+// What is put in order is one page; more than this nobody reads to its end.
+const orderedRows = 500;
 
 const layers = [
   { value: "", text: "all" },
@@ -36,12 +38,17 @@ const layers = [
 type KeysPage = { readonly keys: readonly KeyItem[]; readonly next: string | null };
 
 export function Page() {
-  const { scope, layer, q, order } = useSearch({ from: "/keys" });
+  const { scope, layer, q, order = "hits" } = useSearch({ from: "/keys" });
   const navigate = useNavigate({ from: "/keys" });
   const list = useKeysetList({
     key: ["keys", scope, layer, q, order],
     fetchPage: async (before, signal) => {
-      const { keys, next } = await getJson<KeysPage>("api/keys", { scope, layer: scope === undefined ? layer : undefined, q, order, before, limit: pageRows }, signal);
+      const asked = order === "key" ? { limit: pageRows } : { order, limit: orderedRows };
+      const { keys, next } = await getJson<KeysPage>(
+        "api/keys",
+        { scope, layer: scope === undefined ? layer : undefined, q, before, ...asked },
+        signal,
+      );
       return { rows: keys, next };
     },
     idOf,
@@ -55,21 +62,34 @@ export function Page() {
       <Filters>
         <Segments
           label="Order by"
-          value={order ?? ""}
+          value={order}
           choices={[
-            { value: "", text: "Key" },
             { value: "hits", text: "Asked again" },
             { value: "ends", text: "Ends next" },
+            { value: "key", text: "Key" },
           ]}
-          onChange={(value) => void navigate({ search: (now) => ({ ...now, order: (value || undefined) as typeof order }) })}
+          onChange={(value) =>
+            void navigate({
+              search: (now) => ({ ...now, order: value === "hits" ? undefined : (value as typeof order) }),
+            })
+          }
         />
         <FilterSelect
           label="Layer"
           value={layer ?? ""}
           choices={layers}
-          onChange={(value) => void navigate({ search: (now) => ({ ...now, scope: undefined, layer: (value || undefined) as typeof layer }) })}
+          onChange={(value) =>
+            void navigate({
+              search: (now) => ({ ...now, scope: undefined, layer: (value || undefined) as typeof layer }),
+            })
+          }
         />
-        <ScopeFilter scope={scope} onChange={(value) => void navigate({ search: (now) => ({ ...now, layer: undefined, scope: value || undefined }) })} />
+        <ScopeFilter
+          scope={scope}
+          onChange={(value) =>
+            void navigate({ search: (now) => ({ ...now, layer: undefined, scope: value || undefined }) })
+          }
+        />
         <FilterText
           fieldId="keys-filter"
           label="Part of a key"
@@ -77,6 +97,9 @@ export function Page() {
           onChange={(value) => void navigate({ search: (now) => ({ ...now, q: value || undefined }), replace: true })}
         />
       </Filters>
+      {order !== "key" && list.rows.length === orderedRows && (
+        <p className="quiet">These are {orderedRows} of more. Order by key to see all of them.</p>
+      )}
       <div className="keys">
         <List
           list={list}
@@ -102,14 +125,29 @@ export function Page() {
   );
 }
 
-function ScopeFilter({ scope, onChange }: { readonly scope: string | undefined; readonly onChange: (value: string) => void }) {
+function ScopeFilter({
+  scope,
+  onChange,
+}: {
+  readonly scope: string | undefined;
+  readonly onChange: (value: string) => void;
+}) {
   const { data } = useQuery({
     queryKey: ["functions"],
     queryFn: ({ signal }) => getJson<{ functions: readonly FunctionItem[] }>("api/functions", {}, signal),
     staleTime: 30_000,
   });
-  const keyed = (data?.functions ?? []).filter(({ key }) => key !== null).map((each) => ({ value: `fn:${each.function}`, text: each.function }));
-  return <FilterSelect label="Function" value={scope ?? ""} choices={[{ value: "", text: "all" }, ...keyed]} onChange={onChange} />;
+  const keyed = (data?.functions ?? [])
+    .filter(({ key }) => key !== null)
+    .map((each) => ({ value: `fn:${each.function}`, text: each.function }));
+  return (
+    <FilterSelect
+      label="Function"
+      value={scope ?? ""}
+      choices={[{ value: "", text: "all" }, ...keyed]}
+      onChange={onChange}
+    />
+  );
 }
 
 function Line({ item }: { readonly item: KeyItem }) {
@@ -118,7 +156,9 @@ function Line({ item }: { readonly item: KeyItem }) {
   return (
     <>
       <span className="layer quiet cut">{layerWords[layerOf(item)]}</span>
-      <span className="scope cut">{item.function === null ? <bdi>{visibleText(scopeWords(item))}</bdi> : functionLink(item.function)}</span>
+      <span className="scope cut">
+        {item.function === null ? <bdi>{visibleText(scopeWords(item))}</bdi> : functionLink(item.function)}
+      </span>
       <span className="key cut">
         <Link className="row-link" to="/keys/$claim" params={{ claim: claimName(item) }}>
           <bdi className="mono">{visibleText(keyWords(item))}</bdi>
@@ -130,9 +170,12 @@ function Line({ item }: { readonly item: KeyItem }) {
         {rate !== null && <Tag tone="waiting">{rate} a minute</Tag>}
       </span>
       <span className="claimed">
-        <Time at={item.takenAt} />
+        <Time at={item.takenAt} as="list" />
       </span>
-      <WindowBar window={item.isHeld ? { kind: "until-finished" } : windowOf(item.takenAt, item.windowEndsAt)} released={item.state === "released"} />
+      <WindowBar
+        window={item.isHeld ? { kind: "until-finished" } : windowOf(item.takenAt, item.windowEndsAt)}
+        released={item.state === "released"}
+      />
     </>
   );
 }

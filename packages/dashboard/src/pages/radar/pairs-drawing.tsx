@@ -130,7 +130,7 @@ function drawPairs(chart: uPlot, colours: ChartColours): void {
   if (times.length === 0) return;
   const { ctx, bbox } = chart;
   const scale = devicePixelRatio;
-  const wanted = times.map((at) => chart.valToPos(at, "x", true));
+  const wanted = Array.from(times, (at) => chart.valToPos(at, "x", true));
   const places = spread(wanted, bbox.left + 4 * scale, bbox.left + bbox.width - 4 * scale, columnPx * scale);
   const floor = bbox.top + bbox.height - 6 * scale;
   ctx.save();

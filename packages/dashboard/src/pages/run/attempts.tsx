@@ -1,14 +1,20 @@
 // Every try of a step: who made it, when, how long it took, what it left.
 import { useSearch } from "@tanstack/react-router";
 import { StateIcon } from "../../parts/state-icon.tsx";
-import { durationWords, lengthWords } from "../../parts/time-words.ts";
 import { Time } from "../../parts/time.tsx";
+import { durationWords, lengthWords } from "../../parts/time-words.ts";
 import { visibleText } from "../../parts/visible-text.ts";
 import { ErrorView } from "./error-view.tsx";
 import type { TimelineEntry } from "./run-data.ts";
 import { workerWords } from "./step-table.tsx";
 
-export function Attempts({ entry, workers }: { readonly entry: TimelineEntry; readonly workers: Readonly<Record<string, string>> }) {
+export function Attempts({
+  entry,
+  workers,
+}: {
+  readonly entry: TimelineEntry;
+  readonly workers: Readonly<Record<string, string>>;
+}) {
   const { attempt: asked } = useSearch({ from: "/runs/$run" });
   if (entry.attempts.length === 0) return <p className="quiet">No attempt of it has ended yet.</p>;
   return (
@@ -35,7 +41,11 @@ export function Attempts({ entry, workers }: { readonly entry: TimelineEntry; re
               </>
             )}
           </dl>
-          {attempt.error === null ? <p className="quiet">It left the value shown under Outcome.</p> : <ErrorView error={attempt.error} />}
+          {attempt.error === null ? (
+            <p className="quiet">It left the value shown under Outcome.</p>
+          ) : (
+            <ErrorView error={attempt.error} />
+          )}
         </li>
       ))}
     </ol>

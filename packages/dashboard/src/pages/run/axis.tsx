@@ -8,7 +8,15 @@ import "./axis.css";
 // A hand that only meant to click moves this little.
 const dragMin = 0.02;
 
-export function Axis({ scale, start, onZoom }: { readonly scale: Scale; readonly start: number; readonly onZoom: (span: Span) => void }) {
+export function Axis({
+  scale,
+  start,
+  onZoom,
+}: {
+  readonly scale: Scale;
+  readonly start: number;
+  readonly onZoom: (span: Span) => void;
+}) {
   const track = useRef<HTMLDivElement>(null);
   const [drag, setDrag] = useState<{ readonly from: number; readonly to: number } | null>(null);
   const placeOf = ({ clientX }: PointerEvent): number => {
@@ -37,7 +45,12 @@ export function Axis({ scale, start, onZoom }: { readonly scale: Scale; readonly
         onPointerCancel={() => setDrag(null)}
       >
         {ticksOf(scale, start).map(({ instant, at, text }) => (
-          <span key={instant} className="tick" style={{ left: `${at * 100}%` }} title={new Date(instant).toISOString().replace("T", " ").replace("Z", " UTC")}>
+          <span
+            key={instant}
+            className="tick"
+            style={{ left: `${at * 100}%` }}
+            title={new Date(instant).toISOString().replace("T", " ").replace("Z", " UTC")}
+          >
             {text}
           </span>
         ))}
@@ -46,7 +59,12 @@ export function Axis({ scale, start, onZoom }: { readonly scale: Scale; readonly
             {lengthWords(to - from)}
           </span>
         ))}
-        {drag !== null && <span className="chosen" style={{ left: `${Math.min(drag.from, drag.to) * 100}%`, width: `${Math.abs(drag.to - drag.from) * 100}%` }} />}
+        {drag !== null && (
+          <span
+            className="chosen"
+            style={{ left: `${Math.min(drag.from, drag.to) * 100}%`, width: `${Math.abs(drag.to - drag.from) * 100}%` }}
+          />
+        )}
       </div>
     </div>
   );

@@ -23,7 +23,11 @@ export function CancelDialog({ run, effects, onClose, onDone }: CancelDialogProp
       onClose={onClose}
       onAct={async (reason) => {
         const { cancelled, state } = await cancel(run.id, reason);
-        say(cancelled ? `Cancelled run ${cutMiddle(run.id)}. It is in the audit.` : `Nothing was cancelled: the run had already ${state === "failed" ? "failed" : "ended"}.`);
+        say(
+          cancelled
+            ? `Cancelled run ${cutMiddle(run.id)}. It is in the audit.`
+            : `Nothing was cancelled: the run had already ${state === "failed" ? "failed" : "ended"}.`,
+        );
         await onDone();
       }}
     >

@@ -23,18 +23,31 @@ export function DestinationPart({ entry, effect, run, group }: DestinationPartPr
   if (!givesKeys.has(entry.kind)) return null;
   const key = effect?.key ?? entry.destinationKey;
   const where = effect === null ? "the system it writes to" : effect.destination;
-  const isOtherKey = theirs?.destinationKey != null && entry.destinationKey !== null && theirs.destinationKey !== entry.destinationKey;
+  const isOtherKey =
+    theirs?.destinationKey != null && entry.destinationKey !== null && theirs.destinationKey !== entry.destinationKey;
   return (
     <>
       {effect !== null && !effect.isKeyed && (
-        <Told title="Sent without a destination key.">{visibleText(`${effect.destination} takes none, so it cannot tell this request from another${other === null ? "" : " run's"}.`)}</Told>
+        <Told title="Sent without a destination key.">
+          {visibleText(
+            `${effect.destination} takes none, so it cannot tell this request from another${other === null ? "" : " run's"}.`,
+          )}
+        </Told>
       )}
       {(effect === null || effect.isKeyed) && isOtherKey && (
-        <Told title="Another destination key than the other run's.">{visibleText(`The function has no key, so ${where} could not tell this request from a new one.`)}</Told>
+        <Told title="Another destination key than the other run's.">
+          {visibleText(`The function has no key, so ${where} could not tell this request from a new one.`)}
+        </Told>
       )}
       {key !== null && (effect === null || effect.isKeyed) && (
         <div className="sent">
-          <span className="quiet">{visibleText(effect === null ? "Destination key, given to its code" : `Destination key, sent to ${effect.destination} for ${effect.entity}`)}</span>
+          <span className="quiet">
+            {visibleText(
+              effect === null
+                ? "Destination key, given to its code"
+                : `Destination key, sent to ${effect.destination} for ${effect.entity}`,
+            )}
+          </span>
           <span>
             <code title={key}>{visibleText(cutMiddle(key, 34))}</code> <Copy text={key} what="the destination key" />
           </span>

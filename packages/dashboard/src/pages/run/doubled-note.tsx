@@ -7,8 +7,8 @@ import { lengthWords } from "../../parts/time-words.ts";
 import { visibleText } from "../../parts/visible-text.ts";
 import type { EffectItem, GroupItem, RunDetail } from "./run-data.ts";
 import { isOpen } from "./run-data.ts";
-import { madeWords, ordinal, placeInGroup } from "./run-words.ts";
 import { useRunEffects } from "./run-queries.ts";
+import { madeWords, ordinal, placeInGroup } from "./run-words.ts";
 
 interface DoubledNoteProps {
   readonly run: RunDetail;
@@ -26,12 +26,21 @@ export function DoubledNote({ run, group, effects }: DoubledNoteProps) {
   const gap = lengthWords(Math.abs(run.createdAt - other.createdAt));
   const mine = madeWords(effects);
   const theirs = madeWords(others?.effects ?? []);
-  const made = mine !== null && theirs !== null ? (isFirst ? ` and made ${theirs}; this one made ${mine}` : ` and made ${theirs}; this one made ${mine}`) : "";
+  const made =
+    mine !== null && theirs !== null
+      ? isFirst
+        ? ` and made ${theirs}; this one made ${mine}`
+        : ` and made ${theirs}; this one made ${mine}`
+      : "";
   const bothOpen = isOpen(run) && isOpen(other);
   return (
     <Note
       tone="doubled"
-      title={isFirst ? `${visibleText(group.label)} ran ${place.of === 2 ? "twice" : `${place.of} times`}` : `This is the ${ordinal(place.number)} run for ${visibleText(group.label)}`}
+      title={
+        isFirst
+          ? `${visibleText(group.label)} ran ${place.of === 2 ? "twice" : `${place.of} times`}`
+          : `This is the ${ordinal(place.number)} run for ${visibleText(group.label)}`
+      }
       actions={
         <>
           {hasPage("/explain") && (
@@ -39,13 +48,19 @@ export function DoubledNote({ run, group, effects }: DoubledNoteProps) {
               Explain
             </Link>
           )}
-          <Link className={buttonClass("hot")} to="/runs/$run/compare/$other" params={{ run: asked[0]!.id, other: isFirst ? other.id : run.id }}>
+          <Link
+            className={buttonClass("hot")}
+            to="/runs/$run/compare/$other"
+            params={{ run: asked[0]!.id, other: isFirst ? other.id : run.id }}
+          >
             Compare the two
           </Link>
         </>
       }
     >
-      {visibleText(`${isFirst ? `This is the first. The second started ${gap} later` : `The first started ${gap} earlier`}${made}.${bothOpen ? " Neither has ended yet." : ""}`)}
+      {visibleText(
+        `${isFirst ? `This is the first. The second started ${gap} later` : `The first started ${gap} earlier`}${made}.${bothOpen ? " Neither has ended yet." : ""}`,
+      )}
       {group.isGuess && " Grouped by our best guess: the function has no key."}
     </Note>
   );

@@ -16,7 +16,7 @@ export function ErrorView({ error }: { readonly error: ErrorItem }) {
   const { message } = error;
   return (
     <div className="error-view">
-      <p className="message">
+      <p className="said">
         <bdi>{visibleBlock(message.slice(0, messageCharsShown))}</bdi>
         {message.length > messageCharsShown && "…"}
       </p>
@@ -46,7 +46,8 @@ const Frames = ({ frames }: { readonly frames: readonly string[] }) => (
 
 function Cause({ cause }: { readonly cause: unknown }) {
   const { name, message } = (typeof cause === "object" ? cause : {}) as { name?: unknown; message?: unknown };
-  const words = typeof message === "string" ? `${typeof name === "string" ? `${name}: ` : ""}${message}` : JSON.stringify(cause);
+  const words =
+    typeof message === "string" ? `${typeof name === "string" ? `${name}: ` : ""}${message}` : JSON.stringify(cause);
   return (
     <p className="quiet">
       Because: <bdi>{visibleText(String(words).slice(0, messageCharsShown))}</bdi>

@@ -5,7 +5,14 @@ const folded = { unfold: false };
 
 describe("folded time", () => {
   test("a wait that is long and most of the run takes 14 % of the track", () => {
-    const scale = scaleOf({ from: 0, to: 604_000 }, [{ from: 0, to: 3_000 }, { from: 603_000, to: 604_000 }], folded);
+    const scale = scaleOf(
+      { from: 0, to: 604_000 },
+      [
+        { from: 0, to: 3_000 },
+        { from: 603_000, to: 604_000 },
+      ],
+      folded,
+    );
     expect(scale.folds).toHaveLength(1);
     const [fold] = scale.folds;
     expect(fold!.width).toBe(0.14);
@@ -16,7 +23,10 @@ describe("folded time", () => {
 
   test("a wait of 5 s or less, or of less than 30 % of the run, is drawn as long as it was", () => {
     expect(scaleOf({ from: 0, to: 6_000 }, [{ from: 0, to: 1_000 }], folded).folds).toEqual([]);
-    const work = [{ from: 0, to: 40_000 }, { from: 50_000, to: 90_000 }];
+    const work = [
+      { from: 0, to: 40_000 },
+      { from: 50_000, to: 90_000 },
+    ];
     expect(scaleOf({ from: 0, to: 90_000 }, work, folded).folds).toEqual([]);
   });
 
@@ -27,7 +37,14 @@ describe("folded time", () => {
   });
 
   test("places grow with instants, and a place leads back to its instant", () => {
-    const scale = scaleOf({ from: 100, to: 900_100 }, [{ from: 100, to: 2_000 }, { from: 400_000, to: 401_000 }], folded);
+    const scale = scaleOf(
+      { from: 100, to: 900_100 },
+      [
+        { from: 100, to: 2_000 },
+        { from: 400_000, to: 401_000 },
+      ],
+      folded,
+    );
     expect(scale.folds).toHaveLength(2);
     let last = -1;
     for (let instant = 100; instant <= 900_100; instant += 1_777) {
@@ -55,8 +72,15 @@ describe("folded time", () => {
   });
 
   test("idle is what no work covers, however the work overlaps", () => {
-    const work = [{ from: 40, to: 60 }, { from: 0, to: 10 }, { from: 5, to: 20 }];
-    expect(idleStretches({ from: 0, to: 100 }, work)).toEqual([{ from: 20, to: 40 }, { from: 60, to: 100 }]);
+    const work = [
+      { from: 40, to: 60 },
+      { from: 0, to: 10 },
+      { from: 5, to: 20 },
+    ];
+    expect(idleStretches({ from: 0, to: 100 }, work)).toEqual([
+      { from: 20, to: 40 },
+      { from: 60, to: 100 },
+    ]);
     expect(idleStretches({ from: 0, to: 50 }, [{ from: 0, to: 80 }])).toEqual([]);
   });
 });

@@ -38,7 +38,8 @@ export function scaleOf(range: Span, work: readonly Span[], options: { readonly 
 }
 
 const lengthOf = ({ from, to }: Span): number => to - from;
-const isLong = (stretch: Span, rangeMs: number): boolean => lengthOf(stretch) > foldOverMs && lengthOf(stretch) > rangeMs * foldOverShare;
+const isLong = (stretch: Span, rangeMs: number): boolean =>
+  lengthOf(stretch) > foldOverMs && lengthOf(stretch) > rangeMs * foldOverShare;
 
 /** The parts of a range in which no work was done, in order. */
 export function idleStretches(range: Span, work: readonly Span[]): Span[] {
@@ -72,7 +73,12 @@ function fold(range: Span, stretches: readonly Span[]): Scale {
     left += width;
     reached = each.to;
   }
-  return { ...range, folds, at: (instant) => placeOf(instant, range, folds, sharePerMs), instant: (at) => instantAt(at, range, folds, sharePerMs) };
+  return {
+    ...range,
+    folds,
+    at: (instant) => placeOf(instant, range, folds, sharePerMs),
+    instant: (at) => instantAt(at, range, folds, sharePerMs),
+  };
 }
 
 function placeOf(instant: number, range: Span, folds: readonly Fold[], sharePerMs: number): number {

@@ -24,14 +24,26 @@ export function FoldedLane({ lane, scale, now, isUnfolded, onToggle }: FoldedLan
     <li className={`row is-folded${bracket === null ? "" : ` in-bracket is-${bracket}`}`}>
       <div className="label">
         <StateIcon state={state} />
-        <button type="button" className="name" data-lane={`fold-${id}`} data-fold={id} aria-expanded={isUnfolded} onClick={() => onToggle(id, !isUnfolded)}>
+        <button
+          type="button"
+          className="name"
+          data-lane={`fold-${id}`}
+          data-fold={id}
+          aria-expanded={isUnfolded}
+          onClick={() => onToggle(id, !isUnfolded)}
+        >
           <bdi className="cut">
             {visibleText(name)} × {rows.length}
           </bdi>
         </button>
         <span className="length">{to === null ? "so far" : durationWords(to - from)}</span>
       </div>
-      <Track bars={[{ kind: failed > 0 ? "error" : isOpen ? "wait" : "value", from, to }]} note={countWords(lane)} scale={scale} now={now} />
+      <Track
+        bars={[{ kind: isOpen ? "wait" : completed > 0 ? "value" : "error", from, to }]}
+        note={countWords(lane)}
+        scale={scale}
+        now={now}
+      />
     </li>
   );
 }

@@ -8,7 +8,15 @@ import { isOpen } from "./run-data.ts";
 import { useFreshRun, useRun } from "./run-queries.ts";
 import { Track } from "./waterfall-row.tsx";
 
-export function InvokedRun({ runId, scale, now }: { readonly runId: string; readonly scale: Scale; readonly now: number | null }) {
+export function InvokedRun({
+  runId,
+  scale,
+  now,
+}: {
+  readonly runId: string;
+  readonly scale: Scale;
+  readonly now: number | null;
+}) {
   const { data } = useRun(runId);
   useFreshRun(runId, data);
   if (data === undefined) return null;
@@ -23,7 +31,18 @@ export function InvokedRun({ runId, scale, now }: { readonly runId: string; read
             <bdi className="cut">{visibleText(run.function)}</bdi>
           </Link>
         </div>
-        <Track bars={[{ kind: isOpen(run) ? "wait" : run.state === "completed" ? "value" : "error", from: run.createdAt, to: run.endedAt }]} note={null} scale={scale} now={now} />
+        <Track
+          bars={[
+            {
+              kind: isOpen(run) ? "wait" : run.state === "completed" ? "value" : "error",
+              from: run.createdAt,
+              to: run.endedAt,
+            },
+          ]}
+          note={null}
+          scale={scale}
+          now={now}
+        />
       </li>
       {rows.map((row) => (
         <li className="row" key={row.id}>

@@ -16,7 +16,10 @@ const row = (name: string, from: number, to: number | null, state: Row["state"] 
 });
 const none: ReadonlySet<string> = new Set();
 const shown = (rows: readonly Row[], unfolded = none) =>
-  lanesOf(rows, unfolded).map((lane) => `${lane.bracket ?? "alone"} ${lane.kind === "row" ? lane.row.name : `${lane.name} × ${lane.rows.length}: ${countWords(lane)}`}`);
+  lanesOf(rows, unfolded).map(
+    (lane) =>
+      `${lane.bracket ?? "alone"} ${lane.kind === "row" ? lane.row.name : `${lane.name} × ${lane.rows.length}: ${countWords(lane)}`}`,
+  );
 
 describe("lanes", () => {
   test("steps one after the other stand alone, those that overlap share a bracket", () => {
@@ -34,7 +37,9 @@ describe("lanes", () => {
   });
 
   test("more than twelve fold to one line that counts, with the failed ones under it", () => {
-    const rows = Array.from({ length: 240 }, (_, i) => row(`load-page-${i}`, 0, 10, i === 7 || i === 9 ? "failed" : "completed"));
+    const rows = Array.from({ length: 240 }, (_, i) =>
+      row(`load-page-${i}`, 0, 10, i === 7 || i === 9 ? "failed" : "completed"),
+    );
     expect(shown(rows)).toEqual(["first load-page × 240: 238 ✓ 2 ✗", "middle load-page-7", "last load-page-9"]);
   });
 

@@ -4,7 +4,15 @@ import type { Row } from "./rows.ts";
 
 export type Lane =
   | { readonly kind: "row"; readonly row: Row; readonly bracket: Bracket | null }
-  | { readonly kind: "folded"; readonly id: string; readonly name: string; readonly rows: readonly Row[]; readonly completed: number; readonly failed: number; readonly bracket: Bracket | null };
+  | {
+      readonly kind: "folded";
+      readonly id: string;
+      readonly name: string;
+      readonly rows: readonly Row[];
+      readonly completed: number;
+      readonly failed: number;
+      readonly bracket: Bracket | null;
+    };
 
 /** Where in its bracket a line stands. */
 export type Bracket = "first" | "middle" | "last";
@@ -61,7 +69,17 @@ const bracketed = (lanes: readonly Lane[]): Lane[] =>
     : lanes.map((lane, i) => ({ ...lane, bracket: i === 0 ? "first" : i === lanes.length - 1 ? "last" : "middle" }));
 
 /** "238 ✓ 2 ✗", or what else there is to say of them. */
-export function countWords({ rows, completed, failed }: { readonly rows: readonly Row[]; readonly completed: number; readonly failed: number }): string {
+export function countWords({
+  rows,
+  completed,
+  failed,
+}: {
+  readonly rows: readonly Row[];
+  readonly completed: number;
+  readonly failed: number;
+}): string {
   const open = rows.length - completed - failed;
-  return [completed > 0 ? `${completed} ✓` : "", failed > 0 ? `${failed} ✗` : "", open > 0 ? `${open} open` : ""].filter((each) => each !== "").join(" ");
+  return [completed > 0 ? `${completed} ✓` : "", failed > 0 ? `${failed} ✗` : "", open > 0 ? `${open} open` : ""]
+    .filter((each) => each !== "")
+    .join(" ");
 }

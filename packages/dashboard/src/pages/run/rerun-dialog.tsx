@@ -7,7 +7,8 @@ import { visibleText } from "../../parts/visible-text.ts";
 import type { RunDetail } from "./run-data.ts";
 import { rerun } from "./run-queries.ts";
 
-export const rerunSentence = "A new run starts, past the key, with the same destination keys: a service that honours them returns what it made the first time.";
+export const rerunSentence =
+  "A new run starts, past the key, with the same destination keys: a service that honours them returns what it made the first time.";
 
 export function RerunDialog({ run, onClose }: { readonly run: RunDetail; readonly onClose: () => void }) {
   const navigate = useNavigate();

@@ -47,7 +47,11 @@ export function RerunFromDialog({ run, entry, onClose }: RerunFromDialogProps) {
       onClose();
       await navigate({ to: "/runs/$run", params: { run: runId } });
     } catch (error) {
-      setFailure(error instanceof ApiError ? [error.detail, error.next].filter((each) => each !== null).join(". ") : String(error));
+      setFailure(
+        error instanceof ApiError
+          ? [error.detail, error.next].filter((each) => each !== null).join(". ")
+          : String(error),
+      );
       setActing(false);
     }
   };
@@ -62,14 +66,22 @@ export function RerunFromDialog({ run, entry, onClose }: RerunFromDialogProps) {
         }}
       >
         <p className="quiet">
-          {rerunSentence} {kept > 0 ? `${count(kept, "outcome")} recorded before this step ${kept === 1 ? "is" : "are"} kept; it` : "It"} and everything recorded after it run again.
+          {rerunSentence}{" "}
+          {kept > 0
+            ? `${count(kept, "outcome")} recorded before this step ${kept === 1 ? "is" : "are"} kept; it`
+            : "It"}{" "}
+          and everything recorded after it run again.
         </p>
         <Segments label="Arguments" value={choice} onChange={setChoice} choices={choices} />
         {isEdited && (
           <>
             <TextArea
               label="Arguments for the step's code, a JSON list"
-              hint={entry.input === null ? "The arguments it was called with are not kept: write all of them." : "As they were given the last time."}
+              hint={
+                entry.input === null
+                  ? "The arguments it was called with are not kept: write all of them."
+                  : "As they were given the last time."
+              }
               error={read.error}
               value={text}
               onChange={setText}
@@ -99,7 +111,9 @@ export function RerunFromDialog({ run, entry, onClose }: RerunFromDialogProps) {
 function readArguments(text: string): { readonly input: readonly unknown[] | null; readonly error: string | null } {
   try {
     const value: unknown = JSON.parse(text);
-    return Array.isArray(value) ? { input: value, error: null } : { input: null, error: "This must be a list: [first, second, …]" };
+    return Array.isArray(value)
+      ? { input: value, error: null }
+      : { input: null, error: "This must be a list: [first, second, …]" };
   } catch (error) {
     return { input: null, error: `This is no JSON yet: ${(error as Error).message}` };
   }
@@ -109,11 +123,21 @@ function readArguments(text: string): { readonly input: readonly unknown[] | nul
 const shownMax = 20;
 const charsMax = 200;
 
-function Difference({ before, after }: { readonly before: readonly unknown[] | null; readonly after: readonly unknown[] }) {
+function Difference({
+  before,
+  after,
+}: {
+  readonly before: readonly unknown[] | null;
+  readonly after: readonly unknown[];
+}) {
   const { differing } = differencesOf(before ?? [], after);
   return (
     <div className="difference" aria-live="polite">
-      <h3>{differing.length === 0 ? "Nothing differs yet" : `${count(differing.length, "difference")} to ${before === null ? "no arguments" : "what it had"}`}</h3>
+      <h3>
+        {differing.length === 0
+          ? "Nothing differs yet"
+          : `${count(differing.length, "difference")} to ${before === null ? "no arguments" : "what it had"}`}
+      </h3>
       <ul className="mono">
         {differing.slice(0, shownMax).map(({ path, one, other }) => (
           <li key={path}>

@@ -36,7 +36,8 @@ export const isWait = ({ kind }: Pick<TimelineEntry, "kind">): boolean => waitKi
 const attemptsDrawnMax = 8;
 const lastDrawn = 3;
 
-export const nameOf = (entry: Pick<TimelineEntry, "name" | "kind">): string => (entry.kind === "function" ? "code between steps" : entry.name);
+export const nameOf = (entry: Pick<TimelineEntry, "name" | "kind">): string =>
+  entry.kind === "function" ? "code between steps" : entry.name;
 
 /** What is known beside the timeline itself. */
 export interface RowsFacts {
@@ -58,7 +59,9 @@ export function rowsOf(run: RunDetail, { now, effects, workers }: RowsFacts): Ro
 
 function queuedRow(run: RunDetail, now: number, workers: RowsFacts["workers"]): Row {
   const to = run.startedAt ?? (isOpen(run) ? null : run.endedAt);
-  const worker = run.timeline.flatMap(({ attempts, isKept }) => (isKept ? [] : attempts)).find((each) => each.worker !== null)?.worker ?? null;
+  const worker =
+    run.timeline.flatMap(({ attempts, isKept }) => (isKept ? [] : attempts)).find((each) => each.worker !== null)
+      ?.worker ?? null;
   const length = durationWords((to ?? now) - run.createdAt);
   return {
     id: "queued",
@@ -68,7 +71,12 @@ function queuedRow(run: RunDetail, now: number, workers: RowsFacts["workers"]): 
     to,
     words: to === null ? `${length} so far` : length,
     bars: [{ kind: "queued", from: run.createdAt, to }],
-    note: run.startedAt === null ? null : worker === null || workers[worker] === undefined ? `taken up after ${length}` : `worker ${processOf(workers[worker]).host} took it after ${length}`,
+    note:
+      run.startedAt === null
+        ? null
+        : worker === null || workers[worker] === undefined
+          ? `taken up after ${length}`
+          : `worker ${processOf(workers[worker]).host} took it after ${length}`,
     entry: null,
   };
 }
@@ -76,9 +84,22 @@ function queuedRow(run: RunDetail, now: number, workers: RowsFacts["workers"]): 
 /** A step is known once an attempt of it ended; until then all there is to see is that code is at work. */
 function workingRow(run: RunDetail, steps: readonly Row[], now: number): Row | null {
   if (run.state !== "running" || run.startedAt === null) return null;
-  const from = steps.reduce((latest, { to, entry }) => (entry!.isKept ? latest : Math.max(latest, to ?? 0)), run.startedAt);
+  const from = steps.reduce(
+    (latest, { to, entry }) => (entry!.isKept ? latest : Math.max(latest, to ?? 0)),
+    run.startedAt,
+  );
   const words = `${durationWords(Math.max(0, now - from))} so far`;
-  return { id: "working", name: "at work", state: "running", from, to: null, words, bars: [{ kind: "working", from, to: null }], note: null, entry: null };
+  return {
+    id: "working",
+    name: "at work",
+    state: "running",
+    from,
+    to: null,
+    words,
+    bars: [{ kind: "working", from, to: null }],
+    note: null,
+    entry: null,
+  };
 }
 
 function stepRow(entry: TimelineEntry, now: number, destination: string | null): Row {
@@ -147,7 +168,11 @@ function noteOf(entry: TimelineEntry, destination: string | null): string | null
       return entry.endedAt === null ? null : "slept";
     case "wait-for-event":
     case "wait-for-signal":
-      return entry.endedAt === null ? null : entry.output?.value === null && !entry.output.isOmitted ? "nothing came" : "came";
+      return entry.endedAt === null
+        ? null
+        : entry.output?.value === null && !entry.output.isOmitted
+          ? "nothing came"
+          : "came";
     default:
       return null;
   }
@@ -162,8 +187,13 @@ export function processOf(node: string): { readonly host: string; readonly proce
 /** When something other than waiting went on: what a fold must leave alone. */
 export const workOf = (rows: readonly Row[], now: number): Span[] =>
   rows.flatMap(({ bars }) =>
-    bars.flatMap(({ kind, from, to }) => (kind === "value" || kind === "error" || kind === "working" ? [{ from, to: to ?? now }] : [])),
+    bars.flatMap(({ kind, from, to }) =>
+      kind === "value" || kind === "error" || kind === "working" ? [{ from, to: to ?? now }] : [],
+    ),
   );
 
 /** From the run's creation to its end, or to now. */
-export const rangeOf = (run: RunDetail, now: number): Span => ({ from: run.createdAt, to: Math.max(run.createdAt + 1, run.endedAt ?? now) });
+export const rangeOf = (run: RunDetail, now: number): Span => ({
+  from: run.createdAt,
+  to: Math.max(run.createdAt + 1, run.endedAt ?? now),
+});

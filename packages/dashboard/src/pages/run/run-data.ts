@@ -26,4 +26,5 @@ export interface RunAnswer {
   readonly workers: Readonly<Record<string, string>>;
 }
 
-export const isOpen = ({ state }: Pick<RunItem, "state">): boolean => state === "queued" || state === "running" || state === "waiting";
+export const isOpen = ({ state }: Pick<RunItem, "state">): boolean =>
+  state === "queued" || state === "running" || state === "waiting";

@@ -29,10 +29,12 @@ export function RunHead({ answer, group, effects, onRerun, onCancel }: RunHeadPr
   return (
     <>
       <div className="run-head">
-        <StateIcon state={run.state} words={false} />
-        <h2>
-          <FunctionName fn={run.function} />
-        </h2>
+        <div className="name">
+          <StateIcon state={run.state} words={false} />
+          <h2>
+            <FunctionName fn={run.function} />
+          </h2>
+        </div>
         {group !== undefined && group.key !== null && <KeyTag group={group} />}
         <span className={`state ${run.state}`}>{visibleText(stateWords(run))}</span>
         <div className="actions">
@@ -55,11 +57,17 @@ export function RunHead({ answer, group, effects, onRerun, onCancel }: RunHeadPr
           <Link className="mono" to="/runs/$run" params={{ run: run.rerunOf }}>
             {run.rerunOf}
           </Link>
-          {run.rerunFrom === null ? "" : ` from step ${visibleText(run.rerunFrom.name)}; ${run.rerunFrom.keptCount} recorded ${run.rerunFrom.keptCount === 1 ? "outcome was" : "outcomes were"} kept`}
+          {run.rerunFrom === null
+            ? ""
+            : ` from step ${visibleText(run.rerunFrom.name)}; ${run.rerunFrom.keptCount} recorded ${run.rerunFrom.keptCount === 1 ? "outcome was" : "outcomes were"} kept`}
           . Its destination keys are the same.
         </Note>
       )}
-      {queue !== null && <Note tone="plain" title="Not started yet">{visibleText(queue)}</Note>}
+      {queue !== null && (
+        <Note tone="plain" title="Not started yet">
+          {visibleText(queue)}
+        </Note>
+      )}
       <Facts
         facts={[
           ["Run", <Id key="run" id={run.id} of="run" />],
@@ -111,5 +119,9 @@ function WindowFact({ group }: { readonly group: GroupItem | undefined }) {
   if (kind === "timed" && endsAt !== null) return <WindowBar window={{ kind: "timed", startsAt, endsAt }} />;
   if (kind === "forever" || kind === "until-finished") return <WindowBar window={{ kind }} />;
   const isMissing = group.tags.includes("key was missing");
-  return <b className={group.isLoud ? "doubled" : "quiet"}>{isMissing ? "none: the key was missing" : "none: the function has no key"}</b>;
+  return (
+    <b className={group.isLoud ? "doubled" : "quiet"}>
+      {isMissing ? "none: the key was missing" : "none: the function has no key"}
+    </b>
+  );
 }

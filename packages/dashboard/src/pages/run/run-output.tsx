@@ -10,9 +10,17 @@ export function RunOutput({ run }: { readonly run: RunDetail }) {
   return (
     <section className="card run-output" aria-label={run.error === null ? "Output" : "Error"}>
       <header>
-        <h2>{run.error === null ? "Output" : run.state === "cancelled" ? "Why it was cancelled" : "What it ended with"}</h2>
+        <h2>
+          {run.error === null ? "Output" : run.state === "cancelled" ? "Why it was cancelled" : "What it ended with"}
+        </h2>
       </header>
-      <div className="inner">{run.error !== null ? <ErrorView error={run.error} /> : <StoredPayload path={outputPath(run.id)} bytes={run.output!.bytes} name={`output-${run.id}`} />}</div>
+      <div className="inner">
+        {run.error !== null ? (
+          <ErrorView error={run.error} />
+        ) : (
+          <StoredPayload path={outputPath(run.id)} bytes={run.output!.bytes} name={`output-${run.id}`} />
+        )}
+      </div>
     </section>
   );
 }

@@ -32,7 +32,9 @@ export function Page() {
     <>
       <PageTitle title="Run" under={{ to: "/runs", text: "Runs" }} />
       {isUnknown && <Empty title="No run with this id">It may have been reaped: runs are kept for 30 days.</Empty>}
-      {error !== null && !isUnknown && <ErrorPart error={error} what="The run could not be read." onRetry={() => void refetch()} />}
+      {error !== null && !isUnknown && (
+        <ErrorPart error={error} what="The run could not be read." onRetry={() => void refetch()} />
+      )}
       {error === null && <Skeleton rows={12} />}
     </>
   );
@@ -54,9 +56,18 @@ function Shown({ answer }: { readonly answer: RunAnswer }) {
   const open = isOpen(run);
   // Always near an end that is now: the page moves each second.
   const shownNow = useNow(open && Date.now() - run.createdAt < livelyMs ? Date.now() : null);
-  const now = Math.max(shownNow, run.startedAt ?? run.createdAt, ...run.timeline.map(({ endedAt, startedAt }) => endedAt ?? startedAt));
+  const now = Math.max(
+    shownNow,
+    run.startedAt ?? run.createdAt,
+    ...run.timeline.map(({ endedAt, startedAt }) => endedAt ?? startedAt),
+  );
   const selected = stepOfParam(run, search.step) ?? tellingStep(run);
-  const select = (entry: TimelineEntry) => void navigate({ search: (before) => ({ ...before, step: stepParam(run, entry), attempt: undefined }), replace: true, resetScroll: false });
+  const select = (entry: TimelineEntry) =>
+    void navigate({
+      search: (before) => ({ ...before, step: stepParam(run, entry), attempt: undefined }),
+      replace: true,
+      resetScroll: false,
+    });
   const goTo = (step: number) => {
     const asked = group?.runs.map(({ id }) => id) ?? [];
     const other = asked[asked.indexOf(run.id) + step];
@@ -65,25 +76,61 @@ function Shown({ answer }: { readonly answer: RunAnswer }) {
   const first = group?.runs[0]?.id;
   useKeys([
     { keys: "r", words: "rerun", run: () => setAsking({ kind: "rerun" }) },
-    { keys: "t", words: "timeline as table", run: () => void navigate({ search: (before) => ({ ...before, view: before.view === "table" ? undefined : "table" }), replace: true, resetScroll: false }) },
-    { keys: "0", words: "whole run", run: () => void navigate({ search: (before) => ({ ...before, from: undefined, to: undefined }), replace: true, resetScroll: false }) },
+    {
+      keys: "t",
+      words: "timeline as table",
+      run: () =>
+        void navigate({
+          search: (before) => ({ ...before, view: before.view === "table" ? undefined : "table" }),
+          replace: true,
+          resetScroll: false,
+        }),
+    },
+    {
+      keys: "0",
+      words: "whole run",
+      run: () =>
+        void navigate({
+          search: (before) => ({ ...before, from: undefined, to: undefined }),
+          replace: true,
+          resetScroll: false,
+        }),
+    },
     { keys: "[", words: "previous run of the key", run: () => goTo(-1) },
     { keys: "]", words: "next run of the key", run: () => goTo(1) },
-    { keys: "c", words: "compare with the first run", run: () => void (first !== undefined && first !== run.id && navigate({ to: "/runs/$run/compare/$other", params: { run: first, other: run.id } })) },
+    {
+      keys: "c",
+      words: "compare with the first run",
+      run: () =>
+        void (
+          first !== undefined &&
+          first !== run.id &&
+          navigate({ to: "/runs/$run/compare/$other", params: { run: first, other: run.id } })
+        ),
+    },
   ]);
   const place = group === undefined ? null : placeInGroup(group, run.id);
-  const title = run.rerunOf !== null ? "Rerun" : place !== null && place.of > 1 ? `Run ${place.number} of ${place.of}` : "Run";
+  const title =
+    run.rerunOf !== null ? "Rerun" : place !== null && place.of > 1 ? `Run ${place.number} of ${place.of}` : "Run";
   const close = () => setAsking(null);
   const refresh = () => forgetRun(queries, run.id);
   return (
     <>
       <PageTitle title={title} under={{ to: "/runs", text: "Runs" }} />
-      <RunHead answer={answer} group={group} effects={effects?.effects ?? []} onRerun={() => setAsking({ kind: "rerun" })} onCancel={() => setAsking({ kind: "cancel" })} />
+      <RunHead
+        answer={answer}
+        group={group}
+        effects={effects?.effects ?? []}
+        onRerun={() => setAsking({ kind: "rerun" })}
+        onCancel={() => setAsking({ kind: "cancel" })}
+      />
       <div className="run-columns">
         <div className="run-main">
           <Timeline answer={answer} effects={effects?.effects ?? []} now={now} selected={selected} onSelect={select} />
           <RunOutput run={run} />
-          {group !== undefined && <RunsOfKey group={group} runId={run.id} />}
+          {group !== undefined && (group.runCount > 1 || group.counts.suppressed > 0) && (
+            <RunsOfKey group={group} runId={run.id} />
+          )}
         </div>
         {selected !== undefined && (
           <StepPanel
@@ -98,7 +145,9 @@ function Shown({ answer }: { readonly answer: RunAnswer }) {
       </div>
       {asking?.kind === "rerun" && <RerunDialog run={run} onClose={close} />}
       {asking?.kind === "rerun-from" && <RerunFromDialog run={run} entry={asking.entry} onClose={close} />}
-      {asking?.kind === "cancel" && <CancelDialog run={run} effects={effects?.effects ?? []} onClose={close} onDone={refresh} />}
+      {asking?.kind === "cancel" && (
+        <CancelDialog run={run} effects={effects?.effects ?? []} onClose={close} onDone={refresh} />
+      )}
     </>
   );
 }

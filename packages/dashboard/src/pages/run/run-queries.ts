@@ -1,7 +1,7 @@
 // One run as the page asks for it: its timeline, what it did outside, and the runs of its key. An open run is asked again when the
 // stream says that something changed.
 import { type QueryClient, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useCallback, useRef } from "react";
+import { useCallback, useEffect, useRef } from "react";
 import { getJson, sendJson } from "../../api/client.ts";
 import { useDigests } from "../../api/live.ts";
 import type { EffectItem, GroupItem, RunAnswer } from "./run-data.ts";
@@ -9,20 +9,29 @@ import { isOpen } from "./run-data.ts";
 
 const path = (runId: string) => `api/runs/${encodeURIComponent(runId)}`;
 export const outputPath = (runId: string): string => `${path(runId)}/output`;
-export const stepOutputPath = (runId: string, stepId: string): string => `${path(runId)}/steps/${encodeURIComponent(stepId)}/output`;
+export const stepOutputPath = (runId: string, stepId: string): string =>
+  `${path(runId)}/steps/${encodeURIComponent(stepId)}/output`;
 
 /** `isWanted` false: asked by a part that needs it only sometimes. */
 export const useRun = (runId: string, isWanted = true) =>
-  useQuery({ queryKey: ["run", runId], queryFn: ({ signal }) => getJson<RunAnswer>(path(runId), {}, signal), enabled: isWanted });
+  useQuery({
+    queryKey: ["run", runId],
+    queryFn: ({ signal }) => getJson<RunAnswer>(path(runId), {}, signal),
+    enabled: isWanted,
+  });
 
 export const useRunGroup = (runId: string) =>
-  useQuery({ queryKey: ["run", runId, "group"], queryFn: async ({ signal }) => (await getJson<{ group: GroupItem }>(`${path(runId)}/group`, {}, signal)).group });
+  useQuery({
+    queryKey: ["run", runId, "group"],
+    queryFn: async ({ signal }) => (await getJson<{ group: GroupItem }>(`${path(runId)}/group`, {}, signal)).group,
+  });
 
 /** Only a run with steps can have done something outside. */
 export const useRunEffects = (runId: string, hasSteps: boolean) =>
   useQuery({
     queryKey: ["run", runId, "effects"],
-    queryFn: ({ signal }) => getJson<{ effects: readonly EffectItem[]; isAll: boolean }>(`${path(runId)}/effects`, {}, signal),
+    queryFn: ({ signal }) =>
+      getJson<{ effects: readonly EffectItem[]; isAll: boolean }>(`${path(runId)}/effects`, {}, signal),
     enabled: hasSteps,
   });
 
@@ -32,17 +41,31 @@ const askAgainMs = 1_000;
 export function useFreshRun(runId: string, answer: RunAnswer | undefined): void {
   const queries = useQueryClient();
   const askedAt = useRef(0);
+  const timer = useRef<ReturnType<typeof setTimeout> | null>(null);
   const open = answer === undefined || isOpen(answer.run);
+  useEffect(
+    () => () => {
+      if (timer.current !== null) clearTimeout(timer.current);
+      timer.current = null;
+    },
+    [],
+  );
   useDigests(
     useCallback(() => {
-      if (!open || Date.now() - askedAt.current < askAgainMs) return;
-      askedAt.current = Date.now();
-      void forgetRun(queries, runId);
+      if (!open || timer.current !== null) return;
+      // The last of several digests counts: what changed may have changed just now.
+      const waitMs = Math.max(0, askedAt.current + askAgainMs - Date.now());
+      timer.current = setTimeout(() => {
+        timer.current = null;
+        askedAt.current = Date.now();
+        void forgetRun(queries, runId);
+      }, waitMs);
     }, [queries, runId, open]),
   );
 }
 
-export const forgetRun = (queries: QueryClient, runId: string): Promise<void> => queries.invalidateQueries({ queryKey: ["run", runId] });
+export const forgetRun = (queries: QueryClient, runId: string): Promise<void> =>
+  queries.invalidateQueries({ queryKey: ["run", runId] });
 
 export const rerun = (runId: string, from: { readonly fromStep?: string; readonly input?: readonly unknown[] } = {}) =>
   sendJson<{ runId: string }>("POST", `${path(runId)}/rerun`, from);

@@ -1,7 +1,7 @@
 // What is said of a run in sentences.
 import { lengthWords } from "../../parts/time-words.ts";
-import type { EffectItem, GroupItem, RunDetail, TimelineEntry } from "./run-data.ts";
 import { isWait, nameOf } from "./rows.ts";
+import type { EffectItem, GroupItem, RunDetail, TimelineEntry } from "./run-data.ts";
 
 const ordinals = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"];
 export const ordinal = (n: number): string => ordinals[n - 1] ?? `${n}th`;
@@ -14,12 +14,17 @@ export function stateWords(run: RunDetail): string {
   const open = run.timeline.find(({ state }) => state === "waiting");
   if (open === undefined) return "waiting";
   if (open.kind === "sleep") return "sleeping";
-  return /^wait[- _]?for[- _]/i.test(open.name) ? `waiting for ${open.name.replace(/^wait[- _]?for[- _]/i, "").replace(/[-_]/g, " ")}` : `waiting in ${open.name}`;
+  return /^wait[- _]?for[- _]/i.test(open.name)
+    ? `waiting for ${open.name.replace(/^wait[- _]?for[- _]/i, "").replace(/[-_]/g, " ")}`
+    : `waiting in ${open.name}`;
 }
 
 export function stepsWords(run: RunDetail): string {
   const steps = run.timeline.filter(({ kind }) => kind !== "function").length;
-  const errors = run.timeline.reduce((sum, { attempts }) => sum + attempts.filter(({ error }) => error !== null).length, 0);
+  const errors = run.timeline.reduce(
+    (sum, { attempts }) => sum + attempts.filter(({ error }) => error !== null).length,
+    0,
+  );
   return [count(steps, "step"), ...(errors === 0 ? [] : [count(errors, "error")])].join(", ");
 }
 
@@ -46,7 +51,8 @@ export function queueWords(run: RunDetail, group: GroupItem | undefined): string
   const tight = run.line.find(({ used, limit, waiting }) => waiting > 0 && (used === null || used >= limit));
   if (tight === undefined) return "It is due: the next free worker takes it up.";
   const ahead = Math.max(0, tight.waiting - 1);
-  const what = tight.kind === "throttle" ? `limit ${tight.limit} per ${lengthWords(tight.periodMs ?? 0)}` : `limit ${tight.limit}`;
+  const what =
+    tight.kind === "throttle" ? `limit ${tight.limit} per ${lengthWords(tight.periodMs ?? 0)}` : `limit ${tight.limit}`;
   return `${count(ahead, "run")} ahead, ${what}${tight.key === null ? "" : ` for ${tight.key}`}.`;
 }
 
@@ -54,9 +60,20 @@ const external: ReadonlySet<TimelineEntry["kind"]> = new Set(["effect", "fetch"]
 
 export function cancelWords(run: RunDetail, effects: readonly EffectItem[]): string {
   const kept = effects.filter(({ state }) => state === "sent");
-  const said = kept.slice(0, 3).map(({ destination, receipt, step }) => `What ${step} made at ${destination}${receipt === null ? "" : `, ${receipt},`} is not deleted.`);
-  const unknown = run.timeline.some(({ kind, state }) => state === "completed" && external.has(kind)) && kept.length === 0;
-  return ["Steps that finished stay finished.", ...said, ...(unknown ? ["What they sent to others is not taken back."] : []), ...(kept.length > 3 ? [`Nor are ${kept.length - 3} more.`] : [])].join(" ");
+  const said = kept
+    .slice(0, 3)
+    .map(
+      ({ destination, receipt, step }) =>
+        `What ${step} made at ${destination}${receipt === null ? "" : `, ${receipt},`} is not deleted.`,
+    );
+  const unknown =
+    run.timeline.some(({ kind, state }) => state === "completed" && external.has(kind)) && kept.length === 0;
+  return [
+    "Steps that finished stay finished.",
+    ...said,
+    ...(unknown ? ["What they sent to others is not taken back."] : []),
+    ...(kept.length > 3 ? [`Nor are ${kept.length - 3} more.`] : []),
+  ].join(" ");
 }
 
 /** Which step a person most likely came for. */
@@ -73,10 +90,18 @@ export function tellingStep(run: RunDetail): TimelineEntry | undefined {
 
 /** A step's name where it is the only one of it, else its id: what stands in the address. */
 export const stepParam = (run: RunDetail, entry: TimelineEntry): string =>
-  entry.stepId !== "" && run.timeline.filter(({ name }) => name === entry.name).length === 1 ? entry.name : entry.stepId === "" ? "function" : entry.stepId;
+  entry.stepId !== "" && run.timeline.filter(({ name }) => name === entry.name).length === 1
+    ? entry.name
+    : entry.stepId === ""
+      ? "function"
+      : entry.stepId;
 
 export const stepOfParam = (run: RunDetail, param: string | undefined): TimelineEntry | undefined =>
-  param === undefined ? undefined : run.timeline.find(({ stepId, name }) => stepId === param || name === param || (stepId === "" && param === "function"));
+  param === undefined
+    ? undefined
+    : run.timeline.find(
+        ({ stepId, name }) => stepId === param || name === param || (stepId === "" && param === "function"),
+      );
 
 /** Frames of the author's code first: the rest is the engine's and its libraries'. */
 export function framesOf(stack: string): { readonly own: readonly string[]; readonly rest: readonly string[] } {

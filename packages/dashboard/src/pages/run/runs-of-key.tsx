@@ -4,8 +4,8 @@ import { buttonClass } from "../../parts/button.tsx";
 import { Glyph } from "../../parts/glyph.tsx";
 import { cutMiddle } from "../../parts/id.tsx";
 import { StateIcon } from "../../parts/state-icon.tsx";
-import { lengthWords } from "../../parts/time-words.ts";
 import { Time } from "../../parts/time.tsx";
+import { lengthWords } from "../../parts/time-words.ts";
 import { visibleText } from "../../parts/visible-text.ts";
 import type { GroupItem } from "./run-data.ts";
 import { count } from "./run-words.ts";
@@ -31,7 +31,10 @@ export function RunsOfKey({ group, runId }: { readonly group: GroupItem; readonl
       </header>
       <ol>
         {runs.map((run, i) => (
-          <li key={run.id} className={`${run.id === runId ? "is-this" : ""}${isLoud && run.kind === "slipped" ? " is-slipped" : ""}`}>
+          <li
+            key={run.id}
+            className={`${run.id === runId ? "is-this" : ""}${isLoud && run.kind === "slipped" ? " is-slipped" : ""}`}
+          >
             <span className="place">
               <Glyph name={glyphs[run.kind]} words={words[run.kind]} /> Run {i + 1}
             </span>
@@ -48,7 +51,12 @@ export function RunsOfKey({ group, runId }: { readonly group: GroupItem; readonl
             <span className="preview mono cut quiet">{run.preview === null ? "" : visibleText(run.preview)}</span>
             <Time at={run.createdAt} as="row" />
             {run.id !== first.id && (
-              <Link className={buttonClass("link", true)} to="/runs/$run/compare/$other" params={{ run: first.id, other: run.id }} aria-label={`Compare run ${i + 1} with the first`}>
+              <Link
+                className={buttonClass("link", true)}
+                to="/runs/$run/compare/$other"
+                params={{ run: first.id, other: run.id }}
+                aria-label={`Compare run ${i + 1} with the first`}
+              >
                 Compare
               </Link>
             )}

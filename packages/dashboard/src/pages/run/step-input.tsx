@@ -14,7 +14,10 @@ export function StepInput({ answer, entry }: { readonly answer: RunAnswer; reado
           <Payload text={JSON.stringify(entry.input)} />
         </>
       ) : (
-        <p className="quiet">It ran with the arguments its code gives it. They are not kept: on a rerun from here the code gives them again, or you do.</p>
+        <p className="quiet">
+          It ran with the arguments its code gives it. They are not kept: on a rerun from here the code gives them
+          again, or you do.
+        </p>
       )}
       {events.slice(0, eventsShown).map((event) => (
         <div className="stack" key={event.internalId}>
@@ -24,7 +27,11 @@ export function StepInput({ answer, entry }: { readonly answer: RunAnswer; reado
               {visibleText(event.name)}
             </Link>
           </h3>
-          <StoredPayload path={`api/events/${encodeURIComponent(event.internalId)}/data`} bytes={event.dataBytes} name={`event-${event.internalId}`} />
+          <StoredPayload
+            path={`api/events/${encodeURIComponent(event.internalId)}/data`}
+            bytes={event.dataBytes}
+            name={`event-${event.internalId}`}
+          />
         </div>
       ))}
       {events.length > eventsShown && <p className="quiet">And {events.length - eventsShown} more of its batch.</p>}

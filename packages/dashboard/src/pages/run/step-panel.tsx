@@ -3,8 +3,8 @@ import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { ActButton, Button } from "../../parts/button.tsx";
 import { StoredPayload, sizeWords } from "../../parts/payload.tsx";
 import { StateIcon } from "../../parts/state-icon.tsx";
-import { durationWords } from "../../parts/time-words.ts";
 import { Time } from "../../parts/time.tsx";
+import { durationWords } from "../../parts/time-words.ts";
 import { visibleText } from "../../parts/visible-text.ts";
 import { Attempts } from "./attempts.tsx";
 import { DestinationPart } from "./destination-part.tsx";
@@ -35,7 +35,16 @@ export function StepPanel({ answer, entry, effect, group, onRerunFrom }: StepPan
     const { createdAt } = answer.run;
     const end = entry.endedAt ?? Math.max(begun + 1, Date.now());
     const edge = Math.max(1, Math.round((end - begun) * 0.1));
-    void navigate({ search: (before) => ({ ...before, from: `${Math.max(0, begun - edge - createdAt)}`, to: `${end + edge - createdAt}`, view: undefined }), replace: true, resetScroll: false });
+    void navigate({
+      search: (before) => ({
+        ...before,
+        from: `${Math.max(0, begun - edge - createdAt)}`,
+        to: `${end + edge - createdAt}`,
+        view: undefined,
+      }),
+      replace: true,
+      resetScroll: false,
+    });
   };
   return (
     <aside className="card step-panel" aria-label={`Step ${nameOf(entry)}`}>
@@ -48,7 +57,16 @@ export function StepPanel({ answer, entry, effect, group, onRerunFrom }: StepPan
       </header>
       <nav className="tabs" aria-label="About the step">
         {tabs.map((each) => (
-          <Link key={each} from="/runs/$run" to="." search={(before) => ({ ...before, tab: each === "outcome" ? undefined : each })} replace resetScroll={false} aria-current={each === tab ? "page" : undefined} activeOptions={{ exact: true, includeSearch: true }}>
+          <Link
+            key={each}
+            from="/runs/$run"
+            to="."
+            search={(before) => ({ ...before, tab: each === "outcome" ? undefined : each })}
+            replace
+            resetScroll={false}
+            aria-current={each === tab ? "page" : undefined}
+            activeOptions={{ exact: true, includeSearch: true }}
+          >
             {words[each]}
           </Link>
         ))}
@@ -112,12 +130,27 @@ function Outcome({ entry, runId }: { readonly entry: TimelineEntry; readonly run
       </>
     );
   }
-  if (entry.output !== null) return <StoredPayload path={stepOutputPath(runId, entry.stepId)} bytes={entry.output.bytes} name={`${entry.name}-${runId}`} />;
+  if (entry.output !== null)
+    return (
+      <StoredPayload
+        path={stepOutputPath(runId, entry.stepId)}
+        bytes={entry.output.bytes}
+        name={`${entry.name}-${runId}`}
+      />
+    );
   if (entry.state === "waiting") {
     return (
       <p className="quiet">
         {entry.kind === "sleep" ? "It sleeps" : "It waits"}
-        {entry.waitsUntil === null || entry.waitsUntil >= Number.MAX_SAFE_INTEGER ? "" : <> until <Time at={entry.waitsUntil} /> at the latest</>}.
+        {entry.waitsUntil === null || entry.waitsUntil >= Number.MAX_SAFE_INTEGER ? (
+          ""
+        ) : (
+          <>
+            {" "}
+            until <Time at={entry.waitsUntil} /> at the latest
+          </>
+        )}
+        .
         {entry.childRunId !== null && (
           <>
             {" "}

@@ -27,16 +27,35 @@ export function StepTable({ rows, run, workers }: StepTableProps) {
             entry === null ? (
               name
             ) : (
-              <Link to="/runs/$run" params={{ run: run.id }} search={(before) => ({ ...before, step: stepParam(run, entry) })} replace resetScroll={false}>
+              <Link
+                to="/runs/$run"
+                params={{ run: run.id }}
+                search={(before) => ({ ...before, step: stepParam(run, entry) })}
+                replace
+                resetScroll={false}
+              >
                 <bdi>{visibleText(name)}</bdi>
               </Link>
             ),
         },
-        { name: "State", cell: ({ state, entry }) => <span className="nowrap"><StateIcon state={state} words={false} /> {entry?.state ?? state}</span> },
+        {
+          name: "State",
+          cell: ({ state, entry }) => (
+            <span className="step-state">
+              <StateIcon state={state} words={false} /> {entry?.state ?? state}
+            </span>
+          ),
+        },
         { name: "Started", cell: ({ from, entry }) => (entry?.isKept === true ? "kept" : <Time at={from} as="row" />) },
-        { name: "Length", cell: ({ words }) => words, isNumber: true },
-        { name: "Attempts", cell: ({ entry }) => entry?.attempts.length ?? 0, isNumber: true },
-        { name: "Worker", cell: ({ entry }) => workerWords(entry?.attempts.at(-1)?.worker ?? null, workers) },
+        { name: "Length", cell: ({ words }) => <span className="nowrap">{words}</span>, isNumber: true },
+        { name: "Attempts", cell: ({ entry }) => entry?.attempts.length ?? "", isNumber: true },
+        {
+          name: "Worker",
+          cell: ({ entry }) =>
+            entry === null || entry.attempts.length === 0
+              ? ""
+              : visibleText(workerWords(entry.attempts.at(-1)!.worker, workers)),
+        },
       ]}
     />
   );

@@ -24,14 +24,20 @@ describe("ticks", () => {
   });
 
   test("behind a fold the first mark says how late it is there", () => {
-    const work = [{ from: start, to: start + 2_900 }, { from: start + 603_000, to: start + 604_000 }];
+    const work = [
+      { from: start, to: start + 2_900 },
+      { from: start + 603_000, to: start + 604_000 },
+    ];
     const found = words(604_000, work);
     expect(found[0]).toBe("0 s");
     expect(found.at(-1)).toBe("10 m 3 s");
   });
 
   test("none stands inside a fold", () => {
-    const work = [{ from: start, to: start + 60_000 }, { from: start + 7_200_000, to: start + 7_260_000 }];
+    const work = [
+      { from: start, to: start + 60_000 },
+      { from: start + 7_200_000, to: start + 7_260_000 },
+    ];
     const scale = scaleOf({ from: start, to: start + 7_260_000 }, work, { unfold: false });
     for (const { instant } of ticksOf(scale, start)) {
       expect(scale.folds.some(({ from, to }) => instant > from && instant < to)).toBe(false);
@@ -39,7 +45,9 @@ describe("ticks", () => {
   });
 
   test("zoomed in, offsets still count from the run's start", () => {
-    const scale = scaleOf({ from: start + 2_000, to: start + 3_000 }, [{ from: start, to: start + 9_000 }], { unfold: false });
+    const scale = scaleOf({ from: start + 2_000, to: start + 3_000 }, [{ from: start, to: start + 9_000 }], {
+      unfold: false,
+    });
     expect(ticksOf(scale, start).map(({ text }) => text)).toEqual(["2 s", "2.2 s", "2.4 s", "2.6 s", "2.8 s"]);
   });
 });

@@ -13,10 +13,39 @@ const minute = 60 * second;
 const hour = 60 * minute;
 const day = 24 * hour;
 const steps = [
-  1, 2, 5, 10, 20, 50, 100, 200, 500,
-  second, 2 * second, 5 * second, 10 * second, 15 * second, 30 * second,
-  minute, 2 * minute, 5 * minute, 10 * minute, 15 * minute, 30 * minute,
-  hour, 2 * hour, 3 * hour, 6 * hour, 12 * hour, day, 2 * day, 7 * day, 14 * day, 30 * day, 90 * day, 365 * day,
+  1,
+  2,
+  5,
+  10,
+  20,
+  50,
+  100,
+  200,
+  500,
+  second,
+  2 * second,
+  5 * second,
+  10 * second,
+  15 * second,
+  30 * second,
+  minute,
+  2 * minute,
+  5 * minute,
+  10 * minute,
+  15 * minute,
+  30 * minute,
+  hour,
+  2 * hour,
+  3 * hour,
+  6 * hour,
+  12 * hour,
+  day,
+  2 * day,
+  7 * day,
+  14 * day,
+  30 * day,
+  90 * day,
+  365 * day,
 ]; // prettier-ignore
 
 // Room for "10 m 3 s" on the narrowest track there is.
@@ -58,4 +87,5 @@ function segmentsOf({ from, to, folds }: Scale) {
 }
 
 /** "0 s", "200 ms", "1.5 s", "10 m 3 s" */
-export const offsetWords = (ms: number): string => (ms === 0 ? "0 s" : ms < 1_000 ? `${Math.round(ms)} ms` : lengthWords(ms));
+export const offsetWords = (ms: number): string =>
+  ms === 0 ? "0 s" : ms < 1_000 ? `${Math.round(ms)} ms` : lengthWords(ms);

@@ -11,6 +11,7 @@ import { isOpen } from "./run-data.ts";
 import { StepTable } from "./step-table.tsx";
 import { offsetWords } from "./ticks.ts";
 import { Waterfall } from "./waterfall.tsx";
+import "./bars.css";
 import "./timeline.css";
 
 interface TimelineProps {
@@ -21,7 +22,8 @@ interface TimelineProps {
   readonly onSelect: (entry: TimelineEntry) => void;
 }
 
-const offsetOf = (text: string | undefined): number | null => (text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : null);
+const offsetOf = (text: string | undefined): number | null =>
+  text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : null;
 
 export function Timeline({ answer, effects, now, selected, onSelect }: TimelineProps) {
   const { run, workers } = answer;
@@ -34,9 +36,11 @@ export function Timeline({ answer, effects, now, selected, onSelect }: TimelineP
   const zoom = from !== null && to !== null && to > from ? { from: whole.from + from, to: whole.from + to } : null;
   const work = workOf(rows, now);
   const scale = scaleOf(zoom ?? whole, work, { unfold: search.unfold === "1" });
-  const canFold = search.unfold === "1" ? scaleOf(zoom ?? whole, work, { unfold: false }).folds.length > 0 : scale.folds.length > 0;
+  const canFold =
+    search.unfold === "1" ? scaleOf(zoom ?? whole, work, { unfold: false }).folds.length > 0 : scale.folds.length > 0;
   const isTable = search.view === "table";
-  const change = (over: Partial<typeof search>) => void navigate({ search: (before) => ({ ...before, ...over }), replace: true, resetScroll: false });
+  const change = (over: Partial<typeof search>) =>
+    void navigate({ search: (before) => ({ ...before, ...over }), replace: true, resetScroll: false });
   const toggleLane = (id: string, unfold: boolean) => {
     const next = new Set(unfoldedLanes);
     if (unfold) next.add(id);
@@ -72,7 +76,13 @@ export function Timeline({ answer, effects, now, selected, onSelect }: TimelineP
         <StepTable rows={rows} run={run} workers={workers} />
       ) : (
         <>
-          <Axis scale={scale} start={whole.from} onZoom={(span) => change({ from: `${Math.round(span.from - whole.from)}`, to: `${Math.round(span.to - whole.from)}` })} />
+          <Axis
+            scale={scale}
+            start={whole.from}
+            onZoom={(span) =>
+              change({ from: `${Math.round(span.from - whole.from)}`, to: `${Math.round(span.to - whole.from)}` })
+            }
+          />
           <Waterfall
             lanes={lanesOf(rows, unfoldedLanes)}
             scale={scale}

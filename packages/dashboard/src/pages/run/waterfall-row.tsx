@@ -3,8 +3,8 @@ import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { StateIcon } from "../../parts/state-icon.tsx";
 import { visibleText } from "../../parts/visible-text.ts";
-import { InvokedRun } from "./invoked-run.tsx";
 import type { Scale } from "./fold.ts";
+import { InvokedRun } from "./invoked-run.tsx";
 import type { Bracket } from "./lanes.ts";
 import type { Bar, Row } from "./rows.ts";
 import type { RunDetail } from "./run-data.ts";
@@ -30,7 +30,16 @@ export function WaterfallRow({ row, bracket, scale, now, run, isSelected }: Wate
         {entry === null ? (
           <span className="name">{name}</span>
         ) : (
-          <Link className="name" to="/runs/$run" params={{ run: run.id }} search={(before) => ({ ...before, step: stepParam(run, entry) })} replace resetScroll={false} data-lane={row.id} aria-current={isSelected ? "true" : undefined}>
+          <Link
+            className="name"
+            to="/runs/$run"
+            params={{ run: run.id }}
+            search={(before) => ({ ...before, step: stepParam(run, entry) })}
+            replace
+            resetScroll={false}
+            data-lane={row.id}
+            aria-current={isSelected ? "true" : undefined}
+          >
             {name}
           </Link>
         )}
@@ -48,7 +57,19 @@ const noteRoom = 0.24;
 // "503, again in 1 s" is this wide at least.
 const pauseWordsRoom = 0.15;
 
-export function Track({ bars, note, scale, now, children }: { readonly bars: readonly Bar[]; readonly note: string | null; readonly scale: Scale; readonly now: number | null; readonly children?: ReactNode }) {
+export function Track({
+  bars,
+  note,
+  scale,
+  now,
+  children,
+}: {
+  readonly bars: readonly Bar[];
+  readonly note: string | null;
+  readonly scale: Scale;
+  readonly now: number | null;
+  readonly children?: ReactNode;
+}) {
   const seen = bars.filter(({ from, to }) => (to ?? Number.POSITIVE_INFINITY) >= scale.from && from <= scale.to);
   const end = seen.reduce((last, { to }) => Math.max(last, to === null ? 1 : scale.at(to)), 0);
   const begin = seen.reduce((first, { from }) => Math.min(first, scale.at(from)), 1);
@@ -86,7 +107,11 @@ function DrawnBar({ bar, scale }: { readonly bar: Bar; readonly scale: Scale }) 
   const text = bar.text === undefined ? null : visibleText(bar.text);
   return (
     <>
-      <span className={`bar is-${bar.kind}${bar.to === null ? " is-open" : ""}`} style={{ left: `${left * 100}%`, width: `${width * 100}%` }} title={text ?? undefined}>
+      <span
+        className={`bar is-${bar.kind}${bar.to === null ? " is-open" : ""}`}
+        style={{ left: `${left * 100}%`, width: `${width * 100}%` }}
+        title={text ?? undefined}
+      >
         {bar.kind !== "pause" && bar.kind !== "skipped" && text}
       </span>
       {(bar.kind === "pause" || bar.kind === "skipped") && text !== null && width > pauseWordsRoom && (

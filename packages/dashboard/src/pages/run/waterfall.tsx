@@ -3,8 +3,8 @@ import type { KeyboardEvent } from "react";
 import { useRef } from "react";
 import { useKeys } from "../../keys.ts";
 import type { Scale } from "./fold.ts";
-import type { Lane } from "./lanes.ts";
 import { FoldedLane } from "./folded-lane.tsx";
+import type { Lane } from "./lanes.ts";
 import type { RunDetail, TimelineEntry } from "./run-data.ts";
 import { WaterfallRow } from "./waterfall-row.tsx";
 import "./waterfall.css";
@@ -53,13 +53,27 @@ export function Waterfall({ lanes, scale, now, run, selected, unfolded, onSelect
     { keys: "k", words: "previous step", run: () => move(-1) },
   ]);
   return (
-    // biome-ignore lint/a11y/noNoninteractiveElementInteractions: arrows move between the links inside; each of them can be reached without
     <ol className="waterfall" ref={list} onKeyDown={hear}>
       {lanes.map((lane) =>
         lane.kind === "row" ? (
-          <WaterfallRow key={lane.row.id} row={lane.row} bracket={lane.bracket} scale={scale} now={now} run={run} isSelected={lane.row.entry !== null && lane.row.entry === selected} />
+          <WaterfallRow
+            key={lane.row.id}
+            row={lane.row}
+            bracket={lane.bracket}
+            scale={scale}
+            now={now}
+            run={run}
+            isSelected={lane.row.entry !== null && lane.row.entry === selected}
+          />
         ) : (
-          <FoldedLane key={`fold-${lane.id}`} lane={lane} scale={scale} now={now} isUnfolded={unfolded.has(lane.id)} onToggle={onToggle} />
+          <FoldedLane
+            key={`fold-${lane.id}`}
+            lane={lane}
+            scale={scale}
+            now={now}
+            isUnfolded={unfolded.has(lane.id)}
+            onToggle={onToggle}
+          />
         ),
       )}
     </ol>

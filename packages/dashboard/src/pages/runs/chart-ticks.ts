@@ -4,7 +4,22 @@ import { clockOf } from "../../parts/time-words.ts";
 const minute = 60_000;
 const hour = 60 * minute;
 const day = 24 * hour;
-const steps = [5 * minute, 10 * minute, 15 * minute, 30 * minute, hour, 2 * hour, 4 * hour, 6 * hour, 12 * hour, day, 2 * day, 7 * day, 14 * day, 28 * day];
+const steps = [
+  5 * minute,
+  10 * minute,
+  15 * minute,
+  30 * minute,
+  hour,
+  2 * hour,
+  4 * hour,
+  6 * hour,
+  12 * hour,
+  day,
+  2 * day,
+  7 * day,
+  14 * day,
+  28 * day,
+];
 // "Mon 11" and the room beside it.
 const tickPx = 56;
 
@@ -31,7 +46,10 @@ function beginOf(at: number, step: number, utc: boolean): number {
 export function tickWords(at: number, rangeMs: number, utc: boolean): string {
   if (rangeMs <= 2 * day) return clockOf(at, { utc, millis: false }).slice(0, 5);
   const zone = utc ? { timeZone: "UTC" } : {};
-  if (rangeMs > 14 * day) return new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", ...zone }).format(at);
+  if (rangeMs > 14 * day)
+    return new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", ...zone }).format(at);
   const weekday = new Intl.DateTimeFormat("en-GB", { weekday: "short", ...zone }).format(at);
-  return weekday === "Mon" ? `Mon ${new Intl.DateTimeFormat("en-GB", { day: "numeric", ...zone }).format(at)}` : weekday;
+  return weekday === "Mon"
+    ? `Mon ${new Intl.DateTimeFormat("en-GB", { day: "numeric", ...zone }).format(at)}`
+    : weekday;
 }

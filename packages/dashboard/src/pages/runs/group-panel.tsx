@@ -37,7 +37,11 @@ export function GroupPanel({ group }: { readonly group: GroupItem }) {
         <>
           <ol>
             {data.askers.map((asker, i) => (
-              <AskerLine key={`${asker.eventId} ${asker.runId} ${asker.place}`} asker={asker} afterMs={i === 0 ? null : asker.at - data.askers[0]!.at} />
+              <AskerLine
+                key={`${asker.eventId} ${asker.runId} ${asker.place}`}
+                asker={asker}
+                afterMs={i === 0 ? null : asker.at - data.askers[0]!.at}
+              />
             ))}
           </ol>
           {!data.isAll && <p className="faint">There are more; these are the first.</p>}
@@ -48,10 +52,28 @@ export function GroupPanel({ group }: { readonly group: GroupItem }) {
   );
 }
 
-const glyphs: Readonly<Record<Asker["place"], GlyphName>> = { first: "first", slipped: "slipped", maybe: "first", rerun: "rerun", suppressed: "suppressed" };
-const places: Readonly<Record<Asker["place"], string>> = { first: "first run", slipped: "slipped through", maybe: "maybe the same", rerun: "rerun", suppressed: "suppressed" };
+const glyphs: Readonly<Record<Asker["place"], GlyphName>> = {
+  first: "first",
+  slipped: "slipped",
+  maybe: "first",
+  rerun: "rerun",
+  suppressed: "suppressed",
+};
+const places: Readonly<Record<Asker["place"], string>> = {
+  first: "first run",
+  slipped: "slipped through",
+  maybe: "maybe the same",
+  rerun: "rerun",
+  suppressed: "suppressed",
+};
 
-function AskerLine({ asker: { at, place, sentence, eventId, runId }, afterMs }: { readonly asker: Asker; readonly afterMs: number | null }) {
+function AskerLine({
+  asker: { at, place, sentence, eventId, runId },
+  afterMs,
+}: {
+  readonly asker: Asker;
+  readonly afterMs: number | null;
+}) {
   const nouns = runId === null ? [] : [{ text: runId, link: (text: React.ReactNode) => runLink(runId, text) }];
   return (
     <li className={`is-${place}`}>
@@ -96,7 +118,11 @@ function Actions({ group }: { readonly group: GroupItem }) {
         </Link>
       )}
       {second !== undefined && hasPage("/runs/$run/compare/$other") && (
-        <Link className="button is-plain is-small" to="/runs/$run/compare/$other" params={{ run: first!.id, other: second.id }}>
+        <Link
+          className="button is-plain is-small"
+          to="/runs/$run/compare/$other"
+          params={{ run: first!.id, other: second.id }}
+        >
           Compare
         </Link>
       )}
@@ -118,13 +144,20 @@ function Actions({ group }: { readonly group: GroupItem }) {
           reason="offered"
           onClose={() => setAsking(false)}
           onAct={async (reason) => {
-            const answers = await Promise.all(open.map(({ id }) => sendJson<{ cancelled: boolean }>("POST", `api/runs/${id}/cancel`, reason === "" ? {} : { reason })));
+            const answers = await Promise.all(
+              open.map(({ id }) =>
+                sendJson<{ cancelled: boolean }>("POST", `api/runs/${id}/cancel`, reason === "" ? {} : { reason }),
+              ),
+            );
             const done = answers.filter(({ cancelled }) => cancelled).length;
-            say(`Cancelled ${counted(done, "run")}${done < answers.length ? `; ${answers.length - done} had already ended` : ""}. It stands in the audit.`);
+            say(
+              `Cancelled ${counted(done, "run")}${done < answers.length ? `; ${answers.length - done} had already ended` : ""}. It stands in the audit.`,
+            );
           }}
         >
           <p>
-            No further step of {open.length === 1 ? "it" : "them"} will start. Steps that finished stay finished: what they made elsewhere is not deleted. The first run goes on.
+            No further step of {open.length === 1 ? "it" : "them"} will start. Steps that finished stay finished: what
+            they made elsewhere is not deleted. The first run goes on.
           </p>
         </AskFirst>
       )}

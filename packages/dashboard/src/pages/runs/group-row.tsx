@@ -7,10 +7,20 @@ import { Tag, type TagTone } from "../../parts/tag.tsx";
 import { visibleText } from "../../parts/visible-text.ts";
 import { type Window, WindowBar } from "../../parts/window-bar.tsx";
 import { GroupPanel } from "./group-panel.tsx";
-import { hasSeveralAskers, labelParts, linesShown, ranWords, timesRun, whoAsked, whoAskedWords } from "./group-words.ts";
+import {
+  hasSeveralAskers,
+  labelParts,
+  linesShown,
+  ranWords,
+  timesRun,
+  whoAsked,
+  whoAskedWords,
+} from "./group-words.ts";
 import type { GroupItem } from "./groups-data.ts";
 import { RunLine } from "./run-line.tsx";
+import { changed } from "./runs-view.ts";
 import "./group-row.css";
+import "./group-row-narrow.css";
 
 interface GroupRowProps {
   readonly group: GroupItem;
@@ -21,7 +31,9 @@ interface GroupRowProps {
 
 export const GroupRow = memo(function GroupRow({ group, isOpen, onToggle }: GroupRowProps) {
   const times = timesRun(group);
-  const runs = group.isLoud ? group.runs.filter(({ kind }) => kind !== "rerun").slice(0, linesShown) : group.runs.slice(0, 1);
+  const runs = group.isLoud
+    ? group.runs.filter(({ kind }) => kind !== "rerun").slice(0, linesShown)
+    : group.runs.slice(0, 1);
   return (
     <>
       <span className={group.isLoud ? "block" : "count"} aria-hidden="true">
@@ -64,19 +76,41 @@ function RowLink({ group, isOpen, onToggle }: GroupRowProps) {
   const title = visibleText(group.label);
   if (timesRun(group) > 1) {
     return (
-      <Link className="row-link cut" title={title} to="/runs" search={(now) => ({ ...now, open: isOpen ? undefined : group.id })} resetScroll={false} aria-expanded={isOpen}>
+      <Link
+        className="row-link cut"
+        title={title}
+        to="/runs"
+        search={changed({ open: isOpen ? undefined : group.id })}
+        resetScroll={false}
+        aria-expanded={isOpen}
+      >
         {text}
       </Link>
     );
   }
   const inPlace = (event: MouseEvent) => {
     // A key press is no click: its detail is 0.
-    if (!hasSeveralAskers(group) || event.detail === 0 || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    if (
+      !hasSeveralAskers(group) ||
+      event.detail === 0 ||
+      event.button !== 0 ||
+      event.metaKey ||
+      event.ctrlKey ||
+      event.shiftKey ||
+      event.altKey
+    )
+      return;
     event.preventDefault();
     onToggle(group.id);
   };
   return (
-    <Link className="row-link cut" title={title} to="/runs/$run" params={{ run: group.runs[0]?.id ?? group.id }} onClick={inPlace}>
+    <Link
+      className="row-link cut"
+      title={title}
+      to="/runs/$run"
+      params={{ run: group.runs[0]?.id ?? group.id }}
+      onClick={inPlace}
+    >
       {text}
     </Link>
   );
@@ -91,7 +125,13 @@ function WhoAsked({ group, isOpen, onToggle }: GroupRowProps) {
             // biome-ignore lint/suspicious/noArrayIndexKey: rings have nothing else to be told apart by
             <Glyph key={i} name={glyph} />
           ))}
-          {more > 0 && <span className={`more ${glyph === "slipped" ? "doubled" : glyph === "suppressed" ? "suppressed" : "quiet"}`}>+{more}</span>}
+          {more > 0 && (
+            <span
+              className={`more ${glyph === "slipped" ? "doubled" : glyph === "suppressed" ? "suppressed" : "quiet"}`}
+            >
+              +{more}
+            </span>
+          )}
         </span>
       ))}
       <span className="spoken">{whoAskedWords(group)}</span>

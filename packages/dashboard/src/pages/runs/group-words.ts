@@ -5,7 +5,8 @@ import type { GroupedRun, GroupItem } from "./groups-data.ts";
 
 export const numberWords = (count: number): string => count.toLocaleString("en-US");
 
-export const counted = (count: number, one: string, many = `${one}s`): string => `${numberWords(count)} ${count === 1 ? one : many}`;
+export const counted = (count: number, one: string, many = `${one}s`): string =>
+  `${numberWords(count)} ${count === 1 ? one : many}`;
 
 /** Runs that nobody but an event asked for. */
 export const timesRun = ({ runCount, counts }: GroupItem): number => runCount - counts.reruns;
@@ -39,7 +40,15 @@ export interface Askers {
 }
 
 const some = (glyph: GlyphName, count: number): Askers[] =>
-  count === 0 ? [] : [{ glyph, shown: count <= glyphsMax ? count : glyphsMax - 1, more: count <= glyphsMax ? 0 : count - glyphsMax + 1 }];
+  count === 0
+    ? []
+    : [
+        {
+          glyph,
+          shown: count <= glyphsMax ? count : glyphsMax - 1,
+          more: count <= glyphsMax ? 0 : count - glyphsMax + 1,
+        },
+      ];
 
 /** First, what slipped through, what was suppressed, what a person asked for. */
 export const whoAsked = ({ counts }: GroupItem): readonly Askers[] => [

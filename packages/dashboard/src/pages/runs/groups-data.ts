@@ -55,6 +55,9 @@ export interface AskersAnswer {
 
 export const pageRows = 100;
 
-export const fetchGroups = (params: Params, signal: AbortSignal): Promise<GroupsAnswer> => getJson("api/groups", params, signal);
-export const fetchTotals = (params: Params, signal: AbortSignal): Promise<TotalsAnswer> => getJson("api/totals", params, signal);
-export const fetchAskers = (group: string, signal: AbortSignal): Promise<AskersAnswer> => getJson(`api/groups/${encodeURIComponent(group)}/askers`, {}, signal);
+export const fetchGroups = (params: Params, signal: AbortSignal): Promise<GroupsAnswer> =>
+  getJson("api/groups", params, signal);
+export const fetchTotals = (params: Params, signal: AbortSignal): Promise<TotalsAnswer> =>
+  getJson("api/totals", params, signal);
+export const fetchAskers = (group: string, signal: AbortSignal): Promise<AskersAnswer> =>
+  getJson(`api/groups/${encodeURIComponent(group)}/askers`, {}, signal);

@@ -7,7 +7,7 @@ import { Note, type NoteTone } from "../../parts/note.tsx";
 import { counted, numberWords } from "./group-words.ts";
 import type { GroupItem, TotalsAnswer } from "./groups-data.ts";
 import { useOpenAlertsOf } from "./may-repeat.tsx";
-import { inRange, type RunsView } from "./runs-view.ts";
+import { changed, inRange, type RunsView } from "./runs-view.ts";
 import { useTroubles } from "./use-totals.ts";
 
 interface HeadlineProps {
@@ -19,9 +19,10 @@ interface HeadlineProps {
   readonly doubled: { readonly groups: readonly GroupItem[]; readonly count: number; readonly isAll: boolean };
   /** The rows that match, of a filter that totals do not know. */
   readonly matching: { readonly rows: readonly GroupItem[]; readonly isAll: boolean } | null;
+  readonly rows: readonly GroupItem[];
 }
 
-export function Headline({ view, totals, range, doubled, matching }: HeadlineProps) {
+export function Headline({ view, totals, range, doubled, matching, rows }: HeadlineProps) {
   const when = inRange(range);
   const count = matching === null ? doubled.count : matching.rows.filter(({ isLoud }) => isLoud).length;
   const troubles = useTroubles(view.range, count === 0 && totals.asked > 0 && matching === null);
@@ -29,28 +30,54 @@ export function Headline({ view, totals, range, doubled, matching }: HeadlinePro
   if (matching !== null) {
     const some = `${numberWords(matching.rows.length)}${matching.isAll ? "" : " newest"}`;
     if (matching.rows.length === 0) return <Said tone="plain" title={`No key matches ${when}.`} />;
-    return <Said tone="good" title={matching.rows.length === 1 ? "The one key that matches ran once." : `Each of the ${some} keys that match ran once.`} />;
+    return (
+      <Said
+        tone="good"
+        title={
+          matching.rows.length === 1
+            ? "The one key that matches ran once."
+            : `Each of the ${some} keys that match ran once.`
+        }
+      />
+    );
   }
   if (troubles !== undefined && troubles.failed > 0) {
     const title = `${counted(troubles.failed, "run")} failed ${when}`;
-    return <Said tone="failed" title={title} text="No key ran more than once." actions={<Show view={view} show="failed" text="Show what failed" />} />;
+    return (
+      <Said
+        tone="failed"
+        title={title}
+        text="No key ran more than once."
+        actions={<Show view={view} show="failed" text="Show what failed" />}
+      />
+    );
   }
   if (troubles !== undefined && troubles.withoutWorker > 0) {
     const title = `${counted(troubles.withoutWorker, "run waits", "runs wait")} for a worker`;
     return (
       <Said tone="waiting" title={title} actions={<Show view={view} show="no-worker" text="Show what waits" />}>
-        No process has {troubles.withoutWorkerFn === null ? "the function" : functionLink(troubles.withoutWorkerFn)}. Start one that does; nothing is lost meanwhile.
+        No process has {troubles.withoutWorkerFn === null ? "the function" : functionLink(troubles.withoutWorkerFn)}.
+        Start one that does; nothing is lost meanwhile.
       </Said>
     );
   }
-  const missing = doubled.groups.filter(({ tags }) => tags.includes("key was missing")).length;
-  if (missing > 0) return <Said tone="waiting" title={`${counted(missing, "event")} came without the key ${missing === 1 ? "its" : "their"} function asks for`} />;
+  const missing = rows.filter(({ tags }) => tags.includes("key was missing")).length;
+  if (missing > 0)
+    return (
+      <Said
+        tone="waiting"
+        title={`${counted(missing, "event")} came without the key ${missing === 1 ? "its" : "their"} function asks for`}
+      />
+    );
   if (totals.asked === 0) return <Said tone="plain" title={`Nothing ran ${when}.`} />;
-  const answered = totals.suppressed === 0 ? "" : ` ${counted(totals.suppressed, "duplicate was", "duplicates were")} answered with the first run.`;
+  const answered =
+    totals.suppressed === 0
+      ? ""
+      : ` ${counted(totals.suppressed, "duplicate was", "duplicates were")} answered with the first run.`;
   return <Said tone="good" title={`Every key ran once.${answered}`} />;
 }
 
-interface DoubledProps extends Omit<HeadlineProps, "range"> {
+interface DoubledProps extends Omit<HeadlineProps, "range" | "rows"> {
   readonly when: string;
   readonly count: number;
 }
@@ -58,7 +85,8 @@ interface DoubledProps extends Omit<HeadlineProps, "range"> {
 function Doubled({ view, totals, when, doubled, matching, count }: DoubledProps) {
   const loud = (matching?.rows ?? doubled.groups).filter(({ isLoud }) => isLoud);
   const byCount = totals.functions.filter(({ slipped }) => slipped > 0).sort((a, b) => b.slipped - a.slipped);
-  const names = matching === null ? byCount.map((each) => each.function) : [...new Set(loud.map((each) => each.function))];
+  const names =
+    matching === null ? byCount.map((each) => each.function) : [...new Set(loud.map((each) => each.function))];
   const worst = names[0] ?? loud[0]?.function;
   const { data: alerts } = useOpenAlertsOf(view.search.fn, hasPage("/radar/alerts/$alert"));
   const alert = alerts?.find((each) => each.function === worst && each.kind !== "maybe-doubled") ?? alerts?.[0];
@@ -69,30 +97,36 @@ function Doubled({ view, totals, when, doubled, matching, count }: DoubledProps)
     worst === undefined ? null : names.length <= 1 ? (
       <>
         {count === 1 ? "It is" : "All"} in <b>{functionLink(worst)}</b>
-        {isKeyless ? ", which has no key. One line of configuration stops it." : ". Its key was free again before its window ended."}
+        {isKeyless
+          ? ", which has no key. One line of configuration stops it."
+          : ". Its key was free again before its window ended."}
       </>
     ) : (
       <>
         Most in <b>{functionLink(worst)}</b>, the others in {counted(names.length - 1, "other function")}.
       </>
     );
+  const hasSuggestion = isKeyless && worst !== undefined && hasPage("/radar/suggestions/$fn");
+  const actions = alert !== undefined || hasSuggestion;
   return (
     <Said
       tone="doubled"
       title={title}
       actions={
-        <>
-          {alert !== undefined && (
-            <Link className="button is-plain" to="/radar/alerts/$alert" params={{ alert: alert.id }}>
-              Open the alert
-            </Link>
-          )}
-          {isKeyless && worst !== undefined && hasPage("/radar/suggestions/$fn") && (
-            <Link className="button is-hot" to="/radar/suggestions/$fn" params={{ fn: worst }}>
-              Add the key
-            </Link>
-          )}
-        </>
+        actions && (
+          <>
+            {alert !== undefined && (
+              <Link className="button is-plain" to="/radar/alerts/$alert" params={{ alert: alert.id }}>
+                Open the alert
+              </Link>
+            )}
+            {hasSuggestion && (
+              <Link className="button is-hot" to="/radar/suggestions/$fn" params={{ fn: worst }}>
+                Add the key
+              </Link>
+            )}
+          </>
+        )
       }
     >
       {where}
@@ -100,9 +134,17 @@ function Doubled({ view, totals, when, doubled, matching, count }: DoubledProps)
   );
 }
 
-const Show = ({ view, show, text }: { readonly view: RunsView; readonly show: "failed" | "no-worker"; readonly text: string }) =>
+const Show = ({
+  view,
+  show,
+  text,
+}: {
+  readonly view: RunsView;
+  readonly show: "failed" | "no-worker";
+  readonly text: string;
+}) =>
   view.search.show === show ? null : (
-    <Link className="button is-plain" to="/runs" search={(now) => ({ ...now, show, group: undefined })}>
+    <Link className="button is-plain" to="/runs" search={changed({ show, group: undefined })}>
       {text}
     </Link>
   );
@@ -110,7 +152,19 @@ const Show = ({ view, show, text }: { readonly view: RunsView; readonly show: "f
 // Whoever listens hears the page at most this often.
 const spokenEveryMs = 10_000;
 
-function Said({ tone, title, text, children, actions }: { readonly tone: NoteTone; readonly title: string; readonly text?: string; readonly children?: ReactNode; readonly actions?: ReactNode }) {
+function Said({
+  tone,
+  title,
+  text,
+  children,
+  actions,
+}: {
+  readonly tone: NoteTone;
+  readonly title: string;
+  readonly text?: string;
+  readonly children?: ReactNode;
+  readonly actions?: ReactNode;
+}) {
   const [spoken, setSpoken] = useState("");
   const lastAt = useRef(Number.NEGATIVE_INFINITY);
   useEffect(() => {
@@ -125,7 +179,7 @@ function Said({ tone, title, text, children, actions }: { readonly tone: NoteTon
   }, [title]);
   return (
     <div className="headline">
-      <Note tone={tone} title={title} {...(actions === undefined ? {} : { actions })}>
+      <Note tone={tone} title={title} {...(actions === undefined || actions === false ? {} : { actions })}>
         {children ?? text}
       </Note>
       <span role="status" className="spoken">

@@ -20,7 +20,10 @@ export interface Alert {
 export const useOpenAlertsOf = (fn: string | undefined, isWanted = true) =>
   useQuery({
     queryKey: ["alerts-of", fn],
-    queryFn: async ({ signal }) => (await getJson<{ alerts: readonly Alert[] }>("api/radar/alerts", { function: fn, limit: 20 }, signal)).alerts.filter(({ state }) => state === "open" || state === "acknowledged"),
+    queryFn: async ({ signal }) =>
+      (
+        await getJson<{ alerts: readonly Alert[] }>("api/radar/alerts", { function: fn, limit: 20 }, signal)
+      ).alerts.filter(({ state }) => state === "open" || state === "acknowledged"),
     enabled: isWanted,
     staleTime: 10_000,
   });
@@ -49,7 +52,8 @@ export function MayRepeat({ group }: { readonly group: GroupItem }) {
           }}
         >
           <p>
-            Runs of {group.function} for the same {field} are no longer shown as doubled. They go on running as often as they are asked to: nothing is suppressed by this.
+            Runs of {group.function} for the same {field} are no longer shown as doubled. They go on running as often as
+            they are asked to: nothing is suppressed by this.
           </p>
         </AskFirst>
       )}

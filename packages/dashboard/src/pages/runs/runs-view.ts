@@ -11,7 +11,16 @@ export type RunsSearch = ReturnType<typeof useRunsSearch>;
 export type Group = NonNullable<RunsSearch["group"]>;
 
 /** What the page shows when the address names no time. */
-const sinceUnlessTold = "7d";
+export const sinceUnlessTold = "7d";
+
+/** Undefined takes a parameter out of the address. */
+export type Change = { readonly [Name in keyof RunsSearch]?: RunsSearch[Name] | undefined };
+
+/** For links: the address as it is, but for the change. */
+export const changed =
+  (change: Change) =>
+  (now: object): RunsSearch =>
+    ({ ...now, ...change }) as RunsSearch;
 
 export interface RunsView {
   readonly search: RunsSearch;
@@ -23,8 +32,7 @@ export interface RunsView {
   /** Something beyond time and function narrows the list: then totals are those of more than the list. */
   readonly isNarrowed: boolean;
   readonly isFiltered: boolean;
-  /** Undefined takes a parameter out of the address. */
-  readonly change: (change: { readonly [Name in keyof RunsSearch]?: RunsSearch[Name] | undefined }, how?: { readonly replace?: boolean }) => void;
+  readonly change: (change: Change, how?: { readonly replace?: boolean }) => void;
   readonly clear: () => void;
 }
 
@@ -32,15 +40,34 @@ export function useRunsView(): RunsView {
   const search = useRunsSearch();
   const navigate = useNavigate({ from: "/runs" });
   const change = useCallback<RunsView["change"]>(
-    (to, { replace = false } = {}) => void navigate({ search: (now) => ({ ...now, ...to }) as RunsSearch, replace, resetScroll: false }),
+    (to, { replace = false } = {}) => void navigate({ search: changed(to), replace, resetScroll: false }),
     [navigate],
   );
   const clear = useCallback(
-    () => void navigate({ search: ({ group, order }) => ({ ...(group === undefined ? {} : { group }), ...(order === undefined ? {} : { order }) }), resetScroll: false }),
+    () =>
+      void navigate({
+        search: ({ group, order }) => ({
+          ...(group === undefined ? {} : { group }),
+          ...(order === undefined ? {} : { order }),
+        }),
+        resetScroll: false,
+      }),
     [navigate],
   );
   return useMemo(() => {
-    const { group = "key", order = "attention", since = sinceUnlessTold, until, fn, state, key, event, q, cel, show } = search;
+    const {
+      group = "key",
+      order = "attention",
+      since = sinceUnlessTold,
+      until,
+      fn,
+      state,
+      key,
+      event,
+      q,
+      cel,
+      show,
+    } = search;
     const isNarrowed = [state, key, event, q, cel, show].some((each) => each !== undefined);
     return {
       search,
@@ -69,7 +96,11 @@ const isAgo = /^\d+[smhdw]$/;
 const units: Readonly<Record<string, string>> = { s: "second", m: "minute", h: "hour", d: "day", w: "week" };
 
 /** "last 7 days", "15 May, 12:00 to 18:00": for a label. */
-export function rangeWords({ since, search: { until } }: Pick<RunsView, "since" | "search">, now: number, utc: boolean): string {
+export function rangeWords(
+  { since, search: { until } }: Pick<RunsView, "since" | "search">,
+  now: number,
+  utc: boolean,
+): string {
   const chosen = until === undefined ? timeChoices.find(({ value }) => value === since)?.text : undefined;
   if (chosen !== undefined) return chosen;
   if (until === undefined && isAgo.test(since)) {

@@ -6,9 +6,9 @@ import { type ChartColours, hatch } from "../../parts/chart-colours.ts";
 import { stackedBars } from "../../parts/stacked-bars.ts";
 import { clockOf, dateOf } from "../../parts/time-words.ts";
 import { useSettings } from "../../settings.ts";
+import { ticksOf, tickWords } from "./chart-ticks.ts";
 import { counted } from "./group-words.ts";
 import type { TotalsAnswer } from "./groups-data.ts";
-import { tickWords, ticksOf } from "./chart-ticks.ts";
 
 interface TotalsChartProps {
   readonly totals: TotalsAnswer;
@@ -22,14 +22,27 @@ const dayMs = 24 * 3_600_000;
 export function TotalsChart({ totals, range, onSelect }: TotalsChartProps) {
   const utc = useSettings().zone === "utc";
   const { buckets, bucketMs } = totals;
-  const data = useMemo((): uPlot.AlignedData => [buckets.map(({ at }) => at / 1000), buckets.map(({ first }) => first), buckets.map(({ suppressed }) => suppressed), buckets.map(({ slipped }) => slipped)], [buckets]);
+  const data = useMemo(
+    (): uPlot.AlignedData => [
+      buckets.map(({ at }) => at / 1000),
+      buckets.map(({ first }) => first),
+      buckets.map(({ suppressed }) => suppressed),
+      buckets.map(({ slipped }) => slipped),
+    ],
+    [buckets],
+  );
   const now = useRef({ bucketMs, utc, onSelect });
   now.current = { bucketMs, utc, onSelect };
   const options = useCallback((colours: ChartColours) => optionsOf(colours, now), []);
   const table = useMemo(() => {
     const last = buckets.at(-1)?.at ?? 0;
-    const from = (at: number) => (bucketMs >= dayMs ? dateOf(at, last, utc) : `${dateOf(at, last, utc)}, ${clockOf(at, { utc, millis: false }).slice(0, 5)}`);
-    const rows = buckets.filter(({ asked }) => asked > 0).map(({ at, asked, first, suppressed, slipped }) => [from(at), asked, first, suppressed, slipped]);
+    const from = (at: number) =>
+      bucketMs >= dayMs
+        ? dateOf(at, last, utc)
+        : `${dateOf(at, last, utc)}, ${clockOf(at, { utc, millis: false }).slice(0, 5)}`;
+    const rows = buckets
+      .filter(({ asked }) => asked > 0)
+      .map(({ at, asked, first, suppressed, slipped }) => [from(at), asked, first, suppressed, slipped]);
     return { columns: ["From", "Asked", "First runs", "Suppressed", "Slipped through"], rows };
   }, [buckets, bucketMs, utc]);
   return <Chart label={sentenceOf(totals, range)} data={data} options={options} height={stripPx} table={table} />;
@@ -37,17 +50,31 @@ export function TotalsChart({ totals, range, onSelect }: TotalsChartProps) {
 
 function sentenceOf({ buckets, slipped, suppressed }: TotalsAnswer, range: string): string {
   const bars = buckets.filter((each) => each.slipped > 0).length;
-  const what = slipped === 0 ? `Nothing slipped through, ${counted(suppressed, "duplicate was", "duplicates were")} suppressed` : `Slipped-through runs in ${bars} of ${counted(buckets.length, "bar")}`;
+  const what =
+    slipped === 0
+      ? `Nothing slipped through, ${counted(suppressed, "duplicate was", "duplicates were")} suppressed`
+      : `Slipped-through runs in ${bars} of ${counted(buckets.length, "bar")}`;
   return `${what}: ${range}. Drag to set the time.`;
 }
 
 // A press that moved less is a click.
 const dragPx = 4;
 
-type Now = { readonly current: { readonly bucketMs: number; readonly utc: boolean; readonly onSelect: (since: string, until: string) => void } };
+type Now = {
+  readonly current: {
+    readonly bucketMs: number;
+    readonly utc: boolean;
+    readonly onSelect: (since: string, until: string) => void;
+  };
+};
 
 function optionsOf(colours: ChartColours, now: Now): ChartOptions {
-  const quiet = { stroke: colours["text-3"], ticks: { show: false }, grid: { show: false }, font: "11px system-ui, -apple-system, Segoe UI, Roboto, sans-serif" };
+  const quiet = {
+    stroke: colours["text-3"],
+    ticks: { show: false },
+    grid: { show: false },
+    font: "11px system-ui, -apple-system, Segoe UI, Roboto, sans-serif",
+  };
   return {
     padding: [4, 0, 0, 0],
     legend: { show: false },
@@ -63,7 +90,9 @@ function optionsOf(colours: ChartColours, now: Now): ChartOptions {
         gap: 2,
         splits: (chart) => {
           const [from, to] = endsOf(chart, now.current.bucketMs);
-          return ticksOf(from * 1000, to * 1000, chart.bbox.width / devicePixelRatio, now.current.utc).map((at) => at / 1000);
+          return ticksOf(from * 1000, to * 1000, chart.bbox.width / devicePixelRatio, now.current.utc).map(
+            (at) => at / 1000,
+          );
         },
         values: (chart, splits) => {
           const [from, to] = endsOf(chart, now.current.bucketMs);
@@ -72,11 +101,19 @@ function optionsOf(colours: ChartColours, now: Now): ChartOptions {
       },
       { show: false },
     ],
-    series: [{}, { label: "First runs", paths: () => null, points: { show: false } }, { label: "Suppressed", paths: () => null, points: { show: false } }, { label: "Slipped through", paths: () => null, points: { show: false } }],
+    series: [
+      {},
+      { label: "First runs", paths: () => null, points: { show: false } },
+      { label: "Suppressed", paths: () => null, points: { show: false } },
+      { label: "Slipped through", paths: () => null, points: { show: false } },
+    ],
     plugins: [
       stackedBars([
-        { name: "First runs", fill: () => `color-mix(in srgb, ${colours.edge} 55%, transparent)` },
-        { name: "Suppressed", fill: (context) => hatch(context, colours.suppressed, colours["suppressed-bg"], "across") },
+        { name: "First runs", fill: () => `${colours.edge}8c` },
+        {
+          name: "Suppressed",
+          fill: (context) => hatch(context, colours.suppressed, colours["suppressed-bg"], "across"),
+        },
         { name: "Slipped through", fill: () => colours["doubled-fill"], isLoud: true },
       ]),
     ],
@@ -85,7 +122,9 @@ function optionsOf(colours: ChartColours, now: Now): ChartOptions {
         (chart) => {
           const { left, width } = chart.select;
           if (width < dragPx) return;
-          const [since, until] = [chart.posToVal(left, "x"), chart.posToVal(left + width, "x")].map((at) => new Date(Math.round(at) * 1000).toISOString());
+          const [since, until] = [chart.posToVal(left, "x"), chart.posToVal(left + width, "x")].map((at) =>
+            new Date(Math.round(at) * 1000).toISOString(),
+          );
           chart.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
           now.current.onSelect(since!, until!);
         },

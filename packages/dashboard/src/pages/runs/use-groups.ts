@@ -4,7 +4,7 @@ import { useCallback, useMemo } from "react";
 import { getJson } from "../../api/client.ts";
 import { useFollow } from "../../api/follow.ts";
 import { type KeysetList, useKeysetList } from "../../parts/keyset-list.ts";
-import { fetchGroups, type GroupItem, type GroupsAnswer, pageRows, type Pinned } from "./groups-data.ts";
+import { fetchGroups, type GroupItem, type GroupsAnswer, type Pinned, pageRows } from "./groups-data.ts";
 import type { RunsView } from "./runs-view.ts";
 
 const idOf = ({ id }: GroupItem): string => id;
@@ -22,7 +22,10 @@ export function useGroups(view: RunsView): Groups {
   const { fn, state, until, key, event, q, show } = search;
   const { cel, mistake } = useReadableCel(search.cel);
   const queries = useQueryClient();
-  const queryKey = useMemo(() => ["groups", group, order, fn, state, since, until, key, event, q, cel, show], [group, order, fn, state, since, until, key, event, q, cel, show]);
+  const queryKey = useMemo(
+    () => ["groups", group, order, fn, state, since, until, key, event, q, cel, show],
+    [group, order, fn, state, since, until, key, event, q, cel, show],
+  );
   const pinnedKey = [...queryKey, "pinned"];
   const list = useKeysetList({
     key: queryKey,
@@ -61,8 +64,12 @@ function useReadableCel(wanted: string | undefined): Readable {
   const { data: before } = useQuery<string>({ queryKey: ["expression-read"], queryFn: () => "", enabled: false });
   if (wanted === undefined) return { cel: undefined, mistake: null };
   if (check.isSuccess) return { cel: wanted, mistake: null };
-  return { cel: before, mistake: check.error === null ? null : check.error.message };
+  return { cel: before, mistake: check.error === null ? null : mistakeOf(check.error.message) };
 }
+
+/** Without where the server read it from: the field stands right above. */
+const mistakeOf = (detail: string): string =>
+  detail.replace(/^.*query parameter "cel",\s*/, "").replace(/^./, (first) => first.toUpperCase());
 
 /** Doubled groups over the whole time, newest first; for the ruler and for runs listed one by one. */
 export function useLoudGroups({ range }: RunsView, isWanted: boolean): readonly GroupItem[] {

@@ -65,7 +65,8 @@ function inOrder(claims: Claim[], order: KeyOrder | undefined, limit: number, no
     case undefined:
       return claims;
     case "hits":
-      return claims.sort((a, b) => b.asked - a.asked).slice(0, limit);
+      // Of those asked for as often, the newest.
+      return claims.sort((a, b) => b.asked - a.asked || b.takenAt - a.takenAt).slice(0, limit);
     case "ends":
       // Those that still hold, the nearest end first.
       return claims

@@ -55,22 +55,23 @@ function answerFile(
 const notBuilt = "The dashboard is not part of this build. In a checkout, npm run build makes it.\n";
 
 /** The page under a mount path; `/` for a server of its own. */
-export function answerPage(request: Asking, base: string): RouteAnswer {
+function answerPage(request: Asking, base: string): RouteAnswer {
   const page = pageAt(base);
   if (page === null) return { status: 404, headers: { "content-type": "text/plain; charset=utf-8" }, body: notBuilt };
   return answerFile(request, page, "no-cache", pageHeaders);
 }
 
 /** Null when there is no such file. */
-export function answerAsset(request: Asking, name: string): RouteAnswer | null {
+function answerAsset(request: Asking, name: string): RouteAnswer | null {
   const file = assetOf(name);
   return file === null ? null : answerFile(request, file, forEver, {});
 }
 
 const shell = { method: "GET", access: "open", bodyBytesMax: null, errors: "problem" } as const;
 
-export const dashboardRoutes: readonly Route[] = [
-  ...addresses.map((path): Route => ({ ...shell, path, handle: (request) => answerPage(request, "/") })),
+/** For a mount path that begins and ends with a slash; what is asked comes without it. */
+export const dashboardRoutesAt = (base: string): readonly Route[] => [
+  ...addresses.map((path): Route => ({ ...shell, path, handle: (request) => answerPage(request, base) })),
   {
     ...shell,
     path: "/assets/:file",
@@ -81,3 +82,5 @@ export const dashboardRoutes: readonly Route[] = [
     },
   },
 ];
+
+export const dashboardRoutes = dashboardRoutesAt("/");

@@ -42,6 +42,8 @@ const lookedAtMax = 3_000;
 const lookedInsideMax = 1_000;
 const chunkMin = 50;
 const chunkMax = 250;
+// Where most rows are passed over.
+const chunkCompared = 500;
 
 const ulid = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 
@@ -77,7 +79,9 @@ export async function groupPage(
   let before = filter.before;
   let lookedAt = 0;
   while (found.size < filter.limit && lookedAt < bound) {
-    const limit = Math.min(chunkMax, Math.max(chunkMin, filter.limit * 2), bound - lookedAt);
+    const isCompared = needsStarts || expression !== null;
+    const chunk = isCompared ? chunkCompared : Math.min(chunkMax, Math.max(chunkMin, filter.limit * 2));
+    const limit = Math.min(chunk, bound - lookedAt);
     const page = await reads.runPage(env, { ...asked, limit, ...(before === undefined ? {} : { before }) });
     lookedAt += page.rows.length;
     const ids = page.rows.map(({ id }) => id);

@@ -53,7 +53,8 @@ class Hub {
   sentAt = Number.NEGATIVE_INFINITY;
   timer: Timer | null = null;
   looking: Timer | null = null;
-  newestRun: string | null = null;
+  /** The newest runs and how they stood when they were last looked at; null before the first look. */
+  seen: ReadonlyMap<string, string> | null = null;
   newestAlert: string | null = null;
   openAlerts = -1;
 }
@@ -199,10 +200,10 @@ export class LiveDigests {
     ]);
     if (openCount !== hub.openAlerts || (newest[0]?.id ?? "") > (hub.newestAlert ?? "")) this.mark(env, hub);
     if (page === null) return;
-    const known = hub.newestRun;
-    hub.newestRun = page.rows[0]?.id ?? known ?? "";
-    if (known === null) return;
-    for (const { id } of page.rows) if (id > known) this.touched(env, id);
+    const before = hub.seen;
+    hub.seen = new Map(page.rows.map(({ id, state }) => [id, state]));
+    if (before === null) return;
+    for (const [id, state] of hub.seen) if (before.get(id) !== state) this.touched(env, id);
   }
 
   private armPings(): Timer {

@@ -2,7 +2,7 @@
 import { isEnded } from "../../model/run.ts";
 import type { Case } from "./gather-case.ts";
 import type { StoryGate, StoryTodo } from "./story.ts";
-import { plainOf } from "./story-words.ts";
+
 
 const todosMax = 3;
 
@@ -45,7 +45,7 @@ export function nextSteps(told: Case, gates: readonly StoryGate[]): StoryTodo[] 
       text: "See who held the key, and why it was given back.",
       does: "open-key",
       label: "Open the key",
-      id: plainOf(told.key),
+      id: told.key,
       other: fn?.fn ?? null,
     });
   }

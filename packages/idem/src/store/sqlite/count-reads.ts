@@ -39,18 +39,19 @@ const slipsSql = `
    order by run_id desc limit :limit`;
 
 const summaryColumns = runColumns.replace("r.result", `substr(r.result, 1, ${previewChars}) as result`);
+// "cross join" says in which order: from the few that were asked for to the many (sqlite.org/optoverview.html §7).
 // The window's name is the id of the run that opened it; a batch takes many keys, and stands alone.
 const groupSql = `
   with found as (select r.id, case when r.key is not null and r.carried is null then r.generation else r.root_run_id end as root
-                   from json_each(:ids) i join runs r on r.env = :env and r.id = i.value),
+                   from json_each(:ids) i cross join runs r on r.env = :env and r.id = i.value),
        every as (select root, root as id from found
                  union select root, id from found
-                 union select f.root, s.run_id from found f join slips s indexed by slips_by_window
-                              on s.env = :env and s.generation = f.root),
+                 union select found.root, s.run_id from found cross join slips s indexed by slips_by_window
+                              on s.env = :env and s.generation = found.root),
        awaited as (select root, id from every
-                   union select e.root, r.id from every e join runs r indexed by runs_by_root
-                                on r.env = :env and r.root_run_id = e.id and r.rerun_of is not null)
-  select awaited.root, ${summaryColumns} from awaited join runs r on r.env = :env and r.id = awaited.id
+                   union select every.root, r.id from every cross join runs r indexed by runs_by_root
+                                on r.env = :env and r.root_run_id = every.id and r.rerun_of is not null)
+  select awaited.root, ${summaryColumns} from awaited cross join runs r on r.env = :env and r.id = awaited.id
     left join jobs j on j.env = r.env and j.id = r.id
    order by r.id limit :limit`;
 
@@ -66,12 +67,12 @@ const startsSql = `
 const payloadsSql = `
   select r.id as runId, case when octet_length(e.data) <= :max then e.data end as data,
          case when octet_length(r.result) <= :max then r.result end as result
-    from json_each(:ids) i join runs r on r.env = :env and r.id = i.value
+    from json_each(:ids) i cross join runs r on r.env = :env and r.id = i.value
     left join events e on e.env = :env and e.id = r.event_id`;
 
 const failuresSql = `
   select a.run_id as runId, a.name as step, a.attempt, substr(a.error, 1, 300) as error, a.retry_at as retryAt
-    from json_each(:ids) i join attempts a on a.env = :env and a.run_id = i.value
+    from json_each(:ids) i cross join attempts a on a.env = :env and a.run_id = i.value
    where a.stamp = (select max(l.stamp) from attempts l where l.env = :env and l.run_id = i.value)`;
 
 type Sync<T> = { [K in keyof T]: T[K] extends (...args: infer A) => Promise<infer R> ? (...args: A) => R : never };

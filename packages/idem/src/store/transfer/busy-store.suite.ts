@@ -108,6 +108,13 @@ export async function busyStore() {
   await platform.advance(60_000, turns);
   // A day's tick, a full batch, a second asking, a limit of each kind, a rerun.
   await platform.advance(4 * 3_600_000, turns);
+  // A key that is given back and runs again, and the counts of all that.
+  await idem.send({ name: "order/paid", data: { order: 9 } });
+  await turns();
+  await store.release({ env: "default", scope: "fn:shop-pay", key: "9", fence: null, reason: "test" });
+  await idem.send({ name: "order/paid", data: { order: 9 } });
+  await turns();
+  await store.count({ env: "default", until: platform.wallMs() + 1, max: 10_000 });
   await idem.send([{ name: "lot" }, { name: "lot" }, { name: "lot" }]);
   const again = await idem.send({ name: "order/paid", data: { order: 7 } });
   for (const name of [

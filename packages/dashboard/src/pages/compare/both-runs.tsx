@@ -1,0 +1,125 @@
+// Both runs on one clock, the second where it really began.
+
+import { clockOf, lengthWords } from "../../parts/time-words.ts";
+import { useSettings } from "../../settings.ts";
+import { type Scale, scaleOf } from "../run/fold.ts";
+import { type Bar, rangeOf, rowsOf, workOf } from "../run/rows.ts";
+import { isOpen, type RunAnswer } from "../run/run-data.ts";
+import { ticksOf } from "../run/ticks.ts";
+import "../run/bars.css";
+
+// Closer than this the words of the second's beginning would stand on a tick's.
+const apartMin = 0.12;
+const drawn: ReadonlySet<Bar["kind"]> = new Set(["value", "error", "wait", "working"]);
+
+export function BothRuns({ one, two }: { readonly one: RunAnswer; readonly two: RunAnswer }) {
+  const utc = useSettings().zone === "utc";
+  const now = lastInstant(one, two);
+  const rows = [one, two].map(({ run, workers }) => rowsOf(run, { now, effects: [], workers }));
+  const ranges = [rangeOf(one.run, now), rangeOf(two.run, now)];
+  const start = Math.min(...ranges.map(({ from }) => from));
+  const scale = scaleOf(
+    { from: start, to: Math.max(...ranges.map(({ to }) => to)) },
+    rows.flatMap((each) => workOf(each, now)),
+    { unfold: false },
+  );
+  const gap = two.run.createdAt - one.run.createdAt;
+  const beginAt = scale.at(Math.max(one.run.createdAt, two.run.createdAt));
+  const ticks = ticksOf(scale, start).filter(({ at }) => at > 0 && Math.abs(at - beginAt) > apartMin);
+  const words = `Run 2 began ${lengthWords(Math.abs(gap))} ${gap < 0 ? "before" : "after"} run 1`;
+  return (
+    <section className="card both-runs" aria-label="Both runs on one clock">
+      <p className="spoken">{words}</p>
+      <Lane
+        name="Run 1"
+        begin={scale.at(one.run.createdAt)}
+        bars={rows[0]!.flatMap(({ bars }) => bars)}
+        scale={scale}
+      />
+      <Lane
+        name="Run 2"
+        begin={scale.at(two.run.createdAt)}
+        bars={rows[1]!.flatMap(({ bars }) => bars)}
+        scale={scale}
+      />
+      <div className="lane" aria-hidden="true">
+        <span />
+        <div className="track">
+          <span className="axis-words" style={{ left: 0 }}>
+            {clockOf(start, { utc }).slice(0, -2)}
+          </span>
+          {beginAt > apartMin && (
+            <span className="axis-words" style={{ left: `${beginAt * 100}%` }}>
+              +{lengthWords(Math.abs(gap))}
+            </span>
+          )}
+          {ticks
+            .filter(({ at }) => at > 0.14)
+            .map(({ at, text, instant }) => (
+              <span key={instant} className="axis-words" style={{ left: `${at * 100}%` }}>
+                +{text}
+              </span>
+            ))}
+          {scale.folds.map(({ from, to, left, width }) => (
+            <span
+              key={from}
+              className="axis-words is-fold"
+              style={{ left: `${left * 100}%`, width: `${width * 100}%` }}
+            >
+              {lengthWords(to - from)}
+            </span>
+          ))}
+        </div>
+      </div>
+    </section>
+  );
+}
+
+function Lane({
+  name,
+  begin,
+  bars,
+  scale,
+}: {
+  readonly name: string;
+  readonly begin: number;
+  readonly bars: readonly Bar[];
+  readonly scale: Scale;
+}) {
+  return (
+    <div className="lane">
+      <span>{name}</span>
+      <div className="track" aria-hidden="true">
+        {scale.folds.map(({ from, left, width }) => (
+          <span key={from} className="fold" style={{ left: `${left * 100}%`, width: `${width * 100}%` }} />
+        ))}
+        <span className="begin" style={{ left: `${begin * 100}%` }} />
+        {bars
+          .filter(({ kind }) => drawn.has(kind))
+          .map((bar) => (
+            <span
+              key={`${bar.kind}-${bar.from}-${bar.to}-${bar.text ?? ""}`}
+              className={`bar is-${bar.kind}${bar.to === null ? " is-open" : ""}`}
+              style={{
+                left: `${scale.at(bar.from) * 100}%`,
+                width: `${((bar.to === null ? 1 : scale.at(bar.to)) - scale.at(bar.from)) * 100}%`,
+              }}
+            />
+          ))}
+      </div>
+    </div>
+  );
+}
+
+/** The page stands still: an open run is drawn up to the last thing known of either, and a little beyond. */
+function lastInstant(...answers: readonly RunAnswer[]): number {
+  const known = answers.flatMap(({ run }) => [
+    run.createdAt,
+    run.startedAt ?? 0,
+    run.endedAt ?? 0,
+    ...run.timeline.flatMap(({ startedAt, endedAt }) => [startedAt, endedAt ?? 0]),
+  ]);
+  const last = Math.max(...known);
+  const first = Math.min(...answers.map(({ run }) => run.createdAt));
+  return answers.some(({ run }) => isOpen(run)) ? last + Math.max(100, (last - first) * 0.15) : last;
+}

@@ -1,0 +1,59 @@
+// Functions as the pages ask for them, and how they are set up in words.
+import { type QueryClient, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useCallback, useRef } from "react";
+import type { FunctionInFigures } from "../../../../idem/src/server/api/function-shape.ts";
+import { getJson } from "../../api/client.ts";
+import { useDigests } from "../../api/live.ts";
+import { lengthWords } from "../../parts/time-words.ts";
+
+export type { FunctionInFigures };
+
+// The stream speaks up to twice a second; figures of a day need not.
+const askAgainMs = 3_000;
+
+/** Asks again for what begins with this key when the stream says that something happened. */
+export function useFresh(key: string): void {
+  const queries = useQueryClient();
+  const askedAt = useRef(0);
+  useDigests(
+    useCallback(() => {
+      if (Date.now() - askedAt.current < askAgainMs) return;
+      askedAt.current = Date.now();
+      void queries.invalidateQueries({ queryKey: [key] });
+    }, [queries, key]),
+  );
+}
+
+export const useFunctions = () =>
+  useQuery({
+    queryKey: ["function-figures"],
+    queryFn: async ({ signal }) => (await getJson<{ functions: readonly FunctionInFigures[] }>("api/functions", {}, signal)).functions,
+  });
+
+export const functionPath = (fn: string): string => `api/functions/${encodeURIComponent(fn)}`;
+
+export const useFunction = (fn: string) =>
+  useQuery({
+    queryKey: ["function-figures", fn],
+    queryFn: async ({ signal }) => (await getJson<{ function: FunctionInFigures }>(functionPath(fn), {}, signal)).function,
+  });
+
+export const forgetFunctions = (queries: QueryClient): Promise<void> => queries.invalidateQueries({ queryKey: ["function-figures"] });
+
+/** "2 running, 0 due" */
+export function nowWords({ open: { running, due, waiting } }: Pick<FunctionInFigures, "open">): string {
+  const parts = [`${running} running`, due > 0 || running > 0 ? `${due} due` : "", waiting > 0 ? `${waiting} waiting` : ""];
+  return parts.filter((part) => part !== "").join(", ");
+}
+
+/** "for 24 h", "until it finishes" */
+export function windowWords(key: NonNullable<FunctionInFigures["key"]>): string {
+  // Longer than anybody lives: kept for good.
+  const isForever = key.windowMs > 100 * 365 * 24 * 3_600_000;
+  if (isForever) return "kept forever";
+  if (key.untilFinished) return key.windowMs === 0 ? "until it finishes" : `${lengthWords(key.windowMs)}, and until it finishes`;
+  return lengthWords(key.windowMs);
+}
+
+export const triggerWords = (trigger: FunctionInFigures["triggers"][number]): string =>
+  "cron" in trigger ? `schedule ${trigger.cron}` : `event ${trigger.event}${trigger.if === undefined ? "" : ` where ${trigger.if}`}`;

@@ -1,0 +1,125 @@
+// How each function is set up and how it is doing. Is it keyed, is it healthy, is it keeping up?
+import { Link } from "@tanstack/react-router";
+import { PageTitle } from "../../frame/page-title.tsx";
+import { Empty } from "../../parts/empty.tsx";
+import { ErrorPart } from "../../parts/error-part.tsx";
+import { Glyph } from "../../parts/glyph.tsx";
+import { Note } from "../../parts/note.tsx";
+import { Skeleton } from "../../parts/skeleton.tsx";
+import { Table } from "../../parts/table.tsx";
+import { Tag } from "../../parts/tag.tsx";
+import { durationWords } from "../../parts/time-words.ts";
+import { visibleText } from "../../parts/visible-text.ts";
+import { type FunctionInFigures, nowWords, useFresh, useFunctions } from "./function-data.ts";
+import { KeyCell } from "./key-cell.tsx";
+import "./functions.css";
+
+export function Page() {
+  const { data, error, refetch } = useFunctions();
+  useFresh("function-figures");
+  return (
+    <>
+      <PageTitle title="Functions" />
+      {data !== undefined && data.length > 0 && <Headline functions={data} />}
+      <section className="card functions">
+        {error !== null && data === undefined ? (
+          <ErrorPart error={error} what="The functions could not be read. Runs go on." onRetry={() => void refetch()} />
+        ) : data === undefined ? (
+          <Skeleton rows={6} />
+        ) : data.length === 0 ? (
+          <NoFunctions />
+        ) : (
+          <Functions functions={data} />
+        )}
+      </section>
+    </>
+  );
+}
+
+/** One kind of trouble at a time, worst first. */
+function Headline({ functions }: { readonly functions: readonly FunctionInFigures[] }) {
+  const slipping = functions.filter(({ day }) => day.slipped > 0);
+  const keyless = functions.filter(({ key }) => key === null);
+  const failing = functions.filter(({ day }) => day.failed > 0);
+  const paused = functions.filter(({ pausedAt }) => pausedAt !== null);
+  if (slipping.length > 0) {
+    const [worst] = [...slipping].sort((a, b) => b.day.slipped - a.day.slipped);
+    const rest = slipping.length === 1 ? "" : ` and ${slipping.length - 1} more`;
+    return (
+      <Note
+        tone="doubled"
+        title={`${worst!.id}${rest} ran more often than asked, ${slipping.reduce((sum, { day }) => sum + day.slipped, 0)} times in 24 hours`}
+        actions={
+          <Link className="button is-hot" to="/functions/$fn" params={{ fn: worst!.function }}>
+            Open it
+          </Link>
+        }
+      >
+        {worst!.key === null ? "It has no key. One line of configuration stops it." : "It has a key; its page says what happened to it."}
+      </Note>
+    );
+  }
+  if (failing.length > 0) {
+    const count = failing.reduce((sum, { day }) => sum + day.failed, 0);
+    return <Note tone="failed" title={`${count} ${count === 1 ? "run" : "runs"} failed in 24 hours`}>{`In ${failing.map(({ id }) => id).join(", ")}. No duplicate slipped through.`}</Note>;
+  }
+  if (paused.length > 0) return <Note tone="waiting" title={`${paused.length} of ${functions.length} functions are paused`}>{`Their events are kept: ${paused.map(({ id }) => id).join(", ")}.`}</Note>;
+  const words = keyless.length === 0 ? "Each of them has a key." : `${keyless.length} of ${functions.length} ${keyless.length === 1 ? "has" : "have"} no key.`;
+  return (
+    <Note tone="good" title="Nothing ran more often than asked in 24 hours">
+      {words}
+    </Note>
+  );
+}
+
+function Functions({ functions }: { readonly functions: readonly FunctionInFigures[] }) {
+  return (
+    <Table
+      label="Functions"
+      rows={functions}
+      idOf={({ function: fn }) => fn}
+      tone={() => "row"}
+      columns={[
+        {
+          name: "Function",
+          cell: ({ function: fn, id, app, pausedAt }) => (
+            <span className="name">
+              <Link className="row-link" to="/functions/$fn" params={{ fn }}>
+                <b>{visibleText(id)}</b>
+              </Link>
+              <small className="faint">{visibleText(app)}</small>
+              {pausedAt !== null && <Tag tone="waiting">paused</Tag>}
+            </span>
+          ),
+        },
+        { name: "Key", cell: (each) => <KeyCell of={each} /> },
+        { name: "Ran 24 h", isNumber: true, cell: ({ day }) => (day.first + day.slipped).toLocaleString("en-GB") },
+        { name: "Suppressed", isNumber: true, cell: ({ day }) => <Figure count={day.suppressed} tone="suppressed" /> },
+        { name: "Slipped", isNumber: true, cell: ({ day }) => <Figure count={day.slipped} tone="slipped" /> },
+        { name: "Failed", isNumber: true, cell: ({ day }) => <span className={day.failed > 0 ? "failed" : "faint"}>{day.failed}</span> },
+        { name: "p95", isNumber: true, cell: ({ day }) => (day.p95Ms === null ? <span className="faint">none ended</span> : durationWords(day.p95Ms)) },
+        { name: "Now", cell: (each) => <span className="quiet nowrap">{nowWords(each)}</span> },
+      ]}
+    />
+  );
+}
+
+function Figure({ count, tone }: { readonly count: number; readonly tone: "suppressed" | "slipped" }) {
+  if (count === 0) return <span className="faint">0</span>;
+  return (
+    <span className={`sign-and-count ${tone === "slipped" ? "doubled" : "suppressed"}`}>
+      <Glyph name={tone} />
+      {count.toLocaleString("en-GB")}
+    </span>
+  );
+}
+
+const NoFunctions = () => (
+  <Empty title="No function is registered yet">
+    <p>Start your app with this server's address, or add it by its URL.</p>
+    <pre>{'idem.createFunction({ id: "send-invoice", idempotency: "event.data.order" }, { event: "order/paid" }, async ({ step }) => …);'}</pre>
+    <Link className="button is-plain" to="/apps">
+      Open Apps
+    </Link>
+  </Empty>
+);

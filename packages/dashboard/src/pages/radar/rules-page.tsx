@@ -1,0 +1,101 @@
+// What counts as too often. The default rule can be muted, never removed.
+import { useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { sendJson } from "../../api/client.ts";
+import { say } from "../../frame/messages.ts";
+import { PageTitle } from "../../frame/page-title.tsx";
+import { ActButton } from "../../parts/button.tsx";
+import { AskFirst } from "../../parts/dialog.tsx";
+import { ErrorPart } from "../../parts/error-part.tsx";
+import { Skeleton } from "../../parts/skeleton.tsx";
+import { Tag } from "../../parts/tag.tsx";
+import { visibleText } from "../../parts/visible-text.ts";
+import { type Rule, useRules } from "./radar-data.ts";
+import { RadarTabs } from "./radar-tabs.tsx";
+import { RuleForm } from "./rule-form.tsx";
+import { ruleSentence } from "./rule-words.ts";
+import "./rules-page.css";
+
+export function Page() {
+  const { data, error, refetch } = useRules();
+  return (
+    <>
+      <PageTitle title="Radar rules" under={{ to: "/radar", text: "Radar" }}>
+        Rules
+      </PageTitle>
+      <RadarTabs />
+      <section className="card rules" aria-label="Rules">
+        {data !== undefined ? (
+          <ul>
+            {data.map((rule) => (
+              <RuleRow key={rule.name} rule={rule} />
+            ))}
+          </ul>
+        ) : error === null ? (
+          <Skeleton rows={2} />
+        ) : (
+          <ErrorPart error={error} what="The rules could not be read. They go on watching." onRetry={() => void refetch()} />
+        )}
+      </section>
+      <h2>A new rule</h2>
+      <RuleForm />
+    </>
+  );
+}
+
+function RuleRow({ rule }: { readonly rule: Rule }) {
+  const [asked, setAsked] = useState<"mute" | "remove" | null>(null);
+  const queries = useQueryClient();
+  const path = `api/radar/rules/${encodeURIComponent(rule.name)}`;
+  const isDefault = rule.name === "default";
+  const verb = rule.muted ? "Unmute" : "Mute";
+  const done = async (words: string) => {
+    say(`${words} The audit has it.`);
+    await queries.invalidateQueries({ queryKey: ["radar", "rules"] });
+  };
+  return (
+    <li>
+      <p className={rule.muted ? "faint" : ""}>{visibleText(ruleSentence(rule))}.</p>
+      {isDefault && <Tag>default</Tag>}
+      {rule.muted && <Tag tone="waiting">muted</Tag>}
+      <span className="acts">
+        <ActButton small onClick={() => setAsked("mute")}>
+          {verb}
+        </ActButton>
+        {!isDefault && (
+          <ActButton small onClick={() => setAsked("remove")}>
+            Remove
+          </ActButton>
+        )}
+      </span>
+      {asked === "mute" && (
+        <AskFirst
+          title={`${verb} this rule`}
+          action={`${verb} the rule`}
+          reason="demanded"
+          onAct={async (reason) => {
+            await sendJson("PUT", path, { muted: !rule.muted, reason });
+            await done(rule.muted ? "The rule watches again." : "The rule is muted.");
+          }}
+          onClose={() => setAsked(null)}
+        >
+          <p>{rule.muted ? "It raises alerts again, from now on." : "It raises no alerts until it is unmuted. Alerts that are open stay open."}</p>
+        </AskFirst>
+      )}
+      {asked === "remove" && (
+        <AskFirst
+          title="Remove this rule"
+          action="Remove the rule"
+          reason="demanded"
+          onAct={async (reason) => {
+            await sendJson("DELETE", path, { reason });
+            await done("The rule is gone.");
+          }}
+          onClose={() => setAsked(null)}
+        >
+          <p>It raises no more alerts. Those it raised stay.</p>
+        </AskFirst>
+      )}
+    </li>
+  );
+}

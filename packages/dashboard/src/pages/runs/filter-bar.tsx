@@ -1,0 +1,156 @@
+// How the list is grouped, ordered and narrowed. All of it stands in the address.
+import { useQuery } from "@tanstack/react-query";
+import { getJson } from "../../api/client.ts";
+import { useKeys } from "../../keys.ts";
+import { Button } from "../../parts/button.tsx";
+import { type Choice, FilterSelect, Filters, Segments } from "../../parts/field.tsx";
+import { Icon } from "../../parts/icon.tsx";
+import { visibleText } from "../../parts/visible-text.ts";
+import { ExpressionField } from "./expression-field.tsx";
+import type { TotalsAnswer } from "./groups-data.ts";
+import { type Group, type RunsSearch, type RunsView, sinceUnlessTold, timeChoices } from "./runs-view.ts";
+
+const groupings: readonly (Choice & { readonly value: Group })[] = [
+  { value: "key", text: "Key" },
+  { value: "function", text: "Function" },
+  { value: "event", text: "Event" },
+  { value: "none", text: "None" },
+];
+
+const states: readonly Choice[] = [
+  { value: "", text: "all" },
+  ...["queued", "running", "waiting", "completed", "failed", "cancelled"].map((value) => ({ value, text: value })),
+];
+
+const orders: readonly Choice[] = [
+  { value: "", text: "doubled first" },
+  { value: "newest", text: "newest first" },
+];
+
+interface FilterBarProps {
+  readonly view: RunsView;
+  readonly totals: TotalsAnswer | undefined;
+  /** What the time is called when it is none of the choices. */
+  readonly range: string;
+  readonly mistake: string | null;
+}
+
+export function FilterBar({ view, totals, range, mistake }: FilterBarProps) {
+  const { search, group, order, since, change } = view;
+  useKeys([
+    ...groupings.map(({ value, text }, i) => ({
+      keys: `${i + 1}`,
+      words: `Group by ${text.toLowerCase()}`,
+      run: () => change({ group: value === "key" ? undefined : value, open: undefined }),
+    })),
+    { keys: "f", words: "Filter", run: () => document.getElementById("runs-filter")?.focus() },
+  ]);
+  const time = search.until !== undefined ? "chosen" : since === sinceUnlessTold ? "" : since;
+  const usual = timeChoices.map(({ value, text }) => ({ value: value === sinceUnlessTold ? "" : value, text }));
+  const times = usual.some(({ value }) => value === time) ? usual : [{ value: time, text: range }, ...usual];
+  return (
+    <div className="filter-bar">
+      <Filters>
+        <Segments
+          label="Group by"
+          value={group}
+          choices={groupings}
+          onChange={(value) => change({ group: value === "key" ? undefined : (value as Group), open: undefined })}
+        />
+        <FilterSelect
+          label="Function"
+          value={search.fn ?? ""}
+          choices={useFunctionChoices(totals)}
+          onChange={(value) => change({ fn: value || undefined, key: undefined })}
+        />
+        {(group === "key" || group === "none") && (
+          <FilterSelect
+            label="State"
+            value={search.state ?? ""}
+            choices={states}
+            onChange={(value) => change({ state: (value || undefined) as RunsSearch["state"] })}
+          />
+        )}
+        <FilterSelect
+          label="Time"
+          value={time}
+          choices={times}
+          onChange={(value) => value !== "chosen" && change({ since: value || undefined, until: undefined })}
+        />
+        {group === "key" && (
+          <FilterSelect
+            label="Order"
+            value={order === "newest" ? "newest" : ""}
+            choices={orders}
+            onChange={(value) => change({ order: value === "newest" ? "newest" : undefined })}
+          />
+        )}
+        <Chosen name="Key" value={search.key} onClear={() => change({ key: undefined })} />
+        <Chosen name="Event" value={search.event} onClear={() => change({ event: undefined })} />
+        <Chosen
+          name="Only"
+          value={search.show === undefined ? undefined : shownWords[search.show]}
+          onClear={() => change({ show: undefined })}
+        />
+        {(group === "key" || group === "none") && (
+          <ExpressionField
+            fieldId="runs-filter"
+            q={search.q}
+            cel={search.cel}
+            mistake={mistake}
+            onChange={(q, cel) => change({ q, cel }, { replace: true })}
+          />
+        )}
+      </Filters>
+      {mistake !== null && (
+        <p className="mistake failed" id="runs-filter-mistake" role="alert">
+          {visibleText(mistake)}
+        </p>
+      )}
+    </div>
+  );
+}
+
+const shownWords = {
+  doubled: "ran more than once",
+  suppressed: "with duplicates",
+  failed: "failed",
+  "no-worker": "without a worker",
+} as const;
+
+/** A filter that came with a link; it can only be taken away. */
+function Chosen({
+  name,
+  value,
+  onClear,
+}: {
+  readonly name: string;
+  readonly value: string | undefined;
+  readonly onClear: () => void;
+}) {
+  if (value === undefined) return null;
+  return (
+    <span className="filter is-set chosen">
+      <span>{name}</span>
+      <b className="cut">
+        <bdi>{visibleText(value)}</bdi>
+      </b>
+      <Button look="link" small aria-label={`Take away the filter ${name.toLowerCase()} ${value}`} onClick={onClear}>
+        <Icon name="cross" size={12} />
+      </Button>
+    </span>
+  );
+}
+
+function useFunctionChoices(totals: TotalsAnswer | undefined): readonly Choice[] {
+  const { data } = useQuery({
+    queryKey: ["function-names"],
+    queryFn: async ({ signal }) =>
+      (await getJson<{ functions: readonly { readonly id: string }[] }>("api/functions", {}, signal)).functions.map(
+        ({ id }) => id,
+      ),
+    staleTime: 60_000,
+  });
+  const names = new Set([...(data ?? []), ...(totals?.functions.map((each) => each.function) ?? [])]);
+  return [{ value: "", text: "all" }, ...[...names].sort().map((name) => ({ value: name, text: name }))];
+}

@@ -1,0 +1,82 @@
+// What ran, for what, and whether anything ran more often than it should. Did anything happen twice?
+import { PageTitle } from "../../frame/page-title.tsx";
+import { ErrorPart } from "../../parts/error-part.tsx";
+import { useNow } from "../../parts/now.ts";
+import { useSettings } from "../../settings.ts";
+import { EventList } from "./event-list.tsx";
+import { FilterBar } from "./filter-bar.tsx";
+import { FunctionList } from "./function-list.tsx";
+import { GroupList } from "./group-list.tsx";
+import { Headline } from "./headline.tsx";
+import { RunList } from "./run-list.tsx";
+import { type RunsView, rangeWords, useRunsView } from "./runs-view.ts";
+import { Summary } from "./summary.tsx";
+import { type Groups, useGroups, useLoudGroups } from "./use-groups.ts";
+import { useTotals } from "./use-totals.ts";
+import "./runs-page.css";
+
+export function Page() {
+  const view = useRunsView();
+  return view.group === "function" || view.group === "event" ? (
+    <Over view={view} groups={null} />
+  ) : (
+    <OfGroups view={view} />
+  );
+}
+
+function OfGroups({ view }: { readonly view: RunsView }) {
+  const groups = useGroups(view);
+  return <Over view={view} groups={groups} />;
+}
+
+/** `groups` is null where the list is of something else. */
+function Over({ view, groups }: { readonly view: RunsView; readonly groups: Groups | null }) {
+  const utc = useSettings().zone === "utc";
+  const range = rangeWords(view, useNow(), utc);
+  const { data: totals, error, refetch } = useTotals(view.range);
+  const { state, key, event, q, cel } = view.search;
+  const isMatching = groups !== null && [state, key, event, q, cel].some((each) => each !== undefined);
+  const pinned = groups?.pinned ?? null;
+  const loud = useLoudGroups(view, pinned === null && !isMatching && totals !== undefined && totals.slipped > 0);
+  const doubled = pinned ?? { groups: loud, count: loud.length, isAll: loud.length < 100 };
+  const isNew =
+    totals !== undefined && totals.asked === 0 && !view.isFiltered && groups !== null && groups.list.rows.length === 0;
+  return (
+    <>
+      <PageTitle title="Runs" />
+      {error !== null && totals === undefined ? (
+        <div className="card">
+          <ErrorPart error={error} what="The numbers could not be read. Runs go on." onRetry={() => void refetch()} />
+        </div>
+      ) : totals === undefined ? (
+        <div className="over-list" aria-hidden="true" />
+      ) : (
+        !isNew && (
+          <>
+            <Headline
+              view={view}
+              totals={totals}
+              range={range}
+              doubled={doubled}
+              rows={groups?.list.rows ?? []}
+              matching={isMatching ? { rows: groups.list.rows, isAll: !groups.list.hasMore } : null}
+            />
+            <Summary view={view} totals={totals} range={range} />
+          </>
+        )
+      )}
+      <FilterBar view={view} totals={totals} range={range} mistake={groups?.mistake ?? null} />
+      {groups === null ? (
+        view.group === "function" ? (
+          <FunctionList view={view} />
+        ) : (
+          <EventList view={view} />
+        )
+      ) : view.group === "none" ? (
+        <RunList view={view} groups={groups} />
+      ) : (
+        <GroupList view={view} groups={groups} totals={totals} />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,331 @@
+// The Run and Compare pages in a real browser, against a real server with real runs.
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { axeFindings } from "./accessibility.ts";
+import { looks, openBrowser, openPage, scrollsSideways, type WatchedPage } from "./browser.ts";
+import { define, openWorld, type World } from "./world.ts";
+
+let world: World;
+let browser: Browser;
+/** Placement 48213, twice. */
+let first: string;
+let second: string;
+let paid: string;
+let hostile: string;
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+const script = `<script>window.broken = 1</script><img src=x onerror="window.broken = 2">`;
+const turned = "\u202Etxt.exe";
+
+async function placements(): Promise<void> {
+  let invoices = 0;
+  const failed = new Set<string>();
+  const options = { id: "draft-invoice-from-placement", backoff: () => 400 };
+  await define(world, options, { event: "bullhorn/placement.event" }, async ({ event, step, runId }) => {
+    const placement = await step.run("fetch-placement", async () => {
+      await pause(30);
+      if (!failed.has(runId)) {
+        failed.add(runId);
+        throw new Error("Bullhorn answered 503");
+      }
+      return { id: event.data.placementId, amountCents: 428_000 };
+    });
+    await Promise.all([
+      step.run("load-markup-table", async () => {
+        await pause(60);
+        return { markup: 0.21 };
+      }),
+      step.run("load-holidays", async () => {
+        await pause(90);
+        return ["2026-05-14"];
+      }),
+    ]);
+    const entity = `placement-${placement.id}`;
+    await step.effect("create-stripe-draft", { destination: "stripe", entity }, async () => {
+      await pause(120);
+      return { id: `in_1RPq8x${++invoices}`, status: "draft", total: placement.amountCents };
+    });
+    await step.waitForEvent("wait-for-approval", { event: "invoice/approved", timeout: "5d" });
+    return { approved: true };
+  });
+}
+
+async function payments(): Promise<void> {
+  await define(
+    world,
+    { id: "pay", idempotency: "event.data.order", retries: 0 },
+    { event: "order/paid" },
+    async ({ event, step }) => {
+      const price = await step.run("price", () => event.data.price);
+      return step.run("charge", (amount: number) => ({ charged: amount }), price);
+    },
+  );
+}
+
+async function hostiles(): Promise<void> {
+  let deep: unknown = "bottom";
+  // As deep as a step may keep.
+  for (let i = 0; i < 60; i++) deep = { deeper: deep };
+  await define(world, { id: "hostile", retries: 0 }, { event: "hostile/sent" }, async ({ step }) => {
+    await step.run(script, () => ({ html: script, turned, deep, big: "9007199254740993" }));
+    await step.run("five-megabytes", () => "x".repeat(3_500_000));
+    await step.run(`name ${turned}`, () => {
+      throw new Error(`${script}${turned}\u0007`);
+    });
+  });
+}
+
+/** Behind the retry, where it waits for a person. */
+async function approvable(runId: string): Promise<void> {
+  const last = async () => (await world.api(`/api/runs/${runId}`)).run.timeline.at(-1)?.name;
+  await vi.waitFor(async () => expect(await last()).toBe("wait-for-approval"), { timeout: 30_000, interval: 100 });
+}
+
+const runOf = async (name: string, data: unknown): Promise<string> =>
+  (await world.send({ name, data })).decisions[0]!.runId!;
+const open = (path: string, look = looks[0]!): Promise<WatchedPage> =>
+  openPage(browser, `${world.origin}${path}`, look);
+
+beforeAll(async () => {
+  [world, browser] = await Promise.all([openWorld(), openBrowser()]);
+  await Promise.all([placements(), payments(), hostiles()]);
+  // Several placements, twice each: the radar's guess needs more than one to see what they are about.
+  const placement = (placementId: number, eventType: string) =>
+    runOf("bullhorn/placement.event", { placementId, eventType, clientId: 118, rate: 92.5 });
+  first = await placement(48_213, "INSERTED");
+  second = await placement(48_213, "UPDATED");
+  const others = [await placement(48_212, "INSERTED"), await placement(48_212, "UPDATED")];
+  paid = await runOf("order/paid", { order: 7, price: 10 });
+  hostile = await runOf("hostile/sent", {});
+  await Promise.all([first, second, ...others].map(approvable));
+  await world.reached(paid, "completed");
+  await world.reached(hostile, "failed");
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await world?.close();
+});
+
+describe("one run", () => {
+  test("the second run for a placement says so before anything else, and what it sent under which key", async () => {
+    const page = await open(`/runs/${second}`);
+    await page.getByText("This is the second run for placementId 48213").waitFor();
+    await expect.poll(() => page.locator("h1").textContent()).toBe("Run 2 of 2");
+    const names = await page.locator(".waterfall .row .name").allTextContents();
+    expect(names).toEqual([
+      "queued",
+      "fetch-placement",
+      "load-markup-table",
+      "load-holidays",
+      "create-stripe-draft",
+      "wait-for-approval",
+    ]);
+    // Steps planned together share a bracket; a pause says why it is there.
+    expect(await page.locator(".waterfall .in-bracket .name").allTextContents()).toEqual([
+      "load-markup-table",
+      "load-holidays",
+    ]);
+    expect(await page.locator(".waterfall .pause-words").first().textContent()).toContain("503, again in");
+    const panel = page.getByRole("complementary", { name: "Step create-stripe-draft" });
+    await panel.getByText("Another destination key than the other run's.").waitFor();
+    await panel.getByText(/It made in_1RPq8x\d in 1 try/).waitFor();
+    expect(await panel.locator(".payload").textContent()).toContain("428000");
+    expect(page.troubles).toEqual([]);
+    await page.context().close();
+  });
+
+  test("a step, its tab, the zoom and the table stand in the address", async () => {
+    const page = await open(`/runs/${first}`);
+    await page.getByRole("link", { name: "fetch-placement" }).click();
+    await page.getByRole("link", { name: "Attempts 2" }).click();
+    await page.getByText("Bullhorn answered 503").waitFor();
+    await page.getByRole("link", { name: "Outcome" }).click();
+    await page.getByRole("button", { name: "Zoom to this step" }).click();
+    await page.getByRole("button", { name: /show the whole run/ }).waitFor();
+    const { searchParams } = new URL(page.url());
+    expect(searchParams.get("step")).toBe("fetch-placement");
+    await page.reload();
+    await page.getByRole("button", { name: /show the whole run/ }).waitFor();
+    await page.keyboard.press("0");
+    await page.keyboard.press("t");
+    await page.getByRole("table", { name: "Steps" }).waitFor();
+    expect(new URL(page.url()).searchParams.get("view")).toBe("table");
+    // The zoom is gone, the step is not.
+    expect(new URL(page.url()).searchParams.get("from")).toBeNull();
+    await page.getByRole("complementary", { name: "Step fetch-placement" }).waitFor();
+    expect(page.troubles).toEqual([]);
+    await page.context().close();
+  });
+
+  test("it is rerun with the keyboard alone", async () => {
+    const page = await open(`/runs/${paid}`);
+    await page.getByRole("heading", { name: /pay/ }).waitFor();
+    await page.keyboard.press("r");
+    await page.getByText("A new run starts, past the key, with the same destination keys").waitFor();
+    await tabTo(page, "Start a new run");
+    await page.keyboard.press("Enter");
+    await page.getByText("A person asked for this run").waitFor();
+    const rerun = new URL(page.url()).pathname.split("/").at(-1)!;
+    expect(rerun).not.toBe(paid);
+    const { run } = await world.api(`/api/runs/${rerun}`);
+    expect(run.rerunOf).toBe(paid);
+    // [ leads back to the run before it.
+    await page.getByText("2 runs").waitFor();
+    await page.keyboard.press("[");
+    await expect.poll(() => new URL(page.url()).pathname).toBe(`/runs/${paid}`);
+    await page.context().close();
+  });
+
+  test("closing a dialog without acting starts nothing and gives focus back", async () => {
+    const page = await open(`/runs/${paid}`);
+    const before = (await world.api(`/api/runs?limit=100`)).runs.length;
+    const button = page.getByRole("button", { name: "Rerun", exact: true });
+    await button.focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog").waitFor();
+    await page.keyboard.press("Escape");
+    await expect.poll(() => page.getByRole("dialog").count()).toBe(0);
+    expect(await button.evaluate((element) => element === document.activeElement)).toBe(true);
+    expect((await world.api(`/api/runs?limit=100`)).runs).toHaveLength(before);
+    await page.context().close();
+  });
+
+  test("it is rerun from a step with other arguments, once what differs is shown", async () => {
+    const page = await open(`/runs/${paid}?step=charge`);
+    await page.getByRole("button", { name: "Rerun from here" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("button", { name: "Others" }).click();
+    const start = dialog.getByRole("button", { name: "Start a new run from here" });
+    expect(await start.isDisabled()).toBe(true);
+    await dialog.getByRole("textbox").fill("{ 4280 }");
+    await dialog.getByText("This is no JSON yet").waitFor();
+    expect(await start.isDisabled()).toBe(true);
+    await dialog.getByRole("textbox").fill("[4280]");
+    await dialog.getByText("2 differences").or(dialog.getByText("1 difference")).waitFor();
+    await start.click();
+    await page.getByText("A person asked for this run").waitFor();
+    const rerun = new URL(page.url()).pathname.split("/").at(-1)!;
+    await world.reached(rerun, "completed");
+    const { run } = await world.api(`/api/runs/${rerun}`);
+    expect(run).toMatchObject({ rerunOf: paid, rerunFrom: { name: "charge" }, output: { value: { charged: 4280 } } });
+    await page.context().close();
+  });
+
+  test("it is cancelled after the page said what stays", async () => {
+    const runId = await runOf("bullhorn/placement.event", { placementId: 1, eventType: "INSERTED" });
+    await approvable(runId);
+    const page = await open(`/runs/${runId}`);
+    await page
+      .getByText(/to stripe/)
+      .first()
+      .waitFor({ state: "attached" });
+    await page.getByRole("button", { name: "Cancel run" }).click();
+    await page
+      .getByText(
+        /Steps that finished stay finished\. What create-stripe-draft made at stripe, in_1RPq8x\d+, is not deleted\./,
+      )
+      .waitFor();
+    await page.getByLabel("Reason (optional)").fill("nobody wanted it");
+    await page.getByRole("button", { name: "Cancel the run" }).click();
+    await page.getByText("Why it was cancelled").waitFor();
+    await page.getByText("nobody wanted it", { exact: true }).waitFor();
+    expect((await world.api(`/api/runs/${runId}`)).run.state).toBe("cancelled");
+    await page.context().close();
+  });
+
+  test("a run that waits goes on before one's eyes", async () => {
+    const runId = await runOf("bullhorn/placement.event", { placementId: 2, eventType: "INSERTED" });
+    await approvable(runId);
+    const page = await open(`/runs/${runId}?step=load-holidays`);
+    await page.getByText("waiting for approval").waitFor();
+    await world.send({ name: "invoice/approved", data: { placementId: 2 } });
+    await page.getByRole("region", { name: "Output" }).waitFor({ timeout: 15_000 });
+    // The selected step stays selected.
+    await page.getByRole("complementary", { name: "Step load-holidays" }).waitFor();
+    await page.context().close();
+  });
+
+  test("an id that nobody knows says so", async () => {
+    const page = await open("/runs/01ARZ3NDEKTSV4RRFFQ69G5FAV");
+    await page.getByText("No run with this id").waitFor();
+    await page.context().close();
+  });
+});
+
+describe("hostile payloads", () => {
+  test("markup, five megabytes, deep JSON and turned text are text and nothing else", async () => {
+    const page = await open(`/runs/${hostile}`);
+    const broken = () => page.evaluate(() => (window as any).broken);
+    // The failed step is what one comes for; its error is shown as it is.
+    await page.locator(".error-view .said").first().waitFor();
+    expect(await page.locator(".error-view .said").first().textContent()).toContain(`${script}‹U+202E›txt.exe␇`);
+    await page.locator(".waterfall .name", { hasText: "<script>" }).click();
+    const tree = page.locator(".step-panel .payload");
+    await tree.getByText("9007199254740993").waitFor();
+    expect(await tree.textContent()).toContain(script);
+    expect(await tree.textContent()).toContain("‹U+202E›");
+    await page.getByRole("link", { name: "five-megabytes" }).click();
+    await page
+      .locator(".step-panel")
+      .getByText(/The first 64 KB of 3\.3 MB/)
+      .waitFor();
+    expect((await page.locator(".step-panel pre").textContent())!.length).toBeLessThan(70_000);
+    expect(await scrollsSideways(page)).toBe(false);
+    expect(await page.locator("main script, main img").count()).toBe(0);
+    expect(await broken()).toBeUndefined();
+    expect(page.troubles).toEqual([]);
+    await page.context().close();
+  });
+});
+
+describe("two runs side by side", () => {
+  test("three sentences answer first; what differs is named, what had to differ is grey", async () => {
+    const page = await open(`/runs/${first}/compare/${second}`);
+    await page.getByRole("heading", { name: "1 field of the events differs" }).waitFor();
+    await page.getByText("eventType: INSERTED, then UPDATED").waitFor();
+    await page.getByRole("heading", { name: /outcomes? differs?/ }).waitFor();
+    const differing = page.locator(".is-differing", { hasText: "data.eventType" });
+    expect(await differing.locator("td").allTextContents()).toEqual(["INSERTED", "UPDATED"]);
+    expect(await page.locator(".is-expected", { hasText: "event.id" }).count()).toBe(1);
+    const made = page.locator("tbody", { hasText: "Step create-stripe-draft" }).locator(".is-differing th");
+    expect(await made.allTextContents()).toEqual(["id", "destination key"]);
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Export Markdown" }).click(),
+    ]);
+    expect(download.suggestedFilename()).toBe(`compare-${second}.md`);
+    const [table] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Export CSV" }).click(),
+    ]);
+    expect(table.suggestedFilename()).toBe(`compare-${second}.csv`);
+    expect(page.troubles).toEqual([]);
+    await page.context().close();
+  });
+});
+
+describe.each(looks)("at $width px, $theme", (look) => {
+  test("axe finds nothing on a run and on a comparison, and nothing reaches over the edge", async () => {
+    const page = await open(`/runs/${second}`, look);
+    await page.locator(".step-panel .payload").waitFor();
+    await page.locator(".runs-of-key").waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+    expect(await scrollsSideways(page)).toBe(false);
+    await page.getByRole("link", { name: "Compare the two" }).click();
+    await page.locator(".differences").waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+    expect(await scrollsSideways(page)).toBe(false);
+    expect(page.troubles).toEqual([]);
+    await page.context().close();
+  });
+});
+
+/** Presses Tab until the button has focus. */
+async function tabTo(page: WatchedPage, name: string): Promise<void> {
+  for (let i = 0; i < 20; i++) {
+    if ((await page.evaluate(() => document.activeElement?.textContent)) === name) return;
+    await page.keyboard.press("Tab");
+  }
+  throw new Error(`Tab never came to "${name}"`);
+}

@@ -1,0 +1,69 @@
+// The dashboard beside an embedded engine, as a user asks for it. Pages and API are the server's: the room above this one, which is loaded
+// with the first request and through its own door. A process that shows no dashboard loads nothing of it.
+import type { Engine } from "../engine/engine.ts";
+import type { Logger } from "../execute/function-code.ts";
+import { errors } from "../model/errors.ts";
+import type { RelayedObserver } from "../observe/relay-observer.ts";
+import type { Platform } from "../platform/platform.ts";
+
+/** A viewer looks, an operator acts. */
+export type DashboardRole = "operator" | "viewer";
+
+/** With a name, the audit says who it was. */
+export type DashboardCaller = DashboardRole | { readonly role: DashboardRole; readonly name: string };
+
+export interface DashboardOptions {
+  /** The path it is mounted at, as browsers see it; "/idem" unless told. */
+  readonly base?: string;
+  /**
+   * Who asks, by your own application's session; null for nobody you know. Asked for every request. Without it only requests of this
+   * machine to itself are answered, in development.
+   */
+  readonly authorize?: (request: Request) => DashboardCaller | null | Promise<DashboardCaller | null>;
+}
+
+export type DashboardHandler = (request: Request) => Promise<Response>;
+
+/** What the pages need of the client they stand beside. */
+export interface MountedClient {
+  readonly id: string;
+  readonly env: string;
+  /** The store's address; may hold a password. */
+  readonly store: string;
+  readonly platform: Platform;
+  readonly logger: Logger;
+  /** The client's own, opened when it is first needed; throws SERVER_BUSY while the client is stopped. */
+  engine(): Promise<Engine>;
+  /** Whether what is committed here is told to those who watch: not when the store was open before there was a dashboard. */
+  isWatched(): boolean;
+  /** Returns how to stop watching. */
+  watch(observer: RelayedObserver): () => void;
+  /** Awaited before the engine stops and the store is closed. */
+  onStop(stop: () => Promise<void>): void;
+}
+
+// The path is written into a page's attributes and compared with the requests' own.
+const basePattern = /^(\/[A-Za-z0-9._~-]+)*\/?$/;
+
+/** "/idem/" of "/idem". */
+export function baseOf(given = "/idem"): string {
+  if (typeof given !== "string" || given.length > 200 || !basePattern.test(given)) {
+    const why = 'it must be a path such as "/idem", of letters, digits, dots, dashes and underscores';
+    throw errors.OPTION_INVALID({ option: "base", why });
+  }
+  return given.endsWith("/") ? given : `${given}/`;
+}
+
+export function openDashboard(client: MountedClient, options: DashboardOptions): DashboardHandler {
+  const { authorize } = options;
+  const base = baseOf(options.base);
+  if (authorize !== undefined && typeof authorize !== "function") {
+    const why = 'it must be a function of the request that answers "operator", "viewer" or null';
+    throw errors.OPTION_INVALID({ option: "authorize", why });
+  }
+  let mounting: Promise<DashboardHandler> | null = null;
+  return async (request) => {
+    mounting ??= import("../server.ts").then(({ mountDashboard }) => mountDashboard(client, { base, authorize }));
+    return (await mounting)(request);
+  };
+}

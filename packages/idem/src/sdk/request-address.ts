@@ -1,0 +1,7 @@
+// Who is at the other end of the line. A Fetch request does not say; what makes one of a Node request (serve/fetch-listener.ts) notes it here.
+const addresses = new WeakMap<Request, string>();
+
+export const noteAddress = (request: Request, address: string): void => void addresses.set(request, address);
+
+/** Null where nobody knows. */
+export const notedAddress = (request: Request): string | null => addresses.get(request) ?? null;

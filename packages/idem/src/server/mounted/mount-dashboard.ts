@@ -1,0 +1,108 @@
+// The dashboard beside an embedded engine: the server's pages and routes behind one Fetch handler, over the client's own engine and store.
+// Order: who asks, then what for; a stranger learns nothing of what there is.
+import { errors, IdemError } from "../../model/errors.ts";
+import { statusOf } from "../../protocol/problem.ts";
+import type { DashboardHandler, DashboardOptions, MountedClient } from "../../sdk/dashboard-door.ts";
+import { namedEnv } from "../admit-caller.ts";
+import { type Admitted, isChange } from "../admit-person.ts";
+import { answerRequest, errorAnswer, findRoute } from "../answer-request.ts";
+import { unexpected } from "../incoming-request.ts";
+import { serverLimits } from "../limits.ts";
+import type { Actor } from "../people/actor.ts";
+import { dataHeaders } from "../people/safe-headers.ts";
+import { BodyBudget, BodyShare, CallerGone } from "../read-body.ts";
+import type { Route, RouteAnswer } from "../route.ts";
+import { routerOf } from "../router.ts";
+import { FetchRequest, responseOf } from "./fetch-request.ts";
+import { admitMounted, mountedGuard } from "./mounted-guard.ts";
+import { mountedRoutes } from "./mounted-routes.ts";
+import { type MountedWorld, openMountedWorld } from "./mounted-world.ts";
+
+export interface MountOptions {
+  /** Begins and ends with a slash. */
+  readonly base: string;
+  readonly authorize: DashboardOptions["authorize"] | undefined;
+}
+
+export function mountDashboard(client: MountedClient, { base, authorize }: MountOptions): DashboardHandler {
+  const router = routerOf(mountedRoutes(base));
+  const budget = new BodyBudget(serverLimits.bodyBytesHeld);
+  let mounted: MountedWorld | null = null;
+  let underWay = 0;
+  const open = (): MountedWorld => {
+    mounted ??= openMountedWorld(client, authorize === undefined ? "dev" : "start");
+    return mounted;
+  };
+  client.onStop(async () => {
+    const closing = mounted;
+    mounted = null;
+    await closing?.close();
+  });
+
+  function admit(route: Route, asked: FetchRequest, actor: Actor): Admitted {
+    if (actor.role === "viewer" && isChange(asked.method) && route.viewerMay !== true) {
+      throw errors.FORBIDDEN_ROLE({ role: "viewer" });
+    }
+    // A page that names none means the only one there is.
+    return { env: namedEnv("operator", asked) ?? client.env, actor };
+  }
+
+  async function answer(asked: FetchRequest, actor: Actor, at: string): Promise<Response> {
+    const found = findRoute(router, asked.method, asked.path);
+    const { route } = found;
+    if ("allowed" in found) {
+      return responseOf(asked, { status: 204, headers: { allow: found.allowed }, body: null }, dataHeaders);
+    }
+    asked.params = found.params;
+    const { world, reachedAt } = open();
+    reachedAt(at);
+    const share = new BodyShare(budget);
+    try {
+      const admitting = async () => admit(route, asked, actor);
+      const options = { world, guard: mountedGuard, share, invite: () => {}, admit: admitting };
+      return responseOf(asked, await answerRequest(route, asked, asked.source(), options), dataHeaders);
+    } finally {
+      share.giveBack();
+    }
+  }
+
+  return async (request) => {
+    const url = new URL(request.url);
+    const asked = new FetchRequest(request, url, pathUnder(base, url.pathname) ?? "");
+    try {
+      if (underWay >= serverLimits.requestsInFlight) throw errors.SERVER_BUSY({ why: "too many are under way" });
+      underWay++;
+      try {
+        const actor = await admitMounted(request, client, authorize);
+        if (asked.path === "") throw errors.REQUEST_INVALID({ why: elsewhere(base) });
+        return await answer(asked, actor, url.origin + base.slice(0, -1));
+      } finally {
+        underWay--;
+      }
+    } catch (error) {
+      asked.leave();
+      // Nobody is left to read it.
+      if (error instanceof CallerGone) return new Response(null, { status: 499 });
+      const known =
+        error instanceof IdemError ? error : unexpected(error, request, { path: `under ${base}` }, client);
+      return responseOf(asked, refusalOf(request, known), dataHeaders);
+    }
+  };
+}
+
+const elsewhere = (base: string): string =>
+  `it is not under ${base}; say where the dashboard is mounted with dashboard({ base })`;
+
+/** Null for what is not under it. */
+function pathUnder(base: string, path: string): string | null {
+  if (path.startsWith(base)) return path.slice(base.length - 1);
+  return path === base.slice(0, -1) ? "/" : null;
+}
+
+/** A person who opens a page reads a sentence; everything else reads a problem. */
+function refusalOf(request: Request, error: IdemError): RouteAnswer {
+  const isPage = request.headers.get("accept")?.includes("text/html") === true;
+  if (!isPage) return errorAnswer(error, "problem", false);
+  const headers = { "content-type": "text/plain; charset=utf-8" };
+  return { status: statusOf(error.code), headers, body: `${error.message}\n` };
+}

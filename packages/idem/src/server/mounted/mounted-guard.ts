@@ -1,0 +1,88 @@
+// Who may ask a dashboard that is mounted in somebody's application. The application's own `authorize` says it; without one only this
+// machine may, in development: nobody has been asked who they are. The application's session rides along with whatever any page asks for,
+// so what changes something must come from a page of the same origin.
+import { errors } from "../../model/errors.ts";
+import { environmentVariable } from "../../platform/node-platform.ts";
+import type { DashboardCaller, DashboardOptions, MountedClient } from "../../sdk/dashboard-door.ts";
+import { notedAddress } from "../../sdk/request-address.ts";
+import { hostNameOf, isLoopback, type PageGuard } from "../browser-guard.ts";
+import type { Actor } from "../people/actor.ts";
+
+type Headers = Readonly<Record<string, string | undefined>>;
+
+/** Throws DASHBOARD_CLOSED and DASHBOARD_REFUSED. */
+export async function admitMounted(
+  request: Request,
+  client: Pick<MountedClient, "id">,
+  authorize: DashboardOptions["authorize"] | undefined,
+): Promise<Actor> {
+  if (authorize === undefined) {
+    checkOwnMachine(request);
+    return { role: "operator", name: "dev", session: null };
+  }
+  const actor = actorOf(await authorize(request));
+  if (actor === null) throw errors.DASHBOARD_REFUSED({ client: client.id });
+  return actor;
+}
+
+const nameCharsMax = 100;
+
+/** Whatever is not one of the answers is nobody. */
+function actorOf(caller: DashboardCaller | null): Actor | null {
+  const { role, name } = typeof caller === "string" ? { role: caller, name: "" } : (caller ?? { role: null, name: "" });
+  if (role !== "operator" && role !== "viewer") return null;
+  const shown = typeof name === "string" ? name.slice(0, nameCharsMax) : "";
+  return { role, name: shown === "" ? `dashboard ${role}` : shown, session: null };
+}
+
+/**
+ * A name in Host is anybody's word, and says only that no stranger's DNS leads here. Where the line's other end is known it must be this machine
+ * as well, and so must everybody a proxy speaks for; where it is not, the environment must say that this is development.
+ */
+function checkOwnMachine(request: Request): void {
+  const { headers } = request;
+  const environment = environmentVariable("NODE_ENV") ?? "";
+  if (environment === "production") throw errors.DASHBOARD_CLOSED({ why: "this is production, and nobody says who may look" });
+  const address = notedAddress(request);
+  if (address === null && environment !== "development" && environment !== "test") {
+    const why = "where the request comes from is not known, and NODE_ENV does not say development";
+    throw errors.DASHBOARD_CLOSED({ why });
+  }
+  const host = headers.get("host") ?? new URL(request.url).host;
+  const forwarded = headers.get("x-forwarded-for")?.split(",") ?? [];
+  const ends = [...(address === null ? [] : [address]), ...forwarded].map((each) => each.trim());
+  if (!isLoopback(hostNameOf(host)) || !ends.every(isOwnAddress) || headers.has("forwarded")) {
+    throw errors.DASHBOARD_CLOSED({ why: "the request comes from another machine, and nobody says who may look" });
+  }
+}
+
+/** Also as IPv6 writes IPv4. */
+const isOwnAddress = (address: string): boolean => isLoopback(address.replace(/^::ffff:/i, ""));
+
+function checkOrigin(method: string, headers: Headers): void {
+  if (method === "GET" || method === "HEAD") return;
+  const { origin } = headers;
+  // Said by the browser itself, whatever proxies make of the host.
+  const site = headers["sec-fetch-site"];
+  const isOwn =
+    site !== undefined
+      ? site === "same-origin"
+      : origin !== undefined
+        ? URL.canParse(origin) && hostsOf(headers).includes(new URL(origin).host)
+        : // Browsers say the page with everything that changes something: this is a tool, which shows no cookie.
+          headers.cookie === undefined;
+  if (isOwn) return;
+  const from = origin === undefined ? "a request that does not say its page" : `a page of ${origin.slice(0, 100)}`;
+  throw errors.ORIGIN_REFUSED({ why: `${from} may not change anything here` });
+}
+
+/** No page of another origin can set the second one: browsers would ask first, and are told nothing. */
+const hostsOf = (headers: Headers): readonly (string | undefined)[] => [
+  headers.host,
+  headers["x-forwarded-host"]?.split(",")[0]?.trim(),
+];
+
+export const mountedGuard: PageGuard = {
+  checkOrigin: (method, _access, headers) => checkOrigin(method, headers),
+  checkOwnPage: (headers) => checkOrigin("POST", headers),
+};

@@ -1,0 +1,48 @@
+// Which of the server's routes are answered beside an embedded engine: the pages and what people ask and do. The wire of apps, workers and
+// senders is not: here functions and events come from the program itself. Nobody signs in either; the application knows its people.
+import { errors } from "../../model/errors.ts";
+import { dashboardRoutes, dashboardRoutesAt } from "../dashboard/serve-dashboard.ts";
+import type { Route } from "../route.ts";
+import { routes } from "../routes.ts";
+import { addApp } from "../routes/add-app.ts";
+import { addWebhook } from "../routes/add-webhook.ts";
+import { addWebhookSecret, dropWebhookSecret } from "../routes/change-webhook-secrets.ts";
+import { explainError } from "../routes/explain-error.ts";
+import { readOpenapi } from "../routes/read-openapi.ts";
+import { removeWebhook } from "../routes/remove-webhook.ts";
+import { signOut } from "../routes/sign-out.ts";
+
+const ofServers: ReadonlySet<Route> = new Set([
+  addApp,
+  addWebhook,
+  addWebhookSecret,
+  dropWebhookSecret,
+  removeWebhook,
+  signOut,
+]);
+
+const openapiPath = readOpenapi(() => routes).path;
+
+const isAnswered = (route: Route): boolean =>
+  route === explainError || route.path === openapiPath || (route.access === "operator" && !ofServers.has(route));
+
+/** Refused before anything of a body is read, to those who may ask at all. */
+const refused = (route: Route): Route => ({
+  ...route,
+  access: "operator",
+  viewerMay: true,
+  bodyBytesMax: null,
+  streams: false,
+  errors: "problem",
+  handle: ({ method }) => {
+    throw errors.SERVER_ONLY({ method, path: route.path });
+  },
+});
+
+/** For a mount path that begins and ends with a slash. */
+export const mountedRoutes = (base: string): readonly Route[] => [
+  ...routes
+    .filter((route) => !dashboardRoutes.includes(route))
+    .map((route) => (isAnswered(route) ? route : refused(route))),
+  ...dashboardRoutesAt(base),
+];

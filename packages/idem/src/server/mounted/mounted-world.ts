@@ -1,0 +1,98 @@
+// What routes reach beside an embedded engine: the client's own engine and store, and nothing that executes. It is made when first asked
+// for, and closed with the client; a client that is started again gets another.
+import type { Engine } from "../../engine/engine.ts";
+import { errors } from "../../model/errors.ts";
+import type { MountedClient } from "../../sdk/dashboard-door.ts";
+import { bulkOf } from "../bulk-work.ts";
+import { ConnectGateway } from "../connect/connect-remote.ts";
+import { openCredentials } from "../credentials.ts";
+import { Endpoints } from "../endpoints/endpoints.ts";
+import { type CountKeeper, keepCounts } from "../keep-counts.ts";
+import { LiveDigests } from "../live/live-digests.ts";
+import { liveObserver } from "../live/live-observer.ts";
+import { type OpenedApps, openApps } from "../open-apps.ts";
+import { People } from "../people/people.ts";
+import { Channels } from "../realtime/channels.ts";
+import { completeSettings } from "../settings.ts";
+import { Tokens } from "../tokens.ts";
+import { DeliveryNotes } from "../webhooks/delivery-notes.ts";
+import type { Mode, World } from "../world.ts";
+
+export interface MountedWorld {
+  readonly world: World;
+  /** Where it was last reached: "https://shop.example/idem". */
+  reachedAt(origin: string): void;
+  /** Before the engine stops: pages are told, and nothing is asked of the store any more. */
+  close(): Promise<void>;
+}
+
+export function openMountedWorld(client: MountedClient, mode: Mode): MountedWorld {
+  const { env, platform, logger } = client;
+  const settings = { ...completeSettings({ store: client.store, port: 0, discovery: false, poll: false }), mode };
+  const credentials = openCredentials(settings);
+  const engines = new Map<string, Engine>();
+  let counting: CountKeeper | null = null;
+  let origin = "";
+  let isClosed = false;
+
+  async function engineOf(asked: string): Promise<Engine> {
+    if (asked !== env) {
+      throw errors.REQUEST_INVALID({ why: `the client this dashboard stands beside has only the environment "${env}"` });
+    }
+    const engine = await client.engine();
+    if (isClosed) throw errors.SERVER_BUSY({ why: `client "${client.id}" is stopping` });
+    engines.set(env, engine);
+    counting ??= keepCounts(engine, platform, (error) => logger.error("idem: counting by the hour failed", error));
+    return engine;
+  }
+
+  const live = new LiveDigests(platform, () => {
+    const engine = engines.get(env);
+    if (engine === undefined) return null;
+    const { store } = engine;
+    // What was committed unseen is found as what other processes commit is.
+    return { reads: store.reads, isShared: store.shared !== null || !client.isWatched(), now: () => engine.now() };
+  });
+  const unwatch = client.watch(liveObserver(live));
+
+  const world: World = {
+    settings,
+    platform,
+    logger,
+    credentials,
+    engines,
+    engine: engineOf,
+    people: new People({ settings, platform, engine: () => engineOf(env) }),
+    tokens: new Tokens(credentials, platform),
+    live,
+    channels: new Channels(platform),
+    deliveries: new DeliveryNotes(platform.wallMs()),
+    connect: new ConnectGateway({ platform, logger, onWorkers: () => {}, isElsewhere: async () => false }),
+    get apps() {
+      return parts.apps.apps;
+    },
+    get endpoints() {
+      return parts.endpoints;
+    },
+    get origin() {
+      return origin;
+    },
+  };
+  const parts: { readonly apps: OpenedApps; readonly endpoints: Endpoints } = {
+    apps: openApps(world),
+    endpoints: new Endpoints(world),
+  };
+
+  return {
+    world,
+    reachedAt: (reached) => {
+      origin = reached;
+    },
+    close: async () => {
+      isClosed = true;
+      unwatch();
+      await Promise.all([live.close(), counting?.stop(), bulkOf(world).stop()]);
+      parts.apps.close();
+    },
+  };
+}

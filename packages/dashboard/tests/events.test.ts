@@ -57,9 +57,9 @@ test("an event that arrives appears without a reload while nobody reads, and wai
   await expect.poll(() => page.locator(".list .row").count(), { timeout: 10_000 }).toBe(1);
   await page.locator(".list .row").hover();
   await world.send({ name: "agency/late", id: "late-2", data: {} });
-  await expect.poll(() => page.getByRole("button", { name: "1 new events" }).count(), { timeout: 10_000 }).toBe(1);
+  await expect.poll(() => page.getByRole("button", { name: "1 new event" }).count(), { timeout: 10_000 }).toBe(1);
   expect(await page.locator(".list .row").count()).toBe(1);
-  await page.getByRole("button", { name: "1 new events" }).click();
+  await page.getByRole("button", { name: "1 new event" }).click();
   await expect.poll(() => page.locator(".list .row").count()).toBe(2);
 });
 

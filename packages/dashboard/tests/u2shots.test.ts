@@ -34,7 +34,7 @@ test("shots", async () => {
     await page.waitForSelector("h1"); await page.waitForTimeout(700);
     await page.screenshot({ path: `/tmp/u2/${name}-${look.width}-${look.theme}.png`, fullPage: look.width === 390 || name === "compare" });
     if (name === "run" && look === looks[0]) { console.log(await page.locator(".top-bar").textContent(), page.troubles); console.log(await (await fetch(`${world.origin}/api/live`, { signal: AbortSignal.timeout(2000) }).catch((e) => ({ status: String(e) } as any))).status);
-      await world.send({ name: "invoice/approved", data: {} }); await page.waitForTimeout(6500); await page.screenshot({ path: `/tmp/u2/after.png` }); console.log(await page.locator(".top-bar").textContent(), await page.locator(".run-head").textContent()); }
+      await world.send({ name: "invoice/approved", data: {} }); await page.waitForTimeout(1500); await page.screenshot({ path: `/tmp/u2/after.png` }); console.log(await page.locator(".top-bar").textContent(), await page.locator(".run-head").textContent()); }
     await page.context().close();
   }
   await browser.close(); await world.close();

@@ -306,7 +306,8 @@ export const errorTable = {
   }),
   DASHBOARD_ELSEWHERE: define<{ client: string; server: string }>({
     retry: "after-fix",
-    what: ({ client, server }) => `Client "${client}" has no dashboard of its own: its events and runs are at ${server}`,
+    what: ({ client, server }) =>
+      `Client "${client}" has no dashboard of its own: its events and runs are at ${server}`,
     next: "Open that address in a browser; or leave out `server` and IDEM_SERVER to keep events and runs in this process",
   }),
   SERVER_ONLY: define<{ method: string; path: string }>({

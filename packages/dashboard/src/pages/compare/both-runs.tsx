@@ -8,8 +8,11 @@ import { isOpen, type RunAnswer } from "../run/run-data.ts";
 import { ticksOf } from "../run/ticks.ts";
 import "../run/bars.css";
 
-// Closer than this the words of the second's beginning would stand on a tick's.
+// Closer than this the words of the second's beginning would stand on a tick's, or on the first's.
 const apartMin = 0.12;
+const beginMin = 0.085;
+// On a narrow screen those words need this much.
+const narrowMin = 0.24;
 const drawn: ReadonlySet<Bar["kind"]> = new Set(["value", "error", "wait", "working"]);
 
 export function BothRuns({ one, two }: { readonly one: RunAnswer; readonly two: RunAnswer }) {
@@ -48,8 +51,8 @@ export function BothRuns({ one, two }: { readonly one: RunAnswer; readonly two: 
           <span className="axis-words" style={{ left: 0 }}>
             {clockOf(start, { utc }).slice(0, -2)}
           </span>
-          {beginAt > apartMin && (
-            <span className="axis-words" style={{ left: `${beginAt * 100}%` }}>
+          {beginAt > beginMin && (
+            <span className={`axis-words${beginAt < narrowMin ? " is-near" : ""}`} style={{ left: `${beginAt * 100}%` }}>
               +{lengthWords(Math.abs(gap))}
             </span>
           )}

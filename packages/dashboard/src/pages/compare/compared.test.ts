@@ -72,7 +72,7 @@ describe("two runs side by side", () => {
     expect(parts.map(({ title, note }) => [title, note])).toEqual([
       ["Event", null],
       ["Step more", "Only in run 2."],
-      ["2 steps", null],
+      ["Steps without a difference", null],
     ]);
   });
 

@@ -18,6 +18,8 @@ export interface Part {
   readonly rows: readonly Difference[];
   /** Short paths that are the same, to name a few. */
   readonly same: readonly { readonly path: string; readonly text: string }[];
+  /** What `same` is made of; fields unless told. */
+  readonly noun?: "step";
   /** Said of the part as a whole: too large, only in one of them. */
   readonly note: string | null;
 }
@@ -38,8 +40,8 @@ export function compareRuns(one: Side, other: Side): Compared {
   const isEqual = ({ rows, note }: Part) => rows.length === 0 && note === null;
   const equal = steps
     .filter(isEqual)
-    .map(({ title }) => ({ path: title.replace(/^Step /, ""), text: "the same outcome in both" }));
-  const rest = { title: equal.length === 1 ? "1 step" : `${equal.length} steps`, rows: [], same: equal, note: null };
+    .map(({ title }) => ({ path: title.replace(/^Step /, ""), text: "the same outcome" }));
+  const rest: Part = { title: "Steps without a difference", rows: [], same: equal, note: null, noun: "step" };
   const differing = steps.filter((part) => !isEqual(part));
   const parts = [event, ...differing, ...(hasOutput ? [output] : []), ...(equal.length > 0 ? [rest] : [])];
   const isSameEvent = one.answer.event.internalId === other.answer.event.internalId;

@@ -64,7 +64,7 @@ const fewSame = 2;
 function PartRows({ part }: { readonly part: Part }) {
   const [shown, setShown] = useState(rowsShown);
   const [isOpen, setOpen] = useState(false);
-  const { title, rows, same, note } = part;
+  const { title, rows, same, note, noun = "field" } = part;
   const values = isOpen ? same.slice(0, shown) : same.length <= fewSame ? same : [];
   const folded = same.length - values.length;
   return (
@@ -105,8 +105,8 @@ function PartRows({ part }: { readonly part: Part }) {
         <tr className="is-same">
           <th scope="row">
             {rows.length + values.length === 0
-              ? count(folded, "field")
-              : `${folded} other ${folded === 1 ? "field" : "fields"}`}
+              ? count(folded, noun)
+              : `${folded} other ${folded === 1 ? noun : `${noun}s`}`}
           </th>
           <td colSpan={2}>
             the same in both{" "}

@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { Empty } from "../../parts/empty.tsx";
 import { visibleText } from "../../parts/visible-text.ts";
 import type { StoryHit } from "./story-data.ts";
+import "../../parts/list.css";
 
 const search = ({ as, id, function: fn }: StoryHit) => ({ q: id, as, ...(fn === null || as === "run" || as === "event" ? {} : { fn }) });
 

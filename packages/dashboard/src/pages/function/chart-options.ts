@@ -1,9 +1,10 @@
 // How the three charts of a function are drawn. The numbers over them are their legend.
 import type uPlot from "uplot";
-import { type ChartOptions, quietAxes } from "../../parts/chart.tsx";
+import type { ChartOptions } from "../../parts/chart.tsx";
 import { type ChartColours, hatch } from "../../parts/chart-colours.ts";
 import { stackedBars } from "../../parts/stacked-bars.ts";
 import { durationWords } from "../../parts/time-words.ts";
+import { timeAxes } from "./time-axis.ts";
 
 /** The charts of one page share a cursor. */
 const cursor = { sync: { key: "function" }, drag: { x: false, y: false }, points: { show: false } } as const;
@@ -33,7 +34,7 @@ export const outcomeOptions = (colours: ChartColours): ChartOptions => ({
   cursor,
   legend,
   scales: { x: seconds, y: { range: fromZero(highestSum) } },
-  axes: wholeNumbers(quietAxes(colours)),
+  axes: wholeNumbers(timeAxes(colours)),
   series: [{}, { label: "Completed", ...hidden }, { label: "Failed", ...hidden }],
   plugins: [
     stackedBars([
@@ -50,7 +51,7 @@ export const timeOptions =
     cursor,
     legend,
     scales: { x: seconds, y: isLog ? { distr: 3 } : { range: fromZero(highestValue) } },
-    axes: quietAxes(colours).map((axis, i) => (i === 0 ? axis : { ...axis, size: 60, values: (_, splits) => splits.map((ms) => (ms === null ? "" : durationWords(ms))) })),
+    axes: timeAxes(colours).map((axis, i) => (i === 0 ? axis : { ...axis, size: 60, values: (_, splits) => splits.map((ms) => (ms === null ? "" : durationWords(ms))) })),
     series: [
       {},
       { label: "p50", stroke: colours.running, width: 2, spanGaps: false, points: { show: true, size: 4, fill: colours.running } },
@@ -65,7 +66,7 @@ export const loadOptions =
     cursor,
     legend,
     scales: { x: seconds, y: { range: fromZero((chart) => Math.max(highestValue(chart), limit ?? 0)) } },
-    axes: wholeNumbers(quietAxes(colours)),
+    axes: wholeNumbers(timeAxes(colours)),
     series: [
       {},
       { label: "Begun", stroke: colours.running, width: 2, paths: stepped, points: { show: false } },

@@ -130,8 +130,8 @@ function Figures({ of: { function: fn, day } }: { readonly of: FunctionInFigures
         ["Suppressed", <span key="suppressed" className="sign-and-count suppressed"><Glyph name="suppressed" />{runs(count(day.suppressed), "suppressed")}</span>],
         ["Slipped through", <span key="slipped" className={`sign-and-count ${day.slipped > 0 ? "doubled" : ""}`}>{day.slipped > 0 && <Glyph name="slipped" />}{runs(count(day.slipped), "doubled")}</span>],
         ["Failed", runs(count(day.failed), "failed")],
-        ["p50", day.p50Ms === null ? "none ended" : durationWords(day.p50Ms)],
-        ["p95", day.p95Ms === null ? "none ended" : durationWords(day.p95Ms)],
+        ["p50", day.p50Ms === null ? "none yet" : durationWords(day.p50Ms)],
+        ["p95", day.p95Ms === null ? "none yet" : durationWords(day.p95Ms)],
         ["Last run", day.lastRunAt === null ? "none" : <Time key="last" at={day.lastRunAt} as="ago" />],
       ]}
     />

@@ -67,7 +67,8 @@ function otherLines({ triggers, retries, startTimeoutMs, finishTimeoutMs, runtim
     "Runs in",
     runtime === null ? "a process that has its code" : <span key="runtime">{runtime.url === null ? "workers that connect" : <code>{visibleText(runtime.url)}</code>}</span>,
   ]);
-  lines.push(["App", <Link key="app" to="/apps">{visibleText(app)}</Link>]);
+  // Functions of the server's own process belong to no app.
+  if (app !== "") lines.push(["App", <Link key="app" to="/apps">{visibleText(app)}</Link>]);
   return lines;
 }
 

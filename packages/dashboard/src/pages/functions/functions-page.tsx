@@ -10,6 +10,7 @@ import { Table } from "../../parts/table.tsx";
 import { Tag } from "../../parts/tag.tsx";
 import { durationWords } from "../../parts/time-words.ts";
 import { visibleText } from "../../parts/visible-text.ts";
+import "../../parts/list.css";
 import { type FunctionInFigures, nowWords, useFresh, useFunctions } from "./function-data.ts";
 import { KeyCell } from "./key-cell.tsx";
 import "./functions.css";
@@ -87,7 +88,7 @@ function Functions({ functions }: { readonly functions: readonly FunctionInFigur
               <Link className="row-link" to="/functions/$fn" params={{ fn }}>
                 <b>{visibleText(id)}</b>
               </Link>
-              <small className="faint">{visibleText(app)}</small>
+              {app !== "" && <small className="faint">{visibleText(app)}</small>}
               {pausedAt !== null && <Tag tone="waiting">paused</Tag>}
             </span>
           ),
@@ -97,7 +98,7 @@ function Functions({ functions }: { readonly functions: readonly FunctionInFigur
         { name: "Suppressed", isNumber: true, cell: ({ day }) => <Figure count={day.suppressed} tone="suppressed" /> },
         { name: "Slipped", isNumber: true, cell: ({ day }) => <Figure count={day.slipped} tone="slipped" /> },
         { name: "Failed", isNumber: true, cell: ({ day }) => <span className={day.failed > 0 ? "failed" : "faint"}>{day.failed}</span> },
-        { name: "p95", isNumber: true, cell: ({ day }) => (day.p95Ms === null ? <span className="faint">none ended</span> : durationWords(day.p95Ms)) },
+        { name: "p95", isNumber: true, cell: ({ day }) => (day.p95Ms === null ? <span className="faint nowrap">none yet</span> : durationWords(day.p95Ms)) },
         { name: "Now", cell: (each) => <span className="quiet nowrap">{nowWords(each)}</span> },
       ]}
     />

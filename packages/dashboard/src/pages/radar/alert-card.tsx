@@ -27,6 +27,8 @@ interface AlertCardProps {
 }
 
 const newestShown = 5;
+// Each is two runs with their steps to read; further down the table has the runs' ids.
+const madeMax = 20;
 
 export function AlertCard({ found: { alert, pairs, next }, isWhole = false, hasKeys = false }: AlertCardProps) {
   const name = useFunctionName(alert.function);
@@ -34,7 +36,7 @@ export function AlertCard({ found: { alert, pairs, next }, isWhole = false, hasK
   const count = entityCount(gathered, alert, pairs.length);
   const isOfRuns = alert.of === "run";
   const newest = pairs.slice(0, newestShown);
-  const { data: made } = useMadePairs(newest, isOfRuns);
+  const { data: made } = useMadePairs(isWhole ? pairs.slice(0, madeMax) : newest, isOfRuns);
   const { data: states } = useLaterStates(pairs, isOfRuns);
   const { data: destinations } = useDestinations(isOfRuns ? (newest[0]?.laterId ?? null) : null);
   const byLater = useMemo(() => new Map<string, MadePair>(made?.map((each) => [each.pair.laterId, each])), [made]);

@@ -4,10 +4,9 @@ import type uPlot from "uplot";
 import { Chart, type ChartOptions, quietAxes } from "../../parts/chart.tsx";
 import type { ChartColours } from "../../parts/chart-colours.ts";
 import { stackedBars } from "../../parts/stacked-bars.ts";
-import { durationWords } from "../../parts/time-words.ts";
 import { gapBounds, gapCounts } from "./pairs-places.ts";
 
-const names = [...gapBounds.map((bound) => `< ${durationWords(bound)}`), "more"];
+const names = [...gapBounds.map((bound) => `< ${bound < 1_000 ? `${bound} ms` : `${bound / 1_000} s`}`), "more"];
 
 export function GapChart({ gaps }: { readonly gaps: readonly number[] }) {
   const counts = useMemo(() => gapCounts(gaps), [gaps]);

@@ -20,8 +20,9 @@ interface PairTableProps {
 }
 
 export function PairTable({ of, noun, pairs, made }: PairTableProps) {
-  const isMade = pairs.some(({ laterId }) => made.get(laterId)?.made != null);
-  const [first, second] = isMade ? ["First made", "Second made"] : of === "run" ? ["First run", "Second run"] : ["First event", "Second event"];
+  const madeCount = pairs.filter(({ laterId }) => made.get(laterId)?.made != null).length;
+  const isMixed = madeCount > 0 && madeCount < pairs.length;
+  const [first, second] = isMixed ? ["First", "Second"] : madeCount > 0 ? ["First made", "Second made"] : of === "run" ? ["First run", "Second run"] : ["First event", "Second event"];
   return (
     <table className="pair-table">
       <thead>

@@ -23,7 +23,6 @@ interface WaterfallProps {
 
 export function Waterfall({ lanes, scale, now, run, selected, unfolded, onSelect, onToggle }: WaterfallProps) {
   const list = useRef<HTMLOListElement>(null);
-  const focus = (id: string) => list.current?.querySelector<HTMLElement>(`[data-lane="${CSS.escape(id)}"]`)?.focus();
   /** From where focus or, without it, the selection is. */
   const move = (by: number) => {
     const targets = [...(list.current?.querySelectorAll<HTMLElement>("[data-lane]") ?? [])];
@@ -45,7 +44,6 @@ export function Waterfall({ lanes, scale, now, run, selected, unfolded, onSelect
     if (id !== undefined && (event.key === "ArrowLeft" || event.key === "ArrowRight")) {
       event.preventDefault();
       onToggle(id, event.key === "ArrowRight");
-      focus(id);
     }
   };
   useKeys([

@@ -14,6 +14,7 @@ import { Table } from "../../parts/table.tsx";
 import { Time } from "../../parts/time.tsx";
 import { AddSource } from "./add-source.tsx";
 import { figuresOf, keyWords, providerName, providers, type Source, useSources } from "./source-data.ts";
+import "../../parts/list.css";
 import "./webhooks.css";
 
 export function Page() {

@@ -26,8 +26,8 @@ export interface GroupFilter {
   readonly until?: number;
   readonly before?: string;
   readonly limit: number;
-  /** Loud ones are shown elsewhere. */
-  readonly withoutLoud: boolean;
+  /** Runs of loud groups that are shown elsewhere. */
+  readonly pinned: ReadonlySet<string>;
   /** Each run for itself. */
   readonly isFlat: boolean;
 }
@@ -103,7 +103,7 @@ export async function groupPage(
       if (!fits(run) || !isAskedFor(run, group, startOf.get(run.id))) continue;
       if (expression !== null && !passes(expression, payloadOf.get(run.id))) continue;
       const [judged] = judgeAll([group], functions);
-      if (filter.withoutLoud && judged!.judged.isLoud) continue;
+      if (judged!.judged.isLoud && group.runs.some(({ id }) => filter.pinned.has(id))) continue;
       found.set(group.id, judged!);
       if (found.size === filter.limit) break;
     }

@@ -203,7 +203,7 @@ export class LiveDigests {
     const before = hub.seen;
     hub.seen = new Map(page.rows.map(({ id, state }) => [id, state]));
     if (before === null) return;
-    for (const [id, state] of hub.seen) if (before.get(id) !== state) this.touched(env, id);
+    for (const [id, state] of hub.seen) if (!before.has(id) || before.get(id) !== state) this.touched(env, id);
   }
 
   private armPings(): Timer {

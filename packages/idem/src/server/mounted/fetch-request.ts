@@ -79,7 +79,11 @@ export function responseOf(
     if (isStream(body)) asked.leave();
     return new Response(null, { status, headers: all });
   }
-  if (isStream(body)) return new Response(streamOf(body, () => asked.leave()), { status, headers: all });
+  if (isStream(body))
+    return new Response(
+      streamOf(body, () => asked.leave()),
+      { status, headers: all },
+    );
   const payload = isJson ? (JSON.stringify(body.json) ?? "null") : (body as string | Uint8Array<ArrayBuffer>);
   return new Response(payload, { status, headers: all });
 }

@@ -83,8 +83,7 @@ export function mountDashboard(client: MountedClient, { base, authorize }: Mount
       asked.leave();
       // Nobody is left to read it.
       if (error instanceof CallerGone) return new Response(null, { status: 499 });
-      const known =
-        error instanceof IdemError ? error : unexpected(error, request, { path: `under ${base}` }, client);
+      const known = error instanceof IdemError ? error : unexpected(error, request, { path: `under ${base}` }, client);
       return responseOf(asked, refusalOf(request, known), dataHeaders);
     }
   };

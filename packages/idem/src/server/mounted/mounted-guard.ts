@@ -42,7 +42,8 @@ function actorOf(caller: DashboardCaller | null): Actor | null {
 function checkOwnMachine(request: Request): void {
   const { headers } = request;
   const environment = environmentVariable("NODE_ENV") ?? "";
-  if (environment === "production") throw errors.DASHBOARD_CLOSED({ why: "this is production, and nobody says who may look" });
+  if (environment === "production")
+    throw errors.DASHBOARD_CLOSED({ why: "this is production, and nobody says who may look" });
   const address = notedAddress(request);
   if (address === null && environment !== "development" && environment !== "test") {
     const why = "where the request comes from is not known, and NODE_ENV does not say development";

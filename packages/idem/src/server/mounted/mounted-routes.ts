@@ -3,7 +3,6 @@
 import { errors } from "../../model/errors.ts";
 import { dashboardRoutes, dashboardRoutesAt } from "../dashboard/serve-dashboard.ts";
 import type { Route } from "../route.ts";
-import { routes } from "../routes.ts";
 import { addApp } from "../routes/add-app.ts";
 import { addWebhook } from "../routes/add-webhook.ts";
 import { addWebhookSecret, dropWebhookSecret } from "../routes/change-webhook-secrets.ts";
@@ -11,6 +10,7 @@ import { explainError } from "../routes/explain-error.ts";
 import { readOpenapi } from "../routes/read-openapi.ts";
 import { removeWebhook } from "../routes/remove-webhook.ts";
 import { signOut } from "../routes/sign-out.ts";
+import { routes } from "../routes.ts";
 
 const ofServers: ReadonlySet<Route> = new Set([
   addApp,

@@ -37,7 +37,9 @@ export function openMountedWorld(client: MountedClient, mode: Mode): MountedWorl
 
   async function engineOf(asked: string): Promise<Engine> {
     if (asked !== env) {
-      throw errors.REQUEST_INVALID({ why: `the client this dashboard stands beside has only the environment "${env}"` });
+      throw errors.REQUEST_INVALID({
+        why: `the client this dashboard stands beside has only the environment "${env}"`,
+      });
     }
     const engine = await client.engine();
     if (isClosed) throw errors.SERVER_BUSY({ why: `client "${client.id}" is stopping` });

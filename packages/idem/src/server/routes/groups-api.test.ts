@@ -182,6 +182,31 @@ describe.each([...stores, "postgres:"])("groups over %s", (kind) => {
     expect(listed[1]).toMatchObject({ window: { kind: "none" }, counts: { slipped: 1, suppressed: 0 } });
   });
 
+  test("what the radar paired is pinned, however long ago; seen before the radar did, it is pinned as well; muted, it is quiet", async () => {
+    const world = await shop(kind);
+    const first = await world.send(changed(1, "INSERTED"));
+    const later = await world.send(changed(1, "UPDATED"));
+    await world.send(changed(2, "INSERTED"));
+    await world.send(changed(2, "UPDATED"));
+    await world.send(paid(7));
+    const seen = await groups(world);
+    expect(seen.pinned).toMatchObject({ count: 2, groups: [{ label: "placementId 2" }, { label: "placementId 1" }] });
+    expect(seen.groups.map(({ key }: any) => key)).toEqual(["7"]);
+    const alert = { id: "A", kind: "doubled-runs", fn: "shop-draft", about: "", subject: "event.data.placementId" };
+    const pairs = [{ entity: "1", firstId: first.runId, laterId: later.runId, at: world.engine.now() }];
+    await world.store.raise({ env: "default", alerts: [{ ...alert, facts: "{}", pairs }] });
+    expect((await groups(world)).pinned).toMatchObject({ count: 2 });
+    const doubled = await groups(world, { show: "doubled" });
+    expect(doubled.groups).toMatchObject([{ label: "placementId 1", isGuess: true, counts: { slipped: 1 } }]);
+    const { body } = await world.ask(readTotals, { query: { since: "7d", fn: "shop-draft" } });
+    expect(body).toMatchObject({ asked: 4, first: 3, suppressed: 0, slipped: 1 });
+    const mute = { env: "default", id: "A", verdict: "mute", until: null, by: "test", note: "fine" } as const;
+    await world.store.judge(mute);
+    const quiet = await groups(world);
+    expect(quiet.pinned).toMatchObject({ count: 0 });
+    expect(quiet.groups.map(({ isLoud }: any) => isLoud)).toEqual([false, false, false]);
+  });
+
   test("events whose key is missing never share a group", async () => {
     const world = await shop(kind);
     await world.send(paid(null));

@@ -98,6 +98,7 @@ export const listGroups = apiRoute({
       const groups = judgeAll(found.groups, functions);
       return { ...nothing, groups: await tellGroups(groups, telling), next: found.next };
     }
+    const slipped = isPinned ? await loud() : null;
     const filter: GroupFilter = {
       ...range,
       ...ofFunction,
@@ -109,20 +110,24 @@ export const listGroups = apiRoute({
       ...(show === undefined ? {} : { show }),
       ...(before === undefined ? {} : { before }),
       limit,
-      withoutLoud: isPinned,
+      pinned: new Set(slipped?.runs.flatMap(({ firstId, laterId }) => [firstId, laterId])),
       isFlat: group === "none",
     };
-    const [page, slipped] = await Promise.all([
+    const hasPins = slipped !== null && before === undefined;
+    const [page, known] = await Promise.all([
       groupPage(engine, env, functions, filter, now),
-      isPinned && before === undefined ? loud() : null,
+      hasPins ? loudGroups(reads, env, functions, slipped, { limit: pinnedMax }) : null,
     ]);
-    const pinned = slipped === null ? null : await loudGroups(reads, env, functions, slipped, { limit: pinnedMax });
-    const told = await tellGroups([...page.groups, ...judgeAll(pinned?.groups ?? [], functions)], telling);
+    if (known === null) return { ...nothing, groups: await tellGroups(page.groups, telling), next: page.next };
+    // What nobody has counted or paired yet is seen here first.
+    const fresh = page.groups.filter(({ judged }) => judged.isLoud);
+    const pins = [...fresh, ...judgeAll(known.groups, functions)].slice(0, pinnedMax);
+    const listed = page.groups.filter(({ judged }) => !judged.isLoud);
+    const told = await tellGroups([...pins, ...listed], telling);
     return {
       ...nothing,
-      groups: told.slice(0, page.groups.length),
-      pinned:
-        pinned === null ? null : { groups: told.slice(page.groups.length), count: pinned.count, isAll: slipped!.isAll },
+      groups: told.slice(pins.length),
+      pinned: { groups: told.slice(0, pins.length), count: known.count + fresh.length, isAll: slipped!.isAll },
       next: page.next,
     };
   },

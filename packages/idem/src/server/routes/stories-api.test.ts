@@ -66,7 +66,7 @@ describe.each(stores)("over %s", (store) => {
       "Event INSERTED-48213 arrived: bullhorn/placement.",
       "It started run 1 of draft-invoice. No key was claimed.",
       "Run 1 finished step create-draft and made in_INSERTED.",
-      "Event UPDATED-48213 arrived: bullhorn/placement.",
+      "Event UPDATED-48213 arrived: bullhorn/placement. Its eventType was UPDATED, not INSERTED.",
       "It started run 2, 0.4 s after run 1. This is the duplicate that slipped through.",
       "Run 2 finished step create-draft and made in_UPDATED.",
       "Both runs wait in step wait-for-approval.",

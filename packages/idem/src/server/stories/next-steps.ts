@@ -3,7 +3,6 @@ import { isEnded } from "../../model/run.ts";
 import type { Case } from "./gather-case.ts";
 import type { StoryGate, StoryTodo } from "./story.ts";
 
-
 const todosMax = 3;
 
 export function nextSteps(told: Case, gates: readonly StoryGate[]): StoryTodo[] {

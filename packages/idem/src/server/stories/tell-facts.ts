@@ -1,5 +1,6 @@
 // What happened, one sentence per fact, subject first, in the order of time. What repeats is told once, with how often and until when.
 import type { Event } from "../../model/event.ts";
+import { differingPaths, fromJson } from "../../model/json.ts";
 import { tickOf } from "../../model/tick.ts";
 import { readError } from "../../model/user-errors.ts";
 import type { TimelineEntry } from "../../observe/timeline.ts";
@@ -38,11 +39,36 @@ function arrival({ source }: Case, event: Event): Fact {
   return { at: event.receivedAt, kind: "event", text };
 }
 
+// Two differences are what a person keeps in mind; the rest is a page of its own.
+const differencesTold = 2;
+const valueCharsMax = 40;
+
+/** "Its eventType was UPDATED, not INSERTED." */
+function differences(first: Event, later: Event): string {
+  const [a, b] = [{ data: fromJson(first.data) }, { data: fromJson(later.data) }];
+  const told = differingPaths(a, b).flatMap((path) => {
+    const [before, after] = [plainAt(a, path), plainAt(b, path)];
+    return before === null || after === null ? [] : [`its ${path.replace(/^data\./, "")} was ${after}, not ${before}`];
+  });
+  return told.length === 0 ? "" : ` ${capital(told.slice(0, differencesTold).join("; "))}.`;
+}
+
+function plainAt(value: unknown, path: string): string | null {
+  let at = value;
+  for (const part of path.split("."))
+    at = typeof at === "object" && at !== null ? (at as Record<string, unknown>)[part] : undefined;
+  if (typeof at !== "string" && typeof at !== "number" && typeof at !== "boolean") return null;
+  const text = String(at);
+  return text === "" || text.length > valueCharsMax ? null : text;
+}
+
 /** One event may have begun several of these runs: it arrived once. */
 function eventFact(told: Case, { event, number, run }: CaseRun): Fact[] {
   if (event === null || run.rerunOf !== null) return [];
   if (told.runs.some((each) => each.number < number && each.event?.id === event.id)) return [];
-  return [arrival(told, event)];
+  const fact = arrival(told, event);
+  const first = told.runs[0]!.event;
+  return [first === null || first.id === event.id ? fact : { ...fact, text: fact.text + differences(first, event) }];
 }
 
 function startFact(told: Case, each: CaseRun): Fact {

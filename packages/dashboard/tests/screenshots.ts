@@ -1,0 +1,68 @@
+// `npm run screenshots`: a picture of each page at 1280 and 390 px, light and dark, of a real server with the story in it, into
+// docs/screenshots. Those the README shows are kept in the repository, the others are for looking.
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { claimName } from "../src/pages/keys/claim-name.ts";
+import { looks, openBrowser, openPage, scrollsSideways } from "./browser.ts";
+import { openWorld, type Story, tellStory, type World } from "./world.ts";
+
+const folder = join(import.meta.dirname, "..", "..", "..", "docs", "screenshots");
+
+async function addresses(world: World, story: Story): Promise<Readonly<Record<string, string>>> {
+  const { doubled, payments, payment, drafts, again } = story;
+  const alert = await firstAlert(world);
+  return {
+    runs: "/runs",
+    run: `/runs/${doubled.secondRun}`,
+    compare: `/runs/${doubled.firstRun}/compare/${doubled.secondRun}`,
+    events: "/events",
+    event: `/events/${again.first}`,
+    "new-event": "/events/new?name=stripe/payment.succeeded",
+    keys: "/keys",
+    key: `/keys/${encodeURIComponent(claimName({ scope: `fn:${payments}`, key: payment.key }))}`,
+    functions: "/functions",
+    function: `/functions/${drafts}`,
+    apps: "/apps",
+    webhooks: "/webhooks",
+    radar: "/radar",
+    alert: `/radar/alerts/${alert}`,
+    suggestion: `/radar/suggestions/${drafts}`,
+    rules: "/radar/rules",
+    history: "/radar/history",
+    explain: `/explain?q=${doubled.secondRun}`,
+    audit: "/audit",
+    settings: "/settings",
+    login: "/login",
+  };
+}
+
+/** The radar looks every second; its alert is what several pages are about. */
+async function firstAlert(world: World): Promise<string> {
+  const open = async () => ((await world.api("/api/radar/alerts")) as { alerts: { id: string }[] }).alerts;
+  await expect.poll(async () => (await open()).length, { timeout: 20_000 }).toBeGreaterThan(0);
+  return (await open())[0]!.id;
+}
+
+test("a picture of each page, in which nothing reaches over the edge and nothing is still on its way", async () => {
+  await mkdir(folder, { recursive: true });
+  const world = await openWorld();
+  const browser = await openBrowser();
+  try {
+    const story = await tellStory(world, { placements: 24 });
+    for (const [name, path] of Object.entries(await addresses(world, story))) {
+      for (const look of looks) {
+        const page = await openPage(browser, `${world.origin}${path}`, look);
+        await expect.poll(() => page.locator("h1").count()).toBe(1);
+        await expect.poll(() => page.locator(".skeleton").count()).toBe(0);
+        await page.screenshot({ path: join(folder, `${name}-${look.width}-${look.theme}.png`) });
+        expect.soft([name, look, page.troubles]).toEqual([name, look, []]);
+        expect.soft([name, look, await scrollsSideways(page)]).toEqual([name, look, false]);
+        await page.context().close();
+      }
+    }
+  } finally {
+    await browser.close();
+    await world.close();
+  }
+});

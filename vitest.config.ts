@@ -16,8 +16,14 @@ export default defineConfig({
       project("tidy", ["packages/idem/src/tidy.test.ts"]),
       project("sim", ["sim/**/*.test.ts"]),
       project("torture", ["torture/**/*.test.ts"]),
-      // Real browsers: one at a time is as much as two cores draw.
-      { test: { ...project("dashboard", ["packages/dashboard/**/*.test.ts"]).test, fileParallelism: false } },
+      // Real browsers: one at a time is as much as two cores draw, and on a loaded machine a page takes its time.
+      {
+        test: {
+          ...project("dashboard", ["packages/dashboard/**/*.test.ts"]).test,
+          fileParallelism: false,
+          expect: { poll: { timeout: 15_000, interval: 50 } },
+        },
+      },
       project("examples", ["examples/**/*.test.ts"]),
       // Mostly waiting for other processes: many at once take as long as one.
       { test: { ...project("acceptance", ["acceptance/**/*.test.ts"]).test, maxConcurrency: 40 } },

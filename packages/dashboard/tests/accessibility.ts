@@ -1,13 +1,10 @@
 // What axe finds wrong, in a line each; none when the page is fine.
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
+import axe from "axe-core";
 import type { Page } from "playwright-core";
-
-const source = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 export async function axeFindings(page: Page): Promise<readonly string[]> {
   // Evaluated by the debugger and not by the page, so that the page's policy stays as it is.
-  if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(source);
+  if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(axe.source);
   return page.evaluate(async () => {
     const { violations } = await (window as any).axe.run(document, {
       resultTypes: ["violations"],

@@ -247,6 +247,38 @@ describe("one run", () => {
     await page.context().close();
   });
 
+  test("a run that a step invoked stands under its step, and many steps at once are one line", async () => {
+    await define(world, { id: "child" }, { event: "child/never" }, async ({ step }) =>
+      step.waitForEvent("wait-for-nothing", { event: "nothing/came", timeout: "5d" }),
+    );
+    await define(world, { id: "parent", retries: 0 }, { event: "parent/asked" }, async ({ step }) => {
+      const page = (i: number) => async () => {
+        await pause(50);
+        if (i === 7) throw new Error("Page 7 is gone");
+        return i;
+      };
+      await Promise.all(Array.from({ length: 20 }, (_, i) => step.run(`load-page-${i}`, page(i)).catch(() => null)));
+      return step.invoke("ask-child", { function: "agency-child" });
+    });
+    const runId = await runOf("parent/asked", {});
+    await vi.waitFor(
+      async () => expect((await world.api(`/api/runs/${runId}`)).run.timeline.at(-1)?.childRunId).toBeTruthy(),
+      { timeout: 30_000, interval: 100 },
+    );
+    const page = await open(`/runs/${runId}`);
+    await page.locator(".invoked").getByText("wait-for-nothing").waitFor();
+    const names = () => page.locator(".waterfall > .row > .label .name").allTextContents();
+    expect(await names()).toEqual(["queued", "load-page × 20", "load-page-7", "ask-child"]);
+    // Arrows open and close the fold.
+    await page.getByRole("button", { name: "load-page × 20" }).focus();
+    await page.keyboard.press("ArrowRight");
+    await expect.poll(async () => (await names()).length).toBe(23);
+    await page.keyboard.press("ArrowLeft");
+    await expect.poll(async () => (await names()).length).toBe(4);
+    expect(page.troubles).toEqual([]);
+    await page.context().close();
+  });
+
   test("an id that nobody knows says so", async () => {
     const page = await open("/runs/01ARZ3NDEKTSV4RRFFQ69G5FAV");
     await page.getByText("No run with this id").waitFor();
@@ -267,10 +299,7 @@ describe("hostile payloads", () => {
     expect(await tree.textContent()).toContain(script);
     expect(await tree.textContent()).toContain("‹U+202E›");
     await page.getByRole("link", { name: "as-large-as-may-be" }).click();
-    await page
-      .locator(".step-panel")
-      .getByText("The first 64 KB of 4 MB")
-      .waitFor();
+    await page.locator(".step-panel").getByText("The first 64 KB of 4 MB").waitFor();
     expect((await page.locator(".step-panel pre").textContent())!.length).toBeLessThan(70_000);
     expect(await scrollsSideways(page)).toBe(false);
     expect(await page.locator("main script, main img").count()).toBe(0);

@@ -166,7 +166,8 @@ function More<Row>({ list }: { readonly list: KeysetList<Row> }) {
   useEffect(() => {
     if (!hasMore || ref.current === null || isLoadingMore) return;
     const observer = new IntersectionObserver(
-      ([seen]) => seen?.isIntersecting === true && error === null && loadMore(),
+      // What was seen in several frames comes at once to a busy page; the last one counts.
+      (seen) => seen.at(-1)?.isIntersecting === true && error === null && loadMore(),
       { rootMargin: aheadPx },
     );
     observer.observe(ref.current);

@@ -5,7 +5,7 @@ import type { RunSummary } from "./reads.ts";
 export const hourMs = 60 * 60 * 1_000;
 
 /** Decisions that waited to be decided again when the cursor came by hold it up, but no longer than this. */
-export const bufferedHoldMs = hourMs;
+export const bufferedHoldMs = 60 * 60 * 1_000;
 
 /** What is older is forgotten: nobody asks for the Tuesday before last year's. */
 export const hoursKeptMs = 400 * 24 * hourMs;

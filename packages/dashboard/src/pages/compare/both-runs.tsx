@@ -52,7 +52,10 @@ export function BothRuns({ one, two }: { readonly one: RunAnswer; readonly two: 
             {clockOf(start, { utc }).slice(0, -2)}
           </span>
           {beginAt > beginMin && (
-            <span className={`axis-words${beginAt < narrowMin ? " is-near" : ""}`} style={{ left: `${beginAt * 100}%` }}>
+            <span
+              className={`axis-words${beginAt < narrowMin ? " is-near" : ""}`}
+              style={{ left: `${beginAt * 100}%` }}
+            >
               +{lengthWords(Math.abs(gap))}
             </span>
           )}

@@ -13,10 +13,13 @@ interface RulerProps {
   readonly onJump: (group: string) => void;
 }
 
+// More than these would run into each other.
+const thickMax = 40;
+
 export function Ruler({ loud, totals, placeAmong, isBusy, onJump }: RulerProps) {
   return (
     <div className="ruler">
-      <div className={`strip${isBusy ? " is-busy" : ""}`}>
+      <div className={`strip${isBusy ? " is-busy" : ""}${loud.length > thickMax ? " is-thin" : ""}`}>
         {loud.map((group) => (
           <button
             key={group.id}

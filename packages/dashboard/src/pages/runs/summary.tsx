@@ -75,12 +75,11 @@ function Count({ name, count, glyph, tone = "", isShown, to, title }: CountProps
   return (
     <li>
       <Link
-        className="number"
+        className={`number${isShown ? " is-shown" : ""}`}
         to="/runs"
         search={changed({ ...to, open: undefined })}
         resetScroll={false}
         title={title}
-        aria-current={isShown ? "true" : undefined}
       >
         <span className="name">
           {glyph !== undefined && <Glyph name={glyph} size={10} />}

@@ -1,0 +1,132 @@
+// The pages Functions, one function and Apps, in a real browser over a real server.
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { axeFindings } from "./accessibility.ts";
+import { looks, openBrowser, openPage, scrollsSideways, wear } from "./browser.ts";
+import { define, openWorld, type Story, tellStory, type World } from "./world.ts";
+
+let browser: Browser;
+let world: World;
+let story: Story;
+let report: string;
+
+beforeAll(async () => {
+  [browser, world] = await Promise.all([openBrowser(), openWorld({ radar: false })]);
+  story = await tellStory(world, { placements: 3 });
+  report = await define(world, { id: "nightly-report", concurrency: { limit: 5 } }, { cron: "TZ=Europe/Amsterdam 0 3 * * *" }, () => null);
+});
+afterAll(async () => {
+  await browser?.close();
+  await world?.close();
+});
+
+const open = (path: string) => openPage(browser, `${world.origin}${path}`);
+
+test("each function says whether it has a key: none is said in magenta, never by an empty cell", async () => {
+  const page = await open("/functions");
+  const row = (name: string) => page.getByRole("row").filter({ hasText: name });
+  await expect.poll(() => row("record-stripe-payment").innerText()).toContain("event.data.payment");
+  const drafts = row("draft-invoice-from-placement");
+  expect(await drafts.locator(".no-key").innerText()).toContain("none");
+  const [magenta, colour] = await drafts.locator(".no-key").evaluate((cell) => {
+    const probe = document.createElement("i");
+    probe.style.color = "var(--doubled)";
+    cell.append(probe);
+    return [getComputedStyle(probe).color, getComputedStyle(cell).color];
+  });
+  expect(colour).toBe(magenta);
+  // 2 ran, 4 more were stopped.
+  const cells = await row("record-stripe-payment").getByRole("cell").allInnerTexts();
+  expect(cells.slice(2, 4).map((text) => text.trim())).toEqual(["2", "4"]);
+  await drafts.getByRole("link").first().click();
+  await expect.poll(() => page.locator("h1").innerText()).toBe("draft-invoice-from-placement");
+  expect(page.troubles).toEqual([]);
+  await page.context().close();
+});
+
+test("one function shows its configuration, its figures and three charts with the same numbers as tables", async () => {
+  const page = await open(`/functions/${story.payments}`);
+  await expect.poll(() => page.locator(".set-up").innerText()).toContain("event.data.payment");
+  expect(await page.locator(".set-up").innerText()).toContain("event stripe/payment.succeeded");
+  await expect.poll(() => page.locator(".function-charts canvas").count()).toBe(3);
+  expect(await page.getByRole("img", { name: "2 runs completed, none failed" }).count()).toBe(1);
+  await page.keyboard.press("t");
+  await page.getByRole("button", { name: "Show as table" }).first().click();
+  const table = page.getByRole("table", { name: "2 runs completed, none failed" });
+  await expect.poll(() => table.getByRole("row").count()).toBeGreaterThan(1);
+  // The range stands in the address.
+  await page.getByRole("button", { name: "7 d" }).click();
+  await expect.poll(() => page.url()).toContain("range=7d");
+  await page.reload();
+  await expect.poll(() => page.getByRole("button", { name: "7 d" }).getAttribute("aria-pressed")).toBe("true");
+  expect(page.troubles).toEqual([]);
+  await page.context().close();
+});
+
+test("a schedule shows its next five ticks in local time, and each limit how much of it is taken", async () => {
+  const page = await open(`/functions/${report}`);
+  await expect.poll(() => page.locator(".ahead ol li").count()).toBe(5);
+  const ticks = await page.locator(".ahead ol li").allInnerTexts();
+  expect(ticks.every((text) => text.includes("03:00:00"))).toBe(true);
+  expect(await page.locator(".ahead ul").innerText()).toMatch(/Limit\s+0 of 5/);
+  await page.context().close();
+});
+
+test("a paused function keeps its events; resuming it starts what they would have started", async () => {
+  const page = await open(`/functions/${story.payments}`);
+  await page.getByRole("button", { name: "Pause", exact: true }).click();
+  const dialog = page.getByRole("dialog");
+  expect(await dialog.innerText()).toContain("Its events are kept");
+  await dialog.getByRole("button", { name: "Pause record-stripe-payment" }).click();
+  await expect.poll(() => page.locator("main").innerText()).toContain("Paused since");
+  await world.send({ name: "stripe/payment.succeeded", id: "while-paused", data: { payment: "pi_paused", amount: 1 } });
+  await expect.poll(() => page.locator(".ahead").innerText(), { timeout: 10_000 }).toContain("Events that wait for a person");
+  await page.getByRole("button", { name: "Resume", exact: true }).click();
+  await dialog.getByLabel("1 event came while it was paused").selectOption("release");
+  await dialog.getByRole("button", { name: "Resume record-stripe-payment" }).click();
+  await expect.poll(() => page.getByRole("button", { name: "Pause", exact: true }).count()).toBe(1);
+  const { runs } = await world.api(`/api/runs?function=${story.payments}&key=pi_paused`);
+  expect(runs).toHaveLength(1);
+  expect((await world.api("/api/audit")).entries.map(({ action }: { action: string }) => action)).toEqual(expect.arrayContaining(["pause-function", "resume-function"]));
+  await page.context().close();
+});
+
+test("invoking it twice with one key starts one run, and says so on the spot", async () => {
+  const page = await open(`/functions/${story.payments}`);
+  await page.getByRole("button", { name: "Invoke" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("button", { name: "Form" }).click();
+  await dialog.getByLabel("payment").fill("pi_by_hand");
+  await dialog.getByRole("button", { name: "Start record-stripe-payment" }).click();
+  await expect.poll(() => dialog.locator(".invoked").innerText()).toContain("started a run");
+  await dialog.getByRole("button", { name: "Start it again" }).click();
+  await expect.poll(() => dialog.locator(".invoked").innerText()).toContain("duplicate, its key is taken");
+  await page.keyboard.press("Escape");
+  await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe("Invoke");
+  await page.context().close();
+});
+
+test("an app that cannot be reached is refused with the reason, and nothing is registered", async () => {
+  const page = await open("/apps");
+  await page.getByRole("button", { name: "Add an app" }).click();
+  await page.getByLabel("Serve address").fill("http://127.0.0.1:9/api/inngest");
+  await page.getByRole("button", { name: "Ask it for its functions" }).click();
+  await expect.poll(() => page.getByRole("dialog").getByRole("alert").innerText(), { timeout: 15_000 }).toMatch(/127\.0\.0\.1:9/);
+  expect((await world.api("/api/functions")).functions).toHaveLength(6);
+  await page.context().close();
+});
+
+test("they are sound to assistive technology in both themes and sizes, and never scroll sideways", async () => {
+  for (const path of ["/functions", `/functions/${story.drafts}`, `/functions/${report}`, "/functions/none", "/apps"]) {
+    const page = await open(path);
+    await expect.poll(() => page.locator(".skeleton").count()).toBe(0);
+    await expect.poll(() => page.locator("main .card").count()).toBeGreaterThan(0);
+    for (const look of looks) {
+      await wear(page, look);
+      expect([path, look, await axeFindings(page)]).toEqual([path, look, []]);
+      expect([path, look, await scrollsSideways(page)]).toEqual([path, look, false]);
+    }
+    expect(page.troubles).toEqual([]);
+    await page.context().close();
+  }
+});

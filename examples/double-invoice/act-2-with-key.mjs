@@ -5,47 +5,46 @@ import { draftInvoice } from "./draft-invoice.mjs";
 import { fireWebhooks } from "./fire-webhooks.mjs";
 import { outsideWorld } from "./outside-world.mjs";
 import { placements, webhooks } from "./placements.mjs";
+import { quiet } from "./quiet.mjs";
 import { bold, dim, finish, green, print, showProgress } from "./terminal.mjs";
 
-export async function withKey({ folder, store, pace }) {
+export async function withKey({ folder, pages, look, pace }) {
   print(bold("Act 2 · with a key"));
   const line = green('idempotency: "event.data.placementId"');
   print(`${dim('  createFunction({ id: "draft-invoice", ')}${line}${dim(" }, …)")}`);
   print();
   const world = outsideWorld(join(folder, "act-2"), { latencyMs: 10 * pace });
-  const idem = new Idem({ id: "agency", env: "act-2", store });
+  const idem = new Idem({ id: "agency", store: `sqlite:${folder}/act-2.db`, logger: quiet });
   draftInvoice(idem, { id: "draft-invoice", idempotency: "event.data.placementId" }, world);
+  pages.show("act-2", idem);
   await idem.start();
-  try {
-    let answered = 0;
-    let suppressed = 0;
-    await fireWebhooks(pace, async (event) => {
-      const { decisions } = await idem.send(event);
-      const [decision] = decisions;
-      if (decision.kind === "duplicate-key") {
-        suppressed++;
-        print(`  ${suppressedLine(event, decision)}`);
-      }
-      await idem.runs.wait(decision.runId);
-      answered++;
-      showProgress("webhooks", answered, webhooks.length, `${suppressed} duplicates suppressed`);
-    });
-    finish();
+  await look("act-2");
+  let answered = 0;
+  let suppressed = 0;
+  await fireWebhooks(pace, async (event) => {
+    const { decisions } = await idem.send(event);
+    const [decision] = decisions;
+    if (decision.kind === "duplicate-key") {
+      suppressed++;
+      print(`  ${suppressedLine(event, decision)}`);
+    }
+    await idem.runs.wait(decision.runId);
+    answered++;
+    showProgress("webhooks", answered, webhooks.length, `${suppressed} duplicates suppressed`);
+  });
+  finish();
 
-    const runs = await idem.runs.list({ function: "draft-invoice", limit: 1_000 });
-    const drafts = world.stripe.invoices.list();
-    const { id } = placements[0];
-    print();
-    print(`  Idem keeps the story of every key. idem.explain, for key ${id}:`);
-    const { summary } = await idem.explain({ function: "draft-invoice", key: id });
-    for (const sentence of summary) print(dim(`  ${sentence}`));
-    print();
-    print(green(`  ${runs.length} clients, ${drafts.length} invoices, ${suppressed} duplicates suppressed.`));
-    print();
-    return { what: "with a key", webhooks: webhooks.length, runs: runs.length, drafts };
-  } finally {
-    await idem.stop();
-  }
+  const runs = await idem.runs.list({ function: "draft-invoice", limit: 1_000 });
+  const drafts = world.stripe.invoices.list();
+  const { id } = placements[0];
+  print();
+  print(`  Idem keeps the story of every key. idem.explain, for key ${id}:`);
+  const { summary } = await idem.explain({ function: "draft-invoice", key: id });
+  for (const sentence of summary) print(dim(`  ${sentence}`));
+  print();
+  print(green(`  ${runs.length} clients, ${drafts.length} invoices, ${suppressed} duplicates suppressed.`));
+  print();
+  return { what: "with a key", webhooks: webhooks.length, runs: runs.length, drafts };
 }
 
 function suppressedLine(event, { runId, windowEndsAt }) {

@@ -6,25 +6,29 @@ import { draftInvoice } from "./draft-invoice.mjs";
 import { stepsThat } from "./effects-log.mjs";
 import { outsideWorld } from "./outside-world.mjs";
 import { placements, webhooks } from "./placements.mjs";
+import { quiet } from "./quiet.mjs";
 import { bold, dim, green, print, yellow } from "./terminal.mjs";
 import { killAtItsWorst, letFinish } from "./watch-worker.mjs";
 import { startWorker } from "./worker-process.mjs";
 
-const env = "act-3";
 const options = { id: "draft-invoice", idempotency: "event.data.placementId" };
 
-export async function killedWorker({ folder, store, pace }) {
+export async function killedWorker({ folder, pages, look, pace }) {
   print(bold("Act 3 · with a key, and the worker is killed half-way"));
   print(dim("  the same function; a process of its own runs its steps, until SIGKILL"));
   print();
   const worldFolder = join(folder, "act-3");
+  const store = `sqlite:${folder}/act-3.db`;
   // Never 0: a worker that is done before anybody looks cannot be killed half-way.
   const latencyMs = Math.max(12, 60 * pace);
   const world = outsideWorld(worldFolder, { latencyMs });
-  const task = { worldFolder, store, env, options, latencyMs };
+  const task = { worldFolder, store, options, latencyMs };
   await acceptWebhooks(store, world);
 
-  const first = startWorker(task);
+  // One process has the file at a time; whichever it is shows the pages.
+  const showPages = (port) => pages.showAt("act-3", port);
+  await look("act-3");
+  const first = startWorker(task, showPages);
   await killAtItsWorst(first, world.effects);
   const effectsBefore = world.effects.read();
   const left = await readStore(store);
@@ -34,11 +38,14 @@ export async function killedWorker({ folder, store, pace }) {
   print(`  ${left.count("completed")} are done, ${left.count("running")} in flight, ${left.count("queued")} not begun`);
   print();
 
-  const second = startWorker(task);
+  const second = startWorker(task, showPages);
   await letFinish(second, world.effects);
   const effectsAfter = world.effects.read().slice(effectsBefore.length);
   const drafts = world.stripe.invoices.list();
   const { runs } = await readStore(store);
+  const reader = new Idem({ id: "agency", store, logger: quiet });
+  draftInvoice(reader, options, world);
+  pages.show("act-3", reader);
   print();
   print(`  Worker ${second.pid} did the rest. What Bullhorn, Stripe and the approval queue saw:`);
   print(`  ${drafts.length} drafts in Stripe, ${world.approvals.list().length} rows in the approval queue`);
@@ -51,7 +58,7 @@ export async function killedWorker({ folder, store, pace }) {
 
 /** Takes in all webhooks and executes nothing: the runs wait in the store for whoever comes. */
 async function acceptWebhooks(store, world) {
-  const idem = new Idem({ id: "agency", env, store });
+  const idem = new Idem({ id: "agency", store, logger: quiet });
   draftInvoice(idem, options, world);
   try {
     const { ids, decisions } = await idem.send(webhooks.map(({ event }) => event));
@@ -65,7 +72,7 @@ async function acceptWebhooks(store, world) {
 }
 
 async function readStore(store) {
-  const idem = new Idem({ id: "agency", env, store });
+  const idem = new Idem({ id: "agency", store, logger: quiet });
   try {
     const runs = await idem.runs.list({ limit: 1_000 });
     const steps = [];

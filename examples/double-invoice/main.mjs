@@ -1,5 +1,5 @@
-// `npm start`: tells the double-invoice story in the terminal and ends by itself. KEEP=1 keeps its folder, PACE=0.2 tells
-// it five times as fast.
+// `npm start`: tells the double-invoice story in the terminal and shows it in the dashboard. In a terminal the pages stay up until Ctrl-C;
+// elsewhere, and with --once, it ends by itself (STAY=1: not even then). KEEP=1 keeps its folder, PACE=0.2 tells it five times as fast.
 import { mkdtempSync, rmSync } from "node:fs";
 import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,8 +7,10 @@ import { bold, finish, print } from "./terminal.mjs";
 import { killWorkers } from "./worker-process.mjs";
 
 const keep = process.env.KEEP === "1";
+const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
+const stays = process.env.STAY === "1" || (isTerminal && !process.argv.includes("--once"));
 const pace = Number(process.env.PACE ?? 1);
-// It takes about 20 seconds; a step that keeps failing would be tried for minutes, and nobody should sit through that.
+// It takes about 20 seconds, twice as long where somebody watches; a step that keeps failing would be tried for minutes, and nobody should sit through that.
 const patienceMs = 120_000;
 
 function fail(sentence, error) {
@@ -29,6 +31,7 @@ function makeFolder() {
 if (!(pace >= 0 && pace <= 10)) fail(`PACE is a factor from 0 to 10, not "${process.env.PACE}".`);
 
 const folder = makeFolder();
+let isTold = false;
 process.on("exit", () => {
   if (!keep) rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
 });
@@ -37,17 +40,23 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
     await killWorkers();
     finish();
     print("Stopped; nothing is left running.");
-    process.exit(128 + constants.signals[signal]);
+    // At its end, stopping it is what one is asked to do.
+    process.exit(isTold ? 0 : 128 + constants.signals[signal]);
   });
 }
 // The reader went away (`npm start | head`): nobody is left to tell it to.
 process.stdout.on("error", () => process.exit(0));
 const patience = setTimeout(() => fail(`The story did not end within ${patienceMs / 1_000} seconds.`), patienceMs);
 
-const { tellStory } = await import("./story.mjs").catch((error) =>
-  fail("Idem is not built here. Run `npm ci` at the root of the repository, then try again.", error),
+const [{ openPages }, { tellStory }] = await Promise.all([import("./pages.mjs"), import("./story.mjs")]).catch(
+  (error) => fail("Idem is not built here. Run `npm ci` at the root of the repository, then try again.", error),
 );
-await tellStory({ folder, pace }).catch((error) => fail("The story stopped before its end.", error));
+const pages = await openPages().catch((error) => fail("The pages need a free port of this machine.", error));
+print();
+print(bold(`Watch it at ${pages.origin}`));
+await tellStory({ folder, pace, pages, isWatched: stays && isTerminal }).catch((error) =>
+  fail("The story stopped before its end.", error),
+);
 clearTimeout(patience);
 
 print(bold("What to do next"));
@@ -56,6 +65,18 @@ print("  examples/double-invoice/draft-invoice.mjs  the function you just saw");
 print(
   keep
     ? `  ${folder}  all that is left of the story`
-    : "  KEEP=1 npm start                           keeps the SQLite file of the story",
+    : "  KEEP=1 npm start                           keeps the SQLite files of the story",
 );
 print();
+isTold = true;
+if (stays) {
+  print(bold(`The pages stay up at ${pages.origin} until Ctrl-C`));
+  for (const [act, what] of [
+    ["act-1", "146 runs, and what the radar makes of them"],
+    ["act-2", "73 runs, each with the duplicate it answered"],
+    ["act-3", "73 runs through two workers"],
+  ]) {
+    print(`  ${pages.addressOf(act)}  ${what}`);
+  }
+  print();
+} else await pages.close();

@@ -1,4 +1,4 @@
-// The whole story: three acts on one fresh SQLite file, then what they came to.
+// The whole story: three acts, each on a fresh SQLite file with pages of its own, then what they came to.
 import { setTimeout as delay } from "node:timers/promises";
 import { withoutKey } from "./act-1-without-key.mjs";
 import { withKey } from "./act-2-with-key.mjs";
@@ -6,20 +6,27 @@ import { killedWorker } from "./act-3-killed-worker.mjs";
 import { placements } from "./placements.mjs";
 import { bold, dim, green, print, red } from "./terminal.mjs";
 
+// Whoever only reads along is done sooner than who looks at pages.
 const readingMs = 1_200;
+const lookingMs = 5_000;
 
-export async function tellStory({ folder, pace }) {
-  const store = `sqlite:${folder}/idem.db`;
+export async function tellStory({ folder, pace, pages, isWatched }) {
   print();
   print(bold("The bug that double-invoiced 73 clients"));
   print("  A recruiter saves a placement. Bullhorn fires INSERTED and, within the same");
   print(`  second, UPDATED; each draws up an invoice. ${placements.length} placements, live, three times.`);
-  print(dim(`  ${store}`));
+  print(dim(`  ${folder}`));
   print();
+  /** Says where an act is seen, and gives a person the time to go there before anything happens. */
+  const look = async (act) => {
+    print(dim(`  Watch this act at ${pages.addressOf(act)}`));
+    print();
+    if (isWatched) await delay(lookingMs * pace);
+  };
   const acts = [];
   for (const act of [withoutKey, withKey, killedWorker]) {
-    acts.push(await act({ folder, store, pace }));
-    await delay(readingMs * pace);
+    acts.push(await act({ folder, pages, look, pace }));
+    await delay((isWatched ? lookingMs : readingMs) * pace);
   }
   const told = acts.map(({ drafts, ...act }) => ({ ...act, invoices: drafts.length, twice: invoicedTwice(drafts) }));
   printSummary(told);

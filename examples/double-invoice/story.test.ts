@@ -36,6 +36,7 @@ test("the story ends by itself: twice without a key, once with it, once through 
   const { child, leftOver } = tell();
   const { code, output, errors } = await read(child);
   expect({ code, errors }).toEqual({ code: 0, errors: "" });
+  expect(output.trimStart()).toMatch(/^Watch it at http:\/\/127\.0\.0\.1:\d+\n/);
   expect(output).toContain("73 of 73 clients were invoiced twice");
   expect(output.match(/placement \d+ {2}(INSERTED|UPDATED) +suppressed → run \S+ {2}window ends in 24h/g)).toHaveLength(
     73,
@@ -50,6 +51,37 @@ test("the story ends by itself: twice without a key, once with it, once through 
   expect(output).toMatch(/2 with a key +146 +73 +73 +0 clients/);
   expect(output).toMatch(/3 with a key, worker killed +146 +73 +73 +0 clients/);
   expect(output).not.toContain("\u001b");
+  expect(leftOver()).toEqual([]);
+});
+
+test("the story is told in the dashboard too, whose pages stay up until they are stopped", async () => {
+  const { child, leftOver } = tell({ STAY: "1", PACE: "0" });
+  const seen: Record<string, unknown> = {};
+  const get = async (path: string) => {
+    const answer = await fetch(path);
+    return answer.ok ? ((await answer.json()) as any) : null;
+  };
+  const look = async (origin: string) => {
+    const page = await fetch(origin);
+    seen.page = [page.status, new URL(page.url).pathname, (await page.text()).includes('content="/act-3/"')];
+    seen.acts = await Promise.all(
+      [1, 2, 3].map(async (act) => (await get(`${origin}/act-${act}/api/groups`)) !== null),
+    );
+    // The radar looks by itself.
+    for (let alerts: unknown[] = []; alerts.length === 0; ) {
+      const answer = await get(`${origin}/act-1/api/radar/alerts`);
+      alerts = answer.alerts ?? answer.items;
+    }
+    child.kill("SIGINT");
+  };
+  let looking: Promise<void> | null = null;
+  const { code, errors } = await read(child, (soFar) => {
+    const address = /The pages stay up at (\S+) until Ctrl-C/.exec(soFar)?.[1];
+    if (address !== undefined) looking ??= look(address);
+  });
+  await looking;
+  expect({ code, errors }).toEqual({ code: 0, errors: "" });
+  expect(seen).toEqual({ page: [200, "/act-3/", true], acts: [true, true, true] });
   expect(leftOver()).toEqual([]);
 });
 

@@ -15,7 +15,8 @@ export async function killWorkers() {
   await Promise.all(alive.values());
 }
 
-export function startWorker(task) {
+/** `onPort` is told where its pages are. */
+export function startWorker(task, onPort) {
   const file = fileURLToPath(new URL("./worker.mjs", import.meta.url));
   const child = fork(file, [JSON.stringify(task)], { stdio: ["ignore", "ignore", "inherit", "ipc"] });
   const ended = new Promise((resolve, reject) => {
@@ -26,6 +27,7 @@ export function startWorker(task) {
     });
   });
   alive.set(child, ended);
+  child.on("message", ({ port }) => onPort(port));
   return {
     pid: child.pid,
     ended,

@@ -2,5 +2,11 @@
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({
-  test: { root: import.meta.dirname, include: ["tests/screenshots.ts"], testTimeout: 600_000, hookTimeout: 60_000, expect: { poll: { timeout: 15_000 } } },
+  test: {
+    root: import.meta.dirname,
+    include: ["tests/screenshots.ts"],
+    testTimeout: 600_000,
+    hookTimeout: 60_000,
+    expect: { poll: { timeout: 15_000 } },
+  },
 });

@@ -151,6 +151,28 @@ test("everything is reached with the keyboard: rows with j and k, pages with g, 
   await expect.poll(() => page.getByRole("dialog").innerText()).toContain("Go to Events");
 });
 
+test("of a long list only what is in sight is drawn, older rows come by scrolling, and back comes back to the same place", async () => {
+  const many = Array.from({ length: 350 }, (_, i) => ({ name: "agency/many", id: `many-${i}`, data: { i } }));
+  await world.send(...many);
+  const page = await openPage(browser, `${world.origin}/events?name=agency%2Fmany`);
+  const rows = page.locator(".list .row");
+  await expect.poll(() => rows.count()).toBe(100);
+  await expect
+    .poll(async () => {
+      await page.mouse.wheel(0, 4_000);
+      return page.getByText("many-0", { exact: true }).count();
+    })
+    .toBe(1);
+  expect(await rows.count()).toBeLessThan(100);
+  await page.getByText("many-5", { exact: true }).scrollIntoViewIfNeeded();
+  const before = await page.evaluate(() => scrollY);
+  await rows.filter({ hasText: "many-5" }).first().locator(".row-link").click();
+  await expect.poll(() => page.locator("h2").first().innerText()).toBe("agency/many");
+  await page.goBack();
+  await expect.poll(() => page.evaluate(() => scrollY)).toBe(before);
+  expect(await page.getByText("many-5", { exact: true }).count()).toBe(1);
+});
+
 test("the pages have no finding of axe, in both themes and sizes, and never scroll sideways", async () => {
   for (const path of ["/events", `/events/${story.again.first}`, "/events/new"]) {
     const page = await openPage(browser, `${world.origin}${path}`);

@@ -13,7 +13,12 @@ let report: string;
 beforeAll(async () => {
   [browser, world] = await Promise.all([openBrowser(), openWorld({ radar: false })]);
   story = await tellStory(world, { placements: 3 });
-  report = await define(world, { id: "nightly-report", concurrency: { limit: 5 } }, { cron: "TZ=Europe/Amsterdam 0 3 * * *" }, () => null);
+  report = await define(
+    world,
+    { id: "nightly-report", concurrency: { limit: 5 } },
+    { cron: "TZ=Europe/Amsterdam 0 3 * * *" },
+    () => null,
+  );
 });
 afterAll(async () => {
   await browser?.close();
@@ -80,14 +85,18 @@ test("a paused function keeps its events; resuming it starts what they would hav
   await dialog.getByRole("button", { name: "Pause record-stripe-payment" }).click();
   await expect.poll(() => page.locator("main").innerText()).toContain("Paused since");
   await world.send({ name: "stripe/payment.succeeded", id: "while-paused", data: { payment: "pi_paused", amount: 1 } });
-  await expect.poll(() => page.locator(".ahead").innerText(), { timeout: 10_000 }).toContain("Events that wait for a person");
+  await expect
+    .poll(() => page.locator(".ahead").innerText(), { timeout: 10_000 })
+    .toContain("Events that wait for a person");
   await page.getByRole("button", { name: "Resume", exact: true }).click();
   await dialog.getByLabel("1 event came while it was paused").selectOption("release");
   await dialog.getByRole("button", { name: "Resume record-stripe-payment" }).click();
   await expect.poll(() => page.getByRole("button", { name: "Pause", exact: true }).count()).toBe(1);
   const { runs } = await world.api(`/api/runs?function=${story.payments}&key=pi_paused`);
   expect(runs).toHaveLength(1);
-  expect((await world.api("/api/audit")).entries.map(({ action }: { action: string }) => action)).toEqual(expect.arrayContaining(["pause-function", "resume-function"]));
+  expect((await world.api("/api/audit")).entries.map(({ action }: { action: string }) => action)).toEqual(
+    expect.arrayContaining(["pause-function", "resume-function"]),
+  );
   await page.context().close();
 });
 
@@ -111,7 +120,9 @@ test("an app that cannot be reached is refused with the reason, and nothing is r
   await page.getByRole("button", { name: "Add an app" }).click();
   await page.getByLabel("Serve address").fill("http://127.0.0.1:9/api/inngest");
   await page.getByRole("button", { name: "Ask it for its functions" }).click();
-  await expect.poll(() => page.getByRole("dialog").getByRole("alert").innerText(), { timeout: 15_000 }).toMatch(/127\.0\.0\.1:9/);
+  await expect
+    .poll(() => page.getByRole("dialog").getByRole("alert").innerText(), { timeout: 15_000 })
+    .toMatch(/127\.0\.0\.1:9/);
   expect((await world.api("/api/functions")).functions).toHaveLength(6);
   await page.context().close();
 });

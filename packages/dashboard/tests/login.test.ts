@@ -2,7 +2,7 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { axeFindings } from "./accessibility.ts";
-import { looks, openBrowser, openPage, scrollsSideways, type WatchedPage } from "./browser.ts";
+import { looks, openBrowser, openPage, scrollsSideways, type WatchedPage, wear } from "./browser.ts";
 import { define, openWorld, type World } from "./world.ts";
 
 const passwords = { password: "open sesame", viewerPassword: "look only" };
@@ -16,10 +16,20 @@ beforeAll(async () => {
   browser = await openBrowser();
   await define(world, { id: "draft-invoice" }, { event: "placement/changed" }, () => ({ id: "in_1" }));
   for (const eventType of ["INSERTED", "UPDATED"]) {
-    const events = [48_213, 48_209, 48_207].map((placementId) => ({ name: "placement/changed", data: { placementId, eventType } }));
-    await ask("/api/events", { method: "POST", body: JSON.stringify({ events }), headers: { "content-type": "application/json" } });
+    const events = [48_213, 48_209, 48_207].map((placementId) => ({
+      name: "placement/changed",
+      data: { placementId, eventType },
+    }));
+    await ask("/api/events", {
+      method: "POST",
+      body: JSON.stringify({ events }),
+      headers: { "content-type": "application/json" },
+    });
   }
-  await vi.waitFor(async () => expect((await (await ask("/api/radar/alerts")).json()).openCount).toBe(1), { timeout: 30_000, interval: 100 });
+  await vi.waitFor(async () => expect((await (await ask("/api/radar/alerts")).json()).openCount).toBe(1), {
+    timeout: 30_000,
+    interval: 100,
+  });
 });
 
 afterAll(async () => {
@@ -40,7 +50,10 @@ test("whoever is not signed in is asked to, and comes back to where they were", 
   await page.getByLabel("Password").waitFor();
   expect(new URL(page.url()).pathname).toBe("/login");
   await signIn(page, passwords.password);
-  await page.getByText(/our best guess/).first().waitFor();
+  await page
+    .getByText(/our best guess/)
+    .first()
+    .waitFor();
   expect(new URL(page.url()).pathname).toBe("/radar/rules");
 
   // Signing out ends the session for the server, too.
@@ -69,7 +82,11 @@ test("a viewer sees the buttons disabled, with the sentence, and the server refu
   expect(await card.getByRole("button", { name: "Export" }).isDisabled()).toBe(false);
   const refused = await page.evaluate(async () => {
     const { csrf } = await (await fetch("/api/session")).json();
-    const answer = await fetch("/api/radar/rules/mine", { method: "PUT", headers: { "content-type": "application/json", "x-idem-csrf": csrf }, body: JSON.stringify({ of: "key", reason: "x" }) });
+    const answer = await fetch("/api/radar/rules/mine", {
+      method: "PUT",
+      headers: { "content-type": "application/json", "x-idem-csrf": csrf },
+      body: JSON.stringify({ of: "key", reason: "x" }),
+    });
     return { status: answer.status, code: (await answer.json()).code };
   });
   expect(refused).toEqual({ status: 403, code: "FORBIDDEN_ROLE" });
@@ -82,7 +99,11 @@ test("a request that shows the cookie and not the session's word is refused, and
   await signIn(page, passwords.password);
   await page.locator(".alert-card").waitFor();
   const refused = await page.evaluate(async () => {
-    const answer = await fetch("/api/radar/rules/mine", { method: "PUT", headers: { "content-type": "application/json" }, body: JSON.stringify({ of: "key", reason: "x" }) });
+    const answer = await fetch("/api/radar/rules/mine", {
+      method: "PUT",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ of: "key", reason: "x" }),
+    });
     return { status: answer.status, code: (await answer.json()).code };
   });
   expect(refused).toEqual({ status: 403, code: "CSRF_REFUSED" });
@@ -95,18 +116,22 @@ test("a request that shows the cookie and not the session's word is refused, and
   await page.getByRole("button", { name: "Acknowledge" }).click();
   await page.getByRole("dialog").getByLabel("Reason").fill("seen");
   await page.getByRole("button", { name: "Acknowledge the alert" }).click();
-  await page.getByText(/Acknowledged by operator session/).first().waitFor();
+  await page
+    .getByText(/Acknowledged by operator session/)
+    .first()
+    .waitFor();
   await page.context().close();
 });
 
 test("the page to sign in is accessible in both themes and sizes", async () => {
+  const page = await openPage(browser, `${world.origin}/login`);
+  await page.getByLabel("Password").waitFor();
   for (const look of looks) {
-    const page = await openPage(browser, `${world.origin}/login`, look);
-    await page.getByLabel("Password").waitFor();
+    await wear(page, look);
     expect([look, await axeFindings(page)]).toEqual([look, []]);
     expect(await scrollsSideways(page)).toBe(false);
-    await page.context().close();
   }
+  await page.context().close();
 });
 
 // Last: it keeps this address out for a minute.

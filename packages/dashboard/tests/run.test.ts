@@ -137,16 +137,18 @@ describe("one run", () => {
   });
 
   test("a step, its tab, the zoom and the table stand in the address", async () => {
-    const page = await open(`/runs/${first}`);
-    await page.getByRole("link", { name: "fetch-placement" }).click();
-    await page.getByRole("link", { name: "Attempts 2" }).click();
-    await page.getByText("Bullhorn answered 503").waitFor();
-    await page.getByRole("link", { name: "Outcome" }).click();
-    await page.getByRole("button", { name: "Zoom to this step" }).click();
-    await page.getByRole("button", { name: /show the whole run/ }).waitFor();
-    const { searchParams } = new URL(page.url());
+    const one = await open(`/runs/${first}`);
+    await one.getByRole("link", { name: "fetch-placement" }).click();
+    await one.getByRole("link", { name: "Attempts 2" }).click();
+    await one.getByText("Bullhorn answered 503").waitFor();
+    await one.getByRole("link", { name: "Outcome" }).click();
+    await one.getByRole("button", { name: "Zoom to this step" }).click();
+    await one.getByRole("button", { name: /show the whole run/ }).waitFor();
+    const { searchParams } = new URL(one.url());
     expect(searchParams.get("step")).toBe("fetch-placement");
-    await page.reload();
+    // Sent to somebody else, it shows the same.
+    const page = await openPage(browser, one.url());
+    await one.context().close();
     await page.getByRole("button", { name: /show the whole run/ }).waitFor();
     await page.keyboard.press("0");
     await page.keyboard.press("t");

@@ -23,8 +23,17 @@ const secret = "whsec_of_the_agency";
 async function deliver(id: string, signedWith = secret): Promise<number> {
   const bytes = Buffer.from(JSON.stringify({ id, type: "invoice.paid", data: { object: { id: "in_1" } } }));
   const url = `${world.origin}/w/stripe`;
-  const { headers } = stripe({ secrets: [signedWith] }).sign({ secret: signedWith, bytes, url, id: "", type: null, at: Date.now() });
-  return (await fetch(url, { method: "POST", headers: { "content-type": "application/json", ...headers }, body: bytes })).status;
+  const { headers } = stripe({ secrets: [signedWith] }).sign({
+    secret: signedWith,
+    bytes,
+    url,
+    id: "",
+    type: null,
+    at: Date.now(),
+  });
+  return (
+    await fetch(url, { method: "POST", headers: { "content-type": "application/json", ...headers }, body: bytes })
+  ).status;
 }
 
 test("without a source one picks a provider; its address is there to paste, and its deliveries are told in words", async () => {
@@ -36,9 +45,16 @@ test("without a source one picks a provider; its address is there to paste, and 
   await dialog.getByLabel("Secret", { exact: true }).fill(secret);
   await dialog.getByRole("button", { name: "Add the source" }).click();
   await expect.poll(() => page.locator(".address code").innerText()).toBe(`${world.origin}/w/stripe`);
-  expect(await page.locator("main").innerText()).toContain("Stripe delivers again for up to 3 d; each delivery is known for 35 d");
+  expect(await page.locator("main").innerText()).toContain(
+    "Stripe delivers again for up to 3 d; each delivery is known for 35 d",
+  );
 
-  expect([await deliver("evt_1"), await deliver("evt_1"), await deliver("evt_2"), await deliver("evt_3", "whsec_wrong")]).toEqual([200, 200, 200, 401]);
+  expect([
+    await deliver("evt_1"),
+    await deliver("evt_1"),
+    await deliver("evt_2"),
+    await deliver("evt_3", "whsec_wrong"),
+  ]).toEqual([200, 200, 200, 401]);
   const rows = page.getByRole("table", { name: "Newest deliveries" }).locator("tbody tr");
   await expect.poll(() => rows.count(), { timeout: 15_000 }).toBe(4);
   const texts = await rows.allInnerTexts();
@@ -48,7 +64,14 @@ test("without a source one picks a provider; its address is there to paste, and 
   expect(await page.content()).not.toContain(secret);
 
   await page.getByRole("navigation", { name: "Main" }).first().getByRole("link", { name: "Webhooks" }).click();
-  await expect.poll(() => page.getByRole("cell").allInnerTexts().then((cells) => cells.slice(1, 5).map((text) => text.trim()))).toEqual(["4", "2", "1", "1 refused"]);
+  await expect
+    .poll(() =>
+      page
+        .getByRole("cell")
+        .allInnerTexts()
+        .then((cells) => cells.slice(1, 5).map((text) => text.trim())),
+    )
+    .toEqual(["4", "2", "1", "1 refused"]);
   expect(await page.locator(".note").innerText()).toContain("1 delivery was refused");
   expect(page.troubles).toEqual([]);
   await page.context().close();

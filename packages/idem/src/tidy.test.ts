@@ -89,6 +89,7 @@ describe("rooms", () => {
       "execute",
       "observe",
       "protocol",
+      "dedup",
       "model",
       "platform",
       "store contract",

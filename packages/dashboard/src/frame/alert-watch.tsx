@@ -7,8 +7,15 @@ import { addressOf } from "../base-path.ts";
 import { say } from "./messages.ts";
 import { setOpenAlerts } from "./open-alerts.ts";
 
+interface OpenAlert {
+  readonly id: string;
+  readonly kind: string;
+  readonly function: string | null;
+  readonly title: string;
+}
+
 interface OpenAlerts {
-  readonly alerts: readonly { readonly id: string; readonly title: string }[];
+  readonly alerts: readonly OpenAlert[];
   readonly openCount: number;
 }
 
@@ -44,9 +51,20 @@ export function AlertWatch() {
     for (const { id } of data.alerts) known.current.add(id);
     const [first] = fresh;
     if (first === undefined) return;
-    const text = fresh.length === 1 ? `${first.title}.` : `${fresh.length} new alerts. ${first.title}.`;
+    const text = fresh.length === 1 ? wordsOf(first) : `${fresh.length} new alerts. ${wordsOf(first)}`;
     const href = fresh.length === 1 ? addressOf(`radar/alerts/${encodeURIComponent(first.id)}`) : addressOf("radar");
-    say(text, { tone: "alert", link: { text: fresh.length === 1 ? "Open the alert" : "Open the radar", href } });
+    // Magenta is for what happened twice.
+    const isTwice = fresh.some(({ kind }) => /^(doubled-runs|key-ran-again|maybe-doubled|rule)$/.test(kind));
+    say(text, {
+      tone: isTwice ? "alert" : "note",
+      link: { text: fresh.length === 1 ? "Open the alert" : "Open the radar", href },
+    });
   }, [data]);
   return null;
 }
+
+/** Short enough for two lines; the alert's page has the rest. */
+const wordsOf = ({ kind, function: fn, title }: OpenAlert): string =>
+  fn !== null && (kind === "doubled-runs" || kind === "key-ran-again")
+    ? `${fn} ran twice for the same thing.`
+    : `${title}.`;

@@ -9,12 +9,12 @@ export function MessageArea() {
   const { history } = useRouter();
   return (
     <>
-      {(["alert", "done"] as const).map((tone) => (
+      {([["alert", "note"], ["done"]] as const).map(([tone, other]) => (
         <div key={tone} className={`messages are-${tone}`} role={tone === "alert" ? "alert" : "status"}>
           {messages
-            .filter((each) => each.tone === tone)
-            .map(({ id, text, link }) => (
-              <p key={id} className={`message is-${tone}`}>
+            .filter((each) => each.tone === tone || each.tone === other)
+            .map(({ id, text, link, tone: own }) => (
+              <p key={id} className={`message is-${own}`}>
                 <span>{text}</span>
                 {link !== null && (
                   <a

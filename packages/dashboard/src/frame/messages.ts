@@ -4,8 +4,8 @@ import { useSyncExternalStore } from "react";
 export interface Message {
   readonly id: number;
   readonly text: string;
-  /** `alert` is spoken at once and stays until it is opened or closed. */
-  readonly tone: "done" | "alert";
+  /** `alert`, of something that happened twice, and `note` are spoken at once and stay until they are opened or closed. */
+  readonly tone: "done" | "alert" | "note";
   readonly link: { readonly text: string; readonly href: string } | null;
 }
 

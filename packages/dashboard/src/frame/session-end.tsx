@@ -20,7 +20,7 @@ export function SessionEnd() {
       const ends = (queries.getQueryData(sessionKey) as { endsAt: number | null } | undefined)?.endsAt ?? null;
       if (ends !== null && ends - Date.now() < warnedMs)
         say("Your session ends in 2 minutes. What you have not sent will be asked for again after signing in.", {
-          tone: "alert",
+          tone: "note",
         });
     });
   }, [isNear, queries]);

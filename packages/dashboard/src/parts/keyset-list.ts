@@ -110,12 +110,19 @@ export function useKeysetList<Row>({
   };
 }
 
+/** One pass over what is listed, which can be 100,000 rows; what did not change stays the same object. */
 function merge<Row>(listed: readonly Row[], newest: readonly Row[], idOf: (row: Row) => string) {
+  if (newest.length === 0) return { updated: listed, held: [] };
   const now = new Map(newest.map((row) => [idOf(row), row]));
-  const updated = listed.map((row) => now.get(idOf(row)) ?? row);
-  const known = new Set(listed.map(idOf));
+  const known = new Set<string>();
+  const updated = listed.map((row) => {
+    const id = idOf(row);
+    const changed = now.get(id);
+    if (changed === undefined) return row;
+    known.add(id);
+    return changed;
+  });
   // Only those above the first known row are new; what stands between known rows was passed over by the filter before.
   const firstKnown = newest.findIndex((row) => known.has(idOf(row)));
-  const held = newest.slice(0, firstKnown === -1 ? newest.length : firstKnown).filter((row) => !known.has(idOf(row)));
-  return { updated, held };
+  return { updated, held: newest.slice(0, firstKnown === -1 ? newest.length : firstKnown) };
 }

@@ -50,14 +50,31 @@ export function clockOf(at: number, { utc, millis = true }: ClockOptions): strin
   return `${pad(h)}:${pad(m)}:${pad(s)}${millis ? `.${pad(ms, 3)}` : ""}`;
 }
 
+// Made once: making one takes longer than drawing the row it stands in.
+const dayFormats = [false, true].map((utc) =>
+  [false, true].map(
+    (hasYear) =>
+      new Intl.DateTimeFormat("en-GB", {
+        day: "numeric",
+        month: "short",
+        ...(hasYear ? { year: "numeric" } : {}),
+        ...(utc ? { timeZone: "UTC" } : {}),
+      }),
+  ),
+);
+
 /** `15 May`, with the year when it is another one. */
 export function dateOf(at: number, now: number, utc: boolean): string {
-  const zone = utc ? { timeZone: "UTC" } : {};
-  const year = new Date(at).getFullYear() === new Date(now).getFullYear() ? {} : { year: "numeric" as const };
-  return new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", ...year, ...zone }).format(at);
+  const hasYear = new Date(at).getFullYear() !== new Date(now).getFullYear();
+  return dayFormats[Number(utc)]![Number(hasYear)]!.format(at);
 }
 
-export const isSameDay = (a: number, b: number, utc: boolean): boolean => dateOf(a, b, utc) === dateOf(b, b, utc);
+const dayOf = (at: number, utc: boolean): string => {
+  const date = new Date(at);
+  return utc ? `${date.getUTCFullYear()} ${date.getUTCMonth()} ${date.getUTCDate()}` : date.toDateString();
+};
+
+export const isSameDay = (a: number, b: number, utc: boolean): boolean => dayOf(a, utc) === dayOf(b, utc);
 
 /** Date and time, the date left out today. */
 export const instantOf = (at: number, now: number, options: ClockOptions): string =>

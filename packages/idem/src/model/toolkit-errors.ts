@@ -156,6 +156,11 @@ export const toolkitErrors = {
     what: ({ rule }) => `The rule "${rule}" watches every function and cannot be removed`,
     next: 'Mute it: PUT /api/radar/rules/default with { "muted": true, "reason": … }',
   }),
+  CHANNEL_UNKNOWN: define<{ channel: string }>({
+    retry: "after-fix",
+    what: ({ channel }) => `There is no channel "${channel}" for alerts in this environment`,
+    next: "List the channels: idem radar --channels, or GET /api/radar/channels",
+  }),
   SOURCE_TAKEN: define<{ source: string }>({
     retry: "after-fix",
     what: ({ source }) => `There is already a source of webhooks named "${source}"`,

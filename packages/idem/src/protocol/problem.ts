@@ -44,6 +44,7 @@ const statusByCode: Partial<Record<ErrorCode, number>> = {
   ALERT_CLOSED: 409,
   RULE_UNKNOWN: 404,
   RULE_KEPT: 409,
+  CHANNEL_UNKNOWN: 404,
   SOURCE_TAKEN: 409,
   SOURCE_CHANGED: 409,
   TICK_IN_FLIGHT: 409,

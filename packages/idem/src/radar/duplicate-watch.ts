@@ -6,12 +6,14 @@ import { fromJson } from "../model/json.ts";
 import { dayMs } from "../model/window.ts";
 import type { Arrival } from "../store/alerts.ts";
 import type { SeenRun } from "./candidates.ts";
+import type { WatchedSource } from "./close-watch.ts";
 import { type Doubled, judgeRuns, seeRun } from "./doubled-runs.ts";
 import { contentOf } from "./event-ids.ts";
 import { fieldsOf, isDelivery, isTime } from "./fields.ts";
 import type { FoundAlert } from "./found-alert.ts";
 import { RuleWatch, shorten } from "./rule-watch.ts";
 import type { RadarRule } from "./rules.ts";
+import { SourceWatch } from "./source-watch.ts";
 import { tellingDifferences } from "./suppressed.ts";
 
 const runsMax = 500;
@@ -36,6 +38,8 @@ export interface WatchContext {
   readonly functionOf: (fn: string) => WatchedFunction;
   /** Watched closely: weak signs count too. */
   readonly isNew: (fn: string) => boolean;
+  /** The source of webhooks an event came from, while it is new; null for any other event. */
+  readonly newSourceOf?: (eventName: string) => WatchedSource | null;
   /** The default one first. */
   readonly rules: readonly RadarRule[];
 }
@@ -61,6 +65,7 @@ interface Watched {
 export class DuplicateWatch {
   private readonly functions = new Map<string, Watched>();
   private readonly ruleWatch = new RuleWatch();
+  private readonly sourceWatch = new SourceWatch();
   private runCount = 0;
 
   /** What these arrivals, in order, have to tell. `firsts` are the events some were answered with. */
@@ -71,7 +76,11 @@ export class DuplicateWatch {
       // Idem's own events tell of runs, they are not work somebody asked for; an invoked run has a step that asked once.
       if (/^(idem|inngest)\//.test(event.name)) continue;
       if (event.firstEventId !== null) found.push(...suppressedById(event, firsts.get(event.firstEventId)));
-      else found.push(...this.ruleWatch.seeEvent(own, event));
+      else {
+        const source = context.newSourceOf?.(event.name) ?? null;
+        if (source !== null) found.push(...this.sourceWatch.see(source, event, context.rules[0]));
+        found.push(...this.ruleWatch.seeEvent(own, event));
+      }
       for (const decision of decisions) {
         if (decision.kind === "duplicate-key") found.push(...suppressedByKey(decision, event, firsts, context));
         if (decision.kind !== "started" || decision.runId === null) continue;
@@ -95,7 +104,7 @@ export class DuplicateWatch {
     return found;
   }
 
-  private note(fn: string, run: SeenRun, event: Event, { rules, isNew }: WatchContext): void {
+  private note(fn: string, run: SeenRun, event: Event, { rules, isNew, newSourceOf }: WatchContext): void {
     const watched = this.functions.get(fn) ?? newWatched();
     // The one that ran last stands last.
     this.functions.delete(fn);
@@ -112,7 +121,8 @@ export class DuplicateWatch {
       }
       remember(watched.values, mark, run.runId, valuesMax);
     }
-    if (marks.length === 0 && isNew(fn) && hasContent(event)) {
+    const isClose = isNew(fn) || (newSourceOf?.(event.name) ?? null) !== null;
+    if (marks.length === 0 && isClose && hasContent(event)) {
       const content = contentOf(event.name, fromJson(event.data));
       const first = watched.contents.get(content);
       if (first !== undefined && run.at - first.at <= nearMs) watched.maybe.push({ first, later: run });

@@ -173,3 +173,28 @@ test("a look that could not be finished is made again, and tells the same once",
   expect(w.warned).toHaveLength(1);
   expect(await look(w, follower)).toBe(0);
 });
+
+test("the very first pair of a new source of webhooks is an alert, under whatever names; after seven days it is not", async () => {
+  const w = world();
+  const source = (createdAt: number, events?: string) =>
+    JSON.stringify({
+      config: { provider: "stripe", ...(events === undefined ? {} : { events }) },
+      secrets: [],
+      createdAt,
+    });
+  const set = (name: string, value: string) =>
+    w.store.set({ env, kind: "webhook-source", name, value, over: null, reason: "test" });
+  const now = w.platform.wallMs();
+  await set("bullhorn", source(now, "ats"));
+  await set("stripe", source(now - radarLimits.newForMs));
+  for (const [n, name] of ["INSERTED", "UPDATED"].entries()) {
+    await w.send({ placementId: 7, eventType: name }, { callerId: `d-${n}`, name: `ats/${name}`, fn: `on-${name}` });
+    await w.send({ placementId: 7, eventType: name }, { callerId: `s-${n}`, name: `stripe/${name}`, fn: `on-${name}` });
+  }
+  await look(w);
+  const alerts = await w.alerts();
+  expect(alerts.filter(({ kind }) => kind === "doubled-deliveries")).toMatchObject([
+    { about: "source:bullhorn", subject: "bullhorn", fn: "", pairCount: 1 },
+  ]);
+  expect(w.warned.join()).toContain('The new source "bullhorn" delivered the same thing again 1 time');
+});

@@ -8,6 +8,7 @@ import { makeUlid, ulidTime } from "../model/ulid.ts";
 import { dayMs } from "../model/window.ts";
 import type { Raised } from "../store/alerts.ts";
 import type { Store } from "../store/store.ts";
+import { isClose, newForMs, newSourceOf, readSources, type WatchedSource, watchedSourceKind } from "./close-watch.ts";
 import { DuplicateWatch, type WatchContext, type WatchedFunction } from "./duplicate-watch.ts";
 import { mergeFound, wordsOf } from "./found-alert.ts";
 import { type RadarRule, readRules, ruleKind } from "./rules.ts";
@@ -26,7 +27,7 @@ export const radarLimits = {
   startBackMs: 10 * 60 * 1_000,
   rulesMs: 5_000,
   tendMs: 60_000,
-  newForMs: 7 * dayMs,
+  newForMs,
   quietMs: 7 * dayMs,
   knownFunctionsMax: 2_000,
 } as const;
@@ -56,7 +57,11 @@ interface Position {
 export class ArrivalFollower {
   private watch = new DuplicateWatch();
   private at: (Position & { readonly version: number }) | null = null;
-  private rules: { readonly list: readonly RadarRule[]; readonly readAt: number } | null = null;
+  private rules: {
+    readonly list: readonly RadarRule[];
+    readonly sources: readonly WatchedSource[];
+    readonly readAt: number;
+  } | null = null;
   private tendedAt = 0;
 
   constructor(private readonly options: FollowOptions) {}
@@ -136,10 +141,17 @@ export class ArrivalFollower {
   private async context(since: Position["since"], now: number): Promise<WatchContext> {
     const { store, env, functionOf } = this.options;
     if (this.rules === null || now - this.rules.readAt >= radarLimits.rulesMs) {
-      this.rules = { list: readRules(await store.reads.settings(env, ruleKind)), readAt: now };
+      const list = readRules(await store.reads.settings(env, ruleKind));
+      const sources = readSources(await store.reads.settings(env, watchedSourceKind));
+      this.rules = { list, sources, readAt: now };
     }
-    const isNew = (fn: string) => now - (since[fn] ?? now) < radarLimits.newForMs;
-    return { functionOf, isNew, rules: this.rules.list };
+    const { list: rules, sources } = this.rules;
+    return {
+      functionOf,
+      isNew: (fn) => isClose(since[fn] ?? now, now),
+      newSourceOf: (name) => newSourceOf(sources, name, now),
+      rules,
+    };
   }
 
   private async tell(raised: readonly Raised[], found: ReturnType<typeof mergeFound>): Promise<void> {

@@ -26,6 +26,7 @@ export interface FoundAlert {
     | "key-too-broad"
     | "id-too-broad"
     | "id-under-two-names"
+    | "doubled-deliveries"
     | "rule";
   readonly fn: string;
   readonly about: string;
@@ -109,6 +110,12 @@ export function wordsOf(
       return {
         title: `One event id arrived under two names, ${times(count, "time")}: ${subject}`,
         next: "Begin the id with what happened: ids are shared by all names, so the second event is taken for a repeat",
+        line: null,
+      };
+    case "doubled-deliveries":
+      return {
+        title: `The new source "${subject}" delivered the same thing again ${times(count, "time")} under another id: maybe the same`,
+        next: `Give the source a key that makes them one (idem webhooks add … --key <path>), or the functions it starts; close the alert if they are different`,
         line: null,
       };
     default:

@@ -21,18 +21,25 @@ export function checkAppUrl(text: string, settings: AddressSettings): void {
   if (url.username !== "" || url.password !== "") {
     throw refuse("it holds a user name or a password, which would be shown to everyone who sees the app");
   }
-  if (settings.mode === "dev") return;
+  const why = whyRefused(url, settings);
+  if (why !== null) throw refuse(why);
+}
+
+/** Why nothing is sent to this host and port from here; null when it may be. */
+export function whyRefused(url: URL, settings: AddressSettings): string | null {
+  if (settings.mode === "dev") return null;
   const host = hostOf(url.hostname);
   const named = namedHosts(settings).filter((each) => isNamed(host, each));
   const ports = named.map(({ port }) => port);
   const isAllowed = ports.some((port) => port === null || port === portOf(url));
   // A name's addresses come later, when nobody knows the port any more: so a host named with ports has only those.
-  if (named.length > 0 && !isAllowed) throw refuse(`"${host}" is allowed with port ${ports.join(" or ")} only`);
+  if (named.length > 0 && !isAllowed) return `"${host}" is allowed with port ${ports.join(" or ")} only`;
   const range = isLocalName(host) ? "private" : rangeOf(host);
-  if (range === "never") throw refuse(`no app can be at ${host}`);
+  if (range === "never") return `no app can be at ${host}`;
   if (range === "private" && !isAllowed) {
-    throw refuse(`${host} is an address of this machine or its network; if the app is meant to be there, allow it`);
+    return `${host} is an address of this machine or its network; if the app is meant to be there, allow it`;
   }
+  return null;
 }
 
 /** Whether a name may be connected to at this address. */
@@ -77,7 +84,8 @@ function readNamedHost(text: string): NamedHost {
 const isNamed = (host: string, named: NamedHost): boolean =>
   named.host === host || (named.host.startsWith("*.") && host.endsWith(named.host.slice(1)));
 
-const portOf = (url: URL): string => (url.port !== "" ? url.port : url.protocol === "https:" ? "443" : "80");
+const portsByProtocol: Readonly<Record<string, string>> = { "https:": "443", "smtps:": "465", "smtp:": "587" };
+const portOf = (url: URL): string => (url.port !== "" ? url.port : (portsByProtocol[url.protocol] ?? "80"));
 
 // Apps register under any of these, and are kept as localhost (protocol/app-url.ts).
 const thisMachine = new Set(["127.0.0.1", "0.0.0.0", "::1", "::"]);

@@ -19,6 +19,7 @@ import type { LiveDigests } from "./live/live-digests.ts";
 import type { Metrics } from "./metrics.ts";
 import { type OpenedApps, openApps } from "./open-apps.ts";
 import { People } from "./people/people.ts";
+import { channelDoors } from "./radar/channel-doors.ts";
 import { Channels } from "./realtime/channels.ts";
 import { Tokens } from "./tokens.ts";
 import { DeliveryNotes } from "./webhooks/delivery-notes.ts";
@@ -73,7 +74,9 @@ export function openWorld(options: OpenWorldOptions): OpenedWorld {
     // Before it starts: runs that are due at once find their functions reachable.
     parts.apps.apps.follow(env, engine);
     await engine.start();
-    if (settings.radar && engine.executes) radars.push(watchDuplicates({ engine, platform, logger }));
+    if (settings.radar && engine.executes) {
+      radars.push(watchDuplicates({ engine, platform, logger, doors: channelDoors(settings) }));
+    }
     counting.push(keepCounts(engine, platform, (error) => logger.error("idem: counting by the hour failed", error)));
     engines.set(env, engine);
     return engine;

@@ -49,6 +49,7 @@ import { listWebhooks } from "./routes/list-webhooks.ts";
 import { pauseFunction } from "./routes/pause-function.ts";
 import { previewRule } from "./routes/preview-rule.ts";
 import { publishRealtime } from "./routes/publish-realtime.ts";
+import { listChannels, putChannel, removeChannel, testChannel } from "./routes/radar-channels.ts";
 import { listRules, putRule, removeRule } from "./routes/radar-rules.ts";
 import { raiseSignal } from "./routes/raise-signal.ts";
 import { readAlert } from "./routes/read-alert.ts";
@@ -182,6 +183,10 @@ export const routes: readonly Route[] = [
   listRules,
   putRule,
   removeRule,
+  listChannels,
+  putChannel,
+  removeChannel,
+  testChannel,
   listWebhooks,
   addWebhook,
   readWebhook,

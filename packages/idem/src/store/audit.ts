@@ -20,6 +20,7 @@ export type AuditAction =
   | "acknowledge-alert"
   | "mute-alert"
   | "close-alert"
+  | "test-channel"
   | "sign-in"
   | "sign-in-refused"
   | "sign-out";

@@ -36,7 +36,10 @@ export function Page() {
           <Skeleton rows={3} />
         ) : data.length === 0 ? (
           <Empty title="No app calls this server, and none is called by it">
-            <p>Functions that live in the server's own process need none. Start your app with this server's address, or add it by its URL:</p>
+            <p>
+              Functions that live in the server's own process need none. Start your app with this server's address, or
+              add it by its URL:
+            </p>
             <pre>INNGEST_DEV=http://localhost:8288 node app.js</pre>
             {add}
           </Empty>
@@ -59,8 +62,21 @@ function Headline({ apps, actions }: { readonly apps: readonly App[]; readonly a
       </Note>
     );
   }
-  if (gone.length > 0) return <Note tone="waiting" title={`No worker of ${gone.map(({ app }) => app).join(", ")} is connected`} actions={actions} />;
-  return <Note tone="good" title={apps.length === 1 ? "The app answers" : `All ${apps.length} apps answer`} actions={actions} />;
+  if (gone.length > 0)
+    return (
+      <Note
+        tone="waiting"
+        title={`No worker of ${gone.map(({ app }) => app).join(", ")} is connected`}
+        actions={actions}
+      />
+    );
+  return (
+    <Note
+      tone="good"
+      title={apps.length === 1 ? "The app answers" : `All ${apps.length} apps answer`}
+      actions={actions}
+    />
+  );
 }
 
 function Apps({ apps }: { readonly apps: readonly App[] }) {
@@ -70,7 +86,15 @@ function Apps({ apps }: { readonly apps: readonly App[] }) {
       rows={apps}
       idOf={({ app, url }) => `${app} ${url}`}
       columns={[
-        { name: "App", cell: ({ app, appVersion }) => <span><b>{visibleText(app)}</b> {appVersion !== null && <span className="quiet">{visibleText(appVersion)}</span>}</span> },
+        {
+          name: "App",
+          cell: ({ app, appVersion }) => (
+            <span>
+              <b>{visibleText(app)}</b>{" "}
+              {appVersion !== null && <span className="quiet">{visibleText(appVersion)}</span>}
+            </span>
+          ),
+        },
         {
           name: "Address",
           cell: ({ url }) =>
@@ -83,9 +107,32 @@ function Apps({ apps }: { readonly apps: readonly App[] }) {
               </span>
             ),
         },
-        { name: "SDK", cell: ({ sdk, framework }) => <span className="quiet">{[sdk, framework].filter((each) => each !== null).map((each) => visibleText(each!)).join(", ") || "it did not say"}</span> },
-        { name: "Functions", isNumber: true, cell: ({ functionCount }) => <Link to="/functions">{functionCount}</Link> },
-        { name: "Workers", isNumber: true, cell: ({ workers }) => (workers === null ? <span className="faint">called by URL</span> : <span className={workers === 0 ? "waiting" : ""}>{workers}</span>) },
+        {
+          name: "SDK",
+          cell: ({ sdk, framework }) => (
+            <span className="quiet">
+              {[sdk, framework]
+                .filter((each) => each !== null)
+                .map((each) => visibleText(each!))
+                .join(", ") || "it did not say"}
+            </span>
+          ),
+        },
+        {
+          name: "Functions",
+          isNumber: true,
+          cell: ({ functionCount }) => <Link to="/functions">{functionCount}</Link>,
+        },
+        {
+          name: "Workers",
+          isNumber: true,
+          cell: ({ workers }) =>
+            workers === null ? (
+              <span className="faint">called by URL</span>
+            ) : (
+              <span className={workers === 0 ? "waiting" : ""}>{workers}</span>
+            ),
+        },
         {
           name: "Last register",
           cell: ({ syncedAt, error }) => (
@@ -115,11 +162,19 @@ function AddApp({ onClose }: { readonly onClose: () => void }) {
     setError(null);
     try {
       const { modified, app } = await addApp(url.trim());
-      say(modified ? `${app?.app ?? "The app"} is registered with ${app?.functionCount ?? "its"} functions. It is in the audit.` : "Its functions were registered already.");
+      say(
+        modified
+          ? `${app?.app ?? "The app"} is registered with ${app?.functionCount ?? "its"} functions. It is in the audit.`
+          : "Its functions were registered already.",
+      );
       await Promise.all([queries.invalidateQueries({ queryKey: ["apps"] }), forgetFunctions(queries)]);
       onClose();
     } catch (failure) {
-      setError(failure instanceof ApiError ? [failure.detail, failure.next].filter((each) => each !== null).join(". ") : String(failure));
+      setError(
+        failure instanceof ApiError
+          ? [failure.detail, failure.next].filter((each) => each !== null).join(". ")
+          : String(failure),
+      );
       setActing(false);
     }
   };
@@ -132,7 +187,14 @@ function AddApp({ onClose }: { readonly onClose: () => void }) {
           if (url.trim() !== "" && !isActing) void add();
         }}
       >
-        <TextField label="Serve address" hint="Such as http://localhost:3000/api/inngest. It is asked for its functions; none of them starts." value={url} onChange={setUrl} error={error} focusFirst />
+        <TextField
+          label="Serve address"
+          hint="Such as http://localhost:3000/api/inngest. It is asked for its functions; none of them starts."
+          value={url}
+          onChange={setUrl}
+          error={error}
+          focusFirst
+        />
         <div className="button-row is-end">
           <Button onClick={onClose}>Not now</Button>
           <ActButton type="submit" look="primary" disabled={url.trim() === "" || isActing}>

@@ -22,13 +22,21 @@ const searchedRows = 500;
 // Some seconds of looking at most; "Show older ones" goes on from there.
 const searchedPagesMax = 10;
 
-export async function fetchEntries(filter: AuditFilter, before: string | undefined, signal?: AbortSignal): Promise<KeysetPage<AuditEntry>> {
+export async function fetchEntries(
+  filter: AuditFilter,
+  before: string | undefined,
+  signal?: AbortSignal,
+): Promise<KeysetPage<AuditEntry>> {
   const from = sinceOf(filter.since, Date.now());
   const limit = filter.q === undefined ? pageRows : searchedRows;
   const rows: AuditEntry[] = [];
   let next = before;
   for (let page = 0; page < searchedPagesMax; page++) {
-    const answer: { entries: AuditEntry[]; next: string | null } = await getJson("api/audit", { before: next, limit }, signal);
+    const answer: { entries: AuditEntry[]; next: string | null } = await getJson(
+      "api/audit",
+      { before: next, limit },
+      signal,
+    );
     rows.push(...answer.entries.filter((entry) => entry.at >= from && isAbout(entry, filter.q)));
     const oldest = answer.entries.at(-1);
     if (answer.next === null || (oldest !== undefined && oldest.at < from)) return { rows, next: null };
@@ -64,7 +72,8 @@ export async function entriesAsCsv(filter: AuditFilter): Promise<string> {
   let before: string | undefined;
   do {
     const { rows, next } = await fetchEntries(filter, before);
-    for (const { at, actor, action, subject, reason } of rows) lines.push([new Date(at).toISOString(), actor, action, subject, reason]);
+    for (const { at, actor, action, subject, reason } of rows)
+      lines.push([new Date(at).toISOString(), actor, action, subject, reason]);
     before = next ?? undefined;
   } while (before !== undefined && lines.length < csvRowsMax);
   return lines.map((line) => `${line.map(csvCell).join(",")}\r\n`).join("");

@@ -6,7 +6,7 @@ import { PageTitle } from "../../frame/page-title.tsx";
 import { useKeys } from "../../keys.ts";
 import { Button } from "../../parts/button.tsx";
 import { Empty } from "../../parts/empty.tsx";
-import { Filters, FilterSelect, FilterText } from "../../parts/field.tsx";
+import { FilterSelect, Filters, FilterText } from "../../parts/field.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { useKeysetList } from "../../parts/keyset-list.ts";
 import { List } from "../../parts/list.tsx";
@@ -101,7 +101,11 @@ function Entry({ entry }: { readonly entry: AuditEntry }) {
   );
 }
 
-function SaveCsv({ filter }: { readonly filter: { readonly q: string | undefined; readonly since: string | undefined } }) {
+function SaveCsv({
+  filter,
+}: {
+  readonly filter: { readonly q: string | undefined; readonly since: string | undefined };
+}) {
   const [isBusy, setBusy] = useState(false);
   const save = async () => {
     setBusy(true);

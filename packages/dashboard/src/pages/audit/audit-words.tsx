@@ -26,6 +26,7 @@ const words: Readonly<Record<string, string>> = {
   "acknowledge-alert": "acknowledged alert",
   "mute-alert": "muted alert",
   "close-alert": "closed alert",
+  "test-channel": "tried the channel",
   "sign-in": "signed in from",
   "sign-in-refused": "was refused to sign in from",
   "sign-out": "signed out",

@@ -100,7 +100,7 @@ function Story({ story }: { readonly story: EventStory }) {
           tone="suppressed"
           title={duplicates.length === 1 ? "It came once more" : `It came ${duplicates.length} times more`}
         >
-          Each was answered with what this one started.
+          {duplicates.length === 1 ? "It" : "Each"} was answered with what this one started.
         </Note>
       )}
       <Facts

@@ -29,7 +29,10 @@ export function Page() {
       {ask.q === undefined ? (
         <section className="card">
           <Empty title="Paste an id or a key">
-            <p>Of a run, an event, a function's key, or a value such as an order's number. You are told why it ran, did not run, or ran twice.</p>
+            <p>
+              Of a run, an event, a function's key, or a value such as an order's number. You are told why it ran, did
+              not run, or ran twice.
+            </p>
           </Empty>
         </section>
       ) : error !== null && data === undefined ? (
@@ -77,7 +80,17 @@ function Question({ q, about }: { readonly q: string; readonly about: string | n
         }}
       >
         <Icon name="search" />
-        <input ref={field} type="text" className="mono" aria-label="An id, a key or a value" placeholder="48213, evt_…, pi_…" value={text} onChange={({ target }) => setText(target.value)} spellCheck={false} autoComplete="off" />
+        <input
+          ref={field}
+          type="text"
+          className="mono"
+          aria-label="An id, a key or a value"
+          placeholder="48213, evt_…, pi_…"
+          value={text}
+          onChange={({ target }) => setText(target.value)}
+          spellCheck={false}
+          autoComplete="off"
+        />
         {about !== null && text === q && <Tag>{visibleText(about)}</Tag>}
         <Button type="submit" small>
           Explain

@@ -12,6 +12,7 @@ import { instantOf } from "../../parts/time-words.ts";
 import { useSettings } from "../../settings.ts";
 import { type Story, type StoryFact, textOf } from "./story-data.ts";
 import { nounsToLink } from "./story-links.tsx";
+import "./happened.css";
 
 export function Happened({ story }: { readonly story: Story }) {
   const nouns = nounsToLink(story.nouns);
@@ -19,7 +20,9 @@ export function Happened({ story }: { readonly story: Story }) {
   const now = useNow(null);
   const copy = async () => {
     const done = await copyText(textOf(story, (at) => instantOf(at, now, { utc })));
-    say(done ? "Copied the story as text" : "This browser did not let the page copy. Select the text instead.", { brief: true });
+    say(done ? "Copied the story as text" : "This browser did not let the page copy. Select the text instead.", {
+      brief: true,
+    });
   };
   return (
     <section className="card">

@@ -5,7 +5,11 @@ import { visibleText } from "../../parts/visible-text.ts";
 import type { StoryHit } from "./story-data.ts";
 import "../../parts/list.css";
 
-const search = ({ as, id, function: fn }: StoryHit) => ({ q: id, as, ...(fn === null || as === "run" || as === "event" ? {} : { fn }) });
+const search = ({ as, id, function: fn }: StoryHit) => ({
+  q: id,
+  as,
+  ...(fn === null || as === "run" || as === "event" ? {} : { fn }),
+});
 
 export function Hits({ sentence, hits }: { readonly sentence: string; readonly hits: readonly StoryHit[] }) {
   return (

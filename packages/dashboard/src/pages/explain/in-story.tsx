@@ -5,6 +5,7 @@ import { cutMiddle } from "../../parts/id.tsx";
 import { StateIcon } from "../../parts/state-icon.tsx";
 import { visibleText } from "../../parts/visible-text.ts";
 import type { StoryThing } from "./story-data.ts";
+import "./aside.css";
 
 export function InStory({ things }: { readonly things: readonly StoryThing[] }) {
   if (things.length === 0) return null;

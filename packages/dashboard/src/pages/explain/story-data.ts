@@ -1,7 +1,16 @@
 // The story as the page asks for it, and as plain sentences for whoever pastes it into a message.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useRef } from "react";
-import type { Story, StoryAnswer, StoryFact, StoryGate, StoryHit, StoryNoun, StoryThing, StoryTodo } from "../../../../idem/src/server/stories/story.ts";
+import type {
+  Story,
+  StoryAnswer,
+  StoryFact,
+  StoryGate,
+  StoryHit,
+  StoryNoun,
+  StoryThing,
+  StoryTodo,
+} from "../../../../idem/src/server/stories/story.ts";
 import { getJson } from "../../api/client.ts";
 import { useDigests } from "../../api/live.ts";
 
@@ -50,7 +59,10 @@ export const gateWords: Readonly<Record<StoryGate["state"], string>> = {
 
 /** Plain sentences with times. `timeOf`: an instant with its date. */
 export function textOf({ title, detail, gates, facts, todo }: Story, timeOf: (at: number) => string): string {
-  const told = facts.map(({ at, text, untilAt }) => `${at === null ? "now" : timeOf(at)}  ${text}${untilAt === null ? "" : ` The last time at ${timeOf(untilAt)}.`}`);
+  const told = facts.map(
+    ({ at, text, untilAt }) =>
+      `${at === null ? "now" : timeOf(at)}  ${text}${untilAt === null ? "" : ` The last time at ${timeOf(untilAt)}.`}`,
+  );
   return [
     `${title}.`,
     detail,

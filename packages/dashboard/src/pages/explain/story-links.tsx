@@ -9,17 +9,45 @@ import type { StoryNoun } from "./story-data.ts";
 export function nounLink({ kind, id, scope }: StoryNoun, text: ReactNode): ReactNode {
   switch (kind) {
     case "run":
-      return hasPage("/runs/$run") ? <Link to="/runs/$run" params={{ run: id }}>{text}</Link> : text;
+      return hasPage("/runs/$run") ? (
+        <Link to="/runs/$run" params={{ run: id }}>
+          {text}
+        </Link>
+      ) : (
+        text
+      );
     case "event":
-      return <Link className="mono" to="/events/$event" params={{ event: id }}>{text}</Link>;
+      return (
+        <Link className="mono" to="/events/$event" params={{ event: id }}>
+          {text}
+        </Link>
+      );
     case "function":
-      return <Link to="/functions/$fn" params={{ fn: id }}>{text}</Link>;
+      return (
+        <Link to="/functions/$fn" params={{ fn: id }}>
+          {text}
+        </Link>
+      );
     case "key":
-      return <Link to="/keys/$claim" params={{ claim: claimName({ scope: scope ?? "", key: id }) }}>{text}</Link>;
+      return (
+        <Link to="/keys/$claim" params={{ claim: claimName({ scope: scope ?? "", key: id }) }}>
+          {text}
+        </Link>
+      );
     case "alert":
-      return hasPage("/radar/alerts/$alert") ? <Link to="/radar/alerts/$alert" params={{ alert: id }}>{text}</Link> : text;
+      return hasPage("/radar/alerts/$alert") ? (
+        <Link to="/radar/alerts/$alert" params={{ alert: id }}>
+          {text}
+        </Link>
+      ) : (
+        text
+      );
     case "source":
-      return <Link to="/webhooks/$source" params={{ source: id }}>{text}</Link>;
+      return (
+        <Link to="/webhooks/$source" params={{ source: id }}>
+          {text}
+        </Link>
+      );
   }
 }
 

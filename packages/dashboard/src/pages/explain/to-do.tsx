@@ -11,6 +11,7 @@ import { AskFirst, Dialog } from "../../parts/dialog.tsx";
 import { visibleText } from "../../parts/visible-text.ts";
 import { claimName } from "../keys/claim-name.ts";
 import type { StoryTodo } from "./story-data.ts";
+import "./aside.css";
 
 export function ToDo({ todo }: { readonly todo: readonly StoryTodo[] }) {
   if (todo.length === 0) return null;
@@ -46,13 +47,15 @@ function Way({ todo }: { readonly todo: StoryTodo }): ReactNode {
         </Link>
       ) : (
         <ShowLine label={label} title="Give this function a key" line={other ?? 'idempotency: "event.data.…",'}>
-          Paste this line into the function's configuration, beside its id. Whoever asks again with the same value is then answered with the first run.
+          Paste this line into the function's configuration, beside its id. Whoever asks again with the same value is
+          then answered with the first run.
         </ShowLine>
       );
     case "send-key":
       return (
         <ShowLine label={label} title="Send the step's key" line={sendKeyLine}>
-          Each step gets a key that is the same whenever it is tried again. A service that takes idempotency keys returns what it made the first time.
+          Each step gets a key that is the same whenever it is tried again. A service that takes idempotency keys
+          returns what it made the first time.
         </ShowLine>
       );
     case "compare":
@@ -75,7 +78,11 @@ function Way({ todo }: { readonly todo: StoryTodo }): ReactNode {
       );
     case "open-key":
       return (
-        <Link className={small} to="/keys/$claim" params={{ claim: claimName({ scope: `fn:${other ?? ""}`, key: id }) }}>
+        <Link
+          className={small}
+          to="/keys/$claim"
+          params={{ claim: claimName({ scope: `fn:${other ?? ""}`, key: id }) }}
+        >
           {label}
         </Link>
       );
@@ -92,7 +99,17 @@ const sendKeyLine = `await step.run("create-draft", ({ key }) =>
   stripe.invoices.create(draft, { idempotencyKey: key }),
 );`;
 
-function ShowLine({ label, title, line, children }: { readonly label: string; readonly title: string; readonly line: string; readonly children: ReactNode }) {
+function ShowLine({
+  label,
+  title,
+  line,
+  children,
+}: {
+  readonly label: string;
+  readonly title: string;
+  readonly line: string;
+  readonly children: ReactNode;
+}) {
   const [isOpen, setOpen] = useState(false);
   const copy = async () => {
     const done = await copyText(line);
@@ -106,7 +123,9 @@ function ShowLine({ label, title, line, children }: { readonly label: string; re
       {isOpen && (
         <Dialog title={title} onClose={() => setOpen(false)}>
           <p className="quiet">{children}</p>
-          <pre className="line-to-paste">{visibleText(line) === line ? line : line.split("\n").map(visibleText).join("\n")}</pre>
+          <pre className="line-to-paste">
+            {visibleText(line) === line ? line : line.split("\n").map(visibleText).join("\n")}
+          </pre>
           <div className="button-row is-end">
             <Button onClick={() => setOpen(false)}>Close</Button>
             <Button look="primary" onClick={() => void copy()}>
@@ -123,8 +142,16 @@ function CancelRun({ id, label }: { readonly id: string; readonly label: string 
   const [isAsking, setAsking] = useState(false);
   const queries = useQueryClient();
   const cancel = async (reason: string) => {
-    const { cancelled, state } = await sendJson<{ cancelled: boolean; state: string }>("POST", `api/runs/${encodeURIComponent(id)}/cancel`, reason === "" ? {} : { reason });
-    say(cancelled ? `${label}: done. Steps that finished stay finished. It is in the audit.` : `The run was ${state} already.`);
+    const { cancelled, state } = await sendJson<{ cancelled: boolean; state: string }>(
+      "POST",
+      `api/runs/${encodeURIComponent(id)}/cancel`,
+      reason === "" ? {} : { reason },
+    );
+    say(
+      cancelled
+        ? `${label}: done. Steps that finished stay finished. It is in the audit.`
+        : `The run was ${state} already.`,
+    );
     await queries.invalidateQueries({ queryKey: ["story"] });
   };
   return (
@@ -134,7 +161,8 @@ function CancelRun({ id, label }: { readonly id: string; readonly label: string 
       </ActButton>
       {isAsking && (
         <AskFirst title={`${label}?`} action={label} reason="offered" onAct={cancel} onClose={() => setAsking(false)}>
-          It does nothing more. Steps that finished stay finished, and what they made at others is not deleted. The other runs go on.
+          It does nothing more. Steps that finished stay finished, and what they made at others is not deleted. The
+          other runs go on.
         </AskFirst>
       )}
     </>

@@ -5,6 +5,7 @@ import { StateIcon } from "../../parts/state-icon.tsx";
 import { visibleText } from "../../parts/visible-text.ts";
 import { gateNames, gateWords, type Story, type StoryGate } from "./story-data.ts";
 import { nounsToLink } from "./story-links.tsx";
+import "./verdict.css";
 
 export function Verdict({ story }: { readonly story: Story }) {
   const { title, detail, tone, times, gates, nouns } = story;
@@ -52,7 +53,13 @@ function Gate({ gate: { gate, state, reason } }: { readonly gate: StoryGate }) {
   return (
     <li className={`gate is-${state}`}>
       <span className="name">
-        {state === "let-through" ? <Glyph name="slipped" size={13} /> : state === "stopped" ? <Glyph name="suppressed" size={13} /> : <span className="dot" aria-hidden="true" />}
+        {state === "let-through" ? (
+          <Glyph name="slipped" size={13} />
+        ) : state === "stopped" ? (
+          <Glyph name="suppressed" size={13} />
+        ) : (
+          <span className="dot" aria-hidden="true" />
+        )}
         {gateNames[gate]}
       </span>
       <span className="did">{gateWords[state]}</span>

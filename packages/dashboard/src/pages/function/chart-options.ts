@@ -12,16 +12,20 @@ const legend = { show: false } as const;
 const seconds = { time: true } as const;
 
 /** From zero to a little over the highest; one when nothing is there, so that the axis has a unit. */
-const fromZero = (highest: (chart: uPlot) => number) => (chart: uPlot): [number, number] => [0, Math.max(1, highest(chart) * 1.05)];
+const fromZero =
+  (highest: (chart: uPlot) => number) =>
+  (chart: uPlot): [number, number] => [0, Math.max(1, highest(chart) * 1.05)];
 
-const values = (chart: uPlot, series: number): readonly number[] => [...(chart.data[series] ?? [])].map((value) => value ?? 0);
+const values = (chart: uPlot, series: number): readonly number[] =>
+  [...(chart.data[series] ?? [])].map((value) => value ?? 0);
 
 const highestSum = (chart: uPlot): number => {
   const [, ...counts] = chart.data;
   return Math.max(0, ...Array.from(chart.data[0], (_, i) => counts.reduce((sum, each) => sum + (each[i] ?? 0), 0)));
 };
 
-const highestValue = (chart: uPlot): number => Math.max(0, ...chart.data.slice(1).flatMap((_, i) => values(chart, i + 1)));
+const highestValue = (chart: uPlot): number =>
+  Math.max(0, ...chart.data.slice(1).flatMap((_, i) => values(chart, i + 1)));
 
 const wholeNumbers = (axes: NonNullable<ChartOptions["axes"]>): NonNullable<ChartOptions["axes"]> => {
   const [x, y] = axes;
@@ -39,7 +43,11 @@ export const outcomeOptions = (colours: ChartColours): ChartOptions => ({
   plugins: [
     stackedBars([
       { name: "Completed", fill: () => colours.completed },
-      { name: "Failed", fill: (context) => hatch(context, colours.failed, colours["failed-bg"], "slanted"), isLoud: true },
+      {
+        name: "Failed",
+        fill: (context) => hatch(context, colours.failed, colours["failed-bg"], "slanted"),
+        isLoud: true,
+      },
     ]),
   ],
 });
@@ -50,12 +58,29 @@ export const timeOptions =
   (colours: ChartColours): ChartOptions => ({
     cursor,
     legend,
-    scales: { x: seconds, y: isLog ? { distr: 3 } : { range: fromZero(highestValue) } },
-    axes: timeAxes(colours).map((axis, i) => (i === 0 ? axis : { ...axis, size: 60, values: (_, splits) => splits.map((ms) => (ms === null ? "" : durationWords(ms))) })),
+    scales: { x: seconds, y: isLog ? { distr: 3 } : { range: fromZero((chart) => Math.max(10, highestValue(chart))) } },
+    axes: timeAxes(colours).map((axis, i) =>
+      i === 0
+        ? axis
+        : { ...axis, size: 60, values: (_, splits) => splits.map((ms) => (ms === null ? "" : durationWords(ms))) },
+    ),
     series: [
       {},
-      { label: "p50", stroke: colours.running, width: 2, spanGaps: false, points: { show: true, size: 4, fill: colours.running } },
-      { label: "p95", stroke: colours["text-2"], width: 1.5, dash: [5, 4], spanGaps: false, points: { show: true, size: 4, fill: colours["text-2"] } },
+      {
+        label: "p50",
+        stroke: colours.running,
+        width: 2,
+        spanGaps: false,
+        points: { show: true, size: 4, fill: colours.running },
+      },
+      {
+        label: "p95",
+        stroke: colours["text-2"],
+        width: 1.5,
+        dash: [5, 4],
+        spanGaps: false,
+        points: { show: true, size: 4, fill: colours["text-2"] },
+      },
     ],
   });
 

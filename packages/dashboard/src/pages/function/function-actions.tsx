@@ -6,7 +6,7 @@ import { say } from "../../frame/messages.ts";
 import { ActButton } from "../../parts/button.tsx";
 import { AskFirst } from "../../parts/dialog.tsx";
 import { SelectField } from "../../parts/field.tsx";
-import { forgetFunctions, type FunctionInFigures, functionPath } from "../functions/function-data.ts";
+import { type FunctionInFigures, forgetFunctions, functionPath } from "../functions/function-data.ts";
 import { Invoke } from "./invoke.tsx";
 
 export function FunctionActions({ of }: { readonly of: FunctionInFigures }) {
@@ -21,11 +21,16 @@ export function FunctionActions({ of }: { readonly of: FunctionInFigures }) {
   };
   return (
     <div className="button-row">
-      {pausedAt === null ? <ActButton onClick={() => setAsking("pause")}>Pause</ActButton> : <ActButton onClick={() => setAsking("resume")}>Resume</ActButton>}
+      {pausedAt === null ? (
+        <ActButton onClick={() => setAsking("pause")}>Pause</ActButton>
+      ) : (
+        <ActButton onClick={() => setAsking("resume")}>Resume</ActButton>
+      )}
       <ActButton onClick={() => setAsking("invoke")}>Invoke</ActButton>
       {asking === "pause" && (
         <AskFirst title={`Pause ${id}?`} action={`Pause ${id}`} reason="offered" onAct={pause} onClose={close}>
-          It starts no runs until it is resumed. Its events are kept, and you decide then what becomes of them. Runs that are open go on.
+          It starts no runs until it is resumed. Its events are kept, and you decide then what becomes of them. Runs
+          that are open go on.
         </AskFirst>
       )}
       {asking === "resume" && <Resume of={of} onClose={close} />}
@@ -40,7 +45,13 @@ const choices = [
   { value: "drop", text: "Let go of them: nothing starts" },
 ];
 
-function Resume({ of: { function: fn, id, pending }, onClose }: { readonly of: FunctionInFigures; readonly onClose: () => void }) {
+function Resume({
+  of: { function: fn, id, pending },
+  onClose,
+}: {
+  readonly of: FunctionInFigures;
+  readonly onClose: () => void;
+}) {
   const [waiting, setWaiting] = useState("keep");
   const queries = useQueryClient();
   const resume = async (reason: string) => {
@@ -48,11 +59,18 @@ function Resume({ of: { function: fn, id, pending }, onClose }: { readonly of: F
     let next: number | null = null;
     // A request decides a bounded number of events; the last one resumes the function.
     do {
-      const answer: { decided: number; next: number | null } = await sendJson("POST", `${functionPath(fn)}/resume`, { waiting, ...(reason === "" ? {} : { reason }), ...(next === null ? {} : { next }) });
+      const answer: { decided: number; next: number | null } = await sendJson("POST", `${functionPath(fn)}/resume`, {
+        waiting,
+        ...(reason === "" ? {} : { reason }),
+        ...(next === null ? {} : { next }),
+      });
       decided += answer.decided;
       next = answer.next;
     } while (next !== null);
-    const what = waiting === "keep" ? "" : ` ${decided} ${decided === 1 ? "event was" : "events were"} ${waiting === "release" ? "released" : "dropped"}.`;
+    const what =
+      waiting === "keep"
+        ? ""
+        : ` ${decided} ${decided === 1 ? "event was" : "events were"} ${waiting === "release" ? "released" : "dropped"}.`;
     say(`${id} starts runs again.${what} It is in the audit.`);
     await forgetFunctions(queries);
   };
@@ -60,7 +78,14 @@ function Resume({ of: { function: fn, id, pending }, onClose }: { readonly of: F
   return (
     <AskFirst title={`Resume ${id}?`} action={`Resume ${id}`} reason="offered" onAct={resume} onClose={onClose}>
       <p>It starts runs for events that arrive from now on.</p>
-      {some > 0 && <SelectField label={`${some}${pending.isAll ? "" : " or more"} ${some === 1 ? "event" : "events"} came while it was paused`} value={waiting} choices={choices} onChange={setWaiting} />}
+      {some > 0 && (
+        <SelectField
+          label={`${some}${pending.isAll ? "" : " or more"} ${some === 1 ? "event" : "events"} came while it was paused`}
+          value={waiting}
+          choices={choices}
+          onChange={setWaiting}
+        />
+      )}
     </AskFirst>
   );
 }

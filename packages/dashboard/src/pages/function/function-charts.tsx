@@ -8,7 +8,7 @@ import { Skeleton } from "../../parts/skeleton.tsx";
 import { Time } from "../../parts/time.tsx";
 import { durationWords } from "../../parts/time-words.ts";
 import { loadOptions, outcomeOptions, timeOptions } from "./chart-options.ts";
-import { type ChartRange, chartRanges, type FunctionCharts as Charts, useCharts } from "./charts-data.ts";
+import { type ChartRange, type FunctionCharts as Charts, chartRanges, useCharts } from "./charts-data.ts";
 
 const rangeWords: Readonly<Record<ChartRange, string>> = { "1h": "1 h", "24h": "24 h", "7d": "7 d", "30d": "30 d" };
 
@@ -25,7 +25,12 @@ export function FunctionCharts({ fn, range, onRange, limit }: FunctionChartsProp
     <section className="card function-charts">
       <header>
         <h2>Over time</h2>
-        <Segments label="Last" value={range} choices={chartRanges.map((value) => ({ value, text: rangeWords[value] }))} onChange={(value) => onRange(value as ChartRange)} />
+        <Segments
+          label="Last"
+          value={range}
+          choices={chartRanges.map((value) => ({ value, text: rangeWords[value] }))}
+          onChange={(value) => onRange(value as ChartRange)}
+        />
       </header>
       {error !== null && data === undefined ? (
         <ErrorPart error={error} what="The charts could not be drawn. Runs go on." onRetry={() => void refetch()} />
@@ -47,7 +52,8 @@ export function FunctionCharts({ fn, range, onRange, limit }: FunctionChartsProp
 
 function Three({ charts: { buckets }, limit }: { readonly charts: Charts; readonly limit: number | null }) {
   const times = useMemo(() => buckets.map(({ at }) => at / 1_000), [buckets]);
-  const sum = (pick: (bucket: Charts["buckets"][number]) => number) => buckets.reduce((total, bucket) => total + pick(bucket), 0);
+  const sum = (pick: (bucket: Charts["buckets"][number]) => number) =>
+    buckets.reduce((total, bucket) => total + pick(bucket), 0);
   const completed = sum((bucket) => bucket.completed);
   const failed = sum((bucket) => bucket.failed);
   const withTimes = buckets.filter(({ p95Ms }) => p95Ms !== null);
@@ -57,9 +63,18 @@ function Three({ charts: { buckets }, limit }: { readonly charts: Charts; readon
   const last = buckets.at(-1);
   const drawTimes = useMemo(() => timeOptions(isLog), [isLog]);
   const drawLoad = useMemo(() => loadOptions(limit), [limit]);
-  const outcomes = useMemo((): uPlot.AlignedData => [times, buckets.map((b) => b.completed), buckets.map((b) => b.failed)], [times, buckets]);
-  const took = useMemo((): uPlot.AlignedData => [times, buckets.map((b) => b.p50Ms), buckets.map((b) => b.p95Ms)], [times, buckets]);
-  const load = useMemo((): uPlot.AlignedData => [times, buckets.map((b) => b.begun), buckets.map((b) => b.due)], [times, buckets]);
+  const outcomes = useMemo(
+    (): uPlot.AlignedData => [times, buckets.map((b) => b.completed), buckets.map((b) => b.failed)],
+    [times, buckets],
+  );
+  const took = useMemo(
+    (): uPlot.AlignedData => [times, buckets.map((b) => b.p50Ms), buckets.map((b) => b.p95Ms)],
+    [times, buckets],
+  );
+  const load = useMemo(
+    (): uPlot.AlignedData => [times, buckets.map((b) => b.begun), buckets.map((b) => b.due)],
+    [times, buckets],
+  );
   // Stretches in which nothing happened say nothing in a table.
   const told = buckets.filter((b) => b.completed + b.failed + b.cancelled + b.begun + b.due > 0);
   return (
@@ -68,14 +83,20 @@ function Three({ charts: { buckets }, limit }: { readonly charts: Charts; readon
         <h3>
           How runs ended
           <span className="numbers">
-            <b className="completed">■ {completed} completed</b> <b className={failed > 0 ? "failed" : "faint"}>▨ {failed} failed</b>
+            <b className="completed">■ {completed} completed</b>{" "}
+            <b className={failed > 0 ? "failed" : "faint"}>▨ {failed} failed</b>
           </span>
         </h3>
         <Chart
-          label={failed === 0 ? `${completed} runs completed, none failed` : `${completed} runs completed, ${failed} failed`}
+          label={
+            failed === 0 ? `${completed} runs completed, none failed` : `${completed} runs completed, ${failed} failed`
+          }
           data={outcomes}
           options={outcomeOptions}
-          table={{ columns: ["From", "Completed", "Failed"], rows: told.map((b) => [<Time key="at" at={b.at} />, b.completed, b.failed]) }}
+          table={{
+            columns: ["From", "Completed", "Failed"],
+            rows: told.map((b) => [<Time key="at" at={b.at} />, b.completed, b.failed]),
+          }}
         />
       </div>
       <div>
@@ -86,12 +107,20 @@ function Three({ charts: { buckets }, limit }: { readonly charts: Charts; readon
           </span>
         </h3>
         <Chart
-          label={withTimes.length === 0 ? "No run ended in this time" : `Half of the runs took up to ${durationWords(usual)}, the slowest twentieth up to ${durationWords(slowest)} and more`}
+          label={
+            withTimes.length === 0
+              ? "No run ended in this time"
+              : `Half of the runs took up to ${durationWords(usual)}, the slowest twentieth up to ${durationWords(slowest)} and more`
+          }
           data={took}
           options={drawTimes}
           table={{
             columns: ["From", "p50", "p95"],
-            rows: told.map((b) => [<Time key="at" at={b.at} />, b.p50Ms === null ? "" : durationWords(b.p50Ms), b.p95Ms === null ? "" : durationWords(b.p95Ms)]),
+            rows: told.map((b) => [
+              <Time key="at" at={b.at} />,
+              b.p50Ms === null ? "" : durationWords(b.p50Ms),
+              b.p95Ms === null ? "" : durationWords(b.p95Ms),
+            ]),
           }}
         />
       </div>
@@ -106,7 +135,10 @@ function Three({ charts: { buckets }, limit }: { readonly charts: Charts; readon
           label={`${last?.begun ?? 0} runs have begun and not ended, ${last?.due ?? 0} stand in line${limit === null ? "" : `, and ${limit} may work at once`}`}
           data={load}
           options={drawLoad}
-          table={{ columns: ["Until", "Begun", "In line"], rows: told.map((b) => [<Time key="at" at={b.at} />, b.begun, b.due]) }}
+          table={{
+            columns: ["Until", "Begun", "In line"],
+            rows: told.map((b) => [<Time key="at" at={b.at} />, b.begun, b.due]),
+          }}
         />
       </div>
     </div>

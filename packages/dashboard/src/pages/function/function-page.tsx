@@ -31,7 +31,17 @@ export function Page() {
     return (
       <>
         <PageTitle title={fn} under={{ to: "/functions", text: "Functions" }} />
-        <section className="card">{error === null ? <Skeleton rows={8} /> : <ErrorPart error={error} what="The function could not be read. Runs go on." onRetry={() => void refetch()} />}</section>
+        <section className="card">
+          {error === null ? (
+            <Skeleton rows={8} />
+          ) : (
+            <ErrorPart
+              error={error}
+              what="The function could not be read. Runs go on."
+              onRetry={() => void refetch()}
+            />
+          )}
+        </section>
       </>
     );
   }
@@ -46,7 +56,12 @@ export function Page() {
       </div>
       <div className="function-columns">
         <div className="stack">
-          <FunctionCharts fn={fn} range={range} onRange={(next) => void navigate({ search: (now) => ({ ...now, range: next }) })} limit={own?.limit ?? null} />
+          <FunctionCharts
+            fn={fn}
+            range={range}
+            onRange={(next) => void navigate({ search: (now) => ({ ...now, range: next }) })}
+            limit={own?.limit ?? null}
+          />
           <SetUp of={data} />
         </div>
         <Ahead of={data} />
@@ -69,21 +84,41 @@ function Headline({ of }: { readonly of: FunctionInFigures }) {
   );
   if (day.slipped > 0) {
     return (
-      <Note tone="doubled" title={`${day.slipped} ${day.slipped === 1 ? "duplicate" : "duplicates"} slipped through in 24 hours`} actions={fix || undefined}>
-        {key === null ? `${id} has no key. One line of configuration stops it.` : "Its key was missing, or was given back inside its window."}
+      <Note
+        tone="doubled"
+        title={`${day.slipped} ${day.slipped === 1 ? "duplicate" : "duplicates"} slipped through in 24 hours`}
+        actions={fix || undefined}
+      >
+        {key === null
+          ? `${id} has no key. One line of configuration stops it.`
+          : "Its key was missing, or was given back inside its window."}
       </Note>
     );
   }
   if (without !== null) {
     return (
-      <Note tone="waiting" title={<>No worker has this function since <Time at={without} /></>}>
+      <Note
+        tone="waiting"
+        title={
+          <>
+            No worker has this function since <Time at={without} />
+          </>
+        }
+      >
         Its runs stand in line and begin once a worker is there. Nothing is lost.
       </Note>
     );
   }
   if (pausedAt !== null) {
     return (
-      <Note tone="waiting" title={<>Paused since <Time at={pausedAt} /></>}>
+      <Note
+        tone="waiting"
+        title={
+          <>
+            Paused since <Time at={pausedAt} />
+          </>
+        }
+      >
         It starts no runs. Its events are kept; open runs go on.
       </Note>
     );
@@ -96,7 +131,10 @@ function Headline({ of }: { readonly of: FunctionInFigures }) {
     );
   }
   return (
-    <Note tone="good" title={`Nothing ran twice in 24 hours. ${day.suppressed} ${day.suppressed === 1 ? "duplicate was" : "duplicates were"} answered with the first run`}>
+    <Note
+      tone="good"
+      title={`Nothing ran twice in 24 hours. ${day.suppressed} ${day.suppressed === 1 ? "duplicate was" : "duplicates were"} answered with the first run`}
+    >
       Its key is <code>{key.expression}</code>.
     </Note>
   );
@@ -106,7 +144,11 @@ function Headline({ of }: { readonly of: FunctionInFigures }) {
 function useWithoutWorker({ function: fn, app, open, pausedAt }: FunctionInFigures): number | null {
   const now = useNow(null);
   const { data: charts } = useCharts(fn, "24h");
-  const { data: apps } = useQuery({ queryKey: ["apps"], queryFn: async ({ signal }) => (await getJson<{ apps: readonly App[] }>("api/apps", {}, signal)).apps, staleTime: 30_000 });
+  const { data: apps } = useQuery({
+    queryKey: ["apps"],
+    queryFn: async ({ signal }) => (await getJson<{ apps: readonly App[] }>("api/apps", {}, signal)).apps,
+    staleTime: 30_000,
+  });
   const since = charts?.dueSince ?? null;
   if (since === null || open.due === 0 || open.running > 0 || pausedAt !== null) return null;
   const isGone = apps?.find((each) => each.app === app)?.workers === 0;
@@ -127,8 +169,20 @@ function Figures({ of: { function: fn, day } }: { readonly of: FunctionInFigures
     <Facts
       facts={[
         ["Ran, 24 h", runs(count(day.first + day.slipped))],
-        ["Suppressed", <span key="suppressed" className="sign-and-count suppressed"><Glyph name="suppressed" />{runs(count(day.suppressed), "suppressed")}</span>],
-        ["Slipped through", <span key="slipped" className={`sign-and-count ${day.slipped > 0 ? "doubled" : ""}`}>{day.slipped > 0 && <Glyph name="slipped" />}{runs(count(day.slipped), "doubled")}</span>],
+        [
+          "Suppressed",
+          <span key="suppressed" className="sign-and-count suppressed">
+            <Glyph name="suppressed" />
+            {runs(count(day.suppressed), "suppressed")}
+          </span>,
+        ],
+        [
+          "Slipped through",
+          <span key="slipped" className={`sign-and-count ${day.slipped > 0 ? "doubled" : ""}`}>
+            {day.slipped > 0 && <Glyph name="slipped" />}
+            {runs(count(day.slipped), "doubled")}
+          </span>,
+        ],
         ["Failed", runs(count(day.failed), "failed")],
         ["p50", day.p50Ms === null ? "none yet" : durationWords(day.p50Ms)],
         ["p95", day.p95Ms === null ? "none yet" : durationWords(day.p95Ms)],

@@ -8,7 +8,7 @@ import { Dialog } from "../../parts/dialog.tsx";
 import { Segments, TextArea, TextField } from "../../parts/field.tsx";
 import { visibleText } from "../../parts/visible-text.ts";
 import { jsonMistake, plainFields, withField } from "../events/json-fields.ts";
-import { forgetFunctions, type FunctionInFigures, functionPath } from "../functions/function-data.ts";
+import { type FunctionInFigures, forgetFunctions, functionPath } from "../functions/function-data.ts";
 
 interface Invoked {
   readonly eventId: string;
@@ -34,10 +34,16 @@ export function Invoke({ of, onClose }: { readonly of: FunctionInFigures; readon
     setActing(true);
     setError(null);
     try {
-      setAnswer(await sendJson<Invoked>("POST", `${functionPath(of.function)}/invoke`, { data: JSON.parse(data) as unknown }));
+      setAnswer(
+        await sendJson<Invoked>("POST", `${functionPath(of.function)}/invoke`, { data: JSON.parse(data) as unknown }),
+      );
       await forgetFunctions(queries);
     } catch (failure) {
-      setError(failure instanceof ApiError ? [failure.detail, failure.next].filter((each) => each !== null).join(". ") : String(failure));
+      setError(
+        failure instanceof ApiError
+          ? [failure.detail, failure.next].filter((each) => each !== null).join(". ")
+          : String(failure),
+      );
     }
     setActing(false);
   };
@@ -50,7 +56,11 @@ export function Invoke({ of, onClose }: { readonly of: FunctionInFigures; readon
           if (mistake === null && !isActing) void invoke();
         }}
       >
-        <p className="quiet">{of.key === null ? "A run starts each time: the function has no key." : "Its key holds here too: what asks again with the same value is answered with the first run."}</p>
+        <p className="quiet">
+          {of.key === null
+            ? "A run starts each time: the function has no key."
+            : "Its key holds here too: what asks again with the same value is answered with the first run."}
+        </p>
         <Segments
           label="Data as"
           value={view}
@@ -65,7 +75,14 @@ export function Invoke({ of, onClose }: { readonly of: FunctionInFigures; readon
         ) : fields.length === 0 ? (
           <p className="quiet">There is no plain field on the first level to fill in. Edit it as JSON.</p>
         ) : (
-          fields.map((field) => <TextField key={field.name} label={field.name} value={field.value} onChange={(value) => setData(withField(data, field, value))} />)
+          fields.map((field) => (
+            <TextField
+              key={field.name}
+              label={field.name}
+              value={field.value}
+              onChange={(value) => setData(withField(data, field, value))}
+            />
+          ))
         )}
         {error !== null && (
           <p className="failed" role="alert">
@@ -76,7 +93,10 @@ export function Invoke({ of, onClose }: { readonly of: FunctionInFigures; readon
           <div className="invoked" role="status">
             {answer.decisions.map((decision) => (
               <p key={decision.function}>
-                <DecisionWords decision={decision} /> {decision.runId !== null && <>run {runLink(decision.runId, <span className="mono">{decision.runId.slice(-6)}</span>)}</>}
+                <DecisionWords decision={decision} />{" "}
+                {decision.runId !== null && (
+                  <>run {runLink(decision.runId, <span className="mono">{decision.runId.slice(-6)}</span>)}</>
+                )}
                 {decision.reason !== null && <span className="faint"> {visibleText(decision.reason)}</span>}
               </p>
             ))}

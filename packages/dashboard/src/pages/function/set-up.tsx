@@ -28,7 +28,10 @@ export function SetUp({ of }: { readonly of: FunctionInFigures }) {
 
 type Line = readonly [string, ReactNode];
 
-const missingWords = { run: "it runs all the same, and the radar says so", reject: "the event is held for a person" } as const;
+const missingWords = {
+  run: "it runs all the same, and the radar says so",
+  reject: "the event is held for a person",
+} as const;
 const failureWords = { keep: "the key stays taken", release: "the key is given back" } as const;
 
 function keyLines(of: FunctionInFigures): Line[] {
@@ -44,36 +47,82 @@ function keyLines(of: FunctionInFigures): Line[] {
 
 const byKey = (key: string | null): string => (key === null ? "" : ` for each ${key}`);
 
-function flowLines({ throttle, rateLimit, debounce, batch, singleton, priority, cancelOn }: FunctionInFigures["flow"]): Line[] {
+function flowLines({
+  throttle,
+  rateLimit,
+  debounce,
+  batch,
+  singleton,
+  priority,
+  cancelOn,
+}: FunctionInFigures["flow"]): Line[] {
   const lines: Line[] = [];
-  if (throttle !== undefined) lines.push(["Throttle", `${throttle.limit} starts in ${lengthWords(throttle.periodMs)}${byKey(throttle.key)}`]);
-  if (rateLimit !== undefined) lines.push(["Rate limit", `${rateLimit.limit} in ${lengthWords(rateLimit.periodMs)}${byKey(rateLimit.key)}, more are not started`]);
-  if (debounce !== undefined) lines.push(["Debounce", `after ${lengthWords(debounce.periodMs)} of quiet${byKey(debounce.key)}`]);
-  if (batch !== undefined) lines.push(["Batch", `up to ${batch.maxSize} events, after ${lengthWords(batch.timeoutMs)} at the latest${byKey(batch.key)}`]);
-  if (singleton !== undefined) lines.push(["One at a time", `${singleton.mode === "skip" ? "the next is skipped" : "the one before is cancelled"}${byKey(singleton.key)}`]);
+  if (throttle !== undefined)
+    lines.push(["Throttle", `${throttle.limit} starts in ${lengthWords(throttle.periodMs)}${byKey(throttle.key)}`]);
+  if (rateLimit !== undefined)
+    lines.push([
+      "Rate limit",
+      `${rateLimit.limit} in ${lengthWords(rateLimit.periodMs)}${byKey(rateLimit.key)}, more are not started`,
+    ]);
+  if (debounce !== undefined)
+    lines.push(["Debounce", `after ${lengthWords(debounce.periodMs)} of quiet${byKey(debounce.key)}`]);
+  if (batch !== undefined)
+    lines.push([
+      "Batch",
+      `up to ${batch.maxSize} events, after ${lengthWords(batch.timeoutMs)} at the latest${byKey(batch.key)}`,
+    ]);
+  if (singleton !== undefined)
+    lines.push([
+      "One at a time",
+      `${singleton.mode === "skip" ? "the next is skipped" : "the one before is cancelled"}${byKey(singleton.key)}`,
+    ]);
   if (priority !== undefined) lines.push(["Priority", <code key="priority">{visibleText(priority)}</code>]);
-  for (const { event, if: condition } of cancelOn ?? []) lines.push([`Cancelled by ${event}`, condition === null ? "always" : visibleText(`where ${condition}`)]);
+  for (const { event, if: condition } of cancelOn ?? [])
+    lines.push([`Cancelled by ${event}`, condition === null ? "always" : visibleText(`where ${condition}`)]);
   return lines;
 }
 
 function otherLines({ triggers, retries, startTimeoutMs, finishTimeoutMs, runtime, app }: FunctionInFigures): Line[] {
   const lines: Line[] = [
-    ["Triggers", <ul key="triggers">{triggers.map((trigger) => <li key={triggerWords(trigger)}>{visibleText(triggerWords(trigger))}</li>)}</ul>],
+    [
+      "Triggers",
+      <ul key="triggers">
+        {triggers.map((trigger) => (
+          <li key={triggerWords(trigger)}>{visibleText(triggerWords(trigger))}</li>
+        ))}
+      </ul>,
+    ],
     ["Attempts", `${retries + 1} for each step`],
   ];
   if (startTimeoutMs !== null) lines.push(["Must begin within", lengthWords(startTimeoutMs)]);
   if (finishTimeoutMs !== null) lines.push(["Must end within", lengthWords(finishTimeoutMs)]);
   lines.push([
     "Runs in",
-    runtime === null ? "a process that has its code" : <span key="runtime">{runtime.url === null ? "workers that connect" : <code>{visibleText(runtime.url)}</code>}</span>,
+    runtime === null ? (
+      "a process that has its code"
+    ) : (
+      <span key="runtime">
+        {runtime.url === null ? "workers that connect" : <code>{visibleText(runtime.url)}</code>}
+      </span>
+    ),
   ]);
   // Functions of the server's own process belong to no app.
-  if (app !== "") lines.push(["App", <Link key="app" to="/apps">{visibleText(app)}</Link>]);
+  if (app !== "")
+    lines.push([
+      "App",
+      <Link key="app" to="/apps">
+        {visibleText(app)}
+      </Link>,
+    ]);
   return lines;
 }
 
 /** "3 of 5" for each limit, and the next ticks. */
-export function Ahead({ of: { limits, open, nextTicks, triggers, pausedAt, pending } }: { readonly of: FunctionInFigures }) {
+export function Ahead({
+  of: { limits, open, nextTicks, triggers, pausedAt, pending },
+}: {
+  readonly of: FunctionInFigures;
+}) {
   const hasCron = triggers.some((trigger) => "cron" in trigger);
   return (
     <section className="card ahead">

@@ -2,11 +2,12 @@
 import { type ChartOptions, quietAxes } from "../../parts/chart.tsx";
 import type { ChartColours } from "../../parts/chart-colours.ts";
 import { settingsNow } from "../../settings.ts";
-import { tickWords, ticksOf } from "../runs/chart-ticks.ts";
+import { ticksOf, tickWords } from "../runs/chart-ticks.ts";
 
 type Axes = NonNullable<ChartOptions["axes"]>;
 
-const endsOf = (times: ArrayLike<number>): [number, number] => (times.length === 0 ? [0, 1] : [times[0]!, times[times.length - 1]!]);
+const endsOf = (times: ArrayLike<number>): [number, number] =>
+  times.length === 0 ? [0, 1] : [times[0]!, times[times.length - 1]!];
 
 export function timeAxes(colours: ChartColours): Axes {
   const [x, y] = quietAxes(colours);

@@ -27,7 +27,8 @@ export function useFresh(key: string): void {
 export const useFunctions = () =>
   useQuery({
     queryKey: ["function-figures"],
-    queryFn: async ({ signal }) => (await getJson<{ functions: readonly FunctionInFigures[] }>("api/functions", {}, signal)).functions,
+    queryFn: async ({ signal }) =>
+      (await getJson<{ functions: readonly FunctionInFigures[] }>("api/functions", {}, signal)).functions,
   });
 
 export const functionPath = (fn: string): string => `api/functions/${encodeURIComponent(fn)}`;
@@ -35,14 +36,20 @@ export const functionPath = (fn: string): string => `api/functions/${encodeURICo
 export const useFunction = (fn: string) =>
   useQuery({
     queryKey: ["function-figures", fn],
-    queryFn: async ({ signal }) => (await getJson<{ function: FunctionInFigures }>(functionPath(fn), {}, signal)).function,
+    queryFn: async ({ signal }) =>
+      (await getJson<{ function: FunctionInFigures }>(functionPath(fn), {}, signal)).function,
   });
 
-export const forgetFunctions = (queries: QueryClient): Promise<void> => queries.invalidateQueries({ queryKey: ["function-figures"] });
+export const forgetFunctions = (queries: QueryClient): Promise<void> =>
+  queries.invalidateQueries({ queryKey: ["function-figures"] });
 
 /** "2 running, 0 due" */
 export function nowWords({ open: { running, due, waiting } }: Pick<FunctionInFigures, "open">): string {
-  const parts = [`${running} running`, due > 0 || running > 0 ? `${due} due` : "", waiting > 0 ? `${waiting} waiting` : ""];
+  const parts = [
+    `${running} running`,
+    due > 0 || running > 0 ? `${due} due` : "",
+    waiting > 0 ? `${waiting} waiting` : "",
+  ];
   return parts.filter((part) => part !== "").join(", ");
 }
 
@@ -51,9 +58,12 @@ export function windowWords(key: NonNullable<FunctionInFigures["key"]>): string 
   // Longer than anybody lives: kept for good.
   const isForever = key.windowMs > 100 * 365 * 24 * 3_600_000;
   if (isForever) return "kept forever";
-  if (key.untilFinished) return key.windowMs === 0 ? "until it finishes" : `${lengthWords(key.windowMs)}, and until it finishes`;
+  if (key.untilFinished)
+    return key.windowMs === 0 ? "until it finishes" : `${lengthWords(key.windowMs)}, and until it finishes`;
   return lengthWords(key.windowMs);
 }
 
 export const triggerWords = (trigger: FunctionInFigures["triggers"][number]): string =>
-  "cron" in trigger ? `schedule ${trigger.cron}` : `event ${trigger.event}${trigger.if === undefined ? "" : ` where ${trigger.if}`}`;
+  "cron" in trigger
+    ? `schedule ${trigger.cron}`
+    : `event ${trigger.event}${trigger.if === undefined ? "" : ` where ${trigger.if}`}`;

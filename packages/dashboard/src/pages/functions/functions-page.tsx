@@ -56,16 +56,32 @@ function Headline({ functions }: { readonly functions: readonly FunctionInFigure
           </Link>
         }
       >
-        {worst!.key === null ? "It has no key. One line of configuration stops it." : "It has a key; its page says what happened to it."}
+        {worst!.key === null
+          ? "It has no key. One line of configuration stops it."
+          : "It has a key; its page says what happened to it."}
       </Note>
     );
   }
   if (failing.length > 0) {
     const count = failing.reduce((sum, { day }) => sum + day.failed, 0);
-    return <Note tone="failed" title={`${count} ${count === 1 ? "run" : "runs"} failed in 24 hours`}>{`In ${failing.map(({ id }) => id).join(", ")}. No duplicate slipped through.`}</Note>;
+    return (
+      <Note
+        tone="failed"
+        title={`${count} ${count === 1 ? "run" : "runs"} failed in 24 hours`}
+      >{`In ${failing.map(({ id }) => id).join(", ")}. No duplicate slipped through.`}</Note>
+    );
   }
-  if (paused.length > 0) return <Note tone="waiting" title={`${paused.length} of ${functions.length} functions are paused`}>{`Their events are kept: ${paused.map(({ id }) => id).join(", ")}.`}</Note>;
-  const words = keyless.length === 0 ? "Each of them has a key." : `${keyless.length} of ${functions.length} ${keyless.length === 1 ? "has" : "have"} no key.`;
+  if (paused.length > 0)
+    return (
+      <Note
+        tone="waiting"
+        title={`${paused.length} of ${functions.length} functions are paused`}
+      >{`Their events are kept: ${paused.map(({ id }) => id).join(", ")}.`}</Note>
+    );
+  const words =
+    keyless.length === 0
+      ? "Each of them has a key."
+      : `${keyless.length} of ${functions.length} ${keyless.length === 1 ? "has" : "have"} no key.`;
   return (
     <Note tone="good" title="Nothing ran more often than asked in 24 hours">
       {words}
@@ -97,8 +113,17 @@ function Functions({ functions }: { readonly functions: readonly FunctionInFigur
         { name: "Ran 24 h", isNumber: true, cell: ({ day }) => (day.first + day.slipped).toLocaleString("en-GB") },
         { name: "Suppressed", isNumber: true, cell: ({ day }) => <Figure count={day.suppressed} tone="suppressed" /> },
         { name: "Slipped", isNumber: true, cell: ({ day }) => <Figure count={day.slipped} tone="slipped" /> },
-        { name: "Failed", isNumber: true, cell: ({ day }) => <span className={day.failed > 0 ? "failed" : "faint"}>{day.failed}</span> },
-        { name: "p95", isNumber: true, cell: ({ day }) => (day.p95Ms === null ? <span className="faint nowrap">none yet</span> : durationWords(day.p95Ms)) },
+        {
+          name: "Failed",
+          isNumber: true,
+          cell: ({ day }) => <span className={day.failed > 0 ? "failed" : "faint"}>{day.failed}</span>,
+        },
+        {
+          name: "p95",
+          isNumber: true,
+          cell: ({ day }) =>
+            day.p95Ms === null ? <span className="faint nowrap">none yet</span> : durationWords(day.p95Ms),
+        },
         { name: "Now", cell: (each) => <span className="quiet nowrap">{nowWords(each)}</span> },
       ]}
     />
@@ -118,7 +143,11 @@ function Figure({ count, tone }: { readonly count: number; readonly tone: "suppr
 const NoFunctions = () => (
   <Empty title="No function is registered yet">
     <p>Start your app with this server's address, or add it by its URL.</p>
-    <pre>{'idem.createFunction({ id: "send-invoice", idempotency: "event.data.order" }, { event: "order/paid" }, async ({ step }) => …);'}</pre>
+    <pre>
+      {
+        'idem.createFunction({ id: "send-invoice", idempotency: "event.data.order" }, { event: "order/paid" }, async ({ step }) => …);'
+      }
+    </pre>
     <Link className="button is-plain" to="/apps">
       Open Apps
     </Link>

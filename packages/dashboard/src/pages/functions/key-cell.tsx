@@ -3,7 +3,11 @@ import { visibleText } from "../../parts/visible-text.ts";
 import type { FunctionInFigures } from "./function-data.ts";
 
 /** No key is said in magenta, never by an empty cell. */
-export function KeyCell({ of: { key, suggestedKey } }: { readonly of: Pick<FunctionInFigures, "key" | "suggestedKey"> }) {
+export function KeyCell({
+  of: { key, suggestedKey },
+}: {
+  readonly of: Pick<FunctionInFigures, "key" | "suggestedKey">;
+}) {
   if (key !== null) return <code>{visibleText(key.expression)}</code>;
   return (
     <span className="doubled no-key">

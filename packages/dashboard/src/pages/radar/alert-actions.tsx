@@ -64,7 +64,13 @@ export function AlertActions({ alert, hasKeys, isWhole }: AlertActionsProps) {
       <Button onClick={() => setAsked("export")}>Export</Button>
       {!mayAct && <span className="role-words">{cannotAct}.</span>}
       {asked === "acknowledge" && (
-        <AskFirst title="Acknowledge this alert" action="Acknowledge the alert" reason="demanded" onAct={(reason) => judge("acknowledge", { reason }, "Acknowledged.")} onClose={close}>
+        <AskFirst
+          title="Acknowledge this alert"
+          action="Acknowledge the alert"
+          reason="demanded"
+          onAct={(reason) => judge("acknowledge", { reason }, "Acknowledged.")}
+          onClose={close}
+        >
           <p>Others see that you know. New pairs still join it. Runs are not touched.</p>
         </AskFirst>
       )}
@@ -76,12 +82,21 @@ export function AlertActions({ alert, hasKeys, isWhole }: AlertActionsProps) {
           onAct={(reason) => judge("mute", muteFor === "" ? { reason } : { reason, for: muteFor }, "Muted.")}
           onClose={close}
         >
-          <p>Pairs are still counted, and nobody is told of them. Nothing else stops: what runs twice goes on running twice.</p>
+          <p>
+            Pairs are still counted, and nobody is told of them. Nothing else stops: what runs twice goes on running
+            twice.
+          </p>
           <SelectField label="How long" value={muteFor} onChange={setMuteFor} choices={muteChoices} />
         </AskFirst>
       )}
       {asked === "close" && (
-        <AskFirst title="Close this alert" action="Close the alert" reason="demanded" onAct={(reason) => judge("close", { reason }, "Closed.")} onClose={close}>
+        <AskFirst
+          title="Close this alert"
+          action="Close the alert"
+          reason="demanded"
+          onAct={(reason) => judge("close", { reason }, "Closed.")}
+          onClose={close}
+        >
           <p>It moves to the history. The next pair opens another alert.</p>
         </AskFirst>
       )}
@@ -90,7 +105,13 @@ export function AlertActions({ alert, hasKeys, isWhole }: AlertActionsProps) {
           <p className="quiet">Every pair with what the steps of both gave, for whoever puts things right.</p>
           <div className="button-row">
             {(["md", "csv"] as const).map((format) => (
-              <a key={format} className="button is-plain" href={urlOf(`${alertPath(alert.id)}/export`, { format })} download={`alert-${alert.id}.${format}`} onClick={close}>
+              <a
+                key={format}
+                className="button is-plain"
+                href={urlOf(`${alertPath(alert.id)}/export`, { format })}
+                download={`alert-${alert.id}.${format}`}
+                onClick={close}
+              >
                 <Icon name="download" />
                 {format === "md" ? "Markdown, to read" : "CSV, to count"}
               </a>

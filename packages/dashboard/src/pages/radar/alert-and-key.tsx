@@ -42,7 +42,8 @@ function RuleCard() {
         <span className="quiet">{rule.muted ? "muted" : "on, every function"}</span>
       </p>
       <p className="quiet">
-        More than {rule.more} {rule.more === 1 ? "run" : "runs"} for the same entity within {withinWords(rule.withinMs)}.
+        More than {rule.more} {rule.more === 1 ? "run" : "runs"} for the same entity within {withinWords(rule.withinMs)}
+        .
       </p>
     </section>
   );

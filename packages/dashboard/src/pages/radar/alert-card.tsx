@@ -17,6 +17,7 @@ import { MadeTwice } from "./made-twice-part.tsx";
 import { PairTable } from "./pair-table.tsx";
 import { PairsDrawing } from "./pairs-drawing.tsx";
 import { type AlertWithPairs, useFunctionName } from "./radar-data.ts";
+import { Told } from "./told.tsx";
 import "./alert-card.css";
 
 interface AlertCardProps {
@@ -30,7 +31,11 @@ const newestShown = 5;
 // Each is two runs with their steps to read; further down the table has the runs' ids.
 const madeMax = 20;
 
-export function AlertCard({ found: { alert, pairs, next }, isWhole = false, hasKeys = false }: AlertCardProps) {
+export function AlertCard({
+  found: { alert, pairs, deliveries, next },
+  isWhole = false,
+  hasKeys = false,
+}: AlertCardProps) {
   const name = useFunctionName(alert.function);
   const gathered = useMemo(() => gather(pairs), [pairs]);
   const count = entityCount(gathered, alert, pairs.length);
@@ -78,7 +83,7 @@ export function AlertCard({ found: { alert, pairs, next }, isWhole = false, hasK
       )}
       {isWhole && isTwice(alert) && gaps.length > 1 && (
         <div className="part">
-          <p className="caption">Time between the first and the second</p>
+          <p className="caption">Time between the first and the second: less than</p>
           <GapChart gaps={gaps} />
         </div>
       )}
@@ -90,7 +95,12 @@ export function AlertCard({ found: { alert, pairs, next }, isWhole = false, hasK
         <div>
           <h3>{isTwice(alert) ? "What was made twice" : "What to do"}</h3>
           {isTwice(alert) ? (
-            <MadeTwice count={pairs.length} made={made ?? null} states={states ?? null} destinations={destinations ?? []} />
+            <MadeTwice
+              count={pairs.length}
+              made={made ?? null}
+              states={states ?? null}
+              destinations={destinations ?? []}
+            />
           ) : (
             <p>{visibleText(alert.next)}.</p>
           )}
@@ -111,7 +121,7 @@ export function AlertCard({ found: { alert, pairs, next }, isWhole = false, hasK
       )}
       <footer>
         <AlertActions alert={alert} hasKeys={hasKeys} isWhole={isWhole} />
-        <Told at={alert.firstAt} />
+        <Told at={alert.firstAt} deliveries={deliveries ?? []} />
       </footer>
     </article>
   );
@@ -123,19 +133,11 @@ function Since({ alert: { firstAt, lastAt, pairCount } }: { readonly alert: Aler
   const now = useNow(lastAt);
   const clock = clockOf(firstAt, { utc, millis: false }).slice(0, 5);
   const first = isSameDay(firstAt, now, utc) ? `at ${clock}` : `on ${dateOf(firstAt, now, utc)} at ${clock}`;
-  return <>{pairCount === 1 ? `It was ${first}, ${agoWords(lastAt, now)}.` : `First ${first}, latest ${agoWords(lastAt, now)}.`}</>;
-}
-
-/** Functions can listen to it: the way to Slack, e-mail or a pager. */
-function Told({ at }: { readonly at: number }) {
-  const utc = useSettings().zone === "utc";
   return (
-    <span className="told">
-      Sent as{" "}
-      <Link to="/events" search={{ name: "idem/duplicate.detected" }}>
-        idem/duplicate.detected
-      </Link>{" "}
-      at {clockOf(at, { utc, millis: false }).slice(0, 5)}
-    </span>
+    <>
+      {pairCount === 1
+        ? `It was ${first}, ${agoWords(lastAt, now)}.`
+        : `First ${first}, latest ${agoWords(lastAt, now)}.`}
+    </>
   );
 }

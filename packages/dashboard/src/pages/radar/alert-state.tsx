@@ -22,7 +22,15 @@ export function AlertState({ alert }: { readonly alert: Alert }) {
   if (state === "muted")
     return (
       <Line>
-        Muted {mutedUntil === null ? "for good" : <>until <Time at={mutedUntil} /></>} by {who}: {why}
+        Muted{" "}
+        {mutedUntil === null ? (
+          "for good"
+        ) : (
+          <>
+            until <Time at={mutedUntil} />
+          </>
+        )}{" "}
+        by {who}: {why}
       </Line>
     );
   return judgedBy === "idem" && judgedAt !== null && /has a key now/.test(note ?? "") ? (
@@ -50,7 +58,8 @@ interface Totals {
 function Fixed({ alert, at }: { readonly alert: Alert; readonly at: number }) {
   const { data } = useQuery({
     queryKey: ["radar", "since-fixed", alert.id],
-    queryFn: ({ signal }) => getJson<Totals>("api/totals", { fn: alert.function ?? undefined, since: new Date(at).toISOString() }, signal),
+    queryFn: ({ signal }) =>
+      getJson<Totals>("api/totals", { fn: alert.function ?? undefined, since: new Date(at).toISOString() }, signal),
     refetchInterval: 30_000,
     retry: false,
   });

@@ -11,7 +11,10 @@ export const isTwice = ({ kind, of }: Pick<Alert, "kind" | "of">): boolean =>
 export function entityNoun(subject: string): string {
   const last = /([A-Za-z_][A-Za-z0-9_]*)(?:"\])?$/.exec(subject.split(" + ").at(-1) ?? "")?.[1] ?? "";
   const stem = last.replace(/[_-]?(id|number|uuid|guid|reference|ref|key|code)$/i, "");
-  const words = stem.replace(/([a-z0-9])([A-Z])/g, "$1 $2").replaceAll("_", " ").toLowerCase();
+  const words = stem
+    .replace(/([a-z0-9])([A-Z])/g, "$1 $2")
+    .replaceAll("_", " ")
+    .toLowerCase();
   return subject.startsWith("event.data") && words.length > 1 ? words : "key";
 }
 
@@ -65,7 +68,8 @@ export function titleOf(alert: Alert, name: string, gathered: readonly Gathered[
     case "doubled-runs":
     case "key-ran-again": {
       const often = gathered.every(({ pairs }) => pairs.length < 2) ? "twice" : "more than once";
-      if (count === 1 && gathered[0] !== undefined) return `${name} ran ${often} for ${noun} ${entityText(gathered[0].entity)}`;
+      if (count === 1 && gathered[0] !== undefined)
+        return `${name} ran ${often} for ${noun} ${entityText(gathered[0].entity)}`;
       return `${name} ran ${often} for ${count} ${plural(noun, count)}`;
     }
     case "maybe-doubled":
@@ -98,5 +102,7 @@ export function closeness(gathered: readonly Gathered[], of: Alert["of"]): strin
   const bound = steps.find((each) => most < each);
   if (bound === undefined) return null;
   const noun = of === "run" ? "pair" : "pair of events";
-  return gaps.length === 1 ? `The two ${of === "run" ? "began" : "arrived"} less than ${bound} s apart.` : `Every ${noun} ${of === "run" ? "began" : "arrived"} less than ${bound} s apart.`;
+  return gaps.length === 1
+    ? `The two ${of === "run" ? "began" : "arrived"} less than ${bound} s apart.`
+    : `Every ${noun} ${of === "run" ? "began" : "arrived"} less than ${bound} s apart.`;
 }

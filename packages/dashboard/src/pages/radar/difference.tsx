@@ -22,7 +22,14 @@ export function Difference({ alert, count, firstEvent, laterEvent }: DifferenceP
     retry: false,
   });
   const { differs } = alert;
-  if (differs.length === 0) return <p>{alert.kind === "key-missing" ? "There is no first one to compare with." : "Nothing but ids: the rest of their data is the same."}</p>;
+  if (differs.length === 0)
+    return (
+      <p>
+        {alert.kind === "key-missing"
+          ? "There is no first one to compare with."
+          : "Nothing but ids: the rest of their data is the same."}
+      </p>
+    );
   const many = count === 1 ? "" : ` in ${count === 2 ? "both" : `the ${count}`}`;
   return (
     <>
@@ -36,7 +43,8 @@ export function Difference({ alert, count, firstEvent, laterEvent }: DifferenceP
             <dt className="mono">{visibleText(path.replace(/^event\./, ""))}</dt>
             {data !== undefined && (
               <dd>
-                <bdi className="mono was">{textAt(data[0], path)}</bdi> then <bdi className="mono now">{textAt(data[1], path)}</bdi>
+                <bdi className="mono was">{textAt(data[0], path)}</bdi> then{" "}
+                <bdi className="mono now">{textAt(data[1], path)}</bdi>
               </dd>
             )}
           </div>
@@ -48,13 +56,16 @@ export function Difference({ alert, count, firstEvent, laterEvent }: DifferenceP
 }
 
 const dataOf = async (id: string, signal: AbortSignal): Promise<unknown> =>
-  (await getJson<{ event: { data: { value: unknown } } }>(`api/events/${encodeURIComponent(id)}`, {}, signal)).event.data.value;
+  (await getJson<{ event: { data: { value: unknown } } }>(`api/events/${encodeURIComponent(id)}`, {}, signal)).event
+    .data.value;
 
 const valueChars = 40;
 
 /** The value at `data.eventType` or `event.data["a-b"].c`, short. */
 export function textAt(data: unknown, path: string): string {
-  const names = [...path.replace(/^(event\.)?data/, "").matchAll(/\.([^.[\]]+)|\["([^"]*)"\]|\[(\d+)\]/g)].map((found) => found[1] ?? found[2] ?? found[3]!);
+  const names = [...path.replace(/^(event\.)?data/, "").matchAll(/\.([^.[\]]+)|\["([^"]*)"\]|\[(\d+)\]/g)].map(
+    (found) => found[1] ?? found[2] ?? found[3]!,
+  );
   let value = data;
   for (const name of names) {
     if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return "nothing";

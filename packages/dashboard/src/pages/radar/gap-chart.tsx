@@ -26,10 +26,21 @@ export function GapChart({ gaps }: { readonly gaps: readonly number[] }) {
 const options = (colours: ChartColours): ChartOptions => {
   const [x, y] = quietAxes(colours);
   return {
-    axes: [{ ...x!, splits: () => names.map((_, i) => i), values: (_, splits) => splits.map((at) => names[at] ?? ""), size: 22 }, { ...y!, incrs: [1, 2, 5, 10, 20, 50, 100, 500] }],
+    axes: [
+      {
+        ...x!,
+        splits: () => names.map((_, i) => i),
+        values: (_, splits) => splits.map((at) => names[at]?.replace("< ", "") ?? ""),
+        size: 22,
+      },
+      { ...y!, incrs: [1, 2, 5, 10, 20, 50, 100, 500] },
+    ],
     legend: { show: false },
     cursor: { show: false },
-    scales: { x: { time: false, range: [-0.5, names.length - 0.5] }, y: { range: (_, __, max) => [0, Math.max(1, max)] } },
+    scales: {
+      x: { time: false, range: [-0.5, names.length - 0.5] },
+      y: { range: (_, __, max) => [0, Math.max(1, max)] },
+    },
     series: [{}, { paths: () => null, points: { show: false } }],
     plugins: [stackedBars([{ name: "pairs", fill: () => colours["doubled-fill"], isLoud: true }])],
   };

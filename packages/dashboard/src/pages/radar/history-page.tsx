@@ -16,7 +16,11 @@ const pageRows = 100;
 const idOf = ({ id }: Alert): string => id;
 
 async function fetchJudged(before: string | undefined, signal: AbortSignal): Promise<KeysetPage<Alert>> {
-  const { alerts, next } = await getJson<{ alerts: Alert[]; next: string | null }>("api/radar/alerts", { before, limit: pageRows }, signal);
+  const { alerts, next } = await getJson<{ alerts: Alert[]; next: string | null }>(
+    "api/radar/alerts",
+    { before, limit: pageRows },
+    signal,
+  );
   return { rows: alerts.filter(({ state }) => state !== "open"), next };
 }
 
@@ -45,7 +49,10 @@ export function Page() {
           row={(alert) => <Row alert={alert} />}
           empty={
             <Empty title="No alert was judged yet">
-              <p>What was acknowledged, muted or closed is listed here, and what closed by itself because the function got a key or nothing came for 7 days.</p>
+              <p>
+                What was acknowledged, muted or closed is listed here, and what closed by itself because the function
+                got a key or nothing came for 7 days.
+              </p>
             </Empty>
           }
         />

@@ -38,7 +38,14 @@ export function MadeTwice({ count, made, states, destinations }: MadeTwiceProps)
 }
 
 function statesWords({ open, ended }: LaterStates): string {
-  const open1 = open === 1 ? "1 of the later runs is still open and can be cancelled" : `${open} of the later runs are still open and can be cancelled`;
+  const open1 =
+    open === 1
+      ? "1 of the later runs is still open and can be cancelled"
+      : `${open} of the later runs are still open and can be cancelled`;
   const ended1 = ended === 1 ? "1 has ended" : `${ended} have ended`;
-  return open === 0 ? `The later ${ended === 1 ? "run has" : `${ended} runs have`} ended: nothing can be stopped any more.` : ended === 0 ? `${open1}.` : `${open1}, ${ended1}.`;
+  return open === 0
+    ? `The later ${ended === 1 ? "run has" : `${ended} runs have`} ended: nothing can be stopped any more.`
+    : ended === 0
+      ? `${open1}.`
+      : `${open1}, ${ended1}.`;
 }

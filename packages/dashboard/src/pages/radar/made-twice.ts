@@ -49,7 +49,12 @@ export const useMadePairs = (pairs: readonly Pair[], isOfRuns: boolean) =>
       Promise.all(
         pairs.map(async (pair): Promise<MadePair> => {
           const [first, later] = await Promise.all([readRun(pair.firstId, signal), readRun(pair.laterId, signal)]);
-          return { pair, first, later, made: first === null || later === null ? null : madeBy(first.timeline, later.timeline) };
+          return {
+            pair,
+            first,
+            later,
+            made: first === null || later === null ? null : madeBy(first.timeline, later.timeline),
+          };
         }),
       ),
     enabled: isOfRuns && pairs.length > 0,
@@ -99,7 +104,9 @@ export const useLaterStates = (pairs: readonly Pair[], isOfRuns: boolean) => {
   return useQuery({
     queryKey: ["radar", "states", ids],
     queryFn: async ({ signal }): Promise<LaterStates> => {
-      const { groups } = await getJson<{ groups: readonly { readonly runs: readonly { readonly id: string; readonly state: string }[] }[] }>("api/groups", { ids: ids.join(",") }, signal);
+      const { groups } = await getJson<{
+        groups: readonly { readonly runs: readonly { readonly id: string; readonly state: string }[] }[];
+      }>("api/groups", { ids: ids.join(",") }, signal);
       const states = new Map(groups.flatMap(({ runs }) => runs.map(({ id, state }) => [id, state])));
       const known = ids.flatMap((id) => states.get(id) ?? []);
       const ended = known.filter((state) => /^(completed|failed|cancelled)$/.test(state)).length;
@@ -116,7 +123,11 @@ export const useDestinations = (runId: string | null) =>
   useQuery({
     queryKey: ["radar", "effects", runId],
     queryFn: async ({ signal }) => {
-      const { effects } = await getJson<{ effects: readonly { readonly destination: string }[] }>(`api/runs/${encodeURIComponent(runId!)}/effects`, {}, signal);
+      const { effects } = await getJson<{ effects: readonly { readonly destination: string }[] }>(
+        `api/runs/${encodeURIComponent(runId!)}/effects`,
+        {},
+        signal,
+      );
       return [...new Set(effects.map(({ destination }) => destination))];
     },
     enabled: runId !== null,

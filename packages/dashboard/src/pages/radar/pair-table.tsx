@@ -22,7 +22,13 @@ interface PairTableProps {
 export function PairTable({ of, noun, pairs, made }: PairTableProps) {
   const madeCount = pairs.filter(({ laterId }) => made.get(laterId)?.made != null).length;
   const isMixed = madeCount > 0 && madeCount < pairs.length;
-  const [first, second] = isMixed ? ["First", "Second"] : madeCount > 0 ? ["First made", "Second made"] : of === "run" ? ["First run", "Second run"] : ["First event", "Second event"];
+  const [first, second] = isMixed
+    ? ["First", "Second"]
+    : madeCount > 0
+      ? ["First made", "Second made"]
+      : of === "run"
+        ? ["First run", "Second run"]
+        : ["First event", "Second event"];
   return (
     <table className="pair-table">
       <thead>
@@ -49,7 +55,13 @@ export function PairTable({ of, noun, pairs, made }: PairTableProps) {
               <td className="wide quiet">
                 <Time at={firstAtOf(pair)} />
               </td>
-              <td>{pair.firstId === null ? <span className="faint">none</span> : linkTo(of, pair.firstId, names?.first ?? null)}</td>
+              <td>
+                {pair.firstId === null ? (
+                  <span className="faint">none</span>
+                ) : (
+                  linkTo(of, pair.firstId, names?.first ?? null)
+                )}
+              </td>
               <td>{linkTo(of, pair.laterId, names?.later ?? null)}</td>
               <td className="apart">{apart(of, pair)}</td>
             </tr>
@@ -83,7 +95,11 @@ function apart(of: Alert["of"], pair: Pair): ReactNode {
   const words = lengthWords(gap);
   if (of !== "run" || !hasPage("/runs/$run/compare/$other")) return words;
   return (
-    <Link to="/runs/$run/compare/$other" params={{ run: pair.firstId, other: pair.laterId }} aria-label={`${words} apart: compare the two`}>
+    <Link
+      to="/runs/$run/compare/$other"
+      params={{ run: pair.firstId, other: pair.laterId }}
+      aria-label={`${words} apart: compare the two`}
+    >
       {words}
     </Link>
   );

@@ -28,7 +28,11 @@ export function PairsDrawing({ gathered, noun }: PairsDrawingProps) {
   const label = `${drawn.length} ${plural(noun, drawn.length)}, each with more than one run`;
   const table = {
     columns: [noun, "First run", "Slipped through"],
-    rows: gathered.map(({ entity, pairs }) => [entityText(entity), new Date(Math.min(...pairs.map(({ at }) => at))).toISOString(), pairs.length]),
+    rows: gathered.map(({ entity, pairs }) => [
+      entityText(entity),
+      new Date(Math.min(...pairs.map(({ at }) => at))).toISOString(),
+      pairs.length,
+    ]),
   };
   return (
     <div className="pairs-drawing">
@@ -65,7 +69,14 @@ function PairGrid({ count, label }: { readonly count: number; readonly label: st
   const width = columns * cellPx;
   const height = Math.ceil(shown / columns) * rowPx;
   return (
-    <svg className="narrow" viewBox={`0 0 ${width} ${height}`} width={width} height={height} role="img" aria-label={label}>
+    <svg
+      className="narrow"
+      viewBox={`0 0 ${width} ${height}`}
+      width={width}
+      height={height}
+      role="img"
+      aria-label={label}
+    >
       {Array.from({ length: shown }, (_, i) => {
         const [x, y] = [(i % columns) * cellPx + 6, Math.floor(i / columns) * rowPx];
         return (
@@ -89,12 +100,23 @@ function timeWords(chart: uPlot, splits: readonly number[]): string[] {
   const { min = 0, max = 0 } = chart.scales.x!;
   const utc = settingsNow().zone === "utc";
   const isDays = max - min > 2 * dayMs;
-  return splits.map((at) => (isDays ? dateOf(at * 1_000, Date.now(), utc) : clockOf(at * 1_000, { utc, millis: false })));
+  return splits.map((at) =>
+    isDays ? dateOf(at * 1_000, Date.now(), utc) : clockOf(at * 1_000, { utc, millis: false }),
+  );
 }
 
 const frame = (colours: ChartColours): Pick<ChartOptions, "axes" | "legend" | "cursor" | "padding"> => ({
   axes: [
-    { stroke: colours["text-3"], font: axisFont, ticks: { show: false }, grid: { show: false }, size: 20, gap: 2, space: 110, values: timeWords },
+    {
+      stroke: colours["text-3"],
+      font: axisFont,
+      ticks: { show: false },
+      grid: { show: false },
+      size: 20,
+      gap: 2,
+      space: 110,
+      values: timeWords,
+    },
     { show: false },
   ],
   legend: { show: false },

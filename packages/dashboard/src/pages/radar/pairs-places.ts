@@ -26,12 +26,17 @@ export interface DrawnPair {
 
 /** Oldest first, as time is drawn. */
 export const drawnPairs = (gathered: readonly Gathered[]): readonly DrawnPair[] =>
-  gathered.map(({ pairs }) => ({ at: Math.min(...pairs.map(firstAtOf)), count: pairs.length })).sort((a, b) => a.at - b.at);
+  gathered
+    .map(({ pairs }) => ({ at: Math.min(...pairs.map(firstAtOf)), count: pairs.length }))
+    .sort((a, b) => a.at - b.at);
 
 const hourMs = 3_600_000;
 
 /** Bars per hour, empty hours too, as many as there is room for. */
-export function perHour(drawn: readonly DrawnPair[], barsMax = 200): { readonly times: readonly number[]; readonly counts: readonly number[] } {
+export function perHour(
+  drawn: readonly DrawnPair[],
+  barsMax = 200,
+): { readonly times: readonly number[]; readonly counts: readonly number[] } {
   const first = drawn[0];
   if (first === undefined) return { times: [], counts: [] };
   const span = drawn.at(-1)!.at - first.at;

@@ -32,9 +32,18 @@ export interface Pair {
   readonly at: number;
 }
 
+/** What became of telling a channel. */
+export interface Delivery {
+  readonly channel: string;
+  readonly state: "sent" | "failed" | "trying";
+  readonly at: number;
+  readonly words: string;
+}
+
 export interface AlertWithPairs {
   readonly alert: Alert;
   readonly pairs: readonly Pair[];
+  readonly deliveries?: readonly Delivery[];
   readonly next: string | null;
 }
 
@@ -47,13 +56,16 @@ export interface Suggestion {
   readonly suppressedCount: number;
   readonly entityCount: number;
   readonly differs: readonly string[];
-  readonly refused: readonly { readonly expression: string; readonly why: "too-wide" | "too-narrow" | "not-always-there" }[];
+  readonly refused: readonly {
+    readonly expression: string;
+    readonly why: "too-wide" | "too-narrow" | "not-always-there";
+  }[];
 }
 
 export interface Rule {
   readonly name: string;
   readonly more: number;
-  readonly what: "runs" | "events";
+  readonly what: "runs" | "events" | "effects";
   readonly of: string;
   readonly withinMs: number;
   readonly function: string | null;
@@ -80,7 +92,8 @@ export function useAlerts() {
   return useQuery({
     queryKey: ["radar", "alerts"],
     queryFn: async ({ signal }) => {
-      const list = (state: Alert["state"]) => getJson<{ alerts: Alert[]; openCount: number }>("api/radar/alerts", { state, limit: alertsMax }, signal);
+      const list = (state: Alert["state"]) =>
+        getJson<{ alerts: Alert[]; openCount: number }>("api/radar/alerts", { state, limit: alertsMax }, signal);
       const [open, acknowledged] = await Promise.all([list("open"), list("acknowledged")]);
       return { alerts: [...byWeight(open.alerts), ...byWeight(acknowledged.alerts)], openCount: open.openCount };
     },
@@ -89,8 +102,10 @@ export function useAlerts() {
 }
 
 /** What ran twice before what may have, the largest first. */
-const byWeight = (alerts: readonly Alert[]): Alert[] => [...alerts].sort((a, b) => weight(b) - weight(a) || b.pairCount - a.pairCount);
-const weight = ({ kind }: Alert): number => (kind === "doubled-runs" || kind === "key-ran-again" ? 2 : kind === "maybe-doubled" ? 0 : 1);
+const byWeight = (alerts: readonly Alert[]): Alert[] =>
+  [...alerts].sort((a, b) => weight(b) - weight(a) || b.pairCount - a.pairCount);
+const weight = ({ kind }: Alert): number =>
+  kind === "doubled-runs" || kind === "key-ran-again" ? 2 : kind === "maybe-doubled" ? 0 : 1;
 
 // More than are drawn one by one; beyond it the drawing is a bar per hour, of these.
 export const pairsMax = 500;
@@ -98,7 +113,8 @@ export const pairsMax = 500;
 export function useAlert(id: string) {
   return useQuery({
     queryKey: ["radar", "alert", id],
-    queryFn: ({ signal }) => getJson<AlertWithPairs>(`api/radar/alerts/${encodeURIComponent(id)}`, { limit: pairsMax }, signal),
+    queryFn: ({ signal }) =>
+      getJson<AlertWithPairs>(`api/radar/alerts/${encodeURIComponent(id)}`, { limit: pairsMax }, signal),
     refetchInterval: useAskedEvery(),
   });
 }
@@ -120,10 +136,27 @@ export const useRules = () =>
     queryFn: async ({ signal }) => (await getJson<{ rules: readonly Rule[] }>("api/radar/rules", {}, signal)).rules,
   });
 
+export interface Channel {
+  readonly name: string;
+  readonly kind: string;
+  readonly host: string | null;
+  readonly to: readonly string[];
+  readonly muted: boolean;
+}
+
+export const useChannels = () =>
+  useQuery({
+    queryKey: ["radar", "channels"],
+    queryFn: async ({ signal }) =>
+      (await getJson<{ channels: readonly Channel[] }>("api/radar/channels", {}, signal)).channels,
+    retry: false,
+  });
+
 export const useFunctions = () =>
   useQuery({
     queryKey: ["functions", "names"],
-    queryFn: async ({ signal }) => (await getJson<{ functions: readonly KnownFunction[] }>("api/functions", {}, signal)).functions,
+    queryFn: async ({ signal }) =>
+      (await getJson<{ functions: readonly KnownFunction[] }>("api/functions", {}, signal)).functions,
     staleTime: 30_000,
   });
 
@@ -151,7 +184,8 @@ export interface RuleDraft {
 export const usePreview = (draft: RuleDraft, isReady: boolean) =>
   useQuery({
     queryKey: ["radar", "preview", draft],
-    queryFn: ({ signal }) => getJson<Preview>("api/radar/preview", { ...draft, function: draft.function || undefined }, signal),
+    queryFn: ({ signal }) =>
+      getJson<Preview>("api/radar/preview", { ...draft, function: draft.function || undefined }, signal),
     enabled: isReady,
     placeholderData: keepPreviousData,
     retry: false,

@@ -1,6 +1,7 @@
 // What needs a person, and what do I change?
-import { Link } from "@tanstack/react-router";
+
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { getJson } from "../../api/client.ts";
 import { PageTitle } from "../../frame/page-title.tsx";
 import { ErrorPart } from "../../parts/error-part.tsx";
@@ -24,7 +25,13 @@ export function Page() {
       <PageTitle title="Radar" />
       <RadarTabs />
       {data === undefined ? (
-        <section className="card">{error === null ? <Skeleton /> : <ErrorPart error={error} what="The alerts could not be read. Runs go on." onRetry={() => void refetch()} />}</section>
+        <section className="card">
+          {error === null ? (
+            <Skeleton />
+          ) : (
+            <ErrorPart error={error} what="The alerts could not be read. Runs go on." onRetry={() => void refetch()} />
+          )}
+        </section>
       ) : data.alerts.length === 0 ? (
         <NoAlerts />
       ) : (
@@ -42,7 +49,15 @@ export function Page() {
 function OneAlert({ id, hasKeys }: { readonly id: string; readonly hasKeys: boolean }) {
   const { data, error, refetch } = useAlert(id);
   if (data !== undefined) return <AlertAndKey found={data} hasKeys={hasKeys} />;
-  return <section className="card">{error === null ? <Skeleton rows={10} /> : <ErrorPart error={error} what="The alert could not be read." onRetry={() => void refetch()} />}</section>;
+  return (
+    <section className="card">
+      {error === null ? (
+        <Skeleton rows={10} />
+      ) : (
+        <ErrorPart error={error} what="The alert could not be read." onRetry={() => void refetch()} />
+      )}
+    </section>
+  );
 }
 
 function Others({ alerts }: { readonly alerts: readonly Alert[] }) {
@@ -70,9 +85,16 @@ function Others({ alerts }: { readonly alerts: readonly Alert[] }) {
 function NoAlerts() {
   const { data: rules } = useRules();
   const { data: functions } = useFunctions();
-  const { data: totals } = useQuery({ queryKey: ["totals", "radar"], queryFn: ({ signal }) => getJson<{ slipped: number }>("api/totals", {}, signal), retry: false });
+  const { data: totals } = useQuery({
+    queryKey: ["totals", "radar"],
+    queryFn: ({ signal }) => getJson<{ slipped: number }>("api/totals", {}, signal),
+    retry: false,
+  });
   const active = rules?.filter(({ muted }) => !muted).length ?? 0;
-  const watch = rules === undefined || functions === undefined ? undefined : `${active} ${plural("rule", active)} ${active === 1 ? "watches" : "watch"} ${functions.length} ${plural("function", functions.length)}.`;
+  const watch =
+    rules === undefined || functions === undefined
+      ? undefined
+      : `${active} ${plural("rule", active)} ${active === 1 ? "watches" : "watch"} ${functions.length} ${plural("function", functions.length)}.`;
   if (totals === undefined) return <Skeleton rows={1} />;
   return (
     <Note tone="good" title={totals.slipped === 0 ? "Nothing ran twice in 7 days" : "No alert is open"}>

@@ -18,8 +18,12 @@ export function RuleForm() {
   const [error, setError] = useState<string | null>(null);
   const queries = useQueryClient();
   const { data: functions } = useFunctions();
-  const { data: suggestion } = useSuggestion(draft.function === "" ? (functions?.find(({ key }) => key === null)?.function ?? null) : draft.function);
-  const fields = [...new Set([suggestion?.expression, ...(suggestion?.refused.map(({ expression }) => expression) ?? [])])].flatMap((each) => (each == null || each.includes(" + ") ? [] : [each]));
+  const { data: suggestion } = useSuggestion(
+    draft.function === "" ? (functions?.find(({ key }) => key === null)?.function ?? null) : draft.function,
+  );
+  const fields = [
+    ...new Set([suggestion?.expression, ...(suggestion?.refused.map(({ expression }) => expression) ?? [])]),
+  ].flatMap((each) => (each == null || each.includes(" + ") ? [] : [each]));
   const isField = fieldPath.test(draft.of);
   const isReady = (isField || (draft.of === "key" && draft.what === "runs")) && draft.more >= 1 && draft.more <= 1_000;
   const change = (some: Partial<RuleDraft>) => setDraft({ ...draft, ...some });
@@ -27,7 +31,11 @@ export function RuleForm() {
     setError(null);
     try {
       const { function: fn, ...rest } = draft;
-      await sendJson("PUT", `api/radar/rules/${ruleName(draft)}`, { ...rest, ...(fn === "" ? {} : { function: fn }), reason: reason.trim() });
+      await sendJson("PUT", `api/radar/rules/${ruleName(draft)}`, {
+        ...rest,
+        ...(fn === "" ? {} : { function: fn }),
+        reason: reason.trim(),
+      });
       say("The rule watches from now on. The audit has it.");
       setDraft(empty);
       setReason("");
@@ -48,11 +56,24 @@ export function RuleForm() {
     >
       <p className="blanks">
         Alert when more than
-        <input type="number" min={1} max={1_000} aria-label="How many" value={draft.more} onChange={({ target }) => change({ more: Math.trunc(Number(target.value)) })} />
+        <input
+          type="number"
+          min={1}
+          max={1_000}
+          aria-label="How many"
+          value={draft.more}
+          onChange={({ target }) => change({ more: Math.trunc(Number(target.value)) })}
+        />
         <select
           aria-label="Of what"
           value={draft.what}
-          onChange={({ target }) => change(target.value === "events" ? { what: "events", function: "", of: draft.of === "key" ? empty.of : draft.of } : { what: "runs" })}
+          onChange={({ target }) =>
+            change(
+              target.value === "events"
+                ? { what: "events", function: "", of: draft.of === "key" ? empty.of : draft.of }
+                : { what: "runs" },
+            )
+          }
         >
           <option value="runs">{draft.more === 1 ? "run" : "runs"}</option>
           <option value="events">{draft.more === 1 ? "event" : "events"}</option>
@@ -84,7 +105,11 @@ export function RuleForm() {
         {draft.what === "runs" && (
           <>
             in
-            <select aria-label="Function" value={draft.function} onChange={({ target }) => change({ function: target.value })}>
+            <select
+              aria-label="Function"
+              value={draft.function}
+              onChange={({ target }) => change({ function: target.value })}
+            >
               <option value="">every function</option>
               {functions?.map(({ function: fn }) => (
                 <option key={fn} value={fn}>
@@ -108,12 +133,24 @@ export function RuleForm() {
 
 function PreviewLine({ draft, isReady }: { readonly draft: RuleDraft; readonly isReady: boolean }) {
   const { data, error } = usePreview(draft, isReady);
-  if (!isReady) return <p className="quiet">Name a field, such as event.data.placementId{draft.what === "runs" ? ", or key" : ""}: the preview counts how often the rule would have alerted.</p>;
-  if (error !== null) return <p className="quiet">How often it would have alerted is not known: {error instanceof ApiError ? error.detail : String(error)}.</p>;
+  if (!isReady)
+    return (
+      <p className="quiet">
+        Name a field, such as event.data.placementId{draft.what === "runs" ? ", or key" : ""}: the preview counts how
+        often the rule would have alerted.
+      </p>
+    );
+  if (error !== null)
+    return (
+      <p className="quiet">
+        How often it would have alerted is not known: {error instanceof ApiError ? error.detail : String(error)}.
+      </p>
+    );
   if (data === undefined) return <p className="quiet">Counting how often it would have alerted.</p>;
   return (
     <p className="quiet" role="status">
-      It would have alerted <b>{data.count === 1 ? "once" : `${data.count} times`}</b> in {data.days} days{data.isAll ? "" : `, by the newest ${data.eventCount} events`}.
+      It would have alerted <b>{data.count === 1 ? "once" : `${data.count} times`}</b> in {data.days} days
+      {data.isAll ? "" : `, by the newest ${data.eventCount} events`}.
     </p>
   );
 }

@@ -17,7 +17,12 @@ export const withinWords = (ms: number): string => (ms <= 60_000 ? `${ms / 1_000
 
 export function ruleSentence({ more, what, of, withinMs, function: fn }: Rule): string {
   const noun = more === 1 ? what.slice(0, -1) : what;
-  const thing = of === "best-guess" ? "entity (its key, or our best guess)" : of === "key" ? "key" : of.replace(/^event\.data\./, "");
+  const thing =
+    of === "best-guess"
+      ? "entity (its key, or our best guess)"
+      : of === "key"
+        ? "key"
+        : of.replace(/^event\.data\./, "");
   const where = what === "events" ? "" : ` in ${fn ?? "every function"}`;
   return `Alert when more than ${more} ${noun} for one ${thing} within ${withinWords(withinMs)}${where}`;
 }
@@ -26,7 +31,9 @@ const nameChars = 64;
 
 /** The same sentence has the same name: a rule that is made twice is one. */
 export function ruleName({ more, what, of, within, function: fn }: RuleDraft): string {
-  const text = [`more-than-${more}`, what, of.replace(/^event\.data\./, ""), within, fn].filter((part) => part !== "").join("-");
+  const text = [`more-than-${more}`, what, of.replace(/^event\.data\./, ""), within, fn]
+    .filter((part) => part !== "")
+    .join("-");
   return text
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, "-")

@@ -10,6 +10,7 @@ import { ErrorPart } from "../../parts/error-part.tsx";
 import { Skeleton } from "../../parts/skeleton.tsx";
 import { Tag } from "../../parts/tag.tsx";
 import { visibleText } from "../../parts/visible-text.ts";
+import { Channels } from "./channels.tsx";
 import { type Rule, useRules } from "./radar-data.ts";
 import { RadarTabs } from "./radar-tabs.tsx";
 import { RuleForm } from "./rule-form.tsx";
@@ -34,11 +35,16 @@ export function Page() {
         ) : error === null ? (
           <Skeleton rows={2} />
         ) : (
-          <ErrorPart error={error} what="The rules could not be read. They go on watching." onRetry={() => void refetch()} />
+          <ErrorPart
+            error={error}
+            what="The rules could not be read. They go on watching."
+            onRetry={() => void refetch()}
+          />
         )}
       </section>
       <h2>A new rule</h2>
       <RuleForm />
+      <Channels />
     </>
   );
 }
@@ -79,7 +85,11 @@ function RuleRow({ rule }: { readonly rule: Rule }) {
           }}
           onClose={() => setAsked(null)}
         >
-          <p>{rule.muted ? "It raises alerts again, from now on." : "It raises no alerts until it is unmuted. Alerts that are open stay open."}</p>
+          <p>
+            {rule.muted
+              ? "It raises alerts again, from now on."
+              : "It raises no alerts until it is unmuted. Alerts that are open stay open."}
+          </p>
         </AskFirst>
       )}
       {asked === "remove" && (

@@ -41,7 +41,8 @@ export function SuggestionPanel({ fn, alert, hasKeys = false }: SuggestionPanelP
           <p className="evidence-line">
             <StateIcon state="completed" words={false} />
             <span>
-              Live: <code>{visibleText(data.keyExpression)}</code>. What comes again within its window is answered with the first run.
+              Live: <code>{visibleText(data.keyExpression)}</code>. What comes again within its window is answered with
+              the first run.
             </span>
           </p>
         ) : data.line === null || isRefused || doubtsOf(data).length > 0 ? (
@@ -88,7 +89,7 @@ function Offer({ id, line, suggestion, alert, hasKeys, isCopied, onCopied, onRef
     <>
       <p className="quiet">Paste one line and deploy. Open runs are not touched.</p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a line that is wider than the card is scrolled with the arrow keys */}
-      <pre className="code" tabIndex={0} aria-label="The line in its place">
+      <pre className="code" tabIndex={0}>
         <span>createFunction({"{"}</span>
         <span>{`  id: ${JSON.stringify(visibleText(id))},`}</span>
         <span className="add">+ {visibleText(line)}</span>
@@ -126,7 +127,9 @@ function Offer({ id, line, suggestion, alert, hasKeys, isCopied, onCopied, onRef
           action="Leave this key out"
           reason="demanded"
           onAct={async (reason) => {
-            await sendJson("POST", `${alertPath(alert!.id)}/acknowledge`, { reason: `Not ${suggestion.expression}: ${reason}` });
+            await sendJson("POST", `${alertPath(alert!.id)}/acknowledge`, {
+              reason: `Not ${suggestion.expression}: ${reason}`,
+            });
             onRefused();
             await queries.invalidateQueries({ queryKey: ["radar"] });
           }}
@@ -143,7 +146,11 @@ function Meter({ suggestion: { runCount, suppressedCount } }: { readonly suggest
   const would = runCount - suppressedCount;
   return (
     <>
-      <div className="meter" role="img" aria-label={`${suppressedCount} of ${runCount} runs would have been suppressed`}>
+      <div
+        className="meter"
+        role="img"
+        aria-label={`${suppressedCount} of ${runCount} runs would have been suppressed`}
+      >
         <span className="ran" style={{ width: `${(would / Math.max(1, runCount)) * 100}%` }} />
         <span className="stopped" style={{ width: `${(suppressedCount / Math.max(1, runCount)) * 100}%` }} />
       </div>
@@ -157,8 +164,19 @@ function Meter({ suggestion: { runCount, suppressedCount } }: { readonly suggest
 
 function NoSuggestion({ suggestion, isRefused }: { readonly suggestion: Suggestion; readonly isRefused: boolean }) {
   const doubts = doubtsOf(suggestion);
-  if (isRefused) return <p className="quiet">No other field of its events would have kept the doubles out without suppressing something else. Write a key of your own: any expression over the event will do.</p>;
-  if (doubts.length === 0) return <p className="quiet">Nothing ran twice in 7 days, or no field of its events tells what is the same. There is no suggestion.</p>;
+  if (isRefused)
+    return (
+      <p className="quiet">
+        No other field of its events would have kept the doubles out without suppressing something else. Write a key of
+        your own: any expression over the event will do.
+      </p>
+    );
+  if (doubts.length === 0)
+    return (
+      <p className="quiet">
+        Nothing ran twice in 7 days, or no field of its events tells what is the same. There is no suggestion.
+      </p>
+    );
   return (
     <>
       {doubts.map((doubt) => (

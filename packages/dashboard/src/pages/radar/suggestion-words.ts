@@ -8,7 +8,9 @@ const amount = /(amount|total|price|rate|cost|sum|fee|quantity|qty|hours|cents|n
 export function doubtsOf({ expression, differs }: Suggestion): readonly string[] {
   if (expression === null) return [];
   const amounts = [...new Set(differs.map(lastName).filter((name) => amount.test(name)))];
-  return amounts.length === 0 ? [] : [`${expression} would have suppressed runs with another ${amounts.join(" and another ")} than their first run.`];
+  return amounts.length === 0
+    ? []
+    : [`${expression} would have suppressed runs with another ${amounts.join(" and another ")} than their first run.`];
 }
 
 export function evidenceOf({ runCount, suppressedCount, differs }: Suggestion): readonly string[] {

@@ -18,6 +18,7 @@ type Line =
 
 const idOf = ({ id }: Line): string => id;
 const isHeading = ({ kind }: Line): boolean => kind !== "group";
+const isLoudLine = (line: Line): boolean => line.kind === "group" && line.group.isLoud;
 const headingPx = 32;
 const [rowPx, linePx] = [34, 22];
 
@@ -54,7 +55,10 @@ export function GroupList({ view, groups: { list, pinned }, totals }: GroupListP
       ...(rest.length === 0 ? [] : [{ kind: "rest" as const, id: "rest" }, ...rest.map(line)]),
     ];
   }, [list.rows, pinned, isPinned, opened]);
-  const places = useMemo(() => new Map(lines.map(({ id }, i) => [id, i])), [lines]);
+  const places = useMemo(
+    () => new Map(lines.flatMap((line, i) => (isLoudLine(line) ? [[line.id, i] as const] : []))),
+    [lines],
+  );
   const toggle = useCallback(
     (id: string) => change({ open: search.open === id ? undefined : id }),
     [change, search.open],
@@ -63,7 +67,7 @@ export function GroupList({ view, groups: { list, pinned }, totals }: GroupListP
   const loud = useLoudGroups(view, hasRuler);
   const { seek, isSought } = useSeek(list, lines);
   const jump = (focus: RowFocus, by: 1 | -1) => {
-    const loudAt = lines.flatMap((line, i) => (line.kind === "group" && line.group.isLoud ? [i] : []));
+    const loudAt = [...places.values()];
     const here = focus.here();
     const next = by > 0 ? loudAt.find((i) => i > here) : loudAt.findLast((i) => i < here || here === -1);
     const further = loud.find(({ id }) => !places.has(id));

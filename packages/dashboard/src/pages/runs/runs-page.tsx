@@ -34,8 +34,8 @@ function Over({ view, groups }: { readonly view: RunsView; readonly groups: Grou
   const utc = useSettings().zone === "utc";
   const range = rangeWords(view, useNow(), utc);
   const { data: totals, error, refetch } = useTotals(view.range);
-  const { state, key, event, q, cel } = view.search;
-  const isMatching = groups !== null && [state, key, event, q, cel].some((each) => each !== undefined);
+  const { state, key, event, q } = view.search;
+  const isMatching = groups !== null && [state, key, event, q, groups.cel].some((each) => each !== undefined);
   const pinned = groups?.pinned ?? null;
   const loud = useLoudGroups(view, pinned === null && !isMatching && totals !== undefined && totals.slipped > 0);
   const doubled = pinned ?? { groups: loud, count: loud.length, isAll: loud.length < 100 };

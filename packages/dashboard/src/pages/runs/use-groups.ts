@@ -4,6 +4,7 @@ import { useCallback, useMemo } from "react";
 import { getJson } from "../../api/client.ts";
 import { useFollow } from "../../api/follow.ts";
 import { type KeysetList, useKeysetList } from "../../parts/keyset-list.ts";
+import { useChangedRows } from "./changed-rows.ts";
 import { fetchGroups, type GroupItem, type GroupsAnswer, type Pinned, pageRows } from "./groups-data.ts";
 import type { RunsView } from "./runs-view.ts";
 
@@ -13,6 +14,8 @@ export interface Groups {
   readonly list: KeysetList<GroupItem>;
   /** Null where nothing is pinned: another order, another grouping, a narrower filter. */
   readonly pinned: Pinned | null;
+  /** The expression the rows are narrowed by. */
+  readonly cel: string | undefined;
   /** Why the expression cannot be read; the rows are those of the filter before. */
   readonly mistake: string | null;
 }
@@ -39,7 +42,8 @@ export function useGroups(view: RunsView): Groups {
     idOf,
   });
   const { data: pinned = null } = useQuery<Pinned | null>({ queryKey: pinnedKey, queryFn: () => null, enabled: false });
-  return { list, pinned, mistake };
+  const rows = useChangedRows(list.rows, group === "none" ? "" : JSON.stringify(queryKey));
+  return { list: { ...list, rows: group === "none" ? list.rows : rows }, pinned, cel, mistake };
 }
 
 interface Readable {

@@ -30,7 +30,11 @@ export function SourceActions({ source }: { readonly source: Source }) {
   return (
     <>
       <div className="button-row">
-        {source.secrets.length > 1 ? <ActButton onClick={() => setAsking("drop")}>Drop the old secret</ActButton> : <ActButton onClick={() => setAsking("rotate")}>Rotate the secret</ActButton>}
+        {source.secrets.length > 1 ? (
+          <ActButton onClick={() => setAsking("drop")}>Drop the old secret</ActButton>
+        ) : (
+          <ActButton onClick={() => setAsking("rotate")}>Rotate the secret</ActButton>
+        )}
         <ActButton onClick={() => setAsking("remove")}>Remove the source</ActButton>
       </div>
       {asking === "rotate" && <Rotate source={source} onClose={close} />}
@@ -41,7 +45,8 @@ export function SourceActions({ source }: { readonly source: Source }) {
       )}
       {asking === "remove" && (
         <AskFirst title={`Remove ${name}?`} action={`Remove ${name}`} reason="demanded" onAct={remove} onClose={close}>
-          Its address answers 404 from now on, so the provider sees that nobody takes its deliveries. Events it delivered and their runs stay.
+          Its address answers 404 from now on, so the provider sees that nobody takes its deliveries. Events it
+          delivered and their runs stay.
         </AskFirst>
       )}
     </>
@@ -59,7 +64,11 @@ function Rotate({ source: { name, takesSecret }, onClose }: { readonly source: S
     setActing(true);
     setError(null);
     try {
-      const answer = await sendJson<{ secret: string | null }>("POST", `${sourcePath(name)}/secrets`, secret === "" ? {} : { secret });
+      const answer = await sendJson<{ secret: string | null }>(
+        "POST",
+        `${sourcePath(name)}/secrets`,
+        secret === "" ? {} : { secret },
+      );
       if (answer.secret !== null) setMade(answer.secret);
       else {
         say(`Both secrets of ${name} are accepted until the old one is dropped. It is in the audit.`);
@@ -67,7 +76,11 @@ function Rotate({ source: { name, takesSecret }, onClose }: { readonly source: S
       }
       await forgetSources(queries);
     } catch (failure) {
-      setError(failure instanceof ApiError ? [failure.detail, failure.next].filter((each) => each !== null).join(". ") : String(failure));
+      setError(
+        failure instanceof ApiError
+          ? [failure.detail, failure.next].filter((each) => each !== null).join(". ")
+          : String(failure),
+      );
       setActing(false);
     }
   };
@@ -81,8 +94,18 @@ function Rotate({ source: { name, takesSecret }, onClose }: { readonly source: S
           if (isReady) void rotate();
         }}
       >
-        <p className="quiet">A second secret is accepted beside the one in use, so that no delivery is lost. Drop the old one once the provider signs with the new.</p>
-        <TextField label={takesSecret ? "New secret (optional)" : "New secret"} hint={takesSecret ? "Leave it empty and one is made" : "As the provider shows it"} value={secret} onChange={setSecret} type="password" focusFirst />
+        <p className="quiet">
+          A second secret is accepted beside the one in use, so that no delivery is lost. Drop the old one once the
+          provider signs with the new.
+        </p>
+        <TextField
+          label={takesSecret ? "New secret (optional)" : "New secret"}
+          hint={takesSecret ? "Leave it empty and one is made" : "As the provider shows it"}
+          value={secret}
+          onChange={setSecret}
+          type="password"
+          focusFirst
+        />
         {error !== null && (
           <p className="failed" role="alert">
             {error}

@@ -14,7 +14,16 @@ import { Facts, Table } from "../../parts/table.tsx";
 import { Time } from "../../parts/time.tsx";
 import { lengthWords } from "../../parts/time-words.ts";
 import { visibleText } from "../../parts/visible-text.ts";
-import { type Delivery, type DeliveryWords, deliveryWords, figuresOf, keyWords, providerName, type Source, useSource } from "../webhooks/source-data.ts";
+import {
+  type Delivery,
+  type DeliveryWords,
+  deliveryWords,
+  figuresOf,
+  keyWords,
+  providerName,
+  type Source,
+  useSource,
+} from "../webhooks/source-data.ts";
 import { SourceActions } from "./source-actions.tsx";
 import "./webhook.css";
 import "../webhooks/webhooks.css";
@@ -27,7 +36,11 @@ export function Page() {
       <PageTitle title={name} under={{ to: "/webhooks", text: "Webhooks" }} />
       {error !== null && data === undefined ? (
         <section className="card">
-          <ErrorPart error={error} what="The source could not be read. Deliveries are received all the same." onRetry={() => void refetch()} />
+          <ErrorPart
+            error={error}
+            what="The source could not be read. Deliveries are received all the same."
+            onRetry={() => void refetch()}
+          />
         </section>
       ) : data === undefined ? (
         <section className="card">
@@ -68,7 +81,10 @@ function Horizon({ source: { provider, windowMs, retriesForMs } }: { readonly so
   const retries = lengthWords(retriesForMs);
   if (windowMs < retriesForMs) {
     return (
-      <Note tone="doubled" title={`A late delivery can slip through: ids are known for ${window}, ${who} delivers again for ${retries}`}>
+      <Note
+        tone="doubled"
+        title={`A late delivery can slip through: ids are known for ${window}, ${who} delivers again for ${retries}`}
+      >
         Make the window longer than that.
       </Note>
     );
@@ -133,7 +149,11 @@ function Deliveries({ source, deliveries }: { readonly source: Source; readonly 
           columns={[
             { name: "Time", cell: ({ at }) => <Time at={at} /> },
             { name: "What became of it", cell: (delivery) => <Became delivery={delivery} /> },
-            { name: "Type", cell: ({ type }) => (type === null ? <span className="faint">not read</span> : <bdi>{visibleText(type)}</bdi>) },
+            {
+              name: "Type",
+              cell: ({ type }) =>
+                type === null ? <span className="faint">not read</span> : <bdi>{visibleText(type)}</bdi>,
+            },
             { name: "Delivery", cell: (delivery) => <DeliveryId source={source} delivery={delivery} /> },
           ]}
         />
@@ -145,7 +165,8 @@ function Deliveries({ source, deliveries }: { readonly source: Source; readonly 
 function DeliveryId({ source, delivery: { id, kind } }: { readonly source: Source; readonly delivery: Delivery }) {
   if (id === null) return <span className="faint">not read</span>;
   // Under a business key the event has an id made from it.
-  const isEvent = source.key === undefined && (kind === "kept" || kind === "duplicate" || kind === "conflicting-payload");
+  const isEvent =
+    source.key === undefined && (kind === "kept" || kind === "duplicate" || kind === "conflicting-payload");
   const event = `${source.events ?? source.name}:${id}`;
   if (!isEvent) return <Id id={id} of="delivery" chars={24} />;
   return (
@@ -165,7 +186,9 @@ function DeliveryId({ source, delivery: { id, kind } }: { readonly source: Sourc
 function Became({ delivery }: { readonly delivery: Delivery }) {
   const { glyph, words } = deliveryWords(delivery);
   return (
-    <span className={`sign-and-words ${glyph === "suppressed" ? "suppressed" : glyph === "failed" ? "failed" : glyph === "waiting" ? "waiting" : ""}`}>
+    <span
+      className={`sign-and-words ${glyph === "suppressed" ? "suppressed" : glyph === "failed" ? "failed" : glyph === "waiting" ? "waiting" : ""}`}
+    >
       <Sign glyph={glyph} />
       {visibleText(words)}
     </span>

@@ -22,13 +22,20 @@ export function AddSource({ first, onClose }: { readonly first?: string; readonl
   const queries = useQueryClient();
   const navigate = useNavigate();
   const about = providers.find(({ id }) => id === provider)!;
-  const isReady = name.trim() !== "" && (secret !== "" || choosesSecret(provider)) && (provider !== "generic-hmac" || header.trim() !== "") && !isAdding;
+  const isReady =
+    name.trim() !== "" &&
+    (secret !== "" || choosesSecret(provider)) &&
+    (provider !== "generic-hmac" || header.trim() !== "") &&
+    !isAdding;
 
   const open = () => void navigate({ to: "/webhooks/$source", params: { source: name.trim() } });
   const add = async () => {
     setAdding(true);
     setError(null);
-    const paths = key.split(",").map((path) => path.trim()).filter((path) => path !== "");
+    const paths = key
+      .split(",")
+      .map((path) => path.trim())
+      .filter((path) => path !== "");
     const source: NewSource = {
       name: name.trim(),
       provider,
@@ -44,7 +51,11 @@ export function AddSource({ first, onClose }: { readonly first?: string; readonl
       onClose();
       open();
     } catch (failure) {
-      setError(failure instanceof ApiError ? [failure.detail, failure.next].filter((each) => each !== null).join(". ") : String(failure));
+      setError(
+        failure instanceof ApiError
+          ? [failure.detail, failure.next].filter((each) => each !== null).join(". ")
+          : String(failure),
+      );
       setAdding(false);
     }
   };
@@ -79,10 +90,33 @@ export function AddSource({ first, onClose }: { readonly first?: string; readonl
             setProvider(next);
           }}
         />
-        <TextField label="Name" hint="The last part of its address, and what its events' names begin with" value={name} onChange={setName} />
-        <TextField label={choosesSecret(provider) ? "Secret (optional)" : "Secret"} hint={about.secret} value={secret} onChange={setSecret} type="password" />
-        {provider === "generic-hmac" && <TextField label="Header" hint="The header that has the signature, such as X-Signature" value={header} onChange={setHeader} />}
-        <TextField label="Business key (optional)" hint="Paths in the payload, with commas between: two deliveries that agree in all of them are one, whatever their ids" value={key} onChange={setKey} />
+        <TextField
+          label="Name"
+          hint="The last part of its address, and what its events' names begin with"
+          value={name}
+          onChange={setName}
+        />
+        <TextField
+          label={choosesSecret(provider) ? "Secret (optional)" : "Secret"}
+          hint={about.secret}
+          value={secret}
+          onChange={setSecret}
+          type="password"
+        />
+        {provider === "generic-hmac" && (
+          <TextField
+            label="Header"
+            hint="The header that has the signature, such as X-Signature"
+            value={header}
+            onChange={setHeader}
+          />
+        )}
+        <TextField
+          label="Business key (optional)"
+          hint="Paths in the payload, with commas between: two deliveries that agree in all of them are one, whatever their ids"
+          value={key}
+          onChange={setKey}
+        />
         {error !== null && (
           <p className="failed" role="alert">
             {error}

@@ -4,14 +4,26 @@ import { Button } from "../../parts/button.tsx";
 import { copyText } from "../../parts/copy.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 
-export function SecretOnce({ secret, name, onClose }: { readonly secret: string; readonly name: string; readonly onClose: () => void }) {
+export function SecretOnce({
+  secret,
+  name,
+  onClose,
+}: {
+  readonly secret: string;
+  readonly name: string;
+  readonly onClose: () => void;
+}) {
   const copy = async () => {
     const done = await copyText(secret);
-    say(done ? "Copied the secret" : "This browser did not let the page copy. Select the text instead.", { brief: true });
+    say(done ? "Copied the secret" : "This browser did not let the page copy. Select the text instead.", {
+      brief: true,
+    });
   };
   return (
     <Dialog title={`The secret of ${name}`} onClose={onClose}>
-      <p className="quiet">Paste it at the provider now. It is shown this once: nobody can read it here again, only replace it.</p>
+      <p className="quiet">
+        Paste it at the provider now. It is shown this once: nobody can read it here again, only replace it.
+      </p>
       <pre className="secret">{secret}</pre>
       <div className="button-row is-end">
         <Button onClick={() => void copy()}>Copy the secret</Button>

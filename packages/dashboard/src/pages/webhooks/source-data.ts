@@ -51,7 +51,8 @@ export const useSource = (name: string) =>
     refetchInterval: askAgainMs,
   });
 
-export const forgetSources = (queries: QueryClient): Promise<void> => queries.invalidateQueries({ queryKey: ["sources"] });
+export const forgetSources = (queries: QueryClient): Promise<void> =>
+  queries.invalidateQueries({ queryKey: ["sources"] });
 
 export interface NewSource {
   readonly name: string;
@@ -62,9 +63,11 @@ export interface NewSource {
 }
 
 /** `secret`: made by the server, and told this once. */
-export const addSource = (source: NewSource) => sendJson<{ source: Source; secret: string | null }>("POST", "api/webhooks", source);
+export const addSource = (source: NewSource) =>
+  sendJson<{ source: Source; secret: string | null }>("POST", "api/webhooks", source);
 
-const sum = (day: Source["day"], ...kinds: readonly string[]): number => kinds.reduce((total, kind) => total + (day[kind] ?? 0), 0);
+const sum = (day: Source["day"], ...kinds: readonly string[]): number =>
+  kinds.reduce((total, kind) => total + (day[kind] ?? 0), 0);
 
 /** Deliveries = new + duplicates + refused + what was neither. */
 export const figuresOf = ({ day }: Pick<Source, "day">) => ({
@@ -79,7 +82,8 @@ export const figuresOf = ({ day }: Pick<Source, "day">) => ({
 export const keyWords = ({ key }: Pick<Source, "key">): string => (key === undefined ? "delivery id" : key.join(" + "));
 
 /** Providers whose secret we may choose; the others show one of theirs. */
-export const choosesSecret = (provider: string): boolean => provider === "github" || provider === "standard-webhooks" || provider === "generic-hmac";
+export const choosesSecret = (provider: string): boolean =>
+  provider === "github" || provider === "standard-webhooks" || provider === "generic-hmac";
 
 export interface Provider {
   readonly id: string;

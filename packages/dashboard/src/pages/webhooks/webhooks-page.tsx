@@ -27,7 +27,11 @@ export function Page() {
       {data !== undefined && data.length > 0 && <Headline sources={data} onAdd={() => setAdding(providers[0]!.id)} />}
       <section className="card sources">
         {error !== null && data === undefined ? (
-          <ErrorPart error={error} what="The sources could not be read. Deliveries are received all the same." onRetry={() => void refetch()} />
+          <ErrorPart
+            error={error}
+            what="The sources could not be read. Deliveries are received all the same."
+            onRetry={() => void refetch()}
+          />
         ) : data === undefined ? (
           <Skeleton rows={3} />
         ) : data.length === 0 ? (
@@ -44,7 +48,11 @@ export function Page() {
 function Headline({ sources, onAdd }: { readonly sources: readonly Source[]; readonly onAdd: () => void }) {
   const all = sources.map(figuresOf);
   const total = (pick: (figures: (typeof all)[number]) => number) => all.reduce((sum, each) => sum + pick(each), 0);
-  const [deliveries, duplicates, refused] = [total(({ all: count }) => count), total(({ duplicates: count }) => count), total(({ refused: count }) => count)];
+  const [deliveries, duplicates, refused] = [
+    total(({ all: count }) => count),
+    total(({ duplicates: count }) => count),
+    total(({ refused: count }) => count),
+  ];
   const since = Math.max(...sources.map(({ countedSince }) => countedSince));
   const add = <ActButton onClick={onAdd}>Add a source</ActButton>;
   const counted = (
@@ -54,12 +62,19 @@ function Headline({ sources, onAdd }: { readonly sources: readonly Source[]; rea
   );
   if (refused > 0) {
     return (
-      <Note tone="failed" title={`${refused} ${refused === 1 ? "delivery was" : "deliveries were"} refused`} actions={add}>
+      <Note
+        tone="failed"
+        title={`${refused} ${refused === 1 ? "delivery was" : "deliveries were"} refused`}
+        actions={add}
+      >
         Nothing of them was stored. {counted}
       </Note>
     );
   }
-  const title = deliveries === 0 ? "Nothing was delivered yet" : `Every delivery was genuine. ${duplicates} of ${deliveries} ${duplicates === 1 ? "was" : "were"} known already`;
+  const title =
+    deliveries === 0
+      ? "Nothing was delivered yet"
+      : `Every delivery was genuine. ${duplicates} of ${deliveries} ${duplicates === 1 ? "was" : "were"} known already`;
   return (
     <Note tone={deliveries === 0 ? "plain" : "good"} title={title} actions={add}>
       {counted}
@@ -91,7 +106,11 @@ function Sources({ sources }: { readonly sources: readonly Source[] }) {
         { name: "Duplicates", isNumber: true, cell: (source) => <Count count={figuresOf(source).duplicates} /> },
         { name: "Refused", cell: (source) => <Refused source={source} /> },
         { name: "Key", cell: (source) => <span className="quiet">{keyWords(source)}</span> },
-        { name: "Last", cell: ({ lastAt }) => (lastAt === null ? <span className="faint">never</span> : <Time at={lastAt} as="ago" />) },
+        {
+          name: "Last",
+          cell: ({ lastAt }) =>
+            lastAt === null ? <span className="faint">never</span> : <Time at={lastAt} as="ago" />,
+        },
       ]}
     />
   );
@@ -109,7 +128,11 @@ const Count = ({ count }: { readonly count: number }) =>
 
 function Refused({ source }: { readonly source: Source }) {
   const { refused, quarantined, unavailable } = figuresOf(source);
-  const parts = [refused > 0 ? `${refused} refused` : "", quarantined > 0 ? `${quarantined} unreadable` : "", unavailable > 0 ? `${unavailable} not kept` : ""].filter((part) => part !== "");
+  const parts = [
+    refused > 0 ? `${refused} refused` : "",
+    quarantined > 0 ? `${quarantined} unreadable` : "",
+    unavailable > 0 ? `${unavailable} not kept` : "",
+  ].filter((part) => part !== "");
   if (parts.length === 0) return <span className="faint">0</span>;
   return (
     <span className="failed sign-and-words">

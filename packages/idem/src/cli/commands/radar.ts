@@ -1,12 +1,15 @@
 // idem radar: what the duplicate radar found while the engine ran, and a person's answer to it.
 import { errors } from "../../model/errors.ts";
+import { deliveriesOf } from "../../radar/alert-deliveries.ts";
 import { alertAsCsv, alertAsMarkdown, noteOfAlert } from "../../radar/alert-note.ts";
+import { channelKinds } from "../../radar/channels.ts";
 import { type AlertFacts, wordsOf } from "../../radar/found-alert.ts";
 import { type Alert, type AlertVerdict, alertStates } from "../../store/alerts.ts";
 import { type Command, type Context, type Reading, storeOptions } from "../command.ts";
 import { exitCodes, usage } from "../exit.ts";
 import { countOption, durationOption } from "../options.ts";
 import { printable } from "../printable.ts";
+import { changeChannels, listChannels } from "../radar-channels.ts";
 import { table } from "../table.ts";
 import { when } from "../times.ts";
 
@@ -16,8 +19,8 @@ export const radar: Command = {
   name: "radar",
   summary: "list what ran twice and other alerts, show one with its pairs, or answer it",
   usage:
-    "[--all] | <alert> [--acknowledge | --mute <7d> | --close] [--reason <text>] | <alert> --export <md> | [--limit <50>]",
-  words: { min: 0, max: 1 },
+    "[--all] | <alert> [--acknowledge | --mute <7d> | --close] [--reason <text>] | <alert> --export <md> | [--limit <50>] | --channels | channel <add> <name> …",
+  words: { min: 0, max: 3 },
   options: {
     all: { help: "muted and closed ones too" },
     acknowledge: { help: "somebody knows of it; more pairs still join it" },
@@ -30,20 +33,33 @@ export const radar: Command = {
       help: "every pair with what both runs' steps gave, on standard output",
     },
     limit: { value: "50", help: "how many alerts or pairs, up to 1000" },
+    channels: { help: "list where alerts go instead" },
+    kind: { value: "slack", choices: [...channelKinds], help: `channel add: ${channelKinds.join(", ")}` },
+    "url-env": { value: "VAR", help: "channel add: the environment variable that has the address" },
+    "url-stdin": { help: "channel add: read the address from standard input" },
+    from: { value: "address", help: "channel add, e-mail: from whom" },
+    to: { value: "address", isMany: true, help: "channel add, e-mail: to whom; may be repeated" },
     ...storeOptions,
   },
   details: [
     "A process that executes looks every second; an alert is there within five. `idem doctor` looks at days that are past.",
     "Exits with 1 when the list has an open alert.",
+    "`channel add`, `remove` and `test` say where alerts go: a signed webhook, Slack or what understands it, e-mail, the log.",
   ],
   examples: [
     "idem radar",
     "idem radar 01JZZ4Q8X5T2M7N0B6E3R9V1KD",
     'idem radar 01JZZ4Q8X5T2M7N0B6E3R9V1KD --mute 7d --reason "the key is deployed on Monday"',
     "idem radar 01JZZ4Q8X5T2M7N0B6E3R9V1KD --export md > monday.md",
+    "idem radar channel add ops --kind slack --url-env SLACK_URL",
+    "idem radar channel add finance --kind email --url-env SMTP_URL --from radar@example.com --to ada@example.com",
+    "idem radar channel test ops",
   ],
   async run(context) {
-    const [id] = context.words;
+    const [id, action, name] = context.words;
+    if (id === "channel") return changeChannels(context, action, name);
+    if (action !== undefined) throw usage("Say one alert, or idem radar channel add | remove | test <name>.");
+    if (context.flags.has("channels")) return listChannels(context);
     const verdict = verdictOf(context);
     if (id === undefined) {
       if (verdict !== null || context.options.export !== undefined)
@@ -140,8 +156,9 @@ const show = (context: Context, id: string): Promise<number> =>
     const alert = shown(kept, nameIn(reading, kept.fn));
     const limit = countOption(context, "limit", context.isJson ? 50 : pairsShown, 1_000);
     const pairs = await reading.reads.alertPairs(reading.env, id, { limit });
+    const deliveries = await deliveriesOf(reading.reads, reading.env, kept);
     if (context.isJson) {
-      context.json({ ...alert, pairs });
+      context.json({ ...alert, pairs, deliveries });
       return exitCodes.ok;
     }
     const now = context.now();
@@ -156,6 +173,7 @@ const show = (context: Context, id: string): Promise<number> =>
       context.say(`  ${printable(entity)}: ${firstId === null ? "" : `${firstId}, then `}${laterId}`);
     }
     if (alert.pairCount > pairs.length) context.say(`  and ${alert.pairCount - pairs.length} more`);
+    for (const { words } of deliveries) context.say(`  ${printable(words)}`);
     context.say(`  ${context.paint.green("→")} ${printable(alert.next)}`);
     return exitCodes.ok;
   });

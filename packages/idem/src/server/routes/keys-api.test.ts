@@ -54,6 +54,28 @@ describe.each(stores)("keys over /api on %s", (store) => {
     expect(await world.ask(listKeys, { query: { function: "a", scope: "b" } })).toMatchObject({ status: 400 });
   });
 
+  test("keys are found by layer, by a part of them, and by what people look for first", async () => {
+    const world = await shop(store);
+    await world.pay(7, "e-1");
+    await world.pay("Anna", "e-2");
+    await world.pay("Anna", "e-3");
+    await world.idle();
+    const keys = async (query: Record<string, string | number>) =>
+      (await world.ask(listKeys, { query })).body.keys.map(({ key }: any) => key);
+    expect(await keys({ layer: "function" })).toEqual(['"Anna"', "7"]);
+    expect(await keys({ layer: "event" })).toEqual(["e-1", "e-2", "e-3"]);
+    expect(await keys({ layer: "http" })).toEqual([]);
+    expect(await keys({ q: "aNN" })).toEqual(['"Anna"']);
+    expect((await keys({ order: "hits", limit: 2 }))[0]).toBe('"Anna"');
+    expect(await keys({ order: "ends", layer: "function" })).toHaveLength(2);
+    await world.ask(releaseKey, { params: { scope, key: "7" }, body: { reason: "mistake" } });
+    expect(await keys({ order: "ends", layer: "function" })).toEqual(['"Anna"']);
+    const first = (await world.ask(listKeys, { query: { q: "e-", limit: 2 } })).body;
+    expect(first.keys.map(({ key }: any) => key)).toEqual(["e-1", "e-2"]);
+    expect(await keys({ q: "e-", limit: 2, before: first.next })).toEqual(["e-3"]);
+    expect(await world.ask(listKeys, { query: { layer: "event", scope: "event" } })).toMatchObject({ status: 400 });
+  });
+
   test("a function's key is read with its run and whom it answered; an event's id with its event", async () => {
     const world = await shop(store);
     const first = await world.pay(7, "e-1");

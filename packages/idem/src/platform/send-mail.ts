@@ -1,0 +1,61 @@
+// One e-mail by SMTP. The library is loaded with the first one: most processes never send any.
+import { isIP, type LookupFunction } from "node:net";
+
+export interface Mail {
+  /** `smtp://…` speaks TLS as soon as the server does, `smtps://…` from the first byte. */
+  readonly url: string;
+  readonly from: string;
+  readonly to: readonly string[];
+  readonly subject: string;
+  readonly text: string;
+  /** By which a mail server, and a person's program, know it again. */
+  readonly messageId: string;
+}
+
+export interface MailOptions {
+  /** A name is connected to at the address this gives, and no other. */
+  readonly lookup: LookupFunction;
+  readonly connectMsMax: number;
+  readonly silenceMsMax: number;
+}
+
+/** Rejects when the server did not take it for everybody. */
+export async function sendMail(mail: Mail, { lookup, connectMsMax, silenceMsMax }: MailOptions): Promise<void> {
+  const { createTransport } = await import("nodemailer");
+  const url = new URL(mail.url);
+  const host = url.hostname.replace(/^\[(.*)\]$/, "$1");
+  const address = await addressOf(host, lookup);
+  const isSecure = url.protocol === "smtps:";
+  const user = decodeURIComponent(url.username);
+  const transport = createTransport({
+    host: address,
+    port: url.port === "" ? (isSecure ? 465 : 587) : Number(url.port),
+    secure: isSecure,
+    // A password is never said in the clear, but to this machine.
+    requireTLS: user !== "" && !isLoopback(address),
+    ...(isIP(host) === 0 ? { tls: { servername: host } } : {}),
+    ...(user === "" ? {} : { auth: { user, pass: decodeURIComponent(url.password) } }),
+    connectionTimeout: connectMsMax,
+    greetingTimeout: connectMsMax,
+    socketTimeout: silenceMsMax,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+  try {
+    const { from, to, subject, text, messageId } = mail;
+    const { rejected } = await transport.sendMail({ from, to: [...to], subject, text, messageId });
+    if (rejected.length > 0) throw new Error(`the server refused ${rejected.length} of ${to.length} recipients`);
+  } finally {
+    transport.close();
+  }
+}
+
+const isLoopback = (address: string): boolean => address === "::1" || address.startsWith("127.");
+
+const addressOf = (host: string, lookup: LookupFunction): Promise<string> =>
+  new Promise((resolve, reject) => {
+    lookup(host, {}, (error, address) => {
+      if (error !== null) reject(error);
+      else resolve(typeof address === "string" ? address : address[0]!.address);
+    });
+  });

@@ -1,0 +1,131 @@
+// One message to one channel, once: as a signed webhook, to Slack or what understands it, as an e-mail, or as a line of the log. Being
+// refused is an answer; trying again is the courier's.
+import { createHash, createHmac } from "node:crypto";
+import { lookup as dnsLookup } from "node:dns";
+import type { LookupFunction } from "node:net";
+import type { Logger } from "../execute/function-code.ts";
+import { openHttpCalls } from "../platform/node-http.ts";
+import { sendMail } from "../platform/send-mail.ts";
+import type { SendAnswer } from "../radar/alert-courier.ts";
+import { type ChannelMessage, messageText } from "../radar/channel-message.ts";
+import { type Channel, withoutSecrets } from "../radar/channels.ts";
+
+const connectMsMax = 5_000;
+const answerMsMax = 10_000;
+const answerBytesMax = 64 * 1024;
+// Slack's own limit of a section's text is 3,000; a title fits a telephone.
+const slackTextMax = 2_900;
+const subjectCharsMax = 200;
+
+export interface ChannelDoors {
+  /** By the wall clock: receivers compare it with theirs. */
+  readonly wallMs: () => number;
+  readonly logger: Pick<Logger, "warn">;
+  /** Says why an address may not be sent to; null when it may. Everything may unless given. */
+  readonly refuses?: (url: string) => string | null;
+  /** Judges a name's addresses at the moment of connecting. */
+  readonly lookup?: LookupFunction;
+  /** Nobody waits for the answer any more. */
+  readonly signal?: AbortSignal;
+}
+
+export async function sendToChannel(
+  channel: Channel,
+  message: ChannelMessage,
+  doors: ChannelDoors,
+): Promise<SendAnswer> {
+  try {
+    const why = channel.url === null ? null : (doors.refuses?.(channel.url) ?? null);
+    if (why !== null) return { kind: "failed", why };
+    switch (channel.kind) {
+      case "webhook":
+        return await post(channel, webhookBody(message), signed(channel, message, doors.wallMs()), doors);
+      case "slack":
+        return await post(channel, slackBody(message), {}, doors);
+      case "email":
+        return await mail(channel, message, doors);
+      case "log":
+        doors.logger.warn(`idem: ${messageText(message).trim().replaceAll(/\n+/g, ". ")}`);
+        return { kind: "sent" };
+    }
+  } catch (error) {
+    return { kind: "failed", why: withoutSecrets(messageOf(error), channel) };
+  }
+}
+
+function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return "it failed";
+  const { code } = error as { code?: unknown };
+  if (error.message !== "") return error.message;
+  // Several addresses were tried: the error of each is in a list, the whole has none.
+  return typeof code === "string" ? code : error.name;
+}
+
+async function post(
+  { url }: Channel,
+  body: string,
+  headers: Record<string, string>,
+  { lookup, signal }: ChannelDoors,
+): Promise<SendAnswer> {
+  // Also for one that answers a byte at a time.
+  const inTime = AbortSignal.timeout(connectMsMax + answerMsMax);
+  const http = openHttpCalls({
+    socketsPerHost: 1,
+    connectMsMax,
+    callMsMax: answerMsMax,
+    ...(lookup === undefined ? {} : { lookup }),
+  });
+  try {
+    const { status } = await http.call({
+      url: url!,
+      method: "POST",
+      headers: { "content-type": "application/json", "user-agent": "idem-radar", ...headers },
+      body,
+      bodyBytesMax: answerBytesMax,
+      signal: signal === undefined ? inTime : AbortSignal.any([inTime, signal]),
+    });
+    return status >= 200 && status < 300 ? { kind: "sent" } : { kind: "failed", why: `it answered ${status}` };
+  } finally {
+    http.close();
+  }
+}
+
+const webhookBody = ({ type, at, data }: ChannelMessage): string =>
+  JSON.stringify({ type, timestamp: new Date(at).toISOString(), data });
+
+/** Standard Webhooks: `id.timestamp.body`, by the secret behind `whsec_`. Toolkit receivers verify it as `standardWebhooks`. */
+function signed({ secret }: Channel, message: ChannelMessage, now: number): Record<string, string> {
+  const stamp = Math.floor(now / 1_000);
+  const key = Buffer.from(secret!.slice("whsec_".length), "base64");
+  const signature = createHmac("sha256", key)
+    .update(`${message.id}.${stamp}.${webhookBody(message)}`)
+    .digest("base64");
+  return { "webhook-id": message.id, "webhook-timestamp": String(stamp), "webhook-signature": `v1,${signature}` };
+}
+
+/** Plain text: what stands in a payload must not call everybody of a channel or look like a link. */
+function slackBody({ title, lines }: ChannelMessage): string {
+  const section = (text: string) => ({
+    type: "section",
+    text: { type: "plain_text", text: text.slice(0, slackTextMax), emoji: false },
+  });
+  const text = title.slice(0, slackTextMax).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+  return JSON.stringify({ text, blocks: [section(title), section(lines.join("\n"))] });
+}
+
+async function mail(channel: Channel, message: ChannelMessage, { lookup }: ChannelDoors): Promise<SendAnswer> {
+  const { url, from, to } = channel;
+  const domain = from!.slice(from!.lastIndexOf("@") + 1);
+  await sendMail(
+    {
+      url: url!,
+      from: from!,
+      to,
+      subject: message.title.slice(0, subjectCharsMax),
+      text: messageText(message),
+      messageId: `<${createHash("sha256").update(message.id).digest("hex").slice(0, 32)}@${domain}>`,
+    },
+    { lookup: lookup ?? (dnsLookup as LookupFunction), connectMsMax, silenceMsMax: answerMsMax },
+  );
+  return { kind: "sent" };
+}

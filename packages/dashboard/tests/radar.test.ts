@@ -113,7 +113,7 @@ test("a rule is a sentence with blanks whose preview counts before it is made; t
   await expect.poll(() => page.getByRole("button", { name: "Remove", exact: true }).count()).toBe(0);
 });
 
-test("a channel is tried from the page, and an alert says where it was sent", async () => {
+test("a channel is tried from the page", async () => {
   await fetch(`${world.origin}/api/radar/channels/ops`, {
     method: "PUT",
     headers: { "content-type": "application/json" },
@@ -124,7 +124,7 @@ test("a channel is tried from the page, and an alert says where it was sent", as
   await visible(page, "Sent a test message to ops.");
 });
 
-test("muting demands a reason, and what was judged is in the history", async () => {
+test("an alert says where it was sent, muting it demands a reason, and what was judged is in the history", async () => {
   await doubled(9, [7_001, 7_002, 7_003]);
   await page.goto(`${world.origin}/radar`);
   const card = page.locator(".alert-card", { hasText: drafts(9) });

@@ -14,6 +14,7 @@ export function useFollow(read: () => Promise<unknown>): void {
     isWanted: false,
     timer: null as ReturnType<typeof setTimeout> | null,
     restUntil: 0,
+    isGone: false,
   });
   const look = useCallback(() => {
     const at = now.current;
@@ -27,11 +28,12 @@ export function useFollow(read: () => Promise<unknown>): void {
         const from = performance.now();
         try {
           await read();
-        } finally {
-          at.isReading = false;
-          at.restUntil = performance.now() + Math.max(restMinMs, (performance.now() - from) * restShare);
-          if (at.isWanted) look();
+        } catch {
+          // What could not be read now is read with the next news.
         }
+        at.isReading = false;
+        at.restUntil = performance.now() + Math.max(restMinMs, (performance.now() - from) * restShare);
+        if (at.isWanted && !at.isGone) look();
       },
       Math.max(0, at.restUntil - performance.now()),
     );
@@ -41,11 +43,13 @@ export function useFollow(read: () => Promise<unknown>): void {
       if (!isPaused) look();
     }, [isPaused, look]),
   );
-  useEffect(
-    () => () => {
-      if (now.current.timer !== null) clearTimeout(now.current.timer);
-      now.current.timer = null;
-    },
-    [],
-  );
+  useEffect(() => {
+    const at = now.current;
+    at.isGone = false;
+    return () => {
+      at.isGone = true;
+      if (at.timer !== null) clearTimeout(at.timer);
+      at.timer = null;
+    };
+  }, []);
 }

@@ -102,7 +102,7 @@ async function test(context: Context, name: string): Promise<number> {
   const { platform } = context.io;
   const id = Buffer.from(platform.randomBytes(8)).toString("hex");
   const logger = { warn: (line: unknown) => context.remark(String(line)) };
-  const doors = { wallMs: () => platform.wallMs(), logger };
+  const doors = { platform, logger };
   const answer = await sendToChannel(channel, testMessage(`${name}-test-${id}`, name, now), doors);
   const why = answer.kind === "sent" ? null : answer.why;
   if (context.isJson) context.json({ sent: why === null, why });

@@ -1,4 +1,5 @@
 // One e-mail by SMTP. The library is loaded with the first one: most processes never send any.
+import { lookup as lookUp } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
 
 export interface Mail {
@@ -13,8 +14,8 @@ export interface Mail {
 }
 
 export interface MailOptions {
-  /** A name is connected to at the address this gives, and no other. */
-  readonly lookup: LookupFunction;
+  /** A name is connected to at the address this gives, and no other; the machine's own unless given. */
+  readonly lookup?: LookupFunction;
   readonly connectMsMax: number;
   readonly silenceMsMax: number;
 }
@@ -24,7 +25,7 @@ export async function sendMail(mail: Mail, { lookup, connectMsMax, silenceMsMax 
   const { createTransport } = await import("nodemailer");
   const url = new URL(mail.url);
   const host = url.hostname.replace(/^\[(.*)\]$/, "$1");
-  const address = await addressOf(host, lookup);
+  const address = await addressOf(host, lookup ?? (lookUp as LookupFunction));
   const isSecure = url.protocol === "smtps:";
   const user = decodeURIComponent(url.username);
   const transport = createTransport({

@@ -20,8 +20,8 @@ export const pairsInMessage = 3;
 export function alertMessage(id: string, alert: Alert, pairs: readonly AlertPair[], name: string): ChannelMessage {
   const facts = JSON.parse(alert.facts) as AlertFacts;
   const { title, next, line } = wordsOf({ ...alert, facts }, name);
-  // Where all of the data is what both have, it stays at home.
-  const entityOf = ({ entity }: AlertPair) => (alert.kind === "maybe-doubled" ? null : entity);
+  // Where all of the data may be what both have, it stays at home.
+  const entityOf = ({ entity }: AlertPair) => (/^(maybe-doubled|doubled-deliveries)$/.test(alert.kind) ? null : entity);
   const shown = pairs.slice(0, pairsInMessage).map((pair) => ({ ...pair, entity: entityOf(pair) }));
   return {
     id,

@@ -1,9 +1,11 @@
 import { expect, test, vi } from "vitest";
+import { effectScope, outcomeText } from "../model/effect.ts";
 import { makeUlid } from "../model/ulid.ts";
 import { ManualPlatform } from "../platform/manual-platform.ts";
 import { newEvent, startPair } from "../store/contract/world.ts";
 import { MemoryStore } from "../store/memory/store.ts";
 import { ArrivalFollower, radarLimits } from "./follow-arrivals.ts";
+import { makeRule, ruleKind } from "./rules.ts";
 
 const env = "default";
 
@@ -197,4 +199,43 @@ test("the very first pair of a new source of webhooks is an alert, under whateve
     { about: "source:bullhorn", subject: "bullhorn", fn: "", pairCount: 1 },
   ]);
   expect(w.warned.join()).toContain('The new source "bullhorn" delivered the same thing again 1 time');
+});
+
+test("more effects for one entity than a rule allows are one alert, and closed it stays closed for the next process", async () => {
+  const w = world();
+  const rule = makeRule("twice", { what: "effects", within: "60s" });
+  await w.store.set({ env, kind: ruleKind, name: "twice", value: JSON.stringify(rule), over: null, reason: "test" });
+  const scope = effectScope("stripe", "placement-7");
+  const send = async (key: string) => {
+    const claim = { env, scope, key, token: key, fingerprint: null, leaseMs: 1_000, windowMs: 86_400_000 };
+    const answer = await w.store.claim(claim);
+    if (answer.kind !== "fresh") throw new Error(answer.kind);
+    const at = w.platform.wallMs();
+    const sent = {
+      runId: `run-${key}`,
+      step: "draft",
+      receipt: null,
+      value: null,
+      by: "answer",
+      at,
+      tries: 1,
+    } as const;
+    await w.store.settle(env, scope, key, answer.fence, outcomeText(sent));
+  };
+  await send("k1");
+  await w.pass(800);
+  await send("k2");
+  await look(w);
+  await look(w);
+  expect(await w.alerts()).toMatchObject([{ kind: "rule", about: "rule:twice", pairCount: 1 }]);
+  expect(w.warned).toEqual([expect.stringContaining('Rule "twice": more than 1 effects for one entity')]);
+  const [alert] = await w.alerts();
+  const pairs = await w.store.reads.alertPairs(env, alert!.id, { limit: 10 });
+  expect(pairs).toMatchObject([{ entity: '"stripe: placement-7"', firstId: "run-k1", laterId: "run-k2" }]);
+  await w.store.judge({ env, id: alert!.id, verdict: "close", until: null, by: "Ada", note: "mended" });
+  await look(w);
+  expect(await w.alerts()).toHaveLength(1);
+  await send("k3");
+  await look(w);
+  expect((await w.alerts()).map(({ state }) => state)).toEqual(["open", "closed"]);
 });

@@ -10,7 +10,8 @@ import type { Raised } from "../store/alerts.ts";
 import type { Store } from "../store/store.ts";
 import { isClose, newForMs, newSourceOf, readSources, type WatchedSource, watchedSourceKind } from "./close-watch.ts";
 import { DuplicateWatch, type WatchContext, type WatchedFunction } from "./duplicate-watch.ts";
-import { mergeFound, wordsOf } from "./found-alert.ts";
+import { EffectWatch, withoutClosed } from "./effect-watch.ts";
+import { type FoundAlert, mergeFound, wordsOf } from "./found-alert.ts";
 import { type RadarRule, readRules, ruleKind } from "./rules.ts";
 
 export const radarLimits = {
@@ -56,6 +57,7 @@ interface Position {
 
 export class ArrivalFollower {
   private watch = new DuplicateWatch();
+  private effects = new EffectWatch();
   private at: (Position & { readonly version: number }) | null = null;
   private rules: {
     readonly list: readonly RadarRule[];
@@ -73,6 +75,7 @@ export class ArrivalFollower {
     } catch (error) {
       // What was seen and not told must be seen anew.
       this.at = null;
+      this.effects = new EffectWatch();
       throw error;
     }
   }
@@ -93,6 +96,9 @@ export class ArrivalFollower {
       this.at = { ...start, version: kept?.version ?? 0 };
     }
     await this.tend(now);
+    const { rules } = await this.context(this.at.since, now);
+    const doubled = await this.effects.look(store.reads, env, rules, now);
+    await this.raise(await withoutClosed(store.reads, env, doubled));
     const { after, version } = this.at;
     const { rows, firsts } = await store.reads.arrivals(env, {
       after,
@@ -106,19 +112,19 @@ export class ArrivalFollower {
       rows.flatMap(({ decisions }) => decisions.map(({ fn, decidedAt }) => [fn, decidedAt] as const)),
     );
     const byId = new Map(firsts.map((event) => [event.id, event]));
-    const found = mergeFound(this.watch.see(rows, byId, await this.context(since, now)));
-    if (found.length > 0) {
-      const alerts = found.map(({ facts, ...each }) => ({
-        ...each,
-        id: this.options.newId(),
-        facts: JSON.stringify(facts),
-      }));
-      await this.tell(await store.raise({ env, alerts }), found);
-    }
+    await this.raise(this.watch.see(rows, byId, await this.context(since, now)));
     const position = { after: last.event.id, since };
     const moved = await store.follow({ env, position: JSON.stringify(position), over: version });
     this.at = moved.kind === "moved" ? { ...position, version: moved.version } : null;
     return rows.length;
+  }
+
+  private async raise(seen: readonly FoundAlert[]): Promise<void> {
+    if (seen.length === 0) return;
+    const { store, env, newId } = this.options;
+    const found = mergeFound(seen);
+    const alerts = found.map(({ facts, ...each }) => ({ ...each, id: newId(), facts: JSON.stringify(facts) }));
+    await this.tell(await store.raise({ env, alerts }), found);
   }
 
   /** What came shortly before the position is seen again, and told to nobody: it was told then. */

@@ -13,6 +13,8 @@ export interface AlertFacts {
   /** Paths at which what was taken for the same differed. */
   readonly differs?: readonly string[];
   readonly rule?: string;
+  /** Of a rule about effects: its pairs are the runs that had them. */
+  readonly what?: "effects";
   readonly more?: number;
   readonly withinMs?: number;
 }
@@ -120,7 +122,7 @@ export function wordsOf(
       };
     default:
       return {
-        title: `Rule "${facts.rule ?? ""}": more than ${facts.more ?? 1} ${facts.of ?? "run"}s for one ${subject}${name === "" ? "" : ` of "${name}"`}, ${times(count, "time")}`,
+        title: `Rule "${facts.rule ?? ""}": more than ${facts.more ?? 1} ${facts.what ?? `${facts.of ?? "run"}s`} for one ${subject}${name === "" ? "" : ` of "${name}"`}, ${times(count, "time")}`,
         next: "Look at the pairs; acknowledge, mute or close the alert",
         line: null,
       };

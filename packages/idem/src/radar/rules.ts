@@ -8,13 +8,15 @@ export const ruleKind = "radar-rule";
 /** The entity of each function: its key where it has one, else our best guess among the fields of its events. */
 export const bestGuess = "best-guess";
 export const ofKey = "key";
+/** What a recorded effect is about, as its step said (model/effect.ts). */
+export const ofEntity = "entity";
 
 export interface RadarRule {
   readonly name: string;
   /** More than this many. */
   readonly more: number;
-  readonly what: "runs" | "events";
-  /** `best-guess`, `key`, or the path of a field: `event.data.placementId`. */
+  readonly what: "runs" | "events" | "effects";
+  /** `best-guess`, `key`, the path of a field: `event.data.placementId`; for effects `entity`. */
   readonly of: string;
   readonly withinMs: number;
   /** Only this function; null for every one. */
@@ -56,20 +58,25 @@ export function makeRule(name: string, input: RuleInput, over: RadarRule = { ...
   }
   const more = input.more ?? over.more;
   const what = input.what ?? over.what;
-  const of = input.of ?? over.of;
+  const of = input.of ?? (what === "effects" ? ofEntity : over.of);
   const withinMs = input.within === undefined ? over.withinMs : parseDuration(input.within, "within");
   const fn = input.function === undefined ? over.fn : input.function;
   if (!Number.isInteger(more) || more < 1 || more > moreMax) {
     throw refuse("more", `it must be a whole number from 1 to ${moreMax}`);
   }
-  if (what !== "runs" && what !== "events") throw refuse("what", "it must be runs or events");
+  if (what !== "runs" && what !== "events" && what !== "effects") {
+    throw refuse("what", "it must be runs, events or effects");
+  }
   if (withinMs < withinMsMin || withinMs > withinMsMax) throw refuse("within", "it must be from 1s to 1h");
   const isDefault = name === defaultRule.name;
   if (isDefault && (what !== "runs" || of !== bestGuess || fn !== null)) {
     throw refuse("name", "the default rule watches runs of every function; make another rule for anything else");
   }
   if (!isDefault && of === bestGuess) throw refuse("of", 'say "key", or a field such as event.data.placementId');
-  if (of !== bestGuess && of !== ofKey && !fieldPath.test(of)) {
+  if ((what === "effects") !== (of === ofEntity) || (what === "effects" && fn !== null)) {
+    throw refuse("of", 'effects are counted by "entity", of every function, and nothing else is');
+  }
+  if (of !== bestGuess && of !== ofKey && of !== ofEntity && !fieldPath.test(of)) {
     throw refuse("of", 'it must be "key" or the path of a field, such as event.data.placementId');
   }
   if (what === "events" && (of === ofKey || fn !== null)) {

@@ -11,9 +11,11 @@ import { sendToChannel } from "./send-to-channel.ts";
 const now = Date.UTC(2026, 10, 15, 12);
 const secret = newChannelSecret((count) => new Uint8Array(count).fill(7));
 
+const platform = { wallMs: () => now, timer: () => ({ cancel() {} }) };
+
 function doors() {
   const warned: string[] = [];
-  return { warned, wallMs: () => now, logger: { warn: (line: unknown) => void warned.push(String(line)) } };
+  return { warned, platform, logger: { warn: (line: unknown) => void warned.push(String(line)) } };
 }
 
 const channelOf = (input: ChannelInput) => makeChannel("ops", input, null, { secret, now });

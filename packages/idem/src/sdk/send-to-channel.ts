@@ -1,10 +1,10 @@
 // One message to one channel, once: as a signed webhook, to Slack or what understands it, as an e-mail, or as a line of the log. Being
 // refused is an answer; trying again is the courier's.
 import { createHash, createHmac } from "node:crypto";
-import { lookup as dnsLookup } from "node:dns";
 import type { LookupFunction } from "node:net";
 import type { Logger } from "../execute/function-code.ts";
 import { openHttpCalls } from "../platform/node-http.ts";
+import type { Platform } from "../platform/platform.ts";
 import { sendMail } from "../platform/send-mail.ts";
 import type { SendAnswer } from "../radar/alert-courier.ts";
 import { type ChannelMessage, messageText } from "../radar/channel-message.ts";
@@ -18,8 +18,8 @@ const slackTextMax = 2_900;
 const subjectCharsMax = 200;
 
 export interface ChannelDoors {
-  /** By the wall clock: receivers compare it with theirs. */
-  readonly wallMs: () => number;
+  /** Its wall clock is what receivers compare with theirs. */
+  readonly platform: Pick<Platform, "wallMs" | "timer">;
   readonly logger: Pick<Logger, "warn">;
   /** Says why an address may not be sent to; null when it may. Everything may unless given. */
   readonly refuses?: (url: string) => string | null;
@@ -39,7 +39,7 @@ export async function sendToChannel(
     if (why !== null) return { kind: "failed", why };
     switch (channel.kind) {
       case "webhook":
-        return await post(channel, webhookBody(message), signed(channel, message, doors.wallMs()), doors);
+        return await post(channel, webhookBody(message), signed(channel, message, doors.platform.wallMs()), doors);
       case "slack":
         return await post(channel, slackBody(message), {}, doors);
       case "email":
@@ -55,6 +55,7 @@ export async function sendToChannel(
 
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return "it failed";
+  if (error.name === "AbortError") return "it did not answer in time";
   const { code } = error as { code?: unknown };
   if (error.message !== "") return error.message;
   // Several addresses were tried: the error of each is in a list, the whole has none.
@@ -65,10 +66,11 @@ async function post(
   { url }: Channel,
   body: string,
   headers: Record<string, string>,
-  { lookup, signal }: ChannelDoors,
+  { platform, lookup, signal }: ChannelDoors,
 ): Promise<SendAnswer> {
   // Also for one that answers a byte at a time.
-  const inTime = AbortSignal.timeout(connectMsMax + answerMsMax);
+  const late = new AbortController();
+  const timer = platform.timer(connectMsMax + answerMsMax, () => late.abort(), { background: true });
   const http = openHttpCalls({
     socketsPerHost: 1,
     connectMsMax,
@@ -82,10 +84,11 @@ async function post(
       headers: { "content-type": "application/json", "user-agent": "idem-radar", ...headers },
       body,
       bodyBytesMax: answerBytesMax,
-      signal: signal === undefined ? inTime : AbortSignal.any([inTime, signal]),
+      signal: signal === undefined ? late.signal : AbortSignal.any([late.signal, signal]),
     });
     return status >= 200 && status < 300 ? { kind: "sent" } : { kind: "failed", why: `it answered ${status}` };
   } finally {
+    timer.cancel();
     http.close();
   }
 }
@@ -125,7 +128,7 @@ async function mail(channel: Channel, message: ChannelMessage, { lookup }: Chann
       text: messageText(message),
       messageId: `<${createHash("sha256").update(message.id).digest("hex").slice(0, 32)}@${domain}>`,
     },
-    { lookup: lookup ?? (dnsLookup as LookupFunction), connectMsMax, silenceMsMax: answerMsMax },
+    { connectMsMax, silenceMsMax: answerMsMax, ...(lookup === undefined ? {} : { lookup }) },
   );
   return { kind: "sent" };
 }

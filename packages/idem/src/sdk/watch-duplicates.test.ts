@@ -1,6 +1,10 @@
 // The double-invoice story, live: a placement arrives as two events, nobody has given the function a key, and somebody is told.
-import { describe, expect, test } from "vitest";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { describe, expect, onTestFinished, test } from "vitest";
 import type { Platform } from "../platform/platform.ts";
+import { deliveriesOf } from "../radar/alert-deliveries.ts";
+import { channelKind, makeChannel, newChannelSecret } from "../radar/channels.ts";
 import type { Store } from "../store/store.ts";
 import { stores } from "../testing/one-run.suite.ts";
 import { oneStore } from "../testing/one-store.suite.ts";
@@ -199,9 +203,22 @@ test("two nodes over one store raise one alert, tell it once, and the second goe
 describe("on PostgreSQL", () => {
   const open = usePostgres();
 
-  test("two nodes find 73 placements that arrived twice: one alert, each pair told once", async () => {
+  test("two nodes find 73 placements that arrived twice: one alert, each pair told once, and one message to a channel", async () => {
     const { node, column, schema } = await open();
     const nodes = [await node(), await node()];
+    const posted: unknown[] = [];
+    const receiver = createServer((request, response) => {
+      posted.push(request.headers["webhook-id"]);
+      request.resume().on("end", () => response.writeHead(204).end());
+    });
+    await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void receiver.close());
+    const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
+    const secret = newChannelSecret((count) => new Uint8Array(count));
+    const channel = makeChannel("ops", { kind: "webhook", url }, null, { secret, now: 0 });
+    const { store } = await (nodes[0] as unknown as { engine(): Promise<{ store: Store }> }).engine();
+    const setting = { env, kind: channelKind, name: "ops", over: null, reason: "test" };
+    await store.set({ ...setting, value: JSON.stringify(channel) });
     for (const each of nodes) {
       draftInvoices(each);
       await each.start();
@@ -213,5 +230,10 @@ describe("on PostgreSQL", () => {
     expect(await column(`select subject from ${schema}.alerts`)).toEqual(["event.data.placementId"]);
     const told = `select count(*)::int from ${schema}.events where name = 'idem/duplicate.detected'`;
     await until(async () => expect(await column(told)).toEqual([73]));
+    const carried = `select state from ${schema}.claims where scope = 'alert-channel:ops'`;
+    await until(async () => expect(await column(carried)).toEqual(["settled"]));
+    const [alert] = await alertsOf(store);
+    expect(posted).toEqual([`ops-${alert!.id}`]);
+    expect(await deliveriesOf(store.reads, env, alert!)).toMatchObject([{ channel: "ops", state: "sent", tries: 1 }]);
   });
 });

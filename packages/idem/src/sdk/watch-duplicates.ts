@@ -78,7 +78,7 @@ export function watchDuplicates({ engine, platform, logger, doors }: WatchOption
     newId: () => engine.newId(),
     nameOf: (fn) => registry.displayName(fn),
     send: (channel, message) =>
-      sendToChannel(channel, message, { ...doors, wallMs: () => platform.wallMs(), logger, signal: stopping.signal }),
+      sendToChannel(channel, message, { ...doors, platform, logger, signal: stopping.signal }),
     warn: (line) => logger.warn(line),
   });
   let carrying: Promise<unknown> = Promise.resolve();

@@ -72,6 +72,20 @@ test("a reader that leaves a stream ends it", async () => {
   await over;
 });
 
+test("a body that is refused unread, or half-way, is answered all the same", async () => {
+  const idem = shop();
+  const url = await listening(asListener(idem.dashboard()));
+  const post = async (path: string, origin: string, bytes: number) => {
+    const headers = { "content-type": "application/json", origin };
+    const answer = await fetch(`${url}/idem${path}`, { method: "POST", headers, body: "x".repeat(bytes) });
+    return ((await answer.json()) as { code: string }).code;
+  };
+  expect(await post("/api/events", "http://evil.example", 300_000)).toBe("ORIGIN_REFUSED");
+  expect(await post("/api/apps", url, 300_000)).toBe("SERVER_ONLY");
+  expect(await post("/api/events", url, 6_000_000)).toBe("BODY_TOO_LARGE");
+  expect(await post("/api/events", url, 300_000)).toBe("BODY_INVALID");
+});
+
 test("a handler that fails is answered with 500, and a method Fetch does not know with 405", async () => {
   const url = await listening(asListener(() => Promise.reject(new Error("secret"))));
   const answer = await fetch(url);

@@ -1,7 +1,7 @@
 // A Fetch handler on Node's own request and response, and on those of frameworks that pass them on (Express). Bodies go through as they
 // come in either direction; whoever leaves is noticed.
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { Readable } from "node:stream";
+import { nodePlatform } from "../platform/node-platform.ts";
 import { noteAddress } from "../sdk/request-address.ts";
 import type { FetchHandler } from "./fetch-handler.ts";
 import { nodeRequest, parsedBody } from "./node-handler.ts";
@@ -30,6 +30,7 @@ export function fetchListener(handle: FetchHandler): FetchListener {
       return;
     }
     await write(answer, response, gone.signal);
+    linger(incoming);
   };
 }
 
@@ -55,8 +56,41 @@ function requestOf(incoming: IncomingMessage & { readonly body?: unknown }, sign
     return new Request(url, { method, headers, signal, body: parsed });
   }
   const hasBody = incoming.headers["transfer-encoding"] !== undefined || Number(header("content-length") ?? 0) > 0;
-  const body = hasBody ? (Readable.toWeb(incoming) as unknown as ReadableStream<Uint8Array>) : null;
+  const body = hasBody ? streamOf(incoming) : null;
   return new Request(url, { method, headers, signal, body, duplex: "half" } as RequestInit);
+}
+
+/** Whoever stops reading it leaves the line open: it still carries the answer. */
+function streamOf(incoming: IncomingMessage): ReadableStream<Uint8Array> {
+  const chunks = incoming.iterator({ destroyOnReturn: false });
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        const next = await chunks.next();
+        if (next.done === true) controller.close();
+        else controller.enqueue(next.value as Uint8Array);
+      },
+      // What still comes is thrown away; a stream does not flow while something else reads it.
+      cancel: () =>
+        void chunks.return?.().then(
+          () => incoming.resume(),
+          () => {},
+        ),
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+// How long a refused body is thrown away before the line is cut: an answer sent into a full line is lost.
+const lingerMs = 2_000;
+
+function linger(incoming: IncomingMessage): void {
+  if (incoming.complete) return;
+  incoming.resume();
+  const cut = nodePlatform.timer(lingerMs, () => incoming.socket.destroy(), { background: true });
+  const stop = () => cut.cancel();
+  incoming.once("end", stop);
+  incoming.once("close", stop);
 }
 
 async function write(answer: Response, response: ServerResponse, gone: AbortSignal): Promise<void> {

@@ -150,7 +150,7 @@ function PreviewLine({ draft, isReady }: { readonly draft: RuleDraft; readonly i
   return (
     <p className="quiet" role="status">
       It would have alerted <b>{data.count === 1 ? "once" : `${data.count} times`}</b> in {data.days} days
-      {data.isAll ? "" : `, by the newest ${data.eventCount} events`}.
+      {data.isAll ? "" : `, by the first ${data.eventCount} events of them`}.
     </p>
   );
 }

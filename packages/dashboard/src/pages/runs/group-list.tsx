@@ -10,7 +10,7 @@ import { fetchGroups, type GroupItem, type TotalsAnswer } from "./groups-data.ts
 import { NothingHere } from "./nothing-here.tsx";
 import { Ruler } from "./ruler.tsx";
 import { changed, type RunsView } from "./runs-view.ts";
-import { type Groups, useLoudGroups } from "./use-groups.ts";
+import { type Groups, noGroups, useLoudGroups } from "./use-groups.ts";
 
 type Line =
   | { readonly kind: "group"; readonly id: string; readonly group: GroupItem }
@@ -64,7 +64,7 @@ export function GroupList({ view, groups: { list, pinned }, totals }: GroupListP
     [change, search.open],
   );
   const hasRuler = group === "key" && order === "newest" && search.show === undefined;
-  const loud = useLoudGroups(view, hasRuler);
+  const loud = useLoudGroups(view, hasRuler) ?? noGroups;
   const { seek, isSought } = useSeek(list, lines);
   const jump = (focus: RowFocus, by: 1 | -1) => {
     const loudAt = [...places.values()];

@@ -25,7 +25,9 @@ interface HeadlineProps {
 export function Headline({ view, totals, range, doubled, matching, rows }: HeadlineProps) {
   const when = inRange(range);
   const count = matching === null ? doubled.count : matching.rows.filter(({ isLoud }) => isLoud).length;
-  const troubles = useTroubles(view.range, count === 0 && totals.asked > 0 && matching === null);
+  const mayBeGood = count === 0 && totals.asked > 0 && matching === null;
+  const troubles = useTroubles(view.range, mayBeGood);
+  if (mayBeGood && troubles === undefined) return <HeadlineToCome />;
   if (count > 0) return <Doubled {...{ view, totals, when, doubled, matching, count }} />;
   if (matching !== null) {
     const some = `${numberWords(matching.rows.length)}${matching.isAll ? "" : " newest"}`;
@@ -76,6 +78,9 @@ export function Headline({ view, totals, range, doubled, matching, rows }: Headl
       : ` ${counted(totals.suppressed, "duplicate was", "duplicates were")} answered with the first run.`;
   return <Said tone="good" title={`Every key ran once.${answered}`} />;
 }
+
+/** Takes the room of the sentence until it is known: nothing shifts. */
+export const HeadlineToCome = () => <div className="headline-to-come" aria-hidden="true" />;
 
 interface DoubledProps extends Omit<HeadlineProps, "range" | "rows"> {
   readonly when: string;

@@ -10,7 +10,7 @@ import type { GroupItem } from "./groups-data.ts";
 import { NothingHere } from "./nothing-here.tsx";
 import { RunLine } from "./run-line.tsx";
 import type { RunsView } from "./runs-view.ts";
-import { type Groups, useLoudGroups } from "./use-groups.ts";
+import { type Groups, noGroups, useLoudGroups } from "./use-groups.ts";
 
 const idOf = ({ id }: GroupItem): string => id;
 
@@ -22,7 +22,7 @@ interface Place {
 }
 
 export function RunList({ view, groups: { list } }: { readonly view: RunsView; readonly groups: Groups }) {
-  const loud = useLoudGroups(view, true);
+  const loud = useLoudGroups(view, true) ?? noGroups;
   const places = useMemo(() => {
     const found = new Map<string, Place>();
     for (const group of loud) {

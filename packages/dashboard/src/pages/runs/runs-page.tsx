@@ -7,11 +7,12 @@ import { EventList } from "./event-list.tsx";
 import { FilterBar } from "./filter-bar.tsx";
 import { FunctionList } from "./function-list.tsx";
 import { GroupList } from "./group-list.tsx";
-import { Headline } from "./headline.tsx";
+import { pageRows } from "./groups-data.ts";
+import { Headline, HeadlineToCome } from "./headline.tsx";
 import { RunList } from "./run-list.tsx";
 import { type RunsView, rangeWords, useRunsView } from "./runs-view.ts";
 import { Summary } from "./summary.tsx";
-import { type Groups, useGroups, useLoudGroups } from "./use-groups.ts";
+import { type Groups, noGroups, useGroups, useLoudGroups } from "./use-groups.ts";
 import { useTotals } from "./use-totals.ts";
 import "./runs-page.css";
 
@@ -37,8 +38,12 @@ function Over({ view, groups }: { readonly view: RunsView; readonly groups: Grou
   const { state, key, event, q } = view.search;
   const isMatching = groups !== null && [state, key, event, q, groups.cel].some((each) => each !== undefined);
   const pinned = groups?.pinned ?? null;
-  const loud = useLoudGroups(view, pinned === null && !isMatching && totals !== undefined && totals.slipped > 0);
-  const doubled = pinned ?? { groups: loud, count: loud.length, isAll: loud.length < 100 };
+  const isPinless = pinned === null && !isMatching && totals !== undefined && totals.slipped > 0;
+  const known = useLoudGroups(view, isPinless);
+  const loud = known ?? noGroups;
+  const doubled = pinned ?? { groups: loud, count: loud.length, isAll: loud.length < pageRows };
+  // "Every key ran once" is not said before it is known.
+  const isKnown = (groups === null || !groups.list.isLoading) && (!isPinless || known !== undefined);
   const isNew =
     totals !== undefined && totals.asked === 0 && !view.isFiltered && groups !== null && groups.list.rows.length === 0;
   return (
@@ -53,14 +58,18 @@ function Over({ view, groups }: { readonly view: RunsView; readonly groups: Grou
       ) : (
         !isNew && (
           <>
-            <Headline
-              view={view}
-              totals={totals}
-              range={range}
-              doubled={doubled}
-              rows={groups?.list.rows ?? []}
-              matching={isMatching ? { rows: groups.list.rows, isAll: !groups.list.hasMore } : null}
-            />
+            {isKnown ? (
+              <Headline
+                view={view}
+                totals={totals}
+                range={range}
+                doubled={doubled}
+                rows={groups?.list.rows ?? []}
+                matching={isMatching ? { rows: groups.list.rows, isAll: !groups.list.hasMore } : null}
+              />
+            ) : (
+              <HeadlineToCome />
+            )}
             <Summary view={view} totals={totals} range={range} />
           </>
         )

@@ -75,8 +75,8 @@ function useReadableCel(wanted: string | undefined): Readable {
 const mistakeOf = (detail: string): string =>
   detail.replace(/^.*query parameter "cel",\s*/, "").replace(/^./, (first) => first.toUpperCase());
 
-/** Doubled groups over the whole time, newest first; for the ruler and for runs listed one by one. */
-export function useLoudGroups({ range }: RunsView, isWanted: boolean): readonly GroupItem[] {
+/** Doubled groups over the whole time, newest first; for the ruler and for runs listed one by one. Undefined until they are known. */
+export function useLoudGroups({ range }: RunsView, isWanted: boolean): readonly GroupItem[] | undefined {
   const { data, refetch } = useQuery({
     queryKey: ["loud-groups", range],
     queryFn: ({ signal }) => fetchGroups({ ...range, show: "doubled", limit: pageRows }, signal),
@@ -84,7 +84,7 @@ export function useLoudGroups({ range }: RunsView, isWanted: boolean): readonly 
     placeholderData: (before) => before,
   });
   useFollow(useCallback(async () => isWanted && (await refetch({ cancelRefetch: false })), [isWanted, refetch]));
-  return data?.groups ?? none;
+  return data?.groups;
 }
 
-const none: readonly GroupItem[] = [];
+export const noGroups: readonly GroupItem[] = [];

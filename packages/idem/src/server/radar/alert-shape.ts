@@ -64,8 +64,12 @@ export async function findAlert(engine: Engine, env: string, id: string): Promis
 export const ruleItem = z.object({
   name: z.string(),
   more: z.number().int().describe("Alert when there are more than this many"),
-  what: z.enum(["runs", "events"]),
-  of: z.string().describe("`best-guess` (the default rule), `key`, or a field such as `event.data.placementId`"),
+  what: z.enum(["runs", "events", "effects"]),
+  of: z
+    .string()
+    .describe(
+      "`best-guess` (the default rule), `key`, a field such as `event.data.placementId`, or `entity` of effects",
+    ),
   withinMs: z.number().int(),
   function: z.string().nullable().describe("Null for every one"),
   muted: z.boolean(),

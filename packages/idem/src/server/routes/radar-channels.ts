@@ -115,7 +115,7 @@ export const testChannel = apiRoute({
     const message = testMessage(`${channel.name}-test-${engine.newId()}`, channel.name, now);
     const doors = channelDoors(world.settings);
     const { platform, logger } = world;
-    const answer = await sendToChannel(channel, message, { ...doors, wallMs: () => platform.wallMs(), logger });
+    const answer = await sendToChannel(channel, message, { ...doors, platform, logger });
     const why = answer.kind === "sent" ? null : answer.why;
     const audited = { env, action: "test-channel", subject: channel.name, actor: actor.name } as const;
     await engine.store.audit({ ...audited, reason: why === null ? "sent" : `not sent: ${why}` });

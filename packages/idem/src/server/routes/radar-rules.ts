@@ -26,8 +26,12 @@ export const putRule = apiRoute({
   tag,
   body: {
     more: z.number().int().optional(),
-    what: z.enum(["runs", "events"]).optional(),
-    of: z.string().max(512).optional().describe('"key", or a field such as event.data.placementId'),
+    what: z.enum(["runs", "events", "effects"]).optional(),
+    of: z
+      .string()
+      .max(512)
+      .optional()
+      .describe('"key", or a field such as event.data.placementId; effects are counted by "entity"'),
     within: z.string().max(32).optional().describe('From "1s" to "1h"'),
     function: z.string().min(1).max(256).nullable().optional(),
     muted: z.boolean().optional(),

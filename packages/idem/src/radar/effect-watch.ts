@@ -1,0 +1,92 @@
+// Rules about effects: "more than N effects for one entity within T". Claims stand in the order of their scopes, in which an entity's effects are
+// neighbours; so they are walked through a page at a look, round and round. What is older than an hour is doctor's and people's.
+import { type Effect, effectOf, effectScopes } from "../model/effect.ts";
+import type { StoreReads } from "../store/reads.ts";
+import type { FoundAlert } from "./found-alert.ts";
+import { shorten } from "./rule-watch.ts";
+import type { RadarRule } from "./rules.ts";
+
+// A few milliseconds of reading, as a page of arrivals.
+const pageMax = 500;
+const freshMs = 60 * 60 * 1_000;
+// An entity with more is told by its newest ones.
+const groupMax = 1_001;
+const toldMax = 10_000;
+const closedMax = 100;
+
+export class EffectWatch {
+  private after: { readonly scope: string; readonly key: string } | undefined;
+  /** Of the entity the walk is at. */
+  private group: Effect[] = [];
+  private readonly told = new Set<string>();
+
+  /** One page; nothing is read where no rule asks for it. */
+  async look(
+    reads: Pick<StoreReads, "claims">,
+    env: string,
+    rules: readonly RadarRule[],
+    now: number,
+  ): Promise<FoundAlert[]> {
+    const asking = rules.filter(({ what, isMuted }) => what === "effects" && !isMuted);
+    if (asking.length === 0) return [];
+    const { after } = this;
+    const page = { under: effectScopes, limit: pageMax, ...(after === undefined ? {} : { after }) };
+    const claims = await reads.claims(env, page);
+    const found: FoundAlert[] = [];
+    for (const claim of claims) {
+      const effect = effectOf(claim, now);
+      if (effect === null) continue;
+      const [last] = this.group;
+      const isOther = last !== undefined && (last.destination !== effect.destination || last.entity !== effect.entity);
+      if (isOther) found.push(...this.close(asking, now));
+      this.group.push(effect);
+      if (this.group.length > groupMax) this.group.shift();
+    }
+    const last = claims.at(-1);
+    this.after = last === undefined || claims.length < pageMax ? undefined : { scope: last.scope, key: last.key };
+    if (this.after === undefined) found.push(...this.close(asking, now));
+    return found;
+  }
+
+  private close(rules: readonly RadarRule[], now: number): FoundAlert[] {
+    const effects = this.group.toSorted((a, b) => a.firstTriedAt - b.firstTriedAt || (a.id < b.id ? -1 : 1));
+    this.group = [];
+    return rules.flatMap((rule) =>
+      effects.flatMap((later, i): FoundAlert[] => {
+        const first = effects[i - rule.more];
+        if (first === undefined || later.firstTriedAt - first.firstTriedAt > rule.withinMs) return [];
+        const place = `${rule.name} ${later.id}`;
+        if (later.firstTriedAt < now - freshMs || this.told.has(place)) return [];
+        this.told.add(place);
+        if (this.told.size > toldMax) this.told.delete(this.told.values().next().value!);
+        const entity = shorten(JSON.stringify(`${later.destination}: ${later.entity}`));
+        return [
+          {
+            kind: "rule",
+            fn: "",
+            about: `rule:${rule.name}`,
+            subject: rule.of,
+            facts: { of: "run", what: "effects", rule: rule.name, more: rule.more, withinMs: rule.withinMs },
+            pairs: [{ entity, firstId: first.runId, laterId: later.runId, at: later.firstTriedAt }],
+          },
+        ];
+      }),
+    );
+  }
+}
+
+/** The walk has no position that is kept: what somebody closed an alert about is not told again by the next process. */
+export async function withoutClosed(
+  reads: Pick<StoreReads, "alerts">,
+  env: string,
+  found: readonly FoundAlert[],
+): Promise<FoundAlert[]> {
+  if (found.length === 0) return [];
+  const closed = await reads.alerts(env, { state: "closed", limit: closedMax });
+  return found.filter(({ kind, about, pairs }) => {
+    const ends = closed
+      .filter((alert) => alert.kind === kind && alert.about === about)
+      .map(({ judgedAt }) => judgedAt ?? 0);
+    return pairs.some(({ at }) => at > Math.max(0, ...ends));
+  });
+}

@@ -62,13 +62,15 @@ test("the message leads to the alert, and the alert to the line to paste; once i
   await alertMessage(page).first().getByRole("link").click();
   const card = page.locator(".alert-card");
   await card.getByRole("heading", { name: "draft-invoice-1 ran twice for 3 placements" }).waitFor();
-  expect(
-    await alertMessage(page)
-      .filter({ hasText: drafts(1) })
-      .count(),
-  ).toBe(0);
+  await expect
+    .poll(() =>
+      alertMessage(page)
+        .filter({ hasText: drafts(1) })
+        .count(),
+    )
+    .toBe(0);
   await card.getByText("create-stripe-draft").waitFor();
-  expect(await card.locator(".differences").textContent()).toContain("data.eventTypeINSERTED then UPDATED");
+  await expect.poll(() => card.locator(".differences").textContent()).toContain("data.eventTypeINSERTED then UPDATED");
   // Two ids under each other, each a link to its run.
   await card.getByRole("link", { name: "in_1RPq8x48213INSERTED" }).waitFor();
   await card.getByRole("link", { name: "in_1RPq8x48213UPDATED" }).waitFor();

@@ -8,6 +8,7 @@ import type { Arrival } from "../store/alerts.ts";
 import type { SeenRun } from "./candidates.ts";
 import type { WatchedSource } from "./close-watch.ts";
 import { type Doubled, judgeRuns, seeRun } from "./doubled-runs.ts";
+import { EqualEvents } from "./equal-events.ts";
 import { contentOf } from "./event-ids.ts";
 import { fieldsOf, isDelivery, isTime } from "./fields.ts";
 import type { FoundAlert } from "./found-alert.ts";
@@ -66,6 +67,7 @@ export class DuplicateWatch {
   private readonly functions = new Map<string, Watched>();
   private readonly ruleWatch = new RuleWatch();
   private readonly sourceWatch = new SourceWatch();
+  private readonly equalEvents = new EqualEvents();
   private runCount = 0;
 
   /** What these arrivals, in order, have to tell. `firsts` are the events some were answered with. */
@@ -87,6 +89,7 @@ export class DuplicateWatch {
         const run = rememberedOf(decision, event);
         this.note(decision.fn, run, event, context);
         found.push(...missingKey(decision, event, context));
+        found.push(...this.equalEvents.see(decision, event, context.rules[0]));
         found.push(...this.ruleWatch.seeRun(own, { fn: decision.fn, key: run.key, id: run.runId, at: run.at }, event));
       }
     }

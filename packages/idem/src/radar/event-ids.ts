@@ -111,6 +111,10 @@ function withoutValues(id: string, data: unknown): string {
   return rest;
 }
 
+/** Whether the id its sender gave holds the time of sending, so that it can never be given again. */
+export const hasTimestampId = ({ callerId, data, receivedAt }: Event): boolean =>
+  callerId !== null && holdsTimestamp(withoutValues(callerId, fromJson(data)), receivedAt);
+
 function holdsTimestamp(text: string, receivedAt: number): boolean {
   for (const [digits] of text.matchAll(/\d{10,17}/g)) {
     for (const ms of [Number(digits), Number(digits) * 1_000, Number(digits) / 1_000]) {

@@ -98,6 +98,19 @@ test("one event id under two names, a missing key, and a key that ran again are 
   ]);
 });
 
+test("equal events without an id, or with the time in it, that ran under two keys are an alert; apart, or under ids of their own, they are not", async () => {
+  const w = world();
+  w.keys.set("bill", "event.data.orderId + event.data.sentAt");
+  const order = (n: number, sentAt: number) => ({ orderId: n, amount: 5, sentAt });
+  await w.send(order(1, 1), { key: '"1-1"' });
+  await w.send(order(1, 2), { key: '"1-2"' });
+  await w.send(order(2, 1), { key: '"2-1"', callerId: "order-2-a" });
+  await w.send(order(2, 2), { key: '"2-2"', callerId: "order-2-b" });
+  await look(w);
+  expect(await w.alerts()).toMatchObject([{ kind: "equal-events", fn: "bill", pairCount: 1 }]);
+  expect(w.warned.join()).toContain("without an id");
+});
+
 test("a new function is told of equal data without any id: maybe the same; after seven days it is not", async () => {
   const w = world();
   const follower = w.follower();

@@ -12,6 +12,8 @@ export interface AlertFacts {
   readonly runCount?: number;
   /** Paths at which what was taken for the same differed. */
   readonly differs?: readonly string[];
+  /** Of equal events: they had ids, and those held the time of sending. */
+  readonly hasTimestampIds?: true;
   readonly rule?: string;
   /** Of a rule about effects: its pairs are the runs that had them. */
   readonly what?: "effects";
@@ -28,6 +30,7 @@ export interface FoundAlert {
     | "key-too-broad"
     | "id-too-broad"
     | "id-under-two-names"
+    | "equal-events"
     | "doubled-deliveries"
     | "rule";
   readonly fn: string;
@@ -114,6 +117,14 @@ export function wordsOf(
         next: "Begin the id with what happened: ids are shared by all names, so the second event is taken for a repeat",
         line: null,
       };
+    case "equal-events": {
+      const how = facts.hasTimestampIds === true ? "under ids that hold the time of sending" : "without an id";
+      return {
+        title: `${times(count, "nearly equal event")} "${subject}" came ${how} and ran "${name}" again under another key`,
+        next: "Give the event an id made from what happened, and take what is new each time out of the function's key",
+        line: null,
+      };
+    }
     case "doubled-deliveries":
       return {
         title: `The new source "${subject}" delivered the same thing again ${times(count, "time")} under another id: maybe the same`,

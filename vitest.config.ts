@@ -16,11 +16,11 @@ export default defineConfig({
       project("tidy", ["packages/idem/src/tidy.test.ts"]),
       project("sim", ["sim/**/*.test.ts"]),
       project("torture", ["torture/**/*.test.ts"]),
-      // Real browsers: one at a time is as much as two cores draw, and on a loaded machine a page takes its time.
+      // Real browsers: on a loaded machine a page takes its time.
       {
         test: {
           ...project("dashboard", ["packages/dashboard/**/*.test.ts"]).test,
-          fileParallelism: false,
+          globalSetup: ["packages/dashboard/tests/unpack-browser.ts"],
           expect: { poll: { timeout: 15_000, interval: 50 } },
         },
       },

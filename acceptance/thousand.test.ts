@@ -1,13 +1,14 @@
-// As many steps side by side as a run may have. The SDK goes through all of them again for each one it is asked for: nearly
-// all of the time, about a minute, is its own.
+// Many steps side by side. The SDK goes through all of them again for each one it is asked for: nearly
+// all of the time is its own.
 import { expect, onTestFinished, test } from "vitest";
 import { World } from "./world.ts";
 
-const plannedSteps = 1_000;
+// PLANNED_STEPS=1000 is the most a run may have; it takes four times as long as these.
+const plannedSteps = Number(process.env.PLANNED_STEPS ?? 500);
 const patienceMs = 180_000;
 
 test(
-  "a thousand planned steps run once each, and their run goes on once",
+  "hundreds of planned steps run once each, and their run goes on once",
   async () => {
     const world = await World.open({ mode: "dev", apps: [{ id: "shop", adapter: "node", functions: ["tools"] }] });
     onTestFinished(() => world.close());

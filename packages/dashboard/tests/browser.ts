@@ -8,12 +8,15 @@ export interface Look {
   readonly theme: "light" | "dark";
 }
 
-export const looks: readonly Look[] = [
+export const allLooks: readonly Look[] = [
   { width: 1280, theme: "light" },
   { width: 1280, theme: "dark" },
   { width: 390, theme: "light" },
   { width: 390, theme: "dark" },
 ];
+
+/** Both themes and both sizes in two looks; with ALL_LOOKS=1 the four of them. */
+export const looks: readonly Look[] = process.env.ALL_LOOKS === "1" ? allLooks : [allLooks[0]!, allLooks.at(-1)!];
 
 // What suits a small function in the cloud and not a test: one process for all falls with its first closed page, and without web
 // security the rules under test would not hold.

@@ -4,7 +4,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { claimName } from "../src/pages/keys/claim-name.ts";
-import { looks, openBrowser, openPage, scrollsSideways } from "./browser.ts";
+import { allLooks, openBrowser, openPage, scrollsSideways } from "./browser.ts";
 import { openWorld, type Story, tellStory, type World } from "./world.ts";
 
 const folder = join(import.meta.dirname, "..", "..", "..", "docs", "screenshots");
@@ -58,7 +58,7 @@ test("a picture of each page, in which nothing reaches over the edge and nothing
   try {
     const story = await tellStory(world, { placements });
     for (const [name, path] of Object.entries(await addresses(world, story))) {
-      for (const look of looks) {
+      for (const look of allLooks) {
         const page = await openPage(browser, `${world.origin}${path}`, look);
         await expect.poll(() => page.locator("h1").count()).toBe(1);
         await expect.poll(() => page.locator(".skeleton").count()).toBe(0);

@@ -4,6 +4,9 @@
 //   first try within its memory ──▶ send        beyond, and there is a look-up ──▶ reconcile        beyond, and there is none ──▶ park
 import type { AnyDestination } from "./destination.ts";
 
+/** How long after a try a look-up surely finds what it did, unless its author says: what was sent a moment ago need not be listed yet. */
+export const reconcileAfterMsDefault = 60_000;
+
 export type MayResend = "send" | "reconcile" | "park";
 
 const minute = 60_000;

@@ -2,6 +2,7 @@
 import type { AnyDestination, Destination } from "../dedup/destination.ts";
 import { type DestinationOf, destinationKey } from "../dedup/destination-key.ts";
 import { type DestinationName, destination as destinationOf, type KeylessName } from "../dedup/destinations.ts";
+import { reconcileAfterMsDefault } from "../dedup/retention-guard.ts";
 import { parseDuration } from "../model/duration.ts";
 import { errors } from "../model/errors.ts";
 import { attemptEffect, type Reconciled } from "./attempt-effect.ts";
@@ -57,7 +58,6 @@ export type EffectOptions<Value> = EffectOptionsOf<Value> &
 
 // Scopes are part of an index.
 const entityCharsMax = 200;
-const reconcileAfterMs = 60_000;
 
 export function recordedEffect(of: {
   readonly pass: Pass;
@@ -88,7 +88,9 @@ export function recordedEffect(of: {
       );
     }
     const afterMs =
-      options.reconcileAfter === undefined ? reconcileAfterMs : parseDuration(options.reconcileAfter, "reconcileAfter");
+      options.reconcileAfter === undefined
+        ? reconcileAfterMsDefault
+        : parseDuration(options.reconcileAfter, "reconcileAfter");
     return pass.request("effect", step, (ids) => ({
       kind: "attempt",
       run: (facts) => {

@@ -1,11 +1,16 @@
-// What is kept at a recovery point: the answers of the phases so far, and when each effect that has not answered was first tried.
+// What is kept at a recovery point: the answers of the phases so far, and when each effect that has not answered was tried.
 import type { Point } from "../../keys/key-store.ts";
 import type { AnyPhases } from "./phases.ts";
 
 export interface PhaseState {
   readonly done: Readonly<Record<string, unknown>>;
   /** By this process's clock, in milliseconds. */
-  readonly tried: Readonly<Record<string, number>>;
+  readonly tried: Readonly<Record<string, Tried>>;
+}
+
+export interface Tried {
+  readonly first: number;
+  readonly last: number;
 }
 
 /** Before any phase; not a name a phase can have. */

@@ -293,14 +293,15 @@ eachDatabase((open) => {
     ]);
   });
 
-  test("without a destination's key the look-up comes before every repeat", async () => {
-    const shop = await openShop(await open());
+  test("without a destination's key the look-up comes before every repeat, and nothing is sent again before it could have been listed", async () => {
+    let now = nodePlatform.wallMs();
+    const shop = await openShop(await open(), { ...nodePlatform, wallMs: () => now });
     const sent: number[] = [];
     const handler = phased(
       shop.keys,
       phases("mail", { adapter: shop.adapter, input }).effect(
         "mail",
-        { reconcile: ({ attempt }) => (attempt < 3 ? "absent" : { found: "delivered" }) },
+        { reconcile: ({ attempt }) => (attempt < 5 ? "absent" : { found: "delivered" }) },
         async ({ attempt }): Promise<string> => {
           sent.push(attempt);
           throw new Error("timed out");
@@ -308,9 +309,14 @@ eachDatabase((open) => {
       ),
     );
     await expect(ask(handler)).rejects.toThrow("timed out");
+    await expect(ask(handler)).rejects.toThrow("may not be listed yet");
+    expect(sent).toEqual([1]);
+    now += 60_000;
     await expect(ask(handler)).rejects.toThrow("timed out");
+    // Counted from the last try, not from the first.
+    await expect(ask(handler)).rejects.toThrow("may not be listed yet");
     expect(await ask(handler)).toMatchObject({ status: 200, body: "delivered" });
-    expect(sent).toEqual([1, 2]);
+    expect(sent).toEqual([1, 3]);
   });
 
   test("a later attempt works with the input of the first", async () => {

@@ -41,12 +41,24 @@ export type Repeat<Facts, Value> =
       /** Whose account of the destination it is for, where there are several. */
       readonly account?: string;
       readonly reconcile?: Reconcile<Facts, Value>;
+      /** How long after a try `reconcile` surely finds what it did: "60s" unless told. Before that, `absent` waits. */
+      readonly reconcileAfter?: string | number;
       readonly repeatable?: never;
     }
   /** It takes no key, or nobody knows it: what may have happened is looked up before it is done again. */
-  | { readonly destination?: KeylessName; readonly reconcile: Reconcile<Facts, Value>; readonly repeatable?: never }
+  | {
+      readonly destination?: KeylessName;
+      readonly reconcile: Reconcile<Facts, Value>;
+      readonly reconcileAfter?: string | number;
+      readonly repeatable?: never;
+    }
   /** Doing it twice is the same as doing it once. */
-  | { readonly repeatable: true; readonly destination?: never; readonly reconcile?: never };
+  | {
+      readonly repeatable: true;
+      readonly destination?: never;
+      readonly reconcile?: never;
+      readonly reconcileAfter?: never;
+    };
 
 export type Phase<Tx> =
   | {

@@ -10,7 +10,6 @@ import { advanceInTx } from "../../keys/reach-point.ts";
 import type { Adapter, SyncAdapter } from "../../sql/adapter.ts";
 import { sqlFaultOf, wordsOfFault } from "../../sql/faults.ts";
 import { type Operation, sqlOf } from "../../sql/operation.ts";
-import { attemptEffect } from "./attempt-effect.ts";
 import {
   asBody,
   asBodySync,
@@ -20,6 +19,7 @@ import {
   ownError,
   untilKept,
 } from "./attempt-transaction.ts";
+import { beforeSending } from "./before-sending.ts";
 import { type PhaseState, pointOf, positionOf, stateOf } from "./phase-state.ts";
 import type { AnyPhases, Phase } from "./phases.ts";
 import { Answer, Final, outcomeOf, respond } from "./respond.ts";
@@ -169,21 +169,18 @@ async function atomically(phase: Extract<Phase<any>, { kind: "atomic" }>, step: 
 async function outside(phase: Extract<Phase<any>, { kind: "effect" }>, step: Step): Promise<Moved> {
   const { phases, work, world, signal } = step;
   const { keys, platform, leaseMs } = world;
-  const firstTriedAt = step.state.tried[phase.name] ?? null;
+  const tried = step.state.tried[phase.name] ?? null;
+  const now = platform.wallMs();
+  const known = { ...knownTo(step), signal };
+  const before = await asBody(() => beforeSending(phase, known, { recordId: work.holder.id, tried, now }));
+  if (before.kind === "park") return park(work, world, before.reason);
   let { state } = step;
-  if (firstTriedAt === null && phase.repeat.repeatable !== true) {
-    state = { ...state, tried: { ...state.tried, [phase.name]: platform.wallMs() } };
+  if (before.kind === "send" && phase.repeat.repeatable !== true) {
+    state = { ...state, tried: { ...state.tried, [phase.name]: { first: tried?.first ?? now, last: now } } };
     if ((await keys.reach(work.holder, pointOf(phases.list, state), leaseMs)) === "lost") return { kind: "lost" };
   }
-  const effected = await asBody(() =>
-    attemptEffect(
-      phase,
-      { ...knownTo(step), signal },
-      { recordId: work.holder.id, firstTriedAt, now: platform.wallMs() },
-    ),
-  );
-  if (effected.kind === "park") return park(work, world, effected.reason);
-  const next = settled(phase.name, effected.value, { ...step, state });
+  const value = before.kind === "send" ? await asBody(async () => phase.body(before.facts)) : before.value;
+  const next = settled(phase.name, value, { ...step, state });
   if (next instanceof Answer) return end(work, world, next);
   const held = await keys.reach(work.holder, pointOf(phases.list, next), leaseMs);
   return held === "lost" ? { kind: "lost" } : { kind: "on", state: next };

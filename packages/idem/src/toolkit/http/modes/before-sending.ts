@@ -1,15 +1,19 @@
-// One effect of a list of phases. That it is about to be tried is committed before its first byte, so that whoever comes after a crash
+// Before an effect of a list of phases is sent. That it is about to be tried is committed before its first byte, so that whoever comes after a crash
 // knows since when the destination may have seen its key; beyond the destination's memory it is looked up or parked, never sent blindly.
 import { createHash } from "node:crypto";
 import type { AnyDestination, CustomDestination } from "../../../dedup/destination.ts";
 import { type DestinationName, destination } from "../../../dedup/destinations.ts";
-import { mayResend } from "../../../dedup/retention-guard.ts";
+import { mayResend, reconcileAfterMsDefault } from "../../../dedup/retention-guard.ts";
+import { parseDuration } from "../../../model/duration.ts";
+import type { Tried } from "./phase-state.ts";
 import type { EffectContext, Phase, PhaseContext, Reconciled } from "./phases.ts";
 
 export type Effect = Extract<Phase<unknown>, { readonly kind: "effect" }>;
 
-export type Effected =
-  | { readonly kind: "value"; readonly value: unknown }
+export type BeforeSending =
+  /** With these the effect's code is called, once that is committed. */
+  | { readonly kind: "send"; readonly facts: Readonly<Record<string, unknown>> & PhaseContext & EffectContext }
+  | { readonly kind: "found"; readonly value: unknown }
   | { readonly kind: "park"; readonly reason: string };
 
 /** Of the record and the phase's name, and of nothing that an attempt or another version of the list could change. 45 characters. */
@@ -19,27 +23,36 @@ export const phaseKey = (recordId: string, phase: string): string =>
     .digest("hex")
     .slice(0, 40)}`;
 
-export async function attemptEffect(
-  { name, repeat, body }: Effect,
+export async function beforeSending(
+  { name, repeat }: Effect,
   known: Readonly<Record<string, unknown>> & PhaseContext,
-  of: { readonly recordId: string; readonly firstTriedAt: number | null; readonly now: number },
-): Promise<Effected> {
+  of: { readonly recordId: string; readonly tried: Tried | null; readonly now: number },
+): Promise<BeforeSending> {
   const to = repeat.destination === undefined ? null : describedBy(repeat.destination);
   const facts = { ...known, ...keysFor(to, phaseKey(of.recordId, name), repeat) };
-  const since = of.firstTriedAt;
-  if (since !== null && repeat.repeatable !== true) {
-    const hasReconcile = repeat.reconcile !== undefined;
-    // Where no destination knows the key, only the look-up does.
-    const may = mayResend({ destination: to ?? { remembersMs: 0 }, firstTriedAt: since, now: of.now, hasReconcile });
-    if (may === "park") return { kind: "park", reason: forgotten(name, to, since) };
-    if (may === "reconcile") {
-      const found: Reconciled<unknown> = await repeat.reconcile!({ ...facts, since });
-      if (found === "unknown") return { kind: "park", reason: notFoundOut(name, since) };
-      if (found !== "absent") return { kind: "value", value: found.found };
-    }
+  const { tried, now } = of;
+  if (tried === null || repeat.repeatable === true) return { kind: "send", facts };
+  const since = tried.first;
+  const hasReconcile = repeat.reconcile !== undefined;
+  // Where no destination knows the key, only the look-up does.
+  switch (mayResend({ destination: to ?? { remembersMs: 0 }, firstTriedAt: since, now, hasReconcile })) {
+    case "send":
+      return { kind: "send", facts };
+    case "park":
+      return { kind: "park", reason: forgotten(name, to, since) };
+    case "reconcile":
   }
-  return { kind: "value", value: await body(facts) };
+  const found: Reconciled<unknown> = await repeat.reconcile!({ ...facts, since });
+  if (found === "unknown") return { kind: "park", reason: notFoundOut(name, since) };
+  if (found !== "absent") return { kind: "found", value: found.found };
+  if (now < tried.last + reconcileAfterMs(repeat.reconcileAfter)) {
+    throw new Error(`The effect "${name}" was not found, but may not be listed yet; it is looked for again`);
+  }
+  return { kind: "send", facts };
 }
+
+const reconcileAfterMs = (given: string | number | undefined): number =>
+  given === undefined ? reconcileAfterMsDefault : parseDuration(given, "reconcileAfter");
 
 const describedBy = (given: DestinationName | AnyDestination | CustomDestination): AnyDestination =>
   typeof given === "string" ? destination(given) : "remembersMs" in given ? given : destination(given);

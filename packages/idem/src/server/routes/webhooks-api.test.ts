@@ -135,6 +135,27 @@ describe("a source made over the API", () => {
     expect((await server.ask("/api/events?env=staging")).json.events).toHaveLength(1);
   });
 
+  test("two sources whose events share a name keep their ids apart", async () => {
+    const { server, ran, idle } = await shop();
+    await make(server, { name: "live", events: "stripe" });
+    await make(server, { name: "test", events: "stripe" });
+    await deliver(server, paid("evt_1"), secret, "/w/live");
+    await deliver(server, paid("evt_1"), secret, "/w/test");
+    await idle();
+    expect(ran).toEqual(["live:evt_1", "test:evt_1"]);
+    const notes = (await server.ask("/api/webhooks/live")).json;
+    expect(notes.counts).toEqual({ kept: 1 });
+  });
+
+  test("whoever names an environment that has no such source opens nothing by it", async () => {
+    const { server } = await shop();
+    const before = [...server.world.engines.keys()];
+    for (let i = 0; i < 20; i++) {
+      expect((await deliver(server, paid("evt_1"), secret, `/w/made-up-${i}/stripe`)).status).toBe(404);
+    }
+    expect([...server.world.engines.keys()]).toEqual(before);
+  });
+
   test.each([
     ["a name that is no part of a path", { name: "a/b" }, 400],
     ["a provider nobody knows", { provider: "acme" }, 400],

@@ -21,13 +21,16 @@ export type Transform<Payload> = (
 ) => TransformedEvent | null;
 
 export interface KeepInEngine extends Sender {
+  /** Ids are unique within it. */
   readonly source: string;
+  /** What names of events begin with; the source unless told. */
+  readonly names?: string;
   readonly transform: Transform<any> | undefined;
   readonly businessKey: ((event: WebhookEvent<any>) => readonly (string | number | null | undefined)[]) | undefined;
 }
 
 export function keepInEngine(options: KeepInEngine): WebhookStorage {
-  const { source, transform, businessKey } = options;
+  const { source, names = source, transform, businessKey } = options;
   return {
     async keep(received): Promise<Kept> {
       const { event, delivery } = received;
@@ -44,7 +47,7 @@ export function keepInEngine(options: KeepInEngine): WebhookStorage {
       if (made === null) return { kind: "ignored" };
       const raw = transform === undefined ? {} : { raw: rawOf(delivery.bytes) };
       const meta = { webhook: { source, id: event.id, type: event.type, digest: received.digest, ...raw } };
-      const { name = `${source}/${event.type}`, data, ts = event.at } = made;
+      const { name = `${names}/${event.type}`, data, ts = event.at } = made;
       try {
         const sent = await sendOnce(options, { id: `${source}:${key}`, name, data, ts, meta });
         if (sent.kind === "fresh") return sent;

@@ -11,6 +11,7 @@ import {
   type SourceValue,
   shownSource,
   sourceKind,
+  sourcePath,
   sourceProviders,
   withoutOldSecret,
   withSecret,
@@ -114,7 +115,7 @@ async function add(context: Context, source: string): Promise<number> {
   if (answer.kind === "differs") throw errors.SOURCE_TAKEN({ source });
   if (context.isJson) context.json({ source: shownSource(source, value), secret: made });
   else {
-    context.say(`source ${source} is received at ${pathOf(context.env, source)} of every server on this store`);
+    context.say(`source ${source} is received at ${sourcePath(context.env, source)} of every server on this store`);
     tellSecret(context, made);
   }
   return exitCodes.ok;
@@ -218,9 +219,6 @@ async function find(
   return { setting, value: readSourceValue(setting.value) };
 }
 
-const pathOf = (env: string, name: string): string =>
-  env === "default" ? `/w/${name}` : `/w/${encodeURIComponent(env)}/${name}`;
-
 async function list(context: Context): Promise<number> {
   const settings = await context.read(({ reads }) => reads.settings(context.env, sourceKind));
   const sources = settings.map(({ name, value }) => shownSource(name, readSourceValue(value)));
@@ -248,7 +246,7 @@ async function list(context: Context): Promise<number> {
       sources.map(({ name, provider, events, window, secrets, createdAt }) => [
         name,
         provider,
-        pathOf(context.env, name),
+        sourcePath(context.env, name),
         `${printable(events ?? name)}/…`,
         window ?? "35d",
         String(secrets.length),

@@ -1,8 +1,7 @@
 // POST /api/webhooks: a source is made. A secret is given, or made here where the provider takes one; then it is shown this once.
 import { z } from "zod";
-import { errors } from "../../model/errors.ts";
 import {
-  generatedSecret,
+  chooseSecret,
   newSource,
   readSourceName,
   shownSource,
@@ -30,12 +29,7 @@ export const addWebhook = apiRoute({
   handle: async ({ body, engine, env, now, world, actor }) => {
     const { name, secret: given, ...config } = body;
     const source = readSourceName(name);
-    const made = given === undefined ? generatedSecret(config.provider, (n) => world.platform.randomBytes(n)) : null;
-    const secret = given ?? made;
-    if (secret === null) {
-      const why = `${config.provider} shows a secret of its own; give that one`;
-      throw errors.TOOLKIT_OPTION_INVALID({ call: "webhook source", option: "secret", why });
-    }
+    const { secret, made } = chooseSecret(config.provider, given, (n) => world.platform.randomBytes(n));
     const value = newSource(config, secret, now);
     await writeSource(engine.store, env, {
       name: source,

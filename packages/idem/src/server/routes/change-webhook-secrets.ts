@@ -1,7 +1,6 @@
 // Rotating a source's secret: a second one is added, both are accepted, and once the provider signs with the new one the old is dropped.
 import { z } from "zod";
-import { errors } from "../../model/errors.ts";
-import { generatedSecret, shownSource, withoutOldSecret, withSecret } from "../../toolkit/webhooks/source-setting.ts";
+import { chooseSecret, shownSource, withoutOldSecret, withSecret } from "../../toolkit/webhooks/source-setting.ts";
 import { apiRoute } from "../api/api-route.ts";
 import { findSource, sourceItem, sourceItemOf, writeSource } from "../webhooks/source-shape.ts";
 import { secretField } from "./add-webhook.ts";
@@ -18,13 +17,7 @@ export const addWebhookSecret = apiRoute({
   }),
   handle: async ({ params, body, engine, env, now, world, actor }) => {
     const { setting, value } = await findSource(engine.store, env, params.name!);
-    const { provider } = value.config;
-    const made = body.secret === undefined ? generatedSecret(provider, (n) => world.platform.randomBytes(n)) : null;
-    const secret = body.secret ?? made;
-    if (secret === null) {
-      const why = `${provider} shows a secret of its own; give that one`;
-      throw errors.TOOLKIT_OPTION_INVALID({ call: "webhook source", option: "secret", why });
-    }
+    const { secret, made } = chooseSecret(value.config.provider, body.secret, (n) => world.platform.randomBytes(n));
     const changed = withSecret(value, secret, now);
     const write = {
       name: setting.name,

@@ -12,9 +12,9 @@ import {
   shownWindowMs,
   sourceFields,
   sourceKind,
+  sourcePath,
   takesSecret,
 } from "../../toolkit/webhooks/source-setting.ts";
-import { defaultEnv } from "../admit-caller.ts";
 import type { World } from "../world.ts";
 import { retryHorizonMs } from "./retry-horizon.ts";
 
@@ -58,9 +58,6 @@ export const sourceItemOf = (world: World, env: string, shown: ShownSource): z.i
   takesSecret: takesSecret(shown.provider),
   url: `${world.origin}${sourcePath(env, shown.name)}`,
 });
-
-export const sourcePath = (env: string, name: string): string =>
-  env === defaultEnv ? `/w/${name}` : `/w/${encodeURIComponent(env)}/${name}`;
 
 export async function findSource(
   store: Store,

@@ -86,6 +86,10 @@ export function readSourceName(given: string): string {
   return read.data;
 }
 
+/** Where a server receives it. */
+export const sourcePath = (env: string, name: string): string =>
+  env === "default" ? `/w/${name}` : `/w/${encodeURIComponent(env)}/${name}`;
+
 export const readSourceValue = (json: string): SourceValue => sourceValue.parse(JSON.parse(json));
 
 /** Throws for what no delivery could ever be verified with. */
@@ -116,6 +120,18 @@ export function generatedSecret(provider: SourceProvider, randomBytes: (count: n
   if (!choosesSecret.has(provider)) return null;
   const bytes = Buffer.from(randomBytes(32));
   return provider === "standard-webhooks" ? `whsec_${bytes.toString("base64")}` : bytes.toString("hex");
+}
+
+/** The one that was given, or one that is made here, to be shown once. Throws where the provider has its own and none was given. */
+export function chooseSecret(
+  provider: SourceProvider,
+  given: string | undefined,
+  randomBytes: (count: number) => Uint8Array,
+): { readonly secret: string; readonly made: string | null } {
+  if (given !== undefined) return { secret: given, made: null };
+  const made = generatedSecret(provider, randomBytes);
+  if (made === null) throw refuse("secret", `${provider} shows a secret of its own; give that one`);
+  return { secret: made, made };
 }
 
 export const shownSource = (name: string, { config, secrets, createdAt }: SourceValue): ShownSource => ({

@@ -17,7 +17,8 @@ import type * as Transactions from "../packages/idem/dist/store/postgres/transac
 import type { StoreHint } from "../packages/idem/dist/store/sharing.js";
 import type * as Inline from "../packages/idem/dist/store/sqlite/inline-store.js";
 import type * as Migrations from "../packages/idem/dist/store/sqlite/migrations.js";
-import type { HeartbeatAnswer, Store } from "../packages/idem/dist/store/store.js";
+import type { Store } from "../packages/idem/dist/store/store.js";
+import type { HeartbeatAnswer } from "../packages/idem/dist/store/workers.js";
 
 export type { CrashPoint, HeartbeatAnswer, HttpRequest, HttpResponse, Platform, Store, StoreHint, Thread, Timer };
 export type Idem = InstanceType<typeof Index.Idem>;

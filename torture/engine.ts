@@ -5,6 +5,7 @@ import type { limits } from "../packages/idem/dist/engine/limits.js";
 import type * as Index from "../packages/idem/dist/index.js";
 import type * as NodePlatform from "../packages/idem/dist/platform/node-platform.js";
 import type { CrashPoint, Platform } from "../packages/idem/dist/platform/platform.js";
+import type { RunMemo } from "../packages/idem/dist/store/leases.js";
 import type * as PostgresAddress from "../packages/idem/dist/store/postgres/address.js";
 import type * as PostgresConnection from "../packages/idem/dist/store/postgres/connection.js";
 import type * as PostgresHealth from "../packages/idem/dist/store/postgres/health-reads.js";
@@ -17,7 +18,6 @@ import type * as Health from "../packages/idem/dist/store/sqlite/health-reads.js
 import type * as Migrations from "../packages/idem/dist/store/sqlite/migrations.js";
 import type * as ReadOnly from "../packages/idem/dist/store/sqlite/read-only-store.js";
 import type * as Thread from "../packages/idem/dist/store/sqlite/thread-store.js";
-import type { RunMemo } from "../packages/idem/dist/store/store.js";
 
 export type { CrashPoint, Platform, RunMemo, StoreReads };
 export type Idem = InstanceType<typeof Index.Idem>;

@@ -125,6 +125,15 @@ describe("rooms", () => {
   const roomOf = (path: string): string => {
     const contract = [
       "store.ts",
+      "functions.ts",
+      "ingest.ts",
+      "leases.ts",
+      "advance.ts",
+      "waits.ts",
+      "runs.ts",
+      "claims.ts",
+      "workers.ts",
+      "prune.ts",
       "reads.ts",
       "flow.ts",
       "sharing.ts",

@@ -2,6 +2,7 @@
 // page by page.
 import type { Event } from "../model/event.ts";
 import type { Rows } from "../radar/finding.ts";
+import type { PruneAnswer, PruneInput } from "../store/prune.ts";
 import { ClaimIndex } from "../store/sqlite/claim-index.ts";
 import type { Connection } from "../store/sqlite/connection.ts";
 import {
@@ -23,7 +24,6 @@ import {
   suppressedEvents,
 } from "../store/sqlite/history-reads.ts";
 import { countPrunable } from "../store/sqlite/prune-events.ts";
-import type { PruneAnswer, PruneInput } from "../store/store.ts";
 
 export interface ToolReads {
   functionsWithRuns(env: string): Promise<readonly string[]>;

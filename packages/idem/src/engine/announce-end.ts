@@ -2,7 +2,9 @@
 // person had cancelled it. The ids of what is sent are made of the run's, so a second telling is a repeat.
 import { deferredEvents } from "../execute/deferred.ts";
 import { derivedUlid } from "../model/ulid.ts";
-import type { Ingested, LeasedJob, NestedIngest } from "../store/store.ts";
+import type { NestedIngest } from "../store/advance.ts";
+import type { Ingested } from "../store/ingest.ts";
+import type { LeasedJob } from "../store/leases.ts";
 import { endEvents } from "./end-events.ts";
 import { persist } from "./persist.ts";
 import { planNested, RunIds } from "./prepare-ingest.ts";

@@ -2,7 +2,7 @@
 // from the store, and whatever it still brings is refused.
 import { deferredEvents } from "../execute/deferred.ts";
 import { serializeError } from "../model/user-errors.ts";
-import type { CancelAnswer } from "../store/store.ts";
+import type { CancelAnswer } from "../store/runs.ts";
 import { endEvents } from "./end-events.ts";
 import type { Engine } from "./engine.ts";
 import { planNested, RunIds } from "./prepare-ingest.ts";

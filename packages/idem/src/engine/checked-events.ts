@@ -4,7 +4,7 @@ import type { Middleware } from "../execute/function-code.ts";
 import { acceptEvent } from "../ingest/accept-events.ts";
 import { errors } from "../model/errors.ts";
 import { placeOf } from "../model/event.ts";
-import type { NewEvent } from "../store/store.ts";
+import type { NewEvent } from "../store/ingest.ts";
 import { limits } from "./limits.ts";
 import { type CheckEvents, outgoingEvents } from "./outgoing-events.ts";
 

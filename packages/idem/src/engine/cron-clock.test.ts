@@ -6,7 +6,7 @@ import type { CronTrigger, FunctionConfig, MissedPolicy } from "../model/functio
 import { ulidTime } from "../model/ulid.ts";
 import { ManualPlatform } from "../platform/manual-platform.ts";
 import type { CronRow, Tick, Ticked, TickInput } from "../store/flow.ts";
-import type { NewPair, StaleRegistration } from "../store/store.ts";
+import type { NewPair, StaleRegistration } from "../store/ingest.ts";
 import { CronClock, type PairOfTick, type PlannedTick } from "./cron-clock.ts";
 import type { RegisteredTarget } from "./registry.ts";
 import { StoreTime } from "./store-time.ts";

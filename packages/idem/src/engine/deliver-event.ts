@@ -2,7 +2,8 @@
 // it was decided, a run that has ended stays ended.
 import { payloadOf } from "../execute/execute-run.ts";
 import { cancelledBy, probesOf, wokenBy } from "../schedule/wake-waits.ts";
-import type { LeasedJob, WokenRun } from "../store/store.ts";
+import type { WokenRun } from "../store/advance.ts";
+import type { LeasedJob } from "../store/leases.ts";
 import { persist } from "./persist.ts";
 import type { WorkerOptions } from "./worker.ts";
 

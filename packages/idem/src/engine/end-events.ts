@@ -2,7 +2,8 @@
 // (inngest-protocol §16). An event nobody listens to is not stored.
 import { type Event, publicEventId } from "../model/event.ts";
 import type { EndState } from "../model/run.ts";
-import type { NestedIngest, NewEvent } from "../store/store.ts";
+import type { NestedIngest } from "../store/advance.ts";
+import type { NewEvent } from "../store/ingest.ts";
 import { type PrepareOptions, pairsFor, type RunIds } from "./prepare-ingest.ts";
 
 const namesByState = {

@@ -4,7 +4,7 @@ import { payloadOf } from "../execute/execute-run.ts";
 import { acceptEvent } from "../ingest/accept-events.ts";
 import { openRun } from "../ingest/open-runs.ts";
 import { errors } from "../model/errors.ts";
-import type { NewEvent } from "../store/store.ts";
+import type { NewEvent } from "../store/ingest.ts";
 import { limits } from "./limits.ts";
 import type { pairsFor } from "./prepare-ingest.ts";
 

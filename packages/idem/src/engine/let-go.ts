@@ -1,6 +1,6 @@
 // A leased run whose code is no longer reached from here goes back, due at once, for a process that reaches it: an app's worker may
 // have left while the lease was on its way.
-import type { LeasedJob } from "../store/store.ts";
+import type { LeasedJob } from "../store/leases.ts";
 import { persist } from "./persist.ts";
 import type { WorkerOptions } from "./worker.ts";
 

@@ -1,10 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { Idem } from "../sdk/client.ts";
 import { held, stores } from "../testing/one-run.suite.ts";
+import { engineOf } from "../testing/one-store.suite.ts";
 import { testIdem } from "../testing/test-idem.ts";
-import type { Engine } from "./engine.ts";
-
-const engineOf = (idem: Idem): Promise<Engine> => (idem as unknown as { engine(): Promise<Engine> }).engine();
 
 describe.each(stores)("pause on %s", (store) => {
   test("events for a paused function are kept with a decision that says so, and start nothing", async () => {

@@ -10,7 +10,8 @@ import type { Expressions } from "../model/expression.ts";
 import type { Outcome } from "../model/outcome.ts";
 import { serializeError } from "../model/user-errors.ts";
 import type { NewWait } from "../model/wait.ts";
-import type { NestedIngest, NewEvent, NewPair } from "../store/store.ts";
+import type { NestedIngest } from "../store/advance.ts";
+import type { NewEvent, NewPair } from "../store/ingest.ts";
 import { limits } from "./limits.ts";
 import type { RegisteredTarget, Registry } from "./registry.ts";
 

@@ -7,7 +7,7 @@ import { errors } from "../model/errors.ts";
 import type { Event } from "../model/event.ts";
 import type { Audited } from "../store/audit.ts";
 import type { RedecideAnswer } from "../store/flow.ts";
-import type { NewPair } from "../store/store.ts";
+import type { NewPair } from "../store/ingest.ts";
 import type { Engine } from "./engine.ts";
 
 export type Verdict = "release" | "drop";

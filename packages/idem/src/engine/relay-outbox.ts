@@ -7,8 +7,9 @@
 //                                                                                   └─ can never be ─▶ parked
 import { errors, IdemError } from "../model/errors.ts";
 import type { Platform, Timer } from "../platform/platform.ts";
+import type { NewEvent } from "../store/ingest.ts";
 import type { StoreOutbox, TakenEntry, UserTransaction } from "../store/outbox.ts";
-import type { NewEvent, Store } from "../store/store.ts";
+import type { Store } from "../store/store.ts";
 import { Housekeeping } from "./housekeeping.ts";
 import { limits } from "./limits.ts";
 import { pollMsOf } from "./neighbours.ts";

@@ -3,7 +3,8 @@ import { errors } from "../model/errors.ts";
 import { toJson } from "../model/json.ts";
 import type { StepKind } from "../model/step.ts";
 import { hashStepId } from "../model/step-id.ts";
-import type { RerunInput, RunMemo } from "../store/store.ts";
+import type { RunMemo } from "../store/leases.ts";
+import type { RerunInput } from "../store/runs.ts";
 import { limits } from "./limits.ts";
 
 export interface RerunOptions {

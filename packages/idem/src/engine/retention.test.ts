@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { IdemOptions } from "../sdk/client.ts";
-import type { PruneAnswer, PruneInput, Store } from "../store/store.ts";
+import type { PruneAnswer, PruneInput } from "../store/prune.ts";
+import type { Store } from "../store/store.ts";
 import { held } from "../testing/one-run.suite.ts";
 import { testIdem } from "../testing/test-idem.ts";
 import { limits } from "./limits.ts";

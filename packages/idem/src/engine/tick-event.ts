@@ -3,7 +3,7 @@
 import { type TickData, tickEventName } from "../model/tick.ts";
 import { derivedUlid } from "../model/ulid.ts";
 import { instantText } from "../schedule/cron-ticks.ts";
-import type { NewEvent } from "../store/store.ts";
+import type { NewEvent } from "../store/ingest.ts";
 
 // What the time part of a ULID holds.
 const ulidTimeMax = 2 ** 48 - 1;

@@ -2,7 +2,7 @@
 import { payloadOf } from "../execute/execute-run.ts";
 import { openRun } from "../ingest/open-runs.ts";
 import type { Expressions } from "../model/expression.ts";
-import type { NewEvent, NewPair } from "../store/store.ts";
+import type { NewEvent, NewPair } from "../store/ingest.ts";
 import type { RegisteredTarget } from "./registry.ts";
 
 export interface TickToDecide {

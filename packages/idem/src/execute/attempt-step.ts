@@ -2,7 +2,7 @@
 import { errors } from "../model/errors.ts";
 import type { Outcome } from "../model/outcome.ts";
 import { serializeError } from "../model/user-errors.ts";
-import type { NewEvent } from "../store/store.ts";
+import type { NewEvent } from "../store/ingest.ts";
 import type { OpIds, Ran } from "./operation.ts";
 import type { RunPorts } from "./ports.ts";
 import { type Backoff, nextAttempt } from "./retry.ts";

@@ -14,7 +14,7 @@ import type { DestinationOf } from "../dedup/destination-key.ts";
 import type { Step, StepKind } from "../model/step.ts";
 import type { CallReply } from "../protocol/call-reply.ts";
 import { completeId, type WireOp } from "../protocol/wire-ops.ts";
-import type { NewStep } from "../store/store.ts";
+import type { NewStep } from "../store/advance.ts";
 import { AppCall } from "./app-call.ts";
 import type { RemoteCode } from "./function-code.ts";
 import { fetchAnswer, inferAnswer } from "./gateway.ts";

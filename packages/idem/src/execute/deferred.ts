@@ -5,7 +5,7 @@ import { errors } from "../model/errors.ts";
 import { fromJson } from "../model/json.ts";
 import type { Step } from "../model/step.ts";
 import { dayMs } from "../model/window.ts";
-import type { NewEvent } from "../store/store.ts";
+import type { NewEvent } from "../store/ingest.ts";
 
 // What one run may put off (inngest-features §9). More is refused when it is reported: dropped later, it would be missed by nobody.
 const defersMax = 20;

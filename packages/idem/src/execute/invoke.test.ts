@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import type { Engine } from "../engine/engine.ts";
 import { redecideEvent } from "../engine/redecide-events.ts";
 import { NonRetriableError } from "../model/user-errors.ts";
 import { oneRun, stores } from "../testing/one-run.suite.ts";
+import { engineOf } from "../testing/one-store.suite.ts";
 import { testIdem } from "../testing/test-idem.ts";
 
 describe.each(stores)("invoke on %s", (store) => {
@@ -176,7 +176,7 @@ describe.each(stores)("a child that is held for its missing key, on %s", (store)
     });
     await run.idem.idle();
     const [held] = (await run.idem.events.list()).filter(({ name }) => name === "inngest/function.invoked");
-    const engine = await (run.idem as unknown as { engine(): Promise<Engine> }).engine();
+    const engine = await engineOf(run.idem);
     const decide = (verdict: "release" | "drop") =>
       redecideEvent(engine, held!.internalId, "test-child", { verdict, reason: "looked into it" });
     return { run, decide };

@@ -1,7 +1,7 @@
 // What a run already has, by step id: outcomes, failed attempts, waits. Nothing in here runs anything.
 import type { Outcome } from "../model/outcome.ts";
 import type { Step } from "../model/step.ts";
-import type { RunMemo } from "../store/store.ts";
+import type { RunMemo } from "../store/leases.ts";
 import type { OpIds } from "./operation.ts";
 import { wasUnreached } from "./retry.ts";
 

@@ -1,6 +1,6 @@
 // An operation: one call of a step tool in one pass over a function's code.
 import type { StepKind } from "../model/step.ts";
-import type { NewEvent } from "../store/store.ts";
+import type { NewEvent } from "../store/ingest.ts";
 import type { TransactionClient } from "../store/transactional.ts";
 import type { PlannedWait } from "./ports.ts";
 

@@ -1,7 +1,7 @@
 // What a pass writes. Each answer is taken in before anybody hears of it: recorded outcomes go to the code, a lost run closes
 // the pass.
 import type { Step } from "../model/step.ts";
-import type { AdvanceAnswer } from "../store/store.ts";
+import type { AdvanceAnswer } from "../store/advance.ts";
 import { CommitQueue } from "./commit-queue.ts";
 import type { PassState } from "./pass-state.ts";
 import type { Patch, RunPorts } from "./ports.ts";

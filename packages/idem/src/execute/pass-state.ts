@@ -1,5 +1,5 @@
 // What the parts of one pass share: what is known of the run, what is under way, and whether the pass is over.
-import type { RunMemo } from "../store/store.ts";
+import type { RunMemo } from "../store/leases.ts";
 import { HandOut } from "./hand-out.ts";
 import { Memo } from "./memo.ts";
 import type { Op } from "./operation.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { RunMemo } from "../store/store.ts";
+import type { RunMemo } from "../store/leases.ts";
 import { Pass } from "./pass.ts";
 import type { Patch, RunPorts } from "./ports.ts";
 

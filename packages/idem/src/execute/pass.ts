@@ -12,7 +12,8 @@
 import { errors } from "../model/errors.ts";
 import type { StepKind } from "../model/step.ts";
 import { serializeError } from "../model/user-errors.ts";
-import type { NewStep, RunMemo } from "../store/store.ts";
+import type { NewStep } from "../store/advance.ts";
+import type { RunMemo } from "../store/leases.ts";
 import { attemptStep, checkSize, type PassLimits } from "./attempt-step.ts";
 import { attemptTransaction } from "./attempt-transaction.ts";
 import { checkDefers } from "./deferred.ts";

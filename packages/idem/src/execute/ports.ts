@@ -5,20 +5,16 @@ import type { TakenEquality } from "../model/expression-equality.ts";
 import type { StepKind } from "../model/step.ts";
 import type { NewWait } from "../model/wait.ts";
 import type { CrashPoint, HttpRequest, HttpResponse, Timer } from "../platform/platform.ts";
+import type { AdvanceAnswer, AdvanceInput, EndRun, NewFailedAttempt, NewStep } from "../store/advance.ts";
 import type {
-  AdvanceAnswer,
-  AdvanceInput,
   ClaimInput,
-  EndRun,
   ExtendAnswer,
   ExtendInput,
-  NewEvent,
-  NewFailedAttempt,
-  NewStep,
   ReleaseAnswer,
   ReleaseInput,
   SettleAnswer,
-} from "../store/store.ts";
+} from "../store/claims.ts";
+import type { NewEvent } from "../store/ingest.ts";
 import type { Transacted, TransactionClient } from "../store/transactional.ts";
 import type { OpIds } from "./operation.ts";
 import type { SiblingPlans } from "./sibling-plans.ts";

@@ -1,5 +1,5 @@
 // What a pass has decided and not yet written down: waits that begin and attempts that failed. They go with the next commit.
-import type { NewFailedAttempt } from "../store/store.ts";
+import type { NewFailedAttempt } from "../store/advance.ts";
 import type { Patch, PlannedWait } from "./ports.ts";
 
 export class Unsaved {

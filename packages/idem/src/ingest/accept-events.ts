@@ -2,7 +2,7 @@
 // stored unless all of it can be.
 import { errors } from "../model/errors.ts";
 import { toJson } from "../model/json.ts";
-import type { NewEvent } from "../store/store.ts";
+import type { NewEvent } from "../store/ingest.ts";
 
 export interface EventInput {
   readonly name: string;

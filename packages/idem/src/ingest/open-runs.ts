@@ -9,7 +9,7 @@ import { deriveKey } from "../dedup/derive-key.ts";
 import type { Expressions } from "../model/expression.ts";
 import { evaluateFilter } from "../model/expression.ts";
 import type { EventTrigger, FunctionConfig } from "../model/function-config.ts";
-import type { NewPair } from "../store/store.ts";
+import type { NewPair } from "../store/ingest.ts";
 import { planFlow } from "./plan-flow.ts";
 
 export interface Target {

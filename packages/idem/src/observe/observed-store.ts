@@ -2,8 +2,10 @@
 // at answers, never at what was only tried, and changes nothing: without it every run still ends the same.
 import type { DecisionKind } from "../model/decision.ts";
 import type { EndState } from "../model/run.ts";
+import type { Advanced, AdvanceInput, EndRun, NewStep } from "../store/advance.ts";
 import type { CancelledRun, DecidedCounts, Ticked, TickInput } from "../store/flow.ts";
-import type { Advanced, AdvanceInput, EndRun, Ingested, NewStep, Store } from "../store/store.ts";
+import type { Ingested } from "../store/ingest.ts";
+import type { Store } from "../store/store.ts";
 
 /** At which layer something that came again was recognised. */
 export type DuplicateLayer =

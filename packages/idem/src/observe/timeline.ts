@@ -4,7 +4,7 @@ import { fromJson } from "../model/json.ts";
 import { isEnded } from "../model/run.ts";
 import type { StepKind } from "../model/step.ts";
 import { readError, type SerializedError } from "../model/user-errors.ts";
-import type { RunMemo } from "../store/store.ts";
+import type { RunMemo } from "../store/leases.ts";
 
 export interface TimelineAttempt {
   readonly attempt: number;

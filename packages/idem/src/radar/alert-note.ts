@@ -1,7 +1,8 @@
 // An alert for whoever has to put things right: every pair side by side, with what each run's steps gave, as Markdown or as CSV.
 import { fromJson } from "../model/json.ts";
 import type { Alert, AlertPair } from "../store/alerts.ts";
-import type { RunMemo, Store } from "../store/store.ts";
+import type { RunMemo } from "../store/leases.ts";
+import type { Store } from "../store/store.ts";
 import { instant, times } from "./finding.ts";
 import { type AlertFacts, wordsOf } from "./found-alert.ts";
 import { cell, type MondayNote, type NotedEntity, type NotedRun, noteAsCsv, sideBySide } from "./monday-note.ts";

@@ -5,7 +5,7 @@ import { type Expressions, evaluateFilter } from "../model/expression.ts";
 import { canonicalJson } from "../model/json.ts";
 import { valueAt } from "../model/path.ts";
 import type { CancelCandidate } from "../store/flow.ts";
-import type { WaitCandidate } from "../store/store.ts";
+import type { WaitCandidate } from "../store/waits.ts";
 
 /** What to look up for each path in use. A value that is missing equals nothing, so it is not looked up at all. */
 export function probesOf(payload: unknown, paths: readonly string[]): { path: string; value: string }[] {

@@ -1,6 +1,5 @@
-// The client: what a user constructs. It opens the store when first needed, registers the functions it was given, and
-// executes them once started.
-import { Engine } from "../engine/engine.ts";
+// The client: what a user constructs. Its functions run in its own process (embedded.ts), or are called by a server (remote-server.ts);
+// what a user sends and asks is the same.
 import { limits } from "../engine/limits.ts";
 import type { ResumedPart } from "../engine/resume-function.ts";
 import { readRetention } from "../engine/retention.ts";
@@ -10,10 +9,7 @@ import { errors } from "../model/errors.ts";
 import { placeOf } from "../model/event.ts";
 import { defaultWindowMs } from "../model/function-config.ts";
 import { toJson } from "../model/json.ts";
-import { observedStore } from "../observe/observed-store.ts";
-import { type RelayedObserver, relayObserver } from "../observe/relay-observer.ts";
-import { cliName, environmentVariable, nodePlatform, processName } from "../platform/node-platform.ts";
-import { packageVersion } from "../platform/package-files.ts";
+import { environmentVariable, nodePlatform } from "../platform/node-platform.ts";
 import type { Platform } from "../platform/platform.ts";
 import type { UserTransaction } from "../store/outbox.ts";
 import type { Store } from "../store/store.ts";
@@ -25,21 +21,18 @@ import {
   type IdemFunction,
   type TriggerInput,
 } from "./create-function.ts";
-import { type DashboardHandler, type DashboardOptions, type MountedClient, openDashboard } from "./dashboard-door.ts";
+import { type DashboardHandler, type DashboardOptions, openDashboard } from "./dashboard-door.ts";
 import { type EffectsApi, effectsApi } from "./effects-api.ts";
+import { Embedded } from "./embedded.ts";
 import { checkSchema, type EventSchemas, type EventToSend } from "./event-types.ts";
 import { type Explain, explainer } from "./explain-api.ts";
 import { type FunctionsApi, functionsApi, type ResumePartOptions, resumeOnePart } from "./functions-api.ts";
-import { openStore } from "./open-store.ts";
-import { openDesk } from "./owner-desk.ts";
-import { type OwnerDoor, openOwnerDoor } from "./owner-door.ts";
 import { type EventsApi, eventsApi, type RunsApi, runsApi } from "./reads-api.ts";
 import { keysOf, type ServedClient, type ServerKeys, serverOf } from "./remote-client.ts";
 import { remoteReads, type StoreReads } from "./remote-reads.ts";
 import { sendToServer } from "./remote-send.ts";
 import { defaultServer, RemoteServer } from "./remote-server.ts";
 import { type QueuedResult, type SendResult, sendResultOf } from "./send-result.ts";
-import { type DuplicateRadar, watchDuplicates } from "./watch-duplicates.ts";
 
 export interface IdemOptions<Schemas extends EventSchemas = EventSchemas> extends ServerKeys {
   /** The app's name; functions are known as `<id>-<function id>` in their environment. */
@@ -90,24 +83,10 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
   private readonly platform: Platform;
   private readonly logger: Logger;
   private readonly eventWindowMs: number;
-  private readonly retentionMs: number | null;
   private readonly codes: FunctionCode[] = [];
-  private opening: Promise<Engine> | null = null;
-  private door: OwnerDoor | null = null;
-  private registered = 0;
-  private registering: Promise<void> | null = null;
-  private started = false;
-  private radar: DuplicateRadar | null = null;
-  private stopping: Promise<void> | null = null;
-  private closing: Promise<void> | null = null;
+  private readonly embedded: Embedded;
   /** Set once the toolkit keeps something in this client's store. */
   private isKeeping = false;
-  /** Who is told what is committed; null until there is a dashboard. */
-  private watching: Set<RelayedObserver> | null = null;
-  /** Whether the store that is open tells them. */
-  private isWatched = false;
-  private wasStopped = false;
-  private readonly stops = new Set<() => Promise<void>>();
   /** Set for a client whose store is at a server. */
   private remote: RemoteServer | null = null;
   private reads: StoreReads;
@@ -129,8 +108,28 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
     this.platform = options.platform ?? nodePlatform;
     this.logger = options.logger ?? console;
     this.eventWindowMs = readWindow(options.eventWindow, "eventWindow") ?? defaultWindowMs;
-    this.retentionMs = options.retention === undefined ? null : readRetention(options.retention);
-    const engine = () => this.engine();
+    const others = new Map<string, Idem<any>>();
+    this.embedded = new Embedded({
+      id: this.id,
+      env: this.env,
+      store: options.store ?? environmentVariable("IDEM_STORE") ?? `sqlite:.idem/${this.id}.db`,
+      platform: this.platform,
+      logger: this.logger,
+      runsInFlight: runsInFlight ?? limits.runsInFlight,
+      eventWindowMs: this.eventWindowMs,
+      retentionMs: options.retention === undefined ? null : readRetention(options.retention),
+      hasRadar: options.radar !== false,
+      checkEvents: (events) => this.checkEvents(events),
+      codes: this.codes,
+      clientIn: (env, store) => {
+        if (env === this.env) return this;
+        const { id, platform, logger } = this;
+        const client = others.get(env) ?? new Idem({ id, env, store, platform, logger });
+        others.set(env, client);
+        return client;
+      },
+    });
+    const engine = () => this.embedded.engine();
     this.reads = {
       runs: runsApi(engine),
       events: eventsApi(engine),
@@ -199,42 +198,13 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
   /** Opens the store, registers the functions and begins to execute them. */
   async start(): Promise<void> {
     if (this.remote !== null) throw errors.CLIENT_SERVED({ client: this.id, server: this.remote.origin });
-    const engine = await this.engine();
-    if (this.started) return;
-    this.started = true;
-    await engine.start();
-    const { platform, logger } = this;
-    if (this.options.radar !== false) this.radar = watchDuplicates({ engine, platform, logger });
+    await this.embedded.start();
   }
 
   /** Finishes the steps that run, hands everything else back, and closes the store. */
   async stop(options?: { readonly grace?: string | number }): Promise<void> {
     const graceMs = options?.grace === undefined ? limits.stopGraceMs : parseDuration(options.grace, "grace");
-    if (this.opening === null) return this.closing ?? undefined;
-    this.stopping ??= this.close(this.opening, graceMs).finally(() => {
-      this.stopping = null;
-    });
-    await this.stopping;
-  }
-
-  private async close(opening: Promise<Engine>, graceMs: number): Promise<void> {
-    const engine = await opening;
-    this.wasStopped = true;
-    await Promise.all([...this.stops].map((stop) => stop()));
-    const { door } = this;
-    this.door = null;
-    await door?.close();
-    await this.radar?.stop();
-    this.radar = null;
-    // The store stays open meanwhile: a step that is being finished may send.
-    await engine.stop(graceMs);
-    this.opening = null;
-    this.started = false;
-    this.registered = 0;
-    this.closing = engine.store.close().finally(() => {
-      this.closing = null;
-    });
-    await this.closing;
+    await this.embedded.stop(graceMs);
   }
 
   /**
@@ -275,7 +245,7 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
         nameOf: (fn) => this.nameOf(fn),
       });
     }
-    const engine = await this.engine();
+    const engine = await this.embedded.engine();
     if (isQueued) return { queued: await engine.queue(list, windowMs, this.options.middleware ?? [], options.tx!) };
     const accepted = await engine.accept(list, windowMs, this.options.middleware ?? []);
     return sendResultOf(engine, accepted);
@@ -291,19 +261,18 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
       return { runId: await this.remote.signal(signal, toJson(options.data ?? null, `Signal "${signal}"`)) };
     }
     const json = toJson({ signal, data: options.data ?? null }, `Signal "${signal}"`);
-    const engine = await this.engine();
+    const engine = await this.embedded.engine();
     return { runId: await engine.signal(signal, json) };
   }
 
   /** For the owner's desk, which has to answer soon: as `functions.resume`, a bounded number of events at a time. */
   async resumePart(id: string, options: ResumePartOptions): Promise<ResumedPart> {
-    return resumeOnePart(await this.engine(), id, options);
+    return resumeOnePart(await this.embedded.engine(), id, options);
   }
 
   /** Resolves once nothing runs and nothing is being delivered; sleeping runs do not count. */
   async idle(): Promise<void> {
-    if (this.opening === null) return;
-    await (await this.opening).idle();
+    await this.embedded.idle();
   }
 
   /**
@@ -311,13 +280,13 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
    * what the client sends goes there too.
    */
   serving(): ServedClient {
-    if (this.remote === null && (this.options.store !== undefined || this.opening !== null)) {
+    if (this.remote === null && (this.options.store !== undefined || this.embedded.isOpen)) {
       throw errors.CLIENT_EMBEDDED({ client: this.id, why: "it has a store of its own and executes from it" });
     }
     if (this.isKeeping) {
       throw errors.CLIENT_EMBEDDED({ client: this.id, why: "it keeps idempotency keys in a store of its own" });
     }
-    if (this.watching !== null) {
+    if (this.embedded.hasDashboard) {
       throw errors.CLIENT_EMBEDDED({ client: this.id, why: "it has a dashboard over a store of its own" });
     }
     return {
@@ -335,7 +304,7 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
   keeping(): KeepingClient {
     if (this.remote !== null) throw errors.STORE_ELSEWHERE({ client: this.id, server: this.remote.origin });
     this.isKeeping = true;
-    return { env: this.env, store: async () => (await this.engine()).store };
+    return { env: this.env, store: async () => (await this.embedded.engine()).store };
   }
 
   /**
@@ -349,34 +318,7 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
    */
   dashboard(options: DashboardOptions = {}): DashboardHandler {
     if (this.remote !== null) throw errors.DASHBOARD_ELSEWHERE({ client: this.id, server: this.remote.origin });
-    return openDashboard(this.mounted(), options);
-  }
-
-  private mounted(): MountedClient {
-    const { id, env, platform, logger } = this;
-    this.watching ??= new Set();
-    const { watching } = this;
-    const address = this.address();
-    return {
-      id,
-      env,
-      platform,
-      logger,
-      store: typeof address === "string" ? address : "a store given to the client",
-      engine: async () => {
-        // A page that is still open must not open the store again behind the back of whoever closed it.
-        if (this.stopping !== null || (this.wasStopped && this.opening === null)) {
-          throw errors.SERVER_BUSY({ why: `client "${id}" is stopped` });
-        }
-        return this.engine();
-      },
-      isWatched: () => this.isWatched,
-      watch: (observer) => {
-        watching.add(observer);
-        return () => watching.delete(observer);
-      },
-      onStop: (stop) => void this.stops.add(stop),
-    };
+    return openDashboard(this.embedded.mounted(), options);
   }
 
   private reach(server: string): RemoteServer {
@@ -396,97 +338,6 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
     if (schemas === undefined) return;
     for (const [i, event] of events.entries()) {
       await checkSchema(schemas, event, placeOf(i, events.length));
-    }
-  }
-
-  private async engine(): Promise<Engine> {
-    if (this.closing !== null) await this.closing;
-    this.opening ??= this.open().catch((error) => {
-      this.opening = null;
-      throw error;
-    });
-    const engine = await this.opening;
-    // Functions may be defined after the store was opened; nothing is sent before all of them are known.
-    while (this.registered < this.codes.length || this.registering !== null) {
-      this.registering ??= this.register(engine).finally(() => {
-        this.registering = null;
-      });
-      await this.registering;
-    }
-    return engine;
-  }
-
-  private async register(engine: Engine): Promise<void> {
-    const codes = [...this.codes];
-    await engine.register(codes);
-    this.registered = codes.length;
-  }
-
-  private address(): string | Store {
-    return this.options.store ?? environmentVariable("IDEM_STORE") ?? `sqlite:.idem/${this.id}.db`;
-  }
-
-  private async open(): Promise<Engine> {
-    const { runsInFlight } = this.options;
-    const address = this.address();
-    const {
-      store: opened,
-      leaseTermMs,
-      file,
-    } = typeof address === "string"
-      ? await openStore(address, this.platform)
-      : { store: address, leaseTermMs: limits.leaseTermSharedMs, file: null };
-    this.wasStopped = false;
-    this.isWatched = this.watching !== null;
-    const store = this.watching === null ? opened : observedStore(opened, relayObserver(this.watching));
-    const engine = new Engine({
-      store,
-      platform: this.platform,
-      env: this.env,
-      app: this.id,
-      logger: this.logger,
-      runsInFlight: runsInFlight ?? limits.runsInFlight,
-      leaseTermMs,
-      eventWindowMs: this.eventWindowMs,
-      checkEvents: (events) => this.checkEvents(events),
-      retentionMs: this.retentionMs,
-      about: { node: processName(), version: packageVersion(), role: "all" },
-    });
-    try {
-      await this.register(engine);
-    } catch (error) {
-      // A file left open would keep its owner's lock, and the next try would be refused for it.
-      await store.close();
-      throw error;
-    }
-    if (file !== null) this.door = await this.openDoor(file, store);
-    return engine;
-  }
-
-  /** Lets the command line of this machine write to the file, which only this process may do. */
-  private async openDoor(file: string, store: Store): Promise<OwnerDoor | null> {
-    const { platform, logger } = this;
-    if (platform.local === undefined) return null;
-    const others = new Map<string, Idem<any>>();
-    const clientIn = (env: string): Idem<any> => {
-      if (env === this.env) return this;
-      const client = others.get(env) ?? new Idem({ id: this.id, env, store, platform, logger });
-      others.set(env, client);
-      return client;
-    };
-    try {
-      return await openOwnerDoor(
-        platform.local,
-        file,
-        openDesk({ store, owner: processName(), actor: cliName(), clientIn }),
-        platform,
-      );
-    } catch (error) {
-      // Runs do not depend on it; commands that write will say that this process cannot be reached.
-      logger.warn(
-        `The local socket of ${file} did not open: ${error instanceof Error ? error.message : String(error)}`,
-      );
-      return null;
     }
   }
 }

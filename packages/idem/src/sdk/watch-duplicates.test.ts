@@ -216,7 +216,7 @@ describe("on PostgreSQL", () => {
     const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
     const secret = newChannelSecret((count) => new Uint8Array(count));
     const channel = makeChannel("ops", { kind: "webhook", url }, null, { secret, now: 0 });
-    const { store } = await (nodes[0] as unknown as { engine(): Promise<{ store: Store }> }).engine();
+    const store = await nodes[0]!.keeping().store();
     const setting = { env, kind: channelKind, name: "ops", over: null, reason: "test" };
     await store.set({ ...setting, value: JSON.stringify(channel) });
     for (const each of nodes) {

@@ -2,7 +2,7 @@
 import type { Event } from "../model/event.ts";
 import type { FailedAttempt, Step } from "../model/step.ts";
 import type { AppCall, Destination } from "../protocol/app-call.ts";
-import type { RunMemo } from "../store/store.ts";
+import type { RunMemo } from "../store/leases.ts";
 
 // Nobody here did it, and nobody asks who: what counts is that an earlier pass of the code has seen it.
 const worker = "the server";

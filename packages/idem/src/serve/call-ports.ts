@@ -9,7 +9,7 @@ import { fromJson } from "../model/json.ts";
 import { UlidSource } from "../model/ulid.ts";
 import type { ServedClient } from "../sdk/remote-client.ts";
 import { sendToServer } from "../sdk/remote-send.ts";
-import type { NewEvent } from "../store/store.ts";
+import type { NewEvent } from "../store/ingest.ts";
 import type { CallPorts } from "./served-call.ts";
 
 /** One for a handler: what it keeps is the same for all calls. */

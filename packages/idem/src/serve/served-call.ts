@@ -27,7 +27,7 @@ import {
 } from "../protocol/app-answer.ts";
 import type { AppCall } from "../protocol/app-call.ts";
 import type { ServedClient } from "../sdk/remote-client.ts";
-import type { AdvanceAnswer, EndRun, NewFailedAttempt, NewStep } from "../store/store.ts";
+import type { AdvanceAnswer, EndRun, NewFailedAttempt, NewStep } from "../store/advance.ts";
 import { memoOf } from "./call-memo.ts";
 import { type CheckpointOf, checkpoint } from "./checkpoint.ts";
 import { waitOp } from "./wait-ops.ts";

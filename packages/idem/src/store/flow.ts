@@ -5,7 +5,7 @@ import type { DecisionKind } from "../model/decision.ts";
 import type { Event } from "../model/event.ts";
 import type { LaneCaps } from "../model/lane.ts";
 import type { Audited } from "./audit.ts";
-import type { Ingested, NewEvent, NewPair, StaleRegistration } from "./store.ts";
+import type { Ingested, NewEvent, NewPair, StaleRegistration } from "./ingest.ts";
 
 /** What a start has to pass, in this order: buffer · key · rate limit · singleton · lane. */
 export interface StartFlow {

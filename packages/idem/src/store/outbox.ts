@@ -6,7 +6,7 @@
 //
 // What is ingested twice is ingested once, because of its id. So nothing is locked on the way: a lease only makes it unlikely that two
 // nodes take the same, and whoever dies between ingest and done leaves an event that is answered as it was decided.
-import type { NewEvent } from "./store.ts";
+import type { NewEvent } from "./ingest.ts";
 
 /**
  * A transaction of the user's. A client of `pg` is one as it is; for others a few lines make one (docs/transactions.md).

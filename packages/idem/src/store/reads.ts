@@ -19,9 +19,11 @@ import type {
   SlipFilter,
 } from "./counts.ts";
 import type { BufferUse, CancelCandidate, CronRow, DecidedCounts, LimitUse } from "./flow.ts";
+import type { RegisteredFunction } from "./functions.ts";
+import type { RunMemo } from "./leases.ts";
 import type { Setting } from "./settings.ts";
 import type { WorkerRow } from "./sharing.ts";
-import type { RegisteredFunction, RunMemo, WaitCandidate } from "./store.ts";
+import type { WaitCandidate } from "./waits.ts";
 
 export interface RunFilter {
   readonly fn?: string;

@@ -3,7 +3,7 @@
 // A step whose writes and memo are one transaction of the engine's database: exactly once, not at least once.
 import type { Outcome } from "../model/outcome.ts";
 import type { EndState } from "../model/run.ts";
-import type { NewStep } from "./store.ts";
+import type { NewStep } from "./advance.ts";
 
 /**
  * What the body of `step.transaction` works with: a client of `pg`, inside a transaction that is not its own to end. Who has not installed

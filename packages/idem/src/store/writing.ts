@@ -1,7 +1,8 @@
 // What a transaction that stores events gathers while it decides, and how it is answered: the same for both databases.
 import type { Decision, DecisionKind } from "../model/decision.ts";
 import type { CancelledRun } from "./flow.ts";
-import type { Ingested, IngestedEvent, LeasedJob } from "./store.ts";
+import type { Ingested, IngestedEvent } from "./ingest.ts";
+import type { LeasedJob } from "./leases.ts";
 
 /** What a transaction that stores events has to tell. */
 export interface Writing {

@@ -60,5 +60,4 @@ function reach(store: Store, isLost: () => boolean): Store {
 }
 
 /** What people do to an engine through the server: pause, release, invoke. */
-export const engineOf = (idem: Idem<any>): Promise<Engine> =>
-  (idem as unknown as { engine(): Promise<Engine> }).engine();
+export const engineOf = (idem: Idem<any>): Promise<Engine> => idem["embedded"].engine();

@@ -1,9 +1,11 @@
 // A store in memory that several engines share, as processes share one PostgreSQL: each has a handle of its own, a commit through
 // one handle is hinted to the others, and the way to the store can be cut for one of them.
 import { errors } from "../model/errors.ts";
+import type { WokenRun } from "../store/advance.ts";
+import type { Ingested } from "../store/ingest.ts";
 import { MemoryStore } from "../store/memory/store.ts";
 import type { StoreHint } from "../store/sharing.ts";
-import type { Ingested, Store, WokenRun } from "../store/store.ts";
+import type { Store } from "../store/store.ts";
 
 export interface SharedStoreOptions {
   readonly pollMs?: number;

@@ -5,7 +5,7 @@ import { lengthText } from "../../model/duration.ts";
 import type { CronTrigger, FunctionConfig, MissedPolicy } from "../../model/function-config.ts";
 import { zoneOf } from "../../model/zone.ts";
 import type { CronRow } from "../../store/flow.ts";
-import type { RegisteredFunction } from "../../store/store.ts";
+import type { RegisteredFunction } from "../../store/functions.ts";
 import { type Command, type Context, storeOptions } from "../command.ts";
 import { exitCodes } from "../exit.ts";
 import { countOption } from "../options.ts";

@@ -1,7 +1,7 @@
 // idem prune: history that nobody will ask for again, deleted a few hundred rows at a time.
 import { limits } from "../../engine/limits.ts";
 import { parseDuration } from "../../model/duration.ts";
-import type { PruneAnswer, PruneCounts } from "../../store/store.ts";
+import type { PruneAnswer, PruneCounts } from "../../store/prune.ts";
 import { type Command, storeOptions } from "../command.ts";
 import { usage } from "../exit.ts";
 import { showProgress } from "../progress.ts";

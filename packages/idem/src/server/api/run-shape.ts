@@ -4,8 +4,8 @@ import type { Run } from "../../model/run.ts";
 import { stepKinds } from "../../model/step.ts";
 import { readError, type SerializedError } from "../../model/user-errors.ts";
 import { timelineOf } from "../../observe/timeline.ts";
+import type { RunMemo } from "../../store/leases.ts";
 import { previewChars, type RunSummary } from "../../store/reads.ts";
-import type { RunMemo } from "../../store/store.ts";
 import { errorSchema, type PayloadBudget, payloadSchema } from "./payloads.ts";
 
 export const runStates = ["queued", "running", "waiting", "completed", "failed", "cancelled"] as const;

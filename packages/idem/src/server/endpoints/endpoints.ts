@@ -14,7 +14,7 @@ import { canonicalJson } from "../../model/json.ts";
 import { isEnded } from "../../model/run.ts";
 import { derivedUlid, ulidTime } from "../../model/ulid.ts";
 import { type EndpointReport, type EndpointStart, httpRequestEvent } from "../../protocol/endpoint-request.ts";
-import type { RunMemo } from "../../store/store.ts";
+import type { RunMemo } from "../../store/leases.ts";
 import { checkAppUrl } from "../app-address.ts";
 import type { CallAppOptions } from "../call-app.ts";
 import type { World } from "../world.ts";

@@ -5,7 +5,7 @@ import { errors } from "../../model/errors.ts";
 import { isEnded } from "../../model/run.ts";
 import type { Platform } from "../../platform/platform.ts";
 import type { WireOp } from "../../protocol/wire-ops.ts";
-import type { RunMemo } from "../../store/store.ts";
+import type { RunMemo } from "../../store/leases.ts";
 import { endpointLimits } from "./limits.ts";
 
 export async function untilKept(

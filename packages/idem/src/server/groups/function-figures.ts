@@ -3,8 +3,8 @@
 import type { Engine } from "../../engine/engine.ts";
 import { nextTick } from "../../model/cron.ts";
 import type { FunctionConfig } from "../../model/function-config.ts";
+import type { RegisteredFunction } from "../../store/functions.ts";
 import type { OpenCounts, RunSummary } from "../../store/reads.ts";
-import type { RegisteredFunction } from "../../store/store.ts";
 import { examinedMax } from "../api/paging.ts";
 import type { KnownFunctions } from "./functions-known.ts";
 import { type Counts, type TotalsRange, totalsOf } from "./totals.ts";

@@ -3,7 +3,7 @@
 import { payloadOf } from "../../execute/execute-run.ts";
 import { errors } from "../../model/errors.ts";
 import { statesOf } from "../../protocol/memo-state.ts";
-import type { RunMemo } from "../../store/store.ts";
+import type { RunMemo } from "../../store/leases.ts";
 import type { Route, RouteAnswer, RouteRequest } from "../route.ts";
 import type { World } from "../world.ts";
 

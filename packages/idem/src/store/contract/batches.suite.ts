@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { dayMs } from "../../model/window.ts";
 import type { StartFlow } from "../flow.ts";
-import type { NewEvent, StartPair } from "../store.ts";
+import type { NewEvent, StartPair } from "../ingest.ts";
 import { ids } from "./lanes.suite.ts";
 import {
   end,

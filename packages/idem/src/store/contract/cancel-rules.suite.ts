@@ -1,7 +1,7 @@
 // Events that cancel runs: every open run keeps its rules until it ends, and the store finds whom an event may concern.
 import { describe, expect, test } from "vitest";
 import type { CancelRule } from "../flow.ts";
-import type { NewEvent, StartPair } from "../store.ts";
+import type { NewEvent, StartPair } from "../ingest.ts";
 import {
   end,
   env,

@@ -1,7 +1,7 @@
 // A key taken in a scope for a window: the first asker wins, whoever asks again learns who won.
 import { describe, expect, test } from "vitest";
 import { dayMs } from "../../model/window.ts";
-import type { ClaimInput } from "../store.ts";
+import type { ClaimInput } from "../claims.ts";
 import {
   end,
   env,

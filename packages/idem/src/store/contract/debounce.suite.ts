@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { isPending } from "../../model/decision.ts";
 import type { StartFlow } from "../flow.ts";
-import type { NewEvent, StartPair } from "../store.ts";
+import type { NewEvent, StartPair } from "../ingest.ts";
 import { ids } from "./lanes.suite.ts";
 import { env, everyWrite, fn, newEvent, type OpenStore, openWorld, startFlow, startPair, type World } from "./world.ts";
 

@@ -1,6 +1,7 @@
 // Functions are registered app by app; what pairs were decided with can be told from what is registered now.
 import { describe, expect, test } from "vitest";
-import type { RegisterInput, Store } from "../store.ts";
+import type { RegisterInput } from "../functions.ts";
+import type { Store } from "../store.ts";
 import { end, env, everyWrite, fn, newEvent, type OpenStore, openWorld, startPair } from "./world.ts";
 
 const shop = (...ids: string[]): RegisterInput => ({

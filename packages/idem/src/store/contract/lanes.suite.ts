@@ -2,7 +2,8 @@
 import { describe, expect, test } from "vitest";
 import type { LaneCaps } from "../../model/lane.ts";
 import type { LaneUse } from "../flow.ts";
-import type { LeaseAnswer, StartPair } from "../store.ts";
+import type { StartPair } from "../ingest.ts";
+import type { LeaseAnswer } from "../leases.ts";
 import {
   end,
   env,

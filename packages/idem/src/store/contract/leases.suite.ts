@@ -1,6 +1,6 @@
 // A lease gives one worker the right to move a run. Lost workers cost time, never a second outcome.
 import { describe, expect, test } from "vitest";
-import type { LeaseAnswer } from "../store.ts";
+import type { LeaseAnswer } from "../leases.ts";
 import {
   end,
   env,

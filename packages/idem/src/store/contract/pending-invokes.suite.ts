@@ -3,7 +3,7 @@
 import { describe, expect, test } from "vitest";
 import type { Outcome } from "../../model/outcome.ts";
 import type { BufferRule, StartFlow } from "../flow.ts";
-import type { NewPair, StartPair } from "../store.ts";
+import type { NewPair, StartPair } from "../ingest.ts";
 import {
   decidedPair,
   end,

@@ -1,6 +1,6 @@
 // At most so many runs in any period. The surplus is refused, with a decision that says when there is room, and takes nothing.
 import { describe, expect, test } from "vitest";
-import type { StartPair } from "../store.ts";
+import type { StartPair } from "../ingest.ts";
 import {
   end,
   env,

@@ -1,7 +1,7 @@
 // A person decides what waits for one: a paused or held event is released or dropped, once.
 import { describe, expect, test } from "vitest";
 import type { RedecideInput } from "../flow.ts";
-import type { DecidedPair, StartPair } from "../store.ts";
+import type { DecidedPair, StartPair } from "../ingest.ts";
 import {
   decidedPair,
   env,

@@ -1,7 +1,7 @@
 // At most one open run of a function for each singleton key. The next one is skipped, or takes the place of the one that is open.
 import { describe, expect, test } from "vitest";
 import type { EndState } from "../../model/run.ts";
-import type { StartPair } from "../store.ts";
+import type { StartPair } from "../ingest.ts";
 import {
   end,
   env,

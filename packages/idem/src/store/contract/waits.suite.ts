@@ -1,7 +1,7 @@
 // A run sleeps until a time, an event, a signal or another run's end. Every wait ends at most once, and none is missed.
 import { describe, expect, test } from "vitest";
 import { dayMs } from "../../model/window.ts";
-import type { StartPair } from "../store.ts";
+import type { StartPair } from "../ingest.ts";
 import {
   collect,
   decidedPair,

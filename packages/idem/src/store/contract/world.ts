@@ -7,25 +7,11 @@ import type { Outcome } from "../../model/outcome.ts";
 import type { EndState } from "../../model/run.ts";
 import type { NewWait } from "../../model/wait.ts";
 import { dayMs } from "../../model/window.ts";
+import type { AdvanceAnswer, Advanced, AdvanceInput, EndRun, NewFailedAttempt, NewStep } from "../advance.ts";
 import type { LaneUse, StartFlow, Tick } from "../flow.ts";
-import type {
-  AdvanceAnswer,
-  Advanced,
-  AdvanceInput,
-  DecidedPair,
-  EndRun,
-  Ingested,
-  IngestInput,
-  LeaseAnswer,
-  LeasedJob,
-  LeaseInput,
-  NewEvent,
-  NewFailedAttempt,
-  NewPair,
-  NewStep,
-  StartPair,
-  Store,
-} from "../store.ts";
+import type { DecidedPair, Ingested, IngestInput, NewEvent, NewPair, StartPair } from "../ingest.ts";
+import type { LeaseAnswer, LeasedJob, LeaseInput } from "../leases.ts";
+import type { Store } from "../store.ts";
 
 export interface TestClock {
   wallMs(): number;

@@ -3,7 +3,7 @@
 import { type Decision, isPending } from "../../model/decision.ts";
 import type { Outcome } from "../../model/outcome.ts";
 import type { NewWait } from "../../model/wait.ts";
-import type { NestedIngest } from "../store.ts";
+import type { NestedIngest } from "../advance.ts";
 import { endOutcome } from "./end-run.ts";
 import { replaceWait } from "./end-wait.ts";
 import { answeringRun, notStarted, standIn } from "./record-decision.ts";

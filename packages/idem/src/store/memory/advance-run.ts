@@ -1,7 +1,7 @@
 // The one way a run moves: all of the patch or nothing, and only by the holder of the fence.
 // Repeat: steps and attempts already there are kept and answered; a repeated end by the same fence is answered as the first.
 import type { Step } from "../../model/step.ts";
-import type { AdvanceAnswer, Advanced, AdvanceInput, WokenRun } from "../store.ts";
+import type { AdvanceAnswer, Advanced, AdvanceInput, WokenRun } from "../advance.ts";
 import { addWaits } from "./add-waits.ts";
 import { endRun } from "./end-run.ts";
 import { expireWaits } from "./end-wait.ts";

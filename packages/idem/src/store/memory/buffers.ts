@@ -9,7 +9,7 @@ import {
   supersededForNothing,
 } from "../../model/decision-reasons.ts";
 import { type BufferRule, debouncedMax } from "../flow.ts";
-import type { StartPair } from "../store.ts";
+import type { StartPair } from "../ingest.ts";
 import type { Effects } from "./effects.ts";
 import { answeringRun, recordDecision } from "./record-decision.ts";
 import { eventOf } from "./show.ts";

@@ -1,5 +1,5 @@
 // A person, or an event, ends a run from outside. A worker in the middle of it finds no job and is told that it ended.
-import type { CancelAnswer, CancelInput } from "../store.ts";
+import type { CancelAnswer, CancelInput } from "../runs.ts";
 import { endRun } from "./end-run.ts";
 import { staleRegistration, storeEvents } from "./ingest.ts";
 import { isWanted } from "./lanes.ts";

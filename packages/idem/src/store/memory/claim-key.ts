@@ -11,7 +11,7 @@ import type {
   ReleaseAnswer,
   ReleaseInput,
   SettleAnswer,
-} from "../store.ts";
+} from "../claims.ts";
 import type { Moment, Tables } from "./tables.ts";
 
 export function claimKey(tables: Tables, at: Moment, input: ClaimInput): ClaimAnswer {

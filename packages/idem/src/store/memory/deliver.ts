@@ -1,6 +1,7 @@
 // Waits that end from outside. The row decides: a wait that is gone was ended by something else and stays as it was decided.
 import type { Outcome } from "../../model/outcome.ts";
-import type { ResumeAnswer, ResumeInput, SignalAnswer, WokenRun } from "../store.ts";
+import type { WokenRun } from "../advance.ts";
+import type { ResumeAnswer, ResumeInput, SignalAnswer } from "../waits.ts";
 import { endWait } from "./end-wait.ts";
 import type { Moment, Tables } from "./tables.ts";
 

@@ -1,7 +1,7 @@
 // What a commit that decides events has to tell, gathered while it is made: a job born early may be gone by its end.
 import type { DecisionKind } from "../../model/decision.ts";
 import type { CancelledRun, DecidedCounts } from "../flow.ts";
-import type { Ingested } from "../store.ts";
+import type { Ingested } from "../ingest.ts";
 import { showLeasedJob } from "./show.ts";
 import type { Moment, Tables } from "./tables.ts";
 

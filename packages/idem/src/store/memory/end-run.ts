@@ -3,7 +3,7 @@
 import { functionScope } from "../../model/claim.ts";
 import type { Outcome } from "../../model/outcome.ts";
 import type { EndState } from "../../model/run.ts";
-import type { WokenRun } from "../store.ts";
+import type { WokenRun } from "../advance.ts";
 import { endWait } from "./end-wait.ts";
 import { runOf } from "./show.ts";
 import { letGoOfSingleton } from "./singleton.ts";

@@ -3,16 +3,16 @@
 // Repeat: an event already stored touches no claim and is answered from its stored decisions.
 import { askClaim, type Claim, eventScope } from "../../model/claim.ts";
 import { type Decision, decidedOutright } from "../../model/decision.ts";
+import type { NestedIngest } from "../advance.ts";
 import type {
   Ingested,
   IngestedEvent,
   IngestInput,
-  NestedIngest,
   NewEvent,
   NewPair,
   StaleRegistration,
   StartPair,
-} from "../store.ts";
+} from "../ingest.ts";
 import { addToBuffer } from "./buffers.ts";
 import { bornLeased, newestRerun } from "./create-run.ts";
 import { Effects } from "./effects.ts";

@@ -1,5 +1,5 @@
 // Due jobs for a worker: none held by another, none before its time, none of a function the worker lacks, none beyond a limit.
-import type { LeaseAnswer, LeaseInput } from "../store.ts";
+import type { LeaseAnswer, LeaseInput } from "../leases.ts";
 import { flushDue } from "./buffers.ts";
 import { onceBegun } from "./create-run.ts";
 import { Effects } from "./effects.ts";

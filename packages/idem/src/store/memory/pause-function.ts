@@ -1,5 +1,5 @@
 // Pausing a function, or letting it start runs again. Repeat: the first pause's instant stands.
-import type { PauseAnswer, PauseInput } from "../store.ts";
+import type { PauseAnswer, PauseInput } from "../functions.ts";
 import type { Moment, Tables } from "./tables.ts";
 
 export function pauseFunction(tables: Tables, at: Moment, { fn, paused, reason, actor }: PauseInput): PauseAnswer {

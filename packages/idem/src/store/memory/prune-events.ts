@@ -2,7 +2,7 @@
 import { eventScope, functionScope } from "../../model/claim.ts";
 import { isPending } from "../../model/decision.ts";
 import { isOpen } from "../../model/window.ts";
-import type { PruneAnswer, PruneInput } from "../store.ts";
+import type { PruneAnswer, PruneInput } from "../prune.ts";
 import type { EventRow, Moment, RunRow, Tables } from "./tables.ts";
 
 export function pruneEvents(tables: Tables, at: Moment, { before, after, max }: PruneInput): PruneAnswer {

@@ -1,7 +1,7 @@
 // A step has one outcome for ever: the first one recorded. Whoever comes later is given that one.
 import type { Outcome } from "../../model/outcome.ts";
 import type { Step } from "../../model/step.ts";
-import type { NewFailedAttempt, NewStep } from "../store.ts";
+import type { NewFailedAttempt, NewStep } from "../advance.ts";
 import type { Moment, Tables } from "./tables.ts";
 
 export const findStep = (tables: Tables, runId: string, stepId: string): Step | undefined =>

@@ -1,6 +1,6 @@
 // Replacing the functions of one app. A function that is no longer listed is archived: its runs and its pause stay.
 // Repeat: the same functions again change nothing.
-import type { RegisterAnswer, RegisterInput } from "../store.ts";
+import type { RegisterAnswer, RegisterInput } from "../functions.ts";
 import { cronId, type Moment, type Tables } from "./tables.ts";
 
 export function register(tables: Tables, at: Moment, input: RegisterInput): RegisterAnswer {

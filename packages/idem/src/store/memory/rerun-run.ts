@@ -3,7 +3,7 @@
 // Repeat: the new run's id tells.
 import { functionScope } from "../../model/claim.ts";
 import type { RerunFrom } from "../../model/run.ts";
-import type { RerunAnswer, RerunInput } from "../store.ts";
+import type { RerunAnswer, RerunInput } from "../runs.ts";
 import { bornLeased, createRun } from "./create-run.ts";
 import { runOf, showLeasedJob } from "./show.ts";
 import type { Moment, RunRow, Tables } from "./tables.ts";

@@ -2,7 +2,7 @@
 import type { Event } from "../../model/event.ts";
 import type { Run, RunState } from "../../model/run.ts";
 import type { Wait } from "../../model/wait.ts";
-import type { LeasedJob, RunMemo } from "../store.ts";
+import type { LeasedJob, RunMemo } from "../leases.ts";
 import type { EventRow, JobRow, RunRow, Tables, WaitRow } from "./tables.ts";
 
 export function showRun(tables: Tables, row: RunRow): Run {

@@ -5,7 +5,7 @@ import type { Decision } from "../../model/decision.ts";
 import { inBatch, keyInBatch, keyTaken, rateLimited, singletonTaken } from "../../model/decision-reasons.ts";
 import { publicEventId } from "../../model/event.ts";
 import { isOpen } from "../../model/window.ts";
-import type { StartPair } from "../store.ts";
+import type { StartPair } from "../ingest.ts";
 import { createRun, newestRerun } from "./create-run.ts";
 import type { Effects } from "./effects.ts";
 import { countStart, freesAt } from "./rate-limit.ts";

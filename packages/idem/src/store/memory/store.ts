@@ -2,49 +2,35 @@
 // Every operation is one synchronous step, so nothing can happen in its middle.
 import type { ClaimAnswer } from "../../model/claim.ts";
 import type { Outcome } from "../../model/outcome.ts";
+import type { AdvanceAnswer, AdvanceInput } from "../advance.ts";
 import type { FollowAnswer, FollowInput, JudgeAnswer, JudgeInput, Raised, RaiseInput } from "../alerts.ts";
 import type { AuditAnswer, AuditInput } from "../audit.ts";
-import { StoreClock } from "../clock.ts";
-import type { CountAnswer, CountInput } from "../counts.ts";
-import type { RedecideAnswer, RedecideInput, Ticked, TickInput } from "../flow.ts";
-import type { StoreOutbox } from "../outbox.ts";
-import type { StoreReads } from "../reads.ts";
-import type { SettingAnswer, SettingInput } from "../settings.ts";
-import type { StoreSharing, WorkerAbout } from "../sharing.ts";
 import type {
-  AdvanceAnswer,
-  AdvanceInput,
   AmendAnswer,
   AmendInput,
-  CancelAnswer,
-  CancelInput,
   ClaimInput,
   ExtendAnswer,
   ExtendInput,
-  HeartbeatAnswer,
-  Ingested,
-  IngestInput,
-  LeaseAnswer,
-  LeaseInput,
-  PauseAnswer,
-  PauseInput,
-  PruneAnswer,
-  PruneInput,
-  RegisterAnswer,
-  RegisterInput,
   ReleaseAnswer,
   ReleaseInput,
-  RerunAnswer,
-  RerunInput,
-  ResumeAnswer,
-  ResumeInput,
   SettleAnswer,
-  SignalAnswer,
-  StaleRegistration,
-  Store,
-  SweepAnswer,
-} from "../store.ts";
+} from "../claims.ts";
+import { StoreClock } from "../clock.ts";
+import type { CountAnswer, CountInput } from "../counts.ts";
+import type { RedecideAnswer, RedecideInput, Ticked, TickInput } from "../flow.ts";
+import type { PauseAnswer, PauseInput, RegisterAnswer, RegisterInput } from "../functions.ts";
+import type { Ingested, IngestInput, StaleRegistration } from "../ingest.ts";
+import type { LeaseAnswer, LeaseInput } from "../leases.ts";
+import type { StoreOutbox } from "../outbox.ts";
+import type { PruneAnswer, PruneInput } from "../prune.ts";
+import type { StoreReads } from "../reads.ts";
+import type { CancelAnswer, CancelInput, RerunAnswer, RerunInput } from "../runs.ts";
+import type { SettingAnswer, SettingInput } from "../settings.ts";
+import type { StoreSharing, WorkerAbout } from "../sharing.ts";
+import type { Store } from "../store.ts";
 import type { StoreTransactions } from "../transactional.ts";
+import type { ResumeAnswer, ResumeInput, SignalAnswer } from "../waits.ts";
+import type { HeartbeatAnswer, SweepAnswer } from "../workers.ts";
 import { advanceRun } from "./advance-run.ts";
 import { judgeAlertRow, moveRadar, raiseAlerts } from "./alerts.ts";
 import { cancelRun } from "./cancel-run.ts";

@@ -11,9 +11,10 @@ import type { Alert, AlertPair, RadarPosition } from "../alerts.ts";
 import type { AuditInput, AuditRow } from "../audit.ts";
 import type { DecisionCount, Slip } from "../counts.ts";
 import type { CancelRule, CronRow } from "../flow.ts";
+import type { RegisteredFunction } from "../functions.ts";
+import type { StartPair } from "../ingest.ts";
 import type { Setting } from "../settings.ts";
 import type { WorkerAbout } from "../sharing.ts";
-import type { RegisteredFunction, StartPair } from "../store.ts";
 
 /** When an operation happens: one reading of the store's clock, and stamps that grow. */
 export interface Moment extends Instant {

@@ -1,7 +1,7 @@
 // Ticks of schedules. An instant is decided once: the row's last instant is compared and set in the commit that stores its event.
 import { alsoOf } from "../../model/decision-reasons.ts";
 import type { Ticked, TickInput } from "../flow.ts";
-import type { StaleRegistration } from "../store.ts";
+import type { StaleRegistration } from "../ingest.ts";
 import { Effects } from "./effects.ts";
 import { answerFor, findBornLeased, staleRegistration, storeEvent } from "./ingest.ts";
 import { recordDecision } from "./record-decision.ts";

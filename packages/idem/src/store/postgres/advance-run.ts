@@ -1,7 +1,8 @@
 // The one way a run moves. All of the patch or nothing, and only by the holder of the fence.
 import type { Outcome } from "../../model/outcome.ts";
+import type { AdvanceAnswer, Advanced, AdvanceInput, NestedIngest } from "../advance.ts";
+import type { Ingested, NewPair } from "../ingest.ts";
 import { readStep } from "../rows.ts";
-import type { AdvanceAnswer, Advanced, AdvanceInput, Ingested, NestedIngest, NewPair } from "../store.ts";
 import { beginWait, lockChildren } from "./begin-wait.ts";
 import { claimsOfRun, endRun } from "./end-run.ts";
 import { expireWaits } from "./end-wait.ts";

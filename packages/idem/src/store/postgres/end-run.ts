@@ -4,8 +4,8 @@
 // Order of locks, here and wherever a run moves: claims · job · run · the jobs of those who wait for it.
 import { type ClaimState, functionScope, singletonScope } from "../../model/claim.ts";
 import type { EndState } from "../../model/run.ts";
+import type { WokenRun } from "../advance.ts";
 import { type WaitRow, waitColumns } from "../rows.ts";
-import type { WokenRun } from "../store.ts";
 import { forgetRulesSql } from "./cancel-rules.ts";
 import { findClaim, lockClaims, writeClaim } from "./claim-key.ts";
 import { endWaitAndWake } from "./end-wait.ts";

@@ -1,6 +1,6 @@
 // The hot path: the ends of many runs, one statement, no other round trip. Only runs whose end concerns nobody else: that never waited,
 // hold no slot and no key past its window, are awaited by no other run, and of whose end no event has to be stored.
-import type { Advanced, AdvanceInput, EndRun } from "../store.ts";
+import type { Advanced, AdvanceInput, EndRun } from "../advance.ts";
 import type { Connection } from "./connection.ts";
 import { type ClockBounds, readNowSql } from "./database-clock.ts";
 import { compareTexts } from "./text.ts";

@@ -1,7 +1,8 @@
 // Which calls go together. What a batch could not do for one of them is done for it alone, by the code that knows every case.
 import { errors } from "../../model/errors.ts";
 import type { Platform } from "../../platform/platform.ts";
-import type { AdvanceAnswer, Advanced, AdvanceInput, Ingested, IngestInput, StaleRegistration } from "../store.ts";
+import type { AdvanceAnswer, Advanced, AdvanceInput } from "../advance.ts";
+import type { Ingested, IngestInput, StaleRegistration } from "../ingest.ts";
 import { advanceRun } from "./advance-run.ts";
 import { Batches } from "./batches.ts";
 import type { Connection } from "./connection.ts";

@@ -1,6 +1,6 @@
 // Many calls that store events, in one transaction. What nearly all of them need is read and written for all at once, ahead of them: their
 // events are stored, their keys locked, and whoever waits for such events looked up. Then each call is decided as it would be alone.
-import type { Ingested, IngestInput, StaleRegistration } from "../store.ts";
+import type { Ingested, IngestInput, StaleRegistration } from "../ingest.ts";
 import type { Connection } from "./connection.ts";
 import { ingestEvents } from "./ingest-events.ts";
 import { lockAhead } from "./lock-ahead.ts";

@@ -2,8 +2,8 @@
 // and half from the ready queue by rank, so that neither starves the other. What another node is leasing just now is passed over.
 // Promise: never before the due time, never a function the worker lacks, no limit exceeded, fence + 1 with every change of hands.
 import { laneOnceBegun } from "../../model/lane.ts";
+import type { LeaseAnswer, LeasedJob, LeaseInput } from "../leases.ts";
 import { readEvent } from "../rows.ts";
-import type { LeaseAnswer, LeasedJob, LeaseInput } from "../store.ts";
 import { newWriting } from "../writing.ts";
 import { expireWaits } from "./end-wait.ts";
 import { flushDue, nextFlushAt } from "./flush-buffer.ts";

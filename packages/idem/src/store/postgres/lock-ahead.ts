@@ -6,7 +6,7 @@
 // It may lock more than is needed, where an event turns out to be a duplicate. What nobody foresaw is locked when it is met.
 import { eventScope, functionKeyAsk, singletonAsk, singletonScope } from "../../model/claim.ts";
 import { readLane } from "../../model/lane.ts";
-import type { NewEvent, NewPair, StartPair } from "../store.ts";
+import type { NewEvent, NewPair, StartPair } from "../ingest.ts";
 import { askFor, type ExpectedAsk, findClaim, lockExpected } from "./claim-key.ts";
 import { type ClosedClaim, claimsOfRun } from "./end-run.ts";
 import { lockBuffers } from "./lock-buffers.ts";

@@ -1,7 +1,7 @@
 // Buffers are locked before the events that go into them are looked at, and made where there are none. One that stayed empty, because
 // its events were duplicates, is removed again.
 import { type BufferRule, debouncedMax } from "../flow.ts";
-import type { StartPair } from "../store.ts";
+import type { StartPair } from "../ingest.ts";
 import type { Asking } from "./lock-ahead.ts";
 import type { Transaction } from "./transaction.ts";
 

@@ -3,7 +3,7 @@
 import { laneOnceBegun, readLane } from "../../model/lane.ts";
 import type { RerunFrom, Run } from "../../model/run.ts";
 import type { CancelRule, LaneUse } from "../flow.ts";
-import type { LeasedJob } from "../store.ts";
+import type { LeasedJob } from "../leases.ts";
 import { keepRules } from "./cancel-rules.ts";
 import { insertion } from "./connection.ts";
 import { hasRoom, slotColumns } from "./lane-slots.ts";

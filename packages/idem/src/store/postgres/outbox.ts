@@ -2,8 +2,8 @@
 // wants, so a transaction that stays open for an hour keeps nobody waiting.
 import type { Pool } from "pg";
 import { errors, type IdemError } from "../../model/errors.ts";
+import type { NewEvent } from "../ingest.ts";
 import type { StoreOutbox, TakenEntry, UserTransaction } from "../outbox.ts";
-import type { NewEvent } from "../store.ts";
 import type { Connection } from "./connection.ts";
 import { quoted } from "./statement.ts";
 import { readStoreId, storeIdName } from "./store-id.ts";

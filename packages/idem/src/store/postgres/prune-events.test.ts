@@ -3,7 +3,7 @@ import type { ClientBase } from "pg";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { dayMs } from "../../model/window.ts";
 import { end, env, newEvent, newStep, plainRerun, startFlow, startPair, type World } from "../contract/world.ts";
-import type { PruneAnswer } from "../store.ts";
+import type { PruneAnswer } from "../prune.ts";
 import { type Place, useServer } from "./place.suite.ts";
 import { countPrunable, pruneEvents } from "./prune-events.ts";
 import { quoted } from "./statement.ts";

@@ -5,7 +5,7 @@
 // Others commit meanwhile. So a family is judged, then its event, its runs and its keys are locked, then it is judged again by what
 // is committed now: a rerun or a duplicate either came before, and keeps it, or waits for the locks and finds it gone. What somebody
 // else has locked is kept, so pruning never waits for anybody.
-import type { PruneAnswer, PruneInput } from "../store.ts";
+import type { PruneAnswer, PruneInput } from "../prune.ts";
 import type { Connection } from "./connection.ts";
 import { claimName, type Family, findFamilies, type OldEvent } from "./find-families.ts";
 import type { Transaction } from "./transaction.ts";

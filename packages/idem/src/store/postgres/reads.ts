@@ -3,6 +3,7 @@
 import { type Claim, eventScope, type Instant } from "../../model/claim.ts";
 import type { Event } from "../../model/event.ts";
 import type { Run, RunState } from "../../model/run.ts";
+import type { RegisteredFunction } from "../functions.ts";
 import { afterAll } from "../id-times.ts";
 import {
   afterScopes,
@@ -26,7 +27,7 @@ import {
   runColumns,
 } from "../rows.ts";
 import type { Setting } from "../settings.ts";
-import type { RegisteredFunction, WaitCandidate } from "../store.ts";
+import type { WaitCandidate } from "../waits.ts";
 import { alertReads } from "./alert-reads.ts";
 import { rulesMatching } from "./cancel-rules.ts";
 import type { Connection, Param } from "./connection.ts";

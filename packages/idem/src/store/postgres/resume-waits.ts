@@ -1,7 +1,8 @@
 // An event or a signal arrives for runs that wait.
 import type { Outcome } from "../../model/outcome.ts";
+import type { WokenRun } from "../advance.ts";
 import { type WaitRow, waitColumns } from "../rows.ts";
-import type { ResumeAnswer, ResumeInput, SignalAnswer, WokenRun } from "../store.ts";
+import type { ResumeAnswer, ResumeInput, SignalAnswer } from "../waits.ts";
 import { endWaitAndWake } from "./end-wait.ts";
 import { indexable } from "./text.ts";
 import type { Transaction } from "./transaction.ts";

@@ -2,7 +2,7 @@
 // the job is locked meanwhile, or a worker that takes the run over could read a memo that this outcome is not yet in (store.md §2.3).
 // "coalesce": a job is found by its id, never by all that its worker holds or has held.
 import type { Outcome } from "../../model/outcome.ts";
-import type { Advanced, AdvanceInput, NewStep } from "../store.ts";
+import type { Advanced, AdvanceInput, NewStep } from "../advance.ts";
 import type { Connection } from "./connection.ts";
 import { type ClockBounds, readNowSql } from "./database-clock.ts";
 import { compareTexts } from "./text.ts";

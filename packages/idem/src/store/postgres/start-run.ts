@@ -5,7 +5,7 @@ import type { Decision } from "../../model/decision.ts";
 import { keyTaken, rateLimited, singletonTaken } from "../../model/decision-reasons.ts";
 import type { Event } from "../../model/event.ts";
 import type { SingletonRule } from "../flow.ts";
-import type { StartPair } from "../store.ts";
+import type { StartPair } from "../ingest.ts";
 import type { Writing } from "../writing.ts";
 import { cancelHolder } from "./cancel-run.ts";
 import { askFor, countAsking, findClaim, writeClaim } from "./claim-key.ts";

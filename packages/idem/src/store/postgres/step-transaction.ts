@@ -8,7 +8,7 @@
 import type { ClientBase, Pool, PoolClient, QueryConfig, QueryResult } from "pg";
 import { errors } from "../../model/errors.ts";
 import type { Outcome } from "../../model/outcome.ts";
-import type { NewStep } from "../store.ts";
+import type { NewStep } from "../advance.ts";
 import type { StoreTransactions, Transacted, TransactInput, TransactionClient } from "../transactional.ts";
 import type { PostgresAddress } from "./address.ts";
 import { Connection } from "./connection.ts";

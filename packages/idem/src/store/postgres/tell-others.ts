@@ -1,8 +1,12 @@
 // What of an operation's answer other nodes may want to know: work left for a lease, news for a run one of them holds, functions that
 // changed.
+
+import type { WokenRun } from "../advance.ts";
 import type { CancelledRun, Flushed } from "../flow.ts";
+import type { Ingested } from "../ingest.ts";
+import type { CancelInput } from "../runs.ts";
 import type { StoreHint } from "../sharing.ts";
-import type { CancelInput, Ingested, Store, WokenRun } from "../store.ts";
+import type { Store } from "../store.ts";
 
 type Writes = Omit<Store, "reads" | "close" | "shared" | "outbox" | "transactional">;
 

@@ -1,6 +1,6 @@
 // Writing a claim over the one a decision was made upon (model/amend-claim.ts).
 import { amendClaim } from "../../model/amend-claim.ts";
-import type { AmendAnswer, AmendInput } from "../store.ts";
+import type { AmendAnswer, AmendInput } from "../claims.ts";
 import { findClaim, writeClaim } from "./claim-key.ts";
 import type { Transaction } from "./transaction.ts";
 import { writeAudit } from "./write-audit.ts";

@@ -3,7 +3,8 @@
 import { isPending } from "../../model/decision.ts";
 import type { Outcome } from "../../model/outcome.ts";
 import type { NewWait } from "../../model/wait.ts";
-import type { Ingested, NestedIngest } from "../store.ts";
+import type { NestedIngest } from "../advance.ts";
+import type { Ingested } from "../ingest.ts";
 import { notStarted, standIn } from "./pending-child.ts";
 import { findRun, newestRerun } from "./read-memo.ts";
 import { findOutcome, insertStep } from "./record-step.ts";

@@ -1,5 +1,7 @@
 // A person or a rule ends a run. After the answer no job or wait of it exists; a worker in the middle finds its fence gone.
-import type { CancelAnswer, CancelInput, WokenRun } from "../store.ts";
+
+import type { WokenRun } from "../advance.ts";
+import type { CancelAnswer, CancelInput } from "../runs.ts";
 import type { Writing } from "../writing.ts";
 import { ingestNested } from "./advance-run.ts";
 import { endRun } from "./end-run.ts";

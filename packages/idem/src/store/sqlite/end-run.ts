@@ -2,8 +2,8 @@
 // all in the transaction that says so.
 import { type ClaimState, functionScope, singletonScope } from "../../model/claim.ts";
 import type { EndState } from "../../model/run.ts";
+import type { WokenRun } from "../advance.ts";
 import { type WaitRow, waitColumns } from "../rows.ts";
-import type { WokenRun } from "../store.ts";
 import { forgetRulesSql } from "./cancel-rules.ts";
 import { endWaitAndWake } from "./end-wait.ts";
 import type { Transaction } from "./transaction.ts";

@@ -1,8 +1,8 @@
 // A wait ends once: whoever deletes its row records its outcome. Timeout, match, signal and finished child all race on that
 // delete, so none of them needs to know about the others.
 import type { Outcome } from "../../model/outcome.ts";
+import type { WokenRun } from "../advance.ts";
 import type { WaitRow } from "../rows.ts";
-import type { WokenRun } from "../store.ts";
 import { waitsOfRun } from "./read-memo.ts";
 import { insertStep } from "./record-step.ts";
 import type { Transaction } from "./transaction.ts";

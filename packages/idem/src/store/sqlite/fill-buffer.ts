@@ -2,8 +2,8 @@
 import { batchedUntil, debouncedUntil, supersededBy } from "../../model/decision-reasons.ts";
 import type { Event } from "../../model/event.ts";
 import { type BufferRule, debouncedMax } from "../flow.ts";
+import type { StartPair } from "../ingest.ts";
 import type { BufferRow } from "../rows.ts";
-import type { StartPair } from "../store.ts";
 import type { Writing } from "../writing.ts";
 import { flushBuffer } from "./flush-buffer.ts";
 import { recordDecision } from "./record-decision.ts";

@@ -10,8 +10,8 @@ import {
   supersededForNothing,
 } from "../../model/decision-reasons.ts";
 import { publicEventId } from "../../model/event.ts";
+import type { StartPair } from "../ingest.ts";
 import { type BufferRow, readEvent } from "../rows.ts";
-import type { StartPair } from "../store.ts";
 import type { Writing } from "../writing.ts";
 import { countAsking, findClaim, writeClaim } from "./claim-key.ts";
 import { openRun } from "./open-run.ts";

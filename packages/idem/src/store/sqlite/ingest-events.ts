@@ -3,8 +3,8 @@
 import { type Claim, eventScope } from "../../model/claim.ts";
 import { decidedOutright } from "../../model/decision.ts";
 import type { Event } from "../../model/event.ts";
+import type { Ingested, IngestInput, NewEvent, NewPair, StaleRegistration } from "../ingest.ts";
 import { type DecisionRow, readDecision, readEvent } from "../rows.ts";
-import type { Ingested, IngestInput, NewEvent, NewPair, StaleRegistration } from "../store.ts";
 import { answerOf, newWriting, type Writing } from "../writing.ts";
 import { claimKey } from "./claim-key.ts";
 import { fillBuffer } from "./fill-buffer.ts";

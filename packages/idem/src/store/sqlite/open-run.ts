@@ -3,7 +3,7 @@
 import { laneOnceBegun } from "../../model/lane.ts";
 import type { RerunFrom, Run } from "../../model/run.ts";
 import type { CancelRule, LaneUse } from "../flow.ts";
-import type { LeasedJob } from "../store.ts";
+import type { LeasedJob } from "../leases.ts";
 import { keepRules } from "./cancel-rules.ts";
 import { readMemo } from "./read-memo.ts";
 import { admitted } from "./throttle-start.ts";

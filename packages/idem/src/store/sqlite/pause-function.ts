@@ -1,6 +1,6 @@
 // A person pauses a function, or lets it go on. Paused, it starts no runs: its events are decided as `paused` and kept.
 // The registration grows with it, so that no process decides by an older picture.
-import type { PauseAnswer, PauseInput } from "../store.ts";
+import type { PauseAnswer, PauseInput } from "../functions.ts";
 import { nextRegistration } from "./register-functions.ts";
 import type { Transaction } from "./transaction.ts";
 import { writeAudit } from "./write-audit.ts";

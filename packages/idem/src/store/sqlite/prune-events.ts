@@ -4,7 +4,7 @@
 import { eventScope, functionScope } from "../../model/claim.ts";
 import { type DecisionKind, isPending } from "../../model/decision.ts";
 import { isOpen } from "../../model/window.ts";
-import type { PruneAnswer, PruneInput } from "../store.ts";
+import type { PruneAnswer, PruneInput } from "../prune.ts";
 import type { ClaimIndex, FindClaimRow } from "./claim-index.ts";
 import type { Connection } from "./connection.ts";
 import type { Transaction } from "./transaction.ts";

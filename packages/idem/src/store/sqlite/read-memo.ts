@@ -1,6 +1,7 @@
 // Everything a worker needs to go on with a run, read after the lease was taken and never before:
 // an old worker's last save must be either in this memo or refused (store.md §2.3).
 
+import type { RunMemo } from "../leases.ts";
 import {
   type AttemptRow,
   type EventRow,
@@ -16,7 +17,6 @@ import {
   type WaitRow,
   waitColumns,
 } from "../rows.ts";
-import type { RunMemo } from "../store.ts";
 import type { Connection } from "./connection.ts";
 
 const selectRunSql = `

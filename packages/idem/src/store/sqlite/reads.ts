@@ -2,6 +2,7 @@
 import { eventScope, type Instant } from "../../model/claim.ts";
 import type { Event } from "../../model/event.ts";
 import type { RunState } from "../../model/run.ts";
+import type { RegisteredFunction } from "../functions.ts";
 import { afterAll } from "../id-times.ts";
 import {
   afterScopes,
@@ -24,7 +25,6 @@ import {
   runColumns,
 } from "../rows.ts";
 import type { Setting } from "../settings.ts";
-import type { RegisteredFunction } from "../store.ts";
 import { alertReads } from "./alert-reads.ts";
 import { rulesMatching } from "./cancel-rules.ts";
 import { type FindClaimRow, findBesideOwner, indexedTo } from "./claim-index.ts";

@@ -1,6 +1,6 @@
 // An app tells the store its functions. The registration number grows exactly when something changed, so that a sender
 // whose picture is old can be told to look again.
-import type { RegisterAnswer, RegisterInput } from "../store.ts";
+import type { RegisterAnswer, RegisterInput } from "../functions.ts";
 import type { Connection } from "./connection.ts";
 import { keepCrons } from "./tick-crons.ts";
 import type { Transaction } from "./transaction.ts";

@@ -3,7 +3,7 @@
 import { functionScope } from "../../model/claim.ts";
 import type { RerunFrom } from "../../model/run.ts";
 import type { RunRow } from "../rows.ts";
-import type { RerunAnswer, RerunInput } from "../store.ts";
+import type { RerunAnswer, RerunInput } from "../runs.ts";
 import { findClaim, type StoredClaim, writeClaim } from "./claim-key.ts";
 import { bornLeased, openRun } from "./open-run.ts";
 import { findRun, readInputs } from "./read-memo.ts";

@@ -2,7 +2,7 @@
 // whoever asks again gets that outcome. The lease says how long a silent holder is believed, the window how long the key is taken.
 import { askClaim, type Claim, type ClaimAnswer } from "../../model/claim.ts";
 import { isOpen } from "../../model/window.ts";
-import type { ClaimInput, ExtendAnswer, ExtendInput, ReleaseAnswer, ReleaseInput, SettleAnswer } from "../store.ts";
+import type { ClaimInput, ExtendAnswer, ExtendInput, ReleaseAnswer, ReleaseInput, SettleAnswer } from "../claims.ts";
 import { countAsking, findClaim, writeClaim } from "./claim-key.ts";
 import type { Transaction } from "./transaction.ts";
 import { writeAudit } from "./write-audit.ts";

@@ -6,7 +6,8 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { nodePlatform } from "../../platform/node-platform.ts";
 import type { Platform, Thread } from "../../platform/platform.ts";
 import { newEvent } from "../contract/world.ts";
-import type { IngestInput, Store } from "../store.ts";
+import type { IngestInput } from "../ingest.ts";
+import type { Store } from "../store.ts";
 import { openThreadStore } from "./thread-store.ts";
 
 let folder: string;

@@ -2,7 +2,7 @@
 // so neither another node nor a clock that goes back can decide it twice.
 import { alsoOf } from "../../model/decision-reasons.ts";
 import type { CronRow, Ticked, TickInput } from "../flow.ts";
-import type { StaleRegistration } from "../store.ts";
+import type { StaleRegistration } from "../ingest.ts";
 import { answerOf, newWriting } from "../writing.ts";
 import type { Connection } from "./connection.ts";
 import { answerLeasedAgain, ingestInto, staleRegistration } from "./ingest-events.ts";

@@ -1,7 +1,9 @@
 // How answers cross between the threads: what an answer repeats of its call is not sent back but taken from the call (wire.ts).
 import type { Decision } from "../../model/decision.ts";
+import type { Advanced, AdvanceInput } from "../advance.ts";
 import type { Ticked, TickInput } from "../flow.ts";
-import type { Advanced, AdvanceInput, Ingested, IngestInput, LeasedJob, NewEvent, StartPair } from "../store.ts";
+import type { Ingested, IngestInput, NewEvent, StartPair } from "../ingest.ts";
+import type { LeasedJob } from "../leases.ts";
 import type { Call, CallAnswer } from "./core.ts";
 import { type Flat, none } from "./wire.ts";
 

@@ -1,18 +1,11 @@
 // How calls and answers cross between the threads. The hot shapes (accept an event, save a step, end a run, tick) go as flat lists of
 // strings and numbers: for a saved step 0.96 µs instead of 5.6 both ways, its answer 0.2 instead of 2.4. Everything else is
 // cloned as it is. What an answer repeats of its call is not sent back but taken from the call.
+
+import type { AdvanceInput, NestedIngest, NewStep } from "../advance.ts";
 import type { TickInput } from "../flow.ts";
-import type {
-  AdvanceInput,
-  DecidedPair,
-  IngestInput,
-  LeaseInput,
-  NestedIngest,
-  NewEvent,
-  NewPair,
-  NewStep,
-  StartPair,
-} from "../store.ts";
+import type { DecidedPair, IngestInput, NewEvent, NewPair, StartPair } from "../ingest.ts";
+import type { LeaseInput } from "../leases.ts";
 import type { Call } from "./core.ts";
 
 export type Flat = readonly unknown[];

@@ -5,8 +5,9 @@
 // If somebody wrote meanwhile, it decides again. A replay is that one read, and writes nothing.
 import { errors } from "../../model/errors.ts";
 import type { Idem } from "../../sdk/client.ts";
+import type { AmendInput } from "../../store/claims.ts";
 import type { ClaimNow } from "../../store/reads.ts";
-import type { AmendInput, Store } from "../../store/store.ts";
+import type { Store } from "../../store/store.ts";
 import { decideKey, diedReason, freshOf, runningWindowMs } from "./decide-key.ts";
 import { changeTo, keyRowOf } from "./engine-keys-claim.ts";
 import { findParked, UnfinishedKeys } from "./engine-keys-lists.ts";

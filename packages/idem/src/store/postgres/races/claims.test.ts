@@ -1,7 +1,8 @@
 // Two nodes ask for the same keys. The first one that commits has it, on whichever node, and nobody waits in a circle.
 import { describe, expect, test } from "vitest";
+import type { NestedIngest } from "../../advance.ts";
 import { decidedPair, end, env, fn, laneOf, newEvent, startFlow, startPair, type World } from "../../contract/world.ts";
-import type { NestedIngest, StartPair } from "../../store.ts";
+import type { StartPair } from "../../ingest.ts";
 import { type Cluster, commit, upTo, useServer } from "./world.suite.ts";
 
 const { open } = useServer();

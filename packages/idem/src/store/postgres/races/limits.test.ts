@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { LaneCaps } from "../../../model/lane.ts";
 import { end, fn, laneOf, newEvent, runJob, startFlow, startPair, type World } from "../../contract/world.ts";
-import type { StartPair } from "../../store.ts";
+import type { StartPair } from "../../ingest.ts";
 import { type Cluster, shuffled, upTo, useServer } from "./world.suite.ts";
 
 const { open } = useServer();

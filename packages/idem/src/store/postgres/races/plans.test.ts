@@ -24,7 +24,7 @@ import {
   value,
   type World,
 } from "../../contract/world.ts";
-import type { StartPair } from "../../store.ts";
+import type { StartPair } from "../../ingest.ts";
 import { type Cluster, upTo, useServer } from "./world.suite.ts";
 
 const { open } = useServer();

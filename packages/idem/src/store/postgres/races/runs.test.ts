@@ -1,5 +1,6 @@
 // A run that two nodes want to move: one of them has it, and what the other one did is either in its memo or was refused.
 import { describe, expect, test } from "vitest";
+import type { AdvanceAnswer } from "../../advance.ts";
 import {
   end,
   env,
@@ -20,7 +21,6 @@ import {
   value,
   type World,
 } from "../../contract/world.ts";
-import type { AdvanceAnswer } from "../../store.ts";
 import { type Cluster, commit, type Node, upTo, useServer } from "./world.suite.ts";
 
 const { open } = useServer();

@@ -1,0 +1,214 @@
+// What the server raises: apps it calls, people who ask it to act, and requests it refuses.
+import { define, type ErrorDefinition } from "./error-definition.ts";
+
+export const serverErrors = {
+  // -- apps reached over a wire ------------------------------------------------------------------------------------------
+  REPLY_INVALID: define<{ why: string }>({
+    retry: "later",
+    what: ({ why }) => `The app's answer to a call cannot be used: ${why}`,
+    next: "Check that the URL is the app's own serve handler, of a current SDK; the call is tried again",
+  }),
+  REPLY_TOO_LARGE: define<{ max: number }>({
+    retry: "never",
+    what: ({ max }) => `The app's answer to a call is larger than ${max} bytes`,
+    next: "Return addresses instead of bodies from steps and functions",
+  }),
+  RUN_EXISTS: define<{ runId: string }>({
+    retry: "never",
+    what: ({ runId }) => `There is already a run ${runId}, begun with another request`,
+    next: "Begin with an id of its own; an SDK makes a new one for every request it answers",
+  }),
+  CHECKPOINT_STALE: define<{ runId: string; why: string }>({
+    retry: "never",
+    what: ({ runId, why }) => `Run ${runId} takes no more steps from this call: ${why}`,
+    next: "Stop here; the run goes on elsewhere or has ended, and what was recorded is kept",
+  }),
+  CLIENT_SERVED: define<{ client: string; server: string }>({
+    retry: "after-fix",
+    what: ({ client, server }) =>
+      `Client "${client}" does not execute functions itself: the server at ${server} calls them`,
+    next: "Hand the client to serve() from idem/serve, idem/node, idem/express, …; or leave out `server` and IDEM_SERVER to execute in this process",
+  }),
+  CLIENT_EMBEDDED: define<{ client: string; why: string }>({
+    retry: "after-fix",
+    what: ({ client, why }) => `Client "${client}" cannot be served: ${why}`,
+    next: "Give serve() a client of its own, without a store; its events, runs and steps are kept by the server",
+  }),
+  SERVER_UNREACHABLE: define<{ server: string; why: string }>({
+    retry: "later",
+    what: ({ server, why }) => `The Idem server at ${server} could not be reached: ${why}`,
+    next: "Start it (npx idem dev), or correct `server` or IDEM_SERVER; the same call may be made again",
+  }),
+  SERVER_REFUSED: define<{ what: string; server: string; status: number; why: string }>({
+    retry: "after-fix",
+    what: ({ what, server, status, why }) => `${what} was refused by the server at ${server} (${status}): ${why}`,
+    next: "Correct what the server names; nothing of this call was done",
+  }),
+  WORKERS_TOO_MANY: define<{ max: number }>({
+    retry: "later",
+    what: ({ max }) => `This server already holds ${max} connections of workers`,
+    next: "Stop workers that are not needed, or give one worker more apps; the SDK tries again by itself",
+  }),
+  // -- what people ask of the server ---------------------------------------------------------------------------------------
+  KEY_UNKNOWN: define<{ scope: string; key: string }>({
+    retry: "never",
+    what: ({ scope, key }) => `Nobody has the key ${key} in scope ${scope}`,
+    next: "Check scope and key; once a window has ended its key may be gone",
+  }),
+  BULK_UNKNOWN: define<{ id: string }>({
+    retry: "never",
+    what: ({ id }) => `There is no bulk work ${id} in this environment`,
+    next: "Check the id; bulk work is remembered for 7 days",
+  }),
+  BULK_MISMATCH: define<{ id: string }>({
+    retry: "after-fix",
+    what: ({ id }) => `Bulk work ${id} was asked for before, with another action or filter`,
+    next: "Use a new id for new work; the work under this id goes on as it was first asked for",
+  }),
+  APP_URL_REFUSED: define<{ url: string; why: string }>({
+    retry: "after-fix",
+    what: ({ url, why }) => `The app's URL ${url} is refused: ${why}`,
+    next: "Serve the app at a public http or https address, or name its host when the server is started: --allow-host app.internal:3000",
+  }),
+  APP_SYNC_FAILED: define<{ url: string; why: string }>({
+    retry: "later",
+    what: ({ url, why }) => `The app at ${url} could not be synced: ${why}`,
+    next: "Check that the app runs and that this is the URL of its serve handler; functions it registered before stay as they were",
+  }),
+  SERVER_KIND_MISMATCH: define<{ expected: string; kind: string }>({
+    retry: "after-fix",
+    what: ({ expected, kind }) => `The app expects a server of kind "${expected}", and this one is "${kind}"`,
+    next: "Set INNGEST_DEV=1 in the app to use it with idem dev, INNGEST_DEV=0 and both keys to use it with idem start",
+  }),
+  // -- requests to the server --------------------------------------------------------------------------------------------
+  REQUEST_INVALID: define<{ why: string }>({
+    retry: "after-fix",
+    what: ({ why }) => `The request cannot be understood: ${why}`,
+    next: "Correct the request; nothing was done",
+  }),
+  BODY_INVALID: define<{ why: string }>({
+    retry: "after-fix",
+    what: ({ why }) => `The request's body cannot be read: ${why}`,
+    next: "Send the body as JSON in UTF-8; nothing was done",
+  }),
+  BODY_TOO_LARGE: define<{ max: number }>({
+    retry: "after-fix",
+    what: ({ max }) => `The request's body is larger than the ${max} bytes this route takes`,
+    next: "Send less at once, or store the large part elsewhere and send its address; nothing was done",
+  }),
+  CONTENT_TYPE_UNSUPPORTED: define<{ given: string; taken: string }>({
+    retry: "after-fix",
+    what: ({ given, taken }) => `The request's body is said to be ${given}; this route takes ${taken}`,
+    next: "Set the Content-Type header to what the body is (curl -d needs -H 'content-type: application/json'); nothing was done",
+  }),
+  ENCODING_UNSUPPORTED: define<{ given: string }>({
+    retry: "after-fix",
+    what: ({ given }) => `The request's body is encoded as ${given}, which is not known here`,
+    next: "Send it plain, or compressed once with gzip, deflate or br; nothing was done",
+  }),
+  ROUTE_UNKNOWN: define<{ method: string; path: string }>({
+    retry: "after-fix",
+    what: ({ method, path }) => `There is nothing at ${method} ${path}`,
+    next: "Check the path; /api/openapi.json lists what there is",
+  }),
+  METHOD_UNSUPPORTED: define<{ method: string; allowed: string }>({
+    retry: "after-fix",
+    what: ({ method, allowed }) => `This path takes ${allowed}, not ${method}`,
+    next: "Use one of those methods; nothing was done",
+  }),
+  UNAUTHORIZED: define<{ why: string }>({
+    retry: "after-fix",
+    what: ({ why }) => `The request is not allowed: ${why}`,
+    next: "Check the key given to the app or the tool against the keys this server was started with; nothing was done",
+  }),
+  SIGN_IN_REFUSED: define<{ left: number; minutes: number }>({
+    retry: "after-fix",
+    what: ({ left, minutes }) =>
+      left === 0
+        ? `Wrong password. Wait ${minutes} minute before the next try`
+        : `Wrong password. ${left} ${left === 1 ? "try" : "tries"} left, then wait ${minutes} minute`,
+    next: "Check the password against IDEM_PASSWORD or IDEM_VIEWER_PASSWORD of this server, or against the secret its first start showed; idem start --new-secret makes another",
+  }),
+  SIGN_IN_LIMITED: define<{ seconds: number }>({
+    retry: "later",
+    what: ({ seconds }) => `Too many wrong passwords. Wait ${seconds} seconds`,
+    next: "Wait as long as Retry-After says; the password was not looked at",
+  }),
+  CSRF_REFUSED: define<{ why: string }>({
+    retry: "after-fix",
+    what: ({ why }) => `The request is refused: its X-Idem-CSRF header ${why}`,
+    next: "Send the csrf of GET /api/session with everything that changes something; nothing was done",
+  }),
+  FORBIDDEN_ROLE: define<{ role: string }>({
+    retry: "after-fix",
+    what: ({ role }) => `Your role, ${role}, can look but not act`,
+    next: "Sign in with the operators' password to act; nothing was done",
+  }),
+  ORIGIN_REFUSED: define<{ why: string }>({
+    retry: "never",
+    what: ({ why }) => `The request is refused: ${why}`,
+    next: "Call the server by the address it listens on; pages of other sites may not call it",
+  }),
+  DASHBOARD_CLOSED: define<{ why: string }>({
+    retry: "after-fix",
+    what: ({ why }) => `The dashboard is closed: ${why}`,
+    next: "Give idem.dashboard() an `authorize` that says who may look and who may act; without one it answers only requests of its own machine, in development",
+  }),
+  DASHBOARD_REFUSED: define<{ client: string }>({
+    retry: "after-fix",
+    what: ({ client }) => `The dashboard of "${client}" is not open to you`,
+    next: "Sign in to the application it is mounted in, as someone its `authorize` lets in; nothing was done",
+  }),
+  DASHBOARD_ELSEWHERE: define<{ client: string; server: string }>({
+    retry: "after-fix",
+    what: ({ client, server }) =>
+      `Client "${client}" has no dashboard of its own: its events and runs are at ${server}`,
+    next: "Open that address in a browser; or leave out `server` and IDEM_SERVER to keep events and runs in this process",
+  }),
+  SERVER_ONLY: define<{ method: string; path: string }>({
+    retry: "never",
+    what: ({ method, path }) => `${method} ${path} is not answered beside an embedded engine`,
+    next: "Do it in the program that embeds the engine, or run a server of its own with idem dev or idem start; nothing was done",
+  }),
+  SERVER_BUSY: define<{ why: string }>({
+    retry: "later",
+    what: ({ why }) => `The server takes no more requests for now: ${why}`,
+    next: "Wait as long as Retry-After says and send the same request again; nothing was done",
+  }),
+  OTHER_NODE: define<{ why: string }>({
+    retry: "later",
+    what: ({ why }) => `Another node has to answer this: ${why}`,
+    next: "Send the same request again, so that it may reach that node; nothing was done here",
+  }),
+  SERVER_FAILED: define<{ id: string }>({
+    retry: "later",
+    what: ({ id }) => `Something went wrong in the server while it answered request ${id}`,
+    next: "The server's log has the reason beside that id; sending the same request again is safe",
+  }),
+  PORT_TAKEN: define<{ host: string; port: number }>({
+    retry: "after-fix",
+    what: ({ host, port }) => `Another program listens on ${host}:${port}`,
+    next: "Stop it, or choose another port with --port; --port 0 takes any free one",
+  }),
+  LISTEN_FAILED: define<{ host: string; port: number; why: string }>({
+    retry: "after-fix",
+    what: ({ host, port, why }) => `The server cannot listen on ${host}:${port}: ${why}`,
+    next: "Choose an address of this machine with --host, and a port this user may use with --port",
+  }),
+  KEYS_MISSING: define<{ missing: string }>({
+    retry: "after-fix",
+    what: ({ missing }) => `The server does not start without ${missing}`,
+    next: "Set IDEM_EVENT_KEY and IDEM_SIGNING_KEY (or --event-key and --signing-key), each made with: openssl rand -hex 32",
+  }),
+  KEY_INVALID: define<{ which: string; why: string }>({
+    retry: "after-fix",
+    what: ({ which, why }) => `The ${which} cannot be used: ${why}`,
+    next: "Make one with: openssl rand -hex 32",
+  }),
+  PASSWORD_MISSING: define<{ host: string }>({
+    retry: "after-fix",
+    what: ({ host }) =>
+      `The server does not listen on ${host}, beyond this machine, without a password for its operators`,
+    next: "Set IDEM_PASSWORD (or --password), or listen on 127.0.0.1",
+  }),
+} satisfies Record<string, ErrorDefinition>;

@@ -1,0 +1,210 @@
+// The engine inside a client's own process: opened when it is first needed, told of every function before anything is sent, started,
+// stopped, and opened again. A client whose store is at a server never opens it.
+import { Engine } from "../engine/engine.ts";
+import { limits } from "../engine/limits.ts";
+import type { CheckEvents } from "../engine/outgoing-events.ts";
+import type { FunctionCode, Logger } from "../execute/function-code.ts";
+import { errors } from "../model/errors.ts";
+import { observedStore } from "../observe/observed-store.ts";
+import { type RelayedObserver, relayObserver } from "../observe/relay-observer.ts";
+import { cliName, processName } from "../platform/node-platform.ts";
+import { packageVersion } from "../platform/package-files.ts";
+import type { Platform } from "../platform/platform.ts";
+import type { Store } from "../store/store.ts";
+import type { MountedClient } from "./dashboard-door.ts";
+import { openStore } from "./open-store.ts";
+import { type DeskClient, openDesk } from "./owner-desk.ts";
+import { type OwnerDoor, openOwnerDoor } from "./owner-door.ts";
+import { type DuplicateRadar, watchDuplicates } from "./watch-duplicates.ts";
+
+export interface EmbeddedOptions {
+  readonly id: string;
+  readonly env: string;
+  /** An address, or a store somebody opened. */
+  readonly store: string | Store;
+  readonly platform: Platform;
+  readonly logger: Logger;
+  readonly runsInFlight: number;
+  readonly eventWindowMs: number;
+  readonly retentionMs: number | null;
+  readonly hasRadar: boolean;
+  readonly checkEvents: CheckEvents;
+  /** Grows as functions are defined; also after the store was opened. */
+  readonly codes: readonly FunctionCode[];
+  /** The same app in an environment of this store, for the command line of this machine. */
+  readonly clientIn: (env: string, store: Store) => DeskClient;
+}
+
+export class Embedded {
+  private readonly options: EmbeddedOptions;
+  private opening: Promise<Engine> | null = null;
+  private door: OwnerDoor | null = null;
+  private registered = 0;
+  private registering: Promise<void> | null = null;
+  private started = false;
+  private radar: DuplicateRadar | null = null;
+  private stopping: Promise<void> | null = null;
+  private closing: Promise<void> | null = null;
+  /** Who is told what is committed; null until there is a dashboard. */
+  private watching: Set<RelayedObserver> | null = null;
+  /** Whether the store that is open tells them. */
+  private isWatched = false;
+  private wasStopped = false;
+  private readonly stops = new Set<() => Promise<void>>();
+
+  constructor(options: EmbeddedOptions) {
+    this.options = options;
+  }
+
+  get isOpen(): boolean {
+    return this.opening !== null;
+  }
+
+  get hasDashboard(): boolean {
+    return this.watching !== null;
+  }
+
+  async engine(): Promise<Engine> {
+    if (this.closing !== null) await this.closing;
+    this.opening ??= this.open().catch((error) => {
+      this.opening = null;
+      throw error;
+    });
+    const engine = await this.opening;
+    // Functions may be defined after the store was opened; nothing is sent before all of them are known.
+    while (this.registered < this.options.codes.length || this.registering !== null) {
+      this.registering ??= this.register(engine).finally(() => {
+        this.registering = null;
+      });
+      await this.registering;
+    }
+    return engine;
+  }
+
+  async start(): Promise<void> {
+    const engine = await this.engine();
+    if (this.started) return;
+    this.started = true;
+    await engine.start();
+    const { platform, logger, hasRadar } = this.options;
+    if (hasRadar) this.radar = watchDuplicates({ engine, platform, logger });
+  }
+
+  async stop(graceMs: number): Promise<void> {
+    if (this.opening === null) return this.closing ?? undefined;
+    this.stopping ??= this.close(this.opening, graceMs).finally(() => {
+      this.stopping = null;
+    });
+    await this.stopping;
+  }
+
+  async idle(): Promise<void> {
+    if (this.opening === null) return;
+    await (await this.opening).idle();
+  }
+
+  /** For the dashboard beside it. */
+  mounted(): MountedClient {
+    const { id, env, platform, logger, store } = this.options;
+    this.watching ??= new Set();
+    const { watching } = this;
+    return {
+      id,
+      env,
+      platform,
+      logger,
+      store: typeof store === "string" ? store : "a store given to the client",
+      engine: async () => {
+        // A page that is still open must not open the store again behind the back of whoever closed it.
+        if (this.stopping !== null || (this.wasStopped && this.opening === null)) {
+          throw errors.SERVER_BUSY({ why: `client "${id}" is stopped` });
+        }
+        return this.engine();
+      },
+      isWatched: () => this.isWatched,
+      watch: (observer) => {
+        watching.add(observer);
+        return () => watching.delete(observer);
+      },
+      onStop: (stop) => void this.stops.add(stop),
+    };
+  }
+
+  private async close(opening: Promise<Engine>, graceMs: number): Promise<void> {
+    const engine = await opening;
+    this.wasStopped = true;
+    await Promise.all([...this.stops].map((stop) => stop()));
+    const { door } = this;
+    this.door = null;
+    await door?.close();
+    await this.radar?.stop();
+    this.radar = null;
+    // The store stays open meanwhile: a step that is being finished may send.
+    await engine.stop(graceMs);
+    this.opening = null;
+    this.started = false;
+    this.registered = 0;
+    this.closing = engine.store.close().finally(() => {
+      this.closing = null;
+    });
+    await this.closing;
+  }
+
+  private async register(engine: Engine): Promise<void> {
+    const codes = [...this.options.codes];
+    await engine.register(codes);
+    this.registered = codes.length;
+  }
+
+  private async open(): Promise<Engine> {
+    const { store: address, platform, logger } = this.options;
+    const {
+      store: opened,
+      leaseTermMs,
+      file,
+    } = typeof address === "string"
+      ? await openStore(address, platform)
+      : { store: address, leaseTermMs: limits.leaseTermSharedMs, file: null };
+    this.wasStopped = false;
+    this.isWatched = this.watching !== null;
+    const store = this.watching === null ? opened : observedStore(opened, relayObserver(this.watching));
+    const engine = new Engine({
+      store,
+      platform,
+      env: this.options.env,
+      app: this.options.id,
+      logger,
+      runsInFlight: this.options.runsInFlight,
+      leaseTermMs,
+      eventWindowMs: this.options.eventWindowMs,
+      checkEvents: this.options.checkEvents,
+      retentionMs: this.options.retentionMs,
+      about: { node: processName(), version: packageVersion(), role: "all" },
+    });
+    try {
+      await this.register(engine);
+    } catch (error) {
+      // A file left open would keep its owner's lock, and the next try would be refused for it.
+      await store.close();
+      throw error;
+    }
+    if (file !== null) this.door = await this.openDoor(file, store);
+    return engine;
+  }
+
+  /** Lets the command line of this machine write to the file, which only this process may do. */
+  private async openDoor(file: string, store: Store): Promise<OwnerDoor | null> {
+    const { platform, logger } = this.options;
+    if (platform.local === undefined) return null;
+    const clientIn = (env: string) => this.options.clientIn(env, store);
+    try {
+      const desk = openDesk({ store, owner: processName(), actor: cliName(), clientIn });
+      return await openOwnerDoor(platform.local, file, desk, platform);
+    } catch (error) {
+      // Runs do not depend on it; commands that write will say that this process cannot be reached.
+      const why = error instanceof Error ? error.message : String(error);
+      logger.warn(`The local socket of ${file} did not open: ${why}`);
+      return null;
+    }
+  }
+}

@@ -1,0 +1,56 @@
+// What lease is given and answers: jobs, each with all a worker needs to go on.
+import type { Event } from "../model/event.ts";
+import type { LaneCaps } from "../model/lane.ts";
+import type { Run } from "../model/run.ts";
+import type { FailedAttempt, Step } from "../model/step.ts";
+import type { Wait } from "../model/wait.ts";
+import type { Flushed } from "./flow.ts";
+
+/** What a worker needs to go on with a run. */
+export interface RunMemo {
+  readonly run: Run;
+  readonly event: Event;
+  /** All events it carries, `event` first: more than one only in a batch. */
+  readonly events: readonly Event[];
+  readonly steps: readonly Step[];
+  readonly attempts: readonly FailedAttempt[];
+  readonly waits: readonly Wait[];
+  /** What a person put in place of a step's arguments: JSON lists by step id. */
+  readonly inputs: Readonly<Record<string, string>>;
+}
+
+export type LeasedJob =
+  | {
+      readonly kind: "run";
+      readonly jobId: string;
+      readonly fence: number;
+      /** How many workers this run lost since it last got on. */
+      readonly lostWorkers: number;
+      /**
+       * It did not begin in the time its function allowed when it was created, and was leased past its lane: it holds no slot,
+       * whatever is configured now, and is only to be ended.
+       */
+      readonly isOverdue?: true;
+      readonly memo: RunMemo;
+    }
+  | { readonly kind: "deliver"; readonly jobId: string; readonly fence: number; readonly event: Event }
+  /** A run the store itself cancelled: its end is to be told to others. */
+  | { readonly kind: "announce"; readonly jobId: string; readonly fence: number; readonly memo: RunMemo };
+
+export interface LeaseInput {
+  readonly env: string;
+  readonly worker: string;
+  readonly functions: readonly string[];
+  /** What the functions that have limits allow, by function. */
+  readonly caps: Readonly<Record<string, LaneCaps>>;
+  readonly max: number;
+}
+
+export interface LeaseAnswer {
+  readonly now: number;
+  readonly jobs: readonly LeasedJob[];
+  /** When the earliest timer of any function is due, or a throttled start; null when there is none. */
+  readonly nextDueAt: number | null;
+  /** Absent when no buffer was due. */
+  readonly flushed?: Flushed;
+}

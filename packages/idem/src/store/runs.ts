@@ -1,0 +1,48 @@
+// What a person may do to a run.
+import type { EndState } from "../model/run.ts";
+import type { NestedIngest, WokenRun } from "./advance.ts";
+import type { LaneUse, StartFlow } from "./flow.ts";
+import type { Ingested, StaleRegistration } from "./ingest.ts";
+import type { LeasedJob } from "./leases.ts";
+
+export interface CancelInput {
+  readonly env: string;
+  readonly runId: string;
+  readonly result: string;
+  readonly releaseKey: boolean;
+  readonly ingest: NestedIngest | null;
+}
+
+export type CancelAnswer =
+  | {
+      readonly kind: "cancelled";
+      readonly woken: readonly WokenRun[];
+      readonly ingested: Ingested | null;
+      readonly freed: boolean;
+    }
+  | { readonly kind: "already-ended"; readonly state: EndState }
+  | StaleRegistration
+  | { readonly kind: "unknown" };
+
+export interface RerunInput {
+  readonly env: string;
+  readonly runId: string;
+  readonly newRunId: string;
+  readonly rank: number;
+  readonly leaseTo: string | null;
+  /** Limits and cancelling events hold for a rerun too; a rate limit, a singleton and buffers do not: a person asked. */
+  readonly lane: LaneUse | null;
+  readonly cancelOn: StartFlow["cancelOn"];
+  /** Begin at this step: outcomes recorded before its own come along, it and all others run again. Absent: from the start. */
+  readonly from?: {
+    readonly stepId: string;
+    /** The id its author wrote. */
+    readonly name: string;
+    /** JSON list of the arguments to run it with; null for its own. Inputs edited in the old run for steps not kept stay. */
+    readonly input: string | null;
+  };
+}
+
+export type RerunAnswer =
+  | { readonly kind: "started"; readonly runId: string; readonly leased: LeasedJob | null }
+  | { readonly kind: "unknown" };

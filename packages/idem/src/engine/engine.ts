@@ -8,7 +8,7 @@ import { UlidSource } from "../model/ulid.ts";
 import type { Platform } from "../platform/platform.ts";
 import type { WireOp } from "../protocol/wire-ops.ts";
 import type { PauseAnswer, PauseInput } from "../store/functions.ts";
-import type { Ingested, NewEvent, NewPair } from "../store/ingest.ts";
+import type { Ingested, NewEvent } from "../store/ingest.ts";
 import type { UserTransaction } from "../store/outbox.ts";
 import type { NodeRole, WorkerAbout } from "../store/sharing.ts";
 import type { Store } from "../store/store.ts";
@@ -16,11 +16,12 @@ import { type Cancelled, cancelRun } from "./cancel-run.ts";
 import { checkedEvents, type KnownOfEvents } from "./checked-events.ts";
 import { type CallNamed, checkpointRun } from "./checkpoint-run.ts";
 import { CronClock } from "./cron-clock.ts";
+import { type IngestingEngine, ingestEvents } from "./ingest-events.ts";
 import { eventToInvoke, pairsOfInvoked } from "./invoke-function.ts";
 import { limits } from "./limits.ts";
 import { Neighbours } from "./neighbours.ts";
 import type { CheckEvents } from "./outgoing-events.ts";
-import { type PrepareOptions, pairsFor, RunIds } from "./prepare-ingest.ts";
+import type { pairsFor } from "./prepare-ingest.ts";
 import { Presence } from "./presence.ts";
 import { Registry } from "./registry.ts";
 import { OutboxRelay } from "./relay-outbox.ts";
@@ -82,6 +83,7 @@ export class Engine {
   private readonly neighbours: Neighbours | null;
   private readonly presence: Presence | null;
   private readonly outbox: OutboxRelay;
+  private readonly ingesting: IngestingEngine;
 
   constructor(private readonly options: EngineOptions) {
     const { store, platform, env, app, about, leaseTermMs, retentionMs = null } = options;
@@ -138,7 +140,9 @@ export class Engine {
             isBusy: () => this.worker.isBusy,
             report: (what, error) => this.worker.report(what, error),
           });
-    const { registry, time } = this;
+    const { registry, time, worker } = this;
+    const { logger } = options;
+    this.ingesting = { store, platform, env, registry, worker, time, logger, newId: () => this.ids.next() };
     const beside = { store, platform, time, report: (what: string, error: unknown) => this.report(what, error) };
     this.neighbours =
       store.shared === null
@@ -348,45 +352,8 @@ export class Engine {
     await this.ingest(events);
   }
 
-  private prepare(): PrepareOptions {
-    return this.worker.prepare();
-  }
-
-  private async ingest(events: readonly NewEvent[], pairsOf: typeof pairsFor = pairsFor): Promise<Ingested> {
-    const { store, env, platform } = this.options;
-    const runIds = new RunIds(() => this.ids.next());
-    for (;;) {
-      let reserved = 0;
-      const leaseTo = this.worker.takesDeliveries;
-      const pairs = pairsOf(events, this.prepare(), runIds, (target) => {
-        const worker = this.worker.reserve(target.fn);
-        if (worker !== null) reserved++;
-        return worker;
-      });
-      try {
-        const before = platform.point("ingest:before-commit");
-        if (before !== undefined) await before;
-        const askedMono = platform.monoMs();
-        const answer = await store
-          .ingest({ env, registration: this.registry.registration, events, pairs, leaseTo })
-          .catch((error) => {
-            if (leaseTo !== null) this.worker.names.doubt(leaseTo);
-            throw error;
-          });
-        if (answer.kind === "stale-registration") {
-          await this.registry.refresh();
-          continue;
-        }
-        const after = platform.point("ingest:after-commit");
-        if (after !== undefined) await after;
-        this.time.note(askedMono, answer.now);
-        this.worker.takeIn(answer, leaseTo);
-        this.warnOfMissingKeys(events, pairs, answer);
-        return answer;
-      } finally {
-        this.worker.unreserve(reserved);
-      }
-    }
+  private ingest(events: readonly NewEvent[], pairsOf?: typeof pairsFor): Promise<Ingested> {
+    return ingestEvents(this.ingesting, events, pairsOf);
   }
 
   /** Paused, a function starts no runs: its events are decided as `paused`. Open runs go on. */
@@ -401,18 +368,6 @@ export class Engine {
 
   signal(signal: string, json: string): Promise<string | null> {
     return this.worker.signal(signal, json);
-  }
-
-  /** A run without the key its function asks for is protected by nothing but its steps: somebody should hear of it. */
-  private warnOfMissingKeys(events: readonly NewEvent[], pairs: readonly NewPair[], { decisions }: Ingested): void {
-    for (const pair of pairs) {
-      // What the store adds, such as the size of a batch, is nothing to worry about.
-      if (pair.kind !== "start" || pair.reason === null) continue;
-      const eventId = events[pair.event]!.id;
-      const of = decisions.find((decision) => decision.eventId === eventId && decision.fn === pair.fn);
-      if (of?.kind !== "started") continue;
-      this.options.logger.warn(`idem: run ${of.runId} of "${this.registry.displayName(pair.fn)}": ${pair.reason}`);
-    }
   }
 
   // ------------------------------------------------------------------------------------------------ runs

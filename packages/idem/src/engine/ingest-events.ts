@@ -1,0 +1,78 @@
+// Events that were checked become facts: decided here, stored by the store, and what they start taken up by this process's worker.
+import type { Logger } from "../execute/function-code.ts";
+import type { Platform } from "../platform/platform.ts";
+import type { Ingested, NewEvent, NewPair } from "../store/ingest.ts";
+import type { Store } from "../store/store.ts";
+import { pairsFor, RunIds } from "./prepare-ingest.ts";
+import type { Registry } from "./registry.ts";
+import type { StoreTime } from "./store-time.ts";
+import type { Worker } from "./worker.ts";
+
+export interface IngestingEngine {
+  readonly store: Store;
+  readonly platform: Platform;
+  readonly env: string;
+  readonly registry: Registry;
+  readonly worker: Worker;
+  readonly time: StoreTime;
+  readonly logger: Logger;
+  readonly newId: () => string;
+}
+
+export async function ingestEvents(
+  engine: IngestingEngine,
+  events: readonly NewEvent[],
+  pairsOf: typeof pairsFor = pairsFor,
+): Promise<Ingested> {
+  const { store, env, platform, worker, registry } = engine;
+  // The same ids on every try: a second one must not start a second run.
+  const runIds = new RunIds(engine.newId);
+  for (;;) {
+    let reserved = 0;
+    const leaseTo = worker.takesDeliveries;
+    const pairs = pairsOf(events, worker.prepare(), runIds, (target) => {
+      const name = worker.reserve(target.fn);
+      if (name !== null) reserved++;
+      return name;
+    });
+    try {
+      const before = platform.point("ingest:before-commit");
+      if (before !== undefined) await before;
+      const askedMono = platform.monoMs();
+      const input = { env, registration: registry.registration, events, pairs, leaseTo };
+      const answer = await store.ingest(input).catch((error) => {
+        if (leaseTo !== null) worker.names.doubt(leaseTo);
+        throw error;
+      });
+      if (answer.kind === "stale-registration") {
+        await registry.refresh();
+        continue;
+      }
+      const after = platform.point("ingest:after-commit");
+      if (after !== undefined) await after;
+      engine.time.note(askedMono, answer.now);
+      worker.takeIn(answer, leaseTo);
+      warnOfMissingKeys(engine, events, pairs, answer);
+      return answer;
+    } finally {
+      worker.unreserve(reserved);
+    }
+  }
+}
+
+/** A run without the key its function asks for is protected by nothing but its steps: somebody should hear of it. */
+function warnOfMissingKeys(
+  { registry, logger }: IngestingEngine,
+  events: readonly NewEvent[],
+  pairs: readonly NewPair[],
+  { decisions }: Ingested,
+): void {
+  for (const pair of pairs) {
+    // What the store adds, such as the size of a batch, is nothing to worry about.
+    if (pair.kind !== "start" || pair.reason === null) continue;
+    const eventId = events[pair.event]!.id;
+    const of = decisions.find((decision) => decision.eventId === eventId && decision.fn === pair.fn);
+    if (of?.kind !== "started") continue;
+    logger.warn(`idem: run ${of.runId} of "${registry.displayName(pair.fn)}": ${pair.reason}`);
+  }
+}

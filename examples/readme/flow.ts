@@ -112,7 +112,9 @@ idem.createFunction(
 const { ids } = await idem.send({ name: "doc/edited", data: { docId: "d-1", version: 1 } });
 const { summary } = await idem.explain(ids[0]!);
 
-// … "index-doc" is not started yet: debounced, its run starts at 2026-03-02T10:00:30.000Z unless another event comes; 1 event so far.
+// …
+// now  One event came so far.
+// 2026-03-02T10:00:30.000Z  A run of index-doc starts for it, unless another event comes.
 // #endregion
 
 export { clock, did, idem, summary };

@@ -6,6 +6,7 @@ import { ApiError, onSignedOut } from "./api/client.ts";
 import { live } from "./api/live.ts";
 import { startKeys } from "./keys.ts";
 import { hasPage } from "./pages.ts";
+import { startLanguage } from "./readable-language.ts";
 import { router } from "./routes.tsx";
 import { startSettings } from "./settings.ts";
 import "./styles/tokens.css";
@@ -28,6 +29,7 @@ onSignedOut(() => {
   void router.navigate({ to: "/login", search: { to: router.state.location.href }, replace: true });
 });
 
+startLanguage();
 startSettings();
 startKeys();
 live.start();

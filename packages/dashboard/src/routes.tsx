@@ -148,7 +148,7 @@ const audit = createRoute({
   getParentRoute: parent,
   path: "/audit",
   component: pageAt("/audit"),
-  validateSearch: searchOf({ q: text, ...time }),
+  validateSearch: searchOf({ q: text, since: text, action: text, actor: text, subject: text }),
 });
 const settings = createRoute({ getParentRoute: parent, path: "/settings", component: pageAt("/settings") });
 const login = createRoute({

@@ -1,6 +1,8 @@
 // What axe finds wrong, in a line each; none when the page is fine.
 import axe from "axe-core";
 import type { Page } from "playwright-core";
+import { expect } from "vitest";
+import { allLooks, closePage, type Look, openPage, scrollsSideways, wear } from "./browser.ts";
 
 export async function axeFindings(page: Page): Promise<readonly string[]> {
   // Evaluated by the debugger and not by the page, so that the page's policy stays as it is.
@@ -9,6 +11,8 @@ export async function axeFindings(page: Page): Promise<readonly string[]> {
     const { violations } = await (window as any).axe.run(document, {
       resultTypes: ["violations"],
       runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
+      // Style sheets are read anew for one rule, about turned screens, and take a third of the time: house-rules.test.ts reads them.
+      preload: false,
     });
     return violations.flatMap((each: any) =>
       each.nodes.map(
@@ -17,4 +21,29 @@ export async function axeFindings(page: Page): Promise<readonly string[]> {
       ),
     );
   });
+}
+
+/** One look for each page, all four of them in turn; with ALL_LOOKS=1 every page in every look. */
+const looksOf = (place: number): readonly Look[] =>
+  process.env.ALL_LOOKS === "1" ? allLooks : [allLooks[place % allLooks.length]!];
+
+/** Axe has nothing to say of these pages, and none scrolls sideways in either size. */
+export async function expectSoundPages(origin: string, paths: readonly string[]): Promise<void> {
+  const page = await openPage(`${origin}${paths[0]}`);
+  for (const [place, path] of paths.entries()) {
+    if (place > 0) await page.goto(`${origin}${path}`);
+    await page.locator("main .card, main .note").first().waitFor();
+    await expect.poll(() => page.locator(".skeleton").count()).toBe(0);
+    for (const look of allLooks.slice(0, 2)) {
+      await wear(page, look);
+      expect([path, look, await scrollsSideways(page)]).toEqual([path, look, false]);
+    }
+    for (const look of looksOf(place)) {
+      await wear(page, look);
+      expect([path, look, await axeFindings(page)]).toEqual([path, look, []]);
+    }
+    await wear(page, allLooks[0]!);
+  }
+  expect(page.troubles).toEqual([]);
+  await closePage(page);
 }

@@ -1,7 +1,9 @@
-// A real Chromium, one for each file of tests. Every page that is opened is watched: a script that broke, a request to elsewhere or
-// something the page's policy refused fails the test that looks at it.
+// A real Chromium, one for each process of tests: its pages are lent to a test and taken back, because a renderer costs more to start
+// than most tests cost to run. Every page is watched: a script that broke, a request to elsewhere or something the page's policy
+// refused fails the test that looks at it.
 import chromium from "@sparticuz/chromium";
 import { type Browser, type Page, chromium as playwright } from "playwright-core";
+import { onTestFinished } from "vitest";
 
 export interface Look {
   readonly width: 1280 | 390;
@@ -10,40 +12,52 @@ export interface Look {
 
 export const allLooks: readonly Look[] = [
   { width: 1280, theme: "light" },
+  { width: 390, theme: "dark" },
   { width: 1280, theme: "dark" },
   { width: 390, theme: "light" },
-  { width: 390, theme: "dark" },
 ];
 
 /** Both themes and both sizes in two looks; with ALL_LOOKS=1 the four of them. */
-export const looks: readonly Look[] = process.env.ALL_LOOKS === "1" ? allLooks : [allLooks[0]!, allLooks.at(-1)!];
+export const looks: readonly Look[] = process.env.ALL_LOOKS === "1" ? allLooks : allLooks.slice(0, 2);
 
-// What suits a small function in the cloud and not a test: one process for all falls with its first closed page, and without web
-// security the rules under test would not hold.
+// What suits a small function in the cloud and not a test: one process for all falls with its first closed page, without web security
+// the rules under test would not hold, and a graphics card made of software draws slower than none (850 ms of processor for a page
+// that takes 700 ms without).
 const unwanted =
-  /^--(single-process|no-zygote|disable-web-security|allow-running-insecure-content|disable-site-isolation-trials)/;
+  /^--(single-process|no-zygote|disable-web-security|allow-running-insecure-content|disable-site-isolation-trials|use-gl|use-angle|enable-unsafe-swiftshader|ignore-gpu-blocklist|in-process-gpu)/;
 
-export const openBrowser = async (): Promise<Browser> =>
+const launch = async (): Promise<Browser> =>
   playwright.launch({
     executablePath: await chromium.executablePath(),
-    args: [...chromium.args.filter((each) => !unwanted.test(each)), "--hide-scrollbars"],
+    args: [...chromium.args.filter((each) => !unwanted.test(each)), "--disable-gpu", "--hide-scrollbars"],
     headless: true,
   });
 
+// Ends with its process.
+let launched: Promise<Browser> | undefined;
+const theBrowser = (): Promise<Browser> => {
+  launched ??= launch();
+  return launched;
+};
+
 export interface WatchedPage extends Page {
-  /** What went wrong behind the scenes. */
+  /** What went wrong behind the scenes since it was opened. */
   readonly troubles: readonly string[];
 }
 
-export async function openPage(
-  browser: Browser,
-  url: string,
-  { width, theme }: Look = looks[0]!,
-): Promise<WatchedPage> {
-  const context = await browser.newContext({
-    viewport: { width, height: width === 1280 ? 800 : 844 },
+interface Watch {
+  readonly width: Look["width"];
+  origin: string;
+  readonly troubles: string[];
+}
+
+const watches = new WeakMap<Page, Watch>();
+/** A page is a telephone's or a desk's for good: one of them has a finger and nothing that hovers. */
+const idle: Readonly<Record<Look["width"], WatchedPage[]>> = { 390: [], 1280: [] };
+
+async function newPage(width: Look["width"]): Promise<WatchedPage> {
+  const context = await (await theBrowser()).newContext({
     deviceScaleFactor: 1,
-    colorScheme: theme,
     reducedMotion: "reduce",
     hasTouch: width === 390,
     timezoneId: "Europe/Amsterdam",
@@ -51,18 +65,52 @@ export async function openPage(
     permissions: ["clipboard-read", "clipboard-write"],
   });
   const page = await context.newPage();
-  const troubles: string[] = [];
-  page.on("pageerror", (error) => troubles.push(`script: ${error.message}`));
+  const watch: Watch = { width, origin: "", troubles: [] };
+  page.on("pageerror", (error) => watch.troubles.push(`script: ${error.message}`));
   page.on("console", (message) => {
     // A refused request is the page's business: it says so in words.
-    if (message.type() === "error" && !/Failed to load resource/.test(message.text())) troubles.push(message.text());
+    if (message.type() === "error" && !/Failed to load resource/.test(message.text()))
+      watch.troubles.push(message.text());
   });
   page.on("request", (request) => {
-    if (new URL(request.url()).origin !== new URL(url).origin && !/^(data|blob):/.test(request.url()))
-      troubles.push(`elsewhere: ${request.url()}`);
+    if (new URL(request.url()).origin !== watch.origin && !/^(data|blob|about):/.test(request.url()))
+      watch.troubles.push(`elsewhere: ${request.url()}`);
   });
+  watches.set(page, watch);
+  return Object.assign(page, { troubles: watch.troubles });
+}
+
+/** A page that nobody has used, as far as it can tell; whoever opened it closes it. */
+export async function openPage(url: string, look: Look = looks[0]!): Promise<WatchedPage> {
+  const page = idle[look.width].pop() ?? (await newPage(look.width));
+  const watch = watches.get(page)!;
+  watch.origin = new URL(url).origin;
+  watch.troubles.length = 0;
+  await wear(page, look);
   await page.goto(url);
-  return Object.assign(page, { troubles });
+  return page;
+}
+
+/** Takes the page back: nothing of what was done in it is there for the next. */
+export async function closePage(page: WatchedPage): Promise<void> {
+  if (page.isClosed()) return;
+  const tabs = page.context().pages();
+  await Promise.all(tabs.filter((each) => each !== page).map((each) => each.close()));
+  await page.evaluate(() => {
+    localStorage.clear();
+    sessionStorage.clear();
+  });
+  await page.context().clearCookies();
+  await page.mouse.move(0, 0);
+  await page.goto("about:blank");
+  idle[watches.get(page)!.width].push(page);
+}
+
+/** A page for the test that runs, which closes it at its end. */
+export async function visit(url: string, look?: Look): Promise<WatchedPage> {
+  const page = await openPage(url, look);
+  onTestFinished(() => closePage(page));
+  return page;
 }
 
 /** The same page in another size and theme; quicker than opening it anew. */

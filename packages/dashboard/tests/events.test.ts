@@ -1,25 +1,20 @@
 // The pages Events and Send a test event, in a real browser over a real server.
-import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { axeFindings } from "./accessibility.ts";
-import { looks, openBrowser, openPage, scrollsSideways, wear } from "./browser.ts";
+import { expectSoundPages } from "./accessibility.ts";
+import { visit } from "./browser.ts";
 import { openWorld, type Story, tellStory, type World } from "./world.ts";
 
-let browser: Browser;
 let world: World;
 let story: Story;
 
 beforeAll(async () => {
-  [browser, world] = await Promise.all([openBrowser(), openWorld({ radar: false })]);
+  world = await openWorld({ radar: false });
   story = await tellStory(world, { placements: 3 });
 });
-afterAll(async () => {
-  await browser?.close();
-  await world?.close();
-});
+afterAll(() => world?.close());
 
 test("the log says of each event what was decided, and what came again stands under its first", async () => {
-  const page = await openPage(browser, `${world.origin}/events`);
+  const page = await visit(`${world.origin}/events`);
   const rows = page.locator(".list .row");
   await expect.poll(() => rows.count()).toBeGreaterThan(10);
   const texts = await rows.allInnerTexts();
@@ -34,7 +29,7 @@ test("the log says of each event what was decided, and what came again stands un
 });
 
 test("the address holds the filter: it is read from it, written into it, and back goes back", async () => {
-  const page = await openPage(browser, `${world.origin}/events?name=agency%2Fweek.ended`);
+  const page = await visit(`${world.origin}/events?name=agency%2Fweek.ended`);
   const rows = page.locator(".list .row");
   await expect.poll(() => rows.count()).toBe(1);
   await page.getByLabel("Only events of this name").fill("agency/candidate.changed");
@@ -50,7 +45,7 @@ test("the address holds the filter: it is read from it, written into it, and bac
 });
 
 test("an event that arrives appears without a reload while nobody reads, and waits behind a button while somebody does", async () => {
-  const page = await openPage(browser, `${world.origin}/events?name=agency%2Flate`);
+  const page = await visit(`${world.origin}/events?name=agency%2Flate`);
   await expect.poll(() => page.getByText("No event matches").count()).toBe(1);
   await page.mouse.move(10, 10);
   await world.send({ name: "agency/late", id: "late-1", data: {} });
@@ -67,7 +62,7 @@ test("one event shows its decisions with the reason, its key and what differed f
   const { events } = await world.api(`/api/events?name=stripe/payment.succeeded&limit=10`);
   const details = await Promise.all(events.map((event: any) => world.api(`/api/events/${event.internalId}`)));
   const other = details.find((each: any) => each.decisions.some(({ differs }: any) => differs.includes("data.amount")));
-  const page = await openPage(browser, `${world.origin}/events/${other.event.internalId}`);
+  const page = await visit(`${world.origin}/events/${other.event.internalId}`);
   const table = page.getByRole("table", { name: "Decisions" });
   await expect.poll(() => table.innerText()).toContain("duplicate, its key is taken");
   expect(await table.innerText()).toContain("other data.amount");
@@ -76,7 +71,7 @@ test("one event shows its decisions with the reason, its key and what differed f
 });
 
 test("a test event that is sent twice shows on the spot that the second time nothing ran", async () => {
-  const page = await openPage(browser, `${world.origin}/events/new`);
+  const page = await visit(`${world.origin}/events/new`);
   await page.getByLabel("Name").fill("stripe/payment.succeeded");
   await page.getByLabel("Data", { exact: true }).fill('{"payment": "pi_test", "amount": 900}');
   await page.getByRole("button", { name: "Send it twice" }).click();
@@ -100,7 +95,7 @@ test("a payload cannot do anything: it is shown as the text it is", async () => 
   const sent = await world.send({ name: "agency/<b>hostile</b>", data: hostile });
   const nested = JSON.parse(`${"[".repeat(60)}1${"]".repeat(60)}`);
   const deep = await world.send({ name: "agency/deep", data: { nested } });
-  const page = await openPage(browser, `${world.origin}/events/${sent.ids[0]}`);
+  const page = await visit(`${world.origin}/events/${sent.ids[0]}`);
   const payload = page.locator(".payload");
   await expect.poll(() => payload.innerText()).toContain("<script>window.hacked=1</script>");
   const text = await payload.innerText();
@@ -118,7 +113,7 @@ test("a payload cannot do anything: it is shown as the text it is", async () => 
 });
 
 test("resending asks first, says that the id is new, and leads to the new event", async () => {
-  const page = await openPage(browser, `${world.origin}/events/${story.payment.event}`);
+  const page = await visit(`${world.origin}/events/${story.payment.event}`);
   await page.getByRole("button", { name: "Resend" }).click();
   const dialog = page.getByRole("dialog");
   expect(await dialog.innerText()).toContain("under a new id");
@@ -134,7 +129,7 @@ test("resending asks first, says that the id is new, and leads to the new event"
 });
 
 test("everything is reached with the keyboard: rows with j and k, pages with g, the list of keys with ?", async () => {
-  const page = await openPage(browser, `${world.origin}/events`);
+  const page = await visit(`${world.origin}/events`);
   await expect.poll(() => page.locator(".list .row").count()).toBeGreaterThan(10);
   await page.keyboard.press("j");
   await page.keyboard.press("j");
@@ -154,7 +149,7 @@ test("everything is reached with the keyboard: rows with j and k, pages with g, 
 test("of a long list only what is in sight is drawn, older rows come by scrolling, and back comes back to the same place", async () => {
   const many = Array.from({ length: 350 }, (_, i) => ({ name: "agency/many", id: `many-${i}`, data: { i } }));
   await world.send(...many);
-  const page = await openPage(browser, `${world.origin}/events?name=agency%2Fmany`);
+  const page = await visit(`${world.origin}/events?name=agency%2Fmany`);
   const rows = page.locator(".list .row");
   await expect.poll(() => rows.count()).toBe(100);
   await expect
@@ -173,17 +168,6 @@ test("of a long list only what is in sight is drawn, older rows come by scrollin
   expect(await page.getByText("many-5", { exact: true }).count()).toBe(1);
 });
 
-test("the pages have no finding of axe, in both themes and sizes, and never scroll sideways", async () => {
-  for (const path of ["/events", `/events/${story.again.first}`, "/events/new"]) {
-    const page = await openPage(browser, `${world.origin}${path}`);
-    await expect.poll(() => page.locator(".card").count()).toBeGreaterThan(0);
-    await expect.poll(() => page.locator(".skeleton").count()).toBe(0);
-    for (const look of looks) {
-      await wear(page, look);
-      expect([path, look, await axeFindings(page)]).toEqual([path, look, []]);
-      expect([path, look, await scrollsSideways(page)]).toEqual([path, look, false]);
-    }
-    expect(page.troubles).toEqual([]);
-    await page.context().close();
-  }
+test("the pages have no finding of axe, and never scroll sideways in either size", async () => {
+  await expectSoundPages(world.origin, ["/events", `/events/${story.again.first}`, "/events/new"]);
 });

@@ -1,17 +1,15 @@
 // The pages Functions, one function and Apps, in a real browser over a real server.
-import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { axeFindings } from "./accessibility.ts";
-import { looks, openBrowser, openPage, scrollsSideways, wear } from "./browser.ts";
+import { expectSoundPages } from "./accessibility.ts";
+import { visit } from "./browser.ts";
 import { define, openWorld, type Story, tellStory, type World } from "./world.ts";
 
-let browser: Browser;
 let world: World;
 let story: Story;
 let report: string;
 
 beforeAll(async () => {
-  [browser, world] = await Promise.all([openBrowser(), openWorld({ radar: false })]);
+  world = await openWorld({ radar: false });
   story = await tellStory(world, { placements: 3 });
   report = await define(
     world,
@@ -20,12 +18,9 @@ beforeAll(async () => {
     () => null,
   );
 });
-afterAll(async () => {
-  await browser?.close();
-  await world?.close();
-});
+afterAll(() => world?.close());
 
-const open = (path: string) => openPage(browser, `${world.origin}${path}`);
+const open = (path: string) => visit(`${world.origin}${path}`);
 
 test("each function says whether it has a key: none is said in magenta, never by an empty cell", async () => {
   const page = await open("/functions");
@@ -46,7 +41,6 @@ test("each function says whether it has a key: none is said in magenta, never by
   await drafts.getByRole("link").first().click();
   await expect.poll(() => page.locator("h1").innerText()).toBe("draft-invoice-from-placement");
   expect(page.troubles).toEqual([]);
-  await page.context().close();
 });
 
 test("one function shows its configuration, its figures and three charts with the same numbers as tables", async () => {
@@ -65,7 +59,6 @@ test("one function shows its configuration, its figures and three charts with th
   await page.reload();
   await expect.poll(() => page.getByRole("button", { name: "7 d" }).getAttribute("aria-pressed")).toBe("true");
   expect(page.troubles).toEqual([]);
-  await page.context().close();
 });
 
 test("a schedule shows its next five ticks in local time, and each limit how much of it is taken", async () => {
@@ -74,7 +67,6 @@ test("a schedule shows its next five ticks in local time, and each limit how muc
   const ticks = await page.locator(".ahead ol li").allInnerTexts();
   expect(ticks.every((text) => text.includes("03:00:00"))).toBe(true);
   expect(await page.locator(".ahead ul").innerText()).toMatch(/Limit\s+0 of 5/);
-  await page.context().close();
 });
 
 test("a paused function keeps its events; resuming it starts what they would have started", async () => {
@@ -97,7 +89,6 @@ test("a paused function keeps its events; resuming it starts what they would hav
   expect((await world.api("/api/audit")).entries.map(({ action }: { action: string }) => action)).toEqual(
     expect.arrayContaining(["pause-function", "resume-function"]),
   );
-  await page.context().close();
 });
 
 test("invoking it twice with one key starts one run, and says so on the spot", async () => {
@@ -112,7 +103,6 @@ test("invoking it twice with one key starts one run, and says so on the spot", a
   await expect.poll(() => dialog.locator(".invoked").innerText()).toContain("duplicate, its key is taken");
   await page.keyboard.press("Escape");
   await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe("Invoke");
-  await page.context().close();
 });
 
 test("an app that cannot be reached is refused with the reason, and nothing is registered", async () => {
@@ -124,20 +114,14 @@ test("an app that cannot be reached is refused with the reason, and nothing is r
     .poll(() => page.getByRole("dialog").getByRole("alert").innerText(), { timeout: 15_000 })
     .toMatch(/127\.0\.0\.1:9/);
   expect((await world.api("/api/functions")).functions).toHaveLength(6);
-  await page.context().close();
 });
 
-test("they are sound to assistive technology in both themes and sizes, and never scroll sideways", async () => {
-  for (const path of ["/functions", `/functions/${story.drafts}`, `/functions/${report}`, "/functions/none", "/apps"]) {
-    const page = await open(path);
-    await expect.poll(() => page.locator(".skeleton").count()).toBe(0);
-    await expect.poll(() => page.locator("main .card").count()).toBeGreaterThan(0);
-    for (const look of looks) {
-      await wear(page, look);
-      expect([path, look, await axeFindings(page)]).toEqual([path, look, []]);
-      expect([path, look, await scrollsSideways(page)]).toEqual([path, look, false]);
-    }
-    expect(page.troubles).toEqual([]);
-    await page.context().close();
-  }
+test("they are sound to assistive technology, and never scroll sideways in either size", async () => {
+  await expectSoundPages(world.origin, [
+    "/functions",
+    `/functions/${story.drafts}`,
+    `/functions/${report}`,
+    "/functions/none",
+    "/apps",
+  ]);
 });

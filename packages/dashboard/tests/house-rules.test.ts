@@ -23,6 +23,11 @@ test("colours come from the tokens: they were measured there, in both themes", (
   expect(styles.filter(({ text }) => colour.test(drawn(text))).map(({ path }) => path)).toEqual([]);
 });
 
+test("a screen may be held either way: no style depends on it", () => {
+  const styles = sources.filter(({ path }) => path.endsWith(".css"));
+  expect(styles.filter(({ text }) => /\borientation\s*:/.test(text)).map(({ path }) => path)).toEqual([]);
+});
+
 test("nothing is fetched from elsewhere", () => {
   const elsewhere = /(?:src|href|url|fetch|import)\s*(?:=|\()\s*["'{`]*https?:/;
   expect(sources.filter(({ text }) => elsewhere.test(text)).map(({ path }) => path)).toEqual([]);

@@ -1,19 +1,16 @@
 // Signing in: one field, one button, and what is refused is said in words.
-import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { axeFindings } from "./accessibility.ts";
-import { looks, openBrowser, openPage, scrollsSideways, type WatchedPage, wear } from "./browser.ts";
+import { looks, scrollsSideways, visit, type WatchedPage, wear } from "./browser.ts";
 import { define, openWorld, type World } from "./world.ts";
 
 const passwords = { password: "open sesame", viewerPassword: "look only" };
 const authorization = `Basic ${btoa(`tool:${passwords.password}`)}`;
 
 let world: World;
-let browser: Browser;
 
 beforeAll(async () => {
   world = await openWorld({ mode: "start", eventKeys: ["k"], signingKeys: ["aabbccdd"], ...passwords });
-  browser = await openBrowser();
   await define(world, { id: "draft-invoice" }, { event: "placement/changed" }, () => ({ id: "in_1" }));
   for (const eventType of ["INSERTED", "UPDATED"]) {
     const events = [48_213, 48_209, 48_207].map((placementId) => ({
@@ -32,10 +29,7 @@ beforeAll(async () => {
   });
 });
 
-afterAll(async () => {
-  await browser?.close();
-  await world?.close();
-});
+afterAll(() => world?.close());
 
 const ask = (path: string, init: RequestInit = {}) =>
   fetch(`${world.origin}${path}`, { ...init, headers: { ...init.headers, authorization } });
@@ -46,7 +40,7 @@ async function signIn(page: WatchedPage, password: string): Promise<void> {
 }
 
 test("whoever is not signed in is asked to, and comes back to where they were", async () => {
-  const page = await openPage(browser, `${world.origin}/radar/rules`);
+  const page = await visit(`${world.origin}/radar/rules`);
   await page.getByLabel("Password").waitFor();
   expect(new URL(page.url()).pathname).toBe("/login");
   await signIn(page, passwords.password);
@@ -61,19 +55,17 @@ test("whoever is not signed in is asked to, and comes back to where they were", 
   await page.getByLabel("Password").waitFor();
   expect(await page.evaluate(async () => (await fetch("/api/status")).status)).toBe(401);
   expect(page.troubles).toEqual([]);
-  await page.context().close();
 });
 
 test("an address of another site is no place to come back to", async () => {
-  const page = await openPage(browser, `${world.origin}/login?to=${encodeURIComponent("//elsewhere.example/radar")}`);
+  const page = await visit(`${world.origin}/login?to=${encodeURIComponent("//elsewhere.example/radar")}`);
   await signIn(page, passwords.password);
   await expect.poll(() => new URL(page.url()).pathname).not.toBe("/login");
   expect(new URL(page.url()).origin).toBe(world.origin);
-  await page.context().close();
 });
 
 test("a viewer sees the buttons disabled, with the sentence, and the server refuses what they send anyway", async () => {
-  const page = await openPage(browser, `${world.origin}/radar`);
+  const page = await visit(`${world.origin}/radar`);
   await signIn(page, passwords.viewerPassword);
   const card = page.locator(".alert-card");
   await card.waitFor();
@@ -91,11 +83,10 @@ test("a viewer sees the buttons disabled, with the sentence, and the server refu
   });
   expect(refused).toEqual({ status: 403, code: "FORBIDDEN_ROLE" });
   expect(await axeFindings(page)).toEqual([]);
-  await page.context().close();
 });
 
 test("a request that shows the cookie and not the session's word is refused, and a page whose session changed goes on", async () => {
-  const page = await openPage(browser, `${world.origin}/radar`);
+  const page = await visit(`${world.origin}/radar`);
   await signIn(page, passwords.password);
   await page.locator(".alert-card").waitFor();
   const refused = await page.evaluate(async () => {
@@ -120,23 +111,36 @@ test("a request that shows the cookie and not the session's word is refused, and
     .getByText(/Acknowledged by operator session/)
     .first()
     .waitFor();
-  await page.context().close();
 });
 
 test("the page to sign in is accessible in both themes and sizes", async () => {
-  const page = await openPage(browser, `${world.origin}/login`);
+  const page = await visit(`${world.origin}/login`);
   await page.getByLabel("Password").waitFor();
   for (const look of looks) {
     await wear(page, look);
     expect([look, await axeFindings(page)]).toEqual([look, []]);
     expect(await scrollsSideways(page)).toBe(false);
   }
-  await page.context().close();
+});
+
+test("a session that is about to end says so two minutes before", async () => {
+  const page = await visit(`${world.origin}/login?to=/settings`);
+  await page.getByText("Idem printed a secret in its terminal").waitFor();
+  await signIn(page, passwords.password);
+  await page.getByText(/^operator session/).waitFor();
+  expect(await page.getByText(/session ends in/).count()).toBe(0);
+  await page.route("**/api/session", async (route) => {
+    const answer = await route.fetch();
+    await route.fulfill({ response: answer, json: { ...(await answer.json()), endsAt: Date.now() + 110_000 } });
+  });
+  await page.reload();
+  await page.getByText(/Your session ends in/).waitFor();
+  await page.unroute("**/api/session");
 });
 
 // Last: it keeps this address out for a minute.
 test("a wrong password says how many tries are left, then how long to wait", async () => {
-  const page = await openPage(browser, `${world.origin}/login`);
+  const page = await visit(`${world.origin}/login`);
   for (const words of ["4 tries left", "3 tries left", "2 tries left", "1 try left"]) {
     await signIn(page, "open barley");
     await page.getByText(`Wrong password. ${words}, then wait 1 minute.`).waitFor();
@@ -147,5 +151,4 @@ test("a wrong password says how many tries are left, then how long to wait", asy
   await page.getByText(/^Too many wrong passwords\. Wait \d+ seconds\.$/).waitFor();
   expect(await axeFindings(page)).toEqual([]);
   expect(page.troubles).toEqual([]);
-  await page.context().close();
 });

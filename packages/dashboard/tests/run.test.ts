@@ -1,12 +1,10 @@
 // The Run and Compare pages in a real browser, against a real server with real runs.
-import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { axeFindings } from "./accessibility.ts";
-import { looks, openBrowser, openPage, scrollsSideways, type WatchedPage } from "./browser.ts";
+import { looks, scrollsSideways, visit, type WatchedPage } from "./browser.ts";
 import { define, openWorld, type World } from "./world.ts";
 
 let world: World;
-let browser: Browser;
 /** Placement 48213, twice. */
 let first: string;
 let second: string;
@@ -84,11 +82,10 @@ async function approvable(runId: string): Promise<void> {
 
 const runOf = async (name: string, data: unknown): Promise<string> =>
   (await world.send({ name, data })).decisions[0]!.runId!;
-const open = (path: string, look = looks[0]!): Promise<WatchedPage> =>
-  openPage(browser, `${world.origin}${path}`, look);
+const open = (path: string, look = looks[0]!): Promise<WatchedPage> => visit(`${world.origin}${path}`, look);
 
 beforeAll(async () => {
-  [world, browser] = await Promise.all([openWorld(), openBrowser()]);
+  world = await openWorld();
   await Promise.all([placements(), payments(), hostiles()]);
   // Several placements, twice each: the radar's guess needs more than one to see what they are about.
   const placement = (placementId: number, eventType: string) =>
@@ -103,10 +100,7 @@ beforeAll(async () => {
   await world.reached(hostile, "failed");
 });
 
-afterAll(async () => {
-  await browser?.close();
-  await world?.close();
-});
+afterAll(() => world?.close());
 
 describe("one run", () => {
   test("the second run for a placement says so before anything else, and what it sent under which key", async () => {
@@ -132,8 +126,16 @@ describe("one run", () => {
     await panel.getByText("Another destination key than the other run's.").waitFor();
     await panel.getByText(/It made in_1RPq8x\d in 1 try/).waitFor();
     expect(await panel.locator(".payload").textContent()).toContain("428000");
+    // Both runs wait, and what they made stands under each other: two ids are two invoices.
+    const made = await page.getByRole("region", { name: "Runs of this key" }).locator(".preview").allTextContents();
+    expect(made.map((words) => words.replace(/\d+$/, "n"))).toEqual(
+      Array(2).fill("So far, by step create-stripe-draft: in_1RPq8xn"),
+    );
+    expect(new Set(made).size).toBe(2);
+    await panel.getByRole("link", { name: "Input" }).click();
+    await panel.getByText("It was asked for this.").waitFor();
+    await expect.poll(() => panel.locator(".payload").textContent()).toContain("placement-48213");
     expect(page.troubles).toEqual([]);
-    await page.context().close();
   });
 
   test("a step, its tab, the zoom and the table stand in the address", async () => {
@@ -147,8 +149,7 @@ describe("one run", () => {
     const { searchParams } = new URL(one.url());
     expect(searchParams.get("step")).toBe("fetch-placement");
     // Sent to somebody else, it shows the same.
-    const page = await openPage(browser, one.url());
-    await one.context().close();
+    const page = await visit(one.url());
     await page.getByRole("button", { name: /show the whole run/ }).waitFor();
     await page.keyboard.press("0");
     await page.keyboard.press("t");
@@ -158,7 +159,6 @@ describe("one run", () => {
     expect(new URL(page.url()).searchParams.get("from")).toBeNull();
     await page.getByRole("complementary", { name: "Step fetch-placement" }).waitFor();
     expect(page.troubles).toEqual([]);
-    await page.context().close();
   });
 
   test("it is rerun with the keyboard alone", async () => {
@@ -177,7 +177,6 @@ describe("one run", () => {
     await page.getByText("2 runs").waitFor();
     await page.keyboard.press("[");
     await expect.poll(() => new URL(page.url()).pathname).toBe(`/runs/${paid}`);
-    await page.context().close();
   });
 
   test("closing a dialog without acting starts nothing and gives focus back", async () => {
@@ -191,7 +190,6 @@ describe("one run", () => {
     await expect.poll(() => page.getByRole("dialog").count()).toBe(0);
     expect(await button.evaluate((element) => element === document.activeElement)).toBe(true);
     expect((await world.api(`/api/runs?limit=100`)).runs).toHaveLength(before);
-    await page.context().close();
   });
 
   test("it is rerun from a step with other arguments, once what differs is shown", async () => {
@@ -199,6 +197,8 @@ describe("one run", () => {
     await page.getByRole("button", { name: "Rerun from here" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByRole("button", { name: "Others" }).click();
+    // The editor begins with what the step was called with.
+    expect(JSON.parse(await dialog.getByRole("textbox").inputValue())).toEqual([10]);
     const start = dialog.getByRole("button", { name: "Start a new run from here" });
     expect(await start.isDisabled()).toBe(true);
     await dialog.getByRole("textbox").fill("{ 4280 }");
@@ -212,7 +212,6 @@ describe("one run", () => {
     await world.reached(rerun, "completed");
     const { run } = await world.api(`/api/runs/${rerun}`);
     expect(run).toMatchObject({ rerunOf: paid, rerunFrom: { name: "charge" }, output: { value: { charged: 4280 } } });
-    await page.context().close();
   });
 
   test("it is cancelled after the page said what stays", async () => {
@@ -232,9 +231,8 @@ describe("one run", () => {
     await page.getByLabel("Reason (optional)").fill("nobody wanted it");
     await page.getByRole("button", { name: "Cancel the run" }).click();
     await page.getByText("Why it was cancelled").waitFor();
-    await page.getByText("nobody wanted it", { exact: true }).waitFor();
+    await page.getByRole("region", { name: "Error" }).getByText("nobody wanted it", { exact: true }).waitFor();
     expect((await world.api(`/api/runs/${runId}`)).run.state).toBe("cancelled");
-    await page.context().close();
   });
 
   test("a run that waits goes on before one's eyes", async () => {
@@ -246,7 +244,6 @@ describe("one run", () => {
     await page.getByRole("region", { name: "Output" }).waitFor({ timeout: 15_000 });
     // The selected step stays selected.
     await page.getByRole("complementary", { name: "Step load-holidays" }).waitFor();
-    await page.context().close();
   });
 
   test("a run that a step invoked stands under its step, and many steps at once are one line", async () => {
@@ -278,13 +275,17 @@ describe("one run", () => {
     await page.keyboard.press("ArrowLeft");
     await expect.poll(async () => (await names()).length).toBe(4);
     expect(page.troubles).toEqual([]);
-    await page.context().close();
+    // Once both are over it still stands there, and the step leads to it.
+    await world.send({ name: "nothing/came" });
+    await page.getByRole("region", { name: "Output" }).waitFor({ timeout: 15_000 });
+    await page.locator(".invoked").getByText("wait-for-nothing").waitFor();
+    await page.goto(`${world.origin}/runs/${runId}?step=ask-child`);
+    await page.getByRole("complementary", { name: "Step ask-child" }).getByText("Invoked run").waitFor();
   });
 
   test("an id that nobody knows says so", async () => {
     const page = await open("/runs/01ARZ3NDEKTSV4RRFFQ69G5FAV");
     await page.getByText("No run with this id").waitFor();
-    await page.context().close();
   });
 });
 
@@ -307,7 +308,6 @@ describe("hostile payloads", () => {
     expect(await page.locator("main script, main img").count()).toBe(0);
     expect(await broken()).toBeUndefined();
     expect(page.troubles).toEqual([]);
-    await page.context().close();
   });
 });
 
@@ -333,7 +333,6 @@ describe("two runs side by side", () => {
     ]);
     expect(table.suggestedFilename()).toBe(`compare-${second}.csv`);
     expect(page.troubles).toEqual([]);
-    await page.context().close();
   });
 });
 
@@ -349,7 +348,6 @@ describe.each(looks)("at $width px, $theme", (look) => {
     expect(await axeFindings(page)).toEqual([]);
     expect(await scrollsSideways(page)).toBe(false);
     expect(page.troubles).toEqual([]);
-    await page.context().close();
   });
 });
 

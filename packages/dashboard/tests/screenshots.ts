@@ -4,7 +4,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { claimName } from "../src/pages/keys/claim-name.ts";
-import { allLooks, openBrowser, openPage, scrollsSideways } from "./browser.ts";
+import { allLooks, closePage, openPage, scrollsSideways } from "./browser.ts";
 import { openWorld, type Story, tellStory, type World } from "./world.ts";
 
 const folder = join(import.meta.dirname, "..", "..", "..", "docs", "screenshots");
@@ -54,22 +54,20 @@ async function wholeAlert(world: World): Promise<string> {
 test("a picture of each page, in which nothing reaches over the edge and nothing is still on its way", async () => {
   await mkdir(folder, { recursive: true });
   const world = await openWorld();
-  const browser = await openBrowser();
   try {
     const story = await tellStory(world, { placements });
     for (const [name, path] of Object.entries(await addresses(world, story))) {
       for (const look of allLooks) {
-        const page = await openPage(browser, `${world.origin}${path}`, look);
+        const page = await openPage(`${world.origin}${path}`, look);
         await expect.poll(() => page.locator("h1").count()).toBe(1);
         await expect.poll(() => page.locator(".skeleton").count()).toBe(0);
         await page.screenshot({ path: join(folder, `${name}-${look.width}-${look.theme}.png`) });
         expect.soft([name, look, page.troubles]).toEqual([name, look, []]);
         expect.soft([name, look, await scrollsSideways(page)]).toEqual([name, look, false]);
-        await page.context().close();
+        await closePage(page);
       }
     }
   } finally {
-    await browser.close();
     await world.close();
   }
 });

@@ -3,7 +3,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type FunctionOptions, Idem, NonRetriableError } from "idem";
+import { type FunctionOptions, Idem, type IdemOptions, NonRetriableError } from "idem";
 import { type RunningServer, type ServerSettings, startServer } from "idem/server";
 
 export interface World {
@@ -82,8 +82,9 @@ export async function define(
   options: FunctionOptions,
   trigger: { event: string; if?: string } | { cron: string },
   handler: (context: any) => unknown,
+  events: NonNullable<IdemOptions["events"]> = {},
 ): Promise<string> {
-  const app = new Idem({ id: "agency", store: "memory:" });
+  const app = new Idem({ id: "agency", store: "memory:", events });
   const { code, slug } = app.createFunction(options, trigger as { event: string }, handler as () => unknown);
   const codes = [...(defined.get(world) ?? []).filter(({ fn }) => fn !== code.fn), code];
   defined.set(world, codes);

@@ -61,10 +61,22 @@ export type {
 export type { DashboardCaller, DashboardHandler, DashboardOptions, DashboardRole } from "./sdk/dashboard-door.ts";
 export type { DoubledEffects, EffectsApi, EffectsFilter, EffectVerdict } from "./sdk/effects-api.ts";
 export type { EventSchemas, EventToSend, ReceivedEvent } from "./sdk/event-types.ts";
-export type { EventStory, Explain, KeyStory, PendingStory, RunStory } from "./sdk/explain-api.ts";
+export type { EventStory, Explain, KeyStory, PendingStory, RunStory, Tell, Told } from "./sdk/explain-api.ts";
 export type { FunctionsApi, Paused, PublicFunction, Resumed, ResumeOptions } from "./sdk/functions-api.ts";
 export type { PublicDecision, PublicEvent, PublicRun } from "./sdk/public-types.ts";
 export type { EventsApi, RunDetail, RunEnd, RunsApi, RunsFilter, VerdictOptions } from "./sdk/reads-api.ts";
 export type { QueuedResult, SendResult } from "./sdk/send-result.ts";
 export type { UserTransaction } from "./store/outbox.ts";
 export type { TransactionClient } from "./store/transactional.ts";
+export type { StoryAsked } from "./stories/answer-story.ts";
+export type {
+  Story,
+  StoryAnswer,
+  StoryFact,
+  StoryGate,
+  StoryHit,
+  StoryNoun,
+  StorySubject,
+  StoryThing,
+  StoryTodo,
+} from "./stories/story.ts";

@@ -52,8 +52,10 @@ describe("rooms", () => {
       "platform",
     ],
     radar: ["radar", "observe", "dedup", "model", "store contract"],
+    stories: ["stories", "radar", "engine", "observe", "dedup", "model", "store contract"],
     sdk: [
       "sdk",
+      "stories",
       "radar",
       "engine",
       "execute",
@@ -82,6 +84,7 @@ describe("rooms", () => {
     serve: ["serve", "sdk", "engine", "execute", "ingest", "protocol", "dedup", "model", "platform", "store contract"],
     server: [
       "server",
+      "stories",
       "toolkit",
       "sdk",
       "radar",
@@ -108,6 +111,7 @@ describe("rooms", () => {
     ],
     cli: [
       "cli",
+      "stories",
       "server",
       "toolkit",
       "radar",
@@ -131,6 +135,7 @@ describe("rooms", () => {
       "advance.ts",
       "waits.ts",
       "runs.ts",
+      "steps.ts",
       "claims.ts",
       "workers.ts",
       "prune.ts",

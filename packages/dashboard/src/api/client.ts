@@ -143,6 +143,6 @@ export const sendJson = async <T>(method: NonNullable<Ask["method"]>, path: stri
   return (text === "" ? null : JSON.parse(text)) as T;
 };
 
-/** Sends JSON text as it is: a number in it that JavaScript cannot hold arrives as it was written. */
+/** Sends JSON text as it was typed. The server reads it as JavaScript does: a whole number above 2^53 is rounded there, so send it as a string. */
 export const sendText = async <T>(path: string, text: string): Promise<T> =>
   (await (await ask(path, { method: "POST", text })).json()) as T;

@@ -6,6 +6,8 @@ import { getJson } from "./client.ts";
 export interface Status {
   readonly version: string;
   readonly mode: "dev" | "start";
+  /** Beside an application's own engine: providers cannot deliver here, and nobody signs in. */
+  readonly isMounted: boolean;
   readonly store: string;
   readonly env: string;
   readonly environments: readonly string[];

@@ -1,5 +1,6 @@
 import { useNavigate } from "@tanstack/react-router";
 import { useRef, useState } from "react";
+import { flushSync } from "react-dom";
 import { useKeys } from "../keys.ts";
 import { Icon } from "../parts/icon.tsx";
 
@@ -10,8 +11,10 @@ export function ExplainBox() {
   const [isOpen, setOpen] = useState(false);
   const navigate = useNavigate();
   const open = () => {
-    setOpen(true);
-    requestAnimationFrame(() => field.current?.select());
+    // On a narrow screen the field is there only once it is open, and what is typed next already belongs to it.
+    flushSync(() => setOpen(true));
+    field.current?.focus();
+    field.current?.select();
   };
   useKeys([
     { keys: "/", words: "Explain a run, event or key", run: open },

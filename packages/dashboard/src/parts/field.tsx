@@ -8,6 +8,8 @@ interface FieldProps {
   readonly hint?: ReactNode;
   /** Stands under the field, which is marked. */
   readonly error?: string | null;
+  /** Somebody was in it and left. */
+  readonly onLeave?: () => void;
 }
 
 interface TextProps extends FieldProps {
@@ -56,8 +58,13 @@ export function TextField({
   focusFirst,
   type = "text",
   list,
+  inputMode,
   ...field
-}: TextProps & { readonly type?: "text" | "password"; readonly list?: readonly string[] }) {
+}: TextProps & {
+  readonly type?: "text" | "password";
+  readonly list?: readonly string[];
+  readonly inputMode?: "decimal" | "text";
+}) {
   const id = useId();
   const ref = useFocusFirst<HTMLInputElement>(focusFirst);
   return (
@@ -66,8 +73,10 @@ export function TextField({
         ref={ref}
         id={id}
         type={type}
+        inputMode={inputMode}
         value={value}
         onChange={(event) => onChange(event.target.value)}
+        onBlur={field.onLeave}
         aria-invalid={field.error != null}
         aria-describedby={`${id}-hint`}
         autoComplete={type === "password" ? "current-password" : "off"}
@@ -104,6 +113,7 @@ export function TextArea({
         rows={rows}
         value={value}
         onChange={(event) => onChange(event.target.value)}
+        onBlur={field.onLeave}
         aria-invalid={field.error != null}
         aria-describedby={`${id}-hint`}
         spellCheck={!mono}
@@ -130,7 +140,14 @@ export function SelectField({
   const id = useId();
   return (
     <Labelled {...field} id={id}>
-      <select id={id} value={value} onChange={(event) => onChange(event.target.value)} aria-describedby={`${id}-hint`}>
+      <select
+        id={id}
+        value={value}
+        onChange={(event) => onChange(event.target.value)}
+        onBlur={field.onLeave}
+        aria-invalid={field.error != null}
+        aria-describedby={`${id}-hint`}
+      >
         {choices.map(({ value: each, text }) => (
           <option key={each} value={each}>
             {text}

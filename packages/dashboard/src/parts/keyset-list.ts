@@ -1,5 +1,5 @@
 // A long list as pages of a keyset: older rows are added at the end, newer ones are held back while somebody reads. Rows on screen
-// change in place.
+// change in place. However far somebody scrolls, a bounded number of pages is kept: what was scrolled past is read again on the way back.
 import {
   type InfiniteData,
   keepPreviousData,
@@ -8,7 +8,7 @@ import {
   useQuery,
   useQueryClient,
 } from "@tanstack/react-query";
-import { useCallback, useEffect, useMemo, useState } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useFollow } from "../api/follow.ts";
 
 export interface KeysetPage<Row> {
@@ -39,8 +39,26 @@ export interface KeysetList<Row> {
   readonly hasMore: boolean;
   readonly loadMore: () => void;
   readonly isLoadingMore: boolean;
+  /** How many rows over the first one were scrolled past and let go. */
+  readonly rowsAbove: number;
+  /** Reads the page over the first row again. */
+  readonly loadAbove: () => Promise<void>;
+  /** Begins anew at the top. */
+  readonly toTop: () => void;
   /** Given to the list's element: while pointer or focus is in it, or it is scrolled, nothing moves. */
   readonly setBusy: (isBusy: boolean) => void;
+}
+
+// 3,000 rows, some 5 MB. Fewer would be read again by whoever scrolls up and down a little.
+const pagesKept = 30;
+
+/** Where a page stands: it knows the one over it, so that the way back needs no other memory. */
+interface Place<Row> {
+  readonly before: string | undefined;
+  readonly over: Place<Row> | null;
+  readonly rowsAbove: number;
+  /** Of the newest page: what it held when it was listed. Asked again it would hold newer rows, and miss some under them. */
+  listed: KeysetPage<Row> | null;
 }
 
 // Scrolled by less, the top of the list is still what is read.
@@ -52,14 +70,31 @@ export function useKeysetList<Row>({
   idOf,
   isNewestFirst = true,
 }: KeysetOptions<Row>): KeysetList<Row> {
-  const pages = useInfiniteQuery({
+  const isGoingUp = useRef(false);
+  const pages = useInfiniteQuery<
+    KeysetPage<Row>,
+    Error,
+    InfiniteData<KeysetPage<Row>, Place<Row>>,
+    QueryKey,
+    Place<Row>
+  >({
     queryKey: [...key, "pages"],
-    queryFn: ({ pageParam, signal }) => fetchPage(pageParam, signal),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ next }) => next ?? undefined,
+    queryFn: async ({ pageParam: place, signal }) => {
+      if (isGoingUp.current && place.over === null && place.listed !== null) return place.listed;
+      const page = await fetchPage(place.before, signal);
+      if (place.over === null) place.listed = page;
+      return page;
+    },
+    initialPageParam: newestPlace<Row>(),
+    getNextPageParam: ({ next, rows }, _, place): Place<Row> | undefined =>
+      next === null ? undefined : { before: next, over: place, rowsAbove: place.rowsAbove + rows.length, listed: null },
+    getPreviousPageParam: (_, __, { over }) => over ?? undefined,
+    maxPages: pagesKept,
     placeholderData: keepPreviousData,
     staleTime: Number.POSITIVE_INFINITY,
     refetchOnMount: "always",
+    // The places of pages are a chain of objects; equal ones are not the same.
+    structuralSharing: false,
   });
   // The newest page by itself: asking again for every page that was scrolled past would be hundreds of rows per digest.
   const newest = useQuery({
@@ -67,7 +102,7 @@ export function useKeysetList<Row>({
     queryFn: ({ signal }) => fetchPage(undefined, signal),
     enabled: isNewestFirst && pages.isSuccess,
   });
-  const { refetch: askPages, hasNextPage, isFetchingNextPage, fetchNextPage } = pages;
+  const { refetch: askPages, hasNextPage, isFetchingNextPage, fetchNextPage, fetchPreviousPage } = pages;
   const { refetch: askNewest } = newest;
   useFollow(
     useCallback(
@@ -78,18 +113,26 @@ export function useKeysetList<Row>({
 
   const listed = useMemo(() => pages.data?.pages.flatMap((page) => page.rows) ?? [], [pages.data]);
   const fresh = pages.isPlaceholderData ? undefined : newest.data;
-  const { updated, held } = useMemo(() => merge(listed, fresh?.rows ?? [], idOf), [listed, fresh, idOf]);
+  const top = pages.data?.pageParams[0];
+  const rowsAbove = top?.rowsAbove ?? 0;
+  const { updated, held } = useMemo(() => {
+    const newer = fresh?.rows ?? [];
+    const merged = merge(listed, newer, idOf);
+    const newestListed = top === undefined || top.over === null ? null : newestOf(top).listed;
+    return newestListed === null ? merged : { ...merged, held: merge(newestListed.rows, newer, idOf).held };
+  }, [listed, fresh, idOf, top]);
   const [isBusy, setBusy] = useState(false);
   const queries = useQueryClient();
   // The newest page takes the place of all: whoever sees new rows stands at the top, and between the newest and those that were
   // listed there may be more than a page.
   const showHeld = useCallback(() => {
-    if (fresh !== undefined)
-      queries.setQueryData<InfiniteData<KeysetPage<Row>, string | undefined>>([...key, "pages"], {
-        pages: [fresh],
-        pageParams: [undefined],
+    const newestPage = fresh ?? (top === undefined ? null : newestOf(top).listed);
+    if (newestPage !== null)
+      queries.setQueryData<InfiniteData<KeysetPage<Row>, Place<Row>>>([...key, "pages"], {
+        pages: [newestPage],
+        pageParams: [{ ...newestPlace<Row>(), listed: newestPage }],
       });
-  }, [queries, key, fresh]);
+  }, [queries, key, fresh, top]);
   useEffect(() => {
     if (held.length > 0 && !isBusy && window.scrollY < scrolledPx) showHeld();
   }, [held, isBusy, showHeld]);
@@ -106,11 +149,28 @@ export function useKeysetList<Row>({
       if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
     }, [hasNextPage, isFetchingNextPage, fetchNextPage]),
     isLoadingMore: isFetchingNextPage,
+    rowsAbove,
+    loadAbove: useCallback(async () => {
+      if (rowsAbove === 0 || isGoingUp.current) return;
+      isGoingUp.current = true;
+      await fetchPreviousPage().finally(() => {
+        isGoingUp.current = false;
+      });
+    }, [rowsAbove, fetchPreviousPage]),
+    toTop: showHeld,
     setBusy,
   };
 }
 
-/** One pass over what is listed, which can be 100,000 rows; what did not change stays the same object. */
+const newestPlace = <Row>(): Place<Row> => ({ before: undefined, over: null, rowsAbove: 0, listed: null });
+
+function newestOf<Row>(place: Place<Row>): Place<Row> {
+  let newest = place;
+  while (newest.over !== null) newest = newest.over;
+  return newest;
+}
+
+/** One pass over what is listed; what did not change stays the same object. */
 function merge<Row>(listed: readonly Row[], newest: readonly Row[], idOf: (row: Row) => string) {
   if (newest.length === 0) return { updated: listed, held: [] };
   const now = new Map(newest.map((row) => [idOf(row), row]));

@@ -1,6 +1,6 @@
 // Rows of a long list, each a link to its page. Above 100 rows only those in sight are drawn. `j` and `k` move the focus from row
 // to row; scroll and focus stay where they are when rows change.
-import { useWindowVirtualizer } from "@tanstack/react-virtual";
+import { useWindowVirtualizer, type Virtualizer } from "@tanstack/react-virtual";
 import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
 import { type KeyBinding, useKeys } from "../keys.ts";
 import { Button } from "./button.tsx";
@@ -104,7 +104,9 @@ function Rows<Row>({ list, idOf, row, rowClass, height, isHeading, keys, beside 
     getItemKey: (index) => idOf(rows[index]!),
     overscan: 12,
     scrollMargin: top,
+    paddingStart: list.rowsAbove * rowPx,
   });
+  useAbove(list, idOf, virtual, top);
   const focusRow = (index: number) => {
     const link = () => ref.current?.querySelector<HTMLElement>(`[data-index="${index}"] .row-link`);
     if (isVirtual) virtual.scrollToIndex(index, { align: "auto" });
@@ -137,7 +139,12 @@ function Rows<Row>({ list, idOf, row, rowClass, height, isHeading, keys, beside 
         ref={place === null ? null : virtual.measureElement}
         className={`${isHeading?.(each) === true ? "heading" : "row"} ${rowClass?.(each, index) ?? ""}`}
         style={place === null ? {} : { transform: `translateY(${place.top}px)` }}
-        {...(place === null ? {} : { "aria-setsize": list.hasMore ? -1 : rows.length, "aria-posinset": index + 1 })}
+        {...(place === null
+          ? {}
+          : {
+              "aria-setsize": list.hasMore ? -1 : list.rowsAbove + rows.length,
+              "aria-posinset": list.rowsAbove + index + 1,
+            })}
       >
         {row(each, index)}
       </li>
@@ -155,6 +162,43 @@ function Rows<Row>({ list, idOf, row, rowClass, height, isHeading, keys, beside 
       {beside?.(focus)}
     </>
   );
+}
+
+// So many rows before the first one, the page over it is asked for; from further away the list begins anew.
+const aheadRows = 30;
+const leapRows = 200;
+
+/** Pages that were let go come back from above, and nothing moves under the eyes when they do or when others go. */
+function useAbove<Row>(
+  list: KeysetList<Row>,
+  idOf: (row: Row) => string,
+  virtual: Virtualizer<Window, Element>,
+  top: number,
+): void {
+  const anchor = useRef<{ readonly first: string; readonly id: string; readonly start: number } | null>(null);
+  const { rows, rowsAbove, loadAbove, toTop } = list;
+  const first = rows[0] === undefined ? "" : idOf(rows[0]);
+  useLayoutEffect(() => {
+    const before = anchor.current;
+    if (before !== null && before.first !== first) {
+      const index = rows.findIndex((row) => idOf(row) === before.id);
+      const start = virtual.measurementsCache[index]?.start;
+      if (start !== undefined && start !== before.start) window.scrollBy({ top: start - before.start });
+    }
+    const seen = virtual.getVirtualItems().find(({ end }) => end > window.scrollY);
+    const row = seen === undefined ? undefined : rows[seen.index];
+    anchor.current = row === undefined || window.scrollY < top ? null : { first, id: idOf(row), start: seen!.start };
+  });
+  const startIndex = virtual.range?.startIndex ?? 0;
+  useEffect(() => {
+    if (rowsAbove === 0 || startIndex > aheadRows) return;
+    const gapPx = top + rowsAbove * rowPx - (window.scrollY + window.innerHeight);
+    if (gapPx < leapRows * rowPx) void loadAbove();
+    else {
+      anchor.current = null;
+      toTop();
+    }
+  });
 }
 
 // Half a screen before the end is soon enough for the next page to be there.

@@ -2,7 +2,8 @@
 import type { FunctionConfig } from "../model/function-config.ts";
 import { type Doubled, doubledFinding, findDoubledRuns } from "../radar/doubled-runs.ts";
 import { findEventIdMistakes } from "../radar/event-ids.ts";
-import { type Finding, type Rows, times } from "../radar/finding.ts";
+import { type Finding, instant, type Rows, times } from "../radar/finding.ts";
+import { type RefusedKey, readRefusedKeys, refusedFor, refusedKeyKind } from "../radar/refused-keys.ts";
 import { findBroadKeys } from "../radar/suppressed.ts";
 import type { Reading } from "./command.ts";
 
@@ -24,11 +25,13 @@ export async function examineHistory(
   const { rows, env } = reading;
   const { since, nearMs } = options;
   const keyOf = (fn: string): string | null => configs.get(fn)?.idempotency?.key ?? null;
+  const refused = readRefusedKeys(await reading.reads.settings(env, refusedKeyKind));
   const findings: Finding[] = [];
   const doubled: Doubled[] = [];
   for (const fn of await rows.functionsWithRuns(env)) {
     const windowMs = configs.get(fn)?.idempotency?.windowMs ?? options.windowMs;
-    const judged = { nearMs, windowMs, runsMax };
+    const leftOut = refusedFor(refused, fn);
+    const judged = { nearMs, windowMs, runsMax, without: leftOut.map(({ expression }) => expression) };
     const name = reading.nameOf(fn);
     const runs = counting(rows.openedRuns(env, fn, since), onRow);
     const found = await findDoubledRuns({ name, keyExpression: keyOf(fn) }, runs, judged);
@@ -37,6 +40,7 @@ export async function examineHistory(
       doubled.push(each);
       findings.push(doubledFinding(each, judged));
     }
+    if (keyOf(fn) === null) findings.push(...leftOut.map((each) => refusedKey(name, each)));
     if (found.missingKeyCount > 0) findings.push(missingKey(name, keyOf(fn)!, found.missingKeyCount, found.runCount));
     if (found.isCut) findings.push(cut(name));
   }
@@ -65,6 +69,16 @@ const missingKey = (name: string, expression: string, count: number, of: number)
   details: [`\`${expression}\` was missing, null or failed in their events, so nothing kept them from running twice`],
   next: 'Correct the sender or the expression; onMissing: "reject" holds such events for a person instead',
   facts: { function: name, expression, count, runCount: of },
+});
+
+/** What would be proposed is not, and whoever reads on knows why. */
+const refusedKey = (name: string, { expression, reason, by, at }: RefusedKey): Finding => ({
+  kind: "key-refused",
+  level: "note",
+  title: `The key ${expression} is not proposed for "${name}"`,
+  details: [`${by === "" ? "somebody" : by} refused it ${instant(at)}: ${reason}`],
+  next: null,
+  facts: { function: name, expression, reason, by, at },
 });
 
 const cut = (name: string): Finding => ({

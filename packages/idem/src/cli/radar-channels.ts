@@ -13,6 +13,7 @@ import {
   readChannels,
   shownChannel,
 } from "../radar/channels.ts";
+import { ownChannelDoors } from "../sdk/own-channel-doors.ts";
 import { sendToChannel } from "../sdk/send-to-channel.ts";
 import type { Context } from "./command.ts";
 import { exitCodes, usage } from "./exit.ts";
@@ -102,7 +103,7 @@ async function test(context: Context, name: string): Promise<number> {
   const { platform } = context.io;
   const id = Buffer.from(platform.randomBytes(8)).toString("hex");
   const logger = { warn: (line: unknown) => context.remark(String(line)) };
-  const doors = { platform, logger };
+  const doors = { ...ownChannelDoors, platform, logger };
   const answer = await sendToChannel(channel, testMessage(`${name}-test-${id}`, name, now), doors);
   const why = answer.kind === "sent" ? null : answer.why;
   if (context.isJson) context.json({ sent: why === null, why });

@@ -2,6 +2,7 @@
 // from the store, and whatever it still brings is refused.
 import { deferredEvents } from "../execute/deferred.ts";
 import { serializeError } from "../model/user-errors.ts";
+import type { ByHand } from "../store/audit.ts";
 import type { CancelAnswer } from "../store/runs.ts";
 import { endEvents } from "./end-events.ts";
 import type { Engine } from "./engine.ts";
@@ -9,7 +10,13 @@ import { planNested, RunIds } from "./prepare-ingest.ts";
 
 export type Cancelled = Exclude<CancelAnswer, { kind: "stale-registration" }>;
 
-export async function cancelRun(engine: Engine, runId: string, reason: string): Promise<Cancelled> {
+export async function cancelRun(
+  engine: Engine,
+  runId: string,
+  reason: string,
+  /** Absent where no person asked. */
+  byHand?: ByHand,
+): Promise<Cancelled> {
   const { store, env, registry, worker } = engine;
   const newId = () => engine.newId();
   const memo = await store.reads.runMemo(env, runId);
@@ -32,7 +39,7 @@ export async function cancelRun(engine: Engine, runId: string, reason: string): 
       const ended = { id: runId, fn, event: memo.event, events: memo.events };
       const told = endEvents(ended, "cancelled", result, eventIds, worker.prepare(), runIds);
       const { ingest } = planNested(deferred, [], told, worker.prepare(), runIds);
-      const answer = await store.cancel({ env, runId, result, releaseKey, ingest });
+      const answer = await store.cancel({ env, runId, result, releaseKey, ingest, byHand });
       if (answer.kind === "stale-registration") {
         await registry.refresh();
         continue;

@@ -4,6 +4,7 @@ import type { Middleware } from "../execute/function-code.ts";
 import { acceptEvent } from "../ingest/accept-events.ts";
 import { errors } from "../model/errors.ts";
 import { placeOf } from "../model/event.ts";
+import type { ByHand } from "../store/audit.ts";
 import type { NewEvent } from "../store/ingest.ts";
 import { limits } from "./limits.ts";
 import { type CheckEvents, outgoingEvents } from "./outgoing-events.ts";
@@ -12,6 +13,8 @@ export interface KnownOfEvents {
   /** Ids the sender derived. */
   readonly eventIds?: readonly string[];
   readonly sourceRunId?: string | null;
+  /** Absent for what a program sends. */
+  readonly byHand?: ByHand | undefined;
 }
 
 export async function checkedEvents(

@@ -7,6 +7,7 @@ import { Expressions } from "../model/expression.ts";
 import { UlidSource } from "../model/ulid.ts";
 import type { Platform } from "../platform/platform.ts";
 import type { WireOp } from "../protocol/wire-ops.ts";
+import type { Audited, ByHand } from "../store/audit.ts";
 import type { PauseAnswer, PauseInput } from "../store/functions.ts";
 import type { Ingested, NewEvent } from "../store/ingest.ts";
 import type { UserTransaction } from "../store/outbox.ts";
@@ -306,7 +307,7 @@ export class Engine {
     if (events.length === 0) {
       return { ...nothingIngested, now: this.now(), given: events };
     }
-    return { ...(await this.ingest(events)), given: events };
+    return { ...(await this.ingest(events, undefined, known.byHand)), given: events };
   }
 
   /** Writes the events into a transaction of the user's: accepted exactly if it commits, under the ids that are answered. */
@@ -336,11 +337,16 @@ export class Engine {
   }
 
   /** Starts exactly this function, with an event of its own that carries the data of `input`. */
-  async invoke(idOrSlug: string, input: unknown, windowMs: number, eventId = this.ids.next()): Promise<Accepted> {
+  async invoke(
+    idOrSlug: string,
+    input: unknown,
+    windowMs: number,
+    { eventId = this.ids.next(), byHand }: { readonly eventId?: string; readonly byHand?: ByHand | undefined } = {},
+  ): Promise<Accepted> {
     // Another process may have registered it since.
     if (this.registry.find(idOrSlug) === null) await this.registry.refresh();
     const event = eventToInvoke(idOrSlug, input, { eventId, now: this.time.now(), windowMs });
-    return { ...(await this.ingest([event], pairsOfInvoked(idOrSlug))), given: [event] };
+    return { ...(await this.ingest([event], pairsOfInvoked(idOrSlug), byHand)), given: [event] };
   }
 
   /** What Idem itself has to say, under names nobody else may use. Each has an id, so a second telling is the same as the first. */
@@ -352,8 +358,8 @@ export class Engine {
     await this.ingest(events);
   }
 
-  private ingest(events: readonly NewEvent[], pairsOf?: typeof pairsFor): Promise<Ingested> {
-    return ingestEvents(this.ingesting, events, pairsOf);
+  private ingest(events: readonly NewEvent[], pairsOf?: typeof pairsFor, byHand?: ByHand): Promise<Ingested> {
+    return ingestEvents(this.ingesting, events, pairsOf, byHand);
   }
 
   /** Paused, a function starts no runs: its events are decided as `paused`. Open runs go on. */
@@ -366,15 +372,15 @@ export class Engine {
     return answer;
   }
 
-  signal(signal: string, json: string): Promise<string | null> {
-    return this.worker.signal(signal, json);
+  signal(signal: string, json: string, byHand?: Audited): Promise<string | null> {
+    return this.worker.signal(signal, json, byHand);
   }
 
   // ------------------------------------------------------------------------------------------------ runs
 
   /** After the answer no new attempt of the run starts in this process; another that holds it hears of it. */
-  cancel(runId: string, reason: string): Promise<Cancelled> {
-    return cancelRun(this, runId, reason);
+  cancel(runId: string, reason: string, byHand?: ByHand): Promise<Cancelled> {
+    return cancelRun(this, runId, reason, byHand);
   }
 
   rerun(runId: string, options: RerunOptions = {}): Promise<string> {

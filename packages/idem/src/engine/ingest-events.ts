@@ -1,6 +1,7 @@
 // Events that were checked become facts: decided here, stored by the store, and what they start taken up by this process's worker.
 import type { Logger } from "../execute/function-code.ts";
 import type { Platform } from "../platform/platform.ts";
+import type { ByHand } from "../store/audit.ts";
 import type { Ingested, NewEvent, NewPair } from "../store/ingest.ts";
 import type { Store } from "../store/store.ts";
 import { pairsFor, RunIds } from "./prepare-ingest.ts";
@@ -23,6 +24,7 @@ export async function ingestEvents(
   engine: IngestingEngine,
   events: readonly NewEvent[],
   pairsOf: typeof pairsFor = pairsFor,
+  byHand?: ByHand,
 ): Promise<Ingested> {
   const { store, env, platform, worker, registry } = engine;
   // The same ids on every try: a second one must not start a second run.
@@ -39,7 +41,7 @@ export async function ingestEvents(
       const before = platform.point("ingest:before-commit");
       if (before !== undefined) await before;
       const askedMono = platform.monoMs();
-      const input = { env, registration: registry.registration, events, pairs, leaseTo };
+      const input = { env, registration: registry.registration, events, pairs, leaseTo, byHand };
       const answer = await store.ingest(input).catch((error) => {
         if (leaseTo !== null) worker.names.doubt(leaseTo);
         throw error;

@@ -29,6 +29,8 @@ export const limits = {
   // While every place is taken it waits; for ever, and the disk would fill in the busiest of times.
   retentionPutOffMax: 60,
   retentionMsMin: 60 * 60 * 1_000,
+  // A year: whoever asks who released a key does so at the yearly audit, when the run is long gone. Entries are small and made by hand.
+  auditKeptMsMin: 365 * 24 * 60 * 60 * 1_000,
   // Longer than the law asks anybody to keep anything; what is longer was meant in another unit.
   retentionMsMax: 100 * 366 * 24 * 60 * 60 * 1_000,
   // Beneath every wake-up: what was missed is found this much later at worst.

@@ -3,6 +3,7 @@ import { errors } from "../model/errors.ts";
 import { toJson } from "../model/json.ts";
 import type { StepKind } from "../model/step.ts";
 import { hashStepId } from "../model/step-id.ts";
+import type { Audited } from "../store/audit.ts";
 import type { RunMemo } from "../store/leases.ts";
 import type { RerunInput } from "../store/runs.ts";
 import { limits } from "./limits.ts";
@@ -14,6 +15,8 @@ export interface RerunOptions {
   readonly input?: readonly unknown[];
   /** Made beforehand where the same asking may come twice. */
   readonly newRunId?: string;
+  /** Absent where no person asked for this one run. */
+  readonly byHand?: Audited | undefined;
 }
 
 export type BeginAt = NonNullable<RerunInput["from"]>;

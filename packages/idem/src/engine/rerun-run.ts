@@ -2,6 +2,7 @@
 import { payloadOf } from "../execute/execute-run.ts";
 import { planFlow } from "../ingest/plan-flow.ts";
 import { errors } from "../model/errors.ts";
+import type { ByHand } from "../store/audit.ts";
 import type { StartFlow } from "../store/flow.ts";
 import type { Engine } from "./engine.ts";
 import type { RegisteredTarget } from "./registry.ts";
@@ -25,7 +26,8 @@ export async function rerunRun(engine: Engine, runId: string, options: RerunOpti
     const rank = engine.now();
     const lane = flow?.lane ?? null;
     const cancelOn = flow?.cancelOn ?? [];
-    const input = { env, runId, newRunId, rank, leaseTo, lane, cancelOn, ...(from === null ? {} : { from }) };
+    const begins = from === null ? {} : { from };
+    const input = { env, runId, newRunId, rank, leaseTo, lane, cancelOn, byHand: noted(options, newRunId), ...begins };
     const answer = await store.rerun(input).catch((error) => {
       if (leaseTo !== null) worker.names.doubt(leaseTo);
       throw error;
@@ -37,6 +39,12 @@ export async function rerunRun(engine: Engine, runId: string, options: RerunOpti
   } finally {
     if (leaseTo !== null) worker.unreserve(1);
   }
+}
+
+/** The old run's entry leads to the new one. */
+function noted({ byHand, fromStep }: RerunOptions, newRunId: string): ByHand | undefined {
+  if (byHand === undefined) return undefined;
+  return { ...byHand, reason: `${fromStep === undefined ? "" : `from step ${fromStep}, `}as ${newRunId}` };
 }
 
 /** What a run of this event has to pass now; most functions have nothing of the kind. */

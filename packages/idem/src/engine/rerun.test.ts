@@ -100,7 +100,7 @@ describe.each(stores)("rerun from a step on %s", (store) => {
       ["mail", false],
     ]);
     expect((await idem.explain(runId)).summary.join(" ")).toContain(
-      `it reruns ${old} from step "charge" on, with 1 recorded step kept`,
+      "A person asked for run 2: it reruns run 1 from step charge on, with one recorded step kept.",
     );
   });
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { IdemOptions } from "../sdk/client.ts";
-import type { PruneAnswer, PruneInput } from "../store/prune.ts";
+import { type PruneAnswer, type PruneInput, prunedNothing } from "../store/prune.ts";
 import type { Store } from "../store/store.ts";
 import { held } from "../testing/one-run.suite.ts";
 import { testIdem } from "../testing/test-idem.ts";
@@ -23,7 +23,7 @@ function watched(options: Partial<IdemOptions>, answer?: (input: PruneInput) => 
   return { calls, clock, idem: client({ ...options, store }) };
 }
 
-const nothing = { events: 0, runs: 0, steps: 0, attempts: 0, decisions: 0 };
+const nothing = prunedNothing;
 const pruned = (after: string | null): PruneAnswer => ({ deleted: nothing, kept: 0, after });
 
 test("history older than the retention is deleted in the background, and younger history stays", async () => {
@@ -86,6 +86,18 @@ test("open runs, open windows and held events outlive the retention", async () =
   await idem.stop();
 });
 
+test("what people did is kept for a year at least, and for as long as the runs it was done to", async () => {
+  const askedWith = async (retention: string) => {
+    const { idem, clock, calls } = watched({ retention }, async () => pruned(null));
+    await idem.start();
+    await clock.tick(limits.retentionPaceMs);
+    await idem.stop();
+    return (clock.now() - calls[0]!.auditBefore!) / day;
+  };
+  expect(await askedWith("1h")).toBe(365);
+  expect(await askedWith("800d")).toBe(800);
+});
+
 test("at most 500 rows go in one call and at most one call in a second; once nothing is left it rests for minutes", async () => {
   const positions = ["a", "b", null];
   const { idem, clock, calls } = watched({ retention: "7d", env: "staging" }, async () =>
@@ -94,7 +106,10 @@ test("at most 500 rows go in one call and at most one call in a second; once not
   await idem.start();
   const before = clock.now() - 7 * day;
   await clock.tick(limits.retentionPaceMs);
-  expect(calls).toEqual([{ env: "staging", before: before + limits.retentionPaceMs, after: "", max: 500 }]);
+  const auditBefore = clock.now() - limits.auditKeptMsMin;
+  expect(calls).toEqual([
+    { env: "staging", before: before + limits.retentionPaceMs, after: "", max: 500, auditBefore },
+  ]);
   await clock.tick(2 * limits.retentionPaceMs);
   expect(calls.map(({ after }) => after)).toEqual(["", "a", "b"]);
   await clock.tick(limits.retentionPauseMs - limits.retentionPaceMs);

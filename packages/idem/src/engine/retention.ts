@@ -58,7 +58,9 @@ export class Retention {
     this.putOff = 0;
     try {
       const before = this.before();
-      const answer = await store.prune({ env, before, after: this.after, max: limits.retentionRowsMax });
+      // Who did what is asked for long after the runs themselves are gone.
+      const auditBefore = before - Math.max(0, limits.auditKeptMsMin - this.options.keepMs);
+      const answer = await store.prune({ env, before, after: this.after, max: limits.retentionRowsMax, auditBefore });
       this.after = answer.after ?? "";
       return answer.after === null ? limits.retentionPauseMs : limits.retentionPaceMs;
     } catch (error) {

@@ -9,6 +9,7 @@ import type { Expressions } from "../model/expression.ts";
 import { isEnded } from "../model/run.ts";
 import type { Platform, Timer } from "../platform/platform.ts";
 import type { WokenRun } from "../store/advance.ts";
+import type { Audited } from "../store/audit.ts";
 import type { CancelledRun } from "../store/flow.ts";
 import type { Ingested } from "../store/ingest.ts";
 import type { LeasedJob } from "../store/leases.ts";
@@ -220,9 +221,9 @@ export class Worker {
     }
   }
 
-  async signal(signal: string, json: string): Promise<string | null> {
+  async signal(signal: string, json: string, byHand?: Audited): Promise<string | null> {
     const { store, env } = this.options;
-    const answer = await store.signal(env, signal, { kind: "value", json });
+    const answer = await store.signal(env, signal, { kind: "value", json }, byHand);
     if (answer.kind === "nobody-waits") return null;
     this.wake([answer.woken]);
     return answer.woken.runId;

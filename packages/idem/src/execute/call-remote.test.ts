@@ -32,6 +32,30 @@ describe.each(variants)("an app of the SDK %s", (name, options) => {
     }
   });
 
+  test("keeps the arguments each step was given, alone or side by side, done or failed", async () => {
+    const { send, runs, store } = await appOf(
+      (inngest) => [
+        inngest.createFunction({ id: "given", retries: 0, triggers: [{ event: "go" }] }, async ({ step }) => {
+          await step.run("closure", () => 1);
+          await step.run("alone", (n: number) => n, 7);
+          await Promise.all(["l", "r"].map((id) => step.run(id, (side: string) => side, id)));
+          await step.run("broken", (n: number) => Promise.reject(new Error(`no ${n}`)), 8).catch(() => {});
+          await step.sleep("rest", 1);
+        }),
+      ],
+      options,
+    );
+    const runId = await send("go");
+    await runs.wait(runId);
+    const { steps } = (await store.reads.runMemo("default", runId))!;
+    const given = new Map(
+      (await store.reads.stepInputs("default", runId, 1_000)).map(({ stepId, input }) => [stepId, input]),
+    );
+    const inputs = Object.fromEntries(steps.map(({ stepId, name }) => [name, given.get(stepId) ?? null]));
+    expect(inputs).toMatchObject({ closure: null, alone: "[7]", l: '["l"]', r: '["r"]', broken: "[8]" });
+    expect(inputs.rest).toMatch(/^\{"until":"20/);
+  });
+
   test("runs parallel steps side by side and goes on once", async () => {
     const { end, calls, log } = await appOf(
       (inngest, log) => [

@@ -16,6 +16,7 @@ import type { CallReply } from "../protocol/call-reply.ts";
 import { completeId, type WireOp } from "../protocol/wire-ops.ts";
 import type { NewStep } from "../store/advance.ts";
 import { AppCall } from "./app-call.ts";
+import { askedToFetch } from "./asked-for.ts";
 import type { RemoteCode } from "./function-code.ts";
 import { fetchAnswer, inferAnswer } from "./gateway.ts";
 import type { OpIds, Work } from "./operation.ts";
@@ -163,20 +164,23 @@ class RemotePass {
     const { ports, limits } = this.run;
     switch (op.op) {
       case "planned":
-        this.begin(op.kind, op, this.attemptAlone(op, null));
+        this.begin(op.kind, op, this.attemptAlone(op, null, op.input));
         break;
       case "threw":
-        this.begin(op.kind, op, this.attemptAlone(op, thrownBy(op, reply)));
+        this.begin(op.kind, op, this.attemptAlone(op, thrownBy(op, reply), op.input));
         break;
       case "fetch":
         this.begin("fetch", op, {
           kind: "attempt",
+          input: () => askedAt(op.method, op.url),
           run: ({ signal }) => fetchAnswer(op, ports, signal(), limits.fetchBytesMax),
         });
         break;
       case "infer":
         this.begin("fetch", op, {
           kind: "attempt",
+          // Some models take their secret in the query.
+          input: () => askedAt("POST", op.url.split("?")[0]!),
           run: ({ signal }) => inferAnswer(op, ports, signal(), limits.fetchBytesMax),
         });
         break;
@@ -208,13 +212,15 @@ class RemotePass {
   }
 
   /** A call for one step alone. `known` is how its first attempt failed, when that has been answered already. */
-  private attemptAlone(ids: OpIds, known: RemoteError | null): Work {
+  private attemptAlone(ids: OpIds, known: RemoteError | null, given: string | null): Work {
     let failure = known;
+    let input = given;
     // The code came to this step with these; what its siblings leave behind only makes the way longer (the SDK takes 75 ms to
     // come to one of a thousand planned steps, and 400 ms past the outcomes of the others).
     const { planned } = this;
     return {
       kind: "attempt",
+      input: () => input,
       run: async ({ attempt }) => {
         if (failure !== null) {
           const thrown = failure;
@@ -229,6 +235,7 @@ class RemotePass {
         if (reply.kind === "threw") throw new RemoteError(reply.error, reply.isFinal, reply.retryAfter);
         if (reply.kind === "stale") throw new AppUnreachableError("The app stopped the call as out of date");
         const op = reply.kind === "ops" ? reply.ops.find(({ stepId }) => stepId === ids.stepId) : undefined;
+        if (op?.op === "ran" || op?.op === "threw") input = op.input ?? input;
         if (op?.op === "ran") return { json: op.json };
         if (op?.op === "threw" && reply.kind === "ops") throw thrownBy(op, reply);
         throw notAnswered(ids.name);
@@ -254,7 +261,7 @@ class RemotePass {
     this.planned = pass.memo.recorded;
     for (const { stepId, name } of retrying) {
       const ids = { stepId, name, repeat: this.repeatOf(stepId, name) };
-      this.begin("run", ids, this.attemptAlone(ids, null));
+      this.begin("run", ids, this.attemptAlone(ids, null, null));
     }
     // They are in the store and found by their ids; what they wait for is not planned again.
     for (const stepId of waitingIds) {
@@ -279,6 +286,7 @@ export function stepsDone(ops: readonly WireOp[], pass: Pass, now: number): NewS
         attempt: (pass.memo.failures(stepId)?.count ?? 0) + 1,
         startedAt: op.op === "ran" ? Math.min(op.startedAt ?? now, now) : now,
         endedAt: now,
+        input: pass.memo.inputOf(stepId, op.op === "ran" ? op.input : null),
       },
     ];
   });
@@ -293,6 +301,10 @@ async function recordDone(ops: readonly WireOp[], pass: Pass, now: number): Prom
 
 const thrownBy = (op: Extract<WireOp, { op: "threw" }>, { noRetry, retryAfter }: OpsReply): RemoteError =>
   new RemoteError(op.error, op.isFinal || noRetry, retryAfter);
+
+/** What it asks for may be no address at all: the request says so, and fails. */
+const askedAt = (method: string, url: string): string | null =>
+  URL.canParse(url) ? askedToFetch(method, new URL(url)) : null;
 
 const notAnswered = (step: string): RemoteError =>
   new RemoteError(

@@ -3,6 +3,7 @@
 import { type DestinationOf, destinationKey } from "../dedup/destination-key.ts";
 import { errors } from "../model/errors.ts";
 import { toJson } from "../model/json.ts";
+import { askedToFetch } from "./asked-for.ts";
 import type { Pass } from "./pass.ts";
 import type { RunPorts } from "./ports.ts";
 
@@ -37,6 +38,7 @@ export function durableFetch(of: { pass: Pass; ports: RunPorts; run: Destination
     }
     const kept = pass.request("fetch", step, (ids) => ({
       kind: "attempt",
+      input: () => askedToFetch(method, url),
       run: async ({ signal }) => {
         const key = safeMethods.has(method) ? {} : { "idempotency-key": destinationKey(run, step, ids.repeat) };
         const response = await ports.fetch({

@@ -4,7 +4,9 @@ import { type DestinationOf, destinationKey } from "../dedup/destination-key.ts"
 import { type DestinationName, destination as destinationOf, type KeylessName } from "../dedup/destinations.ts";
 import { reconcileAfterMsDefault } from "../dedup/retention-guard.ts";
 import { parseDuration } from "../model/duration.ts";
+import type { EffectAsked } from "../model/effect.ts";
 import { errors } from "../model/errors.ts";
+import { inputText } from "../model/step-input.ts";
 import { attemptEffect, type Reconciled } from "./attempt-effect.ts";
 import type { Pass } from "./pass.ts";
 import type { RunPorts } from "./ports.ts";
@@ -91,12 +93,16 @@ export function recordedEffect(of: {
       options.reconcileAfter === undefined
         ? reconcileAfterMsDefault
         : parseDuration(options.reconcileAfter, "reconcileAfter");
+    let asked: string | null = null;
     return pass.request("effect", step, (ids) => ({
       kind: "attempt",
+      input: () => asked,
       run: (facts) => {
         const own = destinationKey(run, step, ids.repeat);
         const isKeyed = destination.place !== null;
         const key = isKeyed ? destination.key(own, account) : own;
+        // By these its claim is found again.
+        asked = inputText({ destination: destination.name, entity, key } satisfies EffectAsked);
         return attemptEffect({
           effect: { destination, entity, key, step: ids.repeat === 0 ? step : `${step}:${ids.repeat}`, runId },
           token: `${runId}/${ids.stepId}`,

@@ -1,6 +1,7 @@
 // What a run already has, by step id: outcomes, failed attempts, waits. Nothing in here runs anything.
 import type { Outcome } from "../model/outcome.ts";
 import type { Step } from "../model/step.ts";
+import { keptInput } from "../model/step-input.ts";
 import type { RunMemo } from "../store/leases.ts";
 import type { OpIds } from "./operation.ts";
 import { wasUnreached } from "./retry.ts";
@@ -22,6 +23,8 @@ export class Memo {
   bytes = 0;
   private readonly steps = new Map<string, Step>();
   private readonly failed = new Map<string, Failures>();
+  /** What a person put in place of a step's arguments. */
+  private readonly inputs: RunMemo["inputs"];
   /** When each wait ends by itself. */
   private readonly waiting: Map<string, number | null>;
   private readonly repeats = new Map<string, number>();
@@ -32,9 +35,10 @@ export class Memo {
   private readonly unseen = new Set<string>();
 
   constructor(
-    { steps, attempts, waits }: RunMemo,
+    { steps, attempts, waits, inputs }: RunMemo,
     private readonly stepIdOf: (name: string, repeat: number) => string,
   ) {
+    this.inputs = inputs;
     this.waiting = new Map(waits.map((wait) => [wait.stepId, wait.timeoutAt]));
     // A fresh run, as most are.
     if (steps.length === 0 && attempts.length === 0 && waits.length === 0) return;
@@ -70,6 +74,12 @@ export class Memo {
 
   isWaiting(stepId: string): boolean {
     return this.waiting.has(stepId);
+  }
+
+  /** What the step was given, as it is kept: by a person, else by the code. */
+  inputOf(stepId: string, given: string | null): string | null {
+    const edited = this.inputs[stepId];
+    return edited === undefined ? given : keptInput(edited);
   }
 
   failureCount(stepId: string): number {

@@ -20,7 +20,12 @@ export interface AttemptFacts {
 export type Work =
   | { readonly kind: "wait"; readonly plan: () => PlannedWait }
   /** Runs code; the value it gives back is already JSON text. Events it sends are committed together with it. */
-  | { readonly kind: "attempt"; readonly run: (facts: AttemptFacts) => Promise<Ran> }
+  | {
+      readonly kind: "attempt";
+      readonly run: (facts: AttemptFacts) => Promise<Ran>;
+      /** What it was given, as it is kept; asked once an attempt is over. Absent for nothing. */
+      readonly input?: () => string | null;
+    }
   /** The same inside a transaction, by which the value is recorded. */
   | { readonly kind: "transaction"; readonly run: (facts: AttemptFacts, tx: TransactionClient) => Promise<Ran> };
 

@@ -39,6 +39,7 @@ function failedOnce({ retryAt, reached, now }: { retryAt: number; reached: numbe
     steps: [],
     attempts: [{ ...failure, worker: "w" }],
     waits: [],
+    inputs: {},
   } as unknown as RunMemo;
   const pass = new Pass(ports, memo, limits, {
     attemptsMax: 4,

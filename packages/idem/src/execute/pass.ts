@@ -371,19 +371,20 @@ export class Pass {
     const endedAt = this.ports.now();
     if (attempted.kind !== "outcome") this.bytesComing -= bytes;
     if (attempted.kind === "recorded") return;
+    const input = this.memo.inputOf(stepId, work.kind === "attempt" ? (work.input?.() ?? null) : null);
     if (attempted.kind === "retry") {
       const { error, retryAt } = attempted;
       this.memo.fail(stepId, name, retryAt, wasUnreached(error));
       op.blockedUntil = retryAt;
       const tries = this.memo.failureCount(stepId);
-      this.state.unsaved.addAttempt({ stepId, name, attempt: tries, error, startedAt, endedAt, retryAt });
+      this.state.unsaved.addAttempt({ stepId, name, attempt: tries, error, startedAt, endedAt, retryAt, input });
       return;
     }
     const { outcome, sends } = attempted;
     const before = this.ports.point("step:before-commit");
     if (before !== undefined) await before;
     await this.commits.commit({
-      steps: [{ stepId, name, repeat, kind, outcome, attempt, startedAt, endedAt }],
+      steps: [{ stepId, name, repeat, kind, outcome, attempt, startedAt, endedAt, input }],
       sends,
       // Beside waits it must be known what ended before this step: whoever was first wins the race, now and on replay.
       next: { kind: "continue", collect: this.memo.hasWaits },

@@ -6,6 +6,7 @@ import { anyEvent } from "../model/expression-equality.ts";
 import { noValue, type Outcome } from "../model/outcome.ts";
 import { serializeError } from "../model/user-errors.ts";
 import type { WireOp } from "../protocol/wire-ops.ts";
+import { askedForSignal, askedToInvoke, askedToSleep, askedToWait } from "./asked-for.ts";
 import type { RemoteRun } from "./call-remote.ts";
 import { planCondition } from "./plan-condition.ts";
 import type { PlannedWait } from "./ports.ts";
@@ -18,38 +19,48 @@ export function planWait(op: WaitOp, run: Pick<RemoteRun, "ports" | "destination
   const base = { stepId, name, repeat };
   const now = ports.now();
   switch (op.op) {
-    case "sleep":
+    case "sleep": {
+      const timeoutAt = timeOf(op.until, name, now);
+      const input = askedToSleep(timeoutAt);
       return {
         kind: "ready",
-        wait: { ...base, kind: "time", stepKind: "sleep", timeoutAt: timeOf(op.until, name, now), onTimeout: noValue },
+        wait: { ...base, kind: "time", stepKind: "sleep", timeoutAt, onTimeout: noValue, input },
       };
-    case "wait-for-event":
+    }
+    case "wait-for-event": {
+      const timeoutAt = timeOf(op.timeout, name, now);
       return {
         kind: "ready",
         wait: {
           ...base,
           kind: "event",
           stepKind: "wait-for-event",
-          timeoutAt: timeOf(op.timeout, name, now),
+          timeoutAt,
           onTimeout: noValue,
+          input: askedToWait(op, timeoutAt),
           eventName: op.event,
           ...(op.if === null ? anyEvent : planCondition(op.if, ports)),
         },
       };
-    case "wait-for-signal":
+    }
+    case "wait-for-signal": {
+      const timeoutAt = timeOf(op.timeout, name, now);
       return {
         kind: "ready",
         wait: {
           ...base,
           kind: "signal",
           stepKind: "wait-for-signal",
-          timeoutAt: timeOf(op.timeout, name, now),
+          timeoutAt,
           onTimeout: noValue,
+          input: askedForSignal(op.signal, timeoutAt),
           signal: op.signal,
           onTaken: op.replaces ? "replace" : failure(errors.SIGNAL_TAKEN({ signal: op.signal })),
         },
       };
+    }
     case "invoke": {
+      const event = ports.acceptInvoked({ function: op.function, data: op.data, v: op.v });
       const timedOut = errors.INVOKE_TIMED_OUT({ step: name, function: op.function });
       return {
         kind: "invoke",
@@ -60,10 +71,11 @@ export function planWait(op: WaitOp, run: Pick<RemoteRun, "ports" | "destination
           timeoutAt: op.timeout === null ? now + limits.invokeTimeoutMs : timeOf(op.timeout, name, now),
           // The name SDKs know it by.
           onTimeout: failure(Object.assign(new Error(timedOut.message), { name: "InngestInvokeTimeoutError" })),
+          input: askedToInvoke(op.function, event),
         },
         invoke: {
           function: op.function,
-          event: ports.acceptInvoked({ function: op.function, data: op.data, v: op.v }),
+          event,
           stepKey: destinationKey(destination, name, repeat),
           runId: ports.newId(),
         },

@@ -6,8 +6,10 @@ import { anyEvent } from "../model/expression-equality.ts";
 import { canonicalJson, fromJson, toJson } from "../model/json.ts";
 import { noValue, type Outcome } from "../model/outcome.ts";
 import { valueAt } from "../model/path.ts";
+import { inputText } from "../model/step-input.ts";
 import { serializeError } from "../model/user-errors.ts";
 import type { TransactionClient } from "../store/transactional.ts";
+import { askedForSignal, askedToInvoke, askedToSleep, askedToWait } from "./asked-for.ts";
 import { durableFetch } from "./durable-fetch.ts";
 import { recordedEffect } from "./effect.ts";
 import type { AttemptFacts, OpIds } from "./operation.ts";
@@ -93,7 +95,14 @@ export function makeStepTools({ pass, ports, run, runId, event, inputs, limits }
         return {
           kind: "ready",
           ...length,
-          wait: { ...waitBase(ids), kind: "time", stepKind: "sleep", timeoutAt, onTimeout: noValue },
+          wait: {
+            ...waitBase(ids),
+            kind: "time",
+            stepKind: "sleep",
+            timeoutAt,
+            onTimeout: noValue,
+            input: askedToSleep(timeoutAt),
+          },
         };
       },
     })) as Promise<void>;
@@ -104,8 +113,12 @@ export function makeStepTools({ pass, ports, run, runId, event, inputs, limits }
     run(id: StepIdInput, body: (...args: any[]) => unknown, ...args: unknown[]): Promise<any> {
       const step = idOf(id);
       if (typeof body !== "function") throw errors.STEP_INVALID({ step, why: "step.run needs a function" });
+      // Written down before the callback can change them.
+      let kept: string | null = null;
+      const input = () => kept;
       return pass.request("run", step, (ids) => ({
         kind: "attempt",
+        ...(args.length > 0 && { input }),
         run: async (facts) => {
           const context = contextOf(step, ids, facts);
           const edited = inputs[ids.stepId];
@@ -117,6 +130,7 @@ export function makeStepTools({ pass, ports, run, runId, event, inputs, limits }
             });
           }
           const given = edited === undefined ? args : (fromJson(edited) as unknown[]);
+          if (args.length > 0) kept = inputText(given);
           // With arguments the callback receives those, as in Inngest; the context comes last.
           const value = await (args.length > 0 ? body(...given, context) : body(context));
           return { json: toJson(value, `Step "${step}"`) };
@@ -186,6 +200,7 @@ export function makeStepTools({ pass, ports, run, runId, event, inputs, limits }
               stepKind: "wait-for-event",
               timeoutAt,
               onTimeout: noValue,
+              input: askedToWait(options, timeoutAt),
               eventName: options.event,
               ...(match === undefined
                 ? condition
@@ -216,6 +231,7 @@ export function makeStepTools({ pass, ports, run, runId, event, inputs, limits }
               stepKind: "wait-for-signal",
               timeoutAt,
               onTimeout: noValue,
+              input: askedForSignal(signal, timeoutAt),
               signal,
               onTaken: options.onConflict === "replace" ? "replace" : failure(errors.SIGNAL_TAKEN({ signal })),
             },
@@ -238,6 +254,7 @@ export function makeStepTools({ pass, ports, run, runId, event, inputs, limits }
             throw errors.STEP_INVALID({ step, why: "invoke needs a function, or its id" });
           }
           const { timeoutAt, ...length } = endOf(options.timeout ?? limits.invokeTimeoutMs, step);
+          const event = ports.acceptInvoked({ function: target, data: options.data, v: options.v });
           return {
             kind: "invoke",
             ...length,
@@ -247,10 +264,11 @@ export function makeStepTools({ pass, ports, run, runId, event, inputs, limits }
               stepKind: "invoke",
               timeoutAt,
               onTimeout: failure(errors.INVOKE_TIMED_OUT({ step, function: target })),
+              input: askedToInvoke(target, event),
             },
             invoke: {
               function: target,
-              event: ports.acceptInvoked({ function: target, data: options.data, v: options.v }),
+              event,
               stepKey: destinationKey(run, step, ids.repeat),
               runId: ports.newId(),
             },
@@ -268,6 +286,7 @@ export function makeStepTools({ pass, ports, run, runId, event, inputs, limits }
         const eventIds = events.map(() => ports.newId());
         return {
           kind: "attempt",
+          input: () => inputText({ events }),
           run: async () => {
             const sends = await ports.acceptSends({
               step,
@@ -286,6 +305,7 @@ export function makeStepTools({ pass, ports, run, runId, event, inputs, limits }
       const step = idOf(id);
       return pass.request("send-signal", step, () => ({
         kind: "attempt",
+        input: () => inputText({ signal: options?.signal, data: options?.data }),
         run: async () => {
           const signal = signalOf(options, step, "sendSignal");
           const runId = await ports.signal(signal, toJson({ signal, data: options.data ?? null }, `Step "${step}"`));

@@ -7,6 +7,21 @@ export const effectScopes = "effect:";
 /** Names of destinations have no colon, entities may. */
 export const effectScope = (destination: string, entity: string): string => `${effectScopes}${destination}:${entity}`;
 
+/** What the step was asked for, kept as its input: where its claim is. */
+export interface EffectAsked {
+  readonly destination: string;
+  readonly entity: string;
+  readonly key: string;
+}
+
+/** Null for an input that is not that of an effect. */
+export function readAsked(input: string): EffectAsked | null {
+  const asked = JSON.parse(input) as Partial<EffectAsked> | null;
+  const { destination, entity, key } = typeof asked === "object" && asked !== null ? asked : {};
+  if (typeof destination !== "string" || typeof entity !== "string" || typeof key !== "string") return null;
+  return { destination, entity, key };
+}
+
 /** Kept beside the claim until it is settled. */
 export interface EffectNote {
   readonly runId: string;

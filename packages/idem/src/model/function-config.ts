@@ -115,6 +115,8 @@ export interface FunctionConfig extends FlowConfig {
   readonly finishTimeoutMs: number | null;
   /** Absent for a function that runs in its own process. */
   readonly runtime?: Runtime;
+  /** JSON Schemas, as text, of the data of events that start it, by the event's name (data-schemas.ts). */
+  readonly dataSchemas?: Readonly<Record<string, string>>;
 }
 
 /** Only how its runs may begin. */

@@ -142,7 +142,7 @@ export const serverErrors = {
   FORBIDDEN_ROLE: define<{ role: string }>({
     retry: "after-fix",
     what: ({ role }) => `Your role, ${role}, can look but not act`,
-    next: "Sign in with the operators' password to act; nothing was done",
+    next: "Nothing was done. Who runs this server, or the application it is mounted in, can give you the role of an operator",
   }),
   ORIGIN_REFUSED: define<{ why: string }>({
     retry: "never",

@@ -10,6 +10,8 @@ interface WaitBase {
   /** When the wait ends by itself, with `onTimeout`; null means never. */
   readonly timeoutAt: number | null;
   readonly onTimeout: Outcome;
+  /** What its step was asked for (step-input.ts), for people; null or absent for nothing. */
+  readonly input?: string | null;
 }
 
 export type NewWait = WaitBase &
@@ -52,3 +54,12 @@ export interface Wait {
   readonly childRunId: string | null;
   readonly startedAt: number;
 }
+
+// While an invoke is not decided yet, its wait names what is to be decided: no run has such an id.
+const standIns = "event:";
+
+export const standInFor = (eventId: string, fn: string): string => `${standIns}${eventId}:${fn}`;
+
+/** The run that is waited for; null where there is none yet. */
+export const invokedRun = (childRunId: string | null): string | null =>
+  childRunId?.startsWith(standIns) === true ? null : childRunId;

@@ -36,7 +36,9 @@ describe.each(stores)("explain on %s", (store) => {
         { kind: "started", function: "invoice", runId: run },
       ]);
       const text = explained.summary.join("\n");
-      expect(text).toContain('"invoice" started run');
+      expect(text).toContain("It started run 1 of invoice. It took key 7.");
+      expect(text).toContain(`Run 1 is ${run}, completed.`);
+      expect(text).toContain("Order 7 ran once because its key was taken: two duplicates were stopped.");
       expect(text).toContain("event.data.total > 100");
     }
   });

@@ -1,13 +1,10 @@
-// "Why did this run?" and "why did it not?": one event's, one run's or one key's story, read from the rows.
+// "Why did this run?" and "why did it not?": what the rows know of one event, one run or one key. The sentences are made in stories/.
 import { functionScope } from "../model/claim.ts";
 import { type Decision, isPending } from "../model/decision.ts";
 import type { Event } from "../model/event.ts";
 import { differingPaths, fromJson } from "../model/json.ts";
 import type { Run } from "../model/run.ts";
-import { tickOf } from "../model/tick.ts";
 import type { StoreReads } from "../store/reads.ts";
-import { decisionSentence, differs, instant } from "./explain-decision.ts";
-import { runSentences, tickSentence } from "./explain-run.ts";
 import type { CancelOutlook, LimitInLine, Outlook, PendingBuffer } from "./outlook.ts";
 
 export interface ExplainedDecision extends Decision {
@@ -29,7 +26,6 @@ export interface ExplainedEvent {
   readonly duplicates: readonly Event[];
   readonly decisions: readonly ExplainedDecision[];
   readonly pending: readonly ExplainedPending[];
-  readonly summary: readonly string[];
 }
 
 export interface ExplainedRun {
@@ -44,7 +40,6 @@ export interface ExplainedRun {
   readonly cancelOn: readonly CancelOutlook[];
   /** Decisions that were answered with this run instead of starting another. */
   readonly spared: readonly ExplainedDecision[];
-  readonly summary: readonly string[];
 }
 
 export interface ExplainedKey {
@@ -58,7 +53,6 @@ export interface ExplainedKey {
   readonly isOpen: boolean;
   readonly spared: readonly ExplainedDecision[];
   readonly earlier: readonly Run[];
-  readonly summary: readonly string[];
 }
 
 // What a person reads in one go; the rest is in the lists of the API.
@@ -68,36 +62,30 @@ export async function explainEvent(
   reads: StoreReads,
   env: string,
   event: Event,
-  nameOf: (fn: string) => string,
   outlook: Outlook | null = null,
 ): Promise<ExplainedEvent> {
   const first = event.firstEventId === null ? null : await reads.event(env, event.firstEventId);
   const duplicates = await reads.duplicatesOf(env, event.id, listMax);
   const decisions = await withDifferences(reads, env, await reads.decisionsOfEvent(env, event.id));
-  const summary = [`Event ${event.id} "${event.name}" was received at ${instant(event.receivedAt)}.`];
-  if (first !== null)
-    summary.push(`It is a duplicate of event ${first.id}: id ${JSON.stringify(event.callerId)} was taken.`);
-  const tick = tickOf(event);
-  if (tick !== null) summary.push(tickSentence(tick));
-  if (decisions.length === 0) summary.push("No function has a trigger for this name.");
+  return { kind: "event", event, first, duplicates, decisions, pending: await pendingOf(event, decisions, outlook) };
+}
+
+export async function pendingOf(
+  event: Event,
+  decisions: readonly Decision[],
+  outlook: Outlook | null,
+): Promise<ExplainedPending[]> {
   const pending: ExplainedPending[] = [];
-  for (const decision of decisions) {
-    const buffer = isPending(decision) ? ((await outlook?.buffer(event, decision)) ?? null) : null;
-    if (isPending(decision)) pending.push({ fn: decision.fn, buffer });
-    summary.push(decisionSentence(decision, nameOf(decision.fn), buffer));
+  for (const decision of decisions.filter(isPending)) {
+    pending.push({ fn: decision.fn, buffer: (await outlook?.buffer(event, decision)) ?? null });
   }
-  if (duplicates.length > 0) {
-    const [events, were] = duplicates.length === 1 ? ["event", "was"] : ["events", "were"];
-    summary.push(`${duplicates.length} later ${events} with its id ${were} suppressed.`);
-  }
-  return { kind: "event", event, first, duplicates, decisions, pending, summary };
+  return pending;
 }
 
 export async function explainRun(
   reads: StoreReads,
   env: string,
   run: Run,
-  nameOf: (fn: string) => string,
   outlook: Outlook | null = null,
 ): Promise<ExplainedRun> {
   const memo = await reads.runMemo(env, run.id);
@@ -106,8 +94,7 @@ export async function explainRun(
   const line = outlook === null || event === null ? [] : await outlook.line(run, event);
   const cancelOn = (await outlook?.cancels(run)) ?? [];
   const spared = await withDifferences(reads, env, await reads.duplicatesOfRun(env, run.id, listMax));
-  const facts = { run, events, line, cancelOn, spared };
-  return { kind: "run", event, ...facts, summary: runSentences(facts, nameOf(run.fn)) };
+  return { kind: "run", event, run, events, line, cancelOn, spared };
 }
 
 export async function explainKey(
@@ -116,7 +103,6 @@ export async function explainKey(
   fn: string,
   key: string,
   now: number,
-  nameOf: (fn: string) => string,
 ): Promise<ExplainedKey> {
   const claim = await reads.claim(env, functionScope(fn), key);
   const holder = claim === null ? null : await reads.run(env, claim.holder);
@@ -129,32 +115,22 @@ export async function explainKey(
     earlier.push(run);
     id = run.previousRunId ?? run.rerunOf;
   }
-  const isOpen = claim !== null && claim.state !== "released" && (claim.held || now < claim.endsAt);
-  const summary =
-    claim === null
-      ? [`Key ${key} of "${nameOf(fn)}" is free: nobody has it, or its window ended.`]
-      : [
-          `Key ${key} of "${nameOf(fn)}" is ${isOpen ? "taken" : "free again"}: run ${claim.holder} took it at ${instant(claim.takenAt)}.`,
-          `Its window ends at ${instant(claim.endsAt)}; it was asked for ${claim.asked} times.`,
-          ...spared.map((decision) => `Event ${decision.eventId} was suppressed${differs(decision)}.`),
-        ];
   return {
     kind: "key",
-    function: nameOf(fn),
+    function: fn,
     key,
     holder,
     askedCount: claim?.asked ?? 0,
     takenAt: claim?.takenAt ?? null,
     windowEndsAt: claim?.endsAt ?? null,
-    isOpen,
+    isOpen: claim !== null && claim.state !== "released" && (claim.held || now < claim.endsAt),
     spared,
     earlier,
-    summary,
   };
 }
 
 /** Where a duplicate's payload was not the first one's: computed when asked for, kept nowhere. */
-async function withDifferences(
+export async function withDifferences(
   reads: StoreReads,
   env: string,
   decisions: readonly Decision[],

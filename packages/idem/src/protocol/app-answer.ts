@@ -25,20 +25,22 @@ export type OpText = string;
 /** Side by side with others: the run goes on with whichever is over first, as it does in one process. */
 export type Beside = { readonly race: boolean };
 
-export const ranOp = (step: OpIds & AttemptTimes & { readonly kind: StepKind; readonly json: string }): OpText =>
-  opText(step, "StepRun", { name: step.name, opts: optsOf(step.kind), data: step.json, timing: timingOf(step) });
+/** `input` is JSON text, as it is to be kept. */
+interface Given {
+  readonly kind: StepKind;
+  readonly input?: string | null;
+}
+
+export const ranOp = (step: OpIds & AttemptTimes & Given & { readonly json: string }): OpText =>
+  opText(step, "StepRun", { name: step.name, opts: givenOpts(step), data: step.json, timing: timingOf(step) });
 
 export const plannedOp = (step: OpIds & { readonly kind: StepKind }, { race }: Beside): OpText =>
   opText(step, "StepPlanned", { name: step.name, opts: { ...optsOf(step.kind), ...mode(race) } });
 
-export const threwOp = (
-  step: OpIds & AttemptTimes & { readonly kind: StepKind },
-  error: string,
-  isFinal: boolean,
-): OpText =>
+export const threwOp = (step: OpIds & AttemptTimes & Given, error: string, isFinal: boolean): OpText =>
   opText(step, isFinal ? "StepFailed" : "StepError", {
     name: step.name,
-    opts: optsOf(step.kind),
+    opts: givenOpts(step),
     error: serialized(error),
     timing: timingOf(step),
   });
@@ -174,6 +176,9 @@ const optsOf = (kind: StepKind): object => {
   const type = typeByKind[kind];
   return type === undefined ? {} : { type };
 };
+
+const givenOpts = ({ kind, input }: Given): object =>
+  input === undefined || input === null ? optsOf(kind) : { ...optsOf(kind), input: JSON.parse(input) as unknown };
 
 const mode = (race: boolean): object => (race ? { parallelMode: "race" } : {});
 

@@ -41,6 +41,23 @@ export const capabilities = { trust_probe: "v1" } as const;
 
 export const sdkName = (version: string): string => `idem:v${version}`;
 
+// A server takes 4 MiB for a registration; a thousand functions without schemas are 1 MiB of it. Functions beyond go without.
+const schemasBytesMax = 1024 * 1024;
+
+function writeSchemas({ config: { dataSchemas } }: FunctionToRegister, budget: { left: number }): object {
+  if (dataSchemas === undefined) return {};
+  const bytes = Buffer.byteLength(JSON.stringify(dataSchemas));
+  if (bytes > budget.left) return {};
+  budget.left -= bytes;
+  // As text: readers of registrations drop nulls and bound depths, and a schema has both.
+  return { dataSchemas };
+}
+
+function writeFunctions({ functions, url }: Registration): object[] {
+  const budget = { left: schemasBytesMax };
+  return functions.map((each) => ({ ...writeFunction(each, url), ...writeSchemas(each, budget) }));
+}
+
 export const writeRegistration = (registration: Registration): object => ({
   url: registration.url,
   deployType: "ping",
@@ -50,7 +67,7 @@ export const writeRegistration = (registration: Registration): object => ({
   v: "0.1",
   ...(registration.deployId === null ? {} : { deployId: registration.deployId }),
   capabilities,
-  functions: registration.functions.map((each) => writeFunction(each, registration.url)),
+  functions: writeFunctions(registration),
 });
 
 function callUrl(url: string, fn: string): string {

@@ -150,6 +150,23 @@ test("a worker's socket is told from a URL by its scheme, whatever its type says
   expect(config({ steps: step("shop-pay", undefined, connect("http")) }).runtime).toEqual({ kind: "connect" });
 });
 
+test("schemas of events are kept for those that start the function, and one that cannot be read is left out", () => {
+  const dataSchemas = {
+    "order/paid": '{"type":"object","properties":{"a":{"default":null}}}',
+    "user/gone": "{}",
+    "order/list": "[]",
+    "order/text": "{",
+    "order/object": { type: "object" },
+    "order/deep": `{"a":${"[".repeat(5_000)}${"]".repeat(5_000)}}`,
+    "order/large": JSON.stringify({ description: "x".repeat(33_000) }),
+  };
+  const read = config({ triggers: [{ event: "order/*" }], dataSchemas });
+  expect(read.dataSchemas).toEqual({ "order/paid": dataSchemas["order/paid"] });
+  for (const given of [7, "x", [], {}, { "order/paid": 7 }]) {
+    expect(config({ dataSchemas: given })).not.toHaveProperty("dataSchemas");
+  }
+});
+
 test("null is as good as absent, as SDKs of other languages write it", () => {
   const nothing = { idempotency: null, timeouts: { start: null }, concurrency: null, cancel: [], name: null };
   const triggers = [{ event: "order/paid", expression: null, cron: null }];

@@ -1,5 +1,6 @@
 // An app tells its functions, in the body of POST /fn/register, in its answer to an in-band sync, or when a worker connects
 // (inngest-protocol §6.2 to §6.4). All of it can be registered, or the first function that cannot be is named with the reason.
+import { keepDataSchemas, schemaBytesMax } from "../model/data-schemas.ts";
 import { errors, IdemError } from "../model/errors.ts";
 import { type FunctionConfig, functionSlug, type Runtime } from "../model/function-config.ts";
 import {
@@ -13,6 +14,7 @@ import {
 } from "../model/function-options.ts";
 import { isJsonObject } from "../model/json.ts";
 import { canonicalAppUrl } from "./app-url.ts";
+import { readJson } from "./read-json.ts";
 import { readWireFlow, readWireTriggers } from "./wire-flow.ts";
 
 export interface RegisterRequest {
@@ -94,11 +96,27 @@ function readFunction(app: string, given: unknown): RegisteredCode {
       ...readTimeouts(fields.timeouts),
       ...readWireFlow(fields, triggers),
       runtime,
+      ...readDataSchemas(triggers, fields.dataSchemas),
     };
     return { fn: slug as string, config };
   } catch (error) {
     if (error instanceof IdemError && error.code !== "FUNCTION_INVALID") throw wrong(error.message, error);
     throw error;
+  }
+}
+
+/** Told by Idem's own SDK. They only draw forms: one that cannot be read is left out and keeps no function from being registered. */
+function readDataSchemas(triggers: FunctionConfig["triggers"], given: unknown): Pick<FunctionConfig, "dataSchemas"> {
+  if (!isJsonObject(given)) return {};
+  return keepDataSchemas(triggers, Object.keys(given).filter(isPlainName), (name) => schemaText(given[name]));
+}
+
+function schemaText(given: unknown): string | null {
+  if (typeof given !== "string" || given.length > schemaBytesMax) return null;
+  try {
+    return isJsonObject(readJson(Buffer.from(given))) ? given : null;
+  } catch {
+    return null;
   }
 }
 

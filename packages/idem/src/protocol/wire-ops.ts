@@ -2,6 +2,7 @@
 // behind, for ops from the checkpoint buffer carry the SDK's internals and user data with them.
 import { errors } from "../model/errors.ts";
 import type { StepKind } from "../model/step.ts";
+import { keptInput } from "../model/step-input.ts";
 import { readError, type SerializedError } from "../model/user-errors.ts";
 
 export interface OpName {
@@ -15,11 +16,19 @@ export type WireOp = OpName & { readonly race: boolean } & (
         readonly op: "ran";
         readonly kind: StepKind;
         readonly json: string;
+        readonly input: string | null;
         /** By the app's clock; null when it did not say. */
         readonly startedAt: number | null;
       }
-    | { readonly op: "planned"; readonly kind: StepKind }
-    | { readonly op: "threw"; readonly kind: StepKind; readonly error: SerializedError; readonly isFinal: boolean }
+    /** `input` is what the step was given, as it is kept; null where the app says of none. */
+    | { readonly op: "planned"; readonly kind: StepKind; readonly input: string | null }
+    | {
+        readonly op: "threw";
+        readonly kind: StepKind;
+        readonly error: SerializedError;
+        readonly isFinal: boolean;
+        readonly input: string | null;
+      }
     | { readonly op: "sleep"; readonly until: string }
     | { readonly op: "wait-for-event"; readonly event: string; readonly timeout: string; readonly if: string | null }
     | {
@@ -97,9 +106,16 @@ function readOp(value: unknown, where: string): WireOp {
   switch (op) {
     case "StepRun":
     case "Step":
-      return { ...base, op: "ran", kind: kindOf(options.type), json: json(), startedAt: startedAt(value.timing) };
+      return {
+        ...base,
+        op: "ran",
+        kind: kindOf(options.type),
+        json: json(),
+        input: inputOf(options.input),
+        startedAt: startedAt(value.timing),
+      };
     case "StepPlanned":
-      return { ...base, op: "planned", kind: kindOf(options.type) };
+      return { ...base, op: "planned", kind: kindOf(options.type), input: inputOf(options.input) };
     case "StepError":
     case "StepFailed":
       return {
@@ -108,6 +124,7 @@ function readOp(value: unknown, where: string): WireOp {
         kind: kindOf(options.type),
         error: errorOf(error),
         isFinal: op === "StepFailed",
+        input: inputOf(options.input),
       };
     case "Sleep":
       return { ...base, op: "sleep", until: text("duration") || (typeof name === "string" ? name : "") };
@@ -190,6 +207,12 @@ function readOp(value: unknown, where: string): WireOp {
 function startedAt(timing: unknown): number | null {
   const at = isObject(timing) ? timing.a : undefined;
   return typeof at === "number" && Number.isFinite(at) && at > 0 ? Math.floor(at / 1e6) : null;
+}
+
+/** A list of arguments, as SDKs send it; Idem's own also says what other tools were asked for, or why there is nothing to show. */
+function inputOf(value: unknown): string | null {
+  if (value === undefined || value === null || typeof value === "boolean") return null;
+  return Array.isArray(value) && value.length === 0 ? null : keptInput(JSON.stringify(value));
 }
 
 /** What the SDK calls a tool, as far as it says so. */

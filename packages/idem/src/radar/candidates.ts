@@ -7,6 +7,8 @@ export interface JudgedBy {
   readonly nearMs: number;
   /** The window the proposed key would have. */
   readonly windowMs: number;
+  /** Expressions that a person refused for this function: the next best is proposed. */
+  readonly without?: readonly string[];
 }
 
 // With four runs or more one value for all of them identifies nothing.
@@ -76,7 +78,12 @@ export function bestCandidate(
     .sort((a, b) => b.present - a.present || (a.path < b.path ? -1 : 1))
     .slice(0, pairedFieldsMax);
   const pairs = parts.flatMap((one, i) => parts.slice(i + 1).map((two) => candidateOf(runs, [one, two])));
-  return bestOf(pairs, runs.length, neverRepeats, about, options);
+  // A refused field is no better beside one that tells nothing more apart.
+  const refused = singles.filter(({ path }) => options.without?.includes(path) === true);
+  const finer = pairs.filter(({ paths, groups }) =>
+    refused.every((one) => !paths.includes(one.path) || groups.size > one.groups.size),
+  );
+  return bestOf(finer, runs.length, neverRepeats, about, options);
 }
 
 /** Groups the runs by what a key made of these fields would be. */
@@ -109,6 +116,7 @@ function bestOf(
   options: JudgedBy,
 ): Candidate | null {
   const scored = candidates
+    .filter(({ path }) => options.without?.includes(path) !== true)
     .filter((c) => c.present >= runCount * coverageMin)
     .filter((c) => c.groups.size > 1 || c.present < constantRunsMin)
     .map((candidate) => {
@@ -187,7 +195,7 @@ export function refusedFields(runs: readonly SeenRun[], chosen: string | null, o
   const keyless = runs.filter(({ key }) => key === null);
   const singles = [...namesOf(keyless)].map(([path, name]) => candidateOf(keyless, [{ path, name }]));
   const neverRepeats = new Set(singles.filter((c) => c.groups.size === c.present).map((c) => c.path));
-  const parts = new Set(chosen === null ? [] : chosen.split(" + '-' + "));
+  const parts = new Set([...(chosen === null ? [] : chosen.split(" + '-' + ")), ...(options.without ?? [])]);
   return singles
     .filter(({ path }) => !parts.has(path))
     .flatMap(({ path, present, groups }): RefusedField[] => {

@@ -4,7 +4,7 @@ import { dayMs } from "../model/window.ts";
 import type { Alert } from "../store/alerts.ts";
 import type { StoreReads } from "../store/reads.ts";
 import { type ChannelMessage, reportMessage, type WatchedThing } from "./channel-message.ts";
-import { isClose, readSources, watchedSourceKind } from "./close-watch.ts";
+import { isClose, type Position, sourcesSetUp, withCodeSources } from "./close-watch.ts";
 
 // A report is read on a telephone.
 const thingsMax = 40;
@@ -25,9 +25,9 @@ export async function dailyReport(
   if (channelSince >= midnight) return null;
   const isDue = (since: number) => isClose(since, now) && since < midnight;
   const kept = await reads.radarPosition(env);
-  const { since = {} } = kept === null ? {} : (JSON.parse(kept.position) as { since?: Record<string, number> });
+  const { since = {}, sources: inCode } = kept === null ? {} : (JSON.parse(kept.position) as Partial<Position>);
   const functions = Object.entries(since).filter(([, at]) => isDue(at));
-  const sources = readSources(await reads.settings(env, watchedSourceKind)).filter((each) => isDue(each.since));
+  const sources = withCodeSources(await sourcesSetUp(reads, env), inCode).filter((each) => isDue(each.since));
   if (functions.length + sources.length === 0) return null;
   const alerts = await reads.alerts(env, { limit: alertsMax });
   const thing = (what: WatchedThing["what"], name: string, at: number, found: readonly Alert[]): WatchedThing => ({

@@ -21,6 +21,8 @@ export interface StartedRun {
   readonly runId: string;
   readonly key: string | null;
   readonly createdAt: number;
+  /** It took the key of one that failed and gave it back by itself: its function is configured so. */
+  readonly isAfterFailure?: boolean;
   readonly event: Event;
 }
 
@@ -47,6 +49,8 @@ export interface Doubled {
   readonly entities: string;
   readonly entityCount: number;
   readonly runCount: number;
+  /** In how many of the runs the expression had a value. */
+  readonly presentCount: number;
   readonly doubled: readonly DoubledEntity[];
   readonly firstAt: number;
   readonly lastAt: number;
@@ -78,7 +82,7 @@ export async function findDoubledRuns(
       isCut = true;
       break;
     }
-    seen.push(seeRun(run));
+    if (run.isAfterFailure !== true) seen.push(seeRun(run));
   }
   return { ...judgeRuns(fn, seen, options), isCut };
 }
@@ -158,6 +162,7 @@ function doubledOf(
     entities: entitiesNamed(candidate),
     entityCount: candidate.groups.size,
     runCount,
+    presentCount: candidate.present,
     doubled,
     firstAt: doubled[0]!.firstAt,
     lastAt: doubled.reduce((last, { lastAt }) => Math.max(last, lastAt), 0),
@@ -165,6 +170,14 @@ function doubledOf(
     differs: [...differs].sort(),
   };
 }
+
+/** "event.data.placementId was there in 146 of 146 runs" */
+export const presence = ({
+  expression,
+  presentCount,
+  runCount,
+}: Pick<Doubled, "expression" | "presentCount" | "runCount">) =>
+  `${expression} was there in ${presentCount === runCount ? `all ${times(runCount, "run")}` : `${presentCount} of ${times(runCount, "run")}`}`;
 
 export function doubledFinding(found: Doubled, options: DoubledOptions): Finding {
   const { doubled } = found;
@@ -176,6 +189,7 @@ export function doubledFinding(found: Doubled, options: DoubledOptions): Finding
     ...examples.map((example) => `for example ${example}`),
   ];
   if (found.differs.length > 0) details.push(`their data differed only at ${found.differs.slice(0, 10).join(", ")}`);
+  if (!found.isConfigured) details.push(presence(found));
   if (found.alsoAnswered > 0) {
     details.push(
       `the same key would also have answered ${times(found.alsoAnswered, "later run")} of the same values within ${span(options.windowMs)}: check that those were not meant`,
@@ -197,6 +211,7 @@ export function doubledFinding(found: Doubled, options: DoubledOptions): Finding
       entityCount: found.entityCount,
       doubledCount: doubled.length,
       runCount: found.runCount,
+      presentCount: found.presentCount,
       firstAt: found.firstAt,
       lastAt: found.lastAt,
       alsoAnswered: found.alsoAnswered,

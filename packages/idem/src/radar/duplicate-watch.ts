@@ -40,7 +40,7 @@ export interface WatchContext {
   /** Watched closely: weak signs count too. */
   readonly isNew: (fn: string) => boolean;
   /** The source of webhooks an event came from, while it is new; null for any other event. */
-  readonly newSourceOf?: (eventName: string) => WatchedSource | null;
+  readonly newSourceOf?: (event: Event) => WatchedSource | null;
   /** The default one first. */
   readonly rules: readonly RadarRule[];
 }
@@ -79,7 +79,7 @@ export class DuplicateWatch {
       if (/^(idem|inngest)\//.test(event.name)) continue;
       if (event.firstEventId !== null) found.push(...suppressedById(event, firsts.get(event.firstEventId)));
       else {
-        const source = context.newSourceOf?.(event.name) ?? null;
+        const source = context.newSourceOf?.(event) ?? null;
         if (source !== null) found.push(...this.sourceWatch.see(source, event, context.rules[0]));
         found.push(...this.ruleWatch.seeEvent(own, event));
       }
@@ -124,7 +124,7 @@ export class DuplicateWatch {
       }
       remember(watched.values, mark, run.runId, valuesMax);
     }
-    const isClose = isNew(fn) || (newSourceOf?.(event.name) ?? null) !== null;
+    const isClose = isNew(fn) || (newSourceOf?.(event) ?? null) !== null;
     if (marks.length === 0 && isClose && hasContent(event)) {
       const content = contentOf(event.name, fromJson(event.data));
       const first = watched.contents.get(content);

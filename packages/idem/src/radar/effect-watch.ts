@@ -2,6 +2,7 @@
 // neighbours; so they are walked through a page at a look, round and round. What is older than an hour is doctor's and people's.
 import { type Effect, effectOf, effectScopes } from "../model/effect.ts";
 import type { StoreReads } from "../store/reads.ts";
+import { push } from "./candidates.ts";
 import type { FoundAlert } from "./found-alert.ts";
 import { shorten } from "./rule-watch.ts";
 import type { RadarRule } from "./rules.ts";
@@ -49,12 +50,10 @@ export class EffectWatch {
   }
 
   private close(rules: readonly RadarRule[], now: number): FoundAlert[] {
-    const effects = this.group.toSorted((a, b) => a.firstTriedAt - b.firstTriedAt || (a.id < b.id ? -1 : 1));
+    const effects = this.group;
     this.group = [];
     return rules.flatMap((rule) =>
-      effects.flatMap((later, i): FoundAlert[] => {
-        const first = effects[i - rule.more];
-        if (first === undefined || later.firstTriedAt - first.firstTriedAt > rule.withinMs) return [];
+      tooMany(effects, rule).flatMap(({ first, later }): FoundAlert[] => {
         const place = `${rule.name} ${later.id}`;
         if (later.firstTriedAt < now - freshMs || this.told.has(place)) return [];
         this.told.add(place);
@@ -73,6 +72,43 @@ export class EffectWatch {
       }),
     );
   }
+}
+
+/** Of the effects of one entity: each that came too soon after others, with the one it is counted from. */
+function tooMany(effects: readonly Effect[], { more, withinMs }: RadarRule) {
+  const inOrder = effects.toSorted((a, b) => a.firstTriedAt - b.firstTriedAt || (a.id < b.id ? -1 : 1));
+  return inOrder.flatMap((later, i) => {
+    const first = inOrder[i - more];
+    return first === undefined || later.firstTriedAt - first.firstTriedAt > withinMs ? [] : [{ first, later }];
+  });
+}
+
+/** How often a rule about effects would have alerted since then, by at most so many pages of them. */
+export async function countDoubledEffects(
+  reads: Pick<StoreReads, "claims">,
+  env: string,
+  rule: RadarRule,
+  { since, now, pagesMax }: { readonly since: number; readonly now: number; readonly pagesMax: number },
+): Promise<{ readonly count: number; readonly looked: number; readonly isAll: boolean }> {
+  const byEntity = new Map<string, Effect[]>();
+  let after: { readonly scope: string; readonly key: string } | undefined;
+  let looked = 0;
+  let isAll = false;
+  for (let page = 0; page < pagesMax && !isAll; page++) {
+    const filter = { under: effectScopes, limit: pageMax, ...(after === undefined ? {} : { after }) };
+    const claims = await reads.claims(env, filter);
+    for (const claim of claims) {
+      const effect = effectOf(claim, now);
+      if (effect === null) continue;
+      looked += 1;
+      push(byEntity, claim.scope, effect);
+    }
+    const last = claims.at(-1);
+    isAll = last === undefined || claims.length < pageMax;
+    if (last !== undefined) after = { scope: last.scope, key: last.key };
+  }
+  const found = [...byEntity.values()].flatMap((effects) => tooMany(effects, rule));
+  return { count: found.filter(({ later }) => later.firstTriedAt >= since).length, looked, isAll };
 }
 
 /** The walk has no position that is kept: what somebody closed an alert about is not told again by the next process. */

@@ -4,6 +4,7 @@ import { makeUlid } from "../model/ulid.ts";
 import { ManualPlatform } from "../platform/manual-platform.ts";
 import { newEvent, startPair } from "../store/contract/world.ts";
 import { MemoryStore } from "../store/memory/store.ts";
+import { watchedClosely } from "./close-watch.ts";
 import { ArrivalFollower, radarLimits } from "./follow-arrivals.ts";
 import { makeRule, ruleKind } from "./rules.ts";
 
@@ -111,6 +112,34 @@ test("equal events without an id, or with the time in it, that ran under two key
   expect(w.warned.join()).toContain("without an id");
 });
 
+test("equal events whose ids hold the time of sending, though they ran under two keys, are an alert that says so", async () => {
+  const w = world();
+  w.keys.set("bill", "event.data.orderId + event.data.sentAt");
+  const sendAt = (n: number) => {
+    const now = w.platform.wallMs();
+    return w.send({ orderId: n, sentAt: now }, { key: JSON.stringify(`${n}-${now}`), callerId: `order-${n}-${now}` });
+  };
+  await sendAt(1);
+  await w.pass(700);
+  await sendAt(1);
+  await w.pass(700);
+  await sendAt(2);
+  await look(w);
+  expect(await w.alerts()).toMatchObject([{ kind: "equal-events", fn: "bill", pairCount: 1 }]);
+  expect(w.warned).toEqual([expect.stringContaining("the time of sending")]);
+});
+
+test("a run that was let start because the one before failed and gave its key back is no alert", async () => {
+  const w = world();
+  w.keys.set("bill", "event.data.orderId");
+  await w.send({ orderId: 2 }, { key: "2" });
+  const [run] = await w.store.reads.runs(env, { limit: 1 });
+  await w.store.cancel({ env, runId: run!.id, result: '"no"', releaseKey: true, ingest: null });
+  await w.send({ orderId: 2 }, { key: "2" });
+  await look(w);
+  expect(await w.alerts()).toEqual([]);
+});
+
 test("a new function is told of equal data without any id: maybe the same; after seven days it is not", async () => {
   const w = world();
   const follower = w.follower();
@@ -212,6 +241,37 @@ test("the very first pair of a new source of webhooks is an alert, under whateve
     { about: "source:bullhorn", subject: "bullhorn", fn: "", pairCount: 1 },
   ]);
   expect(w.warned.join()).toContain('The new source "bullhorn" delivered the same thing again 1 time');
+});
+
+test("a receiver of webhooks in code is watched closely from its first delivery on, by the source its events name", async () => {
+  const w = world();
+  const deliver = (id: string, placementId: number) => {
+    const extra = JSON.stringify({ meta: { webhook: { source: "bullhorn", id, type: "x" } } });
+    const data = JSON.stringify({ placementId, eventType: id });
+    const event = newEvent(w.newId(), { callerId: `bullhorn:${id}`, name: `placements/${id}`, data, extra });
+    const pair = startPair(w.newId(), { fn: `on-${id}`, key: null });
+    return w.store.ingest({ env, registration: null, events: [event], pairs: [pair], leaseTo: null });
+  };
+  const follower = w.follower();
+  const since = w.platform.wallMs();
+  await deliver("a", 7);
+  await deliver("b", 7);
+  await look(w, follower);
+  const found = async () => (await w.alerts()).filter(({ kind }) => kind === "doubled-deliveries");
+  expect(await found()).toMatchObject([{ about: "source:bullhorn", pairCount: 1 }]);
+  const closely = await watchedClosely(w.store.reads, env, w.platform.wallMs());
+  expect(closely).toContainEqual({ what: "source", name: "bullhorn", until: since + radarLimits.newForMs });
+  expect(closely.map(({ name }) => name).sort()).toEqual(["bullhorn", "on-a", "on-b"]);
+  await w.pass(radarLimits.newForMs);
+  await deliver("c", 8);
+  await deliver("d", 8);
+  // Another process, which remembers nothing but the position.
+  await look(w);
+  expect(await found()).toMatchObject([{ pairCount: 1 }]);
+  expect((await watchedClosely(w.store.reads, env, w.platform.wallMs())).map(({ name }) => name)).toEqual([
+    "on-c",
+    "on-d",
+  ]);
 });
 
 test("more effects for one entity than a rule allows are one alert, and closed it stays closed for the next process", async () => {

@@ -8,7 +8,16 @@ import { makeUlid, ulidTime } from "../model/ulid.ts";
 import { dayMs } from "../model/window.ts";
 import type { Raised } from "../store/alerts.ts";
 import type { Store } from "../store/store.ts";
-import { isClose, newForMs, newSourceOf, readSources, type WatchedSource, watchedSourceKind } from "./close-watch.ts";
+import {
+  isClose,
+  newForMs,
+  newSourceOf,
+  type Position,
+  sourceNamedIn,
+  sourcesSetUp,
+  type WatchedSource,
+  withCodeSources,
+} from "./close-watch.ts";
 import { DuplicateWatch, type WatchContext, type WatchedFunction } from "./duplicate-watch.ts";
 import { EffectWatch, withoutClosed } from "./effect-watch.ts";
 import { type FoundAlert, mergeFound, wordsOf } from "./found-alert.ts";
@@ -33,6 +42,9 @@ export const radarLimits = {
   knownFunctionsMax: 2_000,
 } as const;
 
+// A key that was taken again and again has as many; beyond it an alert more is no harm.
+const groupRunsEach = 20;
+
 /** Sent once for each alert and entity; functions can be triggered by it. */
 export const detectedEvent = "idem/duplicate.detected";
 
@@ -46,13 +58,6 @@ export interface FollowOptions {
   /** Sends events under names of Idem's own. */
   readonly announce: (events: readonly Record<string, unknown>[]) => Promise<void>;
   readonly warn: (line: string) => void;
-}
-
-interface Position {
-  /** The last event that was read. */
-  readonly after: string;
-  /** When each function was first seen: for its first days it is watched closely. */
-  readonly since: Readonly<Record<string, number>>;
 }
 
 export class ArrivalFollower {
@@ -96,7 +101,7 @@ export class ArrivalFollower {
       this.at = { ...start, version: kept?.version ?? 0 };
     }
     await this.tend(now);
-    const { rules } = await this.context(this.at.since, now);
+    const { rules } = await this.context(this.at, now);
     const doubled = await this.effects.look(store.reads, env, rules, now);
     await this.raise(await withoutClosed(store.reads, env, doubled));
     const { after, version } = this.at;
@@ -111,12 +116,35 @@ export class ArrivalFollower {
       this.at.since,
       rows.flatMap(({ decisions }) => decisions.map(({ fn, decidedAt }) => [fn, decidedAt] as const)),
     );
+    const sources = sinceOf(
+      this.at.sources ?? {},
+      rows.flatMap(({ event }) => {
+        const source = sourceNamedIn(event);
+        return source === null ? [] : [[source, event.receivedAt] as const];
+      }),
+    );
     const byId = new Map(firsts.map((event) => [event.id, event]));
-    await this.raise(this.watch.see(rows, byId, await this.context(since, now)));
-    const position = { after: last.event.id, since };
+    await this.raise(
+      await this.withoutAllowed(this.watch.see(rows, byId, await this.context({ since, sources }, now))),
+    );
+    const position: Position = { after: last.event.id, since, sources };
     const moved = await store.follow({ env, position: JSON.stringify(position), over: version });
     this.at = moved.kind === "moved" ? { ...position, version: moved.version } : null;
     return rows.length;
+  }
+
+  /** What `onFailure: "release"` let run again was asked for. Only the rows of both runs tell. */
+  private async withoutAllowed(found: readonly FoundAlert[]): Promise<readonly FoundAlert[]> {
+    const { store, env } = this.options;
+    const ids = found.flatMap(({ kind, pairs }) => (kind === "key-ran-again" ? pairs.map((pair) => pair.laterId) : []));
+    if (ids.length === 0) return found;
+    const grouped = await store.reads.groupRuns(env, ids, ids.length * groupRunsEach);
+    const allowed = new Set(grouped.flatMap(({ run, isAfterFailure }) => (isAfterFailure ? run.id : [])));
+    return found.flatMap((each) => {
+      const pairs =
+        each.kind === "key-ran-again" ? each.pairs.filter(({ laterId }) => !allowed.has(laterId)) : each.pairs;
+      return pairs.length === 0 ? [] : { ...each, pairs };
+    });
   }
 
   private async raise(seen: readonly FoundAlert[]): Promise<void> {
@@ -128,10 +156,10 @@ export class ArrivalFollower {
   }
 
   /** What came shortly before the position is seen again, and told to nobody: it was told then. */
-  private async remember({ after, since }: Position): Promise<void> {
+  private async remember({ after, ...seen }: Position): Promise<void> {
     const { store, env, now } = this.options;
     this.watch = new DuplicateWatch();
-    const context = await this.context(since, now());
+    const context = await this.context(seen, now());
     const at = ulidTime(after);
     let from = firstIdOf((Number.isNaN(at) ? 0 : at) - radarLimits.lookBackMs);
     for (let page = 0; page < radarLimits.lookBackPagesMax; page++) {
@@ -144,18 +172,18 @@ export class ArrivalFollower {
     }
   }
 
-  private async context(since: Position["since"], now: number): Promise<WatchContext> {
+  private async context({ since, sources }: Omit<Position, "after">, now: number): Promise<WatchContext> {
     const { store, env, functionOf } = this.options;
     if (this.rules === null || now - this.rules.readAt >= radarLimits.rulesMs) {
       const list = readRules(await store.reads.settings(env, ruleKind));
-      const sources = readSources(await store.reads.settings(env, watchedSourceKind));
-      this.rules = { list, sources, readAt: now };
+      this.rules = { list, sources: await sourcesSetUp(store.reads, env), readAt: now };
     }
-    const { list: rules, sources } = this.rules;
+    const { list: rules, sources: setUp } = this.rules;
+    const all = withCodeSources(setUp, sources);
     return {
       functionOf,
       isNew: (fn) => isClose(since[fn] ?? now, now),
-      newSourceOf: (name) => newSourceOf(sources, name, now),
+      newSourceOf: (event) => newSourceOf(all, event, now),
       rules,
     };
   }
@@ -198,7 +226,7 @@ export class ArrivalFollower {
   }
 }
 
-/** Functions seen for the first time are noted; of too many, those that are known for longest are forgotten last. */
+/** Functions and sources seen for the first time are noted; of too many, those that are known for longest are forgotten last. */
 function sinceOf(known: Position["since"], seen: readonly (readonly [string, number])[]): Position["since"] {
   const fresh = seen.filter(([fn]) => !Object.hasOwn(known, fn));
   if (fresh.length === 0) return known;

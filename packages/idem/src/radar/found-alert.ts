@@ -128,7 +128,7 @@ export function wordsOf(
     case "doubled-deliveries":
       return {
         title: `The new source "${subject}" delivered the same thing again ${times(count, "time")} under another id: maybe the same`,
-        next: `Give the source a key that makes them one (idem webhooks add … --key <path>), or the functions it starts; close the alert if they are different`,
+        next: `Give the source a key that makes them one (idem webhooks add … --key <path>, or businessKey of a receiver in code), or the functions it starts; close the alert if they are different`,
         line: null,
       };
     default:

@@ -21,7 +21,7 @@ export interface NotedEntity extends DoubledEntity {
   readonly runs: readonly NotedRun[];
 }
 
-export interface NotedFunction extends Omit<Doubled, "doubled"> {
+export interface NotedFunction extends Omit<Doubled, "doubled" | "presentCount"> {
   readonly doubled: readonly NotedEntity[];
   /** Doubled entities that did not fit into the note. */
   readonly left: number;

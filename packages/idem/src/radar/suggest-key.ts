@@ -3,9 +3,10 @@ import type { Event } from "../model/event.ts";
 import { dayMs } from "../model/window.ts";
 import type { Store } from "../store/store.ts";
 import { type RefusedField, refusedFields, type SeenRun } from "./candidates.ts";
-import { findDoubledRuns, type StartedRun, seeRun } from "./doubled-runs.ts";
+import { findDoubledRuns, presence, type StartedRun, seeRun } from "./doubled-runs.ts";
 import type { WatchedFunction } from "./duplicate-watch.ts";
 import { times } from "./finding.ts";
+import { type RefusedKey, readRefusedKeys, refusedFor, refusedKeyKind } from "./refused-keys.ts";
 
 const daysBack = 7;
 // For each its event is read; some tenths of a second altogether.
@@ -23,10 +24,14 @@ export interface KeySuggestion {
   /** How many of the runs the key would have answered with an earlier one. */
   readonly suppressedCount: number;
   readonly entityCount: number;
+  /** In how many of the runs the expression had a value. */
+  readonly presentCount: number;
   /** Paths at which suppressed runs had other data than the one they would have been answered with. */
   readonly differs: readonly string[];
   readonly evidence: readonly string[];
   readonly refused: readonly RefusedField[];
+  /** What people said no to; not offered again. */
+  readonly leftOut: readonly RefusedKey[];
 }
 
 export async function suggestKey(
@@ -36,8 +41,12 @@ export async function suggestKey(
   { name, keyExpression }: WatchedFunction,
   now: number,
 ): Promise<KeySuggestion> {
-  const options = { nearMs: 60_000, windowMs: dayMs, runsMax };
-  const started = await startedRuns(reads, env, fn, now - daysBack * dayMs);
+  const leftOut = refusedFor(readRefusedKeys(await reads.settings(env, refusedKeyKind)), fn);
+  const without = leftOut.map((each) => each.expression);
+  const options = { nearMs: 60_000, windowMs: dayMs, runsMax, without };
+  const all = await startedRuns(reads, env, fn, now - daysBack * dayMs);
+  // Runs that had a key, when the function had one, tell nothing about its fields.
+  const started = keyExpression === null ? all.filter(({ key }) => key === null) : all;
   const seen: SeenRun[] = started.map(seeRun);
   const { byField, runCount } = await findDoubledRuns({ name, keyExpression }, started, options);
   const expression = keyExpression === null ? (byField?.expression ?? null) : null;
@@ -51,6 +60,7 @@ export async function suggestKey(
     runCount,
     suppressedCount,
     entityCount: byField?.entityCount ?? 0,
+    presentCount: expression === null ? 0 : byField!.presentCount,
     differs,
     evidence:
       expression === null
@@ -60,8 +70,10 @@ export async function suggestKey(
             differs.length === 0
               ? "none of the suppressed runs had other data"
               : `the suppressed runs had other data at ${differs.slice(0, 10).join(", ")}`,
+            presence(byField!),
           ],
     refused: refusedFields(seen, expression, options).slice(0, refusedMax),
+    leftOut,
   };
 }
 

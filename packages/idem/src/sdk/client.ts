@@ -25,7 +25,7 @@ import { type DashboardHandler, type DashboardOptions, openDashboard } from "./d
 import { type EffectsApi, effectsApi } from "./effects-api.ts";
 import { Embedded } from "./embedded.ts";
 import { checkSchema, type EventSchemas, type EventToSend } from "./event-types.ts";
-import { type Explain, explainer } from "./explain-api.ts";
+import { type Explain, explainer, type Tell, teller } from "./explain-api.ts";
 import { type FunctionsApi, functionsApi, type ResumePartOptions, resumeOnePart } from "./functions-api.ts";
 import { type EventsApi, eventsApi, type RunsApi, runsApi } from "./reads-api.ts";
 import { keysOf, type ServedClient, type ServerKeys, serverOf } from "./remote-client.ts";
@@ -136,6 +136,7 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
       functions: functionsApi(engine),
       effects: effectsApi(engine),
       explain: explainer(engine),
+      tell: teller(engine),
     };
     const server = serverOf(options);
     if (server !== null) this.reach(server);
@@ -163,6 +164,11 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
     return this.reads.explain;
   }
 
+  /** For the command line: as `explain`, of whatever id, key or value somebody has at hand. */
+  get tell(): Tell {
+    return this.reads.tell;
+  }
+
   /** Defines a function: `(options, trigger, handler)`, or `({ ...options, triggers }, handler)`. */
   createFunction<const Input extends TriggerInput | readonly TriggerInput[]>(
     options: FunctionOptions,
@@ -182,7 +188,8 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
     const triggers = (threeArguments ? second : options?.triggers) ?? [];
     const list = (Array.isArray(triggers) ? triggers : [triggers]) as readonly TriggerInput[];
     const handler = threeArguments ? third : second;
-    const codes = defineFunction(this.id, options, list, handler, this.options.middleware ?? []);
+    const { middleware = [], events = {} } = this.options;
+    const codes = defineFunction(this.id, options, list, handler, middleware, events);
     for (const code of codes) {
       if (this.codes.some(({ fn }) => fn === code.fn)) {
         throw errors.FUNCTION_INVALID({

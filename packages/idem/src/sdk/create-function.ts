@@ -6,11 +6,13 @@ import type { FunctionCode, Logger, Middleware } from "../execute/function-code.
 import type { Backoff } from "../execute/retry.ts";
 import type { StepTools } from "../execute/step-tools.ts";
 import type { UserDatabase } from "../execute/user-transaction.ts";
+import { keepDataSchemas } from "../model/data-schemas.ts";
 import { errors, IdemError } from "../model/errors.ts";
 import { readFlow } from "../model/flow-options.ts";
 import { type FunctionConfig, functionSlug } from "../model/function-config.ts";
 import { readIdempotency, readName, readRetries, readTimeouts, readTriggers } from "../model/function-options.ts";
 import type { TransactionClient } from "../store/transactional.ts";
+import { dataSchemaOf } from "./data-schema.ts";
 import type { DataOf, EventSchemas, ReceivedEvent } from "./event-types.ts";
 
 export interface IdempotencyOptions {
@@ -215,6 +217,7 @@ export function defineFunction(
   triggers: readonly TriggerInput[],
   handler: unknown,
   clientMiddleware: readonly Middleware[],
+  schemas: EventSchemas = {},
 ): FunctionCode[] {
   const id = options?.id;
   const wrong = (why: string, cause?: unknown) =>
@@ -237,6 +240,7 @@ export function defineFunction(
       idempotency: readIdempotency(options.idempotency),
       ...readTimeouts(options.timeouts),
       ...readFlow(options, { triggers: starts }),
+      ...keepDataSchemas(starts, Object.keys(schemas), (name) => dataSchemaOf(schemas[name])),
     };
     const code = {
       fn: functionSlug(app, id),

@@ -4,7 +4,8 @@ import { redecideEvent, type Verdict } from "../engine/redecide-events.ts";
 import { type Decision, isPending } from "../model/decision.ts";
 import { errors } from "../model/errors.ts";
 import { type ExplainedDecision, explainEvent } from "../observe/explain.ts";
-import { findEvent, nameIn, slugIn } from "./find-subject.ts";
+import { findEvent } from "../observe/find-event.ts";
+import { nameIn, slugIn } from "./find-subject.ts";
 
 export interface DecideOptions {
   readonly function?: string | undefined;
@@ -31,7 +32,7 @@ export async function decideEvent(
     actor: options.actor,
   });
   if (decided === null) throw notWaiting(engine, id, fn, await decisions());
-  const explained = await explainEvent(store.reads, env, event, nameIn(engine));
+  const explained = await explainEvent(store.reads, env, event);
   return { ...decided, differs: explained.decisions.find((each) => each.fn === fn)?.differs ?? [] };
 }
 

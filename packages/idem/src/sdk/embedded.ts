@@ -13,6 +13,7 @@ import type { Platform } from "../platform/platform.ts";
 import type { Store } from "../store/store.ts";
 import type { MountedClient } from "./dashboard-door.ts";
 import { openStore } from "./open-store.ts";
+import { ownChannelDoors } from "./own-channel-doors.ts";
 import { type DeskClient, openDesk } from "./owner-desk.ts";
 import { type OwnerDoor, openOwnerDoor } from "./owner-door.ts";
 import { type DuplicateRadar, watchDuplicates } from "./watch-duplicates.ts";
@@ -87,7 +88,7 @@ export class Embedded {
     this.started = true;
     await engine.start();
     const { platform, logger, hasRadar } = this.options;
-    if (hasRadar) this.radar = watchDuplicates({ engine, platform, logger });
+    if (hasRadar) this.radar = watchDuplicates({ engine, platform, logger, doors: ownChannelDoors });
   }
 
   async stop(graceMs: number): Promise<void> {

@@ -11,8 +11,12 @@ import {
   explainKey,
   explainRun,
 } from "../observe/explain.ts";
+import { findEvent } from "../observe/find-event.ts";
 import type { PendingBuffer } from "../observe/outlook.ts";
-import { findEvent, nameIn } from "./find-subject.ts";
+import { answerStory, type StoryAsked, storyOf } from "../stories/answer-story.ts";
+import type { Story, StoryAnswer, StorySubject } from "../stories/story.ts";
+import { storyLines } from "../stories/story-text.ts";
+import { nameIn } from "./find-subject.ts";
 import {
   type PublicDecision,
   type PublicEvent,
@@ -22,7 +26,14 @@ import {
   publicRun,
 } from "./public-types.ts";
 
-export interface EventStory extends Pick<ExplainedEvent, "kind" | "summary"> {
+/** The same story whoever asks, in lines and in parts. */
+export interface Told {
+  /** The verdict, the four places where a duplicate can be stopped, what happened with its times in UTC, and what to do. */
+  readonly summary: readonly string[];
+  readonly story: Story;
+}
+
+export interface EventStory extends Pick<ExplainedEvent, "kind">, Told {
   readonly event: PublicEvent;
   /** On a duplicate: the event that was first. */
   readonly first: PublicEvent | null;
@@ -38,7 +49,7 @@ export interface PendingStory {
   readonly buffer: PendingBuffer | null;
 }
 
-export interface RunStory extends Pick<ExplainedRun, "kind" | "summary" | "line" | "cancelOn"> {
+export interface RunStory extends Pick<ExplainedRun, "kind" | "line" | "cancelOn">, Told {
   readonly run: PublicRun;
   readonly event: PublicEvent | null;
   /** All that it carries, `event` first: more than one only in a batch. */
@@ -47,7 +58,7 @@ export interface RunStory extends Pick<ExplainedRun, "kind" | "summary" | "line"
   readonly spared: readonly PublicDecision[];
 }
 
-export interface KeyStory extends Omit<ExplainedKey, "holder" | "spared" | "earlier"> {
+export interface KeyStory extends Omit<ExplainedKey, "holder" | "spared" | "earlier">, Told {
   readonly holder: PublicRun | null;
   readonly spared: readonly PublicDecision[];
   /** The runs that held the key before, newest first. */
@@ -60,6 +71,14 @@ export interface Explain {
   (key: { readonly function: string; readonly key: unknown }): Promise<KeyStory>;
 }
 
+/** Whatever id, key or value somebody has at hand: its story, or what it may mean. */
+export type Tell = (asked: StoryAsked) => Promise<StoryAnswer>;
+
+export const teller =
+  (engineOf: () => Promise<Engine>): Tell =>
+  async (asked) =>
+    answerStory(await engineOf(), asked);
+
 export function explainer(engineOf: () => Promise<Engine>): Explain {
   async function explain(subject: string | { readonly function: string; readonly key: unknown }): Promise<unknown> {
     const engine = await engineOf();
@@ -68,14 +87,22 @@ export function explainer(engineOf: () => Promise<Engine>): Explain {
   return explain as Explain;
 }
 
+async function toldOf(engine: Engine, subject: StorySubject): Promise<Told> {
+  const told = await storyOf(engine, subject);
+  // It was there a moment ago: pruned meanwhile.
+  if (told === null) throw errors.SUBJECT_UNKNOWN({ id: subject.id });
+  return { summary: storyLines(told), story: told };
+}
+
 async function story(engine: Engine, id: string): Promise<EventStory | RunStory> {
   const { store, env } = engine;
   const nameOf = nameIn(engine);
   const run = await store.reads.run(env, id);
   if (run !== null) {
-    const { event, events, spared, ...rest } = await explainRun(store.reads, env, run, nameOf, outlookOf(engine));
+    const { event, events, spared, ...rest } = await explainRun(store.reads, env, run, outlookOf(engine));
     return {
       ...rest,
+      ...(await toldOf(engine, { as: "run", id, function: null })),
       run: publicRun(run, nameOf),
       event: event === null ? null : publicEvent(event),
       events: events.map(publicEvent),
@@ -84,10 +111,11 @@ async function story(engine: Engine, id: string): Promise<EventStory | RunStory>
   }
   const found = await findEvent(engine, id);
   if (found === null) throw errors.SUBJECT_UNKNOWN({ id });
-  const explained = await explainEvent(store.reads, env, found, nameOf, outlookOf(engine));
+  const explained = await explainEvent(store.reads, env, found, outlookOf(engine));
   const { event, first, duplicates, decisions, pending, ...rest } = explained;
   return {
     ...rest,
+    ...(await toldOf(engine, { as: "event", id: found.id, function: null })),
     event: publicEvent(event),
     first: first === null ? null : publicEvent(first),
     duplicates: duplicates.map(publicEvent),
@@ -99,9 +127,12 @@ async function story(engine: Engine, id: string): Promise<EventStory | RunStory>
 async function keyStory(engine: Engine, name: string, key: unknown): Promise<KeyStory> {
   const nameOf = nameIn(engine);
   const fn = engine.registry.slugOf(name);
-  const explained = await explainKey(engine.store.reads, engine.env, fn, keyText(key), engine.now(), nameOf);
+  const text = keyText(key);
+  const explained = await explainKey(engine.store.reads, engine.env, fn, text, engine.now());
   return {
     ...explained,
+    ...(await toldOf(engine, { as: "key", id: text, function: fn })),
+    function: nameOf(fn),
     holder: explained.holder === null ? null : publicRun(explained.holder, nameOf),
     spared: explained.spared.map((decision) => publicDecision(decision, nameOf)),
     earlier: explained.earlier.map((run) => publicRun(run, nameOf)),

@@ -1,8 +1,5 @@
-// What people name: an event by its stored id or its sender's, a function by its id in this app or its full name.
+// What people call a function: its id in this app, or its full name.
 import type { Engine } from "../engine/engine.ts";
-
-export const findEvent = async ({ store, env }: Engine, id: string) =>
-  (await store.reads.event(env, id)) ?? (await store.reads.eventByCallerId(env, id));
 
 export const nameIn = (engine: Engine) => (fn: string) => engine.registry.displayName(fn);
 

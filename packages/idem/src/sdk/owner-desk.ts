@@ -52,7 +52,7 @@ interface DeskRequests {
     readonly reason: string;
     readonly function?: string;
   };
-  readonly prune: { readonly before: number; readonly after: string };
+  readonly prune: { readonly before: number; readonly after: string; readonly auditBefore?: number };
   readonly set: Omit<SettingInput, "env">;
   readonly judge: Omit<JudgeInput, "env" | "by">;
 }
@@ -86,20 +86,14 @@ export function openDesk({ store, owner, actor, clientIn }: DeskOptions): Ask {
   const answers: { [C in DeskCommand]: (env: string, request: DeskRequests[C]) => Promise<DeskAnswers[C]> } = {
     hello: async () => ({ owner }),
     send: (env, { event, window }) => clientIn(env).send(event as never, window === undefined ? {} : { window }),
-    rerun: async (env, { runId, fromStep, input }) => {
-      const rerun = await clientIn(env).runs.rerun(text(runId, "runId"), {
+    rerun: (env, { runId, fromStep, input }) =>
+      clientIn(env).runs.rerun(text(runId, "runId"), {
+        actor,
         ...(fromStep === undefined ? {} : { fromStep: text(fromStep, "fromStep") }),
         ...(input === undefined ? {} : { input }),
-      });
-      const from = fromStep === undefined ? "" : `from step ${fromStep}, `;
-      await store.audit({ env, action: "rerun-run", subject: runId, reason: `${from}as ${rerun.runId}`, actor });
-      return rerun;
-    },
-    cancel: async (env, { runId, reason }) => {
-      const answer = await clientIn(env).runs.cancel(text(runId, "runId"), { reason: text(reason, "reason") });
-      if (answer.cancelled) await store.audit({ env, action: "cancel-run", subject: runId, reason, actor });
-      return answer;
-    },
+      }),
+    cancel: (env, { runId, reason }) =>
+      clientIn(env).runs.cancel(text(runId, "runId"), { reason: text(reason, "reason"), actor }),
     release: async (env, { scope, key, reason }) => ({
       answer: await store.release({
         env,
@@ -165,8 +159,14 @@ export function openDesk({ store, owner, actor, clientIn }: DeskOptions): Ask {
         note: text(note, "note"),
       });
     },
-    prune: (env, { before, after }) =>
-      store.prune({ env, before: instant(before, "before"), after: text(after, "after", ""), max: pruneRowsMax }),
+    prune: (env, { before, after, auditBefore }) =>
+      store.prune({
+        env,
+        before: instant(before, "before"),
+        after: text(after, "after", ""),
+        max: pruneRowsMax,
+        ...(auditBefore === undefined ? {} : { auditBefore: instant(auditBefore, "auditBefore") }),
+      }),
   };
   return async (command, env, request) => {
     if (!Object.hasOwn(answers, command)) {

@@ -7,10 +7,11 @@ import { fromJson } from "../model/json.ts";
 import type { EndState, RunState } from "../model/run.ts";
 import { readError, type SerializedError } from "../model/user-errors.ts";
 import { explainEvent } from "../observe/explain.ts";
+import { findEvent } from "../observe/find-event.ts";
 import type { CancelOutlook, LimitInLine } from "../observe/outlook.ts";
 import { type Timeline, timelineOf } from "../observe/timeline.ts";
 import { decideEvent } from "./decide-event.ts";
-import { findEvent, nameIn } from "./find-subject.ts";
+import { nameIn } from "./find-subject.ts";
 import {
   type PublicDecision,
   type PublicEvent,
@@ -32,14 +33,18 @@ export interface RunsApi {
   /** Resolves once the run has ended, also when it failed. */
   wait(id: string, options?: { readonly signal?: AbortSignal }): Promise<RunEnd>;
   /** After this resolves no new attempt of the run starts. False when it had already ended. */
-  cancel(id: string, options?: { readonly reason?: string }): Promise<{ readonly cancelled: boolean }>;
+  cancel(
+    id: string,
+    options?: { readonly reason?: string; readonly actor?: string },
+  ): Promise<{ readonly cancelled: boolean }>;
   /**
    * A new run for the same event, past its id and key, with the same destination keys. With `fromStep`, what was recorded
-   * before that step is kept; `input` replaces the arguments `step.run` hands to its callback.
+   * before that step is kept; `input` replaces the arguments `step.run` hands to its callback. Both this and `cancel` are in the
+   * audit, in the same commit, where `actor` says who asked.
    */
   rerun(
     id: string,
-    options?: { readonly fromStep?: string; readonly input?: readonly unknown[] },
+    options?: { readonly fromStep?: string; readonly input?: readonly unknown[]; readonly actor?: string },
   ): Promise<{ readonly runId: string }>;
 }
 
@@ -124,12 +129,18 @@ export function runsApi(engineOf: () => Promise<Engine>): RunsApi {
     },
     async cancel(id, options) {
       const engine = await engineOf();
-      const answer = await engine.cancel(id, options?.reason ?? "the run was cancelled");
+      const { actor, reason } = options ?? {};
+      const byHand = actor === undefined ? undefined : { actor, reason: reason ?? "" };
+      const answer = await engine.cancel(id, reason ?? "the run was cancelled", byHand);
       if (answer.kind === "unknown") throw errors.RUN_UNKNOWN({ runId: id });
       return { cancelled: answer.kind === "cancelled" };
     },
-    async rerun(id, { fromStep, input } = {}) {
-      const options = { ...(fromStep === undefined ? {} : { fromStep }), ...(input === undefined ? {} : { input }) };
+    async rerun(id, { fromStep, input, actor } = {}) {
+      const options = {
+        ...(fromStep === undefined ? {} : { fromStep }),
+        ...(input === undefined ? {} : { input }),
+        ...(actor === undefined ? {} : { byHand: { actor } }),
+      };
       return { runId: await (await engineOf()).rerun(id, options) };
     },
   };
@@ -141,7 +152,7 @@ export function eventsApi(engineOf: () => Promise<Engine>): EventsApi {
       const engine = await engineOf();
       const event = await findEvent(engine, id);
       if (event === null) return null;
-      const { decisions } = await explainEvent(engine.store.reads, engine.env, event, nameIn(engine));
+      const { decisions } = await explainEvent(engine.store.reads, engine.env, event);
       return {
         ...publicEvent(event),
         decisions: decisions.map((decision) => publicDecision(decision, nameIn(engine))),

@@ -5,6 +5,8 @@ import { isEnded } from "../model/run.ts";
 import type { SerializedError } from "../model/user-errors.ts";
 import type { Platform } from "../platform/platform.ts";
 import { previewChars } from "../store/reads.ts";
+import type { StoryAsked } from "../stories/answer-story.ts";
+import type { StoryAnswer } from "../stories/story.ts";
 import { type EffectsApi, unreachedEffects } from "./effects-api.ts";
 import {
   type EventStory,
@@ -13,6 +15,7 @@ import {
   keyText,
   type PendingStory,
   type RunStory,
+  type Tell,
 } from "./explain-api.ts";
 import type { FunctionsApi } from "./functions-api.ts";
 import type { PublicDecision, PublicEvent, PublicRun } from "./public-types.ts";
@@ -27,6 +30,7 @@ export interface StoreReads {
   readonly functions: FunctionsApi;
   readonly effects: EffectsApi;
   readonly explain: Explain;
+  readonly tell: Tell;
 }
 
 /** What this app calls a function, and what it is called in its environment. */
@@ -35,7 +39,10 @@ export interface FunctionNames {
   slugOf(name: string): string;
 }
 
-type RunItem = Omit<PublicRun, "output" | "error"> & { readonly preview: string | null };
+type RunItem = Omit<PublicRun, "output" | "error"> & {
+  readonly preview: string | null;
+  readonly previewStep: string | null;
+};
 type EventItem = Omit<PublicEvent, "data">;
 
 interface Payload {
@@ -80,6 +87,7 @@ export function remoteReads(server: RemoteServer, names: FunctionNames, platform
     functions: remoteFunctions(server, names),
     explain: ((subject: string | { readonly function: string; readonly key: unknown }) =>
       typeof subject === "object" ? api.keyStory(subject.function, subject.key) : api.story(subject)) as Explain,
+    tell: (asked) => api.tell(asked),
   };
 }
 
@@ -112,7 +120,7 @@ class ServerReads {
     const path = `/api/runs/${encodeURIComponent(id)}`;
     const answer = await this.get<{ run: any; events: any[] }>(path, `Run ${id}`);
     if (answer === null) return null;
-    const { output, error, timeline, preview: _, ...run } = answer.run;
+    const { output, error, timeline, preview: _, previewStep: _step, ...run } = answer.run;
     return {
       ...(run as RunItem & Pick<RunDetail, "line" | "cancelOn">),
       events: await inTurns(answer.events, (event) => this.eventOf(event)),
@@ -147,7 +155,7 @@ class ServerReads {
     return { state, output: null, error: output as SerializedError | null };
   }
 
-  private async wholeRun({ preview, ...run }: RunItem): Promise<PublicRun> {
+  private async wholeRun({ preview, previewStep: _, ...run }: RunItem): Promise<PublicRun> {
     const result = isEnded(run.state) ? await this.result(run.id, preview) : null;
     const isCompleted = run.state === "completed";
     return {
@@ -226,6 +234,15 @@ class ServerReads {
         function: this.names.nameOf(each.function),
       })),
     };
+  }
+
+  async tell({ q, as, function: fn }: StoryAsked): Promise<StoryAnswer> {
+    const query = new URLSearchParams({
+      q,
+      ...(as === undefined ? {} : { as }),
+      ...(fn === undefined ? {} : { function: fn }),
+    });
+    return (await this.get<StoryAnswer>(`/api/stories?${query}`, `The story of ${q}`))!;
   }
 
   async keyStory(name: string, key: unknown): Promise<KeyStory> {

@@ -6,6 +6,7 @@ import { testMessage } from "../radar/channel-message.ts";
 import { type ChannelInput, makeChannel, newChannelSecret } from "../radar/channels.ts";
 import { channelDoors } from "../server/radar/channel-doors.ts";
 import { standardWebhooks } from "../toolkit/webhooks/providers/standard-webhooks.ts";
+import { ownChannelDoors } from "./own-channel-doors.ts";
 import { sendToChannel } from "./send-to-channel.ts";
 
 const now = Date.UTC(2026, 10, 15, 12);
@@ -159,4 +160,15 @@ test("the log is a channel too", async () => {
   const { warned, ...open } = doors();
   expect(await sendToChannel(channelOf({ kind: "log" }), message, open)).toEqual({ kind: "sent" });
   expect(warned).toEqual([expect.stringContaining("ran twice. Nothing ran twice")]);
+});
+
+test("from an application's own process a receiver beside it is told, and what keeps a cloud's credentials never is", async () => {
+  const { got, url } = await httpReceiver();
+  const own = { ...doors(), ...ownChannelDoors };
+  expect(await sendToChannel(channelOf({ kind: "slack", url }), message, own)).toEqual({ kind: "sent" });
+  expect(got).toHaveLength(1);
+  for (const host of ["169.254.169.254", "[fd00:ec2::254]", "[::ffff:169.254.169.254]"]) {
+    const answer = await sendToChannel(channelOf({ kind: "webhook", url: `http://${host}/latest` }), message, own);
+    expect(answer).toMatchObject({ kind: "failed", why: expect.stringContaining("nobody can be told at") });
+  }
 });

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
+import { z } from "zod";
 import { canonicalJson } from "../model/json.ts";
 import { readPackageText } from "../platform/package-files.ts";
 import { readInBandReply, readRegisterRequest } from "../protocol/register-request.ts";
@@ -241,6 +242,35 @@ describe("registration", () => {
     const unsigned = await told.send(new Request(origin, { method: "PUT", body: '{"url":"http://evil.test"}' }));
     expect(unsigned.status).toBe(200);
     expect(urlOf(told)).toBe("https://shop.test/api/idem");
+  });
+
+  test("the schemas of its events arrive as the client has them, both ways, and never make a registration too large", async () => {
+    const inBand = (world: ReturnType<typeof servedWorld>) =>
+      world.send(
+        new Request(origin, {
+          method: "PUT",
+          body: JSON.stringify({ url: origin }),
+          headers: { "x-inngest-sync-kind": "in_band" },
+        }),
+      );
+    const events = { "order/paid": z.object({ total: z.number().nullable().default(null) }) };
+    const world = servedWorld({ client: { events } });
+    const { code } = world.idem.createFunction({ id: "charge" }, { event: "order/paid" }, () => 1);
+    await world.send(new Request(origin, { method: "PUT" }));
+    const outOfBand = readRegisterRequest(world.asked[0]!.body).functions;
+    const told = readInBandReply((await inBand(world)).body).functions;
+    expect(code.config.dataSchemas!["order/paid"]).toContain('"default":null');
+    for (const [read] of [outOfBand, told]) expect(read!.config.dataSchemas).toEqual(code.config.dataSchemas);
+
+    const large = servedWorld({
+      client: { events: { "a/b": z.object({ x: z.string().describe("x".repeat(30_000)) }) } },
+    });
+    for (let i = 0; i < 100; i++) large.idem.createFunction({ id: `fn-${i}` }, { event: "a/b" }, () => 1);
+    const answer = await inBand(large);
+    expect(answer.text.length).toBeLessThan(2 * 1024 * 1024);
+    const { functions } = readInBandReply(answer.body);
+    expect(functions).toHaveLength(100);
+    expect(functions.filter(({ config }) => config.dataSchemas !== undefined).length).toBeGreaterThan(20);
   });
 });
 

@@ -41,6 +41,21 @@ test("steps one after the other are checkpointed one by one, and the run's end i
   ]);
 });
 
+test("the server is told what each step was given, done or failed; of a closure nothing", async () => {
+  const { call, checkpointed } = world(async ({ step }) => {
+    await step.run("a", (n: number) => n, 7);
+    await step.run("b", () => 1);
+    await step.run("c", (n: number) => Promise.reject(new NonRetriableError(`no ${n}`)), 8);
+  });
+  const answer = await call("fn");
+  expect(checkpointed()).toMatchObject([
+    { id: a, opts: { input: [7] } },
+    { id: b, opts: {} },
+  ]);
+  expect(checkpointed()[1]).not.toHaveProperty("opts.input");
+  expect(answer.body).toMatchObject([{ id: c, op: "StepFailed", opts: { input: [8] } }]);
+});
+
 test("a step's promise resolves only once the server has its outcome", async () => {
   const taken = held();
   const before = held();

@@ -8,7 +8,7 @@ import { readJson } from "../protocol/read-json.ts";
 import { admitCaller } from "./admit-caller.ts";
 import { type Admitted, admitPerson } from "./admit-person.ts";
 import type { PageGuard } from "./browser-guard.ts";
-import { type Actor, programActor } from "./people/actor.ts";
+import { type Actor, devActor, keyActor, programActor } from "./people/actor.ts";
 import { type BodyShare, encodingOf, readBody, streamBody } from "./read-body.ts";
 import type { Route, RouteAnswer, RouteRequest } from "./route.ts";
 import { paramsOf, type Router } from "./router.ts";
@@ -159,7 +159,10 @@ export async function answerRequest(
     request.actor = actor;
     // It has been read; routes refuse parameters they do not know.
     request.query.delete("env");
-  } else request.env = admitCaller(route.access, request, world.credentials);
+  } else {
+    request.env = admitCaller(route.access, request, world.credentials);
+    if (route.access === "signing-key") request.actor = world.credentials.required ? keyActor(request.env) : devActor;
+  }
   if (route.bodyBytesMax !== null && hasBody(request.headers)) {
     const max = route.bodyBytesMax;
     const { headers } = request;

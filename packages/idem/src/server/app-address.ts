@@ -6,8 +6,8 @@
 // A URL is judged by its text before every request (checkAppUrl), and a name by the addresses it has at the moment of
 // connecting (mayConnect, through platform/guarded-lookup.ts). In `dev` everything is the developer's own.
 import { errors } from "../model/errors.ts";
+import { rangeOf } from "../model/ip-range.ts";
 import { guardedLookup } from "../platform/guarded-lookup.ts";
-import { rangeOf } from "./ip-range.ts";
 import type { ServerSettings } from "./world.ts";
 
 export type AddressSettings = Pick<ServerSettings, "mode" | "allowHosts" | "sdkUrls">;

@@ -8,6 +8,7 @@ import { errors, IdemError } from "../model/errors.ts";
 import { canonicalJson, fromJson } from "../model/json.ts";
 import { derivedUlid, makeUlid } from "../model/ulid.ts";
 import { dayMs } from "../model/window.ts";
+import type { Audited, ByHand } from "../store/audit.ts";
 import { type BulkFilter, type BulkSelection, selectRuns } from "./bulk-filter.ts";
 import type { World } from "./world.ts";
 
@@ -127,13 +128,11 @@ export class BulkWork {
       isCancelled: false,
     };
     this.remember(nameOf(env, id), work);
-    const end = this.perform(engine, work, answer.fence).finally(() => this.ends.delete(work));
+    // Whoever sends it again after a crash asked for the rest of it.
+    const said = `${action}: ${reason}${answer.kind === "fresh" ? "" : ", the rest of it"}`;
+    const byHand = { actor: request.actor, reason: said };
+    const end = this.perform(engine, work, answer.fence, byHand).finally(() => this.ends.delete(work));
     this.ends.set(work, end);
-    // One row for all of them; a node that goes on after another's crash was asked by nobody.
-    if (answer.kind === "fresh") {
-      const said = `${action}: ${reason}`;
-      await engine.store.audit({ env, action: "start-bulk", subject: id, reason: said, actor: request.actor });
-    }
     return shown(work);
   }
 
@@ -172,13 +171,15 @@ export class BulkWork {
   }
 
   /** What is done stays done; nothing more is begun. */
-  async cancel(env: string, id: string): Promise<BulkProgress> {
+  async cancel(env: string, id: string, byHand: Audited): Promise<BulkProgress> {
     const work = this.works.get(nameOf(env, id));
     if (work === undefined || work.state !== "running") {
       const progress = await this.read(env, id);
       if (progress.state === "elsewhere") throw errors.OTHER_NODE({ why: `it was asked for bulk work ${id}` });
       return progress;
     }
+    const { store } = await this.world.engine(env);
+    await store.audit({ env, action: "cancel-bulk", subject: id, reason: "", ...byHand });
     work.isCancelled = true;
     await this.ends.get(work);
     return shown(work);
@@ -196,8 +197,10 @@ export class BulkWork {
     if (work !== undefined) await this.ends.get(work);
   }
 
-  private async perform(engine: Engine, work: Work, fence: number): Promise<void> {
+  private async perform(engine: Engine, work: Work, fence: number, byHand: ByHand): Promise<void> {
     try {
+      // One entry for all of them, kept before anything is done: no crash leaves runs cancelled that nobody asked about.
+      await engine.store.audit({ env: engine.env, action: "start-bulk", subject: work.id, ...byHand });
       await this.walk(engine, work);
       work.state = work.isCancelled ? "cancelled" : this.isStopping ? "interrupted" : "completed";
     } catch (error) {

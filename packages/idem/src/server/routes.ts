@@ -39,6 +39,7 @@ import { listAskers } from "./routes/list-askers.ts";
 import { listAudit } from "./routes/list-audit.ts";
 import { listBulk } from "./routes/list-bulk.ts";
 import { listDecisions } from "./routes/list-decisions.ts";
+import { listEventTypes } from "./routes/list-event-types.ts";
 import { listEvents } from "./routes/list-events.ts";
 import { listFunctions } from "./routes/list-functions.ts";
 import { listGroups } from "./routes/list-groups.ts";
@@ -68,8 +69,9 @@ import { readRunOutput } from "./routes/read-run-output.ts";
 import { readRunActions, readRunEvents } from "./routes/read-run-state.ts";
 import { readSession } from "./routes/read-session.ts";
 import { readStatus } from "./routes/read-status.ts";
+import { readStepInput } from "./routes/read-step-input.ts";
 import { readStepOutput } from "./routes/read-step-output.ts";
-import { readSuggestion } from "./routes/read-suggestion.ts";
+import { readSuggestion, refuseSuggestion, restoreSuggestion } from "./routes/read-suggestion.ts";
 import { readTotals } from "./routes/read-totals.ts";
 import { readWebhook } from "./routes/read-webhook.ts";
 import { receiveWebhook, receiveWebhookIn } from "./routes/receive-webhook.ts";
@@ -138,6 +140,7 @@ export const routes: readonly Route[] = [
   readBulk,
   cancelBulk,
   listDecisions,
+  listEventTypes,
   listEvents,
   sendEvents,
   readEvent,
@@ -166,6 +169,7 @@ export const routes: readonly Route[] = [
   listRunEffects,
   readRunGroup,
   rerunRun,
+  readStepInput,
   readStepOutput,
   raiseSignal,
   signIn,
@@ -179,6 +183,8 @@ export const routes: readonly Route[] = [
   muteAlert,
   closeAlert,
   readSuggestion,
+  refuseSuggestion,
+  restoreSuggestion,
   previewRule,
   listRules,
   putRule,

@@ -4,8 +4,8 @@ import { z } from "zod";
 import type { Engine } from "../engine/engine.ts";
 import { errors } from "../model/errors.ts";
 import type { Run } from "../model/run.ts";
+import { findEvent } from "../observe/find-event.ts";
 import { restEnvelope } from "../protocol/rest-shapes.ts";
-import { findEvent } from "../sdk/find-subject.ts";
 import { readBody, readQuery } from "./read-input.ts";
 import { json, type Route } from "./route.ts";
 import type { World } from "./world.ts";
@@ -21,6 +21,8 @@ export interface V1Call<Q extends Shape, B extends Shape> {
   readonly engine: Engine;
   readonly now: number;
   readonly world: World;
+  /** What the audit calls whoever asks. */
+  readonly actor: string;
 }
 
 const bodyBytesMax = 64 * 1024;
@@ -49,9 +51,10 @@ export function v1Route<Q extends Shape = Record<never, never>, B extends Shape 
         body: (route.body === undefined ? {} : readBody(body, request)) as Read<B>,
       };
       const { env, params } = request;
+      const actor = request.actor.name;
       const engine = await world.engine(env);
       const now = engine.now();
-      const data = await route.handle({ ...given, params, env, engine, now, world });
+      const data = await route.handle({ ...given, params, env, engine, now, world, actor });
       return data === undefined ? { status: 204, body: null } : json(restEnvelope(data, now));
     },
   };

@@ -58,6 +58,8 @@ export interface ServerSettings {
 
 export interface World {
   readonly settings: ServerSettings;
+  /** Beside somebody's own engine: nothing is received here from apps, senders and providers. */
+  readonly isMounted?: true;
   readonly platform: Platform;
   readonly logger: Logger;
   readonly credentials: Credentials;

@@ -15,6 +15,8 @@ export interface NewStep {
   readonly attempt: number;
   readonly startedAt: number;
   readonly endedAt: number;
+  /** What it was given (model/step-input.ts), for people; null or absent for nothing. */
+  readonly input?: string | null;
 }
 
 export interface NewFailedAttempt {
@@ -25,6 +27,8 @@ export interface NewFailedAttempt {
   readonly startedAt: number;
   readonly endedAt: number;
   readonly retryAt: number;
+  /** As of a step. */
+  readonly input?: string | null;
 }
 
 /** Events that step or run produces, in the same transaction. `ifAwaited` keeps an event only when a run waits for its name. */

@@ -31,6 +31,22 @@ export interface Audited {
   readonly actor?: string | undefined;
 }
 
+/** A person asks for what programs ask for as well. Whoever says so finds it in the audit, in the commit that did it. */
+export interface ByHand extends Audited {
+  /** Why, or what else there is to say; "" for nothing. */
+  readonly reason: string;
+}
+
+// A person sends one or a few; whoever sends a thousand is told how many.
+const idsKept = 5;
+
+/** What a person who sent events did it to. */
+export const sentSubject = (events: readonly { readonly id: string }[]): string =>
+  events
+    .slice(0, idsKept)
+    .map(({ id }) => id)
+    .join(" ");
+
 export interface AuditInput extends Audited {
   readonly env: string;
   readonly action: AuditAction;
@@ -51,8 +67,19 @@ export interface AuditRow {
   readonly reason: string;
 }
 
+/** What is asked for is found through an index, whatever of it is said. */
 export interface AuditFilter {
   readonly limit: number;
   /** Only what is older than the row of this id. */
   readonly before?: string;
+  readonly action?: string;
+  /** Whole names, not parts of them. */
+  readonly actor?: string;
+  readonly subject?: string;
+  /** Instants: from the one, until before the other. */
+  readonly since?: number;
+  readonly until?: number;
 }
+
+// More than a busy node runs ahead of its clock with stamps; the row's own time decides.
+export const stampSlackMs = 60 * 60 * 1_000;

@@ -20,6 +20,9 @@ const stepsMax = 100;
 // Room for a thousand recordings per millisecond in one stamp; 2^53 is reached in the year 2255.
 const stampsPerMs = 1_000;
 
+/** No stamp of this instant or later is smaller. */
+export const firstStampAt = (ms: number): number => Math.max(0, Math.floor(ms)) * stampsPerMs;
+
 /** The clock went on by `ms` that were not lived, and was at `at` then. */
 export interface ClockStep {
   readonly at: number;

@@ -56,11 +56,16 @@ export interface LiveCountFilter extends CountFilter {
 
 export interface LiveCounts {
   readonly counts: readonly DecisionCount[];
+  /** Among the runs that were started: those that slipped through; in no order. */
+  readonly slips: readonly Slip[];
   /** False when there was more than might be looked at; the newest are missing then. */
   readonly isAll: boolean;
 }
 
-/** A run that took a key inside a window that another run had opened: its key had been released. */
+/**
+ * A run that took a key inside a window that another run had opened: its key had been released by hand. Runs that took it because the one
+ * before failed and gave it back are none: their function is configured so.
+ */
 export interface Slip {
   readonly runId: string;
   /** Of the window: the id of the run that opened it. */
@@ -83,6 +88,8 @@ export interface GroupRun {
   /** The run that was first: it opened the window, or is what the others rerun. */
   readonly group: string;
   readonly run: RunSummary;
+  /** It took the key of a run that failed or was cancelled and gave it back by itself: `onFailure: "release"` asks for that. */
+  readonly isAfterFailure: boolean;
 }
 
 /** How a run began, and who was answered with it. */

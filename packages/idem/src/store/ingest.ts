@@ -1,6 +1,7 @@
 // What ingest is given and answers: events with one decision for each function they trigger.
 
 import type { Decision, DecisionKind } from "../model/decision.ts";
+import type { ByHand } from "./audit.ts";
 import type { CancelledRun, DecidedCounts, StartFlow } from "./flow.ts";
 import type { LeasedJob } from "./leases.ts";
 
@@ -59,6 +60,8 @@ export interface IngestInput {
   readonly pairs: readonly NewPair[];
   /** Deliver jobs are born leased to this worker; null leaves them in the queue. */
   readonly leaseTo: string | null;
+  /** Absent for what programs send. */
+  readonly byHand?: ByHand | undefined;
 }
 
 export interface IngestedEvent {

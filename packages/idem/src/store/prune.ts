@@ -2,12 +2,14 @@
 
 export interface PruneInput {
   readonly env: string;
-  /** Events received before this instant, whose runs all ended before it. */
+  /** Events received before this instant, whose runs all ended before it, and alerts that were closed before it. */
   readonly before: number;
-  /** Continue after this event's id; "" from the oldest. */
+  /** Continue after this event's id; "" from the oldest. Alerts go before them all: a call that deletes some does nothing else. */
   readonly after: string;
   /** At most this many rows go in one commit. */
   readonly max: number;
+  /** What people did before this instant goes as well; absent, the audit stays whole. */
+  readonly auditBefore?: number;
 }
 
 export interface PruneCounts {
@@ -16,7 +18,24 @@ export interface PruneCounts {
   readonly steps: number;
   readonly attempts: number;
   readonly decisions: number;
+  /** Entries of the audit. */
+  readonly audit: number;
+  /** Closed ones, whose last pair and last judgement are that old. */
+  readonly alerts: number;
+  /** Of alerts. */
+  readonly pairs: number;
 }
+
+export const prunedNothing: PruneCounts = {
+  events: 0,
+  runs: 0,
+  steps: 0,
+  attempts: 0,
+  decisions: 0,
+  audit: 0,
+  alerts: 0,
+  pairs: 0,
+};
 
 export interface PruneAnswer {
   readonly deleted: PruneCounts;

@@ -23,6 +23,7 @@ import type { RegisteredFunction } from "./functions.ts";
 import type { RunMemo } from "./leases.ts";
 import type { Setting } from "./settings.ts";
 import type { WorkerRow } from "./sharing.ts";
+import type { LastOutcome, StepGiven } from "./steps.ts";
 import type { WaitCandidate } from "./waits.ts";
 
 export interface RunFilter {
@@ -73,8 +74,8 @@ export interface StoreReads {
   events(env: string, filter: EventFilter): Promise<readonly Event[]>;
   duplicatesOf(env: string, eventId: string, limit: number): Promise<readonly Event[]>;
   decisionsOfEvent(env: string, eventId: string): Promise<readonly Decision[]>;
-  /** Decisions that name this run without having started it: what it spared. */
-  duplicatesOfRun(env: string, runId: string, limit: number): Promise<readonly Decision[]>;
+  /** Decisions that name this run without having started it: what it spared. In the order of their events, those after `after`. */
+  duplicatesOfRun(env: string, runId: string, limit: number, after?: string): Promise<readonly Decision[]>;
   claim(env: string, scope: string, key: string): Promise<Claim | null>;
   /** With the store's time, by which leases and windows are to be judged: for whoever decides and then amends. */
   claimNow(env: string, scope: string, key: string): Promise<ClaimNow>;
@@ -124,7 +125,7 @@ export interface StoreReads {
   hourCounts(env: string, filter: CountFilter): Promise<HourCounts>;
   /** The same from the decisions themselves, by any length of time: for what is not counted yet, and for short ranges. */
   liveCounts(env: string, filter: LiveCountFilter): Promise<LiveCounts>;
-  /** Newest first, as far as it was counted. */
+  /** Newest first, as far as it was counted; later ones come with `liveCounts`. */
   slips(env: string, filter: SlipFilter): Promise<readonly Slip[]>;
   /** The runs that share a window with these, reruns among them; oldest first. At most `limit`. */
   groupRuns(env: string, runIds: readonly string[], limit: number): Promise<readonly GroupRun[]>;
@@ -136,6 +137,12 @@ export interface StoreReads {
   runPayloads(env: string, runIds: readonly string[], bytesMax: number): Promise<readonly RunPayload[]>;
   /** Of these runs, in no order; one that never failed is left out. */
   lastFailures(env: string, runIds: readonly string[]): Promise<readonly LastFailure[]>;
+  /** What a run's steps and waits were given, and the runs they are for, in no order; those with neither are left out. */
+  stepInputs(env: string, runId: string, bytesMax: number): Promise<readonly StepGiven[]>;
+  /** Of one step, whole; null for nothing, and for a step nobody knows. */
+  stepInput(env: string, runId: string, stepId: string): Promise<string | null>;
+  /** What the code of these runs made last, in no order; one that has made nothing yet is left out. */
+  lastOutcomes(env: string, runIds: readonly string[]): Promise<readonly LastOutcome[]>;
   /** Environments that have functions, in the order of their names. */
   environments(): Promise<readonly string[]>;
   /** Workers of all environments in the order they began, those that are gone while their row is kept. */

@@ -126,6 +126,17 @@ export const runColumns = `r.id, r.fn, r.event_id, r.key, r.subject, r.generatio
   r.newest_run_id, r.ended_state, r.result, r.created_at, r.started_at, r.ended_at, r.ended_fence, r.rerun_from,
   r.inputs, r.carried, r.singleton, j.leased_by, j.due_at`;
 
+/**
+ * For `runs r`: whether it took the key of a run that failed or was cancelled and gave it back by itself (`onFailure: "release"`). A key
+ * that a hand released meanwhile is in the audit.
+ */
+export const isAfterFailure = `(r.key is not null and r.carried is null and r.generation <> r.id and exists (
+    select 1 from runs p
+     where p.env = r.env and p.id = r.previous_run_id and p.ended_state in ('failed', 'cancelled') and p.ended_at <= r.created_at
+       and not exists (select 1 from audit a
+                        where a.env = r.env and a.action = 'release-key' and a.subject = 'fn:' || r.fn || ' ' || r.key
+                          and a.at >= p.created_at and a.at <= r.created_at)))`;
+
 export const readRun = (row: RunRow): Run => ({
   id: row.id,
   fn: row.fn,

@@ -1,6 +1,7 @@
 // What a person may do to a run.
 import type { EndState } from "../model/run.ts";
 import type { NestedIngest, WokenRun } from "./advance.ts";
+import type { ByHand } from "./audit.ts";
 import type { LaneUse, StartFlow } from "./flow.ts";
 import type { Ingested, StaleRegistration } from "./ingest.ts";
 import type { LeasedJob } from "./leases.ts";
@@ -11,6 +12,8 @@ export interface CancelInput {
   readonly result: string;
   readonly releaseKey: boolean;
   readonly ingest: NestedIngest | null;
+  /** Absent where an event or a program cancels it. */
+  readonly byHand?: ByHand | undefined;
 }
 
 export type CancelAnswer =
@@ -41,6 +44,8 @@ export interface RerunInput {
     /** JSON list of the arguments to run it with; null for its own. Inputs edited in the old run for steps not kept stay. */
     readonly input: string | null;
   };
+  /** Absent where it is one of many that were asked for together. */
+  readonly byHand?: ByHand | undefined;
 }
 
 export type RerunAnswer =

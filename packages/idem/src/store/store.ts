@@ -11,7 +11,7 @@ import type { ClaimAnswer } from "../model/claim.ts";
 import type { Outcome } from "../model/outcome.ts";
 import type { AdvanceAnswer, AdvanceInput } from "./advance.ts";
 import type { FollowAnswer, FollowInput, JudgeAnswer, JudgeInput, Raised, RaiseInput } from "./alerts.ts";
-import type { AuditAnswer, AuditInput } from "./audit.ts";
+import type { AuditAnswer, Audited, AuditInput } from "./audit.ts";
 import type {
   AmendAnswer,
   AmendInput,
@@ -52,7 +52,7 @@ export interface Store {
 
   /**
    * Promise: every event of the call is stored and every pair has exactly one decision, in one commit; at most one run per
-   * function and key inside a window; a duplicate event starts, resumes and extends nothing.
+   * function and key inside a window; a duplicate event starts, resumes and extends nothing; audited where a person sent them.
    * Repeat: an event already stored touches no claim and is answered from its stored decisions; jobs still as they were
    * born leased are answered again, for the first answer may never have arrived.
    */
@@ -87,13 +87,19 @@ export interface Store {
   /** Promise: each wait ends once, by this event or by something else. Repeat: a wait that is gone stays as it was decided. */
   resume(input: ResumeInput): Promise<ResumeAnswer>;
 
-  /** Ends the one wait for this signal. Repeat: nobody waits any more. */
-  signal(env: string, signal: string, outcome: Outcome): Promise<SignalAnswer>;
+  /** Ends the one wait for this signal; audited where a person raised it. Repeat: nobody waits any more. */
+  signal(env: string, signal: string, outcome: Outcome, byHand?: Audited): Promise<SignalAnswer>;
 
-  /** Promise: after the answer no job or wait of the run exists and one end state stands. Repeat: `already-ended`. */
+  /**
+   * Promise: after the answer no job or wait of the run exists and one end state stands; audited where a person asked.
+   * Repeat: `already-ended`.
+   */
   cancel(input: CancelInput): Promise<CancelAnswer>;
 
-  /** A person asks for a new run: past keys, with the old run's subject and generation; the key's holder becomes the new run. */
+  /**
+   * A person asks for a new run: past keys, with the old run's subject and generation; the key's holder becomes the new run.
+   * Promise: audited in the same commit. Repeat: the same run, and no second entry.
+   */
   rerun(input: RerunInput): Promise<RerunAnswer>;
 
   /** Promise: one fresh answer per window; an expired lease inside the window is taken over with a higher fence. */
@@ -140,8 +146,8 @@ export interface Store {
   follow(input: FollowInput): Promise<FollowAnswer>;
 
   /**
-   * Keeps what a person did where no operation above keeps it. Asked once the thing is done, so it may be missing after a crash
-   * in between. Repeat: kept again.
+   * Keeps what a person did where no operation above keeps it: what happened outside the store, or in several commits. Asked once the thing
+   * is done, it may be missing after a crash in between; what can wait is asked for first. Repeat: kept again.
    */
   audit(input: AuditInput): Promise<AuditAnswer>;
 

@@ -3,6 +3,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import { ApiError } from "../../api/client.ts";
+import { useStatus } from "../../api/status.ts";
 import { say } from "../../frame/messages.ts";
 import { PageTitle } from "../../frame/page-title.tsx";
 import { ActButton, Button } from "../../parts/button.tsx";
@@ -24,7 +25,9 @@ import "./apps.css";
 export function Page() {
   const { data, error, refetch } = useApps();
   const [isAdding, setAdding] = useState(false);
-  const add = <ActButton onClick={() => setAdding(true)}>Add an app</ActButton>;
+  const { data: status } = useStatus();
+  // Beside somebody's own engine functions are that program's: there is nobody to call.
+  const add = status?.isMounted === false ? <ActButton onClick={() => setAdding(true)}>Add an app</ActButton> : null;
   return (
     <>
       <PageTitle title="Apps" />
@@ -34,6 +37,10 @@ export function Page() {
           <ErrorPart error={error} what="The apps could not be read. Runs go on." onRetry={() => void refetch()} />
         ) : data === undefined ? (
           <Skeleton rows={3} />
+        ) : data.length === 0 && status?.isMounted === true ? (
+          <Empty title="The functions are this application's own">
+            <p>They live in the program around these pages, which calls nobody and is called by nobody.</p>
+          </Empty>
         ) : data.length === 0 ? (
           <Empty title="No app calls this server, and none is called by it">
             <p>

@@ -1,54 +1,63 @@
 // Who did what to which thing, when and why.
-import { useNavigate, useSearch } from "@tanstack/react-router";
-import { useState } from "react";
-import { say } from "../../frame/messages.ts";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { PageTitle } from "../../frame/page-title.tsx";
-import { useKeys } from "../../keys.ts";
 import { Button } from "../../parts/button.tsx";
 import { Empty } from "../../parts/empty.tsx";
-import { FilterSelect, Filters, FilterText } from "../../parts/field.tsx";
+import { FilterSelect } from "../../parts/field.tsx";
+import { FilterHead } from "../../parts/filter-head.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { useKeysetList } from "../../parts/keyset-list.ts";
 import { List } from "../../parts/list.tsx";
 import { Time } from "../../parts/time.tsx";
-import { timeChoices } from "../../parts/time-choices.ts";
 import { visibleText } from "../../parts/visible-text.ts";
-import { type AuditEntry, entriesAsCsv, fetchEntries } from "./audit-entries.ts";
-import { actionWords, Subject } from "./audit-words.tsx";
+import { type AuditEntry, type AuditFilter, csvAddress, fetchEntries } from "./audit-entries.ts";
+import { actionChoices, actionWords, Subject } from "./audit-words.tsx";
 import "./audit.css";
 
 const idOf = ({ id }: AuditEntry): string => id;
 
 export function Page() {
-  const { q, since } = useSearch({ from: "/audit" });
+  const filter = useSearch({ from: "/audit" });
+  const { q, since, action, actor, subject } = filter;
   const navigate = useNavigate({ from: "/audit" });
+  const narrow = (change: AuditFilter) => void navigate({ search: (now) => ({ ...now, ...change }) });
   const list = useKeysetList({
-    key: ["audit", q, since],
-    fetchPage: (before, signal) => fetchEntries({ q, since }, before, signal),
+    key: ["audit", q, since, action, actor, subject],
+    fetchPage: (before, signal) => fetchEntries({ q, since, action, actor, subject }, before, signal),
     idOf,
   });
-  useKeys([{ keys: "f", words: "Filter", run: () => document.getElementById("audit-filter")?.focus() }]);
-  const isFiltered = q !== undefined || since !== undefined;
+  const isFiltered = [q, since, action, actor, subject].some((each) => each !== undefined);
   return (
     <>
       <PageTitle title="Audit" />
-      <div className="audit-bar">
-        <Filters>
-          <FilterSelect
-            label="Time"
-            value={since ?? ""}
-            choices={timeChoices}
-            onChange={(value) => void navigate({ search: (now) => ({ ...now, since: value || undefined }) })}
-          />
-          <FilterText
-            fieldId="audit-filter"
-            label="Who, what, which thing or why"
-            value={q ?? ""}
-            onChange={(value) => void navigate({ search: (now) => ({ ...now, q: value || undefined }), replace: true })}
-          />
-        </Filters>
-        <SaveCsv filter={{ q, since }} />
-      </div>
+      <FilterHead
+        since={since}
+        onSince={(value) => narrow({ since: value })}
+        text={q}
+        textLabel="Who, what, which thing or why"
+        onText={(value) => void navigate({ search: (now) => ({ ...now, q: value }), replace: true })}
+        actions={
+          <a
+            className="button is-plain"
+            href={csvAddress({ q, since, action, actor, subject })}
+            download="idem-audit.csv"
+          >
+            <Icon name="download" />
+            Save as CSV
+          </a>
+        }
+      >
+        <FilterSelect
+          label="Did"
+          value={action ?? ""}
+          choices={actionChoices}
+          onChange={(value) => narrow({ action: value || undefined })}
+        />
+        {actor !== undefined && <Narrowed label="Who" value={actor} onClear={() => narrow({ actor: undefined })} />}
+        {subject !== undefined && (
+          <Narrowed label="Thing" value={subject} onClear={() => narrow({ subject: undefined })} />
+        )}
+      </FilterHead>
       <div className="audit">
         <List
           list={list}
@@ -81,6 +90,24 @@ export function Page() {
   );
 }
 
+interface NarrowedProps {
+  readonly label: string;
+  readonly value: string;
+  readonly onClear: () => void;
+}
+
+/** A filter that was chosen from a row, and goes at a click. */
+const Narrowed = ({ label, value, onClear }: NarrowedProps) => (
+  <button type="button" className="filter is-set" title={visibleText(value)} onClick={onClear}>
+    <span>{label}</span>
+    <b className="cut">
+      <bdi>{visibleText(value)}</bdi>
+    </b>
+    <Icon name="cross" size={12} />
+    <span className="spoken">Show all again</span>
+  </button>
+);
+
 function Entry({ entry }: { readonly entry: AuditEntry }) {
   const { at, actor, action, reason } = entry;
   return (
@@ -89,7 +116,13 @@ function Entry({ entry }: { readonly entry: AuditEntry }) {
         <Time at={at} as="full" />
       </span>
       <span className="who cut" title={visibleText(actor)}>
-        <bdi>{actor === "" ? "somebody" : visibleText(actor)}</bdi>
+        {actor === "" ? (
+          "somebody"
+        ) : (
+          <Link from="/audit" to="/audit" search={(now) => ({ ...now, actor })} title="Only what they did">
+            <bdi>{visibleText(actor)}</bdi>
+          </Link>
+        )}
       </span>
       <span className="did">
         {actionWords(action)} <Subject entry={entry} />
@@ -98,33 +131,5 @@ function Entry({ entry }: { readonly entry: AuditEntry }) {
         <bdi>{visibleText(reason)}</bdi>
       </span>
     </>
-  );
-}
-
-function SaveCsv({
-  filter,
-}: {
-  readonly filter: { readonly q: string | undefined; readonly since: string | undefined };
-}) {
-  const [isBusy, setBusy] = useState(false);
-  const save = async () => {
-    setBusy(true);
-    try {
-      const url = URL.createObjectURL(new Blob([await entriesAsCsv(filter)], { type: "text/csv" }));
-      const link = document.createElement("a");
-      link.href = url;
-      link.download = "idem-audit.csv";
-      link.click();
-      URL.revokeObjectURL(url);
-    } catch {
-      say("The entries could not be read. Nothing was saved.");
-    }
-    setBusy(false);
-  };
-  return (
-    <Button onClick={() => void save()} disabled={isBusy}>
-      <Icon name="download" />
-      Save as CSV
-    </Button>
   );
 }

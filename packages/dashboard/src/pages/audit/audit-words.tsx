@@ -1,13 +1,15 @@
 // "released the key …": what was done, in words, and the thing it was done to, as a link where it has a page.
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
+import type { AuditAction } from "../../../../idem/src/store/audit.ts";
 import { hasPage } from "../../pages.ts";
 import { functionLink, runLink } from "../../parts/decision.tsx";
+import type { Choice } from "../../parts/field.tsx";
 import { cutMiddle } from "../../parts/id.tsx";
 import { visibleText } from "../../parts/visible-text.ts";
 import type { AuditEntry } from "./audit-entries.ts";
 
-const words: Readonly<Record<string, string>> = {
+const words: Readonly<Record<AuditAction, string>> = {
   "release-key": "released the key",
   "resolve-key": "settled the key",
   "resolve-effect": "settled the effect",
@@ -19,8 +21,8 @@ const words: Readonly<Record<string, string>> = {
   "raise-signal": "raised the signal",
   "cancel-run": "cancelled run",
   "rerun-run": "reran run",
-  "start-bulk": "started the bulk",
-  "cancel-bulk": "cancelled the bulk",
+  "start-bulk": "started the bulk work",
+  "cancel-bulk": "stopped the bulk work",
   "add-app": "added the app",
   "change-setting": "changed the setting",
   "acknowledge-alert": "acknowledged alert",
@@ -33,7 +35,15 @@ const words: Readonly<Record<string, string>> = {
 };
 
 /** An action this page does not know is shown by its own name. */
-export const actionWords = (action: string): string => words[action] ?? visibleText(action);
+export const actionWords = (action: string): string =>
+  Object.hasOwn(words, action) ? words[action as AuditAction] : visibleText(action);
+
+export const actionChoices: readonly Choice[] = [
+  { value: "", text: "anything" },
+  ...Object.entries(words)
+    .map(([value, text]) => ({ value, text: text.replace(/ from$/, "") }))
+    .toSorted((a, b) => (a.text < b.text ? -1 : 1)),
+];
 
 const short = (id: string): ReactNode => (
   <bdi className="mono" title={visibleText(id)}>
@@ -51,7 +61,7 @@ export function Subject({ entry: { action, subject } }: { readonly entry: AuditE
         {short(subject)}
       </Link>
     );
-  if (/^(release|drop)-event$/.test(action) && hasPage("/events/$event"))
+  if (/^(release|drop)-event$|^send-events$/.test(action) && hasPage("/events/$event"))
     return (
       <Link to="/events/$event" params={{ event: subject.split(" ")[0]! }}>
         {short(subject)}

@@ -5,14 +5,13 @@ import { PageTitle } from "../../frame/page-title.tsx";
 import { useKeys } from "../../keys.ts";
 import { DecisionWords } from "../../parts/decision.tsx";
 import { Empty } from "../../parts/empty.tsx";
-import { FilterSelect, Filters, FilterText } from "../../parts/field.tsx";
+import { FilterHead } from "../../parts/filter-head.tsx";
 import { Glyph } from "../../parts/glyph.tsx";
 import { Id } from "../../parts/id.tsx";
 import { useKeysetList } from "../../parts/keyset-list.ts";
 import { List } from "../../parts/list.tsx";
 import { sizeWords } from "../../parts/payload.tsx";
 import { Time } from "../../parts/time.tsx";
-import { timeChoices } from "../../parts/time-choices.ts";
 import { visibleText } from "../../parts/visible-text.ts";
 import { EventFrom } from "./event-from.tsx";
 import { type EventLine, fetchEvents, type LoggedEvent, linesOf, originOf } from "./event-lines.ts";
@@ -32,35 +31,23 @@ export function Page() {
     idOf,
   });
   const lines = useMemo(() => linesOf(list.rows), [list.rows]);
-  useKeys([
-    { keys: "n", words: "Send a test event", run: () => void navigate({ to: "/events/new" }) },
-    { keys: "f", words: "Filter", run: () => document.getElementById("events-filter")?.focus() },
-  ]);
+  useKeys([{ keys: "n", words: "Send a test event", run: () => void navigate({ to: "/events/new" }) }]);
   const isFiltered = name !== undefined || since !== undefined || until !== undefined;
   return (
     <>
       <PageTitle title="Events" />
-      <div className="events-bar">
-        <Filters>
-          <FilterSelect
-            label="Time"
-            value={since ?? ""}
-            choices={timeChoices}
-            onChange={(value) => void navigate({ search: (now) => ({ ...now, since: value || undefined }) })}
-          />
-          <FilterText
-            fieldId="events-filter"
-            label="Only events of this name"
-            value={name ?? ""}
-            onChange={(value) =>
-              void navigate({ search: (now) => ({ ...now, name: value || undefined }), replace: true })
-            }
-          />
-        </Filters>
-        <Link className="button is-plain" to="/events/new" search={name === undefined ? {} : { name }}>
-          Send a test event
-        </Link>
-      </div>
+      <FilterHead
+        since={since}
+        onSince={(value) => void navigate({ search: (now) => ({ ...now, since: value }) })}
+        text={name}
+        textLabel="Only events of this name"
+        onText={(value) => void navigate({ search: (now) => ({ ...now, name: value }), replace: true })}
+        actions={
+          <Link className="button is-plain" to="/events/new" search={name === undefined ? {} : { name }}>
+            Send a test event
+          </Link>
+        }
+      />
       <div className="events">
         <List
           list={{ ...list, rows: lines }}

@@ -1,15 +1,15 @@
 // Send a test event, once or twice, and see on the spot what is decided.
-import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
-import type { FunctionItem } from "../../../../idem/src/server/api/function-shape.ts";
 import { ApiError, getJson, getText } from "../../api/client.ts";
 import { say } from "../../frame/messages.ts";
 import { PageTitle } from "../../frame/page-title.tsx";
 import { ActButton, Button } from "../../parts/button.tsx";
-import { Segments, SelectField, TextArea, TextField } from "../../parts/field.tsx";
+import { DataEditor } from "../../parts/data-form/data-editor.tsx";
+import { useEventTypes } from "../../parts/data-form/event-types.ts";
+import { useDataEntry } from "../../parts/data-form/use-data-entry.ts";
+import { SelectField, TextField } from "../../parts/field.tsx";
 import { type EventStory, sendEvent } from "./event-story.ts";
-import { jsonMistake, plainFields, withField } from "./json-fields.ts";
 import { savedPayloads, savePayload } from "./saved-payloads.ts";
 import { SentAnswers, type SentOnce } from "./sent-answers.tsx";
 import "./event.css";
@@ -21,19 +21,20 @@ export function Page() {
   const navigate = useNavigate({ from: "/events/new" });
   const [name, setName] = useState(search.name ?? "");
   const [id, setId] = useState("");
-  const [data, setData] = useState(emptyData);
   const [answers, setAnswers] = useState<readonly SentOnce[]>([]);
   const [error, setError] = useState<string | null>(null);
   const [isSending, setSending] = useState(false);
-  const names = useTriggerNames();
+  const { data: types = [] } = useEventTypes();
+  const wanted = name.trim();
+  const entry = useDataEntry(types.find((each) => each.name === wanted)?.schema ?? null, emptyData);
   useBeginning(search, (given) => {
     setName(given.name);
-    setData(given.data);
+    entry.setText(given.data);
   });
-  const mistake = jsonMistake(data);
-  const isReady = name.trim() !== "" && mistake === null && !isSending;
+  const isReady = wanted !== "" && entry.unreadable === null && !isSending;
 
   const send = async (times: 1 | 2) => {
+    if (entry.tellFirst()) return;
     setSending(true);
     setError(null);
     setAnswers([]);
@@ -41,7 +42,7 @@ export function Page() {
     const sentId = id.trim() === "" && times === 2 ? `test-${crypto.randomUUID().slice(0, 8)}` : id.trim();
     try {
       for (let time = 1; time <= times; time++) {
-        const sent = await sendEvent({ name: name.trim(), id: sentId, data });
+        const sent = await sendEvent({ name: wanted, id: sentId, data: entry.text });
         setAnswers((before) => [...before, { time, id: sentId, sent }]);
       }
     } catch (failure) {
@@ -71,9 +72,13 @@ export function Page() {
               hint="Functions whose trigger has this name are asked"
               value={name}
               onChange={setName}
-              list={names}
+              list={types.map((each) => each.name)}
             />
-            <Data data={data} setData={setData} name={name} mistake={mistake} />
+            <DataEditor entry={entry} rows={10}>
+              <Button small disabled={wanted === ""} onClick={() => void fillFromLast(wanted, entry.setText)}>
+                Fill from the last {wanted === "" ? "event of this name" : wanted}
+              </Button>
+            </DataEditor>
             <TextField
               label="Id (optional)"
               hint="Within 24 hours the same id starts nothing again"
@@ -87,10 +92,10 @@ export function Page() {
             )}
             <div className="button-row">
               <ActButton type="submit" look="primary" disabled={!isReady}>
-                Send
+                {entry.isTold ? "Send anyway" : "Send"}
               </ActButton>
               <ActButton disabled={!isReady} onClick={() => void send(2)}>
-                Send it twice
+                {entry.isTold ? "Send it twice anyway" : "Send it twice"}
               </ActButton>
             </div>
           </div>
@@ -99,7 +104,7 @@ export function Page() {
           <SentAnswers answers={answers} />
           <Saved
             name={name}
-            data={data}
+            data={entry.text}
             chosen={search.saved}
             onChoose={(saved) => void navigate({ search: (now) => ({ ...now, from: undefined, saved }) })}
           />
@@ -109,54 +114,7 @@ export function Page() {
   );
 }
 
-function Data({
-  data,
-  setData,
-  name,
-  mistake,
-}: {
-  readonly data: string;
-  readonly setData: (data: string) => void;
-  readonly name: string;
-  readonly mistake: string | null;
-}) {
-  const [view, setView] = useState("json");
-  const fields = mistake === null ? plainFields(data) : [];
-  return (
-    <>
-      <div className="side-by-side">
-        <Segments
-          label="Data as"
-          value={view}
-          choices={[
-            { value: "json", text: "JSON" },
-            { value: "form", text: "Form" },
-          ]}
-          onChange={setView}
-        />
-        <Button small disabled={name.trim() === ""} onClick={() => void fillFromLast(name.trim(), setData)}>
-          Fill from the last {name.trim() === "" ? "event of this name" : name.trim()}
-        </Button>
-      </div>
-      {view === "json" ? (
-        <TextArea label="Data" value={data} onChange={setData} error={mistake} rows={10} mono />
-      ) : fields.length === 0 ? (
-        <p className="quiet">There is no plain field on the first level to fill in. Edit it as JSON.</p>
-      ) : (
-        fields.map((field) => (
-          <TextField
-            key={field.name}
-            label={field.name}
-            value={field.value}
-            onChange={(value) => setData(withField(data, field, value))}
-          />
-        ))
-      )}
-    </>
-  );
-}
-
-/** No schema is registered with a name, so the newest event of that name says what its fields are. */
+/** The newest event of that name: data that was meant, whether a schema describes it or not. */
 async function fillFromLast(name: string, setData: (data: string) => void): Promise<void> {
   try {
     const { events } = await getJson<{ events: readonly { internalId: string }[] }>("api/events", { name, limit: 1 });
@@ -193,18 +151,6 @@ function useBeginning(
       });
     return () => ofEvent.abort();
   }, [from, saved]);
-}
-
-function useTriggerNames(): readonly string[] {
-  const { data } = useQuery({
-    queryKey: ["functions"],
-    queryFn: ({ signal }) => getJson<{ functions: readonly FunctionItem[] }>("api/functions", {}, signal),
-    staleTime: 30_000,
-  });
-  const names = (data?.functions ?? []).flatMap(({ triggers }) =>
-    triggers.flatMap((each) => ("event" in each ? [each.event] : [])),
-  );
-  return [...new Set(names)].sort();
 }
 
 function Saved({

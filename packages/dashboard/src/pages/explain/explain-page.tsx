@@ -69,7 +69,11 @@ function Question({ q, about }: { readonly q: string; readonly about: string | n
   const navigate = useNavigate({ from: "/explain" });
   // Another address: a hit was chosen, or one went back.
   useEffect(() => setText(q), [q]);
-  useKeys([{ keys: "/", words: "Explain a run, event or key", run: () => field.current?.select() }]);
+  const take = () => {
+    field.current?.focus();
+    field.current?.select();
+  };
+  useKeys([{ keys: "/", words: "Explain a run, event or key", run: take }]);
   return (
     <search>
       <form

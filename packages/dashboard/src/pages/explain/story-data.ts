@@ -10,7 +10,7 @@ import type {
   StoryNoun,
   StoryThing,
   StoryTodo,
-} from "../../../../idem/src/server/stories/story.ts";
+} from "../../../../idem/src/stories/story.ts";
 import { getJson } from "../../api/client.ts";
 import { useDigests } from "../../api/live.ts";
 
@@ -55,6 +55,7 @@ export const gateWords: Readonly<Record<StoryGate["state"], string>> = {
   stopped: "stopped it",
   "not-in-use": "not in use",
   "nothing-to-stop": "nothing to stop",
+  "not-known": "not known",
 };
 
 /** Plain sentences with times. `timeOf`: an instant with its date. */

@@ -1,13 +1,17 @@
 // Starts exactly this function with data of one's own, and shows on the spot what was decided.
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import type { EventType } from "../../../../idem/src/server/api/event-types.ts";
 import { ApiError, sendJson } from "../../api/client.ts";
 import { ActButton, Button } from "../../parts/button.tsx";
+import { DataEditor } from "../../parts/data-form/data-editor.tsx";
+import { useEventTypes } from "../../parts/data-form/event-types.ts";
+import { useDataEntry } from "../../parts/data-form/use-data-entry.ts";
 import { type DecisionItem, DecisionWords, runLink } from "../../parts/decision.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
-import { Segments, TextArea, TextField } from "../../parts/field.tsx";
+import { SelectField } from "../../parts/field.tsx";
+import { Skeleton } from "../../parts/skeleton.tsx";
 import { visibleText } from "../../parts/visible-text.ts";
-import { jsonMistake, plainFields, withField } from "../events/json-fields.ts";
 import { type FunctionInFigures, forgetFunctions, functionPath } from "../functions/function-data.ts";
 
 interface Invoked {
@@ -22,20 +26,48 @@ function firstData({ key, suggestedKey }: FunctionInFigures): string {
 }
 
 export function Invoke({ of, onClose }: { readonly of: FunctionInFigures; readonly onClose: () => void }) {
-  const [data, setData] = useState(() => firstData(of));
-  const [view, setView] = useState("json");
+  const { data: types = [], isPending } = useEventTypes(of.function);
+  return (
+    <Dialog title={`Invoke ${of.id}`} onClose={onClose}>
+      {isPending ? (
+        <Skeleton rows={4} />
+      ) : (
+        <InvokeForm of={of} types={types.filter(({ schema }) => schema !== null)} onClose={onClose} />
+      )}
+    </Dialog>
+  );
+}
+
+function InvokeForm({
+  of,
+  types,
+  onClose,
+}: {
+  readonly of: FunctionInFigures;
+  /** Events that start it and whose data is described. */
+  readonly types: readonly EventType[];
+  readonly onClose: () => void;
+}) {
+  // As its author ordered them, the first that is described.
+  const [like, setLike] = useState(() => {
+    const named = of.triggers.flatMap((trigger) => ("event" in trigger ? [trigger.event] : []));
+    return [...named, ...types.map(({ name }) => name)].find((each) => types.some(({ name }) => name === each)) ?? "";
+  });
+  const [first] = useState(() => firstData(of));
+  const entry = useDataEntry(types.find(({ name }) => name === like)?.schema ?? null, first);
   const [answer, setAnswer] = useState<Invoked | null>(null);
   const [error, setError] = useState<string | null>(null);
   const [isActing, setActing] = useState(false);
   const queries = useQueryClient();
-  const mistake = jsonMistake(data);
-  const fields = mistake === null ? plainFields(data) : [];
   const invoke = async () => {
+    if (entry.tellFirst()) return;
     setActing(true);
     setError(null);
     try {
       setAnswer(
-        await sendJson<Invoked>("POST", `${functionPath(of.function)}/invoke`, { data: JSON.parse(data) as unknown }),
+        await sendJson<Invoked>("POST", `${functionPath(of.function)}/invoke`, {
+          data: JSON.parse(entry.text) as unknown,
+        }),
       );
       await forgetFunctions(queries);
     } catch (failure) {
@@ -48,67 +80,51 @@ export function Invoke({ of, onClose }: { readonly of: FunctionInFigures; readon
     setActing(false);
   };
   return (
-    <Dialog title={`Invoke ${of.id}`} onClose={onClose}>
-      <form
-        className="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (mistake === null && !isActing) void invoke();
-        }}
-      >
-        <p className="quiet">
-          {of.key === null
-            ? "A run starts each time: the function has no key."
-            : "Its key holds here too: what asks again with the same value is answered with the first run."}
-        </p>
-        <Segments
-          label="Data as"
-          value={view}
-          choices={[
-            { value: "json", text: "JSON" },
-            { value: "form", text: "Form" },
-          ]}
-          onChange={setView}
+    <form
+      className="stack"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (entry.unreadable === null && !isActing) void invoke();
+      }}
+    >
+      <p className="quiet">
+        {of.key === null
+          ? "A run starts each time: the function has no key."
+          : "Its key holds here too: what asks again with the same value is answered with the first run."}
+      </p>
+      {types.length > 1 && (
+        <SelectField
+          label="Fields of the event"
+          value={like}
+          choices={types.map(({ name }) => ({ value: name, text: name }))}
+          onChange={setLike}
         />
-        {view === "json" ? (
-          <TextArea label="Data" value={data} onChange={setData} error={mistake} rows={6} mono focusFirst />
-        ) : fields.length === 0 ? (
-          <p className="quiet">There is no plain field on the first level to fill in. Edit it as JSON.</p>
-        ) : (
-          fields.map((field) => (
-            <TextField
-              key={field.name}
-              label={field.name}
-              value={field.value}
-              onChange={(value) => setData(withField(data, field, value))}
-            />
-          ))
-        )}
-        {error !== null && (
-          <p className="failed" role="alert">
-            {error}
-          </p>
-        )}
-        {answer !== null && (
-          <div className="invoked" role="status">
-            {answer.decisions.map((decision) => (
-              <p key={decision.function}>
-                <DecisionWords decision={decision} />{" "}
-                {decision.runId !== null && (
-                  <>run {runLink(decision.runId, <span className="mono">{decision.runId.slice(-6)}</span>)}</>
-                )}
-                {decision.reason !== null && <span className="faint"> {visibleText(decision.reason)}</span>}
-              </p>
-            ))}
-          </div>
-        )}
-        <div className="button-row is-end">
-          <Button onClick={onClose}>{answer === null ? "Not now" : "Close"}</Button>
-          <ActButton type="submit" look="primary" disabled={mistake !== null || isActing}>
-            {answer === null ? `Start ${of.id}` : "Start it again"}
-          </ActButton>
+      )}
+      <DataEditor entry={entry} rows={6} focusFirst />
+      {error !== null && (
+        <p className="failed" role="alert">
+          {error}
+        </p>
+      )}
+      {answer !== null && (
+        <div className="invoked" role="status">
+          {answer.decisions.map((decision) => (
+            <p key={decision.function}>
+              <DecisionWords decision={decision} />{" "}
+              {decision.runId !== null && (
+                <>run {runLink(decision.runId, <span className="mono">{decision.runId.slice(-6)}</span>)}</>
+              )}
+              {decision.reason !== null && <span className="faint"> {visibleText(decision.reason)}</span>}
+            </p>
+          ))}
         </div>
-      </form>
-    </Dialog>
+      )}
+      <div className="button-row is-end">
+        <Button onClick={onClose}>{answer === null ? "Not now" : "Close"}</Button>
+        <ActButton type="submit" look="primary" disabled={entry.unreadable !== null || isActing}>
+          {entry.isTold ? `Start ${of.id} anyway` : answer === null ? `Start ${of.id}` : "Start it again"}
+        </ActButton>
+      </div>
+    </form>
   );
 }

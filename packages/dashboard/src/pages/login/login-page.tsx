@@ -10,6 +10,7 @@ import { Button } from "../../parts/button.tsx";
 import { TextField } from "../../parts/field.tsx";
 import { Brand } from "../../parts/icon.tsx";
 import { parseSearch } from "../../search.ts";
+import { keepKnownWord, knownWord } from "./known-word.ts";
 import "./login.css";
 
 export function Page() {
@@ -23,7 +24,10 @@ export function Page() {
     setAsking(true);
     setError(null);
     try {
-      const session = sessionOf(await sendJson<SessionAnswer>("POST", "api/session", { password }));
+      const asked = { password, ...knownWord() };
+      const answer = await sendJson<SessionAnswer & { known?: string | null }>("POST", "api/session", asked);
+      const session = sessionOf(answer);
+      keepKnownWord(answer.known ?? null);
       // What was refused before is asked again by whoever shows it.
       queries.clear();
       queries.setQueryData(sessionKey, session);
@@ -54,7 +58,13 @@ export function Page() {
           value={password}
           onChange={setPassword}
           error={error}
-          hint="The password this server was started with, or the secret its first start showed."
+          hint={
+            <>
+              The password this server was started with. Where none was set, Idem printed a secret in its terminal when
+              it first started; set <code>IDEM_PASSWORD</code> to choose another, or start it once with{" "}
+              <code>--new-secret</code>.
+            </>
+          }
           focusFirst
         />
         <Button type="submit" look="primary" disabled={password === "" || isAsking}>

@@ -21,7 +21,7 @@ export function AlertAndKey({ found, isWhole = false, hasKeys = false }: AlertAn
       <AlertCard found={found} isWhole={isWhole} hasKeys={hasKeys} />
       {hasSuggestion && (
         <div className="beside">
-          <SuggestionPanel fn={alert.function} alert={alert} hasKeys={hasKeys} />
+          <SuggestionPanel fn={alert.function} hasKeys={hasKeys} />
           {isTwice(alert) && <RuleCard />}
         </div>
       )}

@@ -84,6 +84,12 @@ export function titleOf(alert: Alert, name: string, gathered: readonly Gathered[
     }
     case "id-under-two-names":
       return count === 1 ? "One event id arrived under two names" : `${count} event ids arrived under two names`;
+    case "equal-events":
+      return count === 1
+        ? `2 nearly equal events ran ${name}, each under a key of its own`
+        : `${count} nearly equal events ran ${name} again, each under a key of its own`;
+    case "doubled-deliveries":
+      return `The new source ${visibleText(alert.subject)} delivered the same thing again${count === 1 ? "" : ` ${count} times`}: maybe the same`;
     default:
       return alert.title;
   }

@@ -1,23 +1,38 @@
-// Where alerts go. Channels are made with `idem radar channel add` or the API, for their addresses are secrets; here they are tried.
+// Where alerts go: made, tried, changed, muted and removed here, as `idem radar channel` does it.
+import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { ApiError, sendJson } from "../../api/client.ts";
 import { say } from "../../frame/messages.ts";
 import { ActButton } from "../../parts/button.tsx";
+import { AskFirst } from "../../parts/dialog.tsx";
+import { ErrorPart } from "../../parts/error-part.tsx";
 import { Tag } from "../../parts/tag.tsx";
 import { visibleText } from "../../parts/visible-text.ts";
+import { ChannelForm } from "./channel-form.tsx";
+import { channelGoesTo, channelPath } from "./channel-words.ts";
 import { type Channel, useChannels } from "./radar-data.ts";
+import "./channels.css";
 
 export function Channels() {
-  const { data } = useChannels();
-  if (data === undefined) return null;
+  const { data, error, refetch } = useChannels();
+  const [isAdding, setAdding] = useState(false);
+  if (data === undefined && error === null) return null;
   return (
     <>
-      <h2>Where alerts go</h2>
+      <div className="channels-head">
+        <h2>Where alerts go</h2>
+        {data !== undefined && <ActButton onClick={() => setAdding(true)}>Add a channel</ActButton>}
+      </div>
       <section className="card rules" aria-label="Channels">
-        {data.length === 0 ? (
-          <p className="no-channels quiet">
-            To nobody by themselves: no channel is set up. <code>idem radar channel add</code> makes one for Slack,
-            e-mail or a webhook.
+        {data === undefined ? (
+          <ErrorPart
+            error={error!}
+            what="The channels could not be read. Alerts are still sent."
+            onRetry={() => void refetch()}
+          />
+        ) : data.length === 0 ? (
+          <p className="about quiet">
+            To nobody by themselves: no channel is set up. Add one for Slack, e-mail, a webhook or the log.
           </p>
         ) : (
           <ul>
@@ -27,22 +42,34 @@ export function Channels() {
           </ul>
         )}
       </section>
+      {isAdding && (
+        <ChannelForm channel={null} taken={data?.map(({ name }) => name) ?? []} onClose={() => setAdding(false)} />
+      )}
     </>
   );
 }
 
-function ChannelRow({ channel: { name, kind, host, to, muted } }: { readonly channel: Channel }) {
+function ChannelRow({ channel }: { readonly channel: Channel }) {
+  const { name, muted } = channel;
+  const [asked, setAsked] = useState<"change" | "mute" | "remove" | null>(null);
   const [isTrying, setTrying] = useState(false);
+  const queries = useQueryClient();
+  const path = channelPath(name);
+  const close = () => setAsked(null);
+  const verb = muted ? "Unmute" : "Mute";
   const test = async () => {
     setTrying(true);
     try {
-      const path = `api/radar/channels/${encodeURIComponent(name)}/test`;
-      const { sent, why } = await sendJson<{ sent: boolean; why: string | null }>("POST", path);
+      const { sent, why } = await sendJson<{ sent: boolean; why: string | null }>("POST", `${path}/test`);
       say(sent ? `Sent a test message to ${name}.` : `Not sent to ${name}: ${why ?? "no reason given"}.`);
     } catch (failure) {
       say(failure instanceof ApiError ? `${failure.detail}.` : String(failure));
     }
     setTrying(false);
+  };
+  const done = async (words: string) => {
+    say(`${words} The audit has it.`);
+    await queries.invalidateQueries({ queryKey: ["radar", "channels"] });
   };
   return (
     <li>
@@ -50,16 +77,58 @@ function ChannelRow({ channel: { name, kind, host, to, muted } }: { readonly cha
         <b>
           <bdi>{visibleText(name)}</bdi>
         </b>
-        , {kind}
-        {host !== null && ` at ${visibleText(host)}`}
-        {to.length > 0 && `, to ${to.map(visibleText).join(", ")}`}
+        , {channelGoesTo(channel)}
       </p>
       {muted && <Tag tone="waiting">muted</Tag>}
       <span className="acts">
         <ActButton small disabled={isTrying} onClick={() => void test()}>
           Send a test message
         </ActButton>
+        {channel.kind !== "log" && (
+          <ActButton small onClick={() => setAsked("change")}>
+            Change
+          </ActButton>
+        )}
+        <ActButton small onClick={() => setAsked("mute")}>
+          {verb}
+        </ActButton>
+        <ActButton small onClick={() => setAsked("remove")}>
+          Remove
+        </ActButton>
       </span>
+      {asked === "change" && <ChannelForm channel={channel} taken={[]} onClose={close} />}
+      {asked === "mute" && (
+        <AskFirst
+          title={`${verb} ${name}`}
+          action={`${verb} the channel`}
+          reason="demanded"
+          onAct={async (reason) => {
+            await sendJson("PUT", path, { muted: !muted, reason });
+            await done(muted ? `${name} is told again.` : `${name} is muted.`);
+          }}
+          onClose={close}
+        >
+          <p>
+            {muted
+              ? "It is told of new alerts again, from now on."
+              : "It is told nothing until it is unmuted. Alerts are raised as before, and other channels are told."}
+          </p>
+        </AskFirst>
+      )}
+      {asked === "remove" && (
+        <AskFirst
+          title={`Remove ${name}`}
+          action="Remove the channel"
+          reason="demanded"
+          onAct={async (reason) => {
+            await sendJson("DELETE", path, { reason });
+            await done(`${name} is gone.`);
+          }}
+          onClose={close}
+        >
+          <p>It is told nothing more, and its address is forgotten. What it was told stays told.</p>
+        </AskFirst>
+      )}
     </li>
   );
 }

@@ -55,10 +55,19 @@ export interface Suggestion {
   readonly runCount: number;
   readonly suppressedCount: number;
   readonly entityCount: number;
+  /** In how many of the runs the field was there. */
+  readonly presentCount: number;
   readonly differs: readonly string[];
   readonly refused: readonly {
     readonly expression: string;
     readonly why: "too-wide" | "too-narrow" | "not-always-there";
+  }[];
+  /** What people said no to, and why. */
+  readonly leftOut: readonly {
+    readonly expression: string;
+    readonly reason: string;
+    readonly by: string;
+    readonly at: number;
   }[];
 }
 
@@ -130,16 +139,41 @@ export function useSuggestion(fn: string | null, isWaiting = false) {
   });
 }
 
-export const useRules = () =>
+/** A function or a source of webhooks in its first seven days. */
+export interface WatchedClosely {
+  readonly what: "function" | "source";
+  readonly name: string;
+  readonly until: number;
+}
+
+interface Rules {
+  readonly rules: readonly Rule[];
+  readonly watchedClosely: readonly WatchedClosely[];
+}
+
+const useRulesAnswer = <T>(select: (answer: Rules) => T) =>
   useQuery({
     queryKey: ["radar", "rules"],
-    queryFn: async ({ signal }) => (await getJson<{ rules: readonly Rule[] }>("api/radar/rules", {}, signal)).rules,
+    queryFn: ({ signal }) => getJson<Rules>("api/radar/rules", {}, signal),
+    select,
   });
+
+export const useRules = () => useRulesAnswer(rulesOf);
+export const useWatchedClosely = () => useRulesAnswer(watchedOf);
+const rulesOf = ({ rules }: Rules) => rules;
+const watchedOf = ({ watchedClosely }: Rules) => watchedClosely;
+
+export const channelKinds = ["slack", "email", "webhook", "log"] as const;
+export type ChannelKind = (typeof channelKinds)[number];
 
 export interface Channel {
   readonly name: string;
-  readonly kind: string;
+  readonly kind: ChannelKind;
+  /** Where it goes, without what is secret of it. */
   readonly host: string | null;
+  /** Tells addresses apart. */
+  readonly urlMark: string | null;
+  readonly from: string | null;
   readonly to: readonly string[];
   readonly muted: boolean;
 }
@@ -175,7 +209,7 @@ export interface Preview {
 
 export interface RuleDraft {
   readonly more: number;
-  readonly what: "runs" | "events";
+  readonly what: Rule["what"];
   readonly of: string;
   readonly within: string;
   readonly function: string;

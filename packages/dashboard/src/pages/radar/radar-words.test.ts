@@ -35,6 +35,12 @@ test("an alert says what ran twice in words of the business, not of the machine"
   expect(titleOf(missing, "draft", one, 3)).toBe("The key of draft was missing in 3 events; they ran");
   const broad = { ...alert, kind: "key-too-broad", differs: ["event.data.amount"] };
   expect(titleOf(broad, "pay", one, 1)).toBe("A suppressed event had another amount than the one it was answered with");
+  const equal = { ...alert, kind: "equal-events", of: "event" } as const;
+  expect(titleOf(equal, "pay", one, 1)).toBe("2 nearly equal events ran pay, each under a key of its own");
+  const source = { ...alert, kind: "doubled-deliveries", subject: "bullhorn", of: "event" } as const;
+  expect(titleOf(source, "", one, 9)).toBe(
+    "The new source bullhorn delivered the same thing again 9 times: maybe the same",
+  );
   expect(titleOf({ ...alert, kind: "of a newer server" }, "draft", one, 1)).toBe("as the server says it");
 });
 
@@ -71,11 +77,17 @@ test("a key that would have swallowed another amount is a doubt, not a suggestio
     runCount: 146,
     suppressedCount: 73,
     entityCount: 73,
+    presentCount: 146,
     differs: ["data.eventType"],
     refused: [],
+    leftOut: [],
   };
   expect(doubtsOf(suggestion)).toEqual([]);
   expect(evidenceOf(suggestion)[0]).toBe("It would have suppressed 73 of 146 runs in 7 days.");
+  expect(evidenceOf(suggestion)[2]).toBe("The field was there in all 146 runs.");
+  expect(evidenceOf({ ...suggestion, presentCount: 140 })[2]).toBe(
+    "The field was there in 140 of 146 runs. Runs without it would start as they do now.",
+  );
   expect(doubtsOf({ ...suggestion, differs: ["data.totalAmount"] })).toEqual([
     "event.data.clientId would have suppressed runs with another totalAmount than their first run.",
   ]);
@@ -95,4 +107,9 @@ test("a rule is a sentence, and the same sentence has the same name", () => {
       muted: false,
     }),
   ).toBe("Alert when more than 2 events for one id within 5 m");
+  const effects = { name: "x", more: 1, what: "effects", of: "entity", withinMs: 60_000, function: null } as const;
+  expect(ruleSentence({ ...effects, muted: false })).toBe(
+    "Alert when more than 1 effect for one entity of one destination within 60 s",
+  );
+  expect(ruleName({ ...draft, what: "effects", of: "entity" })).toBe("more-than-1-effects-entity-60s");
 });

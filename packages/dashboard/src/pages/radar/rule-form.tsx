@@ -25,7 +25,8 @@ export function RuleForm() {
     ...new Set([suggestion?.expression, ...(suggestion?.refused.map(({ expression }) => expression) ?? [])]),
   ].flatMap((each) => (each == null || each.includes(" + ") ? [] : [each]));
   const isField = fieldPath.test(draft.of);
-  const isReady = (isField || (draft.of === "key" && draft.what === "runs")) && draft.more >= 1 && draft.more <= 1_000;
+  const isNamed = draft.what === "effects" || isField || (draft.of === "key" && draft.what === "runs");
+  const isReady = isNamed && draft.more >= 1 && draft.more <= 1_000;
   const change = (some: Partial<RuleDraft>) => setDraft({ ...draft, ...some });
   const make = async () => {
     setError(null);
@@ -67,28 +68,29 @@ export function RuleForm() {
         <select
           aria-label="Of what"
           value={draft.what}
-          onChange={({ target }) =>
-            change(
-              target.value === "events"
-                ? { what: "events", function: "", of: draft.of === "key" ? empty.of : draft.of }
-                : { what: "runs" },
-            )
-          }
+          onChange={({ target }) => change(countedBy(target.value as RuleDraft["what"], draft))}
         >
           <option value="runs">{draft.more === 1 ? "run" : "runs"}</option>
           <option value="events">{draft.more === 1 ? "event" : "events"}</option>
+          <option value="effects">{draft.more === 1 ? "effect" : "effects"}</option>
         </select>
-        for one
-        <input
-          className="field-path mono"
-          type="text"
-          aria-label="Field, such as event.data.placementId, or key"
-          list={list}
-          value={draft.of}
-          onChange={({ target }) => change({ of: target.value.trim() })}
-          spellCheck={false}
-          autoComplete="off"
-        />
+        {draft.what === "effects" ? (
+          <span>for one entity of one destination</span>
+        ) : (
+          <>
+            for one
+            <input
+              className="field-path mono"
+              type="text"
+              aria-label="Field, such as event.data.placementId, or key"
+              list={list}
+              value={draft.of}
+              onChange={({ target }) => change({ of: target.value.trim() })}
+              spellCheck={false}
+              autoComplete="off"
+            />
+          </>
+        )}
         <datalist id={list}>
           {[...fields, ...(draft.what === "runs" ? ["key"] : [])].map((each) => (
             <option key={each} value={each} />
@@ -131,6 +133,12 @@ export function RuleForm() {
   );
 }
 
+/** What one counts by is nothing to the other: effects have entities, only runs have keys and functions. */
+const countedBy = (what: RuleDraft["what"], { of }: RuleDraft): Partial<RuleDraft> =>
+  what === "effects"
+    ? { what, of: "entity", function: "" }
+    : { what, of: of === "entity" || (what === "events" && of === "key") ? empty.of : of, function: "" };
+
 function PreviewLine({ draft, isReady }: { readonly draft: RuleDraft; readonly isReady: boolean }) {
   const { data, error } = usePreview(draft, isReady);
   if (!isReady)
@@ -150,7 +158,10 @@ function PreviewLine({ draft, isReady }: { readonly draft: RuleDraft; readonly i
   return (
     <p className="quiet" role="status">
       It would have alerted <b>{data.count === 1 ? "once" : `${data.count} times`}</b> in {data.days} days
-      {data.isAll ? "" : `, by the first ${data.eventCount} events of them`}.
+      {data.isAll
+        ? ""
+        : `, by ${draft.what === "effects" ? `${data.eventCount} of the effects` : `the first ${data.eventCount} events`} of them`}
+      {draft.what === "effects" && data.eventCount === 0 && ": no step has recorded an effect yet"}.
     </p>
   );
 }

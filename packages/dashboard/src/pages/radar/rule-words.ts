@@ -22,8 +22,10 @@ export function ruleSentence({ more, what, of, withinMs, function: fn }: Rule): 
       ? "entity (its key, or our best guess)"
       : of === "key"
         ? "key"
-        : of.replace(/^event\.data\./, "");
-  const where = what === "events" ? "" : ` in ${fn ?? "every function"}`;
+        : what === "effects"
+          ? "entity of one destination"
+          : of.replace(/^event\.data\./, "");
+  const where = what !== "runs" ? "" : ` in ${fn ?? "every function"}`;
   return `Alert when more than ${more} ${noun} for one ${thing} within ${withinWords(withinMs)}${where}`;
 }
 

@@ -4,14 +4,17 @@ import { useState } from "react";
 import { sendJson } from "../../api/client.ts";
 import { say } from "../../frame/messages.ts";
 import { PageTitle } from "../../frame/page-title.tsx";
-import { ActButton } from "../../parts/button.tsx";
+import { ActButton, Button } from "../../parts/button.tsx";
+import { functionLink } from "../../parts/decision.tsx";
 import { AskFirst } from "../../parts/dialog.tsx";
 import { ErrorPart } from "../../parts/error-part.tsx";
 import { Skeleton } from "../../parts/skeleton.tsx";
 import { Tag } from "../../parts/tag.tsx";
+import { dateOf } from "../../parts/time-words.ts";
 import { visibleText } from "../../parts/visible-text.ts";
+import { useSettings } from "../../settings.ts";
 import { Channels } from "./channels.tsx";
-import { type Rule, useRules } from "./radar-data.ts";
+import { type Rule, useRules, useWatchedClosely } from "./radar-data.ts";
 import { RadarTabs } from "./radar-tabs.tsx";
 import { RuleForm } from "./rule-form.tsx";
 import { ruleSentence } from "./rule-words.ts";
@@ -45,6 +48,45 @@ export function Page() {
       <h2>A new rule</h2>
       <RuleForm />
       <Channels />
+      <WatchedClosely />
+    </>
+  );
+}
+
+// In the first week of an installation everything is new.
+const closelyShown = 10;
+
+/** What is new alerts on its very first duplicate; the design has it beside the rules. */
+function WatchedClosely() {
+  const { data } = useWatchedClosely();
+  const [isWhole, setWhole] = useState(false);
+  const utc = useSettings().zone === "utc";
+  const now = Date.now();
+  if (data === undefined || data.length === 0) return null;
+  return (
+    <>
+      <h2>New, and watched closely</h2>
+      <section className="card rules" aria-label="Watched closely">
+        <p className="about quiet">
+          For its first 7 days a function or a source of webhooks alerts on its very first duplicate, weak signs
+          included, and every channel gets a report a day.
+        </p>
+        <ul className="closely">
+          {data.slice(0, isWhole ? undefined : closelyShown).map(({ what, name, until }) => (
+            <li key={`${what} ${name}`}>
+              <p>{what === "function" ? functionLink(name) : <bdi>Source {visibleText(name)}</bdi>}</p>
+              <Tag>watched closely until {dateOf(until, now, utc)}</Tag>
+            </li>
+          ))}
+        </ul>
+        {!isWhole && data.length > closelyShown && (
+          <p className="about">
+            <Button look="link" onClick={() => setWhole(true)}>
+              Show all {data.length}
+            </Button>
+          </p>
+        )}
+      </section>
     </>
   );
 }

@@ -32,7 +32,7 @@ export function Page() {
       )}
       <div className="suggestion-page">
         <p className="quiet">From the newest runs of {functionLink(fn)} in the last 7 days, at most 500.</p>
-        <SuggestionPanel key={fn} fn={fn} alert={alert} hasKeys />
+        <SuggestionPanel key={fn} fn={fn} hasKeys />
         {alert !== undefined && (
           <p>
             <Link to="/radar/alerts/$alert" params={{ alert: alert.id }}>

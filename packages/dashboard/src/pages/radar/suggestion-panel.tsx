@@ -12,22 +12,18 @@ import { Icon } from "../../parts/icon.tsx";
 import { Skeleton } from "../../parts/skeleton.tsx";
 import { StateIcon } from "../../parts/state-icon.tsx";
 import { visibleText } from "../../parts/visible-text.ts";
-import { alertPath } from "./alert-actions.tsx";
-import { type Alert, type Suggestion, useFunctionName, useSuggestion } from "./radar-data.ts";
+import { type Suggestion, useFunctionName, useSuggestion } from "./radar-data.ts";
 import { doubtsOf, evidenceOf } from "./suggestion-words.ts";
 import "./suggestion-panel.css";
 
 interface SuggestionPanelProps {
   readonly fn: string;
-  /** Judged with the reason why its suggestion will not do. */
-  readonly alert?: Alert | undefined;
   readonly hasKeys?: boolean;
 }
 
-export function SuggestionPanel({ fn, alert, hasKeys = false }: SuggestionPanelProps) {
-  const [isCopied, setCopied] = useState(false);
-  const [isRefused, setRefused] = useState(false);
-  const { data, error, refetch } = useSuggestion(fn, isCopied);
+export function SuggestionPanel({ fn, hasKeys = false }: SuggestionPanelProps) {
+  const [copied, setCopied] = useState<string | null>(null);
+  const { data, error, refetch } = useSuggestion(fn, copied !== null);
   const id = useFunctionName(fn);
   return (
     <section className="card suggestion" aria-label={`A key for ${id}`}>
@@ -45,22 +41,26 @@ export function SuggestionPanel({ fn, alert, hasKeys = false }: SuggestionPanelP
               the first run.
             </span>
           </p>
-        ) : data.line === null || isRefused || doubtsOf(data).length > 0 ? (
-          <NoSuggestion suggestion={data} isRefused={isRefused} />
+        ) : data.line === null || doubtsOf(data).length > 0 ? (
+          <NoSuggestion suggestion={data} />
         ) : (
           <Offer
+            key={data.line}
             id={id}
             line={data.line}
             suggestion={data}
-            alert={alert}
             hasKeys={hasKeys}
-            isCopied={isCopied}
-            onCopied={() => setCopied(true)}
-            onRefused={() => setRefused(true)}
+            isCopied={copied === data.line}
+            onCopied={() => setCopied(data.line)}
           />
         )}
       </div>
-      {data !== undefined && data.keyExpression === null && <Refused suggestion={data} />}
+      {data !== undefined && data.keyExpression === null && (
+        <>
+          <Refused suggestion={data} />
+          <LeftOut suggestion={data} />
+        </>
+      )}
     </section>
   );
 }
@@ -69,16 +69,14 @@ interface OfferProps {
   readonly id: string;
   readonly line: string;
   readonly suggestion: Suggestion;
-  readonly alert: Alert | undefined;
   readonly hasKeys: boolean;
   readonly isCopied: boolean;
   readonly onCopied: () => void;
-  readonly onRefused: () => void;
 }
 
-function Offer({ id, line, suggestion, alert, hasKeys, isCopied, onCopied, onRefused }: OfferProps) {
+function Offer({ id, line, suggestion, hasKeys, isCopied, onCopied }: OfferProps) {
   const [isAsking, setAsking] = useState(false);
-  const queries = useQueryClient();
+  const judge = useJudgeKey(suggestion.function);
   const copy = async () => {
     const done = await copyText(line);
     say(done ? "Copied the line" : "This browser did not let the page copy. Select the line instead.", { brief: true });
@@ -100,11 +98,7 @@ function Offer({ id, line, suggestion, alert, hasKeys, isCopied, onCopied, onRef
           <Icon name={isCopied ? "check" : "copy"} />
           Copy the line
         </Button>
-        {alert === undefined || alert.state === "closed" ? (
-          <Button onClick={onRefused}>Not this one</Button>
-        ) : (
-          <ActButton onClick={() => setAsking(true)}>Not this one</ActButton>
-        )}
+        <ActButton onClick={() => setAsking(true)}>Not this one</ActButton>
       </div>
       {isCopied && (
         <p className="waiting-for" role="status">
@@ -127,19 +121,30 @@ function Offer({ id, line, suggestion, alert, hasKeys, isCopied, onCopied, onRef
           action="Leave this key out"
           reason="demanded"
           onAct={async (reason) => {
-            await sendJson("POST", `${alertPath(alert!.id)}/acknowledge`, {
-              reason: `Not ${suggestion.expression}: ${reason}`,
-            });
-            onRefused();
-            await queries.invalidateQueries({ queryKey: ["radar"] });
+            const { expression } = await judge("refuse", suggestion.expression!, reason);
+            say(`It is not offered again${expression === null ? "" : "; the next best is"}. The audit has it.`);
           }}
           onClose={() => setAsking(false)}
         >
-          <p>The alert is acknowledged with your reason. Nothing else changes, and the function stays without a key.</p>
+          <p>
+            {visibleText(suggestion.expression!)} is not offered again for this function, here and by idem doctor, and
+            the next best is. Alerts and the function stay as they are.
+          </p>
         </AskFirst>
       )}
     </>
   );
+}
+
+/** Says no to a key, or takes that back; the answer is the suggestion that is left. */
+function useJudgeKey(fn: string) {
+  const queries = useQueryClient();
+  return async (verb: "refuse" | "restore", expression: string, reason: string): Promise<Suggestion> => {
+    const path = `api/radar/suggestions/${encodeURIComponent(fn)}/${verb}`;
+    const left = await sendJson<Suggestion>("POST", path, { expression, reason });
+    queries.setQueryData(["radar", "suggestion", fn], left);
+    return left;
+  };
 }
 
 function Meter({ suggestion: { runCount, suppressedCount } }: { readonly suggestion: Suggestion }) {
@@ -162,19 +167,14 @@ function Meter({ suggestion: { runCount, suppressedCount } }: { readonly suggest
   );
 }
 
-function NoSuggestion({ suggestion, isRefused }: { readonly suggestion: Suggestion; readonly isRefused: boolean }) {
+function NoSuggestion({ suggestion }: { readonly suggestion: Suggestion }) {
   const doubts = doubtsOf(suggestion);
-  if (isRefused)
-    return (
-      <p className="quiet">
-        No other field of its events would have kept the doubles out without suppressing something else. Write a key of
-        your own: any expression over the event will do.
-      </p>
-    );
   if (doubts.length === 0)
     return (
       <p className="quiet">
-        Nothing ran twice in 7 days, or no field of its events tells what is the same. There is no suggestion.
+        {suggestion.leftOut.length > 0
+          ? "No other field of its events would have kept the doubles out without suppressing something else. Write a key of your own: any expression over the event will do."
+          : "Nothing ran twice in 7 days, or no field of its events tells what is the same. There is no suggestion."}
       </p>
     );
   return (
@@ -186,6 +186,46 @@ function NoSuggestion({ suggestion, isRefused }: { readonly suggestion: Suggesti
         </p>
       ))}
       <p className="quiet">So there is no suggestion.</p>
+    </>
+  );
+}
+
+/** What people said no to, with their reason: taken back, it may be offered again. */
+function LeftOut({ suggestion }: { readonly suggestion: Suggestion }) {
+  const [asked, setAsked] = useState<string | null>(null);
+  const judge = useJudgeKey(suggestion.function);
+  if (suggestion.leftOut.length === 0) return null;
+  return (
+    <>
+      <ul className="refused" aria-label="Fields that somebody refused">
+        {suggestion.leftOut.map(({ expression, reason, by }) => (
+          <li key={expression}>
+            <bdi className="mono cut" title={visibleText(expression)}>
+              {visibleText(expression)}
+            </bdi>
+            <ActButton small onClick={() => setAsked(expression)}>
+              Offer it again
+            </ActButton>
+            <span className="why">
+              Refused by <bdi>{visibleText(by)}</bdi>: <bdi>{visibleText(reason)}</bdi>
+            </span>
+          </li>
+        ))}
+      </ul>
+      {asked !== null && (
+        <AskFirst
+          title="Offer this key again"
+          action="Offer it again"
+          reason="demanded"
+          onAct={async (reason) => {
+            await judge("restore", asked, reason);
+            say("It may be offered again. The audit has it.");
+          }}
+          onClose={() => setAsked(null)}
+        >
+          <p>{visibleText(asked)} is suggested again if it is still the best. Nothing else changes.</p>
+        </AskFirst>
+      )}
     </>
   );
 }

@@ -13,7 +13,7 @@ export function doubtsOf({ expression, differs }: Suggestion): readonly string[]
     : [`${expression} would have suppressed runs with another ${amounts.join(" and another ")} than their first run.`];
 }
 
-export function evidenceOf({ runCount, suppressedCount, differs }: Suggestion): readonly string[] {
+export function evidenceOf({ runCount, suppressedCount, presentCount, differs }: Suggestion): readonly string[] {
   const names = [...new Set(differs.map(lastName))];
   const shown = names.slice(0, 3).join(", ");
   return [
@@ -21,6 +21,8 @@ export function evidenceOf({ runCount, suppressedCount, differs }: Suggestion): 
     names.length === 0
       ? `None of the ${suppressedCount} had other data than its first run.`
       : `The ${suppressedCount} differed from their first run in ${shown}${names.length > 3 ? ` and ${names.length - 3} more` : ""} only; no amount differed.`,
-    "The field was there in every run it would have suppressed.",
+    presentCount === runCount
+      ? `The field was there in all ${runCount} runs.`
+      : `The field was there in ${presentCount} of ${runCount} runs. Runs without it would start as they do now.`,
   ];
 }

@@ -48,9 +48,16 @@ export function InvokedRun({
         <li className="row" key={row.id}>
           <div className="label is-inner">
             <StateIcon state={row.state} />
-            <span className="name">
-              <bdi className="cut">{visibleText(row.name)}</bdi>
-            </span>
+            {row.entry?.childRunId == null ? (
+              <span className="name">
+                <bdi className="cut">{visibleText(row.name)}</bdi>
+              </span>
+            ) : (
+              <Link className="name" to="/runs/$run" params={{ run: row.entry.childRunId }}>
+                <bdi className="cut">{visibleText(row.name)}</bdi>
+                <span className="spoken">, the run it invoked</span>
+              </Link>
+            )}
             <span className="length">{row.words}</span>
           </div>
           <Track bars={row.bars} note={row.note} scale={scale} now={now} />

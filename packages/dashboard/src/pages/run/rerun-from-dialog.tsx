@@ -1,18 +1,21 @@
 // A rerun from a step: what was recorded before it is kept. With other arguments, what differs is shown before the button is live.
+import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { ApiError } from "../../api/client.ts";
+import { ApiError, getJson } from "../../api/client.ts";
 import { say } from "../../frame/messages.ts";
 import { ActButton, Button } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
+import { ErrorPart } from "../../parts/error-part.tsx";
 import { Segments, TextArea } from "../../parts/field.tsx";
 import { cutMiddle } from "../../parts/id.tsx";
+import { Skeleton } from "../../parts/skeleton.tsx";
 import { visibleText } from "../../parts/visible-text.ts";
 import { differencesOf } from "../compare/differences.ts";
 import { rerunSentence } from "./rerun-dialog.tsx";
 import { nameOf } from "./rows.ts";
 import type { RunDetail, TimelineEntry } from "./run-data.ts";
-import { rerun } from "./run-queries.ts";
+import { rerun, stepInputPath } from "./run-queries.ts";
 import { count } from "./run-words.ts";
 import "./rerun-from-dialog.css";
 
@@ -27,16 +30,43 @@ const choices = [
   { value: "edited", text: "Others" },
 ];
 
-export function RerunFromDialog({ run, entry, onClose }: RerunFromDialogProps) {
+export function RerunFromDialog(props: RerunFromDialogProps) {
+  const { run, entry, onClose } = props;
+  const { input } = entry;
+  const isElsewhere = input?.isOmitted === true;
+  const { data, error, refetch } = useQuery({
+    queryKey: ["arguments", run.id, entry.stepId],
+    queryFn: ({ signal }) => getJson<unknown>(stepInputPath(run.id, entry.stepId), {}, signal),
+    enabled: isElsewhere,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  const given = isElsewhere ? data : (input?.value ?? null);
+  return (
+    <Dialog title={<>Rerun from {visibleText(nameOf(entry))}</>} onClose={onClose} wide>
+      {given !== undefined && <RerunFromForm {...props} given={Array.isArray(given) ? given : null} />}
+      {given === undefined && error === null && <Skeleton rows={6} />}
+      {given === undefined && error !== null && (
+        <ErrorPart error={error} what="What it was given could not be read." onRetry={() => void refetch()} />
+      )}
+    </Dialog>
+  );
+}
+
+/** `given` is what it was called with; null for nothing. */
+function RerunFromForm({
+  run,
+  entry,
+  onClose,
+  given,
+}: RerunFromDialogProps & { readonly given: readonly unknown[] | null }) {
   const navigate = useNavigate();
-  const before = JSON.stringify(entry.input ?? [], null, 2);
   const [choice, setChoice] = useState("own");
-  const [text, setText] = useState(before);
+  const [text, setText] = useState(() => JSON.stringify(given ?? [], null, 2));
   const [isActing, setActing] = useState(false);
   const [failure, setFailure] = useState<string | null>(null);
   const read = readArguments(text);
   const isEdited = choice === "edited";
-  const differs = read.input !== null && differencesOf(entry.input ?? [], read.input).differing.length > 0;
+  const differs = read.input !== null && differencesOf(given ?? [], read.input).differing.length > 0;
   const isReady = !isActing && (!isEdited || differs);
   const act = async () => {
     setActing(true);
@@ -57,55 +87,54 @@ export function RerunFromDialog({ run, entry, onClose }: RerunFromDialogProps) {
   };
   const kept = run.timeline.findIndex(({ stepId }) => stepId === entry.stepId);
   return (
-    <Dialog title={<>Rerun from {visibleText(nameOf(entry))}</>} onClose={onClose} wide>
-      <form
-        className="stack rerun-from"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (isReady) void act();
-        }}
-      >
-        <p className="quiet">
-          {rerunSentence}{" "}
-          {kept > 0
-            ? `${count(kept, "outcome")} recorded before this step ${kept === 1 ? "is" : "are"} kept; it`
-            : "It"}{" "}
-          and everything recorded after it run again.
+    <form
+      className="stack rerun-from"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (isReady) void act();
+      }}
+    >
+      <p className="quiet">
+        {rerunSentence}{" "}
+        {kept > 0 ? `${count(kept, "outcome")} recorded before this step ${kept === 1 ? "is" : "are"} kept; it` : "It"}{" "}
+        and everything recorded after it run again.
+      </p>
+      {entry.kind === "run" && <Segments label="Arguments" value={choice} onChange={setChoice} choices={choices} />}
+      {isEdited && (
+        <>
+          <TextArea
+            label="Arguments for the step's code, a JSON list"
+            hint={argumentsHint(entry, given)}
+            error={read.error}
+            value={text}
+            onChange={setText}
+            rows={8}
+            mono
+            focusFirst
+          />
+          {read.input !== null && <Difference before={given} after={read.input} />}
+        </>
+      )}
+      {failure !== null && (
+        <p className="failed" role="alert">
+          {visibleText(failure)}
         </p>
-        <Segments label="Arguments" value={choice} onChange={setChoice} choices={choices} />
-        {isEdited && (
-          <>
-            <TextArea
-              label="Arguments for the step's code, a JSON list"
-              hint={
-                entry.input === null
-                  ? "The arguments it was called with are not kept: write all of them."
-                  : "As they were given the last time."
-              }
-              error={read.error}
-              value={text}
-              onChange={setText}
-              rows={8}
-              mono
-              focusFirst
-            />
-            {read.input !== null && <Difference before={entry.input} after={read.input} />}
-          </>
-        )}
-        {failure !== null && (
-          <p className="failed" role="alert">
-            {visibleText(failure)}
-          </p>
-        )}
-        <div className="button-row is-end">
-          <Button onClick={onClose}>Not now</Button>
-          <ActButton type="submit" look="primary" disabled={!isReady}>
-            Start a new run from here
-          </ActButton>
-        </div>
-      </form>
-    </Dialog>
+      )}
+      <div className="button-row is-end">
+        <Button onClick={onClose}>Not now</Button>
+        <ActButton type="submit" look="primary" disabled={!isReady}>
+          Start a new run from here
+        </ActButton>
+      </div>
+    </form>
   );
+}
+
+function argumentsHint({ input }: TimelineEntry, given: readonly unknown[] | null): string {
+  if (given !== null) return "As they were given the last time.";
+  if (input !== null && input.lost !== null)
+    return `They were not kept: write all of them. ${visibleText(input.lost)}.`;
+  return "It was given none. A step whose code hands it none fails when it is given some.";
 }
 
 function readArguments(text: string): { readonly input: readonly unknown[] | null; readonly error: string | null } {

@@ -12,6 +12,9 @@ export const outputPath = (runId: string): string => `${path(runId)}/output`;
 export const stepOutputPath = (runId: string, stepId: string): string =>
   `${path(runId)}/steps/${encodeURIComponent(stepId)}/output`;
 
+export const stepInputPath = (runId: string, stepId: string): string =>
+  `${path(runId)}/steps/${encodeURIComponent(stepId)}/input`;
+
 /** `isWanted` false: asked by a part that needs it only sometimes. */
 export const useRun = (runId: string, isWanted = true) =>
   useQuery({
@@ -30,8 +33,7 @@ export const useRunGroup = (runId: string) =>
 export const useRunEffects = (runId: string, hasSteps: boolean) =>
   useQuery({
     queryKey: ["run", runId, "effects"],
-    queryFn: ({ signal }) =>
-      getJson<{ effects: readonly EffectItem[]; isAll: boolean }>(`${path(runId)}/effects`, {}, signal),
+    queryFn: ({ signal }) => getJson<{ effects: readonly EffectItem[] }>(`${path(runId)}/effects`, {}, signal),
     enabled: hasSteps,
   });
 

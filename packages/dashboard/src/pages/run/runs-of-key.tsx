@@ -7,6 +7,7 @@ import { StateIcon } from "../../parts/state-icon.tsx";
 import { Time } from "../../parts/time.tsx";
 import { lengthWords } from "../../parts/time-words.ts";
 import { visibleText } from "../../parts/visible-text.ts";
+import { madeBy, previewTitle, previewWords } from "../runs/preview-words.ts";
 import type { GroupItem } from "./run-data.ts";
 import { count } from "./run-words.ts";
 import "./runs-of-key.css";
@@ -48,7 +49,10 @@ export function RunsOfKey({ group, runId }: { readonly group: GroupItem; readonl
                 {cutMiddle(run.id)}
               </Link>
             )}
-            <span className="preview mono cut quiet">{run.preview === null ? "" : visibleText(run.preview)}</span>
+            <span className="preview mono cut quiet" title={previewTitle(run)}>
+              {run.previewStep !== null && <span className="spoken">{madeBy(run.previewStep)} </span>}
+              {visibleText(previewWords(run))}
+            </span>
             <Time at={run.createdAt} as="row" />
             {run.id !== first.id && (
               <Link

@@ -1,41 +1,52 @@
-// What a step began with. Arguments are part of the author's code and not kept, unless a person put others in their place.
+// What a step was given: the arguments of its callback, or what another tool was asked for. A callback without arguments reads what stands
+// around it, which is the run's event and the outcomes before it.
 import { Link } from "@tanstack/react-router";
-import { Payload, StoredPayload } from "../../parts/payload.tsx";
+import { StoredPayload } from "../../parts/payload.tsx";
 import { visibleText } from "../../parts/visible-text.ts";
-import type { RunAnswer, TimelineEntry } from "./run-data.ts";
+import { inputWords } from "./input-words.ts";
+import type { EventDetail, RunAnswer, TimelineEntry } from "./run-data.ts";
+import { stepInputPath } from "./run-queries.ts";
 
 export function StepInput({ answer, entry }: { readonly answer: RunAnswer; readonly entry: TimelineEntry }) {
-  const { events } = answer;
+  const { events, run } = answer;
+  const { input } = entry;
+  const isKept = input !== null && input.lost === null;
   return (
     <>
-      {entry.input !== null ? (
-        <>
-          <p className="quiet">A person gave it these arguments in place of its own.</p>
-          <Payload text={JSON.stringify(entry.input)} />
-        </>
-      ) : (
-        <p className="quiet">
-          It ran with the arguments its code gives it. They are not kept: on a rerun from here the code gives them
-          again, or you do.
-        </p>
+      <p className="quiet">{visibleText(inputWords(entry))}</p>
+      {isKept && (
+        <StoredPayload
+          path={stepInputPath(run.id, entry.stepId)}
+          bytes={input.bytes}
+          name={`input-${entry.name}-${run.id}`}
+        />
       )}
       {events.slice(0, eventsShown).map((event) => (
-        <div className="stack" key={event.internalId}>
-          <h3>
-            The run's event,{" "}
-            <Link className="mono" to="/events/$event" params={{ event: event.internalId }}>
-              {visibleText(event.name)}
-            </Link>
-          </h3>
-          <StoredPayload
-            path={`api/events/${encodeURIComponent(event.internalId)}/data`}
-            bytes={event.dataBytes}
-            name={`event-${event.internalId}`}
-          />
-        </div>
+        <TheEvent key={event.internalId} event={event} isWhole={input === null} />
       ))}
       {events.length > eventsShown && <p className="quiet">And {events.length - eventsShown} more of its batch.</p>}
     </>
+  );
+}
+
+/** As a link beside what the step was given; whole where that was nothing. */
+function TheEvent({ event, isWhole }: { readonly event: EventDetail; readonly isWhole: boolean }) {
+  return (
+    <div className="stack">
+      <h3>
+        The run's event,{" "}
+        <Link className="mono" to="/events/$event" params={{ event: event.internalId }}>
+          {visibleText(event.name)}
+        </Link>
+      </h3>
+      {isWhole && (
+        <StoredPayload
+          path={`api/events/${encodeURIComponent(event.internalId)}/data`}
+          bytes={event.dataBytes}
+          name={`event-${event.internalId}`}
+        />
+      )}
+    </div>
   );
 }
 

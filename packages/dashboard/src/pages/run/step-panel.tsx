@@ -1,6 +1,7 @@
 // One step: its outcome, its input, its attempts, and the key it sent to others.
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { ActButton, Button } from "../../parts/button.tsx";
+import { cutMiddle } from "../../parts/id.tsx";
 import { StoredPayload, sizeWords } from "../../parts/payload.tsx";
 import { StateIcon } from "../../parts/state-icon.tsx";
 import { Time } from "../../parts/time.tsx";
@@ -101,6 +102,16 @@ export function StepPanel({ answer, entry, effect, group, onRerunFrom }: StepPan
                   <dd>{workerWords(entry.attempts.at(-1)!.worker, answer.workers)}</dd>
                 </>
               )}
+              {entry.childRunId !== null && (
+                <>
+                  <dt>Invoked run</dt>
+                  <dd>
+                    <Link className="mono" to="/runs/$run" params={{ run: entry.childRunId }}>
+                      {cutMiddle(entry.childRunId)}
+                    </Link>
+                  </dd>
+                </>
+              )}
               {entry.output !== null && (
                 <>
                   <dt>Size</dt>
@@ -151,16 +162,6 @@ function Outcome({ entry, runId }: { readonly entry: TimelineEntry; readonly run
           </>
         )}
         .
-        {entry.childRunId !== null && (
-          <>
-            {" "}
-            For{" "}
-            <Link className="mono" to="/runs/$run" params={{ run: entry.childRunId }}>
-              {entry.childRunId}
-            </Link>
-            .
-          </>
-        )}
       </p>
     );
   }

@@ -43,6 +43,7 @@ export const run = (given: Partial<RunDetail>): RunDetail => ({
   endedAt: 1_000,
   dueAt: null,
   preview: null,
+  previewStep: null,
   output: null,
   error: null,
   timeline: [],

@@ -17,9 +17,11 @@ interface WaterfallRowProps {
   readonly now: number | null;
   readonly run: RunDetail;
   readonly isSelected: boolean;
+  /** Shows the run it invoked; otherwise its step's panel has the link. */
+  readonly nests: boolean;
 }
 
-export function WaterfallRow({ row, bracket, scale, now, run, isSelected }: WaterfallRowProps) {
+export function WaterfallRow({ row, bracket, scale, now, run, isSelected, nests }: WaterfallRowProps) {
   const { entry, state, words } = row;
   const name = <bdi className="cut">{visibleText(row.name)}</bdi>;
   const errors = entry?.attempts.filter(({ error }) => error !== null).length ?? 0;
@@ -47,7 +49,7 @@ export function WaterfallRow({ row, bracket, scale, now, run, isSelected }: Wate
         <span className="length">{words}</span>
       </div>
       <Track bars={row.bars} note={row.note} scale={scale} now={now} />
-      {entry?.childRunId != null && <InvokedRun runId={entry.childRunId} scale={scale} now={now} />}
+      {entry?.childRunId != null && nests && <InvokedRun runId={entry.childRunId} scale={scale} now={now} />}
     </li>
   );
 }

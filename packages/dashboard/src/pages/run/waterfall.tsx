@@ -9,6 +9,9 @@ import type { RunDetail, TimelineEntry } from "./run-data.ts";
 import { WaterfallRow } from "./waterfall-row.tsx";
 import "./waterfall.css";
 
+// Each is asked for by itself; as many as lanes are drawn before they fold.
+const nestedMax = 12;
+
 interface WaterfallProps {
   readonly lanes: readonly Lane[];
   readonly scale: Scale;
@@ -46,6 +49,10 @@ export function Waterfall({ lanes, scale, now, run, selected, unfolded, onSelect
       onToggle(id, event.key === "ArrowRight");
     }
   };
+  const invoking = lanes.flatMap((lane) =>
+    lane.kind === "row" && lane.row.entry?.childRunId != null ? lane.row.id : [],
+  );
+  const nested = new Set(invoking.slice(0, nestedMax));
   useKeys([
     { keys: "j", words: "next step", run: () => move(1) },
     { keys: "k", words: "previous step", run: () => move(-1) },
@@ -62,6 +69,7 @@ export function Waterfall({ lanes, scale, now, run, selected, unfolded, onSelect
             now={now}
             run={run}
             isSelected={lane.row.entry !== null && lane.row.entry === selected}
+            nests={nested.has(lane.row.id)}
           />
         ) : (
           <FoldedLane

@@ -6,11 +6,12 @@ import { fetchGroups, type GroupItem, pageRows } from "./groups-data.ts";
 
 const none: ReadonlyMap<string, GroupItem> = new Map();
 
-/** `filter` names what is listed: for another filter nothing is kept. */
-export function useChangedRows(rows: readonly GroupItem[], filter: string): readonly GroupItem[] {
+/** `filter` names what is listed: for another filter nothing is kept. `rowsAbove` were let go over the first row. */
+export function useChangedRows(rows: readonly GroupItem[], filter: string, rowsAbove: number): readonly GroupItem[] {
   const [changed, setChanged] = useState(none);
+  const newestRows = Math.max(0, pageRows - rowsAbove);
   // The newest page is read as a whole whenever anything changes.
-  const further = useMemo(() => new Set(rows.slice(pageRows).map(({ id }) => id)), [rows]);
+  const further = useMemo(() => new Set(rows.slice(newestRows).map(({ id }) => id)), [rows, newestRows]);
   const wanted = useRef(new Set<string>());
   useDigests(
     useCallback(
@@ -35,7 +36,7 @@ export function useChangedRows(rows: readonly GroupItem[], filter: string): read
     setChanged(none);
   }, [filter]);
   return useMemo(
-    () => (changed.size === 0 ? rows : rows.map((row, i) => (i < pageRows ? row : (changed.get(row.id) ?? row)))),
-    [rows, changed],
+    () => (changed.size === 0 ? rows : rows.map((row, i) => (i < newestRows ? row : (changed.get(row.id) ?? row)))),
+    [rows, changed, newestRows],
   );
 }

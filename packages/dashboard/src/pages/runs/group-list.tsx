@@ -10,6 +10,7 @@ import { fetchGroups, type GroupItem, type TotalsAnswer } from "./groups-data.ts
 import { NothingHere } from "./nothing-here.tsx";
 import { Ruler } from "./ruler.tsx";
 import { changed, type RunsView } from "./runs-view.ts";
+import { useCompare } from "./use-compare.ts";
 import { type Groups, noGroups, useLoudGroups } from "./use-groups.ts";
 
 type Line =
@@ -44,6 +45,9 @@ export function GroupList({ view, groups: { list, pinned }, totals }: GroupListP
   const lines = useMemo((): readonly Line[] => {
     const line = (each: GroupItem): Line => ({ kind: "group", id: each.id, group: each });
     const first: readonly Line[] = opened === null ? [] : [{ kind: "opened", id: "opened" }, line(opened)];
+    // Far down, what stands at the top was scrolled past with the rows under it.
+    if (list.rowsAbove > 0)
+      return list.rows.filter(({ id, isLoud }) => !isPinned || !isLoud || id === search.open).map(line);
     if (!isPinned) return [...first, ...list.rows.map(line)];
     const above = new Set(pinned.groups.map(({ id }) => id));
     // What became loud since it was listed has moved up.
@@ -54,7 +58,7 @@ export function GroupList({ view, groups: { list, pinned }, totals }: GroupListP
       ...pinned.groups.map(line),
       ...(rest.length === 0 ? [] : [{ kind: "rest" as const, id: "rest" }, ...rest.map(line)]),
     ];
-  }, [list.rows, pinned, isPinned, opened]);
+  }, [list.rows, list.rowsAbove, pinned, isPinned, opened, search.open]);
   const places = useMemo(
     () => new Map(lines.flatMap((line, i) => (isLoudLine(line) ? [[line.id, i] as const] : []))),
     [lines],
@@ -66,6 +70,7 @@ export function GroupList({ view, groups: { list, pinned }, totals }: GroupListP
   const hasRuler = group === "key" && order === "newest" && search.show === undefined;
   const loud = useLoudGroups(view, hasRuler) ?? noGroups;
   const { seek, isSought } = useSeek(list, lines);
+  const compare = useCompare();
   const jump = (focus: RowFocus, by: 1 | -1) => {
     const loudAt = [...places.values()];
     const here = focus.here();
@@ -75,6 +80,11 @@ export function GroupList({ view, groups: { list, pinned }, totals }: GroupListP
     // Further down than is loaded; or once around.
     else if (by > 0 && list.hasMore && further !== undefined) seek(further.id, focus);
     else if (loudAt.length > 0) focus.to(by > 0 ? loudAt[0]! : loudAt.at(-1)!);
+  };
+  /** Of the row with the focus; elsewhere of the group that is open. */
+  const groupAt = (index: number): GroupItem | undefined => {
+    const at = index === -1 ? lines.find(({ id }) => id === search.open) : lines[index];
+    return at?.kind === "group" ? at.group : undefined;
   };
   return (
     <div className={`groups${hasRuler ? " has-ruler" : ""}`}>
@@ -114,6 +124,7 @@ export function GroupList({ view, groups: { list, pinned }, totals }: GroupListP
         keys={(focus) => [
           { keys: "d", words: "Next doubled", run: () => jump(focus, 1) },
           { keys: "D", words: "Previous doubled", run: () => jump(focus, -1) },
+          { keys: "c", words: "Compare the first two runs", run: () => compare(groupAt(focus.here())) },
           ...(search.open === undefined
             ? []
             : [{ keys: "Escape", words: "Close what is open", run: () => change({ open: undefined }) }]),

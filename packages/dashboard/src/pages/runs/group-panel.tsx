@@ -1,12 +1,12 @@
 // A group opened in place: everybody who asked, in order, with what was decided, and what can be done about it.
-import { useQuery } from "@tanstack/react-query";
+import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useCallback, useState } from "react";
 import { sendJson } from "../../api/client.ts";
 import { useFollow } from "../../api/follow.ts";
 import { say } from "../../frame/messages.ts";
 import { hasPage } from "../../pages.ts";
-import { ActButton } from "../../parts/button.tsx";
+import { ActButton, Button } from "../../parts/button.tsx";
 import { runLink } from "../../parts/decision.tsx";
 import { AskFirst } from "../../parts/dialog.tsx";
 import { ErrorPart } from "../../parts/error-part.tsx";
@@ -16,17 +16,23 @@ import { Sentence } from "../../parts/sentence.tsx";
 import { Skeleton } from "../../parts/skeleton.tsx";
 import { Time } from "../../parts/time.tsx";
 import { lengthWords } from "../../parts/time-words.ts";
-import { counted, labelParts } from "./group-words.ts";
+import { comparedRuns, counted, labelParts, numberWords } from "./group-words.ts";
 import { type Asker, fetchAskers, type GroupItem } from "./groups-data.ts";
 import { MayRepeat } from "./may-repeat.tsx";
 import "./group-panel.css";
 
 export function GroupPanel({ group }: { readonly group: GroupItem }) {
-  const { data, error, refetch } = useQuery({
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery({
     queryKey: ["askers", group.id],
-    queryFn: ({ signal }) => fetchAskers(group.id, signal),
+    queryFn: ({ pageParam, signal }) => fetchAskers(group.id, pageParam, signal),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ next }) => next ?? undefined,
   });
   useFollow(useCallback(() => refetch({ cancelRefetch: false }), [refetch]));
+  const askers = data?.pages.flatMap((page) => page.askers) ?? [];
+  const newest = data?.pages.at(-1);
+  const { runCount, counts } = newest?.group ?? group;
+  const left = runCount + counts.suppressed - askers.length;
   return (
     <section className="group-panel" aria-label={`Who asked for ${group.label}`}>
       {error !== null && data === undefined ? (
@@ -36,18 +42,24 @@ export function GroupPanel({ group }: { readonly group: GroupItem }) {
       ) : (
         <>
           <ol>
-            {data.askers.map((asker, i) => (
+            {askers.map((asker, i) => (
               <AskerLine
                 key={`${asker.eventId} ${asker.runId} ${asker.place}`}
                 asker={asker}
-                afterMs={i === 0 ? null : asker.at - data.askers[0]!.at}
+                afterMs={i === 0 ? null : asker.at - askers[0]!.at}
               />
             ))}
           </ol>
-          {!data.isAll && <p className="faint">There are more; these are the first.</p>}
+          {hasNextPage && (
+            <p>
+              <Button look="link" small disabled={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+                Show more of those who asked{left > 0 && `: ${numberWords(left)} are left`}
+              </Button>
+            </p>
+          )}
         </>
       )}
-      <Actions group={data?.group ?? group} />
+      <Actions group={newest?.group ?? group} laterOpen={newest?.laterOpen ?? []} />
     </section>
   );
 }
@@ -102,13 +114,15 @@ function AskerLine({
   );
 }
 
-const isEnded = (state: string): boolean => state === "completed" || state === "failed" || state === "cancelled";
+interface ActionsProps {
+  readonly group: GroupItem;
+  /** Runs that slipped through and have not ended, however many are listed. */
+  readonly laterOpen: readonly string[];
+}
 
-function Actions({ group }: { readonly group: GroupItem }) {
+function Actions({ group, laterOpen: open }: ActionsProps) {
   const [isAsking, setAsking] = useState(false);
-  const [first, second] = group.runs;
-  const later = group.runs.filter(({ kind }) => kind === "slipped");
-  const open = later.filter(({ state }) => !isEnded(state));
+  const [first, second] = comparedRuns(group) ?? [group.runs[0]];
   const { value } = labelParts(group);
   return (
     <div className="button-row">
@@ -145,7 +159,7 @@ function Actions({ group }: { readonly group: GroupItem }) {
           onClose={() => setAsking(false)}
           onAct={async (reason) => {
             const answers = await Promise.all(
-              open.map(({ id }) =>
+              open.map((id) =>
                 sendJson<{ cancelled: boolean }>("POST", `api/runs/${id}/cancel`, reason === "" ? {} : { reason }),
               ),
             );

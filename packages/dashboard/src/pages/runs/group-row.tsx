@@ -52,7 +52,11 @@ export const GroupRow = memo(function GroupRow({ group, isOpen, onToggle }: Grou
         {runs.map((run) => (
           <RunLine key={run.id} run={run} />
         ))}
-        {group.isLoud && times > runs.length && <span className="more quiet">and {times - runs.length} more</span>}
+        {group.isLoud && times > runs.length && (
+          <button type="button" className="more quiet" aria-expanded={isOpen} onClick={() => onToggle(group.id)}>
+            and {times - runs.length} more
+          </button>
+        )}
         {!group.isLoud && <Tags group={group} times={times} />}
       </span>
       <span className="window">

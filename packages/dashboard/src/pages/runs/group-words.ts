@@ -68,29 +68,10 @@ export function whoAskedWords({ counts: { suppressed, slipped, reruns } }: Group
   return ["first run", ...others].join(", ");
 }
 
-export const hasSeveralAskers = ({ runCount, counts }: GroupItem): boolean => runCount + counts.suppressed > 1;
-
-const unquoted = (literal: string): string => {
-  try {
-    return String(JSON.parse(literal));
-  } catch {
-    return literal;
-  }
-};
-
-const text = /^"((?:[^"\\]|\\.)*)"?$/;
-const oneField = /^\{"(?:[^"\\]|\\.)*":("(?:[^"\\]|\\.)*"|[^,{}[\]"]+)\}$/;
-const message = /"message":("(?:[^"\\]|\\.)*"?)/;
-
-/** The beginning of an output as a person would say it: `in_1RPq8xA7` for `{"invoice":"in_1RPq8xA7"}`. */
-export function previewWords({ preview, state, attempt }: GroupedRun): string {
-  if (state === "failed") {
-    const found = preview === null ? null : message.exec(preview)?.[1];
-    if (found != null) return unquoted(found.endsWith('"') ? found : `${found}"`);
-    if (attempt !== null) return attempt.error;
-  }
-  if (preview === null || preview === "null") return "";
-  const only = oneField.exec(preview)?.[1];
-  if (only !== undefined) return only.startsWith('"') ? unquoted(only) : only;
-  return text.test(preview) ? unquoted(preview.endsWith('"') ? preview : `${preview}"`) : preview;
+/** The two that are compared: the first run and the one after it; null where only one ran. */
+export function comparedRuns({ runs }: GroupItem): readonly [GroupedRun, GroupedRun] | null {
+  const [first, second] = runs;
+  return first === undefined || second === undefined ? null : [first, second];
 }
+
+export const hasSeveralAskers = ({ runCount, counts }: GroupItem): boolean => runCount + counts.suppressed > 1;

@@ -2,6 +2,8 @@
 import type { EventGroup } from "../../../../idem/src/server/api/event-groups.ts";
 import type { FunctionGroup } from "../../../../idem/src/server/api/function-groups.ts";
 import type { GroupedRun, GroupItem } from "../../../../idem/src/server/api/group-shape.ts";
+import type { TotalsItem } from "../../../../idem/src/server/api/totals-shape.ts";
+import type { Asker } from "../../../../idem/src/server/routes/list-askers.ts";
 import { getJson, type Params } from "../../api/client.ts";
 
 export type { EventGroup, FunctionGroup, GroupedRun, GroupItem };
@@ -19,38 +21,21 @@ export interface GroupsAnswer {
   readonly functions: readonly FunctionGroup[];
   readonly events: readonly EventGroup[];
   readonly pinned: Pinned | null;
+  /** Of the same reading as the groups; null where they were not asked for. */
+  readonly totals: TotalsAnswer | null;
   readonly next: string | null;
 }
 
-export interface Counts {
-  readonly asked: number;
-  readonly first: number;
-  readonly suppressed: number;
-  readonly slipped: number;
-}
+export type TotalsAnswer = TotalsItem;
 
-export interface TotalsAnswer extends Counts {
-  readonly since: number;
-  readonly until: number;
-  readonly functions: readonly (Counts & { readonly function: string })[];
-  readonly bucketMs: number;
-  readonly buckets: readonly (Counts & { readonly at: number })[];
-  readonly isAll: boolean;
-}
-
-export interface Asker {
-  readonly at: number;
-  readonly eventId: string;
-  readonly runId: string | null;
-  readonly place: "first" | "slipped" | "maybe" | "rerun" | "suppressed";
-  readonly kind: string | null;
-  readonly sentence: string;
-}
+export type { Asker };
 
 export interface AskersAnswer {
   readonly group: GroupItem;
   readonly askers: readonly Asker[];
-  readonly isAll: boolean;
+  /** Runs that slipped through and have not ended. */
+  readonly laterOpen: readonly string[];
+  readonly next: string | null;
 }
 
 export const pageRows = 100;
@@ -59,5 +44,5 @@ export const fetchGroups = (params: Params, signal: AbortSignal): Promise<Groups
   getJson("api/groups", params, signal);
 export const fetchTotals = (params: Params, signal: AbortSignal): Promise<TotalsAnswer> =>
   getJson("api/totals", params, signal);
-export const fetchAskers = (group: string, signal: AbortSignal): Promise<AskersAnswer> =>
-  getJson(`api/groups/${encodeURIComponent(group)}/askers`, {}, signal);
+export const fetchAskers = (group: string, after: string | undefined, signal: AbortSignal): Promise<AskersAnswer> =>
+  getJson(`api/groups/${encodeURIComponent(group)}/askers`, { after }, signal);

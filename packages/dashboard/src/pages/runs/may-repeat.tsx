@@ -1,7 +1,8 @@
 // "Several runs per placement are fine": the radar's alert about the function and field is muted for good, with a reason.
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { useCallback, useState } from "react";
 import { getJson, sendJson } from "../../api/client.ts";
+import { useFollow } from "../../api/follow.ts";
 import { say } from "../../frame/messages.ts";
 import { ActButton } from "../../parts/button.tsx";
 import { AskFirst } from "../../parts/dialog.tsx";
@@ -16,9 +17,9 @@ export interface Alert {
   readonly state: string;
 }
 
-/** The open alerts of a function, or of all. */
-export const useOpenAlertsOf = (fn: string | undefined, isWanted = true) =>
-  useQuery({
+/** The open alerts of a function, or of all; the radar opens one some seconds after the rows are loud. */
+export function useOpenAlertsOf(fn: string | undefined, isWanted = true) {
+  const alerts = useQuery({
     queryKey: ["alerts-of", fn],
     queryFn: async ({ signal }) =>
       (
@@ -27,6 +28,10 @@ export const useOpenAlertsOf = (fn: string | undefined, isWanted = true) =>
     enabled: isWanted,
     staleTime: 10_000,
   });
+  const { refetch } = alerts;
+  useFollow(useCallback(async () => isWanted && (await refetch({ cancelRefetch: false })), [isWanted, refetch]));
+  return alerts;
+}
 
 export function MayRepeat({ group }: { readonly group: GroupItem }) {
   const [isAsking, setAsking] = useState(false);

@@ -4,8 +4,8 @@ import { StateIcon } from "../../parts/state-icon.tsx";
 import { Tag } from "../../parts/tag.tsx";
 import { Time } from "../../parts/time.tsx";
 import { visibleText } from "../../parts/visible-text.ts";
-import { previewWords } from "./group-words.ts";
 import type { GroupedRun } from "./groups-data.ts";
+import { madeBy, previewTitle, previewWords } from "./preview-words.ts";
 
 const isOpen = ({ state }: GroupedRun): boolean => state === "queued" || state === "running" || state === "waiting";
 
@@ -18,7 +18,8 @@ export function RunLine({ run }: { readonly run: GroupedRun }) {
         <Time at={run.createdAt} as="full" />
       </Link>
       {preview !== "" && (
-        <bdi className={`output mono cut ${run.state === "failed" ? "failed" : "quiet"}`} title={visibleText(preview)}>
+        <bdi className={`output mono cut ${run.state === "failed" ? "failed" : "quiet"}`} title={previewTitle(run)}>
+          {run.previewStep !== null && <span className="spoken">{madeBy(run.previewStep)} </span>}
           {visibleText(preview)}
         </bdi>
       )}

@@ -10,6 +10,7 @@ import type { GroupItem } from "./groups-data.ts";
 import { NothingHere } from "./nothing-here.tsx";
 import { RunLine } from "./run-line.tsx";
 import type { RunsView } from "./runs-view.ts";
+import { useCompare } from "./use-compare.ts";
 import { type Groups, noGroups, useLoudGroups } from "./use-groups.ts";
 
 const idOf = ({ id }: GroupItem): string => id;
@@ -31,6 +32,7 @@ export function RunList({ view, groups: { list } }: { readonly view: RunsView; r
     }
     return found;
   }, [loud]);
+  const compare = useCompare();
   const placeOf = (row: GroupItem) => places.get(row.runs[0]?.id ?? row.id);
   return (
     <div className="by-run">
@@ -52,11 +54,17 @@ export function RunList({ view, groups: { list } }: { readonly view: RunsView; r
         keys={(focus) => [
           { keys: "d", words: "Next doubled", run: () => jump(1, focus) },
           { keys: "D", words: "Previous doubled", run: () => jump(-1, focus) },
+          { keys: "c", words: "Compare the first two runs", run: () => compare(placeAt(focus.here())?.group) },
         ]}
         empty={<NothingHere view={view} />}
       />
     </div>
   );
+
+  function placeAt(index: number): Place | undefined {
+    const row = list.rows[index];
+    return row === undefined ? undefined : placeOf(row);
+  }
 
   function jump(by: 1 | -1, { here, to }: RowFocus): void {
     const at = list.rows.flatMap((row, i) => (placeOf(row) === undefined ? [] : [i]));

@@ -7,7 +7,6 @@ import { EventList } from "./event-list.tsx";
 import { FilterBar } from "./filter-bar.tsx";
 import { FunctionList } from "./function-list.tsx";
 import { GroupList } from "./group-list.tsx";
-import { pageRows } from "./groups-data.ts";
 import { Headline, HeadlineToCome } from "./headline.tsx";
 import { RunList } from "./run-list.tsx";
 import { type RunsView, rangeWords, useRunsView } from "./runs-view.ts";
@@ -34,14 +33,20 @@ function OfGroups({ view }: { readonly view: RunsView }) {
 function Over({ view, groups }: { readonly view: RunsView; readonly groups: Groups | null }) {
   const utc = useSettings().zone === "utc";
   const range = rangeWords(view, useNow(), utc);
-  const { data: totals, error, refetch } = useTotals(view.range);
+  // Rows that could not be read bring no numbers.
+  const {
+    data: totals,
+    error,
+    refetch,
+  } = useTotals(view.range, groups?.hasTotals === true && groups.list.error === null);
   const { state, key, event, q } = view.search;
   const isMatching = groups !== null && [state, key, event, q, groups.cel].some((each) => each !== undefined);
   const pinned = groups?.pinned ?? null;
   const isPinless = pinned === null && !isMatching && totals !== undefined && totals.slipped > 0;
   const known = useLoudGroups(view, isPinless);
   const loud = known ?? noGroups;
-  const doubled = pinned ?? { groups: loud, count: loud.length, isAll: loud.length < pageRows };
+  // One reading for the sentence and the numbers under it: they never say two things.
+  const doubled = { groups: pinned?.groups ?? loud, count: totals?.doubledKeys ?? 0, isAll: totals?.isAll ?? true };
   // "Every key ran once" is not said before it is known.
   const isKnown = (groups === null || !groups.list.isLoading) && (!isPinless || known !== undefined);
   const isNew =

@@ -5,8 +5,16 @@ import { getJson } from "../../api/client.ts";
 import { useFollow } from "../../api/follow.ts";
 import { type KeysetList, useKeysetList } from "../../parts/keyset-list.ts";
 import { useChangedRows } from "./changed-rows.ts";
-import { fetchGroups, type GroupItem, type GroupsAnswer, type Pinned, pageRows } from "./groups-data.ts";
+import {
+  fetchGroups,
+  type GroupItem,
+  type GroupsAnswer,
+  type Pinned,
+  pageRows,
+  type TotalsAnswer,
+} from "./groups-data.ts";
 import type { RunsView } from "./runs-view.ts";
+import { totalsKey } from "./use-totals.ts";
 
 const idOf = ({ id }: GroupItem): string => id;
 
@@ -14,6 +22,8 @@ export interface Groups {
   readonly list: KeysetList<GroupItem>;
   /** Null where nothing is pinned: another order, another grouping, a narrower filter. */
   readonly pinned: Pinned | null;
+  /** The numbers come with the rows: nothing narrows these that does not narrow those. */
+  readonly hasTotals: boolean;
   /** The expression the rows are narrowed by. */
   readonly cel: string | undefined;
   /** Why the expression cannot be read; the rows are those of the filter before. */
@@ -21,7 +31,7 @@ export interface Groups {
 }
 
 export function useGroups(view: RunsView): Groups {
-  const { search, group, order, since } = view;
+  const { search, group, order, since, range } = view;
   const { fn, state, until, key, event, q, show } = search;
   const { cel, mistake } = useReadableCel(search.cel);
   const queries = useQueryClient();
@@ -30,20 +40,24 @@ export function useGroups(view: RunsView): Groups {
     [group, order, fn, state, since, until, key, event, q, cel, show],
   );
   const pinnedKey = [...queryKey, "pinned"];
+  const hasTotals = group === "key" && !view.isNarrowed;
   const list = useKeysetList({
     key: queryKey,
     fetchPage: async (before, signal) => {
-      const params = { group, order, fn, state, since, until, key, event, q, cel, show, before, limit: pageRows };
-      const { groups, pinned, next } = await fetchGroups(params, signal);
-      // It comes with the first page, and with each look for newer ones: nothing else waits less.
+      const narrowed = { fn, state, since, until, key, event, q, cel, show };
+      const asked = hasTotals && before === undefined ? { totals: "true" } : {};
+      const params = { group, order, ...narrowed, ...asked, before, limit: pageRows };
+      const { groups, pinned, totals, next } = await fetchGroups(params, signal);
+      // They come with the first page, and with each look for newer ones: nothing else waits less.
       if (before === undefined) queries.setQueryData<Pinned | null>(pinnedKey, pinned);
+      if (totals !== null) queries.setQueryData<TotalsAnswer>(totalsKey(range), totals);
       return { rows: groups, next };
     },
     idOf,
   });
   const { data: pinned = null } = useQuery<Pinned | null>({ queryKey: pinnedKey, queryFn: () => null, enabled: false });
-  const rows = useChangedRows(list.rows, group === "none" ? "" : JSON.stringify(queryKey));
-  return { list: { ...list, rows: group === "none" ? list.rows : rows }, pinned, cel, mistake };
+  const rows = useChangedRows(list.rows, group === "none" ? "" : JSON.stringify(queryKey), list.rowsAbove);
+  return { list: { ...list, rows: group === "none" ? list.rows : rows }, pinned, hasTotals, cel, mistake };
 }
 
 interface Readable {

@@ -5,14 +5,18 @@ import type { Params } from "../../api/client.ts";
 import { useFollow } from "../../api/follow.ts";
 import { fetchGroups, fetchTotals, type TotalsAnswer } from "./groups-data.ts";
 
-export function useTotals(range: Params) {
+export const totalsKey = (range: Params) => ["totals", range];
+
+/** `isGiven`: they come with the groups, of the same reading, and are not asked for here. */
+export function useTotals(range: Params, isGiven = false) {
   const totals = useQuery<TotalsAnswer>({
-    queryKey: ["totals", range],
+    queryKey: totalsKey(range),
     queryFn: ({ signal }) => fetchTotals(range, signal),
     placeholderData: keepPreviousData,
+    enabled: !isGiven,
   });
   const { refetch } = totals;
-  useFollow(useCallback(() => refetch({ cancelRefetch: false }), [refetch]));
+  useFollow(useCallback(async () => !isGiven && (await refetch({ cancelRefetch: false })), [refetch, isGiven]));
   return totals;
 }
 

@@ -1,6 +1,6 @@
 // How this browser shows things, and who is signed in. Nothing here changes the store.
-import { useSession } from "../../api/session.ts";
-import { useStatus } from "../../api/status.ts";
+import { type Session, useSession } from "../../api/session.ts";
+import { type Status, useStatus } from "../../api/status.ts";
 import { PageTitle } from "../../frame/page-title.tsx";
 import { cannotAct } from "../../parts/button.tsx";
 import { type Choice, Segments } from "../../parts/field.tsx";
@@ -94,11 +94,22 @@ function Person() {
   return (
     <Facts
       facts={[
-        ["You are", session.isSignedIn ? session.actor : "whoever can reach this server: it asks nobody to sign in"],
+        ["You are", whoWords(session, status)],
         ["You may", session.role === "viewer" ? cannotAct.replace("Your role can ", "") : "look and act"],
         ...(session.endsAt === null ? [] : [["Signed in until", <Time key="ends" at={session.endsAt} />] as const]),
-        ["Server", `Idem ${status.version}, ${status.mode === "dev" ? "for development" : "in production"}`],
+        ["Server", serverWords(status)],
       ]}
     />
   );
 }
+
+function whoWords({ isSignedIn, actor }: Session, { isMounted, mode }: Status): string {
+  if (isSignedIn) return actor;
+  if (isMounted && mode === "start") return `${actor}, as the application around these pages calls you`;
+  return "whoever can reach this server: it asks nobody to sign in";
+}
+
+const serverWords = ({ version, isMounted, mode }: Status): string =>
+  isMounted
+    ? `Idem ${version}, inside an application`
+    : `Idem ${version}, ${mode === "dev" ? "for development" : "in production"}`;

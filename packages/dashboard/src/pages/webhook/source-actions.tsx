@@ -3,6 +3,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { ApiError, sendJson } from "../../api/client.ts";
+import { useStatus } from "../../api/status.ts";
 import { say } from "../../frame/messages.ts";
 import { ActButton, Button } from "../../parts/button.tsx";
 import { AskFirst, Dialog } from "../../parts/dialog.tsx";
@@ -14,6 +15,7 @@ export function SourceActions({ source }: { readonly source: Source }) {
   const [asking, setAsking] = useState<"rotate" | "drop" | "remove" | null>(null);
   const queries = useQueryClient();
   const navigate = useNavigate();
+  const { data: status } = useStatus();
   const close = () => setAsking(null);
   const { name } = source;
   const drop = async () => {
@@ -27,6 +29,11 @@ export function SourceActions({ source }: { readonly source: Source }) {
     void navigate({ to: "/webhooks" });
     await forgetSources(queries);
   };
+  // Until it is known nothing is offered that might be refused.
+  if (status?.isMounted !== false)
+    return status === undefined ? null : (
+      <p className="quiet">Secret and address belong to an Idem server over this store: change them there.</p>
+    );
   return (
     <>
       <div className="button-row">

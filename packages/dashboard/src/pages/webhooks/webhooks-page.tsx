@@ -1,6 +1,7 @@
 // What providers delivered and what was refused. Did it arrive, was it genuine, was it new?
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
+import { useStatus } from "../../api/status.ts";
 import { PageTitle } from "../../frame/page-title.tsx";
 import { useKeys } from "../../keys.ts";
 import { ActButton } from "../../parts/button.tsx";
@@ -19,12 +20,17 @@ import "./webhooks.css";
 
 export function Page() {
   const { data, error, refetch } = useSources();
+  const { data: status } = useStatus();
+  // Until it is known nothing is offered that might be refused.
+  const mayAdd = status?.isMounted === false;
   const [adding, setAdding] = useState<string | null>(null);
-  useKeys([{ keys: "n", words: "Add a source", run: () => setAdding(providers[0]!.id) }]);
+  useKeys(mayAdd ? [{ keys: "n", words: "Add a source", run: () => setAdding(providers[0]!.id) }] : []);
   return (
     <>
       <PageTitle title="Webhooks" />
-      {data !== undefined && data.length > 0 && <Headline sources={data} onAdd={() => setAdding(providers[0]!.id)} />}
+      {data !== undefined && data.length > 0 && (
+        <Headline sources={data} onAdd={mayAdd ? () => setAdding(providers[0]!.id) : null} />
+      )}
       <section className="card sources">
         {error !== null && data === undefined ? (
           <ErrorPart
@@ -35,7 +41,7 @@ export function Page() {
         ) : data === undefined ? (
           <Skeleton rows={3} />
         ) : data.length === 0 ? (
-          <NoSource onPick={setAdding} />
+          <NoSource onPick={mayAdd ? setAdding : null} />
         ) : (
           <Sources sources={data} />
         )}
@@ -45,7 +51,7 @@ export function Page() {
   );
 }
 
-function Headline({ sources, onAdd }: { readonly sources: readonly Source[]; readonly onAdd: () => void }) {
+function Headline({ sources, onAdd }: { readonly sources: readonly Source[]; readonly onAdd: (() => void) | null }) {
   const all = sources.map(figuresOf);
   const total = (pick: (figures: (typeof all)[number]) => number) => all.reduce((sum, each) => sum + pick(each), 0);
   const [deliveries, duplicates, refused] = [
@@ -54,10 +60,10 @@ function Headline({ sources, onAdd }: { readonly sources: readonly Source[]; rea
     total(({ refused: count }) => count),
   ];
   const since = Math.max(...sources.map(({ countedSince }) => countedSince));
-  const add = <ActButton onClick={onAdd}>Add a source</ActButton>;
+  const add = onAdd === null ? null : <ActButton onClick={onAdd}>Add a source</ActButton>;
   const counted = (
     <>
-      Counted by this server since <Time at={since} />.
+      Counted by this server since <Time at={since} />.{onAdd === null ? ` ${onlyServers}` : ""}
     </>
   );
   if (refused > 0) {
@@ -144,16 +150,28 @@ function Refused({ source }: { readonly source: Source }) {
 
 const line = `app.post("/hooks/stripe", webhook({ source: "stripe", provider: stripe({ secrets: [secret] }), idem }));`;
 
-const NoSource = ({ onPick }: { readonly onPick: (provider: string) => void }) => (
-  <Empty title="No source yet: pick a provider">
-    <div className="pick">
-      {providers.map(({ id, name }) => (
-        <ActButton key={id} onClick={() => onPick(id)}>
-          {name}
-        </ActButton>
-      ))}
-    </div>
-    <p>Or receive webhooks in your own app with this line; those are listed under Events:</p>
-    <pre>{line}</pre>
-  </Empty>
-);
+const onlyServers = "Sources have addresses of an Idem server, which this application is not.";
+
+/** `onPick`: null beside an engine of somebody's own, where a provider would find no address to deliver to. */
+const NoSource = ({ onPick }: { readonly onPick: ((provider: string) => void) | null }) =>
+  onPick === null ? (
+    <Empty title="No source is received here">
+      <p>
+        {onlyServers} Receive webhooks in the application itself with this line, and see them under Events; or run{" "}
+        <code>idem start</code> over the same store.
+      </p>
+      <pre>{line}</pre>
+    </Empty>
+  ) : (
+    <Empty title="No source yet: pick a provider">
+      <div className="pick">
+        {providers.map(({ id, name }) => (
+          <ActButton key={id} onClick={() => onPick(id)}>
+            {name}
+          </ActButton>
+        ))}
+      </div>
+      <p>Or receive webhooks in your own app with this line; those are listed under Events:</p>
+      <pre>{line}</pre>
+    </Empty>
+  );

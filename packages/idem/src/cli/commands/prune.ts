@@ -1,7 +1,7 @@
 // idem prune: history that nobody will ask for again, deleted a few hundred rows at a time.
 import { limits } from "../../engine/limits.ts";
 import { parseDuration } from "../../model/duration.ts";
-import type { PruneAnswer, PruneCounts } from "../../store/prune.ts";
+import { type PruneAnswer, type PruneCounts, prunedNothing } from "../../store/prune.ts";
 import { type Command, storeOptions } from "../command.ts";
 import { usage } from "../exit.ts";
 import { showProgress } from "../progress.ts";
@@ -19,15 +19,16 @@ export const prune: Command = {
   },
   details: [
     "Open runs, open windows and events held for a person are never touched. At most 500 rows go in one commit, so a living",
-    "owner keeps working meanwhile. A file does not shrink; its space is used again.",
+    "owner keeps working meanwhile. What people did by hand (idem audit) goes once it is as old, and a year old at least. A file does not shrink; its space is used again.",
   ],
   examples: ["idem prune --older-than 30d --dry-run", "idem prune --older-than 90d"],
   async run(context) {
     const age = context.options["older-than"];
     if (age === undefined) throw usage("Say how old: --older-than 30d.");
     const before = context.now() - parseDuration(age, "--older-than", limits.retentionMsMax);
+    const auditBefore = Math.min(before, context.now() - limits.auditKeptMsMin);
     const isDry = context.flags.has("dry-run");
-    const total = { events: 0, runs: 0, steps: 0, attempts: 0, decisions: 0 };
+    const total = { ...prunedNothing };
     let kept = 0;
     const progress = showProgress(context.io, isDry ? "counted rows" : "deleted rows");
     const collect = async (next: (after: string) => Promise<PruneAnswer>) => {
@@ -42,20 +43,25 @@ export const prune: Command = {
     try {
       if (isDry) {
         await context.read(({ rows }) =>
-          collect((after) => rows.countPrunable({ env: context.env, before, after }, context.now())),
+          collect((after) => rows.countPrunable({ env: context.env, before, after, auditBefore }, context.now())),
         );
       } else {
-        await context.write((ask) => collect((after) => ask("prune", context.env, { before, after })));
+        await context.write((ask) => collect((after) => ask("prune", context.env, { before, after, auditBefore })));
       }
     } finally {
       progress.end();
     }
     if (context.isJson) context.json({ before, isDryRun: isDry, deleted: total, kept });
     else {
-      const { events, runs, steps, attempts, decisions } = total;
+      const { events, runs, steps, attempts, decisions, audit, alerts } = total;
       context.say(
         `${isDry ? "would delete" : "deleted"} ${events} events, ${runs} runs, ${steps} steps, ${attempts} attempts and ${decisions} decisions from before ${iso(before)}`,
       );
+      if (alerts > 0) context.say(`${isDry ? "would delete" : "deleted"} ${alerts} closed alerts with their pairs`);
+      if (audit > 0)
+        context.say(
+          `${isDry ? "would delete" : "deleted"} ${audit} entries of the audit from before ${iso(auditBefore)}`,
+        );
       if (kept > 0)
         context.say(
           `kept ${kept} older events that are still needed: a run that is open or ended since, an open window, or held for a person`,

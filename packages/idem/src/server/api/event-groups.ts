@@ -1,7 +1,8 @@
 // Events with what was decided for each function: the list grouped by event.
 import { z } from "zod";
 import { decisionKinds } from "../../model/decision.ts";
-import type { StoreReads } from "../../store/reads.ts";
+import { detectedEvent } from "../../radar/follow-arrivals.ts";
+import type { EventSummary, StoreReads } from "../../store/reads.ts";
 import { examinedMax } from "./paging.ts";
 
 export const eventGroup = z.object({
@@ -31,17 +32,15 @@ export interface EventGroupFilter {
   readonly limit: number;
 }
 
+// Pages that hold nothing but what the radar said of itself are passed by; beyond it the list is asked again, from there.
+const pagesMax = 5;
+
 export async function eventGroups(
   reads: StoreReads,
   env: string,
-  { event, before, ...bounds }: EventGroupFilter,
+  filter: EventGroupFilter,
 ): Promise<{ events: EventGroup[]; next: string | null }> {
-  const page = await reads.eventPage(env, {
-    ...bounds,
-    examinedMax,
-    ...(event === undefined ? {} : { name: event }),
-    ...(before === undefined ? {} : { before }),
-  });
+  const page = await otherThanRadars(reads, env, filter);
   const decisions = await Promise.all(page.rows.map(({ id }) => reads.decisionsOfEvent(env, id)));
   const events = page.rows.map(({ id, callerId, name, receivedAt, firstEventId }, i): EventGroup => {
     const some = decisions[i]!.map(({ fn, kind, reason, runId }) => ({ function: fn, kind, reason, runId }));
@@ -49,4 +48,22 @@ export async function eventGroups(
     return { id, callerId, name, receivedAt, firstEventId, decisions: some, runCount };
   });
   return { events, next: page.next };
+}
+
+/** What the radar tells of every entity would be all there is to see on a bad day: asked for by its name it is listed. */
+async function otherThanRadars(reads: StoreReads, env: string, { event, before, ...bounds }: EventGroupFilter) {
+  let next = before ?? null;
+  let rows: readonly EventSummary[] = [];
+  for (let pages = 0; pages < pagesMax && rows.length === 0; pages++) {
+    const page = await reads.eventPage(env, {
+      ...bounds,
+      examinedMax,
+      ...(event === undefined ? {} : { name: event }),
+      ...(next === null ? {} : { before: next }),
+    });
+    rows = event === undefined ? page.rows.filter(({ name }) => name !== detectedEvent) : page.rows;
+    next = page.next;
+    if (next === null) break;
+  }
+  return { rows, next };
 }

@@ -2,8 +2,8 @@
 import { z } from "zod";
 import type { Engine } from "../../engine/engine.ts";
 import { dayMs } from "../../model/window.ts";
+import type { KnownFunctions } from "../../radar/functions-known.ts";
 import { figuresOf } from "../groups/function-figures.ts";
-import type { KnownFunctions } from "../groups/functions-known.ts";
 
 export const figures = {
   asked: z.number().int().describe("first + suppressed + slipped"),

@@ -5,10 +5,10 @@ import { errors } from "../../model/errors.ts";
 import { type FunctionConfig, flowOf } from "../../model/function-config.ts";
 import { dayMs } from "../../model/window.ts";
 import { countPending, type PendingCounts } from "../../observe/pending-counts.ts";
+import { knownFunctions } from "../../radar/functions-known.ts";
 import type { RegisteredFunction } from "../../store/functions.ts";
 import type { OpenCounts, StoreCounts } from "../../store/reads.ts";
 import { figuresOf, limitsNow, nextTicks } from "../groups/function-figures.ts";
-import { knownFunctions } from "../groups/functions-known.ts";
 import { flow, trigger } from "./flow-shape.ts";
 import { figures } from "./function-groups.ts";
 

@@ -1,7 +1,7 @@
 // Groups of runs as /api shows them: one window of one key, what ran in it, and how many were answered instead of run.
 import { z } from "zod";
 import { placesInGroup } from "../groups/judge-group.ts";
-import { runStates } from "./run-shape.ts";
+import { previewStepText, previewText, runStates } from "./run-shape.ts";
 
 export const groupedRun = z.object({
   id: z.string(),
@@ -25,7 +25,8 @@ export const groupedRun = z.object({
       retryAt: z.number().int(),
     })
     .nullable(),
-  preview: z.string().nullable().describe("The first characters of its output or error, as JSON text"),
+  preview: z.string().nullable().describe(previewText),
+  previewStep: z.string().nullable().describe(previewStepText),
 });
 export type GroupedRun = z.infer<typeof groupedRun>;
 

@@ -1,9 +1,7 @@
 // Claims as /api shows them: who has which key, until when, and how often it was asked for.
 import { z } from "zod";
 import { type Claim, eventScope, functionScope } from "../../model/claim.ts";
-import { canonicalJson, fromJson } from "../../model/json.ts";
 import { isOpen } from "../../model/window.ts";
-import type { StoreReads } from "../../store/reads.ts";
 
 export const keyItem = z.object({
   scope: z.string().describe("What the key is unique within: `event`, or `fn:<function>`"),
@@ -42,20 +40,3 @@ export const keyItemOf = (claim: Claim, now: number): KeyItem => ({
   askedCount: claim.asked,
   lastAskedAt: claim.lastAskedAt,
 });
-
-/** A function's key as people write it: keys are JSON, where the number 7 and the text "7" differ; people mean the one there is. */
-export async function functionKeyOf(reads: StoreReads, env: string, fn: string, typed: string): Promise<string> {
-  const asText = canonicalJson(typed);
-  const asJson = jsonOf(typed);
-  if (asJson === null || asJson === asText) return asText;
-  return (await reads.claim(env, functionScope(fn), asText)) === null ? asJson : asText;
-}
-
-function jsonOf(typed: string): string | null {
-  try {
-    return canonicalJson(fromJson(typed));
-  } catch {
-    // An ordinary word is not JSON; it is taken as the text it is.
-    return null;
-  }
-}

@@ -2,13 +2,21 @@
 import { z } from "zod";
 import type { Run } from "../../model/run.ts";
 import { stepKinds } from "../../model/step.ts";
+import { lostInput } from "../../model/step-input.ts";
 import { readError, type SerializedError } from "../../model/user-errors.ts";
+import { invokedRun } from "../../model/wait.ts";
 import { timelineOf } from "../../observe/timeline.ts";
 import type { RunMemo } from "../../store/leases.ts";
 import { previewChars, type RunSummary } from "../../store/reads.ts";
+import type { StepGiven } from "../../store/steps.ts";
+import type { Preview } from "./open-previews.ts";
 import { errorSchema, type PayloadBudget, payloadSchema } from "./payloads.ts";
 
 export const runStates = ["queued", "running", "waiting", "completed", "failed", "cancelled"] as const;
+
+export const previewText =
+  "The first characters of its output or error, as JSON text; in a list, of an open run: of what its code made last";
+export const previewStepText = "The step that made what the preview shows; null when it is the run's own";
 
 export const runItem = z.object({
   id: z.string(),
@@ -26,11 +34,12 @@ export const runItem = z.object({
   startedAt: z.number().int().nullable(),
   endedAt: z.number().int().nullable(),
   dueAt: z.number().int().nullable().describe("When a waiting run is looked at again at the latest"),
-  preview: z.string().nullable().describe("The first characters of its output or error, as JSON text"),
+  preview: z.string().nullable().describe(previewText),
+  previewStep: z.string().nullable().describe(previewStepText),
 });
 export type RunItem = z.infer<typeof runItem>;
 
-export const runItemOf = (run: RunSummary): RunItem => ({
+export const runItemOf = (run: RunSummary, shown?: Preview): RunItem => ({
   id: run.id,
   function: run.fn,
   state: run.state,
@@ -44,6 +53,8 @@ export const runItemOf = (run: RunSummary): RunItem => ({
   endedAt: run.endedAt,
   dueAt: run.dueAt === null || run.dueAt >= Number.MAX_SAFE_INTEGER ? null : run.dueAt,
   preview: run.preview,
+  previewStep: null,
+  ...shown,
 });
 
 export const wholeRunItemOf = ({ result, ...run }: Run): RunItem =>
@@ -65,10 +76,18 @@ export const timelineEntry = z.object({
   state: z.enum(["completed", "failed", "retrying", "waiting"]),
   output: payloadSchema.nullable().describe("Of a completed step; whole at /api/runs/:run/steps/:step/output"),
   error: errorSchema.nullable(),
-  input: z.array(z.unknown()).nullable().describe("What a person put in place of its arguments"),
+  input: payloadSchema
+    .extend({
+      isEdited: z.boolean().describe("A person put it in place of what the code gives"),
+      lost: z.string().nullable().describe("Why it could not be kept, in words; its value is null then"),
+    })
+    .nullable()
+    .describe(
+      "What it was given: a list of arguments, or what the tool was asked for; whole at /api/runs/:run/steps/:step/input",
+    ),
   destinationKey: z.string().nullable(),
   isKept: z.boolean().describe("Recorded in the run that this one reruns"),
-  childRunId: z.string().nullable().describe("The run it invoked and waits for"),
+  childRunId: z.string().nullable().describe("The run it invoked"),
   startedAt: z.number().int(),
   endedAt: z.number().int().nullable(),
   waitsUntil: z.number().int().nullable(),
@@ -81,20 +100,33 @@ export const runDetail = runItem.extend({
   timeline: z.array(timelineEntry),
 });
 
-export function runDetailOf(memo: RunMemo, env: string, budget: PayloadBudget): z.infer<typeof runDetail> {
+/** Larger ones are read by themselves: a run may have a thousand steps. */
+export const shownInputBytesMax = 8 * 1024;
+
+export function runDetailOf(
+  memo: RunMemo,
+  given: readonly StepGiven[],
+  env: string,
+  budget: PayloadBudget,
+): z.infer<typeof runDetail> {
   const { run } = memo;
   const isCompleted = run.state === "completed";
   return {
     ...wholeRunItemOf(run),
     output: isCompleted && run.result !== null ? budget.show(run.result) : null,
     error: !isCompleted && run.result !== null ? budget.showError(readError(run.result)) : null,
-    timeline: timelineOfMemo(memo, env, budget),
+    timeline: timelineOfMemo(memo, given, env, budget),
   };
 }
 
-function timelineOfMemo(memo: RunMemo, env: string, budget: PayloadBudget): z.infer<typeof timelineEntry>[] {
+function timelineOfMemo(
+  memo: RunMemo,
+  given: readonly StepGiven[],
+  env: string,
+  budget: PayloadBudget,
+): z.infer<typeof timelineEntry>[] {
+  const givenTo = new Map(given.map((each) => [each.stepId, each]));
   const outcomes = new Map(memo.steps.map((step) => [step.stepId, step.outcome]));
-  const children = new Map(memo.waits.map((wait) => [wait.stepId, wait.childRunId]));
   const showError = (error: SerializedError | null) => (error === null ? null : budget.showError(error));
   // Values are parsed below, and only those that are shown.
   const steps = memo.steps.map((step) =>
@@ -102,14 +134,28 @@ function timelineOfMemo(memo: RunMemo, env: string, budget: PayloadBudget): z.in
   );
   return timelineOf({ ...memo, steps }, env).map((entry) => {
     const outcome = outcomes.get(entry.stepId);
-    const input = memo.inputs[entry.stepId];
+    const { input = null, inputBytes = null, childRunId = null } = givenTo.get(entry.stepId) ?? {};
+    const edited = memo.inputs[entry.stepId];
     return {
       ...entry,
       output: outcome?.kind === "value" ? budget.show(outcome.json) : null,
       error: showError(entry.error),
-      input: input === undefined ? null : (JSON.parse(input) as unknown[]),
-      childRunId: children.get(entry.stepId) ?? null,
+      input: inputItemOf(input ?? edited ?? null, inputBytes, edited !== undefined, budget),
+      childRunId: invokedRun(childRunId),
       attempts: entry.attempts.map((each) => ({ ...each, error: showError(each.error) })),
     };
   });
+}
+
+/** `bytes` without a text: it is larger than may stand here. */
+function inputItemOf(
+  text: string | null,
+  bytes: number | null,
+  isEdited: boolean,
+  budget: PayloadBudget,
+): z.infer<typeof timelineEntry>["input"] {
+  if (text === null) return bytes === null ? null : { value: null, bytes, isOmitted: true, isEdited, lost: null };
+  const lost = lostInput(text);
+  if (lost !== null) return { value: null, bytes: 0, isOmitted: false, isEdited, lost };
+  return { ...budget.show(text), isEdited, lost: null };
 }

@@ -41,6 +41,7 @@ const templates: readonly (readonly [RegExp, unknown])[] = [
           },
           idempotency: "event.data.id",
           timeouts: { start: "10s", finish: "1m" },
+          dataSchemas: { "bent/a": '{"type":"object","properties":{"x":{"type":"number"}}}' },
           cancel: [{ event: "bent/c", timeout: "1d", if: "event.data.id == async.data.id" }],
         },
       ],

@@ -3,11 +3,12 @@
 import type { Engine } from "../../engine/engine.ts";
 import { nextTick } from "../../model/cron.ts";
 import type { FunctionConfig } from "../../model/function-config.ts";
+import type { KnownFunctions } from "../../radar/functions-known.ts";
 import type { RegisteredFunction } from "../../store/functions.ts";
 import type { OpenCounts, RunSummary } from "../../store/reads.ts";
 import { examinedMax } from "../api/paging.ts";
-import type { KnownFunctions } from "./functions-known.ts";
-import { type Counts, type TotalsRange, totalsOf } from "./totals.ts";
+import { type TallyRange, tallyNow } from "./tally.ts";
+import { addUp, type Counts } from "./totals.ts";
 
 // Enough for a p95 that does not jump, little enough for a list of a hundred functions.
 const sampledMax = 200;
@@ -25,19 +26,20 @@ export interface FunctionFigures extends Counts {
 const nothing: Counts = { asked: 0, first: 0, suppressed: 0, slipped: 0 };
 
 export async function figuresOf(
-  { store }: Engine,
+  engine: Engine,
   env: string,
   functions: KnownFunctions,
   fns: readonly string[],
-  range: TotalsRange,
+  range: TallyRange,
 ): Promise<(fn: string) => FunctionFigures> {
-  const { reads } = store;
-  const [{ byFunction }, ...samples] = await Promise.all([
-    totalsOf(reads, env, functions, range),
+  const { reads } = engine.store;
+  const [tally, ...samples] = await Promise.all([
+    tallyNow(engine, env, functions, range, range.until),
     ...fns.map((fn) =>
       reads.runPage(env, { fn, since: range.since, until: range.until, limit: sampledMax, examinedMax }),
     ),
   ]);
+  const { byFunction } = addUp(tally);
   const sampleOf = new Map(fns.map((fn, i) => [fn, samples[i]!.rows]));
   return (fn) => ({ ...(byFunction.get(fn) ?? nothing), ...sampled(sampleOf.get(fn) ?? []) });
 }

@@ -1,9 +1,9 @@
 // From runs to groups: each run with those that share its window, and runs of functions without a key with those that are about the
 // same thing by our best guess. One statement per question, whatever the number of runs.
 import { dayMs } from "../../model/window.ts";
+import type { KnownFunctions } from "../../radar/functions-known.ts";
+import { type Guess, guessEntities } from "../../radar/guess-entities.ts";
 import type { RunSummary, StoreReads } from "../../store/reads.ts";
-import type { KnownFunctions } from "./functions-known.ts";
-import { type Guess, guessEntities } from "./guess-entities.ts";
 
 /** Runs that belong together, oldest first. */
 export interface Gathered {
@@ -13,6 +13,8 @@ export interface Gathered {
   readonly guess: Guess | null;
   /** Of runs that were guessed to be the same: their event's data, where it was looked at. */
   readonly dataOf: (runId: string) => string | null;
+  /** Runs that were let start because the one before failed and gave its key back. */
+  readonly isAfterFailure: (runId: string) => boolean;
 }
 
 /** Two runs that somebody found to be about the same thing. */
@@ -37,6 +39,8 @@ export async function gatherGroups(
   if (runIds.length === 0) return [];
   const found = await reads.groupRuns(env, runIds, groupRunsMax);
   const groups = new Map<string, Map<string, RunSummary>>();
+  const allowed = new Set(found.flatMap(({ run, isAfterFailure }) => (isAfterFailure ? run.id : [])));
+  const isAfterFailure = (runId: string) => allowed.has(runId);
   for (const { group, run } of found) {
     const runs = groups.get(group) ?? new Map();
     groups.set(group, runs.set(run.id, run));
@@ -76,7 +80,7 @@ export async function gatherGroups(
   return [...groups].map(([id, some]) => {
     const runs = [...some.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
     const guess = runs.flatMap((run) => guesses.get(run.id) ?? [])[0] ?? null;
-    return { id, fn: runs[0]!.fn, runs, guess, dataOf };
+    return { id, fn: runs[0]!.fn, runs, guess, dataOf, isAfterFailure };
   });
 }
 

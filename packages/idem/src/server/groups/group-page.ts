@@ -5,10 +5,10 @@ import { errors } from "../../model/errors.ts";
 import { compileRunFilter, type Expression, evaluateFilter } from "../../model/expression.ts";
 import { fromJson } from "../../model/json.ts";
 import type { RunState } from "../../model/run.ts";
+import type { KnownFunctions } from "../../radar/functions-known.ts";
 import type { RunPayload, RunStart } from "../../store/counts.ts";
 import type { RunPageFilter, RunSummary } from "../../store/reads.ts";
 import { examinedMax } from "../api/paging.ts";
-import type { KnownFunctions } from "./functions-known.ts";
 import { type Gathered, gatherGroups, payloadBytesMax } from "./gather-groups.ts";
 import { isWithoutWorker, type JudgedGroup, judgeAll } from "./tell-group.ts";
 
@@ -21,7 +21,7 @@ export interface GroupFilter {
   /** Text in key, function, event name or an id. */
   readonly q?: string;
   readonly cel?: string;
-  readonly show?: "suppressed" | "failed" | "no-worker";
+  readonly show?: "doubled" | "suppressed" | "failed" | "no-worker";
   readonly since?: number;
   readonly until?: number;
   readonly before?: string;
@@ -34,6 +34,8 @@ export interface GroupFilter {
 
 export interface GroupPage {
   readonly groups: readonly JudgedGroup[];
+  /** Those that ran more than once, of the runs that were looked at; the pinned ones too. */
+  readonly loud: readonly JudgedGroup[];
   readonly next: string | null;
 }
 
@@ -76,6 +78,7 @@ export async function groupPage(
     filter.q !== undefined || filter.show === "suppressed" || (filter.event !== undefined && !isEventId);
   const bound = expression === null ? lookedAtMax : lookedInsideMax;
   const found = new Map<string, JudgedGroup>();
+  const loud = new Map<string, JudgedGroup>();
   let before = filter.before;
   let lookedAt = 0;
   while (found.size < filter.limit && lookedAt < bound) {
@@ -103,15 +106,21 @@ export async function groupPage(
       if (!fits(run) || !isAskedFor(run, group, startOf.get(run.id))) continue;
       if (expression !== null && !passes(expression, payloadOf.get(run.id))) continue;
       const [judged] = judgeAll([group], functions);
+      if (judged!.judged.isLoud) loud.set(group.id, judged!);
+      if (filter.show === "doubled" && !judged!.judged.isLoud) continue;
       if (judged!.judged.isLoud && group.runs.some(({ id }) => filter.pinned.has(id))) continue;
       found.set(group.id, judged!);
       if (found.size === filter.limit) break;
     }
     const isWhole = found.size < filter.limit || last === page.rows.at(-1)?.id;
     before = isWhole ? (page.next ?? undefined) : last!;
-    if (isWhole && page.next === null) return { groups: [...found.values()], next: null };
+    if (isWhole && page.next === null) return told(null);
   }
-  return { groups: [...found.values()], next: before ?? null };
+  return told(before ?? null);
+
+  function told(next: string | null): GroupPage {
+    return { groups: [...found.values()], loud: [...loud.values()], next };
+  }
 
   function isAskedFor(run: RunSummary, group: Gathered, start: RunStart | undefined): boolean {
     if (filter.show === "no-worker" && !isWithoutWorker(run, engine, now)) return false;
@@ -146,4 +155,5 @@ export const aloneIn = (run: RunSummary): Gathered => ({
   runs: [run],
   guess: null,
   dataOf: () => null,
+  isAfterFailure: () => false,
 });

@@ -1,9 +1,11 @@
 // Which run of a group was first, which slipped through, which a person asked for: the rules by which a group is loud. A further run
-// slipped through when a key was claimed and released; or, without a key, when it came within a minute or with the same payload.
+// slipped through when a key was claimed and released by hand; or, without a key, when it came within a minute or with the same payload. What
+// `onFailure: "release"` lets start after a failure was asked for by configuration: it is a first run again, and quiet.
+
+import type { KnownFunctions } from "../../radar/functions-known.ts";
+import { isSameApart, nearMs } from "../../radar/guess-entities.ts";
 import type { RunSummary } from "../../store/reads.ts";
-import type { KnownFunctions } from "./functions-known.ts";
 import type { Gathered } from "./gather-groups.ts";
-import { isSameApart, nearMs } from "./guess-entities.ts";
 
 /** `maybe`: about the same thing by our best guess, and nothing more speaks for it. */
 export const placesInGroup = ["first", "slipped", "maybe", "rerun"] as const;
@@ -20,7 +22,7 @@ export interface Judged {
   readonly slipped: number;
   readonly maybe: number;
   readonly reruns: number;
-  /** Between the first and the second; null when there was no second. */
+  /** Between a first run and the one that ran again; null when none did. */
   readonly gapMs: number | null;
   readonly isLoud: boolean;
 }
@@ -30,18 +32,19 @@ export function judgeGroup(group: Gathered, functions: KnownFunctions): Judged {
   const reruns = group.runs.filter(({ rerunOf }) => rerunOf !== null);
   const places = asked.map((run, i): JudgedRun => ({ run, place: placeOf(group, asked, run, i) }));
   const slipped = places.filter(({ place }) => place === "slipped").length;
+  const second = places.findIndex(({ place }) => place !== "first");
   return {
     runs: [...places, ...reruns.map((run): JudgedRun => ({ run, place: "rerun" }))],
     slipped,
     maybe: places.filter(({ place }) => place === "maybe").length,
     reruns: reruns.length,
-    gapMs: asked.length < 2 ? null : asked[1]!.createdAt - asked[0]!.createdAt,
+    gapMs: second < 1 ? null : asked[second]!.createdAt - asked[second - 1]!.createdAt,
     isLoud: slipped > 0 && !functions.isSilenced(group.fn),
   };
 }
 
 function placeOf(group: Gathered, asked: readonly RunSummary[], run: RunSummary, index: number): PlaceInGroup {
-  if (index === 0) return "first";
+  if (index === 0 || group.isAfterFailure(run.id)) return "first";
   if (run.key !== null) return "slipped";
   const before = asked[index - 1]!;
   if (run.createdAt - before.createdAt <= nearMs) return "slipped";

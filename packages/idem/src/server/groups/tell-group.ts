@@ -4,10 +4,11 @@ import { isEnded } from "../../model/run.ts";
 import { tickEventName } from "../../model/tick.ts";
 import { readError } from "../../model/user-errors.ts";
 import { dayMs } from "../../model/window.ts";
+import type { KnownFunctions } from "../../radar/functions-known.ts";
 import type { LastFailure, RunStart } from "../../store/counts.ts";
 import type { RunSummary, StoreReads } from "../../store/reads.ts";
 import type { GroupedRun, GroupItem } from "../api/group-shape.ts";
-import type { KnownFunctions } from "./functions-known.ts";
+import { openPreviews, type Preview } from "../api/open-previews.ts";
 import type { Gathered } from "./gather-groups.ts";
 import { type Judged, type JudgedRun, judgeGroup } from "./judge-group.ts";
 
@@ -42,7 +43,7 @@ export async function tellGroups(groups: readonly JudgedGroup[], telling: Tellin
   const shown = groups.map(({ judged }) => shownRuns(judged.runs));
   const asked = groups.flatMap(({ group }) => group.runs.filter(({ rerunOf }) => rerunOf === null));
   const unsettled = shown.flat().filter(({ run }) => run.state === "failed" || !isEnded(run.state));
-  const [starts, failures] = await Promise.all([
+  const [starts, failures, previewOf] = await Promise.all([
     reads.runStarts(env, asked),
     unsettled.length === 0
       ? []
@@ -50,6 +51,11 @@ export async function tellGroups(groups: readonly JudgedGroup[], telling: Tellin
           env,
           unsettled.map(({ run }) => run.id),
         ),
+    openPreviews(
+      reads,
+      env,
+      unsettled.map(({ run }) => run),
+    ),
   ]);
   const startOf = new Map(starts.map((start) => [start.runId, start]));
   const failureOf = new Map(failures.map((failure) => [failure.runId, failure]));
@@ -59,6 +65,7 @@ export async function tellGroups(groups: readonly JudgedGroup[], telling: Tellin
         ...telling,
         startOf: (runId) => startOf.get(runId) ?? null,
         failureOf: (runId) => failureOf.get(runId) ?? null,
+        previewOf,
       }),
     ),
   );
@@ -70,6 +77,7 @@ const shownRuns = (runs: readonly JudgedRun[]): readonly JudgedRun[] => runs.sli
 interface Facts extends Telling {
   readonly startOf: (runId: string) => RunStart | null;
   readonly failureOf: (runId: string) => LastFailure | null;
+  readonly previewOf: (run: RunSummary) => Preview;
 }
 
 async function tellGroup(
@@ -78,7 +86,7 @@ async function tellGroup(
   shown: readonly JudgedRun[],
   facts: Facts,
 ): Promise<GroupItem> {
-  const { functions, startOf, failureOf } = facts;
+  const { functions, startOf } = facts;
   const first = judged.runs[0]!.run;
   const start = startOf(first.id);
   const config = functions.of(fn).key;
@@ -94,7 +102,7 @@ async function tellGroup(
     expression,
     eventName: start?.eventName ?? null,
     window: windowOf(first, start, config?.untilFinished ?? false, isGuess),
-    runs: shown.map((each) => tellRun(each, functions.of(fn).attempts, failureOf(each.run.id))),
+    runs: shown.map((each) => tellRun(each, functions.of(fn).attempts, facts)),
     runCount: runs.length,
     counts: {
       suppressed: runs.reduce((sum, run) => sum + (startOf(run.id)?.suppressed ?? 0), 0),
@@ -142,7 +150,8 @@ function windowOf(
   return { kind: untilFinished ? "until-finished" : "timed", startsAt, endsAt };
 }
 
-function tellRun({ run, place }: JudgedRun, attempts: number, failure: LastFailure | null): GroupedRun {
+function tellRun({ run, place }: JudgedRun, attempts: number, { failureOf, previewOf }: Facts): GroupedRun {
+  const failure = failureOf(run.id);
   return {
     id: run.id,
     state: run.state,
@@ -162,7 +171,7 @@ function tellRun({ run, place }: JudgedRun, attempts: number, failure: LastFailu
             error: messageOf(failure.error),
             retryAt: failure.retryAt,
           },
-    preview: run.preview,
+    ...previewOf(run),
   };
 }
 

@@ -28,6 +28,7 @@ test.each([
   for (const path of [
     "functions",
     "events",
+    "event-types",
     "keys",
     "radar/alerts",
     "totals",

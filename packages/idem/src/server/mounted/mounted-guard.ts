@@ -6,7 +6,7 @@ import { environmentVariable } from "../../platform/node-platform.ts";
 import type { DashboardCaller, DashboardOptions, MountedClient } from "../../sdk/dashboard-door.ts";
 import { notedAddress } from "../../sdk/request-address.ts";
 import { hostNameOf, isLoopback, type PageGuard } from "../browser-guard.ts";
-import type { Actor } from "../people/actor.ts";
+import { type Actor, devActor } from "../people/actor.ts";
 
 type Headers = Readonly<Record<string, string | undefined>>;
 
@@ -18,7 +18,7 @@ export async function admitMounted(
 ): Promise<Actor> {
   if (authorize === undefined) {
     checkOwnMachine(request);
-    return { role: "operator", name: "dev", session: null };
+    return devActor;
   }
   const actor = actorOf(await authorize(request));
   if (actor === null) throw errors.DASHBOARD_REFUSED({ client: client.id });
@@ -32,7 +32,7 @@ function actorOf(caller: DashboardCaller | null): Actor | null {
   const { role, name } = typeof caller === "string" ? { role: caller, name: "" } : (caller ?? { role: null, name: "" });
   if (role !== "operator" && role !== "viewer") return null;
   const shown = typeof name === "string" ? name.slice(0, nameCharsMax) : "";
-  return { role, name: shown === "" ? `dashboard ${role}` : shown, session: null };
+  return { role, name: shown === "" ? `dashboard ${role}` : shown, session: null, isPerson: true };
 }
 
 /**

@@ -61,6 +61,7 @@ export function openMountedWorld(client: MountedClient, mode: Mode): MountedWorl
 
   const world: World = {
     settings,
+    isMounted: true,
     platform,
     logger,
     credentials,

@@ -10,26 +10,35 @@ export interface Actor {
   readonly name: string;
   /** Null for whoever came without a cookie. */
   readonly session: Session | null;
+  /** Somebody in front of a page, rather than a tool: what tools do a thousand times an hour is not noted one by one. */
+  readonly isPerson: boolean;
 }
 
 /** Whoever reaches `idem dev`, which asks nobody. */
-export const devActor: Actor = { role: "operator", name: "dev", session: null };
+export const devActor: Actor = { role: "operator", name: "dev", session: null, isPerson: false };
 
 /** Programs with an event key, a signing key or none, on routes no person acts through. */
-export const programActor: Actor = { role: "viewer", name: "", session: null };
+export const programActor: Actor = { role: "viewer", name: "", session: null, isPerson: false };
 
-export const keyActor = (env: string): Actor => ({ role: "operator", name: `signing key of ${env}`, session: null });
+export const keyActor = (env: string): Actor => ({
+  role: "operator",
+  name: `signing key of ${env}`,
+  session: null,
+  isPerson: false,
+});
 
 export const passwordActor = (role: Role): Actor => ({
   role,
   name: role === "operator" ? "password" : "viewer password",
   session: null,
+  isPerson: false,
 });
 
 export const sessionActor = (session: Session): Actor => ({
   role: session.role,
   name: sessionName(session),
   session,
+  isPerson: true,
 });
 
 export const sessionName = ({ role, mark }: Pick<Session, "role" | "mark">): string => `${role} session ${mark}`;

@@ -6,6 +6,7 @@ import { defaultEnv } from "../admit-caller.ts";
 import type { ServerSettings } from "../world.ts";
 import { type Role, sessionName } from "./actor.ts";
 import { keptSecret } from "./first-secret.ts";
+import { knownBrowser, knownWord } from "./known-browser.ts";
 import { Passwords } from "./passwords.ts";
 import { Refusals } from "./refusals.ts";
 import { type Session, Sessions } from "./sessions.ts";
@@ -16,6 +17,21 @@ export interface PeopleOptions {
   readonly platform: Platform;
   /** Of the default environment: signing in is of no environment, and is kept there. */
   readonly engine: () => Promise<Engine>;
+}
+
+export interface SignInFrom {
+  readonly address: string;
+  /** The browser's session until now, which ends with it. */
+  readonly before: string | null;
+  /** The word it was given when it got in before. */
+  readonly known: string | null;
+}
+
+export interface SignedIn {
+  readonly token: string;
+  readonly session: Session;
+  /** For the next time. */
+  readonly known: string;
 }
 
 export class People {
@@ -30,23 +46,29 @@ export class People {
     this.passwords = new Passwords(options.settings, secret);
   }
 
-  /** `before`: the browser's session until now, which ends with it. Throws SIGN_IN_REFUSED and SIGN_IN_LIMITED. */
-  async signIn(
-    password: string,
-    address: string,
-    before: string | null,
-  ): Promise<{ readonly token: string; readonly session: Session }> {
-    const role = await this.tried(address, () => this.passwords.roleOfAny(password));
+  /** Throws SIGN_IN_REFUSED and SIGN_IN_LIMITED. */
+  async signIn(password: string, { address, before, known }: SignInFrom): Promise<SignedIn> {
+    const browser = known === null ? null : await this.browserOf(known);
+    const role = await this.tried(address, browser, () => this.passwords.roleOfAny(password));
     const sessions = await this.sessions();
     if (before !== null) await sessions.end(before);
     const opened = await sessions.open(role);
     await this.audit("sign-in", sessionName(opened.session), address, "");
-    return opened;
+    const door = (await this.passwords.doors()).find((each) => each.role === role)!;
+    return { ...opened, known: knownWord(door, await this.now(), this.options.platform) };
+  }
+
+  private async browserOf(word: string): Promise<string | null> {
+    return knownBrowser(await this.passwords.doors(), word, await this.now());
+  }
+
+  private async now(): Promise<number> {
+    return (await this.options.engine()).now();
   }
 
   /** A password in the request itself, as tools show it; the same bounds hold. */
   async roleOfPassword(password: string, address: string): Promise<Role> {
-    return this.tried(address, async () => this.passwords.roleOf(password));
+    return this.tried(address, null, async () => this.passwords.roleOf(password));
   }
 
   async signOut(token: string, session: Session): Promise<void> {
@@ -69,8 +91,8 @@ export class People {
     });
   }
 
-  private async tried(address: string, roleOf: () => Promise<Role | null>): Promise<Role> {
-    const allowed = this.tries.begin(address);
+  private async tried(address: string, browser: string | null, roleOf: () => Promise<Role | null>): Promise<Role> {
+    const allowed = this.tries.begin(address, browser);
     if (allowed.kind === "limited") throw errors.SIGN_IN_LIMITED({ seconds: Math.ceil(allowed.waitMs / 1_000) });
     const role = await roleOf();
     if (role === null) {
@@ -79,7 +101,7 @@ export class People {
       if (words !== null) await this.audit("sign-in-refused", "", address, `${why}${words}`);
       throw errors.SIGN_IN_REFUSED({ left: allowed.left, minutes: waitMs / 60_000 });
     }
-    this.tries.succeeded(address);
+    this.tries.succeeded(address, browser);
     return role;
   }
 

@@ -1,4 +1,4 @@
-// Which wrong passwords the audit hears of. It is kept for ever and strangers can make it grow, so it hears of ten in a minute and then
+// Which wrong passwords the audit hears of. It is kept for a year or more and strangers can make it grow, so it hears of ten in a minute and then
 // of how many it did not hear of.
 import type { Platform } from "../../platform/platform.ts";
 

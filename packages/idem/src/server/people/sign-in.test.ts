@@ -140,6 +140,24 @@ describe("refused is", () => {
     expect((await server.ask("/api/runs", { headers: bearer })).status).toBe(200);
   });
 
+  test("not who got in before with the same browser, while others guess from the same address", async () => {
+    const server = await started();
+    const { known } = (await signIn(server, passwords.password)).json;
+    for (let i = 0; i < 5; i++) await signIn(server, `guess ${i}`);
+    expect((await signIn(server, passwords.password)).status).toBe(429);
+    const shown = (word: string) =>
+      server.ask("/api/session", {
+        method: "POST",
+        headers: jsonHeaders,
+        body: JSON.stringify({ password: passwords.password, known: word }),
+      });
+    expect((await shown(`${known}x`)).status).toBe(429);
+    expect((await shown(known)).status).toBe(200);
+    // It is no key: without the password it opens nothing.
+    const headers = { cookie: `idem_session=${known}`, authorization: `Bearer ${known}` };
+    expect((await server.ask("/api/runs", { headers })).status).toBe(401);
+  });
+
   test("a guess that is made at the same time as others counts like one made after them", async () => {
     const server = await started();
     const answers = await Promise.all(Array.from({ length: 12 }, (_, i) => signIn(server, `guess ${i}`)));

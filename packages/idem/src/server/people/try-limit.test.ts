@@ -43,6 +43,21 @@ test("guessing from many addresses is bounded as a whole, and does not lock out 
   expect(limit.begin("192.168.1.7").kind).toBe("allowed");
 });
 
+test("a browser that was here before has tries of its own, whatever is guessed from its address and from everywhere", () => {
+  const { clock, limit } = limitAt();
+  for (let minute = 0; minute < 3; minute++, clock.ms += waitMs) {
+    fail(limit, "10.0.0.1", triesMax);
+    for (let i = 0; i < 60; i++) limit.begin(`10.1.${i}.1`);
+    expect(limit.begin("10.0.0.1").kind).toBe("limited");
+    expect(limit.begin("10.0.0.1", "b1")).toEqual({ kind: "allowed", left: 4 });
+    limit.succeeded("10.0.0.1", "b1");
+  }
+  // Its own guesses are counted like anybody's.
+  for (let i = 0; i < triesMax; i++) limit.begin("10.0.0.1", "b1");
+  expect(limit.begin("10.0.0.1", "b1").kind).toBe("limited");
+  expect(limit.begin("10.0.0.1", "b2").kind).toBe("allowed");
+});
+
 test("whoever has a whole IPv6 network counts as one, and IPv4 is the same in both its spellings", () => {
   expect(groupOf("2001:db8:0:1::1")).toBe(groupOf("2001:0DB8:0000:0001:ffff::2"));
   expect(groupOf("2001:db8:0:1::1")).not.toBe(groupOf("2001:db8:0:2::1"));

@@ -1,6 +1,6 @@
 // How often a password may be guessed: five wrong ones from an address, then a minute's wait; and a bound for all addresses
-// together, which those who got in before are not asked about, so that a stranger's guessing does not lock them out. Each node
-// counts for itself.
+// together, which those who got in before are not asked about, so that a stranger's guessing does not lock them out. A browser that got in
+// before (known-browser.ts) has five of its own, whatever is tried from its address. Each node counts for itself.
 import type { Platform } from "../../platform/platform.ts";
 
 export const triesMax = 5;
@@ -28,11 +28,12 @@ export class TryLimit {
   constructor(private readonly platform: Pick<Platform, "monoMs">) {}
 
   /** Counted before the password is looked at: guesses that are made at the same time count one by one. */
-  begin(address: string): Try {
+  begin(address: string, browser: string | null = null): Try {
     const now = this.platform.monoMs();
-    const who = groupOf(address);
+    const who = nameOf(address, browser);
     const count = this.counts.get(who) ?? { tries: 0, lastAt: now };
-    const wait = Math.max(waitOf(count, triesMax, now), this.known.has(who) ? 0 : waitOf(this.all, triesOfAllMax, now));
+    const isKnown = browser !== null || this.known.has(who);
+    const wait = Math.max(waitOf(count, triesMax, now), isKnown ? 0 : waitOf(this.all, triesOfAllMax, now));
     if (wait > 0) return { kind: "limited", waitMs: wait };
     add(count, now);
     add(this.all, now);
@@ -43,9 +44,9 @@ export class TryLimit {
   }
 
   /** The password was right: nothing of before is held against its sender. */
-  succeeded(address: string): void {
+  succeeded(address: string, browser: string | null = null): void {
     const who = groupOf(address);
-    this.counts.delete(who);
+    this.counts.delete(nameOf(address, browser));
     this.all.tries = Math.max(0, this.all.tries - 1);
     this.known.delete(who);
     this.known.add(who);
@@ -66,6 +67,9 @@ function add(count: Count, now: number): void {
 function dropOldest(kept: Map<string, unknown> | Set<string>, max: number): void {
   if (kept.size > max) kept.delete(kept.keys().next().value!);
 }
+
+const nameOf = (address: string, browser: string | null): string =>
+  browser === null ? groupOf(address) : `browser ${browser}`;
 
 /** Whoever has one IPv6 address has 2^64 of them. */
 export function groupOf(address: string): string {

@@ -10,9 +10,7 @@ export const cancelBulk = apiRoute({
   summary: "Stop bulk work; what is done stays done",
   tag: "bulk",
   answer: z.object({ bulk: bulkItem }),
-  handle: async ({ params, env, world, audit }) => {
-    const progress = await bulkOf(world).cancel(env, params.bulk!);
-    if (progress.state === "cancelled") await audit("cancel-bulk", params.bulk!);
-    return { bulk: bulkItemOf(progress) };
-  },
+  handle: async ({ params, env, world, actor }) => ({
+    bulk: bulkItemOf(await bulkOf(world).cancel(env, params.bulk!, { actor: actor.name })),
+  }),
 });

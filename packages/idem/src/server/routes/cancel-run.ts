@@ -15,11 +15,11 @@ export const cancelRun = apiRoute({
     cancelled: z.boolean().describe("False when it had already ended"),
     state: z.enum(runStates),
   }),
-  handle: async ({ params, body, engine, audit }) => {
-    const answer = await engine.cancel(params.run!, body.reason ?? "the run was cancelled");
+  handle: async ({ params, body, engine, actor }) => {
+    const byHand = { actor: actor.name, reason: body.reason ?? "" };
+    const answer = await engine.cancel(params.run!, body.reason ?? "the run was cancelled", byHand);
     if (answer.kind === "unknown") throw errors.RUN_UNKNOWN({ runId: params.run! });
     const cancelled = answer.kind === "cancelled";
-    if (cancelled) await audit("cancel-run", params.run!, body.reason);
     return { cancelled, state: cancelled ? "cancelled" : answer.state };
   },
 });

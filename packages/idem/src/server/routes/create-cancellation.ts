@@ -20,7 +20,7 @@ export const createCancellation = v1Route({
     started_after: instantText.nullish(),
     if: z.string().min(1).max(4_096).nullish(),
   },
-  handle: async ({ body, engine, env, now, world }) => {
+  handle: async ({ body, engine, env, now, world, actor }) => {
     const { app_id: app, function_id: id, started_before: until, started_after: since, if: expression } = body;
     const { registry } = engine;
     const target = registry.get(functionSlug(app, id)) ?? registry.get(id);
@@ -39,6 +39,7 @@ export const createCancellation = v1Route({
       },
       reason: "cancelled together with others",
       asked: body,
+      actor,
     });
     return restCancellation(cancellationOf(progress, engine), env);
   },

@@ -5,8 +5,8 @@ import { v1Route } from "../v1-route.ts";
 export const deleteCancellation = v1Route({
   method: "DELETE",
   path: "/v1/cancellations/:cancellation",
-  handle: async ({ params, env, world }) => {
-    await bulkOf(world).cancel(env, params.cancellation!);
+  handle: async ({ params, env, world, actor }) => {
+    await bulkOf(world).cancel(env, params.cancellation!, { actor });
     return undefined;
   },
 });

@@ -2,20 +2,28 @@
 import { z } from "zod";
 import { outlookOf } from "../../engine/outlook.ts";
 import { errors } from "../../model/errors.ts";
+import type { Run } from "../../model/run.ts";
 import { explainEvent, explainKey, explainRun } from "../../observe/explain.ts";
-import { findEvent, nameIn } from "../../sdk/find-subject.ts";
+import { findEvent } from "../../observe/find-event.ts";
+import { functionKeyOf } from "../../observe/function-key.ts";
+import { storyOf } from "../../stories/answer-story.ts";
+import type { StorySubject } from "../../stories/story.ts";
+import { storyLines } from "../../stories/story-text.ts";
 import { type ApiCall, apiRoute } from "../api/api-route.ts";
 import { explainedDecision, explainedDecisionOf } from "../api/decision-shape.ts";
 import { eventItem, wholeEventItemOf } from "../api/event-shape.ts";
-import { functionKeyOf } from "../api/key-shape.ts";
 import { cancelItem, lineItem, pendingItem } from "../api/outlook-shape.ts";
 import { runItem, wholeRunItemOf } from "../api/run-shape.ts";
+import { storyItem } from "../api/story-shape.ts";
 
-const summary = z.array(z.string()).describe("The story, one sentence per fact");
+const told = {
+  summary: z.array(z.string()).describe("The story in lines: verdict, gates, what happened, what to do"),
+  story: storyItem,
+};
 
 const eventStory = z.object({
   kind: z.literal("event"),
-  summary,
+  ...told,
   event: eventItem,
   first: eventItem.nullable(),
   duplicates: z.array(eventItem),
@@ -24,7 +32,7 @@ const eventStory = z.object({
 });
 const runStory = z.object({
   kind: z.literal("run"),
-  summary,
+  ...told,
   run: runItem,
   event: eventItem.nullable(),
   events: z.array(eventItem).describe("All that it carries: more than one only in a batch"),
@@ -34,7 +42,7 @@ const runStory = z.object({
 });
 const keyStory = z.object({
   kind: z.literal("key"),
-  summary,
+  ...told,
   function: z.string(),
   key: z.string(),
   holder: runItem.nullable(),
@@ -78,13 +86,21 @@ export const explainSubject = apiRoute({
   },
 });
 
-async function storyOfEvent({ engine, env }: Call, id: string): Promise<z.infer<typeof eventStory>> {
+async function toldOf({ engine }: Call, subject: StorySubject) {
+  const story = await storyOf(engine, subject);
+  // It was there a moment ago: pruned meanwhile.
+  if (story === null) throw errors.SUBJECT_UNKNOWN({ id: subject.id });
+  return { summary: storyLines(story), story };
+}
+
+async function storyOfEvent(call: Call, id: string): Promise<z.infer<typeof eventStory>> {
+  const { engine, env } = call;
   const found = await findEvent(engine, id);
   if (found === null) throw errors.SUBJECT_UNKNOWN({ id });
-  const story = await explainEvent(engine.store.reads, env, found, nameIn(engine), outlookOf(engine));
+  const story = await explainEvent(engine.store.reads, env, found, outlookOf(engine));
   return {
     kind: "event",
-    summary: [...story.summary],
+    ...(await toldOf(call, { as: "event", id: found.id, function: null })),
     event: wholeEventItemOf(story.event),
     first: story.first === null ? null : wholeEventItemOf(story.first),
     duplicates: story.duplicates.map(wholeEventItemOf),
@@ -93,14 +109,12 @@ async function storyOfEvent({ engine, env }: Call, id: string): Promise<z.infer<
   };
 }
 
-async function storyOfRun(
-  { engine, env }: Call,
-  run: Parameters<typeof explainRun>[2],
-): Promise<z.infer<typeof runStory>> {
-  const story = await explainRun(engine.store.reads, env, run, nameIn(engine), outlookOf(engine));
+async function storyOfRun(call: Call, run: Run): Promise<z.infer<typeof runStory>> {
+  const { engine, env } = call;
+  const story = await explainRun(engine.store.reads, env, run, outlookOf(engine));
   return {
     kind: "run",
-    summary: [...story.summary],
+    ...(await toldOf(call, { as: "run", id: run.id, function: null })),
     run: wholeRunItemOf(story.run),
     event: story.event === null ? null : wholeEventItemOf(story.event),
     events: story.events.map(wholeEventItemOf),
@@ -110,13 +124,14 @@ async function storyOfRun(
   };
 }
 
-async function storyOfKey({ engine, env, now }: Call, fn: string, typed: string): Promise<z.infer<typeof keyStory>> {
+async function storyOfKey(call: Call, fn: string, typed: string): Promise<z.infer<typeof keyStory>> {
+  const { engine, env, now } = call;
   const { reads } = engine.store;
   const key = await functionKeyOf(reads, env, fn, typed);
-  const story = await explainKey(reads, env, fn, key, now, nameIn(engine));
+  const story = await explainKey(reads, env, fn, key, now);
   return {
     kind: "key",
-    summary: [...story.summary],
+    ...(await toldOf(call, { as: "key", id: key, function: fn })),
     function: fn,
     key,
     holder: story.holder === null ? null : wholeRunItemOf(story.holder),

@@ -15,10 +15,11 @@ export const invokeByHand = apiRoute({
     id: z.string().min(1).max(1_024).optional().describe("The same id again starts nothing again"),
   },
   answer: z.object({ eventId: z.string(), decisions: z.array(explainedDecision) }),
-  handle: async ({ params, body, engine, actor, audit }) => {
+  handle: async ({ params, body, engine, actor }) => {
     const input = { data: body.data, ...(body.id === undefined ? {} : { id: body.id }) };
-    const { ids, decisions } = sendResultOf(engine, await engine.invoke(params.function!, input, defaultWindowMs));
-    if (actor.session !== null) await audit("send-events", ids[0]!, `invoked ${params.function!}`);
+    const byHand = actor.isPerson ? { actor: actor.name, reason: `invoked ${params.function!}` } : undefined;
+    const accepted = await engine.invoke(params.function!, input, defaultWindowMs, { byHand });
+    const { ids, decisions } = sendResultOf(engine, accepted);
     return {
       eventId: ids[0]!,
       decisions: decisions.map((decision): ExplainedDecisionItem => ({ ...decision, differs: [...decision.differs] })),

@@ -19,7 +19,12 @@ export const invokeFunction: Route = {
     const event = normaliseEvent(body.length === 0 ? {} : request.json(), "The event");
     const engine = await world.engine(env);
     const [eventId] = idsOfSeed(headers[seedHeader], 1) ?? [];
-    const accepted = await engine.invoke(params.slug!, event, eventWindowOf(request), eventId);
+    const accepted = await engine.invoke(
+      params.slug!,
+      event,
+      eventWindowOf(request),
+      eventId === undefined ? {} : { eventId },
+    );
     const { ids, decisions } = sendResultOf(engine, accepted);
     return json({ id: ids[0], status: 200, ...(wantsDecisions(request) ? { decisions } : {}) });
   },

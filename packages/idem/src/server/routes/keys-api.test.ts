@@ -93,7 +93,7 @@ describe.each(stores)("keys over /api on %s", (store) => {
         { eventId: third.eventId, kind: "duplicate-event", differs: ["data.order"] },
       ],
     });
-    expect(body.summary.join(" ")).toContain("is taken");
+    expect(body.summary.join(" ")).toContain("The window of key 7 ends. Until then it is taken.");
     const id = await world.ask(readKey, { params: { scope: "event", key: "e-1" } });
     expect(id.body).toMatchObject({
       run: null,

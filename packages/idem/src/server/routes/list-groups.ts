@@ -1,18 +1,20 @@
 // GET /api/groups: what ran, one line per key: runs that share a window, doubled ones first.
 import { z } from "zod";
 import { errors } from "../../model/errors.ts";
+import { functionKeyOf } from "../../observe/function-key.ts";
+import { knownFunctions } from "../../radar/functions-known.ts";
 import { apiRoute } from "../api/api-route.ts";
 import { eventGroup, eventGroups } from "../api/event-groups.ts";
 import { functionGroup, functionGroups } from "../api/function-groups.ts";
 import { groupItem } from "../api/group-shape.ts";
-import { functionKeyOf } from "../api/key-shape.ts";
 import { beforeField, boundsOf, nextField } from "../api/paging.ts";
 import { runStates } from "../api/run-shape.ts";
-import { knownFunctions } from "../groups/functions-known.ts";
+import { tellTotals, totalsItem, totalsRange } from "../api/totals-shape.ts";
 import { gatherGroups } from "../groups/gather-groups.ts";
 import { type GroupFilter, groupPage } from "../groups/group-page.ts";
-import { loudGroups, slippedRuns } from "../groups/loud-groups.ts";
-import { judgeAll, tellGroups } from "../groups/tell-group.ts";
+import { loudCount, loudGroups, loudIds, newestOf, type SlippedRuns, withSeen } from "../groups/loud-groups.ts";
+import { slippedNow, slippedSoFar, tallyOf, withLoud, withUncounted } from "../groups/tally.ts";
+import { type JudgedGroup, judgeAll, type Telling, tellGroups } from "../groups/tell-group.ts";
 import { instantText } from "../read-input.ts";
 
 const groupsMax = 100;
@@ -45,6 +47,10 @@ export const listGroups = apiRoute({
       .describe("Only the groups of these runs, at most 100, separated by commas"),
     since: instantText.optional(),
     until: instantText.optional(),
+    totals: z
+      .enum(["true"])
+      .optional()
+      .describe("With the first page, by key and not narrowed: the numbers over it, of the same reading"),
     before: beforeField,
     limit: z.coerce.number().int().min(1).max(groupsMax).default(groupsMax),
   },
@@ -60,6 +66,7 @@ export const listGroups = apiRoute({
       })
       .nullable()
       .describe("With order=attention, on the first page: groups in which something slipped through"),
+    totals: totalsItem.nullable().describe("As /api/totals; where `totals` asks for them"),
     next: nextField,
   }),
   handle: async ({ query, engine, env, now }) => {
@@ -70,7 +77,7 @@ export const listGroups = apiRoute({
         why: 'query parameter "key": a key is unique inside its function only; give "fn" as well',
       });
     }
-    const nothing = { groups: [], functions: [], events: [], pinned: null, next: null };
+    const nothing = { groups: [], functions: [], events: [], pinned: null, totals: null, next: null };
     const { since, until } = boundsOf(query, now);
     const range = { ...(since === undefined ? {} : { since }), ...(until === undefined ? {} : { until }) };
     const ofFunction = fn === undefined ? {} : { fn };
@@ -86,19 +93,26 @@ export const listGroups = apiRoute({
     }
     const telling = { engine, env, functions, now };
     if (query.ids !== undefined) {
-      const ids = query.ids.split(",").slice(0, groupsMax);
+      const ids = await withUncounted(reads, env, query.ids.split(",").slice(0, groupsMax), now);
       const groups = judgeAll(await gatherGroups(reads, env, ids, functions), functions);
       return { ...nothing, groups: await tellGroups(groups, telling) };
     }
     const isNarrowed = [state, key, event, q, cel].some((given) => given !== undefined);
-    const isPinned = order === "attention" && group === "key" && show === undefined && !isNarrowed;
-    const loud = () => slippedRuns(reads, env, functions, { ...range, ...ofFunction });
-    if (show === "doubled") {
-      const found = await loudGroups(reads, env, functions, await loud(), { limit, before });
+    const asked = { ...range, ...ofFunction };
+    // Known without reading history; what narrows them further is looked for in it.
+    if (show === "doubled" && group === "key" && !isNarrowed) {
+      const slipped = await slippedNow(engine, env, functions, asked, now);
+      const found = await loudGroups(reads, env, functions, slipped, { limit, before });
       const groups = judgeAll(found.groups, functions);
       return { ...nothing, groups: await tellGroups(groups, telling), next: found.next };
     }
-    const slipped = isPinned ? await loud() : null;
+    const isWhole = group === "key" && show === undefined && !isNarrowed;
+    const isPinned = order === "attention" && isWhole;
+    const tally =
+      isWhole && query.totals === "true" && before === undefined
+        ? await tallyOf(reads, env, functions, totalsRange(query, now))
+        : null;
+    const known = tally?.slipped ?? (isPinned ? await slippedSoFar(reads, env, functions, asked, now) : null);
     const filter: GroupFilter = {
       ...range,
       ...ofFunction,
@@ -110,25 +124,39 @@ export const listGroups = apiRoute({
       ...(show === undefined ? {} : { show }),
       ...(before === undefined ? {} : { before }),
       limit,
-      pinned: new Set(slipped?.runs.flatMap(({ firstId, laterId }) => [firstId, laterId])),
+      pinned: isPinned ? loudIds(known!) : new Set(),
       isFlat: group === "none",
     };
-    const hasPins = slipped !== null && before === undefined;
-    const [page, known] = await Promise.all([
-      groupPage(engine, env, functions, filter, now),
-      hasPins ? loudGroups(reads, env, functions, slipped, { limit: pinnedMax }) : null,
-    ]);
-    if (known === null) return { ...nothing, groups: await tellGroups(page.groups, telling), next: page.next };
-    // What nobody has counted or paired yet is seen here first.
-    const fresh = page.groups.filter(({ judged }) => judged.isLoud);
-    const pins = [...fresh, ...judgeAll(known.groups, functions)].slice(0, pinnedMax);
+    const page = await groupPage(engine, env, functions, filter, now);
+    const seen = tally === null ? null : withLoud(tally, page.loud);
+    const totals = seen === null ? null : tellTotals(seen, now);
+    if (!isPinned || before !== undefined) {
+      return { ...nothing, groups: await tellGroups(page.groups, telling), totals, next: page.next };
+    }
+    const slipped = seen?.slipped ?? withSeen(known!, page.loud, asked);
+    const pins = await pinsOf(slipped, page.loud, telling);
     const listed = page.groups.filter(({ judged }) => !judged.isLoud);
     const told = await tellGroups([...pins, ...listed], telling);
     return {
       ...nothing,
       groups: told.slice(pins.length),
-      pinned: { groups: told.slice(0, pins.length), count: known.count + fresh.length, isAll: slipped!.isAll },
+      pinned: { groups: told.slice(0, pins.length), count: loudCount(slipped), isAll: slipped.isAll },
+      totals,
       next: page.next,
     };
   },
 });
+
+/** The newest that slipped through; those of the page as it shows them, which is later than anybody counted or paired. */
+async function pinsOf(
+  slipped: SlippedRuns,
+  loud: readonly JudgedGroup[],
+  { engine, env, functions }: Telling,
+): Promise<readonly JudgedGroup[]> {
+  const { groups } = await loudGroups(engine.store.reads, env, functions, slipped, { limit: pinnedMax });
+  const shown = new Set(loud.flatMap(({ group }) => group.runs.map(({ id }) => id)));
+  const others = groups.filter(({ runs }) => !runs.some(({ id }) => shown.has(id)));
+  return [...loud, ...judgeAll(others, functions)]
+    .sort((a, b) => (newestOf(a.group) < newestOf(b.group) ? 1 : -1))
+    .slice(0, pinnedMax);
+}

@@ -1,8 +1,9 @@
 // GET /api/runs: runs, newest first, without payloads.
 import { z } from "zod";
 import { errors } from "../../model/errors.ts";
+import { functionKeyOf } from "../../observe/function-key.ts";
 import { apiRoute } from "../api/api-route.ts";
-import { functionKeyOf } from "../api/key-shape.ts";
+import { openPreviews } from "../api/open-previews.ts";
 import { boundsOf, nextField, pageFields } from "../api/paging.ts";
 import { runItem, runItemOf, runStates } from "../api/run-shape.ts";
 
@@ -37,6 +38,7 @@ export const listRuns = apiRoute({
       ...(key === undefined || fn === undefined ? {} : { key: await functionKeyOf(reads, env, fn, key) }),
       ...(before === undefined ? {} : { before }),
     });
-    return { runs: rows.map(runItemOf), next };
+    const previewOf = await openPreviews(reads, env, rows);
+    return { runs: rows.map((run) => runItemOf(run, previewOf(run))), next };
   },
 });

@@ -1,5 +1,7 @@
 // What a rule would have done, before somebody makes it.
 import { describe, expect, test } from "vitest";
+import { effectScope, outcomeText } from "../../model/effect.ts";
+import { dayMs } from "../../model/window.ts";
 import { apiWorld, stores } from "../api/api-world.suite.ts";
 import { previewRule } from "./preview-rule.ts";
 
@@ -22,6 +24,35 @@ describe.each(stores)("on %s", (store) => {
     expect(await count({ function: "shop-other" })).toMatchObject({ count: 0 });
     expect(await count({ of: "event.data.clientId" })).toMatchObject({ count: 0 });
     expect(await world.store.reads.alerts("default", { limit: 1 })).toEqual([]);
+  });
+
+  test("a preview of a rule about effects counts those of one entity at one destination, of the last seven days", async () => {
+    const world = await apiWorld({ store });
+    let made = 0;
+    const send = async (destination: string, entity: string) => {
+      const [scope, key] = [effectScope(destination, entity), `k${++made}`];
+      const claim = { env: "default", scope, key, token: key, fingerprint: null, leaseMs: 1_000, windowMs: 30 * dayMs };
+      const answer = await world.store.claim(claim);
+      if (answer.kind !== "fresh") throw new Error(answer.kind);
+      const outcome = { runId: `run-${key}`, step: "s", receipt: null, value: null, at: 1, tries: 1 };
+      await world.store.settle("default", scope, key, answer.fence, outcomeText({ ...outcome, by: "answer" }));
+    };
+    await send("stripe", "placement-1");
+    await send("stripe", "placement-1");
+    await world.advance(8 * dayMs);
+    for (const [destination, entity] of [
+      ["stripe", "placement-7"],
+      ["mail", "placement-7"],
+      ["stripe", "placement-8"],
+    ] as const)
+      await send(destination, entity);
+    await world.advance(800);
+    await send("stripe", "placement-7");
+    const count = async (query: Record<string, string>) =>
+      (await world.ask(previewRule, { query: { what: "effects", ...query } })).body;
+    expect(await count({})).toEqual({ count: 1, eventCount: 6, days: 7, isAll: true });
+    expect(await count({ more: "2" })).toMatchObject({ count: 0 });
+    expect((await count({ of: "event.data.placementId" })).error).toContain('effects are counted by "entity"');
   });
 
   test("what cannot be watched is refused in the words of the rule", async () => {

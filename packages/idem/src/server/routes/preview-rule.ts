@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { Engine } from "../../engine/engine.ts";
 import { makeUlid } from "../../model/ulid.ts";
 import { dayMs } from "../../model/window.ts";
+import { countDoubledEffects } from "../../radar/effect-watch.ts";
 import { RuleWatch } from "../../radar/rule-watch.ts";
 import { makeRule, type RadarRule } from "../../radar/rules.ts";
 import { apiRoute } from "../api/api-route.ts";
@@ -19,18 +20,30 @@ export const previewRule = apiRoute({
   tag: "radar",
   query: {
     more: z.coerce.number().int().default(1).describe("Alert when there are more than this many"),
-    what: z.enum(["runs", "events"]).default("runs"),
-    of: z.string().max(512).describe('"key", or a field such as event.data.placementId'),
+    what: z.enum(["runs", "events", "effects"]).default("runs"),
+    of: z
+      .string()
+      .max(512)
+      .optional()
+      .describe('"key", or a field such as event.data.placementId; effects are counted by "entity"'),
     within: z.string().max(32).default("60s").describe('From "1s" to "1h"'),
     function: z.string().min(1).max(256).optional().describe("Only this function"),
   },
   answer: z.object({
     count: z.number().int().describe("How many times it would have alerted"),
-    eventCount: z.number().int().describe("How many events were looked at"),
+    eventCount: z.number().int().describe("How many events were looked at; for a rule about effects, how many effects"),
     days: z.number().int(),
-    isAll: z.boolean().describe("False when there were more events than one answer looks at; the oldest are counted"),
+    isAll: z
+      .boolean()
+      .describe("False when there were more than one answer looks at; of events the oldest are counted"),
   }),
-  handle: async ({ query, engine, env, now }) => countAlerts(engine, env, makeRule("preview", query), now),
+  handle: async ({ query, engine, env, now }) => {
+    const rule = makeRule("preview", query);
+    if (rule.what !== "effects") return countAlerts(engine, env, rule, now);
+    const bounds = { since: now - days * dayMs, now, pagesMax };
+    const { count, looked, isAll } = await countDoubledEffects(engine.store.reads, env, rule, bounds);
+    return { count, eventCount: looked, days, isAll };
+  },
 });
 
 async function countAlerts(engine: Engine, env: string, rule: RadarRule, now: number) {

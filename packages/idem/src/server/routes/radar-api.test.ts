@@ -7,7 +7,7 @@ import { acknowledgeAlert, closeAlert, muteAlert } from "./judge-alert.ts";
 import { listAlerts } from "./list-alerts.ts";
 import { listRules, putRule, removeRule } from "./radar-rules.ts";
 import { readAlert } from "./read-alert.ts";
-import { readSuggestion } from "./read-suggestion.ts";
+import { readSuggestion, refuseSuggestion, restoreSuggestion } from "./read-suggestion.ts";
 
 async function story(store: (typeof stores)[number], count = 3): Promise<ApiWorld> {
   const world = await apiWorld({ store });
@@ -122,8 +122,49 @@ describe.each(stores)("on %s", (store) => {
       differs: ["data.eventType"],
       refused: [{ expression: "event.data.clientId", why: "too-wide" }],
     });
-    expect(body.evidence[0]).toBe("event.data.placementId would have suppressed 4 of 8 runs in 7 days");
+    expect(body.evidence).toEqual([
+      "event.data.placementId would have suppressed 4 of 8 runs in 7 days",
+      "the suppressed runs had other data at data.eventType",
+      "event.data.placementId was there in all 8 runs",
+    ]);
+    expect(body.presentCount).toBe(8);
     expect((await world.ask(readSuggestion, { params: { function: "nobody" } })).body.code).toBe("FUNCTION_UNKNOWN");
+  });
+
+  test("a key that somebody refused is not suggested again, the next best is, and it can be taken back", async () => {
+    const world = await apiWorld({ store });
+    await world.start({ draft: { on: "placement/event", run: () => null } });
+    for (let id = 1; id <= 4; id++) {
+      const data = { placementId: id, contractId: `c-${id}` };
+      for (const eventType of ["INSERTED", "UPDATED"]) {
+        await world.send({ name: "placement/event", data: { ...data, eventType } });
+        await world.advance(800);
+      }
+    }
+    await world.idle();
+    const of = { params: { function: "shop-draft" } };
+    const expression = "event.data.placementId";
+    expect((await world.ask(readSuggestion, of)).body).toMatchObject({ expression, leftOut: [] });
+    const said = { ...of, body: { expression, reason: "a placement is billed every month" } };
+    const refused = await world.ask(refuseSuggestion, said);
+    expect(refused.body).toMatchObject({
+      expression: "event.data.contractId",
+      suppressedCount: 4,
+      leftOut: [{ expression, reason: "a placement is billed every month" }],
+    });
+    expect(await world.ask(refuseSuggestion, said)).toEqual(refused);
+    expect((await world.ask(readSuggestion, of)).body).toEqual(refused.body);
+    const both = { ...of, body: { expression: "event.data.contractId", reason: "the same" } };
+    expect((await world.ask(refuseSuggestion, both)).body).toMatchObject({ expression: null, line: null });
+    expect((await world.ask(restoreSuggestion, said)).body).toMatchObject({ expression });
+    const { rows } = await world.store.reads.auditPage("default", { limit: 10 });
+    expect(rows.map(({ action, subject, reason: why }) => [action, subject, why])).toEqual([
+      ["change-setting", `radar-refused-key:shop-draft ${expression}`, "a placement is billed every month"],
+      ["change-setting", "radar-refused-key:shop-draft event.data.contractId", "the same"],
+      ["change-setting", `radar-refused-key:shop-draft ${expression}`, "a placement is billed every month"],
+    ]);
+    const nameless = { ...said, params: { function: "nobody" } };
+    expect((await world.ask(refuseSuggestion, nameless)).body.code).toBe("FUNCTION_UNKNOWN");
   });
 
   test("rules are made, changed and removed; the default one is muted, never removed", async () => {

@@ -1,6 +1,7 @@
 // /api/radar/rules: what counts as too often. The default rule can be changed and muted, never removed.
 import { z } from "zod";
 import { errors } from "../../model/errors.ts";
+import { watchedClosely } from "../../radar/close-watch.ts";
 import { defaultRule, makeRule, type RadarRule, readRules, ruleKind, rulesMax } from "../../radar/rules.ts";
 import type { Store } from "../../store/store.ts";
 import { apiRoute } from "../api/api-route.ts";
@@ -13,10 +14,18 @@ const rulesIn = async (store: Store, env: string) => readRules(await store.reads
 export const listRules = apiRoute({
   method: "GET",
   path: "/api/radar/rules",
-  summary: "List the radar's rules, the default one first",
+  summary: "List the radar's rules, the default one first, and what is watched closely",
   tag,
-  answer: z.object({ rules: z.array(ruleItem) }),
-  handle: async ({ engine, env }) => ({ rules: (await rulesIn(engine.store, env)).map(ruleItemOf) }),
+  answer: z.object({
+    rules: z.array(ruleItem),
+    watchedClosely: z
+      .array(z.object({ what: z.enum(["function", "source"]), name: z.string(), until: z.number().int() }))
+      .describe("Functions and sources of webhooks in their first seven days: weak signs count too"),
+  }),
+  handle: async ({ engine, env, now }) => ({
+    rules: (await rulesIn(engine.store, env)).map(ruleItemOf),
+    watchedClosely: (await watchedClosely(engine.store.reads, env, now)).map((each) => ({ ...each })),
+  }),
 });
 
 export const putRule = apiRoute({

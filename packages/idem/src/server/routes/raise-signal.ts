@@ -10,11 +10,9 @@ export const raiseSignal = apiRoute({
   tag: "signals",
   body: { signal: z.string().min(1).max(1_024), data: z.unknown().optional() },
   answer: z.object({ runId: z.string().nullable().describe("Null when nobody waits for it") }),
-  handle: async ({ body, engine, audit }) => {
+  handle: async ({ body, engine, actor }) => {
     const { signal, data } = body;
     const json = toJson({ signal, data: data ?? null }, `Signal "${signal}"`);
-    const runId = await engine.signal(signal, json);
-    if (runId !== null) await audit("raise-signal", signal, `woke ${runId}`);
-    return { runId };
+    return { runId: await engine.signal(signal, json, { actor: actor.name }) };
   },
 });

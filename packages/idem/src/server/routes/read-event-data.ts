@@ -1,7 +1,7 @@
 // GET /api/events/:event/data: the data as it was received, byte for byte.
 import { z } from "zod";
 import { errors } from "../../model/errors.ts";
-import { findEvent } from "../../sdk/find-subject.ts";
+import { findEvent } from "../../observe/find-event.ts";
 import { apiRoute, RawAnswer } from "../api/api-route.ts";
 import { storedJson } from "../api/payloads.ts";
 

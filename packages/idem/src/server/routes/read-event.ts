@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { errors } from "../../model/errors.ts";
 import { explainEvent } from "../../observe/explain.ts";
-import { findEvent, nameIn } from "../../sdk/find-subject.ts";
+import { findEvent } from "../../observe/find-event.ts";
 import { apiRoute } from "../api/api-route.ts";
 import { explainedDecision, explainedDecisionOf } from "../api/decision-shape.ts";
 import { eventDetail, eventDetailOf, eventItem, wholeEventItemOf } from "../api/event-shape.ts";
@@ -28,14 +28,14 @@ export const readEvent = apiRoute({
     const found = await findEvent(engine, params.event!);
     if (found === null) throw errors.SUBJECT_UNKNOWN({ id: params.event! });
     const { reads } = engine.store;
-    const { event, first, duplicates, decisions } = await explainEvent(reads, env, found, nameIn(engine));
+    const { event, first, duplicates, decisions } = await explainEvent(reads, env, found);
     const runs = await reads.runPage(env, { eventId: event.id, limit: runsShown, examinedMax });
     return {
       event: eventDetailOf(event, new PayloadBudget()),
       first: first === null ? null : wholeEventItemOf(first),
       duplicates: duplicates.map(wholeEventItemOf),
       decisions: decisions.map(explainedDecisionOf),
-      runs: runs.rows.map(runItemOf),
+      runs: runs.rows.map((run) => runItemOf(run)),
     };
   },
 });

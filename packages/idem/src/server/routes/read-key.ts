@@ -2,7 +2,8 @@
 import { z } from "zod";
 import { errors } from "../../model/errors.ts";
 import { explainKey } from "../../observe/explain.ts";
-import { nameIn } from "../../sdk/find-subject.ts";
+import { storyOf } from "../../stories/answer-story.ts";
+import { storyLines } from "../../stories/story-text.ts";
 import { apiRoute } from "../api/api-route.ts";
 import { explainedDecision, explainedDecisionOf } from "../api/decision-shape.ts";
 import { eventItem, wholeEventItemOf } from "../api/event-shape.ts";
@@ -31,7 +32,8 @@ export const readKey = apiRoute({
     const claim = await reads.claim(env, scope!, key!);
     if (claim === null) throw errors.KEY_UNKNOWN({ scope: scope!, key: key! });
     const fn = functionOfScope(claim.scope);
-    const story = fn === null ? null : await explainKey(reads, env, fn, claim.key, now, nameIn(engine));
+    const story = fn === null ? null : await explainKey(reads, env, fn, claim.key, now);
+    const told = fn === null ? null : await storyOf(engine, { as: "key", id: claim.key, function: fn });
     const event = isEventScope(claim.scope) ? await reads.event(env, claim.holder) : null;
     const duplicates = event === null ? [] : await reads.duplicatesOf(env, event.id, duplicatesShown);
     return {
@@ -41,7 +43,7 @@ export const readKey = apiRoute({
       earlier: (story?.earlier ?? []).map(wholeRunItemOf),
       spared: (story?.spared ?? []).map(explainedDecisionOf),
       duplicates: duplicates.map(wholeEventItemOf),
-      summary: [...(story?.summary ?? [])],
+      summary: told === null ? [] : storyLines(told),
     };
   },
 });

@@ -8,7 +8,7 @@ import { decisionItem, decisionItemOf } from "../api/decision-shape.ts";
 import { eventDetail, eventDetailOf, eventItem, wholeEventItemOf } from "../api/event-shape.ts";
 import { cancelItem, lineItem } from "../api/outlook-shape.ts";
 import { PayloadBudget } from "../api/payloads.ts";
-import { runDetail, runDetailOf } from "../api/run-shape.ts";
+import { runDetail, runDetailOf, shownInputBytesMax } from "../api/run-shape.ts";
 
 const sparedShown = 100;
 
@@ -43,7 +43,8 @@ export const readRun = apiRoute({
     const spared = await reads.duplicatesOfRun(env, memo.run.id, sparedShown);
     const budget = new PayloadBudget();
     const outlook = outlookOf(engine);
-    const run = runDetailOf(memo, env, budget);
+    const given = await reads.stepInputs(env, memo.run.id, shownInputBytesMax);
+    const run = runDetailOf(memo, given, env, budget);
     return {
       run: {
         ...run,

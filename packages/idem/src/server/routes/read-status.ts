@@ -14,6 +14,9 @@ export const readStatus = apiRoute({
     version: z.string(),
     mode: z.enum(["dev", "start"]),
     origin: z.string(),
+    isMounted: z
+      .boolean()
+      .describe("Beside an application's own engine: apps, senders and providers cannot reach it here"),
     store: z.string().describe("Without credentials"),
     env: z.string(),
     environments: z.array(z.string()).describe("Those that are open in this process"),
@@ -34,6 +37,7 @@ export const readStatus = apiRoute({
       version,
       mode: world.settings.mode,
       origin: world.origin,
+      isMounted: world.isMounted === true,
       store: withoutCredentials(world.settings.store),
       env,
       environments: [...world.engines.keys()].sort(),

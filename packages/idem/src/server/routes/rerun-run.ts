@@ -23,13 +23,11 @@ export const rerunRun = apiRoute({
     input: z.array(z.unknown()).optional().describe("With fromStep: arguments for that step's code instead of its own"),
   },
   answer: z.object({ runId: z.string() }),
-  handle: async ({ params, body, engine, audit }) => {
-    const runId = await engine.rerun(params.run!, {
+  handle: async ({ params, body, engine, actor }) => ({
+    runId: await engine.rerun(params.run!, {
+      byHand: { actor: actor.name },
       ...(body.fromStep === undefined ? {} : { fromStep: body.fromStep }),
       ...(body.input === undefined ? {} : { input: body.input }),
-    });
-    const from = body.fromStep === undefined ? "" : `from step ${body.fromStep}, `;
-    await audit("rerun-run", params.run!, `${from}as ${runId}`);
-    return { runId };
-  },
+    }),
+  }),
 });

@@ -68,7 +68,7 @@ describe.each([false, true])("an app of the official SDK, with checkpointing %s"
     expect(run).toMatchObject({ rerunOf: runId, rerunFrom: { name: "pay", keptCount: 1 } });
     expect(run.timeline).toMatchObject([
       { name: "price", isKept: true },
-      { name: "pay", isKept: false, input: [42], output: { value: "paid 42" } },
+      { name: "pay", isKept: false, input: { value: [42], isEdited: true }, output: { value: "paid 42" } },
     ]);
   });
 });

@@ -31,11 +31,9 @@ describe.each(stores)("effects of a run over /api on %s", (store) => {
     await world.send({ name: "order/paid", data: { order: 8 } });
     await world.idle();
     const { run, workers } = (await world.ask(readRun, { params: { run: runId } })).body;
-    const { effects, isAll } = (await world.ask(listRunEffects, { params: { run: runId } })).body;
-    expect(isAll).toBe(true);
+    const { effects } = (await world.ask(listRunEffects, { params: { run: runId } })).body;
     const [invoice, tell] = run.timeline;
     expect(effects).toMatchObject([
-      { stepId: tell.stepId, step: "tell", destination: "slack", entity: "order-7", isKeyed: false, state: "sent" },
       {
         stepId: invoice.stepId,
         step: "invoice",
@@ -45,7 +43,9 @@ describe.each(stores)("effects of a run over /api on %s", (store) => {
         receipt: "in_45",
         tries: 1,
       },
+      { stepId: tell.stepId, step: "tell", destination: "slack", entity: "order-7", isKeyed: false, state: "sent" },
     ]);
+    expect(invoice.input.value).toEqual({ destination: "stripe", entity: "order-7", key: invoice.destinationKey });
     // Nobody in this world said which process it is.
     expect(workers).toEqual({});
   });

@@ -91,7 +91,12 @@ describe.each(stores)("runs over /api on %s", (store) => {
         error: null,
         timeline: [
           { name: "price", kind: "run", state: "completed", output: { value: 10, bytes: 2 }, isKept: false },
-          { name: "pay", output: { value: { paid: 10 } }, attempts: [{ attempt: 1, error: null }], input: null },
+          {
+            name: "pay",
+            output: { value: { paid: 10 } },
+            attempts: [{ attempt: 1, error: null }],
+            input: { value: [10] },
+          },
         ],
       },
       event: { internalId: eventId },
@@ -197,7 +202,7 @@ describe.each(stores)("runs over /api on %s", (store) => {
       output: { value: { paid: 42 } },
       timeline: [
         { name: "price", isKept: true, input: null },
-        { name: "pay", isKept: false, input: [42] },
+        { name: "pay", isKept: false, input: { value: [42], isEdited: true } },
       ],
     });
     expect(await rerun({ fromStep: "nobody" })).toMatchObject({ code: "RUN_STEP_UNKNOWN" });

@@ -9,7 +9,6 @@ import { apiRoute } from "../api/api-route.ts";
 import { type ExplainedDecisionItem, explainedDecision } from "../api/decision-shape.ts";
 
 // A person sends one or a few; programs have POST /e/:key, which takes more.
-const idsAudited = 5;
 const bodyBytesMax = 4 * 1024 * 1024;
 
 export const sendEvents = apiRoute({
@@ -31,10 +30,11 @@ export const sendEvents = apiRoute({
     decisions: z.array(explainedDecision),
     unmatched: z.boolean().describe("No function has a trigger for any of them"),
   }),
-  handle: async ({ body, engine, actor, audit }) => {
-    const { ids, decisions } = sendResultOf(engine, await engine.accept(body.events, windowOf(body.window), []));
+  handle: async ({ body, engine, actor }) => {
     // People send a few; what programs send is in the list of events.
-    if (actor.session !== null) await audit("send-events", ids.slice(0, idsAudited).join(" "), `${ids.length} in all`);
+    const byHand = actor.isPerson ? { actor: actor.name, reason: `${body.events.length} in all` } : undefined;
+    const accepted = await engine.accept(body.events, windowOf(body.window), [], { byHand });
+    const { ids, decisions } = sendResultOf(engine, accepted);
     return {
       ids: [...ids],
       // The server's engine belongs to no app, so functions have their full names already.

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { apiRoute, RawAnswer } from "../api/api-route.ts";
 import { sessionItem, sessionItemOf } from "../api/session-shape.ts";
 import { sessionActor } from "../people/actor.ts";
+import { knownWordCharsMax } from "../people/known-browser.ts";
 import { passwordCharsMax } from "../people/passwords.ts";
 import { cameByHttps, cookiePath, sessionCookie, sessionTokenOf } from "../people/session-cookie.ts";
 import { sessionLifeMs } from "../people/sessions.ts";
@@ -18,14 +19,26 @@ export const signIn = apiRoute({
   tag: "session",
   access: "sign-in",
   bodyBytesMax,
-  body: { password: z.string().min(1).max(passwordCharsMax) },
-  answer: sessionItem,
+  body: {
+    password: z.string().min(1).max(passwordCharsMax),
+    known: z.string().max(knownWordCharsMax).optional().describe("`known` of the answer before, from the same browser"),
+  },
+  answer: sessionItem.extend({
+    known: z
+      .string()
+      .nullable()
+      .describe(
+        "To be shown next time: wrong passwords of others are then not held against this browser. Opens nothing",
+      ),
+  }),
   handle: async ({ body, headers, address, actor, world }) => {
     const { credentials, people, settings } = world;
-    if (!credentials.required) return sessionItemOf(actor);
-    const { token, session } = await people.signIn(body.password, address, sessionTokenOf(headers.cookie));
+    if (!credentials.required) return { ...sessionItemOf(actor), known: null };
+    const from = { address, before: sessionTokenOf(headers.cookie), known: body.known ?? null };
+    const { token, session, known } = await people.signIn(body.password, from);
     const isSecure = settings.secureCookies === true || cameByHttps(headers);
     const cookie = sessionCookie(token, { path: cookiePath, isSecure, lifeSeconds: sessionLifeMs / 1_000 });
-    return new RawAnswer({ ...json(sessionItemOf(sessionActor(session))), headers: { "set-cookie": cookie } });
+    const answer = { ...sessionItemOf(sessionActor(session)), known };
+    return new RawAnswer({ ...json(answer), headers: { "set-cookie": cookie } });
   },
 });

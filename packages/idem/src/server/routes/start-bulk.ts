@@ -1,9 +1,9 @@
 // POST /api/bulk: cancel or rerun every run a filter finds. The caller's id makes it safe to send twice.
 import { z } from "zod";
 import type { Engine } from "../../engine/engine.ts";
+import { functionKeyOf } from "../../observe/function-key.ts";
 import { apiRoute } from "../api/api-route.ts";
 import { bulkFilter, bulkItem, bulkItemOf } from "../api/bulk-shape.ts";
-import { functionKeyOf } from "../api/key-shape.ts";
 import { reasonField } from "../api/reason.ts";
 import type { BulkFilter } from "../bulk-filter.ts";
 import { bulkOf } from "../bulk-work.ts";

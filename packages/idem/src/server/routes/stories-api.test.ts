@@ -1,10 +1,12 @@
 // Why it ran, did not run, or ran twice: told from what is stored.
 import { describe, expect, test } from "vitest";
-import { apiWorld, stores } from "../api/api-world.suite.ts";
+import { everyStore, useEveryStore } from "../api/every-store.suite.ts";
 import { tellStoryOf } from "./tell-story.ts";
 
-const shop = async (store: string) => {
-  const made = await apiWorld({ store });
+const open = useEveryStore();
+
+const shop = async (store: (typeof everyStore)[number]) => {
+  const made = await open(store);
   await made.start({
     "draft-invoice": {
       on: "bullhorn/placement",
@@ -40,7 +42,7 @@ const shop = async (store: string) => {
 
 const sentences = (story: any): string[] => story.facts.map(({ text }: { text: string }) => text);
 
-describe.each(stores)("over %s", (store) => {
+describe.each(everyStore)("over %s", (store) => {
   test("a placement that ran twice is told as one story: the cause, four gates, both runs, three things to do", async () => {
     const { place, story, send } = await shop(store);
     for (const id of [48_213, 48_214, 48_215]) {
@@ -92,9 +94,16 @@ describe.each(stores)("over %s", (store) => {
     expect(told.title).toBe("Payment pi_1 ran once because its key was taken: three duplicates were stopped");
     expect(told.gates[2]).toMatchObject({ state: "stopped" });
     expect(sentences(told).filter((text) => /asked again/.test(text))).toEqual([
-      expect.stringMatching(/and those after it asked again 3 times: its key was taken, run 1 answered for it\.$/),
+      expect.stringMatching(
+        /and those after it asked again 3 times: its key was taken, run 1 answered for it\. Three of them differed in data\.i\.$/,
+      ),
     ]);
     expect(told.todo).toEqual([]);
+    // What is ahead comes last.
+    expect(told.facts.at(-1)).toMatchObject({
+      at: told.facts[0].at + 86_400_000,
+      text: "The window of key pi_1 ends. Until then it is taken.",
+    });
   });
 
   test("an event whose id came again, one that failed and one nobody waits for each have their because", async () => {
@@ -130,6 +139,15 @@ describe.each(stores)("over %s", (store) => {
     const none = await story({ q: "no such thing" });
     expect(none.sentence).toMatch(/^Nothing has this id or key\./);
     expect(none.examples.length).toBeGreaterThan(0);
+  });
+
+  test("an event that came again is counted once, although its id and its key were both known", async () => {
+    const { send, story, idle } = await shop(store);
+    for (const id of ["e-1", "e-1", "e-2"]) await send({ name: "stripe/paid", id, data: { paymentId: "pi_3" } });
+    await idle();
+    const told = await story({ q: "pi_3" });
+    expect(told.title).toBe("Payment pi_3 ran once because its key was taken: two duplicates were stopped");
+    expect(told.gates.slice(1, 3).map(({ state }: any) => state)).toEqual(["stopped", "stopped"]);
   });
 
   test("a rerun is a person's wish and never counts as twice", async () => {

@@ -1,6 +1,8 @@
 // What the radar found is kept once: pairs join the alert that is not closed, a person's word stands, and of many followers one moves on.
 import { describe, expect, test } from "vitest";
+import { dayMs } from "../../model/window.ts";
 import type { AlertPair, NewAlert } from "../alerts.ts";
+import { prunedNothing } from "../prune.ts";
 import { env, everyWrite, newEvent, type OpenStore, openWorld, startPair } from "./world.ts";
 
 const pair = (laterId: string, over: Partial<AlertPair> = {}): AlertPair => ({
@@ -39,6 +41,34 @@ export function alertsSuite(open: OpenStore): void {
       const older = await store.reads.alertPairs(env, "a1", { limit: 1, before: "r4" });
       expect(older.map(({ laterId }) => laterId)).toEqual(["r2"]);
       expect(await store.reads.openAlertCount(env)).toBe(1);
+    });
+
+    test("closed alerts past their time are pruned with their pairs, so many rows in a commit; what is not closed stays", async () => {
+      const { store, clock } = await openWorld(open);
+      const close = (id: string) => store.judge({ ...said, id, verdict: "close" });
+      const pairs = ["r1", "r2", "r3", "r4", "r5"].map((id) => pair(id));
+      await store.raise({ env, alerts: [alert("a1", pairs), alert("a2", [pair("r2")], { fn: "shop-mail" })] });
+      await store.raise({ env, alerts: [alert("a3", [pair("r2")], { fn: "shop-late" })] });
+      await close("a1");
+      await store.judge({ ...said, id: "a2", verdict: "acknowledge" });
+      clock.advance(dayMs);
+      const before = clock.wallMs();
+      clock.advance(1_000);
+      await close("a3");
+      const prune = (over: object = {}) => store.prune({ env, before, after: "", max: 4, ...over });
+      expect(await prune({ before: 0 })).toMatchObject({ deleted: { alerts: 0, pairs: 0 }, after: null });
+      const first = await prune();
+      expect(first).toEqual({ deleted: { ...prunedNothing, pairs: 4 }, kept: 0, after: "" });
+      expect(await prune()).toEqual({ deleted: { ...prunedNothing, alerts: 1, pairs: 1 }, kept: 0, after: "" });
+      expect(await prune()).toEqual({ deleted: prunedNothing, kept: 0, after: null });
+      expect(await store.reads.alert(env, "a1")).toBeNull();
+      expect(await store.reads.alertPairs(env, "a1", { limit: 10 })).toEqual([]);
+      const left = await store.reads.alerts(env, { limit: 10 });
+      expect(left.map(({ id, state }) => [id, state]).sort()).toEqual([
+        ["a2", "acknowledged"],
+        ["a3", "closed"],
+      ]);
+      expect(await store.reads.alertPairs(env, "a3", { limit: 10 })).toHaveLength(1);
     });
 
     test("a better guess of what the pairs have in common takes the place of the first", async () => {

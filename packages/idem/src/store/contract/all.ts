@@ -24,6 +24,7 @@ import { rerunFromSuite } from "./rerun-from.suite.ts";
 import { runsSuite } from "./runs.suite.ts";
 import { settingsSuite } from "./settings.suite.ts";
 import { singletonSuite } from "./singleton.suite.ts";
+import { stepInputsSuite } from "./step-inputs.suite.ts";
 import { stepsSuite } from "./steps.suite.ts";
 import { throttleSuite } from "./throttle.suite.ts";
 import { turnsSuite } from "./turns.suite.ts";
@@ -57,6 +58,7 @@ export function storeContract(name: string, open: OpenStore): void {
     runsSuite(open);
     settingsSuite(open);
     singletonSuite(open);
+    stepInputsSuite(open);
     stepsSuite(open);
     throttleSuite(open);
     turnsSuite(open);

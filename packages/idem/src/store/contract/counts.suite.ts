@@ -133,8 +133,14 @@ export function countsSuite(open: OpenStore): void {
       const rerun = idAt(world.clock.wallMs());
       await world.store.rerun({ env, runId: first.runId, newRunId: rerun, rank: 0, leaseTo: null, ...plainRerun });
       const alone = await ask(world);
-      await countAll(world);
       const { reads } = world.store;
+      const tail = { ...everything, until: world.clock.wallMs() + hourMs, stepMs: 60_000, examinedMax: 100 };
+      const slip = { runId: again.runId, generation: first.runId, fn, at: world.clock.wallMs() };
+      expect((await reads.liveCounts(env, { ...tail, after: "" })).slips).toEqual([slip]);
+      expect((await reads.liveCounts(env, { ...tail, after: "", fn: "shop-other" })).slips).toEqual([]);
+      await countAll(world);
+      const { countedTo } = await reads.hourCounts(env, everything);
+      expect((await reads.liveCounts(env, { ...tail, after: countedTo })).slips).toEqual([]);
       expect(await reads.slips(env, { limit: 10 })).toMatchObject([
         { runId: again.runId, generation: first.runId, fn, at: world.clock.wallMs() },
       ]);
@@ -149,6 +155,47 @@ export function countsSuite(open: OpenStore): void {
       const both = await reads.groupRuns(env, [alone.runId, again.runId], 10);
       expect(new Set(both.map(({ group }) => group))).toEqual(new Set([alone.runId, first.runId]));
       expect(await reads.groupRuns(env, ["nobody"], 10)).toEqual([]);
+    });
+
+    test("a run that was let start because the one before failed and gave its key back slipped through nothing", async () => {
+      const world = await openWorld(open);
+      const { reads } = world.store;
+      const again = async (before: string, how: () => Promise<unknown>) => {
+        world.clock.advance(1_000);
+        await how();
+        world.clock.advance(1_000);
+        const { runId } = await ask(world, { key: "7" });
+        const found = await reads.groupRuns(env, [before], 20);
+        const live = found.find(({ run }) => run.id === runId)?.isAfterFailure;
+        await countAll(world);
+        const counted = (await reads.groupRuns(env, [runId], 20)).find(({ run }) => run.id === runId)!;
+        expect(live ?? counted.isAfterFailure).toBe(counted.isAfterFailure);
+        return { runId, isAfterFailure: counted.isAfterFailure };
+      };
+      const first = await ask(world, { key: "7" });
+      const second = await again(first.runId, () => world.advance(first.runId, { next: end("failed", '"no"', true) }));
+      expect(second.isAfterFailure).toBe(true);
+      const third = await again(second.runId, () =>
+        world.store.cancel({ env, runId: second.runId, result: '"so"', releaseKey: true, ingest: null }),
+      );
+      expect(third.isAfterFailure).toBe(true);
+      expect(await reads.slips(env, { limit: 10 })).toEqual([]);
+      // It failed and kept its key, as most do: a hand released it.
+      const fourth = await again(third.runId, async () => {
+        await world.advance(third.runId, { next: end("failed") });
+        await world.releaseByHand("7");
+      });
+      // A hand released its key while it ran, and then it failed.
+      const fifth = await again(fourth.runId, async () => {
+        await world.releaseByHand("7");
+        await world.advance(fourth.runId, { next: end("failed", '"no"', true) });
+      });
+      expect([fourth.isAfterFailure, fifth.isAfterFailure]).toEqual([false, false]);
+      const slips = await reads.slips(env, { limit: 10 });
+      expect(slips.map(({ runId }) => runId).sort()).toEqual([fourth.runId, fifth.runId].sort());
+      // The hand that released it once has nothing to do with what is given back later.
+      const sixth = await again(fifth.runId, () => world.advance(fifth.runId, { next: end("failed", '"no"', true) }));
+      expect(sixth.isAfterFailure).toBe(true);
     });
 
     test("a run is told with its event, its window, its duplicates, its payloads and its last failure", async () => {

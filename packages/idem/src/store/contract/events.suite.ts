@@ -347,6 +347,7 @@ export function eventsSuite(open: OpenStore): void {
         ["event of r3", "duplicate-event"],
       ]);
       expect(await world.store.reads.duplicatesOfRun(env, "r1", 1)).toHaveLength(1);
+      expect(await world.store.reads.duplicatesOfRun(env, "r1", 10, "event of r2")).toEqual(spared.slice(1));
     });
 
     test("a run without key belongs to the window of its event's id, else to its own generation", async () => {

@@ -1,6 +1,7 @@
 // Pruning deletes history and nothing that may still be asked for.
 import { describe, expect, test } from "vitest";
 import { dayMs } from "../../model/window.ts";
+import { prunedNothing } from "../prune.ts";
 import {
   decidedPair,
   end,
@@ -41,7 +42,7 @@ export function pruneSuite(open: OpenStore): void {
       world.clock.advance(10 * dayMs);
       await endedRun(world, "r2");
       expect(await prune(world, { before: world.clock.wallMs() - dayMs })).toEqual({
-        deleted: { events: 1, runs: 1, steps: 2, attempts: 1, decisions: 1 },
+        deleted: { ...prunedNothing, events: 1, runs: 1, steps: 2, attempts: 1, decisions: 1 },
         kept: 0,
         after: null,
       });

@@ -2,11 +2,11 @@
 // a child that was refused.
 import { type Decision, isPending } from "../../model/decision.ts";
 import type { Outcome } from "../../model/outcome.ts";
-import type { NewWait } from "../../model/wait.ts";
+import { type NewWait, standInFor } from "../../model/wait.ts";
 import type { NestedIngest } from "../advance.ts";
 import { endOutcome } from "./end-run.ts";
 import { replaceWait } from "./end-wait.ts";
-import { answeringRun, notStarted, standIn } from "./record-decision.ts";
+import { answeringRun, notStarted } from "./record-decision.ts";
 import { copyOutcome, findStep, recordStep } from "./record-step.ts";
 import { runOf } from "./show.ts";
 import type { Moment, Tables, WaitRow } from "./tables.ts";
@@ -25,11 +25,16 @@ export function addWaits(
     if (findStep(tables, runId, wait.stepId) !== undefined) continue;
     const added = addWait(tables, at, runId, wait, nested);
     if (added === null) continue;
-    const step = { ...wait, kind: wait.stepKind, outcome: added, attempt: 1, startedAt: at.now, endedAt: at.now };
+    const step = { ...wait, ...added, kind: wait.stepKind, attempt: 1, startedAt: at.now, endedAt: at.now };
     recordStep(tables, at, runId, step, null);
     decidedCount += 1;
   }
   return decidedCount;
+}
+
+interface Decided {
+  readonly outcome: Outcome;
+  readonly childRunId?: string;
 }
 
 /** Null when the run now waits, else the outcome to record. */
@@ -39,7 +44,7 @@ function addWait(
   runId: string,
   wait: NewWait,
   nested: NestedIngest | null,
-): Outcome | null {
+): Decided | null {
   const row: WaitRow = {
     runId,
     stepId: wait.stepId,
@@ -57,6 +62,7 @@ function addWait(
     childRunId: null,
     startedAt: at.now,
     stamp: at.stamp(),
+    input: wait.input ?? null,
   };
   const begin = (more: Partial<WaitRow>): null => {
     tables.waits.put(runId, [...tables.waitsOf(runId), { ...row, ...more }]);
@@ -69,20 +75,21 @@ function addWait(
       return begin({ eventName: wait.eventName, path: wait.path, value: wait.value, rest: wait.rest });
     case "signal": {
       const [holder] = tables.findWaits((other) => other.signal === wait.signal);
-      if (holder !== undefined && wait.onTaken !== "replace") return wait.onTaken;
+      if (holder !== undefined && wait.onTaken !== "replace") return { outcome: wait.onTaken };
       // The one who loses its signal goes on waiting, until its timeout.
       if (holder !== undefined) replaceWait(tables, holder, { ...holder, signal: null });
       return begin({ signal: wait.signal });
     }
     case "run": {
       const decision = decisionOf(tables, nested, wait.pair);
-      if (decision === undefined) return wait.onRefused;
+      if (decision === undefined) return { outcome: wait.onRefused };
       // No run yet: whatever decides the event again says what is waited for.
-      if (isPending(decision)) return begin({ childRunId: standIn(decision.eventId, decision.fn) });
+      if (isPending(decision)) return begin({ childRunId: standInFor(decision.eventId, decision.fn) });
       const childRunId = answeringRun(tables, decision);
       const isStart = nested?.pairs[wait.pair]?.kind === "start";
-      if (childRunId === null) return isStart ? notStarted(decision) : wait.onRefused;
-      return endOutcome(runOf(tables, childRunId)) ?? begin({ childRunId });
+      if (childRunId === null) return { outcome: isStart ? notStarted(decision) : wait.onRefused };
+      const outcome = endOutcome(runOf(tables, childRunId));
+      return outcome === null ? begin({ childRunId }) : { outcome, childRunId };
     }
   }
 }

@@ -8,7 +8,7 @@ import { expireWaits } from "./end-wait.ts";
 import { staleRegistration, storeEvents } from "./ingest.ts";
 import { isWanted } from "./lanes.ts";
 import { findStep, lastStamp, recordAttempt, recordStep } from "./record-step.ts";
-import { runOf } from "./show.ts";
+import { runOf, showStep } from "./show.ts";
 import { type JobRow, type Moment, never, type RunJob, type RunRow, type Tables } from "./tables.ts";
 
 export function advanceRun(tables: Tables, at: Moment, input: AdvanceInput): AdvanceAnswer {
@@ -93,7 +93,10 @@ function goOn(
 
 /** What waits left behind. Steps of workers are no news: the caller's own it knows, those of earlier holders were in its memo. */
 const collectNews = (tables: Tables, { runId, seen }: AdvanceInput): Step[] =>
-  tables.stepsOf(runId).filter((step) => step.stamp > seen && step.worker === null);
+  tables
+    .stepsOf(runId)
+    .filter((step) => step.stamp > seen && step.worker === null)
+    .map(showStep);
 
 function suspend(tables: Tables, runId: string, dueAt: number | null): void {
   const timeouts = tables.waitsOf(runId).map((wait) => wait.timeoutAt ?? never);

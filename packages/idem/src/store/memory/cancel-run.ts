@@ -18,6 +18,7 @@ export function cancelRun(tables: Tables, at: Moment, input: CancelInput): Cance
   const { result, releaseKey } = input;
   const isEnded = runOf(tables, run.id).endState !== null;
   const woken = isEnded ? [] : endRun(tables, at, run.id, { state: "cancelled", result, releaseKey, fence: null });
+  if (input.byHand !== undefined) tables.addAudit(at, { action: "cancel-run", subject: run.id, ...input.byHand });
   const lane = job?.kind === "run" && job.leasedBy !== null ? job.lane : null;
   return { kind: "cancelled", woken, ingested, freed: isWanted(tables.database, at, lane) };
 }

@@ -1,8 +1,9 @@
 // Decisions are counted by hour, behind a cursor, and the runs among them that slipped through are noted.
+import { functionScope } from "../../model/claim.ts";
 import type { Decision } from "../../model/decision.ts";
 import { bufferedHoldMs, type CountAnswer, type CountInput, hourMs, hoursKeptMs } from "../counts.ts";
 import { leastIdAt } from "../id-times.ts";
-import type { Tables } from "./tables.ts";
+import type { RunRow, Tables } from "./tables.ts";
 
 // No name of an event holds a line break.
 const placeOf = ({ eventId, fn }: Pick<Decision, "eventId" | "fn">): string => `${eventId}\n${fn}`;
@@ -18,6 +19,23 @@ export const inOrder = (tables: Tables): Decision[] =>
     .all()
     .flat()
     .sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1));
+
+/** Whether it took the key of a run that failed or was cancelled and gave it back by itself, and no hand released it meanwhile. */
+export function isAfterFailure(tables: Tables, { fn, key, events, generation, id, previousRunId, createdAt }: RunRow) {
+  const before =
+    key === null || events.length > 1 || generation === id ? undefined : tables.runs.get(previousRunId ?? "");
+  if (before === undefined || before.endedAt === null || before.endedAt > createdAt) return false;
+  if (before.endState !== "failed" && before.endState !== "cancelled") return false;
+  return !tables.audit
+    .all()
+    .some(
+      ({ action, subject, at }) =>
+        action === "release-key" &&
+        subject === `${functionScope(fn)} ${key}` &&
+        at >= before.createdAt &&
+        at <= createdAt,
+    );
+}
 
 export function countDecisions(tables: Tables, { until, max }: CountInput): CountAnswer {
   const from = tables.countedTo.get("") ?? "";
@@ -48,7 +66,8 @@ export function countDecisions(tables: Tables, { until, max }: CountInput): Coun
     });
     const run = started === 1 ? tables.runs.get(decision.runId!)! : null;
     if (run === null || run.key === null || run.events.length > 1 || run.generation === run.id) continue;
-    tables.slips.put(run.id, { runId: run.id, generation: run.generation, fn: run.fn, at: run.createdAt });
+    const slip = { runId: run.id, generation: run.generation, fn: run.fn, at: run.createdAt };
+    tables.slips.put(run.id, { ...slip, isAfterFailure: isAfterFailure(tables, run) });
   }
   tables.countedTo.put("", placeOf(counted.at(-1)!));
   for (const [id, { at }] of tables.hourCounts.entries()) if (at < until - hoursKeptMs) tables.hourCounts.delete(id);

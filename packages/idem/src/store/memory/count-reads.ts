@@ -1,8 +1,8 @@
 // What headlines, charts and groups of runs are made of.
-import { type DecisionCount, type GroupRun, hourMs, suppressedCountedMax } from "../counts.ts";
+import { type DecisionCount, type GroupRun, hourMs, type Slip, suppressedCountedMax } from "../counts.ts";
 import { firstIdAt } from "../id-times.ts";
 import { previewChars, type RunSummary, type StoreReads } from "../reads.ts";
-import { inOrder, isStart, isSuppressed } from "./count-decisions.ts";
+import { inOrder, isAfterFailure, isStart, isSuppressed } from "./count-decisions.ts";
 import { showRun } from "./show.ts";
 import type { Database, RunRow, Tables } from "./tables.ts";
 
@@ -27,12 +27,16 @@ export function memoryCountReads(database: Database): CountReads {
       const low = firstIdAt(since);
       const waiting = inOrder(tables).filter(({ eventId }) => eventId > after && eventId > low);
       const counts = new Map<string, DecisionCount>();
+      const slips: Slip[] = [];
       for (const decision of waiting.slice(0, examinedMax)) {
         const { decidedAt } = decision;
         const started = isStart(tables, decision) ? 1 : 0;
         const suppressed = isSuppressed(decision) ? 1 : 0;
         if (started + suppressed === 0 || decidedAt < since || decidedAt >= until) continue;
         if (fn !== undefined && decision.fn !== fn) continue;
+        const run = started === 1 ? tables.runs.get(decision.runId!)! : null;
+        if (run !== null && isSlip(run) && !isAfterFailure(tables, run))
+          slips.push({ runId: run.id, generation: run.generation, fn: run.fn, at: run.createdAt });
         const at = Math.floor(decidedAt / stepMs) * stepMs;
         const before = counts.get(`${at}\n${decision.fn}`);
         counts.set(`${at}\n${decision.fn}`, {
@@ -42,17 +46,18 @@ export function memoryCountReads(database: Database): CountReads {
           suppressed: (before?.suppressed ?? 0) + suppressed,
         });
       }
-      return { counts: [...counts.values()], isAll: waiting.length < examinedMax };
+      return { counts: [...counts.values()], slips, isAll: waiting.length < examinedMax };
     },
 
     async slips(env, { since = 0, until = Number.MAX_SAFE_INTEGER, fn, before, limit }) {
       return database
         .env(env)
         .slips.all()
-        .filter(({ at }) => at >= since && at < until)
+        .filter(({ at, isAfterFailure: isAsked }) => at >= since && at < until && !isAsked)
         .filter((slip) => (fn === undefined || slip.fn === fn) && (before === undefined || slip.runId < before))
         .sort((a, b) => (a.runId < b.runId ? 1 : -1))
-        .slice(0, limit);
+        .slice(0, limit)
+        .map(({ isAfterFailure: _, ...slip }) => slip);
     },
 
     async groupRuns(env, runIds, limit) {
@@ -71,7 +76,9 @@ export function memoryCountReads(database: Database): CountReads {
         const reruns = every.filter((run) => run.rerunOf !== null && opened.includes(run.rootRunId));
         for (const id of [...opened, ...reruns.map((run) => run.id)]) {
           const run = tables.runs.get(id);
-          if (run !== undefined) found.set(`${group}\n${id}`, { group, run: summaryOf(tables, run) });
+          if (run === undefined) continue;
+          const isAsked = tables.slips.get(id)?.isAfterFailure ?? isAfterFailure(tables, run);
+          found.set(`${group}\n${id}`, { group, run: summaryOf(tables, run), isAfterFailure: isAsked });
         }
       }
       return [...found.values()].sort((a, b) => (a.run.id < b.run.id ? -1 : 1)).slice(0, limit);
@@ -124,6 +131,9 @@ export function memoryCountReads(database: Database): CountReads {
     },
   };
 }
+
+const isSlip = ({ id, key, events, generation }: RunRow): boolean =>
+  key !== null && events.length < 2 && generation !== id;
 
 /** The window's name is the id of the run that opened it; a batch takes many keys, and stands alone. */
 const rootOf = (run: RunRow): string => (run.key !== null && run.events.length < 2 ? run.generation : run.rootRunId);

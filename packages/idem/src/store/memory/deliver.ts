@@ -1,6 +1,7 @@
 // Waits that end from outside. The row decides: a wait that is gone was ended by something else and stays as it was decided.
 import type { Outcome } from "../../model/outcome.ts";
 import type { WokenRun } from "../advance.ts";
+import type { Audited } from "../audit.ts";
 import type { ResumeAnswer, ResumeInput, SignalAnswer } from "../waits.ts";
 import { endWait } from "./end-wait.ts";
 import type { Moment, Tables } from "./tables.ts";
@@ -18,7 +19,16 @@ export function resumeWaits(tables: Tables, at: Moment, input: ResumeInput): Res
   return { kind: "resumed", woken };
 }
 
-export function sendSignal(tables: Tables, at: Moment, signal: string, outcome: Outcome): SignalAnswer {
+export function sendSignal(
+  tables: Tables,
+  at: Moment,
+  signal: string,
+  outcome: Outcome,
+  byHand?: Audited,
+): SignalAnswer {
   const [wait] = tables.findWaits((row) => row.signal === signal);
-  return wait === undefined ? { kind: "nobody-waits" } : { kind: "resumed", woken: endWait(tables, at, wait, outcome) };
+  if (wait === undefined) return { kind: "nobody-waits" };
+  if (byHand !== undefined)
+    tables.addAudit(at, { action: "raise-signal", subject: signal, reason: `woke ${wait.runId}`, ...byHand });
+  return { kind: "resumed", woken: endWait(tables, at, wait, outcome) };
 }

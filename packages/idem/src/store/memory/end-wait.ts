@@ -22,6 +22,8 @@ function recordEnd(tables: Tables, at: Moment, wait: WaitRow, outcome: Outcome):
     attempt: 1,
     startedAt: wait.startedAt,
     endedAt: at.now,
+    input: wait.input,
+    childRunId: wait.childRunId,
   };
   recordStep(tables, at, wait.runId, step, null);
 }

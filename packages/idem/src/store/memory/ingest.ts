@@ -4,6 +4,7 @@
 import { askClaim, type Claim, eventScope } from "../../model/claim.ts";
 import { type Decision, decidedOutright } from "../../model/decision.ts";
 import type { NestedIngest } from "../advance.ts";
+import { sentSubject } from "../audit.ts";
 import type {
   Ingested,
   IngestedEvent,
@@ -23,7 +24,11 @@ import type { DeliverJob, EventRow, Moment, Tables } from "./tables.ts";
 export function ingest(tables: Tables, at: Moment, input: IngestInput): Ingested | StaleRegistration {
   const stale = staleRegistration(tables, input);
   // A repeat is answered from what it stored, whatever was registered since; a call is stored whole, so its first event tells.
-  if (stale !== null && !tables.events.has(input.events[0]?.id ?? "")) return stale;
+  const isRepeat = tables.events.has(input.events[0]?.id ?? "");
+  if (stale !== null && !isRepeat) return stale;
+  if (input.byHand !== undefined && !isRepeat) {
+    tables.addAudit(at, { action: "send-events", subject: sentSubject(input.events), ...input.byHand });
+  }
   return storeEvents(tables, at, input, input.leaseTo);
 }
 

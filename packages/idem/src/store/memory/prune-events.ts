@@ -2,11 +2,16 @@
 import { eventScope, functionScope } from "../../model/claim.ts";
 import { isPending } from "../../model/decision.ts";
 import { isOpen } from "../../model/window.ts";
-import type { PruneAnswer, PruneInput } from "../prune.ts";
+import { type PruneAnswer, type PruneInput, prunedNothing } from "../prune.ts";
+import { pruneAlerts } from "./prune-alerts.ts";
 import type { EventRow, Moment, RunRow, Tables } from "./tables.ts";
 
-export function pruneEvents(tables: Tables, at: Moment, { before, after, max }: PruneInput): PruneAnswer {
-  const deleted = { events: 0, runs: 0, steps: 0, attempts: 0, decisions: 0 };
+export function pruneEvents(tables: Tables, at: Moment, { before, after, max, auditBefore }: PruneInput): PruneAnswer {
+  if (after === "") {
+    const told = pruneAlerts(tables, before, max);
+    if (told.alerts + told.pairs > 0) return { deleted: { ...prunedNothing, ...told }, kept: 0, after };
+  }
+  const deleted = { ...prunedNothing };
   const old = tables.events
     .all()
     .filter((event) => event.id > after && event.receivedAt < before)
@@ -39,7 +44,11 @@ export function pruneEvents(tables: Tables, at: Moment, { before, after, max }: 
     }
     last = event.id;
   }
-  return { deleted, kept, after: null };
+  if (auditBefore === undefined) return { deleted, kept, after: null };
+  const entries = tables.audit.all().filter((entry) => entry.at < auditBefore);
+  for (const { id } of entries.slice(0, left)) tables.audit.delete(id);
+  deleted.audit = Math.min(entries.length, left);
+  return { deleted, kept, after: entries.length > left ? last : null };
 }
 
 /** Takes up to `max` of the rows kept under that key. */

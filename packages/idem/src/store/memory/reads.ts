@@ -9,12 +9,14 @@ import { memoryCountReads } from "./count-reads.ts";
 import { slotUse } from "./lanes.ts";
 import { memoryPages } from "./page-reads.ts";
 import { eventOf, runOf, showEvent, showMemo, showRun } from "./show.ts";
+import { memoryStepReads } from "./step-reads.ts";
 import { bufferId, type Database, type FunctionRow, isDue, type Moment } from "./tables.ts";
 import { listWorkers } from "./workers.ts";
 
 export function memoryReads(database: Database, moment: () => Moment): StoreReads {
   return {
     ...memoryPages(database),
+    ...memoryStepReads(database),
 
     async functions(env) {
       const tables = database.env(env);
@@ -86,12 +88,12 @@ export function memoryReads(database: Database, moment: () => Moment): StoreRead
       return [...(database.env(env).decisions.get(eventId) ?? [])];
     },
 
-    async duplicatesOfRun(env, runId, limit) {
+    async duplicatesOfRun(env, runId, limit, after = "") {
       return database
         .env(env)
         .decisions.all()
         .flat()
-        .filter((decision) => decision.runId === runId && decision.kind !== "started")
+        .filter(({ runId: of, kind, eventId }) => of === runId && kind !== "started" && eventId > after)
         .sort(by((decision) => decision.eventId))
         .slice(0, limit);
     },
@@ -229,11 +231,14 @@ export function memoryReads(database: Database, moment: () => Moment): StoreRead
         .filter((setting) => setting.kind === kind);
       return found.sort(by(({ name }) => name));
     },
-    async auditPage(env, { limit, before }) {
+    async auditPage(env, { limit, before, action, actor, subject, since = 0, until = Number.POSITIVE_INFINITY }) {
+      const fits = (asked: string | undefined, is: string) => asked === undefined || asked === is;
       const older = database
         .env(env)
         .audit.all()
-        .filter(({ id }) => before === undefined || Number(id) < Number(before));
+        .filter(({ id }) => before === undefined || Number(id) < Number(before))
+        .filter((row) => fits(action, row.action) && fits(actor, row.actor) && fits(subject, row.subject))
+        .filter(({ at }) => at >= since && at < until);
       const rows = older.sort((a, b) => Number(b.id) - Number(a.id)).slice(0, limit);
       return { rows, next: rows.length < limit ? null : rows.at(-1)!.id };
     },

@@ -3,6 +3,7 @@ import { type Decision, isPending } from "../../model/decision.ts";
 import { notStartedReason } from "../../model/decision-reasons.ts";
 import type { Outcome } from "../../model/outcome.ts";
 import { serializeError } from "../../model/user-errors.ts";
+import { standInFor } from "../../model/wait.ts";
 import { newestRerun } from "./create-run.ts";
 import type { Effects } from "./effects.ts";
 import { endOutcome } from "./end-run.ts";
@@ -18,16 +19,13 @@ export function recordDecision(tables: Tables, at: Moment, effects: Effects, dec
   if (!isPending(decision)) tellWaiting(tables, at, effects, decision);
 }
 
-/** What an invoking step waits for while the run it asked for is not decided. */
-export const standIn = (eventId: string, fn: string): string => `event:${eventId}:${fn}`;
-
 /** The run whose end answers for the event. A run that merely stood in the way does not. */
 export function answeringRun(tables: Tables, { kind, runId }: Pick<Decision, "kind" | "runId">): string | null {
   return runId === null || kind === "singleton-skipped" ? null : newestRerun(tables, runId);
 }
 
 function tellWaiting(tables: Tables, at: Moment, effects: Effects, decision: Decision): void {
-  const id = standIn(decision.eventId, decision.fn);
+  const id = standInFor(decision.eventId, decision.fn);
   for (const wait of tables.findWaits((row) => row.childRunId === id)) {
     const runId = answeringRun(tables, decision);
     const outcome = runId === null ? notStarted(decision) : endOutcome(runOf(tables, runId));

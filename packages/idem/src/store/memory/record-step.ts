@@ -1,10 +1,10 @@
 // A step has one outcome for ever: the first one recorded. Whoever comes later is given that one.
 import type { Outcome } from "../../model/outcome.ts";
-import type { Step } from "../../model/step.ts";
+import { invokedRun } from "../../model/wait.ts";
 import type { NewFailedAttempt, NewStep } from "../advance.ts";
-import type { Moment, Tables } from "./tables.ts";
+import type { Moment, StepRow, Tables } from "./tables.ts";
 
-export const findStep = (tables: Tables, runId: string, stepId: string): Step | undefined =>
+export const findStep = (tables: Tables, runId: string, stepId: string): StepRow | undefined =>
   tables.stepsOf(runId).find((step) => step.stepId === stepId);
 
 /** `worker` is null for what the store itself recorded: a timeout, an event that arrived, a run that ended. */
@@ -12,12 +12,12 @@ export function recordStep(
   tables: Tables,
   at: Moment,
   runId: string,
-  given: NewStep,
+  given: NewStep & { readonly childRunId?: string | null },
   worker: string | null,
-): { step: Step; recorded: boolean } {
+): { step: StepRow; recorded: boolean } {
   const kept = findStep(tables, runId, given.stepId);
   if (kept !== undefined) return { step: kept, recorded: false };
-  const step: Step = {
+  const step: StepRow = {
     stepId: given.stepId,
     name: given.name,
     repeat: given.repeat,
@@ -28,6 +28,8 @@ export function recordStep(
     endedAt: given.endedAt,
     stamp: at.stamp(),
     worker,
+    input: given.input ?? null,
+    childRunId: invokedRun(given.childRunId ?? null),
   };
   tables.steps.put(runId, [...tables.stepsOf(runId), step]);
   return { step, recorded: true };
@@ -52,6 +54,7 @@ export function recordAttempt(
     retryAt: given.retryAt,
     stamp: at.stamp(),
     worker,
+    input: given.input ?? null,
   };
   tables.attempts.put(runId, [...before, attempt]);
 }

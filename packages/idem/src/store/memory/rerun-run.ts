@@ -40,6 +40,7 @@ export function rerunRun(tables: Tables, at: Moment, input: RerunInput): RerunAn
   });
   for (const key of old.keys) moveKey(tables, old, key, newRunId);
   tables.runs.put(old.rootRunId, { ...runOf(tables, old.rootRunId), newestRunId: newRunId });
+  if (input.byHand !== undefined) tables.addAudit(at, { action: "rerun-run", subject: old.id, ...input.byHand });
   return { kind: "started", runId: newRunId, leased: job.leasedBy === null ? null : showLeasedJob(tables, job) };
 }
 

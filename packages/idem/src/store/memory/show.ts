@@ -1,9 +1,10 @@
 // What a caller sees of the rows: a run with the state its job gives it, a memo, a leased job.
 import type { Event } from "../../model/event.ts";
 import type { Run, RunState } from "../../model/run.ts";
+import type { Step } from "../../model/step.ts";
 import type { Wait } from "../../model/wait.ts";
 import type { LeasedJob, RunMemo } from "../leases.ts";
-import type { EventRow, JobRow, RunRow, Tables, WaitRow } from "./tables.ts";
+import type { EventRow, JobRow, RunRow, StepRow, Tables, WaitRow } from "./tables.ts";
 
 export function showRun(tables: Tables, row: RunRow): Run {
   const job = tables.jobs.get(row.id);
@@ -54,13 +55,18 @@ function showWait(row: WaitRow): Wait {
   };
 }
 
+/** As a memo has it. */
+export function showStep({ input: _, childRunId: __, ...step }: StepRow): Step {
+  return step;
+}
+
 export function showMemo(tables: Tables, row: RunRow): RunMemo {
   return {
     run: showRun(tables, row),
     event: showEvent(eventOf(tables, row.eventId)),
     events: row.events.map((id) => showEvent(eventOf(tables, id))),
-    steps: [...tables.stepsOf(row.id)],
-    attempts: [...(tables.attempts.get(row.id) ?? [])],
+    steps: tables.stepsOf(row.id).map(showStep),
+    attempts: (tables.attempts.get(row.id) ?? []).map(({ input: _, ...attempt }) => attempt),
     waits: tables.waitsOf(row.id).map(showWait),
     inputs: row.inputs,
   };

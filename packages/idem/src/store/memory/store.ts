@@ -4,7 +4,7 @@ import type { ClaimAnswer } from "../../model/claim.ts";
 import type { Outcome } from "../../model/outcome.ts";
 import type { AdvanceAnswer, AdvanceInput } from "../advance.ts";
 import type { FollowAnswer, FollowInput, JudgeAnswer, JudgeInput, Raised, RaiseInput } from "../alerts.ts";
-import type { AuditAnswer, AuditInput } from "../audit.ts";
+import type { AuditAnswer, Audited, AuditInput } from "../audit.ts";
 import type {
   AmendAnswer,
   AmendInput,
@@ -99,8 +99,8 @@ export class MemoryStore implements Store {
     return this.write(input.env, (tables, at) => resumeWaits(tables, at, input));
   }
 
-  async signal(env: string, signal: string, outcome: Outcome): Promise<SignalAnswer> {
-    return this.write(env, (tables, at) => sendSignal(tables, at, signal, outcome));
+  async signal(env: string, signal: string, outcome: Outcome, byHand?: Audited): Promise<SignalAnswer> {
+    return this.write(env, (tables, at) => sendSignal(tables, at, signal, outcome, byHand));
   }
 
   async cancel(input: CancelInput): Promise<CancelAnswer> {

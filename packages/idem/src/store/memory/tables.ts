@@ -9,7 +9,7 @@ import type { FailedAttempt, Step } from "../../model/step.ts";
 import type { Wait } from "../../model/wait.ts";
 import type { Alert, AlertPair, RadarPosition } from "../alerts.ts";
 import type { AuditInput, AuditRow } from "../audit.ts";
-import type { DecisionCount, Slip } from "../counts.ts";
+import type { DecisionCount, GroupRun, Slip } from "../counts.ts";
 import type { CancelRule, CronRow } from "../flow.ts";
 import type { RegisteredFunction } from "../functions.ts";
 import type { StartPair } from "../ingest.ts";
@@ -53,6 +53,17 @@ export interface WaitRow extends Wait {
   readonly path: string;
   readonly value: string;
   readonly stamp: number;
+  readonly input: string | null;
+}
+
+/** What people ask about a step beside its memo. */
+export interface StepRow extends Step {
+  readonly input: string | null;
+  readonly childRunId: string | null;
+}
+
+export interface AttemptRow extends FailedAttempt {
+  readonly input: string | null;
 }
 
 /** A rule of an open run, kept until the run ends. */
@@ -174,8 +185,8 @@ export class Tables {
   readonly claims: Rows<Claim>;
   readonly runs: Rows<RunRow>;
   /** By run, in the order of their stamps, as are attempts and waits. */
-  readonly steps: Rows<readonly Step[]>;
-  readonly attempts: Rows<readonly FailedAttempt[]>;
+  readonly steps: Rows<readonly StepRow[]>;
+  readonly attempts: Rows<readonly AttemptRow[]>;
   readonly waits: Rows<readonly WaitRow[]>;
   readonly jobs: Rows<JobRow>;
   readonly audit: Rows<AuditRow>;
@@ -195,7 +206,7 @@ export class Tables {
   readonly hourCounts: Rows<DecisionCount>;
   /** How far the counting got, under "". */
   readonly countedTo: Rows<string>;
-  readonly slips: Rows<Slip>;
+  readonly slips: Rows<Slip & Pick<GroupRun, "isAfterFailure">>;
   readonly alerts: Rows<Alert>;
   /** By alert and later id. */
   readonly alertPairs: Rows<AlertPair & { readonly alertId: string }>;
@@ -248,16 +259,16 @@ export class Tables {
   }
 
   /** What a person did by hand, and why. */
-  addAudit({ now }: Moment, { action, subject, reason, actor = "" }: Omit<AuditInput, "env">): void {
-    const id = String(this.audit.all().length);
-    this.audit.put(id, { id, at: now, actor, action, subject, reason });
+  addAudit(at: Moment, { action, subject, reason, actor = "" }: Omit<AuditInput, "env">): void {
+    const id = String(at.stamp());
+    this.audit.put(id, { id, at: at.now, actor, action, subject, reason });
   }
 
   waitsOf(runId: string): readonly WaitRow[] {
     return this.waits.get(runId) ?? [];
   }
 
-  stepsOf(runId: string): readonly Step[] {
+  stepsOf(runId: string): readonly StepRow[] {
     return this.steps.get(runId) ?? [];
   }
 

@@ -3,21 +3,21 @@
 import { functionScope } from "../../model/claim.ts";
 import { isPending } from "../../model/decision.ts";
 import type { Outcome } from "../../model/outcome.ts";
-import type { NewWait } from "../../model/wait.ts";
+import { type NewWait, standInFor } from "../../model/wait.ts";
 import type { NestedIngest } from "../advance.ts";
 import type { Ingested } from "../ingest.ts";
 import { findClaim } from "./claim-key.ts";
 import { awaitRunSql } from "./end-wait.ts";
-import { notStarted, standIn } from "./pending-child.ts";
+import { notStarted } from "./pending-child.ts";
 import { findRun, newestRerun } from "./read-memo.ts";
-import { findOutcome, insertStep } from "./record-step.ts";
+import { findOutcome, insertWaited } from "./record-step.ts";
 import { indexable } from "./text.ts";
 import type { Transaction } from "./transaction.ts";
 
 const insertWaitSql = `
   insert into waits (env, run_id, step_id, kind, step_kind, name, repeat, timeout_at, on_timeout, on_timeout_json,
-                     event_name, path, value, rest, signal, child_run_id, stamp, started_at)
-  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                     event_name, path, value, rest, signal, child_run_id, stamp, started_at, input)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   on conflict (env, run_id, step_id) do nothing`;
 
 const noteWaitSql = "update jobs set had_waits = 1 where env = ? and id = ? and had_waits = 0";
@@ -63,7 +63,7 @@ export async function beginWait(
       indexable(wait.signal),
     );
     if (holder !== undefined && !(holder.run_id === runId && holder.step_id === wait.stepId)) {
-      if (wait.onTaken !== "replace") return recordAtOnce(tx, env, runId, wait, wait.onTaken);
+      if (wait.onTaken !== "replace") return recordAtOnce(tx, env, runId, wait, null, wait.onTaken);
       tx.connection.write(loseSignalSql, env, holder.run_id, holder.step_id);
     }
   }
@@ -71,7 +71,7 @@ export async function beginWait(
     const pair = nested?.pairs[wait.pair];
     const eventId = pair === undefined ? undefined : nested?.events[pair.event]?.id;
     const decision = ingested?.decisions.find((d) => d.eventId === eventId && d.fn === pair?.fn);
-    if (decision !== undefined && isPending(decision)) childRunId = standIn(decision.eventId, decision.fn);
+    if (decision !== undefined && isPending(decision)) childRunId = standInFor(decision.eventId, decision.fn);
     else if (decision === undefined || decision.runId === null || decision.kind === "singleton-skipped") {
       const isStart = decision !== undefined && pair?.kind === "start";
       return recordAtOnce(
@@ -79,6 +79,7 @@ export async function beginWait(
         env,
         runId,
         wait,
+        null,
         isStart ? notStarted(decision.fn, decision.reason ?? decision.kind) : wait.onRefused,
       );
     } else childRunId = await newestRerun(tx.connection, env, decision.runId);
@@ -87,7 +88,7 @@ export async function beginWait(
     const child = isOpen ? undefined : await findRun(tx.connection, env, childRunId);
     if (child !== undefined && child.ended_state !== null) {
       const kind = child.ended_state === "completed" ? "value" : "error";
-      return recordAtOnce(tx, env, runId, wait, { kind, json: child.result ?? "null" });
+      return recordAtOnce(tx, env, runId, wait, childRunId, { kind, json: child.result ?? "null" });
     }
   }
   tx.connection.write(noteWaitSql, env, runId);
@@ -111,15 +112,23 @@ export async function beginWait(
     childRunId,
     tx.stamp(),
     tx.at.now,
+    wait.input ?? null,
   );
   // An event that another node receives from now on comes after it.
   tx.keepStamps();
   return false;
 }
 
-function recordAtOnce(tx: Transaction, env: string, runId: string, wait: NewWait, outcome: Outcome): Promise<boolean> {
+function recordAtOnce(
+  tx: Transaction,
+  env: string,
+  runId: string,
+  wait: NewWait,
+  childRunId: string | null,
+  outcome: Outcome,
+): Promise<boolean> {
   const { now } = tx.at;
-  return insertStep(tx, env, runId, null, {
+  return insertWaited(tx, env, runId, childRunId, {
     stepId: wait.stepId,
     name: wait.name,
     repeat: wait.repeat,
@@ -128,5 +137,6 @@ function recordAtOnce(tx: Transaction, env: string, runId: string, wait: NewWait
     attempt: 1,
     startedAt: now,
     endedAt: now,
+    input: wait.input ?? null,
   });
 }

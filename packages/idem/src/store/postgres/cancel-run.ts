@@ -9,6 +9,7 @@ import { lockAhead } from "./lock-ahead.ts";
 import { insertJob } from "./open-run.ts";
 import { findRun } from "./read-memo.ts";
 import type { Transaction } from "./transaction.ts";
+import { writeAudit } from "./write-audit.ts";
 
 // Whoever is moving the run just now finishes first.
 const deleteJobSql = "delete from jobs where env = ? and id = ? returning lane, leased_by";
@@ -29,6 +30,7 @@ export async function cancelRun(tx: Transaction, input: CancelInput): Promise<Ca
   if (now.ended_state !== null) return { kind: "already-ended", state: now.ended_state };
   const ingested = input.ingest === null ? null : await ingestNested(tx, env, input.ingest);
   const woken = await endRun(tx, env, runId, asCancelled(result, releaseKey), claims);
+  if (input.byHand !== undefined) await writeAudit(tx, env, { action: "cancel-run", subject: runId, ...input.byHand });
   return { kind: "cancelled", woken, ingested, freed: holdsSlots(job) };
 }
 

@@ -2,6 +2,7 @@
 // cursor's row; nobody else waits for it.
 import { bufferedHoldMs, type CountAnswer, type CountInput, hourMs, hoursKeptMs } from "../counts.ts";
 import { leastIdAt } from "../id-times.ts";
+import { isAfterFailure } from "./after-failure.ts";
 import type { Transaction } from "./transaction.ts";
 
 const placeCursorSql = "insert into hour_cursors (env, event_id, fn) values (?, '', '') on conflict do nothing";
@@ -32,8 +33,8 @@ const countSql = `
   on conflict (env, hour, fn) do update
      set started = hour_counts.started + excluded.started, suppressed = hour_counts.suppressed + excluded.suppressed`;
 const slipsSql = `
-  insert into slips (env, run_id, generation, fn, at)
-  select r.env, r.id, r.generation, r.fn, r.created_at
+  insert into slips (env, run_id, generation, fn, at, after_failure)
+  select r.env, r.id, r.generation, r.fn, r.created_at, cast(${isAfterFailure} as integer)
     from decisions d
     join lateral (select * from runs where env = d.env and id = d.run_id limit 1) r on true
    where ${inRange} and d.kind = 'started' and r.event_id = d.event_id

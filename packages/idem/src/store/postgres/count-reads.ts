@@ -14,6 +14,7 @@ import {
 import { afterAll, firstIdAt, lastIdBefore } from "../id-times.ts";
 import { previewChars, type StoreReads } from "../reads.ts";
 import { type RunRow, readRun, runColumns } from "../rows.ts";
+import { isAfterFailure } from "./after-failure.ts";
 import type { Connection } from "./connection.ts";
 
 // With the cursor of the same moment: what is counted meanwhile is in neither, or in both.
@@ -26,23 +27,35 @@ const hoursSql = `
 const liveFloorSql = `
   select event_id as "eventId", fn from decisions
    where env = :env and event_id > :after and event_id < :end order by event_id, fn limit 1 offset :skip`;
+const inTail = `d.env = :env and d.event_id > :after and (d.event_id, d.fn) <= (:lastId, :lastFn) and d.event_id < :end
+     and d.decided_at >= :since and d.decided_at < :until and (cast(:fn as text) is null or d.fn = :fn)`;
 const liveSql = `
   select d.decided_at / cast(:step as bigint) * cast(:step as bigint) as at, d.fn, count(*) filter (where d.kind = 'started' and r.event_id = d.event_id) as started,
-         count(*) filter (where d.kind <> 'started') as suppressed
+         count(*) filter (where d.kind <> 'started') as suppressed,
+         count(*) filter (where r.event_id = d.event_id and r.is_slip) as slipped
     from decisions d
-    left join lateral (select event_id from runs where d.kind = 'started' and env = d.env and id = d.run_id limit 1) r on true
-   where d.env = :env and d.event_id > :after and (d.event_id, d.fn) <= (:lastId, :lastFn) and d.event_id < :end
-     and d.decided_at >= :since and d.decided_at < :until and (cast(:fn as text) is null or d.fn = :fn)
-     and d.kind in ('started', 'duplicate-event', 'duplicate-key')
+    left join lateral (select event_id, key is not null and carried is null and generation <> id as is_slip
+                         from runs where d.kind = 'started' and env = d.env and id = d.run_id limit 1) r on true
+   where ${inTail} and d.kind in ('started', 'duplicate-event', 'duplicate-key')
    group by 1, 2`;
+// Asked only where the counts have some: nearly never.
+const liveSlipsSql = `
+  select r.id as "runId", r.generation, r.fn, r.created_at as at
+    from decisions d
+    join lateral (select * from runs where env = d.env and id = d.run_id limit 1) r on r.event_id = d.event_id
+   where ${inTail} and d.kind = 'started'
+     and r.key is not null and r.carried is null and r.generation <> r.id and not ${isAfterFailure}`;
 
 const slipsSql = `
   select run_id as "runId", generation, fn, at from slips
-   where env = :env and run_id >= :low and run_id < :before and at >= :since and at < :until
+   where env = :env and run_id >= :low and run_id < :before and at >= :since and at < :until and after_failure = 0
      and (cast(:fn as text) is null or fn = :fn)
    order by run_id desc limit :limit`;
 
 const summaryColumns = runColumns.replace("r.result", `substr(r.result, 1, ${previewChars}) as result`);
+// Where it was counted it is noted, and stays so when the run before is deleted.
+const afterFailure = `
+  coalesce((select s.after_failure from slips s where s.env = r.env and s.run_id = r.id), cast(${isAfterFailure} as integer))`;
 // The window's name is the id of the run that opened it; a batch takes many keys, and stands alone.
 const groupSql = `
   with found as (select r.id, case when r.key is not null and r.carried is null then r.generation else r.root_run_id end as root
@@ -56,7 +69,7 @@ const groupSql = `
                   union select o.root, r.id from opened o
                           join lateral (select id from runs where env = :env and root_run_id = o.id and rerun_of is not null
                                          limit :limit) r on true)
-  select m.root, ${summaryColumns}
+  select m.root, ${afterFailure} as after_failure, ${summaryColumns}
     from shared m
     join lateral (select * from runs where env = :env and id = m.id limit 1) r on true
     left join lateral (select leased_by, due_at from jobs where env = r.env and id = r.id limit 1) j on true
@@ -84,6 +97,11 @@ const failuresSql = `
     from unnest(cast(:ids as text[])) i (id)
     join lateral (select name, attempt, error, retry_at from attempts
                    where env = :env and run_id = i.id order by stamp desc limit 1) a on true`;
+
+interface GroupRow extends RunRow {
+  root: string;
+  after_failure: number;
+}
 
 type CountReads = Pick<
   StoreReads,
@@ -125,12 +143,13 @@ export function countReads(connection: Connection): CountReads {
       const last = (
         await connection.find<{ eventId: string; fn: string }>(liveFloorSql, { ...asked, skip: examinedMax - 1 })
       )[0];
-      const counts = await connection.find<DecisionCount>(liveSql, {
-        ...asked,
-        lastId: last?.eventId ?? afterAll,
-        lastFn: last?.fn ?? afterAll,
-      });
-      return { counts, isAll: last === undefined };
+      const { step, ...tail } = { ...asked, lastId: last?.eventId ?? afterAll, lastFn: last?.fn ?? afterAll };
+      const counts = await connection.find<DecisionCount & { readonly slipped: number }>(liveSql, { ...tail, step });
+      return {
+        counts: counts.map(({ slipped: _, ...count }) => count),
+        slips: counts.some(({ slipped }) => slipped > 0) ? await connection.find<Slip>(liveSlipsSql, tail) : [],
+        isAll: last === undefined,
+      };
     },
     slips: (env, { since, until, fn, before, limit }) =>
       connection.find<Slip>(slipsSql, {
@@ -143,9 +162,9 @@ export function countReads(connection: Connection): CountReads {
         limit,
       }),
     groupRuns: async (env, runIds, limit) =>
-      (await connection.find<RunRow & { root: string }>(groupSql, { env, ids: [...runIds], limit })).map((row) => {
+      (await connection.find<GroupRow>(groupSql, { env, ids: [...runIds], limit })).map((row) => {
         const { result, ...run } = readRun(row);
-        return { group: row.root, run: { ...run, preview: result } };
+        return { group: row.root, run: { ...run, preview: result }, isAfterFailure: row.after_failure === 1 };
       }),
     runStarts: (env, runs) =>
       connection.find<RunStart>(startsSql, {

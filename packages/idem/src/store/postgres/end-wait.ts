@@ -4,10 +4,10 @@ import type { Outcome } from "../../model/outcome.ts";
 import type { WokenRun } from "../advance.ts";
 import type { WaitRow } from "../rows.ts";
 import { waitsOfRun } from "./read-memo.ts";
-import { insertStep } from "./record-step.ts";
+import { insertWaited } from "./record-step.ts";
 import type { Transaction } from "./transaction.ts";
 
-const deleteWaitSql = "delete from waits where env = ? and run_id = ? and step_id = ?";
+const deleteWaitSql = "delete from waits where env = ? and run_id = ? and step_id = ? returning input";
 
 // A leased job keeps its lease: its worker collects the news. An unleased one is due at once.
 const wakeJobSql = "update jobs set due_at = null, rank = ? where env = ? and id = ? and leased_by is null";
@@ -18,8 +18,9 @@ export const awaitRunSql = "update runs set awaited = 1 where env = ? and id = ?
 
 /** Records the wait's outcome if the wait is still there. */
 async function endWait(tx: Transaction, env: string, wait: WaitRow, outcome: Outcome): Promise<boolean> {
-  if ((await tx.connection.run(deleteWaitSql, env, wait.run_id, wait.step_id)) === 0) return false;
-  await insertStep(tx, env, wait.run_id, null, {
+  const ended = await tx.connection.one<{ input: string | null }>(deleteWaitSql, env, wait.run_id, wait.step_id);
+  if (ended === undefined) return false;
+  await insertWaited(tx, env, wait.run_id, wait.child_run_id, {
     stepId: wait.step_id,
     name: wait.name,
     repeat: wait.repeat,
@@ -28,6 +29,7 @@ async function endWait(tx: Transaction, env: string, wait: WaitRow, outcome: Out
     attempt: 1,
     startedAt: wait.started_at,
     endedAt: tx.at.now,
+    input: ended.input,
   });
   return true;
 }

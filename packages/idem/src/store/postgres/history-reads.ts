@@ -5,6 +5,7 @@ import type { Event } from "../../model/event.ts";
 import { tickEventName } from "../../model/tick.ts";
 import { afterAll, firstIdAt } from "../id-times.ts";
 import { type DecisionRow, type EventRow, eventColumns, readDecision, readEvent } from "../rows.ts";
+import { isAfterFailure } from "./after-failure.ts";
 import type { Connection } from "./connection.ts";
 
 const pageSize = 500;
@@ -24,13 +25,22 @@ export interface OpenedRun {
   readonly runId: string;
   readonly key: string | null;
   readonly createdAt: number;
+  /** It took the key of one that failed and gave it back by itself. */
+  readonly isAfterFailure: boolean;
   readonly event: Event;
+}
+
+interface OpenedRow extends EventRow {
+  run_id: string;
+  run_key: string | null;
+  created_at: number;
+  after_failure: boolean;
 }
 
 // Reruns are left out: a person asked for those. So are batches, whose events have keys of their own, and ticks, which are claimed by
 // their instant. Events are looked up one by one: the planner cannot know that a page is small.
 const openedRunsSql = `
-  select r.id as run_id, r.key as run_key, r.created_at, ${eventColumns}
+  select r.id as run_id, r.key as run_key, r.created_at, ${isAfterFailure} as after_failure, ${eventColumns}
     from runs r join lateral (select * from events where env = r.env and id = r.event_id limit 1) e on true
    where r.env = ? and r.fn = ? and r.id >= ? and r.id < ? and r.rerun_of is null
      and r.carried is null and e.name <> '${tickEventName}'
@@ -46,16 +56,11 @@ export async function* openedRuns(
   const from = firstIdAt(since);
   let before = afterAll;
   for (;;) {
-    const rows = await connection.all<EventRow & { run_id: string; run_key: string | null; created_at: number }>(
-      openedRunsSql,
-      env,
-      fn,
-      from,
-      before,
-    );
+    const rows = await connection.all<OpenedRow>(openedRunsSql, env, fn, from, before);
     for (const row of rows) {
       if (row.created_at < since) continue;
-      yield { runId: row.run_id, key: row.run_key, createdAt: row.created_at, event: readEvent(row) };
+      const { run_id: runId, run_key: key, created_at: createdAt } = row;
+      yield { runId, key, createdAt, isAfterFailure: row.after_failure, event: readEvent(row) };
     }
     if (rows.length < pageSize) return;
     before = rows.at(-1)!.run_id;

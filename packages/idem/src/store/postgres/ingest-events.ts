@@ -3,6 +3,7 @@
 import { type Claim, eventScope } from "../../model/claim.ts";
 import { decidedOutright } from "../../model/decision.ts";
 import type { Event } from "../../model/event.ts";
+import { sentSubject } from "../audit.ts";
 import type { Ingested, IngestInput, NewEvent, NewPair, StaleRegistration } from "../ingest.ts";
 import { type DecisionRow, readDecision, readEvent } from "../rows.ts";
 import { answerOf, newWriting, type Writing } from "../writing.ts";
@@ -14,6 +15,7 @@ import { noteFirst, recordDecision } from "./record-decision.ts";
 import { registrationOf } from "./register-functions.ts";
 import { startRun } from "./start-run.ts";
 import { inEnv, type Transaction } from "./transaction.ts";
+import { writeAudit } from "./write-audit.ts";
 
 const insertEventSql = `
   insert into events (env, id, caller_id, name, data, ts, extra, received_at, stamp, source_run_id)
@@ -34,6 +36,9 @@ export async function ingestEvents(tx: Transaction, input: IngestInput): Promise
   const stale = await staleRegistration(tx, input.env, input.registration);
   // A repeat is answered from what it stored, whatever was registered since: deciding again would forget who was to execute it.
   if (stale !== null && !(await isRepeat(tx, input))) return stale;
+  if (input.byHand !== undefined && !(await isRepeat(tx, input))) {
+    await writeAudit(tx, input.env, { action: "send-events", subject: sentSubject(input.events), ...input.byHand });
+  }
   return ingestAll(tx, input.env, input.events, input.pairs, input.leaseTo);
 }
 

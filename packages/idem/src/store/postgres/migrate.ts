@@ -7,7 +7,16 @@ import { readPackageText } from "../../platform/package-files.ts";
 import { qualify, quoted, tableNames } from "./statement.ts";
 import { nameStore } from "./store-id.ts";
 
-const names = ["0001_foundation", "0002_settings", "0003_alerts", "0004_audit_actor", "0005_hour_counts"] as const;
+const names = [
+  "0001_foundation",
+  "0002_settings",
+  "0003_alerts",
+  "0004_audit_actor",
+  "0005_hour_counts",
+  "0006_step_inputs",
+  "0007_after_failure",
+  "0008_audit_filters",
+] as const;
 
 export interface Migration {
   readonly version: number;

@@ -4,6 +4,7 @@ import { type Decision, isPending } from "../../model/decision.ts";
 import { notStartedReason } from "../../model/decision-reasons.ts";
 import type { Outcome } from "../../model/outcome.ts";
 import { serializeError } from "../../model/user-errors.ts";
+import { standInFor } from "../../model/wait.ts";
 import { type WaitRow, waitColumns } from "../rows.ts";
 import type { Writing } from "../writing.ts";
 import { awaitRunSql, endWaitAndWake, lockJobSql } from "./end-wait.ts";
@@ -14,11 +15,9 @@ const waitsForChildSql = `
   select * from (select ${waitColumns}, stamp from waits where env = ? and child_run_id = ? offset 0) w order by run_id, stamp`;
 const waitForRunSql = "update waits set child_run_id = ? where env = ? and run_id = ? and step_id = ?";
 
-export const standIn = (eventId: string, fn: string): string => `event:${eventId}:${fn}`;
-
 export async function answerPending(tx: Transaction, env: string, decision: Decision, out: Writing): Promise<void> {
   const { eventId, fn, runId } = decision;
-  const child = standIn(eventId, fn);
+  const child = standInFor(eventId, fn);
   if (isPending(decision)) return;
   for (const wait of await tx.connection.all<WaitRow>(waitsForChildSql, env, child)) {
     const isAnswered = runId !== null && decision.kind !== "singleton-skipped";

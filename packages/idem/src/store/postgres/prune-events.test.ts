@@ -3,7 +3,7 @@ import type { ClientBase } from "pg";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { dayMs } from "../../model/window.ts";
 import { end, env, newEvent, newStep, plainRerun, startFlow, startPair, type World } from "../contract/world.ts";
-import type { PruneAnswer } from "../prune.ts";
+import { type PruneAnswer, prunedNothing } from "../prune.ts";
 import { type Place, useServer } from "./place.suite.ts";
 import { countPrunable, pruneEvents } from "./prune-events.ts";
 import { quoted } from "./statement.ts";
@@ -60,7 +60,7 @@ async function holdRows({ schema }: Place, table: string, where: string): Promis
 const rerun = ({ store }: World, runId: string, newRunId: string) =>
   store.rerun({ ...plainRerun, env, runId, newRunId, rank: 0, leaseTo: null });
 
-const nothing = { events: 0, runs: 0, steps: 0, attempts: 0, decisions: 0 };
+const nothing = prunedNothing;
 
 describe("pruning beside others", () => {
   test("a rerun that commits after its run was judged, and before it was locked, keeps the whole family", async () => {
@@ -132,7 +132,7 @@ describe("pruning beside others", () => {
     await world.lease("w1");
     await world.advance("r1", { steps: [newStep("s1")], next: end("completed") });
     world.clock.advance(dayMs);
-    const gone = { events: 3, runs: 1, steps: 1, attempts: 0, decisions: 3 };
+    const gone = { ...prunedNothing, events: 3, runs: 1, steps: 1, attempts: 0, decisions: 3 };
     const now = world.clock.wallMs();
     expect(await countPrunable(connection, { env, before: now, after: "" }, now)).toEqual({
       deleted: gone,

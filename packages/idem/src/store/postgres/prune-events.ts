@@ -5,10 +5,12 @@
 // Others commit meanwhile. So a family is judged, then its event, its runs and its keys are locked, then it is judged again by what
 // is committed now: a rerun or a duplicate either came before, and keeps it, or waits for the locks and finds it gone. What somebody
 // else has locked is kept, so pruning never waits for anybody.
-import type { PruneAnswer, PruneInput } from "../prune.ts";
+import { type PruneAnswer, type PruneInput, prunedNothing } from "../prune.ts";
 import type { Connection } from "./connection.ts";
 import { claimName, type Family, findFamilies, type OldEvent } from "./find-families.ts";
+import { countAlerts, pruneAlerts } from "./prune-alerts.ts";
 import type { Transaction } from "./transaction.ts";
+import { countAudit, pruneAudit } from "./write-audit.ts";
 
 // A page of events whose families are looked at in one commit.
 const pageSize = 200;
@@ -44,7 +46,6 @@ const deleteDecisionsSql = "delete from decisions where env = ? and event_id = a
 const deleteEventsSql = "delete from events where env = ? and id = any(?)";
 
 type Counts = { -readonly [K in keyof PruneAnswer["deleted"]]: number };
-const nothing = (): Counts => ({ events: 0, runs: 0, steps: 0, attempts: 0, decisions: 0 });
 
 /** How many rows of a run go in this commit; `isAll` when none is left. */
 interface Share {
@@ -67,6 +68,10 @@ interface Portion {
 export async function pruneEvents(tx: Pick<Transaction, "connection" | "at">, input: PruneInput): Promise<PruneAnswer> {
   const { connection, at } = tx;
   const { env, before } = input;
+  if (input.after === "") {
+    const told = await pruneAlerts(connection, env, before, input.max);
+    if (told.alerts + told.pairs > 0) return { deleted: { ...prunedNothing, ...told }, kept: 0, after: "" };
+  }
   const windowNow = at.windowNow(0);
   const page = await readPage(connection, input);
   const families = await findFamilies(connection, env, page.old, { before, windowNow });
@@ -79,7 +84,16 @@ export async function pruneEvents(tx: Pick<Transaction, "connection" | "at">, in
   const last = portions.at(-1);
   if (last === undefined || last.isWhole) {
     const kept = page.old.length - going.length;
-    return { deleted, kept, after: page.isLast ? null : page.events.at(-1)!.id };
+    if (!page.isLast) return { deleted, kept, after: page.events.at(-1)!.id };
+    if (input.auditBefore === undefined) return { deleted, kept, after: null };
+    // Last, with what room is left: where there is none, or more than it takes, the next commit goes on with it.
+    const left = Math.max(0, input.max - Object.values(deleted).reduce((all, count) => all + count, 0));
+    const audit = await pruneAudit(connection, env, input.auditBefore, left);
+    return {
+      deleted: { ...deleted, audit },
+      kept,
+      after: audit === left ? (page.events.at(-1)?.id ?? input.after) : null,
+    };
   }
   // The family's own rows go in one piece; when they do not fit, the next commit begins with them. One that somebody else has locked
   // is passed by: to begin with it again could go on for as long as they do.
@@ -104,7 +118,8 @@ export async function countPrunable(
   const page = await readPage(connection, input);
   const families = await findFamilies(connection, env, page.old, { before, windowNow });
   const portions = await measure(connection, env, page.old, families, Number.POSITIVE_INFINITY);
-  const deleted = nothing();
+  const told = input.after === "" ? await countAlerts(connection, env, before) : {};
+  const deleted: Counts = { ...prunedNothing, ...told };
   const sum = (shares: readonly Share[]) => shares.reduce((total, { count }) => total + count, 0);
   for (const { family, runIds, steps, attempts } of portions) {
     deleted.events += 1;
@@ -112,6 +127,9 @@ export async function countPrunable(
     deleted.decisions += family.decisionCount;
     deleted.steps += sum(steps);
     deleted.attempts += sum(attempts);
+  }
+  if (page.isLast && input.auditBefore !== undefined) {
+    deleted.audit = await countAudit(connection, env, input.auditBefore);
   }
   const kept = page.old.length - portions.length;
   return { deleted, kept, after: page.isLast ? null : page.events.at(-1)!.id };
@@ -247,5 +265,5 @@ async function deletePortions(connection: Connection, env: string, portions: rea
     remove(deleteEventsSql, eventIds),
     remove(deleteCarriedSql, batchIds),
   ]);
-  return { events, runs, steps: steps + someSteps, attempts: attempts + someAttempts, decisions };
+  return { ...prunedNothing, events, runs, steps: steps + someSteps, attempts: attempts + someAttempts, decisions };
 }

@@ -38,6 +38,7 @@ import { decisionPage, eventPage, runPage } from "./page-reads.ts";
 import { countPending, findBuffer } from "./pending-reads.ts";
 import { findEvent, findRun, readMemo } from "./read-memo.ts";
 import { registrationOf } from "./register-functions.ts";
+import { stepReads } from "./step-reads.ts";
 import { indexable } from "./text.ts";
 import { cronsIn } from "./tick-crons.ts";
 import { listWorkers } from "./worker-rows.ts";
@@ -79,7 +80,7 @@ const eventByCallerIdSql = `
 
 const duplicatesOfRunSql = `
   select event_id, fn, kind, reason, run_id, key, window_ends_at, first_event_id, decided_at
-    from decisions where env = ? and run_id = ? and kind <> 'started' order by event_id limit ?`;
+    from decisions where env = ? and run_id = ? and event_id > ? and kind <> 'started' order by event_id limit ?`;
 
 // A function key whose run has ended is settled; the claim itself is not written again for that (end-run.ts). A row that nobody
 // asked for only keeps others waiting (claim-key.ts).
@@ -172,7 +173,7 @@ export function readsOver(connection: Connection, at: () => Promise<Instant>): S
       name === undefined ? events(eventsSql, env, before, limit) : events(eventsByNameSql, env, name, before, limit),
     duplicatesOf: (env, eventId, limit) => events(duplicatesSql, env, eventId, limit),
     decisionsOfEvent: (env, eventId) => decisions(selectDecisionsSql, env, eventId),
-    duplicatesOfRun: (env, runId, limit) => decisions(duplicatesOfRunSql, env, runId, limit),
+    duplicatesOfRun: (env, runId, limit, after = "") => decisions(duplicatesOfRunSql, env, runId, after, limit),
     claim: (env, scope, key) => findClaim(connection, env, scope, key),
     claimNow: async (env, scope, key) => {
       const read = await at();
@@ -206,6 +207,7 @@ export function readsOver(connection: Connection, at: () => Promise<Instant>): S
     auditPage: (env, filter) => auditPage(connection, env, filter),
     ...alertReads(connection),
     ...countReads(connection),
+    ...stepReads(connection),
     environments: async () => (await connection.all<{ env: string }>(environmentsSql)).map(({ env }) => env),
     workers: () => listWorkers(connection),
     runPage: (env, filter) => runPage(connection, env, filter),

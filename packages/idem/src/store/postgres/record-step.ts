@@ -1,5 +1,6 @@
 // A step's outcome is written once and kept for ever: the primary key decides, and a second writer is told the first value.
 import type { Outcome } from "../../model/outcome.ts";
+import { invokedRun } from "../../model/wait.ts";
 import type { NewFailedAttempt, NewStep } from "../advance.ts";
 import type { Connection } from "./connection.ts";
 import type { Transaction } from "./transaction.ts";
@@ -7,10 +8,12 @@ import type { Transaction } from "./transaction.ts";
 // Later than every stamp the run has: whoever looked up to one of them must find this one new, whichever node it comes from.
 // The run's job is locked meanwhile.
 const insertStepSql = `
-  insert into steps (env, run_id, step_id, name, repeat, kind, outcome, json, attempt, started_at, ended_at, stamp, worker)
+  insert into steps (env, run_id, step_id, name, repeat, kind, outcome, json, attempt, started_at, ended_at, stamp, worker,
+                     input, child_run_id)
   select cast(? as text), cast(? as text), cast(? as text), cast(? as text), cast(? as int), cast(? as text),
          cast(? as text), cast(? as text), cast(? as int), cast(? as bigint), cast(? as bigint),
-         greatest(cast(? as bigint), coalesce(max(stamp) + 1, 0)), cast(? as text)
+         greatest(cast(? as bigint), coalesce(max(stamp) + 1, 0)), cast(? as text),
+         cast(? as text), cast(? as text)
     from steps where env = ? and run_id = ?
   on conflict (env, run_id, step_id) do nothing
   returning stamp`;
@@ -18,8 +21,8 @@ const insertStepSql = `
 const selectOutcomeSql = "select outcome, json from steps where env = ? and run_id = ? and step_id = ?";
 
 const insertAttemptSql = `
-  insert into attempts (env, run_id, step_id, attempt, name, error, started_at, ended_at, retry_at, stamp, worker)
-  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  insert into attempts (env, run_id, step_id, attempt, name, error, started_at, ended_at, retry_at, stamp, worker, input)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   on conflict (env, run_id, step_id, attempt) do nothing`;
 
 /** The columns from step_id to stamp. */
@@ -45,9 +48,10 @@ export async function insertStepAt(
   runId: string,
   worker: string | null,
   step: NewStep,
+  childRunId: string | null = null,
 ): Promise<number | null> {
-  const values = stepValues(step, stamp);
-  const row = await connection.one<{ stamp: unknown }>(insertStepSql, env, runId, ...values, worker, env, runId);
+  const values = [...stepValues(step, stamp), worker, step.input ?? null, childRunId];
+  const row = await connection.one<{ stamp: unknown }>(insertStepSql, env, runId, ...values, env, runId);
   return row === undefined ? null : Number(row.stamp);
 }
 
@@ -60,6 +64,18 @@ export async function insertStep(
   step: NewStep,
 ): Promise<boolean> {
   return (await insertStepAt(tx.connection, tx.stamp(), env, runId, worker, step)) !== null;
+}
+
+/** The same for a wait that is over, or was before it began; `childRunId` is the run it was for. */
+export async function insertWaited(
+  tx: Transaction,
+  env: string,
+  runId: string,
+  childRunId: string | null,
+  step: NewStep,
+): Promise<boolean> {
+  const child = invokedRun(childRunId);
+  return (await insertStepAt(tx.connection, tx.stamp(), env, runId, null, step, child)) !== null;
 }
 
 export async function findOutcome(
@@ -92,5 +108,6 @@ export function insertAttempt(
     attempt.retryAt,
     tx.stamp(),
     worker,
+    attempt.input ?? null,
   );
 }

@@ -8,6 +8,7 @@ import { findClaim, lockClaims, writeClaim } from "./claim-key.ts";
 import { bornLeased, openRun } from "./open-run.ts";
 import { findRun, readInputs } from "./read-memo.ts";
 import type { Transaction } from "./transaction.ts";
+import { writeAudit } from "./write-audit.ts";
 
 const pointToNewestSql = "update runs set newest_run_id = ? where env = ? and id = ?";
 
@@ -17,8 +18,9 @@ const lockRootSql = "select 1 from runs where env = ? and id = ? for update";
 const stampOfStepSql = "select stamp from steps where env = ? and run_id = ? and step_id = ?";
 // Stamps stay as they were: their order decides races on replay, and everything recorded from now on has a later one.
 const keepStepsSql = `
-  insert into steps (env, run_id, step_id, name, repeat, kind, outcome, json, attempt, started_at, ended_at, stamp, worker)
-  select env, cast(? as text), step_id, name, repeat, kind, outcome, json, attempt, started_at, ended_at, stamp, worker
+  insert into steps (env, run_id, step_id, name, repeat, kind, outcome, json, attempt, started_at, ended_at, stamp, worker,
+                     input, child_run_id)
+  select env, cast(? as text), step_id, name, repeat, kind, outcome, json, attempt, started_at, ended_at, stamp, worker, input, child_run_id
     from steps where env = ? and run_id = ? and stamp < ?`;
 
 const carriedSql = 'select event_id as "eventId", key from run_events where env = ? and run_id = ? order by n';
@@ -68,6 +70,7 @@ export async function rerunRun(tx: Transaction, input: RerunInput): Promise<Reru
   for (const claim of claims) {
     writeClaim(tx, env, { ...claim, holder: newRunId, fence: claim.fence + 1, state: "in-flight" });
   }
+  if (input.byHand !== undefined) await writeAudit(tx, env, { action: "rerun-run", subject: old.id, ...input.byHand });
   return { kind: "started", runId: newRunId, leased: await bornLeased(tx, env, newRunId, input.leaseTo) };
 }
 

@@ -1,11 +1,13 @@
 // An event or a signal arrives for runs that wait.
 import type { Outcome } from "../../model/outcome.ts";
 import type { WokenRun } from "../advance.ts";
+import type { Audited } from "../audit.ts";
 import { type WaitRow, waitColumns } from "../rows.ts";
 import type { ResumeAnswer, ResumeInput, SignalAnswer } from "../waits.ts";
 import { endWaitAndWake } from "./end-wait.ts";
 import { indexable } from "./text.ts";
 import type { Transaction } from "./transaction.ts";
+import { writeAudit } from "./write-audit.ts";
 
 const selectWaitSql = `select ${waitColumns} from waits where env = ? and run_id = ? and step_id = ?`;
 const selectSignalSql = `select ${waitColumns} from waits where env = ? and signal = ?`;
@@ -30,8 +32,12 @@ export async function resumeSignal(
   env: string,
   signal: string,
   outcome: Outcome,
+  byHand?: Audited,
 ): Promise<SignalAnswer> {
   const wait = await tx.connection.one<WaitRow>(selectSignalSql, env, indexable(signal));
   const woken = wait === undefined ? null : await endWaitAndWake(tx, env, wait, outcome);
+  if (woken !== null && byHand !== undefined) {
+    await writeAudit(tx, env, { action: "raise-signal", subject: signal, reason: `woke ${woken.runId}`, ...byHand });
+  }
   return woken === null ? { kind: "nobody-waits" } : { kind: "resumed", woken };
 }

@@ -13,8 +13,9 @@ const saveStepsSql = `
     select * from unnest(cast(:ns as int[]), cast(:envs as text[]), cast(:jobs as text[]), cast(:runs as text[]),
                          cast(:fences as bigint[]), cast(:workers as text[]), cast(:steps as text[]), cast(:names as text[]),
                          cast(:repeats as int[]), cast(:kinds as text[]), cast(:outcomes as text[]), cast(:jsons as text[]),
-                         cast(:attempts as int[]), cast(:starts as bigint[]), cast(:ends as bigint[]), cast(:stamps as bigint[]))
-      as g (n, env, job_id, run_id, fence, worker, step_id, name, repeat, kind, outcome, json, attempt, started_at, ended_at, stamp)),
+                         cast(:attempts as int[]), cast(:starts as bigint[]), cast(:ends as bigint[]), cast(:stamps as bigint[]),
+                         cast(:inputs as text[]))
+      as g (n, env, job_id, run_id, fence, worker, step_id, name, repeat, kind, outcome, json, attempt, started_at, ended_at, stamp, input)),
   held as materialized (
     select given.n from t, given, lateral (
       select 1 from jobs j
@@ -23,8 +24,9 @@ const saveStepsSql = `
          and j.lost_workers = 0
          for no key update) as job),
   saved as (
-    insert into steps (env, run_id, step_id, name, repeat, kind, outcome, json, attempt, started_at, ended_at, stamp, worker)
-    select env, run_id, step_id, name, repeat, kind, outcome, json, attempt, started_at, ended_at, stamp, worker
+    insert into steps (env, run_id, step_id, name, repeat, kind, outcome, json, attempt, started_at, ended_at, stamp, worker,
+                       input)
+    select env, run_id, step_id, name, repeat, kind, outcome, json, attempt, started_at, ended_at, stamp, worker, input
       from given where n in (select n from held)
     on conflict (env, run_id, step_id) do nothing
     returning env, run_id, step_id)
@@ -77,6 +79,7 @@ export async function saveSteps(
     starts: given.map(({ step }) => step.startedAt),
     ends: given.map(({ step }) => step.endedAt),
     stamps: given.map((each) => each.stamp),
+    inputs: given.map(({ step }) => step.input ?? null),
   });
   const saved = new Set(rows.map(({ n }) => n));
   const now = rows[0]?.now ?? null;

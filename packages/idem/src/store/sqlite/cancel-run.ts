@@ -9,6 +9,7 @@ import { staleRegistration } from "./ingest-events.ts";
 import { insertJob } from "./open-run.ts";
 import { findRun } from "./read-memo.ts";
 import type { Transaction } from "./transaction.ts";
+import { writeAudit } from "./write-audit.ts";
 
 const deleteJobSql = "delete from jobs where env = ? and id = ? returning lane, leased_by";
 
@@ -19,6 +20,9 @@ export function cancelRun(tx: Transaction, input: CancelInput): CancelAnswer {
   const stale = input.ingest === null ? null : staleRegistration(tx, input.env, input.ingest.registration);
   if (stale !== null) return stale;
   const ingested = input.ingest === null ? null : ingestNested(tx, input.env, input.ingest);
+  if (input.byHand !== undefined) {
+    writeAudit(tx, input.env, { action: "cancel-run", subject: input.runId, ...input.byHand });
+  }
   return { kind: "cancelled", ...endAsCancelled(tx, input.env, input.runId, input), ingested };
 }
 

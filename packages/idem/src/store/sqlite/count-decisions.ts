@@ -2,6 +2,7 @@
 // 5 ms, in which commits wait.
 import { bufferedHoldMs, type CountAnswer, type CountInput, hourMs, hoursKeptMs } from "../counts.ts";
 import { leastIdAt } from "../id-times.ts";
+import { isAfterFailure } from "./after-failure.ts";
 import type { Transaction } from "./transaction.ts";
 
 const cursorSql = "select event_id as eventId, fn from hour_cursors where env = ?";
@@ -32,8 +33,8 @@ const countSql = `
   on conflict (env, hour, fn) do update
      set started = started + excluded.started, suppressed = suppressed + excluded.suppressed`;
 const slipsSql = `
-  insert into slips (env, run_id, generation, fn, at)
-  select r.env, r.id, r.generation, r.fn, r.created_at
+  insert into slips (env, run_id, generation, fn, at, after_failure)
+  select r.env, r.id, r.generation, r.fn, r.created_at, ${isAfterFailure}
     from decisions d join runs r on r.env = d.env and r.id = d.run_id
    where ${inRange} and d.kind = 'started' and r.event_id = d.event_id
      and r.key is not null and r.carried is null and r.generation <> r.id

@@ -4,10 +4,10 @@ import type { Outcome } from "../../model/outcome.ts";
 import type { WokenRun } from "../advance.ts";
 import type { WaitRow } from "../rows.ts";
 import { waitsOfRun } from "./read-memo.ts";
-import { insertStep } from "./record-step.ts";
+import { insertWaited } from "./record-step.ts";
 import type { Transaction } from "./transaction.ts";
 
-const deleteWaitSql = "delete from waits where env = ? and run_id = ? and step_id = ?";
+const deleteWaitSql = "delete from waits where env = ? and run_id = ? and step_id = ? returning input";
 
 // A leased job keeps its lease: its worker collects the news. An unleased one is due at once.
 const wakeJobSql = "update jobs set due_at = null, rank = ? where env = ? and id = ? and leased_by is null";
@@ -15,8 +15,9 @@ const selectJobSql = "select fn, leased_by, lane from jobs where env = ? and id 
 
 /** Records the wait's outcome if the wait is still there. */
 export function endWait(tx: Transaction, env: string, wait: WaitRow, outcome: Outcome): boolean {
-  if (tx.connection.run(deleteWaitSql, env, wait.run_id, wait.step_id) === 0) return false;
-  insertStep(tx, env, wait.run_id, null, {
+  const ended = tx.connection.one<{ input: string | null }>(deleteWaitSql, env, wait.run_id, wait.step_id);
+  if (ended === undefined) return false;
+  insertWaited(tx, env, wait.run_id, wait.child_run_id, {
     stepId: wait.step_id,
     name: wait.name,
     repeat: wait.repeat,
@@ -25,6 +26,7 @@ export function endWait(tx: Transaction, env: string, wait: WaitRow, outcome: Ou
     attempt: 1,
     startedAt: wait.started_at,
     endedAt: tx.at.now,
+    input: ended.input,
   });
   return true;
 }

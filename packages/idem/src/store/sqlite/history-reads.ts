@@ -5,6 +5,7 @@ import type { Event } from "../../model/event.ts";
 import { tickEventName } from "../../model/tick.ts";
 import { firstIdAt } from "../id-times.ts";
 import { type DecisionRow, type EventRow, eventColumns, readDecision, readEvent } from "../rows.ts";
+import { isAfterFailure } from "./after-failure.ts";
 import type { Connection } from "./connection.ts";
 
 const pageSize = 500;
@@ -24,13 +25,22 @@ export interface OpenedRun {
   readonly runId: string;
   readonly key: string | null;
   readonly createdAt: number;
+  /** It took the key of one that failed and gave it back by itself. */
+  readonly isAfterFailure: boolean;
   readonly event: Event;
+}
+
+interface OpenedRow extends EventRow {
+  run_id: string;
+  run_key: string | null;
+  created_at: number;
+  after_failure: number;
 }
 
 // Reruns are left out: a person asked for those. So are batches, whose events have keys of their own, and ticks, which are claimed by
 // their instant.
 const openedRunsSql = `
-  select r.id as run_id, r.key as run_key, r.created_at, ${eventColumns}
+  select r.id as run_id, r.key as run_key, r.created_at, ${isAfterFailure} as after_failure, ${eventColumns}
     from runs r indexed by runs_by_function join events e on e.env = r.env and e.id = r.event_id
    where r.env = ? and r.fn = ? and r.id >= ? and r.id < ? and r.rerun_of is null
      and r.carried is null and e.name <> '${tickEventName}'
@@ -41,17 +51,11 @@ export function* openedRuns(connection: Connection, env: string, fn: string, sin
   const from = firstIdAt(since);
   let before = "~";
   for (;;) {
-    const rows = connection.all<EventRow & { run_id: string; run_key: string | null; created_at: number }>(
-      openedRunsSql,
-      env,
-      fn,
-      from,
-      before,
-      pageSize,
-    );
+    const rows = connection.all<OpenedRow>(openedRunsSql, env, fn, from, before, pageSize);
     for (const row of rows) {
       if (row.created_at < since) continue;
-      yield { runId: row.run_id, key: row.run_key, createdAt: row.created_at, event: readEvent(row) };
+      const { run_id: runId, run_key: key, created_at: createdAt } = row;
+      yield { runId, key, createdAt, isAfterFailure: row.after_failure === 1, event: readEvent(row) };
     }
     if (rows.length < pageSize) return;
     before = rows.at(-1)!.run_id;

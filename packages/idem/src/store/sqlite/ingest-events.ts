@@ -3,6 +3,7 @@
 import { type Claim, eventScope } from "../../model/claim.ts";
 import { decidedOutright } from "../../model/decision.ts";
 import type { Event } from "../../model/event.ts";
+import { sentSubject } from "../audit.ts";
 import type { Ingested, IngestInput, NewEvent, NewPair, StaleRegistration } from "../ingest.ts";
 import { type DecisionRow, readDecision, readEvent } from "../rows.ts";
 import { answerOf, newWriting, type Writing } from "../writing.ts";
@@ -13,6 +14,7 @@ import { findEvent, newestRerun } from "./read-memo.ts";
 import { noteFirst, recordDecision } from "./record-decision.ts";
 import { startRun } from "./start-run.ts";
 import type { Transaction } from "./transaction.ts";
+import { writeAudit } from "./write-audit.ts";
 
 const insertEventSql = `
   insert into events (env, id, caller_id, name, data, ts, extra, received_at, stamp, source_run_id)
@@ -33,6 +35,9 @@ export function ingestEvents(tx: Transaction, input: IngestInput): Ingested | St
   const stale = staleRegistration(tx, input.env, input.registration);
   // A repeat is answered from what it stored, whatever was registered since: deciding again would forget who was to execute it.
   if (stale !== null && !isRepeat(tx, input)) return stale;
+  if (input.byHand !== undefined && !isRepeat(tx, input)) {
+    writeAudit(tx, input.env, { action: "send-events", subject: sentSubject(input.events), ...input.byHand });
+  }
   return ingestAll(tx, input.env, input.events, input.pairs, input.leaseTo);
 }
 

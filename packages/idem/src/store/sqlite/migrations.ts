@@ -12,6 +12,9 @@ const names = [
   "0007_alerts",
   "0008_audit_actor",
   "0009_hour_counts",
+  "0010_step_inputs",
+  "0011_after_failure",
+  "0012_audit_filters",
 ] as const;
 
 export const loadMigrations = (): Migration[] =>

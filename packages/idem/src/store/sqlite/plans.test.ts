@@ -232,6 +232,10 @@ function exerciseEveryOperation(): void {
     core.read("runPage", [env, { ...filter, ...page }]);
   }
   core.read("eventPage", [env, page]);
+  for (const filter of [{}, { action: "cancel-run" }, { actor: "dev" }, { subject: "r1" }]) {
+    core.read("auditPage", [env, { ...filter, limit: 10 }]);
+  }
+  commit("prune", { env, before: 0, after: "", max: 10, auditBefore: 1 });
   commit("count", { env, until: clock.wallMs(), max: 10 });
   const range = { since: 0, until: clock.wallMs() };
   core.read("hourCounts", [env, range]);
@@ -241,6 +245,9 @@ function exerciseEveryOperation(): void {
   core.read("runStarts", [env, [{ id: "r1", eventId: "e1", fn: "f" }]]);
   core.read("runPayloads", [env, ["r1"], 10]);
   core.read("lastFailures", [env, ["r1"]]);
+  core.read("lastOutcomes", [env, ["r1"]]);
+  core.read("stepInputs", [env, "r1", 10]);
+  core.read("stepInput", [env, "r1", "s1"]);
   core.read("decisionPage", [env, page]);
   core.read("decisionPage", [env, { ...page, isPending: true }]);
   core.read("decisionPage", [env, { ...page, isPending: true, oldestFirst: true }]);

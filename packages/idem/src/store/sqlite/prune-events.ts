@@ -4,10 +4,12 @@
 import { eventScope, functionScope } from "../../model/claim.ts";
 import { type DecisionKind, isPending } from "../../model/decision.ts";
 import { isOpen } from "../../model/window.ts";
-import type { PruneAnswer, PruneInput } from "../prune.ts";
+import { type PruneAnswer, type PruneInput, prunedNothing } from "../prune.ts";
 import type { ClaimIndex, FindClaimRow } from "./claim-index.ts";
 import type { Connection } from "./connection.ts";
+import { countAlerts, pruneAlerts } from "./prune-alerts.ts";
 import type { Transaction } from "./transaction.ts";
+import { countAudit, pruneAudit } from "./write-audit.ts";
 
 const pageSql = `
   select id, caller_id as callerId, received_at as receivedAt from events
@@ -70,7 +72,11 @@ type Counts = { -readonly [K in keyof PruneAnswer["deleted"]]: number };
 export function pruneEvents(tx: Transaction, input: PruneInput): PruneAnswer {
   const { connection, at } = tx;
   const { env, max } = input;
-  const deleted: Counts = { events: 0, runs: 0, steps: 0, attempts: 0, decisions: 0 };
+  if (input.after === "") {
+    const told = pruneAlerts(connection, env, input.before, max);
+    if (told.alerts + told.pairs > 0) return { deleted: { ...prunedNothing, ...told }, kept: 0, after: "" };
+  }
+  const deleted: Counts = { ...prunedNothing };
   const page = readPage(connection, input, at.windowNow(0), tx.claims.find);
   let left = max;
   let after = input.after;
@@ -97,7 +103,10 @@ export function pruneEvents(tx: Transaction, input: PruneInput): PruneAnswer {
     }
     after = event.id;
   }
-  return { deleted, kept: page.kept, after: page.isLast ? null : after };
+  if (!page.isLast) return { deleted, kept: page.kept, after };
+  // Last, with what room is left: where there is none, or more than it takes, the next commit goes on with it.
+  if (input.auditBefore !== undefined) deleted.audit = pruneAudit(connection, env, input.auditBefore, left);
+  return { deleted, kept: page.kept, after: deleted.audit === left && input.auditBefore !== undefined ? after : null };
 }
 
 /** What pruning would delete, read page by page; writes nothing. Whoever asks for all pages loads the index once. */
@@ -108,7 +117,8 @@ export function countPrunable(
   windowNow: number,
 ): PruneAnswer {
   const { env } = input;
-  const deleted: Counts = { events: 0, runs: 0, steps: 0, attempts: 0, decisions: 0 };
+  const told = input.after === "" ? countAlerts(connection, env, input.before) : {};
+  const deleted: Counts = { ...prunedNothing, ...told };
   const page = readPage(connection, input, windowNow, claims.find);
   for (const { family } of page.events) {
     if (family === null) continue;
@@ -120,6 +130,7 @@ export function countPrunable(
       deleted.attempts += connection.one<{ count: number }>(countAttemptsSql, env, id)!.count;
     }
   }
+  if (page.isLast && input.auditBefore !== undefined) deleted.audit = countAudit(connection, env, input.auditBefore);
   return { deleted, kept: page.kept, after: page.isLast ? null : page.events.at(-1)!.event.id };
 }
 

@@ -36,6 +36,7 @@ import { pagesOver } from "./page-reads.ts";
 import { countPending, findBuffer } from "./pending-reads.ts";
 import { findEvent, findRun, readMemo } from "./read-memo.ts";
 import { registrationOf } from "./register-functions.ts";
+import { stepReads } from "./step-reads.ts";
 import { cronsIn } from "./tick-crons.ts";
 import { listWorkers } from "./worker-rows.ts";
 import { auditPage } from "./write-audit.ts";
@@ -73,7 +74,7 @@ const duplicatesSql = `
 const duplicatesOfRunSql = `
   select event_id, fn, kind, reason, run_id, key, window_ends_at, first_event_id, decided_at
     from decisions indexed by decisions_by_run
-   where env = ? and run_id = ? and kind <> 'started' order by event_id limit ?`;
+   where env = ? and run_id = ? and event_id > ? and kind <> 'started' order by event_id limit ?`;
 
 // A function key whose run has ended is settled; the claim itself is not written again for that (end-run.ts).
 const claimColumns = `scope, key, holder, fence, generation,
@@ -185,8 +186,8 @@ export function readsOver(
         : events(eventsByNameSql, env, filter.name, filter.before ?? afterAll, filter.limit),
     duplicatesOf: (env, eventId, limit) => events(duplicatesSql, env, eventId, limit),
     decisionsOfEvent: (env, eventId) => connection.all<DecisionRow>(selectDecisionsSql, env, eventId).map(readDecision),
-    duplicatesOfRun: (env, runId, limit) =>
-      connection.all<DecisionRow>(duplicatesOfRunSql, env, runId, limit).map(readDecision),
+    duplicatesOfRun: (env, runId, limit, after = "") =>
+      connection.all<DecisionRow>(duplicatesOfRunSql, env, runId, after, limit).map(readDecision),
     claim: (env, scope, key) => {
       const row = claim(env, scope, key);
       return row === undefined ? null : readClaim(row);
@@ -248,6 +249,7 @@ export function readsOver(
     auditPage: (env, filter) => auditPage(connection, env, filter),
     ...alertReads(connection),
     ...countReads(connection),
+    ...stepReads(connection),
     environments: () => connection.all<{ env: string }>(environmentsSql).map(({ env }) => env),
     workers: () => listWorkers(connection),
     ...pagesOver(connection),

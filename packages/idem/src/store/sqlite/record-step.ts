@@ -1,28 +1,31 @@
 // A step's outcome is written once and kept for ever: the primary key decides, and a second writer is told the first value.
 import type { Outcome } from "../../model/outcome.ts";
+import { invokedRun } from "../../model/wait.ts";
 import type { NewFailedAttempt, NewStep } from "../advance.ts";
 import type { Transaction } from "./transaction.ts";
 
 const insertStepSql = `
-  insert into steps (env, run_id, step_id, name, repeat, kind, outcome, json, attempt, started_at, ended_at, stamp, worker)
-  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  insert into steps (env, run_id, step_id, name, repeat, kind, outcome, json, attempt, started_at, ended_at, stamp, input,
+                     child_run_id, worker)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   on conflict (env, run_id, step_id) do nothing`;
 
 // The fence check and the save in one statement: no row is written unless the job is still this worker's.
 const saveStepSql = `
-  insert into steps (env, run_id, step_id, name, repeat, kind, outcome, json, attempt, started_at, ended_at, stamp, worker)
-  select env, run_id, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, leased_by
+  insert into steps (env, run_id, step_id, name, repeat, kind, outcome, json, attempt, started_at, ended_at, stamp, input,
+                     worker)
+  select env, run_id, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, leased_by
     from jobs where env = ? and id = ? and fence = ? and leased_by = ?
   on conflict (env, run_id, step_id) do nothing`;
 
 const selectOutcomeSql = "select outcome, json from steps where env = ? and run_id = ? and step_id = ?";
 
 const insertAttemptSql = `
-  insert into attempts (env, run_id, step_id, attempt, name, error, started_at, ended_at, retry_at, stamp, worker)
-  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  insert into attempts (env, run_id, step_id, attempt, name, error, started_at, ended_at, retry_at, stamp, worker, input)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   on conflict (env, run_id, step_id, attempt) do nothing`;
 
-/** The columns from step_id to stamp. */
+/** The columns from step_id to input. */
 const stepValues = (tx: Transaction, step: NewStep) =>
   [
     step.stepId,
@@ -35,11 +38,24 @@ const stepValues = (tx: Transaction, step: NewStep) =>
     step.startedAt,
     step.endedAt,
     tx.stamp(),
+    step.input ?? null,
   ] as const;
 
 /** Whether this call recorded it. */
 export function insertStep(tx: Transaction, env: string, runId: string, worker: string | null, step: NewStep): boolean {
-  return tx.connection.run(insertStepSql, env, runId, ...stepValues(tx, step), worker) > 0;
+  return tx.connection.run(insertStepSql, env, runId, ...stepValues(tx, step), null, worker) > 0;
+}
+
+/** The same for a wait that is over, or was before it began; `childRunId` is the run it was for. */
+export function insertWaited(
+  tx: Transaction,
+  env: string,
+  runId: string,
+  childRunId: string | null,
+  step: NewStep,
+): boolean {
+  const values = stepValues(tx, step);
+  return tx.connection.run(insertStepSql, env, runId, ...values, invokedRun(childRunId), null) > 0;
 }
 
 /** Whether the step was recorded: false when the job is no longer this worker's, or the step has an outcome already. */
@@ -76,5 +92,6 @@ export function insertAttempt(
     attempt.retryAt,
     tx.stamp(),
     worker,
+    attempt.input ?? null,
   );
 }

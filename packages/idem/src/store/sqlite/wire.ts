@@ -3,6 +3,7 @@
 // cloned as it is. What an answer repeats of its call is not sent back but taken from the call.
 
 import type { AdvanceInput, NestedIngest, NewStep } from "../advance.ts";
+import type { ByHand } from "../audit.ts";
 import type { TickInput } from "../flow.ts";
 import type { DecidedPair, IngestInput, NewEvent, NewPair, StartPair } from "../ingest.ts";
 import type { LeaseInput } from "../leases.ts";
@@ -40,16 +41,17 @@ export function packCall(call: Call, sent: LeaseList): Flat {
     return [5, env, registration, leaseTo, instants, events, packPairs(ticks.map(({ pair }) => pair))];
   }
   if (call.name === "ingest") {
-    const { env, registration, leaseTo, events, pairs } = call.input[0] as IngestInput;
-    return [1, env, registration, leaseTo, packEvents(events), packPairs(pairs)];
+    const { env, registration, leaseTo, events, pairs, byHand } = call.input[0] as IngestInput;
+    const flat = [1, env, registration, leaseTo, packEvents(events), packPairs(pairs)];
+    return byHand === undefined ? flat : [...flat, byHand];
   }
   if (call.name === "advance") {
     const input = call.input[0] as AdvanceInput;
     const { env, worker, runId, jobId, fence, seen, next } = input;
     const alone = input.attempts.length === 0 && input.waits.length === 0;
     if (alone && input.ingest === null && input.steps.length === 1 && next.kind === "continue" && !next.collect) {
-      const { stepId, name, repeat, kind, outcome, attempt, startedAt, endedAt } = input.steps[0]!;
-      const step = [stepId, name, repeat, kind, outcome.kind, outcome.json, attempt, startedAt, endedAt];
+      const { stepId, name, repeat, kind, outcome, attempt, startedAt, endedAt, input: given } = input.steps[0]!;
+      const step = [stepId, name, repeat, kind, outcome.kind, outcome.json, attempt, startedAt, endedAt, given];
       return [0, env, worker, runId, jobId, fence, seen, ...step];
     }
     if (alone && input.steps.length === 0 && next.kind === "end") {
@@ -106,6 +108,7 @@ export function unpackCall(flat: Flat, came: LeaseList): Call {
         attempt: flat[13],
         startedAt: flat[14],
         endedAt: flat[15],
+        input: flat[16],
       } as NewStep;
       return advance(flat, [step], { kind: "continue", collect: false }, null);
     }
@@ -116,6 +119,7 @@ export function unpackCall(flat: Flat, came: LeaseList): Call {
         leaseTo: flat[3] as string | null,
         events: unpackEvents(flat[4] as Flat),
         pairs: unpackPairs(flat[5] as Flat),
+        ...(flat[6] === undefined ? {} : { byHand: flat[6] as ByHand }),
       };
       return { name: "ingest", input: [input] };
     }

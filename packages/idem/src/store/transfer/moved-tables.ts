@@ -138,6 +138,8 @@ export const movedTables: readonly MovedTable[] = [
     ended_at: integer,
     stamp: integer,
     worker: text,
+    input: text,
+    child_run_id: text,
   }),
   moved("attempts", {
     env: text,
@@ -151,6 +153,7 @@ export const movedTables: readonly MovedTable[] = [
     retry_at: integer,
     stamp: integer,
     worker: text,
+    input: text,
   }),
   moved("jobs", {
     env: text,
@@ -190,6 +193,7 @@ export const movedTables: readonly MovedTable[] = [
     child_run_id: text,
     stamp: integer,
     started_at: integer,
+    input: text,
   }),
   moved("cancels", {
     env: text,
@@ -225,7 +229,7 @@ export const movedTables: readonly MovedTable[] = [
   moved("settings", { env: text, kind: text, name: text, value: text, version: integer, changed_at: integer }),
   moved("hour_counts", { env: text, hour: integer, fn: text, started: integer, suppressed: integer }),
   moved("hour_cursors", { env: text, event_id: text, fn: text }),
-  moved("slips", { env: text, run_id: text, generation: text, fn: text, at: integer }),
+  moved("slips", { env: text, run_id: text, generation: text, fn: text, at: integer, after_failure: integer }),
   moved("alerts", {
     env: text,
     id: text,

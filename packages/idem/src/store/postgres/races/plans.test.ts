@@ -368,6 +368,9 @@ async function exercise({ clock }: Cluster, world: World): Promise<void> {
   await reads.pendingCounts(env);
   await reads.buffer(env, fn, "batch", "k");
   await reads.runMemo(env, "r1");
+  await reads.stepInputs(env, "r1", 10);
+  await reads.stepInput(env, "r1", "s1");
+  await reads.lastOutcomes(env, ["r1", "r2"]);
   await reads.environments();
   await reads.workers();
 }

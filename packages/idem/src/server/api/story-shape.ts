@@ -1,0 +1,87 @@
+// Stories as /api shows them (stories/story.ts).
+import { z } from "zod";
+import {
+  deeds,
+  factKinds,
+  gateNames,
+  gateStates,
+  nounKinds,
+  type Story,
+  type StoryAnswer,
+  subjectKinds,
+  tones,
+} from "../../stories/story.ts";
+import { runStates } from "./run-shape.ts";
+
+const subject = z.object({
+  as: z.enum(subjectKinds),
+  id: z.string().describe("Ask for it again with `as` and, for a key or an entity, its `function`"),
+  function: z.string().nullable(),
+});
+const hit = subject.extend({ words: z.string() });
+
+const told = z.object({
+  kind: z.literal("story"),
+  about: z.string().describe('What was found: "key of draft-invoice"'),
+  subject,
+  function: z.string().nullable(),
+  tone: z.enum(tones),
+  times: z.number().int().describe("How often it ran, reruns left out"),
+  title: z.string(),
+  detail: z.string(),
+  gates: z.array(
+    z.object({
+      gate: z.enum(gateNames),
+      state: z
+        .enum(gateStates)
+        .describe(
+          "`let-through`: a duplicate passed it · `nothing-to-stop`: it is in use and no duplicate came · `not-known`: nothing says what it did",
+        ),
+      reason: z.string(),
+    }),
+  ),
+  facts: z.array(
+    z.object({
+      at: z.number().int().nullable().describe("Null for what is so now; what is told after it is still ahead"),
+      kind: z.enum(factKinds),
+      text: z.string(),
+      untilAt: z.number().int().nullable().describe("Of a fact that was repeated: when it happened last"),
+    }),
+  ),
+  todo: z
+    .array(
+      z.object({
+        text: z.string(),
+        does: z.enum(deeds),
+        label: z.string().describe("What to write on its button"),
+        id: z.string().describe("Of the run, event, key or function it is about"),
+        other: z.string().nullable().describe("The other run, or the line to paste"),
+      }),
+    )
+    .max(3),
+  things: z.array(
+    z.object({
+      kind: z.enum(["run", "event"]),
+      id: z.string(),
+      name: z.string(),
+      state: z.enum(runStates).nullable().describe("Of a run"),
+      words: z.string().describe("What it did here"),
+    }),
+  ),
+  nouns: z.array(
+    z.object({
+      text: z.string().describe("As it stands in the sentences"),
+      kind: z.enum(nounKinds),
+      id: z.string(),
+      scope: z.string().nullable().describe("Of a key: what it is unique within"),
+    }),
+  ),
+});
+
+export const storyItem: z.ZodType<Story> = told;
+
+export const storyAnswer: z.ZodType<StoryAnswer> = z.discriminatedUnion("kind", [
+  told,
+  z.object({ kind: z.literal("several"), sentence: z.string(), hits: z.array(hit) }),
+  z.object({ kind: z.literal("none"), sentence: z.string(), examples: z.array(hit) }),
+]);

@@ -5,9 +5,9 @@ import { useState } from "react";
 import { ApiError, sendJson } from "../../api/client.ts";
 import { say } from "../../frame/messages.ts";
 import { ActButton, Button } from "../../parts/button.tsx";
-import { copyText } from "../../parts/copy.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { SelectField, TextField } from "../../parts/field.tsx";
+import { SecretOnce } from "../../parts/secret-once.tsx";
 import { visibleText } from "../../parts/visible-text.ts";
 import {
   addressesOf,
@@ -60,7 +60,13 @@ export function ChannelForm({ channel, taken, onClose }: ChannelFormProps) {
       setSaving(false);
     }
   };
-  if (secret !== null) return <SecretOnce name={name.trim()} secret={secret} onClose={onClose} />;
+  if (secret !== null)
+    return (
+      <SecretOnce name={name.trim()} secret={secret} onClose={onClose}>
+        Give it to the receiver now: deliveries are signed with it. It is shown this once. If it is lost, remove the
+        channel and add another.
+      </SecretOnce>
+    );
   return (
     <Dialog title={isNew ? "Add a channel" : `Change ${visibleText(name)}`} onClose={onClose}>
       <form
@@ -131,39 +137,6 @@ export function ChannelForm({ channel, taken, onClose }: ChannelFormProps) {
           </ActButton>
         </div>
       </form>
-    </Dialog>
-  );
-}
-
-/** Gone when it is closed. */
-function SecretOnce({
-  name,
-  secret,
-  onClose,
-}: {
-  readonly name: string;
-  readonly secret: string;
-  readonly onClose: () => void;
-}) {
-  const copy = async () => {
-    const done = await copyText(secret);
-    say(done ? "Copied the secret" : "This browser did not let the page copy. Select the text instead.", {
-      brief: true,
-    });
-  };
-  return (
-    <Dialog title={`The secret of ${name}`} onClose={onClose}>
-      <p className="quiet">
-        Give it to the receiver now: deliveries are signed with it. It is shown this once. If it is lost, remove the
-        channel and add another.
-      </p>
-      <pre className="channel-secret">{secret}</pre>
-      <div className="button-row is-end">
-        <Button onClick={() => void copy()}>Copy the secret</Button>
-        <Button look="primary" onClick={onClose}>
-          I have stored it
-        </Button>
-      </div>
     </Dialog>
   );
 }

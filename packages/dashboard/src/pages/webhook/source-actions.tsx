@@ -8,8 +8,8 @@ import { say } from "../../frame/messages.ts";
 import { ActButton, Button } from "../../parts/button.tsx";
 import { AskFirst, Dialog } from "../../parts/dialog.tsx";
 import { TextField } from "../../parts/field.tsx";
-import { SecretOnce } from "../webhooks/secret-once.tsx";
 import { forgetSources, type Source, sourcePath } from "../webhooks/source-data.ts";
+import { SourceSecret } from "../webhooks/source-secret.tsx";
 
 export function SourceActions({ source }: { readonly source: Source }) {
   const [asking, setAsking] = useState<"rotate" | "drop" | "remove" | null>(null);
@@ -91,7 +91,7 @@ function Rotate({ source: { name, takesSecret }, onClose }: { readonly source: S
       setActing(false);
     }
   };
-  if (made !== null) return <SecretOnce secret={made} name={name} onClose={onClose} />;
+  if (made !== null) return <SourceSecret secret={made} name={name} onClose={onClose} />;
   return (
     <Dialog title="Rotate the secret" onClose={onClose}>
       <form

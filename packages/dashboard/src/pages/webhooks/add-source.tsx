@@ -7,8 +7,8 @@ import { say } from "../../frame/messages.ts";
 import { ActButton, Button } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { SelectField, TextField } from "../../parts/field.tsx";
-import { SecretOnce } from "./secret-once.tsx";
 import { addSource, choosesSecret, forgetSources, type NewSource, providers } from "./source-data.ts";
+import { SourceSecret } from "./source-secret.tsx";
 
 export function AddSource({ first, onClose }: { readonly first?: string; readonly onClose: () => void }) {
   const [provider, setProvider] = useState(first ?? providers[0]!.id);
@@ -62,7 +62,7 @@ export function AddSource({ first, onClose }: { readonly first?: string; readonl
 
   if (made !== null) {
     return (
-      <SecretOnce
+      <SourceSecret
         secret={made}
         name={name.trim()}
         onClose={() => {

@@ -1,54 +1,17 @@
 // What the list of runs shows: one line per key, doubled keys apart, and numbers that add up, over every store.
-import pg from "pg";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type LocalPostgres, startLocalPostgres } from "../../../../../scripts/local-postgres.mjs";
-import { ManualPlatform } from "../../platform/manual-platform.ts";
-import { openPostgresStore } from "../../store/postgres/postgres-store.ts";
-import { type ApiWorld, apiWorld, stores } from "../api/api-world.suite.ts";
+import { describe, expect, test } from "vitest";
+import type { ApiWorld } from "../api/api-world.suite.ts";
+import { everyStore, useEveryStore } from "../api/every-store.suite.ts";
 import { listAskers } from "./list-askers.ts";
 import { listFunctions } from "./list-functions.ts";
 import { listGroups } from "./list-groups.ts";
 import { readTotals } from "./read-totals.ts";
 
-let server: LocalPostgres;
-let schemas = 0;
-beforeAll(async () => {
-  server = await startLocalPostgres();
-});
-afterAll(() => server.remove());
-
-async function open(kind: string): Promise<ApiWorld> {
-  if (kind !== "postgres:") return apiWorld({ store: kind });
-  const platform = new ManualPlatform();
-  const store = await openPostgresStore({
-    url: `${server.url}?schema=groups${++schemas}&pool=4`,
-    pg,
-    platform: {
-      monoMs: () => platform.monoMs(),
-      soon: (run) => setImmediate(run),
-      randomBytes: (count) => platform.randomBytes(count),
-      timer: (ms, run) => {
-        const timer = setTimeout(run, ms);
-        return { cancel: () => clearTimeout(timer) };
-      },
-    },
-    owner: "test",
-    wallMs: () => platform.wallMs(),
-  });
-  // The engine of this world is alone with it, and nothing is told by hints.
-  const alone = Object.assign(Object.create(store), { shared: null, outbox: null });
-  closing.push(() => store.close());
-  return apiWorld({ store: alone, platform });
-}
-
-const closing: (() => Promise<void>)[] = [];
-afterAll(async () => {
-  for (const close of closing) await close();
-});
+const open = useEveryStore();
 
 const byOrder = { idempotency: "event.data.orderId" };
 
-async function shop(kind: string): Promise<ApiWorld> {
+async function shop(kind: (typeof everyStore)[number]): Promise<ApiWorld> {
   const world = await open(kind);
   await world.start({
     bill: { on: "order/paid", options: byOrder, run: ({ event }) => ({ invoice: event.data.orderId }) },
@@ -89,7 +52,7 @@ async function release(world: ApiWorld, key: string): Promise<void> {
   await world.store.release({ env: "default", scope, key, fence: null, reason: "a person asked" });
 }
 
-describe.each([...stores, "postgres:"])("groups over %s", (kind) => {
+describe.each(everyStore)("groups over %s", (kind) => {
   test("a key that was asked for three times is one line with two suppressed, and its window", async () => {
     const world = await shop(kind);
     for (let i = 0; i < 3; i++) await world.send(paid(7));

@@ -1,16 +1,21 @@
 // A secret that was made here: shown this once, and gone when it is closed.
-import { say } from "../../frame/messages.ts";
-import { Button } from "../../parts/button.tsx";
-import { copyText } from "../../parts/copy.tsx";
-import { Dialog } from "../../parts/dialog.tsx";
+import type { ReactNode } from "react";
+import { say } from "../frame/messages.ts";
+import { Button } from "./button.tsx";
+import { copyText } from "./copy.tsx";
+import { Dialog } from "./dialog.tsx";
+import "./secret-once.css";
 
 export function SecretOnce({
   secret,
   name,
+  children,
   onClose,
 }: {
   readonly secret: string;
   readonly name: string;
+  /** Where to take it now, and what to do when it is lost. */
+  readonly children: ReactNode;
   readonly onClose: () => void;
 }) {
   const copy = async () => {
@@ -21,9 +26,7 @@ export function SecretOnce({
   };
   return (
     <Dialog title={`The secret of ${name}`} onClose={onClose}>
-      <p className="quiet">
-        Paste it at the provider now. It is shown this once: nobody can read it here again, only replace it.
-      </p>
+      <p className="quiet">{children}</p>
       <pre className="secret">{secret}</pre>
       <div className="button-row is-end">
         <Button onClick={() => void copy()}>Copy the secret</Button>

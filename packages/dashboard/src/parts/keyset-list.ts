@@ -111,7 +111,7 @@ export function useKeysetList<Row>({
     ),
   );
 
-  const listed = useMemo(() => pages.data?.pages.flatMap((page) => page.rows) ?? [], [pages.data]);
+  const listed = useMemo(() => once(pages.data?.pages.flatMap((page) => page.rows) ?? [], idOf), [pages.data, idOf]);
   const fresh = pages.isPlaceholderData ? undefined : newest.data;
   const top = pages.data?.pageParams[0];
   const rowsAbove = top?.rowsAbove ?? 0;
@@ -168,6 +168,15 @@ function newestOf<Row>(place: Place<Row>): Place<Row> {
   let newest = place;
   while (newest.over !== null) newest = newest.over;
   return newest;
+}
+
+/** Pages are read at different times: a row that moved meanwhile may stand on two, and two rows of one name would never leave the page. */
+function once<Row>(rows: readonly Row[], idOf: (row: Row) => string): readonly Row[] {
+  const ids = new Set<string>();
+  return rows.filter((row) => {
+    const id = idOf(row);
+    return !ids.has(id) && ids.add(id);
+  });
 }
 
 /** One pass over what is listed; what did not change stays the same object. */

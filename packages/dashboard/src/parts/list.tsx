@@ -185,9 +185,11 @@ function useAbove<Row>(
       const start = virtual.measurementsCache[index]?.start;
       if (start !== undefined && start !== before.start) window.scrollBy({ top: start - before.start });
     }
-    const seen = virtual.getVirtualItems().find(({ end }) => end > window.scrollY);
+    // As the last scroll event said: asking the window here would lay out the page once more in every frame, a fifth of its time.
+    const at = virtual.scrollOffset ?? 0;
+    const seen = virtual.getVirtualItems().find(({ end }) => end > at);
     const row = seen === undefined ? undefined : rows[seen.index];
-    anchor.current = row === undefined || window.scrollY < top ? null : { first, id: idOf(row), start: seen!.start };
+    anchor.current = row === undefined || at < top ? null : { first, id: idOf(row), start: seen!.start };
   });
   const startIndex = virtual.range?.startIndex ?? 0;
   useEffect(() => {

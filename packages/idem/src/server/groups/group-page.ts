@@ -46,6 +46,8 @@ const chunkMin = 50;
 const chunkMax = 250;
 // Where most rows are passed over.
 const chunkCompared = 500;
+// Runs past a chunk that are looked at with it: what was guessed to be the same and stands on both sides of its end is one group.
+const aheadRuns = 30;
 
 const ulid = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 
@@ -79,44 +81,62 @@ export async function groupPage(
   const bound = expression === null ? lookedAtMax : lookedInsideMax;
   const found = new Map<string, JudgedGroup>();
   const loud = new Map<string, JudgedGroup>();
-  let before = filter.before;
+  const from = filter.before === undefined ? null : readCursor(filter.before);
+  // Told, or shown elsewhere; what was guessed is known by this alone once its newer run is out of sight.
+  const seen = new Map<string, JudgedGroup | null>(from?.told.map((id) => [id, null]));
+  let before = from?.before;
   let lookedAt = 0;
   while (found.size < filter.limit && lookedAt < bound) {
     const isCompared = needsStarts || expression !== null;
     const chunk = isCompared ? chunkCompared : Math.min(chunkMax, Math.max(chunkMin, filter.limit * 2));
     const limit = Math.min(chunk, bound - lookedAt);
-    const page = await reads.runPage(env, { ...asked, limit, ...(before === undefined ? {} : { before }) });
-    lookedAt += page.rows.length;
-    const ids = page.rows.map(({ id }) => id);
-    const groups = filter.isFlat ? page.rows.map(aloneIn) : await gatherGroups(reads, env, ids, functions);
+    const ahead = filter.isFlat ? 0 : aheadRuns;
+    const page = await reads.runPage(env, {
+      ...asked,
+      limit: limit + ahead,
+      ...(before === undefined ? {} : { before }),
+    });
+    const rows = page.rows.slice(0, limit);
+    lookedAt += rows.length;
+    const ids = rows.map(({ id }) => id);
+    const groups = filter.isFlat
+      ? rows.map(aloneIn)
+      : await gatherGroups(
+          reads,
+          env,
+          page.rows.map(({ id }) => id),
+          functions,
+        );
     const groupOf = new Map(groups.flatMap((group) => group.runs.map((run) => [run.id, group] as const)));
     const [starts, payloads] = await Promise.all([
-      needsStarts ? reads.runStarts(env, page.rows) : [],
+      needsStarts ? reads.runStarts(env, rows) : [],
       expression === null ? [] : reads.runPayloads(env, ids, payloadBytesMax),
     ]);
     const startOf = new Map(starts.map((start) => [start.runId, start]));
     const payloadOf = new Map(payloads.map((payload) => [payload.runId, payload]));
     let last: string | null = null;
-    for (const run of page.rows) {
+    for (const run of rows) {
       last = run.id;
       const group = groupOf.get(run.id);
-      if (group === undefined || found.has(group.id)) continue;
+      if (group === undefined || seen.has(group.id)) continue;
       // A newer run of the group that fits has told it, on this page or on one before.
       if (group.runs.some((other) => other.id > run.id && fits(other)) && expression === null) continue;
       if (!fits(run) || !isAskedFor(run, group, startOf.get(run.id))) continue;
       if (expression !== null && !passes(expression, payloadOf.get(run.id))) continue;
       const [judged] = judgeAll([group], functions);
+      seen.set(group.id, judged!);
       if (judged!.judged.isLoud) loud.set(group.id, judged!);
       if (filter.show === "doubled" && !judged!.judged.isLoud) continue;
       if (judged!.judged.isLoud && group.runs.some(({ id }) => filter.pinned.has(id))) continue;
       found.set(group.id, judged!);
       if (found.size === filter.limit) break;
     }
-    const isWhole = found.size < filter.limit || last === page.rows.at(-1)?.id;
-    before = isWhole ? (page.next ?? undefined) : last!;
-    if (isWhole && page.next === null) return told(null);
+    const isWhole = found.size < filter.limit || last === rows.at(-1)?.id;
+    const next = rows.length < page.rows.length ? rows.at(-1)!.id : page.next;
+    before = isWhole ? (next ?? undefined) : last!;
+    if (isWhole && next === null) return told(null);
   }
-  return told(before ?? null);
+  return told(before === undefined ? null : writeCursor(before, seen));
 
   function told(next: string | null): GroupPage {
     return { groups: [...found.values()], loud: [...loud.values()], next };
@@ -132,6 +152,22 @@ export async function groupPage(
     const ids = group.runs.flatMap(({ id, eventId }) => [id, eventId]);
     return [...texts, ...ids].some((text) => text?.toLowerCase().includes(wanted) ?? false);
   }
+}
+
+// The run to go on before, and the guessed groups that were told and have older runs still to come.
+const cursorMark = "~";
+
+function readCursor(text: string): { readonly before: string; readonly told: readonly string[] } {
+  const [before, ...told] = text.split(cursorMark);
+  return { before: before!, told };
+}
+
+function writeCursor(before: string, seen: ReadonlyMap<string, JudgedGroup | null>): string {
+  // A guessed group has the id of its first run: it is known from then on.
+  const open = [...seen].flatMap(([id, told]) =>
+    (told === null || told.group.guess !== null) && id < before ? id : [],
+  );
+  return [before, ...open].join(cursorMark);
 }
 
 function compiled(text: string): Expression {

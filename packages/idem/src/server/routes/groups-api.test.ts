@@ -139,6 +139,32 @@ describe.each(everyStore)("groups over %s", (kind) => {
     ]);
   });
 
+  test("what was guessed to be the same is one line, also where a page ends between its runs", async () => {
+    const world = await shop(kind);
+    for (let placement = 1; placement <= 12; placement++) {
+      await world.send(changed(placement, "INSERTED"));
+      if (placement > 1) await world.send(changed(placement - 1, "UPDATED"));
+    }
+    await world.idle();
+    for (const limit of [1, 2, 3, 5]) {
+      const listed: any[] = [];
+      let before: string | null = null;
+      do {
+        const page: any = await groups(world, { order: "newest", limit: String(limit), ...(before && { before }) });
+        listed.push(...page.groups);
+        before = page.next;
+      } while (before !== null);
+      const lines = listed.map(({ label, runs }) => `${label}: ${runs.length}`);
+      expect([limit, lines]).toEqual([
+        limit,
+        [12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1]
+          .map((id) => `placementId ${id}: ${id === 12 ? 1 : 2}`)
+          .sort((a, b) => lines.indexOf(a) - lines.indexOf(b)),
+      ]);
+      expect(new Set(listed.map(({ id }) => id)).size).toBe(listed.length);
+    }
+  });
+
   test("the same key after its window ended is another group, tagged so", async () => {
     const world = await shop(kind);
     await world.send(paid(7));

@@ -3,7 +3,7 @@
 // refused fails the test that looks at it.
 import chromium from "@sparticuz/chromium";
 import { type Browser, type Page, chromium as playwright } from "playwright-core";
-import { onTestFinished } from "vitest";
+import { onTestFinished, vi } from "vitest";
 
 export interface Look {
   readonly width: 1280 | 390;
@@ -102,7 +102,8 @@ export async function closePage(page: WatchedPage): Promise<void> {
   });
   await page.context().clearCookies();
   await page.mouse.move(0, 0);
-  await page.goto("about:blank");
+  // What the page itself began to load may still come in between.
+  await vi.waitFor(() => page.goto("about:blank"), { timeout: 15_000 });
   idle[watches.get(page)!.width].push(page);
 }
 

@@ -156,7 +156,8 @@ export function leasesSuite(open: OpenStore): void {
       await world.store.reads.counts(env);
       await world.store.heartbeat("w1", 1_000);
       world.clock.stepWall(-60_000);
-      expect(ids(await world.lease())).toEqual(["r1", "r2"]);
+      // Due at the same instant: either may be first.
+      expect([...ids(await world.lease())].sort()).toEqual(["r1", "r2"]);
     });
 
     test("the fence grows with each change of hands", async () => {

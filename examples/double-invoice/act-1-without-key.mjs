@@ -70,12 +70,9 @@ function rowOf({ placement, runs }) {
 }
 
 async function explainFirst(idem, { placement, runs }) {
-  print(`  And why? idem.explain, for the two events of placement ${placement.id}:`);
-  for (const { eventId } of runs) {
-    const { data } = await idem.events.get(eventId);
-    const { summary } = await idem.explain(eventId);
-    print(`  ${data.eventType.padEnd(8)}  ${dim(summary.at(-1))}`);
-  }
-  print("  Two events, two runs. Nothing says that they mean one invoice.");
+  print(`  And why? idem.explain, for the second run of placement ${placement.id}:`);
+  const { story } = await idem.explain(runs.at(-1).id);
+  print(`  ${story.title}.`);
+  for (const { gate, reason } of story.gates) print(`  ${gate.padEnd(15)}  ${dim(reason)}`);
   print();
 }

@@ -39,12 +39,19 @@ export async function withKey({ folder, pages, look, pace }) {
   const { id } = placements[0];
   print();
   print(`  Idem keeps the story of every key. idem.explain, for key ${id}:`);
-  const { summary } = await idem.explain({ function: "draft-invoice", key: id });
-  for (const sentence of summary) print(dim(`  ${sentence}`));
+  const { story } = await idem.explain({ function: "draft-invoice", key: id });
+  print(`  ${story.title}.`);
+  for (const { at, text } of story.facts) print(dim(`  ${whenOf(at).padEnd(12)}  ${text}`));
   print();
   print(green(`  ${runs.length} clients, ${drafts.length} invoices, ${suppressed} duplicates suppressed.`));
   print();
   return { what: "with a key", webhooks: webhooks.length, runs: runs.length, drafts };
+}
+
+/** What is still to come is so many hours away. */
+function whenOf(at) {
+  const hours = Math.round((at - Date.now()) / 3_600_000);
+  return hours > 0 ? `in ${hours} h` : new Date(at).toISOString().slice(11, 23);
 }
 
 function suppressedLine(event, { runId, windowEndsAt }) {

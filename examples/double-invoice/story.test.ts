@@ -37,10 +37,13 @@ test("the story ends by itself: twice without a key, once with it, once through 
   const { code, output, errors } = await read(child);
   expect({ code, errors }).toEqual({ code: 0, errors: "" });
   expect(output.trimStart()).toMatch(/^Watch it at http:\/\/127\.0\.0\.1:\d+\n/);
+  expect(output).toContain("Placement 1042 ran twice because nothing marked its two events as the same.");
   expect(output).toContain("73 of 73 clients were invoiced twice");
   expect(output.match(/placement \d+ {2}(INSERTED|UPDATED) +suppressed → run \S+ {2}window ends in 24h/g)).toHaveLength(
     73,
   );
+  expect(output).toContain("Placement 1042 ran once because its key was taken: one duplicate was stopped.");
+  expect(output).toMatch(/in 24 h +The window of key 1042 ends/);
   expect(output).toContain("73 clients, 73 invoices, 73 duplicates suppressed.");
   expect(output).toMatch(/SIGKILL\. Worker \d+ is gone/);
   expect(output).toMatch(/\d+ are done, [1-4] in flight, \d+ not begun/);

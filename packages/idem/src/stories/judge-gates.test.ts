@@ -18,7 +18,7 @@ const gateOf = (...steps: readonly (readonly Partial<TimelineEntry>[])[]) =>
     }),
   )[3];
 
-const notSaid = "Not known: the step did not say what it sent.";
+const notSaid = "It did not say what it sent.";
 
 test("a step that was handed a key and said nothing is not known to have sent it", () => {
   expect(gateOf([step("run", "k1")])).toEqual({

@@ -108,7 +108,7 @@ function functionKey({ function: fn, runs, key, decisions }: Case, isDoubled: bo
 
 // Kinds of steps whose code is handed a destination key. Only an effect says that it sent it.
 const handsKey: ReadonlySet<TimelineEntry["kind"]> = new Set(["run", "fetch", "transaction"]);
-const notSaid = "Not known: the step did not say what it sent.";
+const notSaid = "It did not say what it sent.";
 
 function destinationKey({ runs }: Case, isDoubled: boolean): StoryGate {
   const name = "destination-key";

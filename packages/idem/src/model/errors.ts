@@ -110,8 +110,8 @@ export const errorTable = {
   }),
   SUBJECT_UNKNOWN: define<{ id: string }>({
     retry: "never",
-    what: ({ id }) => `There is no event and no run ${id} in this environment`,
-    next: "Check the id; events can be named by their stored id or by the id their sender gave",
+    what: ({ id }) => `Nothing in this environment is known as ${id}`,
+    next: "Check it: an event is known by its stored id or the one its sender gave, a run by its id, a key while its window is open",
   }),
   EVENT_NOT_WAITING: define<{ eventId: string; why: string }>({
     retry: "never",

@@ -3,10 +3,14 @@ import { useCallback, useEffect, useRef } from "react";
 import { useDigests, useLive } from "./live.ts";
 
 const restShare = 10;
-const restMinMs = 1_000;
+// A person sees no more than one change a second.
+const restDefaultMs = 1_000;
 
-/** `read` must not change between renders, and resolves once the answer is there. */
-export function useFollow(read: () => Promise<unknown>): void {
+/**
+ * `read` must not change between renders, and resolves once the answer is there. News that comes while it reads or rests is read
+ * afterwards: the last of several counts, for what changed may have changed just now.
+ */
+export function useFollow(read: () => Promise<unknown>, restMinMs: number = restDefaultMs): void {
   const { state } = useLive();
   const isPaused = state === "paused";
   const now = useRef({
@@ -37,7 +41,7 @@ export function useFollow(read: () => Promise<unknown>): void {
       },
       Math.max(0, at.restUntil - performance.now()),
     );
-  }, [read]);
+  }, [read, restMinMs]);
   useDigests(
     useCallback(() => {
       if (!isPaused) look();

@@ -36,7 +36,7 @@ export function AlertWatch() {
         const { alerts } = digest ?? {};
         const isTold =
           digest !== null && (alerts === undefined || (alerts.open === openCount && (alerts.new ?? []).length === 0));
-        if (!isTold) void refetch({ cancelRefetch: false });
+        if (!isTold) void refetch();
       },
       [refetch, openCount],
     ),

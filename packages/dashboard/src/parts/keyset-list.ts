@@ -106,7 +106,7 @@ export function useKeysetList<Row>({
   const { refetch: askNewest } = newest;
   useFollow(
     useCallback(
-      () => (isNewestFirst ? askNewest({ cancelRefetch: false }) : askPages({ cancelRefetch: false })),
+      () => (isNewestFirst ? askNewest() : askPages({ cancelRefetch: false })),
       [askNewest, askPages, isNewestFirst],
     ),
   );

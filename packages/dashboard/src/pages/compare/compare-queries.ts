@@ -2,7 +2,7 @@
 import { useQueries, useQuery } from "@tanstack/react-query";
 import { useCallback, useRef, useState } from "react";
 import { getJson, getText } from "../../api/client.ts";
-import { useDigests } from "../../api/live.ts";
+import { useFollow } from "../../api/follow.ts";
 import { isOpen, type RunAnswer } from "../run/run-data.ts";
 import { outputPath, stepOutputPath } from "../run/run-queries.ts";
 import type { Side } from "./compared.ts";
@@ -75,25 +75,20 @@ const lookMs = 3_000;
 /** Which of the two moved on since it was read. */
 export function useMovedOn(sides: readonly (Side | null)[]): readonly number[] {
   const [moved, setMoved] = useState<readonly number[]>([]);
-  const lookedAt = useRef(0);
   const seen = useRef(sides);
   seen.current = sides;
-  useDigests(
-    useCallback(() => {
-      if (Date.now() - lookedAt.current < lookMs) return;
-      lookedAt.current = Date.now();
+  useFollow(
+    useCallback(async () => {
       const looks = seen.current.map(async (side) => {
         if (side === null || !isOpen(side.answer.run)) return false;
         const { run } = await getJson<RunAnswer>(runPath(side.answer.run.id));
         const was = side.answer.run;
         return run.state !== was.state || run.timeline.length !== was.timeline.length;
       });
-      // A look that failed says nothing; the next digest looks again.
-      void Promise.all(looks).then(
-        (found) => setMoved(found.flatMap((each, i) => (each ? [i + 1] : []))),
-        () => {},
-      );
+      const found = await Promise.all(looks);
+      setMoved(found.flatMap((each, i) => (each ? [i + 1] : [])));
     }, []),
+    lookMs,
   );
   return moved;
 }

@@ -1,6 +1,6 @@
 // The story as the page asks for it, and as plain sentences for whoever pastes it into a message.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useCallback, useRef } from "react";
+import { useCallback } from "react";
 import type {
   Story,
   StoryAnswer,
@@ -12,7 +12,7 @@ import type {
   StoryTodo,
 } from "../../../../idem/src/stories/story.ts";
 import { getJson } from "../../api/client.ts";
-import { useDigests } from "../../api/live.ts";
+import { useFollow } from "../../api/follow.ts";
 
 export type { Story, StoryFact, StoryGate, StoryHit, StoryNoun, StoryThing, StoryTodo };
 
@@ -27,18 +27,17 @@ const askAgainMs = 2_000;
 
 export function useStory({ q, as, fn }: StoryAsk) {
   const queries = useQueryClient();
-  const askedAt = useRef(0);
   const query = useQuery({
     queryKey: ["story", q, as, fn],
     queryFn: ({ signal }) => getJson<StoryAnswer>("api/stories", { q, as, function: fn }, signal),
     enabled: q !== undefined,
   });
-  useDigests(
-    useCallback(() => {
-      if (q === undefined || Date.now() - askedAt.current < askAgainMs) return;
-      askedAt.current = Date.now();
-      void queries.invalidateQueries({ queryKey: ["story", q] });
-    }, [queries, q]),
+  useFollow(
+    useCallback(
+      async () => q !== undefined && (await queries.invalidateQueries({ queryKey: ["story", q] })),
+      [queries, q],
+    ),
+    askAgainMs,
   );
   return query;
 }

@@ -1,9 +1,9 @@
 // Functions as the pages ask for them, and how they are set up in words.
 import { type QueryClient, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useCallback, useRef } from "react";
+import { useCallback } from "react";
 import type { FunctionInFigures } from "../../../../idem/src/server/api/function-shape.ts";
 import { getJson } from "../../api/client.ts";
-import { useDigests } from "../../api/live.ts";
+import { useFollow } from "../../api/follow.ts";
 import { lengthWords } from "../../parts/time-words.ts";
 
 export type { FunctionInFigures };
@@ -14,13 +14,9 @@ const askAgainMs = 3_000;
 /** Asks again for what begins with this key when the stream says that something happened. */
 export function useFresh(key: string): void {
   const queries = useQueryClient();
-  const askedAt = useRef(0);
-  useDigests(
-    useCallback(() => {
-      if (Date.now() - askedAt.current < askAgainMs) return;
-      askedAt.current = Date.now();
-      void queries.invalidateQueries({ queryKey: [key] });
-    }, [queries, key]),
+  useFollow(
+    useCallback(() => queries.invalidateQueries({ queryKey: [key] }), [queries, key]),
+    askAgainMs,
   );
 }
 

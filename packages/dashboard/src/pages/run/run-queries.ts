@@ -1,9 +1,9 @@
 // One run as the page asks for it: its timeline, what it did outside, and the runs of its key. An open run is asked again when the
 // stream says that something changed.
 import { type QueryClient, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useCallback, useEffect, useRef } from "react";
+import { useCallback } from "react";
 import { getJson, sendJson } from "../../api/client.ts";
-import { useDigests } from "../../api/live.ts";
+import { useFollow } from "../../api/follow.ts";
 import type { EffectItem, GroupItem, RunAnswer } from "./run-data.ts";
 import { isOpen } from "./run-data.ts";
 
@@ -37,33 +37,10 @@ export const useRunEffects = (runId: string, hasSteps: boolean) =>
     enabled: hasSteps,
   });
 
-// The stream speaks up to twice a second; a person sees no more than one change a second.
-const askAgainMs = 1_000;
-
 export function useFreshRun(runId: string, answer: RunAnswer | undefined): void {
   const queries = useQueryClient();
-  const askedAt = useRef(0);
-  const timer = useRef<ReturnType<typeof setTimeout> | null>(null);
   const open = answer === undefined || isOpen(answer.run);
-  useEffect(
-    () => () => {
-      if (timer.current !== null) clearTimeout(timer.current);
-      timer.current = null;
-    },
-    [],
-  );
-  useDigests(
-    useCallback(() => {
-      if (!open || timer.current !== null) return;
-      // The last of several digests counts: what changed may have changed just now.
-      const waitMs = Math.max(0, askedAt.current + askAgainMs - Date.now());
-      timer.current = setTimeout(() => {
-        timer.current = null;
-        askedAt.current = Date.now();
-        void forgetRun(queries, runId);
-      }, waitMs);
-    }, [queries, runId, open]),
-  );
+  useFollow(useCallback(async () => open && (await forgetRun(queries, runId)), [queries, runId, open]));
 }
 
 export const forgetRun = (queries: QueryClient, runId: string): Promise<void> =>

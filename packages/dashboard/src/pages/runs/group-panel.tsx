@@ -28,7 +28,7 @@ export function GroupPanel({ group }: { readonly group: GroupItem }) {
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next }) => next ?? undefined,
   });
-  useFollow(useCallback(() => refetch({ cancelRefetch: false }), [refetch]));
+  useFollow(useCallback(() => refetch(), [refetch]));
   const askers = data?.pages.flatMap((page) => page.askers) ?? [];
   const newest = data?.pages.at(-1);
   const { runCount, counts } = newest?.group ?? group;

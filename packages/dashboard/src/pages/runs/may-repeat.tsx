@@ -29,7 +29,7 @@ export function useOpenAlertsOf(fn: string | undefined, isWanted = true) {
     staleTime: 10_000,
   });
   const { refetch } = alerts;
-  useFollow(useCallback(async () => isWanted && (await refetch({ cancelRefetch: false })), [isWanted, refetch]));
+  useFollow(useCallback(async () => isWanted && (await refetch()), [isWanted, refetch]));
   return alerts;
 }
 

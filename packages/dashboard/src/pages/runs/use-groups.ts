@@ -97,7 +97,7 @@ export function useLoudGroups({ range }: RunsView, isWanted: boolean): readonly 
     enabled: isWanted,
     placeholderData: (before) => before,
   });
-  useFollow(useCallback(async () => isWanted && (await refetch({ cancelRefetch: false })), [isWanted, refetch]));
+  useFollow(useCallback(async () => isWanted && (await refetch()), [isWanted, refetch]));
   return data?.groups;
 }
 

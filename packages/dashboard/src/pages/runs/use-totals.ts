@@ -16,7 +16,7 @@ export function useTotals(range: Params, isGiven = false) {
     enabled: !isGiven,
   });
   const { refetch } = totals;
-  useFollow(useCallback(async () => !isGiven && (await refetch({ cancelRefetch: false })), [refetch, isGiven]));
+  useFollow(useCallback(async () => !isGiven && (await refetch()), [refetch, isGiven]));
   return totals;
 }
 
@@ -47,6 +47,6 @@ export function useTroubles(range: Params, isWanted: boolean): Troubles | undefi
     enabled: isWanted,
     placeholderData: keepPreviousData,
   });
-  useFollow(useCallback(async () => isWanted && (await refetch({ cancelRefetch: false })), [isWanted, refetch]));
+  useFollow(useCallback(async () => isWanted && (await refetch()), [isWanted, refetch]));
   return data;
 }

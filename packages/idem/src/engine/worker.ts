@@ -15,10 +15,11 @@ import type { Ingested } from "../store/ingest.ts";
 import type { LeasedJob } from "../store/leases.ts";
 import type { WorkerAbout } from "../store/sharing.ts";
 import type { Store } from "../store/store.ts";
-import { type AnnounceJob, announceEnd } from "./announce-end.ts";
+import { announceEnd } from "./announce-end.ts";
 import { CapsOfCodes } from "./caps-of-codes.ts";
-import { type DeliverJob, deliverEvent } from "./deliver-event.ts";
+import { deliverEvent } from "./deliver-event.ts";
 import { DueAlarm } from "./due-alarm.ts";
+import { JobTelling } from "./job-telling.ts";
 import { LeaseNames } from "./lease-names.ts";
 import { letGo } from "./let-go.ts";
 import { limits } from "./limits.ts";
@@ -58,7 +59,7 @@ export class Worker {
   private reserved = 0;
   /** Runs cancelled here while a lease was on its way: its answer may still name them. */
   private readonly cancelled = new Set<string>();
-  private delivering = 0;
+  private readonly telling: JobTelling;
   private leasing = false;
   private again = false;
   private state: "new" | "running" | "stopping" | "stopped" = "new";
@@ -88,6 +89,16 @@ export class Worker {
         for (const { pass, heldBy } of this.active.values()) if (heldBy === name) pass.giveUp(why);
       },
       onFreed: () => this.poke(),
+      report: (what, error) => this.report(what, error),
+    });
+    this.telling = new JobTelling({
+      platform,
+      isStopped: () => this.stopped,
+      tellOne: async (job) => {
+        if (job.kind === "announce") this.takeIn(await announceEnd(job, this, options), null);
+        else this.wake(await deliverEvent(job, options, () => this.state !== "stopped"));
+      },
+      onSettled: () => this.settled(),
       report: (what, error) => this.report(what, error),
     });
     this.upkeep = new Upkeep({
@@ -184,7 +195,7 @@ export class Worker {
     if (this.stopped) return;
     for (const job of jobs) {
       if (job.kind === "run") this.execute(job, leasedTo);
-      else void this.tell(job);
+      else void this.telling.tell(job);
     }
   }
 
@@ -261,7 +272,7 @@ export class Worker {
   }
 
   private isIdle(): boolean {
-    return this.active.size === 0 && this.reserved === 0 && this.delivering === 0 && !this.leasing && !this.again;
+    return this.active.size === 0 && this.reserved === 0 && this.telling.isIdle && !this.leasing && !this.again;
   }
 
   private settled(): void {
@@ -376,30 +387,6 @@ export class Worker {
   prepare(): PrepareOptions {
     const { env, registry, expressions, time, newId, eventWindowMs } = this.options;
     return { env, registry, expressions, now: time.now(), newId, eventWindowMs };
-  }
-
-  // ------------------------------------------------------------------------------------------------ delivering
-
-  /** Work that is no run. The job is ours until it is done: whoever waits for it must hear of it once the store is well again. */
-  private async tell(job: DeliverJob | AnnounceJob, delayMs: number = limits.brokenDelayMs): Promise<void> {
-    const { options } = this;
-    this.delivering++;
-    try {
-      if (job.kind === "announce") this.takeIn(await announceEnd(job, this, options), null);
-      else this.wake(await deliverEvent(job, options, () => this.state !== "stopped"));
-    } catch (error) {
-      this.report(
-        job.kind === "announce" ? `telling the end of run ${job.memo.run.id}` : `event ${job.event.id}`,
-        error,
-      );
-      const again = () => {
-        if (!this.stopped) void this.tell(job, Math.min(delayMs * 2, limits.brokenDelayMsMax));
-      };
-      options.platform.timer(delayMs, again, { background: true });
-    } finally {
-      this.delivering--;
-      this.settled();
-    }
   }
 
   report(what: string, error: unknown): void {

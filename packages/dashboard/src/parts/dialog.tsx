@@ -107,18 +107,41 @@ export function AskFirst({
             focusFirst
           />
         )}
-        {error !== null && (
-          <p className="failed" role="alert">
-            {error}
-          </p>
-        )}
-        <div className="button-row is-end">
-          <Button onClick={onClose}>Not now</Button>
-          <ActButton type="submit" look={look} disabled={!isReady}>
-            {action}
-          </ActButton>
-        </div>
+        <FormEnd error={error} look={look} isReady={isReady} onClose={onClose}>
+          {action}
+        </FormEnd>
       </form>
     </Dialog>
+  );
+}
+
+/** How a form in a dialog ends: what went wrong, the way out, and what it does, by name. */
+export function FormEnd({
+  error,
+  look = "primary",
+  isReady,
+  onClose,
+  children,
+}: {
+  readonly error: string | null;
+  readonly look?: ButtonLook;
+  readonly isReady: boolean;
+  readonly onClose: () => void;
+  readonly children: ReactNode;
+}) {
+  return (
+    <>
+      {error !== null && (
+        <p className="failed" role="alert">
+          {error}
+        </p>
+      )}
+      <div className="button-row is-end">
+        <Button onClick={onClose}>Not now</Button>
+        <ActButton type="submit" look={look} disabled={!isReady}>
+          {children}
+        </ActButton>
+      </div>
+    </>
   );
 }

@@ -1,39 +1,22 @@
 import { expect, test } from "vitest";
-import { effectScope, outcomeText } from "../model/effect.ts";
 import { ManualPlatform } from "../platform/manual-platform.ts";
 import { MemoryStore } from "../store/memory/store.ts";
 import { EffectWatch } from "./effect-watch.ts";
 import { makeRule } from "./rules.ts";
+import { sendEffect } from "./sent-effect.suite.ts";
 
 const env = "default";
 const rule = makeRule("twice", { what: "effects", within: "60s" });
-
-async function send(store: MemoryStore, entity: string, key: string, at: number) {
-  const scope = effectScope("stripe", entity);
-  const claim = { env, scope, key, token: key, fingerprint: null, leaseMs: 1_000, windowMs: 86_400_000 };
-  const answer = await store.claim(claim);
-  if (answer.kind !== "fresh") throw new Error(answer.kind);
-  const outcome = {
-    runId: `run-${key}`,
-    step: "draft",
-    receipt: null,
-    value: null,
-    by: "answer",
-    at,
-    tries: 1,
-  } as const;
-  await store.settle(env, scope, key, answer.fence, outcomeText(outcome));
-}
 
 test("two effects for one entity within the rule's time are found once, page by page among 1,200 others", async () => {
   const platform = new ManualPlatform();
   const store = new MemoryStore(platform);
   const now = platform.wallMs();
-  for (let i = 0; i < 1_200; i++) await send(store, `order-${1_000 + i}`, `k${i}`, now);
-  await send(store, "order-1499", "again", now);
-  await send(store, "order-1700", "late-1", now);
+  for (let i = 0; i < 1_200; i++) await sendEffect(store, `order-${1_000 + i}`, `k${i}`, now);
+  await sendEffect(store, "order-1499", "again", now);
+  await sendEffect(store, "order-1700", "late-1", now);
   await platform.advance(61_000, async () => {});
-  await send(store, "order-1701", "late-2", now);
+  await sendEffect(store, "order-1701", "late-2", now);
   const watch = new EffectWatch();
   const looks = [];
   for (let look = 0; look < 8; look++) looks.push(await watch.look(store.reads, env, [rule], platform.wallMs()));

@@ -1,5 +1,4 @@
 import { expect, test, vi } from "vitest";
-import { effectScope, outcomeText } from "../model/effect.ts";
 import { makeUlid } from "../model/ulid.ts";
 import { ManualPlatform } from "../platform/manual-platform.ts";
 import { newEvent, startPair } from "../store/contract/world.ts";
@@ -7,6 +6,7 @@ import { MemoryStore } from "../store/memory/store.ts";
 import { watchedClosely } from "./close-watch.ts";
 import { ArrivalFollower, radarLimits } from "./follow-arrivals.ts";
 import { makeRule, ruleKind } from "./rules.ts";
+import { sendEffect } from "./sent-effect.suite.ts";
 
 const env = "default";
 
@@ -278,23 +278,7 @@ test("more effects for one entity than a rule allows are one alert, and closed i
   const w = world();
   const rule = makeRule("twice", { what: "effects", within: "60s" });
   await w.store.set({ env, kind: ruleKind, name: "twice", value: JSON.stringify(rule), over: null, reason: "test" });
-  const scope = effectScope("stripe", "placement-7");
-  const send = async (key: string) => {
-    const claim = { env, scope, key, token: key, fingerprint: null, leaseMs: 1_000, windowMs: 86_400_000 };
-    const answer = await w.store.claim(claim);
-    if (answer.kind !== "fresh") throw new Error(answer.kind);
-    const at = w.platform.wallMs();
-    const sent = {
-      runId: `run-${key}`,
-      step: "draft",
-      receipt: null,
-      value: null,
-      by: "answer",
-      at,
-      tries: 1,
-    } as const;
-    await w.store.settle(env, scope, key, answer.fence, outcomeText(sent));
-  };
+  const send = (key: string) => sendEffect(w.store, "placement-7", key, w.platform.wallMs());
   await send("k1");
   await w.pass(800);
   await send("k2");

@@ -4,8 +4,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { ApiError, sendJson } from "../../api/client.ts";
 import { say } from "../../frame/messages.ts";
-import { ActButton, Button } from "../../parts/button.tsx";
-import { Dialog } from "../../parts/dialog.tsx";
+import { Dialog, FormEnd } from "../../parts/dialog.tsx";
 import { SelectField, TextField } from "../../parts/field.tsx";
 import { SecretOnce } from "../../parts/secret-once.tsx";
 import { visibleText } from "../../parts/visible-text.ts";
@@ -125,17 +124,9 @@ export function ChannelForm({ channel, taken, onClose }: ChannelFormProps) {
           value={draft.reason}
           onChange={(reason) => change({ reason })}
         />
-        {error !== null && (
-          <p className="failed" role="alert">
-            {error}
-          </p>
-        )}
-        <div className="button-row is-end">
-          <Button onClick={onClose}>Not now</Button>
-          <ActButton type="submit" look="primary" disabled={!isReady}>
-            {isNew ? "Add the channel" : "Change the channel"}
-          </ActButton>
-        </div>
+        <FormEnd error={error} isReady={isReady} onClose={onClose}>
+          {isNew ? "Add the channel" : "Change the channel"}
+        </FormEnd>
       </form>
     </Dialog>
   );

@@ -5,8 +5,8 @@ import { useState } from "react";
 import { ApiError, sendJson } from "../../api/client.ts";
 import { useStatus } from "../../api/status.ts";
 import { say } from "../../frame/messages.ts";
-import { ActButton, Button } from "../../parts/button.tsx";
-import { AskFirst, Dialog } from "../../parts/dialog.tsx";
+import { ActButton } from "../../parts/button.tsx";
+import { AskFirst, Dialog, FormEnd } from "../../parts/dialog.tsx";
 import { TextField } from "../../parts/field.tsx";
 import { forgetSources, type Source, sourcePath } from "../webhooks/source-data.ts";
 import { SourceSecret } from "../webhooks/source-secret.tsx";
@@ -113,17 +113,9 @@ function Rotate({ source: { name, takesSecret }, onClose }: { readonly source: S
           type="password"
           focusFirst
         />
-        {error !== null && (
-          <p className="failed" role="alert">
-            {error}
-          </p>
-        )}
-        <div className="button-row is-end">
-          <Button onClick={onClose}>Not now</Button>
-          <ActButton type="submit" look="primary" disabled={!isReady}>
-            Accept the new secret too
-          </ActButton>
-        </div>
+        <FormEnd error={error} isReady={isReady} onClose={onClose}>
+          Accept the new secret too
+        </FormEnd>
       </form>
     </Dialog>
   );

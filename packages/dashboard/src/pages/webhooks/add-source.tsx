@@ -4,8 +4,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { ApiError } from "../../api/client.ts";
 import { say } from "../../frame/messages.ts";
-import { ActButton, Button } from "../../parts/button.tsx";
-import { Dialog } from "../../parts/dialog.tsx";
+import { Dialog, FormEnd } from "../../parts/dialog.tsx";
 import { SelectField, TextField } from "../../parts/field.tsx";
 import { addSource, choosesSecret, forgetSources, type NewSource, providers } from "./source-data.ts";
 import { SourceSecret } from "./source-secret.tsx";
@@ -117,17 +116,9 @@ export function AddSource({ first, onClose }: { readonly first?: string; readonl
           value={key}
           onChange={setKey}
         />
-        {error !== null && (
-          <p className="failed" role="alert">
-            {error}
-          </p>
-        )}
-        <div className="button-row is-end">
-          <Button onClick={onClose}>Not now</Button>
-          <ActButton type="submit" look="primary" disabled={!isReady}>
-            Add the source
-          </ActButton>
-        </div>
+        <FormEnd error={error} isReady={isReady} onClose={onClose}>
+          Add the source
+        </FormEnd>
       </form>
     </Dialog>
   );

@@ -1,6 +1,7 @@
 // From a store's address to a store.
 import { limits } from "../engine/limits.ts";
 import { errors } from "../model/errors.ts";
+import { didYouMean } from "../model/nearest-word.ts";
 import { prepareFolder, processName } from "../platform/node-platform.ts";
 import type { Platform } from "../platform/platform.ts";
 import { MemoryStore } from "../store/memory/store.ts";
@@ -31,7 +32,9 @@ export async function openStore(
   }
   const path = address.startsWith("sqlite:") ? address.slice("sqlite:".length) : address;
   if (path === "" || /^[a-z][a-z0-9+.-]+:/i.test(path)) {
-    throw errors.STORE_URL_INVALID({ url: withoutPassword(address), why: "its kind is not known" });
+    const kind = path.slice(0, path.indexOf(":"));
+    const why = `its kind is not known${didYouMean(kind, ["sqlite", "postgres", "postgresql", "memory"])}`;
+    throw errors.STORE_URL_INVALID({ url: withoutPassword(address), why });
   }
   // SQLite is loaded when it is wanted: an app whose store is at a server brings no native module along.
   if (path === ":memory:") {

@@ -35,6 +35,25 @@ describe("an address", () => {
     expect(() => readAddress(url)).toThrow(why);
   });
 
+  test.each([
+    ["shcema=production", '"shcema" is not a parameter of an address; did you mean "schema"?'],
+    ["Schema=production", 'did you mean "schema"?'],
+    ["sslMode=verify-full", 'did you mean "sslmode"?'],
+    ["pgbouncer=true", 'did you mean "pooler=true"?'],
+    ["pool_size=4", 'did you mean "pool"?'],
+    ["colour=blue", "there are schema, pool, txpool, pooler, and those of pg"],
+    ["schema=a&schema=b", '"schema" is given twice'],
+  ])("whose parameters are %s is refused with the word that was meant", (parameters, why) => {
+    const url = `postgres://shop:s3cret@h/db?${parameters}`;
+    expect(() => readAddress(url)).toThrow(expect.objectContaining({ code: "STORE_URL_INVALID" }));
+    expect(() => readAddress(url)).toThrow(why);
+  });
+
+  test("may carry the words providers write into it", () => {
+    const url = "postgres://shop@h/db?sslmode=verify-full&channel_binding=require&connect_timeout=10&schema=x";
+    expect(readAddress(url)).toMatchObject({ schema: "x" });
+  });
+
   test("a refused address is named without its password", () => {
     expect(() => readAddress("postgres://shop:s3cret@h/db?pool=0")).toThrow(
       expect.objectContaining({ message: expect.not.stringContaining("s3cret") }),

@@ -1,5 +1,6 @@
 // A store's address: what `pg` understands (user, host, TLS, and PG* variables for what is left out), and a few words of our own.
 import { errors } from "../../model/errors.ts";
+import { didYouMean } from "../../model/nearest-word.ts";
 
 export interface PostgresAddress {
   /** For `pg`, without our own words. */
@@ -17,6 +18,59 @@ export interface PostgresAddress {
 const poolSizeDefault = 8;
 const txPoolSizeDefault = 4;
 
+const ownWords = ["schema", "pool", "txpool", "pooler"] as const;
+
+/** What `pg` understands, and what providers write into their addresses for other drivers without harm to this one. */
+const driverWords = [
+  "application_name",
+  "channel_binding",
+  "client_encoding",
+  "connect_timeout",
+  "encoding",
+  "fallback_application_name",
+  "gssencmode",
+  "host",
+  "idle_in_transaction_session_timeout",
+  "lock_timeout",
+  "options",
+  "password",
+  "port",
+  "ssl",
+  "sslcert",
+  "sslkey",
+  "sslmode",
+  "sslnegotiation",
+  "sslrootcert",
+  "statement_timeout",
+  "uselibpqcompat",
+  "user",
+];
+
+const words: readonly string[] = [...ownWords, ...driverWords];
+
+/** Words that other tools have for what is said differently here. */
+const otherWords: Readonly<Record<string, string>> = {
+  pgbouncer: "pooler=true",
+  connection_limit: "pool",
+  pool_max: "pool",
+  search_path: "schema",
+  currentschema: "schema",
+};
+
+/** Why a parameter cannot be meant; a wrong one that is passed over is a store in another place. */
+function wordFault(parameters: URLSearchParams): string | null {
+  const seen = new Set<string>();
+  for (const word of parameters.keys()) {
+    if (seen.has(word)) return `"${word}" is given twice`;
+    seen.add(word);
+    if (words.includes(word)) continue;
+    const other = otherWords[word.toLowerCase()];
+    const meant = other === undefined ? didYouMean(word, words) : `; did you mean "${other}"?`;
+    return `"${word}" is not a parameter of an address${meant || ` (there are ${ownWords.join(", ")}, and those of pg)`}`;
+  }
+  return null;
+}
+
 export function readAddress(url: string): PostgresAddress {
   const refuse = (why: string) => errors.STORE_URL_INVALID({ url: withoutPassword(url), why });
   let parsed: URL;
@@ -25,7 +79,9 @@ export function readAddress(url: string): PostgresAddress {
   } catch {
     throw refuse("it cannot be read as a URL");
   }
-  const own = (name: string): string | null => {
+  const unknown = wordFault(parsed.searchParams);
+  if (unknown !== null) throw refuse(unknown);
+  const own = (name: (typeof ownWords)[number]): string | null => {
     const value = parsed.searchParams.get(name);
     parsed.searchParams.delete(name);
     return value;

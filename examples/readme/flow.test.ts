@@ -72,6 +72,14 @@ test("a batch carries each key once, and leaves out what its condition leaves ou
   expect(did).toEqual(["book 3", "book 1,2"]);
 });
 
+test("a step's limit ends its attempt", async () => {
+  const { decisions } = await send("card/authorised", { orderId: 7 });
+  await clock.tick("2m");
+  const { timeline } = (await idem.runs.get(decisions[0]!.runId!))!;
+  expect(timeline.map(({ attempts }) => attempts[0]?.error?.code ?? null)).toEqual([null, "STEP_TIMED_OUT"]);
+  await idem.runs.cancel(decisions[0]!.runId!);
+});
+
 test("a singleton skips while a run is open, and starts again after it", async () => {
   expect(await kinds("feed/stale", { feed: "x" }, { feed: "x" }, { feed: "y" })).toEqual([
     "started",

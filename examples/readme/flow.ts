@@ -100,6 +100,24 @@ idem.createFunction(
 );
 // #endregion
 
+/** A bank that never answers: whoever asks it gives up. */
+const capture = (order: string, signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => {
+    work(`capture ${order}`);
+    signal.addEventListener("abort", () => reject(signal.reason));
+  });
+
+// #region step-timeout
+idem.createFunction(
+  { id: "capture", timeouts: { step: "30s" } },
+  { event: "card/authorised" },
+  async ({ event, step }) => {
+    const order = await step.run("load", () => work(`load ${event.data.orderId}`));
+    await step.run({ id: "capture", timeout: "2m" }, ({ signal }) => capture(order, signal));
+  },
+);
+// #endregion
+
 // #region cron
 idem.createFunction(
   { id: "morning-report" },

@@ -148,6 +148,8 @@ class HeldEffect {
     const { call, context } = this.of;
     let value: unknown;
     try {
+      // The claim may have taken longer than the step may: nothing has left yet, and nothing will.
+      context.signal.throwIfAborted();
       value = await call(context);
     } catch (error) {
       // Of a later try it says nothing about the first.

@@ -6,6 +6,7 @@ import { toJson } from "../model/json.ts";
 import { askedToFetch } from "./asked-for.ts";
 import type { Pass } from "./pass.ts";
 import type { RunPorts } from "./ports.ts";
+import { type LimitedIdInput, limitedId } from "./step-name.ts";
 
 export interface FetchInit {
   readonly method?: string;
@@ -25,12 +26,16 @@ const bodylessStatus = new Set([101, 204, 205, 304]);
 export function durableFetch(of: { pass: Pass; ports: RunPorts; run: DestinationOf; bytesMax: number }) {
   const { pass, ports, run, bytesMax } = of;
   function request(url: string | URL, init?: FetchInit): Promise<Response>;
-  function request(id: string, url: string | URL, init?: FetchInit): Promise<Response>;
-  function request(first: string | URL, second?: string | URL | FetchInit, third?: FetchInit): Promise<Response> {
+  function request(id: LimitedIdInput, url: string | URL, init?: FetchInit): Promise<Response>;
+  function request(
+    first: LimitedIdInput | URL,
+    second?: string | URL | FetchInit,
+    third?: FetchInit,
+  ): Promise<Response> {
     const named = typeof second === "string" || second instanceof URL;
-    const url = parseUrl(named ? second : first);
+    const url = parseUrl(named ? second : (first as string | URL));
     const init = (named ? third : (second as FetchInit | undefined)) ?? {};
-    const step = named ? String(first) : `step.fetch: ${url.hostname}`;
+    const { step, limitMs } = limitedId(named ? (first as LimitedIdInput) : `step.fetch: ${url.hostname}`);
     const method = (init.method ?? "GET").toUpperCase();
     const headers = readHeaders(init.headers);
     if (init.body !== undefined && init.body !== null && typeof init.body !== "string") {
@@ -38,17 +43,20 @@ export function durableFetch(of: { pass: Pass; ports: RunPorts; run: Destination
     }
     const kept = pass.request("fetch", step, (ids) => ({
       kind: "attempt",
+      limitMs,
       input: () => askedToFetch(method, url),
-      run: async ({ signal }) => {
+      run: async ({ signal, within }) => {
         const key = safeMethods.has(method) ? {} : { "idempotency-key": destinationKey(run, step, ids.repeat) };
-        const response = await ports.fetch({
-          url: url.href,
-          method,
-          headers: { ...key, ...headers },
-          body: init.body ?? null,
-          bodyBytesMax: bytesMax,
-          signal: signal(),
-        });
+        const response = await within(() =>
+          ports.fetch({
+            url: url.href,
+            method,
+            headers: { ...key, ...headers },
+            body: init.body ?? null,
+            bodyBytesMax: bytesMax,
+            signal: signal(),
+          }),
+        );
         return { json: toJson(response, `Step "${step}"`) };
       },
     }));

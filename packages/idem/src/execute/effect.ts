@@ -7,9 +7,10 @@ import { parseDuration } from "../model/duration.ts";
 import type { EffectAsked } from "../model/effect.ts";
 import { errors } from "../model/errors.ts";
 import { inputText } from "../model/step-input.ts";
-import { attemptEffect, type Reconciled } from "./attempt-effect.ts";
+import { attemptEffect, type EffectAttempt, type Reconciled } from "./attempt-effect.ts";
 import type { Pass } from "./pass.ts";
 import type { RunPorts } from "./ports.ts";
+import { type LimitedIdInput, limitedId } from "./step-name.ts";
 
 /** What an effect's callback receives. */
 export interface EffectContext {
@@ -21,7 +22,7 @@ export interface EffectContext {
   readonly fields: Record<string, string>;
   /** Counted from 1. */
   readonly attempt: number;
-  /** Aborts when the run is cancelled or this process lost it. */
+  /** Aborts when the step's time is over, and when the run is cancelled or this process lost it. */
   readonly signal: AbortSignal;
 }
 
@@ -66,15 +67,10 @@ export function recordedEffect(of: {
   readonly ports: RunPorts;
   readonly run: DestinationOf;
   readonly runId: string;
-  readonly idOf: (id: string | { readonly id: string }) => string;
 }) {
   const { pass, ports, run, runId } = of;
-  return (
-    id: string | { readonly id: string; readonly name?: string },
-    options: EffectOptions<any>,
-    call: (context: EffectContext) => unknown,
-  ): Promise<any> => {
-    const step = of.idOf(id);
+  return (id: LimitedIdInput, options: EffectOptions<any>, call: (context: EffectContext) => unknown): Promise<any> => {
+    const { step, limitMs } = limitedId(id);
     const { effects } = ports;
     if (effects === undefined) throw errors.EFFECT_UNSUPPORTED({ call: `step.effect("${step}")` });
     const wrong = (why: string) => errors.STEP_INVALID({ step, why });
@@ -96,6 +92,7 @@ export function recordedEffect(of: {
     let asked: string | null = null;
     return pass.request("effect", step, (ids) => ({
       kind: "attempt",
+      limitMs,
       input: () => asked,
       run: (facts) => {
         const own = destinationKey(run, step, ids.repeat);
@@ -103,7 +100,7 @@ export function recordedEffect(of: {
         const key = isKeyed ? destination.key(own, account) : own;
         // By these its claim is found again.
         asked = inputText({ destination: destination.name, entity, key } satisfies EffectAsked);
-        return attemptEffect({
+        const attempt: EffectAttempt = {
           effect: { destination, entity, key, step: ids.repeat === 0 ? step : `${step}:${ids.repeat}`, runId },
           token: `${runId}/${ids.stepId}`,
           context: {
@@ -121,7 +118,9 @@ export function recordedEffect(of: {
           reconcileAfterMs: afterMs,
           store: effects,
           ports,
-        });
+        };
+        // What it answers too late is kept with the effect all the same: the next attempt receives it and sends nothing.
+        return facts.within(() => attemptEffect(attempt));
       },
     }));
   };

@@ -3,6 +3,7 @@ import type { StepKind } from "../model/step.ts";
 import type { NewEvent } from "../store/ingest.ts";
 import type { TransactionClient } from "../store/transactional.ts";
 import type { PlannedWait } from "./ports.ts";
+import type { StepLimit } from "./step-limit.ts";
 
 export interface OpIds {
   readonly stepId: string;
@@ -10,24 +11,31 @@ export interface OpIds {
   readonly repeat: number;
 }
 
-export interface AttemptFacts {
+/** What an attempt is told. `within` is to be put around what the step's time limit counts. */
+export interface AttemptFacts extends StepLimit {
   readonly attempt: number;
-  /** Aborts when the run is cancelled or lost. */
-  readonly signal: () => AbortSignal;
+}
+
+/** Of a step that runs code; absent or null for the function's own limit. */
+export interface Limited {
+  readonly limitMs?: number | null;
 }
 
 /** What an operation does once it is found and has no outcome yet. */
 export type Work =
   | { readonly kind: "wait"; readonly plan: () => PlannedWait }
   /** Runs code; the value it gives back is already JSON text. Events it sends are committed together with it. */
-  | {
+  | ({
       readonly kind: "attempt";
       readonly run: (facts: AttemptFacts) => Promise<Ran>;
       /** What it was given, as it is kept; asked once an attempt is over. Absent for nothing. */
       readonly input?: () => string | null;
-    }
+    } & Limited)
   /** The same inside a transaction, by which the value is recorded. */
-  | { readonly kind: "transaction"; readonly run: (facts: AttemptFacts, tx: TransactionClient) => Promise<Ran> };
+  | ({
+      readonly kind: "transaction";
+      readonly run: (facts: AttemptFacts, tx: TransactionClient) => Promise<Ran>;
+    } & Limited);
 
 export interface Ran {
   readonly json: string;

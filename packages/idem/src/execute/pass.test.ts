@@ -46,6 +46,7 @@ function failedOnce({ retryAt, reached, now }: { retryAt: number; reached: numbe
     backoff: null,
     deadlineAt: null,
     slots: null,
+    stepTimeoutMs: null,
     around: (_, run) => run(),
   });
   const run = async () => {

@@ -24,6 +24,7 @@ import { PassState } from "./pass-state.ts";
 import type { PassResult, Patch, RunPorts } from "./ports.ts";
 import { type Backoff, wasUnreached } from "./retry.ts";
 import type { Slots } from "./slots.ts";
+import { noLimit, stepLimit } from "./step-limit.ts";
 import { Suspension } from "./suspension.ts";
 
 export class Pass {
@@ -52,6 +53,8 @@ export class Pass {
       readonly deadlineAt: number | null;
       /** Where a limit counts what runs at once, the steps of a run stand in line. */
       readonly slots: Slots | null;
+      /** How long an attempt of a step may take that says nothing of it. */
+      readonly stepTimeoutMs: number | null;
       readonly around: (op: OpIds & { attempt: number }, run: () => Promise<Ran>) => Promise<Ran>;
     },
   ) {
@@ -350,7 +353,9 @@ export class Pass {
     }
     const startedAt = this.ports.now();
     let bytes = 0;
-    const facts = { attempt, signal: () => this.signal };
+    const limitMs = work.limitMs ?? this.options.stepTimeoutMs;
+    const limit = limitMs === null ? noLimit(this) : stepLimit(name, limitMs, this, this.ports);
+    const facts = { attempt, ...limit };
     const around = async (run: () => Promise<Ran>): Promise<Ran> => {
       const ran = await this.options.around({ ...op, attempt }, run);
       checkSize(ran.json, op, { id: this.runId, bytes: this.memo.bytes + this.bytesComing }, this.limits);

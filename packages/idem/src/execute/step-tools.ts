@@ -16,10 +16,8 @@ import type { AttemptFacts, OpIds } from "./operation.ts";
 import type { Pass } from "./pass.ts";
 import { planCondition } from "./plan-condition.ts";
 import type { RunPorts } from "./ports.ts";
+import { type LimitedIdInput, limitedId, type StepIdInput } from "./step-name.ts";
 import { type UserDatabase, userTransaction } from "./user-transaction.ts";
-
-/** A step's id, or an object that has one (`{ id, name }` as in SDK v4). */
-export type StepIdInput = string | { readonly id: string; readonly name?: string };
 
 /** What a step's callback receives. */
 export interface StepContext {
@@ -27,7 +25,7 @@ export interface StepContext {
   readonly key: string;
   /** Counted from 1. */
   readonly attempt: number;
-  /** Aborts when the run is cancelled or this process lost it. */
+  /** Aborts when the step's time is over, and when the run is cancelled or this process lost it. */
   readonly signal: AbortSignal;
 }
 
@@ -57,11 +55,12 @@ export interface StepToolsOf {
 
 export function makeStepTools({ pass, ports, run, runId, event, inputs, limits }: StepToolsOf) {
   const idOf = (input: StepIdInput): string => {
-    const id = typeof input === "string" ? input : input?.id;
-    if (typeof id !== "string" || id === "") {
-      throw errors.STEP_INVALID({ step: String(id), why: "its id must be a non-empty string" });
-    }
-    return id;
+    const { step, limitMs } = limitedId(input);
+    if (limitMs === null) return step;
+    throw errors.STEP_INVALID({
+      step,
+      why: "it runs no code that a time limit could stop; its options say how long it waits",
+    });
   };
   const lasting = (duration: string | number, step: string): WaitEnd => {
     const lastsMs = parseDuration(duration, `step "${step}"`);
@@ -76,7 +75,11 @@ export function makeStepTools({ pass, ports, run, runId, event, inputs, limits }
     throw errors.STEP_INVALID({ step, why: `${tool} needs the name of a signal` });
   };
   // Most callbacks want one of these or none; a hash and a controller are made for those that do.
-  const contextOf = (step: string, { repeat }: OpIds, { attempt, signal }: AttemptFacts): StepContext => ({
+  const contextOf = (
+    step: string,
+    { repeat }: OpIds,
+    { attempt, signal }: Pick<AttemptFacts, "attempt" | "signal">,
+  ): StepContext => ({
     attempt,
     get key() {
       return destinationKey(run, step, repeat);
@@ -110,14 +113,15 @@ export function makeStepTools({ pass, ports, run, runId, event, inputs, limits }
 
   return {
     /** Runs `body` once it has no outcome yet; its value is kept and given back on every replay. */
-    run(id: StepIdInput, body: (...args: any[]) => unknown, ...args: unknown[]): Promise<any> {
-      const step = idOf(id);
+    run(id: LimitedIdInput, body: (...args: any[]) => unknown, ...args: unknown[]): Promise<any> {
+      const { step, limitMs } = limitedId(id);
       if (typeof body !== "function") throw errors.STEP_INVALID({ step, why: "step.run needs a function" });
       // Written down before the callback can change them.
       let kept: string | null = null;
       const input = () => kept;
       return pass.request("run", step, (ids) => ({
         kind: "attempt",
+        limitMs,
         ...(args.length > 0 && { input }),
         run: async (facts) => {
           const context = contextOf(step, ids, facts);
@@ -132,7 +136,7 @@ export function makeStepTools({ pass, ports, run, runId, event, inputs, limits }
           const given = edited === undefined ? args : (fromJson(edited) as unknown[]);
           if (args.length > 0) kept = inputText(given);
           // With arguments the callback receives those, as in Inngest; the context comes last.
-          const value = await (args.length > 0 ? body(...given, context) : body(context));
+          const value = await facts.within(() => (args.length > 0 ? body(...given, context) : body(context)));
           return { json: toJson(value, `Step "${step}"`) };
         },
       }));
@@ -143,15 +147,16 @@ export function makeStepTools({ pass, ports, run, runId, event, inputs, limits }
      * or of the database of the adapter that is given. The body neither commits nor rolls back; it throws, and nothing of it was written.
      */
     transaction(
-      id: StepIdInput,
+      id: LimitedIdInput,
       where: UserDatabase<any> | ((tx: TransactionClient, context: StepContext) => unknown),
       inUserDatabase?: (tx: any, context: StepContext) => unknown,
     ): Promise<any> {
-      const step = idOf(id);
+      const { step, limitMs } = limitedId(id);
       if (typeof where === "object") {
         const attempt = userTransaction({ step, database: where, body: inUserDatabase, bytesMax: limits.stepBytesMax });
         return pass.request("transaction", step, (ids) => ({
           kind: "attempt",
+          limitMs,
           run: (facts) => attempt(destinationKey(run, step, ids.repeat), runId, facts, contextOf(step, ids, facts)),
         }));
       }
@@ -160,12 +165,16 @@ export function makeStepTools({ pass, ports, run, runId, event, inputs, limits }
       if (ports.transact === undefined) throw errors.TRANSACTION_UNSUPPORTED({ call: `step.transaction("${step}")` });
       return pass.request("transaction", step, (ids) => ({
         kind: "transaction",
-        run: async (facts, tx) => ({ json: toJson(await body(tx, contextOf(step, ids, facts)), `Step "${step}"`) }),
+        limitMs,
+        run: async (facts, tx) => {
+          const value = await facts.within(() => body(tx, contextOf(step, ids, facts)));
+          return { json: toJson(value, `Step "${step}"`) };
+        },
       }));
     },
 
     /** A call to a system outside, recorded with its receipt; never sent again once its destination may have forgotten the key. */
-    effect: recordedEffect({ pass, ports, run, runId, idOf }),
+    effect: recordedEffect({ pass, ports, run, runId }),
 
     sleep: (id: StepIdInput, duration: string | number): Promise<void> =>
       sleepFor(id, (step) => lasting(duration, step)),
@@ -278,22 +287,25 @@ export function makeStepTools({ pass, ports, run, runId, event, inputs, limits }
     },
 
     /** Sends events in the same commit that records the step. Without an id of their own they get one from the step. */
-    sendEvent(id: StepIdInput, payload: unknown): Promise<{ ids: string[] }> {
-      const step = idOf(id);
+    sendEvent(id: LimitedIdInput, payload: unknown): Promise<{ ids: string[] }> {
+      const { step, limitMs } = limitedId(id);
       return pass.request("send-event", step, (ids) => {
         const key = destinationKey(run, step, ids.repeat);
         const events = Array.isArray(payload) ? payload : [payload];
         const eventIds = events.map(() => ports.newId());
         return {
           kind: "attempt",
+          limitMs,
           input: () => inputText({ events }),
-          run: async () => {
-            const sends = await ports.acceptSends({
-              step,
-              events,
-              eventId: (i) => (eventIds[i] ??= ports.newId()),
-              fallbackId: (i) => `${key}:${i}`,
-            });
+          run: async ({ within }) => {
+            const sends = await within(() =>
+              ports.acceptSends({
+                step,
+                events,
+                eventId: (i) => (eventIds[i] ??= ports.newId()),
+                fallbackId: (i) => `${key}:${i}`,
+              }),
+            );
             return { json: toJson({ ids: sends.map((sent) => sent.id) }, `Step "${step}"`), sends };
           },
         };
@@ -301,14 +313,16 @@ export function makeStepTools({ pass, ports, run, runId, event, inputs, limits }
     },
 
     /** Wakes the run that waits for this signal; `runId` is null when nobody waits. */
-    sendSignal(id: StepIdInput, options: { signal: string; data?: unknown }): Promise<{ runId: string | null }> {
-      const step = idOf(id);
+    sendSignal(id: LimitedIdInput, options: { signal: string; data?: unknown }): Promise<{ runId: string | null }> {
+      const { step, limitMs } = limitedId(id);
       return pass.request("send-signal", step, () => ({
         kind: "attempt",
+        limitMs,
         input: () => inputText({ signal: options?.signal, data: options?.data }),
-        run: async () => {
+        run: async ({ within }) => {
           const signal = signalOf(options, step, "sendSignal");
-          const runId = await ports.signal(signal, toJson({ signal, data: options.data ?? null }, `Step "${step}"`));
+          const json = toJson({ signal, data: options.data ?? null }, `Step "${step}"`);
+          const runId = await within(() => ports.signal(signal, json));
           return { json: toJson({ runId }, `Step "${step}"`) };
         },
       })) as Promise<{ runId: string | null }>;

@@ -74,6 +74,22 @@ describe("what the body writes and that the step is done are one commit", () => 
     expect(new Set(seen.map((each) => (each as [number, string])[1])).size).toBe(1);
   });
 
+  test("a body that ends after its time has written nothing, and is tried again", async () => {
+    const world = await openWorld();
+    const idem = await world.node();
+    idem.createFunction({ id: "book", backoff: () => 0 }, { event: "order/paid" }, ({ step }) =>
+      step.transaction({ id: "write", timeout: "50ms" }, async (tx, { attempt, signal }) => {
+        await effect(tx, world, `attempt ${attempt}`);
+        if (attempt === 1) await new Promise((resolve) => signal.addEventListener("abort", resolve));
+        return attempt;
+      }),
+    );
+    await idem.start();
+    expect(await end(idem)).toMatchObject({ state: "completed", output: 2 });
+    expect(await effects(world)).toEqual(["attempt 2"]);
+    expect((await failed(world)).map((error) => JSON.parse(error).code)).toEqual(["STEP_TIMED_OUT"]);
+  });
+
   test("a final error ends the step without a retry, and a body that always fails ends after its last attempt", async () => {
     const world = await openWorld();
     const idem = await world.node();

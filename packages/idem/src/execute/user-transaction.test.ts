@@ -94,6 +94,32 @@ eachDatabase((open, dialect) => {
       expect([keys.length, new Set(keys).size, await db.booked()]).toEqual([2, 1, ["an order"]]);
     });
 
+    // A body that may not wait blocks everything else, its own limit included.
+    test.skipIf(dialect === "sqlite")("a body that ends after its time has written nothing there either", async () => {
+      const db = await orders();
+      const world = oneStore("memory:");
+      let [waiting, aborted] = [false, false];
+      const process = await node(
+        world,
+        db.adapter,
+        async (tx, context) => {
+          await db.book(tx, context);
+          if (context.attempt > 1) return context.attempt;
+          waiting = true;
+          await new Promise((resolve) => context.signal.addEventListener("abort", resolve));
+          aborted = true;
+        },
+        { timeouts: { step: "10s" } },
+      );
+      const runId = await send(process);
+      await waitUntil(() => waiting);
+      await world.clock.tick("10s");
+      await waitUntil(() => aborted);
+      await untilEnded(world, process, runId);
+      expect(await end(process, runId)).toMatchObject({ state: "completed", output: 2 });
+      expect(await db.booked()).toEqual(["an order"]);
+    });
+
     test("a process that dies between the user's commit and the engine's memo: the value comes from the row, the body is not entered again", async () => {
       const db = await orders();
       const world = oneStore("memory:");

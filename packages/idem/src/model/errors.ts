@@ -133,6 +133,11 @@ export const errorTable = {
     what: ({ runId, afterMs }) => `Run ${runId} did not end within ${afterMs} ms`,
     next: "Raise timeouts.finish, or find the step that took the time in the run's timeline",
   }),
+  STEP_TIMED_OUT: define<{ step: string; afterMs: number }>({
+    retry: "later",
+    what: ({ step, afterMs }) => `Step "${step}" did not end within its limit of ${afterMs} ms`,
+    next: "It is tried again like any failed attempt; hand its signal to what it calls, or raise its timeout",
+  }),
   RUN_LOST_WORKERS: define<{ runId: string; count: number }>({
     retry: "never",
     what: ({ runId, count }) => `Run ${runId} lost its worker ${count} times in a row without finishing a step`,

@@ -113,6 +113,8 @@ export interface FunctionConfig extends FlowConfig {
   readonly idempotency: KeyConfig | null;
   readonly startTimeoutMs: number | null;
   readonly finishTimeoutMs: number | null;
+  /** How long one attempt of a step may take, unless the step says so itself. Absent for as long as it takes. */
+  readonly stepTimeoutMs?: number;
   /** Absent for a function that runs in its own process. */
   readonly runtime?: Runtime;
   /** JSON Schemas, as text, of the data of events that start it, by the event's name (data-schemas.ts). */

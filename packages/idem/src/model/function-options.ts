@@ -7,6 +7,7 @@ import { compileExpression } from "./expression.ts";
 import {
   type CronTrigger,
   defaultWindowMs,
+  type FunctionConfig,
   isWildcard,
   type KeyConfig,
   type MissedPolicy,
@@ -122,15 +123,19 @@ export function readName(name: unknown): string | null {
   throw errors.OPTION_INVALID({ option: "name", why: `it must be 1 to ${nameCharsMax} characters` });
 }
 
-export function readTimeouts(value: unknown): { startTimeoutMs: number | null; finishTimeoutMs: number | null } {
-  const { start, finish } = readObject(value, "timeouts");
+export function readTimeouts(
+  value: unknown,
+): Pick<FunctionConfig, "startTimeoutMs" | "finishTimeoutMs" | "stepTimeoutMs"> {
+  const { start, finish, step } = readObject(value, "timeouts");
+  const stepTimeoutMs = readTimeout(step, "timeouts.step");
   return {
     startTimeoutMs: readTimeout(start, "timeouts.start"),
     finishTimeoutMs: readTimeout(finish, "timeouts.finish"),
+    ...(stepTimeoutMs === null ? {} : { stepTimeoutMs }),
   };
 }
 
-function readTimeout(value: unknown, option: string): number | null {
+export function readTimeout(value: unknown, option: string): number | null {
   if (value === undefined) return null;
   const ms = parseDuration(value as string | number, option);
   if (ms <= 0) throw errors.OPTION_INVALID({ option, why: "it must be longer than 0" });

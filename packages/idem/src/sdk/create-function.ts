@@ -4,6 +4,7 @@
 import type { EffectContext, EffectOptions } from "../execute/effect.ts";
 import type { FunctionCode, Logger, Middleware } from "../execute/function-code.ts";
 import type { Backoff } from "../execute/retry.ts";
+import type { LimitedIdInput } from "../execute/step-name.ts";
 import type { StepTools } from "../execute/step-tools.ts";
 import type { UserDatabase } from "../execute/user-transaction.ts";
 import { keepDataSchemas } from "../model/data-schemas.ts";
@@ -111,7 +112,12 @@ export interface FunctionOptions {
   /** How often a step, or the code between steps, is tried again: 4 unless told, 0 to 20. */
   readonly retries?: number;
   readonly idempotency?: string | IdempotencyOptions;
-  readonly timeouts?: { readonly start?: string | number; readonly finish?: string | number };
+  readonly timeouts?: {
+    readonly start?: string | number;
+    readonly finish?: string | number;
+    /** How long one attempt of a step may take, unless the step has a `timeout` of its own. */
+    readonly step?: string | number;
+  };
   /** Milliseconds to wait after the given attempt failed, instead of the published table. */
   readonly backoff?: Backoff;
   /** Called once the run has failed for good. */
@@ -144,18 +150,18 @@ export interface HandlerContext<Event> {
 /** `step` with the types of what its callbacks return. */
 export interface TypedStepTools extends Omit<StepTools, "run" | "transaction" | "effect"> {
   run<Args extends unknown[], Value>(
-    id: string | { readonly id: string; readonly name?: string },
+    id: LimitedIdInput,
     body: (...args: [...Args, StepRunContext]) => Value,
     ...args: Args
   ): Promise<Jsonify<Awaited<Value>>>;
   /** What `body` writes with `tx`, a client of `pg`, and that the step is done are one commit of the engine's PostgreSQL. */
   transaction<Value>(
-    id: string | { readonly id: string; readonly name?: string },
+    id: LimitedIdInput,
     body: (tx: TransactionClient, context: StepRunContext) => Value,
   ): Promise<Jsonify<Awaited<Value>>>;
   /** The same on a database of your own: `adapter` is one of idem/sql, and the table `idem_steps` is in it. */
   transaction<Tx, Value>(
-    id: string | { readonly id: string; readonly name?: string },
+    id: LimitedIdInput,
     adapter: UserDatabase<Tx>,
     body: (tx: Tx, context: StepRunContext) => Value,
   ): Promise<Jsonify<Awaited<Value>>>;
@@ -164,7 +170,7 @@ export interface TypedStepTools extends Omit<StepTools, "run" | "transaction" | 
    * key it is looked up or parked instead of sent again.
    */
   effect<Value>(
-    id: string | { readonly id: string; readonly name?: string },
+    id: LimitedIdInput,
     options: EffectOptions<Value>,
     call: (context: EffectContext) => Value | Promise<Value>,
   ): Promise<Jsonify<Value>>;

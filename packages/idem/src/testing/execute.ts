@@ -32,6 +32,7 @@ export async function execute(fn: IdemFunction, options: ExecuteOptions): Promis
     {
       id: code.config.id,
       retries: code.config.retries,
+      ...(code.config.stepTimeoutMs === undefined ? {} : { timeouts: { step: code.config.stepTimeoutMs } }),
       middleware: code.middleware,
       ...(code.backoff === null ? {} : { backoff: code.backoff }),
     },

@@ -3,6 +3,7 @@ import type { StepKind } from "../model/step.ts";
 import type { NewEvent } from "../store/ingest.ts";
 import type { TransactionClient } from "../store/transactional.ts";
 import type { PlannedWait } from "./ports.ts";
+import type { StepBody } from "./step-body.ts";
 import type { StepLimit } from "./step-limit.ts";
 
 export interface OpIds {
@@ -14,6 +15,7 @@ export interface OpIds {
 /** What an attempt is told. `within` is to be put around what the step's time limit counts. */
 export interface AttemptFacts extends StepLimit {
   readonly attempt: number;
+  readonly body: StepBody;
 }
 
 /** Of a step that runs code; absent or null for the function's own limit. */

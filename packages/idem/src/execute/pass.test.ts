@@ -48,6 +48,7 @@ function failedOnce({ retryAt, reached, now }: { retryAt: number; reached: numbe
     slots: null,
     stepTimeoutMs: null,
     around: (_, run) => run(),
+    warn: () => {},
   });
   const run = async () => {
     entered++;

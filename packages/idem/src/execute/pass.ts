@@ -24,6 +24,7 @@ import { PassState } from "./pass-state.ts";
 import type { PassResult, Patch, RunPorts } from "./ports.ts";
 import { type Backoff, wasUnreached } from "./retry.ts";
 import type { Slots } from "./slots.ts";
+import { StepBody } from "./step-body.ts";
 import { noLimit, stepLimit } from "./step-limit.ts";
 import { Suspension } from "./suspension.ts";
 
@@ -56,6 +57,8 @@ export class Pass {
       /** How long an attempt of a step may take that says nothing of it. */
       readonly stepTimeoutMs: number | null;
       readonly around: (op: OpIds & { attempt: number }, run: () => Promise<Ran>) => Promise<Ran>;
+      /** Tells a person what no code hears of. */
+      readonly warn: (message: string) => void;
     },
   ) {
     this.runId = memo.run.id;
@@ -108,6 +111,12 @@ export class Pass {
 
   /** A call of a step tool. The promise never settles once the pass is closed. */
   request(kind: StepKind, name: string, workOf: (ids: OpIds) => Work): Promise<unknown> {
+    const body = StepBody.around(this);
+    if (body !== null) {
+      const refused = Promise.reject(body.refuse(name, this.options.warn));
+      refused.catch(() => {});
+      return refused;
+    }
     const ids = this.memo.nextIds(name);
     return this.requestAs(kind, ids, () => workOf(ids));
   }
@@ -355,9 +364,11 @@ export class Pass {
     let bytes = 0;
     const limitMs = work.limitMs ?? this.options.stepTimeoutMs;
     const limit = limitMs === null ? noLimit(this) : stepLimit(name, limitMs, this, this.ports);
-    const facts = { attempt, ...limit };
+    const body = new StepBody(this, name);
+    const facts = { attempt, ...limit, body };
     const around = async (run: () => Promise<Ran>): Promise<Ran> => {
       const ran = await this.options.around({ ...op, attempt }, run);
+      body.throwIfNested();
       checkSize(ran.json, op, { id: this.runId, bytes: this.memo.bytes + this.bytesComing }, this.limits);
       bytes = Buffer.byteLength(ran.json);
       this.bytesComing += bytes;
@@ -366,9 +377,11 @@ export class Pass {
     const { ports, state, commits } = this;
     const attempted = await attemptStep(
       () =>
-        work.kind === "attempt"
-          ? around(() => work.run(facts))
-          : attemptTransaction({ op, work, facts, startedAt, ports, state, commits, around }),
+        body.run(() =>
+          work.kind === "attempt"
+            ? around(() => work.run(facts))
+            : attemptTransaction({ op, work, facts, startedAt, ports, state, commits, around }),
+        ),
       { ...this.options, attempt, unreached },
       this.ports,
     );

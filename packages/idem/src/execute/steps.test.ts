@@ -130,24 +130,6 @@ test("a step that nobody awaits still runs and is recorded before the run ends, 
   expect((await run.recorded()).sort()).toEqual(["awaited", "unawaited", "unawaited and failing"]);
 });
 
-test("a step inside a step runs, and neither is entered again", async () => {
-  const entered: string[] = [];
-  const run = await oneRun(async ({ step }) => {
-    const outer = await step.run("outer", async () => {
-      entered.push("outer");
-      const inner = await step.run("inner", () => {
-        entered.push("inner");
-        return 20;
-      });
-      return inner + 1;
-    });
-    await step.sleep("nap", "1h");
-    return outer;
-  });
-  expect((await run.end()).output).toBe(21);
-  expect(entered).toEqual(["outer", "inner"]);
-});
-
 test("arguments are handed to the callback, the context after them", async () => {
   const run = await oneRun(async ({ step }) =>
     step.run(

@@ -76,8 +76,9 @@ export function userTransaction<Tx, Context>(of: {
   }
   const isSync = database.bodies === "sync";
   if (isSync && Object.prototype.toString.call(body) === "[object AsyncFunction]") refuseAsync(step);
-  /** Both before anything is committed. */
-  const jsonOf = (value: unknown, { signal }: AttemptFacts): string => {
+  /** All before anything is committed. */
+  const jsonOf = (value: unknown, { signal, body }: AttemptFacts): string => {
+    body.throwIfNested();
     if (signal().aborted) throw new Error("the run is not this worker's any more");
     const json = toJson(value, `Step "${step}"`);
     const bytes = Buffer.byteLength(json);

@@ -62,6 +62,12 @@ export const errorTable = {
     what: ({ step, why }) => `Step "${step}" cannot be used this way: ${why}`,
     next: "Correct the call in the function's code; the run continues from its memo when it is run again",
   }),
+  STEP_NESTED: define<{ step: string; outer: string; isOver: boolean }>({
+    retry: "after-fix",
+    what: ({ step, outer, isOver }) =>
+      `Step "${step}" was started inside the body of step "${outer}"${isOver ? ", which has ended" : ""}; it did not run`,
+    next: "Start it after that step instead, or do its work in the body without a step: a body that is stopped in its middle is entered again, with everything in it",
+  }),
   VALUE_UNSERIALIZABLE: define<{ where: string; path: string; why: string }>({
     retry: "after-fix",
     what: ({ where, path, why }) => `${where} holds a value that JSON cannot carry at ${path}: ${why}`,

@@ -93,7 +93,7 @@ const fn =
     idem.createFunction({ id: "fn", idempotency: "event.data.k", ...pace, ...options }, { event: "test/go" }, handler);
   };
 
-test("steps in a row, side by side and nested have the same timeline and output", async () => {
+test("steps in a row, side by side and one behind the other have the same timeline and output", async () => {
   const { here } = await bothWays(
     fn(async ({ step, event }) => {
       const first = await step.run("first", () => event.data.k);

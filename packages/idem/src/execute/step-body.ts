@@ -1,0 +1,48 @@
+// Whether code is inside the body of a step, by its async context: a helper, a Promise.all or a timer the body began are inside it, whatever
+// they close over; a step started beside it is not.
+//
+// A step in there would be recorded before the one around it. Stopped between the two, the body is entered again; once the body has an
+// outcome, no replay comes to the inner step. So it is refused. The step around it fails also if it caught the refusal or did not wait
+// for it: otherwise it would depend on the body whether anybody hears of it.
+import { AsyncLocalStorage } from "node:async_hooks";
+import { errors, type IdemError } from "../model/errors.ts";
+
+const entered = new AsyncLocalStorage<StepBody>();
+
+export class StepBody {
+  private isOver = false;
+  private refused: IdemError | null = null;
+
+  constructor(
+    /** Whose step it is: an event sent by a body may start another run inside its context. */
+    private readonly pass: object,
+    private readonly step: string,
+  ) {}
+
+  /** The innermost body of this pass that the caller is inside of. */
+  static around(pass: object): StepBody | null {
+    const body = entered.getStore();
+    return body?.pass === pass ? body : null;
+  }
+
+  async run<T>(body: () => Promise<T>): Promise<T> {
+    try {
+      return await entered.run(this, body);
+    } finally {
+      this.isOver = true;
+    }
+  }
+
+  /** Refuses a step that was started in here; once the body is over, nobody else hears of it. */
+  refuse(step: string, tell: (message: string) => void): IdemError {
+    const error = errors.STEP_NESTED({ step, outer: this.step, isOver: this.isOver });
+    if (this.isOver) tell(error.message);
+    this.refused ??= error;
+    return error;
+  }
+
+  /** Before anything of the body is kept. */
+  throwIfNested(): void {
+    if (this.refused !== null) throw this.refused;
+  }
+}

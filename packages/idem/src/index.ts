@@ -33,13 +33,16 @@ export {
 export { type MayResend, mayResend, resendsWithinMs } from "./dedup/retention-guard.ts";
 export type { Reconciled } from "./execute/attempt-effect.ts";
 export type { EffectContext, EffectOptions, ReconcileContext } from "./execute/effect.ts";
+export type { Listener } from "./engine/telling.ts";
 export type { Logger, Middleware } from "./execute/function-code.ts";
+export type { LogStyle } from "./execute/log-style.ts";
 export type { Backoff } from "./execute/retry.ts";
 export type { UserDatabase } from "./execute/user-transaction.ts";
 export type { DecisionKind } from "./model/decision.ts";
 export type { Effect, EffectState } from "./model/effect.ts";
 export { type ErrorCode, IdemError } from "./model/errors.ts";
 export type { EndState, RunState } from "./model/run.ts";
+export type { Tidings, TidingsKind, TidingsOf } from "./model/tidings.ts";
 export { NonRetriableError, RetryAfterError, type SerializedError, StepError } from "./model/user-errors.ts";
 export { Idem, type IdemOptions, type SendOptions } from "./sdk/client.ts";
 export type {

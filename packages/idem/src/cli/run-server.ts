@@ -91,7 +91,11 @@ export async function runServer(
   try {
     // Only these two commands need it, and loading it takes longer than the others take altogether.
     const { startServer } = await import("../server/start-server.ts");
-    const server = await startServer(settings, { platform: io.platform, logger: serverLog(context) });
+    const server = await startServer(settings, {
+      platform: io.platform,
+      logger: serverLog(context),
+      logStyle: "lines",
+    });
     await showScreen(context, server, connect(server));
     await stopped;
     context.say("Stopping: what runs is finished. Ctrl-C again ends at once.");

@@ -8,6 +8,7 @@ import type { LeasedJob } from "../store/leases.ts";
 import { endEvents } from "./end-events.ts";
 import { persist } from "./persist.ts";
 import { planNested, RunIds } from "./prepare-ingest.ts";
+import { tellEnd } from "./tell-run.ts";
 import type { Worker, WorkerOptions } from "./worker.ts";
 
 export type AnnounceJob = Extract<LeasedJob, { kind: "announce" }>;
@@ -40,7 +41,8 @@ export async function announceEnd(job: AnnounceJob, worker: Worker, options: Wor
       waits: [],
       outcome: { kind: "value", json: "null" },
     } as const;
-    await persist(platform, () => store.resume(end), mayGoOn);
+    const over = await persist(platform, () => store.resume(end), mayGoOn);
+    if (over.kind === "resumed") tellEnd("cancelled", run.result!, job.memo, options);
     return answer;
   }
 }

@@ -7,6 +7,7 @@ import type { CancelAnswer } from "../store/runs.ts";
 import { endEvents } from "./end-events.ts";
 import type { Engine } from "./engine.ts";
 import { planNested, RunIds } from "./prepare-ingest.ts";
+import { tellEnd } from "./tell-run.ts";
 
 export type Cancelled = Exclude<CancelAnswer, { kind: "stale-registration" }>;
 
@@ -50,6 +51,7 @@ export async function cancelRun(
         worker.wake(answer.woken);
         if (answer.freed) worker.poke();
         engine.ends.announce(runId, { state: "cancelled", result });
+        tellEnd("cancelled", result, memo, engine);
       }
       return answer;
     }

@@ -14,6 +14,9 @@ const namesByState = {
 
 const endNames: ReadonlySet<string> = new Set(Object.values(namesByState).flat());
 
+/** What the end of a run is told by. */
+export const isEndEvent = (name: string): boolean => endNames.has(name);
+
 export interface EndedRun {
   readonly id: string;
   readonly fn: string;
@@ -31,7 +34,7 @@ export function endEvents(
   runIds: RunIds,
 ): NestedIngest | null {
   // A function that handles ends would otherwise hear of its own for ever.
-  if (endNames.has(run.event.name)) return null;
+  if (isEndEvent(run.event.name)) return null;
   const data = endData(run, state, result);
   const events = namesByState[state].map((name, i): NewEvent & { ifAwaited?: boolean } => ({
     id: eventIds[i]!,

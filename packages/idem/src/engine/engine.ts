@@ -1,6 +1,6 @@
 // The only place that knows all stages: one store, one clock, one worker; and what the doors call.
 
-import type { Code, FunctionCode, Logger, Middleware, RemoteCode } from "../execute/function-code.ts";
+import type { Code, FunctionCode, Middleware, RemoteCode } from "../execute/function-code.ts";
 import { acceptEvent } from "../ingest/accept-events.ts";
 import { errors } from "../model/errors.ts";
 import { Expressions } from "../model/expression.ts";
@@ -31,6 +31,7 @@ import { rerunRun } from "./rerun-run.ts";
 import { Retention } from "./retention.ts";
 import { RunEnds } from "./run-ends.ts";
 import { StoreTime } from "./store-time.ts";
+import type { Telling } from "./telling.ts";
 import { tickPair } from "./tick-pair.ts";
 import { Worker } from "./worker.ts";
 
@@ -39,7 +40,7 @@ export interface EngineOptions {
   readonly platform: Platform;
   readonly env: string;
   readonly app: string;
-  readonly logger: Logger;
+  readonly telling: Telling;
   readonly runsInFlight: number;
   readonly leaseTermMs: number;
   readonly eventWindowMs: number;
@@ -108,7 +109,7 @@ export class Engine {
       newId: () => this.ids.next(),
       random: () => new DataView(platform.randomBytes(4).buffer).getUint32(0) / 2 ** 32,
       codes: this.codes,
-      logger: options.logger,
+      telling: options.telling,
       runsInFlight: options.runsInFlight,
       leaseTermMs,
       about,
@@ -142,8 +143,8 @@ export class Engine {
             report: (what, error) => this.worker.report(what, error),
           });
     const { registry, time, worker } = this;
-    const { logger } = options;
-    this.ingesting = { store, platform, env, registry, worker, time, logger, newId: () => this.ids.next() };
+    const { telling } = options;
+    this.ingesting = { store, platform, env, registry, worker, time, telling, newId: () => this.ids.next() };
     const beside = { store, platform, time, report: (what: string, error: unknown) => this.report(what, error) };
     this.neighbours =
       store.shared === null
@@ -164,7 +165,7 @@ export class Engine {
   }
 
   private report(what: string, error: unknown): void {
-    this.options.logger.error(`idem: ${what} failed`, error);
+    this.options.telling.logger.error(`idem: ${what} failed`, error);
   }
 
   get role(): NodeRole {
@@ -174,6 +175,11 @@ export class Engine {
   /** False in a process that leaves runs and schedules to others. */
   get executes(): boolean {
     return this.role !== "api";
+  }
+
+  /** Where what happens here is told. */
+  get telling(): Telling {
+    return this.options.telling;
   }
 
   get store(): Store {

@@ -1,5 +1,4 @@
 // Events that were checked become facts: decided here, stored by the store, and what they start taken up by this process's worker.
-import type { Logger } from "../execute/function-code.ts";
 import type { Platform } from "../platform/platform.ts";
 import type { ByHand } from "../store/audit.ts";
 import type { Ingested, NewEvent, NewPair } from "../store/ingest.ts";
@@ -7,6 +6,7 @@ import type { Store } from "../store/store.ts";
 import { pairsFor, RunIds } from "./prepare-ingest.ts";
 import type { Registry } from "./registry.ts";
 import type { StoreTime } from "./store-time.ts";
+import type { Telling } from "./telling.ts";
 import type { Worker } from "./worker.ts";
 
 export interface IngestingEngine {
@@ -16,7 +16,7 @@ export interface IngestingEngine {
   readonly registry: Registry;
   readonly worker: Worker;
   readonly time: StoreTime;
-  readonly logger: Logger;
+  readonly telling: Telling;
   readonly newId: () => string;
 }
 
@@ -64,7 +64,7 @@ export async function ingestEvents(
 
 /** A run without the key its function asks for is protected by nothing but its steps: somebody should hear of it. */
 function warnOfMissingKeys(
-  { registry, logger }: IngestingEngine,
+  { registry, telling, env }: IngestingEngine,
   events: readonly NewEvent[],
   pairs: readonly NewPair[],
   { decisions }: Ingested,
@@ -75,6 +75,7 @@ function warnOfMissingKeys(
     const eventId = events[pair.event]!.id;
     const of = decisions.find((decision) => decision.eventId === eventId && decision.fn === pair.fn);
     if (of?.kind !== "started") continue;
-    logger.warn(`idem: run ${of.runId} of "${registry.displayName(pair.fn)}": ${pair.reason}`);
+    const runId = of.runId!;
+    telling.tell({ kind: "run.unprotected", env, function: registry.displayName(pair.fn), runId, reason: pair.reason });
   }
 }

@@ -8,6 +8,7 @@ import { type Handle, type SharedStoreOptions, sharedStore } from "../testing/sh
 import { type TestClock, testIdem } from "../testing/test-idem.ts";
 import { Engine } from "./engine.ts";
 import { limits } from "./limits.ts";
+import { Telling } from "./telling.ts";
 
 interface Node {
   readonly idem: Idem<any>;
@@ -50,7 +51,7 @@ function engineOf({ platform, handle }: Nodes, role: "all" | "api" | "worker", m
     platform,
     env: "default",
     app: "shop",
-    logger: silent,
+    telling: new Telling({ logger: silent, platform }),
     runsInFlight: 10,
     leaseTermMs: limits.leaseTermSharedMs,
     eventWindowMs: 60_000,

@@ -1,6 +1,6 @@
 // What a pass needs from outside, for one leased run: the clock, ids, the store behind its fence.
 import { payloadOf } from "../execute/execute-run.ts";
-import type { Middleware } from "../execute/function-code.ts";
+import type { Code } from "../execute/function-code.ts";
 import type { EffectStore, Patch, RunPorts } from "../execute/ports.ts";
 import { takeEquality } from "../model/expression-equality.ts";
 import type { AdvanceAnswer } from "../store/advance.ts";
@@ -9,17 +9,12 @@ import { endEvents } from "./end-events.ts";
 import { outgoingEvents } from "./outgoing-events.ts";
 import { persist } from "./persist.ts";
 import { eventsOfSends, invokedEvent, planNested, RunIds } from "./prepare-ingest.ts";
+import { tellAdvanced } from "./tell-run.ts";
 import type { Worker, WorkerOptions } from "./worker.ts";
 
 export type RunJob = Extract<LeasedJob, { kind: "run" }>;
 
-export function runPorts(
-  job: RunJob,
-  heldBy: string,
-  middleware: readonly Middleware[],
-  worker: Worker,
-  options: WorkerOptions,
-): RunPorts {
+export function runPorts(job: RunJob, heldBy: string, code: Code, worker: Worker, options: WorkerOptions): RunPorts {
   const { platform, time, newId, random, expressions, env } = options;
   const { transactional } = options.store;
   const runId = job.memo.run.id;
@@ -37,7 +32,7 @@ export function runPorts(
     point: (name) => platform.point(name),
     fetch: (request) => platform.fetch(request),
     isHeld: () => worker.names.mayBegin(heldBy),
-    advance: (patch, seen) => advance(job, heldBy, patch, seen, worker, options),
+    advance: (patch, seen) => advance(job, heldBy, patch, seen, code, worker, options),
     ...(transactional === null
       ? {}
       : {
@@ -46,7 +41,7 @@ export function runPorts(
         }),
     effects: effectStore(heldBy, worker, options),
     acceptSends: async (sends) => {
-      const events = await outgoingEvents(sends.events, middleware, options.checkEvents);
+      const events = await outgoingEvents(sends.events, code.middleware, options.checkEvents);
       return eventsOfSends({ ...sends, events }, runId, worker.prepare());
     },
     acceptInvoked: (invoked) => invokedEvent(invoked, runId, worker.prepare()),
@@ -60,14 +55,14 @@ export function runPorts(
 }
 
 /** What is asked of the store is asked until it answers, as long as the run is this worker's. */
-function effectStore(heldBy: string, worker: Worker, { store, platform, env, logger }: WorkerOptions): EffectStore {
+function effectStore(heldBy: string, worker: Worker, { store, platform, env, telling }: WorkerOptions): EffectStore {
   const kept = <T>(write: () => Promise<T>) => persist(platform, write, () => worker.names.holds(heldBy));
   return {
     claim: (input) => kept(() => store.claim({ ...input, env, fingerprint: null })),
     extend: (input) => kept(() => store.extend({ ...input, env })),
     settle: (scope, key, fence, outcome) => kept(() => store.settle(env, scope, key, fence, outcome)),
     release: (input) => kept(() => store.release({ ...input, env })),
-    report: (what) => logger.error(`idem: ${what}`),
+    report: (what) => telling.logger.error(`idem: ${what}`),
   };
 }
 
@@ -76,12 +71,15 @@ async function advance(
   heldBy: string,
   patch: Patch,
   seen: number,
+  code: Code,
   worker: Worker,
-  { store, platform, env, newId, registry, time }: WorkerOptions,
+  options: WorkerOptions,
 ): Promise<AdvanceAnswer> {
+  const { store, platform, env, newId, registry, time } = options;
   const { memo } = job;
   const runIds = new RunIds(newId);
   const endIds = [newId(), newId()];
+  const attempts = (patch.attempts ?? []).map(({ counted: _counted, ...attempt }) => attempt);
   for (;;) {
     const nested = nestedOf(memo, patch, runIds, endIds, worker);
     const askedMono = platform.monoMs();
@@ -93,7 +91,7 @@ async function advance(
         jobId: job.jobId,
         fence: job.fence,
         steps: patch.steps ?? [],
-        attempts: patch.attempts ?? [],
+        attempts,
         waits: nested.waits,
         ingest: nested.ingest,
         seen,
@@ -113,6 +111,7 @@ async function advance(
       worker.takeIn(answer.ingested, null);
       worker.wake(answer.woken);
       if (answer.freed) worker.poke();
+      tellAdvanced(patch, answer, memo, code, options);
     }
     return answer;
   }

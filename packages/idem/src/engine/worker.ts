@@ -1,7 +1,7 @@
 // Holds leases and turns them into facts: executes runs, delivers events to waits, keeps its lease alive.
 // One bounded pass (`lease`) takes what is due; the loop sleeps until something is due, someone pokes it, or the poll is over.
 import { executeRun } from "../execute/execute-run.ts";
-import type { Code, Logger } from "../execute/function-code.ts";
+import type { Code } from "../execute/function-code.ts";
 import type { Pass } from "../execute/pass.ts";
 import { SiblingPlans } from "../execute/sibling-plans.ts";
 import { StepIds } from "../execute/step-ids.ts";
@@ -29,6 +29,7 @@ import type { Registry } from "./registry.ts";
 import type { RunEnd } from "./run-ends.ts";
 import { type RunJob, runPorts } from "./run-ports.ts";
 import type { StoreTime } from "./store-time.ts";
+import type { Telling } from "./telling.ts";
 import { Upkeep } from "./upkeep.ts";
 
 export interface WorkerOptions {
@@ -41,7 +42,7 @@ export interface WorkerOptions {
   readonly newId: () => string;
   readonly random: () => number;
   readonly codes: ReadonlyMap<string, Code>;
-  readonly logger: Logger;
+  readonly telling: Telling;
   readonly runsInFlight: number;
   readonly leaseTermMs: number;
   readonly about?: WorkerAbout | undefined;
@@ -334,8 +335,8 @@ export class Worker {
       this.letGo(job, heldBy);
       return;
     }
-    const ports = runPorts(job, heldBy, code.middleware, this, options);
-    const { pass, result } = executeRun(code, options.env, memo, job, ports, options.logger, limits);
+    const ports = runPorts(job, heldBy, code, this, options);
+    const { pass, result } = executeRun(code, options.env, memo, job, ports, options.telling, limits);
     let wasFull = false;
     const done = result
       .catch((error) => ({ kind: "broken", error }) as const)
@@ -391,6 +392,6 @@ export class Worker {
 
   report(what: string, error: unknown): void {
     if (this.stopped) return;
-    this.options.logger.error(`idem: ${what} failed`, error);
+    this.options.telling.logger.error(`idem: ${what} failed`, error);
   }
 }

@@ -2,6 +2,7 @@
 // after it had to wait.
 import type { DestinationOf } from "../dedup/destination-key.ts";
 import type { FunctionCode, HandlerInput, Logger } from "./function-code.ts";
+import { loggerOfRun } from "./log-style.ts";
 import type { Pass } from "./pass.ts";
 import type { RunPorts } from "./ports.ts";
 import { makeStepTools, type StepToolsOf } from "./step-tools.ts";
@@ -32,7 +33,7 @@ export async function callInProcess(call: InProcessCall): Promise<unknown> {
     runId: call.runId,
     attempt: call.attempt,
     maxAttempts: call.maxAttempts,
-    logger: quietDuringReplay(call.logger, pass),
+    logger: quietDuringReplay(loggerOfRun(call.logger, info), pass),
     ...(code.isFailureHandler ? { error: failureOf(event) } : {}),
   };
   for (const middleware of code.middleware) input = (await middleware.transformInput?.(input)) ?? input;
@@ -40,11 +41,11 @@ export async function callInProcess(call: InProcessCall): Promise<unknown> {
 }
 
 /** Says each thing once: what an earlier pass already logged is not logged again while the code repeats itself. */
-function quietDuringReplay(logger: Logger, pass: Pass): Logger {
+function quietDuringReplay(logger: () => Logger, pass: Pass): Logger {
   const only =
     (level: keyof Logger) =>
     (...args: unknown[]) => {
-      if (!pass.isReplaying) logger[level](...args);
+      if (!pass.isReplaying) logger()[level](...args);
     };
   return { debug: only("debug"), info: only("info"), warn: only("warn"), error: only("error") };
 }

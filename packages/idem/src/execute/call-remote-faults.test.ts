@@ -3,8 +3,10 @@ import type { Inngest } from "inngest";
 import { afterEach, expect, test } from "vitest";
 import { Engine } from "../engine/engine.ts";
 import { limits } from "../engine/limits.ts";
+import { Telling } from "../engine/telling.ts";
 import { nodePlatform } from "../platform/node-platform.ts";
 import { runsApi } from "../sdk/reads-api.ts";
+import { silentLogger } from "./log-style.ts";
 import { AppUnreachableError } from "./remote.ts";
 import { noted, sdkApp, stopApps } from "./sdk-app.suite.ts";
 
@@ -193,7 +195,7 @@ test("a server that stops in the middle of a call keeps the step it is told, and
     platform: nodePlatform,
     env: "default",
     app: "",
-    logger: console,
+    telling: new Telling({ logger: silentLogger, platform: nodePlatform }),
     runsInFlight: 10,
     leaseTermMs: limits.leaseTermOwnedMs,
     eventWindowMs: 86_400_000,

@@ -4,7 +4,7 @@ import { errors } from "../model/errors.ts";
 import { publicEventId } from "../model/event.ts";
 import { fromJson, toJson } from "../model/json.ts";
 import { serializeError } from "../model/user-errors.ts";
-import type { EndRun, NewFailedAttempt } from "../store/advance.ts";
+import type { EndRun } from "../store/advance.ts";
 import type { RunMemo } from "../store/leases.ts";
 import type { PassLimits } from "./attempt-step.ts";
 import { callInProcess } from "./call-in-process.ts";
@@ -12,7 +12,7 @@ import { callRemote } from "./call-remote.ts";
 import { deferredEvents } from "./deferred.ts";
 import type { Code, Logger } from "./function-code.ts";
 import { Pass } from "./pass.ts";
-import type { PassResult, RunPorts } from "./ports.ts";
+import type { FailedAttempt, PassResult, RunPorts } from "./ports.ts";
 import { nextAttempt, wasUnreached } from "./retry.ts";
 import { Slots } from "./slots.ts";
 
@@ -27,6 +27,12 @@ export interface Execution {
   readonly result: Promise<PassResult>;
 }
 
+/** Where a function's code writes its lines, and where Idem writes its own. */
+export interface Logs {
+  readonly given: Logger;
+  readonly logger: Logger;
+}
+
 /** What the lease says about the time before it. */
 export interface LeaseFacts {
   readonly lostWorkers: number;
@@ -39,7 +45,7 @@ export function executeRun(
   memo: RunMemo,
   { lostWorkers, isOverdue = false }: LeaseFacts,
   ports: RunPorts,
-  logger: Logger,
+  logs: Logs,
   limits: ExecuteLimits,
 ): Execution {
   const { config } = code;
@@ -119,12 +125,16 @@ export function executeRun(
     };
   }
 
-  async function end(next: EndRun): Promise<PassResult> {
+  async function end(next: EndRun, lastAttempt?: number): Promise<PassResult> {
     const before = ports.point("finish:before-commit");
     if (before !== undefined) await before;
     // Only SDKs put work off; other ends need not look for it.
     const sends = "remote" in code ? deferredEvents(pass.memo.recorded, { ...destination, runId: run.id }, made()) : [];
-    const answer = await pass.conclude(sends.length === 0 ? { next } : { sends, next });
+    const answer = await pass.conclude({
+      next,
+      ...(sends.length === 0 ? {} : { sends }),
+      ...(lastAttempt === undefined ? {} : { lastAttempt }),
+    });
     if (answer === null) return pass.closed;
     ports.plans.forget(run.id);
     pass.finish({ kind: "ended", end: next });
@@ -141,7 +151,7 @@ export function executeRun(
     if ((await pass.cutShort({ next })) !== null) pass.finish({ kind: "ended", end: next });
   }
 
-  async function suspend(retryAt: number, attempts: readonly NewFailedAttempt[]): Promise<PassResult> {
+  async function suspend(retryAt: number, attempts: readonly FailedAttempt[]): Promise<PassResult> {
     const dueAt = deadlineAt === null ? retryAt : Math.min(retryAt, deadlineAt);
     const answer = await pass.conclude({ attempts, next: { kind: "suspend", dueAt } });
     if (answer !== null) pass.finish({ kind: "suspended", dueAt });
@@ -170,7 +180,9 @@ export function executeRun(
         attempt,
         maxAttempts: attemptsMax,
       };
-      const value = await ("remote" in code ? callRemote({ ...call, code }) : callInProcess({ ...call, code, logger }));
+      const value = await ("remote" in code
+        ? callRemote({ ...call, code })
+        : callInProcess({ ...call, code, logger: logs.given }));
       pass.codeIsOver();
       await pass.idle();
       const json = toJson(value, `The value returned by function "${config.id}"`);
@@ -187,10 +199,11 @@ export function executeRun(
       pass.codeIsOver();
       await pass.idle();
       const now = ports.now();
+      const counted = pass.progressed ? 1 : attempt;
       const next = nextAttempt(
         {
           error,
-          attempt: pass.progressed ? 1 : attempt,
+          attempt: counted,
           unreached: pass.progressed ? 0 : unreached,
           attemptsMax,
           now,
@@ -199,8 +212,8 @@ export function executeRun(
         code.backoff,
       );
       await runHooks({ ok: false, error });
-      if (next.kind === "final") return end(ending("failed", serializeError(error)));
-      const failed: NewFailedAttempt = {
+      if (next.kind === "final") return end(ending("failed", serializeError(error)), counted);
+      const failed: FailedAttempt = {
         stepId: "",
         name: "",
         attempt: ownFailures.length + 1,
@@ -208,6 +221,7 @@ export function executeRun(
         startedAt: startedAttemptAt,
         endedAt: now,
         retryAt: next.atMs,
+        counted,
       };
       return suspend(next.atMs, [failed]);
     }
@@ -220,7 +234,7 @@ export function executeRun(
         await middleware.afterRun?.(info, outcome);
       } catch (error) {
         // The run's own result stands; a hook that only watches must not change it.
-        logger.error(`middleware ${middleware.name ?? ""} afterRun failed`, error);
+        logs.logger.error(`middleware ${middleware.name ?? ""} afterRun failed`, error);
       }
     }
   }

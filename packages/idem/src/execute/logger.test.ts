@@ -4,7 +4,10 @@ import type { Logger } from "./function-code.ts";
 
 function listen() {
   const lines: string[] = [];
-  const take = (...args: unknown[]) => void lines.push(args.join(" "));
+  // What Idem says itself comes with fields.
+  const take = (...args: unknown[]) => {
+    if (args.length === 1) lines.push(String(args[0]));
+  };
   const logger: Logger = { debug: take, info: take, warn: take, error: take };
   return { lines, logger };
 }

@@ -395,7 +395,8 @@ export class Pass {
       this.memo.fail(stepId, name, retryAt, wasUnreached(error));
       op.blockedUntil = retryAt;
       const tries = this.memo.failureCount(stepId);
-      this.state.unsaved.addAttempt({ stepId, name, attempt: tries, error, startedAt, endedAt, retryAt, input });
+      const facts = { stepId, name, attempt: tries, error, startedAt, endedAt, retryAt, input };
+      this.state.unsaved.addAttempt({ ...facts, counted: attempt });
       return;
     }
     const { outcome, sends } = attempted;

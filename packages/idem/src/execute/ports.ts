@@ -22,10 +22,17 @@ import type { SiblingPlans } from "./sibling-plans.ts";
 /** A change to the run. What depends on the registry is built when it is sent, and again if the registry was out of date. */
 export interface Patch {
   readonly steps?: readonly NewStep[];
-  readonly attempts?: readonly NewFailedAttempt[];
+  readonly attempts?: readonly FailedAttempt[];
+  /** With a failed end: which attempt of the code between steps it was; absent when none was made. */
+  readonly lastAttempt?: number;
   readonly waits?: readonly PlannedWait[];
   readonly sends?: readonly NewEvent[];
   readonly next: AdvanceInput["next"];
+}
+
+/** `counted`: which of its author's attempts it was; `attempt` also counts those that never got to the code. */
+export interface FailedAttempt extends NewFailedAttempt {
+  readonly counted: number;
 }
 
 /** `lastsMs`, where its author gave a length of time and no instant: who passes the wait on lets it be measured by one clock. */

@@ -3,12 +3,14 @@ import { Inngest } from "inngest";
 import { serve } from "inngest/edge";
 import { Engine } from "../engine/engine.ts";
 import { limits } from "../engine/limits.ts";
+import { Telling } from "../engine/telling.ts";
 import { IdemError } from "../model/errors.ts";
 import { nodePlatform } from "../platform/node-platform.ts";
 import { readOps } from "../protocol/wire-ops.ts";
 import { runsApi } from "../sdk/reads-api.ts";
 import { MemoryStore } from "../store/memory/store.ts";
 import type { RemoteCode } from "./function-code.ts";
+import { silentLogger } from "./log-style.ts";
 import type { Remote, RemoteCall, RemoteReply } from "./remote.ts";
 
 export interface Call {
@@ -55,7 +57,7 @@ export async function sdkApp(
     platform: nodePlatform,
     env: "default",
     app: "",
-    logger: { debug() {}, info() {}, warn() {}, error: console.error },
+    telling: new Telling({ logger: silentLogger, platform: nodePlatform }),
     runsInFlight: 100,
     leaseTermMs: limits.leaseTermOwnedMs,
     eventWindowMs: 86_400_000,

@@ -1,16 +1,15 @@
 // What a pass has decided and not yet written down: waits that begin and attempts that failed. They go with the next commit.
-import type { NewFailedAttempt } from "../store/advance.ts";
-import type { Patch, PlannedWait } from "./ports.ts";
+import type { FailedAttempt, Patch, PlannedWait } from "./ports.ts";
 
 export class Unsaved {
   private waits: PlannedWait[] = [];
-  private attempts: NewFailedAttempt[] = [];
+  private attempts: FailedAttempt[] = [];
 
   addWait(wait: PlannedWait): void {
     this.waits.push(wait);
   }
 
-  addAttempt(attempt: NewFailedAttempt): void {
+  addAttempt(attempt: FailedAttempt): void {
     this.attempts.push(attempt);
   }
 
@@ -27,7 +26,7 @@ export class Unsaved {
     return taken;
   }
 
-  takeAttempts(): NewFailedAttempt[] {
+  takeAttempts(): FailedAttempt[] {
     const taken = this.attempts;
     this.attempts = [];
     return taken;

@@ -3,12 +3,15 @@
 import { limits } from "../engine/limits.ts";
 import type { ResumedPart } from "../engine/resume-function.ts";
 import { readRetention } from "../engine/retention.ts";
+import { type Listener, Telling } from "../engine/telling.ts";
 import type { FunctionCode, Logger, Middleware } from "../execute/function-code.ts";
+import { type LogStyle, logStyles, silentLogger } from "../execute/log-style.ts";
 import { parseDuration } from "../model/duration.ts";
 import { errors } from "../model/errors.ts";
 import { placeOf } from "../model/event.ts";
 import { defaultWindowMs } from "../model/function-config.ts";
 import { toJson } from "../model/json.ts";
+import type { TidingsKind } from "../model/tidings.ts";
 import { environmentVariable, nodePlatform } from "../platform/node-platform.ts";
 import type { Platform } from "../platform/platform.ts";
 import type { UserTransaction } from "../store/outbox.ts";
@@ -59,7 +62,13 @@ export interface IdemOptions<Schemas extends EventSchemas = EventSchemas> extend
   /** False switches the duplicate radar off: nobody then looks whether something ran twice. On while started, unless told. */
   readonly radar?: boolean;
   readonly middleware?: readonly Middleware[];
-  readonly logger?: Logger;
+  /**
+   * Where warnings and errors go, and the lines of functions: the console unless told, nowhere with `false`. Loggers like pino and bunyan
+   * are called with (fields, message), like winston with (message, fields), a console gets readable lines.
+   */
+  readonly logger?: Logger | false;
+  /** How `logger` is called, where its looks do not tell: a logger Idem does not recognise gets (message, fields). */
+  readonly logStyle?: LogStyle;
   /** Time, chance, threads and network; for tests and simulation. */
   readonly platform?: Platform;
 }
@@ -81,7 +90,7 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
   readonly env: string;
   private readonly options: IdemOptions<Schemas>;
   private readonly platform: Platform;
-  private readonly logger: Logger;
+  private readonly telling: Telling;
   private readonly eventWindowMs: number;
   private readonly codes: FunctionCode[] = [];
   private readonly embedded: Embedded;
@@ -106,7 +115,7 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
     this.id = options.id;
     this.env = options.env ?? "default";
     this.platform = options.platform ?? nodePlatform;
-    this.logger = options.logger ?? console;
+    this.telling = new Telling({ ...readLogger(options), platform: this.platform });
     this.eventWindowMs = readWindow(options.eventWindow, "eventWindow") ?? defaultWindowMs;
     const others = new Map<string, Idem<any>>();
     this.embedded = new Embedded({
@@ -114,7 +123,7 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
       env: this.env,
       store: options.store ?? environmentVariable("IDEM_STORE") ?? `sqlite:.idem/${this.id}.db`,
       platform: this.platform,
-      logger: this.logger,
+      telling: this.telling,
       runsInFlight: runsInFlight ?? limits.runsInFlight,
       eventWindowMs: this.eventWindowMs,
       retentionMs: options.retention === undefined ? null : readRetention(options.retention),
@@ -123,8 +132,10 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
       codes: this.codes,
       clientIn: (env, store) => {
         if (env === this.env) return this;
-        const { id, platform, logger } = this;
-        const client = others.get(env) ?? new Idem({ id, env, store, platform, logger });
+        const { id, platform } = this;
+        const { logger = console, logStyle } = options;
+        const how = logStyle === undefined ? {} : { logStyle };
+        const client = others.get(env) ?? new Idem({ id, env, store, platform, logger, ...how });
         others.set(env, client);
         return client;
       },
@@ -277,6 +288,19 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
     return resumeOnePart(await this.embedded.engine(), id, options);
   }
 
+  /**
+   * Calls the listener with what happens in this process, each time after the commit that made it true; nothing is told again when code
+   * is replayed. Returns how to stop listening. What a listener throws is logged and changes nothing.
+   *
+   * ```ts
+   * idem.on("run.failed", ({ function: name, runId, error }) => pager.send(`${name} ${runId}: ${error.message}`));
+   * ```
+   */
+  on<K extends TidingsKind>(kind: K, listener: Listener<K>): () => void {
+    if (this.remote !== null) throw errors.CLIENT_SERVED({ client: this.id, server: this.remote.origin });
+    return this.telling.on(kind, listener);
+  }
+
   /** Resolves once nothing runs and nothing is being delivered; sleeping runs do not count. */
   async idle(): Promise<void> {
     await this.embedded.idle();
@@ -303,7 +327,7 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
       codes: () => this.codes,
       checkEvents: (events) => this.checkEvents(events),
       platform: this.platform,
-      logger: this.logger,
+      logs: this.telling,
     };
   }
 
@@ -347,6 +371,21 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
       await checkSchema(schemas, event, placeOf(i, events.length));
     }
   }
+}
+
+function readLogger({ logger = console, logStyle: style }: IdemOptions): {
+  logger: Logger;
+  style: LogStyle | undefined;
+} {
+  if (style !== undefined && !logStyles.includes(style)) {
+    throw errors.OPTION_INVALID({ option: "logStyle", why: `it must be one of ${logStyles.join(", ")}` });
+  }
+  if (logger === false) return { logger: silentLogger, style };
+  for (const level of ["debug", "info", "warn", "error"] as const) {
+    if (typeof logger?.[level] === "function") continue;
+    throw errors.OPTION_INVALID({ option: "logger", why: `it has no method "${level}"` });
+  }
+  return { logger, style };
 }
 
 function readWindow(window: string | number | undefined, option: string): number | null {

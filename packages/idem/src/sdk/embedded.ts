@@ -3,7 +3,8 @@
 import { Engine } from "../engine/engine.ts";
 import { limits } from "../engine/limits.ts";
 import type { CheckEvents } from "../engine/outgoing-events.ts";
-import type { FunctionCode, Logger } from "../execute/function-code.ts";
+import type { Telling } from "../engine/telling.ts";
+import type { FunctionCode } from "../execute/function-code.ts";
 import { errors } from "../model/errors.ts";
 import { observedStore } from "../observe/observed-store.ts";
 import { type RelayedObserver, relayObserver } from "../observe/relay-observer.ts";
@@ -24,7 +25,7 @@ export interface EmbeddedOptions {
   /** An address, or a store somebody opened. */
   readonly store: string | Store;
   readonly platform: Platform;
-  readonly logger: Logger;
+  readonly telling: Telling;
   readonly runsInFlight: number;
   readonly eventWindowMs: number;
   readonly retentionMs: number | null;
@@ -87,7 +88,8 @@ export class Embedded {
     if (this.started) return;
     this.started = true;
     await engine.start();
-    const { platform, logger, hasRadar } = this.options;
+    const { platform, telling, hasRadar } = this.options;
+    const { logger } = telling;
     if (hasRadar) this.radar = watchDuplicates({ engine, platform, logger, doors: ownChannelDoors });
   }
 
@@ -106,14 +108,14 @@ export class Embedded {
 
   /** For the dashboard beside it. */
   mounted(): MountedClient {
-    const { id, env, platform, logger, store } = this.options;
+    const { id, env, platform, telling, store } = this.options;
     this.watching ??= new Set();
     const { watching } = this;
     return {
       id,
       env,
       platform,
-      logger,
+      logger: telling.logger,
       store: typeof store === "string" ? store : "a store given to the client",
       engine: async () => {
         // A page that is still open must not open the store again behind the back of whoever closed it.
@@ -158,7 +160,7 @@ export class Embedded {
   }
 
   private async open(): Promise<Engine> {
-    const { store: address, platform, logger } = this.options;
+    const { store: address, platform, telling } = this.options;
     const {
       store: opened,
       leaseTermMs,
@@ -174,7 +176,7 @@ export class Embedded {
       platform,
       env: this.options.env,
       app: this.options.id,
-      logger,
+      telling,
       runsInFlight: this.options.runsInFlight,
       leaseTermMs,
       eventWindowMs: this.options.eventWindowMs,
@@ -195,7 +197,7 @@ export class Embedded {
 
   /** Lets the command line of this machine write to the file, which only this process may do. */
   private async openDoor(file: string, store: Store): Promise<OwnerDoor | null> {
-    const { platform, logger } = this.options;
+    const { platform, telling } = this.options;
     if (platform.local === undefined) return null;
     const clientIn = (env: string) => this.options.clientIn(env, store);
     try {
@@ -204,7 +206,7 @@ export class Embedded {
     } catch (error) {
       // Runs do not depend on it; commands that write will say that this process cannot be reached.
       const why = error instanceof Error ? error.message : String(error);
-      logger.warn(`The local socket of ${file} did not open: ${why}`);
+      telling.logger.warn(`idem: the local socket of ${file} did not open: ${why}`);
       return null;
     }
   }

@@ -1,6 +1,7 @@
 // What a client is made of once its store is at a server.
 import type { CheckEvents } from "../engine/outgoing-events.ts";
-import type { FunctionCode, Logger } from "../execute/function-code.ts";
+import type { Logs } from "../execute/execute-run.ts";
+import type { FunctionCode } from "../execute/function-code.ts";
 import { errors } from "../model/errors.ts";
 import { environmentVariable } from "../platform/node-platform.ts";
 import type { Platform } from "../platform/platform.ts";
@@ -22,7 +23,7 @@ export interface ServedClient {
   readonly codes: () => readonly FunctionCode[];
   readonly checkEvents: CheckEvents;
   readonly platform: Platform;
-  readonly logger: Logger;
+  readonly logs: Logs;
 }
 
 /** Null for a client with a store of its own. */

@@ -102,7 +102,7 @@ export function appHandler(idem: Idem<any>, options: ServeOptions, framework: st
       return { answer: await registerOutOfBand(settings, request, isTrusted ? body : ""), key };
     }
     if (!isTrusted) {
-      served.logger.warn(
+      served.logs.logger.warn(
         `idem: a ${method} to ${served.id} was refused: ${verified?.kind === "refused" ? verified.why : ""}`,
       );
       return { answer: unauthorized, key };
@@ -173,11 +173,11 @@ export function appHandler(idem: Idem<any>, options: ServeOptions, framework: st
   function refusal(error: unknown): AppAnswer {
     if (error instanceof IdemError) {
       const status = error === noKey ? 500 : statusOf(error.code);
-      if (status >= 500) served.logger.error(`idem: ${error.message}`);
+      if (status >= 500) served.logs.logger.error(`idem: ${error.message}`);
       return internalAnswer(status, error.code, error.message);
     }
     // Its text may hold anything; the log of the app is the place for it.
-    served.logger.error("idem: a call could not be answered", error);
+    served.logs.logger.error("idem: a call could not be answered", error);
     return internalAnswer(500, "SERVER_FAILED", "the app could not answer; its log has the reason");
   }
 }

@@ -99,7 +99,7 @@ class ServedCall {
       memoOf(call, destination, ports.now()),
       { lostWorkers: 0 },
       this.ports(),
-      served.logger,
+      served.logs,
       limits,
     );
     const { pass, result } = this.execution;

@@ -1,7 +1,7 @@
 // What every route can reach, and the engines behind it: one for each environment, started when it is first asked for.
 import { Engine } from "../engine/engine.ts";
 import { isHeldElsewhere } from "../engine/held-elsewhere.ts";
-import type { Logger } from "../execute/function-code.ts";
+import type { Telling } from "../engine/telling.ts";
 import { errors } from "../model/errors.ts";
 import { defaultWindowMs } from "../model/function-config.ts";
 import { processName } from "../platform/node-platform.ts";
@@ -30,7 +30,7 @@ export interface OpenWorldOptions {
   readonly store: Store;
   readonly leaseTermMs: number;
   readonly platform: Platform;
-  readonly logger: Logger;
+  readonly telling: Telling;
   readonly metrics: Metrics;
   readonly live: LiveDigests;
 }
@@ -44,7 +44,8 @@ export interface OpenedWorld {
 }
 
 export function openWorld(options: OpenWorldOptions): OpenedWorld {
-  const { settings, store, leaseTermMs, platform, logger, metrics, live } = options;
+  const { settings, store, leaseTermMs, platform, telling, metrics, live } = options;
+  const { logger } = telling;
   const credentials = openCredentials(settings);
   const engines = new Map<string, Engine>();
   const opening = new Map<string, Promise<Engine>>();
@@ -60,7 +61,7 @@ export function openWorld(options: OpenWorldOptions): OpenedWorld {
       env,
       // Functions belong to the apps that registered them: here they are called by their full names.
       app: "",
-      logger,
+      telling,
       runsInFlight: settings.runsInFlight,
       leaseTermMs,
       eventWindowMs: defaultWindowMs,

@@ -2,6 +2,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { Engine } from "../engine/engine.ts";
 import { limits } from "../engine/limits.ts";
+import { Telling } from "../engine/telling.ts";
 import { ManualPlatform } from "../platform/manual-platform.ts";
 import type { Store } from "../store/store.ts";
 import { held } from "../testing/one-run.suite.ts";
@@ -40,7 +41,7 @@ async function node(platform: ManualPlatform, store: Store) {
     platform,
     env: "default",
     app: "",
-    logger: silent,
+    telling: new Telling({ logger: silent, platform }),
     runsInFlight: 10,
     leaseTermMs: limits.leaseTermSharedMs,
     eventWindowMs: 86_400_000,

@@ -122,15 +122,17 @@ test("how long the oldest due run has waited is shown while nobody can take it u
   expect(text).toMatch(/^idem_queue_oldest_seconds\{env="default"\} \d/m);
 });
 
-test("a run that fails is told in one line, with its function and reason", async () => {
+test("a run that fails is told as an error, with its function, reason and stack", async () => {
   const server = await testServer();
   await server.define("pay", { event: "order/paid" }, () => {
     throw new TypeError("no card\nat all");
   });
   await server.ask("/e/any", post({ name: "order/paid" }));
   await expect
-    .poll(() => server.logged.filter(({ level }) => level === "warn").map(({ text }) => text))
-    .toEqual([expect.stringMatching(/^Run \w+ of test-pay failed: TypeError: no card$/)]);
+    .poll(() => server.logged.filter(({ level }) => level === "error").map(({ text }) => text))
+    .toEqual([
+      expect.stringMatching(/^idem: run \w+ of "test-pay" failed: TypeError: no card\n {4}at all\n {4}at .*test/),
+    ]);
 });
 
 test("the OpenAPI document describes every route that is meant for tools", async () => {

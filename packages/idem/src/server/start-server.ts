@@ -2,7 +2,9 @@
 // their functions. When it closes, ears and engines stop together and the store last, so that nothing is accepted that
 // nobody will store.
 import { limits } from "../engine/limits.ts";
+import { Telling } from "../engine/telling.ts";
 import type { Logger } from "../execute/function-code.ts";
+import type { LogStyle } from "../execute/log-style.ts";
 import { errors } from "../model/errors.ts";
 import { observedStore, type StoreObserver } from "../observe/observed-store.ts";
 import { cliName, nodePlatform } from "../platform/node-platform.ts";
@@ -20,7 +22,6 @@ import { type Listener, listen } from "./node-listener.ts";
 import { openDoor } from "./open-door.ts";
 import { openWorld } from "./open-world.ts";
 import { makeSecret } from "./people/first-secret.ts";
-import { failureReporter } from "./report-failures.ts";
 import { routesOf, socketsOf } from "./role-routes.ts";
 import { routes, sockets } from "./routes.ts";
 import { completeSettings, needsSecret } from "./settings.ts";
@@ -31,6 +32,8 @@ import type { ServerSettings, World } from "./world.ts";
 export interface ServerParts {
   readonly platform?: Platform;
   readonly logger?: Logger;
+  /** How the logger is called; found out by looking at it unless told. */
+  readonly logStyle?: LogStyle;
   /** Instead of the one `settings.store` names; whoever brings it closes it. */
   readonly store?: Store;
   readonly limits?: Partial<ServerLimits>;
@@ -53,7 +56,7 @@ export async function startServer(
 ): Promise<RunningServer> {
   const settings = completeSettings(given);
   const platform = parts.platform ?? nodePlatform;
-  const logger = parts.logger ?? console;
+  const telling = new Telling({ logger: parts.logger ?? console, style: parts.logStyle, platform });
   const metrics = new Metrics(platform);
   const opened = await openGiven(settings, parts, platform, metrics);
   const { leaseTermMs, file } = opened;
@@ -65,7 +68,6 @@ export async function startServer(
     await closeOpened();
     throw errors.OPTION_INVALID({ option: "role", why: notShared });
   }
-  const reportFailure = failureReporter(opened.store.reads, logger, platform);
   const live = new LiveDigests(platform, (env) => ({
     reads: opened.store.reads,
     isShared: opened.store.shared !== null,
@@ -85,12 +87,11 @@ export async function startServer(
     runEnded: (env, runId, state, result) => {
       metrics.observer.runEnded(env, runId, state, result);
       told.runEnded(env, runId, state, result);
-      if (state === "failed") reportFailure(env, runId, result);
     },
     touched: told.touched,
   };
   const store = observedStore(opened.store, observer);
-  const { world, listensAt, stop } = openWorld({ settings, store, leaseTermMs, platform, logger, metrics, live });
+  const { world, listensAt, stop } = openWorld({ settings, store, leaseTermMs, platform, telling, metrics, live });
   let listener: Listener;
   let newSecret: string | null = null;
   try {

@@ -21,7 +21,7 @@ export async function testServer(settings: Partial<ServerSettings> = {}, parts: 
       void logged.push({ level, text: words.map(String).join(" ") });
   const logger = { debug: log("debug"), info: log("info"), warn: log("warn"), error: log("error") };
   const quiet = { port: 0, store: "memory:", discovery: false, poll: false };
-  const server = await startServer({ ...quiet, ...settings }, { logger, ...parts });
+  const server = await startServer({ ...quiet, ...settings }, { logger, logStyle: "lines", ...parts });
   onTestFinished(() => server.close({ graceMs: 0 }));
   return {
     ...server,

@@ -3,6 +3,7 @@
 import { onTestFinished } from "vitest";
 import { Engine } from "../../engine/engine.ts";
 import { limits } from "../../engine/limits.ts";
+import { Telling } from "../../engine/telling.ts";
 import type { Logger } from "../../execute/function-code.ts";
 import { IdemError } from "../../model/errors.ts";
 import { ManualPlatform } from "../../platform/manual-platform.ts";
@@ -65,7 +66,7 @@ export async function apiWorld(options: ApiWorldOptions = {}): Promise<ApiWorld>
     platform,
     env: "default",
     app: "",
-    logger,
+    telling: new Telling({ logger, platform }),
     runsInFlight: 100,
     leaseTermMs: limits.leaseTermOwnedMs,
     eventWindowMs: 86_400_000,

@@ -1,6 +1,7 @@
 // The smallest world routes can be asked in: one store in memory, a clock that moves when told, apps that are never called.
 import { Engine } from "../../engine/engine.ts";
 import { limits } from "../../engine/limits.ts";
+import { Telling } from "../../engine/telling.ts";
 import type { Logger } from "../../execute/function-code.ts";
 import { ManualPlatform } from "../../platform/manual-platform.ts";
 import { readJson } from "../../protocol/read-json.ts";
@@ -57,7 +58,7 @@ export async function routeWorld(over: Partial<ServerSettings> = {}, store?: Sto
     platform,
     env: "default",
     app: "",
-    logger,
+    telling: new Telling({ logger, platform }),
     runsInFlight: settings.runsInFlight,
     leaseTermMs: limits.leaseTermSharedMs,
     eventWindowMs: 86_400_000,

@@ -1,0 +1,94 @@
+// What became of a run, told after the commit that made it so, by the process whose commit it was. A write that was repeated is answered
+// once, so what it did is told once; a replay commits nothing and tells nothing.
+import type { Code } from "../execute/function-code.ts";
+import type { Patch } from "../execute/ports.ts";
+import { wasUnreached } from "../execute/retry.ts";
+import { fromJson } from "../model/json.ts";
+import type { Handled, Tidings } from "../model/tidings.ts";
+import { readError } from "../model/user-errors.ts";
+import type { Advanced } from "../store/advance.ts";
+import type { RunMemo } from "../store/leases.ts";
+import { isEndEvent } from "./end-events.ts";
+import type { Registry } from "./registry.ts";
+import type { Telling } from "./telling.ts";
+
+export interface TellingRun {
+  readonly telling: Telling;
+  readonly registry: Registry;
+  readonly env: string;
+}
+
+type Told = Pick<RunMemo, "event"> & { readonly run: { readonly id: string; readonly fn: string } };
+
+/** A patch that was committed: its failed attempts and, if it was the last, the end. */
+export function tellAdvanced(patch: Patch, answer: Advanced, memo: Told, code: Code, world: TellingRun): void {
+  for (const { name, error, counted, endedAt, retryAt } of patch.attempts ?? []) {
+    tellAttempt({ step: name === "" ? null : name, error, attempt: counted, failedAt: endedAt, retryAt });
+  }
+  for (const [i, { name, outcome, attempt, endedAt }] of (patch.steps ?? []).entries()) {
+    // Not if another outcome of the step stood already: that one was told.
+    if (outcome.kind !== "error" || answer.outcomes[i]?.json !== outcome.json) continue;
+    tellAttempt({ step: name, error: outcome.json, attempt, failedAt: endedAt, retryAt: null });
+  }
+  const { next } = patch;
+  if (next.kind !== "end") return;
+  if (next.state === "failed" && patch.lastAttempt !== undefined) {
+    const { lastAttempt: attempt } = patch;
+    tellAttempt({ step: null, error: next.result, attempt, failedAt: answer.now, retryAt: null });
+  }
+  tellEnd(next.state, next.result, memo, world);
+
+  function tellAttempt(of: {
+    readonly step: string | null;
+    readonly error: string;
+    readonly attempt: number;
+    readonly failedAt: number;
+    readonly retryAt: number | null;
+  }): void {
+    const { step, attempt, failedAt, retryAt } = of;
+    const error = readError(of.error);
+    const facts = { ...factsOf(memo, world), step, failedAt, retryAt, error };
+    if (wasUnreached(of.error)) world.telling.tell({ kind: "app.unreachable", ...facts });
+    else world.telling.tell({ kind: "attempt.failed", ...facts, attempt, maxAttempts: code.config.retries + 1 });
+  }
+}
+
+/** A run that ended by this process's commit. */
+export function tellEnd(
+  state: "completed" | "failed" | "cancelled",
+  result: string,
+  memo: Told,
+  world: TellingRun,
+): void {
+  const { telling } = world;
+  // Most ends: nothing is put together unless somebody listens.
+  if (state !== "failed" && !telling.hears(`run.${state}`) && !(state === "cancelled" && isTimeout(result))) return;
+  telling.tell(endOf(state, result, memo, world));
+}
+
+function endOf(state: "completed" | "failed" | "cancelled", result: string, memo: Told, world: TellingRun): Tidings {
+  const facts = factsOf(memo, world);
+  switch (state) {
+    case "completed":
+      return { kind: "run.completed", ...facts };
+    case "failed":
+      return { kind: "run.failed", ...facts, error: readError(result), handles: handledBy(memo, world) };
+    case "cancelled":
+      return { kind: "run.cancelled", ...facts, error: readError(result), isTimeout: isTimeout(result) };
+  }
+}
+
+const isTimeout = (result: string): boolean => result.includes('"code":"RUN_TIMED_OUT"');
+
+const factsOf = ({ run }: Told, { registry, env }: TellingRun) => ({
+  env,
+  function: registry.displayName(run.fn),
+  runId: run.id,
+});
+
+/** A run that was started by another's end handles that one. */
+function handledBy({ event }: Told, { registry }: TellingRun): Handled | null {
+  if (!isEndEvent(event.name)) return null;
+  const { function_id: fn, run_id: runId } = fromJson(event.data) as Record<string, unknown>;
+  return { function: registry.displayName(String(fn)), runId: String(runId) };
+}

@@ -31,9 +31,9 @@ export {
   type KeylessName,
 } from "./dedup/destinations.ts";
 export { type MayResend, mayResend, resendsWithinMs } from "./dedup/retention-guard.ts";
+export type { Listener } from "./engine/telling.ts";
 export type { Reconciled } from "./execute/attempt-effect.ts";
 export type { EffectContext, EffectOptions, ReconcileContext } from "./execute/effect.ts";
-export type { Listener } from "./engine/telling.ts";
 export type { Logger, Middleware } from "./execute/function-code.ts";
 export type { LogStyle } from "./execute/log-style.ts";
 export type { Backoff } from "./execute/retry.ts";

@@ -130,9 +130,7 @@ test("a run that fails is told as an error, with its function, reason and stack"
   await server.ask("/e/any", post({ name: "order/paid" }));
   await expect
     .poll(() => server.logged.filter(({ level }) => level === "error").map(({ text }) => text))
-    .toEqual([
-      expect.stringMatching(/^idem: run \w+ of "test-pay" failed: TypeError: no card\n {4}at all\n {4}at .*test/),
-    ]);
+    .toEqual([expect.stringMatching(/^idem: run \w+ of "pay" failed: TypeError: no card\n {4}at all\n {4}at .*test/)]);
 });
 
 test("the OpenAPI document describes every route that is meant for tools", async () => {

@@ -74,7 +74,7 @@ export function executeRun(
       }
       return ran;
     },
-    warn: (message) => logger.warn(`function "${config.id}", run ${run.id}: ${message}`),
+    warn: (message) => logs.logger.warn(`idem: function "${config.id}", run ${run.id}: ${message}`),
   });
   const ownFailures = memo.attempts.filter((attempt) => attempt.stepId === "");
   const destination: DestinationOf = { env, fn: code.fn, subject: run.subject, generation: run.generation };

@@ -2,6 +2,7 @@
 // anybody here knowing of them, and they go back only together with everything else that name has. So it retires: new leases
 // are taken under another name, and the old one is handed back once the runs known under it are over, after a lease term at
 // the latest.
+import { leaseTimes } from "../model/lease-times.ts";
 import type { Platform, Timer } from "../platform/platform.ts";
 import type { WorkerAbout } from "../store/sharing.ts";
 import type { Store } from "../store/store.ts";
@@ -55,7 +56,7 @@ export class LeaseNames {
   }
 
   private get trustMs(): number {
-    return this.options.leaseTermMs * 0.75;
+    return leaseTimes(this.options.leaseTermMs).trustMs;
   }
 
   /**

@@ -1,4 +1,5 @@
 // Every default and every bound, each with its reason.
+import { leaseTimes, sharedLeaseTermMs } from "../model/lease-times.ts";
 
 const kibibyte = 1024;
 const mebibyte = 1024 * kibibyte;
@@ -13,10 +14,9 @@ export const limits = {
   // A small process should not open a thousand connections because a thousand events arrived.
   runsInFlight: 100,
   leaseBatch: 100,
-  // One beat may be lost and another still comes before a holder stops trusting its lease, which is at three quarters of the term.
-  heartbeatMs: 5_000,
-  // Where others may take over: long enough for a hiccup of the network, short enough that a lost process's runs go on within 30 s.
-  leaseTermSharedMs: 20_000,
+  // One beat may be lost and another still comes before a holder stops trusting its lease (model/lease-times.ts).
+  heartbeatMs: leaseTimes(sharedLeaseTermMs).beatEveryMs,
+  leaseTermSharedMs: sharedLeaseTermMs,
   // Where one process owns the store nobody can take its leases; a stalled event loop must not cost it its own.
   leaseTermOwnedMs: 10 * 60 * 1_000,
   sweepMs: 5_000,

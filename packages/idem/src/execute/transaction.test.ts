@@ -209,12 +209,7 @@ function driver(atCommit: (client: pg.Client, commit: () => Promise<unknown>, nt
       return this.isForSteps && args[0]?.text === "commit" ? atCommit(this, asked, ++commits) : asked();
     }
   }
-  const Pool = class extends pg.Pool {
-    constructor(config?: pg.PoolConfig) {
-      super({ ...config, Client: Client as never });
-    }
-  };
-  return { ...pg, Client, Pool, types: pg.types } as Pg;
+  return { Client, Pool: pg.Pool, types: pg.types } as Pg;
 }
 
 const cut = (client: pg.Client) =>

@@ -27,8 +27,9 @@ export async function openStore(
   if (/^postgres(ql)?:\/\//.test(address)) {
     const { openPostgresStore } = await import("../store/postgres/postgres-store.ts");
     const pg = await loadDriver(address);
-    const store = await openPostgresStore({ url: address, pg, platform, owner: processName() });
-    return { store, leaseTermMs: limits.leaseTermSharedMs, file: null };
+    const leaseTermMs = limits.leaseTermSharedMs;
+    const store = await openPostgresStore({ url: address, pg, platform, owner: processName(), leaseTermMs });
+    return { store, leaseTermMs, file: null };
   }
   const path = address.startsWith("sqlite:") ? address.slice("sqlite:".length) : address;
   if (path === "" || /^[a-z][a-z0-9+.-]+:/i.test(path)) {

@@ -54,6 +54,41 @@ describe("an address", () => {
     expect(readAddress(url)).toMatchObject({ schema: "x" });
   });
 
+  test("may name several hosts, each with a port of its own or the usual one", () => {
+    const { hosts, mayBeReadOnly, connectionString } = readAddress(
+      "postgres://shop:s3cret@a.internal,b.internal:5433,[::1]:6/db?target_session_attrs=read-write&schema=x",
+    );
+    expect(hosts).toEqual([
+      { host: "a.internal", port: null },
+      { host: "b.internal", port: 5433 },
+      { host: "::1", port: 6 },
+    ]);
+    expect(mayBeReadOnly).toBe(false);
+    expect(connectionString).toBe("postgres://shop:s3cret@a.internal/db");
+    expect(readAddress("postgres://a:1,b/db?target_session_attrs=any").mayBeReadOnly).toBe(true);
+    expect(readAddress("postgres://shop@a/db").hosts).toEqual([]);
+  });
+
+  test.each([
+    ["postgres://a,b/db?target_session_attrs=standby", '"read-write", "primary" or "any"'],
+    ["postgres://a,/db", "host or host:port"],
+    ["postgres://a,b:many/db", "host or host:port"],
+    ["postgres:///db?host=a,b", "before the path"],
+    ["postgres://h/db?query_timeout=30000", "from 10001 to 15000 milliseconds: longer than a lock is waited for"],
+    ["postgres://h/db?query_timeout=5000", "shorter than a lease is trusted"],
+  ])("%s contradicts what a node needs, and is refused with what it may be", (url, why) => {
+    expect(() => readAddress(url)).toThrow(expect.objectContaining({ code: "STORE_URL_INVALID" }));
+    expect(() => readAddress(url)).toThrow(why);
+  });
+
+  test("keeps settings of the user's beside Idem's own, and a time-out that fits the lease", () => {
+    expect(readAddress("postgres://h/db?options=-c%20work_mem%3D8MB&query_timeout=14000")).toMatchObject({
+      options: "-c work_mem=8MB",
+      queryTimeoutMs: 14_000,
+      connectionString: "postgres://h/db",
+    });
+  });
+
   test("a refused address is named without its password", () => {
     expect(() => readAddress("postgres://shop:s3cret@h/db?pool=0")).toThrow(
       expect.objectContaining({ message: expect.not.stringContaining("s3cret") }),

@@ -24,6 +24,8 @@ export function insertion(table: string, columns: Readonly<Record<string, "text"
   };
 }
 
+const readTimeoutMs = 30_000;
+
 export class Connection {
   private readonly sent: Promise<unknown>[] = [];
   /** Why the first statement that failed did. Whatever comes after it is only told that the transaction is no more. */
@@ -37,11 +39,18 @@ export class Connection {
     private readonly isPrepared: boolean,
     /** All of it is one transaction: what failed first is why the rest did. */
     private readonly isTransaction = false,
+    /** Instead of the session's own bound. */
+    private readonly timeoutMs: number | null = null,
   ) {}
 
   /** The same statements in a transaction of one session. */
   on(client: ClientBase | Pool): Connection {
-    return new Connection(client, this.statements, this.isPrepared, true);
+    return new Connection(client, this.statements, this.isPrepared, true, this.timeoutMs);
+  }
+
+  /** The same for people, whose questions may take longer than the work of a node: nobody's lease depends on them. */
+  forReads(): Connection {
+    return new Connection(this.client, this.statements, this.isPrepared, this.isTransaction, readTimeoutMs);
   }
 
   /** Adds a row, together with the others of its kind. */
@@ -108,7 +117,8 @@ export class Connection {
   private async query({ text, name }: Statement, params: readonly Param[]) {
     const values = params.map(encodeParam);
     try {
-      return await this.client.query(this.isPrepared ? { name, text, values } : { text, values });
+      const bound = this.timeoutMs === null ? {} : { query_timeout: this.timeoutMs };
+      return await this.client.query(this.isPrepared ? { name, text, values, ...bound } : { text, values, ...bound });
     } catch (error) {
       if (this.isTransaction) this.failure ??= error;
       throw this.failure ?? error;

@@ -2,9 +2,10 @@
 // commits that notify wait for each other in the whole server (store.md §4.1); a lost one costs a poll, nothing else.
 import type { Client, Pool } from "pg";
 import type { Platform, Timer } from "../../platform/platform.ts";
+import { waitAtMost } from "../../platform/wait-at-most.ts";
 import type { StoreHint, StoreSharing } from "../sharing.ts";
 import type { PostgresAddress } from "./address.ts";
-import { type Pg, sessionConfig } from "./sessions.ts";
+import type { Sessions } from "./sessions.ts";
 import { quoted } from "./statement.ts";
 
 const sendEveryMs = 100;
@@ -13,12 +14,12 @@ const messageBytesMax = 7_000;
 const pollMs = 1_000;
 // A listening session that died silently is found by asking it.
 const askEveryMs = 15_000;
+const lastHintsMs = 500;
 const reconnectMs = { first: 100, longest: 5_000 } as const;
 
 export interface HintsOptions {
-  readonly pg: Pg;
+  readonly sessions: Pick<Sessions, "listening">;
   readonly address: PostgresAddress;
-  readonly applicationName: string;
   readonly platform: Pick<Platform, "timer" | "randomBytes">;
   readonly pool: Pool;
 }
@@ -72,8 +73,7 @@ export class Hints implements StoreSharing {
   }
 
   private async listen(pauseMs: number): Promise<void> {
-    const { pg, address, applicationName } = this.options;
-    const client = new pg.Client({ ...sessionConfig(pg, address, `${applicationName} (listens)`.slice(0, 63)) });
+    const client = this.options.sessions.listening();
     this.client = client;
     let isLost = false;
     const lost = () => {
@@ -114,13 +114,13 @@ export class Hints implements StoreSharing {
     for (const hint of message[1] as StoreHint[]) for (const listener of this.listeners) listener(hint);
   }
 
+  /** Its session ends with the others of the store. */
   async close(): Promise<void> {
     this.isClosed = true;
     this.sending?.cancel();
-    // What this process leaves behind is for the others.
-    await this.send();
     this.asking?.cancel();
     this.reconnecting?.cancel();
-    await this.client?.end().catch(() => {});
+    // What this process leaves behind is for the others, who would find it by looking: a server that is away is not waited for.
+    await waitAtMost(this.options.platform, lastHintsMs, this.send());
   }
 }

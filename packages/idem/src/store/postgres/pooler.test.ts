@@ -30,12 +30,7 @@ function watchedDriver() {
       return (super.query as (...input: unknown[]) => unknown)(...input);
     }
   }
-  class Pool extends pg.Pool {
-    constructor(config: pg.PoolConfig) {
-      super({ ...config, Client } as unknown as pg.PoolConfig);
-    }
-  }
-  return { driver: { ...pg, types: pg.types, Client, Pool } as unknown as Pg, opened, asked };
+  return { driver: { types: pg.types, Client, Pool: pg.Pool } as unknown as Pg, opened, asked };
 }
 
 async function node(url: string) {

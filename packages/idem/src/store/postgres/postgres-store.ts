@@ -28,7 +28,7 @@ import { Statistics } from "./refresh-statistics.ts";
 import { registerFunctions } from "./register-functions.ts";
 import { rerunRun } from "./rerun-run.ts";
 import { resumeSignal, resumeWaits } from "./resume-waits.ts";
-import { type Pg, poolFor } from "./sessions.ts";
+import { type Pg, Sessions } from "./sessions.ts";
 import { extendClaim, releaseClaim, settleClaim, takeClaim } from "./settle-claim.ts";
 import { Statements } from "./statement.ts";
 import { StepTransactions } from "./step-transaction.ts";
@@ -83,27 +83,36 @@ export interface PostgresStoreOptions {
   readonly mode?: "node" | "attach";
   /** Instead of the database's clock; for tests that move time by hand. */
   readonly wallMs?: () => number;
+  /** Of the workers over it, from which its time-outs follow; the usual one unless given. */
+  readonly leaseTermMs?: number;
 }
 
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
   const address = readAddress(options.url);
   const where = withoutPassword(options.url);
   const applicationName = `idem ${options.owner}`.slice(0, 63);
-  const pool = poolFor(options.pg, address, applicationName);
+  const sessions = new Sessions({ ...options, address, applicationName });
   try {
+    const pool = sessions.preparing();
     await checkServer(pool, where);
     const prepare = options.mode === "attach" ? checkSchema : migrate;
     await prepare(pool, address.schema, loadMigrations(), where);
     await refuseHalfMoved(pool, address.schema, where);
+    await sessions.end(pool);
   } catch (error) {
-    await pool.end();
+    await sessions.close(options.platform);
     if (error instanceof IdemError) throw error;
     throw errors.STORE_UNAVAILABLE({ why: `${where}: ${wordsOf(error)}` });
   }
+  const pool = sessions.workers();
   const connection = new Connection(pool, new Statements(address.schema), !address.isPooled);
-  const transactions = new Transactions(pool, connection, address.schema, options.platform, options.wallMs ?? null);
-  const hints = new Hints({ ...options, address, applicationName, pool });
-  const transactional = new StepTransactions({ ...options, address, applicationName, connection, transactions });
+  const { platform, wallMs } = options;
+  const { schema } = address;
+  const { lockWaitMs } = sessions;
+  const transactions = new Transactions({ pool, connection, schema, platform, wallMs, lockWaitMs });
+  const beats = transactions.over(sessions.beats(), sessions.beatPatienceMs);
+  const hints = new Hints({ sessions, address, platform, pool });
+  const transactional = new StepTransactions({ sessions, address, connection, transactions });
   const at = () => transactions.run((tx) => Promise.resolve(tx.at));
   const claimNow: StoreReads["claimNow"] = (env, scope, key) =>
     transactions.runWith(
@@ -111,15 +120,14 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       async (tx, claim) => claimAt(claim, tx.at),
     );
   const store: Record<string, unknown> = {
-    reads: { ...repeated(readsOver(connection, at), transactions), claimNow },
+    reads: { ...repeated(readsOver(connection.forReads(), at), transactions), claimNow },
     shared: hints,
     outbox: new Outbox({ pool, connection, transactions, schema: address.schema, where }),
     transactional,
     close: async () => {
-      transactions.close();
-      await transactional.close();
+      for (const each of [transactions, beats, transactional]) each.close();
       await hints.close();
-      await pool.end();
+      await sessions.close(platform);
     },
   };
   const statistics = new Statistics(pool, address.schema);
@@ -128,8 +136,9 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     const operation = operations[name] as (tx: Transaction, ...input: readonly unknown[]) => Promise<unknown>;
     // Who asks for a lease twice gets other jobs the second time: what the first one took would be nobody's.
     const isRepeatable = name !== "lease";
+    const by = name === "heartbeat" ? beats : transactions;
     store[name] = async (...input: unknown[]) => {
-      const alone = () => transactions.run((tx) => operation(tx, ...input), isRepeatable);
+      const alone = () => by.run((tx) => operation(tx, ...input), isRepeatable);
       const answer = await (hot.take(name, input) ?? alone());
       for (const hint of hintsOf(name, input, answer)) hints.tell(hint);
       return answer;

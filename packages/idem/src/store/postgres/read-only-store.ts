@@ -10,7 +10,7 @@ import { checkSchema, loadMigrations } from "./migrate.ts";
 import { refuseHalfMoved } from "./moving-mark.ts";
 import { operationNames, type PostgresStoreOptions, repeated } from "./postgres-store.ts";
 import { readsOver } from "./reads.ts";
-import { poolFor } from "./sessions.ts";
+import { Sessions } from "./sessions.ts";
 import { Statements } from "./statement.ts";
 import { Transactions } from "./transactions.ts";
 
@@ -35,13 +35,15 @@ export async function openReadOnlyStore(options: PostgresStoreOptions): Promise<
   const address = readAddress(options.url);
   const where = withoutPassword(options.url);
   const { schema } = address;
-  const pool = poolFor(options.pg, address, `idem ${options.owner}`.slice(0, 63));
+  const sessions = new Sessions({ ...options, address, applicationName: `idem ${options.owner}` });
+  const pool = sessions.workers();
   try {
     const settings = await readSettings(pool);
     const schemaVersion = await checkSchema(pool, schema, loadMigrations(), where);
     await refuseHalfMoved(pool, schema, where);
-    const connection = new Connection(pool, new Statements(schema), !address.isPooled);
-    const transactions = new Transactions(pool, connection, schema, options.platform, null);
+    const connection = new Connection(pool, new Statements(schema), !address.isPooled).forReads();
+    const { platform } = options;
+    const transactions = new Transactions({ pool, connection, schema, platform, lockWaitMs: sessions.lockWaitMs });
     const at = async () => {
       const now = options.wallMs?.() ?? (await connection.one<{ now: number }>(nowSql))!.now;
       return { now, windowNow: () => now, leaseNow: now };
@@ -53,7 +55,7 @@ export async function openReadOnlyStore(options: PostgresStoreOptions): Promise<
       transactional: null,
       close: async () => {
         transactions.close();
-        await pool.end();
+        await sessions.close(options.platform);
       },
     };
     for (const name of operationNames) {
@@ -71,7 +73,7 @@ export async function openReadOnlyStore(options: PostgresStoreOptions): Promise<
       untilKnown: (attempt) => transactions.untilKnown(attempt),
     };
   } catch (error) {
-    await pool.end();
+    await sessions.close(options.platform);
     if (error instanceof IdemError) throw error;
     throw errors.STORE_UNAVAILABLE({ why: `${where}: ${wordsOf(error)}` });
   }

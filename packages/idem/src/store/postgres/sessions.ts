@@ -1,15 +1,23 @@
-// Sessions with the server: a bounded pool, and how their answers read. Statements of one session are sent one behind the other
-// without waiting for each answer; the network must not be silently dead for longer than a query may take.
-import type { CustomTypesConfig, Pool, PoolConfig } from "pg";
-import type { PostgresAddress } from "./address.ts";
+// Sessions with the server: bounded pools, and how their answers read. Statements of one session are sent one behind the other
+// without waiting for each answer where the driver can, and one at a time where it cannot; no session is silently dead for longer than a
+// query may take; and when the store is closed they end, whatever the server does.
+import type { Client, ClientConfig, CustomTypesConfig, Pool, PoolConfig } from "pg";
+import { type LeaseTimes, leaseTimes, sharedLeaseTermMs } from "../../model/lease-times.ts";
+import type { Platform } from "../../platform/platform.ts";
+import { waitAtMost } from "../../platform/wait-at-most.ts";
+import type { Host, PostgresAddress } from "./address.ts";
+import { Hosts } from "./hosts.ts";
 import { decodeText } from "./text.ts";
 
 /** What is used of the driver, which the user installs. */
 export type Pg = Pick<typeof import("pg"), "Pool" | "Client" | "types">;
 
-// A session that does not answer for so long is given up, and what it was asked is asked again on another.
-const queryTimeoutMs = 30_000;
 const connectTimeoutMs = 5_000;
+const askHostTimeoutMs = 2_000;
+// For what is done before a node begins, or instead of it: an index of a large table takes as long as it takes.
+const preparingTimeoutMs = 60 * 60 * 1_000;
+// A server that is alive says goodbye within milliseconds.
+const goodbyeMs = 1_000;
 
 const oidOfInt8 = 20;
 const textOids: ReadonlySet<number> = new Set([25, 1042, 1043]);
@@ -17,48 +25,193 @@ const textOids: ReadonlySet<number> = new Set([25, 1042, 1043]);
 // Plans made when a table was empty must not outlive that: every statement here has its index.
 const sessionOptions = "-c enable_seqscan=off -c plan_cache_mode=force_generic_plan -c jit=off";
 
-export function poolFor(pg: Pg, address: PostgresAddress, applicationName: string): Pool {
-  const config: PoolConfig & { pipeline: boolean } = {
-    ...sessionConfig(pg, address, applicationName),
-    max: address.poolSize,
-    connectionTimeoutMillis: connectTimeoutMs,
-    idleTimeoutMillis: 60_000,
-    pipeline: true,
-  };
-  const pool = new pg.Pool(config);
-  // A session the server ended while nobody used it: the pool makes another one when it is wanted.
-  pool.on("error", () => {});
-  // Between two statements of a transaction nobody waits for it; the next one is told that the session is gone.
-  pool.on("connect", (client) => client.on("error", () => {}));
-  return pool;
+export interface SessionsOptions {
+  readonly pg: Pg;
+  readonly address: PostgresAddress;
+  /** For the server's list of sessions. */
+  readonly applicationName: string;
+  readonly leaseTermMs?: number;
 }
 
-/** For code of users: sessions as they would open them themselves, with nothing set and every type as `pg` reads it. */
-export function plainPoolFor(pg: Pg, address: PostgresAddress, applicationName: string): Pool {
-  const pool = new pg.Pool({
-    connectionString: address.connectionString,
-    application_name: applicationName,
-    keepAlive: true,
-    keepAliveInitialDelayMillis: 10_000,
-    max: address.txPoolSize,
-    connectionTimeoutMillis: connectTimeoutMs,
-    idleTimeoutMillis: 60_000,
-  });
-  pool.on("error", () => {});
-  pool.on("connect", (client) => client.on("error", () => {}));
-  return pool;
+export class Sessions {
+  private readonly open = new Set<Client>();
+  private readonly pools: Pool[] = [];
+  private readonly times: LeaseTimes;
+  private readonly SessionClient: typeof Client;
+
+  constructor(private readonly options: SessionsOptions) {
+    const { pg, address } = options;
+    this.times = leaseTimes(options.leaseTermMs ?? sharedLeaseTermMs);
+    const hosts = address.hosts.length === 0 ? null : new Hosts(address.hosts, (host) => this.askHost(host));
+    this.SessionClient = sessionClient(pg.Client, this.open, hosts);
+  }
+
+  get queryTimeoutMs(): number {
+    return this.options.address.queryTimeoutMs ?? this.times.queryTimeoutMs;
+  }
+
+  get lockWaitMs(): number {
+    return this.times.lockWaitMs;
+  }
+
+  /** After which a beat that was due does not save the lease any more. */
+  get beatPatienceMs(): number {
+    return this.times.trustMs - this.times.beatEveryMs;
+  }
+
+  /** For the work of a node. */
+  workers(): Pool {
+    const bounds = { max: this.options.address.poolSize, query_timeout: this.queryTimeoutMs };
+    return this.pool({ ...this.own(""), ...bounds, ...pipelined });
+  }
+
+  /** For its heartbeat alone: whatever the others wait for, its lease is extended. */
+  beats(): Pool {
+    const { beatTimeoutMs } = this.times;
+    const bounds = { max: 1, query_timeout: beatTimeoutMs, connectionTimeoutMillis: beatTimeoutMs };
+    return this.pool({ ...this.own(" (beats)"), ...bounds, ...pipelined });
+  }
+
+  /** For making and moving tables. */
+  preparing(): Pool {
+    return this.pool({ ...this.own(""), max: 2, query_timeout: preparingTimeoutMs });
+  }
+
+  /** For code of users: sessions as they would open them themselves, with nothing set and every type as `pg` reads it. */
+  plain(): Pool {
+    const { options, txPoolSize } = this.options.address;
+    return this.pool({ ...this.base(" (steps)"), ...(options === null ? {} : { options }), max: txPoolSize });
+  }
+
+  /** For hints; through a transaction pooler no session can listen. */
+  listening(): Client {
+    return new this.SessionClient({ ...this.own(" (listens)"), query_timeout: this.queryTimeoutMs });
+  }
+
+  /** Sessions that are in use are given a moment, and are then cut off. */
+  async close(platform: Pick<Platform, "timer">): Promise<void> {
+    await waitAtMost(platform, goodbyeMs, Promise.all(this.pools.map((pool) => pool.end())));
+    const ended = [...this.open].map((client) => client.end());
+    await waitAtMost(platform, goodbyeMs, Promise.all(ended));
+    // What a server that does not answer would keep open keeps this process alive.
+    for (const client of this.open) cutOff(client);
+  }
+
+  /** One of its pools that nobody uses any more. */
+  async end(pool: Pool): Promise<void> {
+    this.pools.splice(this.pools.indexOf(pool), 1);
+    await pool.end();
+  }
+
+  private pool(config: PoolConfig): Pool {
+    const pool = new this.options.pg.Pool({ ...config, Client: this.SessionClient } as PoolConfig);
+    // A session the server ended while nobody used it: the pool makes another one when it is wanted.
+    pool.on("error", () => {});
+    this.pools.push(pool);
+    return pool;
+  }
+
+  private base(what: string) {
+    const { address, applicationName } = this.options;
+    return {
+      connectionString: address.connectionString,
+      application_name: `${applicationName.slice(0, 63 - what.length)}${what}`,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: 10_000,
+      connectionTimeoutMillis: connectTimeoutMs + address.hosts.length * askHostTimeoutMs,
+      idleTimeoutMillis: 60_000,
+    };
+  }
+
+  private own(what: string) {
+    const { pg, address } = this.options;
+    const options = [address.isPooled ? "" : sessionOptions, address.options ?? ""].filter((each) => each !== "");
+    return {
+      ...this.base(what),
+      types: typesOf(pg),
+      ...(options.length === 0 ? {} : { options: options.join(" ") }),
+    };
+  }
+
+  /** Whether a session with this host can do the work. */
+  private async askHost({ host, port }: Host): Promise<void> {
+    const bounds = { connectionTimeoutMillis: askHostTimeoutMs, query_timeout: askHostTimeoutMs };
+    const client = new this.options.pg.Client({ ...this.base(""), ...bounds });
+    client.on("error", () => {});
+    Object.assign(client, port === null ? { host } : { host, port });
+    try {
+      await client.connect();
+      if (this.options.address.mayBeReadOnly) return;
+      const { rows } = await client.query(isReadOnlySql);
+      if ((rows[0] as { readonly: boolean }).readonly)
+        throw Object.assign(new Error("it can only be read"), { code: "25006" });
+    } finally {
+      cutOff(client);
+    }
+  }
 }
 
-export function sessionConfig(pg: Pg, address: PostgresAddress, applicationName: string) {
-  return {
-    connectionString: address.connectionString,
-    application_name: applicationName,
-    types: typesOf(pg),
-    keepAlive: true,
-    keepAliveInitialDelayMillis: 10_000,
-    query_timeout: queryTimeoutMs,
-    ...(address.isPooled ? {} : { options: sessionOptions }),
-  };
+const pipelined: object = { pipeline: true };
+
+/** Of a tool that has no store around it. */
+export const poolFor = (pg: Pg, address: PostgresAddress, applicationName: string): Pool =>
+  new Sessions({ pg, address, applicationName }).workers();
+
+const isReadOnlySql = "select pg_is_in_recovery() or current_setting('transaction_read_only') = 'on' as readonly";
+
+const cutOff = (client: Client): void =>
+  void (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
+
+/** The driver's client: told of where the server is now, one statement at a time unless it can send several, and known while it is open. */
+function sessionClient(Base: typeof Client, open: Set<Client>, hosts: Hosts | null): typeof Client {
+  type Connected = ((error: Error | null) => void) | undefined;
+  class SessionClient extends Base {
+    private last: Promise<unknown> = Promise.resolve();
+
+    constructor(config?: string | ClientConfig) {
+      super(config);
+      open.add(this);
+      this.on("end", () => {
+        open.delete(this);
+        hosts?.doubt();
+      });
+      // Between two statements nobody waits for it; the next one is told that the session is gone.
+      this.on("error", () => {});
+    }
+
+    override connect(connected?: any): any {
+      if (hosts === null) return super.connect(connected);
+      const connecting = hosts
+        .choose()
+        .then(({ host, port }) => {
+          Object.assign(this, port === null ? { host } : { host, port });
+          return super.connect();
+        })
+        .catch((error: unknown) => {
+          open.delete(this);
+          hosts.doubt();
+          throw error;
+        });
+      const told = connected as Connected;
+      if (told === undefined) return connecting;
+      connecting.then(
+        () => told(null),
+        (error: Error) => told(error),
+      );
+    }
+
+    /** `pg` will refuse a second statement while one is under way; those it can send one behind the other are meant. */
+    override query(...asked: any[]): any {
+      const ask = () => (super.query as (...asked: unknown[]) => unknown)(...asked);
+      const isPipelined = (this as { pipeline?: boolean }).pipeline === true;
+      const isOwnWay = typeof asked[0]?.submit === "function" || asked.some((each) => typeof each === "function");
+      if (isPipelined || isOwnWay) return ask();
+      const answer = this.last.then(ask);
+      this.last = answer.catch(() => {});
+      return answer;
+    }
+  }
+  return SessionClient as unknown as typeof Client;
 }
 
 function typesOf(pg: Pg): CustomTypesConfig {

@@ -16,7 +16,7 @@ import { faultOf, wordsOf } from "./faults.ts";
 import { endedByHand, guardClient } from "./guarded-client.ts";
 import { findRun } from "./read-memo.ts";
 import { insertStepAt } from "./record-step.ts";
-import { type Pg, plainPoolFor } from "./sessions.ts";
+import type { Sessions } from "./sessions.ts";
 import { Statements } from "./statement.ts";
 import type { Transactions } from "./transactions.ts";
 
@@ -42,9 +42,8 @@ const selectStepSql = "select outcome, json, stamp from steps where env = ? and 
 const abortedCode = "25P02";
 
 export interface StepTransactionsOptions {
-  readonly pg: Pg;
+  readonly sessions: Sessions;
   readonly address: PostgresAddress;
-  readonly applicationName: string;
   readonly connection: Connection;
   readonly transactions: Transactions;
 }
@@ -57,8 +56,8 @@ export class StepTransactions implements StoreTransactions {
   private readonly statements: Statements;
 
   constructor(private readonly options: StepTransactionsOptions) {
-    const { pg, address, applicationName } = options;
-    this.pool = plainPoolFor(pg, address, `${applicationName} (steps)`.slice(0, 63));
+    const { sessions, address } = options;
+    this.pool = sessions.plain();
     this.free = address.txPoolSize;
     this.statements = new Statements(address.schema);
   }
@@ -77,9 +76,8 @@ export class StepTransactions implements StoreTransactions {
   }
 
   /** What is still open is undone. */
-  async close(): Promise<void> {
+  close(): void {
     for (const session of this.open) session.discard();
-    await this.pool.end();
   }
 
   private async transact(input: TransactInput, body: (tx: TransactionClient) => Promise<NewStep>): Promise<Transacted> {
@@ -97,7 +95,7 @@ export class StepTransactions implements StoreTransactions {
 
   private async begin(): Promise<Session> {
     const client = await this.pool.connect();
-    const session = new Session(client);
+    const session = new Session(client, this.options.sessions.queryTimeoutMs);
     try {
       await session.ask({ text: beginSql });
       return session;
@@ -174,9 +172,6 @@ export class StepTransactions implements StoreTransactions {
   }
 }
 
-// For what the engine itself asks of the session; a body's own statements take as long as they take.
-const queryTimeoutMs = 30_000;
-
 /** A session while a transaction is open in it. */
 class Session {
   private isOver = false;
@@ -186,7 +181,11 @@ class Session {
   /** The same session, in which nothing is waited for without end. */
   readonly bounded: ClientBase;
 
-  constructor(readonly client: PoolClient) {
+  /** The bound is for what the engine itself asks of the session; a body's own statements take as long as they take. */
+  constructor(
+    readonly client: PoolClient,
+    queryTimeoutMs: number,
+  ) {
     const query = (config: QueryConfig) => {
       const bounded: QueryConfig & { query_timeout: number } = { ...config, query_timeout: queryTimeoutMs };
       return client.query(bounded);

@@ -20,7 +20,7 @@ import { quoted } from "./statement.ts";
 import { nothingAhead, type Transaction } from "./transaction.ts";
 
 // Longer than a crash-restart of the server and than most failovers.
-const patienceMs = 20_000;
+const patienceDefaultMs = 20_000;
 const racesMax = 3;
 const pauseMs = { first: 20, longest: 1_000 } as const;
 
@@ -33,6 +33,19 @@ class Uncommitted extends Error {
   }
 }
 
+export interface TransactionsOptions {
+  readonly pool: Pool;
+  readonly connection: Connection;
+  readonly schema: string;
+  readonly platform: TransactionsPlatform;
+  readonly lockWaitMs: number;
+  /** Instead of the database's clock; for tests that move time by hand. */
+  readonly wallMs?: (() => number) | undefined;
+  /** How long it is asked again for. */
+  readonly patienceMs?: number;
+  readonly clock?: DatabaseClock;
+}
+
 export class Transactions {
   readonly clock: DatabaseClock;
   private readonly turns = new LaneTurns();
@@ -40,25 +53,35 @@ export class Transactions {
   private readonly beginSql: string;
   private isClosed = false;
 
-  constructor(
-    private readonly pool: Pool,
-    private readonly connection: Connection,
-    schema: string,
-    private readonly platform: TransactionsPlatform,
-    /** Instead of the database's clock; for tests that move time by hand. */
-    private readonly wallMs: (() => number) | null,
-  ) {
-    this.clock = new DatabaseClock(platform);
+  private readonly pool: Pool;
+  private readonly connection: Connection;
+  private readonly platform: TransactionsPlatform;
+  private readonly wallMs: (() => number) | null;
+  private readonly patienceMs: number;
+
+  constructor(private readonly options: TransactionsOptions) {
+    const { platform, schema, lockWaitMs } = options;
+    this.pool = options.pool;
+    this.connection = options.connection;
+    this.platform = platform;
+    this.wallMs = options.wallMs ?? null;
+    this.patienceMs = options.patienceMs ?? patienceDefaultMs;
+    this.clock = options.clock ?? new DatabaseClock(platform);
     this.floors = new RankFloors(() => platform.monoMs());
     const meta = `${quoted(schema)}.meta`;
     // A node that is frozen in the middle of a transaction must not keep its locks for as long as a lease lasts.
     this.beginSql = `
       begin isolation level read committed;
       set local idle_in_transaction_session_timeout = '5s';
-      set local lock_timeout = '10s';
+      set local lock_timeout = '${lockWaitMs}ms';
       select floor(extract(epoch from clock_timestamp()) * 1000000)::bigint as micros,
              (select value from ${meta} where name = 'clock') as floor,
              (select value from ${meta} where name = 'clock-steps') as steps`;
+  }
+
+  /** The same over sessions of their own, by the same clock. */
+  over(pool: Pool, patienceMs: number): Transactions {
+    return new Transactions({ ...this.options, pool, patienceMs, clock: this.clock });
   }
 
   close(): void {
@@ -83,7 +106,7 @@ export class Transactions {
       try {
         const begun = client.query("begin isolation level repeatable read read only");
         begun.catch(() => {});
-        const answer = await body(this.connection.on(client));
+        const answer = await body(this.connection.forReads().on(client));
         await client.query("commit");
         isSound = true;
         return answer;
@@ -106,7 +129,7 @@ export class Transactions {
         const cause = error instanceof Uncommitted ? error.cause : error;
         const fault = faultOf(cause);
         if (fault === "raced") races++;
-        const isOver = this.platform.monoMs() - since > patienceMs || races > racesMax;
+        const isOver = this.platform.monoMs() - since > this.patienceMs || races > racesMax;
         const isUnknown = fault === "unknown" && !(error instanceof Uncommitted);
         if (fault === "fault" || isOver || (isUnknown && !isRepeatable)) {
           throw errors.STORE_UNAVAILABLE({ why: (cause as Error).message });
@@ -165,7 +188,8 @@ export class Transactions {
         return answer;
       } catch (error) {
         await client.query("rollback");
-        isSound = true;
+        // A server that can only be read answers, and will go on to: another session may find another one.
+        isSound = faultOf(error) !== "unknown";
         throw error;
       }
     } catch (error) {

@@ -6,7 +6,7 @@ import { readAddress, withoutPassword } from "../postgres/address.ts";
 import { checkServer } from "../postgres/check-server.ts";
 import { loadMigrations, migrate } from "../postgres/migrate.ts";
 import { type MovingMark, movingMarkName, readMovingMark } from "../postgres/moving-mark.ts";
-import { type Pg, poolFor } from "../postgres/sessions.ts";
+import { type Pg, Sessions } from "../postgres/sessions.ts";
 import { quoted } from "../postgres/statement.ts";
 import { encodeText } from "../postgres/text.ts";
 import { type MovedTable, movedTables, type Row } from "./moved-tables.ts";
@@ -27,7 +27,7 @@ export class PostgresTarget {
   static async open(pg: Pg, url: string): Promise<PostgresTarget> {
     const address = readAddress(url);
     const where = withoutPassword(url);
-    const pool = poolFor(pg, address, "idem migrate-store");
+    const pool = new Sessions({ pg, address, applicationName: "idem migrate-store" }).preparing();
     try {
       await checkServer(pool, where);
       await migrate(pool, address.schema, loadMigrations(), where);

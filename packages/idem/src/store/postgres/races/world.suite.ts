@@ -102,12 +102,7 @@ function wired(wire: Wire): Pg {
       throw Object.assign(new Error("the test cut the session"), { code: "ECONNRESET" });
     }
   }
-  class Pool extends pg.Pool {
-    constructor(config: pg.PoolConfig) {
-      super({ ...config, Client: Session } as pg.PoolConfig);
-    }
-  }
-  return { Pool: Pool as unknown as Pg["Pool"], Client: pg.Client, types: pg.types };
+  return { Pool: pg.Pool, Client: Session as unknown as Pg["Client"], types: pg.types };
 }
 
 export interface Node {
@@ -183,6 +178,8 @@ export function useServer() {
         owner,
         ...(source === "manual" ? { wallMs: () => clock.wallMs() } : {}),
       });
+      // A node that has been at work has a session: who comes first must not be who connected first.
+      await store.reads.environments();
       let isOpen = true;
       const close = async () => {
         if (isOpen) await store.close();

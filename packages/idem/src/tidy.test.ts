@@ -1,9 +1,10 @@
 // Facts about the repository that a reviewer would otherwise check again by hand. Each failure says what to do.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { dirname, join, posix, relative, sep } from "node:path";
+import { basename, dirname, join, posix, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { errorTable } from "./model/errors.ts";
+import { checksumOf } from "./store/schema-history.ts";
 
 const src = dirname(fileURLToPath(import.meta.url));
 const root = join(src, "..", "..", "..");
@@ -250,6 +251,33 @@ describe("the platform is the only door to the machine", () => {
     );
     expect(wrong.map(({ path }) => path)).toEqual([]);
   });
+});
+
+describe("migrations", () => {
+  test.each(["sqlite", "postgres"])(
+    "a file of %s that was on main is never edited, and each has its line",
+    (database) => {
+      const place = `store/${database}`;
+      const list = readFileSync(join(src, place, "migrations.ts"), "utf8");
+      const listed = new Map(
+        [...list.matchAll(/^ {2}"(\d{4}_\w+)": "(\w+)",$/gm)].map(([, name, sum]) => [name!, sum!]),
+      );
+      const files = filesUnder(join(src, place, "migrations"), /\.sql$/);
+      const wrong = files.flatMap((path) => {
+        const name = basename(path, ".sql");
+        const checksum = checksumOf(readFileSync(path, "utf8"));
+        const known = listed.get(name);
+        if (known === checksum) return [];
+        return known === undefined
+          ? `${place}/migrations.ts lacks the line   "${name}": "${checksum}",`
+          : `${place}/migrations/${name}.sql was edited: stores have run it as it was on main. Restore it, and write a new file (one that was never on main has the checksum ${checksum} now)`;
+      });
+      expect(wrong).toEqual([]);
+      const names = files.map((path) => basename(path, ".sql")).sort();
+      expect([...listed.keys()]).toEqual(names);
+      expect(names.map((name) => Number.parseInt(name, 10))).toEqual(names.map((_, i) => i + 1));
+    },
+  );
 });
 
 describe("documents", () => {

@@ -173,6 +173,11 @@ export const errorTable = {
       `The store ${path} has schema version ${found}; this version of Idem knows up to ${known}`,
     next: "Upgrade Idem on this machine; nothing was changed in the store",
   }),
+  STORE_HISTORY_DIFFERS: define<{ path: string; why: string }>({
+    retry: "after-fix",
+    what: ({ path, why }) => `The store ${path} was made by other migrations than those of this Idem: ${why}`,
+    next: "Open it with the build that made it, or restore a backup; what was changed by hand, change back. Nothing was changed in the store",
+  }),
   STORE_NOT_DURABLE: define<{ path: string; why: string }>({
     retry: "after-fix",
     what: ({ path, why }) => `The store ${path} cannot promise durability: ${why}`,

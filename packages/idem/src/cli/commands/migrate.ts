@@ -22,7 +22,7 @@ export const migrate: Command = {
       throw usage("A SQLite file is brought up to date by the process that opens it; this is for PostgreSQL.");
     }
     const { openPostgresStore } = await import("../../store/postgres/postgres-store.ts");
-    const { loadMigrations } = await import("../../store/postgres/migrate.ts");
+    const { loadMigrations } = await import("../../store/postgres/migrations.ts");
     const { platform } = context.io;
     const pg = await loadDriver(address.url);
     const store = await openPostgresStore({ url: address.url, pg, platform, owner: processName() });

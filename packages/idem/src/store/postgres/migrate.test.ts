@@ -3,8 +3,10 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { type LocalPostgres, startLocalPostgres } from "../../../../../scripts/local-postgres.mjs";
 import { nodePlatform } from "../../platform/node-platform.ts";
 import { Idem } from "../../sdk/client.ts";
+import type { Migration } from "../schema-history.ts";
 import { readAddress } from "./address.ts";
-import { checkSchema, loadMigrations, type Migration, migrate, versionOf } from "./migrate.ts";
+import { checkSchema, migrate, versionOf } from "./migrate.ts";
+import { loadMigrations } from "./migrations.ts";
 import { openPostgresStore } from "./postgres-store.ts";
 import { poolFor } from "./sessions.ts";
 import { tableNames } from "./statement.ts";
@@ -59,6 +61,7 @@ test("a migration that is killed half-way leaves nothing, and the next one makes
     version: 1,
     name: "0001_slow",
     sql: "create table meta (name text primary key); select pg_sleep(60)",
+    checksum: "slow",
   };
   const killed = migrate(pool, schema, [slow], where);
   const ended = expect(killed).rejects.toThrow(/terminat/);
@@ -77,7 +80,12 @@ test("a migration that fails leaves the version before as it was", async () => {
   const { pool, schema } = nowhere();
   await migrate(pool, schema, loadMigrations(), where);
   const before = await tablesIn(schema);
-  const broken: Migration = { version: known + 1, name: "broken", sql: "create table jobs_2 (id int); select 1 / 0" };
+  const broken: Migration = {
+    version: known + 1,
+    name: "broken",
+    sql: "create table jobs_2 (id int); select 1 / 0",
+    checksum: "broken",
+  };
   await expect(migrate(pool, schema, [...loadMigrations(), broken], where)).rejects.toThrow("division by zero");
   expect(await tablesIn(schema)).toEqual(before);
   expect(await versionOf(pool, schema)).toBe(known);
@@ -130,7 +138,7 @@ test("to attach makes nothing: missing and older schemas are refused with what t
   });
   expect(await tablesIn(schema)).toEqual([]);
   await migrate(pool, schema, loadMigrations(), where);
-  const later: Migration = { version: known + 1, name: "later", sql: "" };
+  const later: Migration = { version: known + 1, name: "later", sql: "", checksum: "later" };
   await expect(checkSchema(pool, schema, [...loadMigrations(), later], where)).rejects.toMatchObject({
     message: expect.stringContaining(`has version ${known}, older than ${known + 1}`),
   });

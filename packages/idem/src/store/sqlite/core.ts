@@ -4,6 +4,7 @@
 import { errors, IdemError } from "../../model/errors.ts";
 import { type ClockStep, StoreClock } from "../clock.ts";
 import type { StoreReads } from "../reads.ts";
+import type { Migration } from "../schema-history.ts";
 import type { Store } from "../store.ts";
 import { advanceRun } from "./advance-run.ts";
 import { judgeAlertRow, moveRadar, raiseAlerts } from "./alerts.ts";
@@ -18,7 +19,7 @@ import { KnownFacts } from "./known-facts.ts";
 import { LaneBook } from "./lane-book.ts";
 import { LeasableFunctions } from "./leasable-functions.ts";
 import { leaseJobs } from "./lease-jobs.ts";
-import { type Migration, migrate } from "./migrate.ts";
+import { migrate } from "./migrate.ts";
 import { refuseMoved } from "./moved-note.ts";
 import { OwnerLock } from "./owner-lock.ts";
 import { pauseFunction } from "./pause-function.ts";

@@ -1,29 +1,78 @@
 // Brings a file's schema up to this version, one numbered file per transaction. Killed half-way, it goes on where it stopped.
-// A file written by a newer Idem is refused untouched.
+// A file written by a newer Idem, or by other migrations than ours, is refused untouched.
 import { errors } from "../../model/errors.ts";
-import type { Connection } from "./connection.ts";
+import {
+  type AppliedMigration,
+  differencesFrom,
+  judgeHistory,
+  type Migration,
+  mendOf,
+  type OurHistory,
+  requireOurs,
+  tellDifferences,
+} from "../schema-history.ts";
+import { Connection } from "./connection.ts";
+import { describeSchema } from "./describe-schema.ts";
+import { mends } from "./mends.ts";
 
-export interface Migration {
-  readonly version: number;
-  readonly name: string;
-  readonly sql: string;
-}
+const makeTableSql = `
+  create table if not exists migrations (version integer primary key, name text not null, checksum text not null)`;
+const readAppliedSql = "select version, checksum from migrations";
+const noteAppliedSql = "insert into migrations (version, name, checksum) values (?, ?, ?) on conflict do nothing";
 
 export function schemaVersion(connection: Connection): number {
   return connection.db.pragma("user_version", { simple: true }) as number;
 }
 
+/** Refuses what is newer or other. */
+export function readHistory(connection: Connection, migrations: readonly Migration[]): OurHistory {
+  const isKept = (connection.db.pragma("table_info(migrations)") as unknown[]).length > 0;
+  const applied = isKept ? connection.all<AppliedMigration>(readAppliedSql) : [];
+  return requireOurs(judgeHistory(schemaVersion(connection), applied, migrations), connection.path);
+}
+
 export function migrate(connection: Connection, migrations: readonly Migration[]): void {
-  const known = migrations.at(-1)!.version;
-  const found = schemaVersion(connection);
-  if (found > known) throw errors.STORE_NEWER({ path: connection.path, found, known });
-  for (const { version, sql } of migrations) {
-    if (version <= found) continue;
-    connection.db
-      .transaction(() => {
-        connection.db.exec(sql);
-        connection.db.pragma(`user_version = ${version}`);
-      })
-      .immediate();
+  const history = readHistory(connection, migrations);
+  if (history.kind === "current") return;
+  const { db } = connection;
+  const found = history.kind === "empty" ? 0 : history.found;
+  if (history.kind === "unrecorded") db.transaction(() => recognise(connection, migrations, found)).immediate();
+  for (const migration of migrations) {
+    if (migration.version <= found) continue;
+    db.transaction(() => {
+      db.exec(migration.sql);
+      db.pragma(`user_version = ${migration.version}`);
+      note(connection, migration);
+    }).immediate();
+  }
+}
+
+function note(connection: Connection, { version, name, checksum }: Migration): void {
+  connection.db.exec(makeTableSql);
+  connection.run(noteAppliedSql, version, name, checksum);
+}
+
+/** A file from before checksums has the schema our files make, or one that is known and mended to it. */
+function recognise(connection: Connection, migrations: readonly Migration[], version: number): void {
+  const ran = migrations.filter((migration) => migration.version <= version);
+  const wanted = schemaAfter(ran);
+  for (const difference of differencesFrom(wanted, describeSchema(connection))) {
+    const mend = mendOf(mends, difference);
+    if (mend !== undefined) connection.db.exec(mend.sql);
+  }
+  const left = differencesFrom(wanted, describeSchema(connection));
+  if (left.length > 0) {
+    throw errors.STORE_HISTORY_DIFFERS({ path: connection.path, why: tellDifferences(version, left) });
+  }
+  for (const migration of ran) note(connection, migration);
+}
+
+function schemaAfter(migrations: readonly Migration[]) {
+  const model = new Connection(":memory:", { readonly: false });
+  try {
+    for (const { sql } of migrations) model.db.exec(sql);
+    return describeSchema(model);
+  } finally {
+    model.close();
   }
 }

@@ -1,25 +1,20 @@
-// The schema's history, in order. A released file is never edited; a change is a new file.
-import { readPackageText } from "../../platform/package-files.ts";
-import type { Migration } from "./migrate.ts";
+// The schema's history, in order. A file that was on main is never edited; a change is a new file, with its line here (`npm run check`
+// says which).
+import { type Migration, migrationsOf, type ReleasedFiles } from "../schema-history.ts";
 
-const names = [
-  "0001_foundation",
-  "0002_rerun_from",
-  "0003_claims_appended",
-  "0004_flow",
-  "0005_nodes",
-  "0006_settings",
-  "0007_alerts",
-  "0008_audit_actor",
-  "0009_hour_counts",
-  "0010_step_inputs",
-  "0011_after_failure",
-  "0012_audit_filters",
-] as const;
+const released: ReleasedFiles = {
+  "0001_foundation": "b68d3d36043248ea",
+  "0002_rerun_from": "3bda9b901319d043",
+  "0003_claims_appended": "a9160755ca644e26",
+  "0004_flow": "b2b8f6be7ca6e5f2",
+  "0005_nodes": "6f8eb872555856eb",
+  "0006_settings": "9f45bd336aadd8f0",
+  "0007_alerts": "d69f36e559b60fcc",
+  "0008_audit_actor": "181f4d164ad64a08",
+  "0009_hour_counts": "129b3b3fdf9cc32c",
+  "0010_step_inputs": "7404682b50b50981",
+  "0011_after_failure": "4d98f89cd6197aa1",
+  "0012_audit_filters": "26da2c3240faa161",
+};
 
-export const loadMigrations = (): Migration[] =>
-  names.map((name) => ({
-    version: Number(name.slice(0, 4)),
-    name,
-    sql: readPackageText(`store/sqlite/migrations/${name}.sql`),
-  }));
+export const loadMigrations = (): Migration[] => migrationsOf("store/sqlite/migrations", released);

@@ -1,13 +1,14 @@
 // A store for looking: opened read-only beside whoever owns the file, or on a file nobody has open. It takes no lock, writes
 // nothing and sees every commit up to the moment it reads.
 import type { Instant } from "../../model/claim.ts";
-import { errors } from "../../model/errors.ts";
+import { errors, type IdemError } from "../../model/errors.ts";
 import { StoreClock } from "../clock.ts";
 import type { StoreReads } from "../reads.ts";
+import type { Migration, OurHistory } from "../schema-history.ts";
 import type { Store } from "../store.ts";
 import { Connection } from "./connection.ts";
 import { operationNames } from "./core.ts";
-import { type Migration, schemaVersion } from "./migrate.ts";
+import { readHistory } from "./migrate.ts";
 import { readsOver } from "./reads.ts";
 
 export interface ReadOnlyStore {
@@ -27,17 +28,10 @@ export function openReadOnlyStore(options: {
   let connection: Connection | null = null;
   try {
     connection = new Connection(path, { readonly: true });
-    const found = schemaVersion(connection);
-    if (found > known) throw errors.STORE_NEWER({ path, found, known });
-    if (found < known) {
-      const why =
-        found === 0
-          ? `${path} is a SQLite file without Idem's tables`
-          : `${path} has schema version ${found}, older than ${known}; the next process that opens it for writing brings it up to date`;
-      throw errors.STORE_URL_INVALID({ url: `sqlite:${path}`, why });
-    }
+    const history = readHistory(connection, migrations);
+    if (history.kind !== "current") throw refusalToRead(history, path, known);
     const clock = new StoreClock(options.clock);
-    return { store: storeOver(connection, () => clock.read()), connection, schemaVersion: found };
+    return { store: storeOver(connection, () => clock.read()), connection, schemaVersion: known };
   } catch (error) {
     connection?.close();
     const code = String((error as { code?: unknown }).code);
@@ -47,6 +41,20 @@ export function openReadOnlyStore(options: {
       throw errors.STORE_UNAVAILABLE({ why: `${path}: ${(error as Error).message} (${code})${hint}` });
     }
     throw error;
+  }
+}
+
+/** A file that this build has not had in its hands yet: only who owns it may change it. */
+function refusalToRead(history: Exclude<OurHistory, { kind: "current" }>, path: string, known: number): IdemError {
+  const brings = "the next process that opens it for writing brings it up to date";
+  const refuse = (why: string) => errors.STORE_URL_INVALID({ url: `sqlite:${path}`, why: `${path} ${why}` });
+  switch (history.kind) {
+    case "empty":
+      return refuse("is a SQLite file without Idem's tables");
+    case "behind":
+      return refuse(`has schema version ${history.found}, older than ${known}; ${brings}`);
+    case "unrecorded":
+      return refuse(`is of a build that kept no checksums of its migrations; ${brings}`);
   }
 }
 

@@ -1,7 +1,9 @@
 // A SQLite store that is about to be moved. Its owner's lock is held all along, so nothing runs on it meanwhile; rows are read through
 // a connection that cannot write. All that is written is a note: where it is being moved to, and in the end where it was.
+
+import type { Migration } from "../schema-history.ts";
 import { Connection } from "../sqlite/connection.ts";
-import { type Migration, migrate } from "../sqlite/migrate.ts";
+import { migrate } from "../sqlite/migrate.ts";
 import { type MovedNote, movedNoteName, readMovedNote } from "../sqlite/moved-note.ts";
 import { OwnerLock } from "../sqlite/owner-lock.ts";
 import type { Cell, MovedTable, Row } from "./moved-tables.ts";

@@ -1,0 +1,16 @@
+// The schema's history, in order. A file that was on main is never edited; a change is a new file, with its line here (`npm run check`
+// says which).
+import { type Migration, migrationsOf, type ReleasedFiles } from "../schema-history.ts";
+
+const released: ReleasedFiles = {
+  "0001_foundation": "3b1e917bdd73a500",
+  "0002_settings": "bab491d840a0d97d",
+  "0003_alerts": "b17f6c017e61db11",
+  "0004_audit_actor": "0ba2fd040376f7c4",
+  "0005_hour_counts": "01e10d9a6fd5393d",
+  "0006_step_inputs": "a593d08957c968ab",
+  "0007_after_failure": "4d98f89cd6197aa1",
+  "0008_audit_filters": "f73b2a90e95a3e31",
+};
+
+export const loadMigrations = (): Migration[] => migrationsOf("store/postgres/migrations", released);

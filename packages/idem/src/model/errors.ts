@@ -108,6 +108,18 @@ export const errorTable = {
     what: ({ why }) => `A step's transaction failed: ${why}`,
     next: "Correct the body of step.transaction; the run continues from its memo when it is run again",
   }),
+  MOCK_UNUSED: define<{
+    function: string;
+    mocks: readonly string[];
+    meant: string;
+    steps: readonly string[];
+    end: string;
+  }>({
+    retry: "after-fix",
+    what: ({ mocks, meant, steps, end, ...f }) =>
+      `In execute(…) no step of function "${f.function}" asked for the mock ${mocks.map((name) => JSON.stringify(name)).join(", ")}${meant}. The steps it asked for: ${steps.join(", ") || "none"}; the run ${end}`,
+    next: "Correct the name, or leave the mock out: a step without one ran as in production",
+  }),
   // -- what a run met --------------------------------------------------------------------------------------------------
   RUN_UNKNOWN: define<{ runId: string }>({
     retry: "never",

@@ -17,6 +17,15 @@ const refusal = (value: unknown): { path: string; why: string } => {
   throw new Error("nothing was refused");
 };
 
+class Sealed {
+  readonly #total = 1;
+  get total(): number {
+    return this.#total;
+  }
+}
+
+class Bare {}
+
 const nested = (levels: number): unknown => {
   let value: unknown = 1;
   for (let i = 0; i < levels; i++) value = { a: value };
@@ -118,6 +127,45 @@ describe("toJson", () => {
   ])("%s is refused where it stands", (_name, value) => {
     expect(refusal({ data: { items: [0, 1, 2, { total: value }] } }).path).toBe("data.items[3].total");
     expect(refusal(value).path).toBe("(the value itself)");
+  });
+
+  test.each<[string, unknown, string]>([
+    ["a Response", new Response("{}"), "await response.json()"],
+    ["a Request", new Request("http://localhost/"), "await request.json()"],
+    ["a Headers", new Headers({ a: "1" }), "Object.fromEntries(headers)"],
+    ["a FormData", new FormData(), "Object.fromEntries(form)"],
+    ["a URLSearchParams", new URLSearchParams("a=1"), "String(params)"],
+    ["a Blob", new Blob(["a"]), "await blob.text()"],
+    ["a ReadableStream", new ReadableStream(), "read it first"],
+    ["an AbortSignal", new AbortController().signal, "toJSON"],
+    ["a generator", (function* () {})(), "[...values]"],
+    ["an Error", new Error("declined"), "error.message"],
+    ["an Error with fields", Object.assign(new Error("declined"), { status: 402 }), "error.message"],
+    ["an Error of another realm", vm.runInNewContext("new TypeError('declined')"), "error.message"],
+    ["an instance with private fields only", new Sealed(), "toJSON"],
+    ["an instance without fields", new Bare(), "it is a Bare, of which JSON keeps nothing"],
+    ["an object that only inherits its fields", Object.create({ total: 1 }), "of which JSON keeps nothing"],
+  ])("%s, which would be kept as {}, is refused with how to keep it", (_name, value, advice) => {
+    expect(refusal({ data: [value] })).toEqual({
+      where: 'Step "charge"',
+      path: "data[0]",
+      why: expect.stringContaining(advice),
+    });
+  });
+
+  test("an Error and an instance that say themselves how they are written are carried", () => {
+    class Point {
+      readonly #x = 1;
+      toJSON() {
+        return { x: this.#x };
+      }
+    }
+    const error = Object.assign(new Error("declined"), { toJSON: () => ({ message: "declined" }) });
+    expect(toJson([new Point(), error], "x")).toBe('[{"x":1},{"message":"declined"}]');
+  });
+
+  test("empty objects are carried, of other realms and without a prototype too", () => {
+    expect(toJson([{}, -0, Object.create(null), vm.runInNewContext("({})")], "x")).toBe("[{},-0,{},{}]");
   });
 
   test("a refused Buffer comes with the advice to use base64", () => {

@@ -1,4 +1,4 @@
-// JSON that carries a value whole or not at all. JSON.stringify turns NaN into null, a Map into {} and drops functions;
+// JSON that carries a value whole or not at all. JSON.stringify turns NaN into null, a Map or a Response into {} and drops functions;
 // a value that went into a memo must come out of it the same, so those are refused with the path at which they stand.
 
 import { types } from "node:util";
@@ -120,7 +120,7 @@ class CarefulWriter {
 
   #writeObject(value: object, depth: number): string {
     if (types.isBoxedPrimitive(value)) return this.write(value.valueOf(), "", depth) ?? "null";
-    const kind = refusedKind(value);
+    const kind = refusedKind(value) ?? keptNothingOf(value);
     if (kind !== undefined) throw this.refusal(kind);
     if (this.#ancestors.includes(value)) throw this.refusal("it contains itself");
     if (depth >= jsonDepthMax) throw this.refusal(`it is nested deeper than ${jsonDepthMax} levels`);
@@ -160,6 +160,39 @@ function refusedKind(value: object): string | undefined {
   if (types.isPromise(value)) return "it is a Promise; await it first";
   if (types.isWeakMap(value) || types.isWeakSet(value)) return "it is a weak collection";
   return undefined;
+}
+
+// How to keep what the web's own classes hold, by the name they give themselves in every realm.
+const howToKeep: Readonly<Record<string, string>> = {
+  Response: "return await response.json(), or { status: response.status }",
+  Request: "return await request.json(), or { url: request.url }",
+  Headers: "return Object.fromEntries(headers)",
+  FormData: "return Object.fromEntries(form)",
+  URLSearchParams: "return String(params)",
+  Blob: "return await blob.text()",
+  File: "return await file.text()",
+  ReadableStream: "read it first",
+  Generator: "return [...values]",
+  AsyncGenerator: "collect its values first",
+};
+
+/**
+ * An instance without a field of its own is written as {}: what it is stands in private fields, getters or symbols. Of an error the
+ * message is left out, whatever else it has. Instances whose fields are written stay welcome.
+ */
+function keptNothingOf(value: object): string | undefined {
+  if (types.isNativeError(value)) {
+    return "it is an Error, whose message JSON leaves out; throw it, or return { message: error.message }";
+  }
+  if (Array.isArray(value)) return undefined;
+  const prototype = Object.getPrototypeOf(value);
+  // A prototype that has none is Object's, in whichever realm.
+  if (prototype === null || Object.getPrototypeOf(prototype) === null) return undefined;
+  const tag = Object.prototype.toString.call(value).slice("[object ".length, -1);
+  const how = howToKeep[tag];
+  if (how === undefined && Object.keys(value).length > 0) return undefined;
+  const name = tag === "Object" ? prototype.constructor?.name || tag : tag;
+  return `it is a ${name}, of which JSON keeps nothing; ${how ?? "return a plain object with what you need, or give it a toJSON()"}`;
 }
 
 /** Whether a value from JSON is an object with fields, not a list. */

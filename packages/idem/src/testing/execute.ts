@@ -1,5 +1,7 @@
 // One function, one event, in a world of its own: sleeps take no time, and any step can be answered by the test.
 import type { HandlerInput } from "../execute/function-code.ts";
+import { errors } from "../model/errors.ts";
+import { didYouMean } from "../model/nearest-word.ts";
 import type { Timeline } from "../observe/timeline.ts";
 import type { IdemFunction } from "../sdk/create-function.ts";
 import type { RunEnd } from "../sdk/reads-api.ts";
@@ -9,7 +11,8 @@ export interface ExecuteOptions extends Pick<TestIdemOptions<any>, "fetch" | "lo
   readonly event: { readonly name?: string; readonly id?: string; readonly data?: Record<string, unknown> };
   /**
    * Answers steps by their id instead of running them: a value, or a function called for each attempt (throw to fail it).
-   * For waitForEvent it is the event or null, for invoke what the other function returns.
+   * For waitForEvent it is the event or null, for invoke what the other function returns. One that no step asked for is refused
+   * at the end: its name is probably mistyped, and the real step ran.
    */
   readonly steps?: Readonly<Record<string, unknown>>;
 }
@@ -21,10 +24,13 @@ export interface Executed extends RunEnd {
 
 export async function execute(fn: IdemFunction, options: ExecuteOptions): Promise<Executed> {
   const mocks = options.steps ?? {};
+  const asked = new Set<string>();
   const { idem, clock } = testIdem({
     ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
     ...(options.logger === undefined ? {} : { logger: options.logger }),
-    middleware: [{ name: "mocked steps", transformInput: (input) => ({ ...input, step: mockSteps(input, mocks) }) }],
+    middleware: [
+      { name: "mocked steps", transformInput: (input) => ({ ...input, step: mockSteps(input, mocks, asked) }) },
+    ],
   });
   const { code } = fn;
   const eventName = options.event.name ?? "test/event";
@@ -45,6 +51,7 @@ export async function execute(fn: IdemFunction, options: ExecuteOptions): Promis
     const runId = sent.decisions[0]!.runId!;
     await clock.advanceToEnd();
     const end = await idem.runs.wait(runId);
+    refuseUnused(code.config.id, Object.keys(mocks), asked, end);
     const run = await idem.runs.get(runId);
     return { ...end, runId, timeline: run!.timeline };
   } finally {
@@ -52,26 +59,29 @@ export async function execute(fn: IdemFunction, options: ExecuteOptions): Promis
   }
 }
 
-const mockable = new Set([
-  "run",
-  "transaction",
-  "effect",
-  "waitForEvent",
-  "waitForSignal",
-  "invoke",
-  "fetch",
-  "sleep",
-  "sleepUntil",
-  "sendEvent",
-]);
+/** Left to itself, a mistyped mock lets the real step run, and a test passes that tests something else. */
+function refuseUnused(
+  fn: string,
+  mocks: readonly string[],
+  asked: ReadonlySet<string>,
+  { state, error }: RunEnd,
+): void {
+  const unused = mocks.filter((name) => !asked.has(name));
+  if (unused.length === 0) return;
+  const free = [...asked].filter((name) => !mocks.includes(name));
+  const meant = unused.length === 1 ? didYouMean(unused[0]!, free) : "";
+  const end = error === null ? state : `${state}: ${error.message}`;
+  throw errors.MOCK_UNUSED({ function: fn, mocks: unused, meant, steps: [...asked], end });
+}
 
-function mockSteps({ step }: HandlerInput, mocks: Readonly<Record<string, unknown>>): unknown {
+function mockSteps({ step }: HandlerInput, mocks: Readonly<Record<string, unknown>>, asked: Set<string>): unknown {
   return new Proxy(step as Record<string, (...args: any[]) => unknown>, {
     get(tools, tool: string) {
       const real = tools[tool];
-      if (typeof real !== "function" || !mockable.has(tool)) return real;
+      if (typeof real !== "function") return real;
       return (id: string | { id: string }, ...rest: unknown[]) => {
         const name = typeof id === "string" ? id : id?.id;
+        if (typeof name === "string") asked.add(name);
         if (typeof name !== "string" || !Object.hasOwn(mocks, name)) return real(id, ...rest);
         const mock = mocks[name];
         return tools.run!(id, typeof mock === "function" ? mock : () => mock);

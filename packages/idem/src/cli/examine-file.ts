@@ -1,17 +1,16 @@
 // Whether a store's file is sound, and who has it.
 import { statSync } from "node:fs";
 import type { Finding } from "../radar/finding.ts";
-import { callOwner } from "../sdk/owner-door.ts";
 import { checkIntegrity, readFileFacts } from "../store/sqlite/health-reads.ts";
 import type { Context, FilePlace } from "./command.ts";
 import type { ExaminedPlace } from "./examine-health.ts";
+import { greetOwner, type Owner, silentFor, wakeSilent, whySilent } from "./greet-owner.ts";
 import { bytes, iso, relative } from "./times.ts";
 
 // Comparing every index with its table takes about a second for 250 MB.
 const fullCheckBytesMax = 512 * 1024 * 1024;
 // The owner checkpoints at 16 MiB; a log this long means that something keeps it from doing so.
 const logBytesMax = 64 * 1024 * 1024;
-const ownerAnswerMs = 2_000;
 
 export async function examineFile(
   context: Context,
@@ -23,7 +22,9 @@ export async function examineFile(
   const wrong = checkIntegrity(connection, how);
   const file = readFileFacts(connection);
   const logBytes = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
-  const owner = await ownerOf(context, path);
+  const owner = await greetOwner(context.io, path, context.env);
+  if (owner.kind === "reached") owner.close();
+  const lastOwner = file.owner ?? "nobody";
   const now = Math.max(context.io.platform.wallMs(), file.clock ?? 0);
   if (wrong.length > 0) {
     findings.push({
@@ -33,6 +34,16 @@ export async function examineFile(
       details: wrong,
       next: "Stop the process, keep a copy of the file, and restore the last backup: idem restore <backup> --force",
       facts: { wrong },
+    });
+  }
+  if (owner.kind === "silent") {
+    findings.push({
+      kind: "owner-silent",
+      level: "problem",
+      title: "The process that has the store does not answer",
+      details: [`${lastOwner} was asked, and did not answer ${silentFor}. Nothing moves until it does.`, whySilent],
+      next: wakeSilent,
+      facts: { owner: lastOwner },
     });
   }
   if (logBytes > logBytesMax) {
@@ -49,8 +60,8 @@ export async function examineFile(
     findings,
     bytes: size,
     now,
-    isTakenUp: owner !== null,
-    whoTakesUp: owner === null ? "no process has the store open" : `${owner} has the store open and does not take them`,
+    isTakenUp: owner.kind === "reached",
+    whoTakesUp: whoTakesUp(owner, lastOwner),
     nextFor: {
       "run-without-job":
         "Restart the process that owns the store: its housekeeping gives such runs a job; report it, it is a defect of Idem",
@@ -62,21 +73,30 @@ export async function examineFile(
       journal: `${file.journalMode}, log ${bytes(logBytes)}`,
       synchronous: "FULL, set and read back by every owner as it opens the file; a reader cannot see it",
       "free space inside": bytes(file.freePages * file.pageSize),
-      owner: owner === null ? `none answers; last was ${file.owner ?? "nobody"}` : owner,
+      owner: tellOwner(owner, lastOwner),
       "last write": file.clock === null ? "never" : `${iso(file.clock)} (${relative(file.clock, now)})`,
     },
   };
 }
 
-async function ownerOf({ io, env }: Context, path: string): Promise<string | null> {
-  const { platform } = io;
-  const reached = platform.local === undefined ? null : await callOwner(platform.local, path, platform, ownerAnswerMs);
-  if (reached === null) return null;
-  try {
-    return (await reached.ask("hello", env, {})).owner;
-  } catch (error) {
-    return `does not answer (${(error as Error).message})`;
-  } finally {
-    reached.close();
+function whoTakesUp(owner: Owner, lastOwner: string): string {
+  switch (owner.kind) {
+    case "none":
+      return "no process has the store open";
+    case "silent":
+      return `${lastOwner} has the store open and does not answer`;
+    case "reached":
+      return `${owner.name} has the store open and does not take them`;
+  }
+}
+
+function tellOwner(owner: Owner, lastOwner: string): string {
+  switch (owner.kind) {
+    case "none":
+      return `none answers; last was ${lastOwner}`;
+    case "silent":
+      return `${lastOwner}; does not answer`;
+    case "reached":
+      return owner.name;
   }
 }

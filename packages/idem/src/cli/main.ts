@@ -84,7 +84,7 @@ function contextOf(command: Command, args: readonly string[], io: Io): Context {
     storeAddress,
     storePath: () => findStore(io, options.store),
     read: (body) => readStore(io, { address: storeAddress(), env, app: options.app }, body),
-    write: (body) => writeStore(io, { address: storeAddress(), app: options.app }, body),
+    write: (body) => writeStore(io, { address: storeAddress(), app: options.app, env }, body),
     say: (line) => io.out.write(`${line}\n`),
     json: (value) => io.out.write(`${JSON.stringify(value, null, 2)}\n`),
     remark: (line) => io.err.write(`${line}\n`),

@@ -130,3 +130,38 @@ test("a server in a process of its own serves until SIGTERM, and commands work b
   expect([code, out]).toEqual([0, expect.stringContaining("Stopping")]);
   expect(existsSync(join(cwd, ".idem", "dev.db-sock"))).toBe(false);
 });
+
+test("beside an owner that is frozen every command ends within seconds: doctor names it, writers do nothing, readers read", {
+  timeout,
+}, async () => {
+  const cwd = temporaryFolder();
+  const app = await startApp(cwd);
+  const [{ runId }] = JSON.parse((await idem(cwd, "send", "order/paid", '{"orderId":7}', "--json")).out).decisions;
+  await expect
+    .poll(async () => JSON.parse((await idem(cwd, "run", runId, "--json")).out).state, { timeout: 10_000 })
+    .toBe("completed");
+  app.kill("SIGSTOP");
+  const [doctor, radar, runs, sent, cancelled] = await Promise.all([
+    idem(cwd, "doctor"),
+    idem(cwd, "radar"),
+    idem(cwd, "runs", "--json"),
+    idem(cwd, "send", "order/paid", '{"orderId":8}'),
+    idem(cwd, "cancel", runId, "--reason", "frozen"),
+  ]);
+  expect([doctor.code, doctor.out]).toEqual([
+    1,
+    expect.stringMatching(/problem +The process that has the store does not answer.*process \d+ on.*1 problem found/s),
+  ]);
+  expect([radar.code, radar.err]).toEqual([0, expect.stringContaining("does not answer within 5 s")]);
+  expect(JSON.parse(runs.out).map(({ id }: any) => id)).toEqual([runId]);
+  for (const { code, err } of [sent, cancelled]) {
+    expect([code, err]).toEqual([
+      3,
+      expect.stringMatching(/does not answer within 5 s.*nothing was done.*kill -CONT/s),
+    ]);
+  }
+  app.kill("SIGCONT");
+  const awake = await idem(cwd, "doctor");
+  expect([awake.code, awake.out]).toEqual([0, expect.stringContaining("No problems found")]);
+  expect(JSON.parse((await idem(cwd, "runs", "--json")).out)).toHaveLength(1);
+});

@@ -6,28 +6,26 @@ import { cliName } from "../platform/node-platform.ts";
 import { Idem } from "../sdk/client.ts";
 import { loadDriver } from "../sdk/open-store.ts";
 import { type Ask, openDesk } from "../sdk/owner-desk.ts";
-import { callOwner } from "../sdk/owner-door.ts";
 import { openInlineStore } from "../store/sqlite/inline-store.ts";
 import { loadMigrations } from "../store/sqlite/migrations.ts";
 import type { Store } from "../store/store.ts";
 import { unusable } from "./exit.ts";
 import { checkStoreFile, type StoreAddress } from "./find-store.ts";
+import { greetOwner, silentFor, wakeSilent, whySilent } from "./greet-owner.ts";
 import type { Io } from "./io.ts";
 import { commandName, onlyApp, silent } from "./open-reading.ts";
 
 // A process that starts owns the file a moment before it can be reached.
 const triesMax = 10;
 const pauseMs = 100;
-// Longer than any commit takes; an event loop that stands still this long needs a person.
-const answerMs = 30_000;
 
 export async function writeStore<T>(
   io: Io,
-  options: { readonly address: StoreAddress; readonly app: string | undefined },
+  options: { readonly address: StoreAddress; readonly app: string | undefined; readonly env: string },
   body: (ask: Ask) => Promise<T>,
 ): Promise<T> {
-  const { address, app } = options;
-  if (address.kind === "file") return reachOwner(io, { path: address.path, app }, body);
+  const { address, app, env } = options;
+  if (address.kind === "file") return reachOwner(io, { path: address.path, app, env }, body);
   const { openPostgresStore } = await import("../store/postgres/postgres-store.ts");
   const owner = commandName();
   const pg = await loadDriver(address.url);
@@ -52,15 +50,15 @@ function deskOver(io: Io, store: Store, owner: string, app: string | undefined):
 
 async function reachOwner<T>(
   io: Io,
-  options: { readonly path: string; readonly app: string | undefined },
+  options: { readonly path: string; readonly app: string | undefined; readonly env: string },
   body: (ask: Ask) => Promise<T>,
 ): Promise<T> {
-  const { path } = options;
+  const { path, env } = options;
   const { platform } = io;
   checkStoreFile(path);
   for (let tries = 1; ; tries++) {
-    const owner = platform.local === undefined ? null : await callOwner(platform.local, path, platform, answerMs);
-    if (owner !== null) {
+    const owner = await greetOwner(io, path, env);
+    if (owner.kind === "reached") {
       try {
         return await body(owner.ask);
       } finally {
@@ -74,6 +72,12 @@ async function reachOwner<T>(
       } finally {
         await taken.close();
       }
+    }
+    if (owner.kind === "silent") {
+      throw unusable(
+        `${taken.error.message} It does not answer ${silentFor}, and only it may write to the file: nothing was done. ${whySilent} ${wakeSilent}.`,
+        taken.error,
+      );
     }
     if (tries === triesMax) {
       throw unusable(

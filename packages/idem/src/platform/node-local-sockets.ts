@@ -32,7 +32,7 @@ function existingPath(path: string): string {
   }
 }
 
-function connectionOver(socket: Socket): LocalConnection {
+function connectionOver(socket: Socket, close: () => void): LocalConnection {
   socket.setEncoding("utf8");
   // A peer that went away closes the connection, which is all there is to know about it.
   socket.on("error", () => socket.destroy());
@@ -46,9 +46,7 @@ function connectionOver(socket: Socket): LocalConnection {
     onClose: (take) => {
       socket.on("close", take);
     },
-    close: () => {
-      socket.end();
-    },
+    close,
   };
 }
 
@@ -69,7 +67,8 @@ export const nodeLocalSockets: LocalSockets = {
       open.add(socket);
       socket.on("close", () => open.delete(socket));
       socket.unref();
-      onConnection(connectionOver(socket));
+      // What was said last still arrives. A socket that its peer never closes keeps no process alive.
+      onConnection(connectionOver(socket, () => socket.end()));
     });
     server.maxConnections = connectionsMax;
     await new Promise<void>((listening, refused) => {
@@ -101,6 +100,7 @@ export const nodeLocalSockets: LocalSockets = {
       socket.destroy();
       return null;
     }
-    return connectionOver(socket);
+    // Whoever called has its answer or waits no more: a listener that is frozen would never close its end.
+    return connectionOver(socket, () => socket.destroy());
   },
 };

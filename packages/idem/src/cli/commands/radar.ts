@@ -7,6 +7,7 @@ import { type AlertFacts, wordsOf } from "../../radar/found-alert.ts";
 import { type Alert, type AlertVerdict, alertStates } from "../../store/alerts.ts";
 import { type Command, type Context, type Reading, storeOptions } from "../command.ts";
 import { exitCodes, usage } from "../exit.ts";
+import { greetOwner, silentFor } from "../greet-owner.ts";
 import { countOption, durationOption } from "../options.ts";
 import { printable } from "../printable.ts";
 import { changeChannels, listChannels } from "../radar-channels.ts";
@@ -117,6 +118,14 @@ const list = (context: Context): Promise<number> =>
       .flatMap((page) => page.map((alert) => shown(alert, nameIn(reading, alert.fn))))
       .slice(0, limit);
     const isOpen = alerts.some(({ state }) => state === "open");
+    // It is the owner that looks: while it is silent, an empty list says nothing.
+    if (reading.place.kind === "file") {
+      const owner = await greetOwner(context.io, reading.place.path, env);
+      if (owner.kind === "reached") owner.close();
+      if (owner.kind === "silent") {
+        context.remark(`The process that has the store does not answer ${silentFor}: nobody looks at what comes.`);
+      }
+    }
     const code = isOpen ? exitCodes.failed : exitCodes.ok;
     if (context.isJson) {
       context.json(alerts);

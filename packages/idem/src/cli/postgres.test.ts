@@ -194,10 +194,17 @@ describe("a store that cannot be used", () => {
 
   test("a server that does not answer, or does not let one in, exits with 3", async () => {
     const terminal = fakeTerminal({ cwd: "/", platform: nodePlatform });
-    for (const url of ["postgres://localhost:1/x", `postgres://shop:wrong@127.0.0.1:${server.port}/postgres`]) {
+    const cases = [
+      ["postgres://localhost:1/x", /did not take the operation: postgres:\/\/\S+: \S+.*\[STORE_UNAVAILABLE\]/],
+      [
+        `postgres://shop:wrong@127.0.0.1:${server.port}/postgres`,
+        /does not let this process in: .*\[STORE_ACCESS_DENIED\]/,
+      ],
+    ] as const;
+    for (const [url, told] of cases) {
       for (const args of [["runs"], ["send", "a/b"]]) {
         expect(await terminal.run(...args, "--store", url)).toBe(3);
-        expect(terminal.written.err).toMatch(/did not take the operation: postgres:\/\/\S+: \S+/);
+        expect(terminal.written.err).toMatch(told);
       }
     }
   });

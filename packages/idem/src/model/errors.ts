@@ -3,6 +3,7 @@
 
 import { define, type ErrorDefinition, type Facts, type Retry } from "./error-definition.ts";
 import { serverErrors } from "./server-errors.ts";
+import { storeErrors } from "./store-errors.ts";
 import { toolkitErrors } from "./toolkit-errors.ts";
 
 export const errorTable = {
@@ -215,6 +216,7 @@ export const errorTable = {
     what: ({ why }) => `The store did not take the operation: ${why}`,
     next: "Try again with the same ids: what was already done is recognised, not repeated",
   }),
+  ...storeErrors,
   STORE_BUSY: define<{ queued: number }>({
     retry: "later",
     what: ({ queued }) => `The store has ${queued} operations waiting and takes no more for now`,

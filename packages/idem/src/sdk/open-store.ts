@@ -2,11 +2,13 @@
 import { limits } from "../engine/limits.ts";
 import { errors } from "../model/errors.ts";
 import { didYouMean } from "../model/nearest-word.ts";
+import { lookAtPath } from "../platform/look-at-path.ts";
 import { prepareFolder, processName } from "../platform/node-platform.ts";
 import type { Platform } from "../platform/platform.ts";
 import { MemoryStore } from "../store/memory/store.ts";
 import { withoutPassword } from "../store/postgres/address.ts";
 import type { Pg } from "../store/postgres/sessions.ts";
+import { openingFault } from "../store/sqlite/opening-fault.ts";
 import type { ThreadStoreOptions } from "../store/sqlite/thread-store.ts";
 import type { Store } from "../store/store.ts";
 
@@ -41,11 +43,19 @@ export async function openStore(
   if (path === ":memory:") {
     const { openInlineStore } = await import("../store/sqlite/inline-store.ts");
     const { loadMigrations } = await import("../store/sqlite/migrations.ts");
-    const store = openInlineStore({ path, migrations: loadMigrations(), clock: platform, owner: processName() });
-    return { store, leaseTermMs: limits.leaseTermOwnedMs, file: null };
+    try {
+      const store = openInlineStore({ path, migrations: loadMigrations(), clock: platform, owner: processName() });
+      return { store, leaseTermMs: limits.leaseTermOwnedMs, file: null };
+    } catch (error) {
+      throw openingFault(error, path, lookAtPath(path));
+    }
   }
   const { openThreadStore } = await import("../store/sqlite/thread-store.ts");
-  prepareFolder(path);
+  try {
+    prepareFolder(path);
+  } catch (error) {
+    throw openingFault(error, path, lookAtPath(path));
+  }
   const store = await openThreadStore({ ...watch, path, owner: processName(), platform });
   return { store, leaseTermMs: limits.leaseTermOwnedMs, file: path };
 }

@@ -1,5 +1,4 @@
 // The store on PostgreSQL, shared by any number of nodes.
-import { errors, IdemError } from "../../model/errors.ts";
 import type { StoreReads } from "../reads.ts";
 import type { Store } from "../store.ts";
 import { readAddress, withoutPassword } from "./address.ts";
@@ -11,7 +10,6 @@ import { changeSettingRow } from "./change-setting.ts";
 import { checkServer } from "./check-server.ts";
 import { Connection } from "./connection.ts";
 import { countDecisions } from "./count-decisions.ts";
-import { wordsOf } from "./faults.ts";
 import { Hints } from "./hints.ts";
 import { HotCalls } from "./hot-calls.ts";
 import { ingestCall } from "./ingest-batch.ts";
@@ -19,6 +17,7 @@ import { leaseJobs } from "./lease-jobs.ts";
 import { checkSchema, migrate } from "./migrate.ts";
 import { loadMigrations } from "./migrations.ts";
 import { refuseHalfMoved } from "./moving-mark.ts";
+import { openingFault, refuseUnsetSession } from "./opening-fault.ts";
 import { Outbox } from "./outbox.ts";
 import { pauseFunction } from "./pause-function.ts";
 import { pruneEvents } from "./prune-events.ts";
@@ -96,14 +95,14 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   try {
     const pool = sessions.preparing();
     await checkServer(pool, where);
+    if (!address.isPooled) await refuseUnsetSession(pool, where);
     const prepare = options.mode === "attach" ? checkSchema : migrate;
     await prepare(pool, address.schema, loadMigrations(), where);
     await refuseHalfMoved(pool, address.schema, where);
     await sessions.end(pool);
   } catch (error) {
     await sessions.close(options.platform);
-    if (error instanceof IdemError) throw error;
-    throw errors.STORE_UNAVAILABLE({ why: `${where}: ${wordsOf(error)}` });
+    throw openingFault(error, where);
   }
   const pool = sessions.workers();
   const connection = new Connection(pool, new Statements(address.schema), !address.isPooled);

@@ -1,14 +1,14 @@
 // A store for looking: it makes, migrates and writes nothing, so a role that may only select will do, and so will a standby. What a
 // node would refuse to start on is looked at all the same; that is what the doctor is for.
-import { errors, IdemError } from "../../model/errors.ts";
+import { errors } from "../../model/errors.ts";
 import type { Store } from "../store.ts";
 import { readAddress, withoutPassword } from "./address.ts";
 import { readSettings, type Settings } from "./check-server.ts";
 import { Connection } from "./connection.ts";
-import { wordsOf } from "./faults.ts";
 import { checkSchema } from "./migrate.ts";
 import { loadMigrations } from "./migrations.ts";
 import { refuseHalfMoved } from "./moving-mark.ts";
+import { openingFault } from "./opening-fault.ts";
 import { operationNames, type PostgresStoreOptions, repeated } from "./postgres-store.ts";
 import { readsOver } from "./reads.ts";
 import { Sessions } from "./sessions.ts";
@@ -75,7 +75,6 @@ export async function openReadOnlyStore(options: PostgresStoreOptions): Promise<
     };
   } catch (error) {
     await sessions.close(options.platform);
-    if (error instanceof IdemError) throw error;
-    throw errors.STORE_UNAVAILABLE({ why: `${where}: ${wordsOf(error)}` });
+    throw openingFault(error, where);
   }
 }

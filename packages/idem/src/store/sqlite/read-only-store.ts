@@ -2,6 +2,7 @@
 // nothing and sees every commit up to the moment it reads.
 import type { Instant } from "../../model/claim.ts";
 import { errors, type IdemError } from "../../model/errors.ts";
+import { lookAtPath } from "../../platform/look-at-path.ts";
 import { StoreClock } from "../clock.ts";
 import type { StoreReads } from "../reads.ts";
 import type { Migration, OurHistory } from "../schema-history.ts";
@@ -9,6 +10,7 @@ import type { Store } from "../store.ts";
 import { Connection } from "./connection.ts";
 import { operationNames } from "./core.ts";
 import { readHistory } from "./migrate.ts";
+import { openingFault } from "./opening-fault.ts";
 import { readsOver } from "./reads.ts";
 
 export interface ReadOnlyStore {
@@ -17,6 +19,9 @@ export interface ReadOnlyStore {
   readonly connection: Connection;
   readonly schemaVersion: number;
 }
+
+/** Of why it did not open: what a reader meets as its owner does. */
+const passesNever: ReadonlySet<string> = new Set(["STORE_NOT_A_DATABASE", "STORE_DAMAGED", "STORE_DRIVER_UNUSABLE"]);
 
 export function openReadOnlyStore(options: {
   readonly path: string;
@@ -35,6 +40,8 @@ export function openReadOnlyStore(options: {
   } catch (error) {
     connection?.close();
     const code = String((error as { code?: unknown }).code);
+    const fault = openingFault(error, path, lookAtPath(path));
+    if (passesNever.has(fault.code)) throw fault;
     if (code.startsWith("SQLITE_")) {
       // A log must be shared even for reading: SQLite makes its index file beside the store where nobody has it open.
       const hint = /^SQLITE_(CANTOPEN|READONLY)/.test(code) ? "; reading needs write access to the store's folder" : "";

@@ -1,7 +1,9 @@
 // The store's own thread: a disk sync here never holds up the application's event loop.
+import { lookAtPath } from "../../platform/look-at-path.ts";
 import { nodeThread } from "../../platform/node-thread.ts";
 import { fail, SqliteCore } from "./core.ts";
 import { loadMigrations } from "./migrations.ts";
+import { openingFault } from "./opening-fault.ts";
 import type { FromThread, ThreadInput, ToThread } from "./thread-messages.ts";
 import { noLeaseList, unpackCall } from "./wire.ts";
 import { packAnswer } from "./wire-answers.ts";
@@ -21,7 +23,8 @@ try {
   });
   thread.post({ kind: "open", answer: { ok: true, value: null } });
 } catch (error) {
-  thread.post({ kind: "open", answer: fail(error) });
+  const { path } = thread.input;
+  thread.post({ kind: "open", answer: fail(openingFault(error, path, lookAtPath(path))) });
 }
 
 thread.onMessage((message) => {

@@ -1,12 +1,13 @@
 // A PostgreSQL store that takes in another one. A table is copied in one transaction together with the mark that says so: killed
 // half-way, the next try goes on with the first table that is not there, or starts over when the source was used meanwhile.
 import type { Pool, PoolClient } from "pg";
-import { errors, IdemError } from "../../model/errors.ts";
+import { errors } from "../../model/errors.ts";
 import { readAddress, withoutPassword } from "../postgres/address.ts";
 import { checkServer } from "../postgres/check-server.ts";
 import { migrate } from "../postgres/migrate.ts";
 import { loadMigrations } from "../postgres/migrations.ts";
 import { type MovingMark, movingMarkName, readMovingMark } from "../postgres/moving-mark.ts";
+import { openingFault } from "../postgres/opening-fault.ts";
 import { type Pg, Sessions } from "../postgres/sessions.ts";
 import { quoted } from "../postgres/statement.ts";
 import { encodeText } from "../postgres/text.ts";
@@ -35,9 +36,7 @@ export class PostgresTarget {
       return new PostgresTarget(pool, await pool.connect(), address.schema, where);
     } catch (error) {
       await pool.end();
-      if (error instanceof IdemError) throw error;
-      const { message, code } = error as { message?: string; code?: unknown };
-      throw errors.STORE_UNAVAILABLE({ why: `${where}: ${message === "" ? String(code) : message}` });
+      throw openingFault(error, where);
     }
   }
 

@@ -1,0 +1,50 @@
+// Why a store cannot be opened, where trying again changes nothing until somebody has changed something.
+import { define } from "./error-definition.ts";
+
+export const storeErrors = {
+  STORE_ACCESS_DENIED: define<{ path: string; why: string }>({
+    retry: "after-fix",
+    what: ({ path, why }) => `The store ${path} does not let this process in: ${why}`,
+    next: "Correct the user, the password (in the address or PGPASSWORD) or what the role may do (docs/postgres.md has the grants); of a file, who owns it and its folder",
+  }),
+  STORE_MISSING: define<{ path: string; why: string }>({
+    retry: "after-fix",
+    what: ({ path, why }) => `The store ${path} is not there: ${why}`,
+    next: "Correct the address, or make what it names: create database …; the folder of a file",
+  }),
+  STORE_HOST_UNKNOWN: define<{ path: string; why: string }>({
+    retry: "after-fix",
+    what: ({ path, why }) => `The server of the store ${path} cannot be found: ${why}`,
+    next: "Correct the host in the address (or PGHOST), and check that its name resolves on this machine",
+  }),
+  STORE_TLS_REFUSED: define<{ path: string; why: string }>({
+    retry: "after-fix",
+    what: ({ path, why }) => `No encrypted connection to the store ${path} came about: ${why}`,
+    next: "Set sslmode in the address to what the server offers: verify-full with sslrootcert=<file> for its own authority, disable only on a network you trust",
+  }),
+  STORE_TOO_MANY_SESSIONS: define<{ path: string; why: string }>({
+    retry: "later",
+    what: ({ path, why }) => `The server of the store ${path} takes no more sessions: ${why}`,
+    next: "Start again once others have ended; if it stays so, lower pool and txpool in the address of each node, or raise max_connections (docs/postgres.md)",
+  }),
+  STORE_READ_ONLY: define<{ path: string; why: string }>({
+    retry: "after-fix",
+    what: ({ path, why }) => `The store ${path} cannot be written: ${why}`,
+    next: "Put it on a disk that can be written, or mount this one for writing; nothing was changed",
+  }),
+  STORE_NOT_A_DATABASE: define<{ path: string; why: string }>({
+    retry: "after-fix",
+    what: ({ path, why }) => `The store ${path} is no SQLite file: ${why}`,
+    next: "Check the path; nothing was changed in what is there",
+  }),
+  STORE_DAMAGED: define<{ path: string; why: string }>({
+    retry: "after-fix",
+    what: ({ path, why }) => `The store ${path} is damaged: ${why}`,
+    next: "Keep a copy of it and of the files beside it, then put a backup in its place (docs/cli.md, idem restore); idem doctor says what it finds in the copy",
+  }),
+  STORE_DRIVER_UNUSABLE: define<{ why: string }>({
+    retry: "after-fix",
+    what: ({ why }) => `The database driver does not load: ${why}`,
+    next: 'Install it with the Node that runs this: "npm rebuild better-sqlite3", or "npm ci" after a change of Node or machine',
+  }),
+};

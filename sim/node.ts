@@ -15,6 +15,17 @@ export interface Life {
 // A supervisor that starts a process again takes a moment for it.
 const restartMs = 500;
 
+/** Kills come as often as the seed says, and no run is left to a person for it. */
+const tireless = (idem: Idem): Idem =>
+  new Proxy(idem, {
+    get: (target, name) => {
+      const value = Reflect.get(target, name) as unknown;
+      if (name !== "createFunction") return typeof value === "function" ? value.bind(target) : value;
+      return (options: object, ...rest: never[]) =>
+        (value as (...args: unknown[]) => unknown).call(target, { entries: { max: 1_000 }, ...options }, ...rest);
+    },
+  });
+
 export class SimNode {
   life: Life | null = null;
   /** How far its wall clock is off. */
@@ -85,7 +96,7 @@ export class SimNode {
       storeNow: () => world.clock.now(),
       trace: say,
     });
-    for (const workload of plan.workloads) workload.define(idem, kit, this.version);
+    for (const workload of plan.workloads) workload.define(tireless(idem), kit, this.version);
     this.life = { process, idem };
     say(`starts as version ${this.version}`);
     idem.start().catch((error: unknown) => {

@@ -1,7 +1,7 @@
 // The functions under test. Each tells the ledger what it enters and what it is given back; each step's value carries chance,
 // so that a body run twice cannot give the same value twice.
 import { randomBytes } from "node:crypto";
-import { flakyRetries } from "./answers.ts";
+import { flakyRetries, tireless } from "./answers.ts";
 import type { Idem } from "./engine.ts";
 import type { LedgerClient } from "./ledger-client.ts";
 import { hashOf, type Work } from "./records.ts";
@@ -72,7 +72,7 @@ export function defineFunctions(
   { told, compute }: TellingSteps = tellingSteps(ledger),
 ): void {
   idem.createFunction(
-    { id: "fulfil", retries: 0, idempotency: "event.data.order" },
+    { id: "fulfil", retries: 0, ...tireless, idempotency: "event.data.order" },
     { event: "order/paid" },
     async ({ event, ...tools }) => {
       const { order } = event.data;
@@ -85,18 +85,22 @@ export function defineFunctions(
     },
   );
 
-  idem.createFunction({ id: "receipt", retries: 0 }, { event: "receipt/made" }, async ({ event, ...tools }) => {
-    const { answer } = await compute(tools, "print", () => event.data.order);
-    return { receiptOf: answer };
-  });
+  idem.createFunction(
+    { id: "receipt", retries: 0, ...tireless },
+    { event: "receipt/made" },
+    async ({ event, ...tools }) => {
+      const { answer } = await compute(tools, "print", () => event.data.order);
+      return { receiptOf: answer };
+    },
+  );
 
-  idem.createFunction({ id: "fan", retries: 0 }, { event: "fan/go" }, async ({ event, ...tools }) => {
+  idem.createFunction({ id: "fan", retries: 0, ...tireless }, { event: "fan/go" }, async ({ event, ...tools }) => {
     const parts = await Promise.all([0, 1, 2].map((n) => compute(tools, `part-${n}`, () => event.data.number + n)));
     return { sum: parts.reduce((total, { answer }) => total + answer, 0) };
   });
 
   idem.createFunction(
-    { id: "flaky", retries: flakyRetries, backoff: (attempt) => attempt * 7 },
+    { id: "flaky", retries: flakyRetries, ...tireless, backoff: (attempt) => attempt * 7 },
     { event: "flaky/go" },
     async ({ event, ...tools }) => {
       const { number, failures } = event.data;
@@ -108,7 +112,7 @@ export function defineFunctions(
     },
   );
 
-  idem.createFunction({ id: "nap", retries: 0 }, { event: "nap/go" }, async ({ event, ...tools }) => {
+  idem.createFunction({ id: "nap", retries: 0, ...tireless }, { event: "nap/go" }, async ({ event, ...tools }) => {
     const { number, ms } = event.data;
     await compute(tools, "before", () => number);
     ledger.tell(["asked-sleep", Date.now(), tools.runId, ms]);
@@ -118,32 +122,40 @@ export function defineFunctions(
     return { number };
   });
 
-  idem.createFunction({ id: "ticket", retries: 0 }, { event: "ticket/opened" }, async ({ event, step, runId }) => {
-    const { ticket, isAnswered } = event.data;
-    const approval = await told(
-      runId,
-      "approval",
-      step.waitForEvent("approval", {
-        event: "approval/given",
-        match: "data.ticket",
-        timeout: isAnswered ? patience : unansweredMs,
-      }),
-    );
-    return { ticket, isApproved: approval !== null };
-  });
+  idem.createFunction(
+    { id: "ticket", retries: 0, ...tireless },
+    { event: "ticket/opened" },
+    async ({ event, step, runId }) => {
+      const { ticket, isAnswered } = event.data;
+      const approval = await told(
+        runId,
+        "approval",
+        step.waitForEvent("approval", {
+          event: "approval/given",
+          match: "data.ticket",
+          timeout: isAnswered ? patience : unansweredMs,
+        }),
+      );
+      return { ticket, isApproved: approval !== null };
+    },
+  );
 
-  const twice = idem.createFunction({ id: "twice", retries: 0 }, [], async ({ event, ...tools }) => {
+  const twice = idem.createFunction({ id: "twice", retries: 0, ...tireless }, [], async ({ event, ...tools }) => {
     return (await compute(tools, "multiply", () => event.data.number * 2)).answer;
   });
 
-  idem.createFunction({ id: "double", retries: 0 }, { event: "double/go" }, async ({ event, step, runId }) => {
-    const { number } = event.data;
-    const doubled = await told(runId, "ask", step.invoke("ask", { function: twice, data: { number } }));
-    return { doubled };
-  });
+  idem.createFunction(
+    { id: "double", retries: 0, ...tireless },
+    { event: "double/go" },
+    async ({ event, step, runId }) => {
+      const { number } = event.data;
+      const doubled = await told(runId, "ask", step.invoke("ask", { function: twice, data: { number } }));
+      return { doubled };
+    },
+  );
 
   // Works until somebody cancels it, or sleeps where nobody did in time.
-  idem.createFunction({ id: "long", retries: 0 }, { event: "long/go" }, async ({ event, ...tools }) => {
+  idem.createFunction({ id: "long", retries: 0, ...tireless }, { event: "long/go" }, async ({ event, ...tools }) => {
     for (let lap = 0; lap < 100; lap++) await compute(tools, `lap-${lap}`, () => event.data.number);
     await tools.step.sleep("too-long", patience);
   });

@@ -1,6 +1,6 @@
 // What only several processes over one store are asked to do: work that takes its time, so that a process is lost in the middle of
 // it; work with limits; and a schedule.
-import { chainLinks, laneMax, lanesMax } from "./answers.ts";
+import { chainLinks, laneMax, lanesMax, tireless } from "./answers.ts";
 import type { Idem } from "./engine.ts";
 import { type Attempt, nonce, type TellingSteps, type Tools } from "./functions.ts";
 import type { LedgerClient } from "./ledger-client.ts";
@@ -37,7 +37,7 @@ export function defineNodeFunctions(idem: Idem, ledger: LedgerClient, options: N
       }),
     );
 
-  idem.createFunction({ id: "slow", retries: 0 }, { event: "slow/go" }, async ({ event, ...tools }) => {
+  idem.createFunction({ id: "slow", retries: 0, ...tireless }, { event: "slow/go" }, async ({ event, ...tools }) => {
     const { number, ms } = event.data;
     await work(tools, "work", ms, null);
     await compute(tools, "after", () => number);
@@ -45,14 +45,19 @@ export function defineNodeFunctions(idem: Idem, ledger: LedgerClient, options: N
   });
 
   // Whoever still believes it has such a run, and has not, is soon found out.
-  idem.createFunction({ id: "chain", retries: 0 }, { event: "chain/go" }, async ({ event, ...tools }) => {
+  idem.createFunction({ id: "chain", retries: 0, ...tireless }, { event: "chain/go" }, async ({ event, ...tools }) => {
     const { number, ms } = event.data;
     for (let link = 0; link < chainLinks; link++) await work(tools, `link-${link}`, ms, null);
     return { number, links: chainLinks };
   });
 
   idem.createFunction(
-    { id: "capped", retries: 0, concurrency: [{ limit: laneMax, key: "event.data.lane" }, { limit: lanesMax }] },
+    {
+      id: "capped",
+      retries: 0,
+      ...tireless,
+      concurrency: [{ limit: laneMax, key: "event.data.lane" }, { limit: lanesMax }],
+    },
     { event: "capped/go" },
     async ({ event, ...tools }) => {
       const { number, ms, lane } = event.data;
@@ -61,7 +66,7 @@ export function defineNodeFunctions(idem: Idem, ledger: LedgerClient, options: N
     },
   );
 
-  idem.createFunction({ id: "clock", retries: 0 }, { cron: "* * * * *" }, async ({ event, ...tools }) => {
+  idem.createFunction({ id: "clock", retries: 0, ...tireless }, { cron: "* * * * *" }, async ({ event, ...tools }) => {
     await compute(tools, "tick", () => 1);
     return { at: event.data.scheduledAt };
   });

@@ -49,7 +49,7 @@ const runs = createRoute({
     group: oneOf("key", "function", "event", "none"),
     order: oneOf("attention", "newest"),
     fn: text,
-    state: oneOf("queued", "running", "waiting", "completed", "failed", "cancelled"),
+    state: oneOf("queued", "running", "waiting", "parked", "completed", "failed", "cancelled"),
     ...time,
     key: text,
     event: text,

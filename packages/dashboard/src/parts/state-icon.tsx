@@ -1,7 +1,7 @@
 // A run's or a step's state, as a shape first and a colour second: the picture still works in grey.
 import "./state-icon.css";
 
-export type State = "queued" | "running" | "waiting" | "completed" | "failed" | "cancelled";
+export type State = "queued" | "running" | "waiting" | "parked" | "completed" | "failed" | "cancelled";
 
 const line = {
   fill: "none",
@@ -31,6 +31,12 @@ const shapes = {
     <>
       <circle cx="8" cy="8" r="6.25" {...line} />
       <path d="M8 4.5V8l2.4 1.5" {...line} />
+    </>
+  ),
+  parked: (
+    <>
+      <rect x="1.75" y="1.75" width="12.5" height="12.5" rx="3" {...line} />
+      <path d="M6.4 11.6V4.6h2.2a2 2 0 0 1 0 4.2H6.4" {...line} />
     </>
   ),
   completed: (

@@ -11,6 +11,7 @@ import type { Audited, ByHand } from "../store/audit.ts";
 import type { PauseAnswer, PauseInput } from "../store/functions.ts";
 import type { Ingested, NewEvent } from "../store/ingest.ts";
 import type { UserTransaction } from "../store/outbox.ts";
+import type { UnparkAnswer } from "../store/runs.ts";
 import type { NodeRole, WorkerAbout } from "../store/sharing.ts";
 import type { Store } from "../store/store.ts";
 import { type Cancelled, cancelRun } from "./cancel-run.ts";
@@ -387,6 +388,13 @@ export class Engine {
   /** After the answer no new attempt of the run starts in this process; another that holds it hears of it. */
   cancel(runId: string, reason: string, byHand?: ByHand): Promise<Cancelled> {
     return cancelRun(this, runId, reason, byHand);
+  }
+
+  /** A person lets a parked run go on. */
+  async release(runId: string, byHand: ByHand): Promise<UnparkAnswer> {
+    const answer = await this.store.unpark({ env: this.env, runId, byHand });
+    if (answer.kind === "released") this.worker.poke();
+    return answer;
   }
 
   rerun(runId: string, options: RerunOptions = {}): Promise<string> {

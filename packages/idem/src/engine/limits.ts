@@ -42,8 +42,6 @@ export const limits = {
   // Longer than an ingest takes, so that two nodes seldom do the same work; what a lost node had at hand waits no longer.
   outboxLeaseMs: 10_000,
   outboxFailuresMax: 3,
-  // A run whose step ends the process would otherwise be taken up for ever.
-  lostWorkersMax: 50,
   // The store failed in the middle of something: soon enough for a hiccup, seldom enough for a long illness.
   brokenDelayMs: 1_000,
   brokenDelayMsMax: 30_000,

@@ -10,6 +10,7 @@ import type { Advanced } from "../store/advance.ts";
 import type { RunMemo } from "../store/leases.ts";
 import { isEndEvent } from "./end-events.ts";
 import type { Registry } from "./registry.ts";
+import type { RunJob } from "./run-ports.ts";
 import type { Telling } from "./telling.ts";
 
 export interface TellingRun {
@@ -31,6 +32,8 @@ export function tellAdvanced(patch: Patch, answer: Advanced, memo: Told, code: C
     tellAttempt({ step: name, error: outcome.json, attempt, failedAt: endedAt, retryAt: null });
   }
   const { next } = patch;
+  if (next.kind === "park")
+    world.telling.tell({ kind: "run.parked", ...factsOf(memo, world), reason: next.why.reason });
   if (next.kind !== "end") return;
   if (next.state === "failed" && patch.lastAttempt !== undefined) {
     const { lastAttempt: attempt } = patch;
@@ -51,6 +54,13 @@ export function tellAdvanced(patch: Patch, answer: Advanced, memo: Told, code: C
     if (wasUnreached(of.error)) world.telling.tell({ kind: "app.unreachable", ...facts });
     else world.telling.tell({ kind: "attempt.failed", ...facts, attempt, maxAttempts: code.config.retries + 1 });
   }
+}
+
+/** A run that was leased after a worker was lost in the middle of it; told once, however often it is looked at before it is entered. */
+export function tellTakeover({ lostWorkers, enterAt, memo }: RunJob, world: TellingRun): void {
+  if (lostWorkers === 0 || enterAt !== undefined || memo.run.parked !== null) return;
+  const worker = memo.run.lost?.worker ?? "";
+  world.telling.tell({ kind: "run.taken-over", ...factsOf(memo, world), lostWorkers, worker });
 }
 
 /** A run that ended by this process's commit. */

@@ -29,6 +29,7 @@ import type { Registry } from "./registry.ts";
 import type { RunEnd } from "./run-ends.ts";
 import { type RunJob, runPorts } from "./run-ports.ts";
 import type { StoreTime } from "./store-time.ts";
+import { tellTakeover } from "./tell-run.ts";
 import type { Telling } from "./telling.ts";
 import { Upkeep } from "./upkeep.ts";
 
@@ -195,8 +196,10 @@ export class Worker {
     // Nothing begins any more: they go back together with the runs that are being finished.
     if (this.stopped) return;
     for (const job of jobs) {
-      if (job.kind === "run") this.execute(job, leasedTo);
-      else void this.telling.tell(job);
+      if (job.kind === "run") {
+        tellTakeover(job, this.options);
+        this.execute(job, leasedTo);
+      } else void this.telling.tell(job);
     }
   }
 

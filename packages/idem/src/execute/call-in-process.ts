@@ -32,6 +32,7 @@ export async function callInProcess(call: InProcessCall): Promise<unknown> {
     step: makeStepTools({ ...call, run: call.destination }),
     runId: call.runId,
     attempt: call.attempt,
+    entered: pass.entered,
     maxAttempts: call.maxAttempts,
     logger: quietDuringReplay(loggerOfRun(call.logger, info), pass),
     ...(code.isFailureHandler ? { error: failureOf(event) } : {}),

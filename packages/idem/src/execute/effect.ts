@@ -22,6 +22,8 @@ export interface EffectContext {
   readonly fields: Record<string, string>;
   /** Counted from 1. */
   readonly attempt: number;
+  /** How often in a row it was entered, this time included. */
+  readonly entered: number;
   /** Aborts when the step's time is over, and when the run is cancelled or this process lost it. */
   readonly signal: AbortSignal;
 }
@@ -108,6 +110,7 @@ export function recordedEffect(of: {
             headers: isKeyed ? destination.headers(own, account) : {},
             fields: isKeyed ? destination.fields(own, account) : {},
             attempt: facts.attempt,
+            entered: facts.entered,
             get signal() {
               return facts.signal();
             },

@@ -1,8 +1,10 @@
 // One pass of one run, from its memo to the next fact: ended, suspended, or lost to someone else.
 import type { DestinationOf } from "../dedup/destination-key.ts";
+import { entriesDefault, nextEntry } from "../model/entries.ts";
 import { errors } from "../model/errors.ts";
 import { publicEventId } from "../model/event.ts";
 import { fromJson, toJson } from "../model/json.ts";
+import type { ParkReason } from "../model/parked.ts";
 import { serializeError } from "../model/user-errors.ts";
 import type { EndRun } from "../store/advance.ts";
 import type { RunMemo } from "../store/leases.ts";
@@ -11,6 +13,7 @@ import { callInProcess } from "./call-in-process.ts";
 import { callRemote } from "./call-remote.ts";
 import { deferredEvents } from "./deferred.ts";
 import type { Code, Logger } from "./function-code.ts";
+import { parkedForEntries } from "./parked-for-entries.ts";
 import { Pass } from "./pass.ts";
 import type { FailedAttempt, PassResult, RunPorts } from "./ports.ts";
 import { nextAttempt, wasUnreached } from "./retry.ts";
@@ -19,7 +22,6 @@ import { Slots } from "./slots.ts";
 export interface ExecuteLimits extends PassLimits {
   readonly invokeTimeoutMs: number;
   readonly fetchBytesMax: number;
-  readonly lostWorkersMax: number;
 }
 
 export interface Execution {
@@ -36,6 +38,7 @@ export interface Logs {
 /** What the lease says about the time before it. */
 export interface LeaseFacts {
   readonly lostWorkers: number;
+  readonly enterAt?: number;
   readonly isOverdue?: boolean;
 }
 
@@ -43,7 +46,7 @@ export function executeRun(
   code: Code,
   env: string,
   memo: RunMemo,
-  { lostWorkers, isOverdue = false }: LeaseFacts,
+  { lostWorkers, enterAt, isOverdue = false }: LeaseFacts,
   ports: RunPorts,
   logs: Logs,
   limits: ExecuteLimits,
@@ -53,9 +56,11 @@ export function executeRun(
   const startedAt = run.startedAt ?? ports.now();
   const deadlineAt = config.finishTimeoutMs === null ? null : startedAt + config.finishTimeoutMs;
   const attemptsMax = config.retries + 1;
+  const { entries = entriesDefault } = config;
   const info = { runId: run.id, function: config.id, attempt: 1 };
   const pass = new Pass(ports, memo, limits, {
     attemptsMax,
+    lostWorkers,
     backoff: code.backoff,
     deadlineAt,
     // A slot of a limit is one step at work, in this run as in all others.
@@ -84,6 +89,20 @@ export function executeRun(
   async function runToResult(): Promise<PassResult> {
     const refusal = refuseToStart();
     if (refusal !== null) return end(refusal);
+    // Leased for what ends it, whose time has not quite come by our clock.
+    if (run.parked !== null) return park({ kind: run.parked.kind, reason: run.parked.reason });
+    const entry = nextEntry({
+      lostWorkers,
+      enterAt: enterAt ?? null,
+      entries,
+      reached: ports.reached(),
+      chance: ports.random(),
+    });
+    if (entry.kind === "put-off") return suspend(entry.enterAt, [], entry.enterAt);
+    if (entry.kind === "enough") {
+      const lost = errors.RUN_LOST_WORKERS({ runId: run.id, count: lostWorkers });
+      return entries.onMax === "fail" ? end(ending("failed", serializeError(lost))) : park(parkedForEntries(memo));
+    }
     // Whatever woke the run, code that failed is not entered again before its time.
     const retryAt = ownFailures.at(-1)?.retryAt ?? 0;
     if (retryAt > ports.reached()) return suspend(retryAt, []);
@@ -98,9 +117,6 @@ export function executeRun(
 
   /** What makes it pointless to enter the code at all. */
   function refuseToStart(): EndRun | null {
-    if (lostWorkers >= limits.lostWorkersMax) {
-      return ending("failed", serializeError(errors.RUN_LOST_WORKERS({ runId: run.id, count: lostWorkers })));
-    }
     if (deadlineAt !== null && deadlineAt <= ports.reached()) return timedOut(config.finishTimeoutMs!);
     // An event dated into the future delays its run on purpose.
     const waitedFrom = Math.max(run.createdAt, memo.event.ts);
@@ -151,9 +167,18 @@ export function executeRun(
     if ((await pass.cutShort({ next })) !== null) pass.finish({ kind: "ended", end: next });
   }
 
-  async function suspend(retryAt: number, attempts: readonly FailedAttempt[]): Promise<PassResult> {
+  async function park(why: ParkReason): Promise<PassResult> {
+    const answer = await pass.conclude({ next: { kind: "park", why, dueAt: deadlineAt } });
+    if (answer !== null) pass.finish({ kind: "parked", why });
+    return pass.closed;
+  }
+
+  async function suspend(retryAt: number, attempts: readonly FailedAttempt[], enterAt?: number): Promise<PassResult> {
     const dueAt = deadlineAt === null ? retryAt : Math.min(retryAt, deadlineAt);
-    const answer = await pass.conclude({ attempts, next: { kind: "suspend", dueAt } });
+    const answer = await pass.conclude({
+      attempts,
+      next: { kind: "suspend", dueAt, ...(enterAt === undefined ? {} : { enterAt }) },
+    });
     if (answer !== null) pass.finish({ kind: "suspended", dueAt });
     return pass.closed;
   }

@@ -37,6 +37,8 @@ export interface HandlerInput {
   readonly step: any;
   readonly runId: string;
   readonly attempt: number;
+  /** How often in a row the code was entered, this time included, since it last came to an outcome. */
+  readonly entered: number;
   readonly maxAttempts: number;
   readonly logger: Logger;
   readonly error?: Error;

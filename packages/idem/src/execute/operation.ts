@@ -15,6 +15,8 @@ export interface OpIds {
 /** What an attempt is told. `within` is to be put around what the step's time limit counts. */
 export interface AttemptFacts extends StepLimit {
   readonly attempt: number;
+  /** How often in a row it was entered, this time included: more than once where a process was lost in the middle of it. */
+  readonly entered: number;
   readonly body: StepBody;
 }
 

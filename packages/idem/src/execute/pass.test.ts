@@ -43,6 +43,7 @@ function failedOnce({ retryAt, reached, now }: { retryAt: number; reached: numbe
   } as unknown as RunMemo;
   const pass = new Pass(ports, memo, limits, {
     attemptsMax: 4,
+    lostWorkers: 0,
     backoff: null,
     deadlineAt: null,
     slots: null,

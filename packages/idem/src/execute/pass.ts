@@ -42,6 +42,8 @@ export class Pass {
   private ending = false;
   private draining = false;
   private gate: Promise<unknown> | null = null;
+  /** An attempt came to its end: whatever begins from here on is entered for the first time. */
+  private hasFailed = false;
 
   constructor(
     private readonly ports: RunPorts,
@@ -49,6 +51,8 @@ export class Pass {
     private readonly limits: PassLimits,
     private readonly options: {
       readonly attemptsMax: number;
+      /** How often the code was entered before, in a row, without an outcome. */
+      readonly lostWorkers: number;
       readonly backoff: Backoff | null;
       /** Not later than this the run is looked at again. */
       readonly deadlineAt: number | null;
@@ -85,6 +89,11 @@ export class Pass {
   /** Whether an outcome was recorded since the pass began: code between steps then has its attempts back. */
   get progressed(): boolean {
     return this.commits.progressed;
+  }
+
+  /** How often in a row the code was entered, this time included; from its first outcome on, once. */
+  get entered(): number {
+    return this.progressed || this.hasFailed ? 1 : this.options.lostWorkers + 1;
   }
 
   /** While true the code is repeating what it already did; logs stay silent. */
@@ -365,7 +374,7 @@ export class Pass {
     const limitMs = work.limitMs ?? this.options.stepTimeoutMs;
     const limit = limitMs === null ? noLimit(this) : stepLimit(name, limitMs, this, this.ports);
     const body = new StepBody(this, name);
-    const facts = { attempt, ...limit, body };
+    const facts = { attempt, entered: this.entered, ...limit, body };
     const around = async (run: () => Promise<Ran>): Promise<Ran> => {
       const ran = await this.options.around({ ...op, attempt }, run);
       body.throwIfNested();
@@ -392,6 +401,7 @@ export class Pass {
     const input = this.memo.inputOf(stepId, work.kind === "attempt" ? (work.input?.() ?? null) : null);
     if (attempted.kind === "retry") {
       const { error, retryAt } = attempted;
+      this.hasFailed = true;
       this.memo.fail(stepId, name, retryAt, wasUnreached(error));
       op.blockedUntil = retryAt;
       const tries = this.memo.failureCount(stepId);

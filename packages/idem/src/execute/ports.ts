@@ -2,6 +2,7 @@
 
 import type { ClaimAnswer } from "../model/claim.ts";
 import type { TakenEquality } from "../model/expression-equality.ts";
+import type { ParkReason } from "../model/parked.ts";
 import type { StepKind } from "../model/step.ts";
 import type { NewWait } from "../model/wait.ts";
 import type { CrashPoint, HttpRequest, HttpResponse, Timer } from "../platform/platform.ts";
@@ -133,6 +134,8 @@ export interface RunPorts {
 export type PassResult =
   | { readonly kind: "ended"; readonly end: EndRun }
   | { readonly kind: "suspended"; readonly dueAt: number | null }
+  /** Until a person lets it go on. */
+  | { readonly kind: "parked"; readonly why: ParkReason }
   /** Someone else has the run now, or it ended without this pass. */
   | { readonly kind: "lost"; readonly why: string }
   /** The store, or Idem itself, failed in the middle. The lease is still held and the memo still true. */

@@ -25,6 +25,8 @@ export interface StepContext {
   readonly key: string;
   /** Counted from 1. */
   readonly attempt: number;
+  /** How often in a row it was entered, this time included: more than once where a process was lost in the middle of it. */
+  readonly entered: number;
   /** Aborts when the step's time is over, and when the run is cancelled or this process lost it. */
   readonly signal: AbortSignal;
 }
@@ -78,9 +80,10 @@ export function makeStepTools({ pass, ports, run, runId, event, inputs, limits }
   const contextOf = (
     step: string,
     { repeat }: OpIds,
-    { attempt, signal }: Pick<AttemptFacts, "attempt" | "signal">,
+    { attempt, entered, signal }: Pick<AttemptFacts, "attempt" | "entered" | "signal">,
   ): StepContext => ({
     attempt,
+    entered,
     get key() {
       return destinationKey(run, step, repeat);
     },

@@ -1,5 +1,6 @@
 // What a function's author configured, checked and put into one shape. This is what is registered in the store, as JSON,
 // so that a process that only sends can decide for functions it does not have.
+import type { EntriesConfig } from "./entries.ts";
 import { dayMs } from "./window.ts";
 
 export interface EventTrigger {
@@ -115,6 +116,8 @@ export interface FunctionConfig extends FlowConfig {
   readonly finishTimeoutMs: number | null;
   /** How long one attempt of a step may take, unless the step says so itself. Absent for as long as it takes. */
   readonly stepTimeoutMs?: number;
+  /** How often its code is entered without an outcome, and what then; absent for what holds unless told. */
+  readonly entries?: EntriesConfig;
   /** Absent for a function that runs in its own process. */
   readonly runtime?: Runtime;
   /** JSON Schemas, as text, of the data of events that start it, by the event's name (data-schemas.ts). */

@@ -2,6 +2,7 @@
 // over a wire. What limits, gathers and cancels its runs is in flow-options.ts.
 import { parseCron } from "./cron.ts";
 import { parseDuration } from "./duration.ts";
+import { type EntriesConfig, entriesDefault, entriesDelayMsMax, entriesMaxMost } from "./entries.ts";
 import { errors } from "./errors.ts";
 import { compileExpression } from "./expression.ts";
 import {
@@ -140,6 +141,31 @@ export function readTimeout(value: unknown, option: string): number | null {
   const ms = parseDuration(value as string | number, option);
   if (ms <= 0) throw errors.OPTION_INVALID({ option, why: "it must be longer than 0" });
   return ms;
+}
+
+/** How often its code is entered in a row without an outcome, and what then. */
+export function readEntries(value: unknown): { readonly entries?: EntriesConfig } {
+  if (value === undefined) return {};
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw errors.OPTION_INVALID({ option: "entries", why: 'it must be { max, onMax: "park" | "fail", delay }' });
+  }
+  const { max = entriesDefault.max, onMax = entriesDefault.onMax, delay, ...rest } = value as Record<string, unknown>;
+  for (const name of Object.keys(rest)) {
+    throw errors.OPTION_INVALID({ option: `entries.${name}`, why: "only max, onMax and delay are known" });
+  }
+  if (!Number.isInteger(max) || (max as number) < 1 || (max as number) > entriesMaxMost) {
+    throw errors.OPTION_INVALID({
+      option: "entries.max",
+      why: `it must be a whole number from 1 to ${entriesMaxMost}`,
+    });
+  }
+  if (onMax !== "park" && onMax !== "fail") {
+    throw errors.OPTION_INVALID({ option: "entries.onMax", why: 'it must be "park" or "fail"' });
+  }
+  const delayMs = delay === undefined ? entriesDefault.delayMs : parseDuration(delay as string, "entries.delay");
+  if (delayMs > entriesDelayMsMax)
+    throw errors.OPTION_INVALID({ option: "entries.delay", why: "it must be at most 1h" });
+  return { entries: { max: max as number, onMax, delayMs } };
 }
 
 export function readRetries(retries: unknown): number {

@@ -1,9 +1,12 @@
 // A run is one life of one function for one key.
+import type { LostWorkers, Parked } from "./parked.ts";
 
 export type RunId = string;
 
 export type EndState = "completed" | "failed" | "cancelled";
-export type RunState = "queued" | "running" | "waiting" | EndState;
+export const openStates = ["queued", "running", "waiting", "parked"] as const;
+export type OpenState = (typeof openStates)[number];
+export type RunState = OpenState | EndState;
 
 export interface RerunFrom {
   readonly stepId: string;
@@ -36,7 +39,22 @@ export interface Run {
   readonly endedAt: number | null;
   /** When a waiting run is looked at again at the latest. */
   readonly dueAt: number | null;
+  /** Why it goes on only when a person lets it; null unless its state is `parked`, or its time is over just now. */
+  readonly parked: Parked | null;
+  /** Null unless a worker was lost in the middle of it, and nothing was recorded since. */
+  readonly lost: LostWorkers | null;
 }
+
+/** Where an open run is follows from its job. */
+export const openState = (job: {
+  readonly leasedBy: string | null;
+  readonly dueAt: number | null;
+  readonly parkedAt: number | null;
+}): OpenState => {
+  if (job.leasedBy !== null) return "running";
+  if (job.parkedAt !== null) return "parked";
+  return job.dueAt === null ? "queued" : "waiting";
+};
 
 export const isEnded = (state: RunState): state is EndState =>
   state === "completed" || state === "failed" || state === "cancelled";

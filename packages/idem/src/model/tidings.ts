@@ -1,5 +1,6 @@
 // What happened that somebody should hear of, each told once: to the log and to programs (`idem.on`). To add one: its line in the union,
 // and its line in the table with its level and its sentence. Nothing here carries an event's data or a step's value.
+import { isLoud } from "./entries.ts";
 import type { SerializedError } from "./user-errors.ts";
 
 interface OfRun {
@@ -36,6 +37,8 @@ export type Tidings =
       readonly kind: "run.taken-over";
       /** How many processes were lost with it since it last got on. */
       readonly lostWorkers: number;
+      /** The last of them. */
+      readonly worker: string;
     })
   /** It goes on when a person says so. */
   | (OfRun & { readonly kind: "run.parked"; readonly reason: string })
@@ -129,9 +132,9 @@ export const told: { readonly [K in TidingsKind]: Told<TidingsOf<K>> } = {
     sentence: (t) => `${ofRun(t)} was cancelled: ${firstLine(t.error.message)}`,
   },
   "run.taken-over": {
-    level: "warn",
+    level: ({ lostWorkers }) => (isLoud(lostWorkers) ? "error" : "warn"),
     sentence: (t) =>
-      `${ofRun(t)} goes on here: the process that had it was lost${t.lostWorkers > 1 ? `, the ${ordinal(t.lostWorkers)} in a row` : ""}`,
+      `${ofRun(t)} is taken over: worker ${t.worker}, which had it, was lost${t.lostWorkers > 1 ? `, the ${ordinal(t.lostWorkers)} in a row without an outcome` : " before anything came of it"}`,
   },
   "run.parked": { level: "error", sentence: (t) => `${ofRun(t)} is parked for a person: ${t.reason}` },
   "run.diverged": { level: "warn", sentence: (t) => `${ofRun(t)} does not do what it did before: ${t.reason}` },

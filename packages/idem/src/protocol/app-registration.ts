@@ -1,4 +1,5 @@
 // How an app tells a server its functions (inngest-protocol §6.2, §6.4).
+import type { EntriesConfig } from "../model/entries.ts";
 import { defaultWindowMs, type FlowConfig, type FunctionConfig, type KeyConfig } from "../model/function-config.ts";
 import { writeFlow, writeTrigger } from "./wire-flow.ts";
 
@@ -23,6 +24,7 @@ export function writeFunction({ fn, config }: FunctionToRegister, url: string): 
       },
     },
     ...timeoutsOf(config),
+    ...(config.entries === undefined ? {} : { entries: entriesOf(config.entries) }),
     ...(config.idempotency === null ? {} : keyOf(config.idempotency, config)),
     ...writeFlow(config),
   };
@@ -76,6 +78,8 @@ function callUrl(url: string, fn: string): string {
   call.searchParams.set("stepId", "step");
   return call.href;
 }
+
+const entriesOf = ({ max, onMax, delayMs }: EntriesConfig): object => ({ max, onMax, delay: `${delayMs}ms` });
 
 function timeoutsOf({ startTimeoutMs, finishTimeoutMs }: FunctionConfig): object {
   if (startTimeoutMs === null && finishTimeoutMs === null) return {};

@@ -5,6 +5,7 @@ import { errors, IdemError } from "../model/errors.ts";
 import { type FunctionConfig, functionSlug, type Runtime } from "../model/function-config.ts";
 import {
   nameCharsMax,
+  readEntries,
   readIdempotency,
   readName,
   readObject,
@@ -94,6 +95,7 @@ function readFunction(app: string, given: unknown): RegisteredCode {
       retries,
       idempotency: readIdempotency(fields.idempotency),
       ...readTimeouts(fields.timeouts),
+      ...readEntries(fields.entries),
       ...readWireFlow(fields, triggers),
       runtime,
       ...readDataSchemas(triggers, fields.dataSchemas),

@@ -24,6 +24,7 @@ export function restStatus({ state, startedAt }: Pick<Run, "state" | "startedAt"
       return "Running";
     case "queued":
     case "waiting":
+    case "parked":
       return startedAt === null ? "Scheduled" : "Running";
   }
 }

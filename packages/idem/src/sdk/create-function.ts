@@ -11,7 +11,14 @@ import { keepDataSchemas } from "../model/data-schemas.ts";
 import { errors, IdemError } from "../model/errors.ts";
 import { readFlow } from "../model/flow-options.ts";
 import { type FunctionConfig, functionSlug } from "../model/function-config.ts";
-import { readIdempotency, readName, readRetries, readTimeouts, readTriggers } from "../model/function-options.ts";
+import {
+  readEntries,
+  readIdempotency,
+  readName,
+  readRetries,
+  readTimeouts,
+  readTriggers,
+} from "../model/function-options.ts";
 import type { TransactionClient } from "../store/transactional.ts";
 import { dataSchemaOf } from "./data-schema.ts";
 import type { DataOf, EventSchemas, ReceivedEvent } from "./event-types.ts";
@@ -118,6 +125,16 @@ export interface FunctionOptions {
     /** How long one attempt of a step may take, unless the step has a `timeout` of its own. */
     readonly step?: string | number;
   };
+  /**
+   * How often the code is entered in a row while its process is lost each time before anything came of it: 5 unless told, 1 to 1,000. Then
+   * the run is parked for a person, or fails. Every outcome begins the count anew. `delay` is what the third entry is put off by, "5s" unless
+   * told, at most "1h"; the next ones by up to nine times as much, each spread by chance over three times its length.
+   */
+  readonly entries?: {
+    readonly max?: number;
+    readonly onMax?: "park" | "fail";
+    readonly delay?: string | number;
+  };
   /** Milliseconds to wait after the given attempt failed, instead of the published table. */
   readonly backoff?: Backoff;
   /** Called once the run has failed for good. */
@@ -143,6 +160,8 @@ export interface HandlerContext<Event> {
   readonly runId: string;
   /** Of the code between steps, counted from 1. */
   readonly attempt: number;
+  /** How often in a row the code was entered, this time included: more than once where a process was lost in the middle of it. */
+  readonly entered: number;
   readonly maxAttempts: number;
   readonly logger: Logger;
 }
@@ -180,6 +199,8 @@ export interface StepRunContext {
   /** The destination key: hand it to the system you write to, as its idempotency key. */
   readonly key: string;
   readonly attempt: number;
+  /** How often in a row it was entered, this time included: more than once where a process was lost in the middle of it. */
+  readonly entered: number;
   readonly signal: AbortSignal;
 }
 
@@ -245,6 +266,7 @@ export function defineFunction(
       retries: readRetries(options.retries),
       idempotency: readIdempotency(options.idempotency),
       ...readTimeouts(options.timeouts),
+      ...readEntries(options.entries),
       ...readFlow(options, { triggers: starts }),
       ...keepDataSchemas(starts, Object.keys(schemas), (name) => dataSchemaOf(schemas[name])),
     };
@@ -271,6 +293,7 @@ const optionNames: readonly (keyof FunctionOptions | "triggers")[] = [
   "retries",
   "idempotency",
   "timeouts",
+  "entries",
   "backoff",
   "onFailure",
   "middleware",

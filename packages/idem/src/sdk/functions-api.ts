@@ -62,7 +62,7 @@ export interface Resumed {
   readonly decided: number;
 }
 
-const nothingOpen: OpenCounts = { queued: 0, running: 0, waiting: 0, due: 0 };
+const nothingOpen: OpenCounts = { queued: 0, running: 0, waiting: 0, parked: 0, due: 0 };
 
 export function functionsApi(engineOf: () => Promise<Engine>): FunctionsApi {
   return {

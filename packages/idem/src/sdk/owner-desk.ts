@@ -19,6 +19,7 @@ export interface DeskAnswers {
   readonly send: SendResult;
   readonly rerun: { readonly runId: string };
   readonly cancel: { readonly cancelled: boolean };
+  readonly releaseRun: { readonly released: boolean };
   readonly release: { readonly answer: ReleaseAnswer };
   readonly resolveEffect: { readonly id: string; readonly state: "sent" | "released" };
   readonly pause: Paused;
@@ -36,6 +37,7 @@ interface DeskRequests {
   readonly send: { readonly event: unknown; readonly window?: string };
   readonly rerun: { readonly runId: string; readonly fromStep?: string; readonly input?: readonly unknown[] };
   readonly cancel: { readonly runId: string; readonly reason: string };
+  readonly releaseRun: { readonly runId: string; readonly reason: string };
   readonly release: { readonly scope: string; readonly key: string; readonly reason: string };
   /** A receipt, or null: nothing had happened, and it may be sent. */
   readonly resolveEffect: { readonly id: string; readonly receipt: string | null; readonly reason: string };
@@ -63,7 +65,7 @@ export type Ask = <C extends DeskCommand>(command: C, env: string, request: Desk
 /** What the desk does in an environment; a client is one. */
 export interface DeskClient {
   send(event: never, options: { readonly window?: string }): Promise<SendResult>;
-  readonly runs: Pick<RunsApi, "rerun" | "cancel">;
+  readonly runs: Pick<RunsApi, "rerun" | "cancel" | "release">;
   readonly functions: Pick<FunctionsApi, "pause">;
   readonly events: Pick<EventsApi, "release" | "drop">;
   readonly effects: Pick<EffectsApi, "resolve">;
@@ -94,6 +96,8 @@ export function openDesk({ store, owner, actor, clientIn }: DeskOptions): Ask {
       }),
     cancel: (env, { runId, reason }) =>
       clientIn(env).runs.cancel(text(runId, "runId"), { reason: text(reason, "reason"), actor }),
+    releaseRun: (env, { runId, reason }) =>
+      clientIn(env).runs.release(text(runId, "runId"), { reason: text(reason, "reason", ""), actor }),
     release: async (env, { scope, key, reason }) => ({
       answer: await store.release({
         env,

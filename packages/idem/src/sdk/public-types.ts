@@ -2,6 +2,7 @@
 import type { Decision } from "../model/decision.ts";
 import { type Event, publicEventId } from "../model/event.ts";
 import { fromJson } from "../model/json.ts";
+import type { LostWorkers, Parked } from "../model/parked.ts";
 import type { RerunFrom, Run, RunState } from "../model/run.ts";
 import { readError, type SerializedError } from "../model/user-errors.ts";
 
@@ -29,6 +30,10 @@ export interface PublicRun {
   readonly endedAt: number | null;
   /** When a waiting run is looked at again at the latest; null for never or now. */
   readonly dueAt: number | null;
+  /** Why a parked run goes on only when a person lets it (`runs.release`). */
+  readonly parked: Parked | null;
+  /** Workers lost in the middle of it since it last got on. */
+  readonly lost: LostWorkers | null;
 }
 
 export interface PublicEvent {
@@ -59,6 +64,8 @@ export const publicRun = (run: Run, nameOf: (fn: string) => string): PublicRun =
   startedAt: run.startedAt,
   endedAt: run.endedAt,
   dueAt: run.dueAt === null || run.dueAt >= Number.MAX_SAFE_INTEGER ? null : run.dueAt,
+  parked: run.parked,
+  lost: run.lost,
 });
 
 export const publicEvent = (event: Event): PublicEvent => ({

@@ -38,6 +38,13 @@ export interface RunsApi {
     options?: { readonly reason?: string; readonly actor?: string },
   ): Promise<{ readonly cancelled: boolean }>;
   /**
+   * Lets a parked run go on, where it was, with its entries counted from the start; audited. False when it is not parked.
+   */
+  release(
+    id: string,
+    options?: { readonly reason?: string; readonly actor?: string },
+  ): Promise<{ readonly released: boolean }>;
+  /**
    * A new run for the same event, past its id and key, with the same destination keys. With `fromStep`, what was recorded
    * before that step is kept; `input` replaces the arguments `step.run` hands to its callback. Both this and `cancel` are in the
    * audit, in the same commit, where `actor` says who asked.
@@ -134,6 +141,11 @@ export function runsApi(engineOf: () => Promise<Engine>): RunsApi {
       const answer = await engine.cancel(id, reason ?? "the run was cancelled", byHand);
       if (answer.kind === "unknown") throw errors.RUN_UNKNOWN({ runId: id });
       return { cancelled: answer.kind === "cancelled" };
+    },
+    async release(id, { reason = "", actor = "" } = {}) {
+      const answer = await (await engineOf()).release(id, { reason, actor });
+      if (answer.kind === "unknown") throw errors.RUN_UNKNOWN({ runId: id });
+      return { released: answer.kind === "released" };
     },
     async rerun(id, { fromStep, input, actor } = {}) {
       const options = {

@@ -75,6 +75,14 @@ export function remoteReads(server: RemoteServer, names: FunctionNames, platform
         );
         return { cancelled };
       },
+      release: async (id, options) => {
+        const { released } = await api.post<{ released: boolean }>(
+          `/api/runs/${encodeURIComponent(id)}/release`,
+          options?.reason === undefined ? {} : { reason: options.reason },
+          id,
+        );
+        return { released };
+      },
       // A second asking would be a second rerun: when the answer is lost, somebody has to look.
       rerun: (id, options = {}) => api.post(`/api/runs/${encodeURIComponent(id)}/rerun`, options, id, { once: true }),
     },

@@ -57,6 +57,8 @@ export function memoOf(call: AppCall, destination: Destination, now: number): Ru
       startedAt: now,
       endedAt: null,
       dueAt: null,
+      parked: null,
+      lost: null,
     },
     event: carried[0]!,
     events: carried,

@@ -183,6 +183,8 @@ class ServedCall {
     switch (next.kind) {
       case "continue":
         return advanced(steps, true, this.of.ports.now());
+      // The server counts and parks; nothing here asks for it.
+      case "park":
       case "suspend":
         if (this.isSought) return this.search();
         return this.settle(own === undefined ? this.opsSoFar() : threwAnswer(own.error, this.failureOf(own)));

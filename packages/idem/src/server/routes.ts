@@ -78,6 +78,7 @@ import { receiveWebhook, receiveWebhookIn } from "./routes/receive-webhook.ts";
 import { registerApp } from "./routes/register-app.ts";
 import { releaseEvent } from "./routes/release-event.ts";
 import { releaseKey } from "./routes/release-key.ts";
+import { releaseRun } from "./routes/release-run.ts";
 import { removeWebhook } from "./routes/remove-webhook.ts";
 import { reportEndpointSteps } from "./routes/report-endpoint-steps.ts";
 import { rerunRun } from "./routes/rerun-run.ts";
@@ -168,6 +169,7 @@ export const routes: readonly Route[] = [
   readRunOutput,
   listRunEffects,
   readRunGroup,
+  releaseRun,
   rerunRun,
   readStepInput,
   readStepOutput,

@@ -1,6 +1,7 @@
 // What advance is given and answers: the one way a run moves.
 
 import type { Outcome } from "../model/outcome.ts";
+import type { ParkReason } from "../model/parked.ts";
 import type { EndState } from "../model/run.ts";
 import type { Step, StepKind } from "../model/step.ts";
 import type { NewWait } from "../model/wait.ts";
@@ -61,8 +62,26 @@ export interface AdvanceInput {
   readonly next: /** Keep the lease; `collect` asks for news as well. */
     | { readonly kind: "continue"; readonly collect: boolean }
     /** Give the lease back until `dueAt`, a wait's timeout or news, whichever is first. Refused while there is news. */
-    | { readonly kind: "suspend"; readonly dueAt: number | null }
+    | SuspendRun
+    | ParkRun
     | EndRun;
+}
+
+export interface SuspendRun {
+  readonly kind: "suspend";
+  readonly dueAt: number | null;
+  /** It lost workers: whatever wakes it, its code is not entered before this. Told to whoever leases it next. */
+  readonly enterAt?: number;
+}
+
+/**
+ * Give the lease back until a person lets the run go on: no wait, timeout or event makes it due, and news does not refuse it. At `dueAt` it
+ * is leased all the same, to be ended (`timeouts.finish`).
+ */
+export interface ParkRun {
+  readonly kind: "park";
+  readonly why: ParkReason;
+  readonly dueAt: number | null;
 }
 
 export interface Advanced {

@@ -13,6 +13,7 @@ export type AuditAction =
   | "raise-signal"
   | "cancel-run"
   | "rerun-run"
+  | "release-run"
   | "start-bulk"
   | "cancel-bulk"
   | "add-app"

@@ -1,6 +1,7 @@
 // What lease is given and answers: jobs, each with all a worker needs to go on.
 import type { Event } from "../model/event.ts";
 import type { LaneCaps } from "../model/lane.ts";
+import type { ParkReason } from "../model/parked.ts";
 import type { Run } from "../model/run.ts";
 import type { FailedAttempt, Step } from "../model/step.ts";
 import type { Wait } from "../model/wait.ts";
@@ -26,6 +27,10 @@ export type LeasedJob =
       readonly fence: number;
       /** How many workers this run lost since it last got on. */
       readonly lostWorkers: number;
+      /** Since the last of them was lost it was put off until then (`suspend`). */
+      readonly enterAt?: number;
+      /** What a person let it go on from, the last time: the same reason need not park it again. */
+      readonly released?: ParkReason;
       /**
        * It did not begin in the time its function allowed when it was created, and was leased past its lane: it holds no slot,
        * whatever is configured now, and is only to be ended.

@@ -224,6 +224,7 @@ export interface OpenCounts {
   readonly queued: number;
   readonly running: number;
   readonly waiting: number;
+  readonly parked: number;
   /** Of the queued and waiting: how many could run now. */
   readonly due: number;
 }
@@ -232,6 +233,7 @@ export interface StoreCounts {
   readonly queued: number;
   readonly running: number;
   readonly waiting: number;
+  readonly parked: number;
   /** Due jobs by function, for functions that nobody here can run. */
   readonly dueByFunction: Readonly<Record<string, number>>;
   /** Functions with open runs. */

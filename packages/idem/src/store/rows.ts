@@ -2,7 +2,8 @@
 import type { Claim, ClaimState } from "../model/claim.ts";
 import type { Decision, DecisionKind } from "../model/decision.ts";
 import type { Event } from "../model/event.ts";
-import type { EndState, RerunFrom, Run } from "../model/run.ts";
+import type { ParkedKind, ParkReason } from "../model/parked.ts";
+import { type EndState, openState, type RerunFrom, type Run } from "../model/run.ts";
 import type { FailedAttempt, Step, StepKind } from "../model/step.ts";
 import type { Wait } from "../model/wait.ts";
 
@@ -116,15 +117,33 @@ export interface RunRow {
   /** How many events it carries; null for one that was not batched. */
   carried: number | null;
   singleton: string | null;
-  /** From the run's job: whether it is leased, and its due time. */
+  /** From the run's job, without which all of them are null. */
   leased_by: string | null;
   due_at: number | null;
+  parked_at: number | null;
+  parked_kind: ParkedKind | null;
+  parked_reason: string | null;
+  lost_workers: number | null;
+  lost_by: string | null;
+  lost_at: number | null;
 }
+
+/** What a run's job says about the run. */
+export const jobOfRunColumns =
+  "leased_by, due_at, parked_at, parked_kind, parked_reason, lost_workers, lost_by, lost_at";
 
 /** For `from runs r left join jobs j on j.env = r.env and j.id = r.id`. */
 export const runColumns = `r.id, r.fn, r.event_id, r.key, r.subject, r.generation, r.previous_run_id, r.rerun_of, r.root_run_id,
   r.newest_run_id, r.ended_state, r.result, r.created_at, r.started_at, r.ended_at, r.ended_fence, r.rerun_from,
-  r.inputs, r.carried, r.singleton, j.leased_by, j.due_at`;
+  r.inputs, r.carried, r.singleton, ${jobOfRunColumns.replaceAll(/\w+/g, "j.$&")}`;
+
+/** The run got on: workers lost before no longer count. */
+export const forgetLostSql =
+  "update jobs set lost_workers = 0, lost_by = null, lost_at = null, enter_at = null where env = ? and id = ?";
+
+/** For `jobs j`, in the words of both databases. */
+export const openStateSql = `case when j.leased_by is not null then 'running' when j.parked_at is not null then 'parked'
+  when j.due_at is null then 'queued' else 'waiting' end`;
 
 /**
  * For `runs r`: whether it took the key of a run that failed or was cancelled and gave it back by itself (`onFailure: "release"`). A key
@@ -148,12 +167,17 @@ export const readRun = (row: RunRow): Run => ({
   rerunOf: row.rerun_of,
   rerunFrom: row.rerun_from === null ? null : (JSON.parse(row.rerun_from) as RerunFrom),
   // Where an open run is follows from its job; only the end is a fact of the run itself.
-  state: row.ended_state ?? (row.leased_by !== null ? "running" : row.due_at === null ? "queued" : "waiting"),
+  state: row.ended_state ?? openState({ leasedBy: row.leased_by, dueAt: row.due_at, parkedAt: row.parked_at }),
   result: row.result,
   createdAt: row.created_at,
   startedAt: row.started_at,
   endedAt: row.ended_at,
   dueAt: row.due_at,
+  parked: row.parked_at === null ? null : { kind: row.parked_kind!, reason: row.parked_reason!, at: row.parked_at },
+  // A worker lost under a version before this one left no name.
+  lost: row.lost_workers
+    ? { count: row.lost_workers, worker: row.lost_by ?? "", at: row.lost_at ?? row.created_at }
+    : null,
 });
 
 export interface StepRow {
@@ -254,3 +278,15 @@ export interface BufferRow {
   ts: number | null;
   pair: string | null;
 }
+
+/** What the row of a run's job says about the time before its lease, where there is something to say. */
+export const troublesOf = (
+  job: Pick<RunRow, "parked_kind" | "parked_reason"> & { readonly enter_at: number | null },
+  { run }: { readonly run: Pick<Run, "parked"> },
+): { readonly enterAt?: number; readonly released?: ParkReason } => ({
+  ...(job.enter_at === null ? {} : { enterAt: job.enter_at }),
+  // Kind and reason stay when a person lets it go on.
+  ...(job.parked_kind === null || run.parked !== null
+    ? {}
+    : { released: { kind: job.parked_kind, reason: job.parked_reason! } }),
+});

@@ -1,5 +1,6 @@
 // What a person may do to a run.
-import type { EndState } from "../model/run.ts";
+import type { ParkReason } from "../model/parked.ts";
+import type { EndState, RunState } from "../model/run.ts";
 import type { NestedIngest, WokenRun } from "./advance.ts";
 import type { ByHand } from "./audit.ts";
 import type { LaneUse, StartFlow } from "./flow.ts";
@@ -50,4 +51,16 @@ export interface RerunInput {
 
 export type RerunAnswer =
   | { readonly kind: "started"; readonly runId: string; readonly leased: LeasedJob | null }
+  | { readonly kind: "unknown" };
+
+export interface UnparkInput {
+  readonly env: string;
+  readonly runId: string;
+  readonly byHand: ByHand;
+}
+
+export type UnparkAnswer =
+  /** It is due, with its entries counted from the start. */
+  | { readonly kind: "released"; readonly fn: string; readonly from: ParkReason }
+  | { readonly kind: "not-parked"; readonly state: RunState }
   | { readonly kind: "unknown" };

@@ -30,7 +30,7 @@ import type { LeaseAnswer, LeaseInput } from "./leases.ts";
 import type { StoreOutbox } from "./outbox.ts";
 import type { PruneAnswer, PruneInput } from "./prune.ts";
 import type { StoreReads } from "./reads.ts";
-import type { CancelAnswer, CancelInput, RerunAnswer, RerunInput } from "./runs.ts";
+import type { CancelAnswer, CancelInput, RerunAnswer, RerunInput, UnparkAnswer, UnparkInput } from "./runs.ts";
 import type { SettingAnswer, SettingInput } from "./settings.ts";
 import type { StoreSharing, WorkerAbout } from "./sharing.ts";
 import type { StoreTransactions } from "./transactional.ts";
@@ -101,6 +101,12 @@ export interface Store {
    * Promise: audited in the same commit. Repeat: the same run, and no second entry.
    */
   rerun(input: RerunInput): Promise<RerunAnswer>;
+
+  /**
+   * A person lets a parked run go on. Promise: due at once, workers lost before no longer counted, audited in the same commit. Repeat:
+   * `not-parked`, and no second entry.
+   */
+  unpark(input: UnparkInput): Promise<UnparkAnswer>;
 
   /** Promise: one fresh answer per window; an expired lease inside the window is taken over with a higher fence. */
   claim(input: ClaimInput): Promise<ClaimAnswer>;

@@ -35,6 +35,8 @@ const madeUpRun: Run = {
   startedAt,
   endedAt: startedAt,
   dueAt: null,
+  parked: null,
+  lost: null,
 };
 
 const madeUpStep: TimelineEntry = {

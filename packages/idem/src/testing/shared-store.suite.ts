@@ -38,6 +38,7 @@ const writes = [
   "signal",
   "cancel",
   "rerun",
+  "unpark",
   "claim",
   "extend",
   "amend",
@@ -117,7 +118,8 @@ function hintsOf(name: string, input: readonly unknown[], answer: unknown): Stor
     said.ingested?.queued === true ||
     said.freed === true ||
     woken.some(({ leasedBy }) => leasedBy === null) ||
-    (name === "rerun" && said.leased === null);
+    (name === "rerun" && said.leased === null) ||
+    (name === "unpark" && (answer as { kind: string }).kind === "released");
   if (isQueued) hinted.push({ env: of, kind: "queued" });
   for (const { runId, leasedBy } of woken) {
     if (leasedBy !== null) hinted.push({ env: of, kind: "collect", runId, worker: leasedBy });

@@ -21,6 +21,7 @@ const words: Readonly<Record<AuditAction, string>> = {
   "raise-signal": "raised the signal",
   "cancel-run": "cancelled run",
   "rerun-run": "reran run",
+  "release-run": "let go on run",
   "start-bulk": "started the bulk work",
   "cancel-bulk": "stopped the bulk work",
   "add-app": "added the app",
@@ -53,7 +54,8 @@ const short = (id: string): ReactNode => (
 
 export function Subject({ entry: { action, subject } }: { readonly entry: AuditEntry }) {
   if (subject === "") return null;
-  if (action === "cancel-run" || action === "rerun-run") return runLink(subject, short(subject));
+  if (action === "cancel-run" || action === "rerun-run" || action === "release-run")
+    return runLink(subject, short(subject));
   if (action === "pause-function" || action === "resume-function") return functionLink(subject);
   if (/^(acknowledge|mute|close)-alert$/.test(action) && hasPage("/radar/alerts/$alert"))
     return (

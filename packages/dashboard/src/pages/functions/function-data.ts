@@ -40,11 +40,12 @@ export const forgetFunctions = (queries: QueryClient): Promise<void> =>
   queries.invalidateQueries({ queryKey: ["function-figures"] });
 
 /** "2 running, 0 due" */
-export function nowWords({ open: { running, due, waiting } }: Pick<FunctionInFigures, "open">): string {
+export function nowWords({ open: { running, due, waiting, parked } }: Pick<FunctionInFigures, "open">): string {
   const parts = [
     `${running} running`,
     due > 0 || running > 0 ? `${due} due` : "",
     waiting > 0 ? `${waiting} waiting` : "",
+    parked > 0 ? `${parked} parked` : "",
   ];
   return parts.filter((part) => part !== "").join(", ");
 }

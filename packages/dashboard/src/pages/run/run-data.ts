@@ -27,4 +27,4 @@ export interface RunAnswer {
 }
 
 export const isOpen = ({ state }: Pick<RunItem, "state">): boolean =>
-  state === "queued" || state === "running" || state === "waiting";
+  state === "queued" || state === "running" || state === "waiting" || state === "parked";

@@ -12,7 +12,7 @@ import { visibleText } from "../../parts/visible-text.ts";
 import { WindowBar } from "../../parts/window-bar.tsx";
 import { DoubledNote } from "./doubled-note.tsx";
 import { type EffectItem, type GroupItem, isOpen, type RunAnswer } from "./run-data.ts";
-import { queueWords, stateWords, stepsWords } from "./run-words.ts";
+import { enteredAgain, queueWords, stateWords, stepsWords } from "./run-words.ts";
 import "./run-head.css";
 
 interface RunHeadProps {
@@ -21,9 +21,10 @@ interface RunHeadProps {
   readonly effects: readonly EffectItem[];
   readonly onRerun: () => void;
   readonly onCancel: () => void;
+  readonly onRelease: () => void;
 }
 
-export function RunHead({ answer, group, effects, onRerun, onCancel }: RunHeadProps) {
+export function RunHead({ answer, group, effects, onRerun, onCancel, onRelease }: RunHeadProps) {
   const { run, event } = answer;
   const queue = queueWords(run, group);
   return (
@@ -39,10 +40,21 @@ export function RunHead({ answer, group, effects, onRerun, onCancel }: RunHeadPr
         <span className={`state ${run.state}`}>{visibleText(stateWords(run))}</span>
         <div className="actions">
           <ActButton onClick={onRerun}>Rerun</ActButton>
+          {run.state === "parked" && <ActButton onClick={onRelease}>Let it go on</ActButton>}
           {isOpen(run) && <ActButton onClick={onCancel}>Cancel run</ActButton>}
         </div>
       </div>
       {group !== undefined && <DoubledNote run={run} group={group} effects={effects} />}
+      {run.parked !== null && (
+        <Note tone="failed" title="Parked for a person">
+          {visibleText(run.parked.reason)}, since <Time at={run.parked.at} />. Nothing but a person makes it go on.
+        </Note>
+      )}
+      {run.parked === null && run.lost !== null && (
+        <Note tone="waiting" title={enteredAgain(run.lost)}>
+          Its worker was lost in the middle of it, the last one <Time at={run.lost.at} />; nothing was recorded since.
+        </Note>
+      )}
       {run.rerunOf !== null && (
         <Note
           tone="plain"

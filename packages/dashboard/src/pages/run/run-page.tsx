@@ -10,6 +10,7 @@ import { ErrorPart } from "../../parts/error-part.tsx";
 import { useNow } from "../../parts/now.ts";
 import { Skeleton } from "../../parts/skeleton.tsx";
 import { CancelDialog } from "./cancel-dialog.tsx";
+import { ReleaseDialog } from "./release-dialog.tsx";
 import { RerunDialog } from "./rerun-dialog.tsx";
 import { RerunFromDialog } from "./rerun-from-dialog.tsx";
 import { isOpen, type RunAnswer, type TimelineEntry } from "./run-data.ts";
@@ -40,7 +41,9 @@ export function Page() {
   );
 }
 
-type Asking = { readonly kind: "rerun" | "cancel" } | { readonly kind: "rerun-from"; readonly entry: TimelineEntry };
+type Asking =
+  | { readonly kind: "rerun" | "cancel" | "release" }
+  | { readonly kind: "rerun-from"; readonly entry: TimelineEntry };
 
 // A run this young moves by the second; nobody sees an old one move.
 const livelyMs = 10 * 60_000;
@@ -123,6 +126,7 @@ function Shown({ answer }: { readonly answer: RunAnswer }) {
         effects={effects?.effects ?? []}
         onRerun={() => setAsking({ kind: "rerun" })}
         onCancel={() => setAsking({ kind: "cancel" })}
+        onRelease={() => setAsking({ kind: "release" })}
       />
       <div className="run-columns">
         <div className="run-main">
@@ -148,6 +152,7 @@ function Shown({ answer }: { readonly answer: RunAnswer }) {
       {asking?.kind === "cancel" && (
         <CancelDialog run={run} effects={effects?.effects ?? []} onClose={close} onDone={refresh} />
       )}
+      {asking?.kind === "release" && <ReleaseDialog run={run} onClose={close} onDone={refresh} />}
     </>
   );
 }

@@ -49,5 +49,8 @@ export const forgetRun = (queries: QueryClient, runId: string): Promise<void> =>
 export const rerun = (runId: string, from: { readonly fromStep?: string; readonly input?: readonly unknown[] } = {}) =>
   sendJson<{ runId: string }>("POST", `${path(runId)}/rerun`, from);
 
+export const release = (runId: string, reason: string) =>
+  sendJson<{ released: boolean; state: string }>("POST", `${path(runId)}/release`, reason === "" ? {} : { reason });
+
 export const cancel = (runId: string, reason: string) =>
   sendJson<{ cancelled: boolean; state: string }>("POST", `${path(runId)}/cancel`, reason === "" ? {} : { reason });

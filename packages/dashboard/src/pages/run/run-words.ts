@@ -19,6 +19,10 @@ export function stateWords(run: RunDetail): string {
     : `waiting in ${open.name}`;
 }
 
+/** "Entered 3 times without an outcome" */
+export const enteredAgain = ({ count: times }: { readonly count: number }): string =>
+  `Entered ${times === 1 ? "once" : `${times} times`} without an outcome`;
+
 export function stepsWords(run: RunDetail): string {
   const steps = run.timeline.filter(({ kind }) => kind !== "function").length;
   const errors = run.timeline.reduce(

@@ -42,6 +42,8 @@ export const run = (given: Partial<RunDetail>): RunDetail => ({
   startedAt: 10,
   endedAt: 1_000,
   dueAt: null,
+  parked: null,
+  lost: null,
   preview: null,
   previewStep: null,
   output: null,

@@ -19,7 +19,10 @@ const groupings: readonly (Choice & { readonly value: Group })[] = [
 
 const states: readonly Choice[] = [
   { value: "", text: "all" },
-  ...["queued", "running", "waiting", "completed", "failed", "cancelled"].map((value) => ({ value, text: value })),
+  ...["queued", "running", "waiting", "parked", "completed", "failed", "cancelled"].map((value) => ({
+    value,
+    text: value,
+  })),
 ];
 
 const orders: readonly Choice[] = [

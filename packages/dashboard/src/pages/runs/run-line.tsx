@@ -7,7 +7,8 @@ import { visibleText } from "../../parts/visible-text.ts";
 import type { GroupedRun } from "./groups-data.ts";
 import { madeBy, previewTitle, previewWords } from "./preview-words.ts";
 
-const isOpen = ({ state }: GroupedRun): boolean => state === "queued" || state === "running" || state === "waiting";
+const isOpen = ({ state }: GroupedRun): boolean =>
+  state === "queued" || state === "running" || state === "waiting" || state === "parked";
 
 export function RunLine({ run }: { readonly run: GroupedRun }) {
   const preview = previewWords(run);

@@ -1,5 +1,5 @@
 // idem runs: the newest runs, newest first.
-import { isEnded, type RunState } from "../../model/run.ts";
+import { isEnded, openStates, type RunState } from "../../model/run.ts";
 import { type Command, storeOptions } from "../command.ts";
 import { usage } from "../exit.ts";
 import { countOption } from "../options.ts";
@@ -8,7 +8,7 @@ import { printable } from "../printable.ts";
 import { table } from "../table.ts";
 import { duration, iso, relative } from "../times.ts";
 
-const states: readonly RunState[] = ["queued", "running", "waiting", "completed", "failed", "cancelled"];
+const states: readonly RunState[] = [...openStates, "completed", "failed", "cancelled"];
 
 export const runs: Command = {
   name: "runs",

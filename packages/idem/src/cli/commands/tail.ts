@@ -1,7 +1,7 @@
 // idem tail: what happens, as it happens. It reads beside whoever works on the store and asks again twice a second.
 import type { Event } from "../../model/event.ts";
 import { publicEventId } from "../../model/event.ts";
-import { isEnded } from "../../model/run.ts";
+import { isEnded, openStates } from "../../model/run.ts";
 import { type Command, type Context, type Reading, storeOptions } from "../command.ts";
 import { NewEvents } from "../new-events.ts";
 import { countOption } from "../options.ts";
@@ -47,7 +47,7 @@ async function follow(context: Context, watch: Watch, reading: Reading, from: st
     wake();
   });
   try {
-    for (const state of ["waiting", "queued", "running"] as const) {
+    for (const state of openStates) {
       const open = await reading.reads.runs(context.env, { limit: watchedMax[reading.place.kind], state });
       for (const run of open) watch.add(run.id);
     }

@@ -16,6 +16,7 @@ const openCounts = z.object({
   queued: z.number().int(),
   running: z.number().int(),
   waiting: z.number().int(),
+  parked: z.number().int().describe("For a person to let go on"),
   due: z.number().int().describe("Of the queued and waiting: how many could run now"),
 });
 
@@ -74,7 +75,7 @@ export const functionInFigures = functionItem.extend({
 });
 export type FunctionInFigures = z.infer<typeof functionInFigures>;
 
-const nothingOpen: OpenCounts = { queued: 0, running: 0, waiting: 0, due: 0 };
+const nothingOpen: OpenCounts = { queued: 0, running: 0, waiting: 0, parked: 0, due: 0 };
 
 export function functionItemOf(
   registered: RegisteredFunction,

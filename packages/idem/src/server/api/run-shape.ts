@@ -1,6 +1,7 @@
 // Runs and their timelines as /api shows them.
 import { z } from "zod";
-import type { Run } from "../../model/run.ts";
+import { parkedKinds } from "../../model/parked.ts";
+import { openStates, type Run } from "../../model/run.ts";
 import { stepKinds } from "../../model/step.ts";
 import { lostInput } from "../../model/step-input.ts";
 import { readError, type SerializedError } from "../../model/user-errors.ts";
@@ -12,7 +13,7 @@ import type { StepGiven } from "../../store/steps.ts";
 import type { Preview } from "./open-previews.ts";
 import { errorSchema, type PayloadBudget, payloadSchema } from "./payloads.ts";
 
-export const runStates = ["queued", "running", "waiting", "completed", "failed", "cancelled"] as const;
+export const runStates = [...openStates, "completed", "failed", "cancelled"] as const;
 
 export const previewText =
   "The first characters of its output or error, as JSON text; in a list, of an open run: of what its code made last";
@@ -34,6 +35,14 @@ export const runItem = z.object({
   startedAt: z.number().int().nullable(),
   endedAt: z.number().int().nullable(),
   dueAt: z.number().int().nullable().describe("When a waiting run is looked at again at the latest"),
+  parked: z
+    .object({ kind: z.enum(parkedKinds), reason: z.string(), at: z.number().int() })
+    .nullable()
+    .describe("Why a parked run goes on only when a person lets it"),
+  lost: z
+    .object({ count: z.number().int(), worker: z.string(), at: z.number().int() })
+    .nullable()
+    .describe("How many workers were lost in the middle of it since it last got on, and the last of them"),
   preview: z.string().nullable().describe(previewText),
   previewStep: z.string().nullable().describe(previewStepText),
 });
@@ -52,6 +61,8 @@ export const runItemOf = (run: RunSummary, shown?: Preview): RunItem => ({
   startedAt: run.startedAt,
   endedAt: run.endedAt,
   dueAt: run.dueAt === null || run.dueAt >= Number.MAX_SAFE_INTEGER ? null : run.dueAt,
+  parked: run.parked,
+  lost: run.lost,
   preview: run.preview,
   previewStep: null,
   ...shown,

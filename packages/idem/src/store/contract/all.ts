@@ -15,6 +15,7 @@ import { functionsSuite } from "./functions.suite.ts";
 import { lanesSuite } from "./lanes.suite.ts";
 import { leasesSuite } from "./leases.suite.ts";
 import { pagesSuite } from "./pages.suite.ts";
+import { parkedSuite } from "./parked.suite.ts";
 import { pendingInvokesSuite } from "./pending-invokes.suite.ts";
 import { pendingReadsSuite } from "./pending-reads.suite.ts";
 import { pruneSuite } from "./prune.suite.ts";
@@ -49,6 +50,7 @@ export function storeContract(name: string, open: OpenStore): void {
     lanesSuite(open);
     leasesSuite(open);
     pagesSuite(open);
+    parkedSuite(open);
     pendingInvokesSuite(open);
     pendingReadsSuite(open);
     pruneSuite(open);

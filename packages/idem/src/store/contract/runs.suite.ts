@@ -154,20 +154,21 @@ export function runsSuite(open: OpenStore): void {
       await world.start("r2");
       await world.start("r3", { fn: "shop-other" });
       await world.startWaiting("r4", [timeWait("s", world.clock.wallMs() + 10)]);
-      const other = { queued: 1, running: 0, waiting: 0, due: 1 };
+      const other = { queued: 1, running: 0, waiting: 0, parked: 0, due: 1 };
       const counts = {
         queued: 2,
         running: 1,
         waiting: 1,
+        parked: 0,
         dueByFunction: { [fn]: 1, "shop-other": 1 },
-        byFunction: { [fn]: { queued: 1, running: 1, waiting: 1, due: 1 }, "shop-other": other },
+        byFunction: { [fn]: { queued: 1, running: 1, waiting: 1, parked: 0, due: 1 }, "shop-other": other },
       };
       expect(await world.store.reads.counts(env)).toEqual(counts);
       world.clock.advance(10);
       expect(await world.store.reads.counts(env)).toEqual({
         ...counts,
         dueByFunction: { [fn]: 2, "shop-other": 1 },
-        byFunction: { [fn]: { queued: 1, running: 1, waiting: 1, due: 2 }, "shop-other": other },
+        byFunction: { [fn]: { queued: 1, running: 1, waiting: 1, parked: 0, due: 2 }, "shop-other": other },
       });
     });
 

@@ -1,7 +1,7 @@
 // The one way a run moves: all of the patch or nothing, and only by the holder of the fence.
 // Repeat: steps and attempts already there are kept and answered; a repeated end by the same fence is answered as the first.
 import type { Step } from "../../model/step.ts";
-import type { AdvanceAnswer, Advanced, AdvanceInput, WokenRun } from "../advance.ts";
+import type { AdvanceAnswer, Advanced, AdvanceInput, ParkRun, SuspendRun, WokenRun } from "../advance.ts";
 import { addWaits } from "./add-waits.ts";
 import { endRun } from "./end-run.ts";
 import { expireWaits } from "./end-wait.ts";
@@ -20,7 +20,8 @@ export function advanceRun(tables: Tables, at: Moment, input: AdvanceInput): Adv
   if (stale !== null) return stale;
 
   const steps = input.steps.map((step) => recordStep(tables, at, run.id, step, input.worker));
-  if (steps.some(({ recorded }) => recorded)) tables.jobs.put(job.id, { ...job, lostWorkers: 0 });
+  const isProgress = steps.some(({ recorded }) => recorded) || input.attempts.length > 0 || input.waits.length > 0;
+  if (isProgress) tables.jobs.put(job.id, { ...job, lost: null, enterAt: null });
   for (const attempt of input.attempts) recordAttempt(tables, at, run.id, attempt, input.worker);
   const ingested = input.ingest === null ? null : storeEvents(tables, at, input.ingest, null);
   // What it sent started another run of its own singleton key, which cancelled it.
@@ -83,10 +84,10 @@ function goOn(
   if (next.kind === "continue" && !next.collect && decidedCount === 0) {
     return { seen: input.seen, news: [], stamps: null, leased: true, woken: [], freed: false };
   }
-  if (next.kind === "suspend" || next.collect) expireWaits(tables, at, runId);
+  if (next.kind !== "continue" || next.collect) expireWaits(tables, at, runId);
   const news = collectNews(tables, input);
-  const leased = next.kind === "continue" || news.length > 0;
-  if (!leased) suspend(tables, runId, next.dueAt);
+  const leased = next.kind === "continue" || (next.kind === "suspend" && news.length > 0);
+  if (!leased) giveBack(tables, at, runId, next);
   const freed = !leased && isWanted(tables.database, at, lane);
   return { seen: lastStamp(tables, runId), news, stamps, leased, woken: [], freed };
 }
@@ -98,7 +99,13 @@ const collectNews = (tables: Tables, { runId, seen }: AdvanceInput): Step[] =>
     .filter((step) => step.stamp > seen && step.worker === null)
     .map(showStep);
 
-function suspend(tables: Tables, runId: string, dueAt: number | null): void {
+function giveBack(tables: Tables, at: Moment, runId: string, next: SuspendRun | ParkRun): void {
+  const job = { ...tables.jobs.get(runId)!, leasedBy: null };
+  if (next.kind === "park") {
+    tables.jobs.put(runId, { ...job, dueAt: next.dueAt ?? never, parked: { ...next.why, at: at.now } });
+    return;
+  }
   const timeouts = tables.waitsOf(runId).map((wait) => wait.timeoutAt ?? never);
-  tables.jobs.put(runId, { ...tables.jobs.get(runId)!, leasedBy: null, dueAt: Math.min(dueAt ?? never, ...timeouts) });
+  const dueAt = Math.min(next.dueAt ?? never, ...timeouts);
+  tables.jobs.put(runId, { ...job, dueAt, enterAt: next.enterAt ?? job.enterAt });
 }

@@ -3,7 +3,7 @@ import { laneOnceBegun, readLane } from "../../model/lane.ts";
 import type { Run } from "../../model/run.ts";
 import type { CancelRule, LaneUse } from "../flow.ts";
 import { countThrottled, mayBegin } from "./lanes.ts";
-import type { JobRow, Moment, RunJob, RunRow, Tables } from "./tables.ts";
+import { type JobRow, type Moment, type RunJob, type RunRow, type Tables, untroubled } from "./tables.ts";
 
 interface NewRun
   extends Pick<
@@ -53,7 +53,7 @@ export function createRun(tables: Tables, at: Moment, input: NewRun): RunJob {
     fence: leasedBy === null ? 0 : 1,
     isBornLeased: leasedBy !== null,
     leasedBy,
-    lostWorkers: 0,
+    ...untroubled,
     lane: leasedBy === null ? inLine : onceBegun(inLine),
     startBy: leasedBy === null ? startBy : null,
   };

@@ -32,7 +32,8 @@ function recordEnd(tables: Tables, at: Moment, wait: WaitRow, outcome: Outcome):
 export function endWait(tables: Tables, at: Moment, wait: WaitRow, outcome: Outcome): WokenRun {
   recordEnd(tables, at, wait, outcome);
   const job = tables.jobs.get(wait.runId);
-  if (job !== undefined && job.leasedBy === null) tables.jobs.put(job.id, { ...job, dueAt: null, rank: at.now });
+  const isWoken = job !== undefined && job.leasedBy === null && job.parked === null;
+  if (isWoken) tables.jobs.put(job.id, { ...job, dueAt: null, rank: at.now });
   return { runId: wait.runId, fn: runOf(tables, wait.runId).fn, leasedBy: job?.leasedBy ?? null };
 }
 

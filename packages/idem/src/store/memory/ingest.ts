@@ -19,7 +19,7 @@ import { bornLeased, newestRerun } from "./create-run.ts";
 import { Effects } from "./effects.ts";
 import { recordDecision } from "./record-decision.ts";
 import { decideStart } from "./start-run.ts";
-import type { DeliverJob, EventRow, Moment, Tables } from "./tables.ts";
+import { type DeliverJob, type EventRow, type Moment, type Tables, untroubled } from "./tables.ts";
 
 export function ingest(tables: Tables, at: Moment, input: IngestInput): Ingested | StaleRegistration {
   const stale = staleRegistration(tables, input);
@@ -225,7 +225,7 @@ function createDeliverJob(tables: Tables, at: Moment, eventId: string, leaseTo: 
     fence: leaseTo === null ? 0 : 1,
     isBornLeased: leaseTo !== null,
     leasedBy: leaseTo,
-    lostWorkers: 0,
+    ...untroubled,
   };
   tables.jobs.put(job.id, job);
   return job;

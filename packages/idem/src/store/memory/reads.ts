@@ -2,6 +2,7 @@
 import { eventScope } from "../../model/claim.ts";
 import { type DecisionKind, isPending } from "../../model/decision.ts";
 import { readLane } from "../../model/lane.ts";
+import { isEnded, openState } from "../../model/run.ts";
 import { pendingCountedMax, type StoreReads } from "../reads.ts";
 import { memoryAlertReads } from "./alert-reads.ts";
 import { newest } from "./buffers.ts";
@@ -196,18 +197,21 @@ export function memoryReads(database: Database, moment: () => Moment): StoreRead
     async counts(env) {
       const tables = database.env(env);
       const at = moment();
-      const count = { queued: 0, running: 0, waiting: 0 };
+      const count = { queued: 0, running: 0, waiting: 0, parked: 0 };
       for (const row of tables.runs.all()) {
         const { state } = showRun(tables, row);
-        if (state === "queued" || state === "running" || state === "waiting") count[state] += 1;
+        if (!isEnded(state)) count[state] += 1;
       }
       const dueByFunction: Record<string, number> = {};
-      const byFunction: Record<string, { queued: number; running: number; waiting: number; due: number }> = {};
+      const byFunction: Record<
+        string,
+        { queued: number; running: number; waiting: number; parked: number; due: number }
+      > = {};
       for (const job of tables.jobs.all()) {
         if (job.kind !== "run") continue;
-        const counts = byFunction[job.fn] ?? { queued: 0, running: 0, waiting: 0, due: 0 };
+        const counts = byFunction[job.fn] ?? { queued: 0, running: 0, waiting: 0, parked: 0, due: 0 };
         byFunction[job.fn] = counts;
-        counts[job.leasedBy !== null ? "running" : job.dueAt === null ? "queued" : "waiting"] += 1;
+        counts[openState({ ...job, parkedAt: job.parked?.at ?? null })] += 1;
         if (job.leasedBy !== null || !isDue(job, at)) continue;
         counts.due += 1;
         dueByFunction[job.fn] = (dueByFunction[job.fn] ?? 0) + 1;

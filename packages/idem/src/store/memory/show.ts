@@ -1,6 +1,6 @@
 // What a caller sees of the rows: a run with the state its job gives it, a memo, a leased job.
 import type { Event } from "../../model/event.ts";
-import type { Run, RunState } from "../../model/run.ts";
+import { openState, type Run } from "../../model/run.ts";
 import type { Step } from "../../model/step.ts";
 import type { Wait } from "../../model/wait.ts";
 import type { LeasedJob, RunMemo } from "../leases.ts";
@@ -18,20 +18,16 @@ export function showRun(tables: Tables, row: RunRow): Run {
     previousRunId: row.previousRunId,
     rerunOf: row.rerunOf,
     rerunFrom: row.rerunFrom,
-    state: row.endState ?? openState(job),
+    // An open run without a job is a defect that the sweep repairs; it waits until then.
+    state: row.endState ?? (job === undefined ? "waiting" : openState({ ...job, parkedAt: job.parked?.at ?? null })),
     result: row.result,
     createdAt: row.createdAt,
     startedAt: row.startedAt,
     endedAt: row.endedAt,
     dueAt: job?.dueAt ?? null,
+    parked: job?.parked ?? null,
+    lost: job?.lost ?? null,
   };
-}
-
-function openState(job: JobRow | undefined): RunState {
-  // An open run without a job is a defect that the sweep repairs; it waits until then.
-  if (job === undefined) return "waiting";
-  if (job.leasedBy !== null) return "running";
-  return job.dueAt === null ? "queued" : "waiting";
 }
 
 export function showEvent(row: EventRow): Event {
@@ -89,7 +85,9 @@ export function showLeasedJob(tables: Tables, job: JobRow): LeasedJob {
     kind: "run",
     jobId: job.id,
     fence: job.fence,
-    lostWorkers: job.lostWorkers,
+    lostWorkers: job.lost?.count ?? 0,
+    ...(job.enterAt === null ? {} : { enterAt: job.enterAt }),
+    ...(job.released === null ? {} : { released: job.released }),
     memo: showMemo(tables, runOf(tables, job.id)),
   };
 }

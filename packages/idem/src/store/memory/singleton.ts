@@ -3,7 +3,7 @@ import { askClaim, singletonAsk, singletonScope } from "../../model/claim.ts";
 import type { SingletonRule } from "../flow.ts";
 import type { Effects } from "./effects.ts";
 import { endRun } from "./end-run.ts";
-import type { Moment, RunRow, Tables } from "./tables.ts";
+import { type Moment, type RunRow, type Tables, untroubled } from "./tables.ts";
 
 /** The open run that has the key; null when it is free. */
 export function singletonHolder(tables: Tables, fn: string, { key }: SingletonRule): string | null {
@@ -52,7 +52,7 @@ function cancelHolder(
     dueAt: null,
     fence: 0,
     leasedBy: null,
-    lostWorkers: 0,
+    ...untroubled,
     isBornLeased: false,
   });
   effects.jobs.add(id);

@@ -24,7 +24,7 @@ import type { LeaseAnswer, LeaseInput } from "../leases.ts";
 import type { StoreOutbox } from "../outbox.ts";
 import type { PruneAnswer, PruneInput } from "../prune.ts";
 import type { StoreReads } from "../reads.ts";
-import type { CancelAnswer, CancelInput, RerunAnswer, RerunInput } from "../runs.ts";
+import type { CancelAnswer, CancelInput, RerunAnswer, RerunInput, UnparkAnswer, UnparkInput } from "../runs.ts";
 import type { SettingAnswer, SettingInput } from "../settings.ts";
 import type { StoreSharing, WorkerAbout } from "../sharing.ts";
 import type { Store } from "../store.ts";
@@ -50,6 +50,7 @@ import { rerunRun } from "./rerun-run.ts";
 import { sweep } from "./sweep.ts";
 import { Database, type Moment, type Tables } from "./tables.ts";
 import { tickCrons } from "./tick-crons.ts";
+import { unparkRun } from "./unpark-run.ts";
 import { handBack, heartbeat } from "./workers.ts";
 
 export class MemoryStore implements Store {
@@ -109,6 +110,10 @@ export class MemoryStore implements Store {
 
   async rerun(input: RerunInput): Promise<RerunAnswer> {
     return this.write(input.env, (tables, at) => rerunRun(tables, at, input));
+  }
+
+  async unpark(input: UnparkInput): Promise<UnparkAnswer> {
+    return this.write(input.env, (tables, at) => unparkRun(tables, at, input));
   }
 
   async claim(input: ClaimInput): Promise<ClaimAnswer> {

@@ -3,7 +3,7 @@
 import { isOpen } from "../../model/window.ts";
 import type { SweepAnswer } from "../workers.ts";
 import { onceBegun } from "./create-run.ts";
-import { type Database, type Moment, never, type Tables } from "./tables.ts";
+import { type Database, type Moment, never, type Tables, untroubled } from "./tables.ts";
 import { takenBack } from "./workers.ts";
 
 export function sweep(
@@ -12,7 +12,7 @@ export function sweep(
   { max, repair }: { readonly max: number; readonly repair: boolean },
 ): SweepAnswer {
   declareLost(database, at);
-  const rescued = rescue(database, max);
+  const rescued = rescue(database, at, max);
   const repaired = repair ? database.allEnvironments().map((tables) => repairRuns(tables, at)) : [];
   return {
     rescued,
@@ -29,13 +29,14 @@ function declareLost(database: Database, at: Moment): void {
 }
 
 /** The worker's row stays, so a pass that was too short is continued by the next one. */
-function rescue(database: Database, max: number): number {
+function rescue(database: Database, at: Moment, max: number): number {
   let count = 0;
   for (const tables of database.allEnvironments()) {
     for (const job of tables.jobs.all()) {
       if (count === max) return count;
       if (job.leasedBy === null || database.workers.get(job.leasedBy)?.dead !== true) continue;
-      tables.jobs.put(job.id, { ...takenBack(job), lostWorkers: job.lostWorkers + 1 });
+      const lost = { count: (job.lost?.count ?? 0) + 1, worker: job.leasedBy, at: at.now };
+      tables.jobs.put(job.id, { ...takenBack(job), lost, enterAt: null });
       count += 1;
     }
   }
@@ -56,7 +57,7 @@ function repairRuns(tables: Tables, at: Moment): { count: number; queued: boolea
       dueAt,
       fence: 0,
       leasedBy: null,
-      lostWorkers: 0,
+      ...untroubled,
       isBornLeased: false,
       lane: startedAt === null ? lane : onceBegun(lane),
       startBy: null,

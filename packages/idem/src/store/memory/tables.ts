@@ -4,6 +4,7 @@ import type { Claim, Instant } from "../../model/claim.ts";
 import type { Decision } from "../../model/decision.ts";
 import type { Event } from "../../model/event.ts";
 import type { Outcome } from "../../model/outcome.ts";
+import type { LostWorkers, Parked, ParkReason } from "../../model/parked.ts";
 import type { EndState, Run } from "../../model/run.ts";
 import type { FailedAttempt, Step } from "../../model/step.ts";
 import type { Wait } from "../../model/wait.ts";
@@ -29,7 +30,7 @@ export interface EventRow extends Event {
   readonly stamp: number;
 }
 
-export interface RunRow extends Omit<Run, "state" | "dueAt"> {
+export interface RunRow extends Omit<Run, "state" | "dueAt" | "parked" | "lost"> {
   readonly endState: EndState | null;
   /** The fence that ended it; tells a repeated end from somebody else's. Null when it was cancelled. */
   readonly endedFence: number | null;
@@ -97,10 +98,18 @@ interface JobBase {
   readonly dueAt: number | null;
   readonly fence: number;
   readonly leasedBy: string | null;
-  readonly lostWorkers: number;
+  readonly lost: LostWorkers | null;
+  /** It lost workers and was put off: its code is not entered before. */
+  readonly enterAt: number | null;
+  readonly parked: Parked | null;
+  /** What a person let it go on from, the last time. */
+  readonly released: ParkReason | null;
   /** Leased as it was created. One that was leased later is not to be taken for it: its worker knows. */
   readonly isBornLeased: boolean;
 }
+/** Of a job that nothing happened to yet. */
+export const untroubled = { lost: null, enterAt: null, parked: null, released: null } as const;
+
 export interface RunJob extends JobBase {
   readonly kind: "run";
   readonly fn: string;

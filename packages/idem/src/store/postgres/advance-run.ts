@@ -1,8 +1,8 @@
 // The one way a run moves. All of the patch or nothing, and only by the holder of the fence.
 import type { Outcome } from "../../model/outcome.ts";
-import type { AdvanceAnswer, Advanced, AdvanceInput, NestedIngest } from "../advance.ts";
+import type { AdvanceAnswer, Advanced, AdvanceInput, NestedIngest, ParkRun, SuspendRun } from "../advance.ts";
 import type { Ingested, NewPair } from "../ingest.ts";
-import { readStep } from "../rows.ts";
+import { forgetLostSql, readStep } from "../rows.ts";
 import { beginWait, lockChildren } from "./begin-wait.ts";
 import { claimsOfRun, endRun } from "./end-run.ts";
 import { expireWaits } from "./end-wait.ts";
@@ -19,8 +19,11 @@ const lockJobSql = `
   select lost_workers from jobs where env = ? and id = ? and fence = ? and coalesce(leased_by, '') = ? for update`;
 const endJobSql = `
   delete from jobs where env = ? and id = ? and fence = ? and coalesce(leased_by, '') = ? returning had_waits, lane`;
-const resetLostWorkersSql = "update jobs set lost_workers = 0 where env = ? and id = ?";
-const suspendJobSql = "update jobs set leased_by = null, due_at = ? where env = ? and id = ? returning lane";
+const suspendJobSql = `
+  update jobs set leased_by = null, due_at = ?, enter_at = coalesce(?, enter_at) where env = ? and id = ? returning lane`;
+const parkJobSql = `
+  update jobs set leased_by = null, due_at = ?, parked_at = ?, parked_kind = ?, parked_reason = ?
+   where env = ? and id = ? returning lane`;
 
 // A run that waits for an event without end is not due, and not "queued" either.
 const neverDue = Number.MAX_SAFE_INTEGER;
@@ -52,7 +55,8 @@ export async function advanceRun(tx: Transaction, input: AdvanceInput): Promise<
     lostWorkers = job.lost_workers;
   }
   const { outcomes, isProgress } = await recordSteps(tx, input);
-  if (isProgress && lostWorkers > 0) tx.connection.write(resetLostWorkersSql, env, jobId);
+  const gotOn = isProgress || input.attempts.length > 0 || input.waits.length > 0;
+  if (gotOn && lostWorkers > 0) tx.connection.write(forgetLostSql, env, jobId);
   for (const attempt of input.attempts) insertAttempt(tx, env, runId, worker, attempt);
   const ingested = input.ingest === null ? null : await ingestNested(tx, env, input.ingest);
   // What it sent may have made a newer run of its own singleton key.
@@ -77,13 +81,27 @@ export async function advanceRun(tx: Transaction, input: AdvanceInput): Promise<
   const news = steps.filter((step) => step.stamp > input.seen && step.worker === null).map(readStep);
   const stamps = input.steps.map(({ stepId }) => steps.find((step) => step.step_id === stepId)!.stamp);
   const seen = steps.at(-1)?.stamp ?? input.seen;
-  const suspended = next.kind === "suspend" && news.length === 0;
-  if (suspended) {
+  const leased = next.kind === "continue" || (next.kind === "suspend" && news.length > 0);
+  if (!leased) freed = hasSlots(await giveBack(tx, input, next, nextTimeoutAt));
+  return { ...answer, seen, news, stamps, leased, woken: [], freed };
+}
+
+/** The lease goes back; answers the lane whose slots are free with it. */
+async function giveBack(
+  { connection, at }: Transaction,
+  { env, jobId }: AdvanceInput,
+  next: SuspendRun | ParkRun,
+  nextTimeoutAt: number | null,
+): Promise<string | null> {
+  if (next.kind === "suspend") {
     const dueAt = earliest(next.dueAt, nextTimeoutAt);
-    const job = await tx.connection.one<{ lane: string | null }>(suspendJobSql, dueAt, env, jobId);
-    freed = hasSlots(job!.lane);
+    const job = await connection.one<{ lane: string | null }>(suspendJobSql, dueAt, next.enterAt ?? null, env, jobId);
+    return job!.lane;
   }
-  return { ...answer, seen, news, stamps, leased: !suspended, woken: [], freed };
+  const { kind, reason } = next.why;
+  const dueAt = next.dueAt ?? neverDue;
+  const job = await connection.one<{ lane: string | null }>(parkJobSql, dueAt, at.now, kind, reason, env, jobId);
+  return job!.lane;
 }
 
 const lockJob = (tx: Transaction, { env, jobId, fence, worker }: AdvanceInput) =>

@@ -13,7 +13,7 @@ import {
 } from "../counts.ts";
 import { afterAll, firstIdAt, lastIdBefore } from "../id-times.ts";
 import { previewChars, type StoreReads } from "../reads.ts";
-import { type RunRow, readRun, runColumns } from "../rows.ts";
+import { jobOfRunColumns, type RunRow, readRun, runColumns } from "../rows.ts";
 import { isAfterFailure } from "./after-failure.ts";
 import type { Connection } from "./connection.ts";
 
@@ -72,7 +72,7 @@ const groupSql = `
   select m.root, ${afterFailure} as after_failure, ${summaryColumns}
     from shared m
     join lateral (select * from runs where env = :env and id = m.id limit 1) r on true
-    left join lateral (select leased_by, due_at from jobs where env = r.env and id = r.id limit 1) j on true
+    left join lateral (select ${jobOfRunColumns} from jobs where env = r.env and id = r.id limit 1) j on true
    order by r.id limit :limit`;
 
 const startsSql = `

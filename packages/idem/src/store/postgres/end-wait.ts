@@ -9,8 +9,9 @@ import type { Transaction } from "./transaction.ts";
 
 const deleteWaitSql = "delete from waits where env = ? and run_id = ? and step_id = ? returning input";
 
-// A leased job keeps its lease: its worker collects the news. An unleased one is due at once.
-const wakeJobSql = "update jobs set due_at = null, rank = ? where env = ? and id = ? and leased_by is null";
+// A leased job keeps its lease: its worker collects the news. An unleased one is due at once, unless a person is to let it go on.
+const wakeJobSql = `
+  update jobs set due_at = null, rank = ? where env = ? and id = ? and leased_by is null and parked_at is null`;
 export const lockJobSql = "select fn, leased_by from jobs where env = ? and id = ? for update";
 
 /** Whoever ends the run looks for those who wait for it. No row when it has ended. */

@@ -2,8 +2,9 @@
 // and half from the ready queue by rank, so that neither starves the other. What another node is leasing just now is passed over.
 // Promise: never before the due time, never a function the worker lacks, no limit exceeded, fence + 1 with every change of hands.
 import { laneOnceBegun } from "../../model/lane.ts";
+import type { ParkedKind } from "../../model/parked.ts";
 import type { LeaseAnswer, LeasedJob, LeaseInput } from "../leases.ts";
-import { readEvent } from "../rows.ts";
+import { readEvent, troublesOf } from "../rows.ts";
 import { newWriting } from "../writing.ts";
 import { expireWaits } from "./end-wait.ts";
 import { flushDue, nextFlushAt } from "./flush-buffer.ts";
@@ -19,12 +20,16 @@ interface JobRow {
   event_id: string | null;
   fence: number;
   lost_workers: number;
+  enter_at: number | null;
+  parked_kind: ParkedKind | null;
+  parked_reason: string | null;
   lane: string | null;
   due_at: number | null;
   rank: number;
 }
 
-const jobColumns = "id, kind, run_id, event_id, fence, lost_workers, lane, due_at, rank";
+const jobColumns =
+  "id, kind, run_id, event_id, fence, lost_workers, enter_at, parked_kind, parked_reason, lane, due_at, rank";
 
 // The partial indexes give the order.
 const selectTimersSql = `
@@ -162,7 +167,8 @@ async function leasedJob(tx: Transaction, env: string, row: JobRow, isOverdue: b
   if (memo === null) return null;
   if (row.kind === "announce") return { kind: "announce", jobId: row.id, fence, memo };
   tx.sawStamp(memo.steps.at(-1)?.stamp ?? 0);
-  const job = { kind: "run", jobId: row.id, fence, lostWorkers: row.lost_workers, memo } as const;
+  const lostWorkers = row.lost_workers;
+  const job = { kind: "run", jobId: row.id, fence, lostWorkers, ...troublesOf(row, memo), memo } as const;
   return isOverdue ? { ...job, isOverdue: true } : job;
 }
 

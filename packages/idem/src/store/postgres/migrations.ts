@@ -11,6 +11,7 @@ const released: ReleasedFiles = {
   "0006_step_inputs": "a593d08957c968ab",
   "0007_after_failure": "4d98f89cd6197aa1",
   "0008_audit_filters": "f73b2a90e95a3e31",
+  "0009_parked_runs": "23d2533fe87a626f",
 };
 
 export const loadMigrations = (): Migration[] => migrationsOf("store/postgres/migrations", released);

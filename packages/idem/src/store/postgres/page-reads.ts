@@ -14,20 +14,27 @@ import {
   type RunPageFilter,
   type RunSummary,
 } from "../reads.ts";
-import { type DecisionRow, type EventRow, type RunRow, readDecision, readEvent, readRun, runColumns } from "../rows.ts";
+import {
+  type DecisionRow,
+  type EventRow,
+  jobOfRunColumns,
+  openStateSql,
+  type RunRow,
+  readDecision,
+  readEvent,
+  readRun,
+  runColumns,
+} from "../rows.ts";
 import type { Connection, Param } from "./connection.ts";
 
 // The result can be megabytes; a list shows its beginning.
 const summaryColumns = runColumns.replace("r.result", `substr(r.result, 1, ${previewChars}) as result`);
 // The limits keep the planner from joining whole tables: it cannot know that a page is small (store.md §1.3).
-const withJob =
-  "left join lateral (select leased_by, due_at from jobs where env = r.env and id = r.id limit 1) j on true";
+const withJob = `left join lateral (select ${jobOfRunColumns} from jobs where env = r.env and id = r.id limit 1) j on true`;
 // Null for what is not asked. Open states are read from the queue and compared afterwards, so only ends stand here.
 const runFits = `r.created_at >= :since and r.created_at < :until
      and (cast(:fn as text) is null or r.fn = :fn) and (cast(:key as text) is null or r.key = :key)
      and (cast(:ended as text) is null or r.ended_state = :ended)`;
-const openState =
-  "case when j.leased_by is not null then 'running' when j.due_at is null then 'queued' else 'waiting' end";
 
 const runsSql = `
   select ${summaryColumns} from runs r ${withJob}
@@ -49,7 +56,7 @@ const openRunsSql = `
   select ${summaryColumns}
     from jobs j join lateral (select * from runs where env = j.env and id = j.id limit 1) r on true
    where j.env = :env and j.kind = 'run' and j.id >= :floor and j.id < :before and ${runFits}
-     and (cast(:state as text) is null or :state = ${openState})
+     and (cast(:state as text) is null or :state = ${openStateSql})
    order by j.id desc limit :limit`;
 const openRunsFloorSql = `
   select id from jobs where env = :env and id >= :low and id < :before order by id desc limit 1 offset :skip`;
@@ -62,7 +69,7 @@ const runsOfEventSql = `
                    select id from runs where env = :env and root_run_id = s.run_id and rerun_of is not null offset 0) r)
   select ${summaryColumns} from every join runs r on r.env = :env and r.id = every.run_id ${withJob}
    where r.id < :before and ${runFits} and (cast(:open as integer) is null or r.ended_state is null)
-     and (cast(:state as text) is null or r.ended_state is null and :state = ${openState})
+     and (cast(:state as text) is null or r.ended_state is null and :state = ${openStateSql})
    order by r.id desc limit :limit`;
 
 const eventsSql = `

@@ -36,6 +36,7 @@ import { hintsOf } from "./tell-others.ts";
 import { tickCrons } from "./tick-crons.ts";
 import type { Transaction } from "./transaction.ts";
 import { Transactions, type TransactionsPlatform } from "./transactions.ts";
+import { unparkRun } from "./unpark-run.ts";
 import { handBackJobs, heartbeatWorker, sweepStore } from "./workers.ts";
 import { keepAudit } from "./write-audit.ts";
 
@@ -54,6 +55,7 @@ const operations: Operation = {
   signal: resumeSignal,
   cancel: cancelRun,
   rerun: rerunRun,
+  unpark: unparkRun,
   claim: takeClaim,
   extend: extendClaim,
   amend: amendClaimRow,

@@ -2,7 +2,7 @@
 // several of which a later one may see more than an earlier one without harm; only a run's memo wants one snapshot.
 import { type Claim, eventScope, type Instant } from "../../model/claim.ts";
 import type { Event } from "../../model/event.ts";
-import type { Run, RunState } from "../../model/run.ts";
+import { isEnded, type Run, type RunState } from "../../model/run.ts";
 import type { RegisteredFunction } from "../functions.ts";
 import { afterAll } from "../id-times.ts";
 import {
@@ -10,6 +10,7 @@ import {
   type ClaimFilter,
   type ClaimNow,
   type EventFilter,
+  type OpenCounts,
   type RunFilter,
   type StoreCounts,
   type StoreReads,
@@ -19,6 +20,7 @@ import {
   type DecisionRow,
   type EventRow,
   eventColumns,
+  jobOfRunColumns,
   type RunRow,
   readClaim,
   readDecision,
@@ -49,8 +51,7 @@ const functionsSql = `
    where env = ? and archived_at is null order by fn`;
 
 // The limits inside joins keep the planner from joining whole tables: it cannot know that a page is small (store.md §1.3).
-const withJob =
-  "left join lateral (select leased_by, due_at from jobs where env = r.env and id = r.id limit 1) j on true";
+const withJob = `left join lateral (select ${jobOfRunColumns} from jobs where env = r.env and id = r.id limit 1) j on true`;
 const runsSql = `select ${runColumns} from runs r ${withJob} where r.env = ? and r.id < ? order by r.id desc limit ?`;
 const runsOfFunctionSql = `
   select ${runColumns} from runs r ${withJob}
@@ -133,7 +134,8 @@ const waitCandidatesSql = `
 const countsSql = `
   select fn, count(*) filter (where leased_by is not null) as running,
          count(*) filter (where leased_by is null and due_at is null) as queued,
-         count(*) filter (where leased_by is null and due_at is not null) as waiting,
+         count(*) filter (where leased_by is null and due_at is not null and parked_at is null) as waiting,
+         count(*) filter (where leased_by is null and parked_at is not null) as parked,
          count(*) filter (where leased_by is null and (due_at is null or due_at <= ?)) as due
     from jobs where env = ? and kind = 'run' group by fn`;
 
@@ -281,20 +283,16 @@ async function listRuns(connection: Connection, env: string, filter: RunFilter):
   return wanted;
 }
 
-const isOpenState = (state: RunState | undefined): boolean =>
-  state === "queued" || state === "running" || state === "waiting";
+const isOpenState = (state: RunState | undefined): boolean => state !== undefined && !isEnded(state);
 
 async function countJobs(connection: Connection, env: string, now: number): Promise<StoreCounts> {
-  const rows = await connection.all<{ fn: string; running: number; queued: number; waiting: number; due: number }>(
-    countsSql,
-    now,
-    env,
-  );
+  const rows = await connection.all<OpenCounts & { readonly fn: string }>(countsSql, now, env);
   const sum = (pick: (row: (typeof rows)[number]) => number) => rows.reduce((total, row) => total + pick(row), 0);
   return {
     queued: sum((row) => row.queued),
     running: sum((row) => row.running),
     waiting: sum((row) => row.waiting),
+    parked: sum((row) => row.parked),
     dueByFunction: Object.fromEntries(rows.filter((row) => row.due > 0).map((row) => [row.fn, row.due])),
     byFunction: Object.fromEntries(rows.map(({ fn, ...counts }) => [fn, counts])),
   };

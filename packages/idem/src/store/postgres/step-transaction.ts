@@ -9,6 +9,7 @@ import type { ClientBase, Pool, PoolClient, QueryConfig, QueryResult } from "pg"
 import { errors } from "../../model/errors.ts";
 import type { Outcome } from "../../model/outcome.ts";
 import type { NewStep } from "../advance.ts";
+import { forgetLostSql } from "../rows.ts";
 import type { StoreTransactions, Transacted, TransactInput, TransactionClient } from "../transactional.ts";
 import type { PostgresAddress } from "./address.ts";
 import { Connection } from "./connection.ts";
@@ -34,7 +35,6 @@ const holdJobSql = `
   select lost_workers, current_setting('idem.step', true) as step,
          set_config('idle_in_transaction_session_timeout', '${idleEngineMax}', true) as bound
     from jobs where env = ? and id = ? and fence = ? and leased_by = ? for no key update`;
-const resetLostWorkersSql = "update jobs set lost_workers = 0 where env = ? and id = ?";
 const awaitJobSql = "select 1 from jobs where env = ? and id = ? for update";
 const selectStepSql = "select outcome, json, stamp from steps where env = ? and run_id = ? and step_id = ?";
 
@@ -126,7 +126,7 @@ export class StepTransactions implements StoreTransactions {
       await session.end();
       return (await this.find(input, step))!;
     }
-    if (job.lost_workers > 0) await inSession.run(resetLostWorkersSql, env, jobId);
+    if (job.lost_workers > 0) await inSession.run(forgetLostSql, env, jobId);
     try {
       await session.commit();
     } catch (error) {

@@ -28,6 +28,7 @@ export function hintsOf(name: keyof Writes, input: readonly unknown[], answer: u
   const queued = { env, kind: "queued" } as const;
   if ((name === "register" || name === "pause") && said.changed === true) hints.push({ env, kind: "registered" });
   if (said.queued === true || said.freed === true || said.ingested?.queued === true) hints.push(queued);
+  if (name === "unpark" && said.kind === "released") hints.push(queued);
   if (name === "rerun" && said.kind === "started" && said.leased === null) hints.push(queued);
   const woken = said.woken === undefined ? [] : Array.isArray(said.woken) ? said.woken : [said.woken as WokenRun];
   for (const { runId, leasedBy } of woken as readonly WokenRun[]) {

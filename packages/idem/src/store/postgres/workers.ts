@@ -24,7 +24,8 @@ const declareDeadSql = "update workers set dead_at = ? where dead_at is null and
 const deadWorkersSql = "select id from workers where dead_at is not null order by id";
 // Whoever is moving one of these runs just now finishes first, and is then refused by the fence.
 const rescueSql = `
-  update jobs set leased_by = null, fence = fence + 1, lost_workers = lost_workers + 1
+  update jobs set leased_by = null, fence = fence + 1, lost_workers = lost_workers + 1, lost_by = leased_by, lost_at = ?,
+                  enter_at = null
    where (env, id) in (select env, id from jobs where leased_by = ? order by id, env limit ? for update)`;
 const isHoldingSql = "select 1 from jobs where leased_by = ? limit 1";
 
@@ -76,7 +77,7 @@ export async function sweepStore(tx: Transaction, input: { max: number; repair: 
   connection.write(declareDeadSql, at.now, at.leaseNow);
   let rescued = 0;
   for (const { id } of await connection.all<{ id: string }>(deadWorkersSql)) {
-    if (rescued < input.max) rescued += await connection.run(rescueSql, id, input.max - rescued);
+    if (rescued < input.max) rescued += await connection.run(rescueSql, at.now, id, input.max - rescued);
     // The row stays until no job names it: a rescue cut short goes on here.
     if ((await connection.one(isHoldingSql, id)) === undefined) retire(tx, id);
   }

@@ -1,8 +1,8 @@
 // The one way a run moves. All of the patch or nothing, and only by the holder of the fence.
 import type { Outcome } from "../../model/outcome.ts";
-import type { AdvanceAnswer, Advanced, AdvanceInput, NestedIngest } from "../advance.ts";
+import type { AdvanceAnswer, Advanced, AdvanceInput, NestedIngest, ParkRun, SuspendRun } from "../advance.ts";
 import type { Ingested, NewPair } from "../ingest.ts";
-import { readStep } from "../rows.ts";
+import { forgetLostSql, readStep } from "../rows.ts";
 import { beginWait } from "./begin-wait.ts";
 import { endRun } from "./end-run.ts";
 import { expireWaits } from "./end-wait.ts";
@@ -13,8 +13,11 @@ import type { Transaction } from "./transaction.ts";
 
 const selectJobSql = "select 1 from jobs where env = ? and id = ? and fence = ? and leased_by = ?";
 const endJobSql = "delete from jobs where env = ? and id = ? and fence = ? and leased_by = ? returning had_waits, lane";
-const resetLostWorkersSql = "update jobs set lost_workers = 0 where env = ? and id = ?";
-const suspendJobSql = "update jobs set leased_by = null, due_at = ? where env = ? and id = ? returning lane";
+const suspendJobSql = `
+  update jobs set leased_by = null, due_at = ?, enter_at = coalesce(?, enter_at) where env = ? and id = ? returning lane`;
+const parkJobSql = `
+  update jobs set leased_by = null, due_at = ?, parked_at = ?, parked_kind = ?, parked_reason = ?
+   where env = ? and id = ? returning lane`;
 
 // A run that waits for an event without end is not due, and not "queued" either.
 const neverDue = Number.MAX_SAFE_INTEGER;
@@ -50,6 +53,7 @@ export function advanceRun(tx: Transaction, input: AdvanceInput): AdvanceAnswer 
   } else if (!holds(tx, input)) return refuse(tx, input);
 
   const outcomes = recordSteps(tx, input);
+  if (input.attempts.length > 0 || input.waits.length > 0) noteProgress(tx, env, jobId);
   for (const attempt of input.attempts) insertAttempt(tx, env, runId, worker, attempt);
   const ingested = input.ingest === null ? null : ingestNested(tx, env, input.ingest);
   // What it sent may have made a newer run of its own singleton key.
@@ -74,13 +78,30 @@ export function advanceRun(tx: Transaction, input: AdvanceInput): AdvanceAnswer 
   const news = steps.filter((step) => step.stamp > input.seen && step.worker === null).map(readStep);
   const stamps = input.steps.map(({ stepId }) => steps.find((step) => step.step_id === stepId)!.stamp);
   const seen = steps.at(-1)?.stamp ?? input.seen;
-  const suspended = next.kind === "suspend" && news.length === 0;
-  if (suspended) {
-    const dueAt = earliest(next.dueAt, nextTimeoutAt);
-    const job = tx.connection.one<{ lane: string | null }>(suspendJobSql, dueAt, env, jobId);
-    if (job!.lane !== null) freed = tx.lanes.giveBack(job!.lane);
+  const leased = next.kind === "continue" || (next.kind === "suspend" && news.length > 0);
+  if (!leased) {
+    const lane = giveBack(tx, input, next, nextTimeoutAt);
+    if (lane !== null) freed = tx.lanes.giveBack(lane);
   }
-  return { ...answer, seen, news, stamps, leased: !suspended, woken: [], freed };
+  return { ...answer, seen, news, stamps, leased, woken: [], freed };
+}
+
+/** The lease goes back; answers the lane whose slots are free with it. */
+function giveBack(
+  { connection, at }: Transaction,
+  { env, jobId }: AdvanceInput,
+  next: SuspendRun | ParkRun,
+  nextTimeoutAt: number | null,
+): string | null {
+  if (next.kind === "suspend") {
+    const dueAt = earliest(next.dueAt, nextTimeoutAt);
+    const job = connection.one<{ lane: string | null }>(suspendJobSql, dueAt, next.enterAt ?? null, env, jobId);
+    return job!.lane;
+  }
+  const { kind, reason } = next.why;
+  const dueAt = next.dueAt ?? neverDue;
+  const job = connection.one<{ lane: string | null }>(parkJobSql, dueAt, at.now, kind, reason, env, jobId);
+  return job!.lane;
 }
 
 /** The hot path: one outcome to record, nothing else to do. */
@@ -100,7 +121,7 @@ const holds = (tx: Transaction, { env, jobId, fence, worker }: AdvanceInput): bo
 
 function noteProgress(tx: Transaction, env: string, jobId: string): void {
   if (!tx.known.mayHaveLostWorker(env, jobId)) return;
-  tx.connection.run(resetLostWorkersSql, env, jobId);
+  tx.connection.run(forgetLostSql, env, jobId);
   tx.known.noteProgress(env, jobId);
 }
 

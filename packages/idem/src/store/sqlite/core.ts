@@ -32,6 +32,7 @@ import { resumeSignal, resumeWaits } from "./resume-waits.ts";
 import { extendClaim, releaseClaim, settleClaim, takeClaim } from "./settle-claim.ts";
 import { tickCrons } from "./tick-crons.ts";
 import type { Transaction } from "./transaction.ts";
+import { unparkRun } from "./unpark-run.ts";
 import { handBackJobs, heartbeatWorker, sweepStore } from "./workers.ts";
 import { keepAudit } from "./write-audit.ts";
 
@@ -52,6 +53,7 @@ const operations: Operation = {
   signal: resumeSignal,
   cancel: cancelRun,
   rerun: rerunRun,
+  unpark: unparkRun,
   claim: takeClaim,
   extend: extendClaim,
   amend: amendClaimRow,

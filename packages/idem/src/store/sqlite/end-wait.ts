@@ -9,9 +9,10 @@ import type { Transaction } from "./transaction.ts";
 
 const deleteWaitSql = "delete from waits where env = ? and run_id = ? and step_id = ? returning input";
 
-// A leased job keeps its lease: its worker collects the news. An unleased one is due at once.
-const wakeJobSql = "update jobs set due_at = null, rank = ? where env = ? and id = ? and leased_by is null";
-const selectJobSql = "select fn, leased_by, lane from jobs where env = ? and id = ?";
+// A leased job keeps its lease: its worker collects the news. An unleased one is due at once, unless a person is to let it go on.
+const wakeJobSql = `
+  update jobs set due_at = null, rank = ? where env = ? and id = ? and leased_by is null and parked_at is null`;
+const selectJobSql = "select fn, leased_by, lane, parked_at from jobs where env = ? and id = ?";
 
 /** Records the wait's outcome if the wait is still there. */
 export function endWait(tx: Transaction, env: string, wait: WaitRow, outcome: Outcome): boolean {
@@ -34,13 +35,14 @@ export function endWait(tx: Transaction, env: string, wait: WaitRow, outcome: Ou
 export function endWaitAndWake(tx: Transaction, env: string, wait: WaitRow, outcome: Outcome): WokenRun | null {
   if (!endWait(tx, env, wait, outcome)) return null;
   tx.connection.run(wakeJobSql, tx.at.now, env, wait.run_id);
-  const job = tx.connection.one<{ fn: string; leased_by: string | null; lane: string | null }>(
-    selectJobSql,
-    env,
-    wait.run_id,
-  );
+  const job = tx.connection.one<{
+    fn: string;
+    leased_by: string | null;
+    lane: string | null;
+    parked_at: number | null;
+  }>(selectJobSql, env, wait.run_id);
   if (job === undefined) return null;
-  if (job.lane !== null && job.leased_by === null) tx.lanes.join(env, job.lane);
+  if (job.lane !== null && job.leased_by === null && job.parked_at === null) tx.lanes.join(env, job.lane);
   return { runId: wait.run_id, fn: job.fn, leasedBy: job.leased_by };
 }
 

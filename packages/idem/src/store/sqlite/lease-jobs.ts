@@ -2,8 +2,9 @@
 // and half from the ready queue by rank, so that neither starves the other.
 // Promise: never before the due time, never a function the worker lacks, no limit exceeded, fence + 1 with every change of hands.
 import { laneOnceBegun } from "../../model/lane.ts";
+import type { ParkedKind } from "../../model/parked.ts";
 import type { LeaseAnswer, LeasedJob, LeaseInput } from "../leases.ts";
-import { readEvent } from "../rows.ts";
+import { readEvent, troublesOf } from "../rows.ts";
 import { newWriting } from "../writing.ts";
 import { expireWaits } from "./end-wait.ts";
 import { flushDue, nextFlushAt } from "./flush-buffer.ts";
@@ -19,11 +20,15 @@ interface JobRow {
   event_id: string | null;
   fence: number;
   lost_workers: number;
+  enter_at: number | null;
+  parked_kind: ParkedKind | null;
+  parked_reason: string | null;
   lane: string | null;
   due_at: number | null;
 }
 
-const jobColumns = "id, kind, run_id, event_id, fence, lost_workers, lane, due_at";
+const jobColumns =
+  "id, kind, run_id, event_id, fence, lost_workers, enter_at, parked_kind, parked_reason, lane, due_at";
 
 // The partial indexes give the order.
 const selectTimersSql = `
@@ -160,7 +165,14 @@ function leasedJob(tx: Transaction, env: string, row: JobRow): LeasedJob | null 
   const memo = readMemo(connection, env, row.run_id!);
   if (memo === null) return null;
   if (row.kind === "announce") return { kind: "announce", jobId: row.id, fence, memo };
-  return { kind: "run", jobId: row.id, fence, lostWorkers: row.lost_workers, memo };
+  return {
+    kind: "run",
+    jobId: row.id,
+    fence,
+    lostWorkers: row.lost_workers,
+    ...troublesOf(row, memo),
+    memo,
+  };
 }
 
 function nextDueAt(tx: Transaction, env: string): number | null {

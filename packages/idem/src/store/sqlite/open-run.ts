@@ -1,7 +1,7 @@
 // A run and its job are born together, in the transaction that decided to start it. "Born leased" saves a lease of its own:
 // the process that accepted the event already has the slot to execute it (store.md, +20 %).
 import { laneOnceBegun } from "../../model/lane.ts";
-import type { RerunFrom, Run } from "../../model/run.ts";
+import { openState, type RerunFrom, type Run } from "../../model/run.ts";
 import type { CancelRule, LaneUse } from "../flow.ts";
 import type { LeasedJob } from "../leases.ts";
 import { keepRules } from "./cancel-rules.ts";
@@ -110,12 +110,14 @@ export function openRun(tx: Transaction, env: string, run: NewRun): OpenedRun {
       previousRunId: run.previousRunId,
       rerunOf: run.rerunOf,
       rerunFrom: run.rerunFrom,
-      state: leasedBy !== null ? "running" : dueAt === null ? "queued" : "waiting",
+      state: openState({ leasedBy, dueAt, parkedAt: null }),
       result: null,
       createdAt: now,
       startedAt,
       endedAt: null,
       dueAt,
+      parked: null,
+      lost: null,
     },
     fence: leasedBy === null ? null : fence,
   };

@@ -15,7 +15,16 @@ import {
   type RunSummary,
   type StoreReads,
 } from "../reads.ts";
-import { type DecisionRow, type EventRow, type RunRow, readDecision, readEvent, readRun, runColumns } from "../rows.ts";
+import {
+  type DecisionRow,
+  type EventRow,
+  openStateSql,
+  type RunRow,
+  readDecision,
+  readEvent,
+  readRun,
+  runColumns,
+} from "../rows.ts";
 import type { Connection, Param } from "./connection.ts";
 
 // The result can be megabytes; a list shows its beginning.
@@ -45,8 +54,7 @@ const runsOfFunctionFloorSql = `
 const openRunsSql = `
   select ${summaryColumns} from jobs j join runs r on r.env = j.env and r.id = j.id
    where j.env = :env and j.kind = 'run' and j.id >= :floor and j.id < :before and ${runFits}
-     and (:state is null or :state = case when j.leased_by is not null then 'running'
-                                          when j.due_at is null then 'queued' else 'waiting' end)
+     and (:state is null or :state = ${openStateSql})
    order by j.id desc limit :limit`;
 const openRunsFloorSql = `
   select id from jobs where env = :env and id >= :low and id < :before order by id desc limit 1 offset :skip`;
@@ -59,8 +67,7 @@ const runsOfEventSql = `
                   where r.env = :env and r.rerun_of is not null)
   select ${summaryColumns} from every join runs r on r.env = :env and r.id = every.run_id ${withJob}
    where r.id < :before and ${runFits} and (:open is null or r.ended_state is null)
-     and (:state is null or r.ended_state is null and :state = case when j.leased_by is not null then 'running'
-                                          when j.due_at is null then 'queued' else 'waiting' end)
+     and (:state is null or r.ended_state is null and :state = ${openStateSql})
    order by r.id desc limit :limit`;
 
 const eventsSql = `

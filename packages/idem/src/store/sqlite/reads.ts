@@ -1,13 +1,14 @@
 // Reads for people and tools: keyset pages, no cursor held across calls, nothing here decides anything.
 import { eventScope, type Instant } from "../../model/claim.ts";
 import type { Event } from "../../model/event.ts";
-import type { RunState } from "../../model/run.ts";
+import { isEnded, type RunState } from "../../model/run.ts";
 import type { RegisteredFunction } from "../functions.ts";
 import { afterAll } from "../id-times.ts";
 import {
   afterScopes,
   type ClaimFilter,
   type EventFilter,
+  type OpenCounts,
   type RunFilter,
   type StoreCounts,
   type StoreReads,
@@ -129,7 +130,8 @@ const waitCandidatesSql = `
 
 const countsSql = `
   select fn, sum(leased_by is not null) as running, sum(leased_by is null and due_at is null) as queued,
-         sum(leased_by is null and due_at is not null) as waiting,
+         sum(leased_by is null and due_at is not null and parked_at is null) as waiting,
+         sum(leased_by is null and parked_at is not null) as parked,
          sum(leased_by is null and (due_at is null or due_at <= ?)) as due
     from jobs where env = ? and kind = 'run' group by fn`;
 
@@ -285,20 +287,16 @@ function listRuns(
   return wanted;
 }
 
-const isOpenState = (state: RunState | undefined): boolean =>
-  state === "queued" || state === "running" || state === "waiting";
+const isOpenState = (state: RunState | undefined): boolean => state !== undefined && !isEnded(state);
 
 function countJobs(connection: Connection, env: string, now: number): StoreCounts {
-  const rows = connection.all<{ fn: string; running: number; queued: number; waiting: number; due: number }>(
-    countsSql,
-    now,
-    env,
-  );
+  const rows = connection.all<OpenCounts & { readonly fn: string }>(countsSql, now, env);
   const sum = (pick: (row: (typeof rows)[number]) => number) => rows.reduce((total, row) => total + pick(row), 0);
   return {
     queued: sum((row) => row.queued),
     running: sum((row) => row.running),
     waiting: sum((row) => row.waiting),
+    parked: sum((row) => row.parked),
     dueByFunction: Object.fromEntries(rows.filter((row) => row.due > 0).map((row) => [row.fn, row.due])),
     byFunction: Object.fromEntries(rows.map(({ fn, ...counts }) => [fn, counts])),
   };

@@ -200,6 +200,8 @@ function unpackLeased(input: Given, flat: Flat, now: number): LeasedJob[] {
       startedAt: now,
       endedAt: null,
       dueAt: null,
+      parked: null,
+      lost: null,
     } as const;
     const memo = { run, event, events: [event], steps: [], attempts: [], waits: [], inputs: {} };
     leased.push({ kind: "run", jobId: pair.runId, fence, lostWorkers: 0, memo });

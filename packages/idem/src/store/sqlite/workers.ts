@@ -22,7 +22,8 @@ const handBackSql = "update jobs set leased_by = null, fence = fence + 1 where l
 const declareDeadSql = "update workers set dead_at = ? where dead_at is null and until < ?";
 const deadWorkersSql = "select id from workers where dead_at is not null order by id";
 const rescueSql = `
-  update jobs set leased_by = null, fence = fence + 1, lost_workers = lost_workers + 1
+  update jobs set leased_by = null, fence = fence + 1, lost_workers = lost_workers + 1, lost_by = leased_by, lost_at = ?,
+                  enter_at = null
    where (env, id) in (select env, id from jobs where leased_by = ? limit ?)`;
 const leasedCountSql = "select count(*) as count from jobs where leased_by = ?";
 
@@ -62,7 +63,7 @@ export function sweepStore(tx: Transaction, input: { max: number; repair: boolea
   connection.run(declareDeadSql, at.now, at.leaseNow);
   let rescued = 0;
   for (const { id } of connection.all<{ id: string }>(deadWorkersSql)) {
-    if (rescued < input.max) rescued += connection.run(rescueSql, id, input.max - rescued);
+    if (rescued < input.max) rescued += connection.run(rescueSql, at.now, id, input.max - rescued);
     // The row stays until no job names it: a rescue cut short goes on here.
     if (connection.one<{ count: number }>(leasedCountSql, id)!.count === 0) retire(tx, id);
   }

@@ -173,6 +173,12 @@ export const movedTables: readonly MovedTable[] = [
     slot_2: slot(1),
     start_by: integer,
     born_leased: integer,
+    parked_at: integer,
+    parked_kind: text,
+    parked_reason: text,
+    enter_at: integer,
+    lost_by: text,
+    lost_at: integer,
   }),
   moved("waits", {
     env: text,

@@ -1,0 +1,30 @@
+// A person lets a parked run go on: it is due now, and the workers it lost before no longer count.
+import type { ParkedKind } from "../../model/parked.ts";
+import { readRun } from "../rows.ts";
+import type { UnparkAnswer, UnparkInput } from "../runs.ts";
+import { findRun } from "./read-memo.ts";
+import type { Transaction } from "./transaction.ts";
+import { writeAudit } from "./write-audit.ts";
+
+const unparkSql = `
+  update jobs set parked_at = null, due_at = null, rank = ?, lost_workers = 0, lost_by = null, lost_at = null, enter_at = null
+   where env = ? and id = ? and parked_at is not null and leased_by is null
+  returning fn, parked_kind as kind, parked_reason as reason`;
+
+interface Unparked {
+  readonly fn: string;
+  readonly kind: ParkedKind;
+  readonly reason: string;
+}
+
+export async function unparkRun(tx: Transaction, { env, runId, byHand }: UnparkInput): Promise<UnparkAnswer> {
+  const rank = tx.at.now;
+  const job = await tx.connection.one<Unparked>(unparkSql, rank, env, runId);
+  if (job === undefined) {
+    const run = await findRun(tx.connection, env, runId);
+    return run === undefined ? { kind: "unknown" } : { kind: "not-parked", state: readRun(run).state };
+  }
+  tx.floors.queued(env, rank);
+  await writeAudit(tx, env, { action: "release-run", subject: runId, ...byHand });
+  return { kind: "released", fn: job.fn, from: { kind: job.kind, reason: job.reason } };
+}

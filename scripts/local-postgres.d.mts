@@ -8,8 +8,19 @@ export interface LocalPostgres {
   /** A quick orderly shutdown. */
   stop(): Promise<void>;
   log(): string;
-  /** Stops it and removes its data. */
+  /** A second server that follows this one, and that every commit waits for from now on; this one is stopped for a moment. */
+  addStandby(): Promise<LocalStandby>;
+  /** Stops it, and those that follow it, and removes its data. */
   remove(): Promise<void>;
+}
+
+export interface LocalStandby {
+  readonly url: string;
+  /** It answers nobody, and commits that wait for it wait. */
+  freeze(): void;
+  thaw(): void;
+  /** What it would be if it took over now: a copy of its disk, promoted. It must be frozen. */
+  promotedCopy(): Promise<{ readonly url: string; remove(): Promise<void> }>;
 }
 
 export function startLocalPostgres(options?: { settings?: Record<string, string> }): Promise<LocalPostgres>;

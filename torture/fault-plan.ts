@@ -1,12 +1,18 @@
 // What is done to nodes, sessions and the server, and when; the same seed plans the same.
 import { Chance } from "./chance.ts";
+import { type Sending, sendings } from "./freeze-standby.ts";
 import { cuts } from "./proxy.ts";
 
-export const faultKinds = ["kill", "freeze", "terminate", "crash", ...cuts, "reset", "silence"] as const;
+const stormKinds = ["kill", "freeze", "terminate", "crash", ...cuts, "reset", "silence"] as const;
+type StormKind = (typeof stormKinds)[number];
+/** The last one is an episode of its own. */
+export const faultKinds = [...stormKinds, "freeze-standby"] as const;
 export type FaultKind = (typeof faultKinds)[number];
+/** How often each kind comes in a storm. */
+export type Bag = Readonly<Partial<Record<StormKind, number>>>;
 
 export interface Fault {
-  readonly kind: FaultKind;
+  readonly kind: StormKind;
   /** The how-manieth node; one that is down or frozen just then leaves it to the next. */
   readonly node: number;
   /** How long it is down, frozen or silent. */
@@ -25,12 +31,13 @@ export type Episode =
       readonly frozen: number;
       readonly frozenMs: number;
       readonly ms: number;
-    };
+    }
+  /** The standby is frozen, and those who wait for it are sent away. */
+  | { readonly kind: "standby"; readonly ways: readonly Sending[] };
 
 export interface EpisodeShape {
   readonly kind: Episode["kind"];
-  /** How often each kind comes in a storm. */
-  readonly bag?: Readonly<Partial<Record<FaultKind, number>>>;
+  readonly bag?: Bag;
   readonly meanGapMs?: number;
 }
 
@@ -40,7 +47,7 @@ export function planEpisodes(
   { nodes, leaseTermMs, sweepMs }: { readonly nodes: number; readonly leaseTermMs: number; readonly sweepMs: number },
 ): Episode[] {
   const chance = new Chance(seed, "faults");
-  const lasts: Partial<Record<FaultKind, () => number>> = {
+  const lasts: Partial<Record<StormKind, () => number>> = {
     kill: () => chance.int(0, 1_500),
     // Some shorter than the lease, some longer.
     freeze: () => Math.round(leaseTermMs * (0.2 + chance.next() * 1.2)),
@@ -55,7 +62,8 @@ export function planEpisodes(
       const frozenMs = Math.round(leaseTermMs + sweepMs * 1.25 * chance.next() + 500);
       return { kind, killed, frozen: (killed + chance.int(1, nodes - 1)) % nodes, frozenMs, ms };
     }
-    const kinds = faultKinds.flatMap((each) => Array.from({ length: bag[each] ?? 0 }, () => each));
+    if (kind === "standby") return { kind, ways: chance.shuffled(sendings) };
+    const kinds = stormKinds.flatMap((each) => Array.from({ length: bag[each] ?? 0 }, () => each));
     const faults = chance.shuffled(kinds).map(
       (each): Fault => ({
         kind: each,

@@ -1,9 +1,9 @@
 // Carries the plan out, and has the ledger write down what was done to whom.
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
-import type { LocalPostgres } from "../scripts/local-postgres.mjs";
 import { Chance } from "./chance.ts";
 import type { Episode, Fault, FaultKind } from "./fault-plan.ts";
+import { type FreezeStandbyOptions, freezeStandby, type Sending } from "./freeze-standby.ts";
 import type { LedgerProcess } from "./ledger-process.ts";
 import type { NodeProcess } from "./nodes.ts";
 import type { Cut, WireProxy } from "./proxy.ts";
@@ -11,9 +11,8 @@ import type { Cut, WireProxy } from "./proxy.ts";
 // What does not come by then does not come at all.
 const patienceMs = 10_000;
 
-export interface FaultsOptions {
+export interface FaultsOptions extends FreezeStandbyOptions {
   readonly seed: number;
-  readonly server: LocalPostgres;
   readonly ledger: LedgerProcess;
   readonly nodes: readonly { readonly process: NodeProcess; readonly proxy: WireProxy }[];
   /** The node is not to be asked for anything for a while. */
@@ -38,6 +37,7 @@ export class Faults {
 
   async run(episode: Episode): Promise<void> {
     if (episode.kind === "calm") return this.calm(episode);
+    if (episode.kind === "standby") return this.freezeStandby(episode.ways);
     const under: Promise<void>[] = [];
     for (const fault of episode.faults) {
       await delay(fault.gapMs);
@@ -52,6 +52,11 @@ export class Faults {
     const untilMs = performance.now() + patienceMs;
     while ((one.working === 0 || other.working === 0) && performance.now() < untilMs) await delay(5);
     await Promise.all([this.kill(one, 0, true), this.freeze(other, frozenMs, true), delay(ms)]);
+  }
+
+  private async freezeStandby(ways: readonly Sending[]): Promise<void> {
+    const sent = await freezeStandby(this.options, ways);
+    this.done("freeze-standby", null, `${sent} commits sent away: ${ways.join(", ")}`);
   }
 
   private async one(fault: Fault): Promise<void> {

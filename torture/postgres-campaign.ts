@@ -1,5 +1,5 @@
 // Rounds over PostgreSQL: what each form does, and what people read at the end.
-import { type FaultKind, faultKinds } from "./fault-plan.ts";
+import { type Bag, faultKinds } from "./fault-plan.ts";
 import type { LeasePace } from "./node-messages.ts";
 import type { PostgresResult, PostgresShape } from "./postgres-round.ts";
 import { percentile } from "./report.ts";
@@ -29,7 +29,7 @@ const storm = {
 export const fullShape: PostgresShape = {
   nodes: 3,
   pace: servicePace,
-  episodes: [storm, { kind: "calm" }, storm, { kind: "calm" }],
+  episodes: [{ kind: "standby" }, storm, { kind: "calm" }, { kind: "standby" }, storm, { kind: "calm" }],
   callsPerSecond: 25,
   openRunsMax: 300,
 };
@@ -53,6 +53,7 @@ export const shortShape: PostgresShape = {
       },
       meanGapMs: 350,
     },
+    { kind: "standby" },
     { kind: "calm" },
   ],
   callsPerSecond: 25,
@@ -60,9 +61,10 @@ export const shortShape: PostgresShape = {
 };
 
 export function faultCount({ episodes }: PostgresShape): number {
-  const ofBag = (bag: Readonly<Partial<Record<FaultKind, number>>>) => Object.values(bag).reduce((a, b) => a + b, 0);
+  const ofBag = (bag: Bag) => Object.values(bag).reduce((a, b) => a + b, 0);
   // A calm is a kill and a freeze.
-  return episodes.reduce((sum, { kind, bag = {} }) => sum + (kind === "calm" ? 2 : ofBag(bag)), 0);
+  const ofKind = { calm: 2, standby: 1, storm: 0 } as const;
+  return episodes.reduce((sum, { kind, bag = {} }) => sum + ofKind[kind] + ofBag(bag), 0);
 }
 
 export function postgresReport(rounds: readonly PostgresResult[]): string {

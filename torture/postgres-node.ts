@@ -42,7 +42,7 @@ const isAway = (error: unknown): boolean => (error as { code?: unknown } | null)
 // The store says the same when a statement of its own is at fault; that would be a defect.
 const isOfFaults = (error: unknown): boolean =>
   isAway(error) &&
-  /terminat|ECONN|EPIPE|timeout|closed|shut|starting up|recovery|not queryable|connection/i.test(
+  /terminat|ECONN|EPIPE|timeout|closed|shut|starting up|recovery|standby|not queryable|connection/i.test(
     (error as Error).message,
   );
 const complain = (...told: readonly unknown[]): void => {

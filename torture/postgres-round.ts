@@ -79,6 +79,7 @@ export async function runPostgresRound(options: PostgresRoundOptions): Promise<P
     startLocalPostgres: typeof startLocalPostgres;
   };
   const server = await local.startLocalPostgres();
+  const standby = await server.addStandby();
   const cluster = await openCluster(options, folder, server, {
     onMessage: (node, message) => {
       if (message.kind === "away") away++;
@@ -100,6 +101,10 @@ export async function runPostgresRound(options: PostgresRoundOptions): Promise<P
     const faults = new Faults({
       seed,
       server,
+      standby,
+      folder,
+      schema,
+      violated,
       ledger,
       nodes,
       onLost: (node) => driver.lost(node),

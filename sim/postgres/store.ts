@@ -35,7 +35,7 @@ export function postgresStore(link: PostgresLink): Store {
   });
   const subscribe = (listener: (hint: StoreHint) => void) => server.hints.subscribe(process, listener);
   const { outbox, transactional } = store;
-  const shared = { pollMs, subscribe };
+  const shared = { pollMs, subscribe, stand: async () => {} };
   return { ...writes, reads, shared, outbox, transactional, close: async () => {} } as unknown as Store;
 }
 
@@ -47,7 +47,14 @@ class Asker {
   constructor(private readonly link: PostgresLink) {
     const { random, counters, faults, engine, platform } = link;
     // Attempts are made here; it has no server of its own to make them on.
-    this.transactions = new engine.Transactions(null as never, null as never, "idem", platform, null);
+    this.transactions = new engine.Transactions({
+      pool: null as never,
+      connection: null as never,
+      schema: "idem",
+      platform,
+      lockWaitMs: 0,
+      where: "sim",
+    });
     this.batches = new Map(
       ["ingest", "save", "end"].map((kind) => [
         kind,

@@ -168,6 +168,7 @@ describe("what is made of it", () => {
   const sound: ServerReadings = {
     schema: "idem",
     settings: {
+      synchronous_standby_names: "",
       fsync: "on",
       full_page_writes: "on",
       synchronous_commit: "on",

@@ -37,7 +37,10 @@ export class RunEnds {
         if (!isFirst || !this.isHere(runId)) {
           const run = await this.store.reads.run(this.env, runId);
           if (run === null) throw errors.RUN_UNKNOWN({ runId });
-          if (isEnded(run.state)) return { state: run.state, result: run.result };
+          if (isEnded(run.state)) {
+            await this.store.shared?.stand();
+            return { state: run.state, result: run.result };
+          }
         }
         const end = await heard.end;
         if (end !== null) return end;

@@ -196,6 +196,11 @@ export const errorTable = {
     what: ({ path, why }) => `The store ${path} cannot promise durability: ${why}`,
     next: "Move a file to a local disk with a current SQLite, or change the server's setting; Idem does not start on a store that may lose commits",
   }),
+  STORE_DURABILITY_LOST: define<{ path: string; why: string }>({
+    retry: "later",
+    what: ({ path, why }) => `The store ${path} was set to lose commits while it was open: ${why}`,
+    next: "Set it back, on the server, the database and the role: processes go on by themselves. Nothing of this call was stored",
+  }),
   STORE_MOVED: define<{ path: string; to: string; at: string }>({
     retry: "after-fix",
     what: ({ path, to, at }) => `The store ${path} was moved to ${to} at ${at}`,

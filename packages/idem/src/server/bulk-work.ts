@@ -290,7 +290,10 @@ async function cancelRun(engine: Engine, { reason }: Work, runId: string): Promi
 async function rerunRun(engine: Engine, work: Work, runId: string): Promise<boolean> {
   const newRunId = derivedUlid(Math.floor(work.startedAt), `${engine.env}\n${work.id}\n${runId}`);
   // An earlier process got this far.
-  if ((await engine.store.reads.run(engine.env, newRunId)) !== null) return true;
+  if ((await engine.store.reads.run(engine.env, newRunId)) !== null) {
+    await engine.store.shared?.stand();
+    return true;
+  }
   await engine.rerun(runId, { newRunId });
   return true;
 }

@@ -22,6 +22,11 @@ export interface StoreSharing {
   readonly pollMs: number;
   /** The answer ends the subscription. */
   subscribe(listener: (hint: StoreHint) => void): () => void;
+  /**
+   * Resolves once what was read before would outlive the server it was read from, as a commit of one's own would: for whoever answers
+   * for good from what another process wrote. Where commits wait for no standby that is at once.
+   */
+  stand(): Promise<void>;
 }
 
 export const nodeRoles = ["all", "api", "worker"] as const;

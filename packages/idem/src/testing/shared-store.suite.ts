@@ -89,7 +89,7 @@ export function sharedStore(
     const store = {
       ...operations,
       reads,
-      shared: { pollMs, subscribe },
+      shared: { pollMs, subscribe, stand: async () => {} },
       outbox: null,
       transactional: null,
       close: async () => {},

@@ -69,6 +69,7 @@ export class Endpoints {
     const drive = this.open(name);
     const store = async () => {
       if ((await engine.store.reads.run(env, runId)) !== null) {
+        await engine.store.shared?.stand();
         // Begun before, and perhaps no longer driven.
         if ((await this.mayBeDrivenForMs(env, runId)) <= 0) this.forget(name, drive);
         return;
@@ -98,7 +99,10 @@ export class Endpoints {
     const { runId } = report;
     const run = await engine.store.reads.run(env, runId);
     if (run === null) throw errors.RUN_UNKNOWN({ runId });
-    if (isEnded(run.state)) return checkRepeated((await engine.store.reads.runMemo(env, runId))!, report);
+    if (isEnded(run.state)) {
+      checkRepeated((await engine.store.reads.runMemo(env, runId))!, report);
+      return engine.store.shared?.stand();
+    }
     if (isHeldElsewhere(engine, run)) throw errors.OTHER_NODE({ why: `run ${runId} is driven through it` });
     const drive = await this.driveToReport(engine, runId);
     if (drive === null || (drive.state === "handed-over" && drive.lastReport !== hashOf(report))) {

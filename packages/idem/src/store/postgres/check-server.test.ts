@@ -45,6 +45,7 @@ describe("what is refused", () => {
     fsync: "on",
     full_page_writes: "on",
     synchronous_commit: "on",
+    synchronous_standby_names: "",
     in_recovery: false,
     version: 180_000,
     encoding: "UTF8",
@@ -57,6 +58,10 @@ describe("what is refused", () => {
   test.each([
     [{ in_recovery: true }, "in recovery"],
     [{ synchronous_commit: "off" }, "synchronous_commit is off"],
+    [
+      { synchronous_commit: "local", synchronous_standby_names: "FIRST 1 (a)" },
+      "local beside synchronous_standby_names",
+    ],
     [{ fsync: "off" }, "fsync is off"],
     [{ full_page_writes: "off" }, "full_page_writes is off"],
     [{ encoding: "SQL_ASCII" }, "SQL_ASCII"],

@@ -1,7 +1,8 @@
 // One session with the server, or whichever is free: statements in, rows out. Writes whose answer nobody needs are sent without waiting
 // for it (`write`), and rows that are only added wait to be added together (`insert`); any other statement sends them first, so whoever
 // reads finds what was written before. What goes wrong with one of them comes to light at the commit, which fails.
-import type { ClientBase, Pool } from "pg";
+import type { ClientBase, Pool, QueryConfig, QueryResult } from "pg";
+import { refuseCutShort } from "./sessions.ts";
 import type { Statement, Statements } from "./statement.ts";
 import { encodeText } from "./text.ts";
 
@@ -116,13 +117,28 @@ export class Connection {
 
   private async query({ text, name }: Statement, params: readonly Param[]) {
     const values = params.map(encodeParam);
+    const bound = this.timeoutMs === null ? {} : { query_timeout: this.timeoutMs };
+    const query: QueryConfig = this.isPrepared ? { name, text, values, ...bound } : { text, values, ...bound };
     try {
-      const bound = this.timeoutMs === null ? {} : { query_timeout: this.timeoutMs };
-      return await this.client.query(this.isPrepared ? { name, text, values, ...bound } : { text, values, ...bound });
+      return await (this.isTransaction ? this.client.query(query) : committed(this.client as Pool, query));
     } catch (error) {
       if (this.isTransaction) this.failure ??= error;
       throw this.failure ?? error;
     }
+  }
+}
+
+/** A statement that is a transaction by itself, on whichever session is free. */
+async function committed(pool: Pool, query: QueryConfig): Promise<QueryResult> {
+  const session = await pool.connect();
+  let isSound = false;
+  try {
+    const answer = await session.query(query);
+    refuseCutShort(session);
+    isSound = true;
+    return answer;
+  } finally {
+    session.release(!isSound);
   }
 }
 

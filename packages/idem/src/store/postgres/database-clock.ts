@@ -2,6 +2,7 @@
 // rules as for a file's owner (store/clock.ts). All nodes read the one wall; the monotonic clock that tells a step from time that was
 // lived is each node's own. Steps and a floor are kept in the database, so that what one node saw every node knows.
 import { type ClockStep, StoreClock } from "../clock.ts";
+import { isDurableSql } from "./check-server.ts";
 import type { Connection } from "./connection.ts";
 
 export interface WallReading {
@@ -21,12 +22,12 @@ const writeFloorSql = `
 
 /**
  * The instant of a statement that is a transaction by itself: the server's clock, never before what this node has seen. No row when the
- * wall is further ahead than the time this node has lived: such a step is looked at first.
+ * wall is further ahead than the time this node has lived: such a step is looked at first. None either where the commit would not be safe.
  */
 export const readNowSql = `
   select greatest(cast(:floor as bigint), wall) as now
     from (select coalesce(cast(:wall as bigint), cast(floor(extract(epoch from clock_timestamp()) * 1000) as bigint)) as wall) as clock
-   where wall <= cast(:ceiling as bigint)`;
+   where wall <= cast(:ceiling as bigint) and ${isDurableSql}`;
 
 export type ClockBounds = {
   readonly wall: number | null;

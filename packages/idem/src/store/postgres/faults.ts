@@ -6,6 +6,10 @@
 
 //   raced    two made the same row at once; the second finds it when it asks again, unless the call itself names a row twice.
 
+//
+// A commit that waits for a standby can be told not to: it then succeeds with a warning. It is made here and perhaps nowhere else, which
+// is as good as unknown.
+
 export type Fault = "again" | "unknown" | "raced" | "fault";
 
 const undone: ReadonlySet<string> = new Set([
@@ -32,7 +36,19 @@ const network: ReadonlySet<string> = new Set([
 const endedMessages =
   /terminated|not queryable|read timeout|timeout (exceeded )?when trying to connect|connection timeout/i;
 
+/** A session's commit did not wait for the standby as it should have. */
+export class WaitCutShort extends Error {
+  constructor() {
+    super("the wait for the standby was cancelled: what was committed may not be there");
+  }
+}
+
+/** Where the server's warning comes from; its words are in the server's language. */
+export const cutsWaitShort = ({ routine }: { readonly routine?: string | undefined }): boolean =>
+  routine === "SyncRepWaitForLSN";
+
 export function faultOf(error: unknown): Fault {
+  if (error instanceof WaitCutShort) return "unknown";
   const { code, message } = error as { code?: unknown; message?: unknown };
   if (typeof code === "string") {
     if (undone.has(code)) return "again";

@@ -22,6 +22,7 @@ export interface HintsOptions {
   readonly address: PostgresAddress;
   readonly platform: Pick<Platform, "timer" | "randomBytes">;
   readonly pool: Pool;
+  readonly stand: () => Promise<void>;
 }
 
 export class Hints implements StoreSharing {
@@ -46,6 +47,10 @@ export class Hints implements StoreSharing {
     // No session can listen through a transaction pooler: there every node polls.
     if (this.client === null && !this.options.address.isPooled) void this.listen(reconnectMs.first);
     return () => this.listeners.delete(listener);
+  }
+
+  stand(): Promise<void> {
+    return this.options.stand();
   }
 
   /** For the others; sent soon. */

@@ -73,6 +73,9 @@ const operations: Operation = {
   audit: keepAudit,
 };
 
+/** Where nothing is found, nothing is told to anybody. */
+const looks: ReadonlySet<keyof Writes> = new Set(["lease", "sweep", "prune"]);
+
 export const operationNames: readonly string[] = Object.keys(operations);
 
 export interface PostgresStoreOptions {
@@ -111,11 +114,11 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const { platform, wallMs } = options;
   const { schema } = address;
   const { lockWaitMs } = sessions;
-  const transactions = new Transactions({ pool, connection, schema, platform, wallMs, lockWaitMs });
+  const transactions = new Transactions({ pool, connection, schema, platform, wallMs, lockWaitMs, where });
   const beats = transactions.over(sessions.beats(), sessions.beatPatienceMs);
-  const hints = new Hints({ sessions, address, platform, pool });
-  const transactional = new StepTransactions({ sessions, address, connection, transactions });
-  const at = () => transactions.run((tx) => Promise.resolve(tx.at));
+  const hints = new Hints({ sessions, address, platform, pool, stand: () => transactions.stand() });
+  const transactional = new StepTransactions({ sessions, address, connection, transactions, where });
+  const at = () => transactions.run((tx) => Promise.resolve(tx.at), "read");
   const claimNow: StoreReads["claimNow"] = (env, scope, key) =>
     transactions.runWith(
       (session) => findClaim(session, env, scope, key),
@@ -138,9 +141,10 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     const operation = operations[name] as (tx: Transaction, ...input: readonly unknown[]) => Promise<unknown>;
     // Who asks for a lease twice gets other jobs the second time: what the first one took would be nobody's.
     const isRepeatable = name !== "lease";
+    const use = looks.has(name) ? "look" : "answer";
     const by = name === "heartbeat" ? beats : transactions;
     store[name] = async (...input: unknown[]) => {
-      const alone = () => by.run((tx) => operation(tx, ...input), isRepeatable);
+      const alone = () => by.run((tx) => operation(tx, ...input), use, isRepeatable);
       const answer = await (hot.take(name, input) ?? alone());
       for (const hint of hintsOf(name, input, answer)) hints.tell(hint);
       return answer;

@@ -44,7 +44,14 @@ export async function openReadOnlyStore(options: PostgresStoreOptions): Promise<
     await refuseHalfMoved(pool, schema, where);
     const connection = new Connection(pool, new Statements(schema), !address.isPooled).forReads();
     const { platform } = options;
-    const transactions = new Transactions({ pool, connection, schema, platform, lockWaitMs: sessions.lockWaitMs });
+    const transactions = new Transactions({
+      pool,
+      connection,
+      schema,
+      platform,
+      lockWaitMs: sessions.lockWaitMs,
+      where,
+    });
     const at = async () => {
       const now = options.wallMs?.() ?? (await connection.one<{ now: number }>(nowSql))!.now;
       return { now, windowNow: () => now, leaseNow: now };

@@ -1,11 +1,12 @@
 // Sessions with the server: bounded pools, and how their answers read. Statements of one session are sent one behind the other
 // without waiting for each answer where the driver can, and one at a time where it cannot; no session is silently dead for longer than a
 // query may take; and when the store is closed they end, whatever the server does.
-import type { Client, ClientConfig, CustomTypesConfig, Pool, PoolConfig } from "pg";
+import type { Client, ClientBase, ClientConfig, CustomTypesConfig, Pool, PoolConfig } from "pg";
 import { type LeaseTimes, leaseTimes, sharedLeaseTermMs } from "../../model/lease-times.ts";
 import type { Platform } from "../../platform/platform.ts";
 import { waitAtMost } from "../../platform/wait-at-most.ts";
 import type { Host, PostgresAddress } from "./address.ts";
+import { cutsWaitShort, WaitCutShort } from "./faults.ts";
 import { Hosts } from "./hosts.ts";
 import { decodeText } from "./text.ts";
 
@@ -151,6 +152,13 @@ export class Sessions {
   }
 }
 
+const cutShort = new WeakSet<ClientBase>();
+
+/** Behind a commit, or a statement that was one: throws unless it has waited for the standby as long as it had to. */
+export function refuseCutShort(client: ClientBase): void {
+  if (cutShort.delete(client)) throw new WaitCutShort();
+}
+
 const pipelined: object = { pipeline: true };
 
 /** Of a tool that has no store around it. */
@@ -177,6 +185,9 @@ function sessionClient(Base: typeof Client, open: Set<Client>, hosts: Hosts | nu
       });
       // Between two statements nobody waits for it; the next one is told that the session is gone.
       this.on("error", () => {});
+      this.on("notice", (notice) => {
+        if (cutsWaitShort(notice)) cutShort.add(this);
+      });
     }
 
     override connect(connected?: any): any {

@@ -12,12 +12,13 @@ import type { NewStep } from "../advance.ts";
 import { forgetLostSql } from "../rows.ts";
 import type { StoreTransactions, Transacted, TransactInput, TransactionClient } from "../transactional.ts";
 import type { PostgresAddress } from "./address.ts";
+import { durabilityLost, isDurableSql } from "./check-server.ts";
 import { Connection } from "./connection.ts";
 import { faultOf, wordsOf } from "./faults.ts";
 import { endedByHand, guardClient } from "./guarded-client.ts";
 import { findRun } from "./read-memo.ts";
 import { insertStepAt } from "./record-step.ts";
-import type { Sessions } from "./sessions.ts";
+import { refuseCutShort, type Sessions } from "./sessions.ts";
 import { Statements } from "./statement.ts";
 import type { Transactions } from "./transactions.ts";
 
@@ -31,8 +32,9 @@ const beginSql = `
   set local idle_in_transaction_session_timeout = '${idleBodyMax}';
   set local idem.step = 'open'`;
 
+// The body may have set what it liked; whether the commit will be safe is asked behind it.
 const holdJobSql = `
-  select lost_workers, current_setting('idem.step', true) as step,
+  select lost_workers, current_setting('idem.step', true) as step, (${isDurableSql}) as durable,
          set_config('idle_in_transaction_session_timeout', '${idleEngineMax}', true) as bound
     from jobs where env = ? and id = ? and fence = ? and leased_by = ? for no key update`;
 const awaitJobSql = "select 1 from jobs where env = ? and id = ? for update";
@@ -46,6 +48,8 @@ export interface StepTransactionsOptions {
   readonly address: PostgresAddress;
   readonly connection: Connection;
   readonly transactions: Transactions;
+  /** The store's address, for people. */
+  readonly where: string;
 }
 
 export class StepTransactions implements StoreTransactions {
@@ -107,11 +111,11 @@ export class StepTransactions implements StoreTransactions {
 
   private async record(session: Session, input: TransactInput, step: NewStep): Promise<Transacted> {
     const { env, runId, jobId, fence, worker } = input;
-    const { transactions } = this.options;
+    const { transactions, where } = this.options;
     // Without names: the body may have discarded what was prepared.
-    const inSession = new Connection(session.bounded, this.statements, false);
+    const inSession = new Connection(session.bounded, this.statements, false, true);
     const job = await inSession
-      .one<{ lost_workers: number; step: string | null }>(holdJobSql, env, jobId, fence, worker)
+      .one<{ lost_workers: number; step: string | null; durable: boolean }>(holdJobSql, env, jobId, fence, worker)
       .catch((error: unknown) => {
         if ((error as { code?: unknown }).code !== abortedCode) throw error;
         throw new Error(`Step "${step.name}": a statement of its transaction failed, so none of it can be committed`);
@@ -121,10 +125,15 @@ export class StepTransactions implements StoreTransactions {
       return this.refuse(input);
     }
     if (job.step !== "open") throw errors.TRANSACTION_MISUSED({ why: endedByHand });
+    if (!job.durable) {
+      const lost = await durabilityLost(session.bounded, where);
+      session.discard();
+      throw lost;
+    }
     const stamp = await insertStepAt(inSession, transactions.clock.stamp(), env, runId, worker, step);
     if (stamp === null) {
       await session.end();
-      return (await this.find(input, step))!;
+      return (await transactions.run(({ connection }) => this.find(input, step, connection)))!;
     }
     if (job.lost_workers > 0) await inSession.run(forgetLostSql, env, jobId);
     try {
@@ -154,12 +163,10 @@ export class StepTransactions implements StoreTransactions {
   private async find(
     { env, runId }: TransactInput,
     { stepId }: NewStep,
-    on?: Connection,
+    on: Connection,
   ): Promise<Extract<Transacted, { kind: "recorded" }> | null> {
-    const { connection, transactions } = this.options;
     type Row = { readonly outcome: Outcome["kind"]; readonly json: string; readonly stamp: number };
-    const read = (from: Connection) => from.one<Row>(selectStepSql, env, runId, stepId);
-    const row = await (on === undefined ? transactions.untilKnown(() => read(connection)) : read(on));
+    const row = await on.one<Row>(selectStepSql, env, runId, stepId);
     if (row === undefined) return null;
     return { kind: "recorded", outcome: { kind: row.outcome, json: row.json }, stamp: row.stamp };
   }
@@ -204,6 +211,7 @@ class Session {
     const { command } = await this.ask({ text: "commit" });
     // So the server says it of a transaction that had failed.
     if (command !== "COMMIT") throw new Error("the transaction had failed and was undone");
+    refuseCutShort(this.client);
     this.leave();
   }
 

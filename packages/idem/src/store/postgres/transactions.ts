@@ -5,10 +5,14 @@
 //     │                          ├──session lost──▶ unknown: asked again, its ids tell
 //     ├──undone (deadlock, …)────┴───────────────▶ asked again after a moment
 //     └──its own fault──▶ rolled back, told
+//
+// A commit that writes nothing waits for nobody, and what it answers from may be a commit that was sent away while it waited for a standby:
+// everybody sees it here, and nobody there. So it is given something to write, and waits as that one should have (`standSql`).
 import type { Pool, PoolClient } from "pg";
 import type { Instant } from "../../model/claim.ts";
 import { errors, IdemError } from "../../model/errors.ts";
 import type { Platform } from "../../platform/platform.ts";
+import { durabilityLost, isDurableSql } from "./check-server.ts";
 import { dropMade } from "./claim-key.ts";
 import type { Connection } from "./connection.ts";
 import { DatabaseClock } from "./database-clock.ts";
@@ -16,6 +20,7 @@ import { faultOf } from "./faults.ts";
 import { LaneTurns } from "./lane-round.ts";
 import { dropEmptyBuffers } from "./lock-buffers.ts";
 import { RankFloors } from "./rank-floors.ts";
+import { refuseCutShort } from "./sessions.ts";
 import { quoted } from "./statement.ts";
 import { nothingAhead, type Transaction } from "./transaction.ts";
 
@@ -23,6 +28,25 @@ import { nothingAhead, type Transaction } from "./transaction.ts";
 const patienceDefaultMs = 20_000;
 const racesMax = 3;
 const pauseMs = { first: 20, longest: 1_000 } as const;
+
+// Of all that writes nothing into a table only this makes a commit wait: an xid alone does not (PostgreSQL 18.4).
+const standSql = `
+  select pg_logical_emit_message(true, 'idem', '')
+   where pg_current_xact_id_if_assigned() is null`;
+
+/**
+ * What is made of what a transaction found: an answer somebody relies on; a look, after which nobody is told anything unless it has
+ * written; or only something to read, whatever the server would do to a commit.
+ */
+type Use = "answer" | "look" | "read";
+
+interface Begun {
+  readonly micros: number;
+  readonly floor: string | null;
+  readonly steps: string | null;
+  readonly durable: boolean;
+  readonly isFollowed: boolean;
+}
 
 export type TransactionsPlatform = Pick<Platform, "monoMs" | "timer" | "soon" | "randomBytes">;
 
@@ -39,6 +63,8 @@ export interface TransactionsOptions {
   readonly schema: string;
   readonly platform: TransactionsPlatform;
   readonly lockWaitMs: number;
+  /** The store's address, for people. */
+  readonly where: string;
   /** Instead of the database's clock; for tests that move time by hand. */
   readonly wallMs?: (() => number) | undefined;
   /** How long it is asked again for. */
@@ -52,6 +78,8 @@ export class Transactions {
   readonly floors: RankFloors;
   private readonly beginSql: string;
   private isClosed = false;
+  /** Whether commits wait for a standby, as far as is known. */
+  private isFollowed = true;
 
   private readonly pool: Pool;
   private readonly connection: Connection;
@@ -76,7 +104,9 @@ export class Transactions {
       set local lock_timeout = '${lockWaitMs}ms';
       select floor(extract(epoch from clock_timestamp()) * 1000000)::bigint as micros,
              (select value from ${meta} where name = 'clock') as floor,
-             (select value from ${meta} where name = 'clock-steps') as steps`;
+             (select value from ${meta} where name = 'clock-steps') as steps,
+             (${isDurableSql}) as durable,
+             current_setting('synchronous_standby_names') <> '' as "isFollowed"`;
   }
 
   /** The same over sessions of their own, by the same clock. */
@@ -89,13 +119,18 @@ export class Transactions {
   }
 
   /** `isRepeatable`: asked again also when nobody knows whether it was committed. */
-  run<T>(body: (tx: Transaction) => Promise<T>, isRepeatable = true): Promise<T> {
-    return this.untilKnown(() => this.tryOnce(body, () => Promise.resolve()), isRepeatable);
+  run<T>(body: (tx: Transaction) => Promise<T>, use: Use = "answer", isRepeatable = true): Promise<T> {
+    return this.untilKnown(() => this.tryOnce(body, () => Promise.resolve(), use), isRepeatable);
   }
 
   /** `first` is asked together with the beginning: a round trip less. */
   runWith<E, T>(first: (connection: Connection) => Promise<E>, body: (tx: Transaction, found: E) => Promise<T>) {
     return this.untilKnown(() => this.tryOnce(body, first));
+  }
+
+  /** What was read before is at the standby when this resolves, where commits wait for one. */
+  async stand(): Promise<void> {
+    if (this.isFollowed) await this.run(() => Promise.resolve());
   }
 
   /** Reads that must agree with each other. */
@@ -150,6 +185,7 @@ export class Transactions {
   private async tryOnce<E, T>(
     body: (tx: Transaction, found: E) => Promise<T>,
     first: (connection: Connection) => Promise<E>,
+    use: Use = "answer",
   ): Promise<T> {
     const client = await this.pool.connect().catch((error: unknown) => {
       throw new Uncommitted(error);
@@ -158,7 +194,7 @@ export class Transactions {
     let isCommitSent = false;
     try {
       const connection = this.connection.on(client);
-      const { at, isAhead, found } = await this.begin(client, connection, first);
+      const { at, isAhead, isFollowed, found } = await this.begin(client, connection, first, use);
       const tx: Transaction = {
         connection,
         at,
@@ -177,6 +213,7 @@ export class Transactions {
         const answer = await body(tx, found);
         dropMade(tx);
         dropEmptyBuffers(tx);
+        if (use === "answer" && isFollowed) connection.write(standSql);
         connection.flush();
         // Sent behind the writes without waiting for them: where one of them failed, this commits nothing.
         isCommitSent = true;
@@ -184,6 +221,7 @@ export class Transactions {
         committed.catch(() => {});
         await connection.arrived();
         await committed;
+        refuseCutShort(client);
         isSound = true;
         return answer;
       } catch (error) {
@@ -205,17 +243,20 @@ export class Transactions {
     client: PoolClient,
     connection: Connection,
     first: (connection: Connection) => Promise<E>,
-  ): Promise<{ readonly at: Instant; readonly isAhead: boolean; readonly found: E }> {
+    use: Use,
+  ): Promise<{ readonly at: Instant; readonly isAhead: boolean; readonly isFollowed: boolean; readonly found: E }> {
     for (;;) {
       const askedMono = this.platform.monoMs();
       const [begun, found] = await Promise.all([client.query(this.beginSql), first(connection)]);
       const results = begun as unknown as { rows: unknown[] }[];
-      const reading = results.at(-1)!.rows[0] as { micros: number; floor: string | null; steps: string | null };
+      const { durable, isFollowed, ...reading } = results.at(-1)!.rows[0] as Begun;
+      if (!durable && use !== "read") throw await durabilityLost(client, this.options.where);
+      this.isFollowed = isFollowed;
       const { at, isStepped, isAhead } = this.clock.read(
         this.wallMs === null ? reading : { ...reading, micros: this.wallMs() * 1_000 },
         askedMono,
       );
-      if (!isStepped) return { at, isAhead, found };
+      if (!isStepped) return { at, isAhead, isFollowed, found };
       await this.clock.tellSteps(connection);
       await connection.arrived();
       await client.query("commit");

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { stripe } from "./stripe.ts";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
@@ -35,6 +35,30 @@ test("every code block of the README and of docs/errors.md is one of this folder
   expect(blocksOf("README.md")).toEqual(["intro", "toolkit", "typed-events", "delivered-twice"].map(regionOf));
   expect(blocksOf("docs/errors.md")).toEqual(["errors"].map(regionOf));
 });
+
+test("the code of docs/logs.md is this folder's, and a failed run reaches who listens", async () => {
+  const text = readFileSync(join(here, "logs.ts"), "utf8");
+  const regions = [...text.matchAll(/\/\/ #region .*\n([\s\S]*?)\/\/ #endregion/g)].map(([, code]) => code!.trim());
+  expect(blocksOf("docs/logs.md")).toEqual(regions);
+  const { idem, pages, stop } = await import("./logs.ts");
+  idem.createFunction({ id: "pay", retries: 0 }, { event: "go" }, () => missing());
+  await idem.start();
+  const lines: string[] = [];
+  const error = vi.spyOn(console, "error").mockImplementation((line) => void lines.push(line));
+  const { decisions } = await idem.send({ name: "go", data: {} });
+  await idem.runs.wait(decisions[0]!.runId!, { timeout: "30s" });
+  error.mockRestore();
+  expect(pages).toEqual([expect.stringMatching(/^pay failed in run \w+: .*missing/)]);
+  expect(lines).toEqual([
+    expect.stringMatching(/^idem: run \w+ of "pay" failed: TypeError: .*\n +at .*readme\.test\.ts/),
+  ]);
+  stop();
+  await idem.stop();
+});
+
+function missing(): never {
+  return (undefined as any).missing();
+}
 
 test("an error says what to do next", async () => {
   const { advice, idem } = await import("./errors.ts");

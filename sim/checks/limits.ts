@@ -78,7 +78,7 @@ export const limitChecks = {
       const event = facts.events.get(run.eventId);
       if (run.startedAt === null || event === undefined) continue;
       const waited = run.startedAt - Math.max(run.createdAt, event.ts);
-      const isTimedOut = run.result?.includes("RUN_TIMED_OUT") === true;
+      const isTimedOut = run.result?.includes("RUN_START_TIMED_OUT") === true;
       if (waited > within && facts.entered.has(run.id)) fail(`run ${run.id}: began after ${waited} ms`);
       if (waited <= within && isTimedOut) fail(`run ${run.id}: cancelled after ${waited} ms in line`);
     }

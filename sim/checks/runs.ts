@@ -45,7 +45,7 @@ export const runChecks = {
       const right =
         (fn?.singleton?.mode === "cancel" && /cancelled by run \w+, a newer one of the singleton/.test(result!)) ||
         (fn?.cancelOn !== undefined && result!.includes("cancelled by event")) ||
-        (fn?.startWithinMs !== undefined && result!.includes("RUN_TIMED_OUT"));
+        (fn?.startWithinMs !== undefined && result!.includes("RUN_START_TIMED_OUT"));
       if (!right) fail(`run ${run.id} of ${run.fn}: cancelled with ${result}`);
     }
   },

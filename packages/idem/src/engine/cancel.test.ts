@@ -216,7 +216,7 @@ describe("timeouts", () => {
     const late = (await idem.send({ name: "a/b" })).decisions[0]!.runId!;
     await clock.tick("11s");
     first.release();
-    expect(await idem.runs.wait(late)).toMatchObject({ state: "cancelled", error: { code: "RUN_TIMED_OUT" } });
+    expect(await idem.runs.wait(late)).toMatchObject({ state: "cancelled", error: { code: "RUN_START_TIMED_OUT" } });
     const delayed = (await idem.send({ name: "a/b", ts: clock.now() + 3_600_000 })).decisions[0]!.runId!;
     await clock.advance("1h");
     expect(await idem.runs.wait(delayed)).toMatchObject({ state: "completed" });

@@ -71,7 +71,7 @@ const nothingIngested = {
 
 export class Engine {
   readonly registry: Registry;
-  readonly expressions = new Expressions(limits.expressionsCached);
+  readonly expressions: Expressions;
   readonly worker: Worker;
   private readonly codes = new Map<string, Code>();
   /** Which of them each app serves from elsewhere. */
@@ -94,12 +94,22 @@ export class Engine {
       this.crons.refresh();
       options.onRegistered?.();
     });
-    this.time = new StoreTime(platform);
+    const { telling } = options;
+    this.expressions = new Expressions(limits.expressionsCached, ({ fn, ...failed }) => {
+      const name = fn === null ? null : this.registry.displayName(fn);
+      telling.tell({ kind: "expression.failed", env, function: name, ...failed });
+    });
+    this.time = new StoreTime(platform, (tookMs) => telling.tell({ kind: "store.slow", env, tookMs }));
     this.ids = new UlidSource(
       () => platform.wallMs(),
       (count) => platform.randomBytes(count),
     );
-    this.ends = new RunEnds(store, env, platform, (runId) => this.worker.activePass(runId)?.isOver === false);
+    this.ends = new RunEnds(store, env, platform, {
+      isAtWork: (runId) => this.worker.activePass(runId)?.isOver === false,
+      isStarted: () => this.worker.isRunning,
+      now: () => this.time.now(),
+      warn: (line) => options.telling.logger.warn(line),
+    });
     this.worker = new Worker({
       store,
       platform,
@@ -144,7 +154,6 @@ export class Engine {
             report: (what, error) => this.worker.report(what, error),
           });
     const { registry, time, worker } = this;
-    const { telling } = options;
     this.ingesting = { store, platform, env, registry, worker, time, telling, newId: () => this.ids.next() };
     const beside = { store, platform, time, report: (what: string, error: unknown) => this.report(what, error) };
     this.neighbours =

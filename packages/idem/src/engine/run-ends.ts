@@ -11,6 +11,20 @@ export interface RunEnd {
   readonly result: string | null;
 }
 
+export interface WhoExecutes {
+  /** Whether this process executes the run right now: its end will be announced. */
+  isAtWork(runId: string): boolean;
+  /** Whether this process executes anything. */
+  isStarted(): boolean;
+  now(): number;
+  warn(line: string): void;
+}
+
+export interface WaitOptions {
+  readonly signal?: AbortSignal | null | undefined;
+  readonly timeoutMs?: number | null | undefined;
+}
+
 type Hear = (end: RunEnd | null) => void;
 
 export class RunEnds {
@@ -20,26 +34,47 @@ export class RunEnds {
     private readonly store: Store,
     private readonly env: string,
     private readonly platform: Pick<Platform, "timer">,
-    /** Whether this process executes the run right now: its end will be announced. */
-    private readonly isHere: (runId: string) => boolean,
+    private readonly here: WhoExecutes,
   ) {}
 
   announce(runId: string, end: RunEnd): void {
     for (const hear of this.waiting.get(runId) ?? []) hear(end);
   }
 
-  async wait(runId: string, signal: AbortSignal | null): Promise<RunEnd> {
+  /** Throws RUN_WAIT_TIMED_OUT when the time is over, and RUN_UNATTENDED where nobody could ever end the run. */
+  async wait(runId: string, { signal = null, timeoutMs = null }: WaitOptions = {}): Promise<RunEnd> {
+    if (timeoutMs === null) return this.waitUntil(runId, signal);
+    const over = new AbortController();
+    const reason = errors.RUN_WAIT_TIMED_OUT({ runId, afterMs: timeoutMs });
+    const timer = this.platform.timer(timeoutMs, () => over.abort(reason));
+    try {
+      return await this.waitUntil(runId, signal === null ? over.signal : AbortSignal.any([signal, over.signal]));
+    } finally {
+      timer.cancel();
+    }
+  }
+
+  private async waitUntil(runId: string, signal: AbortSignal | null): Promise<RunEnd> {
+    let isWarned = false;
     for (let isFirst = true; ; isFirst = false) {
       const heard = this.listen(runId, signal);
       try {
         signal?.throwIfAborted();
         // A run that is being executed here needs no look: its end cannot be missed.
-        if (!isFirst || !this.isHere(runId)) {
+        if (!isFirst || !this.here.isAtWork(runId)) {
           const run = await this.store.reads.run(this.env, runId);
           if (run === null) throw errors.RUN_UNKNOWN({ runId });
           if (isEnded(run.state)) {
             await this.store.shared?.stand();
             return { state: run.state, result: run.result };
+          }
+          // Not at the first look: whoever waits may be about to start.
+          if (!isFirst && !isWarned && (await this.isUnattended())) {
+            const alone = errors.RUN_UNATTENDED({ runId });
+            // Another process may yet take it up; where only this one has the store, nobody will.
+            if (this.store.shared === null) throw alone;
+            this.here.warn(`idem: ${alone.message}`);
+            isWarned = true;
           }
         }
         const end = await heard.end;
@@ -48,6 +83,14 @@ export class RunEnds {
         heard.stop();
       }
     }
+  }
+
+  /** Whether neither this process nor any other over the store executes runs. */
+  private async isUnattended(): Promise<boolean> {
+    if (this.here.isStarted()) return false;
+    const now = this.here.now();
+    const workers = await this.store.reads.workers();
+    return !workers.some(({ isDead, until, role }) => !isDead && until > now && role !== "api");
   }
 
   /** The next announcement, or null when it is time to look, or the caller gave up. */
@@ -60,7 +103,10 @@ export class RunEnds {
     this.waiting.set(runId, waiting);
     waiting.add(hear);
     const look = () => hear(null);
-    const poll = this.platform.timer(pollMsOf(this.store.shared), look, { background: true });
+    const poll = this.platform.timer(pollMsOf(this.store.shared), look, {
+      // Without a worker nothing else may keep the process until it can say so.
+      background: this.here.isStarted(),
+    });
     signal?.addEventListener("abort", look, { once: true });
     const stop = () => {
       poll.cancel();

@@ -40,7 +40,7 @@ describe.each(stores)("timeouts.start on %s", (store) => {
     // A deploy without the timeout, while the run stands in line.
     (defined.code.config as { startTimeoutMs: number | null }).startTimeoutMs = null;
     await clock.tick("31s");
-    expect(await idem.runs.get(second)).toMatchObject({ state: "cancelled", error: { code: "RUN_TIMED_OUT" } });
+    expect(await idem.runs.get(second)).toMatchObject({ state: "cancelled", error: { code: "RUN_START_TIMED_OUT" } });
     expect(work.most).toBe(1);
   });
 
@@ -53,7 +53,7 @@ describe.each(stores)("timeouts.start on %s", (store) => {
     await clock.tick("9s");
     expect(await idem.runs.get(second)).toMatchObject({ state: "queued" });
     await clock.tick("2s");
-    expect(await idem.runs.get(second)).toMatchObject({ state: "cancelled", error: { code: "RUN_TIMED_OUT" } });
+    expect(await idem.runs.get(second)).toMatchObject({ state: "cancelled", error: { code: "RUN_START_TIMED_OUT" } });
     expect(await idem.runs.get(third)).toMatchObject({ state: "queued" });
     expect(await idem.runs.get(first)).toMatchObject({ state: "running" });
     work.letGo("1");
@@ -112,7 +112,7 @@ describe.each(stores)("timeouts.start on %s", (store) => {
     await send("1");
     const second = await send("2");
     await clock.tick("31s");
-    expect(await idem.runs.get(second)).toMatchObject({ state: "cancelled", error: { code: "RUN_TIMED_OUT" } });
+    expect(await idem.runs.get(second)).toMatchObject({ state: "cancelled", error: { code: "RUN_START_TIMED_OUT" } });
     expect(work.entered).toEqual(["1"]);
   });
 });

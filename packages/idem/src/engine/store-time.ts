@@ -5,20 +5,27 @@ import type { Platform } from "../platform/platform.ts";
 
 // A difference this large is a stepped clock, not a slow answer.
 const steppedMs = 1_000;
+// A commit takes milliseconds; one that takes this long makes everybody wait.
+const slowMs = 2_000;
 
 export class StoreTime {
   private offset: number | null = null;
   /** The latest time the store said, and when it was heard. */
   private said: { readonly now: number; readonly heardMono: number } | null = null;
 
-  constructor(private readonly platform: Pick<Platform, "monoMs" | "wallMs">) {}
+  constructor(
+    private readonly platform: Pick<Platform, "monoMs" | "wallMs">,
+    private readonly onSlow: (tookMs: number) => void = () => {},
+  ) {}
 
   /** Takes in an answer: the store said `now` after we asked at `askedMono`. The smallest bound is the best one. */
   note(askedMono: number, now: number): void {
+    const heardMono = this.platform.monoMs();
+    if (heardMono - askedMono >= slowMs) this.onSlow(heardMono - askedMono);
     const offset = now - askedMono;
     if (this.offset === null || offset < this.offset || offset > this.offset + steppedMs) this.offset = offset;
     // Said again later, the same time counts from then: the store's clock may be standing still.
-    if (this.said === null || now >= this.said.now) this.said = { now, heardMono: this.platform.monoMs() };
+    if (this.said === null || now >= this.said.now) this.said = { now, heardMono };
   }
 
   /** Not behind the store's clock. */

@@ -3,6 +3,7 @@
 import type { Code } from "../execute/function-code.ts";
 import type { Patch } from "../execute/ports.ts";
 import { wasUnreached } from "../execute/retry.ts";
+import type { Decision } from "../model/decision.ts";
 import { fromJson } from "../model/json.ts";
 import type { Handled, Tidings } from "../model/tidings.ts";
 import { readError } from "../model/user-errors.ts";
@@ -88,7 +89,16 @@ function endOf(state: "completed" | "failed" | "cancelled", result: string, memo
   }
 }
 
-const isTimeout = (result: string): boolean => result.includes('"code":"RUN_TIMED_OUT"');
+/** Events that wait for a person: their function is paused, or their key is missing. */
+export function tellWaiting(decisions: readonly Decision[], { telling, registry, env }: TellingRun): void {
+  for (const { kind, fn, eventId, reason } of decisions) {
+    if (kind !== "paused" && kind !== "held") continue;
+    const name = registry.displayName(fn);
+    telling.tell({ kind: "events.waiting", env, function: name, eventId, why: kind, reason: reason ?? kind });
+  }
+}
+
+const isTimeout = (result: string): boolean => /"code":"RUN_(START_)?TIMED_OUT"/.test(result);
 
 const factsOf = ({ run }: Told, { registry, env }: TellingRun) => ({
   env,

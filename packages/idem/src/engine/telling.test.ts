@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Logger } from "../execute/function-code.ts";
 import type { Tidings } from "../model/tidings.ts";
+import type { Store } from "../store/store.ts";
 import { held, oneRun, stores } from "../testing/one-run.suite.ts";
 import { testIdem } from "../testing/test-idem.ts";
 
@@ -255,4 +256,115 @@ test("a kind of tidings that there is not, and a logger without its methods, are
   expect(() => testIdem({ logger: { info() {} } as any })).toThrow(/logger.*"debug"/);
   expect(() => testIdem({ logStyle: "pretty" as any })).toThrow(/logStyle/);
   expect(() => testIdem({ logger: false })).not.toThrow();
+});
+
+describe("what could not be decided is told, seldom, with its function and expression", () => {
+  async function warned(fn: Record<string, unknown>, trigger: Record<string, unknown>, data: Record<string, unknown>) {
+    const { lines, logger } = remember(like.pino);
+    const { idem, clock } = testIdem({ logger });
+    idem.createFunction({ id: "pay", ...fn } as any, { event: "go", ...trigger } as any, () => {});
+    await idem.start();
+    for (let i = 0; i < 5; i++) await idem.send({ name: "go", data });
+    await clock.advance("61s");
+    await idem.send({ name: "go", data });
+    await idem.idle();
+    await idem.stop();
+    expect(lines.every(({ level }) => level === "warn")).toBe(true);
+    return lines.map(({ args }) => args as [Record<string, unknown>, string]);
+  }
+
+  test.each([
+    ["a filter that errors", {}, { if: "int(event.data.name) > 1" }, "trigger.if", "int(event.data.name) > 1"],
+    ["a filter that answers nonsense", {}, { if: "event.data.name" }, "trigger.if", "event.data.name"],
+    [
+      "a concurrency key",
+      { concurrency: { limit: 1, key: "event.data.user" } },
+      {},
+      "concurrency.key",
+      "event.data.user",
+    ],
+    [
+      "a throttle key",
+      { throttle: { limit: 9, period: "1s", key: "event.data.a.b" } },
+      {},
+      "throttle.key",
+      "event.data.a.b",
+    ],
+    ["a priority", { priority: { run: "event.data.name" } }, {}, "priority.run", "event.data.name"],
+  ])("%s", async (_what, fn, trigger, option, expression) => {
+    const said = await warned(fn, trigger, { name: "Ada" });
+    expect(said).toHaveLength(2);
+    expect(said[0]![0]).toMatchObject({ kind: "expression.failed", function: "pay", option, expression });
+    expect(said[0]![1]).toContain(`${option} of "pay" could not be decided for an event: `);
+    expect(said[1]![0]).toMatchObject({ more: 4 });
+    expect(said[1]![1]).toMatch(/\(and 4 more like it since this was last said\)$/);
+  });
+
+  test("a filter that is false, or guarded with has(), is not told", async () => {
+    expect(await warned({}, { if: "event.data.name == 'Bob'" }, { name: "Ada" })).toEqual([]);
+    expect(await warned({}, { if: "has(event.data.total) && event.data.total > 100" }, {})).toEqual([]);
+  });
+
+  test("a key that fails, where the run starts without it, names the run", async () => {
+    const said = await warned({ idempotency: "event.data.orderId" }, {}, { name: "Ada" });
+    expect(said).toHaveLength(6);
+    expect(said[0]![0]).toMatchObject({
+      kind: "run.unprotected",
+      function: "pay",
+      reason: expect.stringContaining("event.data.orderId"),
+    });
+  });
+
+  test("an event that is held for its missing key", async () => {
+    const said = await warned({ idempotency: { key: "event.data.orderId", onMissing: "reject" } }, {}, { name: "Ada" });
+    expect(said).toHaveLength(1);
+    expect(said[0]![1]).toMatch(/^event \w+ is held for function "pay": .*event\.data\.orderId.*; release or drop it$/);
+  });
+
+  test("the condition of a wait, with the run that waits", async () => {
+    const { lines, logger } = remember();
+    const run = await oneRun(
+      ({ step }) => step.waitForEvent("answer", { event: "answer", if: "int(async.data.name) > 3", timeout: "1h" }),
+      { logger },
+    );
+    await run.idem.idle();
+    await run.idem.send({ name: "answer", data: { name: "Ada" } });
+    await run.idem.idle();
+    expect(lines).toHaveLength(1);
+    expect(lines[0]!.args[1]).toMatchObject({ option: "waitForEvent.if", runId: run.runId });
+    await run.end();
+  });
+});
+
+test("a paused function with waiting events is a warning, once in ten minutes", async () => {
+  const { lines, logger } = remember();
+  const { idem, clock } = testIdem({ logger });
+  idem.createFunction({ id: "pay" }, { event: "go" }, () => {});
+  await idem.start();
+  await idem.functions.pause("pay");
+  for (let i = 0; i < 3; i++) await idem.send({ name: "go", data: {} });
+  await clock.advance("11m");
+  await idem.send({ name: "go", data: {} });
+  await idem.stop();
+  expect(lines.map(({ args }) => args[0])).toEqual([
+    expect.stringMatching(
+      /^function "pay" is paused: event \w+ waits; resume the function, or release or drop its events$/,
+    ),
+    expect.stringMatching(/^function "pay" is paused: .* \(and 2 more like it/),
+  ]);
+});
+
+test("a store that takes long to answer is a warning", async () => {
+  const { lines, logger } = remember();
+  const { idem, clock, store } = testIdem({ logger });
+  const ingest = (store as Store).ingest.bind(store);
+  (store as Store).ingest = async (input) => {
+    const answer = await ingest(input);
+    await clock.tick("3s");
+    return answer;
+  };
+  await idem.start();
+  await idem.send({ name: "go", data: {} });
+  await idem.stop();
+  expect(lines.map(({ args }) => args[0])).toEqual([expect.stringMatching(/^the store took 3 s to answer/)]);
 });

@@ -29,7 +29,7 @@ import type { Registry } from "./registry.ts";
 import type { RunEnd } from "./run-ends.ts";
 import { type RunJob, runPorts } from "./run-ports.ts";
 import type { StoreTime } from "./store-time.ts";
-import { tellTakeover } from "./tell-run.ts";
+import { tellTakeover, tellWaiting } from "./tell-run.ts";
 import type { Telling } from "./telling.ts";
 import { Upkeep } from "./upkeep.ts";
 
@@ -146,6 +146,10 @@ export class Worker {
     await this.names.close();
   }
 
+  get isRunning(): boolean {
+    return !this.stopped;
+  }
+
   private get stopped(): boolean {
     return this.state !== "running";
   }
@@ -223,6 +227,7 @@ export class Worker {
   takeIn(ingested: Omit<Ingested, "kind"> | null, leasedTo: string | null): void {
     if (ingested === null) return;
     this.madeRoom(ingested.cancelled);
+    tellWaiting(ingested.decisions, this.options);
     this.take(ingested.leased, leasedTo);
     if (ingested.queued) this.poke();
     if (ingested.dueAt !== null) this.alarmAt(ingested.dueAt);

@@ -35,7 +35,7 @@ export async function callInProcess(call: InProcessCall): Promise<unknown> {
     entered: pass.entered,
     maxAttempts: call.maxAttempts,
     logger: quietDuringReplay(loggerOfRun(call.logger, info), pass),
-    ...(code.isFailureHandler ? { error: failureOf(event) } : {}),
+    ...(code.handlesEnd ? { error: failureOf(event) } : {}),
   };
   for (const middleware of code.middleware) input = (await middleware.transformInput?.(input)) ?? input;
   return code.handler(input);
@@ -55,6 +55,7 @@ function failureOf(event: Record<string, unknown>): Error {
   const failure = ((event.data as Record<string, unknown>)?.error ?? {}) as Record<string, unknown>;
   const error = new Error(String(failure.message ?? "the function failed"));
   error.name = String(failure.name ?? "Error");
+  if (typeof failure.code === "string") Object.assign(error, { code: failure.code });
   if (typeof failure.stack === "string") error.stack = failure.stack;
   return error;
 }

@@ -120,16 +120,20 @@ export function executeRun(
     if (deadlineAt !== null && deadlineAt <= ports.reached()) return timedOut(config.finishTimeoutMs!);
     // An event dated into the future delays its run on purpose.
     const waitedFrom = Math.max(run.createdAt, memo.event.ts);
-    if (isOverdue) return timedOut(startedAt - waitedFrom);
+    if (isOverdue) return neverBegun(startedAt - waitedFrom);
     const firstPass = memo.steps.length === 0 && memo.attempts.length === 0;
     if (config.startTimeoutMs !== null && firstPass && startedAt - waitedFrom > config.startTimeoutMs) {
-      return timedOut(config.startTimeoutMs);
+      return neverBegun(config.startTimeoutMs);
     }
     return null;
   }
 
   function timedOut(afterMs: number): EndRun {
     return ending("cancelled", serializeError(errors.RUN_TIMED_OUT({ runId: run.id, afterMs })));
+  }
+
+  function neverBegun(afterMs: number): EndRun {
+    return ending("cancelled", serializeError(errors.RUN_START_TIMED_OUT({ runId: run.id, afterMs })));
   }
 
   function ending(state: EndRun["state"], json: string): EndRun {

@@ -70,6 +70,6 @@ export type Code = FunctionCode | RemoteCode;
 /** A function whose code is in this process. */
 export interface FunctionCode extends CodeBase {
   readonly handler: (input: any) => unknown;
-  /** Set on the companion that handles another function's failure: it receives that failure as `error`. */
-  readonly isFailureHandler: boolean;
+  /** Set on the companion that handles another function's failed or cancelled runs: it receives why as `error`. */
+  readonly handlesEnd: boolean;
 }

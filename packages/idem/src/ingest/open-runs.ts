@@ -55,7 +55,7 @@ export function openRun(
   if (target.pausedAt !== null && leave.released !== true) {
     return { kind: "paused", event, fn, reason: `function "${config.id}" is paused` };
   }
-  const refused = firstRefusal(triggers, payload, expressions);
+  const refused = firstRefusal(fn, triggers, payload, expressions);
   if (refused !== null) return { kind: "filtered", event, fn, reason: refused };
   const derived = deriveKey(config.idempotency, payload, expressions);
   if (derived.kind === "missing" && config.idempotency!.onMissing === "reject" && leave.released !== true) {
@@ -88,6 +88,7 @@ export function openRun(
 
 /** Null when one trigger lets the event in. */
 function firstRefusal(
+  fn: string,
   triggers: readonly EventTrigger[],
   payload: Occasion["payload"],
   expressions: Expressions,
@@ -95,8 +96,11 @@ function firstRefusal(
   let refusal: string | null = null;
   for (const trigger of triggers) {
     if (trigger.if === undefined) return null;
-    const { pass, reason } = evaluateFilter(expressions.get(trigger.if), { event: payload });
+    const { pass, reason, failed } = evaluateFilter(expressions.get(trigger.if), { event: payload });
     if (pass) return null;
+    if (failed) {
+      expressions.onFailed({ fn, runId: null, option: "trigger.if", expression: trigger.if, reason: reason! });
+    }
     refusal ??= reason ?? `filter \`${trigger.if}\` is false`;
   }
   return refusal;

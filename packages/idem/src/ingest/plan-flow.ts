@@ -49,14 +49,14 @@ export function planFlow(of: FlowOf, payload: unknown, expressions: Expressions,
     return null;
   };
   const flow: StartFlow = {
-    buffer: isBuffered ? bufferOf(config, payload, keyOf, expressions) : null,
+    buffer: isBuffered ? bufferOf(of, payload, keyOf, expressions) : null,
     rateLimit: rateOf(of, keyOf),
     singleton: singletonOf(of, keyOf),
     lane: laneOf(of, payload, expressions),
     cancelOn: config.cancelOn === undefined ? [] : planCancels(config.cancelOn, payload, expressions),
     startWithinMs: needsLane(config) ? config.startTimeoutMs : null,
   };
-  return { flow, reasons, priorityMs: priorityOf(config, payload, expressions) };
+  return { flow, reasons, priorityMs: priorityOf(of, payload, expressions) };
 }
 
 const hasFlow = (config: FunctionConfig): boolean =>
@@ -74,21 +74,21 @@ const needsLane = ({ concurrency, throttle }: FunctionConfig): boolean =>
 
 type KeyOf = (option: string, key: string | null) => string | null;
 
-function bufferOf(
-  { debounce, batch }: FunctionConfig,
-  payload: unknown,
-  keyOf: KeyOf,
-  expressions: Expressions,
-): BufferRule | null {
+function bufferOf(of: FlowOf, payload: unknown, keyOf: KeyOf, expressions: Expressions): BufferRule | null {
+  const { debounce, batch } = of.config;
   if (debounce !== undefined) {
     const key = keyOf("debounce.key", debounce.key);
     const { periodMs, timeoutMs } = debounce;
     return key === null ? null : { kind: "debounce", key, periodMs, timeoutMs };
   }
   if (batch === undefined) return null;
-  if (batch.if !== null && !evaluateFilter(expressions.get(batch.if), { event: payload }).pass) return null;
+  if (batch.if !== null) {
+    const { pass, reason, failed } = evaluateFilter(expressions.get(batch.if), { event: payload });
+    if (failed) tellFailed(of, "batchEvents.if", batch.if, reason!, expressions);
+    if (!pass) return null;
+  }
   const { maxSize, timeoutMs } = batch;
-  const key = batch.key === null ? everyone : sharedKey(batch.key, payload, expressions);
+  const key = batch.key === null ? everyone : sharedKeyOf(of, "batchEvents.key", batch.key, payload, expressions);
   return { kind: "batch", key, maxSize, timeoutMs, bytesMax: batchBytesMax };
 }
 
@@ -119,14 +119,16 @@ function singletonOf({ runId, config }: FlowOf, keyOf: KeyOf): SingletonRule | n
 // ---------------------------------------------------------------------------------------------------- lanes
 
 /** Where a run of this function stands in line for this event; null where it need not. */
-export function laneOf({ env, fn, config }: FlowOf, payload: unknown, expressions: Expressions): LaneUse | null {
+export function laneOf(of: FlowOf, payload: unknown, expressions: Expressions): LaneUse | null {
+  const { env, fn, config } = of;
   if (!needsLane(config)) return null;
   const slots = (config.concurrency ?? []).map((limit, i) => {
-    const key = limit.key === null ? everyone : sharedKey(limit.key, payload, expressions);
+    const key = limit.key === null ? everyone : sharedKeyOf(of, "concurrency.key", limit.key, payload, expressions);
     return slotName(env, fn, limit, i, key);
   });
   const { throttle } = config;
-  const throttleKey = throttle?.key == null ? everyone : sharedKey(throttle.key, payload, expressions);
+  const throttleKey =
+    throttle?.key == null ? everyone : sharedKeyOf(of, "throttle.key", throttle.key, payload, expressions);
   const name = { fn, slots, throttle: throttle === undefined ? null : `${fn} ${throttleKey}` };
   return { name: laneText(name), caps: capsOf(config)! };
 }
@@ -148,15 +150,34 @@ function slotName(env: string, fn: string, { scope }: ConcurrencyLimit, position
   return `fn ${env} ${fn} ${position} ${key}`;
 }
 
+/** Where a run is being started, somebody hears of it; whoever only looks tells nobody. */
+function tellFailed(of: FlowOf, option: string, expression: string, reason: string, expressions: Expressions): void {
+  if (of.runId !== undefined) expressions.onFailed({ fn: of.fn, runId: null, option, expression, reason });
+}
+
+function sharedKeyOf(of: FlowOf, option: string, key: string, payload: unknown, expressions: Expressions): string {
+  const result = evaluateKey(expressions.get(key), { event: payload });
+  if (result.kind === "key") return result.key;
+  tellFailed(of, option, key, result.reason, expressions);
+  return "null";
+}
+
 /** Missing and failing keys have one line together. */
 export function sharedKey(key: string, payload: unknown, expressions: Expressions): string {
   const result = evaluateKey(expressions.get(key), { event: payload });
   return result.kind === "key" ? result.key : "null";
 }
 
-function priorityOf({ priority }: FunctionConfig, payload: unknown, expressions: Expressions): number {
+function priorityOf(of: FlowOf, payload: unknown, expressions: Expressions): number {
+  const { priority } = of.config;
   if (priority === undefined) return 0;
   const evaluation = expressions.get(priority).evaluate({ event: payload });
-  if (!evaluation.ok || typeof evaluation.value !== "number" || !Number.isFinite(evaluation.value)) return 0;
+  if (!evaluation.ok || typeof evaluation.value !== "number" || !Number.isFinite(evaluation.value)) {
+    const reason = evaluation.ok
+      ? `priority \`${priority}\` is no number`
+      : `priority \`${priority}\`: ${evaluation.message}`;
+    tellFailed(of, "priority.run", priority, reason, expressions);
+    return 0;
+  }
   return Math.round(Math.max(-prioritySecondsMax, Math.min(prioritySecondsMax, evaluation.value)) * 1000);
 }

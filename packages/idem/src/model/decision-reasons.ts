@@ -1,9 +1,16 @@
 // What decisions say about themselves, in the words every store uses.
 import { lengthText } from "./duration.ts";
+import type { EndState } from "./run.ts";
 
 const instant = (at: number): string => new Date(at).toISOString();
 
-export const keyTaken = (key: string, runId: string): string => `key ${key} is taken by run ${runId}`;
+/** A key whose run did not complete answers nobody well: then what to do is said as well. */
+export const keyTaken = (key: string, runId: string, ended: EndState | null): string => {
+  const taken = `key ${key} is taken by run ${runId}`;
+  if (ended !== "failed" && ended !== "cancelled") return taken;
+  const how = ended === "failed" ? "failed" : "was cancelled";
+  return `${taken}, which ${how}: rerun it, or release the key so that the next event starts a new run`;
+};
 
 export const keyInBatch = (key: string, runId: string): string => `key ${key} is already in this batch (run ${runId})`;
 

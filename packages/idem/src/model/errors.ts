@@ -152,6 +152,21 @@ export const errorTable = {
     what: ({ runId, afterMs }) => `Run ${runId} did not end within ${afterMs} ms`,
     next: "Raise timeouts.finish, or find the step that took the time in the run's timeline",
   }),
+  RUN_START_TIMED_OUT: define<{ runId: string; afterMs: number }>({
+    retry: "never",
+    what: ({ runId, afterMs }) => `Run ${runId} did not begin within ${afterMs} ms`,
+    next: "Raise timeouts.start, or the limit the run stood in line for; `idem rerun` starts it again",
+  }),
+  RUN_WAIT_TIMED_OUT: define<{ runId: string; afterMs: number }>({
+    retry: "later",
+    what: ({ runId, afterMs }) => `Run ${runId} has not ended within the ${afterMs} ms it was waited for`,
+    next: "The run goes on; wait for it again, or cancel it with runs.cancel",
+  }),
+  RUN_UNATTENDED: define<{ runId: string }>({
+    retry: "after-fix",
+    what: ({ runId }) => `Run ${runId} is waited for, but nothing executes it: no process over its store was started`,
+    next: "Call start() on the client, or start a process that has the function; what was accepted is kept until then",
+  }),
   STEP_TIMED_OUT: define<{ step: string; afterMs: number }>({
     retry: "later",
     what: ({ step, afterMs }) => `Step "${step}" did not end within its limit of ${afterMs} ms`,

@@ -483,14 +483,17 @@ describe("filters", () => {
     expect(filter("event.data.nope")).toEqual({
       pass: false,
       reason: "filter `event.data.nope`: `event.data.nope` is missing",
+      failed: true,
     });
     expect(filter("event.data.text > 1")).toEqual({
       pass: false,
       reason: "filter `event.data.text > 1` failed: string > number has no meaning",
+      failed: true,
     });
     expect(filter("event.data.text")).toEqual({
       pass: false,
       reason: "filter `event.data.text` is neither true nor false",
+      failed: true,
     });
   });
 });

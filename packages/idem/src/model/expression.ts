@@ -141,6 +141,16 @@ function partsOf(run: (scope: ExpressionScope) => unknown, root: Node): RunNode 
   };
 }
 
+/** An expression of a function's configuration that could not be decided for an event. */
+export interface FailedExpression {
+  readonly fn: string | null;
+  readonly runId: string | null;
+  /** Where it is written: "trigger.if", "concurrency.key", … */
+  readonly option: string;
+  readonly expression: string;
+  readonly reason: string;
+}
+
 // A compiled expression takes 5 KB for 70 characters, so 10,000 of them stay near 70 MB whatever their lengths.
 const textLengthPerExpression = 100;
 
@@ -150,7 +160,11 @@ export class Expressions {
   readonly #max: number;
   #textLength = 0;
 
-  constructor(max = 10_000) {
+  /** `onFailed`: told by whoever evaluates for a function what had no value. */
+  constructor(
+    max = 10_000,
+    readonly onFailed: (failed: FailedExpression) => void = () => {},
+  ) {
     this.#max = Math.max(1, max);
   }
 
@@ -258,6 +272,8 @@ export interface FilterEvaluation {
   readonly pass: boolean;
   /** Why it did not pass. */
   readonly reason?: string;
+  /** It was not false: it could not be decided. */
+  readonly failed?: true;
 }
 
 const passed: FilterEvaluation = { pass: true };
@@ -270,10 +286,10 @@ export function evaluateFilter(expression: Expression, scope: ExpressionScope): 
   if (!evaluation.ok) {
     const reason =
       evaluation.why === "failed" ? `${shown} failed: ${evaluation.message}` : `${shown}: ${evaluation.message}`;
-    return { pass: false, reason };
+    return { pass: false, reason, failed: true };
   }
   if (evaluation.value === false) return { pass: false, reason: `${shown} is false` };
-  return { pass: false, reason: `${shown} is neither true nor false` };
+  return { pass: false, reason: `${shown} is neither true nor false`, failed: true };
 }
 
 function shorten(text: string): string {

@@ -73,7 +73,7 @@ export type Tidings =
       readonly reason: string;
     }
   /** It answers, but not soon. */
-  | { readonly kind: "store.slow"; readonly env: string; readonly operation: string; readonly tookMs: number }
+  | { readonly kind: "store.slow"; readonly env: string; readonly tookMs: number }
   /** It could not take something and was asked again, or answered with an error that is true. */
   | { readonly kind: "store.troubled"; readonly env: string; readonly reason: string };
 
@@ -149,7 +149,7 @@ export const told: { readonly [K in TidingsKind]: Told<TidingsOf<K>> } = {
     level: "warn",
     seldom: { ms: minute, about: (t) => `${t.env} ${t.function} ${t.option} ${t.expression}` },
     sentence: (t) =>
-      `${t.option} of ${t.function === null ? `run ${t.runId}` : `"${t.function}"`} could not be evaluated: ${t.reason}`,
+      `${t.option} of ${t.function === null ? `run ${t.runId}` : `"${t.function}"`} could not be decided for an event: ${t.reason}; guard what may be missing with has(…)`,
   },
   "events.waiting": {
     level: "warn",
@@ -163,7 +163,7 @@ export const told: { readonly [K in TidingsKind]: Told<TidingsOf<K>> } = {
     level: "warn",
     seldom: { ms: minute, about: (t) => t.env },
     sentence: (t) =>
-      `the store took ${lengthOf(t.tookMs)} to answer (${t.operation}): it, the way to it, or this process has too much to do`,
+      `the store took ${lengthOf(t.tookMs)} to answer: it, the way to it, or this process has too much to do`,
   },
   "store.troubled": {
     level: "warn",

@@ -23,6 +23,24 @@ describe.each(stores)("explain on %s", (store) => {
     return { idem, clock, first: first.ids[0]!, sameId: sameId.ids[0]!, sameKey: sameKey.ids[0]!, run };
   }
 
+  test("a second event of a key whose run failed is told so by send and by explain, with a rerun and a release as ways on", async () => {
+    const { idem } = testIdem({ store });
+    idem.createFunction({ id: "pay", retries: 0, idempotency: "event.data.order" }, { event: "order/paid" }, () => {
+      throw new Error("no card");
+    });
+    await idem.start();
+    const send = () => idem.send({ name: "order/paid", data: { order: 7 } });
+    const runId = (await send()).decisions[0]!.runId!;
+    await idem.runs.wait(runId);
+    const { ids, decisions } = await send();
+    const waysOn = `key 7 is taken by run ${runId}, which failed: rerun it, or release the key so that the next event starts a new run`;
+    expect(decisions).toMatchObject([{ kind: "duplicate-key", runId, reason: waysOn }]);
+    const explained = await idem.explain(ids[0]!);
+    expect(explained.summary.join("\n")).toContain("Look at the error; rerun it once its cause is gone.");
+    expect(explained.summary.join("\n")).toContain("Or release its key: the next event then starts a new run.");
+    await idem.stop();
+  });
+
   test("an event is found by its stored id and by its sender's, and tells what was decided for each function", async () => {
     const { idem, first, sameId, run } = await story();
     for (const id of [first, "e1"]) {

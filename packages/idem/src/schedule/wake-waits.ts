@@ -24,7 +24,7 @@ export function wokenBy(
   payloadOfRun: PayloadOfRun,
   expressions: Expressions,
 ): WaitCandidate[] {
-  return candidates.filter((candidate) => restHolds(payload, candidate, payloadOfRun, expressions));
+  return candidates.filter((candidate) => restHolds("waitForEvent.if", payload, candidate, payloadOfRun, expressions));
 }
 
 /** Runs by their id, each once, however many of its entries the event answers. */
@@ -37,18 +37,22 @@ export function cancelledBy(
   const runIds = new Set<string>();
   for (const candidate of candidates) {
     if (runIds.has(candidate.runId)) continue;
-    if (restHolds(payload, candidate, payloadOfRun, expressions)) runIds.add(candidate.runId);
+    if (restHolds("cancelOn.if", payload, candidate, payloadOfRun, expressions)) runIds.add(candidate.runId);
   }
   return [...runIds];
 }
 
 function restHolds(
+  option: string,
   payload: unknown,
-  candidate: { readonly rest: string | null; readonly event: Event },
+  candidate: { readonly runId: string; readonly rest: string | null; readonly event: Event },
   payloadOfRun: PayloadOfRun,
   expressions: Expressions,
 ): boolean {
   if (candidate.rest === null) return true;
   const scope = { event: payloadOfRun(candidate), async: payload };
-  return evaluateFilter(expressions.get(candidate.rest), scope).pass;
+  const { rest: expression, runId } = candidate;
+  const { pass, reason, failed } = evaluateFilter(expressions.get(expression), scope);
+  if (failed) expressions.onFailed({ fn: null, runId, option, expression, reason: reason! });
+  return pass;
 }

@@ -80,7 +80,7 @@ test("a plain function's configuration has no word about them", () => {
 test("the companion for failures has none of the function's limits", () => {
   const { idem } = testIdem();
   idem.createFunction({ id: "fn", concurrency: 1, onFailure: () => null }, { cron: "0 9 * * *" }, async () => null);
-  const companion = (idem as any).codes.find((code: any) => code.isFailureHandler);
+  const companion = (idem as any).codes.find((code: any) => code.handlesEnd);
   expect(companion.config).not.toHaveProperty("concurrency");
 });
 

@@ -10,7 +10,7 @@ import type { UserDatabase } from "../execute/user-transaction.ts";
 import { keepDataSchemas } from "../model/data-schemas.ts";
 import { errors, IdemError } from "../model/errors.ts";
 import { readFlow } from "../model/flow-options.ts";
-import { type FunctionConfig, functionSlug } from "../model/function-config.ts";
+import { type EventTrigger, type FunctionConfig, functionSlug } from "../model/function-config.ts";
 import {
   readEntries,
   readIdempotency,
@@ -137,8 +137,13 @@ export interface FunctionOptions {
   };
   /** Milliseconds to wait after the given attempt failed, instead of the published table. */
   readonly backoff?: Backoff;
-  /** Called once the run has failed for good. */
+  /** Called once the run has failed for good, or was ended by `timeouts.finish`; a run of its own, with `error` and the run's event. */
   readonly onFailure?: (input: any) => unknown;
+  /**
+   * Called once the run was cancelled: by a person, by `cancelOn`, by a newer run of its singleton key, by `timeouts.start`; and by
+   * `timeouts.finish` where there is no `onFailure`. As `onFailure`, a run of its own; `error` says why.
+   */
+  readonly onCancel?: (input: any) => unknown;
   readonly middleware?: readonly Middleware[];
 }
 
@@ -237,7 +242,7 @@ export interface IdemFunction {
   readonly code: FunctionCode;
 }
 
-/** The code for the function and, where it has `onFailure`, for the companion that runs when it failed. */
+/** The code for the function and, where it has `onFailure` or `onCancel`, for the companions that run when it ended so. */
 export function defineFunction(
   app: string,
   options: FunctionOptions,
@@ -276,10 +281,17 @@ export function defineFunction(
       handler: handler as FunctionCode["handler"],
       backoff: readFunction<Backoff>(options.backoff, "backoff"),
       middleware: [...clientMiddleware, ...readMiddleware(options.middleware)],
-      isFailureHandler: false,
+      handlesEnd: false,
     };
     const onFailure = readFunction<(input: any) => unknown>(options.onFailure, "onFailure");
-    return onFailure === null ? [code] : [code, failureHandler(app, code, onFailure)];
+    const onCancel = readFunction<(input: any) => unknown>(options.onCancel, "onCancel");
+    return [
+      code,
+      ...(onFailure === null ? [] : [endHandler(app, code, "failure", onFailure, failureTriggers(code))]),
+      ...(onCancel === null
+        ? []
+        : [endHandler(app, code, "cancel", onCancel, cancelTriggers(code, onFailure !== null))]),
+    ];
   } catch (error) {
     if (error instanceof IdemError && error.code !== "FUNCTION_INVALID") throw wrong(error.message, error);
     throw error;
@@ -296,6 +308,7 @@ const optionNames: readonly (keyof FunctionOptions | "triggers")[] = [
   "entries",
   "backoff",
   "onFailure",
+  "onCancel",
   "middleware",
   "concurrency",
   "throttle",
@@ -318,17 +331,40 @@ function refuseMisspelt(options: object): void {
   }
 }
 
-function failureHandler(app: string, of: FunctionCode, handler: (input: any) => unknown): FunctionCode {
-  const id = `${of.config.id}-failure`;
+// Which end is told to which handler: the table is in docs/states.md.
+const isOf = ({ fn }: FunctionCode): string => `event.data.function_id == '${fn}'`;
+const isFinishTimeout = `has(event.data.error.code) && event.data.error.code == 'RUN_TIMED_OUT'`;
+
+function failureTriggers(of: FunctionCode): EventTrigger[] {
+  const failed = { event: "inngest/function.failed", if: isOf(of) };
+  if (of.config.finishTimeoutMs === null) return [failed];
+  return [failed, { event: "inngest/function.cancelled", if: `${isOf(of)} && ${isFinishTimeout}` }];
+}
+
+function cancelTriggers(of: FunctionCode, hasOnFailure: boolean): EventTrigger[] {
+  const leavesTimeouts = hasOnFailure && of.config.finishTimeoutMs !== null;
+  return [
+    { event: "inngest/function.cancelled", if: leavesTimeouts ? `${isOf(of)} && !(${isFinishTimeout})` : isOf(of) },
+  ];
+}
+
+function endHandler(
+  app: string,
+  of: FunctionCode,
+  end: "failure" | "cancel",
+  handler: (input: any) => unknown,
+  triggers: readonly EventTrigger[],
+): FunctionCode {
+  const id = `${of.config.id}-${end}`;
   return {
     ...of,
     fn: functionSlug(app, id),
     handler,
-    isFailureHandler: true,
+    handlesEnd: true,
     config: {
       id,
-      name: `${of.config.name} (failure)`,
-      triggers: [{ event: "inngest/function.failed", if: `event.data.function_id == '${of.fn}'` }],
+      name: `${of.config.name} (${end})`,
+      triggers,
       retries: 1,
       idempotency: null,
       startTimeoutMs: null,

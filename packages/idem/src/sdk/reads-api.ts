@@ -2,6 +2,7 @@
 import type { Engine } from "../engine/engine.ts";
 import { outlookOf } from "../engine/outlook.ts";
 import type { Verdict } from "../engine/redecide-events.ts";
+import { parseDuration } from "../model/duration.ts";
 import { errors } from "../model/errors.ts";
 import { fromJson } from "../model/json.ts";
 import type { EndState, RunState } from "../model/run.ts";
@@ -30,8 +31,11 @@ export interface RunsApi {
   get(id: string): Promise<RunDetail | null>;
   /** Newest first; continue with the last id as `before`. */
   list(filter?: RunsFilter): Promise<readonly PublicRun[]>;
-  /** Resolves once the run has ended, also when it failed. */
-  wait(id: string, options?: { readonly signal?: AbortSignal }): Promise<RunEnd>;
+  /**
+   * Resolves once the run has ended, also when it failed. Throws RUN_WAIT_TIMED_OUT after `timeout` ("30s", or milliseconds; the run goes
+   * on), and RUN_UNATTENDED where the client was not started and nobody else executes the run.
+   */
+  wait(id: string, options?: WaitForRun): Promise<RunEnd>;
   /** After this resolves no new attempt of the run starts. False when it had already ended. */
   cancel(
     id: string,
@@ -53,6 +57,11 @@ export interface RunsApi {
     id: string,
     options?: { readonly fromStep?: string; readonly input?: readonly unknown[]; readonly actor?: string },
   ): Promise<{ readonly runId: string }>;
+}
+
+export interface WaitForRun {
+  readonly signal?: AbortSignal;
+  readonly timeout?: string | number;
 }
 
 export interface RunDetail extends PublicRun {
@@ -126,8 +135,9 @@ export function runsApi(engineOf: () => Promise<Engine>): RunsApi {
       return runs.map((run) => publicRun(run, nameIn(engine)));
     },
     async wait(id, options) {
+      const timeoutMs = waitTimeout(options);
       const engine = await engineOf();
-      const { state, result } = await engine.ends.wait(id, options?.signal ?? null);
+      const { state, result } = await engine.ends.wait(id, { signal: options?.signal, timeoutMs });
       return {
         state,
         output: state === "completed" && result !== null ? fromJson(result) : null,
@@ -184,6 +194,10 @@ export function eventsApi(engineOf: () => Promise<Engine>): EventsApi {
     return publicDecision(await decideEvent(engine, id, verdict, options), nameIn(engine));
   }
 }
+
+/** Milliseconds; null for as long as it takes. */
+export const waitTimeout = (options: WaitForRun | undefined): number | null =>
+  options?.timeout === undefined ? null : parseDuration(options.timeout, "timeout");
 
 export function readLimit(limit: number | undefined): number {
   if (limit === undefined) return limitDefault;

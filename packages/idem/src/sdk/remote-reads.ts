@@ -19,7 +19,15 @@ import {
 } from "./explain-api.ts";
 import type { FunctionsApi } from "./functions-api.ts";
 import type { PublicDecision, PublicEvent, PublicRun } from "./public-types.ts";
-import { type EventsApi, type RunDetail, type RunEnd, type RunsApi, readLimit } from "./reads-api.ts";
+import {
+  type EventsApi,
+  type RunDetail,
+  type RunEnd,
+  type RunsApi,
+  readLimit,
+  type WaitForRun,
+  waitTimeout,
+} from "./reads-api.ts";
 import { decideRemotely, remoteFunctions } from "./remote-functions.ts";
 import type { RemoteServer, ServerRequest } from "./remote-server.ts";
 
@@ -58,14 +66,18 @@ const fetchesAtOnce = 8;
 const firstLookMs = 50;
 const lookMsMax = 1_000;
 
-export function remoteReads(server: RemoteServer, names: FunctionNames, platform: Pick<Platform, "timer">): StoreReads {
+export function remoteReads(
+  server: RemoteServer,
+  names: FunctionNames,
+  platform: Pick<Platform, "timer" | "monoMs">,
+): StoreReads {
   const api = new ServerReads(server, names);
   return {
     effects: unreachedEffects,
     runs: {
       get: (id) => api.run(id),
       list: (filter = {}) => api.runs(filter),
-      wait: (id, options) => waitForEnd(api, id, options?.signal ?? null, platform),
+      wait: (id, options) => waitForEnd(api, id, options, platform),
       cancel: async (id, options) => {
         const body = options?.reason === undefined ? {} : { reason: options.reason };
         const { cancelled } = await api.post<{ cancelled: boolean }>(
@@ -102,15 +114,20 @@ export function remoteReads(server: RemoteServer, names: FunctionNames, platform
 async function waitForEnd(
   api: ServerReads,
   id: string,
-  signal: AbortSignal | null,
-  platform: Pick<Platform, "timer">,
+  options: WaitForRun = {},
+  platform: Pick<Platform, "timer" | "monoMs">,
 ): Promise<RunEnd> {
+  const { signal } = options;
+  const timeoutMs = waitTimeout(options);
+  const overAt = timeoutMs === null ? Number.POSITIVE_INFINITY : platform.monoMs() + timeoutMs;
   for (let lookMs = firstLookMs; ; lookMs = Math.min(lookMs * 1.5, lookMsMax)) {
     signal?.throwIfAborted();
     const end = await api.end(id);
     if (end !== null) return end;
+    const leftMs = overAt - platform.monoMs();
+    if (leftMs <= 0) throw errors.RUN_WAIT_TIMED_OUT({ runId: id, afterMs: timeoutMs! });
     await new Promise<void>((resolve) => {
-      const timer = platform.timer(lookMs, resolve);
+      const timer = platform.timer(Math.min(lookMs, leftMs), resolve);
       signal?.addEventListener("abort", () => resolve(timer.cancel()), { once: true });
     });
   }

@@ -132,7 +132,7 @@ describe("environments", () => {
     await one.ask("/e/key", post({ name: "order/paid" }, inStaging));
     const engine = await one.world.engine("staging");
     const [run] = await engine.store.reads.runs("staging", { limit: 1 });
-    expect(await engine.ends.wait(run!.id, null)).toMatchObject({ state: "completed" });
+    expect(await engine.ends.wait(run!.id)).toMatchObject({ state: "completed" });
     expect([...other.world.engines.keys()].sort()).toEqual(["default", "staging"]);
   });
 });

@@ -132,6 +132,13 @@ export interface RunRow {
 export const jobOfRunColumns =
   "leased_by, due_at, parked_at, parked_kind, parked_reason, lost_workers, lost_by, lost_at";
 
+/** Who answers for a key that is taken. */
+export interface KeyAnswer {
+  readonly runId: string;
+  readonly ended: EndState | null;
+  readonly firstEventId: string | null;
+}
+
 /** For `from runs r left join jobs j on j.env = r.env and j.id = r.id`. */
 export const runColumns = `r.id, r.fn, r.event_id, r.key, r.subject, r.generation, r.previous_run_id, r.rerun_of, r.root_run_id,
   r.newest_run_id, r.ended_state, r.result, r.created_at, r.started_at, r.ended_at, r.ended_fence, r.rerun_from,

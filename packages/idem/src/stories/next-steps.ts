@@ -1,10 +1,12 @@
 // At most three things to do, the most pressing first: what can still be stopped, what keeps it from happening again, a second guard.
-import { isEnded } from "../model/run.ts";
+import { isEnded, type RunState } from "../model/run.ts";
 import type { Case } from "./gather-case.ts";
 import type { StoryGate, StoryTodo } from "./story.ts";
 import { limitsThatHold } from "./tell-ahead.ts";
 
 const todosMax = 3;
+
+const isWithoutSuccess = (state: RunState | undefined): boolean => state === "failed" || state === "cancelled";
 
 export function nextSteps(told: Case, gates: readonly StoryGate[]): StoryTodo[] {
   const { function: fn, runs, guess, asked, decisions } = told;
@@ -66,6 +68,17 @@ export function nextSteps(told: Case, gates: readonly StoryGate[]): StoryTodo[] 
       label: `Open run ${last.number}`,
       id: last.run.id,
       other: null,
+    });
+  }
+  const isKept = fn?.config?.idempotency?.onFailure === "keep";
+  const isRefused = runs.some(({ spared }) => spared.some(({ kind }) => kind === "duplicate-key"));
+  if (slipped.length === 0 && told.key !== null && isKept && isRefused && isWithoutSuccess(last?.run.state)) {
+    todos.push({
+      text: "Or release its key: the next event then starts a new run.",
+      does: "open-key",
+      label: "Open the key",
+      id: told.key,
+      other: fn?.fn ?? null,
     });
   }
   if (asked !== null && runs.length === 0) {

@@ -17,7 +17,7 @@ export async function endWithRun(
     const engine = await world.engine(env);
     const before = await engine.store.reads.run(env, runId);
     const wasOver = before !== null && isEnded(before.state);
-    const end = await engine.ends.wait(runId, signal);
+    const end = await engine.ends.wait(runId, { signal });
     if (!wasOver) {
       await new Promise<void>((resolve) => {
         world.platform.timer(realtimeLimits.lastWordsMs, resolve, { background: true });

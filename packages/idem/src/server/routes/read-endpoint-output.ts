@@ -29,7 +29,9 @@ async function answerOutput(request: RouteRequest, world: World): Promise<RouteA
   const timer = world.platform.timer(endpointLimits.outputWaitMs, () => stop.abort(), { background: true });
   const { stopSignal } = world.endpoints;
   try {
-    const end = await engine.ends.wait(runId, AbortSignal.any([request.signal, stop.signal, stopSignal]));
+    const end = await engine.ends.wait(runId, {
+      signal: AbortSignal.any([request.signal, stop.signal, stopSignal]),
+    });
     const { status, headers, body } = endpointOutput(end);
     // Pages of the app must not act in the name of this server, whose address they would have.
     return { status, headers: { ...headers, "content-security-policy": "sandbox" }, body };

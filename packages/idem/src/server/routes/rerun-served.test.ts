@@ -48,7 +48,7 @@ async function shop(checkpointing: boolean) {
   };
   await ask("POST", "/api/apps", { url: `http://127.0.0.1:${(app.address() as AddressInfo).port}/api/inngest` });
   const engine = await server.world.engine("default");
-  const ended = (runId: string) => engine.ends.wait(runId, null);
+  const ended = (runId: string) => engine.ends.wait(runId);
   return { ask, ended, entered };
 }
 

@@ -408,6 +408,30 @@ export function claimsSuite(open: OpenStore): void {
       expect(await world.claimOf('"k"')).toMatchObject({ asked: 2, holder: "r1", lastAskedAt: world.clock.wallMs() });
     });
 
+    test.each([
+      ["failed", "failed"],
+      ["cancelled", "was cancelled"],
+    ] as const)(
+      "a duplicate of a run that %s says so, and that a rerun or a release would help",
+      async (state, how) => {
+        const world = await openWorld(open);
+        await world.start("r1", { key: '"k"', leaseTo: "w1" });
+        await world.advance("r1", { next: end(state) });
+        expect(await world.start("r2", { key: '"k"' })).toMatchObject({
+          kind: "duplicate-key",
+          runId: "r1",
+          reason: `key "k" is taken by run r1, which ${how}: rerun it, or release the key so that the next event starts a new run`,
+        });
+      },
+    );
+
+    test("a duplicate of a run that completed, or of a rerun that goes on, only names it", async () => {
+      const world = await openWorld(open);
+      await world.start("r1", { key: '"k"', leaseTo: "w1" });
+      await world.advance("r1", { next: end("completed") });
+      expect(await world.start("r2", { key: '"k"' })).toMatchObject({ reason: 'key "k" is taken by run r1' });
+    });
+
     test("of eight senders of one key at once, one starts a run and seven are told of it", async () => {
       const world = await openWorld(open);
       const ids = ["r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8"];

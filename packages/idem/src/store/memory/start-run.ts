@@ -124,11 +124,13 @@ function askForKeys(tables: Tables, at: Moment, effects: Effects, items: readonl
 }
 
 function duplicateOf(tables: Tables, at: Moment, item: StartItem, { key, holder, endsAt }: Claim): Decision {
+  const runId = newestRerun(tables, holder);
+  const state = tables.runs.get(runId)?.endState ?? null;
   return {
     ...base(item, at),
     kind: "duplicate-key",
-    reason: keyTaken(key, newestRerun(tables, holder)),
-    runId: newestRerun(tables, holder),
+    reason: keyTaken(key, runId, state),
+    runId,
     windowEndsAt: endsAt,
     firstEventId: eventOfKey(tables, holder, key),
   };

@@ -17,7 +17,7 @@ import { askFor, countAsking, findClaim, writeClaim } from "./claim-key.ts";
 import { lockAhead } from "./lock-ahead.ts";
 import { openRun } from "./open-run.ts";
 import { answerPending } from "./pending-child.ts";
-import { eventOfKey, findEvent, newestRerun } from "./read-memo.ts";
+import { answersForKey, findEvent } from "./read-memo.ts";
 import { decideAgain } from "./record-decision.ts";
 import { refusal, startBy, startRun } from "./start-run.ts";
 import type { Transaction } from "./transaction.ts";
@@ -209,9 +209,8 @@ async function duplicateOf(
   const asked = askFor(tx, found, functionKeyAsk(pair, key, runId));
   if (asked.taken) return null;
   countAsking(tx, env, found!);
-  const holder = await newestRerun(tx.connection, env, asked.claim.holder);
-  const firstEventId = await eventOfKey(tx.connection, env, holder, key);
-  const reason = keyTaken(key, holder);
+  const { runId: holder, ended, firstEventId } = await answersForKey(tx.connection, env, asked.claim.holder, key);
+  const reason = keyTaken(key, holder, ended);
   return { ...base, runId: holder, reason, windowEndsAt: asked.claim.endsAt, firstEventId };
 }
 

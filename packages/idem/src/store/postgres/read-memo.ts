@@ -6,6 +6,7 @@ import {
   type AttemptRow,
   type EventRow,
   eventColumns,
+  type KeyAnswer,
   type RunRow,
   readAttempt,
   readEvent,
@@ -59,18 +60,19 @@ export async function newestRerun(connection: Connection, env: string, runId: st
 
 const eventOfKeySql = "select event_id from run_events where env = ? and run_id = ? and key = ?";
 
-/** The event the run was let in for under this key: in a batch not always the first one. */
-export async function eventOfKey(
+/** The newest run that answers for the key, how it ended, and the event it was let in for: in a batch not always the first one. */
+export async function answersForKey(
   connection: Connection,
   env: string,
-  runId: string,
+  holder: string,
   key: string,
-): Promise<string | null> {
+): Promise<KeyAnswer> {
+  const runId = await newestRerun(connection, env, holder);
   const run = await findRun(connection, env, runId);
-  if (run === undefined) return null;
+  if (run === undefined) return { runId, ended: null, firstEventId: null };
   const carried =
     run.carried === null ? undefined : await connection.one<{ event_id: string }>(eventOfKeySql, env, runId, key);
-  return carried?.event_id ?? run.event_id;
+  return { runId, ended: run.ended_state, firstEventId: carried?.event_id ?? run.event_id };
 }
 
 export const waitsOfRun = (connection: Connection, env: string, runId: string): Promise<WaitRow[]> =>

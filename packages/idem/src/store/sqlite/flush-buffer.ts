@@ -16,7 +16,7 @@ import type { Writing } from "../writing.ts";
 import { countAsking, findClaim, writeClaim } from "./claim-key.ts";
 import { openRun } from "./open-run.ts";
 import { answerPending } from "./pending-child.ts";
-import { eventOfKey, findEvent, newestRerun } from "./read-memo.ts";
+import { answersForKey, findEvent } from "./read-memo.ts";
 import { decideAgain } from "./record-decision.ts";
 import { refusal, startBy, startRun } from "./start-run.ts";
 import type { Transaction } from "./transaction.ts";
@@ -195,9 +195,8 @@ function duplicateOf(
   const asked = askClaim(found?.claim ?? null, functionKeyAsk(pair, key, runId), tx.at);
   if (asked.taken) return null;
   countAsking(tx, found!);
-  const holder = newestRerun(tx.connection, env, asked.claim.holder);
-  const firstEventId = eventOfKey(tx.connection, env, holder, key);
-  const reason = keyTaken(key, holder);
+  const { runId: holder, ended, firstEventId } = answersForKey(tx.connection, env, asked.claim.holder, key);
+  const reason = keyTaken(key, holder, ended);
   return { ...base, runId: holder, reason, windowEndsAt: asked.claim.endsAt, firstEventId };
 }
 

@@ -6,6 +6,7 @@ import {
   type AttemptRow,
   type EventRow,
   eventColumns,
+  type KeyAnswer,
   type RunRow,
   readAttempt,
   readEvent,
@@ -58,13 +59,14 @@ export function newestRerun(connection: Connection, env: string, runId: string):
 
 const eventOfKeySql = "select event_id from run_events where env = ? and run_id = ? and key = ?";
 
-/** The event the run was let in for under this key: in a batch not always the first one. */
-export function eventOfKey(connection: Connection, env: string, runId: string, key: string): string | null {
+/** The newest run that answers for the key, how it ended, and the event it was let in for: in a batch not always the first one. */
+export function answersForKey(connection: Connection, env: string, holder: string, key: string): KeyAnswer {
+  const runId = newestRerun(connection, env, holder);
   const run = findRun(connection, env, runId);
-  if (run === undefined) return null;
+  if (run === undefined) return { runId, ended: null, firstEventId: null };
   const carried =
     run.carried === null ? undefined : connection.one<{ event_id: string }>(eventOfKeySql, env, runId, key);
-  return carried?.event_id ?? run.event_id;
+  return { runId, ended: run.ended_state, firstEventId: carried?.event_id ?? run.event_id };
 }
 
 export const waitsOfRun = (connection: Connection, env: string, runId: string): WaitRow[] =>

@@ -11,7 +11,7 @@ import { cancelHolder } from "./cancel-run.ts";
 import { countAsking, findClaim, writeClaim } from "./claim-key.ts";
 import { openRun } from "./open-run.ts";
 import { countStart, frees } from "./rate-limit.ts";
-import { eventOfKey, newestRerun } from "./read-memo.ts";
+import { answersForKey } from "./read-memo.ts";
 import { noteFirst } from "./record-decision.ts";
 import type { Transaction } from "./transaction.ts";
 
@@ -93,10 +93,9 @@ export const startBy = (tx: Transaction, event: Pick<Event, "ts">, flow: StartPa
   flow === null || flow.startWithinMs === null ? null : Math.max(tx.at.now, event.ts) + flow.startWithinMs + 1;
 
 function duplicateKey(tx: Transaction, env: string, event: Event, key: string, holder: string, out: Writing) {
-  const runId = newestRerun(tx.connection, env, holder);
-  const firstEventId = eventOfKey(tx.connection, env, runId, key);
+  const { runId, ended, firstEventId } = answersForKey(tx.connection, env, holder, key);
   if (firstEventId !== null) noteFirst(tx, env, out, event.data, firstEventId);
-  return { kind: "duplicate-key", reason: keyTaken(key, runId), runId, firstEventId } as const;
+  return { kind: "duplicate-key", reason: keyTaken(key, runId, ended), runId, firstEventId } as const;
 }
 
 type Refusal = Pick<Decision, "kind" | "reason" | "runId">;

@@ -2,6 +2,7 @@
 
 import type { Code, FunctionCode, Middleware, RemoteCode } from "../execute/function-code.ts";
 import { acceptEvent } from "../ingest/accept-events.ts";
+import { blockedMaxDefaultMs } from "../model/beats.ts";
 import { errors } from "../model/errors.ts";
 import { Expressions } from "../model/expression.ts";
 import { UlidSource } from "../model/ulid.ts";
@@ -44,6 +45,8 @@ export interface EngineOptions {
   readonly telling: Telling;
   readonly runsInFlight: number;
   readonly leaseTermMs: number;
+  /** For so long the main thread may show no life before others take its runs; five minutes unless told. */
+  readonly blockedMaxMs?: number;
   readonly eventWindowMs: number;
   readonly checkEvents: CheckEvents;
   /** Who this process is among those that share the store; with the role `api` it executes nothing. */
@@ -123,6 +126,7 @@ export class Engine {
       telling: options.telling,
       runsInFlight: options.runsInFlight,
       leaseTermMs,
+      blockedMaxMs: options.blockedMaxMs ?? blockedMaxDefaultMs,
       about,
       eventWindowMs: options.eventWindowMs,
       checkEvents: options.checkEvents,

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { ManualPlatform } from "../platform/manual-platform.ts";
+import type { Beat } from "../store/sharing.ts";
 import { LeaseNames } from "./lease-names.ts";
 import { StoreTime } from "./store-time.ts";
 
@@ -52,4 +53,87 @@ test("a name that is no longer trusted is given up at once, and a late heartbeat
   expect(names.holds("name-1")).toBe(false);
   expect(names.mayBegin("name-1")).toBe(false);
   expect(names.current).toBe("name-2");
+});
+
+/** Names over a store that always answers, beside a thread that is played by the test. */
+function besideThread() {
+  const platform = new ManualPlatform();
+  const asked: string[] = [];
+  const handedBack: string[] = [];
+  const givenUp: string[] = [];
+  const board = new Map<string, Beat>();
+  let ids = 0;
+  const names = new LeaseNames({
+    store: {
+      heartbeat: async (name) => {
+        asked.push(name);
+        return { alive: true, now: platform.wallMs() };
+      },
+      handBack: async (name) => {
+        handedBack.push(name);
+        return { count: 1 };
+      },
+    },
+    platform,
+    time: new StoreTime(platform),
+    newId: () => `name-${++ids}`,
+    leaseTermMs: 20_000,
+    othersTakeOver: true,
+    isUsed: () => true,
+    giveUp: (name) => givenUp.push(name),
+    onFreed: () => {},
+    report: (what, error) => {
+      throw new Error(what, { cause: error });
+    },
+  });
+  names.extendBy({
+    hold: (name, askedMono) => void board.set(name, { askedMono, state: "held" }),
+    drop: (name) => void board.delete(name),
+    last: (name) => board.get(name) ?? null,
+    close: async () => {},
+  });
+  return { platform, names, asked, handedBack, givenUp, board };
+}
+
+test("a main thread that was busy for longer than a lease goes on with what the thread beside it extended", async () => {
+  const { platform, names, asked, givenUp, board } = besideThread();
+  await names.beat();
+  platform.clock.advance(60_000);
+  board.set("name-1", { askedMono: platform.monoMs() - 4_000, state: "held" });
+  expect(names.mayBegin("name-1")).toBe(true);
+  await names.beat();
+  expect([asked, givenUp, names.current]).toEqual([["name-1"], [], "name-1"]);
+});
+
+test("a main thread beats for itself while the thread beside it is late", async () => {
+  const { platform, names, asked, board } = besideThread();
+  await names.beat();
+  platform.clock.advance(11_000);
+  await names.beat();
+  expect(asked).toEqual(["name-1", "name-1"]);
+  expect(board.get("name-1")).toEqual({ askedMono: platform.monoMs(), state: "held" });
+});
+
+test.each([
+  ["lapsed", ["name-1"]],
+  ["dead", []],
+] as const)(
+  "a name that the thread beside found %s is given up, whatever this thread believes",
+  async (state, back) => {
+    const { platform, names, handedBack, givenUp, board } = besideThread();
+    await names.beat();
+    platform.clock.advance(1_000);
+    board.set("name-1", { askedMono: 0, state });
+    await names.beat();
+    expect([givenUp, handedBack, names.current]).toEqual([["name-1"], back, "name-2"]);
+    expect(names.mayBegin("name-1")).toBe(false);
+  },
+);
+
+test("a process that was frozen with all its threads trusts nothing that was heard before", async () => {
+  const { platform, names, givenUp } = besideThread();
+  await names.beat();
+  platform.clock.advance(15_000);
+  expect(names.mayBegin("name-1")).toBe(false);
+  expect(givenUp).toEqual(["name-1"]);
 });

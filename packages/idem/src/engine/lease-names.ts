@@ -4,7 +4,7 @@
 // the latest.
 import { leaseTimes } from "../model/lease-times.ts";
 import type { Platform, Timer } from "../platform/platform.ts";
-import type { WorkerAbout } from "../store/sharing.ts";
+import type { Beats, WorkerAbout } from "../store/sharing.ts";
 import type { Store } from "../store/store.ts";
 import type { StoreTime } from "./store-time.ts";
 
@@ -35,6 +35,8 @@ export class LeaseNames {
   /** When the lease of each name was last asked for, by this process's steady clock. */
   private readonly beatAt = new Map<string, number>();
   private readonly watches = new Map<string, Timer>();
+  /** Extends the leases beside the main thread; null where nothing does, and until it can. */
+  private beats: Beats | null = null;
   private isOver = false;
 
   constructor(private readonly options: LeaseNamesOptions) {
@@ -51,8 +53,21 @@ export class LeaseNames {
    * a holder no longer trusts it. A process that was frozen must not go on before it has asked.
    */
   trusts(name: string): boolean {
-    const beatAt = this.beatAt.get(name);
+    const beatAt = this.heardAt(name);
     return this.holds(name) && beatAt !== undefined && this.options.platform.monoMs() - beatAt < this.trustMs;
+  }
+
+  /** When the last beat that was heard was asked for, by this thread or by the one beside it. */
+  private heardAt(name: string): number | undefined {
+    const own = this.beatAt.get(name);
+    const beside = this.beats?.last(name) ?? null;
+    return own === undefined || beside?.state !== "held" ? own : Math.max(own, beside.askedMono);
+  }
+
+  /** From here on names are extended beside the main thread; null: only from it. */
+  extendBy(beats: Beats | null): void {
+    this.beats = beats;
+    for (const [name, askedMono] of this.beatAt) beats?.hold(name, askedMono);
   }
 
   private get trustMs(): number {
@@ -100,6 +115,7 @@ export class LeaseNames {
   private forget(name: string): void {
     this.retiring.delete(name);
     this.beatAt.delete(name);
+    this.beats?.drop(name);
     this.watches.get(name)?.cancel();
     this.watches.delete(name);
   }
@@ -119,6 +135,7 @@ export class LeaseNames {
   async beat(): Promise<void> {
     const { store, platform, time, leaseTermMs, about, report } = this.options;
     for (const name of [this.current, ...this.retiring]) {
+      if (this.isBeatenBeside(name)) continue;
       try {
         const askedMono = platform.monoMs();
         const trusted = !this.beatAt.has(name) || this.trusts(name);
@@ -132,10 +149,26 @@ export class LeaseNames {
     }
   }
 
+  /** Whether the thread beside this one does it: then what it heard counts here, too. */
+  private isBeatenBeside(name: string): boolean {
+    const { platform, leaseTermMs, report } = this.options;
+    const beat = this.beats?.last(name) ?? null;
+    if (beat === null) return false;
+    if (beat.state !== "held") {
+      this.lose(name, beat.state === "lapsed").catch((error) => report("hand back", error));
+      return true;
+    }
+    // It should have come by now: this thread asks for itself.
+    if (platform.monoMs() - beat.askedMono > 2 * leaseTimes(leaseTermMs).beatEveryMs) return false;
+    if (this.trusts(name)) this.heard(name, beat.askedMono);
+    return true;
+  }
+
   /** The lease was extended by an asking at this time: unless it is again, what runs under it is stopped before others take over. */
   private heard(name: string, askedMono: number): void {
     if (!this.holds(name)) return;
-    this.beatAt.set(name, askedMono);
+    this.beatAt.set(name, Math.max(askedMono, this.beatAt.get(name) ?? askedMono));
+    this.beats?.hold(name, askedMono);
     if (!this.options.othersTakeOver) return;
     const { platform } = this.options;
     this.watches.get(name)?.cancel();
@@ -163,6 +196,7 @@ export class LeaseNames {
     for (const watch of this.watches.values()) watch.cancel();
     const names = [this.current, ...this.retiring];
     this.retiring.clear();
+    for (const name of names) this.beats?.drop(name);
     for (const name of names) await this.handBack(name);
   }
 }

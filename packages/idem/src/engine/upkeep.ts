@@ -1,5 +1,6 @@
 // What a worker does besides its work, again and again: it beats to keep its leases, sweeps up after lost workers, and looks
 // whether something is due that nobody told it of.
+import { leaseTimes } from "../model/lease-times.ts";
 import type { Platform } from "../platform/platform.ts";
 import type { Store } from "../store/store.ts";
 import { Housekeeping } from "./housekeeping.ts";
@@ -12,6 +13,7 @@ export interface UpkeepOptions {
   readonly platform: Pick<Platform, "timer" | "point">;
   readonly random: () => number;
   readonly names: Pick<LeaseNames, "beat">;
+  readonly leaseTermMs: number;
   /** Something may be due. */
   readonly poke: () => void;
   readonly onRescued: (count: number) => void;
@@ -28,8 +30,8 @@ export class Upkeep {
   }
 
   start(): void {
-    const { store, random, names, poke } = this.options;
-    this.beating.every(limits.heartbeatMs, () => names.beat());
+    const { store, random, names, leaseTermMs, poke } = this.options;
+    this.beating.every(Math.min(limits.heartbeatMs, leaseTimes(leaseTermMs).beatEveryMs), () => names.beat());
     // Every process over a store sweeps it: whoever comes second finds nothing left.
     if (store.shared === null) this.looking.every(limits.sweepMs, () => this.sweep());
     else this.looking.around(limits.sweepMs, random, () => this.sweep());

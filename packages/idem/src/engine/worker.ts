@@ -13,7 +13,7 @@ import type { Audited } from "../store/audit.ts";
 import type { CancelledRun } from "../store/flow.ts";
 import type { Ingested } from "../store/ingest.ts";
 import type { LeasedJob } from "../store/leases.ts";
-import type { WorkerAbout } from "../store/sharing.ts";
+import type { Beats, WorkerAbout } from "../store/sharing.ts";
 import type { Store } from "../store/store.ts";
 import { announceEnd } from "./announce-end.ts";
 import { CapsOfCodes } from "./caps-of-codes.ts";
@@ -46,6 +46,8 @@ export interface WorkerOptions {
   readonly telling: Telling;
   readonly runsInFlight: number;
   readonly leaseTermMs: number;
+  /** For so long its main thread may show no life before it loses its leases. */
+  readonly blockedMaxMs: number;
   readonly about?: WorkerAbout | undefined;
   readonly eventWindowMs: number;
   readonly checkEvents: CheckEvents;
@@ -67,6 +69,8 @@ export class Worker {
   private state: "new" | "running" | "stopping" | "stopped" = "new";
   private readonly alarm: DueAlarm;
   private readonly upkeep: Upkeep;
+  /** What extends the leases beside the main thread. */
+  private extending: Promise<Beats | null> = Promise.resolve(null);
   private readonly idleWaiters: (() => void)[] = [];
   readonly stepIds = new StepIds();
   readonly plans = new SiblingPlans();
@@ -120,6 +124,7 @@ export class Worker {
     if (this.state !== "new") return;
     this.state = "running";
     this.upkeep.start();
+    this.extending = this.extendBeside();
     this.poke();
   }
 
@@ -143,7 +148,27 @@ export class Worker {
     for (const { pass } of this.active.values()) pass.giveUp("the process is stopping");
     this.state = "stopped";
     this.upkeep.stop();
+    const beats = await this.extending;
     await this.names.close();
+    await beats?.close();
+  }
+
+  /** Where others take over, a busy event loop must not cost this process its leases. */
+  private async extendBeside(): Promise<Beats | null> {
+    const { store, leaseTermMs: termMs, blockedMaxMs, about } = this.options;
+    if (store.shared?.beats === undefined) return null;
+    const onTrouble = (error: unknown) => {
+      this.names.extendBy(null);
+      this.report("extending leases beside the main thread, which does it itself from here on,", error);
+    };
+    try {
+      const beats = await store.shared.beats({ termMs, blockedMaxMs, about, onTrouble });
+      this.names.extendBy(beats);
+      return beats;
+    } catch (error) {
+      onTrouble(error);
+      return null;
+    }
   }
 
   get isRunning(): boolean {

@@ -8,6 +8,7 @@ import { Worker } from "node:worker_threads";
 import { readBounded } from "./bounded-body.ts";
 import { nodeLocalSockets } from "./node-local-sockets.ts";
 import type { Platform, Thread, Timer } from "./platform.ts";
+import { steadyMs } from "./steady-ms.ts";
 
 // Fine enough for a pause a person would notice; a sample every 20 ms costs nothing that shows.
 const loopResolutionMs = 20;
@@ -33,7 +34,9 @@ function threadFile(file: string): URL {
 }
 
 function startWorker(file: string, input: unknown): Thread {
-  const worker = new Worker(threadFile(file), { workerData: input, stdout: false, stderr: false });
+  // A process that was given its code as text says what kind it is; a thread has a file, and refuses to start with it.
+  const execArgv = process.execArgv.filter((argument) => !argument.startsWith("--input-type"));
+  const worker = new Worker(threadFile(file), { workerData: input, stdout: false, stderr: false, execArgv });
   let failure: Error | null = null;
   worker.on("error", (error) => {
     failure = error as Error;
@@ -55,7 +58,7 @@ function startWorker(file: string, input: unknown): Thread {
 
 export const nodePlatform: Platform = {
   wallMs: () => Date.now(),
-  monoMs: () => performance.now(),
+  monoMs: steadyMs,
   randomBytes: (count) => randomFillSync(new Uint8Array(count)),
   timer: startTimer,
   soon: (run) => {

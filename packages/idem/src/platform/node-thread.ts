@@ -1,11 +1,12 @@
 // The inside of one of Idem's threads: messages in and out, and the real clock.
 import { parentPort, workerData } from "node:worker_threads";
+import { steadyMs } from "./steady-ms.ts";
 
 export function nodeThread<Input, In, Out>() {
   const port = parentPort!;
   return {
     input: workerData as Input,
-    clock: { wallMs: () => Date.now(), monoMs: () => performance.now() },
+    clock: { wallMs: () => Date.now(), monoMs: steadyMs },
     post: (message: Out) => port.postMessage(message),
     onMessage: (take: (message: In) => void) => port.on("message", take),
     end: () => port.close(),

@@ -6,6 +6,7 @@ import { readRetention } from "../engine/retention.ts";
 import { type Listener, Telling } from "../engine/telling.ts";
 import type { FunctionCode, Logger, Middleware } from "../execute/function-code.ts";
 import { type LogStyle, logStyles, silentLogger } from "../execute/log-style.ts";
+import { readBlockedMax } from "../model/beats.ts";
 import { parseDuration } from "../model/duration.ts";
 import { errors } from "../model/errors.ts";
 import { placeOf } from "../model/event.ts";
@@ -59,6 +60,11 @@ export interface IdemOptions<Schemas extends EventSchemas = EventSchemas> extend
    * and decisions. Open runs, open windows and held events stay. Everything is kept unless told; a server has its own.
    */
   readonly retention?: string | number;
+  /**
+   * For so long code may keep this process's event loop busy before it loses its runs to others: "5m" unless told, "20s" to "24h". Only where
+   * others share the store (PostgreSQL).
+   */
+  readonly blockedMax?: string | number;
   /** False switches the duplicate radar off: nobody then looks whether something ran twice. On while started, unless told. */
   readonly radar?: boolean;
   readonly middleware?: readonly Middleware[];
@@ -126,6 +132,7 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
       telling: this.telling,
       runsInFlight: runsInFlight ?? limits.runsInFlight,
       eventWindowMs: this.eventWindowMs,
+      blockedMaxMs: readBlockedMax(options.blockedMax),
       retentionMs: options.retention === undefined ? null : readRetention(options.retention),
       hasRadar: options.radar !== false,
       checkEvents: (events) => this.checkEvents(events),

@@ -29,6 +29,7 @@ export interface EmbeddedOptions {
   readonly runsInFlight: number;
   readonly eventWindowMs: number;
   readonly retentionMs: number | null;
+  readonly blockedMaxMs: number;
   readonly hasRadar: boolean;
   readonly checkEvents: CheckEvents;
   /** Grows as functions are defined; also after the store was opened. */
@@ -182,6 +183,7 @@ export class Embedded {
       eventWindowMs: this.options.eventWindowMs,
       checkEvents: this.options.checkEvents,
       retentionMs: this.options.retentionMs,
+      blockedMaxMs: this.options.blockedMaxMs,
       about: { node: processName(), version: packageVersion(), role: "all" },
     });
     try {

@@ -27,6 +27,8 @@ export interface StoreSharing {
    * for good from what another process wrote. Where commits wait for no standby that is at once.
    */
   stand(): Promise<void>;
+  /** Absent where only the main thread can beat. */
+  beats?(options: BeatsOptions): Promise<Beats>;
 }
 
 export const nodeRoles = ["all", "api", "worker"] as const;
@@ -56,4 +58,32 @@ export interface WorkerRow {
   readonly isDead: boolean;
   /** How many jobs it holds, in all environments. */
   readonly leased: number;
+}
+
+// ------------------------------------------------------------------------------------------------ beats from beside the main thread
+
+export interface BeatsOptions {
+  readonly termMs: number;
+  /** A main thread that shows no life for longer loses its leases (model/beats.ts). */
+  readonly blockedMaxMs: number;
+  readonly about?: WorkerAbout | undefined;
+  /** They stopped, or could not be given: whoever has the leases beats by itself from here on. */
+  readonly onTrouble: (error: unknown) => void;
+}
+
+export interface Beat {
+  /** By the process's steady clock. */
+  readonly askedMono: number;
+  /** `dead`: declared lost by others. `lapsed`: not heard of in time, and no longer extended. */
+  readonly state: "held" | "dead" | "lapsed";
+}
+
+/** Extends leases while the main thread is busy. */
+export interface Beats {
+  /** From here on the lease of this worker is extended; it was heard of at that time. Said again, it was heard of anew. */
+  hold(worker: string, askedMono: number): void;
+  drop(worker: string): void;
+  /** The last beat that was heard; null for a worker that is not extended here. May be asked in the middle of anything. */
+  last(worker: string): Beat | null;
+  close(): Promise<void>;
 }

@@ -1,10 +1,12 @@
 // The store on PostgreSQL, shared by any number of nodes.
 import type { StoreReads } from "../reads.ts";
+import type { BeatsOptions } from "../sharing.ts";
 import type { Store } from "../store.ts";
 import { readAddress, withoutPassword } from "./address.ts";
 import { advanceRun } from "./advance-run.ts";
 import { judgeAlertRow, moveRadar, raiseAlerts } from "./alerts.ts";
 import { amendClaimRow } from "./amend-claim.ts";
+import { type BeatsPlatform, SharedBeats } from "./beats.ts";
 import { cancelRun } from "./cancel-run.ts";
 import { changeSettingRow } from "./change-setting.ts";
 import { checkServer } from "./check-server.ts";
@@ -81,7 +83,7 @@ export const operationNames: readonly string[] = Object.keys(operations);
 export interface PostgresStoreOptions {
   readonly url: string;
   readonly pg: Pg;
-  readonly platform: TransactionsPlatform;
+  readonly platform: TransactionsPlatform & BeatsPlatform;
   /** Who this is, for the server's list of sessions. */
   readonly owner: string;
   /** `attach`: what is there is used as it is, and nothing is made or migrated; for commands. */
@@ -117,6 +119,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const transactions = new Transactions({ pool, connection, schema, platform, wallMs, lockWaitMs, where });
   const beats = transactions.over(sessions.beats(), sessions.beatPatienceMs);
   const hints = new Hints({ sessions, address, platform, pool, stand: () => transactions.stand() });
+  const beating = new SharedBeats(options);
   const transactional = new StepTransactions({ sessions, address, connection, transactions, where });
   const at = () => transactions.run((tx) => Promise.resolve(tx.at), "read");
   const claimNow: StoreReads["claimNow"] = (env, scope, key) =>
@@ -126,11 +129,12 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     );
   const store: Record<string, unknown> = {
     reads: { ...repeated(readsOver(connection.forReads(), at), transactions), claimNow },
-    shared: hints,
+    shared: Object.assign(hints, { beats: (asked: BeatsOptions) => beating.open(asked) }),
     outbox: new Outbox({ pool, connection, transactions, schema: address.schema, where }),
     transactional,
     close: async () => {
       for (const each of [transactions, beats, transactional]) each.close();
+      await beating.close();
       await hints.close();
       await sessions.close(platform);
     },

@@ -42,7 +42,7 @@ export type PairOfTick = (
 /** Who executes what the ticks start. */
 export interface TickWorker {
   readonly takesDeliveries: string | null;
-  readonly names: { doubt(name: string): void };
+  readonly names: { doubt(name: string, error: unknown): void };
   reserve(fn: string): string | null;
   unreserve(count: number): void;
   takeIn(answer: Ticked, leasedTo: string | null): void;
@@ -229,7 +229,7 @@ export class CronClock {
       const answer = await store
         .tick({ env, registration: registry.registration, ticks, leaseTo })
         .catch((error: unknown) => {
-          if (leaseTo !== null) worker.names.doubt(leaseTo);
+          if (leaseTo !== null) worker.names.doubt(leaseTo, error);
           throw error;
         });
       if (answer.kind === "stale-registration") {

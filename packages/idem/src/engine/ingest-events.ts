@@ -43,7 +43,7 @@ export async function ingestEvents(
       const askedMono = platform.monoMs();
       const input = { env, registration: registry.registration, events, pairs, leaseTo, byHand };
       const answer = await store.ingest(input).catch((error) => {
-        if (leaseTo !== null) worker.names.doubt(leaseTo);
+        if (leaseTo !== null) worker.names.doubt(leaseTo, error);
         throw error;
       });
       if (answer.kind === "stale-registration") {

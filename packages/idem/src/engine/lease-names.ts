@@ -2,6 +2,7 @@
 // anybody here knowing of them, and they go back only together with everything else that name has. So it retires: new leases
 // are taken under another name, and the old one is handed back once the runs known under it are over, after a lease term at
 // the latest.
+import { storedNothing } from "../model/errors.ts";
 import { leaseTimes } from "../model/lease-times.ts";
 import type { Platform, Timer } from "../platform/platform.ts";
 import type { Beats, WorkerAbout } from "../store/sharing.ts";
@@ -89,9 +90,9 @@ export class LeaseNames {
     return this.beatAt.has(this.current) ? this.current : null;
   }
 
-  /** An answer that would have leased to this name is unknown. */
-  doubt(name: string): void {
-    if (this.isOver || name !== this.current) return;
+  /** The answer of a call that leases to this name is unknown, unless the error says that nothing was stored. */
+  doubt(name: string, error: unknown): void {
+    if (this.isOver || name !== this.current || storedNothing(error)) return;
     const { platform, leaseTermMs, newId } = this.options;
     this.retiring.add(name);
     this.current = newId();

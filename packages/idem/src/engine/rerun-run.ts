@@ -29,7 +29,7 @@ export async function rerunRun(engine: Engine, runId: string, options: RerunOpti
     const begins = from === null ? {} : { from };
     const input = { env, runId, newRunId, rank, leaseTo, lane, cancelOn, byHand: noted(options, newRunId), ...begins };
     const answer = await store.rerun(input).catch((error) => {
-      if (leaseTo !== null) worker.names.doubt(leaseTo);
+      if (leaseTo !== null) worker.names.doubt(leaseTo, error);
       throw error;
     });
     if (answer.kind === "unknown") throw errors.RUN_UNKNOWN({ runId });

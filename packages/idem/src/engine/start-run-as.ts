@@ -30,7 +30,7 @@ export async function startRunAs(engine: Engine, { runId, eventId, fn, event }: 
     const pair = openRun(target, [], occasion, expressions);
     const input = { env, registration: registry.registration, events: [accepted], pairs: [pair], leaseTo };
     const answer = await store.ingest(input).catch((error) => {
-      worker.names.doubt(leaseTo);
+      worker.names.doubt(leaseTo, error);
       throw error;
     });
     if (answer.kind === "stale-registration") {

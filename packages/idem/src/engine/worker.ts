@@ -330,7 +330,7 @@ export class Worker {
         const askedMono = options.platform.monoMs();
         const { functions, caps } = this.caps.read();
         const answer = await options.store.lease({ env: options.env, worker, functions, caps, max }).catch((error) => {
-          this.names.doubt(worker);
+          this.names.doubt(worker, error);
           throw error;
         });
         options.time.note(askedMono, answer.now);

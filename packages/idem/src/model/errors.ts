@@ -242,6 +242,26 @@ export const errorTable = {
     what: ({ queued }) => `The store has ${queued} operations waiting and takes no more for now`,
     next: "Slow down and try again; nothing of this call was stored",
   }),
+  STORE_LOCKED: define<{ path: string; forMs: number }>({
+    retry: "later",
+    what: ({ path, forMs }) => `Another program has kept the store ${path} locked for ${forMs} ms`,
+    next: "Nothing of this call was stored; try again. Idem goes on by itself once the lock is gone: end the tool that has an open write transaction on the file",
+  }),
+  STORE_FULL: define<{ path: string; forMs: number }>({
+    retry: "later",
+    what: ({ path, forMs }) => `The disk of the store ${path} has been full for ${forMs} ms`,
+    next: "Nothing of this call was stored; make room and try again. Idem goes on by itself once there is some",
+  }),
+  STORE_BROKEN: define<{ path: string; why: string }>({
+    retry: "after-fix",
+    what: ({ path, why }) => `The store ${path} was closed because its disk can no longer be trusted: ${why}`,
+    next: "Look after the disk, then stop this client and start it again, or start the process again. What was acknowledged is stored; what was not may be: repeat it with the same ids",
+  }),
+  STORE_FILE_GONE: define<{ path: string; what: string; where: string }>({
+    retry: "after-fix",
+    what: ({ path, what, where }) => `The store ${path} was closed because ${what}; ${where}`,
+    next: "Stop this process, put the copy in the store's place (idem restore <copy> --store sqlite:<file> --force), and start again",
+  }),
   STORE_URL_INVALID: define<{ url: string; why: string }>({
     retry: "after-fix",
     what: ({ url, why }) => `"${url}" does not name a store: ${why}`,
@@ -273,6 +293,10 @@ export class IdemError extends Error {
     return errorTable[this.code].retry;
   }
 }
+
+/** The store says that nothing of the call was stored, which is more than that its outcome is unknown. */
+export const storedNothing = (error: unknown): boolean =>
+  error instanceof IdemError && ["STORE_BUSY", "STORE_LOCKED", "STORE_FULL"].includes(error.code);
 
 type Raise = { [C in ErrorCode]: (facts: FactsOf<C>, options?: { cause?: unknown }) => IdemError };
 

@@ -1,9 +1,10 @@
 // Unix domain sockets beside a file (a named pipe on Windows): for the same user of the same machine, never TCP.
 import { createHash } from "node:crypto";
-import { chmodSync, lstatSync, realpathSync, rmSync, statSync } from "node:fs";
+import { chmodSync, lstatSync, rmSync, statSync } from "node:fs";
 import { createServer, connect as openConnection, type Socket } from "node:net";
 import { tmpdir } from "node:os";
-import { basename, dirname, join, resolve } from "node:path";
+import { join } from "node:path";
+import { realFile } from "./node-files.ts";
 import type { LocalConnection, LocalSockets } from "./platform.ts";
 
 // sun_path holds 104 bytes on macOS and 108 on Linux, the closing zero included; longer names are cut off in silence.
@@ -15,21 +16,10 @@ const isWindows = process.platform === "win32";
 
 /** The same name for the same file, whatever relative or linked path leads to it. */
 export function localSocketName(file: string): string {
-  const folder = dirname(resolve(file));
-  const real = join(existingPath(folder), basename(file));
-  const name = `${existingPath(real)}-sock`;
+  const name = `${realFile(file)}-sock`;
   const hash = createHash("sha256").update(name).digest("hex").slice(0, 32);
   if (isWindows) return `\\\\.\\pipe\\idem-${hash}`;
   return Buffer.byteLength(name) <= nameBytesMax ? name : join(tmpdir(), `idem-${hash}.sock`);
-}
-
-function existingPath(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    // It does not exist: nobody has it open, and the plain path is as good a name.
-    return path;
-  }
 }
 
 function connectionOver(socket: Socket, close: () => void): LocalConnection {

@@ -7,6 +7,10 @@ export function nodeThread<Input, In, Out>() {
   return {
     input: workerData as Input,
     clock: { wallMs: () => Date.now(), monoMs: steadyMs },
+    timer: (ms: number, run: () => void) => {
+      const handle = setTimeout(run, ms);
+      return { cancel: () => clearTimeout(handle) };
+    },
     post: (message: Out) => port.postMessage(message),
     onMessage: (take: (message: In) => void) => port.on("message", take),
     end: () => port.close(),

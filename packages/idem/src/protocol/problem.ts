@@ -49,6 +49,8 @@ const statusByCode: Partial<Record<ErrorCode, number>> = {
   SOURCE_CHANGED: 409,
   TICK_IN_FLIGHT: 409,
   TICK_PARKED: 409,
+  STORE_BROKEN: 503,
+  STORE_FILE_GONE: 503,
   SERVER_FAILED: 500,
 };
 

@@ -167,7 +167,7 @@ export class Embedded {
       leaseTermMs,
       file,
     } = typeof address === "string"
-      ? await openStore(address, platform)
+      ? await openStore(address, platform, { onTrouble: ({ level, text }) => telling.logger[level](`idem: ${text}`) })
       : { store: address, leaseTermMs: limits.leaseTermSharedMs, file: null };
     this.wasStopped = false;
     this.isWatched = this.watching !== null;

@@ -22,7 +22,7 @@ export interface OpenedStore {
 export async function openStore(
   address: string,
   platform: Platform,
-  watch: Pick<ThreadStoreOptions, "onCommit"> = {},
+  watch: Pick<ThreadStoreOptions, "onCommit" | "onTrouble"> = {},
 ): Promise<OpenedStore> {
   if (address === "memory:")
     return { store: new MemoryStore(platform), leaseTermMs: limits.leaseTermOwnedMs, file: null };

@@ -58,7 +58,7 @@ export async function startServer(
   const platform = parts.platform ?? nodePlatform;
   const telling = new Telling({ logger: parts.logger ?? console, style: parts.logStyle, platform });
   const metrics = new Metrics(platform);
-  const opened = await openGiven(settings, parts, platform, metrics);
+  const opened = await openGiven(settings, parts, platform, metrics, telling.logger);
   const { leaseTermMs, file } = opened;
   const closeOpened = async () => {
     metrics.close();
@@ -146,10 +146,14 @@ async function openGiven(
   parts: ServerParts,
   platform: Platform,
   metrics: Metrics,
+  logger: Logger,
 ): Promise<OpenedStore> {
   if (parts.store !== undefined) return { store: parts.store, leaseTermMs: limits.leaseTermSharedMs, file: null };
   try {
-    return await openStore(settings.store, platform, { onCommit: (calls) => metrics.committed(calls) });
+    return await openStore(settings.store, platform, {
+      onCommit: (calls) => metrics.committed(calls),
+      onTrouble: ({ level, text }) => logger[level](`idem: ${text}`),
+    });
   } catch (error) {
     metrics.close();
     throw error;

@@ -33,38 +33,46 @@ import { waitsSuite } from "./waits.suite.ts";
 import { workersSuite } from "./workers.suite.ts";
 import type { OpenStore } from "./world.ts";
 
-export function storeContract(name: string, open: OpenStore): void {
+const suites = [
+  alertsSuite,
+  amendsSuite,
+  auditSuite,
+  batchesSuite,
+  cancelRulesSuite,
+  claimsSuite,
+  countsSuite,
+  cronsSuite,
+  debounceSuite,
+  environmentsSuite,
+  eventsSuite,
+  functionsSuite,
+  lanesSuite,
+  leasesSuite,
+  pagesSuite,
+  parkedSuite,
+  pendingInvokesSuite,
+  pendingReadsSuite,
+  pruneSuite,
+  rateLimitSuite,
+  redecideSuite,
+  rerunFromSuite,
+  runsSuite,
+  settingsSuite,
+  singletonSuite,
+  stepInputsSuite,
+  stepsSuite,
+  throttleSuite,
+  turnsSuite,
+  waitsSuite,
+  workersSuite,
+];
+
+export function storeContract(
+  name: string,
+  open: OpenStore,
+  leftOut: readonly ((open: OpenStore) => void)[] = [],
+): void {
   describe(name, () => {
-    alertsSuite(open);
-    amendsSuite(open);
-    auditSuite(open);
-    batchesSuite(open);
-    cancelRulesSuite(open);
-    claimsSuite(open);
-    countsSuite(open);
-    cronsSuite(open);
-    debounceSuite(open);
-    environmentsSuite(open);
-    eventsSuite(open);
-    functionsSuite(open);
-    lanesSuite(open);
-    leasesSuite(open);
-    pagesSuite(open);
-    parkedSuite(open);
-    pendingInvokesSuite(open);
-    pendingReadsSuite(open);
-    pruneSuite(open);
-    rateLimitSuite(open);
-    redecideSuite(open);
-    rerunFromSuite(open);
-    runsSuite(open);
-    settingsSuite(open);
-    singletonSuite(open);
-    stepInputsSuite(open);
-    stepsSuite(open);
-    throttleSuite(open);
-    turnsSuite(open);
-    waitsSuite(open);
-    workersSuite(open);
+    for (const suite of suites) if (!leftOut.includes(suite)) suite(open);
   });
 }

@@ -9,6 +9,13 @@ const versionMin = [3, 51, 3] as const;
 // 16 MiB of 4 KiB pages: checkpoints stay short and the log stays well under its 64 MiB alarm.
 const checkpointPages = 4_000;
 
+// A long reader keeps the log from being begun again, and it grows; once it is, what is above this goes back to the disk. Twice what
+// is usual, so that an ordinary checkpoint truncates nothing.
+const logBytesMax = 2 * checkpointPages * 4_096;
+
+// Long enough for any tool that means to be short; whoever opens a file has nothing better to do meanwhile.
+const busyMsMax = 5_000;
+
 // Enough for the right edges of all trees and the keys of half a million claims; more would not be this process's to take.
 const cacheKib = 32 * 1024;
 
@@ -22,7 +29,17 @@ export class Connection {
     readonly path: string,
     options: { readonly: boolean; synchronous?: "FULL" | "NORMAL" },
   ) {
-    this.db = new Database(path, { readonly: options.readonly, timeout: 50 });
+    this.db = new Database(path, { readonly: options.readonly, timeout: busyMsMax });
+    try {
+      this.prepareHandle(options);
+    } catch (error) {
+      this.db.close();
+      throw error;
+    }
+  }
+
+  private prepareHandle(options: { readonly: boolean; synchronous?: "FULL" | "NORMAL" }): void {
+    const { path } = this;
     const version = this.one<{ v: string }>("select sqlite_version() as v")!.v;
     if (isOlder(version)) {
       throw errors.STORE_NOT_DURABLE({ path, why: `SQLite ${version} is older than ${versionMin.join(".")}` });
@@ -35,8 +52,14 @@ export class Connection {
     this.db.pragma(`synchronous = ${options.synchronous ?? "FULL"}`);
     if (options.synchronous === undefined) this.expectPragma("synchronous", 2);
     this.db.pragma(`wal_autocheckpoint = ${checkpointPages}`);
+    this.db.pragma(`journal_size_limit = ${logBytesMax}`);
     this.db.pragma(`cache_size = ${-cacheKib}`);
     this.db.pragma("temp_store = MEMORY");
+  }
+
+  /** How long a statement waits by itself for somebody else's lock. */
+  set busyMs(ms: number) {
+    this.db.pragma(`busy_timeout = ${ms}`);
   }
 
   private expectPragma(name: string, wanted: string | number): void {

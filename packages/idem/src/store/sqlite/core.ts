@@ -2,6 +2,7 @@
 // that arrived while the last commit was syncing shares the next one. The thread shell, the inline shell and the simulator
 // all run this same code.
 import { errors, IdemError } from "../../model/errors.ts";
+import { realFile } from "../../platform/node-files.ts";
 import { type ClockStep, StoreClock } from "../clock.ts";
 import type { StoreReads } from "../reads.ts";
 import type { Migration } from "../schema-history.ts";
@@ -13,6 +14,7 @@ import { cancelRun } from "./cancel-run.ts";
 import { changeSettingRow } from "./change-setting.ts";
 import { ClaimIndex } from "./claim-index.ts";
 import { Connection } from "./connection.ts";
+import { copyStore } from "./copy-store.ts";
 import { countDecisions } from "./count-decisions.ts";
 import { ingestEvents } from "./ingest-events.ts";
 import { KnownFacts } from "./known-facts.ts";
@@ -30,6 +32,7 @@ import { registerFunctions } from "./register-functions.ts";
 import { rerunRun } from "./rerun-run.ts";
 import { resumeSignal, resumeWaits } from "./resume-waits.ts";
 import { extendClaim, releaseClaim, settleClaim, takeClaim } from "./settle-claim.ts";
+import { judgeFailure, refusalOf } from "./storage-failure.ts";
 import { tickCrons } from "./tick-crons.ts";
 import type { Transaction } from "./transaction.ts";
 import { unparkRun } from "./unpark-run.ts";
@@ -95,6 +98,8 @@ export interface CoreOptions {
   readonly clock: { wallMs(): number; monoMs(): number };
   /** Who opens the file, for the message another opener gets. */
   readonly owner: string;
+  /** How long a commit waits by itself for somebody else's lock; as long as an opening does, unless told. */
+  readonly busyMs?: number;
   /** How many claims are found without the tree; small in tests, so that both ways are taken. */
   readonly newestClaimsMax?: number;
   /** Only for the power-loss test's self-check: it must lose data. */
@@ -129,12 +134,16 @@ export class SqliteCore {
 
   constructor(options: CoreOptions) {
     const { path } = options;
-    this.lock = path === ":memory:" ? null : OwnerLock.take(path);
+    const isFile = path !== ":memory:";
+    const beganMono = options.clock.monoMs();
+    this.lock = isFile ? OwnerLock.take(path) : null;
+    let connection: Connection | null = null;
     try {
-      this.connection = new Connection(path, {
+      connection = new Connection(isFile ? realFile(path) : path, {
         readonly: false,
         ...(options.synchronous === undefined ? {} : { synchronous: options.synchronous }),
       });
+      this.connection = connection;
       migrate(this.connection, options.migrations);
       refuseMoved(this.connection);
       const stored = Number(this.connection.one<{ value: string }>(readClockSql)?.value ?? 0);
@@ -153,28 +162,47 @@ export class SqliteCore {
       this.lanes = new LaneBook(this.connection);
       this.leasable = new LeasableFunctions(this.connection);
       this.reads = readsOver(this.connection, () => this.clock.read(), this.claims.find);
+      if (options.busyMs !== undefined) connection.busyMs = options.busyMs;
     } catch (error) {
+      connection?.close();
       this.lock?.release();
+      const failure = judgeFailure(error);
+      if (failure?.kind === "locked" || failure?.kind === "full") {
+        throw refusalOf(failure, { path, forMs: options.clock.monoMs() - beganMono, isUnsure: false });
+      }
       throw error;
     }
   }
 
-  /** Runs all calls in one durable transaction and answers each. */
+  /** The file itself, whatever link led to it. */
+  get path(): string {
+    return this.connection.path;
+  }
+
+  /**
+   * Runs all calls in one durable transaction and answers each. Where it throws (judgeFailure says what that means), the calls have
+   * left nothing behind, neither in the file nor in this process's pictures of it, and may be given again.
+   */
   commit(calls: readonly Call[]): CallAnswer[] {
     try {
       return this.transact((tx) => calls.map((call) => succeed(this.apply(tx, call))));
     } catch (error) {
-      if (isStorageFailure(error)) throw error;
+      if (judgeFailure(error) !== null) throw error;
       // One call was at fault: run them again, each in a savepoint. They are pure functions of database, input and instant.
       return this.transact((tx) => calls.map((call) => this.attempt(tx, call)));
     }
   }
 
-  /** What can wait until the answers of a commit are on their way. */
+  /** What can wait until the answers of a commit are on their way; a file that is locked or full has it wait for the next one. */
   tend(): void {
-    if (!this.claims.isDue) return;
-    this.transact(() => this.claims.fillPiece());
-    this.claims.noteFilled();
+    try {
+      if (!this.claims.isDue) return;
+      this.transact(() => this.claims.fillPiece());
+      this.claims.noteFilled();
+    } catch (error) {
+      const failure = judgeFailure(error);
+      if (failure === null || failure.kind === "ended") throw error;
+    }
   }
 
   private apply(tx: Transaction, call: Call): unknown {
@@ -190,7 +218,7 @@ export class SqliteCore {
       connection.run("release call");
       return answer;
     } catch (error) {
-      if (isStorageFailure(error)) throw error;
+      if (judgeFailure(error) !== null) throw error;
       connection.run("rollback to call");
       this.known.forget();
       this.lanes.forget();
@@ -211,24 +239,39 @@ export class SqliteCore {
       }
       const at = clock.read();
       const answer = body({ connection, at, known, claims, lanes, leasable, stamp: () => clock.stamp() });
-      if (at.now > this.clockWritten) {
-        connection.run(writeClockSql, String(at.now));
-        this.clockWritten = at.now;
-      }
+      if (at.now > this.clockWritten) connection.run(writeClockSql, String(at.now));
       const { steps } = clock;
       if (steps !== this.stepsWritten) connection.run(writeStepsSql, JSON.stringify(steps));
       connection.run("commit");
+      // From here on it is true; before, nothing of this process's own may believe it.
       claims.noteCommit();
+      lanes.noteCommit();
+      this.clockWritten = Math.max(this.clockWritten, at.now);
       this.stepsWritten = steps;
       return answer;
     } catch (error) {
-      if (connection.db.inTransaction) connection.run("rollback");
       known.forget();
       lanes.forget();
       leasable.forget();
       claims.noteRollback(0);
+      this.undo();
       throw error;
     }
+  }
+
+  /** After some errors SQLite has rolled back already, after others not; when this is through, it is for sure. */
+  private undo(): void {
+    const { db, path } = this.connection;
+    try {
+      if (db.inTransaction) db.exec("rollback");
+    } catch (error) {
+      throw errors.STORE_BROKEN({ path, why: `a transaction could not be undone: ${(error as Error).message}` });
+    }
+  }
+
+  /** Everything that was ever committed here, as a file of its own; also when the file has lost its name. */
+  copyTo(target: string): Promise<void> {
+    return copyStore(this.connection, target, () => {});
   }
 
   read(name: keyof StoreReads, input: readonly unknown[]): unknown {
@@ -247,13 +290,6 @@ export const fail = (error: unknown): CallAnswer =>
   error instanceof IdemError
     ? { ok: false, code: error.code, facts: error.facts, message: error.message }
     : { ok: false, code: null, facts: {}, message: error instanceof Error ? error.message : String(error) };
-
-/** The disk's fault, or a lost owner: no call of the batch can be trusted. */
-function isStorageFailure(error: unknown): boolean {
-  if (error instanceof IdemError) return error.code === "STORE_OWNED";
-  const code = (error as { code?: unknown }).code;
-  return typeof code === "string" && /^SQLITE_(IOERR|FULL|CORRUPT|READONLY|CANTOPEN|NOTADB|BUSY|PROTOCOL)/.test(code);
-}
 
 export function readAnswer(answer: CallAnswer): unknown {
   if (answer.ok) return answer.value;

@@ -1,8 +1,12 @@
 // The store in the caller's own thread, one commit per call: for tests, for the simulator and for `:memory:`.
-// An operation happens in full before the call returns its promise, so whole operations interleave and nothing smaller does.
+// An operation happens in full before the call returns its promise, so whole operations interleave and nothing smaller does. A file that is
+// locked or full is waited for no longer than the handle itself waits; the refusal says that nothing was stored.
+
+import { IdemError } from "../../model/errors.ts";
 import type { StoreReads } from "../reads.ts";
 import type { Store } from "../store.ts";
-import { type CoreOptions, operationNames, readAnswer, SqliteCore } from "./core.ts";
+import { type Call, type CallAnswer, type CoreOptions, operationNames, readAnswer, SqliteCore } from "./core.ts";
+import { judgeFailure, refusalOf } from "./storage-failure.ts";
 
 export function openInlineStore(options: CoreOptions): Store {
   const core = new SqliteCore(options);
@@ -14,7 +18,8 @@ export function openInlineStore(options: CoreOptions): Store {
   };
   for (const name of operationNames) {
     store[name] = async (...input: unknown[]) => {
-      const answer = core.commit([{ name, input }])[0]!;
+      const beganMono = options.clock.monoMs();
+      const answer = commitOne(core, { name, input }, () => options.clock.monoMs() - beganMono);
       core.tend();
       return readAnswer(answer);
     };
@@ -25,4 +30,14 @@ export function openInlineStore(options: CoreOptions): Store {
   }
   store.reads = reads;
   return store as unknown as Store;
+}
+
+function commitOne(core: SqliteCore, call: Call, forMs: () => number): CallAnswer {
+  try {
+    return core.commit([call])[0]!;
+  } catch (error) {
+    const failure = error instanceof IdemError ? null : judgeFailure(error);
+    if (failure === null) throw error;
+    throw refusalOf(failure, { path: core.path, forMs: forMs(), isUnsure: false });
+  }
 }

@@ -47,6 +47,8 @@ export class LaneBook {
   /** Where the next lease begins among the functions. */
   private turn = 0;
   private isOdd = false;
+  /** Whose turn it was at the last commit: a transaction that is undone and made again takes one turn, not two. */
+  private committed = { turn: 0, isOdd: false };
   /** Grows whenever a lane was opened because another one left it room. */
   passedOn = 0;
   private readonly names = new Map<string, LaneName>();
@@ -56,6 +58,12 @@ export class LaneBook {
   /** The jobs changed in a way that was not noted here. */
   forget(): void {
     this.picture = null;
+    this.turn = this.committed.turn;
+    this.isOdd = this.committed.isOdd;
+  }
+
+  noteCommit(): void {
+    this.committed = { turn: this.turn, isOdd: this.isOdd };
   }
 
   nameOf(text: string): LaneName {

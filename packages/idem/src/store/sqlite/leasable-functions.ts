@@ -17,6 +17,8 @@ export const isLeasable = "exists (select 1 from leasable l where l.list = ? and
 export class LeasableFunctions {
   private numbers = new Map<readonly string[], number>();
   private next = 1;
+  /** Rows of lists that nobody asks for any more may be left. */
+  private isStale = false;
 
   constructor(private readonly connection: Connection) {
     connection.run(createSql);
@@ -25,9 +27,10 @@ export class LeasableFunctions {
   numberOf(functions: readonly string[]): number {
     const known = this.numbers.get(functions);
     if (known !== undefined) return known;
-    if (this.numbers.size >= listsMax) {
+    if (this.isStale || this.numbers.size >= listsMax) {
       this.connection.run(deleteSql);
       this.numbers.clear();
+      this.isStale = false;
     }
     const number = this.next++;
     this.connection.run(insertSql, number, JSON.stringify(functions));
@@ -38,5 +41,6 @@ export class LeasableFunctions {
   /** A rollback took rows along; which is not known. */
   forget(): void {
     this.numbers.clear();
+    this.isStale = true;
   }
 }

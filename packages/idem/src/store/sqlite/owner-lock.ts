@@ -1,7 +1,9 @@
 // One process owns a SQLite file. The lock is an open write transaction on a small file beside it: the operating system drops
-// it when the owner dies, so a dead owner's lock is taken at once and a live one's never.
+// it when the owner dies, so a dead owner's lock is taken at once and a live one's never. It lies beside the real file, whatever link
+// led there: two names of one file are one lock.
 import Database from "better-sqlite3";
 import { errors } from "../../model/errors.ts";
+import { nameCount, realFile } from "../../platform/node-files.ts";
 
 const readOwnerSql = "select value from meta where name = 'owner'";
 
@@ -9,7 +11,13 @@ export class OwnerLock {
   private constructor(private readonly db: Database.Database) {}
 
   static take(path: string): OwnerLock {
-    const db = new Database(`${path}-owner`, { timeout: 0 });
+    // SQLite keeps a log beside the name it was given: with two names two processes would write over each other, and no lock tells.
+    const names = nameCount(path);
+    if (names > 1) {
+      const why = `the file has ${names} names (hard links), and SQLite keeps a log beside each; give it a copy of its own (cp, then mv)`;
+      throw errors.STORE_NOT_DURABLE({ path, why });
+    }
+    const db = new Database(`${realFile(path)}-owner`, { timeout: 0 });
     try {
       db.exec("begin immediate");
       return new OwnerLock(db);

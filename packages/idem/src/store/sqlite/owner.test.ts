@@ -1,10 +1,11 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { linkSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "better-sqlite3";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { ManualClock } from "../../platform/manual-clock.ts";
 import { newEvent } from "../contract/world.ts";
+import { Connection } from "./connection.ts";
 import { SqliteCore } from "./core.ts";
 import { openInlineStore } from "./inline-store.ts";
 import { loadMigrations } from "./migrations.ts";
@@ -25,6 +26,35 @@ describe("one process owns a file", () => {
     const first = open("process 17 on db-host");
     expect(() => open("process 18 on db-host")).toThrow(/is in use by process 17 on db-host/);
     await first.close();
+  });
+
+  test("a second opener is refused whatever link leads to the file: its own, or its folder's, before it exists or after", async () => {
+    mkdirSync(join(folder, "real"));
+    symlinkSync(join(folder, "real"), join(folder, "linked"));
+    symlinkSync(join("real", "a.db"), join(folder, "link.db"));
+    const names = [join(folder, "real", "a.db"), join(folder, "linked", "a.db"), join(folder, "link.db")];
+    for (const first of names) {
+      for (const second of names) {
+        rmSync(join(folder, "real"), { recursive: true });
+        mkdirSync(join(folder, "real"));
+        // Once before the file exists, once after.
+        for (let i = 0; i < 2; i++) {
+          path = first;
+          const owner = open("process 17 on db-host");
+          path = second;
+          expect(() => open("process 18 on db-host")).toThrow(/is in use by process 17 on db-host/);
+          await owner.close();
+        }
+      }
+    }
+  });
+
+  test("a file with a second name is refused: SQLite would keep a log beside each", async () => {
+    await open("a").close();
+    linkSync(path, join(folder, "b.db"));
+    expect(() => open("b")).toThrow(/has 2 names \(hard links\)/);
+    rmSync(join(folder, "b.db"));
+    await open("c").close();
   });
 
   test("an owner that let go is followed at once", async () => {
@@ -144,6 +174,50 @@ describe("quick restarts", () => {
     expect(new Set(stamps).size).toBe(5);
   });
 });
+
+describe("a commit that fails", () => {
+  test("leaves the store's clock where it was: what is stored in its place is never older than the clock says", () => {
+    const clock = new ManualClock();
+    const core = new SqliteCore({ path, migrations, clock, owner: "a" });
+    const call = { name: "heartbeat", input: ["w1", 1_000] } as const;
+    failNextCommit("SQLITE_FULL");
+    expect(() => core.commit([call])).toThrow(/SQLITE_FULL/);
+    // In the same millisecond.
+    core.commit([call]);
+    core.close();
+    const reader = new Database(path, { readonly: true });
+    expect(reader.prepare("select value from meta where name = 'clock'").get()).toEqual({
+      value: String(clock.wallMs()),
+    });
+    reader.close();
+  });
+
+  test("is refused by a store in its caller's thread as what it was, and what is beside the commit fails nobody", async () => {
+    const store = openInlineStore({ path, migrations, clock: new ManualClock(), owner: "a", newestClaimsMax: 1 });
+    failNextCommit("SQLITE_FULL");
+    await expect(store.heartbeat("w1", 1_000)).rejects.toMatchObject({ code: "STORE_FULL" });
+    const ask = { env: "e", scope: "s", windowMs: 60_000, leaseMs: 1_000, fingerprint: null };
+    // The second commit of this call fills the tree of claims: it fails, and the claim was taken all the same.
+    failNextCommit("SQLITE_BUSY", 1);
+    expect(await store.claim({ ...ask, key: "k", token: "t1" })).toMatchObject({ kind: "fresh" });
+    expect(await store.claim({ ...ask, key: "k", token: "t2" })).toMatchObject({ kind: "in-flight" });
+    expect(await store.claim({ ...ask, key: "l", token: "t3" })).toMatchObject({ kind: "fresh" });
+    expect(await store.claim({ ...ask, key: "k", token: "t4" })).toMatchObject({ kind: "in-flight" });
+    await store.close();
+  });
+});
+
+/** After so many more, the next commit is refused. */
+function failNextCommit(code: string, after = 0): void {
+  const real = Connection.prototype.run;
+  let left = after;
+  const spy = vi.spyOn(Connection.prototype, "run").mockImplementation(function (this: Connection, sql, ...params) {
+    if (sql !== "commit" || left-- > 0) return real.call(this, sql, ...params);
+    spy.mockRestore();
+    throw Object.assign(new Error(`refused (${code})`), { code });
+  });
+  onTestFinished(() => void spy.mockRestore());
+}
 
 describe("a batch", () => {
   test("one call that fails does not take the others with it, and each is answered", () => {

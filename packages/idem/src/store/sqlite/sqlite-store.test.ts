@@ -2,9 +2,14 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll } from "vitest";
+import { afterAll, beforeAll, vi } from "vitest";
+import { storedNothing } from "../../model/errors.ts";
 import { ManualClock } from "../../platform/manual-clock.ts";
 import { storeContract } from "../contract/all.ts";
+import { turnsSuite } from "../contract/turns.suite.ts";
+import type { Store } from "../store.ts";
+import { Connection } from "./connection.ts";
+import { operationNames } from "./core.ts";
 import { openInlineStore } from "./inline-store.ts";
 import { loadMigrations } from "./migrations.ts";
 
@@ -21,6 +26,52 @@ storeContract("SQLite in memory, few newest claims", async () => {
   const store = openInlineStore({ path: ":memory:", migrations, clock, owner: "test", newestClaimsMax: 2 });
   return { store, clock };
 });
+
+// Every commit is refused at first, as by a full disk, and made again: what the refused one left in memory would show. Whose turn it is
+// among the lanes of a function is read anew from the jobs after each, and then begins with the first.
+storeContract("SQLite in memory, every commit refused once", async () => {
+  const clock = new ManualClock();
+  const store = openInlineStore({ path: ":memory:", migrations, clock, owner: "test", newestClaimsMax: 2 });
+  return { store: repeating(store), clock };
+}, [turnsSuite]);
+
+const refusedOnce = new WeakSet<Connection>();
+let isRefusing = false;
+const run = Connection.prototype.run;
+beforeAll(() => {
+  vi.spyOn(Connection.prototype, "run").mockImplementation(function (this: Connection, sql, ...params) {
+    if (!isRefusing || sql !== "commit" || refusedOnce.delete(this)) return run.call(this, sql, ...params);
+    refusedOnce.add(this);
+    throw Object.assign(new Error("database or disk is full"), { code: "SQLITE_FULL" });
+  });
+});
+afterAll(() => void vi.restoreAllMocks());
+
+/** The same store for a caller who tries again when nothing was stored; calls made at once keep their order, as in a batch. */
+function repeating(store: Store): Store {
+  let last: Promise<unknown> = Promise.resolve();
+  const repeat = async (operation: () => Promise<unknown>): Promise<unknown> => {
+    isRefusing = true;
+    try {
+      return await operation();
+    } catch (error) {
+      if (!storedNothing(error)) throw error;
+      return await operation();
+    } finally {
+      isRefusing = false;
+    }
+  };
+  const inTurn = (operation: () => Promise<unknown>): Promise<unknown> => {
+    const done = last.then(() => repeat(operation));
+    last = done.catch(() => {});
+    return done;
+  };
+  const repeated = operationNames.map((name) => {
+    const operation = store[name] as (...input: unknown[]) => Promise<unknown>;
+    return [name, (...input: unknown[]) => inTurn(() => operation(...input))] as const;
+  });
+  return { ...store, ...Object.fromEntries(repeated) };
+}
 
 const folder = mkdtempSync(join(tmpdir(), "idem-store-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

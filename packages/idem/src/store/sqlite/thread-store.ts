@@ -2,13 +2,16 @@
 // transaction. Answers are handed out half a batch at a time, and what the first half asks for next is posted before the
 // second half is handed out: so the application works on one half while the thread commits the other.
 //
-//   idle ──call──▶ (this turn of the event loop ends) ──▶ posted ──committed──▶ posted again if calls wait, else idle
-//   any state ──broken or thread ended──▶ broken: every call, waiting or new, is refused as unknown
-import { errors, type IdemError } from "../../model/errors.ts";
-import type { Platform, Thread } from "../../platform/platform.ts";
+//   idle ──call──▶ (this turn of the event loop ends) ──▶ posted ──committed, or refused──▶ posted again if calls wait, else idle
+//   any state ──broken or thread ended──▶ broken: every call, waiting or new, is refused with the reason
+//
+// What the thread does with a batch until then is in batch-turns.ts.
+import { errors, IdemError } from "../../model/errors.ts";
+import type { Platform, Thread, Timer } from "../../platform/platform.ts";
 import type { StoreReads } from "../reads.ts";
 import type { Store } from "../store.ts";
 import { type Call, type CallAnswer, operationNames, readAnswer } from "./core.ts";
+import { type StoreTrouble, spellTrouble } from "./store-trouble.ts";
 import type { FromThread, ThreadInput, ToThread } from "./thread-messages.ts";
 import { noLeaseList, packCall } from "./wire.ts";
 import { unpackAnswer } from "./wire-answers.ts";
@@ -35,19 +38,24 @@ export interface ThreadStoreOptions {
   readonly synchronous?: "NORMAL";
   /** Told how many calls each commit holds. */
   readonly onCommit?: (calls: number) => void;
+  /** Told what a person should know: that the file is locked, full, slow or gone, and when that is over. */
+  readonly onTrouble?: (trouble: StoreTrouble) => void;
+  /** Shorter in tests. */
+  readonly patience?: ThreadInput["patience"];
 }
+
+// A file that has to be copied before it is lost takes its time; everything else of an ending is over in no time.
+const endMsMax = 5_000;
+const copyMsMax = 5 * 60_000;
 
 export async function openThreadStore(options: ThreadStoreOptions): Promise<Store> {
   const input: ThreadInput = {
     path: options.path,
     owner: options.owner,
     synchronous: options.synchronous ?? null,
+    patience: options.patience ?? null,
   };
-  const shell = new ThreadShell(
-    options.platform.startThread("store/sqlite/thread", input),
-    options.platform,
-    options.onCommit ?? null,
-  );
+  const shell = new ThreadShell(options.platform.startThread("store/sqlite/thread", input), options);
   await shell.opened;
   return shell.store();
 }
@@ -66,12 +74,16 @@ class ThreadShell {
   private readonly reading = new Map<number, Waiting>();
   private broken: IdemError | null = null;
   private closed: (() => void) | null = null;
+  private readonly platform: Pick<Platform, "soon" | "timer">;
+  private isCopying = false;
+  private readonly ended: Promise<void>;
 
   constructor(
     private readonly thread: Thread,
-    private readonly platform: Pick<Platform, "soon">,
-    private readonly onCommit: ((calls: number) => void) | null,
+    private readonly options: ThreadStoreOptions,
   ) {
+    this.platform = options.platform;
+    this.ended = new Promise((resolve) => thread.onEnd(() => resolve()));
     this.opened = new Promise((resolve, reject) => {
       thread.onMessage((message: FromThread) => {
         if (message.kind !== "open") return this.take(message);
@@ -138,14 +150,14 @@ class ThreadShell {
   private postNext(): void {
     if (this.queue.length === 0 || this.broken !== null) {
       this.posted = null;
-      this.thread.ref(this.reading.size > 0);
+      this.thread.ref(this.reading.size > 0 || this.isCopying);
       return;
     }
     const batch = this.queue.length <= batchCallsMax ? this.queue : this.queue.slice(0, batchCallsMax);
     this.queue = batch === this.queue ? [] : this.queue.slice(batchCallsMax);
     for (const { chars } of batch) this.queuedChars -= chars;
     this.posted = batch;
-    this.onCommit?.(batch.length);
+    this.options.onCommit?.(batch.length);
     this.thread.ref(true);
     this.send({
       kind: "commit",
@@ -169,12 +181,34 @@ class ThreadShell {
         const waiting = this.reading.get(message.id);
         this.reading.delete(message.id);
         if (waiting !== undefined) settle(waiting, message.answer);
-        if (this.posted === null) this.thread.ref(this.reading.size > 0);
+        if (this.posted === null) this.thread.ref(this.reading.size > 0 || this.isCopying);
         return;
       }
-      case "broken": {
-        const why = message.answer.ok ? "unknown" : message.answer.message;
-        this.breakWith(errors.STORE_UNAVAILABLE({ why: `${why}; the store is closed until a new process opens it` }));
+      case "refused": {
+        const refused = this.posted!;
+        this.posted = null;
+        for (const waiting of refused) settle(waiting, message.answer);
+        this.postNext();
+        return;
+      }
+      case "spell":
+        this.tell(spellTrouble(message.spell, this.options.path));
+        return;
+      case "broken":
+      case "copied": {
+        const error = errorOf(message.answer);
+        // Until it is copied the process must not end by itself: with it goes the last handle on the file.
+        this.isCopying = message.kind === "broken" && message.isCopied;
+        if (message.kind === "copied") this.broken = error;
+        else this.breakWith(error);
+        this.thread.ref(this.isCopying);
+        const isGood = message.kind === "copied" && message.isWhole;
+        this.tell({
+          level: isGood ? "warn" : "error",
+          kind: message.kind,
+          path: this.options.path,
+          text: error.message,
+        });
         return;
       }
       case "closed":
@@ -218,24 +252,51 @@ class ThreadShell {
     for (const { reject } of waiting) reject(error);
   }
 
+  private tell(trouble: StoreTrouble): void {
+    this.options.onTrouble?.(trouble);
+  }
+
   private async close(): Promise<void> {
-    if (this.broken !== null) return;
+    if (this.broken !== null) return this.letGo();
     while (this.posted !== null || this.queue.length > 0 || this.answered.length > 0) {
       // A call that is answered last settles after every call before it.
       await this.call({ name: "sweep", input: [{ max: 0, repair: false }] }).catch(() => null);
     }
+    if (this.broken !== null) return this.letGo();
     this.thread.ref(true);
     await new Promise<void>((resolve) => {
       this.closed = resolve;
       this.send({ kind: "close" });
     });
     this.breakWith(errors.STORE_UNAVAILABLE({ why: "it was closed" }));
-    await this.thread.terminate();
+    await this.letGo();
+  }
+
+  /** A thread that ends has let go of file and lock. One that hangs on its disk is left behind, and keeps nobody alive. */
+  private async letGo(): Promise<void> {
+    const { timer } = this.platform;
+    let late: Timer | null = null;
+    const isLate = new Promise<void>((resolve) => {
+      late = timer(this.isCopying ? copyMsMax : endMsMax, resolve);
+    });
+    await Promise.race([this.ended, isLate]);
+    (late as Timer | null)?.cancel();
+    await Promise.race([this.thread.terminate(), isLate]);
+    this.thread.ref(false);
   }
 
   private send(message: ToThread): void {
     this.thread.post(message);
   }
+}
+
+function errorOf(answer: CallAnswer): IdemError {
+  try {
+    readAnswer(answer);
+  } catch (error) {
+    if (error instanceof IdemError) return error;
+  }
+  return errors.STORE_UNAVAILABLE({ why: "unknown" });
 }
 
 function settle(waiting: Waiting, answer: CallAnswer): void {

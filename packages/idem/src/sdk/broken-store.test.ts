@@ -1,0 +1,65 @@
+// A client whose store ended under it: what it says, and that it can be stopped and started again in the same process.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import Database from "better-sqlite3";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { troubledPlatform } from "../store/sqlite/troubled-platform.suite.ts";
+import { Idem } from "./client.ts";
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "idem-broken-"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+function client() {
+  const { platform, setFault } = troubledPlatform();
+  const logged: string[] = [];
+  const log = (...words: unknown[]) => void logged.push(words.map(String).join(" "));
+  const logger = { debug: () => {}, info: () => {}, warn: log, error: log };
+  const idem = new Idem({ id: "shop", store: `sqlite:${join(folder, "a.db")}`, platform, logger });
+  idem.createFunction({ id: "bill", triggers: [{ event: "order/paid" }] }, async ({ step }) =>
+    step.run("charge", () => "charged"),
+  );
+  return { idem, setFault, logged };
+}
+
+test("after a failed sync a client says so, lets go of its store when it is stopped, and starts again in the same process", async () => {
+  const { idem, setFault, logged } = client();
+  await idem.start();
+  await idem.send({ name: "order/paid", id: "order-1", data: {} });
+  await idem.idle();
+  setFault("sync");
+  await expect(idem.send({ name: "order/paid", id: "order-2", data: {} })).rejects.toMatchObject({
+    code: "STORE_BROKEN",
+  });
+  expect(logged.some((line) => line.includes("STORE_BROKEN"))).toBe(true);
+  setFault("none");
+  await idem.stop({ grace: 100 });
+  await idem.start();
+  const { decisions } = await idem.send({ name: "order/paid", id: "order-2", data: {} });
+  expect(await idem.runs.wait(decisions[0]!.runId!)).toMatchObject({ state: "completed" });
+  const again = await idem.send({ name: "order/paid", id: "order-1", data: {} });
+  expect(again.decisions[0]).toMatchObject({ kind: "duplicate-event" });
+  await idem.stop();
+});
+
+test("a run in the middle of a step waits out somebody else's lock: the step is entered once, and its outcome is kept", async () => {
+  const { idem } = client();
+  await idem.start();
+  const other = new Database(join(folder, "a.db"), { timeout: 10_000 });
+  let entered = 0;
+  idem.createFunction({ id: "ship", triggers: [{ event: "order/packed" }] }, async ({ step }) =>
+    step.run("hand-over", () => {
+      other.exec("begin immediate");
+      setTimeout(() => other.exec("rollback"), 600);
+      return ++entered;
+    }),
+  );
+  const { decisions } = await idem.send({ name: "order/packed", data: {} });
+  const { state, output } = await idem.runs.wait(decisions[0]!.runId!);
+  expect({ state, output, entered }).toEqual({ state: "completed", output: 1, entered: 1 });
+  await idem.stop();
+  other.close();
+});

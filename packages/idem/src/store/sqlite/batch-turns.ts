@@ -1,0 +1,187 @@
+// The store's thread, batch by batch: commits it, tries again what the file refuses for a while, and ends the store where its file
+// can no longer be trusted or has lost its name.
+//
+//   idle ──batch──▶ trying ──committed, and its name still leads to the file──▶ answered ──▶ idle
+//                   │   ▲  └──a failed sync, a damaged file, another owner──▶ broken: closed, lock and all
+//      locked, full,│   │  └──the file was deleted, moved or replaced──▶ broken, everything copied to a file beside it, closed
+//     failing: undone   │ a growing pause
+//                   ▼   │
+//                  waiting ──five seconds without a commit──▶ refused: truthfully, and the next batch is tried ──▶ idle
+//
+// Reads are answered in every state but broken.
+import { errors, IdemError } from "../../model/errors.ts";
+import { fileIdentity, presentName, writableFolders } from "../../platform/node-files.ts";
+import type { Call, SqliteCore } from "./core.ts";
+import { fail } from "./core.ts";
+import { FileWatch } from "./file-watch.ts";
+import { Patience, patience } from "./patience.ts";
+import { rescueStore } from "./rescue-store.ts";
+import { judgeFailure, refusalOf } from "./storage-failure.ts";
+import type { FromThread, ThreadInput, ToThread } from "./thread-messages.ts";
+import { noLeaseList, unpackCall } from "./wire.ts";
+import { packAnswer } from "./wire-answers.ts";
+
+// A name is also looked at between commits: an idle store would not notice.
+const lookMs = 1_000;
+// Three looks take 6 µs; a commit every millisecond would spend them a thousand times a second for nothing.
+const looksApartMs = 50;
+
+export interface BatchTurnsOptions {
+  readonly core: SqliteCore;
+  /** As it was given, for what people are told. */
+  readonly path: string;
+  readonly patience: ThreadInput["patience"];
+  readonly clock: { wallMs(): number; monoMs(): number };
+  readonly timer: (ms: number, run: () => void) => { cancel(): void };
+  readonly post: (message: FromThread) => void;
+  /** Nothing is left to do. */
+  readonly end: () => void;
+}
+
+interface Batch {
+  readonly number: number;
+  readonly calls: readonly Call[];
+  /** One of its tries may be in the log. */
+  isUnsure: boolean;
+}
+
+export class BatchTurns {
+  private readonly leased = noLeaseList();
+  private readonly patience: Patience;
+  private readonly watch: FileWatch;
+  private lookedMono: number;
+  private looking: { cancel(): void };
+  private isOver = false;
+
+  constructor(private readonly options: BatchTurnsOptions) {
+    const { core, clock, post } = options;
+    this.patience = new Patience({
+      ...(options.patience ?? patience),
+      tell: (spell) => post({ kind: "spell", spell }),
+    });
+    this.watch = new FileWatch(core.path, fileIdentity);
+    this.lookedMono = clock.monoMs();
+    this.looking = this.lookLater();
+  }
+
+  take(message: ToThread): void {
+    if (this.isOver) return;
+    const { core, post, end } = this.options;
+    switch (message.kind) {
+      case "commit": {
+        const calls = message.calls.map((call) => unpackCall(call, this.leased));
+        this.try({ number: message.batch, calls, isUnsure: false });
+        return;
+      }
+      case "read":
+        try {
+          post({ kind: "read", id: message.id, answer: { ok: true, value: core.read(message.name, message.input) } });
+        } catch (error) {
+          post({ kind: "read", id: message.id, answer: fail(error) });
+        }
+        return;
+      case "close":
+        this.stop();
+        post({ kind: "closed" });
+        end();
+    }
+  }
+
+  private try(batch: Batch): void {
+    if (this.isOver) return;
+    const { core, clock, post } = this.options;
+    const { number, calls } = batch;
+    const beganMono = clock.monoMs();
+    try {
+      const answers = core.commit(calls).map((answer, i) => packAnswer(calls[i]!, answer));
+      const now = clock.monoMs();
+      if (now - this.lookedMono >= looksApartMs && !this.look()) return;
+      this.patience.noteCommit(now - beganMono, now);
+      post({ kind: "committed", batch: number, answers });
+      core.tend();
+    } catch (error) {
+      this.refused(batch, error);
+    }
+  }
+
+  private refused(batch: Batch, error: unknown): void {
+    const { clock, timer, post, path } = this.options;
+    const failure = judgeFailure(error);
+    if (failure === null || failure.kind === "ended") {
+      this.break(error);
+      return;
+    }
+    const { kind, why } = failure;
+    batch.isUnsure ||= kind === "failing";
+    const now = clock.monoMs();
+    const pauseMs = this.patience.pauseAfter({ kind, why }, now);
+    if (pauseMs !== null) {
+      timer(pauseMs, () => this.try(batch));
+      return;
+    }
+    const forMs = this.patience.refusedForMs(now);
+    post({ kind: "refused", answer: fail(refusalOf(failure, { path, forMs, isUnsure: batch.isUnsure })) });
+  }
+
+  /** After a failed sync the pages may be gone from memory too: only who opens the file anew may trust it again. */
+  private break(error: unknown): void {
+    const { path, post, end } = this.options;
+    const failure = judgeFailure(error);
+    const why = failure?.why ?? (error instanceof Error ? error.message : String(error));
+    const told = error instanceof IdemError ? error : errors.STORE_BROKEN({ path, why });
+    this.isOver = true;
+    post({ kind: "broken", answer: fail(told), isCopied: false });
+    this.stop();
+    end();
+  }
+
+  // ------------------------------------------------------------------------------------------------ the file's name
+
+  private lookLater(): { cancel(): void } {
+    return this.options.timer(lookMs, () => {
+      if (!this.isOver && this.look()) this.looking = this.lookLater();
+    });
+  }
+
+  /** False when the file is gone, and nothing may be answered any more. */
+  private look(): boolean {
+    this.lookedMono = this.options.clock.monoMs();
+    const what = this.watch.look();
+    if (what === null) return true;
+    this.isOver = true;
+    void this.rescue(what);
+    return false;
+  }
+
+  private async rescue(what: string): Promise<void> {
+    const { core, path, clock, post, end } = this.options;
+    const { identity } = this.watch;
+    const gone = (where: string) => fail(errors.STORE_FILE_GONE({ path, what, where }));
+    const now = identity === null ? null : presentName(identity);
+    const named = now === null || now === core.path ? "" : `it is now called ${now}, and `;
+    const rescue = rescueStore({ core, now, at: clock.wallMs(), foldersOf: writableFolders });
+    post({
+      kind: "broken",
+      answer: gone(`${named}what was acknowledged is being copied to ${rescue.first}`),
+      isCopied: true,
+    });
+    const { copy, why } = await rescue.done;
+    const where =
+      copy === null
+        ? `${named}what was acknowledged could not be copied (${why}): it is lost with this process unless the file is found`
+        : `${named}everything that was acknowledged is in ${copy}`;
+    post({ kind: "copied", answer: gone(where), isWhole: copy !== null });
+    this.stop();
+    end();
+  }
+
+  private stop(): void {
+    this.isOver = true;
+    this.looking.cancel();
+    try {
+      this.options.core.close();
+    } catch {
+      // The handles go with the thread, and the lock with them.
+    }
+  }
+}

@@ -40,8 +40,11 @@ function existing(path: string): string | null {
 const linkTarget = (path: string): string | null =>
   lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true ? readlinkSync(path) : null;
 
-/** How many names a file has; none when it does not exist. */
-export const nameCount = (path: string): number => statSync(path, { throwIfNoEntry: false })?.nlink ?? 0;
+/** How many names a file has; none when it does not exist, or is something else. */
+export function nameCount(path: string): number {
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found?.isFile() === true ? found.nlink : 0;
+}
 
 export type FileIdentity = string;
 

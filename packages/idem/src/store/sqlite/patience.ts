@@ -28,6 +28,9 @@ export const patience = {
 const pauseMsMin = 10;
 const pauseMsMax = 250;
 
+// A commit takes milliseconds; one of seconds means a disk that others keep busy, or one that is ending.
+const slowMs = 2_000;
+
 export class Patience {
   private refused: { readonly since: number; told: Spell["kind"] | null } | null = null;
   private slowSince: number | null = null;
@@ -56,13 +59,13 @@ export class Patience {
   }
 
   noteCommit(tookMs: number, now: number): void {
-    const { tellAfterMs, tell } = this.options;
+    const { tell } = this.options;
     if (this.refused !== null) {
       const { told, since } = this.refused;
       this.refused = null;
       if (told !== null) tell({ kind: "over", was: told, forMs: now - since });
     }
-    if (tookMs >= tellAfterMs) {
+    if (tookMs >= slowMs) {
       if (this.slowSince === null) tell({ kind: "slow", forMs: tookMs });
       this.slowSince ??= now - tookMs;
     } else if (this.slowSince !== null) {

@@ -334,6 +334,7 @@ describe("mistakes", () => {
       [["rnus"], 'Did you mean "runs"'],
       [["--store", "x", "runs"], "Options stand after the command"],
       [["runs", "--nope"], "--nope"],
+      [["runs", "--stroe", "x"], "Did you mean --store?"],
       [["runs", "--state", "done"], "must be one of"],
       [["runs", "--limit", "0"], "whole number"],
       [["run"], "idem run <run id>"],

@@ -1,6 +1,7 @@
 // The command line. It finds the command, reads its options, and turns how it ended into an exit code and one message.
 import { parseArgs } from "node:util";
 import { IdemError } from "../model/errors.ts";
+import { nearestWord } from "../model/nearest-word.ts";
 import { readPackageText } from "../platform/package-files.ts";
 import type { Command, Context } from "./command.ts";
 import { commands } from "./commands.ts";
@@ -49,8 +50,11 @@ function unknownCommand(name: string): Refusal {
   if (name.startsWith("-")) {
     return usage(`Options stand after the command: idem <command> ${printable(name)} … Try "idem --help".`);
   }
-  const near = commands.filter((command) => distance(command.name, name) <= 2).map((command) => `"${command.name}"`);
-  const hint = near.length === 0 ? "" : ` Did you mean ${near.join(" or ")}?`;
+  const near = nearestWord(
+    name,
+    commands.map((command) => command.name),
+  );
+  const hint = near === null ? "" : ` Did you mean "${near}"?`;
   return usage(`There is no command "${printable(name)}".${hint} Try "idem --help".`);
 }
 
@@ -107,7 +111,10 @@ function parse(command: Command, args: readonly string[]) {
     return { words: positionals, values };
   } catch (error) {
     const [what] = (error as Error).message.split(". ");
-    throw usage(`${printable(what!)}. Usage: ${usageLine(command)}. Try "idem ${command.name} --help".`);
+    const [, strange] = what!.match(/^Unknown option '--([^'=]+)/) ?? [];
+    const near = strange === undefined ? null : nearestWord(strange, Object.keys(options));
+    const hint = near === null ? "" : ` Did you mean --${near}?`;
+    throw usage(`${printable(what!)}.${hint} Usage: ${usageLine(command)}. Try "idem ${command.name} --help".`);
   }
 }
 
@@ -121,17 +128,4 @@ function report(error: unknown, io: Io): void {
   } else if (!(error instanceof Refusal) && !(error instanceof IdemError)) {
     io.err.write("This was not expected. IDEM_DEBUG=1 shows where it happened.\n");
   }
-}
-
-/** Levenshtein: how many letters to change to get from one word to the other. */
-function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
-  for (const [i, char] of [...a].entries()) {
-    const next = [i + 1];
-    for (const [j, other] of [...b].entries()) {
-      next.push(Math.min(row[j + 1]! + 1, next[j]! + 1, row[j]! + (char === other ? 0 : 1)));
-    }
-    row = next;
-  }
-  return row.at(-1)!;
 }

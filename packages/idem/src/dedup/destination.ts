@@ -1,8 +1,10 @@
 // What is known of a system that a step writes to: where it takes a key, which keys it can hold, and for how long it remembers them. The
 // step's own key is used wherever it fits; where it does not, another one is derived from it, the same every time.
+
 import { createHash } from "node:crypto";
 import { parseDuration } from "../model/duration.ts";
 import { errors } from "../model/errors.ts";
+import { refuseUnknown } from "../model/known-options.ts";
 
 /** Where the key goes: a header of the request, or a field of its body or parameters. */
 export type KeyPlace =
@@ -103,6 +105,15 @@ export function describeKeyless(name: string, reconcile: string): KeylessDestina
 }
 
 export function customDestination(given: CustomDestination): Destination {
+  refuseUnknown<CustomDestination>("destination", given, {
+    name: true,
+    header: true,
+    field: true,
+    maxLength: true,
+    charset: true,
+    remembers: true,
+    mismatch: true,
+  });
   const { name, header, field, maxLength = 255, remembers, charset = "base64url", mismatch = "unknown" } = given;
   const wrong = (option: string, why: string) => errors.TOOLKIT_OPTION_INVALID({ call: "destination", option, why });
   if (typeof name !== "string" || !isName(name)) {

@@ -20,6 +20,8 @@ export interface InProcessCall {
   readonly inputs: Readonly<Record<string, string>>;
   readonly attempt: number;
   readonly maxAttempts: number;
+  /** Tells a person what no code hears of. */
+  readonly warn: (message: string) => void;
 }
 
 export async function callInProcess(call: InProcessCall): Promise<unknown> {
@@ -29,7 +31,7 @@ export async function callInProcess(call: InProcessCall): Promise<unknown> {
   let input: HandlerInput = {
     event,
     events: call.events,
-    step: makeStepTools({ ...call, run: call.destination }),
+    step: makeStepTools({ ...call, run: call.destination, warnOnce: warnOnceOf(code, call.warn) }),
     runId: call.runId,
     attempt: call.attempt,
     entered: pass.entered,
@@ -39,6 +41,19 @@ export async function callInProcess(call: InProcessCall): Promise<unknown> {
   };
   for (const middleware of code.middleware) input = (await middleware.transformInput?.(input)) ?? input;
   return code.handler(input);
+}
+
+const told = new WeakMap<object, Set<string>>();
+
+/** What is wrong with the code is the same in every run of it. */
+function warnOnceOf({ handler }: FunctionCode, warn: (message: string) => void): (message: string) => void {
+  return (message) => {
+    const before = told.get(handler) ?? new Set();
+    told.set(handler, before);
+    if (before.has(message)) return;
+    before.add(message);
+    warn(message);
+  };
 }
 
 /** Says each thing once: what an earlier pass already logged is not logged again while the code repeats itself. */

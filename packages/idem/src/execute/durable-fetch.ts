@@ -7,12 +7,7 @@ import { askedToFetch } from "./asked-for.ts";
 import type { Pass } from "./pass.ts";
 import type { RunPorts } from "./ports.ts";
 import { type LimitedIdInput, limitedId } from "./step-name.ts";
-
-export interface FetchInit {
-  readonly method?: string;
-  readonly headers?: Record<string, string> | Iterable<readonly [string, string]>;
-  readonly body?: string | null;
-}
+import { checkFetch, type FetchInit } from "./step-options.ts";
 
 interface KeptResponse {
   readonly status: number;
@@ -23,8 +18,14 @@ interface KeptResponse {
 const safeMethods = new Set(["GET", "HEAD", "OPTIONS"]);
 const bodylessStatus = new Set([101, 204, 205, 304]);
 
-export function durableFetch(of: { pass: Pass; ports: RunPorts; run: DestinationOf; bytesMax: number }) {
-  const { pass, ports, run, bytesMax } = of;
+export function durableFetch(of: {
+  readonly pass: Pass;
+  readonly ports: RunPorts;
+  readonly run: DestinationOf;
+  readonly bytesMax: number;
+  readonly warnOnce: (message: string) => void;
+}) {
+  const { pass, ports, run, bytesMax, warnOnce } = of;
   function request(url: string | URL, init?: FetchInit): Promise<Response>;
   function request(id: LimitedIdInput, url: string | URL, init?: FetchInit): Promise<Response>;
   function request(
@@ -35,7 +36,8 @@ export function durableFetch(of: { pass: Pass; ports: RunPorts; run: Destination
     const named = typeof second === "string" || second instanceof URL;
     const url = parseUrl(named ? second : (first as string | URL));
     const init = (named ? third : (second as FetchInit | undefined)) ?? {};
-    const { step, limitMs } = limitedId(named ? (first as LimitedIdInput) : `step.fetch: ${url.hostname}`);
+    const { step, limitMs } = limitedId(named ? (first as LimitedIdInput) : `step.fetch: ${url.hostname}`, warnOnce);
+    checkFetch(step, init, warnOnce);
     const method = (init.method ?? "GET").toUpperCase();
     const headers = readHeaders(init.headers);
     if (init.body !== undefined && init.body !== null && typeof init.body !== "string") {

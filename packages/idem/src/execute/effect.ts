@@ -6,6 +6,7 @@ import { reconcileAfterMsDefault } from "../dedup/retention-guard.ts";
 import { parseDuration } from "../model/duration.ts";
 import type { EffectAsked } from "../model/effect.ts";
 import { errors } from "../model/errors.ts";
+import { refuseUnknown } from "../model/known-options.ts";
 import { inputText } from "../model/step-input.ts";
 import { attemptEffect, type EffectAttempt, type Reconciled } from "./attempt-effect.ts";
 import type { Pass } from "./pass.ts";
@@ -64,19 +65,30 @@ export type EffectOptions<Value> = EffectOptionsOf<Value> &
 // Scopes are part of an index.
 const entityCharsMax = 200;
 
+const knownOptions = {
+  destination: true,
+  entity: true,
+  account: true,
+  receipt: true,
+  reconcile: true,
+  reconcileAfter: true,
+} as const;
+
 export function recordedEffect(of: {
   readonly pass: Pass;
   readonly ports: RunPorts;
   readonly run: DestinationOf;
   readonly runId: string;
+  readonly warnOnce: (message: string) => void;
 }) {
-  const { pass, ports, run, runId } = of;
+  const { pass, ports, run, runId, warnOnce } = of;
   return (id: LimitedIdInput, options: EffectOptions<any>, call: (context: EffectContext) => unknown): Promise<any> => {
-    const { step, limitMs } = limitedId(id);
+    const { step, limitMs } = limitedId(id, warnOnce);
     const { effects } = ports;
     if (effects === undefined) throw errors.EFFECT_UNSUPPORTED({ call: `step.effect("${step}")` });
     const wrong = (why: string) => errors.STEP_INVALID({ step, why });
     if (typeof call !== "function") throw wrong("step.effect needs a function");
+    refuseUnknown<EffectOptions<unknown>>(`step.effect("${step}")`, options, knownOptions);
     const { entity, account, receipt, reconcile = null } = options ?? {};
     if (typeof entity !== "string" || entity === "" || entity.length > entityCharsMax) {
       throw wrong(`step.effect needs an entity, a text of 1 to ${entityCharsMax} characters: what the effect is about`);

@@ -58,6 +58,7 @@ export function executeRun(
   const attemptsMax = config.retries + 1;
   const { entries = entriesDefault } = config;
   const info = { runId: run.id, function: config.id, attempt: 1 };
+  const warn = (message: string) => logs.logger.warn(`idem: function "${config.id}", run ${run.id}: ${message}`);
   const pass = new Pass(ports, memo, limits, {
     attemptsMax,
     lostWorkers,
@@ -79,7 +80,7 @@ export function executeRun(
       }
       return ran;
     },
-    warn: (message) => logs.logger.warn(`idem: function "${config.id}", run ${run.id}: ${message}`),
+    warn,
   });
   const ownFailures = memo.attempts.filter((attempt) => attempt.stepId === "");
   const destination: DestinationOf = { env, fn: code.fn, subject: run.subject, generation: run.generation };
@@ -211,7 +212,7 @@ export function executeRun(
       };
       const value = await ("remote" in code
         ? callRemote({ ...call, code })
-        : callInProcess({ ...call, code, logger: logs.given }));
+        : callInProcess({ ...call, code, warn, logger: logs.given }));
       pass.codeIsOver();
       await pass.idle();
       const json = toJson(value, `The value returned by function "${config.id}"`);

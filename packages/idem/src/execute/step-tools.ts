@@ -17,6 +17,17 @@ import type { Pass } from "./pass.ts";
 import { planCondition } from "./plan-condition.ts";
 import type { RunPorts } from "./ports.ts";
 import { type LimitedIdInput, limitedId, type StepIdInput } from "./step-name.ts";
+import {
+  checkInvoke,
+  checkSendSignal,
+  checkWaitForEvent,
+  checkWaitForSignal,
+  type InvokeOptions,
+  type SendSignalOptions,
+  type TimeInput,
+  type WaitForEventOptions,
+  type WaitForSignalOptions,
+} from "./step-options.ts";
 import { type UserDatabase, userTransaction } from "./user-transaction.ts";
 
 /** What a step's callback receives. */
@@ -31,16 +42,10 @@ export interface StepContext {
   readonly signal: AbortSignal;
 }
 
-export type TimeInput = string | number | Date | { readonly epochMilliseconds: number };
-
 /** `lastsMs` where the author gave a length of time, and no instant. */
 interface WaitEnd {
   readonly timeoutAt: number;
   readonly lastsMs?: number;
-}
-
-export interface InvokeTarget {
-  readonly id: string;
 }
 
 export interface StepToolsOf {
@@ -53,11 +58,13 @@ export interface StepToolsOf {
   /** What a person put in place of a step's arguments: JSON lists by step id. */
   readonly inputs: Readonly<Record<string, string>>;
   readonly limits: { readonly invokeTimeoutMs: number; readonly fetchBytesMax: number; readonly stepBytesMax: number };
+  /** Tells a person what is wrong with the function's code, once. */
+  readonly warnOnce: (message: string) => void;
 }
 
-export function makeStepTools({ pass, ports, run, runId, event, inputs, limits }: StepToolsOf) {
+export function makeStepTools({ pass, ports, run, runId, event, inputs, limits, warnOnce }: StepToolsOf) {
   const idOf = (input: StepIdInput): string => {
-    const { step, limitMs } = limitedId(input);
+    const { step, limitMs } = limitedId(input, warnOnce);
     if (limitMs === null) return step;
     throw errors.STEP_INVALID({
       step,
@@ -117,7 +124,7 @@ export function makeStepTools({ pass, ports, run, runId, event, inputs, limits }
   return {
     /** Runs `body` once it has no outcome yet; its value is kept and given back on every replay. */
     run(id: LimitedIdInput, body: (...args: any[]) => unknown, ...args: unknown[]): Promise<any> {
-      const { step, limitMs } = limitedId(id);
+      const { step, limitMs } = limitedId(id, warnOnce);
       if (typeof body !== "function") throw errors.STEP_INVALID({ step, why: "step.run needs a function" });
       // Written down before the callback can change them.
       let kept: string | null = null;
@@ -154,7 +161,7 @@ export function makeStepTools({ pass, ports, run, runId, event, inputs, limits }
       where: UserDatabase<any> | ((tx: TransactionClient, context: StepContext) => unknown),
       inUserDatabase?: (tx: any, context: StepContext) => unknown,
     ): Promise<any> {
-      const { step, limitMs } = limitedId(id);
+      const { step, limitMs } = limitedId(id, warnOnce);
       if (typeof where === "object") {
         const attempt = userTransaction({ step, database: where, body: inUserDatabase, bytesMax: limits.stepBytesMax });
         return pass.request("transaction", step, (ids) => ({
@@ -177,7 +184,7 @@ export function makeStepTools({ pass, ports, run, runId, event, inputs, limits }
     },
 
     /** A call to a system outside, recorded with its receipt; never sent again once its destination may have forgotten the key. */
-    effect: recordedEffect({ pass, ports, run, runId }),
+    effect: recordedEffect({ pass, ports, run, runId, warnOnce }),
 
     sleep: (id: StepIdInput, duration: string | number): Promise<void> =>
       sleepFor(id, (step) => lasting(duration, step)),
@@ -186,14 +193,12 @@ export function makeStepTools({ pass, ports, run, runId, event, inputs, limits }
       sleepFor(id, (step) => ({ timeoutAt: parseInstant(time, `step "${step}"`) })),
 
     /** The event, or null once the timeout is over. Starts listening when the call is reached: earlier events do not count. */
-    waitForEvent(
-      id: StepIdInput,
-      options: { event: string; timeout: TimeInput; match?: string; if?: string },
-    ): Promise<any> {
+    waitForEvent(id: StepIdInput, options: WaitForEventOptions): Promise<any> {
       const step = idOf(id);
       return pass.request("wait-for-event", step, (ids) => ({
         kind: "wait",
         plan: () => {
+          checkWaitForEvent(step, options, warnOnce);
           if (typeof options?.event !== "string" || options.event === "") {
             throw errors.STEP_INVALID({ step, why: "waitForEvent needs the name of an event" });
           }
@@ -224,14 +229,12 @@ export function makeStepTools({ pass, ports, run, runId, event, inputs, limits }
     },
 
     /** `{ signal, data }`, or null once the timeout is over. One run waits for a signal at a time. */
-    waitForSignal(
-      id: StepIdInput,
-      options: { signal: string; timeout: TimeInput; onConflict?: "fail" | "replace" },
-    ): Promise<any> {
+    waitForSignal(id: StepIdInput, options: WaitForSignalOptions): Promise<any> {
       const step = idOf(id);
       return pass.request("wait-for-signal", step, (ids) => ({
         kind: "wait",
         plan: () => {
+          checkWaitForSignal(step, options);
           const signal = signalOf(options, step, "waitForSignal");
           const { timeoutAt, ...length } = endOf(options.timeout, step);
           return {
@@ -253,14 +256,12 @@ export function makeStepTools({ pass, ports, run, runId, event, inputs, limits }
     },
 
     /** Runs another function and waits for what it returns; its failure is thrown here. */
-    invoke(
-      id: StepIdInput,
-      options: { function: InvokeTarget | string; data?: unknown; v?: string; timeout?: TimeInput },
-    ): Promise<any> {
+    invoke(id: StepIdInput, options: InvokeOptions): Promise<any> {
       const step = idOf(id);
       return pass.request("invoke", step, (ids) => ({
         kind: "wait",
         plan: () => {
+          checkInvoke(step, options, warnOnce);
           const target = typeof options?.function === "string" ? options.function : options?.function?.id;
           if (typeof target !== "string" || target === "") {
             throw errors.STEP_INVALID({ step, why: "invoke needs a function, or its id" });
@@ -291,7 +292,7 @@ export function makeStepTools({ pass, ports, run, runId, event, inputs, limits }
 
     /** Sends events in the same commit that records the step. Without an id of their own they get one from the step. */
     sendEvent(id: LimitedIdInput, payload: unknown): Promise<{ ids: string[] }> {
-      const { step, limitMs } = limitedId(id);
+      const { step, limitMs } = limitedId(id, warnOnce);
       return pass.request("send-event", step, (ids) => {
         const key = destinationKey(run, step, ids.repeat);
         const events = Array.isArray(payload) ? payload : [payload];
@@ -316,13 +317,14 @@ export function makeStepTools({ pass, ports, run, runId, event, inputs, limits }
     },
 
     /** Wakes the run that waits for this signal; `runId` is null when nobody waits. */
-    sendSignal(id: LimitedIdInput, options: { signal: string; data?: unknown }): Promise<{ runId: string | null }> {
-      const { step, limitMs } = limitedId(id);
+    sendSignal(id: LimitedIdInput, options: SendSignalOptions): Promise<{ runId: string | null }> {
+      const { step, limitMs } = limitedId(id, warnOnce);
       return pass.request("send-signal", step, () => ({
         kind: "attempt",
         limitMs,
         input: () => inputText({ signal: options?.signal, data: options?.data }),
         run: async ({ within }) => {
+          checkSendSignal(step, options);
           const signal = signalOf(options, step, "sendSignal");
           const json = toJson({ signal, data: options.data ?? null }, `Step "${step}"`);
           const runId = await within(() => ports.signal(signal, json));
@@ -332,7 +334,7 @@ export function makeStepTools({ pass, ports, run, runId, event, inputs, limits }
     },
 
     /** A durable HTTP request: any answer is kept, a failure to reach the server is retried. */
-    fetch: durableFetch({ pass, ports, run, bytesMax: limits.fetchBytesMax }),
+    fetch: durableFetch({ pass, ports, run, bytesMax: limits.fetchBytesMax, warnOnce }),
   };
 }
 

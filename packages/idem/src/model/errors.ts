@@ -58,6 +58,12 @@ export const errorTable = {
     what: ({ option, why }) => `Option "${option}" is not usable: ${why}`,
     next: "Correct the option",
   }),
+  OPTION_UNKNOWN: define<{ where: string; option: string; meant: string; known: readonly string[] }>({
+    retry: "after-fix",
+    what: ({ where, option, meant, known }) =>
+      `${where}: unknown option "${option}"${meant === "" ? `; known are ${known.join(", ")}` : meant}`,
+    next: "Correct its name or remove it: an option nobody reads would be missed when it is needed",
+  }),
   STEP_INVALID: define<{ step: string; why: string }>({
     retry: "after-fix",
     what: ({ step, why }) => `Step "${step}" cannot be used this way: ${why}`,
@@ -283,7 +289,8 @@ export class IdemError extends Error {
     options?: { cause?: unknown },
   ) {
     const { what, next } = errorTable[code];
-    super(`${what(facts)}. ${next}. [${code}]`, options);
+    const happened = what(facts);
+    super(`${happened}${happened.endsWith("?") ? "" : "."} ${next}. [${code}]`, options);
   }
   /** What to do about it, without what happened. */
   get next(): string {

@@ -34,19 +34,15 @@ export interface FlowFields {
   readonly cancelOn?: unknown;
 }
 
-/** An author's unknown field is a mistake; on a wire it may come from an SDK newer than this. */
-export type UnknownFields = "refuse" | "ignore";
-
 export interface FlowReading {
   /** What starts the function, to refuse what would never see an event. */
   readonly triggers?: readonly Trigger[];
-  readonly unknown?: UnknownFields;
 }
 
-/** Throws OPTION_INVALID, EXPRESSION_INVALID or DURATION_INVALID, each with the path of the option. */
-export function readFlow(fields: FlowFields, { triggers = [], unknown = "refuse" }: FlowReading = {}): FlowConfig {
-  const read = <Config>(value: unknown, reader: (value: unknown, unknown: UnknownFields) => Config) =>
-    value === undefined ? undefined : reader(value, unknown);
+/** A field nobody knows is passed over here: on a wire it may come from an SDK newer than this. Throws OPTION_INVALID, EXPRESSION_INVALID or DURATION_INVALID, each with the path of the option. */
+export function readFlow(fields: FlowFields, { triggers = [] }: FlowReading = {}): FlowConfig {
+  const read = <Config>(value: unknown, reader: (value: unknown) => Config) =>
+    value === undefined ? undefined : reader(value);
   const flow = {
     concurrency: read(fields.concurrency, readConcurrency),
     throttle: read(fields.throttle, readThrottle),
@@ -83,27 +79,24 @@ function refuseWithoutEvents({ batch, debounce }: FlowConfig, triggers: readonly
   throw errors.OPTION_INVALID({ option, why });
 }
 
-function readConcurrency(value: unknown, unknown: UnknownFields): ConcurrencyLimit[] | undefined {
+function readConcurrency(value: unknown): ConcurrencyLimit[] | undefined {
   const option = "concurrency";
   if (typeof value === "number") return [{ limit: readAtOnce(value, option), key: null, scope: "fn" }];
-  if (Array.isArray(value)) return value.length === 0 ? undefined : readLimits(value, option, unknown);
+  if (Array.isArray(value)) return value.length === 0 ? undefined : readLimits(value, option);
   if (!isJsonObject(value)) {
     const why = `it must be a whole number, { limit, key?, scope? } or a list of at most ${concurrencyLimitsMax} of these`;
     throw errors.OPTION_INVALID({ option, why });
   }
-  if (!("fn" in value || "step" in value)) return [readLimit(value, option, unknown)];
-  const limits = readRunAndStep(value, unknown);
+  if (!("fn" in value || "step" in value)) return [readLimit(value, option)];
+  const limits = readRunAndStep(value);
   return limits.length === 0 ? undefined : limits;
 }
 
 /** The newer shape tells runs from steps. Here one run at work counts once, so both are limits on the same thing. */
-function readRunAndStep(value: Record<string, unknown>, unknown: UnknownFields): ConcurrencyLimit[] {
-  const { fn = [], step = [] } = fieldsOf(value, "concurrency", ["fn", "step"], unknown);
+function readRunAndStep(value: Record<string, unknown>): ConcurrencyLimit[] {
+  const { fn = [], step = [] } = fieldsOf(value, "concurrency", ["fn", "step"]);
   const narrowest = new Map<string, ConcurrencyLimit>();
-  for (const limit of [
-    ...readLimits(fn, "concurrency.fn", unknown),
-    ...readLimits(step, "concurrency.step", unknown),
-  ]) {
+  for (const limit of [...readLimits(fn, "concurrency.fn"), ...readLimits(step, "concurrency.step")]) {
     const name = slotOf(limit);
     const other = narrowest.get(name);
     if (other === undefined || limit.limit < other.limit) narrowest.set(name, limit);
@@ -115,11 +108,11 @@ function readRunAndStep(value: Record<string, unknown>, unknown: UnknownFields):
 const tooManyLimits = (option: string) =>
   errors.OPTION_INVALID({ option, why: `at most ${concurrencyLimitsMax} limits are allowed` });
 
-function readLimits(value: unknown, option: string, unknown: UnknownFields): ConcurrencyLimit[] {
+function readLimits(value: unknown, option: string): ConcurrencyLimit[] {
   if (!Array.isArray(value))
     throw errors.OPTION_INVALID({ option, why: "it must be a list of { limit, key?, scope? }" });
   if (value.length > concurrencyLimitsMax) throw tooManyLimits(option);
-  const limits = value.map((each, i) => readLimit(each, `${option}[${i}]`, unknown));
+  const limits = value.map((each, i) => readLimit(each, `${option}[${i}]`));
   const [first, second] = limits;
   if (first !== undefined && second !== undefined && slotOf(first) === slotOf(second)) {
     const why = "two limits have the same key and scope, so only the smaller one would count; remove the other";
@@ -130,8 +123,8 @@ function readLimits(value: unknown, option: string, unknown: UnknownFields): Con
 
 const slotOf = ({ scope, key }: ConcurrencyLimit): string => JSON.stringify([scope, key]);
 
-function readLimit(value: unknown, option: string, unknown: UnknownFields): ConcurrencyLimit {
-  const { limit, key, scope = "fn" } = fieldsOf(value, option, ["limit", "key", "scope"], unknown);
+function readLimit(value: unknown, option: string): ConcurrencyLimit {
+  const { limit, key, scope = "fn" } = fieldsOf(value, option, ["limit", "key", "scope"]);
   if (scope !== "fn" && scope !== "env" && scope !== "account") {
     throw errors.OPTION_INVALID({ option: `${option}.scope`, why: 'it must be "fn", "env" or "account"' });
   }
@@ -148,9 +141,9 @@ function readAtOnce(value: unknown, option: string): number {
   throw errors.OPTION_INVALID({ option, why });
 }
 
-function readThrottle(value: unknown, unknown: UnknownFields): ThrottleConfig {
+function readThrottle(value: unknown): ThrottleConfig {
   const option = "throttle";
-  const { limit, period, burst = 1, key } = fieldsOf(value, option, ["limit", "period", "burst", "key"], unknown);
+  const { limit, period, burst = 1, key } = fieldsOf(value, option, ["limit", "period", "burst", "key"]);
   return {
     limit: readCount(limit, "throttle.limit", 1),
     periodMs: readPeriod(period, "throttle.period", sevenDays),
@@ -159,9 +152,9 @@ function readThrottle(value: unknown, unknown: UnknownFields): ThrottleConfig {
   };
 }
 
-function readRateLimit(value: unknown, unknown: UnknownFields): RateLimitConfig {
+function readRateLimit(value: unknown): RateLimitConfig {
   const option = "rateLimit";
-  const { limit, period, key } = fieldsOf(value, option, ["limit", "period", "key"], unknown);
+  const { limit, period, key } = fieldsOf(value, option, ["limit", "period", "key"]);
   return {
     limit: readCount(limit, "rateLimit.limit", 1),
     periodMs: readPeriod(period, "rateLimit.period", { ms: dayMs, name: "24 hours" }),
@@ -169,9 +162,9 @@ function readRateLimit(value: unknown, unknown: UnknownFields): RateLimitConfig 
   };
 }
 
-function readDebounce(value: unknown, unknown: UnknownFields): DebounceConfig {
+function readDebounce(value: unknown): DebounceConfig {
   const option = "debounce";
-  const { period, timeout, key } = fieldsOf(value, option, ["period", "timeout", "key"], unknown);
+  const { period, timeout, key } = fieldsOf(value, option, ["period", "timeout", "key"]);
   const periodMs = readPeriod(period, "debounce.period", sevenDays);
   const timeoutMs = timeout === undefined ? null : readPeriod(timeout, "debounce.timeout", sevenDays);
   if (timeoutMs !== null && timeoutMs < periodMs) {
@@ -181,9 +174,9 @@ function readDebounce(value: unknown, unknown: UnknownFields): DebounceConfig {
   return { periodMs, timeoutMs, key: readKey(key, option) };
 }
 
-function readBatch(value: unknown, unknown: UnknownFields): BatchConfig {
+function readBatch(value: unknown): BatchConfig {
   const option = "batchEvents";
-  const { maxSize, timeout, key, if: filter } = fieldsOf(value, option, ["maxSize", "timeout", "key", "if"], unknown);
+  const { maxSize, timeout, key, if: filter } = fieldsOf(value, option, ["maxSize", "timeout", "key", "if"]);
   if (typeof maxSize === "number" && maxSize > batchSizeMax) {
     const why = `it must be a whole number from 2 to ${batchSizeMax}: a run carries every event of its batch in every call`;
     throw errors.OPTION_INVALID({ option: "batchEvents.maxSize", why });
@@ -196,8 +189,8 @@ function readBatch(value: unknown, unknown: UnknownFields): BatchConfig {
   };
 }
 
-function readSingleton(value: unknown, unknown: UnknownFields): SingletonConfig {
-  const { mode, key } = fieldsOf(value, "singleton", ["mode", "key"], unknown);
+function readSingleton(value: unknown): SingletonConfig {
+  const { mode, key } = fieldsOf(value, "singleton", ["mode", "key"]);
   if (mode !== "skip" && mode !== "cancel") {
     const why = 'it must be "skip", to keep the run that is open, or "cancel", to cancel it for the new one';
     throw errors.OPTION_INVALID({ option: "singleton.mode", why });
@@ -205,20 +198,20 @@ function readSingleton(value: unknown, unknown: UnknownFields): SingletonConfig 
   return { mode, key: readKey(key, "singleton") };
 }
 
-const readPriority = (value: unknown, unknown: UnknownFields): string =>
-  readExpression(fieldsOf(value, "priority", ["run"], unknown).run, "priority.run");
+const readPriority = (value: unknown): string =>
+  readExpression(fieldsOf(value, "priority", ["run"]).run, "priority.run");
 
-function readCancelOn(value: unknown, unknown: UnknownFields): CancelConfig[] | undefined {
+function readCancelOn(value: unknown): CancelConfig[] | undefined {
   const option = "cancelOn";
   if (!Array.isArray(value)) {
     throw errors.OPTION_INVALID({ option, why: "it must be a list of { event, if?, match?, timeout? }" });
   }
   if (value.length > cancelOnMax) throw errors.OPTION_INVALID({ option, why: `at most ${cancelOnMax} are allowed` });
-  return value.length === 0 ? undefined : value.map((each, i) => readCancel(each, `${option}[${i}]`, unknown));
+  return value.length === 0 ? undefined : value.map((each, i) => readCancel(each, `${option}[${i}]`));
 }
 
-function readCancel(value: unknown, option: string, unknown: UnknownFields): CancelConfig {
-  const { event, if: filter, match, timeout } = fieldsOf(value, option, ["event", "if", "match", "timeout"], unknown);
+function readCancel(value: unknown, option: string): CancelConfig {
+  const { event, if: filter, match, timeout } = fieldsOf(value, option, ["event", "if", "match", "timeout"]);
   if (typeof event !== "string" || event === "" || event.length > nameCharsMax || event.includes("*")) {
     const why = "it must be the whole name of an event, without *";
     throw errors.OPTION_INVALID({ option: `${option}.event`, why });
@@ -272,13 +265,7 @@ function fieldsOf<Name extends string>(
   value: unknown,
   option: string,
   known: readonly Name[],
-  unknown: UnknownFields,
 ): { readonly [N in Name]?: unknown } {
   if (!isJsonObject(value)) throw errors.OPTION_INVALID({ option, why: `it must be an object of ${known.join(", ")}` });
-  const strange = unknown === "refuse" ? Object.keys(value).find((name) => !known.includes(name as Name)) : undefined;
-  if (strange !== undefined) {
-    const why = `it has no field of that name; its fields are ${known.join(", ")}`;
-    throw errors.OPTION_INVALID({ option: `${option}.${strange.slice(0, nameCharsMax)}`, why });
-  }
   return value as { readonly [N in Name]?: unknown };
 }

@@ -10,8 +10,8 @@ test("only a defect of the server itself is 500, and what helps later is never c
   expect(blamed).toEqual(["REPLY_INVALID"]);
 });
 
-// Here nobody knows what became of something that is known.
-const isOutcome = (code: string): boolean => /^(COMMIT|OUTCOME)_/.test(code);
+// Here nobody knows what became of something that is known, or what a word of the request means.
+const isOutcome = (code: string): boolean => /^(COMMIT|OUTCOME|OPTION)_/.test(code);
 
 test("what is unknown is 404", () => {
   for (const code of codes.filter((each) => each.endsWith("_UNKNOWN") && !isOutcome(each)))

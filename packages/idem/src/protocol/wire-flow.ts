@@ -33,7 +33,7 @@ export function readWireFlow(fields: Readonly<Record<string, unknown>>, triggers
     singleton,
     cancelOn: cancel,
   };
-  return readFlow(withoutEmpty(given) as typeof given, { triggers, unknown: "ignore" });
+  return readFlow(withoutEmpty(given) as typeof given, { triggers });
 }
 
 /** An empty key, filter or timeout is none (§6.4, `debounce`); SDKs of other languages write it for what is not there. */

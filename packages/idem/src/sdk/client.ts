@@ -12,6 +12,7 @@ import { errors } from "../model/errors.ts";
 import { placeOf } from "../model/event.ts";
 import { defaultWindowMs } from "../model/function-config.ts";
 import { toJson } from "../model/json.ts";
+import { refuseUnknown } from "../model/known-options.ts";
 import type { TidingsKind } from "../model/tidings.ts";
 import { environmentVariable, nodePlatform } from "../platform/node-platform.ts";
 import type { Platform } from "../platform/platform.ts";
@@ -31,6 +32,7 @@ import { Embedded } from "./embedded.ts";
 import { checkSchema, type EventSchemas, type EventToSend } from "./event-types.ts";
 import { type Explain, explainer, type Tell, teller } from "./explain-api.ts";
 import { type FunctionsApi, functionsApi, type ResumePartOptions, resumeOnePart } from "./functions-api.ts";
+import { checkedReads, refuseUnknownClientOptions, refuseUnknownSendOptions } from "./known-client-options.ts";
 import { type EventsApi, eventsApi, type RunsApi, runsApi } from "./reads-api.ts";
 import { keysOf, type ServedClient, type ServerKeys, serverOf } from "./remote-client.ts";
 import { remoteReads, type StoreReads } from "./remote-reads.ts";
@@ -105,6 +107,7 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
   /** Set for a client whose store is at a server. */
   private remote: RemoteServer | null = null;
   private reads: StoreReads;
+  private readonly warn = (message: string): void => this.telling.logger.warn(`idem: ${message}`);
 
   constructor(options: IdemOptions<Schemas>) {
     if (typeof options?.id !== "string" || !/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(options.id)) {
@@ -122,6 +125,7 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
     this.env = options.env ?? "default";
     this.platform = options.platform ?? nodePlatform;
     this.telling = new Telling({ ...readLogger(options), platform: this.platform });
+    refuseUnknownClientOptions(options, this.warn);
     this.eventWindowMs = readWindow(options.eventWindow, "eventWindow") ?? defaultWindowMs;
     const others = new Map<string, Idem<any>>();
     this.embedded = new Embedded({
@@ -148,14 +152,14 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
       },
     });
     const engine = () => this.embedded.engine();
-    this.reads = {
+    this.reads = checkedReads({
       runs: runsApi(engine),
       events: eventsApi(engine),
       functions: functionsApi(engine),
       effects: effectsApi(engine),
       explain: explainer(engine),
       tell: teller(engine),
-    };
+    });
     const server = serverOf(options);
     if (server !== null) this.reach(server);
   }
@@ -207,7 +211,7 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
     const list = (Array.isArray(triggers) ? triggers : [triggers]) as readonly TriggerInput[];
     const handler = threeArguments ? third : second;
     const { middleware = [], events = {} } = this.options;
-    const codes = defineFunction(this.id, options, list, handler, middleware, events);
+    const codes = defineFunction(this.id, options, list, handler, middleware, events, this.warn);
     for (const code of codes) {
       if (this.codes.some(({ fn }) => fn === code.fn)) {
         throw errors.FUNCTION_INVALID({
@@ -228,6 +232,7 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
 
   /** Finishes the steps that run, hands everything else back, and closes the store. */
   async stop(options?: { readonly grace?: string | number }): Promise<void> {
+    refuseUnknown<{ grace: unknown }>("stop", options, { grace: true });
     const graceMs = options?.grace === undefined ? limits.stopGraceMs : parseDuration(options.grace, "grace");
     await this.embedded.stop(graceMs);
   }
@@ -254,6 +259,7 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
     events: EventToSend<Schemas> | readonly EventToSend<Schemas>[],
     options?: SendOptions & { readonly tx?: UserTransaction },
   ): Promise<SendResult | QueuedResult> {
+    refuseUnknownSendOptions(options, this.warn);
     const windowMs = readWindow(options?.window, "window") ?? this.eventWindowMs;
     const list: readonly unknown[] = Array.isArray(events) ? events : [events];
     // Given, but undefined by mistake, it is refused: an event that was meant to wait for a commit must not go before it.
@@ -278,6 +284,7 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
 
   /** Wakes the run that waits for this signal; `runId` is null when nobody does. */
   async sendSignal(options: { readonly signal: string; readonly data?: unknown }): Promise<{ runId: string | null }> {
+    refuseUnknown<{ signal: string; data: unknown }>("sendSignal", options, { signal: true, data: true });
     const signal = options?.signal;
     if (typeof signal !== "string" || signal === "") {
       throw errors.OPTION_INVALID({ option: "signal", why: "it must be the name of a signal" });
@@ -362,7 +369,8 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
   private reach(server: string): RemoteServer {
     this.remote = new RemoteServer({ server, env: this.env, ...keysOf(this.options) }, this.platform);
     const slugOf = (name: string) => this.codes.find(({ config }) => config.id === name)?.fn ?? name;
-    this.reads = remoteReads(this.remote, { nameOf: (fn) => this.nameOf(fn), slugOf }, this.platform);
+    const names = { nameOf: (fn: string) => this.nameOf(fn), slugOf };
+    this.reads = checkedReads(remoteReads(this.remote, names, this.platform));
     return this.remote;
   }
 

@@ -119,10 +119,7 @@ describe("a function that cannot be registered is refused where it is defined, w
     ["middleware that is no list", { id: "fn", middleware: {} }, "middleware"],
     ["a limit of nothing", { id: "fn", concurrency: 0 }, "concurrency"],
     ["a limit without a period", { id: "fn", throttle: { limit: 1 } }, "throttle.period"],
-    ["a field that is not known", { id: "fn", debounce: { period: "1m", perod: "1m" } }, "debounce.perod"],
     ["what cannot stand together", { id: "fn", batchEvents: batch, singleton: { mode: "skip" } }, "singleton"],
-    ["an option in other letters", { id: "fn", ratelimit: { limit: 1, period: "1h" } }, '"rateLimit"'],
-    ["an option with a line in it", { id: "fn", cancel_on: [{ event: "a/c" }] }, '"cancelOn"'],
   ])("%s", (_, options, named) => {
     const error = refusal(() => define(options as object));
     expect(error.code).toBe("FUNCTION_INVALID");

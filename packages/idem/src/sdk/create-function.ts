@@ -22,6 +22,7 @@ import {
 import type { TransactionClient } from "../store/transactional.ts";
 import { dataSchemaOf } from "./data-schema.ts";
 import type { DataOf, EventSchemas, ReceivedEvent } from "./event-types.ts";
+import { refuseUnknownFunctionOptions } from "./known-function-options.ts";
 
 export interface IdempotencyOptions {
   /** CEL over `event`: what makes two events the same to this function. */
@@ -147,7 +148,13 @@ export interface FunctionOptions {
   readonly middleware?: readonly Middleware[];
 }
 
-export type TriggerInput = { readonly event: string; readonly if?: string } | CronInput;
+export type TriggerInput = EventInput | CronInput;
+
+export interface EventInput {
+  readonly event: string;
+  /** CEL over `event`: the function starts only where it is true. */
+  readonly if?: string;
+}
 
 export interface CronInput {
   /** Five fields, optionally after a zone: "TZ=Europe/Paris 0 9 * * 1". UTC unless told. */
@@ -250,6 +257,7 @@ export function defineFunction(
   handler: unknown,
   clientMiddleware: readonly Middleware[],
   schemas: EventSchemas = {},
+  warn: (message: string) => void = () => {},
 ): FunctionCode[] {
   const id = options?.id;
   const wrong = (why: string, cause?: unknown) =>
@@ -262,7 +270,7 @@ export function defineFunction(
   }
   if (typeof handler !== "function") throw wrong("it has no handler");
   try {
-    refuseMisspelt(options);
+    refuseUnknownFunctionOptions(options, triggers, warn);
     const starts = readTriggers(triggers);
     const config: FunctionConfig = {
       id,
@@ -293,41 +301,9 @@ export function defineFunction(
         : [endHandler(app, code, "cancel", onCancel, cancelTriggers(code, onFailure !== null))]),
     ];
   } catch (error) {
-    if (error instanceof IdemError && error.code !== "FUNCTION_INVALID") throw wrong(error.message, error);
+    if (error instanceof IdemError && !["FUNCTION_INVALID", "OPTION_UNKNOWN"].includes(error.code))
+      throw wrong(error.message, error);
     throw error;
-  }
-}
-
-const optionNames: readonly (keyof FunctionOptions | "triggers")[] = [
-  "id",
-  "name",
-  "triggers",
-  "retries",
-  "idempotency",
-  "timeouts",
-  "entries",
-  "backoff",
-  "onFailure",
-  "onCancel",
-  "middleware",
-  "concurrency",
-  "throttle",
-  "rateLimit",
-  "debounce",
-  "batchEvents",
-  "priority",
-  "singleton",
-  "cancelOn",
-];
-const plain = (name: string): string => name.toLowerCase().replace(/[_-]/g, "");
-const optionByPlainName = new Map<string, string>(optionNames.map((name) => [plain(name), name]));
-
-/** Functions written for Inngest carry options that mean nothing here; one that is only spelt otherwise would mean something. */
-function refuseMisspelt(options: object): void {
-  for (const [name, value] of Object.entries(options)) {
-    const meant = optionByPlainName.get(plain(name));
-    if (meant === undefined || meant === name || value === undefined) continue;
-    throw errors.OPTION_INVALID({ option: name, why: `it must be written "${meant}"` });
   }
 }
 

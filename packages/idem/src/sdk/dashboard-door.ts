@@ -3,6 +3,7 @@
 import type { Engine } from "../engine/engine.ts";
 import type { Logger } from "../execute/function-code.ts";
 import { errors } from "../model/errors.ts";
+import { refuseUnknown } from "../model/known-options.ts";
 import type { RelayedObserver } from "../observe/relay-observer.ts";
 import type { Platform } from "../platform/platform.ts";
 
@@ -55,6 +56,7 @@ export function baseOf(given = "/idem"): string {
 }
 
 export function openDashboard(client: MountedClient, options: DashboardOptions): DashboardHandler {
+  refuseUnknown<DashboardOptions>("dashboard", options, { base: true, authorize: true });
   const { authorize } = options;
   const base = baseOf(options.base);
   if (authorize !== undefined && typeof authorize !== "function") {

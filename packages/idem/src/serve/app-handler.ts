@@ -7,6 +7,7 @@
 
 import { parseDuration } from "../model/duration.ts";
 import { errors, IdemError } from "../model/errors.ts";
+import { refuseUnknown } from "../model/known-options.ts";
 import { environmentVariable } from "../platform/node-platform.ts";
 import { type AppAnswer, internalAnswer } from "../protocol/app-answer.ts";
 import { type AppCall, readAppCall, readAppEvents, readAppMemo } from "../protocol/app-call.ts";
@@ -62,8 +63,26 @@ const smallBytesMax = 64 * 1024;
 // As other SDKs have it (inngest-protocol §13.1): below what serverless platforms and proxies allow a request.
 const maxRuntimeMsDefault = 10_000;
 
+const knownOptions = { url: true, dev: true, checkpointing: true, maxRuntime: true } as const;
+// Of the `inngest` package, v3 and v4.
+const foreignOptions = {
+  servePath: "the whole address is the option `url`",
+  serveOrigin: "the whole address is the option `url`",
+  serveHost: "the whole address is the option `url`",
+  streaming: "answers are sent whole",
+  enableUnauthedSync: "whoever may ask for a sync follows from `url` and `dev`",
+  signingKey: "keys are the client's",
+  signingKeyFallback: "keys are the client's",
+  baseUrl: "the address of the server is the client's `server`",
+  fetch: "requests are made by the client's `platform`",
+  logLevel: "the client's `logger` decides",
+  id: "the app's id is the client's",
+};
+
 export function appHandler(idem: Idem<any>, options: ServeOptions, framework: string): AppHandler {
   const served = idem.serving();
+  const warn = (message: string) => served.logs.logger.warn(`idem: ${message}`);
+  refuseUnknown<ServeOptions>("serve", options, knownOptions, { options: foreignOptions, warn });
   const settings = readSettings(served, options, framework);
   const maxRuntimeMs = readMaxRuntime(options);
   const portsOf = callPorts(served);

@@ -28,7 +28,7 @@ describe("a query", () => {
     expect(whyNot(() => read("limit=many"))).toMatch(/query parameter "limit": invalid input: expected number/);
     expect(whyNot(() => read("limit="))).toMatch(/query parameter "limit": too small/);
     expect(whyNot(() => read("nmae=a"))).toBe(
-      'REQUEST_INVALID: query parameter "nmae" is not known; known are limit, name',
+      'REQUEST_INVALID: query parameter "nmae" is not known; did you mean "name"?',
     );
     expect(whyNot(() => read("name=a&name=b"))).toMatch(/"name" is given more than once/);
   });

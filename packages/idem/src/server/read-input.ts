@@ -2,6 +2,7 @@
 import { type core, z } from "zod";
 import { parseDuration } from "../model/duration.ts";
 import { errors, IdemError } from "../model/errors.ts";
+import { didYouMean } from "../model/nearest-word.ts";
 import type { RouteRequest } from "./route.ts";
 
 export function readQuery<S extends z.ZodObject>(schema: S, query: URLSearchParams): z.output<S> {
@@ -31,8 +32,9 @@ function reasonOf(issue: core.$ZodIssue, part: string, known: readonly string[])
   const place = issue.path.map(String).join(".");
   if (issue.code === "unrecognized_keys") {
     const where = place === "" ? "" : ` of ${shown(place)}`;
-    const list = place === "" && known.length > 0 ? `; known are ${known.join(", ")}` : "";
-    return `${part} ${shown(issue.keys[0]!)}${where} is not known${list}`;
+    const list = known.length > 0 ? `; known are ${known.join(", ")}` : "";
+    const hint = place === "" ? didYouMean(issue.keys[0]!, known) || list : "";
+    return `${part} ${shown(issue.keys[0]!)}${where} is not known${hint}`;
   }
   const why = issue.message.charAt(0).toLowerCase() + issue.message.slice(1);
   return place === "" ? `the ${part.split(" ")[0]} is not usable: ${why}` : `${part} ${shown(place)}: ${why}`;

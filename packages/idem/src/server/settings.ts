@@ -1,7 +1,9 @@
 // A server's settings, from what somebody gave to what it runs with; refused before anything is opened.
+
 import { limits } from "../engine/limits.ts";
 import { readRetention } from "../engine/retention.ts";
 import { errors } from "../model/errors.ts";
+import { refuseUnknown } from "../model/known-options.ts";
 import { nodeRoles } from "../store/sharing.ts";
 import { isLoopback } from "./browser-guard.ts";
 import { checkKeys } from "./credentials.ts";
@@ -26,6 +28,27 @@ const defaults = {
 export const defaultStore = { dev: "sqlite:.idem/dev.db", start: "sqlite:.idem/server.db" } as const;
 
 export function completeSettings(given: Partial<ServerSettings>): ServerSettings {
+  refuseUnknown<ServerSettings>("startServer", given, {
+    mode: true,
+    host: true,
+    port: true,
+    store: true,
+    sdkUrls: true,
+    discovery: true,
+    poll: true,
+    retryIntervalMs: true,
+    eventKeys: true,
+    signingKeys: true,
+    allowHosts: true,
+    password: true,
+    viewerPassword: true,
+    secureCookies: true,
+    newSecret: true,
+    role: true,
+    runsInFlight: true,
+    retentionMs: true,
+    radar: true,
+  });
   const mode = given.mode ?? defaults.mode;
   const settings: ServerSettings = {
     ...defaults,

@@ -1,4 +1,5 @@
 // The delivery that no sandbox ever fires and production fires every day: the same event, twice.
+import { refuseUnknown } from "../model/known-options.ts";
 import type { Idem } from "../sdk/client.ts";
 import type { PublicDecision } from "../sdk/public-types.ts";
 
@@ -24,8 +25,10 @@ export interface Delivered {
 export async function deliverTwice(
   idem: Idem<any>,
   event: { readonly name: string; readonly id?: string; readonly data?: Record<string, unknown> },
-  { how, secondName }: DeliverTwice,
+  options: DeliverTwice,
 ): Promise<Delivered> {
+  refuseUnknown<DeliverTwice>("deliverTwice", options, { how: true, secondName: true });
+  const { how, secondName } = options;
   if (how === "under-another-name" && secondName === undefined) {
     throw new Error('deliverTwice under another name needs { secondName: "…" }');
   }

@@ -1,6 +1,8 @@
 // One function, one event, in a world of its own: sleeps take no time, and any step can be answered by the test.
+
 import type { HandlerInput } from "../execute/function-code.ts";
 import { errors } from "../model/errors.ts";
+import { refuseUnknown } from "../model/known-options.ts";
 import { didYouMean } from "../model/nearest-word.ts";
 import type { Timeline } from "../observe/timeline.ts";
 import type { IdemFunction } from "../sdk/create-function.ts";
@@ -23,6 +25,7 @@ export interface Executed extends RunEnd {
 }
 
 export async function execute(fn: IdemFunction, options: ExecuteOptions): Promise<Executed> {
+  refuseUnknown<ExecuteOptions>("execute", options, { event: true, steps: true, fetch: true, logger: true });
   const mocks = options.steps ?? {};
   const asked = new Set<string>();
   const { idem, clock } = testIdem({

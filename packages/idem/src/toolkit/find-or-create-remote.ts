@@ -3,10 +3,12 @@
 //
 // A search that finds nothing proves nothing while a creation from a moment ago may not be visible yet: then only what is remembered
 // here is trusted, and the caller is told to ask again.
+
 import { createHash } from "node:crypto";
 import { parseDuration } from "../model/duration.ts";
 import { errors } from "../model/errors.ts";
 import { fromJson, toJson } from "../model/json.ts";
+import { refuseUnknown } from "../model/known-options.ts";
 import { Refused } from "./sent-log/receipt.ts";
 import type { Adapter } from "./sql/adapter.ts";
 import { type Dialect, numberOrNull, type Operation, sqlOf } from "./sql/operation.ts";
@@ -81,9 +83,20 @@ export async function findOrCreateRemote<R>(
   adapter: Adapter<any>,
   asked: FindOrCreateRemote<R>,
 ): Promise<{ readonly record: R; readonly wasCreated: boolean }> {
-  const { kind, key, find, create, isTaken = () => false } = asked;
+  refuseUnknown<FindOrCreateRemote<R>>("findOrCreateRemote", asked, {
+    kind: true,
+    key: true,
+    find: true,
+    create: true,
+    isTaken: true,
+    visibleAfter: true,
+    lease: true,
+    wait: true,
+    platform: true,
+  });
+  const { kind, key, find, create, isTaken = () => false, visibleAfter, ...lock } = asked;
   const { dialect } = adapter;
-  const visibleAfterMs = parseDuration(asked.visibleAfter, "visibleAfter");
+  const visibleAfterMs = parseDuration(visibleAfter, "visibleAfter");
   const unsettled = (retryAfterMs: number) => errors.REMOTE_UNSETTLED({ kind, retryAfterMs });
   const known = await adapter.perform(remembered(dialect, kind, key));
   if (known.record !== null) return { record: fromJson(known.record) as R, wasCreated: false };
@@ -97,7 +110,7 @@ export async function findOrCreateRemote<R>(
   const locked = await withLock(
     adapter,
     `remote:${idempotencyKey}`,
-    { wait: "10s", ...asked },
+    { wait: "10s", ...lock },
     async ({ signal, recheck }) => {
       const { record, triedForMs } = await recheck(() => adapter.perform(remembered(dialect, kind, key)));
       if (record !== null) return { record: fromJson(record) as R, wasCreated: false };

@@ -1,6 +1,8 @@
 // One row for what is unique, whoever comes first. The unique index decides, not this code; without one the database refuses the statement,
 // and it never "usually works".
+
 import { errors } from "../model/errors.ts";
+import { refuseUnknown } from "../model/known-options.ts";
 import { type Columns, equalSql, placesSql, quoteColumns, quoteIdentity, quoteTable } from "./columns.ts";
 import type { SqlTx, SyncAdapter } from "./sql/adapter.ts";
 import type { Answered, Dialect, Operation, Row, Statement } from "./sql/operation.ts";
@@ -21,6 +23,7 @@ export interface FoundOrCreated {
 
 export function* findOrCreateOperation(dialect: Dialect, asked: FindOrCreate): Operation<FoundOrCreated> {
   const call = "findOrCreate";
+  refuseUnknown<FindOrCreate>(call, asked, { table: true, unique: true, create: true });
   const find = findStatement(dialect, call, asked);
   // It is there far more often than not, and a search leaves no trace in the table.
   const [found] = (yield find).rows;

@@ -1,7 +1,9 @@
 // The inbox: a message and what it changes are one commit, so a message that comes twice changes nothing twice.
 // Insert first, then the user's writes: a second delivery at the same time waits for the first to commit, or takes its place if it does not.
+
 import { parseDuration } from "../model/duration.ts";
 import { errors } from "../model/errors.ts";
+import { refuseUnknown } from "../model/known-options.ts";
 import { openWith } from "./open-with.ts";
 import type { Adapter } from "./sql/adapter.ts";
 import { type Dialect, numberOf, type Operation, sqlOf } from "./sql/operation.ts";
@@ -63,6 +65,7 @@ async function process<Tx, T>(
   message: InboxMessage,
   body: (tx: Tx) => T | Promise<T>,
 ): Promise<Processed<T>> {
+  refuseUnknown<InboxMessage>("inbox.process", message, { source: true, id: true, consumer: true, digest: true });
   const { source, id, consumer = "", digest = null } = message;
   for (const [option, value] of Object.entries({ source, id })) {
     if (typeof value === "string" && value !== "" && value.length <= 512) continue;

@@ -1,6 +1,8 @@
 // Lock + check: a row moves from one state to the next once, however many ask for it. The row is locked first, so that what the caller
 // reads is what it still is when they commit; the update carries the check too.
+
 import { errors } from "../model/errors.ts";
+import { refuseUnknown } from "../model/known-options.ts";
 import { assignSql, type Columns, equalSql, quoteColumns, quoteIdentity, quoteName, quoteTable } from "./columns.ts";
 import type { SqlTx, SyncAdapter } from "./sql/adapter.ts";
 import type { Dialect, Operation, Row } from "./sql/operation.ts";
@@ -27,6 +29,15 @@ export type Moved =
 const call = "transition";
 
 export function* transitionOperation(dialect: Dialect, asked: Transition): Operation<Moved> {
+  refuseUnknown<Transition>(call, asked, {
+    table: true,
+    id: true,
+    where: true,
+    column: true,
+    from: true,
+    to: true,
+    set: true,
+  });
   const { id, where = id === undefined ? {} : { id }, from, to, set = {} } = asked;
   const table = quoteTable(call, asked.table);
   const column = quoteName(call, asked.column ?? "state", "column");

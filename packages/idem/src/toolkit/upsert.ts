@@ -1,6 +1,8 @@
 // A row as it should be, whoever wrote it before: inserted, updated, or left alone because it is like that already.
 // Three statements instead of one: only so can the three be told apart, on both databases, without a column of ours in the user's table.
+
 import { errors } from "../model/errors.ts";
+import { refuseUnknown } from "../model/known-options.ts";
 import { assignSql, type Columns, equalSql, quoteColumns, quoteIdentity, quoteTable } from "./columns.ts";
 import { askIndexed, findStatement, insertStatement } from "./find-or-create.ts";
 import type { SqlTx, SyncAdapter } from "./sql/adapter.ts";
@@ -23,6 +25,7 @@ export interface Upserted {
 
 export function* upsertOperation(dialect: Dialect, asked: Upsert): Operation<Upserted> {
   const call = "upsert";
+  refuseUnknown<Upsert>(call, asked, { table: true, unique: true, set: true, create: true });
   const insert = insertStatement(dialect, call, asked, { ...asked.create, ...asked.set });
   const update = updateStatement(dialect, call, asked);
   const find = findStatement(dialect, call, asked);

@@ -1,7 +1,9 @@
 // Ticks of a schedule that somebody else's scheduler calls, at least once and now and then twice. The tick, not the call, is what happens
 // once: the first call runs it, a later one is told its outcome, and one whose call died is resumed or parked, as its author chose.
+
 import { parseDuration } from "../../model/duration.ts";
 import { errors } from "../../model/errors.ts";
+import { refuseUnknown } from "../../model/known-options.ts";
 import { nodePlatform } from "../../platform/node-platform.ts";
 import type { Platform } from "../../platform/platform.ts";
 import { leaseMsOf } from "../keep-lease.ts";
@@ -44,6 +46,17 @@ export interface CronTick<T> {
 }
 
 export function cronTick<T>(adapter: Adapter<any>, options: CronTickOptions, task: TickTask<T>): CronTick<T> {
+  refuseUnknown<CronTickOptions>("cronTick", options, {
+    id: true,
+    schedule: true,
+    zone: true,
+    onCrash: true,
+    lease: true,
+    early: true,
+    secret: true,
+    onParked: true,
+    platform: true,
+  });
   const { id, onCrash, platform = nodePlatform, secret } = options;
   if (typeof id !== "string" || id === "" || id.length > 256) throw refuse("id", "it must be 1 to 256 characters");
   if (onCrash !== "resume" && onCrash !== "park") throw refuse("onCrash", 'it is required: "resume" or "park"');

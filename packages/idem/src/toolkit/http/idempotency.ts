@@ -1,7 +1,9 @@
 // Idempotency-Key for one API: where records are kept, who callers are, and what is decided about each request. A profile of draft -07.
+
 import type { Logger } from "../../execute/function-code.ts";
 import { parseDuration } from "../../model/duration.ts";
 import { errors } from "../../model/errors.ts";
+import { refuseUnknown } from "../../model/known-options.ts";
 import { nodePlatform } from "../../platform/node-platform.ts";
 import type { Platform, Timer } from "../../platform/platform.ts";
 import { callWithin } from "../call-within.ts";
@@ -14,7 +16,7 @@ import { type BodySeal, sealed } from "./key-outcome.ts";
 import { ANONYMOUS_SHARED, type ReadWorld, readRequest, type ScopeOf } from "./read-request.ts";
 import { ReplayCache } from "./replay-cache.ts";
 import { headersToKeep } from "./replay-headers.ts";
-import { routeSettings } from "./route-settings.ts";
+import { refuseUnknownRouteOptions, routeSettings } from "./route-settings.ts";
 import type { OpenTicket } from "./ticket.ts";
 import { WaitRoom } from "./wait-room.ts";
 
@@ -81,7 +83,28 @@ const parkedPage = 100;
 /** A response that a person gives is small. */
 const resolvedBytesMax = 1_024 * 1_024;
 
+const knownOptions = {
+  keys: true,
+  principal: true,
+  tenant: true,
+  namespace: true,
+  secret: true,
+  docs: true,
+  deadline: true,
+  drainWithin: true,
+  replayCache: true,
+  seal: true,
+  on: true,
+  logger: true,
+  platform: true,
+} as const;
+
 export function idempotency(options: IdempotencyOptions): Idempotency {
+  refuseUnknown<IdempotencyOptions>("idempotency", options, knownOptions);
+  refuseUnknown<NonNullable<IdempotencyOptions["replayCache"]>>("idempotency, replayCache", options?.replayCache, {
+    entries: true,
+    for: true,
+  });
   const { keys, principal, platform = nodePlatform, logger = console } = options;
   const refuse = (option: string, why: string) => errors.TOOLKIT_OPTION_INVALID({ call: "idempotency", option, why });
   if (keys === undefined) throw refuse("keys", "say where keys are kept, such as sqlKeys(pgAdapter(pool))");
@@ -115,8 +138,9 @@ export function idempotency(options: IdempotencyOptions): Idempotency {
   };
 
   const check = (route: RouteOptions): void => {
-    const { fingerprint } = routeSettings(route);
     if (told.has(route)) return;
+    refuseUnknownRouteOptions(route);
+    const { fingerprint } = routeSettings(route);
     told.add(route);
     const { omit = [], pick } = fingerprint;
     const ignored = [...(pick === undefined ? [] : [`everything but ${pick.join(" and ")}`]), ...omit];
@@ -208,7 +232,9 @@ export function idempotency(options: IdempotencyOptions): Idempotency {
       if (count > 0) tell(options, { kind: "reaped", route: "", hint: "", attempt: 0, ageMs: 0, durationMs: 0 });
       return count;
     },
-    startReaper({ every = "10m" } = {}) {
+    startReaper(asked = {}) {
+      refuseUnknown<{ every: unknown }>("startReaper", asked, { every: true });
+      const { every = "10m" } = asked;
       const everyMs = parseDuration(every, "every");
       self.stop();
       const rest = async () => {

@@ -4,6 +4,7 @@
 // to no client's default headers, where it would leak into the next request.
 import { parseDuration } from "../../model/duration.ts";
 import { errors } from "../../model/errors.ts";
+import { refuseUnknown } from "../../model/known-options.ts";
 import { nodePlatform } from "../../platform/node-platform.ts";
 import type { Platform } from "../../platform/platform.ts";
 import { type Advice, adviceOf } from "./retry-advice.ts";
@@ -28,6 +29,42 @@ export interface IdempotentInit extends Omit<RequestInit, "window"> {
   readonly platform?: Platform;
 }
 
+/** What frameworks add to fetch. */
+interface OfPlatforms {
+  readonly cache?: unknown;
+  readonly priority?: unknown;
+  readonly next?: unknown;
+  readonly cf?: unknown;
+}
+
+const knownOptions = {
+  key: true,
+  attempts: true,
+  timeout: true,
+  deadline: true,
+  window: true,
+  header: true,
+  fetch: true,
+  platform: true,
+  cache: true,
+  priority: true,
+  next: true,
+  cf: true,
+  body: true,
+  credentials: true,
+  dispatcher: true,
+  duplex: true,
+  headers: true,
+  integrity: true,
+  keepalive: true,
+  method: true,
+  mode: true,
+  redirect: true,
+  referrer: true,
+  referrerPolicy: true,
+  signal: true,
+} as const;
+
 // Full jitter: a random time up to a bound that doubles. 6 attempts are over after half a minute at most, unless the server says later.
 const backoffFirstMs = 500;
 const backoffMaxMs = 10_000;
@@ -44,6 +81,7 @@ const windowShare = 0.9;
  * Answers with the last response; throws REQUEST_UNANSWERED when there was none.
  */
 export async function idempotentFetch(input: string | URL | Request, init: IdempotentInit = {}): Promise<Response> {
+  refuseUnknown<IdempotentInit & OfPlatforms>("idempotentFetch", init, knownOptions);
   const { key: given, attempts = 6, timeout, window, deadline, header = "idempotency-key", ...rest } = init;
   const { fetch: ask = (request: Request) => globalThis.fetch(request), platform = nodePlatform, ...plain } = rest;
   if (!Number.isInteger(attempts) || attempts < 1) throw refuse("attempts", "it must be a whole number above 0");

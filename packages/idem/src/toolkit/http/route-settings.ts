@@ -1,7 +1,9 @@
 // A route's options with every default in its place, checked when the route is registered: a choice that was not made is a mistake to
 // hear of at start, not at the first crash.
+
 import { parseDuration } from "../../model/duration.ts";
 import { errors } from "../../model/errors.ts";
+import { refuseUnknown } from "../../model/known-options.ts";
 import type { OnCrash } from "../keys/key-store.ts";
 import type { ExternalBodies, FingerprintOptions, RebuildOptions, RouteOptions } from "./begin.ts";
 import type { KeyHeaderRules } from "./read-key-header.ts";
@@ -41,6 +43,44 @@ const windowDefault = "24h";
 const waitDefault = "10s";
 
 const known = new WeakMap<RouteOptions, RouteSettings>();
+
+/** Of a route of `idempotency`; modes have options of their own beside these. */
+export function refuseUnknownRouteOptions(route: RouteOptions): void {
+  refuseUnknown<RouteOptions>("a route's options", route, {
+    onCrash: true,
+    required: true,
+    methods: true,
+    scope: true,
+    lease: true,
+    window: true,
+    onDuplicate: true,
+    maxWait: true,
+    store: true,
+    onAnswer: true,
+    replayHeaders: true,
+    responseBytesMax: true,
+    requestBytesMax: true,
+    key: true,
+    fingerprint: true,
+    overflow: true,
+    rebuild: true,
+  });
+  refuseUnknownInside(route);
+}
+
+export function refuseUnknownInside({ key, fingerprint }: Pick<RouteOptions, "key" | "fingerprint">): void {
+  refuseUnknown<NonNullable<RouteOptions["key"]>>("a route's options, key", key, {
+    minLength: true,
+    pattern: true,
+    header: true,
+  });
+  refuseUnknown<FingerprintOptions>("a route's options, fingerprint", fingerprint, {
+    body: true,
+    headers: true,
+    omit: true,
+    pick: true,
+  });
+}
 
 /** Throws TOOLKIT_OPTION_INVALID or DURATION_INVALID. The same object is read once. */
 export function routeSettings(route: RouteOptions): RouteSettings {

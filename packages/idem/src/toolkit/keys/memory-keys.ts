@@ -1,5 +1,6 @@
 // Keys in this process's memory: for tests and development. The smallest honest store, and the reference for the others; a second process
 // knows nothing of it.
+import { refuseUnknown } from "../../model/known-options.ts";
 import { nodePlatform } from "../../platform/node-platform.ts";
 import type { Platform } from "../../platform/platform.ts";
 import { decideKey, diedReason, freshOf, runningWindowMs } from "./decide-key.ts";
@@ -11,7 +12,9 @@ import type { Held, KeyAnswer, KeyAsk, KeyHolder, KeyOutcome, KeyStore, Resolved
  * const keys = memoryKeys();
  * ```
  */
-export function memoryKeys({ platform = nodePlatform }: { readonly platform?: Platform } = {}): KeyStore {
+export function memoryKeys(options: { readonly platform?: Platform } = {}): KeyStore {
+  refuseUnknown<{ platform: Platform }>("memoryKeys", options, { platform: true });
+  const { platform = nodePlatform } = options;
   const rows = new Map<string, KeyRow>();
   // Begins with the wall's time and then only passes: a person who sets the clock ends no lease.
   const beganAt = platform.wallMs() - platform.monoMs();

@@ -1,7 +1,9 @@
 // Keys in the user's own database. Never hangs and never guesses: what the database did not answer in time is an error that the door tells
 // as 503, and no handler runs.
+
 import { parseDuration } from "../../model/duration.ts";
 import { errors, IdemError } from "../../model/errors.ts";
+import { refuseUnknown } from "../../model/known-options.ts";
 import { nodePlatform } from "../../platform/node-platform.ts";
 import type { Platform } from "../../platform/platform.ts";
 import type { Adapter } from "../sql/adapter.ts";
@@ -40,8 +42,10 @@ const claimTriesMax = 3;
  */
 export function sqlKeys(
   adapter: Pick<Adapter<unknown>, "dialect" | "perform">,
-  { deadline = "2s", platform = nodePlatform }: SqlKeysOptions = {},
+  options: SqlKeysOptions = {},
 ): KeyStore {
+  refuseUnknown<SqlKeysOptions>("sqlKeys", options, { deadline: true, platform: true });
+  const { deadline = "2s", platform = nodePlatform } = options;
   const sql = sqlOf(adapter.dialect);
   const deadlineMs = parseDuration(deadline);
   /** Claims that were not waited for any longer, by owner, until they are over and given back. */

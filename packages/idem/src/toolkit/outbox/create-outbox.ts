@@ -1,6 +1,8 @@
 // The outbox: what has to be told to others is written in the transaction it is about, and handed on after the commit.
+
 import { type InstantInput, parseDuration, parseInstant } from "../../model/duration.ts";
 import { errors } from "../../model/errors.ts";
+import { refuseUnknown } from "../../model/known-options.ts";
 import { UlidSource } from "../../model/ulid.ts";
 import { nodePlatform } from "../../platform/node-platform.ts";
 import type { Platform } from "../../platform/platform.ts";
@@ -78,6 +80,8 @@ export interface SyncOutbox<Tx, Put = PutOptions> extends Outbox<Tx, Put> {
   sendSync(tx: Tx, events: readonly OutboxEvent[], options?: Put): readonly PutMessage[];
 }
 
+const dispatchOptions = { concurrency: true, lease: true, attempts: true, poll: true } as const;
+
 export function createOutbox<Tx>(
   adapter: SyncAdapter<Tx>,
   options: OrderedOutboxOptions,
@@ -89,6 +93,7 @@ export function createOutbox<Tx>(
   adapter: Adapter<Tx> | SyncAdapter<Tx>,
   options: OutboxOptions & Partial<OrderedOutboxOptions> = {},
 ): Outbox<Tx, OrderedPutOptions> {
+  refuseUnknown<OrderedOutboxOptions>("createOutbox", options, { platform: true, report: true, onDead: true });
   const { platform = nodePlatform, onDead = null } = options;
   if (onDead !== null && onDead !== "block" && onDead !== "skip") throw refuse("onDead", 'it is "block" or "skip"');
   const report = options.report ?? ((what, error) => console.error(`Idem outbox: ${what}`, error));
@@ -100,6 +105,7 @@ export function createOutbox<Tx>(
   const dispatchers = new Set<Dispatcher>();
 
   const newMessages = (events: readonly OutboxEvent[], put: OrderedPutOptions): NewMessage[] => {
+    refuseUnknown<OrderedPutOptions>("outbox.send", put, { dedupKey: true, notBefore: true, orderKey: true });
     if (put.orderKey !== undefined && onDead === null) {
       throw refuse("orderKey", "createOutbox was not told onDead: what becomes of the messages behind one that died");
     }
@@ -165,9 +171,12 @@ export function createOutbox<Tx>(
       nudgeSoon();
       return Array.isArray(events) ? answers : answers[0]!;
     },
-    dispatch: (tasks: Readonly<Record<string, MessageTask>>, asked: DispatchOptions = {}) =>
-      begin(Object.keys(tasks), (topic) => tasks[topic]!, asked),
+    dispatch: (tasks: Readonly<Record<string, MessageTask>>, asked: DispatchOptions = {}) => {
+      refuseUnknown<DispatchOptions>("outbox.dispatch", asked, dispatchOptions);
+      return begin(Object.keys(tasks), (topic) => tasks[topic]!, asked);
+    },
     relayTo: (idem: EventDestination, asked: RelayOptions = {}) => {
+      refuseUnknown<RelayOptions>("outbox.relayTo", asked, { ...dispatchOptions, topics: true, window: true });
       const task = relayTask(idem, parseDuration(asked.window ?? doneKeptMs, "window"));
       return begin(asked.topics ?? null, () => task, asked);
     },

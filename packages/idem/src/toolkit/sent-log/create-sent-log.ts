@@ -1,8 +1,10 @@
 // The sent-log: for destinations that keep no idempotency keys (mail, text messages, chat, most CRMs). What is about to be sent is written
 // down first; who asks again gets the receipt; and what becomes of a sending that nobody saw end is the author's choice.
+
 import { parseDuration } from "../../model/duration.ts";
 import { errors } from "../../model/errors.ts";
 import { toJson } from "../../model/json.ts";
+import { refuseUnknown } from "../../model/known-options.ts";
 import { nodePlatform } from "../../platform/node-platform.ts";
 import type { Platform } from "../../platform/platform.ts";
 import { leaseMsOf } from "../keep-lease.ts";
@@ -72,6 +74,14 @@ export interface SentLog {
 }
 
 export function createSentLog(adapter: Adapter<any>, options: SentLogOptions): SentLog {
+  refuseUnknown<SentLogOptions>("createSentLog", options, {
+    lease: true,
+    platform: true,
+    onParked: true,
+    onUnknown: true,
+    reconcile: true,
+    reconcileAfter: true,
+  });
   const { platform = nodePlatform, onUnknown } = options;
   if (onUnknown !== "park" && onUnknown !== "resend" && onUnknown !== "reconcile") {
     throw refuse("onUnknown", 'it is required: "park", "resend" or "reconcile"');
@@ -97,6 +107,7 @@ export function createSentLog(adapter: Adapter<any>, options: SentLogOptions): S
   const { dialect } = adapter;
   return {
     once: async <T>(input: OnceInput, send: SendTask<T>) => {
+      refuseUnknown<OnceInput>("sentLog.once", input, { template: true, recipient: true, about: true, window: true });
       const { template, recipient, about = null } = input;
       const windowMs = parseDuration(input.window, "window");
       if (windowMs <= 0) throw refuse("window", "it must be longer than 0");

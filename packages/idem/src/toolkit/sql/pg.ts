@@ -1,8 +1,9 @@
 // biome-ignore-all lint/suspicious/noTsIgnore: it is meant for the declarations, where there is an error only without `pg`.
 
-// Through `pg`: a pool, and one of its clients for each transaction.
 import { createHash } from "node:crypto";
 import { errors } from "../../model/errors.ts";
+// Through `pg`: a pool, and one of its clients for each transaction.
+import { refuseUnknown } from "../../model/known-options.ts";
 import { guardClient } from "../../store/postgres/guarded-client.ts";
 import type { Adapter, SqlTx, TransactionOptions } from "./adapter.ts";
 import { isRefusal, wordsOfFault } from "./faults.ts";
@@ -29,7 +30,9 @@ export interface PgAdapterOptions {
  * const adapter = pgAdapter(new pg.Pool({ connectionString }));
  * ```
  */
-export function pgAdapter(pool: Pool, { prepare = false }: PgAdapterOptions = {}): Adapter<ClientBase> {
+export function pgAdapter(pool: Pool, options: PgAdapterOptions = {}): Adapter<ClientBase> {
+  refuseUnknown<PgAdapterOptions>("pgAdapter", options, { prepare: true });
+  const { prepare = false } = options;
   const names = new Map<string, string>();
   const wrap = (on: Pick<ClientBase, "query">): SqlTx =>
     sqlTx({

@@ -2,9 +2,11 @@
 //
 // Raw events are unique by (source, id), logical ones by (source, key, window number). The first raw event opens a window; what comes within it
 // is absorbed; when it is over, one logical event is delivered. What comes later opens another window, but is absorbed too when it adds nothing.
+
 import { parseDuration } from "../../model/duration.ts";
 import { errors } from "../../model/errors.ts";
 import { canonicalJson } from "../../model/json.ts";
+import { refuseUnknown } from "../../model/known-options.ts";
 import { businessKeyHash, businessKeyText } from "./business-key.ts";
 import type { WebhookEvent } from "./webhook-event.ts";
 
@@ -47,6 +49,13 @@ const expectsMax = 100;
 const windowMsMax = 7 * 24 * 60 * 60 * 1_000;
 
 export function readCoalesce<Payload>(options: CoalesceOptions<Payload>): Coalescing {
+  refuseUnknown<CoalesceOptions>("coalesce", options, {
+    key: true,
+    windowMs: true,
+    merge: true,
+    expects: true,
+    lateMs: true,
+  });
   const refuse = (option: string, why: string) =>
     errors.TOOLKIT_OPTION_INVALID({ call: "webhook", option: `coalesce.${option}`, why });
   const { key, merge: chosen, expects = null, lateMs } = options;

@@ -3,8 +3,10 @@
 //   persisted, or gathering until its window is over ──claim──▶ processing ──returned──▶ done
 //      ▲                                                          ├─ threw ─▶ persisted, later each time ─▶ dead after `attempts`
 //      └── its process died: the lease ends ──────────────────────┘                       dead ─▶ persisted, by a person: replay
+
 import { parseDuration } from "../../model/duration.ts";
 import { errors } from "../../model/errors.ts";
+import { refuseUnknown } from "../../model/known-options.ts";
 import { NonRetriableError } from "../../model/user-errors.ts";
 import { nodePlatform } from "../../platform/node-platform.ts";
 import type { Platform, Timer } from "../../platform/platform.ts";
@@ -91,10 +93,25 @@ export interface WebhookProcessor {
   reap(limit?: number): Promise<number>;
 }
 
+const knownOptions = {
+  store: true,
+  source: true,
+  attempts: true,
+  lease: true,
+  every: true,
+  concurrency: true,
+  onDead: true,
+  report: true,
+  platform: true,
+  process: true,
+  processInTransaction: true,
+} as const;
+
 const reapEveryMs = 3_600_000;
 const backoffMs = (attempt: number): number => Math.min(1_000 * 2 ** attempt, 300_000);
 
 export function webhookProcessor<Payload = any, Tx = any>(options: ProcessorOptions<Payload, Tx>): WebhookProcessor {
+  refuseUnknown<ProcessorOptions<Payload, Tx>>("webhookProcessor", options, knownOptions);
   const { store: adapter, platform = nodePlatform, attempts = 8, concurrency = 4, onDead } = options;
   const refuse = (option: string, why: string) =>
     errors.TOOLKIT_OPTION_INVALID({ call: "webhookProcessor", option, why });

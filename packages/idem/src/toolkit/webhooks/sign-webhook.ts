@@ -1,4 +1,5 @@
 // What a provider would have sent, for tests of users: no sandbox delivers twice, late, or with yesterday's secret.
+import { refuseUnknown } from "../../model/known-options.ts";
 import { nodePlatform } from "../../platform/node-platform.ts";
 import type { WebhookProvider } from "./provider.ts";
 
@@ -25,8 +26,16 @@ export function signWebhook(
   provider: WebhookProvider,
   secret: string,
   body: string | Uint8Array,
-  { at, id, type, url = "https://localhost/webhooks", headers: given = {} }: SignWebhookOptions = {},
+  options: SignWebhookOptions = {},
 ): Request {
+  refuseUnknown<SignWebhookOptions>("signWebhook", options, {
+    at: true,
+    id: true,
+    type: true,
+    url: true,
+    headers: true,
+  });
+  const { at, id, type, url = "https://localhost/webhooks", headers: given = {} } = options;
   const bytes = typeof body === "string" ? Buffer.from(body) : body;
   const signed = provider.sign({
     secret,

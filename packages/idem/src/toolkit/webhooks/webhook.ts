@@ -1,6 +1,8 @@
 // The door to receiving: what an author says about one source.
+
 import { parseDuration } from "../../model/duration.ts";
 import { errors } from "../../model/errors.ts";
+import { refuseUnknown } from "../../model/known-options.ts";
 import { nodePlatform } from "../../platform/node-platform.ts";
 import type { Platform } from "../../platform/platform.ts";
 import type { Idem } from "../../sdk/client.ts";
@@ -47,8 +49,25 @@ export interface DatabaseWebhookOptions<Payload> extends CommonOptions<Payload> 
 
 export type WebhookOptions<Payload> = EngineWebhookOptions<Payload> | DatabaseWebhookOptions<Payload>;
 
+const knownOptions = {
+  source: true,
+  provider: true,
+  normalise: true,
+  businessKey: true,
+  coalesce: true,
+  window: true,
+  ackBudget: true,
+  bytesMax: true,
+  onNote: true,
+  platform: true,
+  idem: true,
+  transform: true,
+  store: true,
+} as const;
+
 /** Payloads are what the provider makes them; say what you rely on, `webhook<{ id: string }>(…)`, or have any. */
 export function webhook<Payload = any>(options: WebhookOptions<Payload>): WebhookReceiver {
+  refuseUnknown<WebhookOptions<Payload>>("webhook", options, knownOptions);
   const refuse = (option: string, why: string) => errors.TOOLKIT_OPTION_INVALID({ call: "webhook", option, why });
   const source = readSource(options.source);
   const windowMs = options.window === undefined ? options.provider.windowMs : parseDuration(options.window, "window");

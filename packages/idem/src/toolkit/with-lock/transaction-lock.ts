@@ -1,8 +1,10 @@
 // For work as short as a transaction: the lock is the transaction's own, so a commit, a rollback or a crash releases it, also behind a pooler
 // that hands sessions out by transaction. On PostgreSQL an advisory lock, on SQLite the file's one writer. A lock of the session is not
 // offered: it would leak to whoever gets the pooled connection next.
+
 import { createHash } from "node:crypto";
 import { parseDuration } from "../../model/duration.ts";
+import { refuseUnknown } from "../../model/known-options.ts";
 import { openWith } from "../open-with.ts";
 import type { Adapter } from "../sql/adapter.ts";
 import { sqlFaultOf } from "../sql/faults.ts";
@@ -26,6 +28,7 @@ export async function withTransactionLock<Tx, T>(
   options: { readonly wait?: string | number },
   body: (tx: Tx) => T | Promise<T>,
 ): Promise<Exclude<Locked<T>, { outcome: "lost" }>> {
+  refuseUnknown<typeof options>("withTransactionLock", options, { wait: true });
   checkLockName(name);
   const lockTimeoutMs = parseDuration(options.wait ?? "5s", "wait");
   let isHeld = false;

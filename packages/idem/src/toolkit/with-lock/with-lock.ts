@@ -1,8 +1,10 @@
 // Work under a lease on a name. Mutual exclusion holds while the lease is alive, by the database's clock. Writes through `transaction` are
 // refused once somebody else has the name; a stalled holder that ignores its signal can still act on another system, and only a destination
 // key, or a fence which that system checks, prevents it.
+
 import { parseDuration } from "../../model/duration.ts";
 import { errors } from "../../model/errors.ts";
+import { refuseUnknown } from "../../model/known-options.ts";
 import { nodePlatform } from "../../platform/node-platform.ts";
 import type { Platform } from "../../platform/platform.ts";
 import { keepLease, leaseMsOf } from "../keep-lease.ts";
@@ -48,6 +50,7 @@ export async function withLock<Tx, T>(
   options: LockOptions,
   body: (context: LockContext<Tx>) => Promise<T> | T,
 ): Promise<Locked<T>> {
+  refuseUnknown<LockOptions>("withLock", options, { lease: true, wait: true, platform: true });
   const { platform = nodePlatform } = options;
   const { dialect } = adapter;
   const leaseMs = leaseMsOf("withLock", options.lease ?? "30s");

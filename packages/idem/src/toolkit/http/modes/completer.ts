@@ -1,6 +1,8 @@
 // Ends what nobody retries: records whose claimant is gone are taken up where they stopped, by the list of phases itself. No request is made
 // again and nobody is impersonated; the input was stored with the key.
+
 import { parseDuration } from "../../../model/duration.ts";
+import { refuseUnknown } from "../../../model/known-options.ts";
 import { newOwner } from "../../owner-name.ts";
 import { ownError } from "./attempt-transaction.ts";
 import { type KeyReaderWithStore, type PhasedOptions, phaseWorldOf } from "./phased.ts";
@@ -47,6 +49,16 @@ export function completer(
   lists: readonly AnyPhases[],
   options: CompleterOptions = {},
 ): Completer {
+  refuseUnknown<CompleterOptions>("completer", options, {
+    lease: true,
+    window: true,
+    maxTx: true,
+    responseBytesMax: true,
+    replayHeaders: true,
+    every: true,
+    maxAttempts: true,
+    logger: true,
+  });
   const { keys, platform } = reader;
   const everyMs = parseDuration(options.every ?? "30s", "every");
   const { maxAttempts = 12, logger = console } = options;

@@ -1,6 +1,8 @@
 // For modes that need no table of keys: who asks and for what, without where it is kept.
+
 import type { Logger } from "../../../execute/function-code.ts";
 import { errors } from "../../../model/errors.ts";
+import { refuseUnknown } from "../../../model/known-options.ts";
 import { nodePlatform } from "../../../platform/node-platform.ts";
 import type { IdempotencyOptions } from "../idempotency.ts";
 import { ANONYMOUS_SHARED, type ReadWorld, readRequest } from "../read-request.ts";
@@ -18,6 +20,15 @@ export type KeyReaderOptions = Pick<
  * ```
  */
 export function keyReader(options: KeyReaderOptions): KeyReader {
+  refuseUnknown<KeyReaderOptions>("keyReader", options, {
+    principal: true,
+    tenant: true,
+    namespace: true,
+    secret: true,
+    docs: true,
+    logger: true,
+    platform: true,
+  });
   const { principal, tenant = null, namespace = "default", secret = null, docs = null } = options;
   const { platform = nodePlatform } = options;
   const logger: Logger = options.logger ?? console;

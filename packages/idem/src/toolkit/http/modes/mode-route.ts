@@ -1,5 +1,7 @@
 // What the modes have in common: how a route is described, how its request is read, and what duplicates are told.
+
 import { errors } from "../../../model/errors.ts";
+import type { KnownOptions } from "../../../model/known-options.ts";
 import type { Platform } from "../../../platform/platform.ts";
 import type { ReadRequest, RouteOptions } from "../begin.ts";
 import { problemResponse } from "../problems.ts";
@@ -29,6 +31,20 @@ export type ModeOptions = Pick<
   | "fingerprint"
   | "onAnswer"
 >;
+
+/** Every option that all modes have. */
+export const modeOptions = {
+  required: true,
+  methods: true,
+  scope: true,
+  window: true,
+  replayHeaders: true,
+  responseBytesMax: true,
+  requestBytesMax: true,
+  key: true,
+  fingerprint: true,
+  onAnswer: true,
+} as const satisfies KnownOptions<ModeOptions>;
 
 /** A seal may have to be awaited, and a transaction of SQLite cannot: better no answer than one that lies open where it was to be sealed. */
 export function refuseSeal({ isSealed }: KeyReader, call: string): void {

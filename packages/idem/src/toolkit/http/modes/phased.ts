@@ -1,14 +1,24 @@
 // A list of phases behind a route. A retry goes on where the last attempt stopped; what nobody retries, a completer ends.
+
 import { parseDuration } from "../../../model/duration.ts";
+import { refuseUnknown } from "../../../model/known-options.ts";
 import { callWithin, pause } from "../../call-within.ts";
 import type { KeyAnswer, KeyAsk, KeyStore } from "../../keys/key-store.ts";
 import { newOwner } from "../../owner-name.ts";
 import type { KeyedRequest, RouteOptions } from "../begin.ts";
 import { problemResponse } from "../problems.ts";
-import { routeSettings } from "../route-settings.ts";
+import { refuseUnknownInside, routeSettings } from "../route-settings.ts";
 import { preferredWaitMs, WaitRoom } from "../wait-room.ts";
 import { ownError, problemOf } from "./attempt-transaction.ts";
-import { type KeyReader, limitsOf, type ModeOptions, refuseSeal, seen, toldResponse } from "./mode-route.ts";
+import {
+  type KeyReader,
+  limitsOf,
+  type ModeOptions,
+  modeOptions,
+  refuseSeal,
+  seen,
+  toldResponse,
+} from "./mode-route.ts";
 import type { AnyPhases } from "./phases.ts";
 import { readInput } from "./read-input.ts";
 import { firstResponse } from "./respond.ts";
@@ -49,6 +59,15 @@ export const phaseWorldOf = (
  * Needs a key: without one there is nothing to go on from.
  */
 export function phased(reader: KeyReaderWithStore, phases: AnyPhases, options: PhasedOptions = {}): FetchHandler {
+  const { required: _, ...known } = modeOptions;
+  refuseUnknown<PhasedOptions>("phased", options, {
+    ...known,
+    lease: true,
+    onDuplicate: true,
+    maxWait: true,
+    maxTx: true,
+  });
+  refuseUnknownInside(options);
   const { keys, platform } = reader;
   const route: RouteOptions = { ...options, required: true, onCrash: "resume" };
   const world = phaseWorldOf(reader, options);

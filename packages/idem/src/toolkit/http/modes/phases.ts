@@ -2,9 +2,11 @@
 // call to the outside (`effect`), never both, so that after a crash at most one effect is repeated, always with the same key.
 //
 // A name is permanent: unfinished records know the point they reached by it.
+
 import type { CustomDestination, Destination } from "../../../dedup/destination.ts";
 import type { KeyedName, KeylessName } from "../../../dedup/destinations.ts";
 import { errors } from "../../../model/errors.ts";
+import { refuseUnknown } from "../../../model/known-options.ts";
 import type { Adapter } from "../../sql/adapter.ts";
 import type { InputOf } from "./read-input.ts";
 import type { Answer } from "./respond.ts";
@@ -144,8 +146,10 @@ const isAsync = (body: unknown): boolean => Object.prototype.toString.call(body)
  */
 export function phases<Tx, Input>(
   name: string,
-  { adapter, input }: { readonly adapter: Adapter<Tx>; readonly input: InputOf<Input> },
+  options: { readonly adapter: Adapter<Tx>; readonly input: InputOf<Input> },
 ): Phases<Tx, Input, unknown> {
+  refuseUnknown<typeof options>(`phases("${name}")`, options, { adapter: true, input: true });
+  const { adapter, input } = options;
   if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name)) {
     throw errors.PHASES_INVALID({ phases: name, why: "its name must be 1 to 64 letters, digits, dots and dashes" });
   }

@@ -1,5 +1,7 @@
 // What an author's code answers with in these modes: bytes from the start, so that what is stored, sent and replayed is one thing.
+
 import { errors } from "../../../model/errors.ts";
+import { refuseUnknown } from "../../../model/known-options.ts";
 import type { KeyOutcome } from "../../keys/key-store.ts";
 import { headersToKeep } from "../replay-headers.ts";
 
@@ -32,6 +34,7 @@ const bodiless: ReadonlySet<number> = new Set([204, 205, 304]);
  * ```
  */
 export function respond(status: number, body: unknown = null, options: RespondOptions = {}): Answer {
+  refuseUnknown<RespondOptions>("respond", options, { headers: true, rollback: true });
   const refuse = (why: string) => errors.TOOLKIT_OPTION_INVALID({ call: "respond", option: "status", why });
   if (!Number.isInteger(status) || status < 200 || status > 599) throw refuse("it must be between 200 and 599");
   const given = bytesOf(body);

@@ -1,7 +1,9 @@
 // Mode C: the request is an event, and its answer is what the run it started came to. The key is the event's id, so event, claim and run are
 // one commit of the engine's, and there is no table of keys: a duplicate attaches to the run, wherever that is executed, and a web process
 // that dies loses nothing.
+
 import { errors, IdemError } from "../../../model/errors.ts";
+import { refuseUnknown } from "../../../model/known-options.ts";
 import type { Idem } from "../../../sdk/client.ts";
 import type { IdemFunction } from "../../../sdk/create-function.ts";
 import type { PublicDecision } from "../../../sdk/public-types.ts";
@@ -10,8 +12,8 @@ import type { Fingerprint } from "../../keys/key-store.ts";
 import { isSameFingerprint } from "../../keys/same-fingerprint.ts";
 import type { KeyedRequest, RouteOptions } from "../begin.ts";
 import { problemResponse } from "../problems.ts";
-import { routeSettings } from "../route-settings.ts";
-import { type KeyReader, type ModeOptions, seen } from "./mode-route.ts";
+import { refuseUnknownInside, routeSettings } from "../route-settings.ts";
+import { type KeyReader, type ModeOptions, modeOptions, seen } from "./mode-route.ts";
 import { type InputOf, readInput } from "./read-input.ts";
 import type { FetchHandler } from "./same-transaction.ts";
 
@@ -52,6 +54,17 @@ export function runBacked<Input = unknown>(
   idem: Idem<any>,
   options: RunBackedOptions<Input>,
 ): FetchHandler {
+  const { required: _, replayHeaders: __, responseBytesMax: ___, ...known } = modeOptions;
+  refuseUnknown<RunBackedOptions<unknown>>("runBacked", options, {
+    ...known,
+    function: true,
+    input: true,
+    event: true,
+    toResponse: true,
+    maxWait: true,
+    location: true,
+  });
+  refuseUnknownInside(options);
   const { platform } = reader;
   const { function: given, input: inputOf = jsonOf, event: toEvent, toResponse, location = runPath, ...rest } = options;
   const fn = nameOf(given);

@@ -1,7 +1,9 @@
 // Mode A: the key and what the handler writes are one commit. What the client is told was committed before; what was not committed was
 // not told. Nothing but this database belongs into the body: a mail sent from it is not undone with it (the outbox is the way out).
+
 import { parseDuration } from "../../../model/duration.ts";
 import { errors } from "../../../model/errors.ts";
+import { refuseUnknown } from "../../../model/known-options.ts";
 import { nodePlatform } from "../../../platform/node-platform.ts";
 import type { Platform } from "../../../platform/platform.ts";
 import type { KeyAsk } from "../../keys/key-store.ts";
@@ -10,7 +12,7 @@ import { sqlOf } from "../../sql/operation.ts";
 import { AskTogether } from "../ask-together.ts";
 import type { KeyedRequest, RouteOptions } from "../begin.ts";
 import { problemResponse } from "../problems.ts";
-import { routeSettings } from "../route-settings.ts";
+import { refuseUnknownInside, routeSettings } from "../route-settings.ts";
 import {
   answerInTime,
   asBody,
@@ -24,7 +26,16 @@ import {
 } from "./attempt-transaction.ts";
 import { KeyQueue } from "./key-queue.ts";
 import { lookKey, type Told } from "./look-key.ts";
-import { bytesOf, type KeyReader, limitsOf, type ModeOptions, refuseSeal, seen, toldResponse } from "./mode-route.ts";
+import {
+  bytesOf,
+  type KeyReader,
+  limitsOf,
+  type ModeOptions,
+  modeOptions,
+  refuseSeal,
+  seen,
+  toldResponse,
+} from "./mode-route.ts";
 import { type Answer, firstResponse } from "./respond.ts";
 import { askOf, runWithin, runWithinSync, type Within, type WithinKey } from "./within.ts";
 
@@ -139,6 +150,8 @@ export function within(
   body: () => Answer | Promise<Answer>,
   options: Pick<ModeOptions, "window" | "replayHeaders" | "responseBytesMax"> & { readonly platform?: Platform } = {},
 ): Promise<Within> {
+  const known = { window: true, replayHeaders: true, responseBytesMax: true, platform: true } as const;
+  refuseUnknown<typeof options>("within", options, known);
   const limits = limitsOf(routeSettings({ ...options, onCrash: "rerun" }));
   return runWithin(tx, askOf(key, limits.windowMs, options.platform ?? nodePlatform), limits, body);
 }
@@ -159,6 +172,8 @@ function handlerOf<Tx>(
   prepare: Prepare<Tx>,
 ): FetchHandler {
   refuseSeal(reader, "sameTransaction");
+  refuseUnknown<TransactionModeOptions>("sameTransaction", options, { ...modeOptions, maxTx: true, maxWait: true });
+  refuseUnknownInside(options);
   const { platform } = reader;
   const route: RouteOptions = { ...options, maxWait: options.maxWait ?? defaultMax, onCrash: "rerun" };
   const settings = routeSettings(route);

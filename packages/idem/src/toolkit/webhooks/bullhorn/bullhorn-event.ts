@@ -1,4 +1,5 @@
 // Bullhorn has no webhooks: events of a subscription are fetched, and a fetch consumes them.
+import { refuseUnknown } from "../../../model/known-options.ts";
 import type { CoalesceOptions } from "../coalesce.ts";
 import type { WebhookEvent } from "../webhook-event.ts";
 
@@ -56,16 +57,16 @@ const purgedAfterMs = 7 * 24 * 60 * 60 * 1_000;
  * bullhornPoller({ client, subscription: "placements", into: idem, coalesce: bullhornCoalesce({ windowMs: 5_000 }) });
  * ```
  */
-export const bullhornCoalesce = ({
-  windowMs = 5_000,
-  expects,
-}: {
-  readonly windowMs?: number;
-  readonly expects?: number;
-} = {}): CoalesceOptions<BullhornEvent> => ({
-  key: ({ payload }) => [payload.entityName, payload.entityId, transactionOf(payload) ?? "-"],
-  windowMs,
-  ...(expects === undefined ? {} : { expects }),
-  // A transaction names one change for good; without it only the window does.
-  lateMs: ({ payload }) => (transactionOf(payload) === null ? windowMs : purgedAfterMs),
-});
+export function bullhornCoalesce(
+  options: { readonly windowMs?: number; readonly expects?: number } = {},
+): CoalesceOptions<BullhornEvent> {
+  refuseUnknown<typeof options>("bullhornCoalesce", options, { windowMs: true, expects: true });
+  const { windowMs = 5_000, expects } = options;
+  return {
+    key: ({ payload }) => [payload.entityName, payload.entityId, transactionOf(payload) ?? "-"],
+    windowMs,
+    ...(expects === undefined ? {} : { expects }),
+    // A transaction names one change for good; without it only the window does.
+    lateMs: ({ payload }) => (transactionOf(payload) === null ? windowMs : purgedAfterMs),
+  };
+}

@@ -1,6 +1,8 @@
 // Pulls a subscription of Bullhorn's into the engine or into a database of the user's: every event at least once from there, exactly once here.
+
 import { parseDuration } from "../../../model/duration.ts";
 import { errors } from "../../../model/errors.ts";
+import { refuseUnknown } from "../../../model/known-options.ts";
 import { nodePlatform } from "../../../platform/node-platform.ts";
 import type { Platform, Timer } from "../../../platform/platform.ts";
 import type { Idem } from "../../../sdk/client.ts";
@@ -50,7 +52,23 @@ export interface BullhornPoller {
   stop(): Promise<void>;
 }
 
+const knownOptions = {
+  client: true,
+  subscription: true,
+  into: true,
+  source: true,
+  coalesce: true,
+  maxEvents: true,
+  every: true,
+  cron: true,
+  lease: true,
+  onLost: true,
+  report: true,
+  platform: true,
+} as const;
+
 export function bullhornPoller(options: BullhornPollerOptions): BullhornPoller {
+  refuseUnknown<BullhornPollerOptions>("bullhornPoller", options, knownOptions);
   const { client, subscription, into, maxEvents = 100, onLost } = options;
   if (!Number.isInteger(maxEvents) || maxEvents < 1 || maxEvents > 100) {
     const why = "it must be a whole number from 1 to 100";

@@ -1,5 +1,7 @@
 // For whoever signs a body with HMAC and is not in the list.
+
 import { errors } from "../../../model/errors.ts";
+import { refuseUnknown } from "../../../model/known-options.ts";
 import { jsonOf, words } from "../payload.ts";
 import {
   type Delivery,
@@ -42,6 +44,19 @@ export interface GenericHmacOptions extends TimedProviderOptions {
 }
 
 export function genericHmac(options: GenericHmacOptions): WebhookProvider {
+  refuseUnknown<GenericHmacOptions>("genericHmac", options, {
+    secrets: true,
+    tolerance: true,
+    name: true,
+    header: true,
+    prefix: true,
+    algorithm: true,
+    encoding: true,
+    timestampHeader: true,
+    idHeader: true,
+    signed: true,
+    read: true,
+  });
   const { name = "generic-hmac", header, prefix = "", algorithm = "sha256", encoding = "hex", idHeader } = options;
   const { timestampHeader, signed = "{body}" } = options;
   const keys = readSecrets(name, options.secrets);

@@ -1,12 +1,15 @@
 // GitHub. `X-Hub-Signature-256: sha256=…` over the body; no time is signed. It never retries by itself; a redelivery by hand or by the
 // API has the same `X-GitHub-Delivery`.
+import { refuseUnknown } from "../../../model/known-options.ts";
 import { at, formOf, jsonOf, words } from "../payload.ts";
 import { type Delivery, type ProviderOptions, type WebhookProvider, windowMsDefault } from "../provider.ts";
 import { fromHex, hmac, isAnySame, isFault, readSecrets, refused, signatureHeader, verified } from "../signature.ts";
 
 const prefix = "sha256=";
 
-export function github({ secrets }: ProviderOptions): WebhookProvider {
+export function github(options: ProviderOptions): WebhookProvider {
+  refuseUnknown<ProviderOptions>("github", options, { secrets: true });
+  const { secrets } = options;
   const keys = readSecrets("github", secrets);
   return {
     name: "github",

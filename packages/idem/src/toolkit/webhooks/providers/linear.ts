@@ -1,5 +1,6 @@
 // Linear. `Linear-Signature` over the body, in hex; the time is the body's own `webhookTimestamp`, and so it is signed, too. Five seconds to
 // answer with 200; retries after a minute, an hour and six.
+import { refuseUnknown } from "../../../model/known-options.ts";
 import { at, instant, jsonOf, words } from "../payload.ts";
 import { type Delivery, type TimedProviderOptions, type WebhookProvider, windowMsDefault } from "../provider.ts";
 import {
@@ -16,7 +17,9 @@ import {
   verified,
 } from "../signature.ts";
 
-export function linear({ secrets, tolerance }: TimedProviderOptions): WebhookProvider {
+export function linear(options: TimedProviderOptions): WebhookProvider {
+  refuseUnknown<TimedProviderOptions>("linear", options, { secrets: true, tolerance: true });
+  const { secrets, tolerance } = options;
   const keys = readSecrets("linear", secrets);
   const toleranceMs = readTolerance("linear", tolerance, { ms: 60_000 });
   return {

@@ -1,4 +1,5 @@
 // Paddle Billing. `Paddle-Signature: ts=…;h1=…[;h1=…]` over `ts:body`. Five seconds to answer; 60 retries over three days.
+import { refuseUnknown } from "../../../model/known-options.ts";
 import { at, instant, jsonOf, words } from "../payload.ts";
 import { type TimedProviderOptions, type WebhookProvider, windowMsDefault } from "../provider.ts";
 import { readSecrets, readTolerance } from "../signature.ts";
@@ -6,7 +7,9 @@ import { signStampedList, verifyStampedList } from "../stamped-list.ts";
 
 const list = { header: "paddle-signature", separator: ";", stamp: "ts", signature: "h1", joint: ":" };
 
-export function paddle({ secrets, tolerance }: TimedProviderOptions): WebhookProvider {
+export function paddle(options: TimedProviderOptions): WebhookProvider {
+  refuseUnknown<TimedProviderOptions>("paddle", options, { secrets: true, tolerance: true });
+  const { secrets, tolerance } = options;
   const keys = readSecrets("paddle", secrets);
   // Their library allows 5 s, which a slow proxy uses up; five minutes is what everybody else allows.
   const toleranceMs = readTolerance("paddle", tolerance, { ms: 300_000, msMin: 5_000, msMax: 300_000 });

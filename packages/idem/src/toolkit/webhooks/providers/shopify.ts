@@ -1,10 +1,13 @@
 // Shopify. `X-Shopify-Hmac-SHA256` over the body, in base64; no time is signed. Five seconds to answer; eight retries over four hours,
 // and then it may remove the subscription. After a rotation the old secret signs for up to an hour: configure both.
+import { refuseUnknown } from "../../../model/known-options.ts";
 import { at, instant, jsonOf, words } from "../payload.ts";
 import { type ProviderOptions, type WebhookProvider, windowMsDefault } from "../provider.ts";
 import { fromBase64, hmac, isAnySame, isFault, readSecrets, refused, signatureHeader, verified } from "../signature.ts";
 
-export function shopify({ secrets }: ProviderOptions): WebhookProvider {
+export function shopify(options: ProviderOptions): WebhookProvider {
+  refuseUnknown<ProviderOptions>("shopify", options, { secrets: true });
+  const { secrets } = options;
   const keys = readSecrets("shopify", secrets);
   return {
     name: "shopify",

@@ -1,5 +1,6 @@
 // Slack. `X-Slack-Signature: v0=…` over `v0:timestamp:body`, with the time in `X-Slack-Request-Timestamp`. Three seconds to answer; three
 // retries, at once, after a minute and after five.
+import { refuseUnknown } from "../../../model/known-options.ts";
 import { at, formOf, instant, jsonOf, words } from "../payload.ts";
 import { type TimedProviderOptions, type WebhookProvider, windowMsDefault } from "../provider.ts";
 import {
@@ -18,7 +19,9 @@ import {
 
 const prefix = "v0=";
 
-export function slack({ secrets, tolerance }: TimedProviderOptions): WebhookProvider {
+export function slack(options: TimedProviderOptions): WebhookProvider {
+  refuseUnknown<TimedProviderOptions>("slack", options, { secrets: true, tolerance: true });
+  const { secrets, tolerance } = options;
   const keys = readSecrets("slack", secrets);
   const toleranceMs = readTolerance("slack", tolerance, { ms: 300_000 });
   return {

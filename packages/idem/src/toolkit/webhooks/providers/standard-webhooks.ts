@@ -1,7 +1,9 @@
 // Standard Webhooks, and Svix, which it comes from: `id.timestamp.body`, signed with HMAC-SHA-256 (`v1`) or Ed25519 (`v1a`), several
 // signatures in one header. The key is the secret behind `whsec_`, base64-decoded: not as with Stripe, whose secrets begin alike.
+
 import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from "node:crypto";
 import { errors } from "../../../model/errors.ts";
+import { refuseUnknown } from "../../../model/known-options.ts";
 import { at, instant, jsonOf, words } from "../payload.ts";
 import { type Delivery, type TimedProviderOptions, type WebhookProvider, windowMsDefault } from "../provider.ts";
 import {
@@ -38,7 +40,9 @@ export const resend = (options: TimedProviderOptions): WebhookProvider =>
 export const clerk = (options: TimedProviderOptions): WebhookProvider =>
   provider({ name: "clerk", families: ["svix", "webhook"] }, options);
 
-function provider({ name, families }: Dialect, { secrets, tolerance }: TimedProviderOptions): WebhookProvider {
+function provider({ name, families }: Dialect, options: TimedProviderOptions): WebhookProvider {
+  refuseUnknown<TimedProviderOptions>(name, options, { secrets: true, tolerance: true });
+  const { secrets, tolerance } = options;
   const keys = readSecrets(name, secrets).map((secret) => readKey(name, secret));
   const shared = keys.filter((key): key is Uint8Array => key instanceof Uint8Array);
   const publics = keys.filter((key): key is KeyObject => !(key instanceof Uint8Array));

@@ -1,4 +1,5 @@
 // Stripe. `Stripe-Signature: t=…,v1=…[,v1=…][,v0=…]` over `t.body`; only v1 counts. The key is the whole secret, `whsec_` included.
+import { refuseUnknown } from "../../../model/known-options.ts";
 import { at, instant, jsonOf, words } from "../payload.ts";
 import { type TimedProviderOptions, type WebhookProvider, windowMsDefault } from "../provider.ts";
 import { readSecrets, readTolerance } from "../signature.ts";
@@ -6,7 +7,9 @@ import { signStampedList, verifyStampedList } from "../stamped-list.ts";
 
 const list = { header: "stripe-signature", separator: ",", stamp: "t", signature: "v1", joint: "." };
 
-export function stripe({ secrets, tolerance }: TimedProviderOptions): WebhookProvider {
+export function stripe(options: TimedProviderOptions): WebhookProvider {
+  refuseUnknown<TimedProviderOptions>("stripe", options, { secrets: true, tolerance: true });
+  const { secrets, tolerance } = options;
   const keys = readSecrets("stripe", secrets);
   // Stripe's own library knows no future: a stamp of next year passes there. Here it does not.
   const toleranceMs = readTolerance("stripe", tolerance, { ms: 300_000 });

@@ -1,7 +1,9 @@
 // Twilio. `X-Twilio-Signature` (HMAC-SHA-1, base64) over the address it called, followed by the form's fields in order of their names; a JSON
 // body is not in it, its SHA-256 is, as `bodySHA256` in the address. So the address has to be the public one, and behind a proxy it must be told.
+
 import { createHash } from "node:crypto";
 import { errors } from "../../../model/errors.ts";
+import { refuseUnknown } from "../../../model/known-options.ts";
 import { at, formOf, jsonOf, words } from "../payload.ts";
 import { type ProviderOptions, type WebhookProvider, windowMsDefault } from "../provider.ts";
 import {
@@ -22,7 +24,9 @@ export interface TwilioOptions extends ProviderOptions {
   readonly publicUrl?: string;
 }
 
-export function twilio({ secrets, publicUrl }: TwilioOptions): WebhookProvider {
+export function twilio(options: TwilioOptions): WebhookProvider {
+  refuseUnknown<TwilioOptions>("twilio", options, { secrets: true, publicUrl: true });
+  const { secrets, publicUrl } = options;
   const keys = readSecrets("twilio", secrets);
   if (publicUrl !== undefined && !URL.canParse(publicUrl)) {
     throw errors.TOOLKIT_OPTION_INVALID({ call: "twilio", option: "publicUrl", why: "it is no address" });

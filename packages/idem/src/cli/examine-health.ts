@@ -1,4 +1,5 @@
 // Whether the store is sound and whether everything open still moves.
+import { isLoud } from "../model/entries.ts";
 import type { Finding } from "../radar/finding.ts";
 import { times } from "../radar/finding.ts";
 import type { Context, Reading } from "./command.ts";
@@ -58,6 +59,7 @@ export async function examineHealth(context: Context, reading: Reading): Promise
       facts: { runIds: runs.map(({ runId }) => runId) },
     });
   }
+  findings.push(...(await findParked(reading, place.now)), ...(await findEnteredAgain(reading, place.now)));
   findings.push(...(await findOverdue(context, reading, place)), ...(await findWaiting(reading, place.now)));
   return {
     findings,
@@ -65,7 +67,7 @@ export async function examineHealth(context: Context, reading: Reading): Promise
     facts: {
       ...place.facts,
       functions: String(functions.length),
-      "open runs": `${counts.queued} queued, ${counts.running} running, ${counts.waiting} waiting`,
+      "open runs": `${counts.queued} queued, ${counts.running} running, ${counts.waiting} waiting, ${counts.parked} parked`,
     },
   };
 }
@@ -74,6 +76,53 @@ async function examinePlace(context: Context, reading: Reading): Promise<Examine
   if (reading.place.kind === "file") return examineFile(context, reading.place);
   const { examineServer } = await import("./examine-server.ts");
   return examineServer(reading.place, await reading.reads.workers());
+}
+
+async function findParked(reading: Reading, now: number): Promise<Finding[]> {
+  const runs = await reading.reads.runs(reading.env, { state: "parked", limit: listMax });
+  if (runs.length === 0) return [];
+  return [
+    {
+      kind: "parked",
+      level: "problem",
+      title: `${times(runs.length, "run is", "runs are")} parked for a person`,
+      details: runs
+        .slice(0, 5)
+        .map(({ id, fn, parked }) =>
+          parked === null
+            ? `${id} of "${reading.nameOf(fn)}"`
+            : `${id} of "${reading.nameOf(fn)}", ${relative(parked.at, now)}: ${parked.reason}`,
+        ),
+      next: "Mend what stopped them, then let them go on with idem release, or end them with idem cancel",
+      facts: { runIds: runs.map(({ id }) => id) },
+    },
+  ];
+}
+
+/** Runs that lose their process again and again: soon they are parked, and until then they take others with them. */
+async function findEnteredAgain(reading: Reading, now: number): Promise<Finding[]> {
+  const open = await Promise.all(
+    (["queued", "running", "waiting"] as const).map((state) =>
+      reading.reads.runs(reading.env, { state, limit: listMax }),
+    ),
+  );
+  const runs = open.flat().filter(({ lost }) => lost !== null && isLoud(lost.count));
+  if (runs.length === 0) return [];
+  return [
+    {
+      kind: "entered-again",
+      level: "problem",
+      title: `${times(runs.length, "run was", "runs were")} entered again and again without an outcome`,
+      details: runs
+        .slice(0, 5)
+        .map(
+          ({ id, fn, lost }) =>
+            `${id} of "${reading.nameOf(fn)}": ${lost!.count} times in a row, the last worker was lost ${relative(lost!.at, now)}`,
+        ),
+      next: "Look for a step that ends its process (out of memory, process.exit) or keeps its event loop busy for minutes; idem run tells where it is",
+      facts: { runIds: runs.map(({ id }) => id) },
+    },
+  ];
 }
 
 async function findOverdue(context: Context, reading: Reading, place: ExaminedPlace): Promise<Finding[]> {

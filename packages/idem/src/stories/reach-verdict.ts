@@ -85,6 +85,7 @@ export function reachVerdict(told: Case): Verdict {
       detail: `Whoever else asked was answered with run ${first!.number}.${rerunWords}`,
     };
   }
+  if (last.run.state === "parked") return parked(told, last, noun);
   if (last.run.state === "queued" || last.run.state === "waiting" || last.run.state === "running")
     return open(told, last, noun);
   if (last.run.state === "cancelled") {
@@ -222,6 +223,22 @@ function whyNot({ kind, reason }: Decision): string {
   }
 }
 
+function parked({ runs }: Case, { run }: CaseRun, noun: string): Verdict {
+  const why = run.parked === null ? "nobody said why" : run.parked.reason;
+  return {
+    tone: "failed",
+    times: runs.length,
+    title: `${noun} is parked because ${lower(why)}`,
+    detail: `It does not go on by itself: a person lets it (idem release ${run.id}), cancels it or reruns it.`,
+  };
+}
+
+/** What is said of a run whose workers were lost since it last got on. */
+const lostWords = ({ lost }: CaseRun["run"]): string =>
+  lost === null
+    ? ""
+    : ` Its code was entered ${timesWord(lost.count)} without an outcome: each time its process was lost. Unless something comes of it, it is soon left to a person.`;
+
 function open({ function: fn, runs }: Case, last: CaseRun, noun: string): Verdict {
   const { run, timeline } = last;
   const wait = timeline.findLast(({ state }) => state === "waiting" || state === "retrying");
@@ -244,6 +261,6 @@ function open({ function: fn, runs }: Case, last: CaseRun, noun: string): Verdic
     tone: "waiting",
     times: runs.length,
     title: `${noun} is ${run.state} because ${why}`,
-    detail: fn?.pausedAt == null ? "It goes on by itself." : "The function is paused for new events; this run goes on.",
+    detail: `${fn?.pausedAt == null ? "It goes on by itself." : "The function is paused for new events; this run goes on."}${lostWords(run)}`,
   };
 }

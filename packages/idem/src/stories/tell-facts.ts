@@ -283,12 +283,15 @@ function endings({ runs }: Case): Fact[] {
   for (const [words, same] of grouped(open, openWords)) {
     const who = same.length === 1 ? `Run ${same[0]!.number}` : same.length === 2 ? "Both runs" : `${same.length} runs`;
     const verb = same.length === 1 ? words.replace(/^wait /, "waits ").replace(/^are /, "is ") : words;
-    facts.push({ at: null, kind: same[0]!.run.state as "queued" | "running" | "waiting", text: `${who} ${verb}.` });
+    const { state } = same[0]!.run;
+    const kind = state === "queued" || state === "running" ? state : "waiting";
+    facts.push({ at: null, kind, text: `${who} ${verb}.` });
   }
   return facts;
 }
 
 function openWords({ run, timeline }: CaseRun): string {
+  if (run.parked !== null) return `are parked: ${run.parked.reason}`;
   const wait = timeline.findLast(({ state }) => state === "waiting");
   if (run.state === "waiting" && wait !== undefined) return `wait in step ${wait.name}`;
   const again = timeline.findLast(({ state }) => state === "retrying");

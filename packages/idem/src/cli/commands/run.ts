@@ -43,6 +43,14 @@ export const run: Command = {
       for (const { event, if: condition } of found.cancelOn) {
         facts.push(["cancel on", printable(condition === null ? event : `${event} where ${condition}`)]);
       }
+      if (found.parked !== null) {
+        facts.push(["parked", `${when(found.parked.at, now)}: ${printable(found.parked.reason)}`]);
+        facts.push(["go on", `idem release ${found.id}, once what stopped it is mended`]);
+      } else if (found.lost !== null) {
+        const { count, worker, at } = found.lost;
+        const lost = `the last worker, ${printable(worker)}, was lost ${when(at, now)}`;
+        facts.push(["entered", `${count === 1 ? "once" : `${count} times in a row`} without an outcome; ${lost}`]);
+      }
       if (found.dueAt !== null) facts.push(["looked at", when(found.dueAt, now)]);
       if (found.rerunOf !== null) facts.push(["reruns", found.rerunOf]);
       if (found.rerunFrom !== null) facts.push(["from step", printable(found.rerunFrom.name)]);

@@ -303,9 +303,8 @@ export class Engine {
   /** The store stays open: whoever opened it closes it. */
   async stop(graceMs: number): Promise<void> {
     this.retention?.stop();
-    await this.crons.stop();
-    await this.outbox.stop();
-    await this.worker.stop(graceMs);
+    // Side by side: a store that answers none of them must not keep steps from being finished.
+    await this.worker.stop(graceMs, Promise.all([this.crons.stop(), this.outbox.stop()]));
     // Until here: what is being finished may be told that it is cancelled.
     this.neighbours?.stop();
     await this.presence?.stop();

@@ -128,8 +128,8 @@ export class Worker {
     this.poke();
   }
 
-  /** Finish what runs, hand back the rest at once. */
-  async stop(graceMs: number): Promise<void> {
+  /** Finish what runs, hand back the rest at once; `beside` is what else of this process is still asking the store for work. */
+  async stop(graceMs: number, beside: Promise<unknown> = Promise.resolve()): Promise<void> {
     const before = this.state;
     this.state = before === "running" ? "stopping" : "stopped";
     if (before !== "running") return;
@@ -139,7 +139,7 @@ export class Worker {
     let grace: Timer | null = null;
     await Promise.race([
       // What is being leased or accepted right now is handed back too, so its answer must be in first.
-      draining.then(() => this.idle()),
+      Promise.all([draining, beside]).then(() => this.idle()),
       new Promise<void>((resolve) => {
         grace = this.options.platform.timer(graceMs, resolve);
       }),

@@ -8,9 +8,11 @@ import type { FunctionCode } from "../execute/function-code.ts";
 import { errors } from "../model/errors.ts";
 import { observedStore } from "../observe/observed-store.ts";
 import { type RelayedObserver, relayObserver } from "../observe/relay-observer.ts";
+import { endingPlatform } from "../platform/ending-platform.ts";
 import { cliName, processName } from "../platform/node-platform.ts";
 import { packageVersion } from "../platform/package-files.ts";
 import type { Platform } from "../platform/platform.ts";
+import { waitAtMost } from "../platform/wait-at-most.ts";
 import type { Store } from "../store/store.ts";
 import type { MountedClient } from "./dashboard-door.ts";
 import { openStore } from "./open-store.ts";
@@ -53,6 +55,8 @@ export class Embedded {
   /** Whether the store that is open tells them. */
   private isWatched = false;
   private wasStopped = false;
+  /** Whatever the engine that is open still waits for. */
+  private endTimers = () => {};
   private readonly stops = new Set<() => Promise<void>>();
 
   constructor(options: EmbeddedOptions) {
@@ -137,21 +141,30 @@ export class Embedded {
   private async close(opening: Promise<Engine>, graceMs: number): Promise<void> {
     const engine = await opening;
     this.wasStopped = true;
+    const winding = this.windDown(engine, graceMs);
+    // A store that is gone answers none of them: then it is closed under them.
+    const isDown = await waitAtMost(this.options.platform, graceMs + limits.handOverMs, winding);
+    try {
+      if (isDown) await winding;
+    } finally {
+      this.opening = null;
+      this.started = false;
+      this.registered = 0;
+      this.closing = engine.store.close().finally(() => {
+        this.closing = null;
+        this.endTimers();
+      });
+      await this.closing;
+    }
+  }
+
+  private async windDown(engine: Engine, graceMs: number): Promise<void> {
     await Promise.all([...this.stops].map((stop) => stop()));
-    const { door } = this;
+    const { door, radar } = this;
     this.door = null;
-    await door?.close();
-    await this.radar?.stop();
     this.radar = null;
     // The store stays open meanwhile: a step that is being finished may send.
-    await engine.stop(graceMs);
-    this.opening = null;
-    this.started = false;
-    this.registered = 0;
-    this.closing = engine.store.close().finally(() => {
-      this.closing = null;
-    });
-    await this.closing;
+    await Promise.all([door?.close(), radar?.stop(), engine.stop(graceMs)]);
   }
 
   private async register(engine: Engine): Promise<void> {
@@ -161,7 +174,9 @@ export class Embedded {
   }
 
   private async open(): Promise<Engine> {
-    const { store: address, platform, telling } = this.options;
+    const { store: address, telling } = this.options;
+    const { platform, end } = endingPlatform(this.options.platform);
+    this.endTimers = end;
     const {
       store: opened,
       leaseTermMs,

@@ -149,9 +149,12 @@ export function openWorld(options: OpenWorldOptions): OpenedWorld {
     },
     stop: async (graceMs) => {
       isStopping = true;
-      await Promise.allSettled(opening.values());
-      await Promise.all([...radars, ...counting].map((each) => each.stop()));
-      await Promise.all([...engines.values()].map((engine) => engine.stop(graceMs)));
+      // Side by side: a store that answers none of them must not keep steps from being finished.
+      const beside = [...radars, ...counting].map((each) => each.stop());
+      const known = [...engines.values()].map((engine) => engine.stop(graceMs));
+      await Promise.all([...beside, ...known, Promise.allSettled(opening.values())]);
+      const late = [...engines.values()].slice(known.length);
+      await Promise.all(late.map((engine) => engine.stop(graceMs)));
       parts.apps.close();
     },
   };

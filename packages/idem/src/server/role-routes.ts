@@ -4,10 +4,11 @@ import { errors } from "../model/errors.ts";
 import type { NodeRole } from "../store/sharing.ts";
 import type { Route, SocketRoute } from "./route.ts";
 import { checkHealth } from "./routes/check-health.ts";
+import { checkLife } from "./routes/check-life.ts";
 import { explainError } from "./routes/explain-error.ts";
 import { readMetrics } from "./routes/read-metrics.ts";
 
-const ofItself: ReadonlySet<Route> = new Set([checkHealth, explainError, readMetrics]);
+const ofItself: ReadonlySet<Route> = new Set([checkHealth, checkLife, explainError, readMetrics]);
 
 const refuse = (): never => {
   throw errors.OTHER_NODE({ why: "this node has the role worker, which executes runs and answers no requests" });

@@ -10,6 +10,7 @@ import { cancelBulk } from "./routes/cancel-bulk.ts";
 import { cancelRun } from "./routes/cancel-run.ts";
 import { addWebhookSecret, dropWebhookSecret } from "./routes/change-webhook-secrets.ts";
 import { checkHealth } from "./routes/check-health.ts";
+import { checkLife } from "./routes/check-life.ts";
 import { checkpointRun } from "./routes/checkpoint-run.ts";
 import { createCancellation } from "./routes/create-cancellation.ts";
 import { createRealtimeToken } from "./routes/create-realtime-token.ts";
@@ -205,6 +206,7 @@ export const routes: readonly Route[] = [
   ...dashboardRoutes,
   // -- the server itself
   checkHealth,
+  checkLife,
   explainError,
   readMetrics,
   readOpenapi(() => routes),

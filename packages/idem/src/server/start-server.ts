@@ -7,8 +7,10 @@ import type { Logger } from "../execute/function-code.ts";
 import type { LogStyle } from "../execute/log-style.ts";
 import { errors } from "../model/errors.ts";
 import { observedStore, type StoreObserver } from "../observe/observed-store.ts";
+import { endingPlatform } from "../platform/ending-platform.ts";
 import { cliName, nodePlatform } from "../platform/node-platform.ts";
 import type { Platform } from "../platform/platform.ts";
+import { waitAtMost } from "../platform/wait-at-most.ts";
 import { type OpenedStore, openStore } from "../sdk/open-store.ts";
 import type { Store } from "../store/store.ts";
 import { defaultEnv } from "./admit-caller.ts";
@@ -55,7 +57,7 @@ export async function startServer(
   parts: ServerParts = {},
 ): Promise<RunningServer> {
   const settings = completeSettings(given);
-  const platform = parts.platform ?? nodePlatform;
+  const { platform, end } = endingPlatform(parts.platform ?? nodePlatform);
   const telling = new Telling({ logger: parts.logger ?? console, style: parts.logStyle, platform });
   const metrics = new Metrics(platform);
   const opened = await openGiven(settings, parts, platform, metrics, telling.logger);
@@ -117,13 +119,22 @@ export async function startServer(
   const unfollow = followEnvironments(world, store);
   const syncing = settings.role === "worker" ? null : startSyncing(world);
 
-  const close = async (graceMs: number) => {
+  const windDown = async (graceMs: number) => {
     // Long polls would outlast the grace.
     world.endpoints.stopWaiting();
     await live.close();
     unfollow();
     await Promise.all([bulkOf(world).stop(), listener.close(graceMs), syncing?.stop(), door?.close(), stop(graceMs)]);
-    await closeOpened();
+  };
+  const close = async (graceMs: number) => {
+    const winding = windDown(graceMs);
+    // A store that is gone answers none of them: then it is closed under them.
+    const isDown = await waitAtMost(platform, graceMs + limits.handOverMs, winding);
+    try {
+      if (isDown) await winding;
+    } finally {
+      await closeOpened().finally(end);
+    }
   };
   let closing: Promise<void> | null = null;
   return {

@@ -1,6 +1,7 @@
-// Whether the server answers at all. It asks nothing of the store: a load balancer that takes a slow disk for a dead
-// server would take the server away from those who can wait.
+// Whether requests should be sent here: the server answers and its store takes operations. Who asks whether the process lives, to end it
+// if not, asks `check-life.ts`: a store that is away does not come back because a server is started again.
 import { json, type Route } from "../route.ts";
+import { healthOf } from "../store-health.ts";
 
 export const checkHealth: Route = {
   method: "GET",
@@ -8,5 +9,9 @@ export const checkHealth: Route = {
   access: "open",
   bodyBytesMax: null,
   errors: "wire",
-  handle: () => json({ status: 200, message: "OK" }),
+  handle: async (_, world) => {
+    const health = await healthOf(world).check();
+    if (health.isWell) return json({ status: 200, message: "OK" });
+    return json({ status: 503, message: health.why, code: health.code }, 503);
+  },
 };

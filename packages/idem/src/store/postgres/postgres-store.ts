@@ -99,19 +99,19 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const where = withoutPassword(options.url);
   const applicationName = `idem ${options.owner}`.slice(0, 63);
   const sessions = new Sessions({ ...options, address, applicationName });
+  const pool = sessions.workers();
   try {
-    const pool = sessions.preparing();
     await checkServer(pool, where);
     if (!address.isPooled) await refuseUnsetSession(pool, where);
+    const patient = sessions.preparing();
     const prepare = options.mode === "attach" ? checkSchema : migrate;
-    await prepare(pool, address.schema, loadMigrations(), where);
+    await prepare(patient, address.schema, loadMigrations(), where);
+    await sessions.end(patient);
     await refuseHalfMoved(pool, address.schema, where);
-    await sessions.end(pool);
   } catch (error) {
     await sessions.close(options.platform);
     throw openingFault(error, where);
   }
-  const pool = sessions.workers();
   const connection = new Connection(pool, new Statements(address.schema), !address.isPooled);
   const { platform, wallMs } = options;
   const { schema } = address;

@@ -18,7 +18,7 @@ const askHostTimeoutMs = 2_000;
 // For what is done before a node begins, or instead of it: an index of a large table takes as long as it takes.
 const preparingTimeoutMs = 60 * 60 * 1_000;
 // A server that is alive says goodbye within milliseconds.
-const goodbyeMs = 1_000;
+const goodbyeMs = 500;
 
 const oidOfInt8 = 20;
 const textOids: ReadonlySet<number> = new Set([25, 1042, 1043]);
@@ -36,6 +36,7 @@ export interface SessionsOptions {
 
 export class Sessions {
   private readonly open = new Set<Client>();
+  private readonly connected = new WeakSet<Client>();
   private readonly pools: Pool[] = [];
   private readonly times: LeaseTimes;
   private readonly SessionClient: typeof Client;
@@ -44,7 +45,7 @@ export class Sessions {
     const { pg, address } = options;
     this.times = leaseTimes(options.leaseTermMs ?? sharedLeaseTermMs);
     const hosts = address.hosts.length === 0 ? null : new Hosts(address.hosts, (host) => this.askHost(host));
-    this.SessionClient = sessionClient(pg.Client, this.open, hosts);
+    this.SessionClient = sessionClient(pg.Client, this.open, this.connected, hosts);
   }
 
   get queryTimeoutMs(): number {
@@ -92,7 +93,10 @@ export class Sessions {
   /** Sessions that are in use are given a moment, and are then cut off. */
   async close(platform: Pick<Platform, "timer">): Promise<void> {
     await waitAtMost(platform, goodbyeMs, Promise.all(this.pools.map((pool) => pool.end())));
-    const ended = [...this.open].map((client) => client.end());
+    const sessions = [...this.open];
+    const ended = sessions.filter((client) => this.connected.has(client)).map((client) => client.end());
+    // One that still connects would never tell its pool that it was ended; it does when it is cut off.
+    for (const client of sessions) if (!this.connected.has(client)) cutOff(client);
     await waitAtMost(platform, goodbyeMs, Promise.all(ended));
     // What a server that does not answer would keep open keeps this process alive.
     for (const client of this.open) cutOff(client);
@@ -171,14 +175,19 @@ const cutOff = (client: Client): void =>
   void (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
 
 /** The driver's client: told of where the server is now, one statement at a time unless it can send several, and known while it is open. */
-function sessionClient(Base: typeof Client, open: Set<Client>, hosts: Hosts | null): typeof Client {
-  type Connected = ((error: Error | null) => void) | undefined;
+function sessionClient(
+  Base: typeof Client,
+  open: Set<Client>,
+  connected: WeakSet<Client>,
+  hosts: Hosts | null,
+): typeof Client {
   class SessionClient extends Base {
     private last: Promise<unknown> = Promise.resolve();
 
     constructor(config?: string | ClientConfig) {
       super(config);
       open.add(this);
+      this.once("connect", () => connected.add(this));
       this.on("end", () => {
         open.delete(this);
         hosts?.doubt();
@@ -190,8 +199,8 @@ function sessionClient(Base: typeof Client, open: Set<Client>, hosts: Hosts | nu
       });
     }
 
-    override connect(connected?: any): any {
-      if (hosts === null) return super.connect(connected);
+    override connect(told?: any): any {
+      if (hosts === null) return super.connect(told);
       const connecting = hosts
         .choose()
         .then(({ host, port }) => {
@@ -203,12 +212,9 @@ function sessionClient(Base: typeof Client, open: Set<Client>, hosts: Hosts | nu
           hosts.doubt();
           throw error;
         });
-      const told = connected as Connected;
       if (told === undefined) return connecting;
-      connecting.then(
-        () => told(null),
-        (error: Error) => told(error),
-      );
+      const tell = told as (error: Error | null) => void;
+      connecting.then(() => tell(null), tell);
     }
 
     /** `pg` will refuse a second statement while one is under way; those it can send one behind the other are meant. */

@@ -134,8 +134,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     transactional,
     close: async () => {
       for (const each of [transactions, beats, transactional]) each.close();
-      await beating.close();
-      await hints.close();
+      await Promise.all([beating.close(), hints.close()]);
       await sessions.close(platform);
     },
   };

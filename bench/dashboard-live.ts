@@ -46,7 +46,7 @@ export async function takeCosts(server: RunningServer, windowMs: number, say: (l
   let n = 0;
   const one = async () => {
     const { decisions } = await engine.accept([{ name: "bench/work", data: { n: ++n } }], 86_400_000, []);
-    await engine.ends.wait(decisions[0]!.runId!, null);
+    await engine.ends.wait(decisions[0]!.runId!);
   };
   const full = () => keepInFlightFor(100, { warmUpMs, windowMs }, one);
   const paced = () => keepPaceFor(windowMs, one);

@@ -83,8 +83,10 @@ async function advance(
   for (;;) {
     const nested = nestedOf(memo, patch, runIds, endIds, worker);
     const askedMono = platform.monoMs();
-    const write = () =>
-      store.advance({
+    let tries = 0;
+    const write = () => {
+      tries++;
+      return store.advance({
         env,
         worker: heldBy,
         runId: memo.run.id,
@@ -97,6 +99,7 @@ async function advance(
         seen,
         next: patch.next,
       });
+    };
     const answer = await persist(platform, write, () => worker.names.holds(heldBy));
     if (answer.kind === "stale-registration") {
       await registry.refresh();
@@ -113,6 +116,8 @@ async function advance(
       if (answer.freed) worker.poke();
       tellAdvanced(patch, answer, memo, code, options);
     }
+    // A run that was given back knows its fence no more: the try whose answer was lost may have been the one that counted.
+    if (answer.kind === "fenced" && tries > 1) tellAdvanced(patch, null, memo, code, options);
     return answer;
   }
 }

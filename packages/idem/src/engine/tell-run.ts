@@ -22,11 +22,15 @@ export interface TellingRun {
 
 type Told = Pick<RunMemo, "event"> & { readonly run: { readonly id: string; readonly fn: string } };
 
-/** A patch that was committed: its failed attempts and, if it was the last, the end. */
-export function tellAdvanced(patch: Patch, answer: Advanced, memo: Told, code: Code, world: TellingRun): void {
+/**
+ * A patch that was committed: its failed attempts and, if it was the last, the end. Without an answer it may have been: attempts that failed
+ * are told all the same, for they were made.
+ */
+export function tellAdvanced(patch: Patch, answer: Advanced | null, memo: Told, code: Code, world: TellingRun): void {
   for (const { name, error, counted, endedAt, retryAt } of patch.attempts ?? []) {
     tellAttempt({ step: name === "" ? null : name, error, attempt: counted, failedAt: endedAt, retryAt });
   }
+  if (answer === null) return;
   for (const [i, { name, outcome, attempt, endedAt }] of (patch.steps ?? []).entries()) {
     // Not if another outcome of the step stood already: that one was told.
     if (outcome.kind !== "error" || answer.outcomes[i]?.json !== outcome.json) continue;

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Logger } from "../execute/function-code.ts";
+import { errors } from "../model/errors.ts";
 import type { Tidings } from "../model/tidings.ts";
 import type { Store } from "../store/store.ts";
 import { held, oneRun, stores } from "../testing/one-run.suite.ts";
@@ -352,6 +353,51 @@ test("a paused function with waiting events is a warning, once in ten minutes", 
     ),
     expect.stringMatching(/^function "pay" is paused: .* \(and 2 more like it/),
   ]);
+});
+
+test("nothing is told twice when a call of the store is repeated because its answer was lost", async () => {
+  const { lines, logger } = remember(like.pino);
+  const { idem, clock, store } = testIdem({ logger });
+  const advance = (store as Store).advance.bind(store);
+  let lost = 0;
+  (store as Store).advance = async (input) => {
+    const answer = await advance(input);
+    // Every other answer is lost after its effect.
+    if (lost++ % 2 === 0) throw errors.STORE_UNAVAILABLE({ why: "the answer was lost" });
+    return answer;
+  };
+  idem.createFunction({ id: "ill", retries: 1 }, { event: "go" }, ({ step }) => step.run("charge", typo));
+  await idem.start();
+  const { decisions } = await idem.send({ name: "go", data: {} });
+  await clock.tick("2m");
+  expect(await idem.runs.wait(decisions[0]!.runId!)).toMatchObject({ state: "failed" });
+  expect(lost).toBeGreaterThan(4);
+  const kinds = lines.map(({ args }) => (args[0] as { kind: string }).kind);
+  expect(kinds).toEqual(["attempt.failed", "attempt.failed", "run.failed"]);
+  await idem.stop();
+});
+
+test("a run that goes on in another process tells what fails there, and nothing of what was told before", async () => {
+  const [first, second] = [remember(like.pino), remember(like.pino)];
+  const { idem, client, clock } = testIdem({ logger: first.logger });
+  const define = (of: typeof idem) =>
+    of.createFunction({ id: "ill", retries: 1 }, { event: "go" }, async ({ step }) => {
+      await step.run("well", () => 1);
+      await step.run("charge", typo);
+    });
+  define(idem);
+  await idem.start();
+  await idem.send({ name: "go", data: {} });
+  await idem.idle();
+  await idem.stop();
+  const other = client({ logger: second.logger });
+  define(other);
+  await other.start();
+  await clock.advance("10m");
+  await other.stop();
+  const told = ({ lines }: typeof first) => lines.map(({ args }) => args[0] as { kind: string; attempt?: number });
+  expect(told(first)).toMatchObject([{ kind: "attempt.failed", attempt: 1 }]);
+  expect(told(second)).toMatchObject([{ kind: "attempt.failed", attempt: 2 }, { kind: "run.failed" }]);
 });
 
 test("a store that takes long to answer is a warning", async () => {

@@ -1,9 +1,10 @@
 // What can go wrong between a run and its app, and what must not come of it.
-import type { Inngest } from "inngest";
+import { type Inngest, RetryAfterError } from "inngest";
 import { afterEach, expect, test } from "vitest";
 import { Engine } from "../engine/engine.ts";
 import { limits } from "../engine/limits.ts";
 import { Telling } from "../engine/telling.ts";
+import type { Tidings } from "../model/tidings.ts";
 import { nodePlatform } from "../platform/node-platform.ts";
 import { runsApi } from "../sdk/reads-api.ts";
 import { silentLogger } from "./log-style.ts";
@@ -35,6 +36,38 @@ test("an app that cannot be reached costs its author no attempt, and the reason 
   expect(tries.map(({ error }) => error?.message)).toEqual([
     "http://app.test could not be reached: ECONNREFUSED",
     "http://app.test could not be reached: ECONNREFUSED",
+  ]);
+});
+
+test("what fails in an app of the SDK is told as in a process of one's own: unreachable apps, failed attempts, the failed run", async () => {
+  let down = 1;
+  const app = await sdkApp(
+    (inngest) => [
+      inngest.createFunction({ id: "one", triggers: [{ event: "go" }], retries: 1 }, async ({ step }) =>
+        step.run("charge", () => {
+          throw new RetryAfterError("no card", 1_000);
+        }),
+      ),
+    ],
+    {},
+    async (_call, ask) => {
+      if (down-- > 0) throw new AppUnreachableError("http://app.test could not be reached: ECONNREFUSED");
+      return ask();
+    },
+  );
+  const heard: Tidings[] = [];
+  for (const kind of ["app.unreachable", "attempt.failed", "run.failed"] as const) {
+    app.engine.telling.on(kind, (each) => heard.push(each));
+  }
+  const runId = await app.send("go");
+  expect(await app.runs.wait(runId)).toMatchObject({ state: "failed" });
+  expect(
+    heard.filter((each) => !("step" in each) || each.step !== null || each.kind === "app.unreachable"),
+  ).toMatchObject([
+    { kind: "app.unreachable", runId, step: null, error: { message: expect.stringContaining("ECONNREFUSED") } },
+    { kind: "attempt.failed", runId, step: "charge", attempt: 1, maxAttempts: 2, error: { message: "no card" } },
+    { kind: "attempt.failed", runId, step: "charge", attempt: 2, retryAt: null },
+    { kind: "run.failed", runId, error: { message: "no card" } },
   ]);
 });
 

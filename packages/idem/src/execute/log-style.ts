@@ -46,7 +46,7 @@ export function sayingIn(logger: Logger, style: LogStyle): Say {
 }
 
 /** What Idem's own rooms call with a text and, sometimes, an error. */
-export function ownLogger(logger: Logger, style: LogStyle): Logger {
+export function ownLogger(logger: Logger, style: LogStyle = styleOf(logger)): Logger {
   // Only where fields come first would the error be dropped.
   if (style !== "fields-first") return logger;
   const say = sayingIn(logger, style);

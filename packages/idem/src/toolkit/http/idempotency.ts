@@ -1,6 +1,7 @@
 // Idempotency-Key for one API: where records are kept, who callers are, and what is decided about each request. A profile of draft -07.
 
 import type { Logger } from "../../execute/function-code.ts";
+import { ownLogger } from "../../execute/log-style.ts";
 import { parseDuration } from "../../model/duration.ts";
 import { errors } from "../../model/errors.ts";
 import { refuseUnknown } from "../../model/known-options.ts";
@@ -105,7 +106,8 @@ export function idempotency(options: IdempotencyOptions): Idempotency {
     entries: true,
     for: true,
   });
-  const { keys, principal, platform = nodePlatform, logger = console } = options;
+  const { keys, principal, platform = nodePlatform } = options;
+  const logger = ownLogger(options.logger ?? console);
   const refuse = (option: string, why: string) => errors.TOOLKIT_OPTION_INVALID({ call: "idempotency", option, why });
   if (keys === undefined) throw refuse("keys", "say where keys are kept, such as sqlKeys(pgAdapter(pool))");
   if (typeof principal !== "function" && principal !== ANONYMOUS_SHARED) {
@@ -274,6 +276,6 @@ function tell({ on, logger = console }: IdempotencyOptions, event: KeyEvent): vo
     on?.(event);
   } catch (error) {
     // Who only listens decides nothing.
-    logger.warn("idempotency: a listener failed", error);
+    ownLogger(logger).warn("idempotency: a listener failed", error);
   }
 }

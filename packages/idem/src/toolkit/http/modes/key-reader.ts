@@ -1,6 +1,5 @@
 // For modes that need no table of keys: who asks and for what, without where it is kept.
-
-import type { Logger } from "../../../execute/function-code.ts";
+import { ownLogger } from "../../../execute/log-style.ts";
 import { errors } from "../../../model/errors.ts";
 import { refuseUnknown } from "../../../model/known-options.ts";
 import { nodePlatform } from "../../../platform/node-platform.ts";
@@ -31,7 +30,7 @@ export function keyReader(options: KeyReaderOptions): KeyReader {
   });
   const { principal, tenant = null, namespace = "default", secret = null, docs = null } = options;
   const { platform = nodePlatform } = options;
-  const logger: Logger = options.logger ?? console;
+  const logger = ownLogger(options.logger ?? console);
   if (typeof principal !== "function" && principal !== ANONYMOUS_SHARED) {
     throw errors.TOOLKIT_OPTION_INVALID({
       call: "keyReader",

@@ -38,7 +38,8 @@ npm run torture -- --short              60 kills
   --jobs N          victims side by side; 2 unless given
   --engine FOLDER   another build of the engine
   --fresh           forget an earlier summary of the same code
-npm run torture -- --store postgres     three nodes over one PostgreSQL: kills, freezes, lost sessions, crashes of the server
+npm run torture -- --store postgres     three nodes over one PostgreSQL: kills, freezes, lost sessions, crashes of the server,
+                                        a standby that freezes
   --minutes N       rounds begin until so many minutes are over; 10 unless given
   --kills N         … and until so many nodes were killed
   --short           one round of half a minute

@@ -36,7 +36,7 @@ function* markSeen(
   message: Required<Omit<InboxMessage, "digest">>,
   digest: string | null,
 ): Operation<Seen> {
-  const { now } = sqlOf(dialect);
+  const { now, stand } = sqlOf(dialect);
   const { source, consumer, id } = message;
   for (let tries = 0; tries < 3; tries++) {
     const first = yield {
@@ -49,7 +49,8 @@ function* markSeen(
     if (first.rows[0] !== undefined)
       return { isFirst: true, digest, firstSeenAt: numberOf(first.rows[0].first_seen_at) };
     const [there] = (yield {
-      text: "select digest, first_seen_at from idem_inbox where source = $1 and consumer = $2 and id = $3",
+      text: `
+        select digest, first_seen_at, ${stand} as stood from idem_inbox where source = $1 and consumer = $2 and id = $3`,
       params: [source, consumer, id],
     }).rows;
     if (there !== undefined) {

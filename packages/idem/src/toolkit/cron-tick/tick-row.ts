@@ -23,7 +23,7 @@ export function* readNow(dialect: Dialect): Operation<number> {
 }
 
 export function* claimTick(dialect: Dialect, ask: TickAsk): Operation<TickClaim> {
-  const { now } = sqlOf(dialect);
+  const { now, stand } = sqlOf(dialect);
   const { schedule, instant, owner, leaseMs, onCrash } = ask;
   // Each round lost means that somebody else was first at something.
   for (let round = 0; round < 3; round++) {
@@ -39,7 +39,7 @@ export function* claimTick(dialect: Dialect, ask: TickAsk): Operation<TickClaim>
     if (first.rows.length === 1) return { kind: "run", fence: 1, attempt: 1 };
     const [row] = (yield {
       text: `
-        select state, fence, lease_until - ${now} as lease_left_ms, outcome, ended_at from idem_ticks
+        select state, fence, lease_until - ${now} as lease_left_ms, outcome, ended_at, ${stand} as stood from idem_ticks
          where schedule = $1 and instant = $2`,
       params: [schedule, instant],
     }).rows;

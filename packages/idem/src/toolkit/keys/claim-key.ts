@@ -36,7 +36,8 @@ export function* claimKey(sql: Sql, ask: KeyAsk): Operation<KeyAnswer> {
 const insertOrSeeText = dialectTexts(
   (sql) => `
   with inserted as (${insertKeyText(sql)} returning 1)
-  select ${sql.now} as now, (select count(*) from inserted) as inserted, ${keyColumns}
+  select ${sql.now} as now, (select count(*) from inserted) as inserted, ${keyColumns},
+         case when id is null then null else ${sql.stand} end as stood
     from (select 1) as one left join idempotency_keys on id = $17`,
 );
 

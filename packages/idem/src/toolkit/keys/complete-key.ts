@@ -17,5 +17,5 @@ const text = dialectTexts(
 export function* completeKey(sql: Sql, holder: KeyHolder, outcome: KeyOutcome, windowMs: number): Operation<Held> {
   const { id, owner, fence } = holder;
   const { count } = yield { text: text(sql), params: [...outcomeParams(outcome), windowMs, id, owner, fence] };
-  return count === 1 || (yield* isAlready(holder, "completed")) ? "held" : "lost";
+  return count === 1 || (yield* isAlready(sql, holder, "completed")) ? "held" : "lost";
 }

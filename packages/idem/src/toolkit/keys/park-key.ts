@@ -8,8 +8,8 @@ const text = `
      set state = 'parked', parked_reason = $1
    where id = $2 and owner = $3 and fence = cast($4 as bigint) and state = 'running'`;
 
-export function* parkKey(_sql: Sql, holder: KeyHolder, reason: string): Operation<Held> {
+export function* parkKey(sql: Sql, holder: KeyHolder, reason: string): Operation<Held> {
   const { id, owner, fence } = holder;
   const { count } = yield { text, params: [reason, id, owner, fence] };
-  return count === 1 || (yield* isAlready(holder, "parked")) ? "held" : "lost";
+  return count === 1 || (yield* isAlready(sql, holder, "parked")) ? "held" : "lost";
 }

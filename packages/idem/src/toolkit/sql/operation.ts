@@ -39,6 +39,11 @@ export interface Sql {
   readonly now: string;
   /** Behind a select of rows that several take from at once; SQLite has one writer and needs none. */
   readonly skipLocked: string;
+  /**
+   * In the columns of a select by which something is answered from a row that is there: the commit then waits for a synchronous standby as
+   * the one that wrote the row should have, and nobody is told what only the primary knows (docs/postgres.md, Failover).
+   */
+  readonly stand: string;
 }
 
 const byDialect: Readonly<Record<Dialect, Sql>> = {
@@ -47,11 +52,14 @@ const byDialect: Readonly<Record<Dialect, Sql>> = {
     // Not now(): that is the instant at which the transaction began.
     now: "cast(extract(epoch from statement_timestamp()) * 1000 as bigint)",
     skipLocked: "for update skip locked",
+    stand: `case when current_setting('synchronous_standby_names') <> '' and pg_current_xact_id_if_assigned() is null
+                 then pg_logical_emit_message(true, 'idem', '') end`,
   },
   sqlite: {
     dialect: "sqlite",
     now: "cast((julianday('now') - 2440587.5) * 86400000 as integer)",
     skipLocked: "",
+    stand: "null",
   },
 };
 

@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import { errors } from "../../model/errors.ts";
 // Through `pg`: a pool, and one of its clients for each transaction.
 import { refuseUnknown } from "../../model/known-options.ts";
+import { cutsWaitShort, WaitCutShort } from "../../store/postgres/faults.ts";
 import { guardClient } from "../../store/postgres/guarded-client.ts";
 import type { Adapter, SqlTx, TransactionOptions } from "./adapter.ts";
 import { isRefusal, wordsOfFault } from "./faults.ts";
@@ -111,11 +112,19 @@ async function undo(client: PoolClient): Promise<boolean> {
 
 async function commit(client: PoolClient): Promise<void> {
   let command: string;
+  let cut: WaitCutShort | null = null;
+  const hear = (notice: { readonly routine?: string | undefined }) => {
+    if (cutsWaitShort(notice)) cut = new WaitCutShort();
+  };
+  client.on("notice", hear);
   try {
     ({ command } = await client.query("commit"));
+    if (cut !== null) throw cut;
   } catch (error) {
     if (isRefusal(error)) throw error;
     throw errors.COMMIT_UNKNOWN({ why: wordsOfFault(error) }, { cause: error });
+  } finally {
+    client.off("notice", hear);
   }
   // So the server says it of a transaction in which a statement failed.
   if (command !== "COMMIT") throw errors.TRANSACTION_ABORTED({ why: "the server undid it" });

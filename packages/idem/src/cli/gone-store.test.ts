@@ -2,7 +2,7 @@
 // the process tells, and ends by itself when it is asked to.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
@@ -72,7 +72,7 @@ test("a server whose PostgreSQL is dead or frozen says so, and ends by itself wh
   await Promise.all(gone.map(one));
 });
 
-const script = (url: string) => `
+const script = (url: string, untilRefused = false) => `
   import { Idem } from ${JSON.stringify(door)};
   const quiet = { debug() {}, info() {}, warn() {}, error() {} };
   const idem = new Idem({ id: "shop", store: ${JSON.stringify(url)}, logger: quiet });
@@ -85,7 +85,11 @@ const script = (url: string) => `
     await idem.stop({ grace: 500 });
     console.log("stopped");
   });
-  console.log("started");`;
+  console.log("started");
+  const refused = ${untilRefused};
+  while (refused && (await idem.send({ name: "a" }).then(() => true, () => false)))
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  if (refused) console.log("refused");`;
 
 test("an app whose PostgreSQL is dead or frozen ends by itself after stop()", { timeout }, async () => {
   const one = async ([what, leave]: (typeof gone)[number]) => {
@@ -99,4 +103,16 @@ test("an app whose PostgreSQL is dead or frozen ends by itself after stop()", { 
     expect([what, await inTime(ended), written]).toEqual([what, [0, null], { out: "started\nstopped\n", err: "" }]);
   };
   await Promise.all(gone.map(one));
+});
+
+test("an app whose SQLite file is gone is refused, and ends by itself after stop()", { timeout }, async () => {
+  const folder = temporaryFolder();
+  const [path, file] = [join(folder, "app.mjs"), join(folder, "shop.db")];
+  writeFileSync(path, script(`sqlite:${file}`, true));
+  const { child, written, ended, says } = start([path]);
+  await says("started");
+  for (const each of [file, `${file}-wal`, `${file}-shm`]) rmSync(each, { force: true });
+  await says("refused");
+  child.kill("SIGTERM");
+  expect([await inTime(ended), written.out]).toEqual([[0, null], "started\nrefused\nstopped\n"]);
 });

@@ -44,6 +44,7 @@ export interface EngineOptions {
   readonly app: string;
   readonly telling: Telling;
   readonly runsInFlight: number;
+  readonly bytesInFlight?: number | undefined;
   readonly leaseTermMs: number;
   /** For so long the main thread may show no life before others take its runs; five minutes unless told. */
   readonly blockedMaxMs?: number;
@@ -125,6 +126,7 @@ export class Engine {
       codes: this.codes,
       telling: options.telling,
       runsInFlight: options.runsInFlight,
+      bytesInFlight: options.bytesInFlight ?? limits.bytesInFlight,
       leaseTermMs,
       blockedMaxMs: options.blockedMaxMs ?? blockedMaxDefaultMs,
       about,

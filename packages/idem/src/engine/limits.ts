@@ -14,6 +14,9 @@ export const limits = {
   // A small process should not open a thousand connections because a thousand events arrived.
   runsInFlight: 100,
   leaseBatch: 100,
+  // Outcomes of the runs at work, as text: twice the largest run. Code that has them all at hand has them once more as values, and each
+  // passes through the store's thread: some 300 MiB at worst, in a process that may have 512.
+  bytesInFlight: 64 * mebibyte,
   // One beat may be lost and another still comes before a holder stops trusting its lease (model/lease-times.ts).
   heartbeatMs: leaseTimes(sharedLeaseTermMs).beatEveryMs,
   leaseTermSharedMs: sharedLeaseTermMs,

@@ -1,7 +1,7 @@
 // What a pass needs from outside, for one leased run: the clock, ids, the store behind its fence.
 import { payloadOf } from "../execute/execute-run.ts";
 import type { Code } from "../execute/function-code.ts";
-import type { EffectStore, Patch, RunPorts } from "../execute/ports.ts";
+import type { EffectStore, Patch, RunPorts, RunRoom } from "../execute/ports.ts";
 import { takeEquality } from "../model/expression-equality.ts";
 import type { AdvanceAnswer } from "../store/advance.ts";
 import type { LeasedJob, RunMemo } from "../store/leases.ts";
@@ -14,13 +14,21 @@ import type { Worker, WorkerOptions } from "./worker.ts";
 
 export type RunJob = Extract<LeasedJob, { kind: "run" }>;
 
-export function runPorts(job: RunJob, heldBy: string, code: Code, worker: Worker, options: WorkerOptions): RunPorts {
+export function runPorts(
+  job: RunJob,
+  heldBy: string,
+  code: Code,
+  room: RunRoom,
+  worker: Worker,
+  options: WorkerOptions,
+): RunPorts {
   const { platform, time, newId, random, expressions, env } = options;
   const { transactional } = options.store;
   const runId = job.memo.run.id;
   return {
     dispatch: { jobId: job.jobId, generation: job.fence },
     takesReports: options.store.shared === null,
+    room,
     plans: worker.plans,
     now: () => time.now(),
     reached: () => time.reached(),

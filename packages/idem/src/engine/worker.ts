@@ -16,6 +16,7 @@ import type { LeasedJob } from "../store/leases.ts";
 import type { Beats, WorkerAbout } from "../store/sharing.ts";
 import type { Store } from "../store/store.ts";
 import { announceEnd } from "./announce-end.ts";
+import { BytesInFlight } from "./bytes-in-flight.ts";
 import { CapsOfCodes } from "./caps-of-codes.ts";
 import { deliverEvent } from "./deliver-event.ts";
 import { DueAlarm } from "./due-alarm.ts";
@@ -45,6 +46,8 @@ export interface WorkerOptions {
   readonly codes: ReadonlyMap<string, Code>;
   readonly telling: Telling;
   readonly runsInFlight: number;
+  /** Of outcomes that runs at work keep in memory. */
+  readonly bytesInFlight: number;
   readonly leaseTermMs: number;
   /** For so long its main thread may show no life before it loses its leases. */
   readonly blockedMaxMs: number;
@@ -60,6 +63,9 @@ export class Worker {
   readonly names: LeaseNames;
   private readonly active = new Map<string, { pass: Pass; fence: number; heldBy: string; done: Promise<void> }>();
   private readonly guests = new Set<string>();
+  readonly bytes: BytesInFlight;
+  /** The last lease left something that did not fit. */
+  private wasCut = false;
   private reserved = 0;
   /** Runs cancelled here while a lease was on its way: its answer may still name them. */
   private readonly cancelled = new Set<string>();
@@ -80,6 +86,7 @@ export class Worker {
 
   constructor(private readonly options: WorkerOptions) {
     const { store, platform, time, newId, leaseTermMs, about } = options;
+    this.bytes = new BytesInFlight(options.bytesInFlight, () => this.poke());
     this.caps = new CapsOfCodes(options.codes, options.registry);
     this.alarm = new DueAlarm(platform, time, () => this.poke());
     this.names = new LeaseNames({
@@ -182,7 +189,7 @@ export class Worker {
   /** Slots for runs that are about to be accepted; the worker to lease them to, or null when all are taken. */
   reserve(fn: string): string | null {
     if (this.stopped || this.names.enlisted === null || !this.options.codes.has(fn)) return null;
-    if (this.free <= 0) return null;
+    if (this.free <= 0 || !this.bytes.hasRoomFor(fn)) return null;
     this.reserved++;
     return this.names.current;
   }
@@ -196,6 +203,7 @@ export class Worker {
   }
 
   private get free(): number {
+    if (this.bytes.isFull) return 0;
     return this.options.runsInFlight - (this.active.size - this.guests.size) - this.reserved;
   }
 
@@ -329,15 +337,18 @@ export class Worker {
         const max = Math.min(this.free, limits.leaseBatch);
         const askedMono = options.platform.monoMs();
         const { functions, caps } = this.caps.read();
-        const answer = await options.store.lease({ env: options.env, worker, functions, caps, max }).catch((error) => {
-          this.names.doubt(worker, error);
-          throw error;
-        });
+        const answer = await options.store
+          .lease({ env: options.env, worker, functions, caps, max, room: this.bytes.room })
+          .catch((error) => {
+            this.names.doubt(worker, error);
+            throw error;
+          });
         options.time.note(askedMono, answer.now);
         const point = options.platform.point("lease:after-commit");
         if (point !== undefined) await point;
         this.madeRoom(answer.flushed?.cancelled ?? []);
         this.counts.leased += answer.jobs.length;
+        this.wasCut = answer.isCut === true;
         this.take(answer.jobs, worker);
         if (answer.jobs.length === max) this.again = true;
         if (answer.nextDueAt !== null) this.alarmAt(answer.nextDueAt);
@@ -368,7 +379,8 @@ export class Worker {
       this.letGo(job, heldBy);
       return;
     }
-    const ports = runPorts(job, heldBy, code, this, options);
+    const share = this.bytes.open(memo.run.fn);
+    const ports = runPorts(job, heldBy, code, share, this, options);
     const { pass, result } = executeRun(code, options.env, memo, job, ports, options.telling, limits);
     let wasFull = false;
     const done = result
@@ -386,9 +398,10 @@ export class Worker {
         if (ended.kind === "broken") this.mend(job, heldBy, ended.error, delayMs);
       })
       .finally(() => {
+        share.close();
         this.names.ended(heldBy);
         // A full house may have left due work behind. Asked before the place was freed: many may leave in one turn.
-        if (wasFull) this.poke();
+        if (wasFull || this.wasCut) this.poke();
         this.settled();
       });
     this.active.set(runId, { pass, fence: job.fence, heldBy, done });

@@ -28,6 +28,9 @@ import { StepBody } from "./step-body.ts";
 import { noLimit, stepLimit } from "./step-limit.ts";
 import { Suspension } from "./suspension.ts";
 
+// Long enough for another run to bring a step to its end; nobody waits for a run that gave way to more than one.
+const giveWayMs = 100;
+
 export class Pass {
   private readonly runId: string;
   private readonly state: PassState;
@@ -76,6 +79,12 @@ export class Pass {
       startAttempt: (op) => this.startAttempt(op),
       poke: () => this.poke(),
     });
+    this.weigh();
+  }
+
+  /** Whoever looks after the process's memory learns what this run keeps of it. */
+  private weigh(): void {
+    this.ports.room?.set(this.memo.bytes + this.bytesComing, this.state.attempting);
   }
 
   get closed(): Promise<PassResult> {
@@ -187,10 +196,12 @@ export class Pass {
       bytes += Buffer.byteLength(step.outcome.json);
     }
     this.bytesComing += bytes;
+    this.weigh();
     const before = this.ports.point("step:before-commit");
     if (before !== undefined) await before;
     await this.commits.commit({ steps, next: { kind: "continue", collect: this.memo.hasWaits } });
     this.bytesComing -= bytes;
+    this.weigh();
     if (this.isOver) return false;
     return steps.every(({ stepId, outcome }) => this.memo.get(stepId)?.outcome.json === outcome.json);
   }
@@ -335,13 +346,20 @@ export class Pass {
       this.suspension.plan();
       return;
     }
+    if (this.ports.room?.mayGrow() === false) {
+      op.blockedUntil = this.ports.reached() + giveWayMs;
+      this.suspension.plan();
+      return;
+    }
     op.blockedUntil = null;
     this.state.enter();
     this.state.attempting++;
+    this.weigh();
     this.inLine(() => this.attempt(op))
       .catch((error) => this.finish({ kind: "broken", error }))
       .finally(() => {
         this.state.attempting--;
+        this.weigh();
         this.state.leave();
         this.suspension.planIfBlocked();
       });
@@ -381,6 +399,8 @@ export class Pass {
       checkSize(ran.json, op, { id: this.runId, bytes: this.memo.bytes + this.bytesComing }, this.limits);
       bytes = Buffer.byteLength(ran.json);
       this.bytesComing += bytes;
+      this.ports.room?.learn(bytes);
+      this.weigh();
       return ran;
     };
     const { ports, state, commits } = this;

@@ -20,6 +20,16 @@ import type { Transacted, TransactionClient } from "../store/transactional.ts";
 import type { OpIds } from "./operation.ts";
 import type { SiblingPlans } from "./sibling-plans.ts";
 
+/** What this run keeps in memory, of all that the runs of a process may. */
+export interface RunRoom {
+  /** So many bytes of outcomes, and so many steps under way. */
+  set(bytes: number, attempting: number): void;
+  /** A step gave a value of so many bytes. */
+  learn(bytes: number): void;
+  /** Whether another step may begin; if not, the run is given back once nothing of it is under way. */
+  mayGrow(): boolean;
+}
+
 /** A change to the run. What depends on the registry is built when it is sent, and again if the registry was out of date. */
 export interface Patch {
   readonly steps?: readonly NewStep[];
@@ -89,6 +99,8 @@ export interface RunPorts {
    * every outcome is an answer. Absent where there is only one node.
    */
   readonly takesReports?: boolean;
+  /** Absent where one run is executed alone. */
+  readonly room?: RunRoom;
   readonly plans: SiblingPlans;
   /** The store's clock as this process knows it, never behind it: what times are planned from. */
   now(): number;

@@ -58,6 +58,11 @@ export interface IdemOptions<Schemas extends EventSchemas = EventSchemas> extend
   /** How many runs this process executes at once; 100 unless told. */
   readonly runsInFlight?: number;
   /**
+   * How many bytes of recorded values the runs at work may have in memory together, as JSON; 64 MiB unless told. Past it runs take turns;
+   * one that is larger by itself runs alone.
+   */
+  readonly bytesInFlight?: number;
+  /**
    * History older than this ("90d", at least "1h") is deleted while the client is started: ended runs with their events, steps
    * and decisions. Open runs, open windows and held events stay. Everything is kept unless told; a server has its own.
    */
@@ -116,9 +121,11 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
         why: "it must be 1 to 64 letters, digits, dots, dashes or underscores",
       });
     }
-    const { runsInFlight } = options;
-    if (runsInFlight !== undefined && (!Number.isInteger(runsInFlight) || runsInFlight < 1)) {
-      throw errors.OPTION_INVALID({ option: "runsInFlight", why: "it must be a whole number above 0" });
+    const { runsInFlight, bytesInFlight } = options;
+    for (const [option, value] of Object.entries({ runsInFlight, bytesInFlight })) {
+      if (value !== undefined && (!Number.isInteger(value) || value < 1)) {
+        throw errors.OPTION_INVALID({ option, why: "it must be a whole number above 0" });
+      }
     }
     this.options = options;
     this.id = options.id;
@@ -135,6 +142,7 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
       platform: this.platform,
       telling: this.telling,
       runsInFlight: runsInFlight ?? limits.runsInFlight,
+      bytesInFlight,
       eventWindowMs: this.eventWindowMs,
       blockedMaxMs: readBlockedMax(options.blockedMax),
       retentionMs: options.retention === undefined ? null : readRetention(options.retention),

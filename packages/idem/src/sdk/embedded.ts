@@ -29,6 +29,7 @@ export interface EmbeddedOptions {
   readonly platform: Platform;
   readonly telling: Telling;
   readonly runsInFlight: number;
+  readonly bytesInFlight?: number | undefined;
   readonly eventWindowMs: number;
   readonly retentionMs: number | null;
   readonly blockedMaxMs: number;
@@ -194,6 +195,7 @@ export class Embedded {
       app: this.options.id,
       telling,
       runsInFlight: this.options.runsInFlight,
+      bytesInFlight: this.options.bytesInFlight,
       leaseTermMs,
       eventWindowMs: this.options.eventWindowMs,
       checkEvents: this.options.checkEvents,

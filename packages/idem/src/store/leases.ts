@@ -49,6 +49,11 @@ export interface LeaseInput {
   /** What the functions that have limits allow, by function. */
   readonly caps: Readonly<Record<string, LaneCaps>>;
   readonly max: number;
+  /**
+   * How many bytes of recorded outcomes the answer may bring together, absent for any number. With `atLeastOne` the first job comes
+   * whatever it weighs. What is due is looked at in its order, and the first that does not fit ends the lease.
+   */
+  readonly room?: { readonly bytes: number; readonly atLeastOne: boolean };
 }
 
 export interface LeaseAnswer {
@@ -56,6 +61,8 @@ export interface LeaseAnswer {
   readonly jobs: readonly LeasedJob[];
   /** When the earliest timer of any function is due, or a throttled start; null when there is none. */
   readonly nextDueAt: number | null;
+  /** Something was due and did not fit into the room there was. */
+  readonly isCut?: true;
   /** Absent when no buffer was due. */
   readonly flushed?: Flushed;
 }

@@ -86,6 +86,30 @@ export function leasesSuite(open: OpenStore): void {
       expect(ids(await world.lease("w1", { max: 2 }))).toEqual(["r1"]);
     });
 
+    test("an answer brings no more bytes of outcomes than there is room for, in order, and the first one whatever it weighs where that is asked", async () => {
+      const world = await openWorld(open);
+      // Each has so many bytes of outcomes: a value's text is its letters and two quotes.
+      const weights = { r1: 100, r2: 300, r3: 10, r4: 10 };
+      for (const [i, [runId, bytes]] of Object.entries(weights).entries()) {
+        await world.startLeased(runId, { rank: i });
+        const letters = (count: number) => value("ü".repeat(1) + "a".repeat(count - 4));
+        await world.advance(runId, { steps: [newStep("s1", { outcome: letters(bytes / 2) })] });
+        await world.advance(runId, { steps: [newStep("s2", { outcome: letters(bytes / 2) })] });
+      }
+      await world.store.handBack("w1");
+      const lease = (bytes: number, atLeastOne: boolean) => world.lease("w1", { room: { bytes, atLeastOne } });
+      const nothing = await lease(99, false);
+      expect([ids(nothing), nothing.isCut]).toEqual([[], true]);
+      // The second does not fit, and nobody overtakes it.
+      const first = await lease(120, false);
+      expect([ids(first), first.isCut]).toEqual([["r1"], true]);
+      const alone = await lease(0, true);
+      expect([ids(alone), alone.isCut]).toEqual([["r2"], true]);
+      const rest = await lease(20, false);
+      expect([ids(rest), rest.isCut]).toEqual([["r3", "r4"], undefined]);
+      expect(runJob(rest.jobs[0]).memo.steps).toHaveLength(2);
+    });
+
     test("a timer is never early, not by a millisecond, and due at its time", async () => {
       const world = await openWorld(open);
       const dueAt = world.clock.wallMs() + 1_000;

@@ -1,4 +1,5 @@
 // Due jobs for a worker: none held by another, none before its time, none of a function the worker lacks, none beyond a limit.
+import { LeaseRoom } from "../lease-room.ts";
 import type { LeaseAnswer, LeaseInput } from "../leases.ts";
 import { flushDue } from "./buffers.ts";
 import { onceBegun } from "./create-run.ts";
@@ -23,8 +24,11 @@ export function leaseJobs(tables: Tables, at: Moment, input: LeaseInput, turns: 
   const use = slotUse(tables.database);
   const queues = laneQueues(laned, input.caps);
   const share = readyShare(input.max, ready.length, laned.length, turns);
-  const fromLanes = takeTurns(tables, at, turns, use, queues, input.max - share);
-  const taken = [...ready.slice(0, input.max - fromLanes.length), ...fromLanes];
+  const room = new LeaseRoom(input.room);
+  const fits = (job: JobRow) => room.takes(job.kind === "run" ? bytesOf(tables, job.id) : 0);
+  const fromLanes = takeTurns(tables, at, turns, use, queues, input.max - share, fits);
+  const cut = ready.slice(0, input.max - fromLanes.length).findIndex((job) => !fits(job));
+  const taken = [...ready.slice(0, cut === -1 ? input.max - fromLanes.length : cut), ...fromLanes];
   const jobs = taken.map((job) => lease(tables, at, job, input.worker));
 
   const later = [
@@ -38,7 +42,13 @@ export function leaseJobs(tables: Tables, at: Moment, input: LeaseInput, turns: 
   const next = later.length === 0 ? null : later.reduce((a, b) => Math.min(a, b));
   const decided = flushing.decidedBeside([]);
   const flushed = decided === null ? {} : { flushed: { decided, cancelled: flushing.cancelled } };
-  return { now: at.now, jobs, nextDueAt: hasMoreToFlush ? at.now : next, ...flushed };
+  return {
+    now: at.now,
+    jobs,
+    nextDueAt: hasMoreToFlush ? at.now : next,
+    ...(room.isCut ? { isCut: true } : {}),
+    ...flushed,
+  };
 }
 
 /** A run that wakes by its time stands in line like any other: since then, and for its turn. */
@@ -48,6 +58,9 @@ function joinLanes(tables: Tables, at: Moment, functions: ReadonlySet<string>): 
     tables.jobs.put(job.id, { ...job, dueAt: null, rank: job.dueAt });
   }
 }
+
+const bytesOf = (tables: Tables, runId: string): number =>
+  tables.stepsOf(runId).reduce((sum, { outcome }) => sum + Buffer.byteLength(outcome.json), 0);
 
 const startByOf = ({ startBy }: LanedJob): number[] => (startBy === null ? [] : [startBy]);
 

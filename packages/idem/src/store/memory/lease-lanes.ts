@@ -59,6 +59,7 @@ export function takeTurns(
   use: SlotUse,
   queues: readonly LaneQueue[],
   max: number,
+  fits: (job: LanedJob) => boolean,
 ): LanedJob[] {
   const byText = new Map(queues.map((queue) => [queue.text, queue]));
   const taken: LanedJob[] = [];
@@ -68,6 +69,7 @@ export function takeTurns(
     for (const lane of round) {
       const queue = byText.get(lane)!;
       if (taken.length === max || queue.jobs.length === 0 || !canRun(tables, at, use, queue)) continue;
+      if (!fits(queue.jobs[0]!)) return taken;
       taken.push(queue.jobs.shift()!);
       takeSlots(use, queue.name);
       countThrottled(tables, at, queue.name, queue.caps);

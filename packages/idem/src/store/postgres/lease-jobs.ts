@@ -3,6 +3,7 @@
 // Promise: never before the due time, never a function the worker lacks, no limit exceeded, fence + 1 with every change of hands.
 import { laneOnceBegun } from "../../model/lane.ts";
 import type { ParkedKind } from "../../model/parked.ts";
+import { LeaseRoom } from "../lease-room.ts";
 import type { LeaseAnswer, LeasedJob, LeaseInput } from "../leases.ts";
 import { readEvent, troublesOf } from "../rows.ts";
 import { newWriting } from "../writing.ts";
@@ -26,10 +27,13 @@ interface JobRow {
   lane: string | null;
   due_at: number | null;
   rank: number;
+  bytes: number;
 }
 
-const jobColumns =
-  "id, kind, run_id, event_id, fence, lost_workers, enter_at, parked_kind, parked_reason, lane, due_at, rank";
+// What its memo weighs stands beside each value: none is read for it.
+const jobColumns = `id, kind, run_id, event_id, fence, lost_workers, enter_at, parked_kind, parked_reason, lane, due_at, rank,
+  (select cast(coalesce(sum(octet_length(s.json)), 0) as double precision) from steps s
+    where s.env = jobs.env and s.run_id = jobs.run_id) as bytes`;
 
 // The partial indexes give the order.
 const selectTimersSql = `
@@ -82,16 +86,18 @@ export async function leaseJobs(tx: Transaction, input: LeaseInput): Promise<Lea
   const flushing = newWriting();
   await flushDue(tx, env, flushing);
   const taken: { row: JobRow; isOverdue: boolean }[] = [];
-  const take = (row: JobRow, lane: string | null) => {
+  const room = new LeaseRoom(input.room);
+  const take: Take = (row, lane) => {
     tx.connection.write(takeJobSql, worker, lane, ...slotColumns(lane), env, row.id);
     taken.push({ row, isOverdue: false });
   };
   for (const row of await tx.connection.all<JobRow>(selectOverdueSql, env, now, functions, max)) {
+    if (!room.takes(row.bytes)) break;
     tx.connection.write(takeOverdueSql, worker, env, row.id);
     taken.push({ row, isOverdue: true });
   }
-  await leaseTimers(tx, input, max - taken.length, take);
-  const left = () => max - taken.length;
+  await leaseTimers(tx, input, max - taken.length, room, take);
+  const left = () => (room.isCut ? 0 : max - taken.length);
   const round = await LaneRound.open(tx, {
     env,
     functions: new Set(functions),
@@ -99,15 +105,17 @@ export async function leaseJobs(tx: Transaction, input: LeaseInput): Promise<Lea
     max: left(),
     after: tx.turns.after(env),
   });
-  await leaseLanes(tx, env, round, tx.turns.halfOf(left()), take);
+  await leaseLanes(tx, env, round, tx.turns.halfOf(left()), room, take);
   if (left() > 0) {
     const look = tx.floors.look(env, functions);
     const limit = left();
     const ready = await tx.connection.all<JobRow>(selectReadySql, env, look.from, functions, limit);
-    for (const row of ready) take(row, null);
-    look.found(ready.at(-1)?.rank ?? null, ready.length < limit);
+    const fitting = ready.findIndex((row) => !room.takes(row.bytes));
+    const fit = fitting === -1 ? ready : ready.slice(0, fitting);
+    for (const row of fit) take(row, null);
+    look.found(fit.at(-1)?.rank ?? null, fit.length === ready.length && ready.length < limit);
   }
-  await leaseLanes(tx, env, round, left(), take);
+  await leaseLanes(tx, env, round, left(), room, take);
   await round.close(tx, env, tx.turns);
   // Sent one behind the other on one session, so they overlap; the memo is read after the lease is taken, never before.
   const jobs = await Promise.all(taken.map(({ row, isOverdue }) => leasedJob(tx, env, row, isOverdue)));
@@ -117,6 +125,7 @@ export async function leaseJobs(tx: Transaction, input: LeaseInput): Promise<Lea
     now,
     jobs: jobs.filter((job) => job !== null),
     nextDueAt: await nextDueAt(tx, env, round.nextAt),
+    ...(room.isCut ? { isCut: true } : {}),
     ...flushed,
   };
 }
@@ -124,20 +133,36 @@ export async function leaseJobs(tx: Transaction, input: LeaseInput): Promise<Lea
 type Take = (row: JobRow, lane: string | null) => void;
 
 /** Timers of runs that take slots join their lane, and are leased in its turn. */
-async function leaseTimers(tx: Transaction, { env, functions }: LeaseInput, room: number, take: Take): Promise<void> {
-  let left = room;
-  while (left > 0) {
+async function leaseTimers(
+  tx: Transaction,
+  { env, functions }: LeaseInput,
+  max: number,
+  room: LeaseRoom,
+  take: Take,
+): Promise<void> {
+  let left = max;
+  while (left > 0 && !room.isCut) {
     const rows = await tx.connection.all<JobRow>(selectTimersSql, env, tx.at.now, functions, left);
     const plain = rows.filter(({ lane }) => lane === null);
-    for (const row of plain) take(row, null);
+    for (const row of plain) {
+      if (!room.takes(row.bytes)) break;
+      take(row, null);
+    }
     for (const row of rows) if (row.lane !== null) tx.connection.write(joinLaneSql, row.due_at, env, row.id);
     left -= plain.length;
     if (plain.length === rows.length) return;
   }
 }
 
-async function leaseLanes(tx: Transaction, env: string, round: LaneRound, room: number, take: Take): Promise<void> {
-  const turns = round.take(room, tx.at.now);
+async function leaseLanes(
+  tx: Transaction,
+  env: string,
+  round: LaneRound,
+  max: number,
+  room: LeaseRoom,
+  take: Take,
+): Promise<void> {
+  const turns = round.take(max, tx.at.now);
   const names = new Map(turns.map((lane) => [lane.text, lane.name]));
   const rows = new Map<string, JobRow[]>();
   await Promise.all(
@@ -148,7 +173,10 @@ async function leaseLanes(tx: Transaction, env: string, round: LaneRound, room: 
   );
   for (const { text, name } of turns) {
     const row = rows.get(text)!.shift();
-    if (row !== undefined) take(row, laneOnceBegun(name, text));
+    if (row === undefined) continue;
+    // Its turn and its throttle are taken by now: lanes are cut between rounds, not within one.
+    room.takes(row.bytes);
+    take(row, laneOnceBegun(name, text));
   }
 }
 

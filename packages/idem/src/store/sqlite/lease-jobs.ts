@@ -3,6 +3,7 @@
 // Promise: never before the due time, never a function the worker lacks, no limit exceeded, fence + 1 with every change of hands.
 import { laneOnceBegun } from "../../model/lane.ts";
 import type { ParkedKind } from "../../model/parked.ts";
+import { LeaseRoom } from "../lease-room.ts";
 import type { LeaseAnswer, LeasedJob, LeaseInput } from "../leases.ts";
 import { readEvent, troublesOf } from "../rows.ts";
 import { newWriting } from "../writing.ts";
@@ -25,10 +26,12 @@ interface JobRow {
   parked_reason: string | null;
   lane: string | null;
   due_at: number | null;
+  bytes: number;
 }
 
-const jobColumns =
-  "id, kind, run_id, event_id, fence, lost_workers, enter_at, parked_kind, parked_reason, lane, due_at";
+// What its memo weighs stands in the heads of its rows: no value is read for it.
+const jobColumns = `id, kind, run_id, event_id, fence, lost_workers, enter_at, parked_kind, parked_reason, lane, due_at,
+  (select coalesce(sum(octet_length(s.json)), 0) from steps s where s.env = jobs.env and s.run_id = jobs.run_id) as bytes`;
 
 // The partial indexes give the order.
 const selectTimersSql = `
@@ -78,39 +81,54 @@ export function leaseJobs(tx: Transaction, input: LeaseInput): LeaseAnswer {
   for (const fn of Object.keys(input.caps)) tx.lanes.noteCaps(env, fn, input.caps[fn]!);
   const flushing = newWriting();
   flushDue(tx, env, flushing);
+  const room = new LeaseRoom(input.room);
   const jobs: LeasedJob[] = [];
   const add = (job: LeasedJob | null) => {
     if (job !== null) jobs.push(job);
   };
-  const take = (row: JobRow, lane: string | null) => {
+  const take: Take = (row, lane) => {
     tx.connection.run(takeJobSql, input.worker, lane, env, row.id);
     add(leasedJob(tx, env, row));
   };
   for (const row of tx.connection.all<JobRow>(selectOverdueSql, env, now, functions, max)) {
+    if (!room.takes(row.bytes)) break;
     tx.connection.run(takeOverdueSql, input.worker, env, row.id);
     const job = leasedJob(tx, env, row);
     add(job?.kind === "run" ? { ...job, isOverdue: true } : job);
   }
-  leaseTimers(tx, input, functions, max - jobs.length, take);
-  leaseLanes(tx, input, tx.lanes.halfOf(max - jobs.length), take);
-  if (jobs.length < max) {
-    for (const row of tx.connection.all<JobRow>(selectReadySql, env, functions, max - jobs.length)) take(row, null);
+  leaseTimers(tx, input, functions, max - jobs.length, room, take);
+  leaseLanes(tx, input, tx.lanes.halfOf(max - jobs.length), room, take);
+  if (jobs.length < max && !room.isCut) {
+    for (const row of tx.connection.all<JobRow>(selectReadySql, env, functions, max - jobs.length)) {
+      if (!room.takes(row.bytes)) break;
+      take(row, null);
+    }
   }
-  leaseLanes(tx, input, max - jobs.length, take);
+  leaseLanes(tx, input, max - jobs.length, room, take);
   const { redecided, cancelled } = flushing;
   const flushed = redecided === null ? {} : { flushed: { decided: redecided, cancelled } };
-  return { now, jobs, nextDueAt: nextDueAt(tx, env), ...flushed };
+  return { now, jobs, nextDueAt: nextDueAt(tx, env), ...(room.isCut ? { isCut: true } : {}), ...flushed };
 }
 
 type Take = (row: JobRow, lane: string | null) => void;
 
 /** Timers of runs that take slots join their lane, and are leased in its turn. */
-function leaseTimers(tx: Transaction, { env }: LeaseInput, functions: number, room: number, take: Take): void {
-  let left = room;
-  while (left > 0) {
+function leaseTimers(
+  tx: Transaction,
+  { env }: LeaseInput,
+  functions: number,
+  max: number,
+  room: LeaseRoom,
+  take: Take,
+): void {
+  let left = max;
+  while (left > 0 && !room.isCut) {
     const rows = tx.connection.all<JobRow>(selectTimersSql, env, tx.at.now, functions, left);
     const plain = rows.filter(({ lane }) => lane === null);
-    for (const row of plain) take(row, null);
+    for (const row of plain) {
+      if (!room.takes(row.bytes)) break;
+      take(row, null);
+    }
     for (const row of rows) {
       if (row.lane === null) continue;
       tx.connection.run(joinLaneSql, row.due_at, env, row.id);
@@ -122,13 +140,19 @@ function leaseTimers(tx: Transaction, { env }: LeaseInput, functions: number, ro
 }
 
 /** Every lane that can run gets a run before any lane gets a second one. */
-function leaseLanes(tx: Transaction, { env, functions, caps }: LeaseInput, room: number, take: Take): void {
-  let left = room;
+function leaseLanes(
+  tx: Transaction,
+  { env, functions, caps }: LeaseInput,
+  max: number,
+  room: LeaseRoom,
+  take: Take,
+): void {
+  let left = max;
   for (;;) {
     let isAny = false;
     const passedOn = tx.lanes.passedOn;
     for (const lane of tx.lanes.turns(env, functions, tx.at.now)) {
-      if (left <= 0) return;
+      if (left <= 0 || room.isCut) return;
       const own = caps[lane.name.fn];
       if (!tx.lanes.mayRun(lane, own)) continue;
       const row = tx.connection.one<JobRow>(selectFirstOfLaneSql, env, lane.text);
@@ -136,6 +160,7 @@ function leaseLanes(tx: Transaction, { env, functions, caps }: LeaseInput, room:
         tx.lanes.emptied(lane);
         continue;
       }
+      if (!room.takes(row.bytes)) return;
       const laterAt = admitted(tx, env, lane.name.throttle, own, tx.at.now);
       if (laterAt !== null) {
         tx.lanes.putOff(lane, laterAt);

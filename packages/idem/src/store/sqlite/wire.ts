@@ -27,11 +27,11 @@ export const noLeaseList = (): LeaseList => ({ functions: null, caps: null });
  */
 export function packCall(call: Call, sent: LeaseList): Flat {
   if (call.name === "lease") {
-    const { env, worker, max, functions, caps } = call.input[0] as LeaseInput;
+    const { env, worker, max, functions, caps, room } = call.input[0] as LeaseInput;
     const isKnown = functions === sent.functions && caps === sent.caps;
     sent.functions = functions;
     sent.caps = caps;
-    return [4, env, worker, max, isKnown ? null : functions, isKnown ? null : caps];
+    return [4, env, worker, max, isKnown ? null : functions, isKnown ? null : caps, room];
   }
   if (call.name === "tick") {
     const { env, registration, leaseTo, ticks } = call.input[0] as TickInput;
@@ -76,6 +76,7 @@ export function unpackCall(flat: Flat, came: LeaseList): Call {
         max: flat[3] as number,
         functions: came.functions!,
         caps: came.caps!,
+        ...(flat[6] === undefined ? {} : { room: flat[6] as NonNullable<LeaseInput["room"]> }),
       };
       return { name: "lease", input: [input] };
     }

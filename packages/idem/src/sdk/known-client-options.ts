@@ -35,6 +35,7 @@ export function refuseUnknownClientOptions(options: IdemOptions<any>, warn: Fore
       events: true,
       eventWindow: true,
       runsInFlight: true,
+      bytesInFlight: true,
       blockedMax: true,
       retention: true,
       radar: true,

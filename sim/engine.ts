@@ -2,6 +2,7 @@
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type * as Index from "../packages/idem/dist/index.js";
+import type * as BeatRule from "../packages/idem/dist/model/beats.js";
 import type {
   CrashPoint,
   HttpRequest,
@@ -14,13 +15,26 @@ import type * as Memory from "../packages/idem/dist/store/memory/store.js";
 import type * as Batches from "../packages/idem/dist/store/postgres/batches.js";
 import type * as TellOthers from "../packages/idem/dist/store/postgres/tell-others.js";
 import type * as Transactions from "../packages/idem/dist/store/postgres/transactions.js";
-import type { StoreHint } from "../packages/idem/dist/store/sharing.js";
+import type { Beat, Beats, BeatsOptions, StoreHint } from "../packages/idem/dist/store/sharing.js";
 import type * as Inline from "../packages/idem/dist/store/sqlite/inline-store.js";
 import type * as Migrations from "../packages/idem/dist/store/sqlite/migrations.js";
 import type { Store } from "../packages/idem/dist/store/store.js";
 import type { HeartbeatAnswer } from "../packages/idem/dist/store/workers.js";
 
-export type { CrashPoint, HeartbeatAnswer, HttpRequest, HttpResponse, Platform, Store, StoreHint, Thread, Timer };
+export type {
+  Beat,
+  Beats,
+  BeatsOptions,
+  CrashPoint,
+  HeartbeatAnswer,
+  HttpRequest,
+  HttpResponse,
+  Platform,
+  Store,
+  StoreHint,
+  Thread,
+  Timer,
+};
 export type Idem = InstanceType<typeof Index.Idem>;
 
 export interface EngineUnderTest {
@@ -30,6 +44,7 @@ export interface EngineUnderTest {
   readonly openInlineStore: typeof Inline.openInlineStore;
   readonly Batches: typeof Batches.Batches;
   readonly Transactions: typeof Transactions.Transactions;
+  readonly nextBeat: typeof BeatRule.nextBeat;
   readonly hintsOf: typeof TellOthers.hintsOf;
   readonly migrations: ReturnType<typeof Migrations.loadMigrations>;
 }
@@ -44,7 +59,7 @@ export const builtEngine = join(root, "packages", "idem", "dist");
 
 export async function loadEngine(folder = builtEngine): Promise<EngineUnderTest> {
   const load = (file: string): Promise<any> => import(pathToFileURL(join(folder, file)).href);
-  const [index, memory, inline, batches, transactions, tellOthers, migrations] = await Promise.all([
+  const [index, memory, inline, batches, transactions, tellOthers, migrations, beatRule] = await Promise.all([
     load("index.js"),
     load("store/memory/store.js"),
     load("store/sqlite/inline-store.js"),
@@ -52,6 +67,7 @@ export async function loadEngine(folder = builtEngine): Promise<EngineUnderTest>
     load("store/postgres/transactions.js"),
     load("store/postgres/tell-others.js"),
     load("store/sqlite/migrations.js"),
+    load("model/beats.js"),
   ]);
   return {
     Idem: index.Idem,
@@ -60,6 +76,7 @@ export async function loadEngine(folder = builtEngine): Promise<EngineUnderTest>
     openInlineStore: inline.openInlineStore,
     Batches: batches.Batches,
     Transactions: transactions.Transactions,
+    nextBeat: beatRule.nextBeat,
     hintsOf: tellOthers.hintsOf,
     migrations: migrations.loadMigrations(),
   };

@@ -27,6 +27,7 @@ const postgresFaultNames = [
   "backend-terminated",
   "server-crash",
   "hint-trouble",
+  "blocked-loop",
 ] as const;
 
 export const faultNames = [...plainFaultNames, ...postgresFaultNames];
@@ -64,6 +65,7 @@ const rates: Record<FaultName, readonly number[]> = {
   "backend-terminated": [2, 10],
   "server-crash": [1, 3],
   "hint-trouble": [0.1, 0.5, 1],
+  "blocked-loop": [1, 3],
 };
 
 // A world with every fault at once rarely gets far enough for the subtle ones.
@@ -95,8 +97,10 @@ export function drawFaults(random: Random, off: ReadonlySet<string>): Faults {
 export function drawPostgresFaults(plain: Faults, random: Random, off: ReadonlySet<string>): Faults {
   const none = Object.values(plain.rates).every((rate) => rate === 0);
   const drawn = postgresFaultNames.map((name) => {
-    const on = random.chance(0.45);
-    const rate = random.pick(rates[name]);
+    // From a stream of its own: what was drawn before there was such a fault stays as it was.
+    const own = name === "blocked-loop" ? random.fork(name) : random;
+    const on = own.chance(0.45);
+    const rate = own.pick(rates[name]);
     return [name, none || !on || off.has(name) ? 0 : rate] as const;
   });
   return {

@@ -14,6 +14,8 @@ export interface Life {
 
 // A supervisor that starts a process again takes a moment for it.
 const restartMs = 500;
+const blockedPastChaosMs = 30_000;
+const leaseTermMs = 20_000;
 
 /** Kills come as often as the seed says, and no run is left to a person for it. */
 const tireless = (idem: Idem): Idem =>
@@ -54,15 +56,18 @@ export class SimNode {
     const name = `n${this.index}.${++this.lives}`;
     const process = new SimProcess(name, loop.now);
     const random = world.random.fork(name);
-    const platform = new SimPlatform({
-      loop,
-      process,
-      random: random.fork("platform"),
-      counters,
-      wallMs: () => epochMs + loop.now + this.wallOffsetMs,
-      crashRate: () => world.faults.rates["crash-point"],
-      crash: (where) => this.crash(`crashes at ${where}`),
-    });
+    const platformOf = (owner: SimProcess, stream: string) =>
+      new SimPlatform({
+        loop,
+        process: owner,
+        random: random.fork(stream),
+        counters,
+        wallMs: () => epochMs + loop.now + this.wallOffsetMs,
+        crashRate: () => world.faults.rates["crash-point"],
+        crash: (where) => this.crash(`crashes at ${where}`),
+      });
+    const platform = platformOf(process, "platform");
+    const threadPlatform = (thread: SimProcess) => platformOf(thread, "thread");
     const say = (what: string) => world.trace.add(loop.now, name, what);
     const link: StoreLink = {
       store: world.store,
@@ -78,7 +83,7 @@ export class SimNode {
     const store =
       server === null
         ? faultyStore(link)
-        : postgresStore({ ...link, ...plan.postgres!, server, engine, platform, trace: say });
+        : postgresStore({ ...link, ...plan.postgres!, server, engine, platform, threadPlatform, trace: say });
     const idem = new engine.Idem({
       id: "sim",
       env: world.env,
@@ -86,6 +91,7 @@ export class SimNode {
       platform,
       eventWindow: plan.eventWindowMs,
       runsInFlight: plan.runsInFlight,
+      ...(plan.postgres === null ? {} : { blockedMax: plan.postgres.blockedMaxMs }),
       logger: { debug() {}, info() {}, warn() {}, error: (text: unknown) => say(`logs ${String(text)}`) },
     });
     const kit = new Kit({
@@ -119,9 +125,27 @@ export class SimNode {
     const { world, life } = this;
     if (life === null || !life.process.alive) return;
     const { now } = world.loop;
-    life.process.frozenUntil = Math.max(life.process.frozenUntil, Math.min(now + ms, world.plan.chaosMs));
+    life.process.stoppedUntil = Math.max(life.process.stoppedUntil, Math.min(now + ms, world.plan.chaosMs));
     world.ledger.freezes.push({ process: life.process.name, from: now, to: life.process.frozenUntil });
     world.trace.add(world.loop.now, life.process.name, `freezes for ${Math.round(ms)} ms`);
+  }
+
+  /** Its code keeps the event loop busy; what has a thread of its own goes on. */
+  block(ms: number): void {
+    const { world, life } = this;
+    if (life === null || !life.process.alive) return;
+    const { process } = life;
+    const { now } = world.loop;
+    // Past the chaos, so that a lease may end meanwhile, and not so long that nothing could come to rest.
+    process.blockedUntil = Math.max(process.blockedUntil, Math.min(now + ms, world.plan.chaosMs + blockedPastChaosMs));
+    world.ledger.freezes.push({ process: process.name, from: now, to: process.frozenUntil });
+    world.trace.add(now, process.name, `its loop stands still for ${Math.round(ms)} ms`);
+    if (process.blockedUntil - now < leaseTermMs) return;
+    const stopped = process.stoppedUntil;
+    world.loop.schedule(process.blockedUntil - now, () => {
+      if (!process.alive || process.stoppedUntil > stopped) return;
+      world.counters.add(`loops past a lease that ${world.isLeaseKept(process.name, now) ? "kept" : "lost"} it`);
+    });
   }
 
   /** A rolling restart: the process is asked to stop, and the next one starts when it has. */

@@ -34,6 +34,8 @@ export interface Plan {
 
 export interface PostgresPlan {
   readonly answerMaxMs: number;
+  /** For so long a node's loop may stand still before its leases are let go. */
+  readonly blockedMaxMs: number;
   /** How far the wall clocks of its nodes are off: they do not matter. */
   readonly nodeClocksOffMs: readonly number[];
 }
@@ -99,6 +101,7 @@ function overPostgres(plain: Plan, random: Random, off: ReadonlySet<string>): Pl
     postgres: {
       answerMaxMs: random.pick([5_000, 30_000]),
       nodeClocksOffMs: Array.from({ length: nodes }, () => random.between(-3_600_000, 3_600_000)),
+      blockedMaxMs: random.fork("blocked").pick([20_000, 300_000]),
     },
   };
 }

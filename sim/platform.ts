@@ -7,13 +7,28 @@ import type { Random } from "./random.ts";
 
 export class SimProcess implements Owner {
   alive = true;
-  frozenUntil = 0;
+  /** Until then all of it stands still. */
+  stoppedUntil = 0;
+  /** Until then its event loop does: what has a thread of its own goes on. */
+  blockedUntil = 0;
 
   constructor(
     /** Node and life, such as "n2.3". */
     readonly name: string,
     readonly startedAt: number,
   ) {}
+
+  get frozenUntil(): number {
+    return Math.max(this.stoppedUntil, this.blockedUntil);
+  }
+
+  /** A thread beside its event loop. */
+  thread(): SimProcess {
+    return Object.create(this, {
+      frozenUntil: { get: () => this.stoppedUntil },
+      alive: { get: () => this.alive },
+    }) as SimProcess;
+  }
 }
 
 export const never = <T>(): Promise<T> => new Promise<T>(() => {});

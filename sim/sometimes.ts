@@ -71,6 +71,8 @@ export const sometimes: Readonly<Record<string, number>> = {
   "store clocks held back": 10,
   // A server between the nodes.
   "worlds over postgres": 190,
+  "loops past a lease that kept it": 5,
+  "loops past a lease that lost it": 2,
   "unknown commits that were made": 200,
   "unknown commits that were not": 200,
   "repeats of what was committed": 150,

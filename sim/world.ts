@@ -228,6 +228,11 @@ export class World {
     }
   }
 
+  /** Whether no lease of the process may have ended since then. */
+  isLeaseKept(process: string, since: number): boolean {
+    return !this.ledger.lostLeases.some((lost) => lost.process === process && lost.at >= since);
+  }
+
   /** Whether the store may have declared this worker lost by now. */
   private mayBeLost(worker: string): boolean {
     const lease = this.leases.get(worker);
@@ -264,6 +269,7 @@ export class World {
     const amount = random.fork("amounts");
     often("kill", (node) => node.crash("is killed"));
     often("freeze", (node) => node.freeze(amount.between(100, freezeMaxMs)));
+    often("blocked-loop", (node) => node.block(amount.between(1_000, 60_000)));
     often("restart", (node) => node.restart(node.version));
     often("deploy", (node) => node.restart(amount.int(1, 2)));
     often("node-clock", (node) => {

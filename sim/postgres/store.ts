@@ -1,17 +1,19 @@
 // The store as one process has it over PostgreSQL: every call is a transaction, alone or together with others of its kind. What goes
 // together, how it is tried again and for how long, what is taken for undone, what for unknown, and what others are told: that is
 // the engine's own code (store/postgres/batches.ts, transactions.ts, faults.ts, tell-others.ts), over this server instead of a real one.
-import type { EngineUnderTest, Platform, Store, StoreHint } from "../engine.ts";
-import { never } from "../platform.ts";
+import type { Beats, BeatsOptions, EngineUnderTest, Platform, Store, StoreHint } from "../engine.ts";
+import { never, type SimProcess } from "../platform.ts";
 import { notRepeated, writeNames } from "../store-calls.ts";
+import { simBeats } from "./beats.ts";
 import { driverErrors } from "./driver-errors.ts";
 import type { Settled } from "./session.ts";
 import { type Call, type Transacting, transact } from "./transact.ts";
 
 export interface PostgresLink extends Omit<Transacting, "apply" | "wayMs"> {
   readonly store: Store;
-  readonly engine: Pick<EngineUnderTest, "Batches" | "Transactions" | "hintsOf">;
+  readonly engine: Pick<EngineUnderTest, "Batches" | "Transactions" | "hintsOf" | "nextBeat">;
   readonly platform: Platform;
+  readonly threadPlatform: (thread: SimProcess) => Platform;
   /** Told when a call took effect. */
   readonly onApplied: (name: string, input: readonly unknown[], answer: unknown) => void;
   readonly trace: (what: string) => void;
@@ -35,7 +37,24 @@ export function postgresStore(link: PostgresLink): Store {
   });
   const subscribe = (listener: (hint: StoreHint) => void) => server.hints.subscribe(process, listener);
   const { outbox, transactional } = store;
-  const shared = { pollMs, subscribe, stand: async () => {} };
+  const thread = process.thread();
+  const beating = new Asker({ ...link, process: thread, platform: link.threadPlatform(thread) });
+  const beats = async (options: BeatsOptions): Promise<Beats> =>
+    simBeats(
+      {
+        loop: link.loop,
+        engine: link.engine,
+        main: process,
+        thread,
+        monoMs: () => link.platform.monoMs(),
+        heartbeat: async (worker, { termMs, about }) => {
+          const input = [worker, termMs, about];
+          return (await beating.ask({ name: "heartbeat", input, isRead: false })) as { alive: boolean };
+        },
+      },
+      options,
+    );
+  const shared = { pollMs, subscribe, stand: async () => {}, beats };
   return { ...writes, reads, shared, outbox, transactional, close: async () => {} } as unknown as Store;
 }
 

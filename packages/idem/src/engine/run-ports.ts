@@ -12,6 +12,8 @@ import { eventsOfSends, invokedEvent, planNested, RunIds } from "./prepare-inges
 import { tellAdvanced } from "./tell-run.ts";
 import type { Worker, WorkerOptions } from "./worker.ts";
 
+const none: readonly never[] = [];
+
 export type RunJob = Extract<LeasedJob, { kind: "run" }>;
 
 export function runPorts(
@@ -87,7 +89,7 @@ async function advance(
   const { memo } = job;
   const runIds = new RunIds(newId);
   const endIds = [newId(), newId()];
-  const attempts = (patch.attempts ?? []).map(({ counted: _counted, ...attempt }) => attempt);
+  const attempts = patch.attempts?.map(({ counted: _counted, ...attempt }) => attempt) ?? none;
   for (;;) {
     const nested = nestedOf(memo, patch, runIds, endIds, worker);
     const askedMono = platform.monoMs();

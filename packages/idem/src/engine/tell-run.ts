@@ -31,7 +31,10 @@ export function tellAdvanced(patch: Patch, answer: Advanced | null, memo: Told, 
     tellAttempt({ step: name === "" ? null : name, error, attempt: counted, failedAt: endedAt, retryAt });
   }
   if (answer === null) return;
-  for (const [i, { name, outcome, attempt, endedAt }] of (patch.steps ?? []).entries()) {
+  // On the path of every step: nothing is built unless one failed.
+  const { steps } = patch;
+  for (let i = 0; steps !== undefined && i < steps.length; i++) {
+    const { name, outcome, attempt, endedAt } = steps[i]!;
     // Not if another outcome of the step stood already: that one was told.
     if (outcome.kind !== "error" || answer.outcomes[i]?.json !== outcome.json) continue;
     tellAttempt({ step: name, error: outcome.json, attempt, failedAt: endedAt, retryAt: null });

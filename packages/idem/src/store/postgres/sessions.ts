@@ -15,6 +15,7 @@ export type Pg = Pick<typeof import("pg"), "Pool" | "Client" | "types">;
 
 const connectTimeoutMs = 5_000;
 const askHostTimeoutMs = 2_000;
+const beatConnectMsMin = 2_000;
 // For what is done before a node begins, or instead of it: an index of a large table takes as long as it takes.
 const preparingTimeoutMs = 60 * 60 * 1_000;
 // A server that is alive says goodbye within milliseconds.
@@ -70,7 +71,9 @@ export class Sessions {
   /** For its heartbeat alone: whatever the others wait for, its lease is extended. */
   beats(): Pool {
     const { beatTimeoutMs } = this.times;
-    const bounds = { max: 1, query_timeout: beatTimeoutMs, connectionTimeoutMillis: beatTimeoutMs };
+    // A machine with too much to do takes a second to connect: a term so short that this is a fifth of it would never be begun.
+    const connectionTimeoutMillis = Math.max(beatTimeoutMs, beatConnectMsMin);
+    const bounds = { max: 1, query_timeout: beatTimeoutMs, connectionTimeoutMillis };
     return this.pool({ ...this.own(" (beats)"), ...bounds, ...pipelined });
   }
 

@@ -43,7 +43,7 @@ export function durableFetch(of: {
     if (init.body !== undefined && init.body !== null && typeof init.body !== "string") {
       throw errors.STEP_INVALID({ step, why: "step.fetch takes its body as a string" });
     }
-    const kept = pass.request("fetch", step, (ids) => ({
+    return pass.request("fetch", step, (ids) => ({
       kind: "attempt",
       limitMs,
       input: () => askedToFetch(method, url),
@@ -61,11 +61,8 @@ export function durableFetch(of: {
         );
         return { json: toJson(response, `Step "${step}"`) };
       },
-    }));
-    const response = kept.then((value) => responseOf(value as KeptResponse));
-    // As with every step: one nobody awaits must not end the process when it fails.
-    response.catch(() => {});
-    return response;
+      read: (value) => responseOf(value as KeptResponse),
+    })) as Promise<Response>;
   }
   return request;
 }

@@ -156,6 +156,8 @@ export function executeRun(
       ...(sends.length === 0 ? {} : { sends }),
       ...(lastAttempt === undefined ? {} : { lastAttempt }),
     });
+    // Where steps begin elsewhere the end is told to others, and this is all that is heard of it here.
+    if (answer !== null || ports.beginsHere !== undefined) pass.tellUnheard();
     if (answer === null) return pass.closed;
     ports.plans.forget(run.id);
     pass.finish({ kind: "ended", end: next });

@@ -68,7 +68,16 @@ export class HandOut {
   private settle(op: Op): void {
     this.open.delete(op.stepId);
     const outcome = this.memo.handOut(op.stepId);
-    if (outcome.kind === "value") op.resolve(fromJson(outcome.json));
-    else op.reject(new StepError(op.name, readError(outcome.json)));
+    if (outcome.kind === "error") {
+      op.reject(new StepError(op.name, readError(outcome.json)));
+      return;
+    }
+    const value = fromJson(outcome.json);
+    const read = op.work.kind === "attempt" ? op.work.read : undefined;
+    try {
+      op.resolve(read === undefined ? value : read(value));
+    } catch (error) {
+      op.reject(error);
+    }
   }
 }

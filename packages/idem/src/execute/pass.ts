@@ -26,6 +26,7 @@ import { type Backoff, wasUnreached } from "./retry.ts";
 import type { Slots } from "./slots.ts";
 import { StepBody } from "./step-body.ts";
 import { noLimit, stepLimit } from "./step-limit.ts";
+import { Unheard } from "./step-promise.ts";
 import { Suspension } from "./suspension.ts";
 
 // Long enough for another run to bring a step to its end; nobody waits for a run that gave way to more than one.
@@ -38,6 +39,7 @@ export class Pass {
   asking: string | null = null;
   private readonly commits: PassCommits;
   private readonly suspension: Suspension;
+  private readonly unheard = new Unheard();
   private found: Op[] = [];
   /** Bytes of values that are on their way into the store. */
   private bytesComing = 0;
@@ -142,7 +144,7 @@ export class Pass {
   /** The same for a step whose id is given. */
   requestAs(kind: StepKind, ids: OpIds, workOf: () => Work): Promise<unknown> {
     const { stepId } = ids;
-    const promise = new Promise<unknown>((resolve, reject) => {
+    return this.unheard.promise(ids, (resolve, reject) => {
       if (this.isOver) return;
       const op: Op = { ...ids, kind, work: workOf(), resolve, reject, blockedUntil: null };
       this.open.set(stepId, op);
@@ -156,9 +158,6 @@ export class Pass {
         this.planStart();
       }
     });
-    // A step nobody awaits must not end the process when it fails; its outcome is in the timeline.
-    promise.catch(() => {});
-    return promise;
   }
 
   /** The code itself is at work elsewhere: the run is not given back meanwhile. Null when nothing may begin any more. */
@@ -260,6 +259,11 @@ export class Pass {
   /** The code has returned or thrown: what still runs may end, nothing new begins, and the run is not suspended any more. */
   codeIsOver(): void {
     this.ending = true;
+  }
+
+  /** The run has ended. */
+  tellUnheard(): void {
+    for (const failure of this.unheard.failures(this.memo)) this.options.warn(failure);
   }
 
   /** Ends or suspends the run by the word of the code itself. */

@@ -34,9 +34,11 @@ function threadFile(file: string): URL {
 }
 
 function startWorker(file: string, input: unknown): Thread {
-  // A process that was given its code as text says what kind it is; a thread has a file, and refuses to start with it.
-  const execArgv = process.execArgv.filter((argument) => !argument.startsWith("--input-type"));
-  const worker = new Worker(threadFile(file), { workerData: input, stdout: false, stderr: false, execArgv });
+  // A process that was given its code as text says what kind it is; a thread has a file, and refuses to start with it. A thread that is given
+  // arguments by name refuses those of V8 too (--max-old-space-size), which one that inherits them does not.
+  const isText = process.execArgv.some((argument) => argument.startsWith("--input-type"));
+  const options = { workerData: input, stdout: false, stderr: false, ...(isText ? { execArgv: [] } : {}) };
+  const worker = new Worker(threadFile(file), options);
   let failure: Error | null = null;
   worker.on("error", (error) => {
     failure = error as Error;

@@ -7,7 +7,8 @@ import type { World } from "./world.ts";
 
 type Answer<T> =
   | { readonly kind: "answer"; readonly value: T; readonly process: string }
-  | { readonly kind: "unknown" };
+  /** `isRefused`: whoever was asked said that nothing was stored. */
+  | { readonly kind: "unknown"; readonly isRefused?: boolean };
 
 const patienceMs = 10_000;
 
@@ -103,6 +104,7 @@ export class Clients {
           data: JSON.stringify(event.data),
         })),
         acknowledged: null as (typeof world.ledger.sends)[number]["acknowledged"],
+        isRefused: false,
       };
       world.ledger.sends.push(send);
       const sent = await this.ask((idem) => idem.send(events));
@@ -120,7 +122,8 @@ export class Clients {
         };
         return decisions.flatMap(({ kind, runId }) => (kind === "started" && runId !== null ? [runId] : []));
       }
-      world.counters.add("sends of unknown outcome");
+      send.isRefused = sent.isRefused === true;
+      world.counters.add(send.isRefused ? "sends that were refused" : "sends of unknown outcome");
       await world.loop.sleep(this.random.between(100, 3_000));
     }
   }
@@ -173,7 +176,8 @@ export class Clients {
         (value) => settle({ kind: "answer", value, process: process.name }),
         (error: unknown) => {
           world.trace.add(world.loop.now, process.name, `answers a client with ${String(error)}`);
-          settle({ kind: "unknown" });
+          const { code } = error as { code?: unknown };
+          settle({ kind: "unknown", isRefused: code === "STORE_LOCKED" || code === "STORE_FULL" });
         },
       );
     });

@@ -1,5 +1,5 @@
 // The list of deliberate defects.
-import { type Defect, memory, sqlite } from "./defect.ts";
+import { type Defect, memory, modelFolder, sqlite } from "./defect.ts";
 import { flowDefects } from "./flow-defects.ts";
 import { postgresDefects } from "./postgres/defects.ts";
 
@@ -207,6 +207,26 @@ const plainDefects: readonly Defect[] = [
         file: sqlite("ingest-events"),
         from: "    events.forEach((event, i) => {\n",
         to: "    events.forEach((event, i) => {\n        if (i > 0 && tx.at.now % 11 === 0)\n            return;\n",
+      },
+    ],
+  },
+  {
+    name: "a store says that nothing was stored, and has stored it",
+    patches: [
+      {
+        file: `${modelFolder}/faulty-store.js`,
+        from: "const refuse = () => reply(",
+        to: "const refuse = () => (void apply(), reply)(",
+      },
+    ],
+  },
+  {
+    name: "a fact is given up while the store is locked or full",
+    patches: [
+      {
+        file: "engine/persist.js",
+        from: 'error.retry === "later"',
+        to: 'error.retry === "later" && error.code !== "STORE_LOCKED" && error.code !== "STORE_FULL"',
       },
     ],
   },

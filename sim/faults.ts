@@ -16,6 +16,9 @@ const plainFaultNames = [
   "deploy",
 ] as const;
 
+/** What other programs and the disk do to a file that one process owns; drawn from a stream of its own (plan.ts). */
+const fileFaultNames = ["busy-or-full"] as const;
+
 /** What a PostgreSQL server and the connections to it do to a transaction (postgres/). */
 const postgresFaultNames = [
   "lock-wait",
@@ -30,7 +33,7 @@ const postgresFaultNames = [
   "blocked-loop",
 ] as const;
 
-export const faultNames = [...plainFaultNames, ...postgresFaultNames];
+export const faultNames = [...plainFaultNames, ...fileFaultNames, ...postgresFaultNames];
 export type FaultName = (typeof faultNames)[number];
 
 export interface Faults {
@@ -38,6 +41,8 @@ export interface Faults {
   readonly rates: Readonly<Record<FaultName, number>>;
   readonly delayMaxMs: number;
   readonly freezeMaxMs: number;
+  /** How long the store refuses every write at most. */
+  readonly refusalMaxMs: number;
   readonly lockWaitMaxMs: number;
   /** How many transactions send COMMIT only once their statements are answered. Where nothing goes wrong it makes no difference. */
   readonly interactiveShare: number;
@@ -56,6 +61,7 @@ const rates: Record<FaultName, readonly number[]> = {
   "store-clock-back": [1],
   "store-clock-ahead": [1],
   deploy: [0.5, 2],
+  "busy-or-full": [2, 6],
   "lock-wait": [0.02, 0.1, 0.3],
   "serialization-failure": [0.01, 0.05, 0.2],
   deadlock: [0.005, 0.02],
@@ -71,6 +77,11 @@ const rates: Record<FaultName, readonly number[]> = {
 // A world with every fault at once rarely gets far enough for the subtle ones.
 const onChance: Partial<Record<FaultName, number>> = { "store-clock-back": 0.15, "store-clock-ahead": 0.15 };
 
+const noFileFaults = Object.fromEntries(fileFaultNames.map((name) => [name, 0])) as Record<
+  (typeof fileFaultNames)[number],
+  number
+>;
+
 /** Where there is no server there is nothing for it to do to anybody. */
 const noPostgresFaults = Object.fromEntries(postgresFaultNames.map((name) => [name, 0])) as Record<
   (typeof postgresFaultNames)[number],
@@ -85,12 +96,23 @@ export function drawFaults(random: Random, off: ReadonlySet<string>): Faults {
     return [name, none || !on || off.has(name) ? 0 : rate] as const;
   });
   return {
-    rates: { ...(Object.fromEntries(drawn) as Record<FaultName, number>), ...noPostgresFaults },
+    rates: { ...(Object.fromEntries(drawn) as Record<FaultName, number>), ...noFileFaults, ...noPostgresFaults },
     delayMaxMs: random.pick([20, 300, 3_000]),
     freezeMaxMs: random.pick([3_000, 30_000, 60_000]),
+    refusalMaxMs: 0,
     lockWaitMaxMs: 0,
     interactiveShare: 0,
   };
+}
+
+/** The same world over a file that somebody else locks, or whose disk is full, for a while. */
+export function withFileFaults(plain: Faults, random: Random, off: ReadonlySet<string>): Faults {
+  const none = Object.values(plain.rates).every((rate) => rate === 0);
+  const on = random.chance(0.35);
+  const rate = random.pick(rates["busy-or-full"]);
+  const refusalMaxMs = random.pick([1_500, 8_000, 20_000]);
+  if (none || !on || off.has("busy-or-full")) return plain;
+  return { ...plain, rates: { ...plain.rates, "busy-or-full": rate }, refusalMaxMs };
 }
 
 /** The same world over a PostgreSQL server: what went wrong with a call now goes wrong with its transaction. */

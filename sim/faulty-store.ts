@@ -1,5 +1,6 @@
 // The way between one process and the store, with everything a network does to a call: delay, loss before the effect, loss of
-// the reply after it, and the same call delivered twice. The store itself is the real one and loses nothing.
+// the reply after it, and the same call delivered twice. The store itself is the real one and loses nothing. For a while it may take no
+// writes: what comes then waits, and is refused where it has waited long enough.
 // Calls in flight outlive the process that made them; replies do not.
 import type { Counters } from "./counters.ts";
 import type { Store } from "./engine.ts";
@@ -18,6 +19,8 @@ export interface StoreLink {
   /** What is wrong with the way right now. */
   readonly faults: () => Faults;
   readonly unavailable: (why: string) => Error;
+  /** Since when and until when the store takes no writes, and what it says; null while it takes them. */
+  readonly refusal: () => { readonly since: number; readonly until: number; readonly error: () => Error } | null;
   /** Told when a call took effect. */
   readonly onApplied: (name: string, input: readonly unknown[], answer: unknown) => void;
 }
@@ -35,6 +38,9 @@ export function faultyStore(link: StoreLink): Store {
   const { shared, outbox, transactional } = link.store;
   return { ...writes, reads, shared, outbox, transactional, close: async () => {} } as unknown as Store;
 }
+
+// As long as a batch waits in the store's own thread (store/sqlite/patience.ts).
+const patienceMs = 5_000;
 
 type Operation = (...input: unknown[]) => Promise<unknown>;
 
@@ -76,6 +82,16 @@ function call(link: StoreLink, name: string, input: unknown[], target: Record<st
       const twice = isWrite && !notRepeated.has(name) && strikes("duplicate");
       // Of two deliveries either may be the one that is answered.
       const answeredFirst = !twice || random.chance(0.5);
+      const refusal = isWrite && !twice ? link.refusal() : null;
+      if (refusal !== null) {
+        const waitsMs = Math.max(0, refusal.since + patienceMs - loop.now);
+        const lastsMs = refusal.until - loop.now;
+        const isOver = lastsMs <= waitsMs;
+        counters.add(isOver ? "calls that waited for the store" : "calls refused with nothing stored");
+        const refuse = () => reply(() => reject(refusal.error()));
+        loop.schedule(Math.min(lastsMs, waitsMs), () => (isOver ? void deliver(true, replyLost) : refuse()));
+        return;
+      }
       void deliver(answeredFirst, replyLost);
       if (twice) loop.schedule(random.between(0, delayMaxMs), () => void deliver(!answeredFirst, replyLost));
     });

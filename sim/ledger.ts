@@ -24,6 +24,8 @@ export interface Send {
       readonly runId: string | null;
     }[];
   } | null;
+  /** It was told that nothing of it was stored. */
+  isRefused: boolean;
 }
 
 /** A step's body was entered. */

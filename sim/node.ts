@@ -77,6 +77,7 @@ export class SimNode {
       counters,
       faults: () => world.faults,
       unavailable: (why) => new engine.IdemError("STORE_UNAVAILABLE", { why }),
+      refusal: () => world.refusal,
       onApplied: (call, input, answer) => world.onApplied(process, call, input, answer),
     };
     const { server } = world;

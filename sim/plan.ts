@@ -1,5 +1,5 @@
 // What a seed says about its world: how many nodes over which store, what they do, and what goes wrong.
-import { drawFaults, drawPostgresFaults, type Faults } from "./faults.ts";
+import { drawFaults, drawPostgresFaults, type Faults, withFileFaults } from "./faults.ts";
 import { Random } from "./random.ts";
 import { cronWorkload, flowWorkloads, plainWorkloads } from "./workloads/all.ts";
 import type { Workload } from "./workloads/workload.ts";
@@ -46,9 +46,10 @@ export function drawPlan(options: WorldOptions): Plan {
   // From a stream of its own: a seed that stays without it is the world it was before there was such a model.
   const random = new Random(seed).fork("postgres");
   const isDrawn = random.chance(0.25);
-  if (store !== undefined && store !== "postgres") return { ...plan, store };
-  const isPostgres = store === "postgres" || (isDrawn && off?.has("postgres") !== true);
-  return isPostgres ? overPostgres(plan, random, off ?? new Set()) : plan;
+  const isPostgres = store === "postgres" || (store === undefined && isDrawn && off?.has("postgres") !== true);
+  if (isPostgres) return overPostgres(plan, random, off ?? new Set());
+  const faults = withFileFaults(plan.faults, new Random(seed).fork("file faults"), off ?? new Set());
+  return { ...plan, faults, ...(store === undefined ? {} : { store }) } as Plan;
 }
 
 function drawOwnPlan({ seed, off }: WorldOptions): Plan {

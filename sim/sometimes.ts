@@ -22,6 +22,9 @@ export const sometimes: Readonly<Record<string, number>> = {
   ...Object.fromEntries(crashPoints.map((name) => [`crash ${name}`, 3])),
   // A crash at a point is counted by the point's own name, above.
   ...Object.fromEntries(faultNames.filter((name) => name !== "crash-point").map((name) => [`fault ${name}`, 20])),
+  "calls that waited for the store": 200,
+  "calls refused with nothing stored": 200,
+  "sends that were refused": 20,
   "fenced advance": 20,
   "commits after the end": 10,
   "rescued jobs": 50,

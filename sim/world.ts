@@ -7,6 +7,7 @@ import { type Dump, dumpStore } from "./dump.ts";
 import type { EngineUnderTest, HeartbeatAnswer, Store } from "./engine.ts";
 import { EventLoop } from "./event-loop.ts";
 import { type FaultName, type Faults, faultNames } from "./faults.ts";
+import type { StoreLink } from "./faulty-store.ts";
 import { LeaseBook } from "./lease-book.ts";
 import { type Ledger, newLedger } from "./ledger.ts";
 import { SimNode } from "./node.ts";
@@ -27,6 +28,7 @@ const healthy: Faults = {
   rates: Object.fromEntries(faultNames.map((name) => [name, 0])) as Record<FaultName, number>,
   delayMaxMs: 0,
   freezeMaxMs: 0,
+  refusalMaxMs: 0,
   lockWaitMaxMs: 0,
   interactiveShare: 0,
 };
@@ -52,7 +54,12 @@ export class World {
   private readonly leases = new Map<string, { process: string; beatAt: number; termMs: number }>();
   private readonly hours: StoreHours;
 
-  constructor(engine: EngineUnderTest, options: WorldOptions) {
+  private refusing: ReturnType<StoreLink["refusal"]> = null;
+
+  constructor(
+    private readonly engine: EngineUnderTest,
+    options: WorldOptions,
+  ) {
     this.random = new Random(options.seed);
     this.plan = drawPlan(options);
     this.trace = new Trace(options.traceLines ?? 0);
@@ -275,6 +282,9 @@ export class World {
     often("node-clock", (node) => {
       node.wallOffsetMs = amount.chance(0.5) ? amount.between(-3_600_000, 3_600_000) : amount.between(-9e7, 9e7);
     });
+    const refusals = random.fork("refusals");
+    const { refusalMaxMs } = plan.faults;
+    often("busy-or-full", () => this.refuse(refusals.chance(0.5), refusals.between(50, refusalMaxMs)), 1);
     const { server } = this;
     if (server !== null) {
       often("backend-terminated", () => server.terminate());
@@ -284,6 +294,22 @@ export class World {
     const far = () => clockStepMaxMs > 60_000 && amount.chance(0.5);
     often("store-clock-back", () => this.stepStoreClock(-amount.between(100, far() ? clockStepMaxMs : 30_000)), 2);
     often("store-clock-ahead", () => this.stepStoreClock(amount.between(100, far() ? clockStepMaxMs : 60_000)), 2);
+  }
+
+  /** What the store says to every write; null while it takes them. */
+  get refusal(): ReturnType<StoreLink["refusal"]> {
+    return this.refusing !== null && this.loop.now < this.refusing.until ? this.refusing : null;
+  }
+
+  /** Somebody locks the store's file, or its disk is full, for a while that does not outlast the chaos. */
+  private refuse(isFull: boolean, ms: number): void {
+    const { loop, engine } = this;
+    const since = this.refusal?.since ?? loop.now;
+    const until = Math.min(Math.max(loop.now + ms, this.refusal?.until ?? 0), this.plan.chaosMs);
+    this.trace.add(loop.now, "store", `is ${isFull ? "full" : "locked"} for ${Math.round(until - loop.now)} ms`);
+    const code = isFull ? "STORE_FULL" : "STORE_LOCKED";
+    const error = () => new engine.IdemError(code, { path: "sim", forMs: Math.round(loop.now - since) });
+    this.refusing = { since, until, error };
   }
 
   private crashServer(server: PostgresServer, downMs: number): void {

@@ -15,15 +15,21 @@ export interface Form {
 
 const sweepAll = { visitsMax: 5, randomKills: 40, meanMs: [200, 1_500], ackedMin: 5_100 } as const;
 
-/** 20 rounds of 13 points × 5 visits and 40 random kills: 2,100 kills over at least 102,000 acknowledged events. */
-export const fullForm: Form = { name: "full", rounds: Array.from({ length: 20 }, () => sweepAll) };
+/**
+ * 20 rounds of 13 points × 5 visits and 40 random kills: 2,100 kills over at least 102,000 acknowledged events. In every second round a tool locks
+ * the file, too.
+ */
+export const fullForm: Form = {
+  name: "full",
+  rounds: Array.from({ length: 20 }, (_, i) => ({ ...sweepAll, lockGapMs: i % 2 === 0 ? null : 1_000 })),
+};
 
 /** 60 kills in all, each point once. */
 export const shortForm: Form = {
   name: "short",
   rounds: [
-    { visitsMax: 1, randomKills: 17, meanMs: [100, 400], ackedMin: 0 },
-    { visitsMax: 0, randomKills: 30, meanMs: [100, 400], ackedMin: 0 },
+    { visitsMax: 1, randomKills: 17, meanMs: [100, 400], ackedMin: 0, lockGapMs: null },
+    { visitsMax: 0, randomKills: 30, meanMs: [100, 400], ackedMin: 0, lockGapMs: 1_000 },
   ],
 };
 

@@ -56,6 +56,9 @@ export function reportOf(rounds: readonly RoundResult[]): string {
     ...Object.entries(points)
       .sort()
       .map(([point, count]): [string, number] => [`    ${point}`, count]),
+    ["write locks by a tool", sum(({ locker }) => locker?.locks ?? 0)],
+    ["  held, in all", `${(sum(({ locker }) => locker?.lockedMs ?? 0) / 1_000).toFixed(1)} s`],
+    ["checkpoints by a tool", sum(({ locker }) => locker?.checkpoints ?? 0)],
     ["events acknowledged", sum(({ acked }) => acked)],
     ["  between kills", sum(({ ackedUnderFire }) => ackedUnderFire)],
     ["duplicates decided", sum(({ duplicates }) => duplicates)],

@@ -7,6 +7,8 @@ import { loadEngine } from "./engine.ts";
 import { describeKill, type PlanOptions, planKills } from "./kill-plan.ts";
 import { startLedger } from "./ledger-process.ts";
 import { liveOut, liveUntil } from "./live.ts";
+import type { LockerCounts } from "./locker.ts";
+import { startLocker } from "./locker-process.ts";
 import { readLedger } from "./read-ledger.ts";
 import { readStore } from "./read-store.ts";
 
@@ -14,6 +16,8 @@ export interface RoundOptions extends PlanOptions {
   readonly engine: string;
   /** Sent in peace after the last kill if the kills left too little time for so many. */
   readonly ackedMin: number;
+  /** How long between what a tool does that locks the file, in the middle; null for no such tool. */
+  readonly lockGapMs: number | null;
   readonly onKill?: () => void;
 }
 
@@ -28,6 +32,8 @@ export interface RoundResult {
   readonly stepsEnteredAgain: number;
   readonly duplicates: number;
   readonly recoveryMs: readonly number[];
+  /** What the locking tool did; null without one. */
+  readonly locker: LockerCounts | null;
   readonly tookMs: number;
   readonly violations: readonly Violation[];
   /** Kept only where something was violated. */
@@ -48,6 +54,9 @@ export async function runRound(options: RoundOptions): Promise<RoundResult> {
   const violated = (name: string, detail: string) => violations.push({ check: name, detail });
 
   const ledger = await startLedger(folder, ["ledger"]);
+  const { lockGapMs } = options;
+  const locking =
+    lockGapMs === null ? null : startLocker({ path: join(folder, "idem.db"), seed, meanGapMs: lockGapMs });
   let life = 0;
   const newLife = () => ({ folder, engine, seed, life: ++life, crash: null, ackedMin: null });
   try {
@@ -62,6 +71,7 @@ export async function runRound(options: RoundOptions): Promise<RoundResult> {
       if (crash !== null && end.reached) points[crash.point] = (points[crash.point] ?? 0) + 1;
       options.onKill?.();
     }
+    const locker = (await locking?.end()) ?? null;
     const finish = async (ackedMin: number, withinMs: number, name: string) => {
       const end = await liveOut({ ...newLife(), ackedMin }, withinMs);
       if (end.code !== 0) violated(name, `life ${life}: ${end.signal ?? end.code} after ${Math.round(end.tookMs)} ms`);
@@ -87,11 +97,13 @@ export async function runRound(options: RoundOptions): Promise<RoundResult> {
       stepsEnteredAgain: [...facts.steps.values()].filter(({ entries }) => hasRepeat(entries)).length,
       duplicates: [...store.decisions.values()].flat().filter(({ kind }) => kind !== "started").length,
       recoveryMs: facts.recoveryMs.map(Math.round),
+      locker,
       tookMs: Math.round(performance.now() - startedAt),
       violations,
       folder: violations.length === 0 ? null : folder,
     };
   } finally {
+    await locking?.end();
     await ledger.close();
   }
 }

@@ -7,7 +7,9 @@ import { reportOf } from "./report.ts";
 
 const seed = Number(process.env.TORTURE_SEED ?? Date.now() % 1_000_000);
 
-test("60 kills, at every crash point and at any time, break no promise", { timeout: 180_000 }, async () => {
+test("60 kills, at every crash point and at any time, also beside a tool that locks the file, break no promise", {
+  timeout: 180_000,
+}, async () => {
   console.log(`TORTURE_SEED=${seed}`);
   const rounds = await runCampaign({ form: shortForm, seed, jobs: 2, engine: builtEngine, summary: null });
   console.log(reportOf(rounds));
@@ -15,6 +17,8 @@ test("60 kills, at every crash point and at any time, break no promise", { timeo
   const kills = rounds.flatMap((round) => Object.values(round.kills)).reduce((a, b) => a + b, 0);
   expect(kills).toBe(60);
   expect(Object.keys(rounds[0]!.points).sort()).toEqual([...crashPoints].sort());
+  const locks = rounds.reduce((sum, { locker }) => sum + (locker?.locks ?? 0) + (locker?.checkpoints ?? 0), 0);
+  expect(locks).toBeGreaterThan(0);
   // Otherwise the kills met an idle process.
   expect(rounds.every(({ stepsEnteredAgain, duplicates }) => stepsEnteredAgain > 0 && duplicates > 0)).toBe(true);
 });

@@ -48,6 +48,13 @@ export const eventChecks = {
     for (const [call, { count, of }] of byCall) if (count % of !== 0) fail(`call ${call}: ${count} of ${of} events`);
   },
 
+  "nothing is stored of what was refused as not stored"({ ledger, dump }, fail) {
+    const stored = new Set(dump.events.map(({ data }) => data));
+    for (const { call, events, isRefused } of ledger.sends) {
+      if (isRefused && events.some(({ data }) => stored.has(data))) fail(`call ${call}: refused, and stored`);
+    }
+  },
+
   "a call is stored once"({ ledger, dump }, fail) {
     const stored = new Map<string, number>();
     for (const { data } of dump.events) stored.set(data, (stored.get(data) ?? 0) + 1);

@@ -13,6 +13,7 @@ import { cliName, processName } from "../platform/node-platform.ts";
 import { packageVersion } from "../platform/package-files.ts";
 import type { Platform } from "../platform/platform.ts";
 import { waitAtMost } from "../platform/wait-at-most.ts";
+import type { StoreTrouble } from "../store/sqlite/store-trouble.ts";
 import type { Store } from "../store/store.ts";
 import type { MountedClient } from "./dashboard-door.ts";
 import { openStore } from "./open-store.ts";
@@ -183,7 +184,7 @@ export class Embedded {
       leaseTermMs,
       file,
     } = typeof address === "string"
-      ? await openStore(address, platform, { onTrouble: ({ level, text }) => telling.logger[level](`idem: ${text}`) })
+      ? await openStore(address, platform, { onTrouble: (trouble) => this.tellTrouble(trouble) })
       : { store: address, leaseTermMs: limits.leaseTermSharedMs, file: null };
     this.wasStopped = false;
     this.isWatched = this.watching !== null;
@@ -212,6 +213,13 @@ export class Embedded {
     }
     if (file !== null) this.door = await this.openDoor(file, store);
     return engine;
+  }
+
+  private tellTrouble({ kind, level, text }: StoreTrouble): void {
+    const { telling, env } = this.options;
+    if (kind === "locked" || kind === "full" || kind === "failing")
+      telling.tell({ kind: "store.troubled", env, reason: text });
+    else telling.logger[level](`idem: ${text}`);
   }
 
   /** Lets the command line of this machine write to the file, which only this process may do. */

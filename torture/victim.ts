@@ -37,7 +37,7 @@ const [engine, ledger] = await Promise.all([loadEngine(life.engine), connectLedg
 ledger.tell(["life", life.life, bornAt]);
 // Here lives are ended, attempts fail and the file is locked by design: what is told of that is as it should be.
 const isForeseen = (text: unknown) =>
-  /^idem: (run |attempt |a step |\d+ more |the store is in trouble|the store took|The store )/.test(String(text));
+  /^(idem: )?(run |attempt |a step |\d+ more |the store is in trouble|the store took|The store )/.test(String(text));
 const complain = (...words: unknown[]) => (isForeseen(words[0]) ? undefined : console.error(...words));
 const idem = new engine.Idem({
   id: "torture",

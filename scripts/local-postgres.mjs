@@ -207,7 +207,8 @@ export async function startLocalPostgres({ settings = {} } = {}) {
           rmSync(join(image, "postmaster.pid"), { force: true });
           const settings = { ...following, primary_conninfo: "" };
           const promoted = await serverOver({ binaries, folder, data: image, settings });
-          await ask(promoted.port, "select pg_promote()");
+          standbys.push(promoted);
+          await promote(promoted.port);
           return {
             url: promoted.url,
             async remove() {
@@ -241,13 +242,25 @@ async function ready(port, isOver) {
   }
 }
 
+/** Asked again and again: what it still has to replay may end whoever waits in it. */
+async function promote(port) {
+  for (;;) {
+    const [row] = await ask(
+      port,
+      "select pg_is_in_recovery() as follows, pg_is_in_recovery() and pg_promote(false)",
+    ).catch(() => []);
+    if (row?.follows === false) return;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
 async function ask(port, sql) {
   const { default: pg } = await import("pg");
   const client = new pg.Client({ host: "127.0.0.1", port, user: "idem", password: "idem", database: "postgres" });
   client.on("error", () => {});
   try {
     await client.connect();
-    await client.query(sql);
+    return (await client.query(sql)).rows;
   } finally {
     await client.end().catch(() => {});
   }

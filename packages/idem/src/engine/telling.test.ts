@@ -263,6 +263,8 @@ describe("what could not be decided is told, seldom, with its function and expre
   async function warned(fn: Record<string, unknown>, trigger: Record<string, unknown>, data: Record<string, unknown>) {
     const { lines, logger } = remember(like.pino);
     const { idem, clock } = testIdem({ logger });
+    let heard = 0;
+    idem.on("expression.failed", () => void heard++);
     idem.createFunction({ id: "pay", ...fn } as any, { event: "go", ...trigger } as any, () => {});
     await idem.start();
     for (let i = 0; i < 5; i++) await idem.send({ name: "go", data });
@@ -271,6 +273,8 @@ describe("what could not be decided is told, seldom, with its function and expre
     await idem.idle();
     await idem.stop();
     expect(lines.every(({ level }) => level === "warn")).toBe(true);
+    const isOfExpressions = lines.some(({ args }) => (args[0] as { kind?: string }).kind === "expression.failed");
+    expect(heard, "a program hears of each").toBe(isOfExpressions ? 6 : 0);
     return lines.map(({ args }) => args as [Record<string, unknown>, string]);
   }
 

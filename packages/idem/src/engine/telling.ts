@@ -64,8 +64,8 @@ export class Telling {
   /** Never throws: whatever listens must not change what happens to a run. */
   tell(tidings: Tidings): void {
     const more = this.moreOf(tidings);
-    if (more === null) return;
-    this.log(tidings, more);
+    if (more !== null) this.log(tidings, more);
+    // A program counts for itself: it hears of each.
     for (const listener of this.listeners.get(tidings.kind) ?? []) this.call(listener, tidings);
   }
 

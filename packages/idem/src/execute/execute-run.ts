@@ -64,8 +64,8 @@ export function executeRun(
     lostWorkers,
     backoff: code.backoff,
     deadlineAt,
-    // A slot of a limit is one step at work, in this run as in all others.
     stepTimeoutMs: config.stepTimeoutMs ?? null,
+    // A slot of a limit is one step at work, in this run as in all others.
     slots: config.concurrency === undefined ? null : new Slots(1),
     around: async (op, body) => {
       if (code.middleware.length === 0) return body();

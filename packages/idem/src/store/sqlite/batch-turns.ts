@@ -23,7 +23,7 @@ import { packAnswer } from "./wire-answers.ts";
 
 // A name is also looked at between commits: an idle store would not notice.
 const lookMs = 1_000;
-// Three looks take 6 µs; a commit every millisecond would spend them a thousand times a second for nothing.
+// Three looks take 7 µs; a commit every millisecond would spend them a thousand times a second for nothing.
 const looksApartMs = 50;
 
 export interface BatchTurnsOptions {

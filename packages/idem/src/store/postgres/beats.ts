@@ -1,5 +1,6 @@
 // A node's leases, extended by a thread with a session of its own: a step that keeps the event loop busy costs its node nothing.
 import type { Platform, Thread, Timer } from "../../platform/platform.ts";
+import { steadyMs } from "../../platform/steady-ms.ts";
 import { waitAtMost } from "../../platform/wait-at-most.ts";
 import type { Beat, Beats, BeatsOptions } from "../sharing.ts";
 import { BeatBoard, type BeatThreadInput, type FromBeatThread, type ToBeatThread } from "./beat-board.ts";
@@ -57,7 +58,7 @@ export class SharedBeats {
 async function startBeats({ platform, url, owner }: BeatingFrom, options: BeatsOptions): Promise<Beats> {
   if (platform.startThread === undefined) throw new Error("there are no threads here");
   const board = new BeatBoard();
-  board.live(platform.monoMs());
+  board.live(steadyMs());
   const { termMs, blockedMaxMs, about = null, onTrouble } = options;
   const input: BeatThreadInput = { memory: board.memory, url, owner, termMs, blockedMaxMs, about };
   const thread = platform.startThread("store/postgres/beat-thread", input);
@@ -78,6 +79,8 @@ class ThreadBeats implements Beats {
   private readonly places = new Map<string, number>();
   private count = 0;
   private living: Timer;
+  /** What the threads' common clock is ahead of this platform's: they may begin at different instants. */
+  private readonly aheadMs: number;
   private isOver = false;
 
   constructor(
@@ -105,6 +108,7 @@ class ThreadBeats implements Beats {
         tellEnded();
       });
     });
+    this.aheadMs = steadyMs() - platform.monoMs();
     this.living = this.live();
   }
 
@@ -122,7 +126,7 @@ class ThreadBeats implements Beats {
   }
 
   private write(worker: string, askedMono: number): void {
-    this.board.write(this.places.get(worker)!, { askedMono, state: "held" });
+    this.board.write(this.places.get(worker)!, { askedMono: askedMono + this.aheadMs, state: "held" });
   }
 
   drop(worker: string): void {
@@ -131,7 +135,9 @@ class ThreadBeats implements Beats {
 
   last(worker: string): Beat | null {
     const place = this.places.get(worker);
-    return place === undefined ? null : this.board.read(place);
+    if (place === undefined) return null;
+    const { askedMono, state } = this.board.read(place);
+    return { askedMono: askedMono - this.aheadMs, state };
   }
 
   async close(): Promise<void> {
@@ -152,7 +158,7 @@ class ThreadBeats implements Beats {
     return this.platform.timer(
       liveEveryMs,
       () => {
-        this.board.live(this.platform.monoMs());
+        this.board.live(steadyMs());
         if (!this.isOver) this.living = this.live();
       },
       { background: true },

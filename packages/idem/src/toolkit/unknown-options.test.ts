@@ -131,3 +131,12 @@ test.each<[string, string, (given: any) => unknown]>([
   expect(refusal.message.startsWith(where)).toBe(true);
   expect(refusal.message).toMatch(/did you mean "\w+"\?/);
 });
+
+test("a mode's own options are known where its requests are read", async () => {
+  const handler = sameTransaction(keys(), adapter, { maxTx: "5s", maxWait: "1s" }, nothing);
+  const request = new Request("http://localhost/orders", {
+    method: "POST",
+    headers: { "idempotency-key": "bad key, " },
+  });
+  expect((await handler(request)).status).toBe(400);
+});

@@ -139,16 +139,20 @@ export function idempotency(options: IdempotencyOptions): Idempotency {
     report: (what, error) => logger.error(`idempotency: ${what}`, error),
   };
 
-  const check = (route: RouteOptions): void => {
-    if (told.has(route)) return;
-    refuseUnknownRouteOptions(route);
+  const tellIgnored = (route: RouteOptions): void => {
     const { fingerprint } = routeSettings(route);
+    if (told.has(route)) return;
     told.add(route);
     const { omit = [], pick } = fingerprint;
     const ignored = [...(pick === undefined ? [] : [`everything but ${pick.join(" and ")}`]), ...omit];
     if (ignored.length > 0) {
       logger.info(`idempotency: retries may differ in ${ignored.join(", ")}: a change there is not noticed`);
     }
+  };
+
+  const check = (route: RouteOptions): void => {
+    refuseUnknownRouteOptions(route);
+    tellIgnored(route);
   };
 
   const dress = (response: Response, asked: { readonly request: Request }, route: RouteOptions): Response => {
@@ -200,7 +204,8 @@ export function idempotency(options: IdempotencyOptions): Idempotency {
     logger,
     check,
     async read(request, route, native) {
-      check(route);
+      // A mode's route has the mode's own options beside these; it was checked when it was made.
+      tellIgnored(route);
       const read = await readRequest(request, routeSettings(route), readWorld, native);
       return read.kind === "answer" ? { kind: "answer", response: dress(read.response, { request }, route) } : read;
     },

@@ -214,3 +214,31 @@ describe("health", () => {
     expect(terminal.written.out + terminal.written.err).toMatch(/damaged|malformed/);
   });
 });
+
+test("a run whose code asked for something new in place of a step that was done is found by doctor, the radar and explain", async () => {
+  const world = storeWorld();
+  const { idem, advance, terminal } = world;
+  let id = "charge";
+  idem.createFunction({ id: "bill" }, { event: "order/paid" }, async ({ step }) => {
+    await step.run(id, () => 1);
+    await step.sleep("nap", "1h");
+  });
+  await idem.start();
+  const { decisions } = await idem.send({ name: "order/paid", data: {} });
+  await idem.idle();
+  id = "charge-card";
+  await advance(60 * minute);
+  await idem.idle();
+  await world.stop();
+  expect(await terminal.run("doctor")).toBe(1);
+  const found = 'of "bill" did something new in place of a step that was done: step "charge", then "charge-card"';
+  expect(terminal.written.out).toContain(found);
+  await terminal.run("radar");
+  expect(terminal.written.out).toContain(found);
+  await terminal.run("explain", decisions[0]!.runId!);
+  expect(terminal.written.out).toContain(
+    "no longer asked for step charge, which it had begun; it asked for step charge-card, which is new",
+  );
+  await terminal.run("run", decisions[0]!.runId!);
+  expect(terminal.written.out).toContain("diverged");
+});

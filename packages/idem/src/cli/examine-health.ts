@@ -1,7 +1,9 @@
 // Whether the store is sound and whether everything open still moves.
 import { isLoud } from "../model/entries.ts";
+import { dayMs } from "../model/window.ts";
 import type { Finding } from "../radar/finding.ts";
 import { times } from "../radar/finding.ts";
+import { type AlertFacts, wordsOf } from "../radar/found-alert.ts";
 import type { Context, Reading } from "./command.ts";
 import { examineFile } from "./examine-file.ts";
 import { iso, relative } from "./times.ts";
@@ -9,6 +11,8 @@ import { iso, relative } from "./times.ts";
 // A worker takes up due work at once and a lost worker's within this time.
 const overdueMs = 30_000;
 const listMax = 1_000;
+// As long as an alert stays open that nothing is added to.
+const divergedMs = 7 * dayMs;
 // Somebody alive may have been about to take it up.
 const secondLookMs = 1_000;
 
@@ -60,6 +64,7 @@ export async function examineHealth(context: Context, reading: Reading): Promise
     });
   }
   findings.push(...(await findParked(reading, place.now)), ...(await findEnteredAgain(reading, place.now)));
+  findings.push(...(await findDiverged(reading, place.now)));
   findings.push(...(await findOverdue(context, reading, place)), ...(await findWaiting(reading, place.now)));
   return {
     findings,
@@ -150,6 +155,27 @@ async function findOverdue(context: Context, reading: Reading, place: ExaminedPl
       facts: { function: reading.nameOf(fn), count: overdue.length, runIds: overdue.map(({ runId }) => runId) },
     };
   });
+}
+
+/** Functions whose runs did something new in place of a step that was done. */
+async function findDiverged({ reads, env, nameOf }: Reading, now: number): Promise<Finding[]> {
+  const alerts = await reads.alerts(env, { limit: listMax });
+  return alerts
+    .filter(({ kind, state, lastAt }) => kind === "diverged" && state !== "closed" && lastAt >= now - divergedMs)
+    .map((alert): Finding => {
+      const { fn, pairCount, firstAt, lastAt, subject } = alert;
+      const { title, next } = wordsOf({ ...alert, facts: JSON.parse(alert.facts) as AlertFacts }, nameOf(fn));
+      return {
+        kind: "diverged",
+        level: "problem",
+        title,
+        details: [
+          `first ${iso(firstAt)}, last ${iso(lastAt)} (${relative(lastAt, now)}); the runs: idem radar ${alert.id}`,
+        ],
+        next,
+        facts: { function: nameOf(fn), alertId: alert.id, count: pairCount, subject },
+      };
+    });
 }
 
 async function findWaiting(reading: Reading, now: number): Promise<Finding[]> {

@@ -9,6 +9,7 @@ import { endEvents } from "./end-events.ts";
 import { outgoingEvents } from "./outgoing-events.ts";
 import { persist } from "./persist.ts";
 import { eventsOfSends, invokedEvent, planNested, RunIds } from "./prepare-ingest.ts";
+import { raiseDiverged } from "./raise-diverged.ts";
 import { tellAdvanced } from "./tell-run.ts";
 import type { Worker, WorkerOptions } from "./worker.ts";
 
@@ -125,6 +126,8 @@ async function advance(
       worker.wake(answer.woken);
       if (answer.freed) worker.poke();
       tellAdvanced(patch, answer, memo, code, options);
+      const failed = (what: string, error: unknown) => options.telling.logger.warn(`idem: ${what} failed`, error);
+      raiseDiverged(patch, memo.run, { store, env, newId, failed });
     }
     // A run that was given back knows its fence no more: the try whose answer was lost may have been the one that counted.
     if (answer.kind === "fenced" && tries > 1) tellAdvanced(patch, null, memo, code, options);

@@ -4,6 +4,7 @@ import type { Code } from "../execute/function-code.ts";
 import type { Patch } from "../execute/ports.ts";
 import { wasUnreached } from "../execute/retry.ts";
 import type { Decision } from "../model/decision.ts";
+import { divergenceWords, isDivergence, readDivergence } from "../model/divergence.ts";
 import { fromJson } from "../model/json.ts";
 import type { Handled, Tidings } from "../model/tidings.ts";
 import { readError } from "../model/user-errors.ts";
@@ -31,10 +32,17 @@ export function tellAdvanced(patch: Patch, answer: Advanced | null, memo: Told, 
     tellAttempt({ step: name === "" ? null : name, error, attempt: counted, failedAt: endedAt, retryAt });
   }
   if (answer === null) return;
-  // On the path of every step: nothing is built unless one failed.
+  // On the path of every step: nothing is built unless one failed, or tells of a divergence.
   const { steps } = patch;
   for (let i = 0; steps !== undefined && i < steps.length; i++) {
-    const { name, outcome, attempt, endedAt } = steps[i]!;
+    const step = steps[i]!;
+    const { name, outcome, attempt, endedAt } = step;
+    if (isDivergence(step)) {
+      const diverged = readDivergence({ ...step, json: outcome.json });
+      const reason = divergenceWords(diverged);
+      const { name: missing, asked } = diverged;
+      world.telling.tell({ kind: "run.diverged", ...factsOf(memo, world), step: missing, asked, reason });
+    }
     // Not if another outcome of the step stood already: that one was told.
     if (outcome.kind !== "error" || answer.outcomes[i]?.json !== outcome.json) continue;
     tellAttempt({ step: name, error: outcome.json, attempt, failedAt: endedAt, retryAt: null });

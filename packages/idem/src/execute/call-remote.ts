@@ -11,6 +11,7 @@
 // Nothing of this is kept anywhere but in the memo: after a crash the code is asked again, plan only while something is still
 // open, and reports what it is waiting for; what is open already is recognised by its id.
 import type { DestinationOf } from "../dedup/destination-key.ts";
+import { type Divergence, isDivergence, readDivergence } from "../model/divergence.ts";
 import type { Step, StepKind } from "../model/step.ts";
 import type { CallReply } from "../protocol/call-reply.ts";
 import { completeId, type WireOp } from "../protocol/wire-ops.ts";
@@ -19,6 +20,7 @@ import { AppCall } from "./app-call.ts";
 import { askedToFetch } from "./asked-for.ts";
 import type { RemoteCode } from "./function-code.ts";
 import { fetchAnswer, inferAnswer } from "./gateway.ts";
+import type { Memo } from "./memo.ts";
 import type { OpIds, Work } from "./operation.ts";
 import type { Pass } from "./pass.ts";
 import type { RunPorts } from "./ports.ts";
@@ -41,6 +43,8 @@ export interface RemoteRun {
   /** Of the code between steps, counted from 1. */
   readonly attempt: number;
   readonly maxAttempts: number;
+  /** The run is to go no further, as its function says of code that diverged. */
+  readonly stop: (found: readonly Divergence[]) => void;
 }
 
 type OpsReply = Extract<CallReply, { kind: "ops" }>;
@@ -140,6 +144,11 @@ class RemotePass {
     const { pass, ports, runId } = this.run;
     const { ops } = reply;
     if (!(await recordDone(ops, pass, ports.now()))) return "lost";
+    const diverged = ops.filter((op) => op.op === "ran" && isDivergence(op));
+    if (diverged.length > 0 && this.run.code.config.onDiverged !== undefined) {
+      this.run.stop(diverged.map((op) => divergedOf(pass.memo, op.stepId)));
+      return "lost";
+    }
     this.planned = pass.memo.recorded;
     // Waits first: a sibling that sends the event must find them.
     for (const op of ops) if (op.op === "wait-for-event") this.openOp(op, reply);
@@ -275,11 +284,12 @@ class RemotePass {
 export function stepsDone(ops: readonly WireOp[], pass: Pass, now: number): NewStep[] {
   return ops.flatMap((op): NewStep[] => {
     if (op.op !== "ran" && op.op !== "defer" && op.op !== "defer-abort") return [];
-    const { stepId, name, repeat } = op;
+    const { stepId, repeat } = op;
     return [
       {
         stepId,
-        name,
+        // An app that noticed that its code diverged knows recorded steps by their ids alone.
+        name: pass.memo.divergedName(stepId) ?? op.name,
         repeat,
         kind: op.op === "ran" ? op.kind : op.op,
         outcome: { kind: "value", json: op.op === "defer-abort" ? JSON.stringify({ target: op.target }) : op.json },
@@ -298,6 +308,11 @@ async function recordDone(ops: readonly WireOp[], pass: Pass, now: number): Prom
   if (fresh.length > 0) await pass.record(fresh.map((step) => pass.fitting(step)));
   return !pass.isOver;
 }
+
+const divergedOf = (memo: Memo, stepId: string): Divergence => {
+  const { name, outcome } = memo.get(stepId)!;
+  return readDivergence({ stepId, name, json: outcome.json });
+};
 
 const thrownBy = (op: Extract<WireOp, { op: "threw" }>, { noRetry, retryAfter }: OpsReply): RemoteError =>
   new RemoteError(op.error, op.isFinal || noRetry, retryAfter);

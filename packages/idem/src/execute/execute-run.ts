@@ -1,18 +1,20 @@
 // One pass of one run, from its memo to the next fact: ended, suspended, or lost to someone else.
 import type { DestinationOf } from "../dedup/destination-key.ts";
+import { type Divergence, divergenceWords } from "../model/divergence.ts";
 import { entriesDefault, nextEntry } from "../model/entries.ts";
 import { errors } from "../model/errors.ts";
 import { publicEventId } from "../model/event.ts";
 import { fromJson, toJson } from "../model/json.ts";
 import type { ParkReason } from "../model/parked.ts";
 import { serializeError } from "../model/user-errors.ts";
-import type { EndRun } from "../store/advance.ts";
+import type { EndRun, NewStep } from "../store/advance.ts";
 import type { RunMemo } from "../store/leases.ts";
 import type { PassLimits } from "./attempt-step.ts";
 import { callInProcess } from "./call-in-process.ts";
 import { callRemote } from "./call-remote.ts";
 import { deferredEvents } from "./deferred.ts";
 import type { Code, Logger } from "./function-code.ts";
+import { divergenceSteps } from "./known-step.ts";
 import { parkedForEntries } from "./parked-for-entries.ts";
 import { Pass } from "./pass.ts";
 import type { FailedAttempt, PassResult, RunPorts } from "./ports.ts";
@@ -59,11 +61,22 @@ export function executeRun(
   const { entries = entriesDefault } = config;
   const info = { runId: run.id, function: config.id, attempt: 1 };
   const warn = (message: string) => logs.logger.warn(`idem: function "${config.id}", run ${run.id}: ${message}`);
+  let tellStopped: (found: readonly Divergence[]) => void = () => {};
+  const stopped = new Promise<readonly Divergence[]>((resolve) => {
+    tellStopped = resolve;
+  });
   const pass = new Pass(ports, memo, limits, {
     attemptsMax,
     lostWorkers,
     backoff: code.backoff,
     deadlineAt,
+    divergence: {
+      policy: config.onDiverged ?? "warn",
+      isWatched: "handler" in code && ports.looksForOne !== true,
+      // A server sends outcomes, and not when they came to be.
+      hasTimes: ports.beginsHere === undefined,
+      stop: (found) => tellStopped(found),
+    },
     stepTimeoutMs: config.stepTimeoutMs ?? null,
     // A slot of a limit is one step at work, in this run as in all others.
     slots: config.concurrency === undefined ? null : new Slots(1),
@@ -84,6 +97,7 @@ export function executeRun(
   });
   const ownFailures = memo.attempts.filter((attempt) => attempt.stepId === "");
   const destination: DestinationOf = { env, fn: code.fn, subject: run.subject, generation: run.generation };
+  let isStopped = false;
   const result = runToResult();
   return { pass, result };
 
@@ -110,7 +124,7 @@ export function executeRun(
     const deadline =
       deadlineAt === null ? null : ports.timer(Math.max(0, deadlineAt - ports.reached()), () => void cutShort());
     try {
-      return await Promise.race([callAndConclude(), pass.closed]);
+      return await Promise.race([callAndConclude(), stopped.then(stopDiverged), pass.closed]);
     } finally {
       deadline?.cancel();
     }
@@ -146,13 +160,32 @@ export function executeRun(
     };
   }
 
-  async function end(next: EndRun, lastAttempt?: number): Promise<PassResult> {
+  /** Its code is not to go on: what runs beside it may end. */
+  async function stopDiverged(found: readonly Divergence[]): Promise<PassResult> {
+    isStopped = true;
+    pass.codeIsOver();
+    await pass.idle();
+    // What code elsewhere noticed is written down already.
+    const untold = found.filter(({ stepId }) => !pass.memo.isToldDiverged(stepId));
+    const steps = divergenceSteps(untold, ports.now());
+    const reason = found.map(divergenceWords).join("; ");
+    if (config.onDiverged === "park") return park({ kind: "diverged", reason }, steps);
+    const error = errors.RUN_DIVERGED({ runId: run.id, why: reason });
+    await runHooks({ ok: false, error });
+    return end(ending("failed", serializeError(error)), { steps });
+  }
+
+  async function end(
+    next: EndRun,
+    { lastAttempt, steps = [] }: { readonly lastAttempt?: number; readonly steps?: readonly NewStep[] } = {},
+  ): Promise<PassResult> {
     const before = ports.point("finish:before-commit");
     if (before !== undefined) await before;
     // Only SDKs put work off; other ends need not look for it.
     const sends = "remote" in code ? deferredEvents(pass.memo.recorded, { ...destination, runId: run.id }, made()) : [];
     const answer = await pass.conclude({
       next,
+      ...(steps.length === 0 ? {} : { steps }),
       ...(sends.length === 0 ? {} : { sends }),
       ...(lastAttempt === undefined ? {} : { lastAttempt }),
     });
@@ -174,8 +207,9 @@ export function executeRun(
     if ((await pass.cutShort({ next })) !== null) pass.finish({ kind: "ended", end: next });
   }
 
-  async function park(why: ParkReason): Promise<PassResult> {
-    const answer = await pass.conclude({ next: { kind: "park", why, dueAt: deadlineAt } });
+  async function park(why: ParkReason, steps: readonly NewStep[] = []): Promise<PassResult> {
+    const next = { kind: "park", why, dueAt: deadlineAt } as const;
+    const answer = await pass.conclude(steps.length === 0 ? { next } : { steps, next });
     if (answer !== null) pass.finish({ kind: "parked", why });
     return pass.closed;
   }
@@ -211,10 +245,12 @@ export function executeRun(
         inputs: memo.inputs,
         attempt,
         maxAttempts: attemptsMax,
+        stop: tellStopped,
       };
       const value = await ("remote" in code
         ? callRemote({ ...call, code })
         : callInProcess({ ...call, code, warn, logger: logs.given }));
+      if (isStopped) return await pass.closed;
       pass.codeIsOver();
       await pass.idle();
       const json = toJson(value, `The value returned by function "${config.id}"`);
@@ -225,9 +261,12 @@ export function executeRun(
           max: limits.stepBytesMax,
         });
       }
+      const diverged = pass.divergedAtReturn();
+      if (diverged.length > 0 && config.onDiverged !== undefined) return await stopDiverged(diverged);
       await runHooks({ ok: true, value });
-      return await end(ending("completed", json));
+      return await end(ending("completed", json), { steps: divergenceSteps(diverged, ports.now()) });
     } catch (error) {
+      if (isStopped) return pass.closed;
       pass.codeIsOver();
       await pass.idle();
       const now = ports.now();
@@ -244,7 +283,7 @@ export function executeRun(
         code.backoff,
       );
       await runHooks({ ok: false, error });
-      if (next.kind === "final") return end(ending("failed", serializeError(error)), counted);
+      if (next.kind === "final") return end(ending("failed", serializeError(error)), { lastAttempt: counted });
       const failed: FailedAttempt = {
         stepId: "",
         name: "",

@@ -1,8 +1,10 @@
 // What a run already has, by step id: outcomes, failed attempts, waits. Nothing in here runs anything.
+import { divergedStepId, divergenceId, isDivergence, readDivergence } from "../model/divergence.ts";
 import type { Outcome } from "../model/outcome.ts";
 import type { Step } from "../model/step.ts";
 import { keptInput } from "../model/step-input.ts";
 import type { RunMemo } from "../store/leases.ts";
+import { type KnownStep, knownSteps } from "./known-step.ts";
 import type { OpIds } from "./operation.ts";
 import { wasUnreached } from "./retry.ts";
 
@@ -33,12 +35,19 @@ export class Memo {
   private readonly unreplayed = new Set<string>();
   /** Outcomes no earlier pass can have handed to the code. */
   private readonly unseen = new Set<string>();
+  /** What earlier passes of the code asked for. */
+  readonly known: readonly KnownStep[];
+  /** Of these: what this one has not asked for yet. */
+  readonly unasked: Map<string, KnownStep>;
 
   constructor(
-    { steps, attempts, waits, inputs }: RunMemo,
+    memo: RunMemo,
     private readonly stepIdOf: (name: string, repeat: number) => string,
   ) {
+    const { steps, attempts, waits, inputs } = memo;
     this.inputs = inputs;
+    this.known = knownSteps(memo);
+    this.unasked = new Map(this.known.map((step) => [step.stepId, step]));
     this.waiting = new Map(waits.map((wait) => [wait.stepId, wait.timeoutAt]));
     // A fresh run, as most are.
     if (steps.length === 0 && attempts.length === 0 && waits.length === 0) return;
@@ -47,7 +56,9 @@ export class Memo {
     for (const { stepId, name, error, retryAt } of attempts) {
       this.fail(stepId, name, retryAt, wasUnreached(error));
     }
-    for (const known of [...steps, ...waits, ...attempts]) if (known.stepId !== "") this.unreplayed.add(known.stepId);
+    for (const known of [...steps, ...waits, ...attempts]) {
+      if (known.stepId !== "" && !isDivergence(known)) this.unreplayed.add(known.stepId);
+    }
     // The pass before this one suspended before the latest wait ended; waits that ended at that same instant are news too.
     const byPasses = Math.max(0, ...[...steps, ...attempts].map(({ worker, stamp }) => (worker === null ? 0 : stamp)));
     const ended = steps.filter((step) => step.worker === null && step.stamp > byPasses);
@@ -70,6 +81,27 @@ export class Memo {
 
   get(stepId: string): Step | undefined {
     return this.steps.get(stepId);
+  }
+
+  /** Whether any pass has come to this step before. */
+  knows(stepId: string): boolean {
+    return this.steps.has(stepId) || this.waiting.has(stepId) || this.failed.has(stepId);
+  }
+
+  isToldDiverged(stepId: string): boolean {
+    return this.steps.has(divergenceId(stepId));
+  }
+
+  /** A person let it begin in place of a step that is not asked for any more. */
+  isLetThrough(name: string): boolean {
+    return [...this.steps.values()].some(
+      (step) => isDivergence(step) && readDivergence({ ...step, json: step.outcome.json }).asked === name,
+    );
+  }
+
+  /** Of what says that a step is not asked for any more: that step's name, if it is known. */
+  divergedName(stepId: string): string | null {
+    return isDivergence({ stepId }) ? (this.steps.get(divergedStepId(stepId))?.name ?? null) : null;
   }
 
   isWaiting(stepId: string): boolean {

@@ -48,6 +48,7 @@ function failedOnce({ retryAt, reached, now }: { retryAt: number; reached: numbe
     deadlineAt: null,
     slots: null,
     stepTimeoutMs: null,
+    divergence: { policy: "warn", isWatched: false, hasTimes: true, stop() {} },
     around: (_, run) => run(),
     warn: () => {},
   });

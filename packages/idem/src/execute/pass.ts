@@ -9,6 +9,7 @@
 // When nothing runs and something is blocked or waiting, the pass suspends: the lease goes back and the code is forgotten.
 // A step's promise is resolved only after the commit that holds its outcome.
 
+import type { Divergence, OnDiverged } from "../model/divergence.ts";
 import { errors } from "../model/errors.ts";
 import type { StepKind } from "../model/step.ts";
 import { serializeError } from "../model/user-errors.ts";
@@ -17,11 +18,13 @@ import type { RunMemo } from "../store/leases.ts";
 import { attemptStep, checkSize, type PassLimits } from "./attempt-step.ts";
 import { attemptTransaction } from "./attempt-transaction.ts";
 import { checkDefers } from "./deferred.ts";
+import { divergenceSteps } from "./known-step.ts";
 import type { Memo } from "./memo.ts";
 import type { Op, OpIds, Ran, Work } from "./operation.ts";
 import { type Advanced, PassCommits } from "./pass-commits.ts";
 import { PassState } from "./pass-state.ts";
 import type { PassResult, Patch, RunPorts } from "./ports.ts";
+import { ReplayWatch } from "./replay-watch.ts";
 import { type Backoff, wasUnreached } from "./retry.ts";
 import type { Slots } from "./slots.ts";
 import { StepBody } from "./step-body.ts";
@@ -40,6 +43,7 @@ export class Pass {
   private readonly commits: PassCommits;
   private readonly suspension: Suspension;
   private readonly unheard = new Unheard();
+  private readonly watch: ReplayWatch | null;
   private found: Op[] = [];
   /** Bytes of values that are on their way into the store. */
   private bytesComing = 0;
@@ -65,6 +69,14 @@ export class Pass {
       readonly slots: Slots | null;
       /** How long an attempt of a step may take that says nothing of it. */
       readonly stepTimeoutMs: number | null;
+      readonly divergence: {
+        readonly policy: OnDiverged;
+        /** Whether code in this process is watched; code elsewhere is not seen asking. */
+        readonly isWatched: boolean;
+        readonly hasTimes: boolean;
+        /** The run is to go no further, as its function says. */
+        readonly stop: (found: readonly Divergence[]) => void;
+      };
       readonly around: (op: OpIds & { attempt: number }, run: () => Promise<Ran>) => Promise<Ran>;
       /** Tells a person what no code hears of. */
       readonly warn: (message: string) => void;
@@ -72,11 +84,28 @@ export class Pass {
   ) {
     this.runId = memo.run.id;
     this.state = new PassState(memo, ports, () => this.suspension.plan());
+    const { isWatched, policy, hasTimes } = options.divergence;
+    this.watch = !isWatched
+      ? null
+      : new ReplayWatch({
+          memo: this.memo,
+          ports,
+          policy,
+          hasTimes,
+          pending: () => this.state.handOut.pending,
+          isOver: () => !this.mayStart,
+          go: () => {
+            this.planStart();
+            this.suspension.plan();
+          },
+          diverged: (found) => void this.diverged(found),
+        });
+    void this.closed.then(() => this.watch?.stop());
     this.commits = new PassCommits(ports, this.state, () => this.suspension.planIfBlocked());
     this.suspension = new Suspension(ports, this.state, this.commits, {
       deadlineAt: options.deadlineAt,
       mayStart: () => this.mayStart,
-      hasFound: () => this.found.length > 0,
+      hasFound: () => this.found.length > 0 || this.watch?.isJudging === true,
       start: () => this.planStart(),
       startAttempt: (op) => this.startAttempt(op),
       poke: () => this.poke(),
@@ -147,6 +176,7 @@ export class Pass {
     return this.unheard.promise(ids, (resolve, reject) => {
       if (this.isOver) return;
       const op: Op = { ...ids, kind, work: workOf(), resolve, reject, blockedUntil: null };
+      this.watch?.asked(ids, this.open.size);
       this.open.set(stepId, op);
       if (this.memo.get(stepId) !== undefined) {
         this.state.handOut.add(op);
@@ -256,6 +286,19 @@ export class Pass {
     return this.state.idle();
   }
 
+  /** The code returned: which steps of earlier passes it has not asked for. */
+  divergedAtReturn(): readonly Divergence[] {
+    return this.watch?.atReturn() ?? [];
+  }
+
+  private async diverged(found: readonly Divergence[]): Promise<void> {
+    const { policy, stop } = this.options.divergence;
+    if (policy !== "warn") return stop(found);
+    const steps = divergenceSteps(found, this.ports.now());
+    await this.commits.commit({ steps, next: { kind: "continue", collect: this.memo.hasWaits } });
+    if (!this.isOver) this.watch!.letGo();
+  }
+
   /** The code has returned or thrown: what still runs may end, nothing new begins, and the run is not suspended any more. */
   codeIsOver(): void {
     this.ending = true;
@@ -302,7 +345,7 @@ export class Pass {
   }
 
   private start(): void {
-    if (!this.mayStart) return;
+    if (!this.mayStart || this.watch?.holds(this.found) === true) return;
     const found = this.found;
     this.found = [];
     // Waits first: a sibling that sends the event must find them (inngest-protocol §11).

@@ -129,6 +129,8 @@ export interface RunPorts {
    * no sees to it. `beside`: how many others are open.
    */
   beginsHere?(step: FoundStep, beside: number): boolean;
+  /** The code is only followed to one step that is asked for by its id: what it passes by says nothing. */
+  readonly looksForOne?: boolean;
   /** Throws for an expression that cannot be compiled. */
   checkExpression(expression: string): void;
   /**

@@ -12,7 +12,7 @@ export interface Suspendable {
   /** Not later than this the run is looked at again. */
   readonly deadlineAt: number | null;
   readonly mayStart: () => boolean;
-  /** Operations the code has begun and nobody has looked at yet. */
+  /** Operations the code has begun and nobody has looked at yet, or whether it still asks for what it did before. */
   readonly hasFound: () => boolean;
   readonly start: () => void;
   readonly startAttempt: (op: Op) => void;

@@ -109,11 +109,11 @@ eachDatabase((open, dialect) => {
           await new Promise((resolve) => context.signal.addEventListener("abort", resolve));
           aborted = true;
         },
-        { timeouts: { step: "10s" } },
+        { timeouts: { step: "10m" } },
       );
       const runId = await send(process);
       await waitUntil(() => waiting);
-      await world.clock.tick("10s");
+      await world.clock.tick("10m");
       await waitUntil(() => aborted);
       await untilEnded(world, process, runId);
       expect(await end(process, runId)).toMatchObject({ state: "completed", output: 2 });

@@ -173,6 +173,11 @@ export const errorTable = {
     what: ({ runId }) => `Run ${runId} is waited for, but nothing executes it: no process over its store was started`,
     next: "Call start() on the client, or start a process that has the function; what was accepted is kept until then",
   }),
+  RUN_DIVERGED: define<{ runId: string; why: string }>({
+    retry: "after-fix",
+    what: ({ runId, why }) => `Run ${runId} diverged from what it did before: ${why}`,
+    next: "Give the step its id back, or rerun the run from a step; docs/deploying.md says which changes are safe while runs are under way",
+  }),
   STEP_TIMED_OUT: define<{ step: string; afterMs: number }>({
     retry: "later",
     what: ({ step, afterMs }) => `Step "${step}" did not end within its limit of ${afterMs} ms`,

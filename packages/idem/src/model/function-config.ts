@@ -1,5 +1,7 @@
 // What a function's author configured, checked and put into one shape. This is what is registered in the store, as JSON,
 // so that a process that only sends can decide for functions it does not have.
+
+import type { OnDiverged } from "./divergence.ts";
 import type { EntriesConfig } from "./entries.ts";
 import { dayMs } from "./window.ts";
 
@@ -118,6 +120,8 @@ export interface FunctionConfig extends FlowConfig {
   readonly stepTimeoutMs?: number;
   /** How often its code is entered without an outcome, and what then; absent for what holds unless told. */
   readonly entries?: EntriesConfig;
+  /** What becomes of a run whose code no longer asks for a step it had begun; absent for a warning and nothing more. */
+  readonly onDiverged?: Exclude<OnDiverged, "warn">;
   /** Absent for a function that runs in its own process. */
   readonly runtime?: Runtime;
   /** JSON Schemas, as text, of the data of events that start it, by the event's name (data-schemas.ts). */

@@ -168,6 +168,12 @@ export function readEntries(value: unknown): { readonly entries?: EntriesConfig 
   return { entries: { max: max as number, onMax, delayMs } };
 }
 
+export function readOnDiverged(value: unknown): Pick<FunctionConfig, "onDiverged"> {
+  if (value === undefined || value === "warn") return {};
+  if (value === "park" || value === "fail") return { onDiverged: value };
+  throw errors.OPTION_INVALID({ option: "onDiverged", why: 'it must be "warn", "park" or "fail"' });
+}
+
 export function readRetries(retries: unknown): number {
   if (retries === undefined) return retriesDefault;
   if (typeof retries !== "number" || !Number.isInteger(retries) || retries < 0 || retries > retriesMax) {

@@ -18,6 +18,8 @@ export const stepKinds = [
   // Work put off until the run ends, and the word to drop it again; no part of what the code reads back.
   "defer",
   "defer-abort",
+  // That the code no longer asks for another step (model/divergence.ts).
+  "diverged",
 ] as const;
 export type StepKind = (typeof stepKinds)[number];
 

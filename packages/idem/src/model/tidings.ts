@@ -42,8 +42,14 @@ export type Tidings =
     })
   /** It goes on when a person says so. */
   | (OfRun & { readonly kind: "run.parked"; readonly reason: string })
-  /** Its code no longer does what it did before it waited. */
-  | (OfRun & { readonly kind: "run.diverged"; readonly reason: string })
+  /** Its code no longer asks for a step it had begun. */
+  | (OfRun & {
+      readonly kind: "run.diverged";
+      readonly step: string;
+      /** The new step it had asked for by then; null for none. */
+      readonly asked: string | null;
+      readonly reason: string;
+    })
   /** It was started without a key, or past a limit, that its function asks for. */
   | (OfRun & { readonly kind: "run.unprotected"; readonly reason: string })
   | (OfRun & {

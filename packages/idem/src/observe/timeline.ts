@@ -1,5 +1,6 @@
 // What happened in a run, in order: steps with their attempts, and what it still waits for.
 import { destinationKey } from "../dedup/destination-key.ts";
+import { isDivergence } from "../model/divergence.ts";
 import { fromJson } from "../model/json.ts";
 import { isEnded } from "../model/run.ts";
 import type { StepKind } from "../model/step.ts";
@@ -21,6 +22,7 @@ export interface TimelineEntry {
   readonly name: string;
   /** Its hash; unlike the name it is unique in the run. */
   readonly stepId: string;
+  /** "function" for code between steps; "diverged" says that the code no longer asks for the step of that name (`output.asked`: for which instead). */
   readonly kind: StepKind | "function";
   readonly state: "completed" | "failed" | "retrying" | "waiting";
   readonly output: any;
@@ -60,7 +62,7 @@ export function timelineOf(memo: RunMemo, env: string): Timeline {
     state: step.outcome.kind === "value" ? "completed" : "failed",
     output: step.outcome.kind === "value" ? fromJson(step.outcome.json) : null,
     error: step.outcome.kind === "error" ? readError(step.outcome.json) : null,
-    destinationKey: keyOf(step.name, step.repeat),
+    destinationKey: isDivergence(step) ? null : keyOf(step.name, step.repeat),
     startedAt: step.startedAt,
     endedAt: step.endedAt,
     waitsUntil: null,

@@ -170,6 +170,7 @@ const typeByKind: Partial<Record<StepKind, string>> = {
   "send-event": "step.sendEvent",
   "send-signal": "step.sendSignal",
   fetch: "step.fetch",
+  diverged: "step.diverged",
 };
 
 const optsOf = (kind: StepKind): object => {

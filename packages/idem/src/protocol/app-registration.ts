@@ -25,6 +25,7 @@ export function writeFunction({ fn, config }: FunctionToRegister, url: string): 
     },
     ...timeoutsOf(config),
     ...(config.entries === undefined ? {} : { entries: entriesOf(config.entries) }),
+    ...divergedOf(config),
     ...(config.idempotency === null ? {} : keyOf(config.idempotency, config)),
     ...writeFlow(config),
   };
@@ -80,6 +81,7 @@ function callUrl(url: string, fn: string): string {
 }
 
 const entriesOf = ({ max, onMax, delayMs }: EntriesConfig): object => ({ max, onMax, delay: `${delayMs}ms` });
+const divergedOf = ({ onDiverged }: FunctionConfig): object => (onDiverged === undefined ? {} : { onDiverged });
 
 function timeoutsOf({ startTimeoutMs, finishTimeoutMs }: FunctionConfig): object {
   if (startTimeoutMs === null && finishTimeoutMs === null) return {};

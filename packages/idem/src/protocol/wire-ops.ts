@@ -220,6 +220,7 @@ function kindOf(type: unknown): StepKind {
   if (type === "step.sendEvent") return "send-event";
   if (type === "step.sendSignal") return "send-signal";
   if (type === "step.fetch") return "fetch";
+  if (type === "step.diverged") return "diverged";
   return "run";
 }
 

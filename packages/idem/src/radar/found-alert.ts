@@ -32,6 +32,8 @@ export interface FoundAlert {
     | "id-under-two-names"
     | "equal-events"
     | "doubled-deliveries"
+    /** Raised where it is noticed, by the engine. */
+    | "diverged"
     | "rule";
   readonly fn: string;
   readonly about: string;
@@ -129,6 +131,12 @@ export function wordsOf(
       return {
         title: `The new source "${subject}" delivered the same thing again ${times(count, "time")} under another id: maybe the same`,
         next: `Give the source a key that makes them one (idem webhooks add … --key <path>, or businessKey of a receiver in code), or the functions it starts; close the alert if they are different`,
+        line: null,
+      };
+    case "diverged":
+      return {
+        title: `${times(count, "run")} of "${name}" did something new in place of a step that was done: ${subject}. It may have happened twice`,
+        next: 'Give the step the id it had, or the changed function an id of its own; onDiverged: "park" stops such runs before (docs/deploying.md)',
         line: null,
       };
     default:

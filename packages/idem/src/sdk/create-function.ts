@@ -8,6 +8,7 @@ import type { LimitedIdInput } from "../execute/step-name.ts";
 import type { StepTools } from "../execute/step-tools.ts";
 import type { UserDatabase } from "../execute/user-transaction.ts";
 import { keepDataSchemas } from "../model/data-schemas.ts";
+import type { OnDiverged } from "../model/divergence.ts";
 import { errors, IdemError } from "../model/errors.ts";
 import { readFlow } from "../model/flow-options.ts";
 import { type EventTrigger, type FunctionConfig, functionSlug } from "../model/function-config.ts";
@@ -15,6 +16,7 @@ import {
   readEntries,
   readIdempotency,
   readName,
+  readOnDiverged,
   readRetries,
   readTimeouts,
   readTriggers,
@@ -146,6 +148,11 @@ export interface FunctionOptions {
    */
   readonly onCancel?: (input: any) => unknown;
   readonly middleware?: readonly Middleware[];
+  /**
+   * What becomes of a run whose code no longer asks for a step it had begun, after a change of the code say: "warn" unless told. "park" and "fail"
+   * stop it before anything is done in that step's place.
+   */
+  readonly onDiverged?: OnDiverged;
 }
 
 export type TriggerInput = EventInput | CronInput;
@@ -280,6 +287,7 @@ export function defineFunction(
       idempotency: readIdempotency(options.idempotency),
       ...readTimeouts(options.timeouts),
       ...readEntries(options.entries),
+      ...readOnDiverged(options.onDiverged),
       ...readFlow(options, { triggers: starts }),
       ...keepDataSchemas(starts, Object.keys(schemas), (name) => dataSchemaOf(schemas[name])),
     };

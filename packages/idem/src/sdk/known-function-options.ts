@@ -51,6 +51,7 @@ export function refuseUnknownFunctionOptions(
       idempotency: true,
       timeouts: true,
       entries: true,
+      onDiverged: true,
       backoff: true,
       onFailure: true,
       onCancel: true,

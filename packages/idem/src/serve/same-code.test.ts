@@ -365,3 +365,42 @@ test("an event cancels the run it matches, wherever its code lives", async () =>
   });
   expect(seen).toEqual({ state: "cancelled", other: "waiting" });
 });
+
+/** The step is renamed once it is done: the code of the next pass asks for another. */
+const renamed =
+  (did: string[]): Parameters<typeof fn>[0] =>
+  async ({ step }: any) => {
+    const id = did.includes("charge") ? "charge-card" : "charge";
+    await step.run(id, async () => {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      did.push(id);
+    });
+    await step.sleep("nap", 20);
+    return "done";
+  };
+
+test("code that no longer asks for a step it has done is noticed wherever it lives", async () => {
+  const here: string[] = [];
+  const there: string[] = [];
+  const a = await story(await embedded(fn(renamed(here))));
+  const b = await story(await served(fn(renamed(there))));
+  for (const { end, told } of [a, b]) {
+    expect(end).toMatchObject({ state: "completed", output: "done" });
+    expect(told.filter(({ kind }) => kind === "diverged")).toMatchObject([
+      { name: "charge", output: { asked: "charge-card" } },
+    ]);
+  }
+  expect([here, there]).toEqual([
+    ["charge", "charge-card"],
+    ["charge", "charge-card"],
+  ]);
+});
+
+test('with onDiverged: "fail" it ends the run before anything is done in that step\'s place, wherever it lives', async () => {
+  const here: string[] = [];
+  const there: string[] = [];
+  const a = await story(await embedded(fn(renamed(here), { onDiverged: "fail" })));
+  const b = await story(await served(fn(renamed(there), { onDiverged: "fail" })));
+  for (const { end } of [a, b]) expect(end).toMatchObject({ state: "failed", error: { code: "RUN_DIVERGED" } });
+  expect([here, there]).toEqual([["charge"], ["charge"]]);
+});

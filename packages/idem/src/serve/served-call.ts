@@ -8,6 +8,7 @@ import { limits } from "../engine/limits.ts";
 import { type Execution, executeRun } from "../execute/execute-run.ts";
 import type { FunctionCode } from "../execute/function-code.ts";
 import type { FoundStep, Patch, RunPorts } from "../execute/ports.ts";
+import { isDivergence } from "../model/divergence.ts";
 import {
   type AppAnswer,
   type Beside,
@@ -142,6 +143,7 @@ class ServedCall {
       reached: () => ports.now(),
       isHeld: () => true,
       advance: (patch) => this.advance(patch),
+      looksForOne: call.target !== null,
       beginsHere: (step, beside) => this.beginsHere(step, beside),
     };
   }
@@ -202,8 +204,10 @@ class ServedCall {
       const failures = threw.map((step) => threwOp(step, step.outcome.json, true));
       return this.settle(opsAnswer([...ops, ...failures], { isFinal: true, retryMs: null }));
     }
-    // A step that needed several attempts is the answer: the next one begins with all of its own.
-    if (this.checkpoints === null || this.of.call.attempt > 0) return this.settle(opsAnswer(ops));
+    // A step that needed several attempts is the answer: the next one begins with all of its own. So is a divergence after which the
+    // run is not to go on: the server sees to that.
+    const isStopped = this.of.code.config.onDiverged !== undefined && steps.some(isDivergence);
+    if (this.checkpoints === null || this.of.call.attempt > 0 || isStopped) return this.settle(opsAnswer(ops));
     const { served, ports, signal } = this.of;
     const done = await checkpoint(served.server, this.checkpoints, ops, ports.now(), signal);
     if (done === "stale") return this.settle(staleAnswer());

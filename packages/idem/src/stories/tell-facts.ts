@@ -156,6 +156,12 @@ export function madeBy({ output, kind, state }: TimelineEntry): string | null {
 function stepFacts({ number, timeline }: CaseRun): Fact[] {
   return timeline.flatMap((entry): Fact[] => {
     const facts: Fact[] = [];
+    if (entry.kind === "diverged") {
+      const asked = (entry.output as { asked?: unknown } | null)?.asked;
+      const instead = typeof asked === "string" ? `it asked for step ${asked}, which is new` : "it went on without it";
+      const text = `The code of run ${number} no longer asked for step ${entry.name}, which it had begun; ${instead}.`;
+      return entry.isKept ? [] : [{ at: entry.endedAt, kind: "note", text }];
+    }
     const failed = entry.attempts.filter(({ error }) => error !== null);
     const what = entry.name === "" ? "its code" : `step ${entry.name}`;
     if (failed.length > 0 && !entry.isKept) {

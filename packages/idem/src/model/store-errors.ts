@@ -12,7 +12,7 @@ export const storeErrors = {
     what: ({ path, why }) => `The store ${path} is not there: ${why}`,
     next: "Correct the address, or make what it names: create database …; the folder of a file",
   }),
-  STORE_HOST_UNKNOWN: define<{ path: string; why: string }>({
+  STORE_HOST_NOT_FOUND: define<{ path: string; why: string }>({
     retry: "after-fix",
     what: ({ path, why }) => `The server of the store ${path} cannot be found: ${why}`,
     next: "Correct the host in the address (or PGHOST), and check that its name resolves on this machine",

@@ -4,7 +4,7 @@
 //   28P01, 28000, 42501; no password at hand             STORE_ACCESS_DENIED
 //   28000 "no encryption", TLS and certificates          STORE_TLS_REFUSED
 //   3D000                                                STORE_MISSING
-//   ENOTFOUND                                            STORE_HOST_UNKNOWN
+//   ENOTFOUND                                            STORE_HOST_NOT_FOUND
 //   53300                                                STORE_TOO_MANY_SESSIONS
 //   08P01 "unsupported startup parameter"                STORE_URL_INVALID, with pooler=true
 //   a certificate's file that is not there               STORE_URL_INVALID
@@ -49,7 +49,7 @@ export function openingFault(error: unknown, where: string): IdemError {
     case "53300":
       return errors.STORE_TOO_MANY_SESSIONS({ path, why }, cause);
     case "ENOTFOUND":
-      return errors.STORE_HOST_UNKNOWN({ path, why }, cause);
+      return errors.STORE_HOST_NOT_FOUND({ path, why }, cause);
     case "ENOENT":
     case "EACCES":
       // A file the address names; a server's own socket that is not there is a server that is not up.

@@ -21,8 +21,12 @@ export interface Task {
 export interface End {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
+  /** What it complained of; that it goes on with what a killed one had is no complaint. */
   readonly errors: string;
 }
+
+const isTakeover = (line: string): boolean =>
+  / is taken over: /.test(line) || /more warnings and errors were not written/.test(line);
 
 export class WorkerLife {
   readonly ended: Promise<End>;
@@ -44,7 +48,8 @@ export class WorkerLife {
       this.child.once("error", reject);
       this.child.once("close", (code, signal) => {
         this.hasEnded = true;
-        resolve({ code, signal, errors });
+        const complaints = errors.split("\n").filter((line) => !isTakeover(line));
+        resolve({ code, signal, errors: complaints.join("\n") });
       });
     });
   }

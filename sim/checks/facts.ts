@@ -40,8 +40,8 @@ export class Facts {
   readonly memos: ReadonlyMap<string, Memo>;
   readonly decisionsOf: ReadonlyMap<string, readonly Decision[]>;
   private readonly byId: ReadonlyMap<string, FunctionFacts>;
-  /** Runs of which a step was entered. */
-  readonly entered: ReadonlySet<string>;
+  /** Runs of which a step was entered, and when first, in the order of all entries. */
+  readonly entered: ReadonlyMap<string, number>;
 
   constructor(readonly evidence: Evidence) {
     const { ledger, dump, functions } = evidence;
@@ -52,7 +52,7 @@ export class Facts {
     this.runs = new Map(dump.runs.map((run) => [run.id, run]));
     this.memos = new Map(dump.memos.map((memo) => [memo.run.id, memo]));
     this.decisionsOf = groupBy(dump.decisions, ({ eventId }) => eventId);
-    this.entered = new Set(ledger.entries.map(({ run }) => run));
+    this.entered = new Map([...ledger.entries].reverse().map(({ run, order }) => [run, order]));
     this.byId = new Map(functions.map((fn) => [fn.id, fn]));
   }
 

@@ -44,7 +44,11 @@ export const keyChecks = {
       });
       for (const [text, ofKey] of groupBy(carriers, (carrier) => carrier.text)) {
         // By the world's clock: the store's may stand still, having been set back, and then says nothing about who was first.
-        const inOrder = [...ofKey].sort((a, b) => a.at.from - b.at.from || a.run.createdAt - b.run.createdAt);
+        // Of runs of one standing instant the ledger knows which was entered first.
+        const enteredAt = ({ run }: (typeof ofKey)[number]) => facts.entered.get(run.id) ?? Number.MAX_SAFE_INTEGER;
+        const inOrder = [...ofKey].sort(
+          (a, b) => a.at.from - b.at.from || a.run.createdAt - b.run.createdAt || enteredAt(a) - enteredAt(b),
+        );
         inOrder.forEach(({ run, at }, i) => {
           const { run: before, at: from } = inOrder[i - 1] ?? {};
           if (before === undefined) return;

@@ -1,7 +1,7 @@
 // One pass of one run, from its memo to the next fact: ended, suspended, or lost to someone else.
 import type { DestinationOf } from "../dedup/destination-key.ts";
 import { type Divergence, divergenceWords } from "../model/divergence.ts";
-import { entriesDefault, nextEntry } from "../model/entries.ts";
+import { entriesDefault, entriesElsewhere, nextEntry } from "../model/entries.ts";
 import { errors } from "../model/errors.ts";
 import { publicEventId } from "../model/event.ts";
 import { fromJson, toJson } from "../model/json.ts";
@@ -58,7 +58,7 @@ export function executeRun(
   const startedAt = run.startedAt ?? ports.now();
   const deadlineAt = config.finishTimeoutMs === null ? null : startedAt + config.finishTimeoutMs;
   const attemptsMax = config.retries + 1;
-  const { entries = entriesDefault } = config;
+  const { entries = "remote" in code ? entriesElsewhere : entriesDefault } = config;
   const info = { runId: run.id, function: config.id, attempt: 1 };
   const warn = (message: string) => logs.logger.warn(`idem: function "${config.id}", run ${run.id}: ${message}`);
   let tellStopped: (found: readonly Divergence[]) => void = () => {};

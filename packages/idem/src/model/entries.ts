@@ -16,6 +16,9 @@ export interface EntriesConfig {
 
 export const entriesDefault: EntriesConfig = { max: 5, onMax: "park", delayMs: 5_000 };
 
+/** Of code in another process: the one that is lost is the server, and no step of an app ended it. */
+export const entriesElsewhere: EntriesConfig = { max: 50, onMax: "park", delayMs: 0 };
+
 // Before the second entry nothing: a process that was lost once is nobody's fault.
 const growth = [0, 1, 3, 9] as const;
 // Up to three times as long, so that runs lost together come back one by one.

@@ -19,6 +19,8 @@ export interface OpenedStore {
   readonly file: string | null;
 }
 
+const kinds: readonly string[] = ["sqlite", "postgres", "postgresql", "memory"];
+
 export async function openStore(
   address: string,
   platform: Platform,
@@ -33,10 +35,14 @@ export async function openStore(
     const store = await openPostgresStore({ url: address, pg, platform, owner: processName(), leaseTermMs });
     return { store, leaseTermMs, file: null };
   }
+  if (kinds.includes(address)) {
+    const why = `it names a kind and no place; did you mean "${address}:${address === "memory" ? "" : "…"}"?`;
+    throw errors.STORE_URL_INVALID({ url: address, why });
+  }
   const path = address.startsWith("sqlite:") ? address.slice("sqlite:".length) : address;
   if (path === "" || /^[a-z][a-z0-9+.-]+:/i.test(path)) {
     const kind = path.slice(0, path.indexOf(":"));
-    const why = `its kind is not known${didYouMean(kind, ["sqlite", "postgres", "postgresql", "memory"])}`;
+    const why = `its kind is not known${didYouMean(kind, kinds)}`;
     throw errors.STORE_URL_INVALID({ url: withoutPassword(address), why });
   }
   // SQLite is loaded when it is wanted: an app whose store is at a server brings no native module along.

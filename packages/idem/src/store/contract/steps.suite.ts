@@ -1,5 +1,6 @@
 // A step has one outcome for ever, recorded only by the holder of the run's fence.
 import { describe, expect, test } from "vitest";
+import { stepKinds } from "../../model/step.ts";
 import {
   collect,
   end,
@@ -30,6 +31,14 @@ export function stepsSuite(open: OpenStore): void {
       expect(answer).toMatchObject({ outcomes: [step.outcome], leased: true, news: [], woken: [], ingested: null });
       const { steps } = await world.memo("r1");
       expect(steps).toEqual([{ ...step, stamp: expect.any(Number), worker: "w1" }]);
+    });
+
+    test("a step of every kind is kept and read back as that", async () => {
+      const world = await openWorld(open);
+      await world.startLeased("r1");
+      await world.advance("r1", { steps: stepKinds.map((kind) => newStep(kind, { kind })) });
+      const { steps } = await world.memo("r1");
+      expect(steps.map(({ stepId, kind }) => [stepId, kind])).toEqual(stepKinds.map((kind) => [kind, kind]));
     });
 
     test("the first outcome recorded wins, whatever comes later", async () => {

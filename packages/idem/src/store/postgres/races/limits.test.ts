@@ -44,10 +44,13 @@ describe("slots", () => {
       for (const round of upTo(3)) {
         const workers = nodes.map((_, n) => `w${round}-${n}`);
         await Promise.all(nodes.map(({ world }, n) => world.store.heartbeat(workers[n]!, 1_000)));
-        // Born leased and leased, all at once.
+        // Born leased and leased, all at once; the node that will be lost takes half of the room at most, so that others have some.
         const got = await Promise.all([
-          ...nodes.map(async (node, n) => ({ n, jobs: (await send(node, workers[n]!)).leased })),
-          ...nodes.map(async ({ world }, n) => ({ n, jobs: (await world.lease(workers[n]!, { caps, max: 9 })).jobs })),
+          ...nodes.map(async (node, n) => ({ n, jobs: (await send(node, n === 0 ? null : workers[n]!)).leased })),
+          ...nodes.map(async ({ world }, n) => {
+            const { jobs } = await world.lease(workers[n]!, { caps, max: n === 0 ? 3 : 9 });
+            return { n, jobs };
+          }),
         ]);
         expect(await exceeded(cluster, capFor)).toEqual([]);
         // The first node is lost; the others end what they have.

@@ -13,13 +13,14 @@ import type { Audited } from "../store/audit.ts";
 import type { CancelledRun } from "../store/flow.ts";
 import type { Ingested } from "../store/ingest.ts";
 import type { LeasedJob } from "../store/leases.ts";
-import type { Beats, WorkerAbout } from "../store/sharing.ts";
+import type { WorkerAbout } from "../store/sharing.ts";
 import type { Store } from "../store/store.ts";
 import { announceEnd } from "./announce-end.ts";
 import { BytesInFlight } from "./bytes-in-flight.ts";
 import { CapsOfCodes } from "./caps-of-codes.ts";
 import { deliverEvent } from "./deliver-event.ts";
 import { DueAlarm } from "./due-alarm.ts";
+import { ExtendBeside } from "./extend-beside.ts";
 import { JobTelling } from "./job-telling.ts";
 import { LeaseNames } from "./lease-names.ts";
 import { letGo } from "./let-go.ts";
@@ -75,8 +76,7 @@ export class Worker {
   private state: "new" | "running" | "stopping" | "stopped" = "new";
   private readonly alarm: DueAlarm;
   private readonly upkeep: Upkeep;
-  /** What extends the leases beside the main thread. */
-  private extending: Promise<Beats | null> = Promise.resolve(null);
+  private readonly beside: ExtendBeside;
   private readonly idleWaiters: (() => void)[] = [];
   readonly stepIds = new StepIds();
   readonly plans = new SiblingPlans();
@@ -102,6 +102,11 @@ export class Worker {
         for (const { pass, heldBy } of this.active.values()) if (heldBy === name) pass.giveUp(why);
       },
       onFreed: () => this.poke(),
+      report: (what, error) => this.report(what, error),
+    });
+    this.beside = new ExtendBeside({
+      ...options,
+      names: this.names,
       report: (what, error) => this.report(what, error),
     });
     this.telling = new JobTelling({
@@ -131,7 +136,7 @@ export class Worker {
     if (this.state !== "new") return;
     this.state = "running";
     this.upkeep.start();
-    this.extending = this.extendBeside();
+    this.beside.start();
     this.poke();
   }
 
@@ -155,27 +160,9 @@ export class Worker {
     for (const { pass } of this.active.values()) pass.giveUp("the process is stopping");
     this.state = "stopped";
     this.upkeep.stop();
-    const beats = await this.extending;
+    const beats = await this.beside.stop();
     await this.names.close();
     await beats?.close();
-  }
-
-  /** Where others take over, a busy event loop must not cost this process its leases. */
-  private async extendBeside(): Promise<Beats | null> {
-    const { store, leaseTermMs: termMs, blockedMaxMs, about } = this.options;
-    if (store.shared?.beats === undefined) return null;
-    const onTrouble = (error: unknown) => {
-      this.names.extendBy(null);
-      this.report("extending leases beside the main thread, which does it itself from here on,", error);
-    };
-    try {
-      const beats = await store.shared.beats({ termMs, blockedMaxMs, about, onTrouble });
-      this.names.extendBy(beats);
-      return beats;
-    } catch (error) {
-      onTrouble(error);
-      return null;
-    }
   }
 
   get isRunning(): boolean {

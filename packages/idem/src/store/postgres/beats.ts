@@ -1,4 +1,5 @@
 // A node's leases, extended by a thread with a session of its own: a step that keeps the event loop busy costs its node nothing.
+import { errors } from "../../model/errors.ts";
 import type { Platform, Thread, Timer } from "../../platform/platform.ts";
 import { steadyMs } from "../../platform/steady-ms.ts";
 import { waitAtMost } from "../../platform/wait-at-most.ts";
@@ -26,12 +27,17 @@ export class SharedBeats {
   async open(options: BeatsOptions): Promise<Beats> {
     const { termMs, blockedMaxMs, about } = options;
     const kind = JSON.stringify([termMs, blockedMaxMs, about]);
-    const thread = this.threads.get(kind) ?? { started: startBeats(this.from, options), users: 0 };
+    const onTrouble = (error: unknown) => {
+      // Whoever opens it next gets another thread.
+      if (this.threads.get(kind) === thread) this.threads.delete(kind);
+      options.onTrouble(error);
+    };
+    const thread = this.threads.get(kind) ?? { started: startBeats(this.from, { ...options, onTrouble }), users: 0 };
     this.threads.set(kind, thread);
     thread.users++;
     const leave = () => {
       thread.users--;
-      if (thread.users === 0) this.threads.delete(kind);
+      if (thread.users === 0 && this.threads.get(kind) === thread) this.threads.delete(kind);
     };
     const beats = await thread.started.catch((error: unknown) => {
       leave();
@@ -96,7 +102,7 @@ class ThreadBeats implements Beats {
     this.opened = new Promise((resolve, reject) => {
       thread.onMessage((message: FromBeatThread) => {
         if (message.kind === "open") resolve();
-        else reject(new Error(message.why));
+        else reject(errors.STORE_UNAVAILABLE({ why: message.why }));
       });
       thread.onEnd((error) => {
         const why = error ?? new Error("the thread that extends the leases ended");

@@ -46,6 +46,7 @@ export class ReplayWatch {
   private isParallel = false;
   /** Known steps the code has asked for again. */
   private readonly again: KnownStep[] = [];
+  private latestPlace = -1;
   /** The latest step it asked for that nobody knew. */
   private fresh: string | null = null;
   /** The same when the doubt arose. */
@@ -65,6 +66,7 @@ export class ReplayWatch {
     }
     memo.unasked.delete(stepId);
     this.again.push(known);
+    this.latestPlace = Math.max(this.latestPlace, known.place);
     if (this.timer !== null && this.missing().length === 0) this.letGo();
     else if (this.skipped().length > 0) this.judge();
   }
@@ -142,6 +144,9 @@ export class ReplayWatch {
 
   /** What an earlier pass was through with before it began something that the code has asked for again. */
   private skipped(): KnownStep[] {
+    // They stand in their order: a replay that follows it is not looked through at each of a thousand steps.
+    const first = this.of.memo.unasked.values().next();
+    if (first.done || first.value.place > this.latestPlace) return [];
     return this.missing().filter((known) =>
       this.again.some((later) => known.place < later.place && (!this.of.hasTimes || !overlap(known, later))),
     );

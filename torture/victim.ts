@@ -35,9 +35,10 @@ process.on("disconnect", () => process.exit(1));
 
 const [engine, ledger] = await Promise.all([loadEngine(life.engine), connectLedger(folder)]);
 ledger.tell(["life", life.life, bornAt]);
-// Here lives are ended, attempts fail and the file is locked by design: what is told of that is as it should be.
-const isForeseen = (text: unknown) =>
-  /^(idem: )?(run |attempt |a step |\d+ more |the store is in trouble|the store took|The store )/.test(String(text));
+// Here lives are ended, attempts fail and the file is locked by design: what is told of that is as it should be. Anything else is a complaint, a
+// run that is parked or does not do what it did among it.
+const foreseen = [/is taken over/, /as planned/, /^\d+ more /, /^the store (is in trouble|took)/, /^The store /];
+const isForeseen = (text: unknown) => foreseen.some((each) => each.test(String(text).replace(/^idem: /, "")));
 const complain = (...words: unknown[]) => (isForeseen(words[0]) ? undefined : console.error(...words));
 const idem = new engine.Idem({
   id: "torture",

@@ -18,25 +18,28 @@ export interface BeatingFrom {
   readonly owner: string;
 }
 
+interface Shared {
+  readonly started: Promise<Beats>;
+  readonly onTrouble: Set<(error: unknown) => void>;
+  users: number;
+}
+
 /** One thread for all that beat alike, however many engines are over the store. */
 export class SharedBeats {
-  private readonly threads = new Map<string, { readonly started: Promise<Beats>; users: number }>();
+  private readonly threads = new Map<string, Shared>();
 
   constructor(private readonly from: BeatingFrom) {}
 
   async open(options: BeatsOptions): Promise<Beats> {
     const { termMs, blockedMaxMs, about } = options;
     const kind = JSON.stringify([termMs, blockedMaxMs, about]);
-    const onTrouble = (error: unknown) => {
-      // Whoever opens it next gets another thread.
-      if (this.threads.get(kind) === thread) this.threads.delete(kind);
-      options.onTrouble(error);
-    };
-    const thread = this.threads.get(kind) ?? { started: startBeats(this.from, { ...options, onTrouble }), users: 0 };
+    const thread = this.threads.get(kind) ?? this.start(kind, options);
     this.threads.set(kind, thread);
     thread.users++;
+    thread.onTrouble.add(options.onTrouble);
     const leave = () => {
       thread.users--;
+      thread.onTrouble.delete(options.onTrouble);
       if (thread.users === 0 && this.threads.get(kind) === thread) this.threads.delete(kind);
     };
     const beats = await thread.started.catch((error: unknown) => {
@@ -52,6 +55,21 @@ export class SharedBeats {
         if (thread.users === 0) await beats.close();
       },
     };
+  }
+
+  /** All who use it hear when it ends; whoever opens it next gets another one. */
+  private start(kind: string, options: BeatsOptions): Shared {
+    const listeners = new Set<(error: unknown) => void>();
+    const onTrouble = (error: unknown) => {
+      if (this.threads.get(kind) === thread) this.threads.delete(kind);
+      for (const tell of [...listeners]) tell(error);
+    };
+    const thread: Shared = {
+      started: startBeats(this.from, { ...options, onTrouble }),
+      onTrouble: listeners,
+      users: 0,
+    };
+    return thread;
   }
 
   async close(): Promise<void> {

@@ -40,8 +40,19 @@ const released = {
     "6-15ec94f",
     "9-b8e1970",
     "12-9997a98",
+    "13-0a24879",
   ],
-  postgres: ["1-65ca8fd", "1-4f2b5c5", "1-6378590", "1-c75de10", "1-f744ad4", "2-15ec94f", "5-b8e1970", "8-9997a98"],
+  postgres: [
+    "1-65ca8fd",
+    "1-4f2b5c5",
+    "1-6378590",
+    "1-c75de10",
+    "1-f744ad4",
+    "2-15ec94f",
+    "5-b8e1970",
+    "8-9997a98",
+    "9-0a24879",
+  ],
 };
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
@@ -131,10 +142,13 @@ async function makePostgres(load, out, server, folder) {
   const migrations = join(folder, "packages/idem/src/store/postgres/migrations");
   const files = readdirSync(migrations).sort();
   const lines = files.map((file) => compact(readFileSync(join(migrations, file), "utf8")));
-  lines.push(
-    "create table migrations (version integer primary key, name text not null, at timestamptz not null default now());",
-  );
   await admin.query(`set search_path to ${schema}`);
+  const { rows: kept } = await admin.query(
+    "select 1 from pg_attribute where attrelid = 'migrations'::regclass and attname = 'checksum'",
+  );
+  lines.push(
+    `create table migrations (version integer primary key, name text not null, at timestamptz not null default now()${kept.length > 0 ? ", checksum text" : ""});`,
+  );
   const { rows: tables } = await admin.query(
     "select tablename as name from pg_tables where schemaname = $1 order by 1",
     [schema],

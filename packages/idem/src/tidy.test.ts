@@ -323,12 +323,80 @@ describe("documents", () => {
     expect(sections.filter((section) => named(section).length === 0)).toEqual([]);
   });
 
+  describe("docs/security.md", () => {
+    const [, tables] = read("docs/security.md").split(/^## Bounds$/m);
+    const rows = [...(tables ?? "").matchAll(/^\| (?!what|---)(.+) \|$/gm)].map(([, cells]) =>
+      cells!.split("|").map((cell) => cell.trim()),
+    );
+
+    test("has four cells in each row of its bounds: what, bound, setting, test", () => {
+      expect(rows.length).toBeGreaterThan(40);
+      expect(rows.filter((cells) => cells.length !== 4).map(([what]) => what)).toEqual([]);
+    });
+
+    test("says of each bound the number that stands in the code it names", () => {
+      const wrong = rows.flatMap(([what, bound, setting]) => {
+        const [, file, name] = /`([\w/-]+\.ts)` `(\w+)`/.exec(setting!) ?? [];
+        if (file === undefined) {
+          const isNumber = /^[\d,]+\b/.test(bound!);
+          return isNumber ? `${what}: name the file and the constant that is ${bound}` : [];
+        }
+        const value = constantOf(file, name!);
+        const said = waysToSay(value).some(
+          (way) => ` ${bound} `.match(new RegExp(`[^\\d,.]${way}(?!\\w|,\\d)`)) !== null,
+        );
+        return said ? [] : `${what}: ${file} has ${name} = ${value}, the page says ${bound}`;
+      });
+      expect(wrong).toEqual([]);
+    });
+
+    test("names tests that exist, by their titles", () => {
+      const tests = testTexts();
+      const titles = rows.flatMap(([, , , title]) => [...title!.matchAll(/“([^”]+)”/g)].map(([, each]) => each!));
+      expect(titles.filter((title) => !tests.some((text) => text.includes(title)))).toEqual([]);
+    });
+
+    /** A product of numbers and of other constants of the same file, or of one it imports. */
+    function constantOf(file: string, name: string): number {
+      const text = readFileSync(join(src, file), "utf8");
+      const [, written] = new RegExp(`\\b${name}(?: =|:) ([\\w *]+)[,;]$`, "m").exec(text) ?? [];
+      if (written === undefined) {
+        const [, from] = new RegExp(`import \\{[^}]*\\b${name}\\b[^}]*\\} from "([^"]+)"`).exec(text) ?? [];
+        if (from === undefined) throw new Error(`docs/security.md: ${file} has no constant ${name} that can be read`);
+        return constantOf(posix.join(posix.dirname(file), from), name);
+      }
+      const factors = written.split("*").map((factor) => factor.trim());
+      return factors
+        .map((factor) => (/^\d/.test(factor) ? Number(factor.replaceAll("_", "")) : constantOf(file, factor)))
+        .reduce((product, factor) => product * factor, 1);
+    }
+
+    const units: readonly (readonly [string, number])[] = [
+      ["KiB", 1_024],
+      ["MiB", 1_024 ** 2],
+      ["ms", 1],
+      ["s", 1_000],
+      ["min", 60_000],
+      ["h", 3_600_000],
+      ["days", 86_400_000],
+    ];
+
+    /** 2,000 · 256 MiB · 30 s: plainly, or in any unit of which it is a whole number. */
+    const waysToSay = (value: number): string[] => [
+      value.toLocaleString("en-US"),
+      ...units
+        .filter(([, size]) => value % size === 0)
+        .map(([unit, size]) => `${(value / size).toLocaleString("en-US")} ${unit}`),
+    ];
+  });
+
   test("links between documents lead somewhere", () => {
     const documents = [
       "README.md",
       "ARCHITECTURE.md",
       "AGENTS.md",
       "CHANGELOG.md",
+      "SECURITY.md",
       ...readdirSync(join(root, "docs"))
         .filter((name) => name.endsWith(".md"))
         .map((name) => `docs/${name}`),

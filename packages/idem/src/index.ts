@@ -60,6 +60,7 @@ export type {
   StepRunContext,
   ThrottleOptions,
   TriggerInput,
+  UnkeyedOptions,
 } from "./sdk/create-function.ts";
 export type { DashboardCaller, DashboardHandler, DashboardOptions, DashboardRole } from "./sdk/dashboard-door.ts";
 export type { DoubledEffects, EffectsApi, EffectsFilter, EffectVerdict } from "./sdk/effects-api.ts";

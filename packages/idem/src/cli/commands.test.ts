@@ -105,6 +105,29 @@ describe("looking", () => {
     expect(terminal.written.out).toMatch(/remind +shop +trial\/started +none/);
   });
 
+  test("a function that says why it has no key is shown with the reason; --keys shows a reviewer those without any first", async () => {
+    const { terminal, idem, stop } = storeWorld();
+    const none = { none: "each tick is new work" };
+    idem.createFunction({ id: "keyed", idempotency: "event.data.id" }, { event: "a/b" }, async () => null);
+    idem.createFunction({ id: "ticks", idempotency: none }, { cron: "0 9 * * *" }, async () => null);
+    idem.createFunction({ id: "silent" }, { event: "a/b" }, async () => null);
+    await idem.functions.list();
+    await stop();
+    expect(await terminal.run("functions")).toBe(0);
+    expect(terminal.written.out).toContain("none: each tick is new work");
+    expect(await terminal.run("functions", "--keys")).toBe(0);
+    const lines = terminal.written.out.trimEnd().split("\n").slice(-3);
+    expect(lines.map((line) => line.trim().split(/ {2,}/).slice(0, 3))).toEqual([
+      ["silent", "none", "–"],
+      ["ticks", "none: each tick is new work", "–"],
+      ["keyed", "event.data.id", "1 d"],
+    ]);
+    expect((await terminal.json("functions")).find(({ id }: any) => id === "ticks").config).toMatchObject({
+      idempotency: null,
+      unkeyed: "each tick is new work",
+    });
+  });
+
   test("limits, what a run waits for, and what would cancel it are shown", async () => {
     const { terminal, idem, stop } = storeWorld();
     idem.createFunction(

@@ -114,6 +114,8 @@ export interface FunctionConfig extends FlowConfig {
   readonly triggers: readonly Trigger[];
   readonly retries: number;
   readonly idempotency: KeyConfig | null;
+  /** Why it has no key, in its author's words: events with other ids are other work. Absent where nobody said. */
+  readonly unkeyed?: string;
   readonly startTimeoutMs: number | null;
   readonly finishTimeoutMs: number | null;
   /** How long one attempt of a step may take, unless the step says so itself. Absent for as long as it takes. */

@@ -182,9 +182,25 @@ export function readRetries(retries: unknown): number {
   return retries;
 }
 
-export function readIdempotency(option: unknown): KeyConfig | null {
-  if (option === undefined) return null;
+/** A key, or nothing; or the reason why there is none. */
+export function readIdempotency(option: unknown): Pick<FunctionConfig, "idempotency" | "unkeyed"> {
+  if (option === undefined) return { idempotency: null };
   const given = typeof option === "string" ? { key: option } : readObject(option, "idempotency");
+  if (!("none" in given)) return { idempotency: readKey(given) };
+  const beside = Object.keys(given).filter((name) => name !== "none");
+  if (beside.length > 0) {
+    const why = `it says that there is no key, so "${beside[0]!.slice(0, nameCharsMax)}" cannot stand beside it`;
+    throw errors.OPTION_INVALID({ option: "idempotency.none", why });
+  }
+  const { none } = given as Record<string, unknown>;
+  if (typeof none === "string" && none.trim() !== "" && none.length <= nameCharsMax) {
+    return { idempotency: null, unkeyed: none };
+  }
+  const why = `it must be the reason, in 1 to ${nameCharsMax} characters: { none: "each tick is new work" }`;
+  throw errors.OPTION_INVALID({ option: "idempotency.none", why });
+}
+
+function readKey(given: object): KeyConfig {
   const { key, window, onFailure = "keep", onMissing = "run" } = given as Record<string, unknown>;
   const expression = readExpression(key, "idempotency.key");
   if (onFailure !== "keep" && onFailure !== "release") {

@@ -26,7 +26,7 @@ export function writeFunction({ fn, config }: FunctionToRegister, url: string): 
     ...timeoutsOf(config),
     ...(config.entries === undefined ? {} : { entries: entriesOf(config.entries) }),
     ...divergedOf(config),
-    ...(config.idempotency === null ? {} : keyOf(config.idempotency, config)),
+    ...(config.idempotency === null ? unkeyedOf(config) : keyOf(config.idempotency, config)),
     ...writeFlow(config),
   };
 }
@@ -81,6 +81,8 @@ function callUrl(url: string, fn: string): string {
 }
 
 const entriesOf = ({ max, onMax, delayMs }: EntriesConfig): object => ({ max, onMax, delay: `${delayMs}ms` });
+const unkeyedOf = ({ unkeyed }: FunctionConfig): object =>
+  unkeyed === undefined ? {} : { idempotency: { none: unkeyed } };
 const divergedOf = ({ onDiverged }: FunctionConfig): object => (onDiverged === undefined ? {} : { onDiverged });
 
 function timeoutsOf({ startTimeoutMs, finishTimeoutMs }: FunctionConfig): object {

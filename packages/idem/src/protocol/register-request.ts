@@ -94,7 +94,7 @@ function readFunction(app: string, given: unknown): RegisteredCode {
       name: readName(fields.name) ?? id,
       triggers,
       retries,
-      idempotency: readIdempotency(fields.idempotency),
+      ...readIdempotency(fields.idempotency),
       ...readTimeouts(fields.timeouts),
       ...readEntries(fields.entries),
       ...readOnDiverged(fields.onDiverged),

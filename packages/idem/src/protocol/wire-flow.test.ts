@@ -149,6 +149,7 @@ describe("what Idem's own SDK registers is read as it was configured", () => {
     [{ rateLimit: { limit: 3, period: "1h" }, idempotency: keyed }],
     [{ rateLimit: { limit: 3, period: "1h" }, idempotency: { key: keyed, window: "7d", onFailure: "release" } }],
     [{ idempotency: keyed }],
+    [{ idempotency: { none: "each tick is new work" } }],
     [{ debounce: { period: 1_001, timeout: "1h", key: keyed } }],
     [{ batchEvents: { maxSize: 7, timeout: "1m30s", key: keyed, if: "event.data.n > 1" } }],
     [{ priority: { run: "event.data.p" }, singleton: { mode: "cancel", key: keyed } }],

@@ -77,6 +77,11 @@ test("a plain function's configuration has no word about them", () => {
   ]);
 });
 
+test("a function may say why it has no key, and only the reason is kept", () => {
+  const { config } = define({ id: "fn", idempotency: { none: "each tick is new work" } }).code;
+  expect(config).toMatchObject({ idempotency: null, unkeyed: "each tick is new work" });
+});
+
 test("the companion for failures has none of the function's limits", () => {
   const { idem } = testIdem();
   idem.createFunction({ id: "fn", concurrency: 1, onFailure: () => null }, { cron: "0 9 * * *" }, async () => null);
@@ -105,6 +110,9 @@ describe("a function that cannot be registered is refused where it is defined, w
     ["a broken key", { id: "fn", idempotency: "event.data.(" }, "event.data.("],
     ["an empty key", { id: "fn", idempotency: "" }, "empty"],
     ["no key", { id: "fn", idempotency: {} }, "idempotency.key"],
+    ["no reason for no key", { id: "fn", idempotency: { none: "" } }, "idempotency.none"],
+    ["true for a reason", { id: "fn", idempotency: { none: true } }, "idempotency.none"],
+    ["a key and none", { id: "fn", idempotency: { none: "each is new", key: "event.id" } }, "idempotency.none"],
     ["null for a key", { id: "fn", idempotency: null }, "idempotency"],
     ["a number for a key", { id: "fn", idempotency: 7 }, "idempotency"],
     ["an endless window", { id: "fn", idempotency: { key: "event.id", window: "forever" } }, "forever"],

@@ -37,6 +37,11 @@ export interface IdempotencyOptions {
   readonly onMissing?: "run" | "reject";
 }
 
+/** The function has no key, and this is why: "each tick is new work". */
+export interface UnkeyedOptions {
+  readonly none: string;
+}
+
 export interface ConcurrencyOptions {
   readonly limit: number;
   /** CEL over `event`: one limit for each value. */
@@ -121,7 +126,8 @@ export interface FunctionOptions {
   readonly cancelOn?: readonly CancelOnOptions[];
   /** How often a step, or the code between steps, is tried again: 4 unless told, 0 to 20. */
   readonly retries?: number;
-  readonly idempotency?: string | IdempotencyOptions;
+  /** What makes two events the same to it; or `{ none: "why" }`, where events with other ids are other work. */
+  readonly idempotency?: string | IdempotencyOptions | UnkeyedOptions;
   readonly timeouts?: {
     readonly start?: string | number;
     readonly finish?: string | number;
@@ -284,7 +290,7 @@ export function defineFunction(
       name: readName(options.name) ?? id,
       triggers: starts,
       retries: readRetries(options.retries),
-      idempotency: readIdempotency(options.idempotency),
+      ...readIdempotency(options.idempotency),
       ...readTimeouts(options.timeouts),
       ...readEntries(options.entries),
       ...readOnDiverged(options.onDiverged),

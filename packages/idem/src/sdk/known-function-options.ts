@@ -12,6 +12,7 @@ import type {
   RateLimitOptions,
   SingletonOptions,
   ThrottleOptions,
+  UnkeyedOptions,
 } from "./create-function.ts";
 
 // Of the `inngest` package, v3 and v4.
@@ -77,7 +78,8 @@ export function refuseUnknownFunctionOptions(
     const { missed } = Object(trigger) as { readonly missed?: unknown };
     refuseUnknown<{ all: number }>(inside("trigger.missed"), missed, { all: true });
   }
-  refuseUnknown<IdempotencyOptions>(inside("idempotency"), options.idempotency, {
+  refuseUnknown<IdempotencyOptions | UnkeyedOptions>(inside("idempotency"), options.idempotency, {
+    none: true,
     key: true,
     window: true,
     onFailure: true,

@@ -12,6 +12,7 @@ import { Skeleton } from "../../parts/skeleton.tsx";
 import { Facts } from "../../parts/table.tsx";
 import { Time } from "../../parts/time.tsx";
 import { durationWords } from "../../parts/time-words.ts";
+import { visibleText } from "../../parts/visible-text.ts";
 import type { App } from "../apps/app-data.ts";
 import { type FunctionInFigures, useFresh, useFunction } from "../functions/function-data.ts";
 import { useCharts } from "./charts-data.ts";
@@ -75,7 +76,7 @@ const takenUpMs = 30_000;
 
 /** Worst first: it slipped, nobody runs it, it is paused, it has no key. */
 function Headline({ of }: { readonly of: FunctionInFigures }) {
-  const { id, function: fn, key, suggestedKey, pausedAt, day } = of;
+  const { id, function: fn, key, unkeyed, suggestedKey, pausedAt, day } = of;
   const without = useWithoutWorker(of);
   const fix = hasPage("/radar/suggestions/$fn") && key === null && suggestedKey !== null && (
     <Link className="button is-hot" to="/radar/suggestions/$fn" params={{ fn }}>
@@ -120,6 +121,13 @@ function Headline({ of }: { readonly of: FunctionInFigures }) {
         }
       >
         It starts no runs. Its events are kept; open runs go on.
+      </Note>
+    );
+  }
+  if (key === null && unkeyed !== null) {
+    return (
+      <Note tone="good" title="It has no key, and says why">
+        {visibleText(unkeyed)}
       </Note>
     );
   }

@@ -40,7 +40,7 @@ export function Page() {
 /** One kind of trouble at a time, worst first. */
 function Headline({ functions }: { readonly functions: readonly FunctionInFigures[] }) {
   const slipping = functions.filter(({ day }) => day.slipped > 0);
-  const keyless = functions.filter(({ key }) => key === null);
+  const keyless = functions.filter(({ key, unkeyed }) => key === null && unkeyed === null);
   const failing = functions.filter(({ day }) => day.failed > 0);
   const paused = functions.filter(({ pausedAt }) => pausedAt !== null);
   if (slipping.length > 0) {
@@ -80,7 +80,7 @@ function Headline({ functions }: { readonly functions: readonly FunctionInFigure
     );
   const words =
     keyless.length === 0
-      ? "Each of them has a key."
+      ? "Each of them has a key, or says why it has none."
       : `${keyless.length} of ${functions.length} ${keyless.length === 1 ? "has" : "have"} no key.`;
   return (
     <Note tone="good" title="Nothing ran more often than asked in 24 hours">

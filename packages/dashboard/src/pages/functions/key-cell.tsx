@@ -2,13 +2,14 @@ import { Glyph } from "../../parts/glyph.tsx";
 import { visibleText } from "../../parts/visible-text.ts";
 import type { FunctionInFigures } from "./function-data.ts";
 
-/** No key is said in magenta, never by an empty cell. */
+/** No key is said in magenta, never by an empty cell; one that is left out for a reason is said with it. */
 export function KeyCell({
-  of: { key, suggestedKey },
+  of: { key, unkeyed, suggestedKey },
 }: {
-  readonly of: Pick<FunctionInFigures, "key" | "suggestedKey">;
+  readonly of: Pick<FunctionInFigures, "key" | "unkeyed" | "suggestedKey">;
 }) {
   if (key !== null) return <code>{visibleText(key.expression)}</code>;
+  if (unkeyed !== null) return <span className="quiet">none: {visibleText(unkeyed)}</span>;
   return (
     <span className="doubled no-key">
       <Glyph name="doubled" size={14} />

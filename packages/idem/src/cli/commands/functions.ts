@@ -1,7 +1,7 @@
 // idem functions: what is registered in the store.
 
 import { lengthText } from "../../model/duration.ts";
-import type { FunctionConfig } from "../../model/function-config.ts";
+import type { FunctionConfig, KeyConfig } from "../../model/function-config.ts";
 import { countPending, pendingCount } from "../../observe/pending-counts.ts";
 import { type Command, storeOptions } from "../command.ts";
 import { printable } from "../printable.ts";
@@ -11,11 +11,17 @@ import { table } from "../table.ts";
 export const functions: Command = {
   name: "functions",
   summary: "list the functions registered in the store, with triggers, keys and limits",
-  usage: "",
+  usage: "[--keys]",
   words: { min: 0, max: 0 },
-  options: storeOptions,
-  details: ["PENDING counts events that wait to be decided; `idem events --pending` lists them."],
-  examples: ["idem functions", "idem functions --env staging --json"],
+  options: {
+    ...storeOptions,
+    keys: { help: "for a reviewer: only the keys, those without one first" },
+  },
+  details: [
+    "PENDING counts events that wait to be decided; `idem events --pending` lists them. A function without a key says why, if it was",
+    'given `idempotency: { none: "…" }`.',
+  ],
+  examples: ["idem functions", "idem functions --keys", "idem functions --env staging --json"],
   async run(context) {
     return context.read(async ({ reads }) => {
       const { functions: registered } = await reads.functions(context.env);
@@ -36,6 +42,30 @@ export const functions: Command = {
         return 0;
       }
       const { io, paint } = context;
+      if (context.flags.has("keys")) {
+        io.out.write(
+          table(
+            [
+              { title: "FUNCTION" },
+              { title: "KEY", shrinks: true, paint: (cell) => (cell === "none" ? paint.yellow(cell) : cell) },
+              { title: "WINDOW" },
+              { title: "WHEN IT FAILS" },
+              { title: "WHEN MISSING" },
+            ],
+            list
+              .toSorted((a, b) => reviewOrder(a.config) - reviewOrder(b.config))
+              .map(({ id, config }) => [
+                printable(id),
+                printable(keyText(config)),
+                windowText(config.idempotency),
+                config.idempotency?.onFailure ?? "–",
+                config.idempotency?.onMissing ?? "–",
+              ]),
+            { columns: io.out.columns, bold: paint.bold },
+          ),
+        );
+        return 0;
+      }
       io.out.write(
         table(
           [
@@ -56,10 +86,8 @@ export const functions: Command = {
             printable(
               config.triggers.map((trigger) => ("event" in trigger ? trigger.event : trigger.cron)).join(", "),
             ) || "–",
-            printable(config.idempotency?.key ?? "none"),
-            config.idempotency === null
-              ? "–"
-              : `${lengthText(config.idempotency.windowMs)}${config.idempotency.untilFinished ? ", until finished" : ""}`,
+            printable(keyText(config)),
+            windowText(config.idempotency),
             printable(flowText(config)),
             String(config.retries),
             String(dueCount),
@@ -73,3 +101,13 @@ export const functions: Command = {
     });
   },
 };
+
+const keyText = ({ idempotency, unkeyed }: FunctionConfig): string =>
+  idempotency?.key ?? (unkeyed === undefined ? "none" : `none: ${unkeyed}`);
+
+const windowText = (key: KeyConfig | null): string =>
+  key === null ? "–" : `${lengthText(key.windowMs)}${key.untilFinished ? ", until finished" : ""}`;
+
+/** What asks for a look first: nobody said anything, then a reason, then a key. */
+const reviewOrder = ({ idempotency, unkeyed }: FunctionConfig): number =>
+  idempotency !== null ? 2 : unkeyed !== undefined ? 1 : 0;

@@ -45,6 +45,7 @@ export const functionItem = z.object({
     })
     .nullable()
     .describe("Null for a function without a key: nothing but its steps protects it from running twice"),
+  unkeyed: z.string().nullable().describe("Why it has no key, where its author said so: each event is new work"),
   retries: z.number().int(),
   startTimeoutMs: z.number().nullable(),
   finishTimeoutMs: z.number().nullable(),
@@ -101,6 +102,7 @@ export function functionItemOf(
             onFailure: idempotency.onFailure,
             onMissing: idempotency.onMissing,
           },
+    unkeyed: config.unkeyed ?? null,
     retries: config.retries,
     startTimeoutMs: config.startTimeoutMs,
     finishTimeoutMs: config.finishTimeoutMs,

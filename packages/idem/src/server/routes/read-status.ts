@@ -1,5 +1,6 @@
 // GET /api/status: what this server is and how much it has to do.
 import { z } from "zod";
+import type { FunctionConfig } from "../../model/function-config.ts";
 import { readPackageText } from "../../platform/package-files.ts";
 import { apiRoute } from "../api/api-route.ts";
 
@@ -45,12 +46,16 @@ export const readStatus = apiRoute({
       functions: {
         count: functions.length,
         paused: functions.filter(({ pausedAt }) => pausedAt !== null).length,
-        withoutKey: functions.filter(({ fn }) => (engine.registry.get(fn)?.config.idempotency ?? null) === null).length,
+        withoutKey: functions.filter(({ fn }) => !isKeyed(engine.registry.get(fn)?.config)).length,
       },
       runs: { queued, running, waiting, due: Object.values(dueByFunction).reduce((sum, due) => sum + due, 0) },
     };
   },
 });
+
+/** By a key, or by the word of its author that each event is new work. */
+const isKeyed = (config: FunctionConfig | undefined): boolean =>
+  config !== undefined && (config.idempotency !== null || config.unkeyed !== undefined);
 
 /** A database's address holds a password; a file's does not. */
 function withoutCredentials(address: string): string {

@@ -10,6 +10,7 @@ import type { Cut, WireProxy } from "./proxy.ts";
 
 // What does not come by then does not come at all.
 const patienceMs = 10_000;
+const sliceMs = 100;
 
 export interface FaultsOptions extends FreezeStandbyOptions {
   readonly seed: number;
@@ -116,11 +117,17 @@ export class Faults {
   }
 
   private async cut(kind: Cut, process: NodeProcess, proxy: WireProxy): Promise<void> {
-    const gaveUp = new AbortController();
-    const waited = delay(patienceMs, "waited" as const, { signal: gaveUp.signal }).catch(() => "waited" as const);
-    const taken = await Promise.race([proxy.arm(kind).then(() => "taken" as const), waited]);
-    gaveUp.abort();
-    if (taken === "waited") this.options.onMissed(`${kind} at ${process.name}: nobody came there`);
+    let isTaken = false;
+    const cut = proxy.arm(kind).then(() => {
+      isTaken = true;
+    });
+    // A node that another fault froze or killed meanwhile comes nowhere: only the time it was up counts.
+    let upMs = 0;
+    while (!isTaken && upMs < patienceMs) {
+      await Promise.race([cut, delay(sliceMs)]);
+      if (process.state === "up") upMs += sliceMs;
+    }
+    if (!isTaken) this.options.onMissed(`${kind} at ${process.name}: nobody came there`);
     else this.done(kind, process, `a session of ${process.name}`);
   }
 

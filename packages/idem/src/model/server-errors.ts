@@ -91,9 +91,10 @@ export const serverErrors = {
     what: ({ why }) => `The request's body cannot be read: ${why}`,
     next: "Send the body as JSON in UTF-8; nothing was done",
   }),
-  BODY_TOO_LARGE: define<{ max: number }>({
+  BODY_TOO_LARGE: define<{ max: number; sent?: number }>({
     retry: "after-fix",
-    what: ({ max }) => `The request's body is larger than the ${max} bytes this route takes`,
+    what: ({ max, sent }) =>
+      `The request's body is larger than the ${max} bytes ${sent === undefined ? "this route takes" : `that ${sent} compressed ones may become here`}`,
     next: "Send less at once, or store the large part elsewhere and send its address; nothing was done",
   }),
   CONTENT_TYPE_UNSUPPORTED: define<{ given: string; taken: string }>({

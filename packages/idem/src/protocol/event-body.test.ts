@@ -44,6 +44,18 @@ describe("a body", () => {
     ]);
   });
 
+  test("that is a form of more than 1,000 fields is refused before any of them is built", async () => {
+    const urlencoded = (count: number) => read("application/x-www-form-urlencoded", "a&".repeat(count), "shop/form");
+    expect(await urlencoded(1_000)).toMatchObject([{ data: { a: { length: 1_000 } } }]);
+    expect(await refusal(urlencoded(1_001))).toMatchObject({ code: "BODY_INVALID" });
+    expect((await refusal(urlencoded(5_000_000))).message).toContain("more than 1000 fields");
+    const part = '--x\r\ncontent-disposition: form-data; name="a"\r\n\r\n&\r\n';
+    const multipart = (count: number) =>
+      read("Multipart/form-data; boundary=x", `${part.repeat(count)}--x--\r\n`, "shop/form");
+    expect(await multipart(1_000)).toMatchObject([{ data: { a: { length: 1_000 } } }]);
+    expect((await refusal(multipart(1_001))).message).toContain("more than 1000 fields");
+  });
+
   test("that is a form without a name, with a file, or no form at all is refused with what to do", async () => {
     const nameless = await refusal(read("application/x-www-form-urlencoded", "a=1"));
     expect(nameless).toMatchObject({ code: "EVENT_INVALID" });

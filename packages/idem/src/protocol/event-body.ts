@@ -4,6 +4,7 @@ import { errors } from "../model/errors.ts";
 import { placeOf } from "../model/event.ts";
 import { isJsonObject } from "../model/json.ts";
 import { mergeSessions } from "./event-sessions.ts";
+import { formFieldsMax, hasTooManyPairs, hasTooManyParts } from "./form-size.ts";
 
 export const formTypes = ["application/x-www-form-urlencoded", "multipart/form-data"] as const;
 
@@ -49,6 +50,10 @@ async function readForm({ contentType, bytes, formName }: EventBody): Promise<un
 }
 
 async function fieldsOf(contentType: string, bytes: Uint8Array): Promise<Iterable<[string, unknown]>> {
+  const isMultipart = contentType.toLowerCase().startsWith("multipart/");
+  if (isMultipart ? hasTooManyParts(bytes) : hasTooManyPairs(bytes)) {
+    throw errors.BODY_INVALID({ why: `it is a form of more than ${formFieldsMax} fields; send the event as JSON` });
+  }
   try {
     return await new Response(bytes, { headers: { "content-type": contentType } }).formData();
   } catch (error) {

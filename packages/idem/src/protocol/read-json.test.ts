@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { bodyDepthMax, readJson } from "./read-json.ts";
+import { bodyDepthMax, bodyNodeCountMax, readJson } from "./read-json.ts";
 
 const bytes = (text: string) => Buffer.from(text);
 
@@ -17,6 +17,14 @@ test("as deep as allowed is read, one deeper is refused, whatever is written bet
   expect(() => readJson(bytes(nested(bodyDepthMax)))).not.toThrow();
   expect(() => readJson(bytes(`[${nested(bodyDepthMax)}]`))).toThrow("nested deeper");
   expect(() => readJson(bytes("[".repeat(10_000_000)))).toThrow("nested deeper");
+});
+
+test("as many values as allowed are read, one more is refused before any is built", () => {
+  const list = (count: number) => bytes(`[${"1,".repeat(count - 1)}",,[{"]`);
+  expect(readJson(list(9), 10)).toHaveLength(9);
+  expect(() => readJson(list(10), 10)).toThrow("more than 10 values");
+  expect(() => readJson(bytes(`[${"{},".repeat(bodyNodeCountMax / 2)}0]`))).toThrow("more than 1000000 values");
+  expect(() => readJson(bytes(`{"a":${"[".repeat(50)}${"1,".repeat(bodyNodeCountMax)}`))).toThrow("more than");
 });
 
 test("any bytes are read or refused with BODY_INVALID, never anything else", () => {

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
 import { connect } from "node:net";
@@ -88,6 +89,12 @@ async function raw(port: number, bytes: string | Buffer): Promise<string> {
 
 const asJson = { "content-type": "application/json" };
 
+const encoders = [
+  ["gzip", gzipSync],
+  ["deflate", deflateSync],
+  ["br", brotliCompressSync],
+] as const;
+
 describe("bodies", () => {
   test("a body is handed to its route as JSON, whatever it is compressed with", async () => {
     const server = await open([route({ path: "/echo" })]);
@@ -135,6 +142,44 @@ describe("bodies", () => {
     expect(await ask(server, { headers: { ...asJson, "content-encoding": "br" }, body: br })).toMatchObject({
       status: 413,
     });
+  });
+
+  test("a body that becomes a hundred times as long, and longer than 64 KiB, is refused wherever bodies are undone", async () => {
+    const bodyBytesMax = 10_000_000;
+    const count = async ({ stream }: RouteRequest) => {
+      let bytes = 0;
+      for await (const chunk of stream!) bytes += chunk.length;
+      return json({ bytes });
+    };
+    const server = await open([
+      route({ path: "/whole", bodyBytesMax, handle: ({ body }) => json({ bytes: body.length }) }),
+      route({ path: "/piecewise", bodyBytesMax, streams: true, handle: count }),
+    ]);
+    for (const path of ["/whole", "/piecewise"]) {
+      const send = (encoding: string, body: Buffer) =>
+        ask(server, { path, headers: { ...asJson, "content-encoding": encoding }, body });
+      const short = Buffer.alloc(64 * 1_024, " ");
+      const long = Buffer.alloc(5_000_000, " ");
+      for (const [encoding, encode] of encoders) {
+        expect(await send(encoding, encode(short))).toMatchObject({ status: 200, text: '{"bytes":65536}' });
+        const refused = await send(encoding, encode(long));
+        expect(refused).toMatchObject({ status: 413 });
+        expect(JSON.parse(refused.text).error).toMatch(/bytes that \d+ compressed ones may become/);
+      }
+      const noise = Buffer.from(randomBytes(100_000).toString("hex").repeat(4));
+      expect(await send("br", brotliCompressSync(noise))).toMatchObject({ status: 200, text: '{"bytes":800000}' });
+    }
+    expect(server.listener.load.bodyBytesHeld).toBe(0);
+  });
+
+  test("what compressed bodies may become is counted before they are undone", async () => {
+    const limits = { bodyBytesHeld: 300_000 };
+    const server = await open([route({ path: "/echo", bodyBytesMax: 1_000_000 })], { limits });
+    const body = gzipSync(randomBytes(4_000).toString("hex"));
+    const asked = () => ask(server, { headers: { ...asJson, "content-encoding": "gzip" }, body });
+    // 4 KB may become 400 KB, which is more than all bodies may have.
+    expect(await asked()).toMatchObject({ status: 503 });
+    expect(server.listener.load.bodyBytesHeld).toBe(0);
   });
 
   test("an encoding that is not known is 415, one that does not decode is 400", async () => {

@@ -1,8 +1,16 @@
 // A request's body, bounded while it arrives: what is too large is refused at the first byte too many, and what is
-// compressed may not grow beyond the same bound. All bodies together have a bound as well.
+// compressed may grow neither beyond the same bound nor beyond a multiple of what was sent. All bodies together have a bound as well.
 import type { Readable } from "node:stream";
-import { brotliDecompress, createBrotliDecompress, createGunzip, createInflate, gunzip, inflate } from "node:zlib";
+import type { Zlib } from "node:zlib";
 import { errors } from "../model/errors.ts";
+import {
+  type Encoding,
+  encodingNamed,
+  expand,
+  expandedBytesMax,
+  expanderStreams,
+  isTooLong,
+} from "../protocol/content-coding.ts";
 
 /** Bytes of all bodies that are held now. */
 export class BodyBudget {
@@ -23,9 +31,9 @@ export class BodyShare {
     }
   }
 
-  giveBack(): void {
-    this.budget.held -= this.bytes;
-    this.bytes = 0;
+  giveBack(bytes = this.bytes): void {
+    this.budget.held -= bytes;
+    this.bytes -= bytes;
   }
 }
 
@@ -34,15 +42,12 @@ export class CallerGone extends Error {
   override readonly name = "CallerGone";
 }
 
-const known = ["gzip", "deflate", "br"] as const;
-type Encoding = (typeof known)[number];
-
 /** Null for a body that is sent as it is. */
 export function encodingOf(header: string | undefined): Encoding | null {
   if (header === undefined) return null;
   const name = header.trim().toLowerCase();
   if (name === "" || name === "identity") return null;
-  const encoding = name === "x-gzip" ? "gzip" : known.find((each) => each === name);
+  const encoding = encodingNamed(name);
   if (encoding === undefined) throw errors.ENCODING_UNSUPPORTED({ given: `"${name.slice(0, 100)}"` });
   return encoding;
 }
@@ -55,9 +60,16 @@ export async function readBody(
 ): Promise<Buffer> {
   const body = await collect(source, bytesMax, share);
   if (encoding === null || body.length === 0) return body;
-  const plain = await expand(body, encoding, bytesMax);
-  share.take(plain.length);
-  return plain;
+  const plainMax = expandedBytesMax(body.length, bytesMax);
+  // Taken before it is there: many at once would each find room.
+  share.take(plainMax);
+  try {
+    const plain = await expand(body, encoding, plainMax);
+    share.giveBack(plainMax - plain.length);
+    return plain;
+  } catch (error) {
+    throw isTooLong(error) ? tooLarge(body.length, bytesMax) : expandFailure(error as Error, encoding);
+  }
 }
 
 function collect(source: Readable, bytesMax: number, share: BodyShare): Promise<Buffer> {
@@ -90,26 +102,14 @@ function collect(source: Readable, bytesMax: number, share: BodyShare): Promise<
   });
 }
 
-type Done = (error: Error | null, plain: Buffer) => void;
-type Expand = (body: Buffer, options: { readonly maxOutputLength: number }, done: Done) => void;
-const expanders: Readonly<Record<Encoding, Expand>> = { gzip: gunzip, deflate: inflate, br: brotliDecompress };
+const expandFailure = (error: Error, encoding: Encoding): Error =>
+  errors.BODY_INVALID({ why: `it is not what ${encoding} makes of anything (${error.message})` });
 
-function expand(body: Buffer, encoding: Encoding, bytesMax: number): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const done: Done = (error, plain) => {
-      if (error === null) resolve(plain);
-      else reject(expandFailure(error, encoding, bytesMax));
-    };
-    expanders[encoding](body, { maxOutputLength: bytesMax }, done);
-  });
+/** Which of its two bounds a compressed body was found to exceed. */
+function tooLarge(sent: number, bytesMax: number): Error {
+  const max = expandedBytesMax(sent, bytesMax);
+  return errors.BODY_TOO_LARGE(max < bytesMax ? { max, sent } : { max });
 }
-
-function expandFailure(error: Error, encoding: Encoding, bytesMax: number): Error {
-  if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") return errors.BODY_TOO_LARGE({ max: bytesMax });
-  return errors.BODY_INVALID({ why: `it is not what ${encoding} makes of anything (${error.message})` });
-}
-
-const openers = { gzip: createGunzip, deflate: createInflate, br: createBrotliDecompress } as const;
 
 /** The body as it arrives. */
 export async function* streamBody(
@@ -117,7 +117,7 @@ export async function* streamBody(
   encoding: Encoding | null,
   bytesMax: number,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const plain = encoding === null ? source : source.pipe(openers[encoding]());
+  const plain = encoding === null ? source : source.pipe(expanderStreams[encoding]());
   if (plain !== source) source.on("error", () => plain.destroy(new CallerGone()));
   let bytes = 0;
   try {
@@ -125,11 +125,13 @@ export async function* streamBody(
     for await (const chunk of plain.iterator({ destroyOnReturn: false })) {
       bytes += (chunk as Buffer).length;
       if (bytes > bytesMax) throw errors.BODY_TOO_LARGE({ max: bytesMax });
+      const sent = plain === source ? bytes : (plain as Readable & Zlib).bytesWritten;
+      if (bytes > expandedBytesMax(sent, bytesMax)) throw tooLarge(sent, bytesMax);
       yield chunk as Buffer;
     }
   } catch (error) {
     if (encoding !== null && String((error as NodeJS.ErrnoException).code).startsWith("Z_")) {
-      throw expandFailure(error as Error, encoding, bytesMax);
+      throw expandFailure(error as Error, encoding);
     }
     throw error;
   }

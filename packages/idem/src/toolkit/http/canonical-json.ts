@@ -11,16 +11,7 @@ export interface FieldView {
 
 /** Null for what cannot be told safely: no JSON, a key twice in one object, nested deeper than `jsonDepthMax`. Its bytes are compared then. */
 export function canonicalJson(text: string, view: FieldView = {}): string | null {
-  const omit = new Set(view.omit);
-  const { pick } = view;
-  const isWhole = pick === undefined && omit.size === 0;
   let at = 0;
-
-  const isKept = (path: string): boolean => {
-    if (omit.has(path)) return false;
-    if (pick === undefined) return true;
-    return pick.some((picked) => picked === path || picked.startsWith(`${path}.`) || path.startsWith(`${picked}.`));
-  };
 
   const skipSpace = (): void => {
     for (;;) {
@@ -74,19 +65,19 @@ export function canonicalJson(text: string, view: FieldView = {}): string | null
     return found;
   };
 
-  const readList = (path: string, depth: number): string | null => {
+  const readList = (place: Place, depth: number): string | null => {
     at++;
     const items: string[] = [];
     if (takes("]")) return "[]";
     do {
-      const item = readValue(path, depth + 1);
+      const item = readValue(place, depth + 1);
       if (item === null) return null;
       items.push(item);
     } while (takes(","));
     return takes("]") ? `[${items.join(",")}]` : null;
   };
 
-  const readObject = (path: string, depth: number): string | null => {
+  const readObject = (place: Place, depth: number): string | null => {
     at++;
     const names = new Set<string>();
     const fields: (readonly [string, string])[] = [];
@@ -96,24 +87,24 @@ export function canonicalJson(text: string, view: FieldView = {}): string | null
       const name = text[at] === '"' ? readString() : null;
       if (name === null || names.has(name) || !takes(":")) return null;
       names.add(name);
-      const fieldPath = isWhole ? "" : pathTo(path, name);
-      const field = readValue(fieldPath, depth + 1);
+      const below = placeOf(place, name);
+      const field = readValue(below ?? whole, depth + 1);
       if (field === null) return null;
-      if (isWhole || isKept(fieldPath)) fields.push([name, field]);
+      if (below !== null) fields.push([name, field]);
     } while (takes(","));
     if (!takes("}")) return null;
     fields.sort(([a], [b]) => (a < b ? -1 : 1));
     return `{${fields.map(([name, field]) => `${name}:${field}`).join(",")}}`;
   };
 
-  const readValue = (path: string, depth: number): string | null => {
+  const readValue = (place: Place, depth: number): string | null => {
     if (depth > jsonDepthMax) return null;
     skipSpace();
     switch (text[at]) {
       case "{":
-        return readObject(path, depth);
+        return readObject(place, depth);
       case "[":
-        return readList(path, depth);
+        return readList(place, depth);
       case '"':
         return readString();
       default:
@@ -121,15 +112,59 @@ export function canonicalJson(text: string, view: FieldView = {}): string | null
     }
   };
 
-  const value = readValue("", 0);
+  const value = readValue(placeAtTop(view), 0);
   skipSpace();
   return at === text.length ? value : null;
 }
 
 const literal = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 
-/** `name` as JSON writes it. A dot inside a name is not a step down. */
-function pathTo(path: string, name: string): string {
+/** One step of the paths of a view: what may come next, and whether a path ends here. */
+interface PathStep {
+  readonly next: Map<string, PathStep>;
+  isEnd: boolean;
+}
+
+/** Where a value stands in a view. Steps, not a path: one name of a mebibyte would be looked at again with every field under it. */
+interface Place {
+  /** Null where nothing further down is left out. */
+  readonly omit: PathStep | null;
+  /** Null where everything further down is looked at. */
+  readonly pick: PathStep | null;
+}
+
+const whole: Place = { omit: null, pick: null };
+
+function placeAtTop({ omit, pick }: FieldView): Place {
+  return {
+    omit: omit === undefined || omit.length === 0 ? null : stepsOf(omit),
+    pick: pick === undefined ? null : stepsOf(pick),
+  };
+}
+
+function stepsOf(paths: readonly string[]): PathStep {
+  const top: PathStep = { next: new Map(), isEnd: false };
+  for (const path of paths) {
+    let step = top;
+    // A dot inside a name is not a step down: it is written `\.`.
+    for (const name of path.split(/(?<!\\)\./)) {
+      const below = step.next.get(name) ?? { next: new Map(), isEnd: false };
+      step.next.set(name, below);
+      step = below;
+    }
+    step.isEnd = true;
+  }
+  return top;
+}
+
+/** Null for a field that is left out. `name` as JSON writes it. */
+function placeOf({ omit, pick }: Place, name: string): Place | null {
+  if (omit === null && pick === null) return whole;
   const step = (JSON.parse(name) as string).replaceAll(".", "\\.");
-  return path === "" ? step : `${path}.${step}`;
+  const omitted = omit?.next.get(step) ?? null;
+  if (omitted?.isEnd === true) return null;
+  if (pick === null) return omitted === null ? whole : { omit: omitted, pick: null };
+  const picked = pick.next.get(step);
+  if (picked === undefined) return null;
+  return { omit: omitted, pick: picked.isEnd ? null : picked };
 }

@@ -3,6 +3,10 @@
 //
 // A record is compared by the version it was written with, so a deploy that starts to use a secret does not turn every retry into a 422.
 import { createHash } from "node:crypto";
+import { jsonDepthMax, jsonNodeCountMax } from "../../model/json.ts";
+import { jsonExcess } from "../../model/json-size.ts";
+import { expandedBytesMax } from "../../protocol/content-coding.ts";
+import { hasTooManyPairs } from "../../protocol/form-size.ts";
 import type { Fingerprint } from "../keys/key-store.ts";
 import type { FingerprintOptions } from "./begin.ts";
 import { canonicalJson } from "./canonical-json.ts";
@@ -25,47 +29,60 @@ export interface FingerprintOf {
   readonly headers: Headers;
   /** `digest` is the sender's Content-Digest of a body too large to be read; `none` leaves the body out. */
   readonly body:
-    | { readonly kind: "bytes"; readonly bytes: Uint8Array }
+    | {
+        readonly kind: "bytes";
+        readonly bytes: Uint8Array;
+        /** What a body of this route may have, also once it is no longer compressed. */
+        readonly bytesMax: number;
+      }
     | { readonly kind: "digest"; readonly sha256: string }
     | { readonly kind: "none" };
 }
 
-export function fingerprintsOf(
+export async function fingerprintsOf(
   request: FingerprintOf,
   options: FingerprintOptions,
   secret: string | null,
-): readonly [Fingerprint, ...Fingerprint[]] {
-  const fields = canonicalFields(request, options);
+): Promise<readonly [Fingerprint, ...Fingerprint[]]> {
+  const fields = await canonicalFields(request, options);
   const plain = { version: plainVersion, value: fieldDigest(fields) };
   if (secret === null) return [plain];
   return [{ version: secretVersion, value: fieldDigest(fields, secret) }, plain];
 }
 
-function canonicalFields(request: FingerprintOf, options: FingerprintOptions): Field[] {
+async function canonicalFields(request: FingerprintOf, options: FingerprintOptions): Promise<Field[]> {
   const { method, path, headers } = request;
-  const query = sortedPairs(formPairs(request.query.replace(/^\?/, "")));
   const named = (options.headers ?? []).map((name) => name.toLowerCase()).sort();
   return [
     "idem-fingerprint-1",
     method,
     path,
-    query.length === 0 ? digestOfNone : fieldDigest(query.flat()),
+    queryDigest(request.query.replace(/^\?/, "")),
     essenceOf(headers.get("content-type")),
     named.length === 0 ? digestOfNone : fieldDigest(named.flatMap((name) => [name, headers.get(name)])),
-    bodyDigest(request, options),
+    await bodyDigest(request, options),
   ];
 }
 
 const digestOfNone = fieldDigest([]);
 
+function queryDigest(query: string): string {
+  if (query === "") return digestOfNone;
+  // One field, where pairs are always an even number of them.
+  if (hasTooManyPairs(Buffer.from(query))) return fieldDigest([query]);
+  return fieldDigest(sortedPairs(formPairs(query)).flat());
+}
+
 /** The media type without its parameters, in lower case. */
 export const essenceOf = (contentType: string | null): string =>
   (contentType ?? "").split(";", 1)[0]!.trim().toLowerCase();
 
-function bodyDigest({ headers, body }: FingerprintOf, options: FingerprintOptions): string {
+async function bodyDigest({ headers, body }: FingerprintOf, options: FingerprintOptions): Promise<string> {
   if (body.kind === "none") return fieldDigest(["none"]);
   if (body.kind === "digest") return fieldDigest(["digest", body.sha256]);
-  const decoded = decodeContent(body.bytes, headers.get("content-encoding"), decodedBytesMax);
+  // What would become too large is compared as it came.
+  const bytesMax = expandedBytesMax(body.bytes.byteLength, body.bytesMax);
+  const decoded = await decodeContent(body.bytes, headers.get("content-encoding"), bytesMax);
   const bytes = decoded ?? body.bytes;
   const canonical =
     options.body === "bytes" || decoded === null
@@ -74,19 +91,18 @@ function bodyDigest({ headers, body }: FingerprintOf, options: FingerprintOption
   return fieldDigest(canonical ?? ["bytes", bytes]);
 }
 
-// What a compressed body may become; a larger one is compared as it came.
-const decodedBytesMax = 16 * 1_024 * 1_024;
+const jsonBounds = { depthMax: jsonDepthMax, nodeCountMax: jsonNodeCountMax };
 
-/** Null where the bytes themselves are compared. The first field names the rule, so that no two rules can give the same digest. */
+/** Null where the bytes themselves are compared, as they are where there is more to build than is good. The first field names the rule, so that no two rules can give the same digest. */
 function canonicalBody(bytes: Uint8Array, contentType: string, options: FingerprintOptions): Field[] | null {
   const essence = essenceOf(contentType);
   if (essence === "application/json" || essence.endsWith("+json")) {
-    const text = textOf(bytes);
+    const text = jsonExcess(bytes, jsonBounds) === null ? textOf(bytes) : null;
     const json = text === null ? null : canonicalJson(text, options);
     return json === null ? null : ["json", json];
   }
   if (essence === "application/x-www-form-urlencoded") {
-    const text = textOf(bytes);
+    const text = hasTooManyPairs(bytes) ? null : textOf(bytes);
     return text === null ? null : ["form", ...formPairs(text).flat()];
   }
   if (essence === "multipart/form-data") {

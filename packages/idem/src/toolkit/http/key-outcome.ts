@@ -39,7 +39,7 @@ export async function outcomeOf(id: string, captured: Captured, world: OutcomeWo
   if (captured.body.kind === "aborted") return gone("its stream broke off");
   const coding = captured.headers.find(([name]) => name.toLowerCase() === "content-encoding")?.[1] ?? null;
   const encoded = isBodiless(status) ? null : captured.body.bytes;
-  const bytes = encoded === null ? null : decodeContent(encoded, coding, settings.captureBytesMax);
+  const bytes = encoded === null ? null : await decodeContent(encoded, coding, settings.captureBytesMax);
   if (bytes === null && encoded !== null) return gone("in a content-coding that cannot be undone");
   const headers = headersToKeep(captured.headers, settings.replayHeaders);
   try {

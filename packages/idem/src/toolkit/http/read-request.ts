@@ -52,7 +52,7 @@ export async function readRequest(
   const { namespace } = world;
   const { principal, tenant } = asker;
   const id = recordId({ namespace, tenant, principal, method, path, key: header.key, scope: settings.scope });
-  const fingerprints = fingerprintsOf(
+  const fingerprints = await fingerprintsOf(
     { method, path, query: url.search, headers: request.headers, body: body.compared },
     settings.fingerprint,
     world.secret,

@@ -24,13 +24,13 @@ export async function readBody(request: Request, settings: RouteSettings): Promi
   if (settings.fingerprint.body === "headers") {
     return { kind: "read", compared: { kind: "none" }, bytes: nothing, again: () => again(request, body) };
   }
+  const bytesMax = settings.requestBytesMax;
   if (body === null) {
-    const compared = { kind: "bytes", bytes: nothing } as const;
+    const compared = { kind: "bytes", bytes: nothing, bytesMax } as const;
     return { kind: "read", compared, bytes: nothing, again: () => again(request, null) };
   }
   // Such as by a `principal` that looked into it.
   if (request.bodyUsed) throw errors.BODY_ALREADY_READ({ method: request.method });
-  const bytesMax = settings.requestBytesMax;
   // What is said to be too large is not read at all, unless its sender vouches for what it is.
   if (Number(request.headers.get("content-length") ?? 0) > bytesMax) {
     const sha256 = digestOf(request.headers.get("content-digest"));
@@ -61,7 +61,7 @@ export async function readBody(request: Request, settings: RouteSettings): Promi
     return { kind: "broken" };
   }
   const bytes = new Uint8Array(Buffer.concat(chunks, length));
-  return { kind: "read", compared: { kind: "bytes", bytes }, bytes, again: () => again(request, bytes) };
+  return { kind: "read", compared: { kind: "bytes", bytes, bytesMax }, bytes, again: () => again(request, bytes) };
 }
 
 function again(request: Request, body: Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null): Request {

@@ -3,12 +3,13 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { HostedApp } from "./app/messages.ts";
 import { World } from "./world.ts";
 
+const [one, two] = ["9e41c7d20ab85f36", "d7203b9f5c18e6a4"];
 const app: HostedApp = { id: "shop", adapter: "node", functions: ["traces"] };
 
 describe.each(["dev", "start"] as const)("with idem %s", (mode) => {
   let world: World;
   beforeAll(async () => {
-    world = await World.open({ mode, apps: [app], eventKeys: ["key-one", "key-two"] });
+    world = await World.open({ mode, apps: [app], eventKeys: [one, two] });
   });
   afterAll(() => world?.close());
 
@@ -89,7 +90,7 @@ describe.each(["dev", "start"] as const)("with idem %s", (mode) => {
     mode === "dev" ? "any event key is good" : "every event key the server was given is good, and no other",
     async () => {
       const statuses = await Promise.all(
-        ["key-one", "key-two", "key-three"].map(async (key) => (await world.rest.post([{ name }], {}, key)).status),
+        [one, two, "key-three"].map(async (key) => (await world.rest.post([{ name }], {}, key)).status),
       );
       expect(statuses).toEqual(mode === "dev" ? [200, 200, 200] : [200, 200, 401]);
     },

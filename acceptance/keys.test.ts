@@ -6,7 +6,7 @@ import type { Exchange, Reply } from "./wire.ts";
 import { keys, World } from "./world.ts";
 
 const app: HostedApp = { id: "shop", adapter: "node", functions: ["traces", "tools"] };
-const otherKey = "signkey-prod-fedcba9876543210fedcba9876543210";
+const otherKey = "signkey-prod-91c7e04b6da2f385d8027fb1c45e639a";
 
 describe("signatures", () => {
   let world: World;

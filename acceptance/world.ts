@@ -31,7 +31,7 @@ export interface WorldOptions {
 
 export const keys = {
   event: "event-key-of-the-acceptance-suite",
-  signing: "signkey-prod-0123456789abcdef0123456789abcdef",
+  signing: "signkey-prod-4f2a9c0e7b1d8356af03c9e2517bd864",
 } as const;
 
 export class World {

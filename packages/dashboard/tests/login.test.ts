@@ -4,13 +4,18 @@ import { axeFindings } from "./accessibility.ts";
 import { looks, scrollsSideways, visit, type WatchedPage, wear } from "./browser.ts";
 import { define, openWorld, type World } from "./world.ts";
 
-const passwords = { password: "open sesame", viewerPassword: "look only" };
+const passwords = { password: "open sesame tonight", viewerPassword: "look but not touch" };
 const authorization = `Basic ${btoa(`tool:${passwords.password}`)}`;
 
 let world: World;
 
 beforeAll(async () => {
-  world = await openWorld({ mode: "start", eventKeys: ["k"], signingKeys: ["aabbccdd"], ...passwords });
+  world = await openWorld({
+    mode: "start",
+    eventKeys: ["9e41c7d20ab85f36"],
+    signingKeys: ["4f2a9c0e7b1d8356af03c9e2517bd864"],
+    ...passwords,
+  });
   await define(world, { id: "draft-invoice" }, { event: "placement/changed" }, () => ({ id: "in_1" }));
   for (const eventType of ["INSERTED", "UPDATED"]) {
     const events = [48_213, 48_209, 48_207].map((placementId) => ({

@@ -25,6 +25,7 @@ import { restore } from "./commands/restore.ts";
 import { resume } from "./commands/resume.ts";
 import { run } from "./commands/run.ts";
 import { runs } from "./commands/runs.ts";
+import { secret } from "./commands/secret.ts";
 import { send } from "./commands/send.ts";
 import { sql } from "./commands/sql.ts";
 import { start } from "./commands/start.ts";
@@ -34,6 +35,7 @@ import { webhooks } from "./commands/webhooks.ts";
 export const commands: readonly Command[] = [
   dev,
   start,
+  secret,
   send,
   runs,
   run,

@@ -5,7 +5,13 @@ import { startServer } from "../server/start-server.ts";
 import { fakeTerminal } from "./fake-terminal.ts";
 import { temporaryFolder } from "./store-world.ts";
 
-const keys = { IDEM_EVENT_KEY: "one,two", IDEM_SIGNING_KEY: "staging=aabb, signkey-prod-ccdd" };
+const [one, two] = ["9e41c7d20ab85f36", "d7203b9f5c18e6a4"] as const;
+const [stagingKey, prodKey, unknownKey] = [
+  "4f2a9c0e7b1d8356af03c9e2517bd864",
+  "91c7e04b6da2f385d8027fb1c45e639a",
+  "c05e8b3f7a9124d6e1b8f02937a5cd46",
+] as const;
+const keys = { IDEM_EVENT_KEY: `${one},${two}`, IDEM_SIGNING_KEY: `staging=${stagingKey}, signkey-prod-${prodKey}` };
 
 /** Runs a server's command until `use` is done with it, then asks it to stop. */
 async function during(
@@ -65,10 +71,15 @@ describe("idem dev", () => {
     await during(quiet, { IDEM_RETENTION: "" }, async (_, { out }) => expect(out).not.toContain("keeps"));
   });
 
-  test("beyond loopback it warns that nobody is asked for a key", async () => {
-    await during([...quiet, "--host", "0.0.0.0"], {}, async (_, { err }) => {
+  test("beyond loopback it listens only where it was said that anyone may act, and says so", async () => {
+    await during([...quiet, "--host", "0.0.0.0", "--anyone-may-act"], {}, async (_, { err }) => {
       expect(err).toContain("dev asks for no key");
     });
+    for (const host of ["0.0.0.0", "::", "192.0.2.1", "example.com"]) {
+      const terminal = fakeTerminal({ cwd: temporaryFolder(), platform: nodePlatform });
+      expect(await terminal.run(...quiet, "--store", "memory:", "--host", host)).toBe(2);
+      expect(terminal.written.err).toContain("--anyone-may-act");
+    }
   });
 
   test.each([
@@ -101,16 +112,16 @@ describe("idem start", () => {
   test("takes several keys from its surroundings, each for its environment", async () => {
     const { code } = await during(["start"], keys, async (origin) => {
       for (const [key, status] of [
-        ["one", 200],
-        ["two", 200],
+        [one, 200],
+        [two, 200],
         ["three", 401],
       ] as const) {
         expect((await fetch(`${origin}/e/${key}`, post({ name: "a/b" }))).status).toBe(status);
       }
       const runs = (token: string) => fetch(`${origin}/api/runs`, { headers: { authorization: `Bearer ${token}` } });
-      expect((await runs("aabb")).status).toBe(200);
-      expect((await runs("ccdd")).status).toBe(200);
-      expect((await runs("eeff")).status).toBe(401);
+      expect((await runs(stagingKey)).status).toBe(200);
+      expect((await runs(prodKey)).status).toBe(200);
+      expect((await runs(unknownKey)).status).toBe(401);
     });
     expect(code).toBe(0);
   });
@@ -120,7 +131,7 @@ describe("idem start", () => {
     await during(["start"], env, async (origin, { out }) => {
       expect(out).toContain("role     worker: runs are executed here");
       expect((await fetch(`${origin}/health`)).status).toBe(200);
-      const refused = await fetch(`${origin}/e/one`, post({ name: "a/b" }));
+      const refused = await fetch(`${origin}/e/${one}`, post({ name: "a/b" }));
       expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "1"]);
       expect(await refused.json()).toMatchObject({ code: "OTHER_NODE", ids: [] });
     });
@@ -149,12 +160,12 @@ describe("idem start", () => {
   });
 
   test("passwords of operators and viewers are taken from the environment, and nothing is made or shown then", async () => {
-    const env = { ...keys, IDEM_PASSWORD: "open sesame", IDEM_VIEWER_PASSWORD: "look only" };
+    const env = { ...keys, IDEM_PASSWORD: "open sesame tonight", IDEM_VIEWER_PASSWORD: "look but not touch" };
     await during(["start", "--secure-cookies"], env, async (origin, { out }) => {
-      expect(out).not.toMatch(/sign in|sesame|look only/);
+      expect(out).not.toMatch(/sign in|sesame|look but/);
       for (const [password, role] of [
-        ["open sesame", "operator"],
-        ["look only", "viewer"],
+        ["open sesame tonight", "operator"],
+        ["look but not touch", "viewer"],
       ]) {
         const answer = await fetch(`${origin}/api/session`, post({ password }));
         expect(await answer.json()).toMatchObject({ role });
@@ -164,20 +175,24 @@ describe("idem start", () => {
   });
 
   test("keys of Inngest's names are taken where Idem's are not set, and options win over both", async () => {
-    const env = { INNGEST_EVENT_KEY: "theirs", INNGEST_SIGNING_KEY: "aabb" };
-    await during(["start", "--event-key", "given", "--event-key", "also"], env, async (origin) => {
-      expect((await fetch(`${origin}/e/also`, post({ name: "a/b" }))).status).toBe(200);
+    const env = { INNGEST_EVENT_KEY: "theirs", INNGEST_SIGNING_KEY: prodKey };
+    await during(["start", "--event-key", one, "--event-key", two], env, async (origin) => {
+      expect((await fetch(`${origin}/e/${two}`, post({ name: "a/b" }))).status).toBe(200);
       expect((await fetch(`${origin}/e/theirs`, post({ name: "a/b" }))).status).toBe(401);
     });
   });
 
   test.each([
-    [{}, [], "openssl rand -hex 32"],
-    [{ IDEM_EVENT_KEY: "a" }, [], "a signing key"],
+    [{}, [], "idem secret make"],
+    [{ IDEM_EVENT_KEY: one }, [], "a signing key"],
     [keys, ["--host", "0.0.0.0"], "IDEM_PASSWORD"],
     [keys, ["--signing-key", "xyz"], "hexadecimal"],
-    [{ ...keys, IDEM_PASSWORD: "a" }, ["--new-secret"], "newSecret"],
-    [{ ...keys, IDEM_PASSWORD: "a", IDEM_VIEWER_PASSWORD: "a" }, [], "viewerPassword"],
+    [{ ...keys, IDEM_PASSWORD: "set by somebody" }, ["--new-secret"], "newSecret"],
+    [{ ...keys, IDEM_PASSWORD: "same for both", IDEM_VIEWER_PASSWORD: "same for both" }, [], "viewerPassword"],
+    [{ ...keys, IDEM_EVENT_KEY: "a" }, [], "idem secret make event-key"],
+    [{ IDEM_EVENT_KEY: one, INNGEST_SIGNING_KEY: "ab" }, [], "idem secret make signing-key"],
+    [{ ...keys, IDEM_PASSWORD: "xyz" }, ["--host", "0.0.0.0"], "idem secret make password"],
+    [{ ...keys, IDEM_VIEWER_PASSWORD: "xyz" }, [], "idem secret make password"],
     [keys, ["--role", "both"], "all, api, worker"],
     [{ ...keys, IDEM_ROLE: "both" }, [], "IDEM_ROLE"],
     [keys, ["--role", "api"], "PostgreSQL"],

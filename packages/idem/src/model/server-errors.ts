@@ -199,17 +199,29 @@ export const serverErrors = {
   KEYS_MISSING: define<{ missing: string }>({
     retry: "after-fix",
     what: ({ missing }) => `The server does not start without ${missing}`,
-    next: "Set IDEM_EVENT_KEY and IDEM_SIGNING_KEY (or --event-key and --signing-key), each made with: openssl rand -hex 32",
+    next: "Set IDEM_EVENT_KEY and IDEM_SIGNING_KEY (or --event-key and --signing-key); idem secret make prints good ones",
   }),
   KEY_INVALID: define<{ which: string; why: string }>({
     retry: "after-fix",
     what: ({ which, why }) => `The ${which} cannot be used: ${why}`,
-    next: "Make one with: openssl rand -hex 32",
+    next: "Make a good one with: idem secret make signing-key (or event-key)",
+  }),
+  SECRET_WEAK: define<{ which: string; kind: string; why: string }>({
+    retry: "after-fix",
+    what: ({ which, kind, why }) =>
+      `The ${which} can be guessed: ${why}. This prints a good one: idem secret make ${kind}`,
+    next: "Set it to what that command prints; nothing was started",
+  }),
+  DEV_EXPOSED: define<{ host: string }>({
+    retry: "after-fix",
+    what: ({ host }) =>
+      `A server in dev does not listen on ${host}, beyond this machine: it asks nobody for a key, so whoever reaches it could do everything`,
+    next: "Listen on 127.0.0.1, or use idem start; --anyone-may-act listens there all the same, for a container whose port only you reach",
   }),
   PASSWORD_MISSING: define<{ host: string }>({
     retry: "after-fix",
     what: ({ host }) =>
       `The server does not listen on ${host}, beyond this machine, without a password for its operators`,
-    next: "Set IDEM_PASSWORD (or --password), or listen on 127.0.0.1",
+    next: "Set IDEM_PASSWORD (or --password) to what idem secret make password prints, or listen on 127.0.0.1",
   }),
 } satisfies Record<string, ErrorDefinition>;

@@ -34,7 +34,7 @@ async function served(define: Define, options: { store?: MemoryStore; keys?: str
   const signed = {
     mode: "start",
     signingKeys: [keys!],
-    eventKeys: ["event-key-1"],
+    eventKeys: ["9e41c7d20ab85f36"],
     allowHosts: ["127.0.0.1"],
   } as const;
   const server = await startServer(
@@ -46,7 +46,7 @@ async function served(define: Define, options: { store?: MemoryStore; keys?: str
     id: "shop",
     server: server.origin,
     logger: quiet,
-    ...(keys === undefined ? {} : { signingKey: keys, eventKey: "event-key-1" }),
+    ...(keys === undefined ? {} : { signingKey: keys, eventKey: "9e41c7d20ab85f36" }),
   });
   define(idem, {});
   const url = await listen(idem);
@@ -235,7 +235,7 @@ test("a rerun over HTTP of a run that was embedded hands its steps the same dest
 });
 
 test("with keys on both sides every call, checkpoint and send goes through signed", async () => {
-  const keys = "0123456789abcdef0123456789abcdef";
+  const keys = "4f2a9c0e7b1d8356af03c9e2517bd864";
   const lived = await served(
     fn(({ step }) => step.run("a", () => "signed")),
     { keys },

@@ -6,7 +6,7 @@ import { errors } from "../model/errors.ts";
 import { refuseUnknown } from "../model/known-options.ts";
 import { nodeRoles } from "../store/sharing.ts";
 import { isLoopback } from "./browser-guard.ts";
-import { checkKeys } from "./credentials.ts";
+import { checkKeys, refuseWeak } from "./credentials.ts";
 import type { ServerSettings } from "./world.ts";
 
 const defaults = {
@@ -43,6 +43,7 @@ export function completeSettings(given: Partial<ServerSettings>): ServerSettings
     password: true,
     viewerPassword: true,
     secureCookies: true,
+    anyoneMayAct: true,
     newSecret: true,
     role: true,
     runsInFlight: true,
@@ -78,6 +79,7 @@ export function completeSettings(given: Partial<ServerSettings>): ServerSettings
   }
   checkRole(settings);
   checkKeys(settings);
+  if (mode === "dev" && !isLoopback(host) && settings.anyoneMayAct !== true) throw errors.DEV_EXPOSED({ host });
   if (mode === "start" && !isLoopback(host) && isNone(password)) throw errors.PASSWORD_MISSING({ host });
   checkPasswords(settings);
   return settings;
@@ -99,6 +101,9 @@ function checkPasswords(settings: ServerSettings): void {
     const why = "people sign in with a password that is set, or not on this node; a secret is made where there is none";
     throw errors.OPTION_INVALID({ option: "newSecret", why });
   }
+  if (settings.mode !== "start" || settings.role === "worker") return;
+  if (!isNone(password)) refuseWeak("password", password!, "operators' password");
+  if (!isNone(viewerPassword)) refuseWeak("password", viewerPassword!, "viewers' password");
 }
 
 function checkRole({ role, sdkUrls }: ServerSettings): void {

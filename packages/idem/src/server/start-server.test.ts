@@ -7,7 +7,7 @@ import { nodePlatform } from "../platform/node-platform.ts";
 import { callOwner } from "../sdk/owner-door.ts";
 import { MemoryStore } from "../store/memory/store.ts";
 import { startServer } from "./start-server.ts";
-import { testServer } from "./test-server.suite.ts";
+import { testKeys, testServer } from "./test-server.suite.ts";
 
 const post = (body: unknown, headers: Record<string, string> = {}): RequestInit => ({
   method: "POST",
@@ -155,12 +155,14 @@ test("a problem's type leads to a page about its code", async () => {
   expect((await server.ask("/docs/errors/__proto__")).status).toBe(404);
 });
 
+const withKeys = { mode: "start" as const, eventKeys: [testKeys.event], signingKeys: [testKeys.signing] };
+
 test("with keys, the API and the metrics are closed to strangers, and health is open", async () => {
-  const server = await testServer({ mode: "start", eventKeys: ["k"], signingKeys: ["aabb"], password: "secret" });
+  const server = await testServer({ ...withKeys, password: "a word between us" });
   expect((await server.ask("/health")).status).toBe(200);
   expect((await server.ask("/metrics")).status).toBe(401);
   expect((await server.ask("/api/runs")).headers.get("www-authenticate")).toBe('Basic realm="idem"');
-  const authorization = `Basic ${btoa("me:secret")}`;
+  const authorization = `Basic ${btoa("me:a word between us")}`;
   expect((await server.ask("/metrics", { headers: { authorization } })).status).toBe(200);
   expect((await server.ask("/api/runs", { headers: { authorization } })).status).toBe(200);
   expect((await server.ask("/e/wrong", post({ name: "a" }))).json).toMatchObject({ status: 401, ids: [] });
@@ -169,9 +171,18 @@ test("with keys, the API and the metrics are closed to strangers, and health is 
 test.each([
   [{ mode: "start" as const }, "KEYS_MISSING"],
   [{ mode: "start" as const, eventKeys: ["a"] }, "KEYS_MISSING"],
-  [{ mode: "start" as const, eventKeys: ["a"], signingKeys: ["not hex"] }, "KEY_INVALID"],
-  [{ mode: "start" as const, eventKeys: ["a/b"], signingKeys: ["aabb"] }, "KEY_INVALID"],
-  [{ mode: "start" as const, eventKeys: ["a"], signingKeys: ["aabb"], host: "0.0.0.0" }, "PASSWORD_MISSING"],
+  [{ mode: "start" as const, eventKeys: [testKeys.event], signingKeys: ["not hex"] }, "KEY_INVALID"],
+  [{ ...withKeys, eventKeys: ["a/b"] }, "KEY_INVALID"],
+  [{ ...withKeys, host: "0.0.0.0" }, "PASSWORD_MISSING"],
+  [{ ...withKeys, eventKeys: ["a"] }, "SECRET_WEAK"],
+  [{ ...withKeys, eventKeys: [testKeys.event, "staging=a"] }, "SECRET_WEAK"],
+  [{ ...withKeys, signingKeys: ["ab"] }, "SECRET_WEAK"],
+  [{ ...withKeys, signingKeys: [testKeys.signing, "signkey-prod-00000000000000000000000000000000"] }, "SECRET_WEAK"],
+  [{ ...withKeys, password: "x", host: "0.0.0.0" }, "SECRET_WEAK"],
+  [{ ...withKeys, password: "Password1234" }, "SECRET_WEAK"],
+  [{ ...withKeys, password: "a word between us", viewerPassword: "viewer" }, "SECRET_WEAK"],
+  [{ host: "0.0.0.0" }, "DEV_EXPOSED"],
+  [{ mode: "dev" as const, host: "::" }, "DEV_EXPOSED"],
   [{ port: 70_000 }, "OPTION_INVALID"],
   [{ sdkUrls: ["localhost:3000"] }, "OPTION_INVALID"],
   [{ store: "redis://x" }, "STORE_URL_INVALID"],

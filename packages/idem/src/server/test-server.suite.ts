@@ -5,6 +5,13 @@ import { defineFunction, type TriggerInput } from "../sdk/create-function.ts";
 import { type RunningServer, type ServerParts, startServer } from "./start-server.ts";
 import type { ServerSettings } from "./world.ts";
 
+/** Good ones: a server with keys takes no others. */
+export const testKeys = {
+  event: "9e41c7d20ab85f36",
+  signing: "4f2a9c0e7b1d8356af03c9e2517bd864",
+  otherSigning: "91c7e04b6da2f385d8027fb1c45e639a",
+} as const;
+
 export interface TestServer extends RunningServer {
   /** What it logged: level and words. */
   readonly logged: { readonly level: keyof Logger; readonly text: string }[];

@@ -44,6 +44,8 @@ export interface ServerSettings {
   readonly viewerPassword?: string;
   /** Cookies only over https, also where nothing in a request says that it came that way. */
   readonly secureCookies?: boolean;
+  /** In `dev`, beyond loopback: whoever reaches the server acts as its operator, without a key. */
+  readonly anyoneMayAct?: boolean;
   /** Make another secret in place of the one of the first start. */
   readonly newSecret?: boolean;
   /** `all`, or one half of it where others over the same store do the other: `api` answers requests, `worker` executes. */

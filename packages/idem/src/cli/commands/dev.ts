@@ -1,12 +1,12 @@
 // idem dev: a server for the machine one develops on. It asks for no key and looks for apps by itself.
-import { isLoopback } from "../../server/browser-guard.ts";
 import type { Command } from "../command.ts";
 import { givenSettings, runServer, serverOptions } from "../run-server.ts";
 
 export const dev: Command = {
   name: "dev",
   summary: "run a server on this machine for apps in development; asks for no keys",
-  usage: "[-u <url>] [--port <8288>] [--store <address>] [--no-discovery] [--no-poll]",
+  usage:
+    "[-u <url>] [--port <8288>] [--store <address>] [--no-discovery] [--no-poll] [--host <0.0.0.0> --anyone-may-act]",
   words: { min: 0, max: 0 },
   options: {
     ...serverOptions,
@@ -15,6 +15,9 @@ export const dev: Command = {
       help: "where facts live, sqlite:<path> or postgres://…; IDEM_STORE, else sqlite:.idem/dev.db, unless given",
     },
     "no-discovery": { help: "do not look for apps on this machine" },
+    "anyone-may-act": {
+      help: "with --host beyond loopback: whoever reaches this server acts as its operator, without a key",
+    },
     "no-poll": { help: "do not ask known apps whether their functions changed" },
   },
   details: [
@@ -33,8 +36,9 @@ export const dev: Command = {
       mode: "dev" as const,
       discovery: !flags.has("no-discovery"),
       poll: !flags.has("no-poll"),
+      anyoneMayAct: flags.has("anyone-may-act"),
     };
-    if (options.host !== undefined && !isLoopback(options.host)) {
+    if (settings.anyoneMayAct && options.host !== undefined) {
       context.remark(
         `Whoever reaches ${options.host} can do everything here: dev asks for no key. Use idem start for others.`,
       );

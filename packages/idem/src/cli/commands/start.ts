@@ -44,7 +44,7 @@ export const start: Command = {
     store: { value: "sqlite:<path>", help: "where facts live; IDEM_STORE, else sqlite:.idem/server.db, unless given" },
   },
   details: [
-    'Make each key with `openssl rand -hex 32`. A key is for the environment "default"; `staging=<key>` is for that one.',
+    'Make them with `idem secret make`; what can be guessed is refused. A key is for the environment "default"; `staging=<key>` is for that one.',
     "INNGEST_EVENT_KEY and INNGEST_SIGNING_KEY are read where those of Idem are not set. The environment is the better place",
     "for secrets: a command line is seen by every user of the machine.",
   ],

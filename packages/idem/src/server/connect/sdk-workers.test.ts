@@ -16,8 +16,8 @@ import { type ConnectServer, connectServer } from "./connect-server.suite.ts";
 import { connectWorkers } from "./connect-workers.ts";
 
 const packageFolder = join(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
-const key = "signkey-prod-0123456789abcdef0123456789abcdef";
-const otherKey = "signkey-prod-fedcba9876543210fedcba9876543210";
+const key = "signkey-prod-4f2a9c0e7b1d8356af03c9e2517bd864";
+const otherKey = "signkey-prod-91c7e04b6da2f385d8027fb1c45e639a";
 
 const cleanUps: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -266,7 +266,11 @@ describe("workers of the real SDK", () => {
   });
 
   test("show a signing key, and the fallback when it is not known", async () => {
-    const { origin, run, workers } = await server({ mode: "start", eventKeys: ["event-key-1"], signingKeys: [key] });
+    const { origin, run, workers } = await server({
+      mode: "start",
+      eventKeys: ["9e41c7d20ab85f36"],
+      signingKeys: [key],
+    });
     worker(origin, {
       INNGEST_DEV: "0",
       INNGEST_BASE_URL: origin,

@@ -99,8 +99,8 @@ describe("the socket", () => {
 
 describe("POST /v0/connect/start and /flush", () => {
   test("ask for a signing key where there are keys", async () => {
-    const key = "signkey-prod-0123456789abcdef0123456789abcdef";
-    const { post } = await server({ mode: "start", eventKeys: ["event-key-1"], signingKeys: [key] });
+    const key = "signkey-prod-4f2a9c0e7b1d8356af03c9e2517bd864";
+    const { post } = await server({ mode: "start", eventKeys: ["9e41c7d20ab85f36"], signingKeys: [key] });
     for (const path of ["/v0/connect/start", "/v0/connect/flush"]) {
       expect((await post(path, new Uint8Array(0))).status).toBe(401);
       expect((await post(path, new Uint8Array(0), { authorization: `Bearer ${key}` })).status).toBe(200);

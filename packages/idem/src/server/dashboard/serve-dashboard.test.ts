@@ -70,9 +70,9 @@ test.skipIf(!isBuilt)("under a mount path the page finds its files and its serve
 test.skipIf(!isBuilt)("in start mode the shell is public and holds nothing; what it would show is not", async () => {
   const { ask } = await testServer({
     mode: "start",
-    signingKeys: ["0123456789abcdef"],
-    eventKeys: ["key"],
-    password: "a long password",
+    signingKeys: ["4f2a9c0e7b1d8356af03c9e2517bd864"],
+    eventKeys: ["9e41c7d20ab85f36"],
+    password: "a rather long one",
   });
   expect((await ask("/events")).status).toBe(200);
   expect((await ask("/api/events")).status).toBe(401);

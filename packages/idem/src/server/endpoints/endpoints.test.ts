@@ -18,15 +18,15 @@ import { type RunningServer, startServer } from "../start-server.ts";
 import type { ServerSettings } from "../world.ts";
 import { endpointLimits } from "./limits.ts";
 
-const signingKey = `signkey-test-${"ab".repeat(16)}`;
+const signingKey = "signkey-test-4f2a9c0e7b1d8356af03c9e2517bd864";
 const withKeys = {
   mode: "start",
-  eventKeys: ["event-key"],
+  eventKeys: ["9e41c7d20ab85f36"],
   signingKeys: [signingKey],
   // The test's apps live on this machine.
   allowHosts: ["127.0.0.1"],
 } as const;
-const cloud = { isDev: false, signingKey, eventKey: "event-key" };
+const cloud = { isDev: false, signingKey, eventKey: "9e41c7d20ab85f36" };
 
 const quiet = { debug() {}, info() {}, warn() {}, error() {} };
 

@@ -3,10 +3,10 @@ import { expect, onTestFinished, test } from "vitest";
 import { startServer } from "../start-server.ts";
 import type { ServerSettings } from "../world.ts";
 
-const signingKey = `signkey-test-${"ab".repeat(16)}`;
+const signingKey = "signkey-test-4f2a9c0e7b1d8356af03c9e2517bd864";
 const withKeys = {
   mode: "start",
-  eventKeys: ["event-key"],
+  eventKeys: ["9e41c7d20ab85f36"],
   signingKeys: [signingKey],
   allowHosts: ["127.0.0.1"],
 } as const;

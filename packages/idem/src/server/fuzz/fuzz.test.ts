@@ -27,7 +27,7 @@ const canaryEvery = 100;
 const rssBytesMax = 600 * 1024 * 1024;
 const startMsMax = 30_000;
 
-const keys = { event: randomBytes(8).toString("hex"), signing: randomBytes(16).toString("hex") };
+const keys = { event: randomBytes(16).toString("hex"), signing: randomBytes(16).toString("hex") };
 
 interface Server {
   readonly port: number;

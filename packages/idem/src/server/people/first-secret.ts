@@ -1,6 +1,7 @@
 // Where nobody set a password, the first start on this machine makes a secret, shows it once and keeps its hash: scrypt over a salt
 // of its own. Nodes that start together over one store have one: whoever is second finds it made.
 import { scrypt } from "node:crypto";
+import { secretBytes, writtenSecret } from "../../model/secret.ts";
 import type { Platform } from "../../platform/platform.ts";
 import type { Store } from "../../store/store.ts";
 import { defaultEnv } from "../admit-caller.ts";
@@ -15,8 +16,6 @@ export type KeptSecret = string;
 const cost = { N: 16_384, r: 8, p: 1 } as const;
 const hashBytes = 32;
 const saltBytes = 16;
-// 160 bits; five fit eight letters.
-const secretBytes = 20;
 
 export async function keptSecret(store: Store): Promise<KeptSecret | null> {
   const found = (await store.reads.settings(defaultEnv, kind)).find((setting) => setting.name === name);
@@ -34,7 +33,7 @@ export interface MakeSecret {
 /** The secret, to be shown now and never again; null where there was one already. */
 export async function makeSecret({ store, platform, isRenewed, actor }: MakeSecret): Promise<string | null> {
   if (!isRenewed && (await keptSecret(store)) !== null) return null;
-  const secret = words(platform.randomBytes(secretBytes));
+  const secret = writtenSecret("password", platform.randomBytes(secretBytes.password));
   const salt = Buffer.from(platform.randomBytes(saltBytes));
   const hash = await secretHash(secret, salt);
   const value = JSON.stringify({ salt: salt.toString("hex"), hash: hash.toString("hex") });
@@ -59,18 +58,4 @@ export function secretHash(secret: string, salt: Buffer): Promise<Buffer> {
   const mine = turn.then(hash, hash);
   turn = mine;
   return mine;
-}
-
-// Without 0, 1, i, l, o and u: it is read from one screen and typed into another.
-const letters = "23456789abcdefghjkmnpqrstvwxyz";
-
-/** Groups of four letters. */
-function words(bytes: Uint8Array): string {
-  let bits = [...bytes].reduce((sum, byte) => sum * 256n + BigInt(byte), 0n);
-  let text = "";
-  for (let i = 0; i < 32; i++) {
-    text += letters[Number(bits % BigInt(letters.length))];
-    bits /= BigInt(letters.length);
-  }
-  return text.match(/.{4}/g)!.join("-");
 }

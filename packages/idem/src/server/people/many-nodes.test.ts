@@ -1,7 +1,7 @@
 // People of a server that is several nodes over one PostgreSQL: they sign in at one and are known at all.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type LocalPostgres, startLocalPostgres } from "../../../../../scripts/local-postgres.mjs";
-import { type TestServer, testServer } from "../test-server.suite.ts";
+import { type TestServer, testKeys, testServer } from "../test-server.suite.ts";
 
 let postgres: LocalPostgres;
 beforeAll(async () => {
@@ -12,8 +12,8 @@ afterAll(() => postgres.remove());
 const nodeIn = (schema: string) =>
   testServer({
     mode: "start",
-    eventKeys: ["k"],
-    signingKeys: ["aabb"],
+    eventKeys: [testKeys.event],
+    signingKeys: [testKeys.signing],
     store: `${postgres.url}?schema=${schema}&pool=4`,
   });
 
@@ -38,7 +38,7 @@ test("nodes that start together make one secret; who signs in at one is known at
   const headers = { cookie, origin: there.origin, "x-idem-csrf": signed.json.csrf };
   expect((await there.ask("/api/session", { method: "DELETE", headers })).json).toEqual({ signedOut: true });
   expect((await here.ask("/api/session", { headers: { cookie } })).status).toBe(401);
-  const bearer = { authorization: "Bearer aabb" };
+  const bearer = { authorization: `Bearer ${testKeys.signing}` };
   const { json } = await here.ask("/api/audit", { headers: bearer });
   expect(json.entries.map(({ action, actor }: any) => [action, actor])).toEqual([
     ["sign-out", signed.json.actor],

@@ -2,12 +2,16 @@
 import { describe, expect, test } from "vitest";
 import { nodePlatform } from "../../platform/node-platform.ts";
 import { MemoryStore } from "../../store/memory/store.ts";
-import { type TestServer, testServer } from "../test-server.suite.ts";
+import { type TestServer, testKeys, testServer } from "../test-server.suite.ts";
 import type { ServerSettings } from "../world.ts";
 
-const signingKey = "aabbccdd";
-const keys = { mode: "start" as const, eventKeys: ["k"], signingKeys: [signingKey, "staging=eeff0011"] };
-const passwords = { password: "open sesame", viewerPassword: "look only" };
+const { signing: signingKey, otherSigning } = testKeys;
+const keys = {
+  mode: "start" as const,
+  eventKeys: [testKeys.event],
+  signingKeys: [signingKey, `staging=${otherSigning}`],
+};
+const passwords = { password: "open sesame tonight", viewerPassword: "look but not touch" };
 const jsonHeaders = { "content-type": "application/json" };
 
 const started = (over: Partial<ServerSettings> = {}, store = new MemoryStore(nodePlatform)) =>
@@ -78,7 +82,7 @@ describe("a person who signs in", () => {
     const second = await started({}, store);
     const asked = await second.ask("/api/session", { headers: { cookie } });
     expect(asked).toMatchObject({ status: 200, json: { role: "operator" } });
-    const changed = await started({ password: "another" }, store);
+    const changed = await started({ password: "another of them" }, store);
     expect((await changed.ask("/api/session", { headers: { cookie } })).status).toBe(401);
   });
 
@@ -233,7 +237,7 @@ test("who signed in, who did not, and who acted is in the audit, and no password
   const { act } = await signedIn(server);
   await server.define("pay", { event: "order/paid" }, () => 1);
   await act({}, "/api/functions/test-pay/pause", "POST");
-  const bearer = { ...jsonHeaders, authorization: "Bearer eeff0011" };
+  const bearer = { ...jsonHeaders, authorization: `Bearer ${otherSigning}` };
   await server.ask("/api/apps", { method: "POST", headers: bearer, body: '{"url":"http://127.0.0.1:1/"}' });
   await act({}, "/api/session", "DELETE");
   const rows = await audited(server);
@@ -272,8 +276,8 @@ test("without a password the first start makes a secret, shows it once, and it o
 
 test("two roles with one password, and a new secret beside a password, are refused before anything is opened", async () => {
   const start = (over: Partial<ServerSettings>) => testServer({ ...keys, ...over });
-  await expect(start({ password: "same", viewerPassword: "same" })).rejects.toThrow(/viewerPassword/);
-  await expect(start({ password: "set", newSecret: true })).rejects.toThrow(/newSecret/);
+  await expect(start({ password: "same for both", viewerPassword: "same for both" })).rejects.toThrow(/viewerPassword/);
+  await expect(start({ password: "set by somebody", newSecret: true })).rejects.toThrow(/newSecret/);
 });
 
 test("dev asks nobody: everybody is its operator, and no cookie is given", async () => {

@@ -7,8 +7,8 @@ import { WebSocket } from "ws";
 import { startServer } from "../start-server.ts";
 import type { ServerSettings } from "../world.ts";
 
-const signingKey = `signkey-test-${"ab".repeat(16)}`;
-const otherKey = `signkey-test-${"cd".repeat(16)}`;
+const signingKey = "signkey-test-4f2a9c0e7b1d8356af03c9e2517bd864";
+const otherKey = "signkey-test-91c7e04b6da2f385d8027fb1c45e639a";
 
 // Node 20 has no global one; the SDK takes what it finds.
 beforeAll(() => {
@@ -26,7 +26,7 @@ async function serve(settings: Partial<ServerSettings> = {}) {
   return server;
 }
 
-const withKeys = { mode: "start", eventKeys: ["event-key"], signingKeys: [signingKey] } as const;
+const withKeys = { mode: "start", eventKeys: ["9e41c7d20ab85f36"], signingKeys: [signingKey] } as const;
 
 const clientOf = (baseUrl: string, options: Partial<ConstructorParameters<typeof Inngest>[0]> = {}) =>
   new Inngest({ id: "shop", baseUrl, isDev: true, logger: quiet, ...options });
@@ -60,7 +60,7 @@ async function framesOf(origin: string, { key }: { key?: string | undefined }): 
 
 const modes = [
   ["dev", {}, {}],
-  ["start", withKeys, { isDev: false, signingKey, eventKey: "event-key" }],
+  ["start", withKeys, { isDev: false, signingKey, eventKey: "9e41c7d20ab85f36" }],
 ] as const;
 
 describe.each(modes)("in %s", (_mode, settings, options) => {
@@ -178,7 +178,7 @@ describe("with keys", () => {
       body: "[]",
     });
     expect(bare.status).toBe(401);
-    const client = clientOf(origin, { isDev: false, signingKey: otherKey, eventKey: "event-key" });
+    const client = clientOf(origin, { isDev: false, signingKey: otherKey, eventKey: "9e41c7d20ab85f36" });
     const stream = await subscribe({ app: client, channel: "chat", topics: ["words"] });
     onTestFinished(() => stream.close());
     await client.realtime.publish({ channel: "chat", topic: "words", config: {} } as any, 1);
@@ -187,8 +187,8 @@ describe("with keys", () => {
 
   test("environments do not hear each other, though their channels have the same names", async () => {
     const { origin } = await serve({ ...withKeys, signingKeys: [signingKey, `staging=${otherKey}`] });
-    const here = clientOf(origin, { isDev: false, signingKey, eventKey: "event-key" });
-    const there = clientOf(origin, { isDev: false, signingKey: otherKey, eventKey: "event-key" });
+    const here = clientOf(origin, { isDev: false, signingKey, eventKey: "9e41c7d20ab85f36" });
+    const there = clientOf(origin, { isDev: false, signingKey: otherKey, eventKey: "9e41c7d20ab85f36" });
     const stream = await subscribe({ app: here, channel: "chat", topics: ["words"] });
     onTestFinished(() => stream.close());
     const say = (client: Inngest, data: unknown) =>

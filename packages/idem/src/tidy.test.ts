@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { errorTable } from "./model/errors.ts";
 import { checksumOf } from "./store/schema-history.ts";
+import { releasedTables } from "./toolkit/sql/tables.ts";
 
 const src = dirname(fileURLToPath(import.meta.url));
 const root = join(src, "..", "..", "..");
@@ -254,6 +255,22 @@ describe("the platform is the only door to the machine", () => {
 });
 
 describe("migrations", () => {
+  /** What is wrong with a folder's files, by the list of those that were on main. */
+  const wrongFiles = (folder: string, list: string, listed: ReadonlyMap<string, string>): string[] =>
+    filesUnder(join(src, folder), /\.sql$/).flatMap((path) => {
+      const name = basename(path, ".sql");
+      const checksum = checksumOf(readFileSync(path, "utf8"));
+      const known = listed.get(name);
+      if (known === checksum) return [];
+      return known === undefined
+        ? `${list} lacks the line   "${name}": "${checksum}",`
+        : `${folder}/${name}.sql was edited: stores have run it as it was on main. Restore it, and write a new file (one that was never on main has the checksum ${checksum} now)`;
+    });
+  const namesIn = (folder: string) =>
+    filesUnder(join(src, folder), /\.sql$/)
+      .map((path) => basename(path, ".sql"))
+      .sort();
+
   test.each(["sqlite", "postgres"])(
     "a file of %s that was on main is never edited, and each has its line",
     (database) => {
@@ -262,20 +279,20 @@ describe("migrations", () => {
       const listed = new Map(
         [...list.matchAll(/^ {2}"(\d{4}_\w+)": "(\w+)",$/gm)].map(([, name, sum]) => [name!, sum!]),
       );
-      const files = filesUnder(join(src, place, "migrations"), /\.sql$/);
-      const wrong = files.flatMap((path) => {
-        const name = basename(path, ".sql");
-        const checksum = checksumOf(readFileSync(path, "utf8"));
-        const known = listed.get(name);
-        if (known === checksum) return [];
-        return known === undefined
-          ? `${place}/migrations.ts lacks the line   "${name}": "${checksum}",`
-          : `${place}/migrations/${name}.sql was edited: stores have run it as it was on main. Restore it, and write a new file (one that was never on main has the checksum ${checksum} now)`;
-      });
-      expect(wrong).toEqual([]);
-      const names = files.map((path) => basename(path, ".sql")).sort();
+      expect(wrongFiles(`${place}/migrations`, `${place}/migrations.ts`, listed)).toEqual([]);
+      const names = namesIn(`${place}/migrations`);
       expect([...listed.keys()]).toEqual(names);
       expect(names.map((name) => Number.parseInt(name, 10))).toEqual(names.map((_, i) => i + 1));
+    },
+  );
+
+  test.each(["sqlite", "postgres"] as const)(
+    "a table's file of the toolkit for %s that was on main is never edited, and each has its line",
+    (dialect) => {
+      const folder = `toolkit/sql/tables/${dialect}`;
+      const listed = new Map(Object.entries(releasedTables[dialect]));
+      expect(wrongFiles(folder, "toolkit/sql/tables.ts", listed)).toEqual([]);
+      expect([...listed.keys()].sort()).toEqual(namesIn(folder));
     },
   );
 });

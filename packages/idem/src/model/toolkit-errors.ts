@@ -33,6 +33,16 @@ export const toolkitErrors = {
     what: ({ tables }) => `A table is older than this version of Idem: ${tables}`,
     next: "Run what `npx idem sql` prints: `npx idem sql | psql …`, for SQLite `npx idem sql --dialect sqlite | sqlite3 …`",
   }),
+  TABLES_UNRECORDED: define<{ tables: string }>({
+    retry: "after-fix",
+    what: ({ tables }) => `The database does not say by which build its tables were made: ${tables}`,
+    next: "Call `ensureTables(adapter)` once, as a role that may change them: it recognises what earlier builds made, mends what they lacked, and refuses what it does not know",
+  }),
+  TABLES_DIFFER: define<{ table: string; why: string }>({
+    retry: "after-fix",
+    what: ({ table, why }) => `The table ${table} is none that this Idem makes: ${why}`,
+    next: "Compare it with what `npx idem sql` prints, and change back what was changed or added by hand, or use the build that made it. Nothing was changed",
+  }),
   TOOLKIT_OPTION_INVALID: define<{ call: string; option: string; why: string }>({
     retry: "after-fix",
     what: ({ call, option, why }) => `${call}: the option ${option} cannot be used: ${why}`,

@@ -1,7 +1,7 @@
 // Which migrations a store has had, against those of this build. A file that was on main once is never edited: stores that ran it would
 // differ from stores that run it today, under the same version. So each store keeps the checksum of every file it ran, and a store that
 // ran other files is refused. Stores from before checksums are recognised by their schema itself (`differencesFrom`), and what they lack
-// by the known edits of those days is mended.
+// by the known edits of those days is mended. The toolkit's tables in people's own databases are judged by the same rules, each by itself.
 import { createHash } from "node:crypto";
 import { errors } from "../model/errors.ts";
 import { readPackageText } from "../platform/package-files.ts";
@@ -50,7 +50,7 @@ export type History =
 export function judgeHistory(
   found: number,
   applied: readonly AppliedMigration[],
-  migrations: readonly Migration[],
+  migrations: readonly Omit<Migration, "sql">[],
 ): History {
   const known = migrations.at(-1)!.version;
   if (found > known) return { kind: "newer", found, known };

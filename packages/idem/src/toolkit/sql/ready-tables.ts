@@ -1,14 +1,16 @@
 // Whether a database has the tables that are about to be used: asked before the first use, so that the answer is a sentence that says what to
 // do, and not an error of the driver in the middle of a transaction.
 import { errors } from "../../model/errors.ts";
+import { type AppliedMigration, type History, judgeHistory } from "../../store/schema-history.ts";
 import type { Adapter, SyncAdapter } from "./adapter.ts";
 import type { Dialect, Operation } from "./operation.ts";
 import { numberOf } from "./operation.ts";
-import { type TableName, tableNames, tableStatements, tableVersion } from "./tables.ts";
+import { recogniseTable } from "./recognise-table.ts";
+import { type TableName, tableFile, tableNames, tableStatements } from "./tables.ts";
 
-const hasNotesSql: Readonly<Record<Dialect, string>> = {
-  postgres: "select 1 as found where to_regclass('idem_toolkit') is not null",
-  sqlite: "select 1 as found from sqlite_master where type = 'table' and name = 'idem_toolkit'",
+const hasTableSql: Readonly<Record<Dialect, string>> = {
+  postgres: "select 1 as found where to_regclass($1) is not null",
+  sqlite: "select 1 as found from sqlite_master where type = 'table' and name = $1",
 };
 
 /** A table that was dropped since is not there, whatever is noted. */
@@ -19,27 +21,31 @@ const notesSql: Readonly<Record<Dialect, string>> = {
       join sqlite_master on sqlite_master.name = idem_toolkit.name and sqlite_master.type = 'table'`,
 };
 
-/** Throws TABLES_MISSING or TABLES_OUTDATED, naming them. Nothing is written. A newer table is fine: it is made so that older code goes on. */
+/**
+ * Throws TABLES_MISSING, TABLES_OUTDATED, TABLES_UNRECORDED or TABLES_DIFFER, naming them. Nothing is written. A newer table is fine: it is
+ * made so that older code goes on.
+ */
 export const checkTables = (
   adapter: Pick<Adapter<unknown>, "dialect" | "perform">,
   names: readonly TableName[] = tableNames,
 ): Promise<void> => adapter.perform(check(adapter.dialect, names));
 
 /**
- * Makes the tables that are missing. Any number of processes may do it at once, and again; where none is missing, nothing is written and no
- * right to make tables is needed.
+ * Makes the tables that are missing, and recognises those of builds that noted no checksums: what they lacked is mended, what no build
+ * made is refused with TABLES_DIFFER. Any number of processes may do it at once, and again; where there is nothing to do, nothing is written
+ * and no right to make tables is needed.
  *
  * ```ts
  * await ensureTables(adapter);
  * ```
  */
 export async function ensureTables(adapter: Adapter<unknown>, names: readonly TableName[] = tableNames): Promise<void> {
-  const known = await adapter.perform(readNotes(adapter.dialect));
-  const missing = names.filter((name) => !known.has(name));
-  if (missing.length > 0) {
-    const making = make(adapter.dialect, missing);
+  const { dialect } = adapter;
+  const known = await adapter.perform(readNotes(dialect));
+  if (names.some((name) => isToDo(dialect, name, known))) {
+    const making = make(dialect, names);
     // An operation is one transaction on SQLite only.
-    if (adapter.dialect === "sqlite") await adapter.perform(making);
+    if (dialect === "sqlite") await adapter.perform(making);
     else await adapter.transaction((tx: unknown) => adapter.wrap(tx).perform(making));
   }
   await checkTables(adapter, names);
@@ -80,21 +86,67 @@ function answersOf(adapter: object): Map<string, Promise<void>> {
   return answers;
 }
 
-function* readNotes(dialect: Dialect): Operation<ReadonlyMap<string, number>> {
-  const { rows: found } = yield { text: hasNotesSql[dialect], params: [] };
-  if (found.length === 0) return new Map();
-  const { rows } = yield { text: notesSql[dialect], params: [] };
-  return new Map(rows.map(({ name, version }) => [String(name), numberOf(version)]));
+interface Note {
+  readonly version: number;
+  readonly applied: readonly AppliedMigration[];
 }
+
+type Notes = ReadonlyMap<string, Note>;
+
+function* readNotes(dialect: Dialect): Operation<Notes> {
+  if (!(yield* hasTable(dialect, "idem_toolkit"))) return new Map();
+  const { rows } = yield { text: notesSql[dialect], params: [] };
+  const history = (yield* hasTable(dialect, "idem_toolkit_history"))
+    ? (yield { text: "select name, version, checksum from idem_toolkit_history", params: [] }).rows
+    : [];
+  const appliedTo = (table: unknown): AppliedMigration[] =>
+    history
+      .filter(({ name }) => name === table)
+      .map(({ version, checksum }) => ({ version: numberOf(version), checksum: String(checksum) }));
+  return new Map(
+    rows.map(({ name, version }) => [String(name), { version: numberOf(version), applied: appliedTo(name) }]),
+  );
+}
+
+function* hasTable(dialect: Dialect, name: string): Operation<boolean> {
+  return (yield { text: hasTableSql[dialect], params: [name] }).rows.length > 0;
+}
+
+const historyOf = (dialect: Dialect, name: TableName, { version, applied }: Note): History =>
+  judgeHistory(version, applied, [tableFile(dialect, name)]);
+
+const isToDo = (dialect: Dialect, name: TableName, known: Notes): boolean => {
+  const note = known.get(name);
+  return note === undefined || historyOf(dialect, name, note).kind === "unrecorded";
+};
 
 function* check(dialect: Dialect, names: readonly TableName[]): Operation<void> {
   const known = yield* readNotes(dialect);
   const missing = names.filter((name) => !known.has(name));
   if (missing.length > 0) throw errors.TABLES_MISSING({ tables: missing.join(", ") });
-  const older = names.filter((name) => known.get(name)! < tableVersion(name));
-  if (older.length === 0) return;
-  const each = older.map((name) => `${name} has version ${known.get(name)}, ${tableVersion(name)} is needed`);
-  throw errors.TABLES_OUTDATED({ tables: each.join("; ") });
+  const older: string[] = [];
+  const unrecorded: TableName[] = [];
+  for (const name of names) {
+    const history = historyOf(dialect, name, known.get(name)!);
+    switch (history.kind) {
+      case "current":
+      case "newer":
+        break;
+      case "empty":
+      case "behind": {
+        const { version } = tableFile(dialect, name);
+        older.push(`${name} has version ${known.get(name)!.version}, ${version} is needed`);
+        break;
+      }
+      case "unrecorded":
+        unrecorded.push(name);
+        break;
+      case "differs":
+        throw errors.TABLES_DIFFER({ table: name, why: history.why });
+    }
+  }
+  if (older.length > 0) throw errors.TABLES_OUTDATED({ tables: older.join("; ") });
+  if (unrecorded.length > 0) throw errors.TABLES_UNRECORDED({ tables: unrecorded.join(", ") });
 }
 
 /** "idem" in ASCII. Two sessions that make one table at once both find that it is not there, and one of them fails. */
@@ -104,5 +156,10 @@ function* make(dialect: Dialect, names: readonly TableName[]): Operation<void> {
   if (dialect === "postgres") {
     yield { text: "select pg_advisory_xact_lock(cast($1 as bigint))", params: [makersLock] };
   }
-  for (const text of tableStatements(dialect, names)) yield { text, params: [] };
+  const before = yield* readNotes(dialect);
+  const missing = names.filter((name) => !before.has(name));
+  for (const text of tableStatements(dialect, missing)) yield { text, params: [] };
+  // Also one that was there without a note.
+  const known = yield* readNotes(dialect);
+  for (const name of names) if (isToDo(dialect, name, known)) yield* recogniseTable(dialect, name);
 }

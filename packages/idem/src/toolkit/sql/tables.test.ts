@@ -2,8 +2,9 @@ import { expect, test } from "vitest";
 import { fakeTerminal } from "../../cli/fake-terminal.ts";
 import type { sqliteAdapter } from "./better-sqlite3.ts";
 import { eachDatabase } from "./databases.suite.ts";
+import type { Dialect } from "./operation.ts";
 import { checkTables, ensureTables, readyTables, readyTablesSync } from "./ready-tables.ts";
-import { tableNames, tableStatements, tablesSql } from "./tables.ts";
+import { releasedTables, tableNames, tableStatements, tablesSql } from "./tables.ts";
 
 const postgresSchemaSql = `
   select table_name as table, column_name as name, data_type as what, is_nullable as more from information_schema.columns
@@ -14,7 +15,14 @@ const postgresSchemaSql = `
 const sqliteSchemaSql = `
   select tbl_name as "table", name, sql from sqlite_master where name not like 'sqlite_%' order by 1, 2`;
 
-const all = ["idem_toolkit", ...tableNames].join(", ");
+const all = ["idem_toolkit", "idem_toolkit_history", ...tableNames].join(", ");
+
+/** The table of ticks as the first build made it, and its notes. */
+const firstTicks = (dialect: Dialect): string => `
+  ${tablesSql(dialect, ["idem_ticks"])
+    .replace(", 'released'", "")
+    .replace(/insert into idem_toolkit_history[^;]*;/, "")};
+  drop table idem_toolkit_history`;
 
 eachDatabase((open, dialect) => {
   const empty = async () => {
@@ -31,7 +39,7 @@ eachDatabase((open, dialect) => {
     expect(await made()).toEqual([]);
     await run(terminal.written.out);
     const first = await made();
-    expect([...new Set(first.map(({ table }) => table))].sort()).toEqual(["idem_toolkit", ...tableNames].sort());
+    expect([...new Set(first.map(({ table }) => table))].sort()).toEqual(all.split(", ").sort());
     await run(terminal.written.out);
     expect(await made()).toEqual(first);
   });
@@ -75,6 +83,99 @@ eachDatabase((open, dialect) => {
     await expect(ensureTables(adapter)).rejects.toMatchObject({ code: "TABLES_OUTDATED" });
   });
 
+  test("a table that was made by another file is refused with both checksums, and left as it was", async () => {
+    const { adapter, run, rows } = await open();
+    await run("update idem_toolkit_history set checksum = 'other' where name = 'idem_ticks'");
+    for (const look of [checkTables, ensureTables]) {
+      await expect(look(adapter)).rejects.toMatchObject({
+        code: "TABLES_DIFFER",
+        facts: {
+          table: "idem_ticks",
+          why: expect.stringMatching(/has the checksum other; here it is idem_ticks with/),
+        },
+      });
+    }
+    expect(await rows("select checksum from idem_toolkit_history where name = 'idem_ticks'")).toEqual([
+      { checksum: "other" },
+    ]);
+    await checkTables(adapter, ["idem_locks"]);
+  });
+
+  test("tables of a build without checksums are not used until they were recognised, which `idem sql` leaves to ensureTables; what somebody added stays", async () => {
+    const { adapter, run, rows } = await open();
+    await run("drop table idem_toolkit_history");
+    await run("create index mine on idem_outbox (created_at)");
+    const unrecorded = { code: "TABLES_UNRECORDED", facts: { tables: tableNames.join(", ") } };
+    await expect(checkTables(adapter)).rejects.toMatchObject(unrecorded);
+    await run(tablesSql(dialect));
+    await expect(checkTables(adapter)).rejects.toMatchObject(unrecorded);
+    await ensureTables(adapter);
+    await checkTables(adapter);
+    expect(await rows("select name, checksum from idem_toolkit_history order by name")).toEqual(
+      [...tableNames].sort().map((name) => ({ name, checksum: releasedTables[dialect][name] })),
+    );
+    const indexes = dialect === "postgres" ? "pg_indexes where indexname" : "sqlite_master where name";
+    expect(await rows(`select 1 as found from ${indexes} = 'mine'`)).toHaveLength(1);
+  });
+
+  test("the table of ticks as the first build made it is mended with its rows, by any number of processes at once", async () => {
+    const { adapter, another, run, rows } = await empty();
+    await run(firstTicks(dialect));
+    const tick = (schedule: string, state: string) => `
+      insert into idem_ticks (schedule, instant, state, owner, fence, attempts, lease_until, outcome, started_at)
+      values ('${schedule}', 1, '${state}', 'o', 1, 2, 3, '{}', 4)`;
+    await run(tick("digest", "parked"));
+    await expect(run(tick("report", "released"))).rejects.toThrow(/check/i);
+    await Promise.all([adapter, another(), another()].map((each) => ensureTables(each)));
+    await run(tick("report", "released"));
+    expect(await rows("select schedule, state, attempts, outcome from idem_ticks order by schedule")).toEqual([
+      { schedule: "digest", state: "parked", attempts: 2, outcome: "{}" },
+      { schedule: "report", state: "released", attempts: 2, outcome: "{}" },
+    ]);
+    await checkTables(adapter);
+    await ensureTables(adapter);
+  });
+
+  test("a table that no build made is refused with what differs and what to do, and left as it was", async () => {
+    const { adapter, run, rows } = await empty();
+    await run(firstTicks(dialect));
+    await run("alter table idem_ticks drop column reason");
+    const made = () => rows(dialect === "postgres" ? postgresSchemaSql : sqliteSchemaSql);
+    const before = await made();
+    await expect(ensureTables(adapter, ["idem_ticks"])).rejects.toMatchObject({
+      code: "TABLES_DIFFER",
+      message: expect.stringMatching(
+        /it says version 1, but .*idem_ticks.* \(and 1 more\)\. Compare it with what `npx idem sql` prints/,
+      ),
+    });
+    expect(await made()).toEqual(before);
+  });
+
+  test("a table of ticks that must be made anew and has a column of somebody else's is refused on SQLite, and mended where it can be changed", async () => {
+    const { adapter, run, rows } = await empty();
+    await run(firstTicks(dialect));
+    await run("alter table idem_ticks add column mine text");
+    const ensured = ensureTables(adapter, ["idem_ticks"]);
+    if (dialect === "sqlite") await expect(ensured).rejects.toMatchObject({ code: "TABLES_DIFFER" });
+    else await ensured;
+    expect(await rows("select mine from idem_ticks")).toEqual([]);
+  });
+
+  test("a table that was there before Idem's SQL was run is recognised like one of an earlier build", async () => {
+    const { adapter, run } = await empty();
+    await run("create table idem_locks (name text primary key)");
+    await expect(run(tablesSql(dialect, ["idem_locks"]))).rejects.toThrow(/lease_until/);
+    await run("drop table idem_locks");
+    await run(
+      "create table idem_inbox (source text not null, consumer text not null, id text not null, first_seen_at integer)",
+    );
+    await run(tablesSql(dialect, ["idem_inbox"]));
+    await expect(checkTables(adapter, ["idem_inbox"])).rejects.toMatchObject({ code: "TABLES_UNRECORDED" });
+    await expect(ensureTables(adapter, ["idem_inbox"])).rejects.toThrow(
+      /idem_inbox is none that this Idem makes: it says version 1, but/,
+    );
+  });
+
   test("tables once found are not looked for again, tables not found are", async () => {
     const { adapter, run } = await empty();
     const names = ["idempotency_keys"] as const;
@@ -101,6 +202,6 @@ test.each(["postgres", "sqlite"] as const)(
       expect(statement).toMatch(/^(create (unique )?(table|index) if not exists|insert into) /);
     // One that was cut inside of quotes has an odd number of them.
     for (const statement of statements) expect(statement.split("'").length % 2).toBe(1);
-    expect(statements.filter((statement) => statement.startsWith("insert")).length).toBe(tableNames.length);
+    expect(statements.filter((statement) => statement.startsWith("insert")).length).toBe(2 * tableNames.length);
   },
 );

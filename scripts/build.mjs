@@ -1,20 +1,32 @@
 // Builds packages/idem into dist: the plain SQL files, and beside them types and code by the compiler, which writes also what it complains
 // about; the dashboard's pages into dist/dashboard; then the programs that are compiled against it. The output is written over, never
-// removed first: a reader of dist (a running example) never finds it gone.
+// removed first: a reader of dist (a running example) never finds it gone. What an earlier build left and this one did not make goes afterwards,
+// or it would be published.
 import { spawnSync } from "node:child_process";
-import { cpSync, existsSync, readdirSync, rmSync } from "node:fs";
+import { cpSync, existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "vite";
+import { billOfMaterials } from "./sbom.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const idem = join(root, "packages", "idem");
 const tsc = join(dirname(createRequire(import.meta.url).resolve("typescript/package.json")), "bin", "tsc");
 
+/** The files it made. */
 function compile(project) {
-  const { status } = spawnSync(process.execPath, [tsc, "-p", project], { stdio: "inherit" });
-  if (status !== 0) process.exit(status ?? 1);
+  const told = spawnSync(process.execPath, [tsc, "-p", project, "--listEmittedFiles"], {
+    stdio: ["ignore", "pipe", "inherit"],
+    encoding: "utf8",
+    maxBuffer: 64 * 1024 * 1024,
+  });
+  const made = /^TSFILE: (.*)$/;
+  const lines = told.stdout.split("\n");
+  const complaints = lines.filter((line) => line !== "" && !made.test(line));
+  if (complaints.length > 0) console.log(complaints.join("\n"));
+  if (told.status !== 0) process.exit(told.status ?? 1);
+  return lines.flatMap((line) => made.exec(line)?.slice(1) ?? []);
 }
 
 async function buildPages() {
@@ -22,15 +34,33 @@ async function buildPages() {
     configFile: join(root, "packages", "dashboard", "vite.config.ts"),
     logLevel: "warn",
   });
-  // Names change with what is in them; what no page names any more would be published for nothing.
-  const made = new Set(output.map(({ fileName }) => fileName));
-  const assets = join(idem, "dist", "dashboard", "assets");
-  for (const name of readdirSync(assets)) if (!made.has(`assets/${name}`)) rmSync(join(assets, name));
+  return output.map(({ fileName }) => join(idem, "dist", "dashboard", fileName));
 }
 
-cpSync(join(idem, "src"), join(idem, "dist"), { recursive: true, filter: (path) => !/\.[cm]?ts$/.test(path) });
-compile(join(idem, "tsconfig.build.json"));
-await buildPages();
+/** The plain files beside the code. */
+function copyPlain() {
+  const plain = readdirSync(join(idem, "src"), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !/\.[cm]?ts$/.test(entry.name))
+    .map((entry) => relative(join(idem, "src"), join(entry.parentPath, entry.name)));
+  return plain.map((path) => {
+    const copy = join(idem, "dist", path);
+    cpSync(join(idem, "src", path), copy);
+    return copy;
+  });
+}
+
+function removeAllBut(made) {
+  const kept = new Set(made.map((path) => resolve(path)));
+  for (const entry of readdirSync(join(idem, "dist"), { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name);
+    if (entry.isFile() && !kept.has(path)) rmSync(path);
+  }
+}
+
+const sbom = join(idem, "dist", "sbom.cdx.json");
+const made = [...copyPlain(), ...compile(join(idem, "tsconfig.build.json")), ...(await buildPages()), sbom];
+writeFileSync(sbom, billOfMaterials());
+removeAllBut(made);
 for (const program of ["sim", "torture", "bench", "acceptance/app"]) {
   const project = join(root, program, "tsconfig.json");
   if (existsSync(project)) compile(project);

@@ -13,6 +13,8 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     target: "es2022",
+    // Of the libraries in these files, whose licences ask to be handed on with them.
+    license: { fileName: "licenses.md" },
     reportCompressedSize: false,
     chunkSizeWarningLimit: 800,
     rolldownOptions: {

@@ -1,0 +1,104 @@
+// What is published, looked at as npm would pack it. Needs the build, as `npm test` makes it.
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { dirname, join, posix } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { billOfMaterials } from "../../../scripts/sbom.mjs";
+
+const folder = join(dirname(fileURLToPath(import.meta.url)), "..");
+const read = (path: string): string => readFileSync(join(folder, path), "utf8");
+const manifest = JSON.parse(read("package.json")) as {
+  readonly exports: Readonly<Record<string, string | { readonly default: string }>>;
+  readonly bin: Readonly<Record<string, string>>;
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly publishConfig: unknown;
+};
+
+interface Packed {
+  readonly files: readonly { readonly path: string }[];
+}
+
+const packed = (() => {
+  const out = execFileSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], {
+    cwd: folder,
+    encoding: "utf8",
+    shell: process.platform === "win32",
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  const told = JSON.parse(out) as readonly Packed[] | Readonly<Record<string, Packed>>;
+  return Object.values(told)[0]!.files.map(({ path }) => path);
+})();
+
+/** Every file that a door leads to: by an import, as a thread, as a type. */
+function reached(): Set<string> {
+  const found = new Set<string>();
+  const open = [
+    ...Object.values(manifest.exports).flatMap((door) => (typeof door === "string" ? [] : door.default)),
+    ...Object.values(manifest.bin),
+  ].map((path) => posix.normalize(path));
+  for (let path = open.pop(); path !== undefined; path = open.pop()) {
+    if (found.has(path)) continue;
+    found.add(path);
+    const types = path.replace(/\.js$/, ".d.ts");
+    const texts = [path, types].filter((each) => packed.includes(each)).map(read);
+    for (const text of texts) {
+      for (const [, to] of text.matchAll(/\b(?:from|import) ?\(?"(\.[^"]+)"/g)) {
+        open.push(posix.join(posix.dirname(path), to!.replace(/(\.d)?\.ts$/, ".js")));
+      }
+      for (const [, thread] of text.matchAll(/startThread\("([^"]+)"/g)) open.push(`dist/${thread}.js`);
+    }
+  }
+  return found;
+}
+
+test("the package holds its doors with all they lead to, the pages, the migrations, and nothing else", () => {
+  const found = reached();
+  const codes = packed.filter((path) => /^(dist\/(?!dashboard\/).*\.js|bin\/.*)$/.test(path));
+  expect(codes.filter((path) => !found.has(path))).toEqual([]);
+  expect([...found].filter((path) => !packed.includes(path))).toEqual([]);
+  const others = packed.filter((path) => !codes.includes(path));
+  const known = [
+    /^(package\.json|LICENSE|README\.md)$/,
+    /^dist\/store\/(sqlite|postgres)\/migrations\/\d{4}_\w+\.sql$/,
+    /^dist\/toolkit\/sql\/tables\/(sqlite|postgres)\/\w+\.sql$/,
+    /^dist\/dashboard\/(index\.html|licenses\.md|assets\/[\w.-]+\.(js|css|svg))$/,
+    /^dist\/sbom\.cdx\.json$/,
+  ];
+  const isTypes = (path: string) => path.endsWith(".d.ts") && found.has(path.replace(/\.d\.ts$/, ".js"));
+  expect(others.filter((path) => !isTypes(path) && !known.some((each) => each.test(path)))).toEqual([]);
+});
+
+test("nothing that is published names a file that is not, or a folder of the machine it was built on", () => {
+  const root = join(folder, "..", "..");
+  const texts = packed
+    .filter((path) => /\.(m?js|d\.ts|json|html|css|md)$/.test(path))
+    .map((path) => [path, read(path)]);
+  expect(texts.filter(([, text]) => text!.includes("sourceMappingURL=")).map(([path]) => path)).toEqual([]);
+  expect(texts.filter(([, text]) => text!.includes(root)).map(([path]) => path)).toEqual([]);
+  const page = read("dist/dashboard/index.html");
+  const asked = [...page.matchAll(/"\.\/(assets\/[^"]+)"/g)].map(([, path]) => `dist/dashboard/${path}`);
+  expect(asked.length).toBeGreaterThan(1);
+  expect(asked.filter((path) => !packed.includes(path))).toEqual([]);
+});
+
+test("it is published with provenance: npm takes it only from a build whose source can be named", () => {
+  expect(manifest.publishConfig).toEqual({ access: "public", provenance: true });
+});
+
+test("the bill of materials has every package that reaches a user, by version, digest and licence, and is the same each time", () => {
+  const text = billOfMaterials();
+  expect(text).toBe(billOfMaterials());
+  expect(read("dist/sbom.cdx.json")).toBe(text);
+  const { components, dependencies } = JSON.parse(text) as {
+    readonly components: readonly Readonly<Record<string, unknown>>[];
+    readonly dependencies: readonly { readonly ref: string; readonly dependsOn: readonly string[] }[];
+  };
+  const lacking = components.filter(({ version, hashes, licenses }) => !version || !hashes || !licenses);
+  expect(lacking.map(({ name }) => name)).toEqual([]);
+  const names = components.map(({ name }) => name);
+  expect(names).toEqual(expect.arrayContaining([...Object.keys(manifest.dependencies), "react", "uplot"]));
+  const refs = components.map((each) => each["bom-ref"]);
+  expect(new Set(refs).size).toBe(refs.length);
+  expect(dependencies.flatMap(({ dependsOn }) => dependsOn).filter((ref) => !refs.includes(ref))).toEqual([]);
+});

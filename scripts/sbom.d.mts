@@ -1,0 +1,2 @@
+/** The package's parts, as CycloneDX JSON; needs the built pages. */
+export function billOfMaterials(): string;

@@ -7,9 +7,10 @@ import { problemOf, problemType, statusOf, wireErrorOf } from "../protocol/probl
 import { readJson } from "../protocol/read-json.ts";
 import { admitCaller } from "./admit-caller.ts";
 import { type Admitted, admitPerson } from "./admit-person.ts";
+import type { BodyShare } from "./body-budget.ts";
 import type { PageGuard } from "./browser-guard.ts";
 import { type Actor, devActor, keyActor, programActor } from "./people/actor.ts";
-import { type BodyShare, encodingOf, readBody, streamBody } from "./read-body.ts";
+import { encodingOf, readBody, streamBody } from "./read-body.ts";
 import type { Route, RouteAnswer, RouteRequest } from "./route.ts";
 import { paramsOf, type Router } from "./router.ts";
 import type { World } from "./world.ts";
@@ -143,6 +144,8 @@ export interface AnswerOptions {
   readonly admit?: (route: Route, request: AskedRequest) => Promise<Admitted>;
   /** Asks a caller that waits for it to send its body now. */
   readonly invite: () => void;
+  /** Where a request has a place among those under way: it has none while its body is awaited. */
+  readonly whileAwaited?: (read: () => Promise<Buffer>) => Promise<Buffer>;
 }
 
 /** Admits the caller, takes the body, and asks the route. */
@@ -150,7 +153,7 @@ export async function answerRequest(
   route: Route,
   request: AskedRequest,
   incoming: Readable,
-  { world, guard, share, invite, admit }: AnswerOptions,
+  { world, guard, share, invite, admit, whileAwaited = (read) => read() }: AnswerOptions,
 ): Promise<RouteAnswer> {
   guard.checkOrigin(request.method, route.access, request.headers);
   if (route.access === "operator" || route.access === "sign-in") {
@@ -172,7 +175,7 @@ export async function answerRequest(
     if (Number(headers["content-length"]) > max) throw errors.BODY_TOO_LARGE({ max });
     invite();
     if (route.streams === true) request.stream = streamBody(incoming, encoding, max);
-    else request.body = await readBody(incoming, encoding, max, share);
+    else request.body = await whileAwaited(() => readBody(incoming, encoding, max, share));
   } else if (route.streams === true) {
     request.stream = streamBody(incoming, null, 0);
   }

@@ -4,10 +4,13 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { errors, IdemError } from "../model/errors.ts";
 import { statusOf } from "../protocol/problem.ts";
 import { type Asked, answerRequest, errorAnswer, findRoute, NodeRequest, splitTarget } from "./answer-request.ts";
+import type { AwaitedBodies, AwaitedBody } from "./awaited-bodies.ts";
+import { trustOf } from "./awaited-bodies.ts";
 import type { BrowserGuard } from "./browser-guard.ts";
 import type { ServerLimits } from "./limits.ts";
+import type { Lines } from "./lines.ts";
 import { dataHeaders } from "./people/safe-headers.ts";
-import { type BodyBudget, BodyShare, CallerGone } from "./read-body.ts";
+import { CallerGone } from "./read-body.ts";
 import type { Route, RouteAnswer } from "./route.ts";
 import type { Router } from "./router.ts";
 import { isStream, type PlainBody, sendPlain, sendStream } from "./send-answer.ts";
@@ -19,10 +22,11 @@ export interface Traffic {
   readonly router: Router<Route>;
   readonly guard: BrowserGuard;
   readonly limits: ServerLimits;
-  readonly budget: BodyBudget;
-  /** Requests whose body is being read, oldest first, with when it began. */
-  readonly reading: Map<IncomingMessage, number>;
+  readonly lines: Lines;
+  readonly bodies: AwaitedBodies;
   inFlight: number;
+  /** Of them, those whose senders have shown nothing. */
+  strangers: number;
   waiting: number;
   refusedBusy: number;
   isStopping: boolean;
@@ -35,8 +39,9 @@ export class IncomingRequest {
   private request: NodeRequest | null = null;
   /** For browsers: what an answer for people may do, and which pages of other origins may read it. */
   private pageHeaders: Headers | null = null;
-  private isWaiting = false;
-  private readonly share: BodyShare;
+  /** Among whom it is counted. */
+  private place: "nowhere" | "in-flight" | "stranger" | "waiting" = "nowhere";
+  private body: AwaitedBody | null = null;
 
   constructor(
     private readonly incoming: IncomingMessage,
@@ -47,32 +52,26 @@ export class IncomingRequest {
   ) {
     // Without a listener an error on a line that was cut would end the process.
     response.on("error", ignore);
-    this.share = new BodyShare(traffic.budget);
   }
 
   async serve(): Promise<void> {
-    const { traffic, incoming } = this;
-    traffic.inFlight++;
     try {
       await this.answer();
     } catch (error) {
       this.fail(error);
     } finally {
-      traffic.reading.delete(incoming);
       this.request?.answered();
-      this.share.giveBack();
-      if (this.isWaiting) traffic.waiting--;
-      else traffic.inFlight--;
+      this.body?.giveBack();
+      this.leavePlace();
     }
   }
 
   private async answer(): Promise<void> {
     const { traffic, incoming } = this;
-    const { world, guard, limits } = traffic;
+    const { world, guard } = traffic;
     const method = incoming.method!;
     const { path, search } = splitTarget(incoming.url!);
     if (traffic.isStopping) throw errors.SERVER_BUSY({ why: "it is stopping" });
-    if (traffic.inFlight > limits.requestsInFlight) throw errors.SERVER_BUSY({ why: "too many are under way" });
     guard.checkHost(incoming.headers as NodeRequest["headers"]);
     const found = findRoute(traffic.router, method, path);
     const { route } = found;
@@ -83,14 +82,17 @@ export class IncomingRequest {
       this.pageHeaders = { ...this.pageHeaders, "access-control-allow-origin": origin, vary: "origin" };
     if ("allowed" in found) return this.tellMethods(found);
     if (route.waits === true) this.waitApart();
-    if (route.streams !== true) traffic.reading.set(incoming, world.platform.monoMs());
+    else this.takePlace(route);
     const request = new NodeRequest(incoming, method, path, search, found.params);
     this.request = request;
     const invite = () => {
       this.invite?.();
       this.invite = null;
     };
-    const answer = await answerRequest(route, request, incoming, { world, guard, share: this.share, invite });
+    const body = traffic.bodies.of(incoming, route.access);
+    this.body = body;
+    const whileAwaited = (read: () => Promise<Buffer>) => this.awaitBody(body, route, read);
+    const answer = await answerRequest(route, request, incoming, { world, guard, share: body, invite, whileAwaited });
     if (!isStream(answer.body)) return this.send(answer, answer.body);
     try {
       this.waitApart();
@@ -100,13 +102,52 @@ export class IncomingRequest {
     }
   }
 
+  /** One of the places of those who want an answer now; strangers have some of them. */
+  private takePlace(route: Route): void {
+    const { traffic } = this;
+    const { requestsInFlight, strangersInFlight } = traffic.limits;
+    const isStranger = trustOf[route.access] === "stranger";
+    if (route.isVital !== true) {
+      if (traffic.inFlight >= requestsInFlight || (isStranger && traffic.strangers >= strangersInFlight)) {
+        throw errors.SERVER_BUSY({ why: "too many are under way" });
+      }
+    }
+    this.place = isStranger ? "stranger" : "in-flight";
+    traffic.inFlight++;
+    if (isStranger) traffic.strangers++;
+  }
+
+  private leavePlace(): void {
+    const { traffic, place } = this;
+    if (place === "waiting") traffic.waiting--;
+    if (place === "stranger") traffic.strangers--;
+    if (place === "stranger" || place === "in-flight") traffic.inFlight--;
+    this.place = "nowhere";
+  }
+
+  /** Its place is free until the body is here. */
+  private async awaitBody(body: AwaitedBody, route: Route, read: () => Promise<Buffer>): Promise<Buffer> {
+    const { traffic, incoming } = this;
+    const isPlaced = this.place !== "waiting";
+    if (isPlaced) this.leavePlace();
+    body.begin(traffic.lines.addressOf(incoming.socket), traffic.world.platform.monoMs());
+    let bytes: Buffer;
+    try {
+      bytes = await read();
+    } finally {
+      body.end();
+    }
+    if (isPlaced) this.takePlace(route);
+    return bytes;
+  }
+
   /** It will take its time, and must not take the place of those who want an answer now. */
   private waitApart(): void {
     const { traffic, incoming } = this;
-    if (this.isWaiting) return;
+    if (this.place === "waiting") return;
     if (traffic.waiting >= traffic.limits.waitingRequests) throw errors.SERVER_BUSY({ why: "too many wait" });
-    this.isWaiting = true;
-    traffic.inFlight--;
+    this.leavePlace();
+    this.place = "waiting";
     traffic.waiting++;
     // Node goes back to the usual time with the line's next request.
     incoming.socket.setTimeout(traffic.limits.silentWaitingMs);

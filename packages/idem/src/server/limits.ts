@@ -6,17 +6,32 @@ const mebibyte = 1024 * kibibyte;
 export const serverLimits = {
   // Beyond it a client waits longer in line than it would wait before it tries again.
   requestsInFlight: 2_000,
+  // Of those who have shown nothing: whatever they ask for, half of the places stay for others.
+  strangersInFlight: 1_000,
   // Long polls and streams cost a socket and little else; they must not take the slots of those who want an answer now.
   waitingRequests: 5_000,
   // Bodies held at the same time, of all requests together: 5,000 full ones would be gigabytes.
   bodyBytesHeld: 256 * mebibyte,
+  // Of them, what holders of event keys and strangers may have: the rest stays for those with credentials.
+  senderBodyBytesHeld: 128 * mebibyte,
+  strangerBodyBytesHeld: 64 * mebibyte,
+  // Bodies on their way, by what their senders have shown; one address has half of what there is for event keys and strangers. A body takes
+  // milliseconds to arrive, so whoever is pushed out by others that come after has sent nothing for long.
+  bodies: 2_000,
+  senderBodies: 2_000,
+  senderBodiesPerAddress: 1_000,
+  strangerBodies: 1_000,
+  strangerBodiesPerAddress: 500,
   connections: 10_000,
-  // Upgraded to WebSockets.
+  connectionsPerAddress: 5_000,
+  // Upgraded to WebSockets, of each path that does: subscribers do not take the workers' places.
   sockets: 5_000,
   headerBytes: 16 * kibibyte,
   headersMs: 10_000,
   // Whoever needs longer for one body, at 30 s, is broken or wishes us ill; routes that stream are not asked.
   bodyMs: 30_000,
+  // Webhooks come from data centres, and a password is a line; nobody knows yet who this is.
+  strangerBodyMs: 10_000,
   // The longest stream an app may publish in one request (Node cuts every request there).
   requestMs: 10 * 60_000,
   // Longer than the minute after which load balancers let go, so that they do first and no request falls between.

@@ -178,10 +178,12 @@ export class Metrics {
         (env, ms) => [[{ env }, ms / 1_000]],
       ),
     );
-    gauge("idem_http_under_way", "Requests being answered, long polls and streams, sockets", ["kind"], async () => {
-      const { requestsInFlight, waitingRequests, sockets } = load();
+    gauge("idem_http_under_way", "Requests, bodies on their way, long polls, sockets, lines", ["kind"], async () => {
+      const { requestsInFlight, bodiesAwaited, waitingRequests, sockets, lines } = load();
       return [
         [{ kind: "request" }, requestsInFlight],
+        [{ kind: "body" }, bodiesAwaited],
+        [{ kind: "line" }, lines],
         [{ kind: "waiting" }, waitingRequests],
         [{ kind: "socket" }, sockets],
       ];
@@ -189,6 +191,9 @@ export class Metrics {
     gauge("idem_http_body_bytes", "Bytes of request bodies held", [], async () => [[{}, load().bodyBytesHeld]]);
     gauge("idem_http_refused_busy", "Requests answered with 503 since the start", [], async () => [
       [{}, load().refusedBusy],
+    ]);
+    gauge("idem_http_cut_silent", "Silent lines cut for others since the start", [], async () => [
+      [{}, load().cutSilent],
     ]);
     const { loop } = this;
     if (loop === null) return;

@@ -4,90 +4,9 @@ import { type ClientRequest, request as httpRequest, type IncomingMessage } from
 import { connect } from "node:net";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { Engine } from "../engine/engine.ts";
 import { errors } from "../model/errors.ts";
-import { nodePlatform } from "../platform/node-platform.ts";
-import { MemoryStore } from "../store/memory/store.ts";
-import { openCredentials } from "./credentials.ts";
-import type { ServerLimits } from "./limits.ts";
-import { type Listener, listen } from "./node-listener.ts";
-import { People } from "./people/people.ts";
+import { asJson, ask, open, raw, route } from "./listener.suite.ts";
 import { json, type Route, type RouteAnswer, type RouteRequest, type SocketRoute } from "./route.ts";
-import type { ServerSettings, World } from "./world.ts";
-
-interface Opened {
-  readonly origin: string;
-  readonly port: number;
-  readonly listener: Listener;
-  readonly logged: unknown[][];
-}
-
-const route = (given: Partial<Route> & Pick<Route, "path">): Route => ({
-  method: "POST",
-  access: "open",
-  bodyBytesMax: 1_000,
-  errors: "wire",
-  handle: (request) => json({ got: request.json() }),
-  ...given,
-});
-
-async function open(
-  routes: readonly Route[],
-  options: {
-    readonly settings?: Partial<ServerSettings>;
-    readonly limits?: Partial<ServerLimits>;
-    readonly sockets?: readonly SocketRoute[];
-  } = {},
-): Promise<Opened> {
-  const settings = {
-    mode: "dev",
-    host: "127.0.0.1",
-    port: 0,
-    eventKeys: [],
-    signingKeys: [],
-    allowHosts: [],
-    ...options.settings,
-  };
-  const store = new MemoryStore(nodePlatform);
-  const logged: unknown[][] = [];
-  const log = (...words: unknown[]) => void logged.push(words);
-  const world = {
-    settings,
-    platform: nodePlatform,
-    logger: { debug: log, info: log, warn: log, error: log },
-    credentials: openCredentials(settings as ServerSettings),
-    people: new People({ settings, platform: nodePlatform, engine: async () => ({ store }) as unknown as Engine }),
-  } as unknown as World;
-  const listener = await listen({ world, routes, sockets: options.sockets ?? [], limits: options.limits ?? {} });
-  onTestFinished(() => listener.close(0));
-  return { origin: `http://127.0.0.1:${listener.port}`, port: listener.port, listener, logged };
-}
-
-/** fetch refuses to send some of what must be refused. */
-async function ask(
-  { port }: Opened,
-  options: { method?: string; path?: string; headers?: Record<string, string | string[]>; body?: Buffer | string },
-): Promise<{ status: number; headers: IncomingMessage["headers"]; text: string }> {
-  const request = httpRequest({ host: "127.0.0.1", port, method: "POST", path: "/echo", agent: false, ...options });
-  request.end(options.body);
-  const [response] = (await once(request, "response")) as [IncomingMessage];
-  const chunks: Buffer[] = [];
-  for await (const chunk of response) chunks.push(chunk as Buffer);
-  return { status: response.statusCode!, headers: response.headers, text: Buffer.concat(chunks).toString() };
-}
-
-/** Everything a line says until it is closed. */
-async function raw(port: number, bytes: string | Buffer): Promise<string> {
-  const socket = connect(port, "127.0.0.1");
-  const chunks: Buffer[] = [];
-  socket.on("data", (chunk) => chunks.push(chunk));
-  socket.on("error", () => {});
-  socket.write(bytes);
-  await once(socket, "close");
-  return Buffer.concat(chunks).toString();
-}
-
-const asJson = { "content-type": "application/json" };
 
 const encoders = [
   ["gzip", gzipSync],
@@ -413,7 +332,7 @@ describe("too much", () => {
   });
 
   test("a caller that sends its headers or its body drop by drop is cut off", async () => {
-    const limits = { headersMs: 200, bodyMs: 200, lookMs: 50 };
+    const limits = { headersMs: 200, strangerBodyMs: 200, lookMs: 50 };
     const server = await open([route({ path: "/echo" })], { limits });
     expect(await raw(server.port, "POST /echo HTTP/1.1\r\nhost: local")).toMatch(/^HTTP\/1\.1 408 /);
     expect(await raw(server.port, "POST /echo HTTP/1.1\r\nhost: localhost\r\ncontent-length: 50\r\n\r\n{")).toBe("");

@@ -9,10 +9,11 @@ import type { Timer } from "../platform/platform.ts";
 import { statusOf } from "../protocol/problem.ts";
 import { admitCaller } from "./admit-caller.ts";
 import { type NodeRequest, splitTarget } from "./answer-request.ts";
+import { AwaitedBodies } from "./awaited-bodies.ts";
 import { BrowserGuard } from "./browser-guard.ts";
 import { IncomingRequest, type Traffic, unexpected } from "./incoming-request.ts";
 import { type ServerLimits, serverLimits } from "./limits.ts";
-import { BodyBudget } from "./read-body.ts";
+import { Lines } from "./lines.ts";
 import type { Route, SocketRoute } from "./route.ts";
 import { Router, routerOf } from "./router.ts";
 import type { World } from "./world.ts";
@@ -28,9 +29,15 @@ export interface ListenOptions {
 export interface ListenerLoad {
   readonly requestsInFlight: number;
   readonly waitingRequests: number;
+  /** Announced and not here yet; their requests are not among those in flight. */
+  readonly bodiesAwaited: number;
+  /** Connections, whatever is on them. */
+  readonly lines: number;
   readonly sockets: number;
   readonly bodyBytesHeld: number;
   readonly refusedBusy: number;
+  /** Lines cut because too many others came while nothing was heard on them. */
+  readonly cutSilent: number;
 }
 
 export interface Listener {
@@ -53,6 +60,7 @@ class NodeListener implements Listener {
   private readonly socketRouter: Router<SocketRoute>;
   private readonly server: Server;
   private readonly upgraded = new Set<Duplex>();
+  private readonly upgradedByPath = new Map<string, number>();
   private flushing = 0;
   private onQuiet: (() => void) | null = null;
   private look: Timer | null = null;
@@ -66,9 +74,10 @@ class NodeListener implements Listener {
       router: routerOf(routes),
       guard: new BrowserGuard(world.settings),
       limits: this.limits,
-      budget: new BodyBudget(this.limits.bodyBytesHeld),
-      reading: new Map(),
+      lines: new Lines(this.limits),
+      bodies: new AwaitedBodies(this.limits),
       inFlight: 0,
+      strangers: 0,
       waiting: 0,
       refusedBusy: 0,
       isStopping: false,
@@ -81,8 +90,8 @@ class NodeListener implements Listener {
       keepAliveTimeout: this.limits.keepAliveMs,
       connectionsCheckingInterval: this.limits.lookMs,
     });
-    this.server.maxConnections = this.limits.connections;
     this.server.timeout = this.limits.silentMs;
+    this.server.on("connection", (socket) => this.traffic.lines.open(socket));
     this.server.on("request", (incoming, response) => void this.take(incoming, response, null));
     this.server.on("checkContinue", (incoming, response) => {
       void this.take(incoming, response, () => response.writeContinue());
@@ -96,13 +105,16 @@ class NodeListener implements Listener {
   }
 
   get load(): ListenerLoad {
-    const { inFlight, waiting, budget, refusedBusy } = this.traffic;
+    const { inFlight, waiting, lines, bodies, refusedBusy } = this.traffic;
     return {
       requestsInFlight: inFlight,
       waitingRequests: waiting,
+      bodiesAwaited: bodies.size,
+      lines: lines.size,
       sockets: this.upgraded.size,
-      bodyBytesHeld: budget.held,
+      bodyBytesHeld: bodies.bytesHeld,
       refusedBusy,
+      cutSilent: lines.cutCount + bodies.cutCount,
     };
   }
 
@@ -129,8 +141,11 @@ class NodeListener implements Listener {
   // ------------------------------------------------------------------------------------------------ requests
 
   private async take(incoming: IncomingMessage, response: ServerResponse, invite: (() => void) | null): Promise<void> {
+    const { socket } = incoming;
+    this.traffic.lines.begin(socket);
     await new IncomingRequest(incoming, response, this.traffic, invite).serve();
-    if (incoming.socket.writableLength > 0 && !response.closed) await this.flushed(response);
+    if (socket.writableLength > 0 && !response.closed) await this.flushed(response);
+    this.traffic.lines.end(socket);
     if (this.isQuiet) this.onQuiet?.();
   }
 
@@ -142,7 +157,8 @@ class NodeListener implements Listener {
   }
 
   private get isQuiet(): boolean {
-    return this.traffic.inFlight === 0 && this.traffic.waiting === 0 && this.flushing === 0;
+    const { inFlight, waiting, bodies } = this.traffic;
+    return inFlight === 0 && waiting === 0 && bodies.size === 0 && this.flushing === 0;
   }
 
   /** Whoever sends a body drop by drop is cut off. One timer for all: a timer per request costs more than the request. */
@@ -151,12 +167,7 @@ class NodeListener implements Listener {
     this.look = platform.timer(
       this.limits.lookMs,
       () => {
-        const since = platform.monoMs() - this.limits.bodyMs;
-        for (const [incoming, begun] of this.traffic.reading) {
-          if (begun > since) break;
-          this.traffic.reading.delete(incoming);
-          if (!incoming.complete) incoming.socket.destroy();
-        }
+        this.traffic.bodies.cutSlow(platform.monoMs());
         if (!this.traffic.isStopping) this.lookForSlow();
       },
       { background: true },
@@ -167,10 +178,14 @@ class NodeListener implements Listener {
 
   private upgrade(incoming: IncomingMessage, socket: Duplex, head: Buffer): void {
     socket.on("error", ignore);
+    this.traffic.lines.begin(socket);
     const headers = incoming.headers as NodeRequest["headers"];
+    const refuse = (error: unknown) => {
+      if (socket.destroyed) return;
+      refuseSocket(socket, error instanceof IdemError ? error : unexpected(error, incoming, null, this.world));
+    };
     try {
       if (this.traffic.isStopping) throw errors.SERVER_BUSY({ why: "it is stopping" });
-      if (this.upgraded.size >= this.limits.sockets) throw errors.SERVER_BUSY({ why: "too many are connected" });
       if (headers.upgrade?.toLowerCase() !== "websocket") {
         throw errors.REQUEST_INVALID({ why: "it asks for another protocol than websocket" });
       }
@@ -182,13 +197,22 @@ class NodeListener implements Listener {
       this.traffic.guard.checkSocket(headers);
       const caller = { params: {}, headers, query: new URLSearchParams(search) };
       const env = admitCaller(route.access, caller, this.world.credentials);
-      this.upgraded.add(socket);
-      socket.once("close", () => this.upgraded.delete(socket));
-      route.upgrade(incoming, socket, head, env, this.world);
+      this.countSocket(route, socket);
+      route.upgrade(incoming, socket, head, env, this.world, refuse);
     } catch (error) {
-      const known = error instanceof IdemError ? error : unexpected(error, incoming, null, this.world);
-      refuseSocket(socket, known);
+      refuse(error);
     }
+  }
+
+  private countSocket({ path }: SocketRoute, socket: Duplex): void {
+    const ofPath = this.upgradedByPath.get(path) ?? 0;
+    if (ofPath >= this.limits.sockets) throw errors.SERVER_BUSY({ why: "too many are connected" });
+    this.upgradedByPath.set(path, ofPath + 1);
+    this.upgraded.add(socket);
+    socket.once("close", () => {
+      this.upgraded.delete(socket);
+      this.upgradedByPath.set(path, this.upgradedByPath.get(path)! - 1);
+    });
   }
 
   // ------------------------------------------------------------------------------------------------ stopping

@@ -11,31 +11,7 @@ import {
   expanderStreams,
   isTooLong,
 } from "../protocol/content-coding.ts";
-
-/** Bytes of all bodies that are held now. */
-export class BodyBudget {
-  held = 0;
-  constructor(readonly max: number) {}
-}
-
-/** What one request holds of the budget; given back once it is answered. */
-export class BodyShare {
-  private bytes = 0;
-  constructor(private readonly budget: BodyBudget) {}
-
-  take(bytes: number): void {
-    this.bytes += bytes;
-    this.budget.held += bytes;
-    if (this.budget.held > this.budget.max) {
-      throw errors.SERVER_BUSY({ why: "the bodies of all requests together are too large" });
-    }
-  }
-
-  giveBack(bytes = this.bytes): void {
-    this.budget.held -= bytes;
-    this.bytes -= bytes;
-  }
-}
+import type { BodyShare } from "./body-budget.ts";
 
 /** The caller went away in the middle of its request: nobody is left to be answered. */
 export class CallerGone extends Error {

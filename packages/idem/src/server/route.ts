@@ -62,6 +62,8 @@ export interface Route {
   readonly streams?: boolean;
   /** Answers only when something happens (a long poll): it waits apart from those who want an answer now. */
   readonly waits?: boolean;
+  /** Answered however many others are under way: how those who look after the server learn of it. */
+  readonly isVital?: true;
   /** Content types taken, besides none at all; JSON unless told; `["*"]` for any. */
   readonly contentTypes?: readonly string[];
   /** `wire` errors are `{ error, status, code }`, as SDKs read them; `problem` errors are RFC 9457. */
@@ -76,7 +78,15 @@ export interface Route {
 export interface SocketRoute {
   readonly path: string;
   readonly access: Access;
-  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, env: string, world: World): void;
+  /** What it throws is answered, and the line is closed; what it finds out later it hands to `refuse`. */
+  upgrade(
+    request: IncomingMessage,
+    socket: Duplex,
+    head: Buffer,
+    env: string,
+    world: World,
+    refuse: (error: unknown) => void,
+  ): void;
   /** The server stops: says goodbye to its sockets. What is still open after the grace is cut. */
   close?(world: World): Promise<void>;
 }

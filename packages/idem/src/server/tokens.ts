@@ -6,7 +6,7 @@ import type { Platform } from "../platform/platform.ts";
 import type { Credentials } from "./credentials.ts";
 
 /** What a token is good for; one is never taken for another. */
-export type TokenUse = "realtime" | "run-output" | "connect";
+export type TokenUse = "realtime" | "run-output" | "connect" | "connect-ticket";
 
 export interface ReadToken {
   readonly env: string;

@@ -24,9 +24,13 @@ export const connectLimits = {
   allBusyMs: 30_000,
   callsWaitingMax: 10_000,
   connectionsMax: 1_000,
-  // Sockets that have not yet shown a token, each of which may send a greeting.
-  handshakesMax: 50,
+  // Sockets of which nobody knows whose they are: neither has /v0/connect/start sent them here, nor have they greeted. The oldest goes for the
+  // next; one address has half of them. Workers of the SDK come with the ticket of their start and are not among them.
+  strangersMax: 200,
+  strangersPerAddressMax: 100,
   greetingBytesMax: 4 * mebibyte,
+  // Of all strangers together.
+  greetingBytesTotalMax: 64 * mebibyte,
   appsPerWorkerMax: 100,
   // Twice what an app may answer (8 MiB), so that an answer too large is still read, and refused with its reason.
   messageBytesMax: 16 * mebibyte,

@@ -14,13 +14,22 @@ import {
   type WorkerConnect,
 } from "../../protocol/connect-messages.ts";
 import type { Apps } from "../apps.ts";
+import { SilentPeers } from "../silent-peers.ts";
 import type { Tokens } from "../tokens.ts";
 import { AppCalls } from "./app-calls.ts";
 import { type ConnectLimits, connectLimits } from "./connect-limits.ts";
+import { ticketParameter } from "./connect-workers.ts";
 import { readWorkerApp } from "./read-worker-app.ts";
 import { type Admission, type ConnectionEvents, WorkerConnection } from "./worker-connection.ts";
 import { WorkerPool } from "./worker-pool.ts";
 import type { WorkerSocket } from "./worker-socket.ts";
+
+/** Where a socket comes from. */
+interface Origin {
+  readonly address: string;
+  /** The connection whose ticket of /v0/connect/start it brought. */
+  readonly expectedAs: string | null;
+}
 
 export interface ConnectGatewayOptions {
   readonly platform: Platform;
@@ -56,9 +65,12 @@ export class ConnectGateway {
   readonly #pool = new WorkerPool();
   readonly #calls: AppCalls;
   readonly #connections = new Set<WorkerConnection>();
+  /** Of them, those that nobody knows. */
+  readonly #strangers: SilentPeers<WorkerConnection>;
+  #strangersBytes = 0;
+  readonly #ticketsUsed = new Set<string>();
   /** Ids that /v0/connect/start gave out and somebody holds: each is good for one connection at a time. */
   readonly #idsHeld = new Set<string>();
-  #handshakeCount = 0;
   #isStopping = false;
   #whenEmpty: () => void = () => {};
 
@@ -68,6 +80,11 @@ export class ConnectGateway {
     this.#onWorkers = onWorkers ?? (() => {});
     this.#isElsewhere = isElsewhere ?? (async () => false);
     this.#limits = { ...connectLimits, ...limits };
+    this.#strangers = new SilentPeers({
+      max: this.#limits.strangersMax,
+      perAddressMax: this.#limits.strangersPerAddressMax,
+      cut: (connection) => connection.cut(),
+    });
     this.#ids = new UlidSource(
       () => platform.wallMs(),
       (count) => platform.randomBytes(count),
@@ -93,11 +110,14 @@ export class ConnectGateway {
   async start(env: string, endpoint: string, { tokens }: GatewayWorld): Promise<Uint8Array> {
     this.checkRoom();
     const connectionId = this.#ids.next();
-    const sessionToken = await tokens.mint(env, "connect", { connectionId }, this.#limits.sessionTokenMs);
+    const { sessionTokenMs } = this.#limits;
+    const sessionToken = await tokens.mint(env, "connect", { connectionId }, sessionTokenMs);
+    // Of its own: it stands in an address, which proxies write down.
+    const ticket = await tokens.mint(env, "connect-ticket", { connectionId }, sessionTokenMs);
     // One token for both: the right to connect is the right to register, for they are the same message.
     return startResponse.encode({
       connectionId,
-      gatewayEndpoint: endpoint,
+      gatewayEndpoint: `${endpoint}?${ticketParameter}=${ticket}`,
       gatewayGroup: "idem",
       sessionToken,
       syncToken: sessionToken,
@@ -106,20 +126,35 @@ export class ConnectGateway {
 
   checkRoom(): void {
     if (this.#isStopping) throw errors.SERVER_BUSY({ why: `it is stopping (${closingWords})` });
-    const { connectionsMax, handshakesMax } = this.#limits;
-    if (this.#connections.size >= connectionsMax) throw errors.WORKERS_TOO_MANY({ max: connectionsMax });
-    if (this.#handshakeCount >= handshakesMax) {
-      throw errors.SERVER_BUSY({ why: `${handshakesMax} workers are connecting at this moment` });
+    // Strangers are none: they go when others come.
+    const { connectionsMax } = this.#limits;
+    if (this.#connections.size - this.#strangers.size >= connectionsMax) {
+      throw errors.WORKERS_TOO_MANY({ max: connectionsMax });
     }
   }
 
-  accept(socket: WorkerSocket, world: GatewayWorld): void {
+  /** The connection /v0/connect/start, here or on a node with the same keys, gave this ticket to; null for any other text. */
+  async expects(ticket: string, { tokens }: GatewayWorld): Promise<string | null> {
+    const read = await tokens.read(ticket, "connect-ticket");
+    return read === null ? null : String(read.claims.connectionId);
+  }
+
+  accept(socket: WorkerSocket, world: GatewayWorld, { address, expectedAs }: Origin): void {
     let heldId: string | null = null;
-    let isGreeting = true;
-    this.#handshakeCount++;
-    const greeted = () => {
-      if (isGreeting) this.#handshakeCount--;
-      isGreeting = false;
+    let ticketUsed: string | null = null;
+    let greetingBytes = 0;
+    const proven = () => {
+      if (ticketUsed !== null) this.#ticketsUsed.delete(ticketUsed);
+      ticketUsed = null;
+      this.#strangers.delete(connection);
+      this.#strangersBytes -= greetingBytes;
+      greetingBytes = 0;
+      countBytes = () => {};
+    };
+    let countBytes = (count: number) => {
+      greetingBytes += count;
+      this.#strangersBytes += count;
+      while (this.#strangersBytes > this.#limits.greetingBytesTotalMax && this.#strangers.cutLongest(connection));
     };
     const hold = (connectionId: string) => {
       if (this.#idsHeld.has(connectionId)) return false;
@@ -128,11 +163,7 @@ export class ConnectGateway {
       return true;
     };
     const events: ConnectionEvents = {
-      admit: async (greeting) => {
-        const admission = await this.#admit(greeting, world, hold);
-        greeted();
-        return admission;
-      },
+      admit: (greeting) => this.#admit(greeting, world, hold, proven),
       onAdmitted: (connection) => {
         this.#pool.add(connection);
         this.#onWorkers(connection.env);
@@ -149,7 +180,7 @@ export class ConnectGateway {
       },
       onStatus: (connection, requestIds) => this.#calls.onStatus(connection, requestIds),
       onClose: (connection) => {
-        greeted();
+        proven();
         this.#connections.delete(connection);
         if (heldId !== null) this.#idsHeld.delete(heldId);
         this.#pool.delete(connection);
@@ -165,6 +196,14 @@ export class ConnectGateway {
       events,
     });
     this.#connections.add(connection);
+    // A ticket that was seen by others is good for one silent socket.
+    if (expectedAs !== null && !this.#ticketsUsed.has(expectedAs)) {
+      this.#ticketsUsed.add(expectedAs);
+      ticketUsed = expectedAs;
+      return;
+    }
+    socket.onGreetingBytes((count) => countBytes(count));
+    this.#strangers.add(connection, address);
   }
 
   /** A reply that could not be given over a connection. Throws OTHER_NODE while it is to be tried elsewhere. */
@@ -209,12 +248,14 @@ export class ConnectGateway {
     greeting: WorkerConnect,
     { tokens, apps }: GatewayWorld,
     hold: (connectionId: string) => boolean,
+    proven: () => void,
   ): Promise<Admission> {
     const { connectionId } = greeting;
     const token = await tokens.read(greeting.authData?.sessionToken ?? null, "connect");
     if (token === null || token.claims.connectionId !== connectionId) {
       return { kind: "refused", why: "its session token is not known here or has expired" };
     }
+    proven();
     if (this.#isStopping) return { kind: "refused", why: closingWords };
     const { appsPerWorkerMax } = this.#limits;
     if (greeting.apps.length === 0 || greeting.apps.length > appsPerWorkerMax) {

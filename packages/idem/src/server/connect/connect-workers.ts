@@ -2,12 +2,17 @@
 // the first message carries the token that /v0/connect/start gave out.
 import { errors } from "../../model/errors.ts";
 import { connectProtocol } from "../../protocol/connect-messages.ts";
+import { splitTarget } from "../answer-request.ts";
 import { serverLimits } from "../limits.ts";
+import { groupOf } from "../people/try-limit.ts";
 import type { SocketRoute } from "../route.ts";
 import type { ServerSettings } from "../world.ts";
 import { acceptWorkerSocket } from "./worker-socket.ts";
 
 export const connectPath = "/connect";
+
+/** Stands in the address a worker is sent to, so that it is told apart from strangers before its first word. It admits nobody. */
+export const ticketParameter = "ticket";
 
 /** Calls go out over the socket from where runs are executed, so workers connect there. */
 export function checkExecutes({ role }: Pick<ServerSettings, "role">): void {
@@ -18,14 +23,23 @@ export function checkExecutes({ role }: Pick<ServerSettings, "role">): void {
 export const connectWorkers: SocketRoute = {
   path: connectPath,
   access: "open",
-  upgrade(request, socket, head, _env, world) {
+  upgrade(request, socket, head, _env, world, refuse) {
     const offered = request.headers["sec-websocket-protocol"] ?? "";
     if (!offered.split(",").some((protocol) => protocol.trim() === connectProtocol)) {
       throw errors.REQUEST_INVALID({ why: `it does not offer the subprotocol ${connectProtocol}` });
     }
     checkExecutes(world.settings);
     world.connect.checkRoom();
-    acceptWorkerSocket(request, socket, head, (worker) => world.connect.accept(worker, world));
+    const address = groupOf(request.socket.remoteAddress ?? "");
+    const ticket = new URLSearchParams(splitTarget(request.url!).search).get(ticketParameter);
+    const accept = (expectedAs: string | null) => {
+      if (socket.destroyed) return;
+      acceptWorkerSocket(request, socket, head, (worker) =>
+        world.connect.accept(worker, world, { address, expectedAs }),
+      );
+    };
+    if (ticket === null) accept(null);
+    else world.connect.expects(ticket, world).then(accept).catch(refuse);
   },
   // The listener has its own grace and cuts the sockets when it is over, which ends the calls as well.
   close: (world) => world.connect.stop(serverLimits.stopGraceMs),

@@ -56,9 +56,9 @@ export function fakeGateway(
   let callCount = 0;
 
   /** Opens a socket and says nothing. */
-  function open(): FakeWorker {
+  function open(origin: { readonly address?: string; readonly expectedAs?: string } = {}): FakeWorker {
     const worker = new FakeWorker();
-    gateway.accept(worker.socket, world);
+    gateway.accept(worker.socket, world, { address: "127.0.0.1", expectedAs: null, ...origin });
     return worker;
   }
 
@@ -145,6 +145,8 @@ export class FakeWorker {
   closed: { code: number; reason: string } | null = null;
   isTrusted = false;
   unsentBytes = 0;
+  /** Bytes of a greeting that is not whole yet. */
+  sendsPartly: (count: number) => void = () => {};
   /** Resolves with the gateway's first word after its hello, be it a no: tokens are checked outside of the event loop. */
   readonly greeted: Promise<void>;
   #hasAnswer: () => void = () => {};
@@ -169,6 +171,9 @@ export class FakeWorker {
     },
     trust: () => {
       worker.isTrusted = true;
+    },
+    onGreetingBytes: (take) => {
+      worker.sendsPartly = take;
     },
   }))(this);
 

@@ -156,16 +156,81 @@ describe("the handshake", () => {
     expect(babbler.closed?.reason).toContain("cannot be read");
   });
 
-  test("only so many may be in the middle of it, and so many connected", async () => {
-    const { gateway, world, worker: connect, open } = fakeGateway({ handshakesMax: 2, connectionsMax: 3 });
+  test("only so many workers may be connected, and those that say nothing are not among them", async () => {
+    const { gateway, world, worker: connect, open } = fakeGateway({ connectionsMax: 2 });
     const start = () => gateway.start("default", "ws://127.0.0.1:1/connect", world);
-    const greeting = open();
-    open();
-    await expect(start()).rejects.toMatchObject({ code: "SERVER_BUSY" });
-    greeting.hangUp();
+    for (let i = 0; i < 10; i++) open();
     await connect();
-    await connect();
+    const last = await connect();
     await expect(start()).rejects.toMatchObject({ code: "WORKERS_TOO_MANY" });
+    last.hangUp();
+    await start();
+  });
+});
+
+describe("sockets that say nothing", () => {
+  const bounds = { strangersMax: 4, strangersPerAddressMax: 2 };
+  const hold = (gateway: ReturnType<typeof fakeGateway>, count: number, address: string) =>
+    Array.from({ length: count }, () => gateway.open({ address }));
+
+  test("keep no worker out: it is told where to connect, and the oldest of them goes for it", async () => {
+    const fake = fakeGateway(bounds);
+    const silent = ["a", "b", "c"].flatMap((address) => hold(fake, 2, address));
+    expect(silent.map(({ closed }) => closed === null)).toEqual([false, false, true, true, true, true]);
+    const worker = await fake.worker();
+    expect(worker.closed).toBeNull();
+    expect(fake.gateway.workerCount("default", "shop")).toBe(1);
+    expect(silent.filter(({ closed }) => closed === null)).toHaveLength(3);
+  });
+
+  test("of one address push out each other and nobody else's", () => {
+    const fake = fakeGateway(bounds);
+    const [other] = hold(fake, 1, "198.51.100.1");
+    const silent = hold(fake, 20, "203.0.113.9");
+    expect(other!.closed).toBeNull();
+    expect(silent.filter(({ closed }) => closed === null)).toEqual(silent.slice(-2));
+  });
+
+  test("do not push out a worker that came with the ticket of its start, however many come", async () => {
+    const fake = fakeGateway(bounds);
+    const { connectionId, sessionToken, gatewayEndpoint } = await fake.token();
+    const ticket = new URL(gatewayEndpoint).searchParams.get("ticket")!;
+    const expectedAs = (await fake.gateway.expects(ticket, fake.world))!;
+    const worker = fake.open({ expectedAs });
+    hold(fake, 100, "127.0.0.1");
+    expect(worker.closed).toBeNull();
+    worker.greet({ connectionId, authData: { sessionToken, syncToken: "" }, apps: [workerApp("shop", ["pay"])] });
+    await worker.greeted;
+    expect(fake.gateway.workerCount("default", "shop")).toBe(1);
+  });
+
+  test("share a ticket in vain: it is good for one of them, admits nobody, and ends", async () => {
+    const fake = fakeGateway(bounds);
+    const { connectionId, gatewayEndpoint } = await fake.token();
+    const ticket = new URL(gatewayEndpoint).searchParams.get("ticket")!;
+    const [first, ...more] = Array.from({ length: 10 }, () => fake.open({ expectedAs: connectionId }));
+    expect([first!.closed, more.filter(({ closed }) => closed === null).length]).toEqual([null, 2]);
+    first!.greet({
+      connectionId,
+      authData: { sessionToken: ticket, syncToken: "" },
+      apps: [workerApp("shop", ["pay"])],
+    });
+    await first!.greeted;
+    expect(first!.closed?.reason).toContain("session token");
+    expect(await fake.gateway.expects(`${ticket}x`, fake.world)).toBeNull();
+    await fake.advance(61_000);
+    expect(await fake.gateway.expects(ticket, fake.world)).toBeNull();
+  });
+
+  test("hold so many bytes of greetings together, and the oldest goes for the next", () => {
+    const fake = fakeGateway({ greetingBytesTotalMax: 100 });
+    const [first, second, third] = hold(fake, 3, "203.0.113.9");
+    first!.sendsPartly(60);
+    second!.sendsPartly(40);
+    third!.sendsPartly(1);
+    expect([first!.closed === null, second!.closed, third!.closed]).toEqual([false, null, null]);
+    third!.sendsPartly(59);
+    expect(second!.closed).toBeNull();
   });
 });
 
@@ -203,7 +268,10 @@ test("what /v0/connect/start answers names a place, a token and an id of its own
   const [one, two] = await Promise.all(
     [1, 2].map(async () => startResponse.decode(await gateway.start("default", "ws://here/connect", world))),
   );
-  expect(one).toMatchObject({ gatewayEndpoint: "ws://here/connect", gatewayGroup: "idem" });
+  expect(one).toMatchObject({
+    gatewayEndpoint: expect.stringMatching(/^ws:\/\/here\/connect\?ticket=[\w.-]+$/),
+    gatewayGroup: "idem",
+  });
   expect(one!.sessionToken.length).toBeGreaterThan(20);
   expect(one!.connectionId).not.toBe(two!.connectionId);
 });

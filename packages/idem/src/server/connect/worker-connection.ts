@@ -124,6 +124,13 @@ export class WorkerConnection {
     this.#socket.send(frame.encode({ kind, payload }));
   }
 
+  /** Others wait, and nothing was heard: without a farewell, which it might not read either. */
+  cut(): void {
+    if (this.#state === "closed") return;
+    this.#socket.terminate();
+    this.#closed(1006, "");
+  }
+
   /** The server stops: the worker is told to look for another gateway, and finds this one closed. */
   dismiss(reason: string): void {
     if (this.#state === "closed") return;

@@ -17,19 +17,19 @@ afterEach(async () => {
 async function server(options: Parameters<typeof connectServer>[0] = {}) {
   const connected = await connectServer(options);
   opened.push(connected);
-  const { origin, listener, world } = connected;
+  const { origin, listener, world, gateway } = connected;
   const post = (path: string, body: Uint8Array, headers: Record<string, string> = {}) =>
     fetch(`${origin}${path}`, {
       method: "POST",
       body: new Uint8Array(body),
       headers: { "content-type": "application/protobuf", ...headers },
     });
-  return { world, host: `127.0.0.1:${listener.port}`, post };
+  return { world, gateway, host: `127.0.0.1:${listener.port}`, post };
 }
 
 /** A socket, and how it ended. */
-function open(host: string, protocols: string[] = [connectProtocol]) {
-  const socket = new WebSocket(`ws://${host}/connect`, protocols);
+function open(where: string, protocols: string[] = [connectProtocol]) {
+  const socket = new WebSocket(where.startsWith("ws:") ? where : `ws://${where}/connect`, protocols);
   const messages: { kind: number }[] = [];
   const waiting: (() => void)[] = [];
   socket.on("message", (data) => {
@@ -75,8 +75,8 @@ describe("the socket", () => {
     const { connectionId, sessionToken, gatewayEndpoint } = startResponse.decode(
       new Uint8Array(await started.arrayBuffer()),
     );
-    expect(gatewayEndpoint).toBe(`ws://${host}/connect`);
-    const { socket, hears, closed } = open(host);
+    expect(gatewayEndpoint).toContain(`ws://${host}/connect?ticket=`);
+    const { socket, hears, closed } = open(gatewayEndpoint);
     await hears(frameKind.gatewayHello);
     const greeting = { connectionId, authData: { sessionToken, syncToken: "" }, apps: [workerApp("shop", ["pay"])] };
     socket.send(frame.encode({ kind: frameKind.workerConnect, payload: workerConnect.encode(greeting) }));
@@ -118,8 +118,9 @@ describe("POST /v0/connect/start and /flush", () => {
   });
 
   test("answer 429 when there is no room for another worker", async () => {
-    const { post, host } = await server({ connectLimits: { connectionsMax: 1 } });
-    const { hears } = open(host);
+    const { post } = await server({ connectLimits: { connectionsMax: 1 } });
+    const started = await post("/v0/connect/start", new Uint8Array(0));
+    const { hears } = open(startResponse.decode(new Uint8Array(await started.arrayBuffer())).gatewayEndpoint);
     await hears(frameKind.gatewayHello);
     const answer = await post("/v0/connect/start", new Uint8Array(0));
     expect([answer.status, ((await answer.json()) as { code: string }).code]).toEqual([429, "WORKERS_TOO_MANY"]);
@@ -136,12 +137,40 @@ describe("POST /v0/connect/start and /flush", () => {
     const endpoint = async (headers: Record<string, string>) => {
       const request = { headers, env: "default", body: Buffer.alloc(0) } as unknown as RouteRequest;
       const { body } = await startConnection.handle(request, world);
-      return startResponse.decode(body as Uint8Array).gatewayEndpoint;
+      const { gatewayEndpoint } = startResponse.decode(body as Uint8Array);
+      return gatewayEndpoint.slice(0, gatewayEndpoint.indexOf("?"));
     };
     expect(await endpoint({ host: "idem.internal:8288" })).toBe("ws://idem.internal:8288/connect");
     expect(await endpoint({ host: "[::1]:8288" })).toBe("ws://[::1]:8288/connect");
     expect(await endpoint({ host: "x.example", "x-forwarded-proto": "https, http" })).toBe("wss://x.example/connect");
     expect(await endpoint({ host: "evil/path@x" })).toBe("ws://127.0.0.1:8288/connect");
     expect(await endpoint({})).toBe("ws://127.0.0.1:8288/connect");
+  });
+});
+
+describe("sockets that say nothing", () => {
+  test("300 of them lock no worker out: start and handshake go on", async () => {
+    const { host, post, gateway } = await server();
+    const silent = Array.from({ length: 300 }, () => open(host));
+    await Promise.all(
+      silent.map(({ hears, closed, error }) => Promise.race([hears(frameKind.gatewayHello), closed, error])),
+    );
+    const started = await post("/v0/connect/start", new Uint8Array(0));
+    expect(started.status).toBe(200);
+    const { connectionId, sessionToken, gatewayEndpoint } = startResponse.decode(
+      new Uint8Array(await started.arrayBuffer()),
+    );
+    // With the ticket of its start, and as a worker that was told another address to connect to.
+    for (const where of [gatewayEndpoint, host]) {
+      const { socket, hears } = open(where);
+      await hears(frameKind.gatewayHello);
+      const greeting = { connectionId, authData: { sessionToken, syncToken: "" }, apps: [workerApp("shop", ["pay"])] };
+      socket.send(frame.encode({ kind: frameKind.workerConnect, payload: workerConnect.encode(greeting) }));
+      await hears(frameKind.gatewayConnectionReady);
+      expect(gateway.workerCount("default", "shop")).toBe(1);
+      socket.terminate();
+      await expect.poll(() => gateway.workerCount("default", "shop")).toBe(0);
+    }
+    for (const { socket } of silent) socket.terminate();
   });
 });

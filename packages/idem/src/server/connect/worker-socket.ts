@@ -16,6 +16,8 @@ export interface WorkerSocket {
   onClose(take: (code: number, reason: string) => void): void;
   /** The peer has shown who it is: it may send more than a greeting. */
   trust(): void;
+  /** Called with every few bytes of it, until it is trusted. */
+  onGreetingBytes(take: (count: number) => void): void;
 }
 
 // Compression stays off: a few bytes could otherwise unfold to any size, and calls are loopback or data centre traffic.
@@ -42,9 +44,11 @@ export function acceptWorkerSocket(
 
 function wrap(socket: WebSocket, raw: Upgrade[1]): WorkerSocket {
   let greetingBytes = 0;
+  let counted: (count: number) => void = () => {};
   const countGreeting = (chunk: Uint8Array) => {
     greetingBytes += chunk.length;
     if (greetingBytes > connectLimits.greetingBytesMax) socket.terminate();
+    else counted(chunk.length);
   };
   raw.on("data", countGreeting);
   // What goes wrong on a socket ends in its close event; without a listener Node would end the process.
@@ -70,6 +74,9 @@ function wrap(socket: WebSocket, raw: Upgrade[1]): WorkerSocket {
       socket.once("close", (code, reason) => take(code, reason.toString("utf8")));
     },
     trust: () => raw.off("data", countGreeting),
+    onGreetingBytes(take) {
+      counted = take;
+    },
   };
 }
 

@@ -6,11 +6,12 @@ import type { DashboardHandler, DashboardOptions, MountedClient } from "../../sd
 import { namedEnv } from "../admit-caller.ts";
 import { type Admitted, isChange } from "../admit-person.ts";
 import { answerRequest, errorAnswer, findRoute } from "../answer-request.ts";
+import { BodyBudget, BodyShare } from "../body-budget.ts";
 import { unexpected } from "../incoming-request.ts";
 import { serverLimits } from "../limits.ts";
 import type { Actor } from "../people/actor.ts";
 import { dataHeaders } from "../people/safe-headers.ts";
-import { BodyBudget, BodyShare, CallerGone } from "../read-body.ts";
+import { CallerGone } from "../read-body.ts";
 import type { Route, RouteAnswer } from "../route.ts";
 import { routerOf } from "../router.ts";
 import { FetchRequest, responseOf } from "./fetch-request.ts";

@@ -1,7 +1,6 @@
 // GET /v1/realtime/connect as a WebSocket: who shows a token hears its topics until either side closes.
 import { WebSocketServer } from "ws";
-import { IdemError } from "../../model/errors.ts";
-import { statusOf } from "../../protocol/problem.ts";
+import { splitTarget } from "../answer-request.ts";
 import type { SocketRoute } from "../route.ts";
 import { readRealtimeToken } from "./realtime-token.ts";
 import { socketLine } from "./socket-line.ts";
@@ -20,20 +19,15 @@ export const connectRealtime: SocketRoute = {
   path: "/v1/realtime/connect",
   // The token in the query is the credential.
   access: "open",
-  upgrade(request, socket, head, _env, world) {
-    // Until the socket is a WebSocket nobody else listens for its errors: the client just left.
-    const ignore = () => {};
-    socket.on("error", ignore);
-    void subscribe(request, socket, head, world)
-      .catch((error) => refuse(socket, error, world))
-      .finally(() => socket.off("error", ignore));
+  upgrade(request, socket, head, _env, world, refuse) {
+    subscribe(request, socket, head, world).catch(refuse);
   },
   // Those who read server-sent events are told as well.
   close: ({ channels }) => channels.close(),
 };
 
 async function subscribe(request: Upgrade[0], socket: Upgrade[1], head: Upgrade[2], world: Upgrade[4]): Promise<void> {
-  const token = new URL(request.url ?? "/", "http://localhost").searchParams.get("token");
+  const token = new URLSearchParams(splitTarget(request.url!).search).get("token");
   const { env, topics } = await readRealtimeToken(world.tokens, token);
   world.channels.checkRoom();
   if (socket.destroyed) return;
@@ -43,14 +37,4 @@ async function subscribe(request: Upgrade[0], socket: Upgrade[1], head: Upgrade[
     const stop = world.channels.subscribe(env, topics, socketLine(webSocket, world.platform));
     webSocket.once("close", stop);
   });
-}
-
-function refuse(socket: Upgrade[1], error: unknown, { logger }: Upgrade[4]): void {
-  if (socket.destroyed) return;
-  const status = error instanceof IdemError ? statusOf(error.code) : 500;
-  const text = error instanceof IdemError ? error.message : "The subscription failed";
-  if (!(error instanceof IdemError)) logger.error("idem: a realtime subscription failed", error);
-  const body = JSON.stringify({ error: text, status });
-  const head = [`HTTP/1.1 ${status} Refused`, "content-type: application/json", "connection: close"];
-  socket.end(`${head.join("\r\n")}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
 }

@@ -1,5 +1,6 @@
 // Realtime with the official SDK on one side and this server on the other, with and without keys.
 import { on, once } from "node:events";
+import { connect } from "node:net";
 import { Inngest } from "inngest";
 import { channel, staticSchema, subscribe } from "inngest/realtime";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
@@ -252,4 +253,25 @@ test("when the server stops, subscribers are told and let go", async () => {
     { kind: "closing", data: { reason: "the server is stopping" } },
   ]);
   expect(await said).toContain("the server is stopping");
+});
+
+test("a refused upgrade is closed from this side, also for a client that keeps its end open", async () => {
+  const { origin } = await serve(withKeys);
+  const refused = Array.from({ length: 50 }, async () => {
+    const socket = connect({ port: Number(new URL(origin).port), host: "127.0.0.1", allowHalfOpen: true });
+    onTestFinished(() => void socket.destroy());
+    socket.on("error", () => {});
+    socket.write(
+      "GET /v1/realtime/connect?token=nonsense HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\n" +
+        "sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
+    );
+    const [answer] = (await once(socket, "data")) as [Buffer];
+    expect(String(answer)).toMatch(/^HTTP\/1\.1 401 /);
+  });
+  await Promise.all(refused);
+  const held = async () => {
+    const metrics = await fetch(`${origin}/metrics`, { headers: { authorization: `Bearer ${signingKey}` } });
+    return /idem_http_under_way\{kind="socket"\} (\d+)/.exec(await metrics.text())?.[1];
+  };
+  await expect.poll(held).toBe("0");
 });

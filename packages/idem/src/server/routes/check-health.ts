@@ -9,6 +9,7 @@ export const checkHealth: Route = {
   access: "open",
   bodyBytesMax: null,
   errors: "wire",
+  isVital: true,
   handle: async (_, world) => {
     const health = await healthOf(world).check();
     if (health.isWell) return json({ status: 200, message: "OK" });

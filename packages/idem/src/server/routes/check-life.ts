@@ -7,5 +7,6 @@ export const checkLife: Route = {
   access: "open",
   bodyBytesMax: null,
   errors: "wire",
+  isVital: true,
   handle: () => json({ status: 200, message: "OK" }),
 };

@@ -101,7 +101,7 @@ const keys = createRoute({
   component: pageAt("/keys"),
   validateSearch: searchOf({
     scope: text,
-    layer: oneOf("function", "event", "http", "singleton", "effect"),
+    layer: oneOf("function", "event", "webhook", "http", "singleton", "effect"),
     q: text,
     order: oneOf("hits", "ends", "key"),
   }),

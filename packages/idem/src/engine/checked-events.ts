@@ -2,6 +2,7 @@
 // stored.
 import type { Middleware } from "../execute/function-code.ts";
 import { acceptEvent } from "../ingest/accept-events.ts";
+import type { EventIdScope } from "../model/claim.ts";
 import { errors } from "../model/errors.ts";
 import { placeOf } from "../model/event.ts";
 import type { ByHand } from "../store/audit.ts";
@@ -13,6 +14,8 @@ export interface KnownOfEvents {
   /** Ids the sender derived. */
   readonly eventIds?: readonly string[];
   readonly sourceRunId?: string | null;
+  /** Only for those who checked whose delivery it is. */
+  readonly idScope?: EventIdScope | undefined;
   /** Absent for what a program sends. */
   readonly byHand?: ByHand | undefined;
 }
@@ -21,7 +24,7 @@ export async function checkedEvents(
   inputs: readonly unknown[],
   windowMs: number,
   middleware: readonly Middleware[],
-  { eventIds = [], sourceRunId = null }: KnownOfEvents,
+  { eventIds = [], sourceRunId = null, idScope }: KnownOfEvents,
   ports: { readonly check: CheckEvents; readonly now: () => number; readonly newId: () => string },
 ): Promise<readonly NewEvent[]> {
   const given = await outgoingEvents(inputs, middleware, ports.check);
@@ -33,7 +36,7 @@ export async function checkedEvents(
     acceptEvent(
       input,
       placeOf(i, given.length),
-      { eventId: eventIds[i] ?? ports.newId(), now, windowMs, sourceRunId, allowReserved: false },
+      { eventId: eventIds[i] ?? ports.newId(), now, windowMs, sourceRunId, allowReserved: false, idScope },
       limits,
     ),
   );

@@ -1,5 +1,6 @@
 // What a sender gave becomes an event that can be stored, or an error that says which event and why. Nothing of a call is
 // stored unless all of it can be.
+import type { EventIdScope } from "../model/claim.ts";
 import { errors } from "../model/errors.ts";
 import { toJson } from "../model/json.ts";
 import type { NewEvent } from "../store/ingest.ts";
@@ -31,7 +32,14 @@ const reservedPrefixes = ["inngest/", "idem/"];
 export function acceptEvent(
   input: unknown,
   where: string,
-  facts: { eventId: string; now: number; windowMs: number; sourceRunId: string | null; allowReserved: boolean },
+  facts: {
+    eventId: string;
+    now: number;
+    windowMs: number;
+    sourceRunId: string | null;
+    allowReserved: boolean;
+    idScope?: EventIdScope | undefined;
+  },
   limits: AcceptLimits,
 ): NewEvent {
   if (typeof input !== "object" || input === null || Array.isArray(input)) {
@@ -66,6 +74,7 @@ export function acceptEvent(
     id: facts.eventId,
     callerId: id ?? null,
     windowMs: facts.windowMs,
+    ...(facts.idScope === undefined ? {} : { idScope: facts.idScope }),
     name,
     data: json,
     ts: at,

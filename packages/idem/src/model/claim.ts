@@ -41,7 +41,13 @@ export type ClaimAnswer =
   | { readonly kind: "in-flight"; readonly since: number; readonly leaseUntil: number | null }
   | { readonly kind: "mismatch"; readonly since: number };
 
+/** Ids that senders give their events, through any door but those of webhooks. */
 export const eventScope = "event";
+/** Ids of deliveries whose signature was checked. Nothing else asks for a key in here, so nobody can take a delivery's id before it comes. */
+export const webhookScope = "webhook";
+export type EventIdScope = typeof eventScope | typeof webhookScope;
+/** A sender's id may stand in either; whoever looks for it believes the one that cannot be forged. */
+export const eventIdScopes: readonly EventIdScope[] = [webhookScope, eventScope];
 export const functionScope = (fn: string): string => `fn:${fn}`;
 /** At most one open run of a function for each key in here. */
 export const singletonScope = (fn: string): string => `singleton:${fn}`;
@@ -70,6 +76,25 @@ export interface ClaimAsk {
   readonly leaseMs: number | null;
   readonly note?: string | null;
 }
+
+/** An event asks for the id its sender gave it. */
+export const eventIdAsk = (
+  {
+    id,
+    windowMs,
+    idScope = eventScope,
+  }: { readonly id: string; readonly windowMs: number; readonly idScope?: EventIdScope },
+  callerId: string,
+): ClaimAsk => ({
+  scope: idScope,
+  key: callerId,
+  holder: id,
+  generation: id,
+  windowMs,
+  held: false,
+  fingerprint: null,
+  leaseMs: null,
+});
 
 /** A run asks for its function's key. */
 export const functionKeyAsk = (

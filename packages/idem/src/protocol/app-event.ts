@@ -18,6 +18,9 @@ export const windowHeader = "x-idem-window";
 /** The run whose step sends the events. */
 export const sourceRunHeader = "x-idem-source-run";
 
+/** The events are deliveries of webhooks, whose signatures the app checked: believed with a signing key only. */
+export const deliveryHeader = "x-idem-delivery";
+
 export function writeEvent({ callerId, name, data, ts, extra }: OutgoingEvent): string {
   const rest = extra === null || extra === "{}" ? "" : `,${extra.slice(1, -1)}`;
   const id = callerId === null ? "" : `,"id":${JSON.stringify(callerId)}`;

@@ -7,6 +7,7 @@ import { type Listener, Telling } from "../engine/telling.ts";
 import type { FunctionCode, Logger, Middleware } from "../execute/function-code.ts";
 import { type LogStyle, logStyles, silentLogger } from "../execute/log-style.ts";
 import { readBlockedMax } from "../model/beats.ts";
+import { type EventIdScope, webhookScope } from "../model/claim.ts";
 import { parseDuration } from "../model/duration.ts";
 import { errors } from "../model/errors.ts";
 import { placeOf } from "../model/event.ts";
@@ -91,6 +92,16 @@ export interface SendOptions {
   readonly window?: string | number;
 }
 
+/** Where webhooks put what a provider sent, once its signature was checked: under ids that no other sender can take. */
+export interface Deliveries {
+  send(
+    event: EventToSend<any> | readonly EventToSend<any>[],
+    options: { readonly window: string | number },
+  ): Promise<SendResult>;
+  /** By the stored id, or by the delivery's own; an event somebody else sent under that id is not found. */
+  get: EventsApi["get"];
+}
+
 /** What the toolkit keeps its own facts in. */
 export interface KeepingClient {
   readonly env: string;
@@ -101,6 +112,12 @@ export interface KeepingClient {
 export class Idem<Schemas extends EventSchemas = EventSchemas> {
   readonly id: string;
   readonly env: string;
+  /** For the toolkit's webhooks. At a server it takes a signing key: an event key is not enough to speak for a provider. */
+  readonly deliveries: Deliveries = {
+    send: (events, options) =>
+      this.sendIn(webhookScope, events as EventToSend<Schemas>, options) as Promise<SendResult>,
+    get: (id) => this.reads.events.get(id, { scope: webhookScope }),
+  };
   private readonly options: IdemOptions<Schemas>;
   private readonly platform: Platform;
   private readonly telling: Telling;
@@ -268,6 +285,14 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
     options?: SendOptions & { readonly tx?: UserTransaction },
   ): Promise<SendResult | QueuedResult> {
     refuseUnknownSendOptions(options, this.warn);
+    return this.sendIn(undefined, events, options);
+  }
+
+  private async sendIn(
+    idScope: EventIdScope | undefined,
+    events: EventToSend<Schemas> | readonly EventToSend<Schemas>[],
+    options?: SendOptions & { readonly tx?: UserTransaction },
+  ): Promise<SendResult | QueuedResult> {
     const windowMs = readWindow(options?.window, "window") ?? this.eventWindowMs;
     const list: readonly unknown[] = Array.isArray(events) ? events : [events];
     // Given, but undefined by mistake, it is refused: an event that was meant to wait for a commit must not go before it.
@@ -281,12 +306,13 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
         check: (given) => this.checkEvents(given),
         now: this.platform.wallMs(),
         windowMs: isTold ? windowMs : null,
+        idScope,
         nameOf: (fn) => this.nameOf(fn),
       });
     }
     const engine = await this.embedded.engine();
     if (isQueued) return { queued: await engine.queue(list, windowMs, this.options.middleware ?? [], options.tx!) };
-    const accepted = await engine.accept(list, windowMs, this.options.middleware ?? []);
+    const accepted = await engine.accept(list, windowMs, this.options.middleware ?? [], { idScope });
     return sendResultOf(engine, accepted);
   }
 

@@ -2,6 +2,7 @@
 import type { Engine } from "../engine/engine.ts";
 import { outlookOf } from "../engine/outlook.ts";
 import type { Verdict } from "../engine/redecide-events.ts";
+import type { EventIdScope } from "../model/claim.ts";
 import { parseDuration } from "../model/duration.ts";
 import { errors } from "../model/errors.ts";
 import { fromJson } from "../model/json.ts";
@@ -90,8 +91,14 @@ export interface RunEnd {
 }
 
 export interface EventsApi {
-  /** By the stored id, or by the sender's own; null when there is no such event. */
-  get(id: string): Promise<(PublicEvent & { readonly decisions: readonly PublicDecision[] }) | null>;
+  /**
+   * By the stored id, or by the sender's own; null when there is no such event. A delivery of a webhook and an event that somebody sent
+   * under the same id are two: the delivery is meant, unless `scope` says "event".
+   */
+  get(
+    id: string,
+    options?: { readonly scope?: EventIdScope },
+  ): Promise<(PublicEvent & { readonly decisions: readonly PublicDecision[] }) | null>;
   list(filter?: {
     readonly name?: string;
     readonly before?: string;
@@ -170,9 +177,9 @@ export function runsApi(engineOf: () => Promise<Engine>): RunsApi {
 
 export function eventsApi(engineOf: () => Promise<Engine>): EventsApi {
   return {
-    async get(id) {
+    async get(id, options) {
       const engine = await engineOf();
-      const event = await findEvent(engine, id);
+      const event = await findEvent(engine, id, options?.scope);
       if (event === null) return null;
       const { decisions } = await explainEvent(engine.store.reads, engine.env, event);
       return {

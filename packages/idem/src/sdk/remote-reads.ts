@@ -199,8 +199,9 @@ class ServerReads {
 
   // ------------------------------------------------------------------------------------------------ events
 
-  async event(id: string): ReturnType<EventsApi["get"]> {
-    const path = `/api/events/${encodeURIComponent(id)}`;
+  async event(...[id, options]: Parameters<EventsApi["get"]>): ReturnType<EventsApi["get"]> {
+    const query = options?.scope === undefined ? "" : `?scope=${options.scope}`;
+    const path = `/api/events/${encodeURIComponent(id)}${query}`;
     const answer = await this.get<{ event: any; decisions: PublicDecision[] }>(path, `Event ${id}`);
     if (answer === null) return null;
     return {

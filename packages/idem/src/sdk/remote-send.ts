@@ -3,9 +3,10 @@ import { limits } from "../engine/limits.ts";
 import { type CheckEvents, outgoingEvents } from "../engine/outgoing-events.ts";
 import type { Middleware } from "../execute/function-code.ts";
 import { acceptEvent } from "../ingest/accept-events.ts";
+import { type EventIdScope, webhookScope } from "../model/claim.ts";
 import { errors } from "../model/errors.ts";
 import { placeOf } from "../model/event.ts";
-import { decisionsHeader, sourceRunHeader, windowHeader, writeEvent } from "../protocol/app-event.ts";
+import { decisionsHeader, deliveryHeader, sourceRunHeader, windowHeader, writeEvent } from "../protocol/app-event.ts";
 import type { PublicDecision } from "./public-types.ts";
 import type { RemoteServer } from "./remote-server.ts";
 import type { SendResult } from "./send-result.ts";
@@ -17,6 +18,8 @@ export interface RemoteSend {
   readonly now: number;
   /** Null for the server's own. */
   readonly windowMs: number | null;
+  /** What their ids are unique within; among senders' ids unless told. */
+  readonly idScope?: EventIdScope | undefined;
   /** How events are named in errors. */
   readonly place?: (index: number, count: number) => string;
   /** Set for what a step sends: its run, and the ids of events that have none of their own. */
@@ -42,6 +45,7 @@ export async function sendToServer(server: RemoteServer, send: RemoteSend): Prom
   const answer = await server.sendEvents(texts, {
     [decisionsHeader]: "1",
     ...(send.windowMs === null ? {} : { [windowHeader]: `${send.windowMs}ms` }),
+    ...(send.idScope === webhookScope ? { [deliveryHeader]: "1" } : {}),
     ...(send.step === undefined ? {} : { [sourceRunHeader]: send.step.runId }),
   });
   return readAnswer(answer, server, send.nameOf);

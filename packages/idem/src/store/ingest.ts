@@ -1,5 +1,6 @@
 // What ingest is given and answers: events with one decision for each function they trigger.
 
+import type { EventIdScope } from "../model/claim.ts";
 import type { Decision, DecisionKind } from "../model/decision.ts";
 import type { ByHand } from "./audit.ts";
 import type { CancelledRun, DecidedCounts, StartFlow } from "./flow.ts";
@@ -10,6 +11,8 @@ export interface NewEvent {
   readonly callerId: string | null;
   /** Window of the caller's id; only read when there is one. */
   readonly windowMs: number;
+  /** What the caller's id is unique within; among senders' ids unless told. */
+  readonly idScope?: EventIdScope;
   readonly name: string;
   readonly data: string;
   readonly ts: number;

@@ -1,6 +1,6 @@
 // What can be asked of a store: lists and pages for people, look-ups for the engine. Nothing here changes anything, and every
 // page may be asked of a store of any size.
-import type { Claim } from "../model/claim.ts";
+import type { Claim, EventIdScope } from "../model/claim.ts";
 import type { Decision, DecisionKind } from "../model/decision.ts";
 import type { Event } from "../model/event.ts";
 import type { Run, RunState } from "../model/run.ts";
@@ -70,7 +70,7 @@ export interface StoreReads {
   runMemo(env: string, runId: string): Promise<RunMemo | null>;
   event(env: string, eventId: string): Promise<Event | null>;
   /** The newest event that carried this caller's id and was not a duplicate, as far as a claim remembers it. */
-  eventByCallerId(env: string, callerId: string): Promise<Event | null>;
+  eventByCallerId(env: string, callerId: string, scope?: EventIdScope): Promise<Event | null>;
   events(env: string, filter: EventFilter): Promise<readonly Event[]>;
   duplicatesOf(env: string, eventId: string, limit: number): Promise<readonly Event[]>;
   decisionsOfEvent(env: string, eventId: string): Promise<readonly Decision[]>;

@@ -14,6 +14,7 @@ export function KeyHolder({ item }: { readonly item: KeyItem }) {
         </span>
       );
     case "event":
+    case "webhook":
       return (
         <span className="holder cut">
           event{" "}

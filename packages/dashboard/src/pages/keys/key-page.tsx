@@ -188,6 +188,8 @@ function Release({
 }
 
 function effectOf(layer: ReturnType<typeof layerOf>): string {
+  if (layer === "webhook")
+    return "The next delivery with this id will be taken for a new one. Destination keys stay the same.";
   if (layer === "event")
     return "The next event with this id will be taken for a new one. Destination keys stay the same.";
   if (layer === "http") return "The next request with this key will be handled anew. Destination keys stay the same.";

@@ -3,10 +3,11 @@ import type { KeyItem } from "../../../../idem/src/server/api/key-shape.ts";
 
 export type { KeyItem };
 
-export type Layer = "function" | "event" | "http" | "singleton" | "effect" | "other";
+export type Layer = "function" | "event" | "webhook" | "http" | "singleton" | "effect" | "other";
 
 export const layerOf = ({ scope }: Pick<KeyItem, "scope">): Layer => {
   if (scope === "event") return "event";
+  if (scope === "webhook") return "webhook";
   if (scope.startsWith("fn:")) return "function";
   if (scope.startsWith("singleton:")) return "singleton";
   if (scope.startsWith("effect:")) return "effect";
@@ -16,6 +17,7 @@ export const layerOf = ({ scope }: Pick<KeyItem, "scope">): Layer => {
 export const layerWords: Readonly<Record<Layer, string>> = {
   function: "function key",
   event: "event id",
+  webhook: "webhook id",
   http: "HTTP",
   singleton: "one at a time",
   effect: "effect",
@@ -24,7 +26,11 @@ export const layerWords: Readonly<Record<Layer, string>> = {
 
 /** The function, or what else the key is unique within. */
 export const scopeWords = ({ scope }: Pick<KeyItem, "scope">): string =>
-  scope === "event" ? "all events" : scope.replace(/^(fn|singleton|effect):/, "");
+  scope === "event"
+    ? "all events"
+    : scope === "webhook"
+      ? "all deliveries"
+      : scope.replace(/^(fn|singleton|effect):/, "");
 
 /** Keys of functions are JSON, where 7 and "7" differ; a text is shown without its quotes. */
 export function keyWords({ scope, key }: Pick<KeyItem, "scope" | "key">): string {

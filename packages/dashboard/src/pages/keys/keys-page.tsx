@@ -30,6 +30,7 @@ const layers = [
   { value: "", text: "all" },
   { value: "function", text: "function key" },
   { value: "event", text: "event id" },
+  { value: "webhook", text: "webhook id" },
   { value: "http", text: "HTTP" },
   { value: "singleton", text: "one at a time" },
   { value: "effect", text: "effect" },

@@ -1,5 +1,5 @@
 // idem keys: who has which key, until when, and how often it was asked for; and giving one back by hand.
-import { type Claim, eventScope, functionScope } from "../../model/claim.ts";
+import { type Claim, eventScope, functionScope, webhookScope } from "../../model/claim.ts";
 import { isOpen } from "../../model/window.ts";
 import { functionKey } from "../claim-key.ts";
 import { type Command, type Context, type Reading, storeOptions } from "../command.ts";
@@ -98,9 +98,11 @@ async function list(context: Context, reading: Reading): Promise<number> {
         printable(
           claim.scope === eventScope
             ? "event id"
-            : claim.scope.startsWith("fn:")
-              ? reading.nameOf(claim.scope.slice(3))
-              : claim.scope,
+            : claim.scope === webhookScope
+              ? "webhook id"
+              : claim.scope.startsWith("fn:")
+                ? reading.nameOf(claim.scope.slice(3))
+                : claim.scope,
         ),
         printable(claim.key),
         isTaken(claim, now) ? claim.state : claim.state === "released" ? "released" : "window over",

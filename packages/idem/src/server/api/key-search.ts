@@ -4,7 +4,7 @@ import type { Claim } from "../../model/claim.ts";
 import type { ClaimFilter, StoreReads } from "../../store/reads.ts";
 import { examinedMax } from "./paging.ts";
 
-export const keyLayers = ["function", "event", "http", "singleton", "effect"] as const;
+export const keyLayers = ["function", "event", "webhook", "http", "singleton", "effect"] as const;
 export type KeyLayer = (typeof keyLayers)[number];
 
 type Within = Pick<ClaimFilter, "scope" | "under">;
@@ -12,6 +12,7 @@ type Within = Pick<ClaimFilter, "scope" | "under">;
 const withinLayer: Readonly<Record<KeyLayer, Within>> = {
   function: { under: "fn:" },
   event: { scope: "event" },
+  webhook: { scope: "webhook" },
   http: { scope: "http" },
   singleton: { under: "singleton:" },
   effect: { under: "effect:" },

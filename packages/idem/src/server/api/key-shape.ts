@@ -1,10 +1,10 @@
 // Claims as /api shows them: who has which key, until when, and how often it was asked for.
 import { z } from "zod";
-import { type Claim, eventScope, functionScope } from "../../model/claim.ts";
+import { type Claim, eventScope, functionScope, webhookScope } from "../../model/claim.ts";
 import { isOpen } from "../../model/window.ts";
 
 export const keyItem = z.object({
-  scope: z.string().describe("What the key is unique within: `event`, or `fn:<function>`"),
+  scope: z.string().describe("What the key is unique within: `event`, `webhook`, or `fn:<function>`"),
   key: z.string(),
   function: z.string().nullable().describe("Of a function's key"),
   holder: z.string().describe("Who took it: an event, a run, or a caller's token"),
@@ -24,7 +24,7 @@ const functionPrefix = functionScope("");
 export const functionOfScope = (scope: string): string | null =>
   scope.startsWith(functionPrefix) ? scope.slice(functionPrefix.length) : null;
 
-export const isEventScope = (scope: string): boolean => scope === eventScope;
+export const isEventScope = (scope: string): boolean => scope === eventScope || scope === webhookScope;
 
 export const keyItemOf = (claim: Claim, now: number): KeyItem => ({
   scope: claim.scope,

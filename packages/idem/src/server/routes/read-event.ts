@@ -1,5 +1,6 @@
 // GET /api/events/:event: one event, what was decided for each function, and what came again.
 import { z } from "zod";
+import { eventScope, webhookScope } from "../../model/claim.ts";
 import { errors } from "../../model/errors.ts";
 import { explainEvent } from "../../observe/explain.ts";
 import { findEvent } from "../../observe/find-event.ts";
@@ -17,6 +18,14 @@ export const readEvent = apiRoute({
   path: "/api/events/:event",
   summary: "Read an event by its stored id or its sender's, with decisions, runs and duplicates",
   tag: "events",
+  query: {
+    scope: z
+      .enum([eventScope, webhookScope])
+      .optional()
+      .describe(
+        "Where a sender's id is looked for; a delivery of a webhook before an event sent under the same id unless told",
+      ),
+  },
   answer: z.object({
     event: eventDetail,
     first: eventItem.nullable().describe("On a duplicate: the event that was first"),
@@ -24,8 +33,8 @@ export const readEvent = apiRoute({
     decisions: z.array(explainedDecision),
     runs: z.array(runItem).describe("Runs it opened, reruns included"),
   }),
-  handle: async ({ params, engine, env }) => {
-    const found = await findEvent(engine, params.event!);
+  handle: async ({ params, query, engine, env }) => {
+    const found = await findEvent(engine, params.event!, query.scope);
     if (found === null) throw errors.SUBJECT_UNKNOWN({ id: params.event! });
     const { reads } = engine.store;
     const { event, first, duplicates, decisions } = await explainEvent(reads, env, found);

@@ -46,6 +46,37 @@ describe("a source made over the API", () => {
     expect(ran).toEqual(["stripe:evt_1"]);
   });
 
+  test("an event sent under the id a delivery will have does not take its place, whatever window it asks for", async () => {
+    const { server, ran, idle } = await shop();
+    await make(server);
+    const forged = { id: "stripe:evt_1", name: "stripe/nothing", data: {}, meta: { webhook: { source: "stripe" } } };
+    const headers = { ...json, "x-idem-window": "360d" };
+    expect((await server.ask("/e/dev", { method: "POST", headers, body: JSON.stringify(forged) })).status).toBe(200);
+    const first = await deliver(server, paid("evt_1"));
+    const again = await deliver(server, paid("evt_1"));
+    await idle();
+    expect([first, again].map(({ headers }) => headers.get("idempotent-replayed"))).toEqual([null, "true"]);
+    expect(ran).toEqual(["stripe:evt_1"]);
+    // Whoever asks for the id means the delivery; the other one is there as well.
+    expect((await server.ask("/api/events/stripe:evt_1")).json.event.name).toBe("stripe/invoice.paid");
+    expect((await server.ask("/api/events/stripe:evt_1?scope=event")).json.event.name).toBe("stripe/nothing");
+  });
+
+  test("an event key alone cannot speak for a provider: ids of deliveries are taken with the signing key", async () => {
+    const signingKey = "signkey-test-0123456789abcdef0123456789abcdef";
+    const eventKeys = ["event-key-of-the-test"];
+    const { server } = await shop({ mode: "start", eventKeys, signingKeys: [signingKey] });
+    const body = JSON.stringify({ id: "stripe:evt_1", name: "stripe/invoice.paid", data: {} });
+    const send = (more: Record<string, string>) =>
+      server.ask(`/e/${eventKeys[0]}`, { method: "POST", headers: { ...json, "x-idem-delivery": "1", ...more }, body });
+    expect((await send({})).status).toBe(401);
+    expect((await send({ authorization: "Bearer 00" })).status).toBe(401);
+    expect((await send({ authorization: `Bearer ${signingKey}` })).status).toBe(200);
+    const { store } = await server.world.engine("default");
+    expect(await store.reads.claim("default", "event", "stripe:evt_1")).toBeNull();
+    expect(await store.reads.claim("default", "webhook", "stripe:evt_1")).not.toBeNull();
+  });
+
   test("what is delivered again after a restart starts nothing", async () => {
     const store = `sqlite:${join(temporaryFolder(), "server.db")}`;
     const first = await shop({ store });

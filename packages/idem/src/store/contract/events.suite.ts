@@ -336,6 +336,22 @@ export function eventsSuite(open: OpenStore): void {
       expect(await reads.eventByCallerId(env, "other")).toBeNull();
     });
 
+    test("the id of a delivery and the same id of another sender are two: neither is answered for the other", async () => {
+      const world = await openWorld(open);
+      const delivery = { callerId: "erp:key-1", idScope: "webhook" } as const;
+      expect(await world.start("r1", {}, { callerId: "erp:key-1" })).toMatchObject({ kind: "started" });
+      expect(await world.start("r2", {}, delivery)).toMatchObject({ kind: "started", runId: "r2" });
+      expect(await world.start("r3", {}, delivery)).toMatchObject({ kind: "duplicate-event", runId: "r2" });
+      expect(await world.start("r4", {}, { callerId: "erp:key-1" })).toMatchObject({
+        kind: "duplicate-event",
+        runId: "r1",
+      });
+      const { reads } = world.store;
+      const heldBy = async (scope?: "event" | "webhook") =>
+        (await reads.decisionsOfEvent(env, (await reads.eventByCallerId(env, "erp:key-1", scope))!.id))[0]!.runId;
+      expect([await heldBy("event"), await heldBy("webhook"), await heldBy()]).toEqual(["r1", "r2", "r2"]);
+    });
+
     test("what a run spared is listed with it", async () => {
       const world = await openWorld(open);
       await world.start("r1", { key: '"k"' }, { callerId: "id" });

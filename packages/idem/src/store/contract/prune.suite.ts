@@ -91,14 +91,17 @@ export function pruneSuite(open: OpenStore): void {
       expect(await prune(world, { before: world.clock.wallMs() - 15 * dayMs })).toMatchObject({ deleted: { runs: 1 } });
     });
 
-    test("an event that holds its sender's id answers for it until the window ends", async () => {
-      const world = await openWorld(open);
-      await world.ingest([newEvent("e1", { callerId: "order-7", windowMs: 30 * dayMs })]);
-      world.clock.advance(10 * dayMs);
-      expect(await prune(world)).toMatchObject({ deleted: { events: 0 }, kept: 1 });
-      world.clock.advance(30 * dayMs);
-      expect(await prune(world)).toMatchObject({ deleted: { events: 1 }, kept: 0 });
-    });
+    test.each(["event", "webhook"] as const)(
+      "an event that holds its id as %s answers for it until the window ends",
+      async (idScope) => {
+        const world = await openWorld(open);
+        await world.ingest([newEvent("e1", { callerId: "order-7", idScope, windowMs: 30 * dayMs })]);
+        world.clock.advance(10 * dayMs);
+        expect(await prune(world)).toMatchObject({ deleted: { events: 0 }, kept: 1 });
+        world.clock.advance(30 * dayMs);
+        expect(await prune(world)).toMatchObject({ deleted: { events: 1 }, kept: 0 });
+      },
+    );
 
     test("an event held for a person is never pruned", async () => {
       const world = await openWorld(open);

@@ -1,7 +1,7 @@
 // Events become decisions and runs. The first event with a caller's id and the first run with a function key win; everyone
 // after is told who won. A duplicate event does nothing at all.
 // Repeat: an event already stored touches no claim and is answered from its stored decisions.
-import { askClaim, type Claim, eventScope } from "../../model/claim.ts";
+import { askClaim, type Claim, eventIdAsk } from "../../model/claim.ts";
 import { type Decision, decidedOutright } from "../../model/decision.ts";
 import type { NestedIngest } from "../advance.ts";
 import { sentSubject } from "../audit.ts";
@@ -145,16 +145,7 @@ export function storeEvent(
 }
 
 function askForCallerId(tables: Tables, at: Moment, event: NewEvent, callerId: string) {
-  const ask = {
-    scope: eventScope,
-    key: callerId,
-    holder: event.id,
-    generation: event.id,
-    windowMs: event.windowMs,
-    held: false,
-    fingerprint: null,
-    leaseMs: null,
-  };
+  const ask = eventIdAsk(event, callerId);
   const answer = askClaim(tables.claim(ask.scope, ask.key), ask, at);
   // The event row is the outcome, so there is nothing left to wait for.
   tables.putClaim(answer.taken ? { ...answer.claim, state: "settled" } : answer.claim);

@@ -1,5 +1,5 @@
 // History a person no longer wants: an event with its decisions and all its runs, once nothing can ask for any of them.
-import { eventScope, functionScope } from "../../model/claim.ts";
+import { eventIdScopes, functionScope } from "../../model/claim.ts";
 import { isPending } from "../../model/decision.ts";
 import { isOpen } from "../../model/window.ts";
 import { type PruneAnswer, type PruneInput, prunedNothing } from "../prune.ts";
@@ -74,7 +74,7 @@ function isNeeded(tables: Tables, at: Moment, event: EventRow, runs: readonly Ru
     return claim !== null && claim.holder === holder && isOpen(claim, at.windowNow(claim.takenAt));
   };
   return (
-    isTaken(eventScope, event.callerId, event.id) ||
+    eventIdScopes.some((scope) => isTaken(scope, event.callerId, event.id)) ||
     tables.jobs.has(`deliver:${event.id}`) ||
     (tables.decisions.get(event.id) ?? []).some(isPending) ||
     runs.some((run) => run.endedAt === null || run.endedAt >= before || tables.jobs.has(`announce:${run.id}`)) ||

@@ -1,5 +1,5 @@
 // Reads for the API: copies of what is there now.
-import { eventScope } from "../../model/claim.ts";
+import { eventIdScopes } from "../../model/claim.ts";
 import { type DecisionKind, isPending } from "../../model/decision.ts";
 import { readLane } from "../../model/lane.ts";
 import { isEnded, openState } from "../../model/run.ts";
@@ -56,11 +56,14 @@ export function memoryReads(database: Database, moment: () => Moment): StoreRead
       return row === undefined ? null : showEvent(row);
     },
 
-    async eventByCallerId(env, callerId) {
+    async eventByCallerId(env, callerId, scope) {
       const tables = database.env(env);
-      const claim = tables.claim(eventScope, callerId);
-      const row = claim === null ? undefined : tables.events.get(claim.holder);
-      return row === undefined ? null : showEvent(row);
+      for (const each of scope === undefined ? eventIdScopes : [scope]) {
+        const claim = tables.claim(each, callerId);
+        const row = claim === null ? undefined : tables.events.get(claim.holder);
+        if (row !== undefined) return showEvent(row);
+      }
+      return null;
     },
 
     async events(env, { name, before, limit }) {

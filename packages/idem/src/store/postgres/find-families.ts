@@ -1,6 +1,6 @@
 // An event, its decisions and all its runs are a family, and go together. Which of them may go is asked for many at once, and each
 // question is put only for those that are still left: a page of events takes six statements, however many go.
-import { eventScope, functionScope } from "../../model/claim.ts";
+import { eventIdScopes, functionScope } from "../../model/claim.ts";
 import { type DecisionKind, isPending } from "../../model/decision.ts";
 import { isOpen } from "../../model/window.ts";
 import type { Connection } from "./connection.ts";
@@ -163,12 +163,14 @@ function holdingsOf(
 ): Holding[] {
   const holding = (scope: string, key: string | null, holder: string): Holding[] =>
     key === null ? [] : [{ scope, key: indexable(key), holder }];
+  const idHoldings = ({ callerId, id }: Pick<OldEvent, "callerId" | "id">): Holding[] =>
+    eventIdScopes.flatMap((scope) => holding(scope, callerId, id));
   return [
-    ...holding(eventScope, event.callerId, event.id),
+    ...idHoldings(event),
     ...runs.flatMap((run) => [
       ...holding(functionScope(run.fn), run.key, run.id),
       ...(carriedOf.get(run.id) ?? []).flatMap((each) => [
-        ...holding(eventScope, each.callerId, each.id),
+        ...idHoldings(each),
         ...holding(functionScope(run.fn), each.key, run.id),
       ]),
     ]),

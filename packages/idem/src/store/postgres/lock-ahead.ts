@@ -4,7 +4,7 @@
 //   buffers · event ids · singleton keys · function keys · rate limits · jobs of runs to be cancelled · slots · throttles
 //
 // It may lock more than is needed, where an event turns out to be a duplicate. What nobody foresaw is locked when it is met.
-import { eventScope, functionKeyAsk, singletonAsk, singletonScope } from "../../model/claim.ts";
+import { eventIdAsk, functionKeyAsk, singletonAsk, singletonScope } from "../../model/claim.ts";
 import { readLane } from "../../model/lane.ts";
 import type { NewEvent, NewPair, StartPair } from "../ingest.ts";
 import { askFor, type ExpectedAsk, findClaim, lockExpected } from "./claim-key.ts";
@@ -110,20 +110,8 @@ async function lockKeys(
   return victims;
 }
 
-function eventAsks(env: string, { callerId, id, windowMs }: NewEvent): ExpectedAsk[] {
-  if (callerId === null) return [];
-  const ask = {
-    scope: eventScope,
-    key: callerId,
-    holder: id,
-    generation: id,
-    windowMs,
-    held: false,
-    fingerprint: null,
-    leaseMs: null,
-  };
-  return [{ env, ask, state: "settled" }];
-}
+const eventAsks = (env: string, event: NewEvent): ExpectedAsk[] =>
+  event.callerId === null ? [] : [{ env, ask: eventIdAsk(event, event.callerId), state: "settled" }];
 
 function singletonAsks({ env, pair }: Start): ExpectedAsk[] {
   const rule = pair.flow?.singleton ?? null;

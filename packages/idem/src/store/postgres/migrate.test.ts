@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { type LocalPostgres, startLocalPostgres } from "../../../../../scripts/local-postgres.mjs";
 import { nodePlatform } from "../../platform/node-platform.ts";
 import { Idem } from "../../sdk/client.ts";
+import { oldEvents } from "../old-deliveries.suite.ts";
 import type { Migration } from "../schema-history.ts";
 import { readAddress } from "./address.ts";
 import { checkSchema, migrate, versionOf } from "./migrate.ts";
@@ -145,4 +146,27 @@ test("to attach makes nothing: missing and older schemas are refused with what t
   const store = await open(url, "attach");
   expect(await store.reads.environments()).toEqual([]);
   await store.close();
+});
+
+test("windows of deliveries that are open move along into the scope of webhooks, and nobody else's do", async () => {
+  const { schema, pool } = nowhere();
+  const migrations = loadMigrations();
+  await migrate(pool, schema, migrations.slice(0, 9), where);
+  for (const { id, callerId, name, data, extra } of oldEvents) {
+    await rowsOf(
+      `insert into ${schema}.events (env, id, caller_id, name, data, ts, extra, received_at, stamp) values ('default', $1, $2, $3, $4, 1, $5, 1, 1)`,
+      ...[id, callerId, name, data, extra],
+    );
+    await rowsOf(
+      `insert into ${schema}.claims (env, scope, key, holder, fence, generation, state, taken_at, ends_at, held, asked, last_asked_at)
+       values ('default', 'event', $1, $2, 1, 'g', 'settled', 1, 2, 0, 1, 1)`,
+      ...[callerId, id],
+    );
+  }
+  await migrate(pool, schema, migrations, where);
+  const rows = await rowsOf(`select holder, scope from ${schema}.claims`);
+  const scopes = Object.fromEntries(rows.map(({ holder, scope }) => [holder, scope]));
+  expect(scopes).toEqual(
+    Object.fromEntries(oldEvents.map(({ id, isDelivery }) => [id, isDelivery ? "webhook" : "event"])),
+  );
 });

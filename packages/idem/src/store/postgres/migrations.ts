@@ -12,6 +12,7 @@ const released: ReleasedFiles = {
   "0007_after_failure": "4d98f89cd6197aa1",
   "0008_audit_filters": "f73b2a90e95a3e31",
   "0009_parked_runs": "23d2533fe87a626f",
+  "0010_webhook_scope": "4485298c45c8291c",
 };
 
 export const loadMigrations = (): Migration[] => migrationsOf("store/postgres/migrations", released);

@@ -1,6 +1,6 @@
 // Reads for people and tools: keyset pages, no cursor held across calls, nothing here decides anything. Each is one statement, or
 // several of which a later one may see more than an earlier one without harm; only a run's memo wants one snapshot.
-import { type Claim, eventScope, type Instant } from "../../model/claim.ts";
+import { type Claim, eventIdScopes, type Instant } from "../../model/claim.ts";
 import type { Event } from "../../model/event.ts";
 import { isEnded, type Run, type RunState } from "../../model/run.ts";
 import type { RegisteredFunction } from "../functions.ts";
@@ -169,8 +169,13 @@ export function readsOver(connection: Connection, at: () => Promise<Instant>): S
       const row = await findEvent(connection, env, eventId);
       return row === undefined ? null : readEvent(row);
     },
-    eventByCallerId: async (env, callerId) =>
-      (await events(eventByCallerIdSql, env, eventScope, indexable(callerId)))[0] ?? null,
+    eventByCallerId: async (env, callerId, scope) => {
+      for (const each of scope === undefined ? eventIdScopes : [scope]) {
+        const [found] = await events(eventByCallerIdSql, env, each, indexable(callerId));
+        if (found !== undefined) return found;
+      }
+      return null;
+    },
     events: (env, { name, before = afterAll, limit }: EventFilter) =>
       name === undefined ? events(eventsSql, env, before, limit) : events(eventsByNameSql, env, name, before, limit),
     duplicatesOf: (env, eventId, limit) => events(duplicatesSql, env, eventId, limit),

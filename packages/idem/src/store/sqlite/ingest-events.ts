@@ -1,6 +1,6 @@
 // Events become decisions, claims, runs and jobs in one commit, event by event, first wins by order.
 // Repeat: an event that is already stored touches no claim and is answered from its stored decisions.
-import { type Claim, eventScope } from "../../model/claim.ts";
+import { type Claim, eventIdAsk } from "../../model/claim.ts";
 import { decidedOutright } from "../../model/decision.ts";
 import type { Event } from "../../model/event.ts";
 import { sentSubject } from "../audit.ts";
@@ -115,21 +115,7 @@ function ingestOne(
   }
   let eventClaim: Claim | null = null;
   if (event.callerId !== null) {
-    const asked = claimKey(
-      tx,
-      env,
-      {
-        scope: eventScope,
-        key: event.callerId,
-        holder: event.id,
-        generation: event.id,
-        windowMs: event.windowMs,
-        held: false,
-        fingerprint: null,
-        leaseMs: null,
-      },
-      "settled",
-    );
+    const asked = claimKey(tx, env, eventIdAsk(event, event.callerId), "settled");
     if (!asked.taken) {
       recordDuplicate(tx, env, event, pairs, asked.claim, out);
       return;

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { oldEvents } from "../old-deliveries.suite.ts";
 import { checksumOf, type Migration } from "../schema-history.ts";
 import { ClaimIndex } from "./claim-index.ts";
 import { Connection } from "./connection.ts";
@@ -91,6 +92,35 @@ test("a store of an earlier version keeps its claims, each found by its key", ()
     expect(
       connection.one("select key, holder, fence, held, asked from claims where n = ?", find("default", "fn:f", key)!),
     ).toEqual({ key, holder: `holder of ${key}`, fence: 3, held: 1, asked: 4 });
+  }
+});
+
+test("windows of deliveries that are open move along into the scope of webhooks, and nobody else's do", () => {
+  const connection = open();
+  const migrations = loadMigrations();
+  migrate(connection, migrations.slice(0, 13));
+  for (const { id, callerId, name, data, extra } of oldEvents) {
+    connection.run(
+      `insert into events (env, id, caller_id, name, data, ts, extra, received_at, stamp) values ('default', ?, ?, ?, ?, 1, ?, 1, 1)`,
+      ...[id, callerId, name, data, extra],
+    );
+    connection.run(
+      `insert into claims (env, scope, key, holder, fence, generation, state, taken_at, ends_at, held, asked, last_asked_at)
+       values ('default', 'event', ?, ?, 1, 'g', 'settled', 1, 2, 0, 1, 1)`,
+      ...[callerId, id],
+    );
+    // Half of them are in the tree already.
+    if (id !== "kept") continue;
+    connection.run("insert into claim_keys (env, scope, key, n) select env, scope, key, n from claims");
+    connection.run("update meta set value = (select max(n) from claims) where name = 'claims-indexed'");
+  }
+  migrate(connection, migrations);
+  const { find } = new ClaimIndex(connection);
+  for (const { id, callerId, isDelivery } of oldEvents) {
+    const [here, there] = isDelivery ? ["webhook", "event"] : ["event", "webhook"];
+    const n = find("default", here!, callerId);
+    expect([id, find("default", there!, callerId)]).toEqual([id, undefined]);
+    expect(connection.one("select scope, holder from claims where n = ?", n!)).toEqual({ scope: here, holder: id });
   }
 });
 

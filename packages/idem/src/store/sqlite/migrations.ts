@@ -16,6 +16,7 @@ const released: ReleasedFiles = {
   "0011_after_failure": "4d98f89cd6197aa1",
   "0012_audit_filters": "26da2c3240faa161",
   "0013_parked_runs": "2208ded5c8626636",
+  "0014_webhook_scope": "d631241a5d719cc4",
 };
 
 export const loadMigrations = (): Migration[] => migrationsOf("store/sqlite/migrations", released);

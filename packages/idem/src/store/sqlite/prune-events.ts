@@ -1,7 +1,7 @@
 // History a person no longer wants. An event goes together with its decisions and all its runs, reruns included, and only
 // once nothing can ask for any of them: every run ended, every window closed, nothing held for a person.
 // Steps go first: a run too large for one commit loses them over several, and its own row with the last.
-import { eventScope, functionScope } from "../../model/claim.ts";
+import { eventIdScopes, functionScope } from "../../model/claim.ts";
 import { type DecisionKind, isPending } from "../../model/decision.ts";
 import { isOpen } from "../../model/window.ts";
 import { type PruneAnswer, type PruneInput, prunedNothing } from "../prune.ts";
@@ -168,7 +168,8 @@ function familyOf(
     const claim = connection.one<{ endsAt: number; held: number }>(claimSql, n, holder);
     return claim !== undefined && isOpen({ endsAt: claim.endsAt, held: claim.held === 1 }, windowNow);
   };
-  if (isTaken(eventScope, event.callerId, event.id)) return null;
+  const isIdTaken = ({ callerId, id }: EventRow) => eventIdScopes.some((scope) => isTaken(scope, callerId, id));
+  if (isIdTaken(event)) return null;
   if (connection.one(deliverySql, env, event.id) !== undefined) return null;
   const decisions = connection.all<{ kind: DecisionKind; runId: string | null }>(decisionsSql, env, event.id);
   if (decisions.some(isPending)) return null;
@@ -187,7 +188,7 @@ function familyOf(
     // A batch goes once all events it carries may go.
     const carried = run.carried === null ? [] : connection.all<CarriedRow>(carriedSql, env, run.id);
     for (const each of carried) {
-      if (each.receivedAt >= before || isTaken(eventScope, each.callerId, each.id)) return null;
+      if (each.receivedAt >= before || isIdTaken(each)) return null;
       if (isTaken(functionScope(run.fn), each.key, run.id)) return null;
     }
   }

@@ -1,5 +1,5 @@
 // Reads for people and tools: keyset pages, no cursor held across calls, nothing here decides anything.
-import { eventScope, type Instant } from "../../model/claim.ts";
+import { eventIdScopes, type Instant } from "../../model/claim.ts";
 import type { Event } from "../../model/event.ts";
 import { isEnded, type RunState } from "../../model/run.ts";
 import type { RegisteredFunction } from "../functions.ts";
@@ -177,10 +177,13 @@ export function readsOver(
       const row = findEvent(connection, env, eventId);
       return row === undefined ? null : readEvent(row);
     },
-    eventByCallerId: (env, callerId) => {
-      const first = claim(env, eventScope, callerId);
-      const row = first === undefined ? undefined : findEvent(connection, env, first.holder);
-      return row === undefined ? null : readEvent(row);
+    eventByCallerId: (env, callerId, scope) => {
+      for (const each of scope === undefined ? eventIdScopes : [scope]) {
+        const first = claim(env, each, callerId);
+        const row = first === undefined ? undefined : findEvent(connection, env, first.holder);
+        if (row !== undefined) return readEvent(row);
+      }
+      return null;
     },
     events: (env, filter: EventFilter) =>
       filter.name === undefined

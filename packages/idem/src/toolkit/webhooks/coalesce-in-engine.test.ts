@@ -193,9 +193,9 @@ describe("what comes after the delivery", () => {
 
 test("a run that died after it had delivered, and is entered again, delivers nothing more", async () => {
   const { idem, clock, ran, deliver } = await single();
-  const send = idem.send.bind(idem);
+  const { send } = idem.deliveries;
   let failures = 2;
-  idem.send = (async (...args: Parameters<typeof send>) => {
+  idem.deliveries.send = (async (...args: Parameters<typeof send>) => {
     const sent = await send(...args);
     if (String((args[0] as { id?: string }).id).includes("logical") && failures-- > 0) throw new Error("died");
     return sent;
@@ -214,4 +214,19 @@ test("a key that cannot be told sends the delivery to quarantine", async () => {
   });
   await deliver(inserted);
   expect((await idem.events.list()).map(({ name }) => name)).toEqual(["bullhorn/quarantined"]);
+});
+
+test("a logical event that somebody else sends under the next number absorbs nothing", async () => {
+  const { idem, clock, ran, deliver } = await single();
+  await deliver(updated);
+  await clock.advanceToEnd();
+  const { id, data } = (await idem.events.list({ name: "bullhorn/Placement.UPDATED" }))[0]!;
+  const [, before, stretch] = /^(.+-)(\d+)\.0$/.exec(id)!;
+  const forged = { ...data, changed: ["hours"], carries: ["forged"], openedAt: clock.now() };
+  for (const next of [`${stretch}.1`, `${Number(stretch) + 1}.0`]) {
+    await idem.send({ id: before + next, name: "bullhorn/nothing", data: forged });
+  }
+  await deliver({ ...updated, eventId: "e9", changed: ["hours"] });
+  await clock.advanceToEnd();
+  expect(ran.map(({ data }) => data.changed)).toEqual([["billRate"], ["hours"]]);
 });

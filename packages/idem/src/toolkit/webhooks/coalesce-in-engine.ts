@@ -4,7 +4,7 @@
 import type { Idem } from "../../sdk/client.ts";
 import { type Coalescing, type Merged, mergedOf } from "./coalesce.ts";
 import { dataOf, quarantine } from "./keep-in-engine.ts";
-import { type Sender, sendOnce, unsendable } from "./send-once.ts";
+import { type Sender, type SendingClient, sendOnce, unsendable } from "./send-once.ts";
 import type { Kept, WebhookStorage } from "./storage.ts";
 import type { WebhookEvent } from "./webhook-event.ts";
 
@@ -116,7 +116,7 @@ async function deliver(
   options: CoalesceInEngine,
   events: readonly { readonly id: string; readonly data: Raw }[],
 ): Promise<Delivered> {
-  const { idem, source, coalesce } = options;
+  const { idem, deliveries, source, coalesce } = options;
   const [first] = events as readonly [(typeof events)[number]];
   const openedAt = (await idem.events.get(first.id))!.receivedAt;
   const merged = events.map(({ data }) => mergedOf(data)).reduce(coalesce.merge);
@@ -125,9 +125,9 @@ async function deliver(
   const nameOf = (of: number, number: number) => `${source}:logical-${first.data.coalesce}-${of}.${number}`;
   const ours = { carries: events.map(({ data }) => data.id) };
 
-  const before = await chain(idem, (number) => nameOf(stretch - 1, number));
+  const before = await chain(deliveries, (number) => nameOf(stretch - 1, number));
   for (;;) {
-    const windows = await chain(idem, (number) => nameOf(stretch, number));
+    const windows = await chain(deliveries, (number) => nameOf(stretch, number));
     const all = [...before, ...windows];
     const own = all.find(({ data }) => data.carries[0] === ours.carries[0]);
     if (own !== undefined) return { kind: "delivered", logicalId: own.id };
@@ -154,11 +154,11 @@ async function deliver(
 
 type Logical = { readonly id: string; readonly data: LogicalData };
 
-async function chain(idem: Idem<any>, nameOf: (number: number) => string): Promise<Logical[]> {
+async function chain(deliveries: SendingClient, nameOf: (number: number) => string): Promise<Logical[]> {
   const found: Logical[] = [];
   for (;;) {
     const id = nameOf(found.length);
-    const event = await idem.events.get(id);
+    const event = await deliveries.get(id);
     if (event === null) return found;
     found.push({ id, data: event.data });
   }

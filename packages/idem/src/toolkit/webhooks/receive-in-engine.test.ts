@@ -55,6 +55,15 @@ describe("a verified delivery", () => {
     expect(notes.map(({ kind }) => kind)).toEqual(["kept", "duplicate"]);
   });
 
+  test("is not a duplicate of an event that somebody sent under its id before", async () => {
+    const { idem, ran, deliver } = await world();
+    await idem.send({ id: "stripe:evt_1", name: "stripe/other", data: {} }, { window: "360d" });
+    const response = await deliver(invoice());
+    expect(response.headers.get("idempotent-replayed")).toBeNull();
+    expect(ran).toHaveLength(1);
+    expect((await deliver(invoice())).headers.get("idempotent-replayed")).toBe("true");
+  });
+
   // Row 31 of the pitfalls.
   test("that comes again after four days is a duplicate still, and after 34; after 36 it is not", async () => {
     const { clock, ran, deliver } = await world();
@@ -206,12 +215,12 @@ describe("a transform", () => {
 describe("no 2xx before it is durable", () => {
   test("a store that fails is 503 with Retry-After, and the provider's next try is processed once", async () => {
     const { idem, ran, deliver, notes } = await world();
-    const send = idem.send;
-    idem.send = (() => Promise.reject(new Error("the disk is full"))) as never;
+    const { send } = idem.deliveries;
+    idem.deliveries.send = (() => Promise.reject(new Error("the disk is full"))) as never;
     const failed = await deliver(invoice());
     expect([failed.status, failed.headers.get("retry-after")]).toEqual([503, "5"]);
     expect(ran).toEqual([]);
-    idem.send = send;
+    idem.deliveries.send = send;
     for (let i = 0; i < 2; i++) expect((await deliver(invoice())).status).toBe(200);
     expect(ran.length).toBe(1);
     expect(notes.map(({ kind }) => kind)).toEqual(["unavailable", "kept", "duplicate"]);
@@ -219,13 +228,13 @@ describe("no 2xx before it is durable", () => {
 
   test("an answer that was lost behind the commit is a duplicate the next time, and was processed once", async () => {
     const { idem, ran, deliver } = await world();
-    const send = idem.send.bind(idem);
-    idem.send = (async (...args: Parameters<typeof send>) => {
+    const send = idem.deliveries.send;
+    idem.deliveries.send = (async (...args: Parameters<typeof send>) => {
       await send(...args);
       throw new Error("the process died");
     }) as never;
     expect((await deliver(invoice())).status).toBe(503);
-    idem.send = send as never;
+    idem.deliveries.send = send as never;
     expect((await deliver(invoice())).headers.get("idempotent-replayed")).toBe("true");
     expect(ran.length).toBe(1);
   });
@@ -243,9 +252,9 @@ describe("no 2xx before it is durable", () => {
     };
     const { idem } = clocked;
     await idem.start();
-    const send = idem.send.bind(idem);
+    const send = idem.deliveries.send;
     let go = () => {};
-    idem.send = (async (...args: Parameters<typeof send>) => {
+    idem.deliveries.send = (async (...args: Parameters<typeof send>) => {
       await new Promise<void>((resolve) => {
         go = resolve;
       });
@@ -259,7 +268,7 @@ describe("no 2xx before it is durable", () => {
     rings[0]!();
     expect((await answering).status).toBe(503);
     go();
-    idem.send = send as never;
+    idem.deliveries.send = send as never;
     while ((await idem.events.get("stripe:evt_1")) === null) await new Promise((resolve) => setImmediate(resolve));
     expect((await receive(sign())).headers.get("idempotent-replayed")).toBe("true");
   });

@@ -22,33 +22,33 @@ const tsMin = Date.UTC(1980, 0, 1);
 export const pastOf = (ts: number | null, now: number): { readonly ts?: number } =>
   ts !== null && Number.isInteger(ts) && ts >= tsMin && ts <= now ? { ts } : {};
 
-/** What is needed of a client. */
+/** Where deliveries go: a client's, or those of a server's engine. */
 export interface SendingClient {
   send(
     event: { readonly name: string; readonly id: string; readonly data: object },
     options: { readonly window: number },
   ): Promise<SendResult>;
-  readonly events: Pick<EventsApi, "get">;
+  readonly get: EventsApi["get"];
 }
 
 /** The client, and how long an id stays taken. */
 export interface Sender {
-  readonly idem: SendingClient;
+  readonly deliveries: SendingClient;
   readonly windowMs: number;
   readonly platform: Pick<Platform, "wallMs">;
 }
 
-export async function sendOnce({ idem, windowMs, platform }: Sender, event: EventOnce): Promise<SentOnce> {
+export async function sendOnce({ deliveries, windowMs, platform }: Sender, event: EventOnce): Promise<SentOnce> {
   const { ts, ...rest } = event;
   const when = pastOf(ts, platform.wallMs());
-  const { ids, decisions } = await idem.send({ ...rest, ...when }, { window: windowMs });
+  const { ids, decisions } = await deliveries.send({ ...rest, ...when }, { window: windowMs });
   const duplicate = decisions.find(({ kind }) => kind === "duplicate-event");
   if (duplicate !== undefined) return { kind: "duplicate", isConflicting: duplicate.differs.length > 0 };
   if (decisions.length > 0) return { kind: "fresh" };
   // No function has a trigger for it, so nothing was decided; the stored event says who was first.
-  const stored = await idem.events.get(ids[0]!);
+  const stored = await deliveries.get(ids[0]!);
   if (stored === null || stored.duplicateOf === null) return { kind: "fresh" };
-  const first = await idem.events.get(stored.duplicateOf);
+  const first = await deliveries.get(stored.duplicateOf);
   const isSame = first !== null && canonicalJson(first.data) === canonicalJson(stored.data);
   return { kind: "duplicate", isConflicting: !isSame };
 }

@@ -79,10 +79,10 @@ export function webhook<Payload = any>(options: WebhookOptions<Payload>): Webhoo
   const receive = { source, provider, normalise, ackBudget, bytesMax, onNote, platform };
   if ("idem" in options && options.idem !== undefined) {
     const { idem, transform, businessKey } = options;
-    const sender = { idem, windowMs, platform: platform ?? nodePlatform };
+    const sender = { deliveries: idem.deliveries, windowMs, platform: platform ?? nodePlatform };
     if (coalesce === null) return receiver(receive, keepInEngine({ ...sender, source, transform, businessKey }));
     if (transform !== undefined) throw refuse("transform", "what is coalesced is read by normalise");
-    return receiver(receive, coalesceInEngine({ ...sender, source, coalesce }));
+    return receiver(receive, coalesceInEngine({ ...sender, idem, source, coalesce }));
   }
   if (!("store" in options) || options.store === undefined) throw refuse("store", "neither idem nor store is given");
   const { store, businessKey } = options;

@@ -98,8 +98,9 @@ function pollIntoEngine(
 ): BullhornPoller {
   const { platform = nodePlatform, cron = "* * * * *" } = options;
   const windowMs = parseDuration("366d");
-  if (coalesced !== null) defineCoalescer({ idem, source, coalesce: coalesced, windowMs, platform });
-  const cursor = engineCursor({ idem, source, subscription, coalesce: coalesced, now: () => platform.wallMs() });
+  const { deliveries } = idem;
+  if (coalesced !== null) defineCoalescer({ idem, deliveries, source, coalesce: coalesced, windowMs, platform });
+  const cursor = engineCursor({ deliveries, source, subscription, coalesce: coalesced, now: () => platform.wallMs() });
   // One open run at a time, whichever process has it: that is the single puller, and its lease is the run's.
   idem.createFunction(
     { id: `pull-${source.replaceAll("/", "-").toLowerCase()}`, singleton: { mode: "skip" } },

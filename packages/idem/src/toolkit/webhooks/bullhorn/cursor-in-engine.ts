@@ -1,6 +1,6 @@
 // The cursor as events of the engine: each batch is sent together with an event that says "this number is in", in one commit. Where we are is
 // found from the server's last number backwards: the first one that is in.
-import type { Idem } from "../../../sdk/client.ts";
+import type { Deliveries } from "../../../sdk/client.ts";
 import type { Coalescing } from "../coalesce.ts";
 import { rawEvent } from "../coalesce-in-engine.ts";
 import { dataOf } from "../keep-in-engine.ts";
@@ -9,7 +9,7 @@ import { type BullhornEvent, webhookEventOf } from "./bullhorn-event.ts";
 import type { PullCursor, PulledBatch } from "./pull-events.ts";
 
 export interface EngineCursor {
-  readonly idem: Idem<any>;
+  readonly deliveries: Deliveries;
   readonly source: string;
   readonly subscription: string;
   readonly coalesce: Coalescing | null;
@@ -21,7 +21,7 @@ const window = "366d";
 // Batches that were handed out and not committed; every pull commits before it fetches the next one, so one is the rule.
 const looksMax = 1_000;
 
-export function engineCursor({ idem, source, subscription, coalesce, now }: EngineCursor): PullCursor {
+export function engineCursor({ deliveries, source, subscription, coalesce, now }: EngineCursor): PullCursor {
   const numberId = (requestId: number) => `${source}:request-${requestId}`;
   const beginId = `${source}:puller`;
   const eventOf = (event: BullhornEvent) => {
@@ -34,10 +34,10 @@ export function engineCursor({ idem, source, subscription, coalesce, now }: Engi
   };
   return {
     async read(last) {
-      if ((await idem.events.get(beginId)) === null) return null;
+      if ((await deliveries.get(beginId)) === null) return null;
       const from = last ?? 0;
       for (let at = from; at > from - looksMax && at > 0; at--) {
-        if ((await idem.events.get(numberId(at))) !== null) return at;
+        if ((await deliveries.get(numberId(at))) !== null) return at;
       }
       return Math.max(0, from - looksMax);
     },
@@ -45,7 +45,7 @@ export function engineCursor({ idem, source, subscription, coalesce, now }: Engi
       const data = { subscription, requestId };
       // Without an id: it is in the commit that passes over the batch, and so comes once.
       const lost = { name: `${source}/events_lost`, data };
-      await idem.send(
+      await deliveries.send(
         [
           ...events.map(eventOf),
           ...(isLost ? [lost] : []),

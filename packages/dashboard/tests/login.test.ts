@@ -153,7 +153,7 @@ test("a wrong password says how many tries are left, then how long to wait", asy
   await signIn(page, "open barley");
   await page.getByText("Wrong password. Wait 1 minute before the next try.").waitFor();
   await signIn(page, passwords.password);
-  await page.getByText(/^Too many wrong passwords\. Wait \d+ seconds\.$/).waitFor();
+  await page.getByText(/^Too many tries to sign in\. Wait \d+ seconds\.$/).waitFor();
   expect(await axeFindings(page)).toEqual([]);
   expect(page.troubles).toEqual([]);
 });

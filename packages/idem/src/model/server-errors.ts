@@ -132,8 +132,8 @@ export const serverErrors = {
   }),
   SIGN_IN_LIMITED: define<{ seconds: number }>({
     retry: "later",
-    what: ({ seconds }) => `Too many wrong passwords. Wait ${seconds} seconds`,
-    next: "Wait as long as Retry-After says; the password was not looked at",
+    what: ({ seconds }) => `Too many tries to sign in. Wait ${seconds} seconds`,
+    next: "Wait as long as Retry-After says; what was typed was not compared with a password it may be guessed at",
   }),
   CSRF_REFUSED: define<{ why: string }>({
     retry: "after-fix",

@@ -150,7 +150,7 @@ export function openWorld(options: OpenWorldOptions): OpenedWorld {
     stop: async (graceMs) => {
       isStopping = true;
       // Side by side: a store that answers none of them must not keep steps from being finished.
-      const beside = [...radars, ...counting].map((each) => each.stop());
+      const beside = [...[...radars, ...counting].map((each) => each.stop()), world.people.close()];
       const known = [...engines.values()].map((engine) => engine.stop(graceMs));
       await Promise.all([...beside, ...known, Promise.allSettled(opening.values())]);
       const late = [...engines.values()].slice(known.length);

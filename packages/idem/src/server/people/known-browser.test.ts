@@ -7,9 +7,9 @@ const day = 86_400_000;
 
 test("a browser is known by the word it was given, for 90 days, until the password is another", () => {
   const word = knownWord(door, 1_000, nodePlatform);
-  const id = knownBrowser([door], word, 1_000 + 89 * day);
-  expect(id).toMatch(/^[\w-]{16}$/);
-  expect(knownBrowser([{ ...door, role: "viewer", key: Buffer.from("x") }, door], word, 1_000)).toBe(id);
+  const browser = knownBrowser([door], word, 1_000 + 89 * day);
+  expect(browser).toEqual({ id: expect.stringMatching(/^[\w-]{16}$/), role: "operator" });
+  expect(knownBrowser([{ ...door, role: "viewer", key: Buffer.from("x") }, door], word, 1_000)).toEqual(browser);
   expect(knownBrowser([door], word, 1_000 + 90 * day)).toBeNull();
   expect(knownBrowser([{ ...door, key: Buffer.from("another") }], word, 1_000)).toBeNull();
   expect(knownBrowser([], word, 1_000)).toBeNull();

@@ -4,6 +4,7 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { dayMs } from "../../model/window.ts";
 import type { Platform } from "../../platform/platform.ts";
+import type { Role } from "./actor.ts";
 import type { Door } from "./passwords.ts";
 
 const lifeMs = 90 * dayMs;
@@ -17,12 +18,19 @@ export function knownWord(door: Door, now: number, platform: Pick<Platform, "ran
   return `${said}.${macOf(door, said).toString("base64url")}`;
 }
 
+export interface KnownBrowser {
+  readonly id: string;
+  /** Whose password it showed. */
+  readonly role: Role;
+}
+
 /** Which browser it is; null for a word nobody was given, or that has ended. */
-export function knownBrowser(doors: readonly Door[], word: string, now: number): string | null {
+export function knownBrowser(doors: readonly Door[], word: string, now: number): KnownBrowser | null {
   const [, id, endsAt, mac] = pattern.exec(word) ?? [];
   if (id === undefined || Number.parseInt(endsAt!, 36) <= now) return null;
   const shown = Buffer.from(mac!, "base64url");
-  return doors.some((door) => timingSafeEqual(macOf(door, `${id}.${endsAt}`), shown)) ? id : null;
+  const door = doors.find((each) => timingSafeEqual(macOf(each, `${id}.${endsAt}`), shown));
+  return door === undefined ? null : { id, role: door.role };
 }
 
 const macOf = ({ key }: Door, said: string): Buffer =>

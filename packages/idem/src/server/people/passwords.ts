@@ -32,19 +32,26 @@ export class Passwords {
     );
   }
 
-  /** Whose password it is among those of the environment; null for nobody's. */
-  roleOf(text: string): Role | null {
+  /** Whose there are now. */
+  roles(): readonly Role[] {
+    return this.given.length === 0 ? ["operator"] : this.given.map(({ role }) => role);
+  }
+
+  /** Whose password it is among those of the environment, of the roles it is compared for; null for nobody's. */
+  roleOf(text: string, roles: readonly Role[]): Role | null {
     if (text.length > passwordCharsMax) return null;
     const digest = digestOf(text);
     let found: Role | null = null;
-    // All are compared, whichever fits.
-    for (const each of this.given) if (timingSafeEqual(digest, each.digest)) found ??= each.role;
+    // All are compared, whichever fits and whichever counts.
+    for (const each of this.given) {
+      if (timingSafeEqual(digest, each.digest) && roles.includes(each.role)) found ??= each.role;
+    }
     return found;
   }
 
   /** As above, or by the secret of the first start where the environment has none. */
-  async roleOfAny(text: string): Promise<Role | null> {
-    if (this.given.length > 0) return this.roleOf(text);
+  async roleOfAny(text: string, roles: readonly Role[]): Promise<Role | null> {
+    if (this.given.length > 0) return this.roleOf(text, roles);
     const secret = text.length > passwordCharsMax ? null : await this.secret();
     if (secret === null) return null;
     const { salt, hash } = readSecret(secret);

@@ -6,11 +6,11 @@ import { defaultEnv } from "../admit-caller.ts";
 import type { ServerSettings } from "../world.ts";
 import { type Role, sessionName } from "./actor.ts";
 import { keptSecret } from "./first-secret.ts";
-import { knownBrowser, knownWord } from "./known-browser.ts";
+import { type KnownBrowser, knownBrowser, knownWord } from "./known-browser.ts";
 import { Passwords } from "./passwords.ts";
 import { Refusals } from "./refusals.ts";
 import { type Session, Sessions } from "./sessions.ts";
-import { TryLimit, triesMax, waitMs } from "./try-limit.ts";
+import { groupOf, TryLimit, triesMax, waitMs } from "./try-limit.ts";
 
 export interface PeopleOptions {
   readonly settings: Pick<ServerSettings, "password" | "viewerPassword">;
@@ -41,7 +41,10 @@ export class People {
 
   constructor(private readonly options: PeopleOptions) {
     this.tries = new TryLimit(options.platform);
-    this.refusals = new Refusals(options.platform);
+    this.refusals = new Refusals({
+      platform: options.platform,
+      write: (address, reason) => this.audit("sign-in-refused", "", address, reason),
+    });
     const secret = async () => keptSecret((await options.engine()).store);
     this.passwords = new Passwords(options.settings, secret);
   }
@@ -49,16 +52,18 @@ export class People {
   /** Throws SIGN_IN_REFUSED and SIGN_IN_LIMITED. */
   async signIn(password: string, { address, before, known }: SignInFrom): Promise<SignedIn> {
     const browser = known === null ? null : await this.browserOf(known);
-    const role = await this.tried(address, browser, () => this.passwords.roleOfAny(password));
+    const role = await this.tried(address, browser, (roles) => this.passwords.roleOfAny(password, roles));
+    const wait = this.tries.open(address, role);
+    if (wait > 0) throw errors.SIGN_IN_LIMITED({ seconds: Math.ceil(wait / 1_000) });
     const sessions = await this.sessions();
     if (before !== null) await sessions.end(before);
-    const opened = await sessions.open(role);
+    const opened = await sessions.open(role, groupOf(address));
     await this.audit("sign-in", sessionName(opened.session), address, "");
     const door = (await this.passwords.doors()).find((each) => each.role === role)!;
     return { ...opened, known: knownWord(door, await this.now(), this.options.platform) };
   }
 
-  private async browserOf(word: string): Promise<string | null> {
+  private async browserOf(word: string): Promise<KnownBrowser | null> {
     return knownBrowser(await this.passwords.doors(), word, await this.now());
   }
 
@@ -68,7 +73,7 @@ export class People {
 
   /** A password in the request itself, as tools show it; the same bounds hold. */
   async roleOfPassword(password: string, address: string): Promise<Role> {
-    return this.tried(address, null, async () => this.passwords.roleOf(password));
+    return this.tried(address, null, async (roles) => this.passwords.roleOf(password, roles));
   }
 
   async signOut(token: string, session: Session): Promise<void> {
@@ -78,6 +83,11 @@ export class People {
 
   async session(token: string): Promise<Session | null> {
     return (await this.sessions()).find(token);
+  }
+
+  /** The audit learns of what it has not heard of yet. */
+  async close(): Promise<void> {
+    await this.refusals.sumUp();
   }
 
   private async sessions(): Promise<Sessions> {
@@ -91,17 +101,26 @@ export class People {
     });
   }
 
-  private async tried(address: string, browser: string | null, roleOf: () => Promise<Role | null>): Promise<Role> {
-    const allowed = this.tries.begin(address, browser);
-    if (allowed.kind === "limited") throw errors.SIGN_IN_LIMITED({ seconds: Math.ceil(allowed.waitMs / 1_000) });
-    const role = await roleOf();
-    if (role === null) {
-      const words = this.refusals.note();
-      const why = `wrong password, try ${triesMax - allowed.left} of ${triesMax}`;
-      if (words !== null) await this.audit("sign-in-refused", "", address, `${why}${words}`);
-      throw errors.SIGN_IN_REFUSED({ left: allowed.left, minutes: waitMs / 60_000 });
+  private async tried(
+    address: string,
+    browser: KnownBrowser | null,
+    roleOf: (roles: readonly Role[]) => Promise<Role | null>,
+  ): Promise<Role> {
+    const attempt = this.tries.begin(address, browser, this.passwords.roles());
+    const limited = () => errors.SIGN_IN_LIMITED({ seconds: Math.ceil(attempt.waitMs / 1_000) });
+    if (attempt.roles.length === 0) {
+      this.refusals.overBound(address);
+      throw limited();
     }
-    this.tries.succeeded(address, browser);
+    const role = await roleOf(attempt.roles);
+    if (role === null) {
+      const why = `wrong password, try ${triesMax - attempt.left} of ${triesMax}`;
+      await this.refusals.wrongPassword(address, why);
+      // It was not compared for every role: whether it is that one's nobody learns.
+      if (attempt.waitMs > 0) throw limited();
+      throw errors.SIGN_IN_REFUSED({ left: attempt.left, minutes: waitMs / 60_000 });
+    }
+    attempt.succeeded(role);
     return role;
   }
 

@@ -1,12 +1,72 @@
 import { expect, test } from "vitest";
 import { Refusals } from "./refusals.ts";
 
-test("the audit hears of ten wrong passwords in a minute, and later of how many it did not hear of", () => {
-  const clock = { ms: 0 };
-  const refusals = new Refusals({ monoMs: () => clock.ms });
-  const said = Array.from({ length: 30 }, () => refusals.note());
-  expect(said.filter((words) => words === "")).toHaveLength(10);
-  expect(said.filter((words) => words === null)).toHaveLength(20);
-  clock.ms += 60_000;
-  expect([refusals.note(), refusals.note()]).toEqual(["; 20 before it were not noted", ""]);
+function audit() {
+  const clock = { ms: 0, due: null as (() => void) | null };
+  const written: string[][] = [];
+  const store = { isAway: false };
+  const refusals = new Refusals({
+    platform: {
+      monoMs: () => clock.ms,
+      timer: (_, run) => {
+        clock.due = run;
+        const cancel = () => {
+          clock.due = null;
+        };
+        return { cancel };
+      },
+    },
+    write: async (address, reason) => {
+      if (store.isAway) throw new Error("away");
+      written.push([address, reason]);
+    },
+  });
+  const minute = async () => {
+    clock.ms += 60_000;
+    clock.due?.();
+    await Promise.resolve();
+  };
+  return { refusals, written, minute, store };
+}
+
+test("the audit hears of ten wrong passwords in a minute, and at its end of how many more there were and from where", async () => {
+  const { refusals, written, minute } = audit();
+  for (let i = 0; i < 30; i++) await refusals.wrongPassword("10.0.0.9", "wrong");
+  for (let i = 0; i < 3_000; i++) refusals.overBound("10.0.0.9");
+  refusals.overBound("10.0.0.8");
+  expect(written).toHaveLength(10);
+  await minute();
+  expect(written).toHaveLength(11);
+  expect(written.at(-1)).toEqual([
+    "",
+    "20 more wrong passwords and 3001 tries over the bound in a minute: 10.0.0.9 (3020), 10.0.0.8 (1)",
+  ]);
+  await minute();
+  expect(written).toHaveLength(11);
+  await refusals.wrongPassword("10.0.0.9", "again");
+  expect(written.at(-1)).toEqual(["10.0.0.9", "again"]);
+});
+
+test("what strangers make the audit remember is bounded, from however many addresses they come", async () => {
+  const { refusals, written, minute } = audit();
+  for (let i = 0; i < 5_000; i++) refusals.overBound(`2001:db8::${i.toString(16)}`);
+  await minute();
+  expect(written).toHaveLength(1);
+  expect(written[0]![1]!.length).toBeLessThan(500);
+  expect(written[0]![1]).toContain("5000 tries over the bound");
+  expect(written[0]![1]).toContain("more addresses");
+});
+
+test("what the store did not take is said with the next", async () => {
+  const { refusals, written, minute, store } = audit();
+  refusals.overBound("10.0.0.9");
+  store.isAway = true;
+  await minute();
+  expect(written).toEqual([]);
+  store.isAway = false;
+  refusals.overBound("10.0.0.9");
+  await minute();
+  expect(written).toEqual([
+    ["10.0.0.9", "0 more wrong passwords and 2 tries over the bound in a minute: 10.0.0.9 (2)"],
+  ]);
 });

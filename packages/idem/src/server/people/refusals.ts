@@ -1,31 +1,79 @@
-// Which wrong passwords the audit hears of. It is kept for a year or more and strangers can make it grow, so it hears of ten in a minute and then
-// of how many it did not hear of.
-import type { Platform } from "../../platform/platform.ts";
+// Which wrong passwords the audit hears of. It is kept for a year or more and strangers can make it grow, so it hears of ten in a minute one by one, and at the
+// minute's end of how many more there were, tries over the bound included, and from where.
+import type { Platform, Timer } from "../../platform/platform.ts";
 
 const notedMax = 10;
 const minuteMs = 60_000;
+// Named in the sum; the rest are a number.
+const addressesNamedMax = 10;
+const addressesMax = 1_000;
+
+export interface RefusalsOptions {
+  readonly platform: Pick<Platform, "monoMs" | "timer">;
+  /** Writes into the audit. */
+  readonly write: (address: string, reason: string) => Promise<void>;
+}
 
 export class Refusals {
-  private since = Number.NEGATIVE_INFINITY;
+  private until = Number.NEGATIVE_INFINITY;
   private noted = 0;
-  private unheard = 0;
+  private wrong = 0;
+  private limited = 0;
+  private readonly from = new Map<string, number>();
+  private timer: Timer | null = null;
 
-  constructor(private readonly platform: Pick<Platform, "monoMs">) {}
+  constructor(private readonly options: RefusalsOptions) {}
 
-  /** What to add to the note; null when nothing is to be noted. */
-  note(): string | null {
-    const now = this.platform.monoMs();
-    if (now - this.since >= minuteMs) {
-      this.since = now;
+  async wrongPassword(address: string, why: string): Promise<void> {
+    const now = this.options.platform.monoMs();
+    if (now >= this.until) {
+      this.until = now + minuteMs;
       this.noted = 0;
     }
-    if (this.noted === notedMax) {
-      this.unheard++;
-      return null;
+    if (this.noted < notedMax) {
+      this.noted++;
+      await this.options.write(address, why);
+      return;
     }
-    this.noted++;
-    const words = this.unheard === 0 ? "" : `; ${this.unheard} before it were not noted`;
-    this.unheard = 0;
-    return words;
+    this.wrong++;
+    this.later(address);
+  }
+
+  overBound(address: string): void {
+    this.limited++;
+    this.later(address);
+  }
+
+  private later(address: string): void {
+    const name = this.from.has(address) || this.from.size < addressesMax ? address : "elsewhere";
+    this.from.set(name, (this.from.get(name) ?? 0) + 1);
+    this.timer ??= this.options.platform.timer(minuteMs, () => void this.sumUp(), { background: true });
+  }
+
+  /** Writes what is still to be said; what the store did not take is said with the next. */
+  async sumUp(): Promise<void> {
+    this.timer?.cancel();
+    this.timer = null;
+    const { wrong, limited } = this;
+    if (wrong + limited === 0) return;
+    const from = [...this.from].toSorted(([, a], [, b]) => b - a);
+    const named = from.slice(0, addressesNamedMax).map(([address, count]) => `${address} (${count})`);
+    const others = from.length - named.length;
+    const where = [...named, ...(others === 0 ? [] : [`${others} more addresses`])].join(", ");
+    try {
+      await this.options.write(
+        from.length === 1 ? from[0]![0] : "",
+        `${wrong} more wrong passwords and ${limited} tries over the bound in a minute: ${where}`,
+      );
+    } catch {
+      return;
+    }
+    this.wrong -= wrong;
+    this.limited -= limited;
+    for (const [address, count] of from) {
+      const left = (this.from.get(address) ?? 0) - count;
+      if (left > 0) this.from.set(address, left);
+      else this.from.delete(address);
+    }
   }
 }

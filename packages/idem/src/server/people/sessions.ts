@@ -13,7 +13,8 @@ const kind = "session";
 
 export const sessionLifeMs = 12 * 60 * 60_000;
 export const sessionIdleMs = 2 * 60 * 60_000;
-// People, times their browsers; beyond it who was seen least recently signs in again.
+// Of each role, so that viewers never end an operator's: people, times their browsers. Beyond it somebody signs in again: of the address that has most of
+// them, who was seen least recently, so that one who opens many ends their own.
 export const sessionsMax = 100;
 // A page asks several times a second; so often it is written down.
 const seenEveryMs = 60_000;
@@ -35,6 +36,8 @@ interface Kept {
   readonly role: Role;
   readonly startedAt: number;
   readonly seenAt: number;
+  /** The address it was opened from (of IPv6, its network); unknown for one opened before this was kept. */
+  readonly from?: string;
 }
 
 export interface SessionsOptions {
@@ -48,14 +51,14 @@ export interface SessionsOptions {
 export class Sessions {
   constructor(private readonly options: SessionsOptions) {}
 
-  async open(role: Role): Promise<{ readonly token: string; readonly session: Session }> {
+  async open(role: Role, from: string): Promise<{ readonly token: string; readonly session: Session }> {
     const { platform, doors } = this.options;
-    await this.makeRoom();
+    await this.makeRoom(role);
     const door = (await doors()).find((each) => each.role === role)!;
     const token = Buffer.from(platform.randomBytes(tokenBytes)).toString("base64url");
     const now = this.options.now();
     const name = nameOf(door, token);
-    const kept: Kept = { role, startedAt: now, seenAt: now };
+    const kept: Kept = { role, startedAt: now, seenAt: now, from };
     await this.keep(name, kept, 0);
     return { token, session: sessionOf(name, token, kept) };
   }
@@ -90,13 +93,15 @@ export class Sessions {
     return null;
   }
 
-  private async makeRoom(): Promise<void> {
+  private async makeRoom(role: Role): Promise<void> {
     const now = this.options.now();
-    const settings = await this.all();
-    const open = settings.filter((setting) => endsAtOf(readKept(setting)) > now);
-    const over = open.toSorted((a, b) => readKept(b).seenAt - readKept(a).seenAt).slice(sessionsMax - 1);
-    const ended = settings.filter((setting) => !open.includes(setting));
-    for (const setting of [...ended, ...over]) await this.forget(setting);
+    const all = (await this.all()).map((setting) => ({ setting, kept: readKept(setting) }));
+    const open = all.filter(({ kept }) => endsAtOf(kept) > now);
+    const ended = all.filter((each) => !open.includes(each));
+    const ofRole = open.filter(({ kept }) => kept.role === role).toSorted((a, b) => a.kept.seenAt - b.kept.seenAt);
+    const over: typeof all = [];
+    while (ofRole.length >= sessionsMax) over.push(...ofRole.splice(crowded(ofRole.map(({ kept }) => kept)), 1));
+    for (const { setting } of [...ended, ...over]) await this.forget(setting);
   }
 
   private all(): Promise<readonly Setting[]> {
@@ -112,6 +117,14 @@ export class Sessions {
   private async forget({ name }: Setting): Promise<void> {
     await this.options.store.set({ env: defaultEnv, kind, name, value: null, over: null, reason: null });
   }
+}
+
+/** The first, by when they were seen, of the address that has most of them. */
+function crowded(seen: readonly Kept[]): number {
+  const counts = new Map<string, number>();
+  for (const { from = "" } of seen) counts.set(from, (counts.get(from) ?? 0) + 1);
+  const most = Math.max(...counts.values());
+  return seen.findIndex(({ from = "" }) => counts.get(from) === most);
 }
 
 const readKept = ({ value }: Setting): Kept => JSON.parse(value) as Kept;

@@ -236,4 +236,23 @@ const plainDefects: readonly Defect[] = [
   },
 ];
 
-export const defects: readonly Defect[] = [...plainDefects, ...flowDefects, ...postgresDefects];
+const entryDefects: readonly Defect[] = [
+  {
+    name: "a run whose step ends its process is entered for ever",
+    patches: [
+      {
+        file: "model/entries.js",
+        from: "if (lostWorkers >= entries.max)",
+        to: "if (lostWorkers >= entries.max * 1000)",
+      },
+    ],
+  },
+  {
+    name: "a run is left to a person one entry too late",
+    patches: [
+      { file: "model/entries.js", from: "if (lostWorkers >= entries.max)", to: "if (lostWorkers > entries.max)" },
+    ],
+  },
+];
+
+export const defects: readonly Defect[] = [...plainDefects, ...flowDefects, ...postgresDefects, ...entryDefects];

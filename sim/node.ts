@@ -102,6 +102,7 @@ export class SimNode {
       random: random.fork("work"),
       storeNow: () => world.clock.now(),
       trace: say,
+      endProcess: (why) => this.crash(why),
     });
     for (const workload of plan.workloads) workload.define(tireless(idem), kit, this.version);
     this.life = { process, idem };

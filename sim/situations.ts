@@ -34,6 +34,8 @@ export function situationsOf(evidence: Evidence): Readonly<Record<string, number
 function* ofRun(facts: Facts, run: Run): Generator<string> {
   const fn = facts.of(run);
   if (fn === undefined) return;
+  if (run.state === "parked") yield "runs parked after their entries";
+  if (fn.entriesMax !== undefined && run.state === "failed") yield "runs failed after their entries";
   const waitedMs = (run.startedAt ?? run.endedAt ?? 0) - run.createdAt;
   if (fn.slots !== undefined && waitedMs > keptMs) yield "runs that stood in line";
   if (fn.slots !== undefined && run.rerunOf !== null && waitedMs > keptMs) yield "reruns that stood in line";

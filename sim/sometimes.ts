@@ -37,6 +37,9 @@ export const sometimes: Readonly<Record<string, number>> = {
   "decided filtered": 100,
   cancels: 50,
   reruns: 100,
+  // Steps that end their process.
+  "runs parked after their entries": 5,
+  "runs failed after their entries": 5,
   // Lanes.
   "runs that stood in line": 500,
   "reruns that stood in line": 20,

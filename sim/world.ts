@@ -114,7 +114,7 @@ export class World {
     const healedAt = loop.now;
     // A single slot works off what piled up one after the other.
     const inTurn = plan.runsInFlight * this.nodes.length === 1 ? 3 : 1;
-    const restMs = restMaxMs * inTurn;
+    const restMs = restMaxMs * inTurn + Math.max(0, ...plan.workloads.map((workload) => workload.restMs ?? 0));
     const deadline = healedAt + restMs + Math.min(this.clock.behindMs, restMs);
     let rested = false;
     const look = async () => {

@@ -3,10 +3,11 @@ import { frozenMs } from "../ledger.ts";
 import { type Check, isEnded } from "./facts.ts";
 
 export const runChecks = {
-  "nothing is stuck"({ evidence, dump }, fail) {
-    if (evidence.restedAfterMs === null) fail("the world did not come to rest after it healed");
-    for (const run of dump.runs) {
-      if (!isEnded(run)) fail(`run ${run.id} of ${run.fn} is ${run.state}, due at ${run.dueAt}`);
+  "nothing is stuck"(facts, fail) {
+    if (facts.evidence.restedAfterMs === null) fail("the world did not come to rest after it healed");
+    for (const run of facts.dump.runs) {
+      const isLeft = run.state === "parked" && facts.of(run)?.ends(facts.data(run)) === "parked";
+      if (!isEnded(run) && !isLeft) fail(`run ${run.id} of ${run.fn} is ${run.state}, due at ${run.dueAt}`);
     }
   },
 
@@ -34,6 +35,23 @@ export const runChecks = {
       }
       const winners = steps.filter(({ name }) => name.startsWith("after-"));
       if (winners.length > 1) fail(`run ${run.id}: a race had ${winners.length} winners`);
+    }
+  },
+
+  "a step that ends its process is entered as often as its function says, and no more"(facts, fail) {
+    const { ledger } = facts;
+    for (const run of facts.dump.runs) {
+      const most = facts.of(run)?.entriesMax;
+      if (most === undefined || run.state === "cancelled") continue;
+      const entries = ledger.entries.filter((entry) => entry.run === run.id && entry.step === most.step);
+      if (entries.length > most.count) fail(`run ${run.id}: ${most.step} was entered ${entries.length} times`);
+      // Whoever lost its worker otherwise had an entry less.
+      const own = new Set(ledger.entries.filter(({ step }) => step === most.step).map(({ process }) => process));
+      const isAlone = ledger.lostLeases.length === 0 && ledger.lostProcesses.every(({ process }) => own.has(process));
+      const isFirst = new Set(entries.map(({ process }) => process)).size === ledger.lostProcesses.length;
+      if (isAlone && isFirst && entries.length < most.count) {
+        fail(`run ${run.id}: ${most.step} was entered ${entries.length} times, and nothing else was lost`);
+      }
     }
   },
 

@@ -1,6 +1,7 @@
 import { buffers } from "./buffers.ts";
 import { children } from "./children.ts";
 import { crons } from "./crons.ts";
+import { deadly } from "./deadly.ts";
 import { failures } from "./failures.ts";
 import { keys } from "./keys.ts";
 import { limits } from "./limits.ts";
@@ -17,3 +18,6 @@ export const flowWorkloads: readonly Workload[] = [limits, buffers, singles];
 
 /** Minutes long, so fewer worlds have them. */
 export const cronWorkload: Workload = crons;
+
+/** Lives end by it again and again, so fewer worlds have it. */
+export const deadlyWorkload: Workload = deadly;

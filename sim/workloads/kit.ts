@@ -20,12 +20,16 @@ export interface KitOptions {
   readonly random: Random;
   readonly storeNow: () => number;
   readonly trace: (what: string) => void;
+  /** As process.exit does. */
+  readonly endProcess: (why: string) => void;
 }
 
 export interface StepOptions {
   /** Fails this many attempts before it succeeds. */
   readonly failures?: number;
   readonly takesMs?: number;
+  /** Its body ends the process it runs in, each time. */
+  readonly endsProcess?: boolean;
 }
 
 export class Kit {
@@ -35,6 +39,10 @@ export class Kit {
   async run(context: Context, fn: string, step: string, options: StepOptions = {}): Promise<unknown> {
     const value = await context.step.run(step, async ({ key, attempt }: { key: string; attempt: number }) => {
       const entry = this.enter(context.runId, fn, step, attempt, key);
+      if (options.endsProcess === true) {
+        if (this.options.process.alive) this.options.endProcess(`is ended by ${step} of ${context.runId}`);
+        await new Promise(() => {});
+      }
       await this.work(options.takesMs ?? this.shortWhile());
       if (attempt <= (options.failures ?? 0)) {
         this.leave(entry, "threw", `failure ${attempt}`);

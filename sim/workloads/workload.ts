@@ -54,8 +54,10 @@ export interface FunctionFacts {
   readonly isPaused?: boolean;
   /** An event without this is held until a person releases it. */
   readonly needs?: (data: Data) => unknown;
-  /** How a run for this event ends when nobody cancels it. */
-  readonly ends: (data: Data) => "completed" | "failed";
+  /** How a run for this event ends when nobody cancels it; "parked" is left to a person, for ever in these worlds. */
+  readonly ends: (data: Data) => "completed" | "failed" | "parked";
+  /** The step that ends its process each time, and how often it may be entered before the run is taken out. */
+  readonly entriesMax?: { readonly step: string; readonly count: number };
   /** The steps whose values a completed run returns. */
   readonly steps: (data: Data) => readonly string[];
   /** How often each step, or the code between steps (""), fails on its way, where that is known. */
@@ -90,6 +92,8 @@ export interface Workload {
   readonly messages: (random: Random, n: number) => readonly Message[];
   /** How long its chaos lasts; absent where the world says. */
   readonly chaosMs?: readonly [number, number];
+  /** How much longer than others a world with it may take to come to rest. */
+  readonly restMs?: number;
   /** What is sent now and then once the world has healed, so that whoever still waits gets an answer. */
   readonly closing?: (n: number) => readonly Message[];
 }

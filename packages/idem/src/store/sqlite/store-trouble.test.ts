@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, st
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "better-sqlite3";
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { nodePlatform } from "../../platform/node-platform.ts";
 import { newEvent } from "../contract/world.ts";
 import type { IngestInput } from "../ingest.ts";
@@ -17,11 +17,13 @@ let path: string;
 let told: StoreTrouble[];
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "idem-trouble-"));
+  // Registered first, so done last: a store that is still open would rescue itself from it into the system's temporary folder.
+  const mine = folder;
+  onTestFinished(() => rmSync(mine, { recursive: true, force: true }));
   mkdirSync(join(folder, "store"));
   path = join(folder, "store", "a.db");
   told = [];
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 async function open(options: Partial<ThreadStoreOptions> = {}): Promise<Store> {
   const onTrouble = (trouble: StoreTrouble) => void told.push(trouble);
@@ -234,7 +236,9 @@ describe("a file that loses its name under its owner", () => {
       }
       await isRefused(store);
       const copy = await rescued();
-      onTestFinished(() => rmSync(copy, { force: true }));
+      onTestFinished(() => {
+        for (const ending of ["", "-wal", "-shm"]) rmSync(`${copy}${ending}`, { force: true });
+      });
       expect(idsIn(copy)).toEqual(expect.arrayContaining(acknowledged));
       await expect(store.ingest(ingest("later"))).rejects.toMatchObject({ message: expect.stringContaining(copy) });
     },

@@ -27,7 +27,7 @@ export async function openPages() {
     addressOf: (act) => `${origin}/${act}/`,
     /** Beside an engine of this process, which stays open for whoever still looks. */
     show: (act, idem) => {
-      put(act, asListener(idem.dashboard({ base: `/${act}` })));
+      put(act, asListener(idem.dashboard({ base: `/${act}`, dev: true })));
       clients.push(idem);
     },
     /** Beside the engine of another process, which says where it listens. */

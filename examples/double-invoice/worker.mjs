@@ -17,7 +17,7 @@ process.on("SIGINT", () => {});
 // Four at a time, so that there is a middle to be killed in.
 const idem = new Idem({ id: "agency", store, runsInFlight: 4, logger: quiet });
 draftInvoice(idem, options, outsideWorld(worldFolder, { latencyMs }));
-const pages = createServer(asListener(idem.dashboard({ base: "/act-3" })));
+const pages = createServer(asListener(idem.dashboard({ base: "/act-3", dev: true })));
 pages.listen(0, "127.0.0.1", () => process.send({ port: pages.address().port }));
 await idem.start();
 const runs = await idem.runs.list({ limit: 1_000 });

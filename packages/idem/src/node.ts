@@ -6,7 +6,7 @@
  *
  * createServer(idempotent(keys, { onCrash: "park" }, (request, response) => charge(request, response))).listen(3001);
  *
- * createServer(asListener(idem.dashboard({ base: "/" }))).listen(3002, "127.0.0.1");
+ * createServer(asListener(idem.dashboard({ base: "/", dev: true }))).listen(3002, "127.0.0.1");
  * ```
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -36,5 +36,5 @@ export const idempotent = (
   handle: KeyedListener,
 ): ((request: IncomingMessage, response: ServerResponse) => Promise<void>) => nodeDoor(keys, route, handle);
 
-/** A Fetch handler such as `idem.dashboard()`, for Node's own server and for Express: `app.use("/idem", asListener(idem.dashboard()))`. */
+/** A Fetch handler such as `idem.dashboard()`, for Node's own server and for Express: `app.use("/idem", asListener(idem.dashboard({ authorize })))`. */
 export const asListener = (handle: FetchHandler): FetchListener => fetchListener(handle);

@@ -153,7 +153,7 @@ export const serverErrors = {
   DASHBOARD_CLOSED: define<{ why: string }>({
     retry: "after-fix",
     what: ({ why }) => `The dashboard is closed: ${why}`,
-    next: "Give idem.dashboard() an `authorize` that says who may look and who may act; without one it answers only requests of its own machine, in development",
+    next: 'Write idem.dashboard({ authorize: (request) => … }) with a function that answers "operator", "viewer" or null; or, on the machine you develop on and nowhere else, idem.dashboard({ dev: true })',
   }),
   DASHBOARD_REFUSED: define<{ client: string }>({
     retry: "after-fix",

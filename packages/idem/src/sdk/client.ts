@@ -395,9 +395,9 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
    * app.all("/idem/*", (c) => dashboard(c.req.raw)); // Hono; for Express and Node: asListener of idem/node
    * ```
    */
-  dashboard(options: DashboardOptions = {}): DashboardHandler {
+  dashboard(options: DashboardOptions): DashboardHandler {
     if (this.remote !== null) throw errors.DASHBOARD_ELSEWHERE({ client: this.id, server: this.remote.origin });
-    return openDashboard(this.embedded.mounted(), options);
+    return openDashboard(() => this.embedded.mounted(), options);
   }
 
   private reach(server: string): RemoteServer {

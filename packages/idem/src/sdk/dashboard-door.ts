@@ -13,15 +13,24 @@ export type DashboardRole = "operator" | "viewer";
 /** With a name, the audit says who it was. */
 export type DashboardCaller = DashboardRole | { readonly role: DashboardRole; readonly name: string };
 
-export interface DashboardOptions {
+export type Authorize = (request: Request) => DashboardCaller | null | Promise<DashboardCaller | null>;
+
+/** Who may look is always said, never found out: by `authorize`, or by `dev: true` on the machine you develop on. */
+export type DashboardOptions = {
   /** The path it is mounted at, as browsers see it; "/idem" unless told. */
   readonly base?: string;
-  /**
-   * Who asks, by your own application's session; null for nobody you know. Asked for every request. Without it only requests of this
-   * machine to itself are answered, in development.
-   */
-  readonly authorize?: (request: Request) => DashboardCaller | null | Promise<DashboardCaller | null>;
-}
+} & (
+  | {
+      /** Who asks, by your own application's session; null for nobody you know. Asked for every request. */
+      readonly authorize: Authorize;
+      readonly dev?: false;
+    }
+  | {
+      /** Whoever reaches it from this machine is its operator and nobody is asked: for development, never behind a proxy. */
+      readonly dev: true;
+      readonly authorize?: undefined;
+    }
+);
 
 export type DashboardHandler = (request: Request) => Promise<Response>;
 
@@ -55,14 +64,27 @@ export function baseOf(given = "/idem"): string {
   return given.endsWith("/") ? given : `${given}/`;
 }
 
-export function openDashboard(client: MountedClient, options: DashboardOptions): DashboardHandler {
-  refuseUnknown<DashboardOptions>("dashboard", options, { base: true, authorize: true });
-  const { authorize } = options;
-  const base = baseOf(options.base);
+/** `mount` is called once the options hold. */
+export function openDashboard(mount: () => MountedClient, options: DashboardOptions): DashboardHandler {
+  refuseUnknown<DashboardOptions>("dashboard", options, { base: true, authorize: true, dev: true });
+  // As somebody without types may write them, too.
+  const { authorize, dev } = (options ?? {}) as { readonly authorize?: Authorize; readonly dev?: boolean };
+  const base = baseOf(options?.base);
   if (authorize !== undefined && typeof authorize !== "function") {
     const why = 'it must be a function of the request that answers "operator", "viewer" or null';
     throw errors.OPTION_INVALID({ option: "authorize", why });
   }
+  if (dev !== undefined && typeof dev !== "boolean") {
+    throw errors.OPTION_INVALID({ option: "dev", why: "it must be true or false" });
+  }
+  if (authorize === undefined && dev !== true) throw errors.DASHBOARD_CLOSED({ why: "nobody says who may look" });
+  if (authorize !== undefined && dev === true) {
+    throw errors.OPTION_INVALID({
+      option: "dev",
+      why: "with it nobody is asked, so `authorize` would not be; leave out one of them",
+    });
+  }
+  const client = mount();
   let mounting: Promise<DashboardHandler> | null = null;
   return async (request) => {
     mounting ??= import("../server.ts").then(({ mountDashboard }) => mountDashboard(client, { base, authorize }));

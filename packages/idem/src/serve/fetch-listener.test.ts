@@ -74,7 +74,7 @@ test("a reader that leaves a stream ends it", async () => {
 
 test("a body that is refused unread, or half-way, is answered all the same", async () => {
   const idem = shop();
-  const url = await listening(asListener(idem.dashboard()));
+  const url = await listening(asListener(idem.dashboard({ dev: true })));
   const post = async (path: string, origin: string, bytes: number) => {
     const headers = { "content-type": "application/json", origin };
     const answer = await fetch(`${url}/idem${path}`, { method: "POST", headers, body: "x".repeat(bytes) });
@@ -111,7 +111,7 @@ test.each([
   ],
 ])("the dashboard of an embedded engine under %s: pages, files, API, actions and the live stream", async (_, under) => {
   const idem = shop();
-  const url = await listening(under(asListener(idem.dashboard())));
+  const url = await listening(under(asListener(idem.dashboard({ dev: true }))));
   await idem.start();
   const page = await (await fetch(`${url}/idem/runs`)).text();
   const [, script] = /src="(\/idem\/assets\/[^"]+\.js)"/.exec(page)!;

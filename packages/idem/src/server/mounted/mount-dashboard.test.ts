@@ -163,11 +163,13 @@ test("beside a client that is not started nothing is executed", async () => {
 
 test("options that cannot hold are refused at once", () => {
   const { idem } = shop();
-  expect(() => idem.dashboard({ base: "/a b" })).toThrow("base");
-  expect(() => idem.dashboard({ base: '/"><script>' })).toThrow("base");
+  expect(() => idem.dashboard({ base: "/a b", dev: true })).toThrow("base");
+  expect(() => idem.dashboard({ base: '/"><script>', dev: true })).toThrow("base");
   expect(() => idem.dashboard({ authorize: "operator" as never })).toThrow("authorize");
+  expect(() => idem.dashboard({ dev: "yes" as never })).toThrow("dev");
+  expect(() => idem.dashboard({ dev: true, authorize: () => "viewer" } as never)).toThrow("dev");
   const { idem: served } = shop({ store: undefined as never, server: "http://127.0.0.1:8288" });
-  expect(() => served.dashboard()).toThrow("DASHBOARD_ELSEWHERE");
+  expect(() => served.dashboard({ dev: true })).toThrow("DASHBOARD_ELSEWHERE");
 });
 
 test("a body that is too large is refused before it is read to its end", async () => {

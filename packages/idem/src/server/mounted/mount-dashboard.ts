@@ -2,7 +2,7 @@
 // Order: who asks, then what for; a stranger learns nothing of what there is.
 import { errors, IdemError } from "../../model/errors.ts";
 import { statusOf } from "../../protocol/problem.ts";
-import type { DashboardHandler, DashboardOptions, MountedClient } from "../../sdk/dashboard-door.ts";
+import type { Authorize, DashboardHandler, MountedClient } from "../../sdk/dashboard-door.ts";
 import { namedEnv } from "../admit-caller.ts";
 import { type Admitted, isChange } from "../admit-person.ts";
 import { answerRequest, errorAnswer, findRoute } from "../answer-request.ts";
@@ -22,7 +22,8 @@ import { type MountedWorld, openMountedWorld } from "./mounted-world.ts";
 export interface MountOptions {
   /** Begins and ends with a slash. */
   readonly base: string;
-  readonly authorize: DashboardOptions["authorize"] | undefined;
+  /** Undefined where development was asked for. */
+  readonly authorize: Authorize | undefined;
 }
 
 export function mountDashboard(client: MountedClient, { base, authorize }: MountOptions): DashboardHandler {

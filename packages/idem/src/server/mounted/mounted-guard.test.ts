@@ -1,7 +1,10 @@
 // Who gets in where nobody says who may, and which pages may change something.
+import { createServer, request as nodeRequest } from "node:http";
+import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { noteAddress } from "../../sdk/request-address.ts";
-import { mounted, told } from "./mounted.suite.ts";
+import { fetchListener } from "../../serve/fetch-listener.ts";
+import { mounted, shop, told } from "./mounted.suite.ts";
 
 function inEnvironment(name: string | undefined): void {
   vi.stubEnv("NODE_ENV", name);
@@ -9,24 +12,64 @@ function inEnvironment(name: string | undefined): void {
 }
 
 async function askFrom(address: string | null, host: string, headers: Record<string, string> = {}) {
-  const { handle } = mounted({});
+  const { handle } = mounted({ dev: true });
   const request = new Request(`http://${host}/idem/api/session`, { headers });
   if (address !== null) noteAddress(request, address);
   const { status, json } = await told(await handle(request));
   return status === 200 ? json.actor : json.code;
 }
 
-test("without authorize, this machine's own requests are answered in development", async () => {
-  inEnvironment(undefined);
-  expect(await askFrom("127.0.0.1", "127.0.0.1:3000")).toBe("dev");
-  expect(await askFrom("::1", "localhost:3000")).toBe("dev");
-  expect(await askFrom("::ffff:127.0.0.1", "[::1]:3000")).toBe("dev");
-  // A development server that speaks for this machine says so.
-  expect(await askFrom("127.0.0.1", "localhost:3000", { "x-forwarded-for": "::1" })).toBe("dev");
+test("mounted without saying who may look it is refused, in every environment, with the words to write", () => {
+  for (const environment of [undefined, "", "development", "test", "production"]) {
+    inEnvironment(environment);
+    for (const options of [undefined, {}, { dev: false }, { base: "/" }, { authorize: undefined }]) {
+      const { idem } = shop();
+      expect(() => idem.dashboard(options as never)).toThrow(/The dashboard is closed.*authorize: .*dev: true/s);
+    }
+  }
 });
 
-test("without authorize, other machines are refused whatever they call themselves", async () => {
-  inEnvironment("development");
+test("through a proxy that rewrites Host nobody is an operator but whom the application lets in", async () => {
+  const { idem } = shop();
+  const authorize = (request: Request) => (request.headers.get("cookie") === "admin=1" ? "operator" : null);
+  const app = createServer(fetchListener(idem.dashboard({ authorize })));
+  const appPort = await listening(app);
+  // As nginx does unless told otherwise: the name of where it passes on to, and no word of who asks.
+  const proxy = createServer(({ url, headers: { cookie } }, response) => {
+    const headers = { host: `localhost:${appPort}`, ...(cookie === undefined ? {} : { cookie }) };
+    nodeRequest({ port: appPort, host: "127.0.0.1", path: url, headers }, (answer) => {
+      response.writeHead(answer.statusCode!);
+      answer.pipe(response);
+    }).end();
+  });
+  const url = `http://127.0.0.1:${await listening(proxy)}/idem/api/session`;
+  expect((await fetch(url)).status).toBe(403);
+  expect((await fetch(url, { headers: { cookie: "admin=1" } })).status).toBe(200);
+});
+
+async function listening(server: ReturnType<typeof createServer>): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+test("with dev: true this machine's own requests are answered, whatever the environment is called", async () => {
+  for (const environment of [undefined, "development", "production"]) {
+    inEnvironment(environment);
+    expect(await askFrom("127.0.0.1", "127.0.0.1:3000")).toBe("dev");
+    expect(await askFrom("::1", "localhost:3000")).toBe("dev");
+    expect(await askFrom("::ffff:127.0.0.1", "[::1]:3000")).toBe("dev");
+    // A framework does not tell where a request comes from.
+    expect(await askFrom(null, "localhost:3000")).toBe("dev");
+    // A development server that speaks for this machine says so.
+    expect(await askFrom("127.0.0.1", "localhost:3000", { "x-forwarded-for": "::1" })).toBe("dev");
+  }
+});
+
+test("with dev: true other machines are refused whatever they call themselves", async () => {
   const refused = [
     await askFrom("203.0.113.9", "localhost:3000"),
     await askFrom("127.0.0.1", "localhost:3000", { "x-forwarded-for": "203.0.113.9" }),
@@ -40,16 +83,11 @@ test("without authorize, other machines are refused whatever they call themselve
   expect(refused).toEqual(refused.map(() => "DASHBOARD_CLOSED"));
 });
 
-test("without authorize, production is closed to everybody", async () => {
-  inEnvironment("production");
-  expect(await askFrom("127.0.0.1", "127.0.0.1:3000")).toBe("DASHBOARD_CLOSED");
-});
-
-test("without authorize and without knowing where a request comes from, the environment must say development", async () => {
-  inEnvironment(undefined);
-  expect(await askFrom(null, "localhost:3000")).toBe("DASHBOARD_CLOSED");
-  inEnvironment("development");
-  expect(await askFrom(null, "localhost:3000")).toBe("dev");
+test("with dev: true a page of another site may lead here, and read nothing", async () => {
+  const crossSite = (mode: string) =>
+    askFrom("127.0.0.1", "localhost:3000", { "sec-fetch-site": "cross-site", "sec-fetch-mode": mode });
+  expect([await crossSite("no-cors"), await crossSite("cors")]).toEqual(["ORIGIN_REFUSED", "ORIGIN_REFUSED"]);
+  expect(await crossSite("navigate")).toBe("dev");
 });
 
 test("only pages of the same origin, and tools that show no cookie, change something", async () => {

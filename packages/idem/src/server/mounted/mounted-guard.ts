@@ -1,9 +1,9 @@
-// Who may ask a dashboard that is mounted in somebody's application. The application's own `authorize` says it; without one only this
-// machine may, in development: nobody has been asked who they are. The application's session rides along with whatever any page asks for,
-// so what changes something must come from a page of the same origin.
+// Who may ask a dashboard that is mounted in somebody's application. The application's own `authorize` says it. Where it was mounted with `dev: true` nobody is
+// asked, and what can be seen of a request must then look like this machine's own. That is no proof (a proxy that rewrites Host makes a stranger look so), and
+// therefore nothing is opened by it that was not asked for. The application's session rides along with whatever any page asks for, so what changes something
+// must come from a page of the same origin.
 import { errors } from "../../model/errors.ts";
-import { environmentVariable } from "../../platform/node-platform.ts";
-import type { DashboardCaller, DashboardOptions, MountedClient } from "../../sdk/dashboard-door.ts";
+import type { Authorize, DashboardCaller, MountedClient } from "../../sdk/dashboard-door.ts";
 import { notedAddress } from "../../sdk/request-address.ts";
 import { hostNameOf, isLoopback, type PageGuard } from "../browser-guard.ts";
 import { type Actor, devActor } from "../people/actor.ts";
@@ -14,7 +14,7 @@ type Headers = Readonly<Record<string, string | undefined>>;
 export async function admitMounted(
   request: Request,
   client: Pick<MountedClient, "id">,
-  authorize: DashboardOptions["authorize"] | undefined,
+  authorize: Authorize | undefined,
 ): Promise<Actor> {
   if (authorize === undefined) {
     checkOwnMachine(request);
@@ -37,23 +37,20 @@ function actorOf(caller: DashboardCaller | null): Actor | null {
 
 /**
  * A name in Host is anybody's word, and says only that no stranger's DNS leads here. Where the line's other end is known it must be this machine
- * as well, and so must everybody a proxy speaks for; where it is not, the environment must say that this is development.
+ * as well, and so must everybody a proxy speaks for. Pages of other sites may lead here, and ask for nothing else: reading costs, too.
  */
 function checkOwnMachine(request: Request): void {
   const { headers } = request;
-  const environment = environmentVariable("NODE_ENV") ?? "";
-  if (environment === "production")
-    throw errors.DASHBOARD_CLOSED({ why: "this is production, and nobody says who may look" });
   const address = notedAddress(request);
-  if (address === null && environment !== "development" && environment !== "test") {
-    const why = "where the request comes from is not known, and NODE_ENV does not say development";
-    throw errors.DASHBOARD_CLOSED({ why });
-  }
   const host = headers.get("host") ?? new URL(request.url).host;
   const forwarded = headers.get("x-forwarded-for")?.split(",") ?? [];
   const ends = [...(address === null ? [] : [address]), ...forwarded].map((each) => each.trim());
   if (!isLoopback(hostNameOf(host)) || !ends.every(isOwnAddress) || headers.has("forwarded")) {
-    throw errors.DASHBOARD_CLOSED({ why: "the request comes from another machine, and nobody says who may look" });
+    const why = "it was mounted for development, with dev: true, and the request comes from another machine";
+    throw errors.DASHBOARD_CLOSED({ why });
+  }
+  if (headers.get("sec-fetch-site") === "cross-site" && headers.get("sec-fetch-mode") !== "navigate") {
+    throw errors.ORIGIN_REFUSED({ why: "a page of another site may not ask here" });
   }
 }
 

@@ -1,5 +1,7 @@
 // Whether a store's file is sound, and who has it.
 import { statSync } from "node:fs";
+import { dirname } from "node:path";
+import { openToOthers } from "../platform/private-files.ts";
 import type { Finding } from "../radar/finding.ts";
 import { checkIntegrity, readFileFacts } from "../store/sqlite/health-reads.ts";
 import type { Context, FilePlace } from "./command.ts";
@@ -56,6 +58,7 @@ export async function examineFile(
       facts: { logBytes },
     });
   }
+  findings.push(...openFiles(path));
   return {
     findings,
     bytes: size,
@@ -77,6 +80,31 @@ export async function examineFile(
       "last write": file.clock === null ? "never" : `${iso(file.clock)} (${relative(file.clock, now)})`,
     },
   };
+}
+
+/** What an owner could not close, and folders that were there before: they are not Idem's to close. */
+function openFiles(path: string): Finding[] {
+  const folder = dirname(path);
+  const open = [folder, ...["", "-wal", "-shm", "-owner"].map((ending) => `${path}${ending}`)].flatMap((each) => {
+    const mode = openToOthers(each);
+    return mode === null ? [] : [{ path: each, mode }];
+  });
+  if (open.length === 0) return [];
+  const isFile = open.some(({ path: each }) => each !== folder);
+  return [
+    {
+      kind: "open-to-others",
+      level: isFile ? "problem" : "note",
+      title: isFile
+        ? "Other users of this machine can reach the store's files"
+        : "Other users of this machine can look into the store's folder",
+      details: open.map(({ path: each, mode }) => `${each} is ${mode}`),
+      next: isFile
+        ? `As the user they belong to: chmod 600 ${path}*; the next opening does it by itself where it may`
+        : `chmod 700 ${folder}, where nothing else in it is for others; the files themselves are closed`,
+      facts: { open },
+    },
+  ];
 }
 
 function whoTakesUp(owner: Owner, lastOwner: string): string {

@@ -1,8 +1,6 @@
 // The real machine.
 import { randomFillSync } from "node:crypto";
-import { existsSync, mkdirSync } from "node:fs";
 import { hostname } from "node:os";
-import { dirname } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { Worker } from "node:worker_threads";
 import { readBounded } from "./bounded-body.ts";
@@ -104,12 +102,6 @@ export const nodePlatform: Platform = {
   },
   point: () => {},
 };
-
-/** Makes the folder a store's file will live in. */
-export function prepareFolder(path: string): void {
-  const folder = dirname(path);
-  if (!existsSync(folder)) mkdirSync(folder, { recursive: true });
-}
 
 /** How this process is named to others. */
 export const processName = (): string => `process ${process.pid} on ${hostname()}`;

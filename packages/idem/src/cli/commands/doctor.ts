@@ -1,8 +1,8 @@
 // idem doctor: is the store sound, does everything open still move, and did anything run twice that should have run once?
-import { writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { FunctionConfig } from "../../model/function-config.ts";
 import { dayMs } from "../../model/window.ts";
+import { writePrivate } from "../../platform/private-files.ts";
 import type { Finding } from "../../radar/finding.ts";
 import { type MondayNote, noteAsCsv, noteAsMarkdown } from "../../radar/monday-note.ts";
 import { type Command, type Context, type Reading, storeOptions } from "../command.ts";
@@ -88,8 +88,8 @@ function writeReport({ io }: Context, report: string, note: MondayNote): string[
   const markdown = resolve(io.cwd, report);
   const csv = `${markdown.replace(/\.(md|markdown)$/i, "")}.csv`;
   try {
-    writeFileSync(markdown, noteAsMarkdown(note));
-    writeFileSync(csv, noteAsCsv(note));
+    writePrivate(markdown, noteAsMarkdown(note));
+    writePrivate(csv, noteAsCsv(note));
   } catch (error) {
     throw failed(`The report cannot be written: ${(error as Error).message}.`);
   }

@@ -1,7 +1,7 @@
 // idem restore: a backup takes the store's place. The file that was there is kept under another name.
-import { copyFileSync, existsSync, renameSync, rmSync } from "node:fs";
+import { existsSync, renameSync, rmSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { prepareFolder } from "../../platform/node-platform.ts";
+import { copyPrivate, makePrivate, prepareFolder } from "../../platform/private-files.ts";
 import { checkFile, foldLog } from "../../store/sqlite/copy-store.ts";
 import { readFileFacts } from "../../store/sqlite/health-reads.ts";
 import { loadMigrations } from "../../store/sqlite/migrations.ts";
@@ -65,10 +65,10 @@ function exchange(context: Context, backup: string, target: string): string | nu
   const lock = OwnerLock.take(target);
   const fresh = `${target}.restoring`;
   try {
-    rmSync(fresh, { force: true });
-    copyFileSync(backup, fresh);
+    for (const ending of ["", "-wal"]) rmSync(`${fresh}${ending}`, { force: true });
+    copyPrivate(backup, fresh);
     // A backup that was opened since has a log of its own; without it the copy would be older than the backup.
-    if (existsSync(`${backup}-wal`)) copyFileSync(`${backup}-wal`, `${fresh}-wal`);
+    if (existsSync(`${backup}-wal`)) copyPrivate(`${backup}-wal`, `${fresh}-wal`);
     if (!foldLog(fresh) || checkFile(fresh).length > 0)
       throw unusable(`The copy of ${backup} is not sound. Nothing was changed.`);
     syncPath(fresh);
@@ -91,6 +91,7 @@ function keepOld(context: Context, target: string): string {
       if (existsSync(`${target}${ending}`)) renameSync(`${target}${ending}`, `${kept}${ending}`);
     }
   }
+  for (const ending of ["", "-wal", "-shm"]) makePrivate(`${ending === "" ? target : kept}${ending}`);
   renameSync(target, kept);
   for (const ending of ["-wal", "-shm"]) rmSync(`${target}${ending}`, { force: true });
   return kept;

@@ -2,6 +2,7 @@
 // better-sqlite3 drops `synchronous` to NORMAL after the first write in WAL mode unless it is set (reliability §5.1).
 import Database from "better-sqlite3";
 import { errors } from "../../model/errors.ts";
+import { makePrivate, preparePrivate } from "../../platform/private-files.ts";
 
 // 3.51.3 mends a WAL-reset race that two connections checkpointing together can meet (reliability §5.1).
 const versionMin = [3, 51, 3] as const;
@@ -29,6 +30,11 @@ export class Connection {
     readonly path: string,
     options: { readonly: boolean; synchronous?: "FULL" | "NORMAL" },
   ) {
+    if (!options.readonly && path !== ":memory:") {
+      preparePrivate(path);
+      // SQLite makes them like the file; these are of an earlier build.
+      for (const ending of ["-wal", "-shm"]) makePrivate(`${path}${ending}`);
+    }
     this.db = new Database(path, { readonly: options.readonly, timeout: busyMsMax });
     try {
       this.prepareHandle(options);

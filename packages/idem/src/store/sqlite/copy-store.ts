@@ -1,4 +1,5 @@
 // An online copy of a store: one snapshot, taken beside a living owner, page by page so that progress can be shown.
+import { preparePrivate } from "../../platform/private-files.ts";
 import { Connection } from "./connection.ts";
 import { checkIntegrity } from "./health-reads.ts";
 
@@ -17,6 +18,7 @@ export async function copyStore(
   connection.db.exec("begin");
   try {
     connection.one("select 1 from meta limit 1");
+    preparePrivate(target);
     await connection.db.backup(target, {
       progress: ({ totalPages, remainingPages }) => {
         onProgress(totalPages - remainingPages, totalPages);

@@ -4,6 +4,7 @@
 import Database from "better-sqlite3";
 import { errors } from "../../model/errors.ts";
 import { nameCount, realFile } from "../../platform/node-files.ts";
+import { isBeingMade, makePrivate, preparePrivate } from "../../platform/private-files.ts";
 
 const readOwnerSql = "select value from meta where name = 'owner'";
 
@@ -13,11 +14,14 @@ export class OwnerLock {
   static take(path: string): OwnerLock {
     // SQLite keeps a log beside the name it was given: with two names two processes would write over each other, and no lock tells.
     const names = nameCount(path);
-    if (names > 1) {
+    if (names > 1 && !isBeingMade(path)) {
       const why = `the file has ${names} names (hard links), and SQLite keeps a log beside each; give it a copy of its own (cp, then mv)`;
       throw errors.STORE_NOT_DURABLE({ path, why });
     }
-    const db = new Database(`${realFile(path)}-owner`, { timeout: 0 });
+    const file = `${realFile(path)}-owner`;
+    preparePrivate(file);
+    makePrivate(`${file}-journal`);
+    const db = new Database(file, { timeout: 0 });
     try {
       db.exec("begin immediate");
       return new OwnerLock(db);

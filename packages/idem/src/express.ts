@@ -2,7 +2,7 @@
  * Express: functions for an Idem server to call, before or behind `express.json()`, and routes behind an Idempotency-Key.
  *
  * ```ts
- * app.use("/api/idem", serve(idem)); // then: npx idem dev -u http://127.0.0.1:3000/api/idem
+ * app.use("/api/idem", serve(idem)); // with IDEM_DEV=1; then: npx idem dev -u http://127.0.0.1:3000/api/idem
  *
  * app.use(express.json({ verify: keepRawBody }));
  * app.post("/charges", idempotent(keys, { onCrash: "park" }), async (req, res) => {

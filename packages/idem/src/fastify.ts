@@ -1,11 +1,11 @@
 // biome-ignore-all lint/suspicious/noTsIgnore: it is meant for the declarations, where there is an error only without `fastify`.
 
 /**
- * Fastify: functions for an Idem server to call, as a route handler, and routes behind an Idempotency-Key. Fastify reads bodies
- * itself, up to its own `bodyLimit` of 1 MiB: raise it on the route if runs carry more.
+ * Fastify: functions for an Idem server to call, as options of a route, and routes behind an Idempotency-Key. Calls are answered before
+ * Fastify reads them: nothing of a body is parsed before its signature was checked, and no `bodyLimit` applies.
  *
  * ```ts
- * app.route({ method: ["GET", "PUT", "POST"], url: "/api/idem", bodyLimit: 32 * 1024 * 1024, handler: serve(idem) });
+ * app.route({ url: "/api/idem", ...serve(idem) }); // with IDEM_DEV=1; then: npx idem dev -u http://127.0.0.1:3000/api/idem
  *
  * app.post("/charges", { ...idempotent(keys, { onCrash: "park" }) }, async (request) => charge(request.body));
  * ```
@@ -33,7 +33,6 @@ declare module "fastify" {
 
 export interface FastifyRequestLike {
   readonly raw: NodeRequest;
-  readonly body?: unknown;
 }
 
 export interface FastifyReplyLike {
@@ -45,30 +44,28 @@ export interface FastifyReplyLike {
 
 export type FastifyHandler = (request: FastifyRequestLike, reply: FastifyReplyLike) => Promise<unknown>;
 
-export function serve(idem: Idem<any>, options: ServeOptions = {}): FastifyHandler {
+/** A whole route but for its address. */
+export interface FastifyRoute {
+  readonly method: ("GET" | "PUT" | "POST")[];
+  /** Answers, so that no other hook of the route and no handler comes after it. */
+  readonly onRequest: FastifyHandler;
+  readonly handler: FastifyHandler;
+}
+
+export function serve(idem: Idem<any>, options: ServeOptions = {}): FastifyRoute {
   const handle = appHandler(idem, options, "fastify");
-  return async (request, reply) => {
+  const answer: FastifyHandler = async ({ raw }, reply) => {
     const gone = new AbortController();
     reply.raw.on("close", () => {
       if (!reply.raw.writableFinished) gone.abort();
     });
-    const { raw, body: parsed } = request;
-    const { method, url, headers, socket } = raw;
-    // What Fastify has read is not in Node's request any more; without a body there is nothing to read either.
-    const given: NodeRequest = {
-      method,
-      url,
-      headers,
-      socket: socket ?? null,
-      body: parsed ?? "",
-      [Symbol.asyncIterator]: () => raw[Symbol.asyncIterator](),
-    };
-    const { status, headers: answered, body } = await handle(nodeRequest(given, gone.signal));
+    const { status, headers, body } = await handle(nodeRequest(raw, gone.signal));
     return reply
       .code(status)
-      .headers({ ...answered })
+      .headers({ ...headers })
       .send(body);
   };
+  return { method: ["GET", "PUT", "POST"], onRequest: answer, handler: answer };
 }
 
 /**

@@ -2,7 +2,7 @@
  * Next.js (App Router, Node runtime): functions for an Idem server to call, and route handlers behind an Idempotency-Key.
  *
  * ```ts
- * // app/api/idem/route.ts; then: npx idem dev -u http://127.0.0.1:3000/api/idem
+ * // app/api/idem/route.ts; with IDEM_DEV=1, then: npx idem dev -u http://127.0.0.1:3000/api/idem
  * export const { GET, PUT, POST } = serve(idem);
  *
  * // app/charges/route.ts

@@ -2,7 +2,7 @@
  * Node's own HTTP server: functions for an Idem server to call, handlers behind an Idempotency-Key, and the dashboard.
  *
  * ```ts
- * createServer(serve(idem)).listen(3000); // then: npx idem dev -u http://127.0.0.1:3000
+ * createServer(serve(idem)).listen(3000); // with IDEM_DEV=1; then: npx idem dev -u http://127.0.0.1:3000
  *
  * createServer(idempotent(keys, { onCrash: "park" }, (request, response) => charge(request, response))).listen(3001);
  *

@@ -4,7 +4,7 @@
  * ```ts
  * const idem = new Idem({ id: "shop" });
  * idem.createFunction({ id: "draft-invoice" }, { event: "order/paid" }, async ({ step }) => …);
- * export default { fetch: serve(idem) }; // then: npx idem dev -u http://127.0.0.1:3000
+ * export default { fetch: serve(idem) }; // with IDEM_DEV=1; then: npx idem dev -u http://127.0.0.1:3000
  * ```
  */
 import type { Idem } from "./sdk/client.ts";

@@ -150,6 +150,11 @@ export const serverErrors = {
     what: ({ why }) => `The request is refused: ${why}`,
     next: "Call the server by the address it listens on; pages of other sites may not call it",
   }),
+  APP_CALL_REFUSED: define<{ why: string }>({
+    retry: "after-fix",
+    what: ({ why }) => `An unsigned call is refused: ${why}`,
+    next: "Set IDEM_SIGNING_KEY to the server's, or name the host in IDEM_DEV_HOSTS where only your own machines reach it",
+  }),
   DASHBOARD_CLOSED: define<{ why: string }>({
     retry: "after-fix",
     what: ({ why }) => `The dashboard is closed: ${why}`,

@@ -1,31 +1,62 @@
 // The app's side of signatures (inngest-protocol §2.3, §2.4): calls are checked before anything in them is believed, answers
 // are signed with the key the call was signed with.
 import { createHmac, timingSafeEqual } from "node:crypto";
-import { canonicalBody, signRequest, type Verified, verifySignature } from "./request-signature.ts";
+import { jsonNodeCountMax } from "../model/json.ts";
+import { jsonExcess } from "../model/json-size.ts";
+import { bodyDepthMax } from "./read-json.ts";
+import {
+  canonicalBody,
+  type SaidSignature,
+  SignatureCheck,
+  signRequest,
+  type Verified,
+  verifySignature,
+} from "./request-signature.ts";
 import { withoutKeyPrefix } from "./signing-key.ts";
 
-/** Valid when one of the keys signed these bytes, or their canonical form, within the last five minutes. */
-export function verifyCall(header: string | undefined, body: string, keys: readonly string[], nowMs: number): Verified {
-  const direct = verifySignature(header, body, keys, nowMs);
-  if (direct.kind === "valid" || header === undefined || body === "") return direct;
-  // What is signed is the canonical form, whatever a proxy or a body parser made of the bytes on their way.
-  let canonical: string;
-  try {
-    canonical = canonicalBody(body);
-  } catch {
-    return direct;
-  }
-  const again = verifySignature(header, canonical, keys, nowMs);
-  if (again.kind === "valid" || !body.includes('"toJSON"')) return again;
-  // SDKs write an object with a field of that name in a form of their own; the server signs as they read.
-  const at = Number(/^t=(\d{1,12})&/.exec(header)?.[1] ?? Number.NaN) * 1_000;
-  if (!(Math.abs(nowMs - at) <= signatureMsMax)) return again;
-  const signer = keys.filter((key) => isSame(header, signRequest(canonical, key, at)))[0];
-  return signer === undefined ? again : { kind: "valid", key: signer };
-}
+// What is made canonical is parsed for whoever sent it, before it is known who did. A server's own bytes are signed as they come; only
+// what a proxy or a body parser wrote anew needs it, and those take less.
+const canonicalBytesMax = 8 * 1_024 * 1_024;
+const canonicalBounds = { depthMax: bodyDepthMax, nodeCountMax: jsonNodeCountMax };
 
-// As for every signature.
-const signatureMsMax = 5 * 60 * 1_000;
+/** A call whose header was read (`readSignature`): told of each piece of its body, it knows at the end who signed it. */
+export class CallCheck {
+  private readonly direct: SignatureCheck;
+
+  constructor(
+    private readonly header: string,
+    said: Extract<SaidSignature, { kind: "said" }>,
+    private readonly keys: readonly string[],
+    private readonly nowMs: number,
+  ) {
+    this.direct = new SignatureCheck(said, keys);
+  }
+
+  hear(piece: Uint8Array): void {
+    this.direct.hear(piece);
+  }
+
+  /** Valid when one of the keys signed these bytes, or their canonical form, within the last five minutes. `body` is all that was heard. */
+  verdict(body: Uint8Array): Verified {
+    const { header, keys, nowMs } = this;
+    const direct = this.direct.verdict();
+    if (direct.kind === "valid" || body.length === 0) return direct;
+    if (body.length > canonicalBytesMax || jsonExcess(body, canonicalBounds) !== null) return direct;
+    // What is signed is the canonical form, whatever a proxy or a body parser made of the bytes on their way.
+    let canonical: string;
+    try {
+      canonical = canonicalBody(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("utf8"));
+    } catch {
+      return direct;
+    }
+    const again = verifySignature(header, canonical, keys, nowMs);
+    if (again.kind === "valid" || !canonical.includes('"toJSON"')) return again;
+    // SDKs write an object with a field of that name in a form of their own; the server signs as they read.
+    const at = Number(/^t=(\d{1,12})&/.exec(header)?.[1] ?? Number.NaN) * 1_000;
+    const signer = keys.filter((key) => isSame(header, signRequest(canonical, key, at)))[0];
+    return signer === undefined ? again : { kind: "valid", key: signer };
+  }
+}
 
 /** An answer is signed over its bytes as they are. */
 export function signAnswer(body: string, key: string, nowMs: number): string {

@@ -2,7 +2,7 @@
 // A request is signed over its canonical JSON, which the SDK makes again of what it received; an answer over its bytes.
 // An answer's signature covers neither the request nor the run, so what protects against an old answer being shown again is
 // the time in it: five minutes either way, and no longer.
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { createHmac, type Hmac, timingSafeEqual } from "node:crypto";
 import { canonicalJson } from "../model/json.ts";
 import { withoutKeyPrefix } from "./signing-key.ts";
 
@@ -25,13 +25,13 @@ export type Verified =
   | { readonly kind: "valid"; readonly key: string }
   | { readonly kind: "refused"; readonly why: string };
 
-/** Valid when one of the keys signed these bytes within the last five minutes. */
-export function verifySignature(
-  header: string | undefined,
-  body: string | Uint8Array,
-  keys: readonly string[],
-  nowMs: number,
-): Verified {
+/** What a header says before the body is there. */
+export type SaidSignature =
+  | { readonly kind: "said"; readonly t: string; readonly s: string }
+  | Extract<Verified, { kind: "refused" }>;
+
+/** Refused when it is missing, none, or more than five minutes old or ahead: no body can make it valid. */
+export function readSignature(header: string | undefined, nowMs: number): SaidSignature {
   if (header === undefined || header === "") return refused("it is not signed");
   const params = new URLSearchParams(header.slice(0, headerCharsMax));
   const t = params.get("t") ?? "";
@@ -42,20 +42,53 @@ export function verifySignature(
     const off = `${Math.round(Math.abs(ageMs) / 1_000)} s ${ageMs > 0 ? "old" : "ahead of this clock"}`;
     return refused(`its signature is ${off}; 300 s are allowed`);
   }
-  const given = Buffer.from(s, "hex");
-  // Every key is tried, so that the time taken does not tell which of them matched.
-  let signer: string | null = null;
-  for (const key of keys) {
-    if (timingSafeEqual(hmac(body, t, key), given)) signer ??= key;
+  return { kind: "said", t, s };
+}
+
+/** Valid when one of the keys signed these bytes within the last five minutes. */
+export function verifySignature(
+  header: string | undefined,
+  body: string | Uint8Array,
+  keys: readonly string[],
+  nowMs: number,
+): Verified {
+  const said = readSignature(header, nowMs);
+  if (said.kind === "refused") return said;
+  const checking = new SignatureCheck(said, keys);
+  checking.hear(body);
+  return checking.verdict();
+}
+
+/** Of a body that arrives in pieces: hashed while it does, the event loop is given back between them. */
+export class SignatureCheck {
+  private readonly hashes: readonly { readonly key: string; readonly hash: Hmac }[];
+
+  constructor(
+    private readonly said: Extract<SaidSignature, { kind: "said" }>,
+    keys: readonly string[],
+  ) {
+    this.hashes = keys.map((key) => ({ key, hash: createHmac("sha256", withoutKeyPrefix(key)) }));
   }
-  return signer === null ? refused("its signature was made with another key") : { kind: "valid", key: signer };
+
+  hear(piece: string | Uint8Array): void {
+    for (const { hash } of this.hashes) hash.update(piece);
+  }
+
+  /** To be asked once. Every key is tried, so that the time taken does not tell which of them matched. */
+  verdict(): Verified {
+    const given = Buffer.from(this.said.s, "hex");
+    let signer: string | null = null;
+    for (const { key, hash } of this.hashes) {
+      if (timingSafeEqual(hash.update(this.said.t).digest(), given)) signer ??= key;
+    }
+    return signer === null ? refused("its signature was made with another key") : { kind: "valid", key: signer };
+  }
 }
 
-const refused = (why: string): Verified => ({ kind: "refused", why });
+const refused = (why: string): Extract<Verified, { kind: "refused" }> => ({ kind: "refused", why });
 
-function hmac(body: string | Uint8Array, t: string, key: string): Buffer {
-  return createHmac("sha256", withoutKeyPrefix(key)).update(body).update(t).digest();
-}
+const hmac = (body: string, t: string, key: string): Buffer =>
+  createHmac("sha256", withoutKeyPrefix(key)).update(body).update(t).digest();
 
 /**
  * The SDK's canonical form (package canonicalize) hands an object with a field "toJSON" to JSON.stringify, keys unsorted,

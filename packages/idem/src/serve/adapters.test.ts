@@ -1,10 +1,11 @@
 // Each adapter on the framework it is for: a server that listens, called as an Idem server calls it.
-import { createServer } from "node:http";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, request } from "node:http";
 import { type ServerType, serve as serveHttp } from "@hono/node-server";
 import express from "express";
 import fastify from "fastify";
 import { Hono } from "hono";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { serve as serveExpress } from "../express.ts";
 import { serve as serveFastify } from "../fastify.ts";
 import { serve as serveHono } from "../hono.ts";
@@ -60,7 +61,7 @@ const adapters: Record<string, (idem: Idem) => Promise<string>> = {
   },
   fastify: async (idem) => {
     const app = fastify({ forceCloseConnections: true });
-    app.route({ method: ["GET", "PUT", "POST"], url: path, bodyLimit: 16 * 1024 * 1024, handler: serveFastify(idem) });
+    app.route({ url: path, ...serveFastify(idem) });
     onTestFinished(() => app.close());
     return (await app.listen({ port: 0, host: "127.0.0.1" })) + path;
   },
@@ -135,6 +136,35 @@ test.each(Object.keys(adapters))("%s: calls, syncs and probes are answered and s
   expect([probe.status, await probe.text()]).toEqual([200, ""]);
 });
 
+// A parser that stands before reads by its own bound.
+const unparsed = Object.keys(adapters).filter((name) => !name.includes("express.json"));
+
+test.each(unparsed)("%s: 60 MB that nobody signed are refused before the first of them is sent", async (name) => {
+  const url = await adapters[name]!(client());
+  const headers = { "content-type": "application/json", "content-length": "60000000" };
+  for (const signature of [undefined, `t=1&s=${"f".repeat(64)}`]) {
+    const signed = signature === undefined ? {} : { [signatureHeader]: signature };
+    const asked = request(`${url}?fnId=shop-fn&stepId=step`, { method: "POST", headers: { ...headers, ...signed } });
+    asked.on("error", () => {});
+    asked.flushHeaders();
+    const [answer] = (await once(asked, "response")) as [IncomingMessage];
+    expect(answer.statusCode).toBe(401);
+    asked.destroy();
+  }
+});
+
+test.each(["node", "express", "fastify", "hono"])(
+  "%s: in dev it is looked at who is at the other end",
+  async (name) => {
+    vi.stubEnv("IDEM_DEV", "1");
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const url = await adapters[name]!(client());
+    expect((await fetch(url)).status).toBe(200);
+    const far = await fetch(url, { headers: { "x-forwarded-for": "203.0.113.9" } });
+    expect(far.status).toBe(403);
+  },
+);
+
 test.each(Object.keys(adapters))("%s: a step hears when its caller has gone", async (name) => {
   const url = await adapters[name]!(client());
   const [began, gone] = [held(), held()];
@@ -161,7 +191,7 @@ test("an app registers the address it was reached at, proxies and mounted router
   );
   const idem = new Idem({ id: "shop", server });
   const router = express.Router();
-  router.use("/idem", serveExpress(idem, { dev: true }));
+  router.use("/idem", serveExpress(idem, { dev: { hosts: ["shop.test"] } }));
   const app = express();
   app.use("/api", router);
   const url = `${await listening(createServer(app))}/api/idem`;

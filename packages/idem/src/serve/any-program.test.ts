@@ -87,7 +87,7 @@ beforeAll(async () => {
   server = await startServer(settings, { logger: quiet });
   there = new Idem({ id: "shop", server: server.origin, logger: quiet });
   define(there, {});
-  app = createServer(serve(there)).listen(0, "127.0.0.1");
+  app = createServer(serve(there, { dev: true })).listen(0, "127.0.0.1");
   await once(app, "listening");
   await syncApp(server.world, "default", `http://127.0.0.1:${(app.address() as AddressInfo).port}/`);
   servedRuns = runsApi(() => server.world.engine("default"));

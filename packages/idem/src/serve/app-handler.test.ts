@@ -5,6 +5,7 @@ import { readPackageText } from "../platform/package-files.ts";
 import { readInBandReply, readRegisterRequest } from "../protocol/register-request.ts";
 import { signatureHeader, signRequest, verifySignature } from "../protocol/request-signature.ts";
 import { Idem } from "../sdk/client.ts";
+import { noteAddress } from "../sdk/request-address.ts";
 import { version } from "../sdk/version.ts";
 import { fetchHandler } from "./fetch-handler.ts";
 import { callBody, origin, servedWorld, type WorldOptions } from "./served-world.suite.ts";
@@ -103,30 +104,133 @@ describe("signatures", () => {
     expect(answer.body.message).toContain("IDEM_SIGNING_KEY");
   });
 
-  test("dev is where there is no key and no production, or where somebody said so", async () => {
-    const mode = async (options: { signingKey?: string }, dev?: boolean) => {
-      const idem = new Idem({ id: "shop", server: "http://idem.test", logger: quiet, ...options });
-      const handle = fetchHandler(idem, dev === undefined ? {} : { dev }, "fetch");
-      const answer = await handle(new Request(origin));
-      return answer.status === 200 ? ((await answer.json()) as { mode: string }).mode : answer.status;
-    };
-    vi.stubEnv("NODE_ENV", "development");
-    expect(await mode({})).toBe("dev");
-    expect(await mode({ signingKey: key })).toBe(401);
-    expect(await mode({ signingKey: key }, true)).toBe("dev");
-    vi.stubEnv("NODE_ENV", "production");
-    expect(await mode({})).toBe(500);
-    vi.stubEnv("IDEM_DEV", "1");
-    expect(await mode({})).toBe("dev");
-    vi.stubEnv("IDEM_DEV", "0");
-    expect(await mode({})).toBe(500);
-  });
+  test.each([undefined, "", "development", "test", "production"])(
+    "without a key unsigned calls run nothing unless dev was asked for, with NODE_ENV %s, and it is said at start",
+    async (name) => {
+      vi.stubEnv("NODE_ENV", name);
+      vi.stubEnv("IDEM_DEV", undefined);
+      const told: string[] = [];
+      const logger = { ...quiet, warn: (text: string) => void told.push(text) };
+      const ran = vi.fn();
+      const serveWith = (options: { signingKey?: string }, dev?: boolean) => {
+        const idem = new Idem({ id: "shop", server: "http://idem.test", logger, ...options });
+        idem.createFunction({ id: "fn" }, { event: "test/go" }, ran);
+        const handle = fetchHandler(idem, dev === undefined ? {} : { dev }, "fetch");
+        // As any page of the web can have a browser send it, without being asked first.
+        return handle(new Request(url, { method: "POST", body, headers: { "content-type": "text/plain" } }));
+      };
+      const answer = await serveWith({});
+      expect(answer.status).toBe(500);
+      for (const words of [await answer.text(), told[0]]) {
+        expect(words).toContain("IDEM_SIGNING_KEY");
+        expect(words).toContain("IDEM_DEV=1");
+      }
+      expect((await serveWith({ signingKey: key })).status).toBe(401);
+      expect((await serveWith({}, false)).status).toBe(500);
+      vi.stubEnv("IDEM_DEV", "0");
+      expect((await serveWith({})).status).toBe(500);
+      expect(ran).not.toHaveBeenCalled();
+
+      expect((await serveWith({}, true)).status).toBe(206);
+      vi.stubEnv("IDEM_DEV", "1");
+      expect((await serveWith({})).status).toBe(206);
+      expect(told.at(-1)).toContain("without a signature");
+      expect(ran).toHaveBeenCalledTimes(2);
+    },
+  );
 
   test("the trust probe is answered with nothing, an unknown probe refused", async () => {
     const { signed } = cloud();
     const trust = await signed("POST", `${origin}?probe=trust`, "{}");
     expect([trust.status, trust.text]).toEqual([200, ""]);
     expect((await signed("POST", `${origin}?probe=other`, "{}")).status).toBe(400);
+  });
+});
+
+describe("in dev, an unsigned call", () => {
+  const named = { dev: { hosts: ["app", "Shop.internal:3000"] } };
+  const calling = (
+    headers: Record<string, string>,
+    { address = null as string | null, serve = {}, method = "POST" } = {},
+  ) => {
+    const world = servedWorld({ serve });
+    const ran = vi.fn();
+    world.idem.createFunction({ id: "fn" }, { event: "test/go" }, ran);
+    const request = new Request(`${origin}?fnId=shop-fn&stepId=step`, {
+      method,
+      headers,
+      ...(method === "POST" ? { body: JSON.stringify(callBody({})) } : {}),
+    });
+    // What Fetch does not let a test say, a browser and a proxy do.
+    Object.defineProperty(request, "headers", { value: { get: (name: string) => headers[name] ?? null } });
+    if (address !== null) noteAddress(request, address);
+    return world.send(request).then((answer) => ({ ...answer, ran }));
+  };
+
+  test.each<[string, Record<string, string>, string?]>([
+    ["of a page that a stranger's DNS leads here", { host: "evil.test:3000" }],
+    [
+      "of a foreign page, in a type that browsers send without asking",
+      { origin: "https://evil.test", "content-type": "text/plain" },
+    ],
+    ["of a page without an origin", { origin: "null" }],
+    ["of a page whose browser says the site alone", { "sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors" }],
+    ["from another machine that says it was sent here", { host: "localhost:3000" }, "192.168.1.7"],
+    ["from another machine, as IPv6 writes it", {}, "::ffff:10.0.0.7"],
+    [
+      "through a tunnel that rewrites the host",
+      { host: "localhost:3000", "x-forwarded-for": "203.0.113.9" },
+      "127.0.0.1",
+    ],
+    ["through a tunnel that adds its name", { "x-forwarded-host": "abc.ngrok.test" }, "127.0.0.1"],
+    ["through a proxy of the standard", { forwarded: "for=203.0.113.9" }, "127.0.0.1"],
+    ["to a container nobody named", { host: "other:3000" }, "172.18.0.2"],
+    ["to a name that only begins as this machine's", { host: "localhost.evil.test" }],
+    ["to a name that only begins as a named one", { host: "app.evil.test" }],
+  ])("%s is refused and nothing runs", async (_, headers, address) => {
+    for (const serve of [{}, named]) {
+      const { status, body, ran } = await calling(
+        { host: "127.0.0.1:3000", ...headers },
+        { serve, address: address ?? null },
+      );
+      expect(status).toBe(403);
+      expect(body).toMatchObject({ name: "APP_CALL_REFUSED", message: expect.stringContaining("IDEM_SIGNING_KEY") });
+      expect(ran).not.toHaveBeenCalled();
+    }
+  });
+
+  test.each<[string, Record<string, string>, string?]>([
+    ["of this machine", { host: "127.0.0.1:3000" }, "127.0.0.1"],
+    ["of this machine by its name", { host: "localhost:3000" }, "::ffff:127.0.0.1"],
+    ["of this machine over IPv6", { host: "[::1]:3000" }, "::1"],
+    [
+      "of a page of this machine",
+      { host: "localhost:3000", origin: "http://localhost:5173", "sec-fetch-site": "same-site" },
+    ],
+    [
+      "through a proxy of this machine",
+      { host: "localhost:3000", "x-forwarded-for": "::1", "x-forwarded-host": "localhost:3000" },
+    ],
+  ])("%s is executed", async (_, headers, address) => {
+    const { status, ran } = await calling(headers, { address: address ?? null });
+    expect(status).toBe(206);
+    expect(ran).toHaveBeenCalled();
+  });
+
+  test("to a host that was named is executed, wherever it comes from", async () => {
+    for (const host of ["app:3000", "shop.internal", "APP"]) {
+      expect((await calling({ host }, { serve: named, address: "172.18.0.2" })).status).toBe(206);
+    }
+    vi.stubEnv("IDEM_DEV_HOSTS", "app, shop.internal");
+    for (const host of ["app:3000", "shop.internal"]) {
+      expect((await calling({ host }, { address: "172.18.0.2" })).status).toBe(206);
+    }
+  });
+
+  test("a person who follows a link to an app sees what is served, a page that fetches it does not", async () => {
+    const site = { host: "127.0.0.1:3000", "sec-fetch-site": "cross-site" };
+    expect((await calling({ ...site, "sec-fetch-mode": "navigate" }, { method: "GET" })).status).toBe(200);
+    expect((await calling({ ...site, "sec-fetch-mode": "no-cors" }, { method: "GET" })).status).toBe(403);
   });
 });
 
@@ -312,6 +416,97 @@ describe("bad input", () => {
     const answer = await send(new Request(origin, { method: "PUT", body: endless, duplex: "half" } as RequestInit));
     expect(answer.status).toBe(413);
     expect(pulled).toBeLessThan(10);
+  });
+});
+
+describe("a stranger's body", () => {
+  const url = `${origin}?fnId=shop-fn&stepId=step`;
+  const text = JSON.stringify(callBody({}));
+  const signatureOf = (body: string, at: number) => signRequest(canonicalJson(JSON.parse(body)), key, at);
+
+  test("is not read where the headers refuse the call", async () => {
+    const { send, platform } = cloud();
+    const at = platform.wallMs();
+    const tooLarge = { "content-length": String(65 * 1024 * 1024) };
+    for (const [status, headers] of [
+      [401, {}],
+      [401, tooLarge],
+      [401, { [signatureHeader]: "t=1&s=2" }],
+      [401, { [signatureHeader]: `t=${Math.floor(at / 1_000)}&s=${"f".repeat(63)}` }],
+      [401, { [signatureHeader]: signatureOf(text, at - 301_000) }],
+      [401, { [signatureHeader]: signatureOf(text, at + 301_000) }],
+      [413, { [signatureHeader]: signatureOf(text, at), ...tooLarge }],
+    ] as const) {
+      for (const sync of [{}, { "x-inngest-sync-kind": "in_band" }]) {
+        let pulled = 0;
+        const body = new ReadableStream({ pull: () => void pulled++ }, { highWaterMark: 0 });
+        const request = new Request(url, {
+          method: "POST",
+          body,
+          headers: { ...headers, ...sync },
+          duplex: "half",
+        } as RequestInit);
+        expect((await send(request)).status).toBe(status);
+        expect(pulled).toBe(0);
+      }
+    }
+  });
+
+  test("is parsed for its canonical form only up to 100,000 values and 8 MiB; signed as it is, it may be larger", async () => {
+    const { send, signed, platform } = cloud();
+    // A call carries its event twice.
+    const withData = (data: unknown) => JSON.stringify(callBody({ event: { data } }));
+    const asSent = (body: string) =>
+      send(
+        new Request(url, {
+          method: "POST",
+          body,
+          headers: { [signatureHeader]: signatureOf(body, platform.wallMs()) },
+        }),
+      );
+    const written = (body: string) => ` ${body}`;
+    for (const [data, status] of [
+      [Array(45_000).fill(1), 206],
+      [Array(50_000).fill(1), 401],
+      ["x".repeat(4_100_000), 206],
+      ["x".repeat(4_200_000), 401],
+    ] as const) {
+      expect((await asSent(written(withData(data)))).status).toBe(status);
+      const canonical = canonicalJson(JSON.parse(withData(data)));
+      expect((await signed("POST", url, canonical)).status).toBe(206);
+    }
+  });
+
+  test("takes its part of what all calls under way may hold, and gives it back", async () => {
+    const { send, platform } = cloud({ serve: { heldBytesMax: 3_000 } });
+    const headers = { [signatureHeader]: signatureOf(text, platform.wallMs()) };
+    const parts = new TransformStream<Uint8Array, Uint8Array>();
+    const writer = parts.writable.getWriter();
+    const slow = send(
+      new Request(url, { method: "POST", body: parts.readable, headers, duplex: "half" } as RequestInit),
+    );
+    await writer.write(new Uint8Array(2_900));
+    const refused = await send(new Request(url, { method: "POST", body: text, headers }));
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "1"]);
+    // Not an answer of the app's, so the server spends no attempt on it.
+    expect([...refused.headers.keys()].filter((name) => name.startsWith("x-inngest"))).toEqual([]);
+    await writer.close();
+    expect((await slow).status).toBe(401);
+    expect((await send(new Request(url, { method: "POST", body: text, headers }))).status).toBe(206);
+  });
+
+  test("that does not arrive within 30 s is given up, and what it held is free", async () => {
+    const { send, platform } = cloud({ serve: { heldBytesMax: 3_000 } });
+    const headers = { [signatureHeader]: signatureOf(text, platform.wallMs()) };
+    const parts = new TransformStream<Uint8Array, Uint8Array>();
+    const writer = parts.writable.getWriter();
+    const slow = send(
+      new Request(url, { method: "POST", body: parts.readable, headers, duplex: "half" } as RequestInit),
+    );
+    await writer.write(new Uint8Array(2_900));
+    await platform.advance(30_000, async () => {});
+    expect((await slow).status).toBe(400);
+    expect((await send(new Request(url, { method: "POST", body: text, headers }))).status).toBe(206);
   });
 });
 

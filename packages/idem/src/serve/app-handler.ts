@@ -3,7 +3,8 @@
 //   GET    what is served here            PUT    tell the server our functions
 //   POST   advance a run, or ?probe=trust
 //
-// Calls are checked before anything in them is believed; only in dev nobody asks for a signature.
+// Calls are checked before anything in them is believed, by their headers before their body is read; only in dev, which somebody must have
+// asked for, nobody asks for a signature.
 
 import { parseDuration } from "../model/duration.ts";
 import { errors, IdemError } from "../model/errors.ts";
@@ -11,14 +12,17 @@ import { refuseUnknown } from "../model/known-options.ts";
 import { environmentVariable } from "../platform/node-platform.ts";
 import { type AppAnswer, internalAnswer } from "../protocol/app-answer.ts";
 import { type AppCall, readAppCall, readAppEvents, readAppMemo } from "../protocol/app-call.ts";
-import { signAnswer, verifyCall } from "../protocol/app-signature.ts";
+import { CallCheck, signAnswer } from "../protocol/app-signature.ts";
+import { hostNameOf } from "../protocol/host-name.ts";
 import { statusOf } from "../protocol/problem.ts";
 import { readJson } from "../protocol/read-json.ts";
-import { signatureHeader } from "../protocol/request-signature.ts";
+import { readSignature, signatureHeader, type Verified } from "../protocol/request-signature.ts";
 import type { Idem } from "../sdk/client.ts";
 import type { ServedClient } from "../sdk/remote-client.ts";
+import { type BodyPieces, CallBody, HeldBytes } from "./call-body.ts";
 import { callPorts } from "./call-ports.ts";
 import { describeApp, sdkHeaders } from "./describe-app.ts";
+import { checkDevCall } from "./dev-guard.ts";
 import { registerInBand, registerOutOfBand } from "./register-app.ts";
 import { answerCall } from "./served-call.ts";
 
@@ -28,12 +32,19 @@ export interface ServeOptions {
    * behind a proxy, or to let anyone ask for a sync.
    */
   readonly url?: string;
-  /** Believe calls that are not signed. IDEM_DEV unless told, else where there is no signing key and NODE_ENV is not production. */
-  readonly dev?: boolean;
+  /**
+   * Believe calls that are not signed, when they come from this machine; IDEM_DEV=1 unless told. `{ hosts: ["app"] }` (or IDEM_DEV_HOSTS)
+   * also takes calls that are sent to these names, from wherever: a container's, which only your own machines may reach.
+   */
+  readonly dev?: boolean | { readonly hosts: readonly string[] };
   /** False sends every step's outcome with an answer of its own. */
   readonly checkpointing?: boolean;
   /** After this long a call begins no further step; the server makes a new call for it. "10s" unless told. */
   readonly maxRuntime?: string | number;
+  /** How large one call may be; 64 MiB unless told. */
+  readonly callBytesMax?: number;
+  /** How large all calls under way may be together; 256 MiB unless told. More are answered with 503. */
+  readonly heldBytesMax?: number;
 }
 
 /** What an adapter makes of its framework's request. */
@@ -42,8 +53,10 @@ export interface AppRequest {
   /** Absolute. */
   readonly url: string;
   header(name: string): string | undefined;
-  /** Rejects with BODY_TOO_LARGE. */
-  body(bytesMax: number): Promise<Uint8Array>;
+  /** As it arrives, or what a parser made of it; asked for once. */
+  body(): BodyPieces;
+  /** The other end of the line; null where the framework does not say. */
+  readonly address: string | null;
   readonly signal: AbortSignal;
 }
 
@@ -53,17 +66,30 @@ export interface AppSettings {
   readonly served: ServedClient;
   readonly url: string | null;
   readonly isDev: boolean;
+  /** In dev, besides this machine's own. */
+  readonly devHosts: readonly string[];
   readonly framework: string;
 }
 
 // A call carries at most 4 MiB of memo before the app is asked to fetch it (inngest-protocol §8); other servers may send all of
 // a run's 32 MiB, and JSON inside JSON grows.
 const callBytesMax = 64 * 1024 * 1024;
+// Four of the largest. A call of ours is a hundred times smaller.
+const heldBytesMax = 256 * 1024 * 1024;
 const smallBytesMax = 64 * 1024;
+const bodyMs = 30_000;
+const refusalToldMs = 1_000;
 // As other SDKs have it (inngest-protocol §13.1): below what serverless platforms and proxies allow a request.
 const maxRuntimeMsDefault = 10_000;
 
-const knownOptions = { url: true, dev: true, checkpointing: true, maxRuntime: true } as const;
+const knownOptions = {
+  url: true,
+  dev: true,
+  checkpointing: true,
+  maxRuntime: true,
+  callBytesMax: true,
+  heldBytesMax: true,
+} as const;
 // Of the `inngest` package, v3 and v4.
 const foreignOptions = {
   servePath: "the whole address is the option `url`",
@@ -86,52 +112,77 @@ export function appHandler(idem: Idem<any>, options: ServeOptions, framework: st
   const settings = readSettings(served, options, framework);
   const maxRuntimeMs = readMaxRuntime(options);
   const portsOf = callPorts(served);
+  const all = new HeldBytes(readBytes("heldBytesMax", options.heldBytesMax ?? heldBytesMax));
+  const bodyBytesMax = readBytes("callBytesMax", options.callBytesMax ?? callBytesMax);
+  let toldAtMs = Number.NEGATIVE_INFINITY;
+  tellAtStart(settings);
 
   return async (request) => {
-    let signer: string | null = null;
+    const bytesMax = request.method === "POST" ? bodyBytesMax : smallBytesMax;
+    const body = new CallBody(all, { bytesMax, ms: bodyMs, platform: served.platform });
     try {
-      const { answer, key } = await handle(request);
-      signer = key;
-      return withHeaders(answer, signer);
+      const { answer, key } = await handle(request, body);
+      return withHeaders(answer, key);
     } catch (error) {
-      return withHeaders(refusal(error), signer);
+      return withHeaders(refusal(error), null);
+    } finally {
+      body.giveBack();
     }
   };
 
-  async function handle(request: AppRequest): Promise<{ answer: AppAnswer; key: string | null }> {
+  async function handle(request: AppRequest, body: CallBody): Promise<{ answer: AppAnswer; key: string | null }> {
     const { method } = request;
     const query = new URL(request.url).searchParams;
     if (method !== "GET" && method !== "PUT" && method !== "POST") {
       throw errors.METHOD_UNSUPPORTED({ method, allowed: "GET, PUT and POST" });
     }
-    const keys = served.server.options.signingKeys;
-    if (!settings.isDev && keys.length === 0) throw noKey;
-    // Nobody fills the memory without as much as a signature.
-    if (!settings.isDev && method === "POST" && request.header(signatureHeader) === undefined) {
-      return { answer: unauthorized, key: null };
-    }
-    const body = method === "GET" ? "" : await readText(request, method === "POST" ? callBytesMax : smallBytesMax);
-    const now = served.platform.wallMs();
-    const verified = settings.isDev ? null : verifyCall(request.header(signatureHeader), body, keys, now);
-    const key = verified?.kind === "valid" ? verified.key : null;
-    const isTrusted = settings.isDev || key !== null;
-    if (method === "PUT" && request.header("x-inngest-sync-kind") !== "in_band") {
+    if (settings.isDev) checkDevCall(request, settings.devHosts);
+    const isSync = method === "PUT" && request.header("x-inngest-sync-kind") !== "in_band";
+    const { verified, bytes } = await readTrusted(request, body);
+    const key = verified.kind === "valid" ? verified.key : null;
+    if (isSync) {
       // Unsigned, nothing in the request may decide where calls go from now on.
-      if (!isTrusted && settings.url === null) return { answer: unauthorized, key };
-      return { answer: await registerOutOfBand(settings, request, isTrusted ? body : ""), key };
+      if (verified.kind === "refused" && settings.url === null) return { answer: unauthorized, key };
+      return { answer: await registerOutOfBand(settings, request, textOf(bytes)), key };
     }
-    if (!isTrusted) {
-      served.logs.logger.warn(
-        `idem: a ${method} to ${served.id} was refused: ${verified?.kind === "refused" ? verified.why : ""}`,
-      );
+    if (verified.kind === "refused") {
+      tellRefused(method, verified.why);
       return { answer: unauthorized, key };
     }
     if (method === "GET") return { answer: describeApp(settings), key };
-    if (method === "PUT") return { answer: registerInBand(settings, body), key };
-    return { answer: await answerPost(request, query, body), key };
+    if (method === "PUT") return { answer: registerInBand(settings, textOf(bytes)), key };
+    return { answer: await answerPost(request, query, bytes), key };
   }
 
-  async function answerPost(request: AppRequest, query: URLSearchParams, body: string): Promise<AppAnswer> {
+  /** Whoever sends a thousand of them does not fill the log as well. */
+  function tellRefused(method: string, why: string): void {
+    const now = served.platform.monoMs();
+    if (now - toldAtMs < refusalToldMs) return;
+    toldAtMs = now;
+    served.logs.logger.warn(`idem: a ${method} to ${served.id} was refused: ${why}`);
+  }
+
+  /** The body, where it can be believed; empty where it cannot, and not read where its headers say so already. */
+  async function readTrusted(request: AppRequest, body: CallBody): Promise<Trusted> {
+    const readBody = (hear: (piece: Uint8Array) => void) => {
+      if (request.method === "GET") return nothing;
+      body.announce(Number(request.header("content-length") ?? 0));
+      return body.read(request.body(), hear);
+    };
+    if (settings.isDev) return { verified: { kind: "valid", key: null }, bytes: await readBody(() => {}) };
+    const keys = served.server.options.signingKeys;
+    if (keys.length === 0) throw noKey;
+    const header = request.header(signatureHeader);
+    const now = served.platform.wallMs();
+    const said = readSignature(header, now);
+    if (said.kind === "refused") return { verified: said, bytes: nothing };
+    const check = new CallCheck(header!, said, keys, now);
+    const bytes = await readBody((piece) => check.hear(piece));
+    const verified = check.verdict(bytes);
+    return { verified, bytes: verified.kind === "valid" ? bytes : nothing };
+  }
+
+  async function answerPost(request: AppRequest, query: URLSearchParams, body: Uint8Array): Promise<AppAnswer> {
     const probe = query.get("probe");
     if (probe !== null) {
       if (probe === "trust") return { status: 200, headers: {}, body: "" };
@@ -142,7 +193,10 @@ export function appHandler(idem: Idem<any>, options: ServeOptions, framework: st
     // The server may know more functions than this version of the app, for as long as a deployment takes.
     if (code === undefined)
       return internalAnswer(500, "FUNCTION_UNKNOWN", errors.FUNCTION_UNKNOWN({ function: fn }).message);
-    const value = readJson(Buffer.from(body)) as { ctx?: { request_id?: unknown; generation_id?: unknown } };
+    // It is known who sent it: a run may have kept more values than a stranger may send.
+    const value = readJson(body, Number.POSITIVE_INFINITY) as {
+      ctx?: { request_id?: unknown; generation_id?: unknown };
+    };
     const read = readAppCall(value, query.get("stepId") ?? "step");
     const call = read.isApart ? await withFetched(read, value) : read;
     const generation = Number(request.header("x-inngest-generation-id") ?? value.ctx?.generation_id ?? Number.NaN);
@@ -173,6 +227,8 @@ export function appHandler(idem: Idem<any>, options: ServeOptions, framework: st
   }
 
   function withHeaders(answer: AppAnswer, key: string | null): AppAnswer {
+    // Not an answer of the app: no attempt is spent on it.
+    if (answer === busy) return answer;
     // Who is not trusted learns no more than that somebody is here (inngest-protocol §2.3).
     if (answer === unauthorized) return { ...answer, headers: { ...answer.headers, "x-inngest-sdk-handled": "true" } };
     const signature = key === null ? {} : { [signatureHeader]: signAnswer(answer.body, key, served.platform.wallMs()) };
@@ -191,6 +247,7 @@ export function appHandler(idem: Idem<any>, options: ServeOptions, framework: st
 
   function refusal(error: unknown): AppAnswer {
     if (error instanceof IdemError) {
+      if (error.code === "SERVER_BUSY") return busy;
       const status = error === noKey ? 500 : statusOf(error.code);
       if (status >= 500) served.logs.logger.error(`idem: ${error.message}`);
       return internalAnswer(status, error.code, error.message);
@@ -201,10 +258,36 @@ export function appHandler(idem: Idem<any>, options: ServeOptions, framework: st
   }
 }
 
-const noKey = errors.KEY_INVALID({
-  which: "signing key",
-  why: "there is none. Set IDEM_SIGNING_KEY to the server's, or IDEM_DEV=1 to believe calls that are not signed",
-});
+/** Null for the key of a call in dev, which nobody signed. */
+interface Trusted {
+  readonly verified: { readonly kind: "valid"; readonly key: string | null } | Extract<Verified, { kind: "refused" }>;
+  readonly bytes: Uint8Array;
+}
+
+const nothing = new Uint8Array();
+
+const howToSet =
+  "Set IDEM_SIGNING_KEY to the server's, or IDEM_DEV=1 on a developer's machine to believe what that machine sends without a signature";
+
+const noKey = errors.KEY_INVALID({ which: "signing key", why: `there is none. ${howToSet}` });
+
+/** Once, when an app is served: what it will believe is not to be found out by its first call. */
+function tellAtStart({ served, isDev, devHosts }: AppSettings): void {
+  const { logger } = served.logs;
+  if (!isDev && served.server.options.signingKeys.length === 0) {
+    logger.warn(`idem: app "${served.id}" has no signing key, so every call to it is refused. ${howToSet}`);
+  }
+  if (isDev) {
+    const from = ["this machine", ...devHosts.map((host) => `whoever reaches it as ${host}`)].join(" and ");
+    logger.warn(`idem: app "${served.id}" is served in dev: it executes what ${from} sends, without a signature`);
+  }
+}
+
+const busy: AppAnswer = {
+  status: 503,
+  headers: { "content-type": "application/json", "retry-after": "1" },
+  body: '{"message":"The app holds as many bodies of calls as it may; call again"}',
+};
 
 const unauthorized: AppAnswer = {
   status: 401,
@@ -213,13 +296,17 @@ const unauthorized: AppAnswer = {
 };
 
 function readSettings(served: ServedClient, options: ServeOptions, framework: string): AppSettings {
-  const { url, dev } = options;
+  const { url } = options;
   if (url !== undefined && !/^https?:/.test(URL.canParse(url) ? new URL(url).protocol : "")) {
     throw errors.OPTION_INVALID({ option: "url", why: `"${String(url).slice(0, 200)}" is no http or https URL` });
   }
-  const hasKey = served.server.options.signingKeys.length > 0;
-  const isDev = dev ?? readFlag("IDEM_DEV") ?? (!hasKey && environmentVariable("NODE_ENV") !== "production");
-  return { served, url: url ?? null, isDev, framework };
+  const dev = options.dev ?? readFlag("IDEM_DEV") ?? false;
+  const named = typeof dev === "object" ? dev.hosts : (environmentVariable("IDEM_DEV_HOSTS") ?? "").split(",");
+  if (!Array.isArray(named) || named.some((host) => typeof host !== "string")) {
+    throw errors.OPTION_INVALID({ option: "dev", why: 'its hosts must be a list of names: { hosts: ["app"] }' });
+  }
+  const devHosts = named.map((host) => hostNameOf(host.trim())).filter((host) => host !== "");
+  return { served, url: url ?? null, isDev: dev !== false, devHosts, framework };
 }
 
 function readFlag(variable: string): boolean | null {
@@ -233,8 +320,11 @@ function readMaxRuntime({ checkpointing, maxRuntime }: ServeOptions): number | n
   return maxRuntime === undefined ? maxRuntimeMsDefault : parseDuration(maxRuntime, "maxRuntime");
 }
 
-async function readText(request: AppRequest, bytesMax: number): Promise<string> {
-  return Buffer.from(await request.body(bytesMax)).toString("utf8");
+function readBytes(option: string, count: number): number {
+  if (Number.isSafeInteger(count) && count > 0) return count;
+  throw errors.OPTION_INVALID({ option, why: "it must be a whole number of bytes above 0" });
 }
+
+const textOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString("utf8");
 
 const text = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null);

@@ -1,7 +1,7 @@
 // Web standard Request and Response, as Hono, Next.js, Bun, Deno and SvelteKit have them.
 import type { Idem } from "../sdk/client.ts";
+import { notedAddress } from "../sdk/request-address.ts";
 import { appHandler, type ServeOptions } from "./app-handler.ts";
-import { boundedBytes } from "./bounded-bytes.ts";
 
 export type FetchHandler = (request: Request) => Promise<Response>;
 
@@ -12,7 +12,8 @@ export function fetchHandler(idem: Idem<any>, options: ServeOptions, framework: 
       method: request.method,
       url: request.url,
       header: (name) => request.headers.get(name) ?? undefined,
-      body: (bytesMax) => boundedBytes(request.body ?? [], bytesMax),
+      body: () => request.body ?? [],
+      address: notedAddress(request),
       signal: request.signal,
     });
     return new Response(body, { status, headers: { ...headers } });

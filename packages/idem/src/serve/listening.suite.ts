@@ -18,5 +18,8 @@ export async function listening(server: Server): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-export const served = async (idem: Idem<any>, options: ServeOptions = {}): Promise<string> =>
-  `${await listening(createServer(serve(idem, options)))}/api/idem`;
+/** In dev unless its client has a key. */
+export async function served(idem: Idem<any>, options: ServeOptions = {}): Promise<string> {
+  const dev = idem.serving().server.options.signingKeys.length === 0;
+  return `${await listening(createServer(serve(idem, { dev, ...options })))}/api/idem`;
+}

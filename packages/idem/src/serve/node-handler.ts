@@ -1,7 +1,6 @@
 // Node's own request and response, and those of frameworks that pass them on. Their types are described, not imported.
 import type { Idem } from "../sdk/client.ts";
 import { type AppRequest, appHandler, type ServeOptions } from "./app-handler.ts";
-import { boundedBytes, boundedText } from "./bounded-bytes.ts";
 
 export interface NodeRequest extends AsyncIterable<unknown> {
   readonly method?: string | undefined;
@@ -48,10 +47,11 @@ export function nodeRequest(request: NodeRequest, signal: AbortSignal): AppReque
     method: request.method ?? "GET",
     url: urlOf(protocol, host, request.originalUrl ?? request.url ?? "/"),
     header,
-    body: async (bytesMax) => {
+    body: () => {
       const parsed = parsedBody(request.body, header("content-length"));
-      return parsed === null ? boundedBytes(request, bytesMax) : boundedText(parsed, bytesMax);
+      return parsed === null ? request : [parsed];
     },
+    address: (request.socket as { remoteAddress?: string } | null | undefined)?.remoteAddress ?? null,
     signal,
   };
 }

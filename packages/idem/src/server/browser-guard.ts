@@ -3,20 +3,11 @@
 // - a foreign name in Host means that somebody's DNS points here (rebinding): refused, for such a page could read answers;
 // - a foreign Origin may not change anything in dev, and never what is open to operators, whose password browsers remember.
 import { errors } from "../model/errors.ts";
+import { hostNameOf, isLoopback } from "../protocol/host-name.ts";
 import type { Access } from "./route.ts";
 import type { ServerSettings } from "./world.ts";
 
 type Headers = Readonly<Record<string, string | undefined>>;
-
-/** `127.0.0.1` of `127.0.0.1:8288`, `::1` of `[::1]:8288`; lower case. */
-export function hostNameOf(host: string): string {
-  if (host.startsWith("[")) return host.slice(1, Math.max(1, host.indexOf("]"))).toLowerCase();
-  const colon = host.indexOf(":");
-  return (colon === -1 ? host : host.slice(0, colon)).toLowerCase();
-}
-
-export const isLoopback = (name: string): boolean =>
-  name === "localhost" || name.endsWith(".localhost") || name === "::1" || /^127\.\d+\.\d+\.\d+$/.test(name);
 
 /**
  * Names no stranger's DNS can answer for: addresses, this machine's own names, names without a dot (a container's), and

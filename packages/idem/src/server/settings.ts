@@ -4,8 +4,8 @@ import { limits } from "../engine/limits.ts";
 import { readRetention } from "../engine/retention.ts";
 import { errors } from "../model/errors.ts";
 import { refuseUnknown } from "../model/known-options.ts";
+import { isLoopback } from "../protocol/host-name.ts";
 import { nodeRoles } from "../store/sharing.ts";
-import { isLoopback } from "./browser-guard.ts";
 import { checkKeys, refuseWeak } from "./credentials.ts";
 import type { ServerSettings } from "./world.ts";
 

@@ -3,9 +3,10 @@
 // therefore nothing is opened by it that was not asked for. The application's session rides along with whatever any page asks for, so what changes something
 // must come from a page of the same origin.
 import { errors } from "../../model/errors.ts";
+import { hostNameOf, isLoopback, isOwnAddress } from "../../protocol/host-name.ts";
 import type { Authorize, DashboardCaller, MountedClient } from "../../sdk/dashboard-door.ts";
 import { notedAddress } from "../../sdk/request-address.ts";
-import { hostNameOf, isLoopback, type PageGuard } from "../browser-guard.ts";
+import type { PageGuard } from "../browser-guard.ts";
 import { type Actor, devActor } from "../people/actor.ts";
 
 type Headers = Readonly<Record<string, string | undefined>>;
@@ -53,9 +54,6 @@ function checkOwnMachine(request: Request): void {
     throw errors.ORIGIN_REFUSED({ why: "a page of another site may not ask here" });
   }
 }
-
-/** Also as IPv6 writes IPv4. */
-const isOwnAddress = (address: string): boolean => isLoopback(address.replace(/^::ffff:/i, ""));
 
 function checkOrigin(method: string, headers: Headers): void {
   if (method === "GET" || method === "HEAD") return;

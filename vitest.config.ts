@@ -33,6 +33,7 @@ export default defineConfig({
       project("tidy", ["packages/idem/src/tidy.test.ts"]),
       project("sim", ["sim/**/*.test.ts"]),
       project("torture", ["torture/**/*.test.ts"]),
+      project("siege", ["siege/**/*.test.ts"]),
       // Real browsers. Files share a process, and with it one browser and its pages.
       {
         test: {

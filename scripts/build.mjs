@@ -61,7 +61,7 @@ const sbom = join(idem, "dist", "sbom.cdx.json");
 const made = [...copyPlain(), ...compile(join(idem, "tsconfig.build.json")), ...(await buildPages()), sbom];
 writeFileSync(sbom, billOfMaterials());
 removeAllBut(made);
-for (const program of ["sim", "torture", "bench", "acceptance/app"]) {
+for (const program of ["sim", "torture", "siege", "bench", "acceptance/app"]) {
   const project = join(root, program, "tsconfig.json");
   if (existsSync(project)) compile(project);
 }

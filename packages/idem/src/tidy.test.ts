@@ -318,6 +318,7 @@ describe("documents", () => {
       ...filesUnder(join(root, "examples"), /\.test\.ts$/),
       ...filesUnder(join(root, "sim"), /\.ts$/),
       ...filesUnder(join(root, "torture"), /\.ts$/),
+      ...filesUnder(join(root, "siege"), /\.test\.ts$/),
       ...filesUnder(join(root, "acceptance"), /\.(test|suite)\.ts$/),
     ].map((path) => readFileSync(path, "utf8"));
   const named = (text: string) => [...text.matchAll(/^\s*- test: “([^”]+)”/gm)].map(([, title]) => title!);

@@ -1,0 +1,35 @@
+// The attackers, in a process of their own, so that what they spend is not what honest callers wait for. Told which kinds to begin, and when
+// they are over; answers with what was answered to each.
+import { kinds } from "./kinds.ts";
+import type { Reaction } from "./line.ts";
+import type { Target } from "./target.ts";
+
+export interface AttackOrder {
+  readonly target: Target;
+  readonly kinds: readonly string[];
+  readonly ms: number;
+}
+
+/** How often each reaction came, by kind. */
+export type Tally = Readonly<Record<string, Readonly<Record<string, number>>>>;
+
+process.on("message", async ({ target, kinds: names, ms }: AttackOrder) => {
+  const tally: Record<string, Record<string, number>> = {};
+  const endsAt = Date.now() + ms;
+  await Promise.all(
+    kinds
+      .filter(({ name }) => names.includes(name))
+      .map((kind) => {
+        const counts: Record<string, number> = {};
+        tally[kind.name] = counts;
+        const count = (reaction: Reaction) => {
+          counts[reaction] = (counts[reaction] ?? 0) + 1;
+        };
+        return kind.run({ target, isOn: () => Date.now() < endsAt, count });
+      }),
+  );
+  process.send!(tally);
+});
+
+process.on("disconnect", () => process.exit(0));
+process.send!("ready");

@@ -1,0 +1,120 @@
+// Honest traffic beside the attack, at a steady pace whatever the answers take: events and the runs they start, in a served app and in a worker;
+// webhooks, what a page of the dashboard reads, requests behind a key, and the look at /health of whoever looks after the server.
+import { Agent } from "node:http";
+import { type Castle, stripeSignature } from "./castle.ts";
+import { ask } from "./line.ts";
+import { keyedPath, source } from "./target.ts";
+
+export const traffics = ["send", "served run", "worker's run", "webhook", "page", "keyed", "health"] as const;
+export type Traffic = (typeof traffics)[number];
+
+export interface Sample {
+  readonly traffic: Traffic;
+  readonly slice: number;
+  readonly ms: number;
+  /** Null when it was answered as it should be. */
+  readonly refused: string | null;
+}
+
+// Of each: a small shop's load, so that what honest callers wait for is the attack and not each other.
+const everyMs = 125;
+// A run that takes longer is taken for lost.
+const runMsMax = 30_000;
+
+export class HonestTraffic {
+  readonly samples: Sample[] = [];
+  slice = 0;
+  private readonly agent = new Agent({ keepAlive: true, maxSockets: 100 });
+  private readonly running = new Map<number, (ended: boolean) => void>();
+  private readonly underWay = new Set<Promise<void>>();
+  private readonly timer: NodeJS.Timeout;
+  private turn = 0;
+  private count = 0;
+
+  constructor(private readonly castle: Castle) {
+    castle.onRan = (n) => this.running.get(n)?.(true);
+    // Spread over the interval: seven at once would be a load of its own.
+    this.timer = setInterval(() => this.begin(), everyMs / 6);
+  }
+
+  /** Resolves when everything that was begun has been answered, and every run has ended or is lost. */
+  async stop(): Promise<void> {
+    clearInterval(this.timer);
+    await Promise.all(this.underWay);
+    this.agent.destroy();
+  }
+
+  private begin(): void {
+    const all = [this.send, this.sendToWorker, this.deliver, this.look, this.charge, this.health];
+    const done = all[this.turn++ % all.length]!.call(this);
+    this.underWay.add(done);
+    void done.finally(() => this.underWay.delete(done));
+  }
+
+  private async timed(
+    traffic: Traffic,
+    expected: number,
+    url: string,
+    given: Parameters<typeof ask>[1],
+  ): Promise<boolean> {
+    const { slice } = this;
+    const since = performance.now();
+    const { reaction, text } = await ask(url, { ...given, agent: this.agent });
+    const refused = reaction === expected ? null : `${reaction} ${text.slice(0, 300)}`;
+    this.samples.push({ traffic, slice, ms: performance.now() - since, refused });
+    return refused === null;
+  }
+
+  private send(): Promise<void> {
+    return this.run("siege/served", "served run");
+  }
+
+  private sendToWorker(): Promise<void> {
+    return this.run("siege/worked", "worker's run");
+  }
+
+  private async run(name: string, traffic: Traffic): Promise<void> {
+    const { server, eventKey } = this.castle.target;
+    const { slice } = this;
+    const n = ++this.count;
+    const since = performance.now();
+    const ended = new Promise<boolean>((resolve) => {
+      const lost = setTimeout(() => resolve(false), runMsMax);
+      this.running.set(n, (isEnded) => {
+        clearTimeout(lost);
+        resolve(isEnded);
+      });
+    });
+    const headers = { "content-type": "application/json" };
+    const body = JSON.stringify({ name, data: { n } });
+    const isSent = await this.timed("send", 200, `${server}/e/${eventKey}`, { method: "POST", headers, body });
+    if (!isSent) this.running.get(n)!(false);
+    const isEnded = await ended;
+    this.running.delete(n);
+    if (!isSent) return;
+    const refused = isEnded ? null : `not executed within ${runMsMax / 1_000} s`;
+    this.samples.push({ traffic, slice, ms: performance.now() - since, refused });
+  }
+
+  private async deliver(): Promise<void> {
+    const { server, webhookSecret } = this.castle.target;
+    const body = JSON.stringify({ id: `evt_honest_${++this.count}`, type: "charge.succeeded", data: { object: {} } });
+    const headers = { "content-type": "application/json", "stripe-signature": stripeSignature(webhookSecret, body) };
+    await this.timed("webhook", 200, `${server}/w/${source}`, { method: "POST", headers, body });
+  }
+
+  private async look(): Promise<void> {
+    const { server, operator } = this.castle.target;
+    const paths = ["/api/runs?limit=20", "/api/status", "/api/functions", "/api/events?limit=20"];
+    await this.timed("page", 200, `${server}${paths[++this.count % paths.length]}`, { headers: { cookie: operator } });
+  }
+
+  private async charge(): Promise<void> {
+    const headers = { "content-type": "application/json", "idempotency-key": `honest-${++this.count}` };
+    await this.timed("keyed", 201, `${this.castle.target.app}${keyedPath}`, { method: "POST", headers, body: "{}" });
+  }
+
+  private async health(): Promise<void> {
+    await this.timed("health", 200, `${this.castle.target.server}/health`, {});
+  }
+}

@@ -1,0 +1,81 @@
+// What a siege must show, and how each of it is judged.
+import type { Sample } from "./honest.ts";
+import type { Siege } from "./run-siege.ts";
+
+export const honestP99MsMax = 250;
+/**
+ * Memory is flat when the middle value of the last round is no more than this above that of the second, after which everything that is
+ * filled once (caches, code that was compiled, pools of lines) has been filled; what is kept per request would grow with each round.
+ */
+export const growthMax = { part: 0.15, bytes: 32 * 1024 * 1024 };
+/** Whatever is sent: a body kept for each request would pass it at once. The app reads calls of 64 MiB that are signed. */
+export const rssBytesMax = { server: 1024 * 1024 * 1024, app: 2 * 1024 * 1024 * 1024 };
+
+export const percentile = (sorted: readonly number[], part: number): number =>
+  sorted.length === 0 ? 0 : sorted[Math.min(sorted.length - 1, Math.ceil(sorted.length * part) - 1)]!;
+
+export const latenciesOf = (samples: readonly Sample[]): number[] => samples.map(({ ms }) => ms).sort((a, b) => a - b);
+
+export interface Complaint {
+  readonly kind: string;
+  readonly what: string;
+}
+
+/** Facts, whatever the machine: nothing honest refused or lost, nothing answered with an error of ours, nobody ended, memory bounded. */
+export function complaintsOf({ slices, memory, ended }: Siege): Complaint[] {
+  const complaints: Complaint[] = [];
+  for (const { kind, samples, answers } of slices) {
+    const refused = samples.filter((sample) => sample.refused !== null);
+    for (const { traffic, refused: why } of refused.slice(0, 3)) complaints.push({ kind, what: `${traffic}: ${why}` });
+    if (refused.length > 3) complaints.push({ kind, what: `… and ${refused.length - 3} more honest ones refused` });
+    for (const [answer, count] of Object.entries(answers)) {
+      if (/^5\d\d$/.test(answer) && answer !== "503") {
+        complaints.push({ kind, what: `${count} attacks were answered with ${answer}` });
+      }
+    }
+  }
+  for (const who of ["server", "app"] as const) {
+    const most = Math.max(0, ...memory.map((each) => each[who]));
+    if (most > rssBytesMax[who]) complaints.push({ kind: "memory", what: `the ${who} had ${megabytes(most)}` });
+  }
+  if (ended !== null) complaints.push({ kind: slices.at(-1)?.kind ?? "start", what: ended });
+  return complaints;
+}
+
+/** What only a machine with nothing else to do can show. */
+export function slownessOf(siege: Siege): Complaint[] {
+  const complaints: Complaint[] = [];
+  for (const kind of new Set(siege.slices.map((slice) => slice.kind))) {
+    const samples = siege.slices.filter((slice) => slice.kind === kind).flatMap((slice) => slice.samples);
+    const p99 = percentile(latenciesOf(samples), 0.99);
+    if (p99 < honestP99MsMax) continue;
+    const what = `honest p99 was ${p99.toFixed(0)} ms`;
+    complaints.push({
+      kind,
+      what: kind === "peace" ? `${what} before any attack: the machine is busy, so nothing is said of speed` : what,
+    });
+  }
+  for (const who of ["server", "app"] as const) {
+    const rounds = middlesOf(siege, who);
+    const [before, after] = [rounds[1], rounds.at(-1)];
+    if (rounds.length < 3 || before === undefined || after === undefined) continue;
+    if (after > before * (1 + growthMax.part) + growthMax.bytes) {
+      const shown = rounds.map(megabytes).join(", ");
+      complaints.push({ kind: "memory", what: `the ${who} grew from round to round: ${shown}` });
+    }
+  }
+  return complaints;
+}
+
+export function middlesOf({ memory }: Siege, who: "server" | "app"): number[] {
+  const rounds = Math.max(-1, ...memory.map(({ round }) => round)) + 1;
+  return Array.from({ length: rounds }, (_, n) => {
+    const values = memory.filter(({ round }) => round === n).map((each) => each[who]);
+    return percentile(
+      values.sort((a, b) => a - b),
+      0.5,
+    );
+  });
+}
+
+export const megabytes = (bytes: number): string => `${Math.round(bytes / 1024 / 1024)} MB`;

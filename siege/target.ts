@@ -1,0 +1,22 @@
+// What is attacked, as attackers and honest callers know it: addresses, and what each of them may have.
+
+export interface Target {
+  /** Of `idem start`. */
+  readonly server: string;
+  /** Of the app it calls, which also has a route behind an Idempotency-Key. */
+  readonly app: string;
+  /** In the apps of honest senders. */
+  readonly eventKey: string;
+  /** In a browser: attackers have it. */
+  readonly publicEventKey: string;
+  readonly signingKey: string;
+  readonly webhookSecret: string;
+  /** Cookies. The viewer's is an attacker's. */
+  readonly operator: string;
+  readonly viewer: string;
+  readonly viewerPassword: string;
+}
+
+export const appPath = "/api/idem";
+export const keyedPath = "/charge";
+export const source = "siege";

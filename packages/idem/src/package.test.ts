@@ -1,9 +1,11 @@
 // What is published, looked at as npm would pack it. Needs the build, as `npm test` makes it.
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { copyFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { isBuiltin } from "node:module";
+import { tmpdir } from "node:os";
 import { dirname, join, posix } from "node:path";
 import { fileURLToPath } from "node:url";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { billOfMaterials } from "../../../scripts/sbom.mjs";
 
 const folder = join(dirname(fileURLToPath(import.meta.url)), "..");
@@ -12,6 +14,7 @@ const manifest = JSON.parse(read("package.json")) as {
   readonly exports: Readonly<Record<string, string | { readonly default: string }>>;
   readonly bin: Readonly<Record<string, string>>;
   readonly dependencies: Readonly<Record<string, string>>;
+  readonly peerDependencies: Readonly<Record<string, string>>;
   readonly publishConfig: unknown;
 };
 
@@ -82,6 +85,35 @@ test("nothing that is published names a file that is not, or a folder of the mac
   expect(asked.filter((path) => !packed.includes(path))).toEqual([]);
 });
 
+test("where the library for e-mail is not installed, sending one says what to install", () => {
+  // Away from every node_modules.
+  const elsewhere = mkdtempSync(join(tmpdir(), "idem-package-"));
+  onTestFinished(() => rmSync(elsewhere, { recursive: true, force: true }));
+  copyFileSync(join(folder, "dist/platform/send-mail.js"), join(elsewhere, "send-mail.mjs"));
+  const program = `
+    import { canMail, sendMail } from "./send-mail.mjs";
+    const mail = { url: "smtp://mail.example", from: "a@example.com", to: [], subject: "", text: "", messageId: "" };
+    const refused = await sendMail(mail, { connectMsMax: 1, silenceMsMax: 1 }).catch((error) => error.message);
+    console.log(JSON.stringify([await canMail(), refused]));`;
+  const run = ["--input-type=module", "--eval", program];
+  const out = execFileSync(process.execPath, run, { cwd: elsewhere, encoding: "utf8" });
+  expect(JSON.parse(out)).toEqual([false, expect.stringContaining("npm install nodemailer")]);
+});
+
+test("what the package imports it declares, and what it declares it imports", () => {
+  const imported = new Set<string>();
+  const written =
+    /^(?:import|export) (?:[^"';]* from )?"([^".][^"]*)"|^(?!\s*(?:\/\/|\*)).*\bimport\("([^".][^"]*)"\)/gm;
+  for (const path of packed.filter((each) => /^dist\/(?!dashboard\/).*(\.js|\.d\.ts)$/.test(each))) {
+    for (const [, fixed, late] of read(path).matchAll(written)) {
+      const [scope, name] = (fixed ?? late!).split("/");
+      if (!isBuiltin(fixed ?? late!)) imported.add(scope!.startsWith("@") ? `${scope}/${name}` : scope!);
+    }
+  }
+  const { dependencies, peerDependencies } = manifest;
+  expect([...imported].sort()).toEqual(Object.keys({ ...dependencies, ...peerDependencies }).sort());
+});
+
 test("it is published with provenance: npm takes it only from a build whose source can be named", () => {
   expect(manifest.publishConfig).toEqual({ access: "public", provenance: true });
 });
@@ -98,6 +130,8 @@ test("the bill of materials has every package that reaches a user, by version, d
   expect(lacking.map(({ name }) => name)).toEqual([]);
   const names = components.map(({ name }) => name);
   expect(names).toEqual(expect.arrayContaining([...Object.keys(manifest.dependencies), "react", "uplot"]));
+  const beside = components.filter(({ properties }) => JSON.stringify(properties).includes("installed beside"));
+  expect(read("../../docs/dependencies.md")).toContain(`installs ${beside.length} others`);
   const refs = components.map((each) => each["bom-ref"]);
   expect(new Set(refs).size).toBe(refs.length);
   expect(dependencies.flatMap(({ dependsOn }) => dependsOn).filter((ref) => !refs.includes(ref))).toEqual([]);

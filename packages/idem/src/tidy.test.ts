@@ -408,6 +408,15 @@ describe("documents", () => {
     ];
   });
 
+  test("docs/dependencies.md says of each package the manifest names why it is there", () => {
+    const manifest = JSON.parse(read("packages/idem/package.json")) as Record<string, Record<string, string>>;
+    const [own, brought] = read("docs/dependencies.md").split(/^## /m) as [string, string];
+    const listed = (part: string) => [...part.matchAll(/^\| `([^`]+)` \| \S/gm)].map(([, name]) => name);
+    expect(listed(own)).toEqual(Object.keys(manifest.dependencies!).sort());
+    expect(listed(brought).sort()).toEqual(Object.keys(manifest.peerDependencies!).sort());
+    expect(Object.keys(manifest.peerDependenciesMeta!).sort()).toEqual(Object.keys(manifest.peerDependencies!).sort());
+  });
+
   test("links between documents lead somewhere", () => {
     const documents = [
       "README.md",

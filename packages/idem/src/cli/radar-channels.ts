@@ -1,6 +1,7 @@
 // idem radar --channels, idem radar channel add|remove|test: where alerts go. An address with a password, or Slack's, is a secret: it comes
 // from the environment or from standard input and is never an argument.
 import { errors } from "../model/errors.ts";
+import { canMail, mailMissing } from "../platform/send-mail.ts";
 import { testMessage } from "../radar/channel-message.ts";
 import {
   type Channel,
@@ -65,6 +66,9 @@ async function add(context: Context, name: string): Promise<number> {
   if (context.isJson) context.json({ channel: shownChannel(channel), secret: channel.secret });
   else {
     context.say(`${channelTitle(channel)} is told of every alert from now on; try it: idem radar channel test ${name}`);
+    // Whoever sends may have another installation than whoever types.
+    if (kind === "email" && !(await canMail()))
+      context.remark(`Here ${mailMissing}; so it must be where the server runs.`);
     if (channel.secret !== null) {
       context.say(`secret: ${channel.secret}`);
       context.remark("Give it to the receiver now: it is not shown again.");

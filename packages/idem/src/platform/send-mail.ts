@@ -1,4 +1,4 @@
-// One e-mail by SMTP. The library is loaded with the first one: most processes never send any.
+// One e-mail by SMTP. The library is the user's, like a database's driver: most installations never send any. It is loaded with the first one.
 import { lookup as lookUp } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
 
@@ -22,13 +22,14 @@ export interface MailOptions {
 
 /** Rejects when the server did not take it for everybody. */
 export async function sendMail(mail: Mail, { lookup, connectMsMax, silenceMsMax }: MailOptions): Promise<void> {
-  const { createTransport } = await import("nodemailer");
+  const library = await loadLibrary();
+  if (library === null) throw new Error(mailMissing);
   const url = new URL(mail.url);
   const host = url.hostname.replace(/^\[(.*)\]$/, "$1");
   const address = await addressOf(host, lookup ?? (lookUp as LookupFunction));
   const isSecure = url.protocol === "smtps:";
   const user = decodeURIComponent(url.username);
-  const transport = createTransport({
+  const transport = library.createTransport({
     host: address,
     port: url.port === "" ? (isSecure ? 465 : 587) : Number(url.port),
     secure: isSecure,
@@ -48,6 +49,21 @@ export async function sendMail(mail: Mail, { lookup, connectMsMax, silenceMsMax 
     if (rejected.length > 0) throw new Error(`the server refused ${rejected.length} of ${to.length} recipients`);
   } finally {
     transport.close();
+  }
+}
+
+/** What to do where there is no library. */
+export const mailMissing =
+  'e-mail needs a library that is not installed here; "npm install nodemailer", and start again';
+
+export const canMail = async (): Promise<boolean> => (await loadLibrary()) !== null;
+
+async function loadLibrary(): Promise<typeof import("nodemailer") | null> {
+  try {
+    return await import("nodemailer");
+  } catch (error) {
+    if ((error as { code?: unknown }).code === "ERR_MODULE_NOT_FOUND") return null;
+    throw error;
   }
 }
 

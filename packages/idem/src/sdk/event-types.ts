@@ -1,16 +1,16 @@
 // Events are typed from Standard Schema definitions (zod, valibot, …): what a sender may send and what a handler receives.
-import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { errors } from "../model/errors.ts";
+import type { InputOfSchema, StandardSchema } from "./standard-schema.ts";
 
 /** Event name → schema of its `data`. */
-export type EventSchemas = Record<string, StandardSchemaV1>;
+export type EventSchemas = Record<string, StandardSchema>;
 
 // What was sent is stored as it was sent: a schema checks, it does not change. So both sides see the schema's input type.
 // Without a schema data is any, not a record of any: a record could not be handed to a function that names its fields.
 export type DataOf<Schemas extends EventSchemas, Name extends string> = string extends keyof Schemas
   ? any
   : Name extends keyof Schemas
-    ? StandardSchemaV1.InferInput<Schemas[Name]>
+    ? InputOfSchema<Schemas[Name]>
     : any;
 
 export interface SentEvent<Name extends string, Data> {

@@ -1,6 +1,5 @@
 // What Prometheus reads at /metrics. Counters follow what the store committed (observe/observed-store.ts); queues are asked
 // of the store when somebody looks.
-import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { Engine } from "../engine/engine.ts";
 import { nextTick } from "../model/cron.ts";
 import type { FunctionConfig } from "../model/function-config.ts";
@@ -8,6 +7,7 @@ import type { StoreObserver } from "../observe/observed-store.ts";
 import type { LoopWatch, Platform } from "../platform/platform.ts";
 import type { OpenCounts, StoreCounts } from "../store/reads.ts";
 import type { ListenerLoad } from "./node-listener.ts";
+import { type Counter, metricsType, type Read, Registry } from "./prometheus.ts";
 import type { World } from "./world.ts";
 
 const stepSeconds = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
@@ -35,26 +35,22 @@ export class Metrics {
     ]),
     ticks: this.counter("idem_cron_ticks_total", "Ticks of schedules, by what was decided", ["env", "kind"]),
   };
-  private readonly steps = new Histogram({
-    name: "idem_step_seconds",
-    help: "How long attempts took whose outcome was kept",
-    labelNames: ["kind", "outcome"],
-    buckets: stepSeconds,
-    registers: [this.registry],
+  private readonly steps = this.registry.histogram(
+    "idem_step_seconds",
+    "How long attempts took whose outcome was kept",
+    {
+      bounds: stepSeconds,
+      labelNames: ["kind", "outcome"],
+    },
+  );
+  private readonly commits = this.registry.histogram("idem_commit_calls", "Store calls per commit", {
+    bounds: commitSizes,
   });
-  private readonly commits = new Histogram({
-    name: "idem_commit_calls",
-    help: "Store calls per commit",
-    buckets: commitSizes,
-    registers: [this.registry],
-  });
-
-  private readonly late = new Histogram({
-    name: "idem_cron_late_seconds",
-    help: "How long after its instant a tick's run was started",
-    buckets: lateSeconds,
-    registers: [this.registry],
-  });
+  private readonly late = this.registry.histogram(
+    "idem_cron_late_seconds",
+    "How long after its instant a tick's run was started",
+    { bounds: lateSeconds },
+  );
   /** Asked once for all that is read from it. */
   private readonly counted = new Map<string, Promise<StoreCounts>>();
 
@@ -63,7 +59,7 @@ export class Metrics {
   }
 
   private counter<L extends string>(name: string, help: string, labelNames: readonly L[]): Counter<L> {
-    return new Counter({ name, help, labelNames, registers: [this.registry] });
+    return this.registry.counter(name, help, labelNames);
   }
 
   /** What the store tells about its commits. */
@@ -77,7 +73,7 @@ export class Metrics {
     runEnded: (env, _, state) => this.counters.runs.inc({ env, state }),
     ticked: (env, kind, lateMs) => {
       this.counters.ticks.inc({ env, kind });
-      if (kind === "started") this.late.observe(lateMs / 1_000);
+      if (kind === "started") this.late.observe({}, lateMs / 1_000);
     },
   };
 
@@ -86,23 +82,13 @@ export class Metrics {
   }
 
   committed(calls: number): void {
-    this.commits.observe(calls);
+    this.commits.observe({}, calls);
   }
 
   /** What is asked for when somebody looks. */
   watch(world: World, load: () => ListenerLoad): void {
-    const gauge = <L extends string>(name: string, help: string, labelNames: readonly L[], read: Read<L>) => {
-      new Gauge<L>({
-        name,
-        help,
-        labelNames,
-        registers: [this.registry],
-        async collect() {
-          this.reset();
-          for (const [labels, value] of await read()) this.set(labels, value);
-        },
-      });
-    };
+    const gauge = <L extends string>(name: string, help: string, labelNames: readonly L[], read: Read<L>) =>
+      this.registry.gauge(name, help, { labelNames, read });
     const perEnv =
       <T>(read: (env: string) => Promise<T>, show: (env: string, read: T) => [Record<string, string>, number][]) =>
       async () =>
@@ -213,20 +199,18 @@ export class Metrics {
   }
 
   get contentType(): string {
-    return this.registry.contentType;
+    return metricsType;
   }
 
   text(): Promise<string> {
     this.counted.clear();
-    return this.registry.metrics();
+    return this.registry.text();
   }
 
   close(): void {
     this.loop?.stop();
   }
 }
-
-type Read<L extends string> = () => Promise<readonly (readonly [Partial<Record<L, string>>, number])[]>;
 
 const pendingKinds = ["debounced", "batched", "paused", "held"] as const;
 

@@ -401,7 +401,7 @@ test("who follows a run that has ended hears its answer at once", async () => {
   const { url } = await app(server.origin, handler);
   await fetch(url);
   const { run } = await newestRun(server);
-  const token = await mintRealtimeToken(server.world.tokens, "default", {
+  const token = mintRealtimeToken(server.world.tokens, "default", {
     topics: [{ channel: run.id, topic: run.id }],
     runId: run.id,
   });

@@ -11,7 +11,7 @@ export interface Hearing {
   readonly lifeMs?: number;
 }
 
-export const mintRealtimeToken = (tokens: Tokens, env: string, hearing: Hearing): Promise<string> =>
+export const mintRealtimeToken = (tokens: Tokens, env: string, hearing: Hearing): string =>
   tokens.mint(
     env,
     "realtime",
@@ -27,7 +27,7 @@ export async function readRealtimeToken(
   tokens: Tokens,
   token: string | null,
 ): Promise<{ readonly env: string; readonly topics: readonly ChannelTopic[]; readonly runId: string | null }> {
-  const read = await tokens.read(token, "realtime");
+  const read = tokens.read(token, "realtime");
   if (read === null) throw errors.UNAUTHORIZED({ why: "its token is unknown here, or has expired" });
   const { topics, run } = read.claims as { topics: readonly [string, string][]; run?: string };
   return {

@@ -1,6 +1,7 @@
 // /api/radar/channels: where alerts go. An address and its secrets are written, never read back.
 import { z } from "zod";
 import { errors } from "../../model/errors.ts";
+import { canMail, mailMissing } from "../../platform/send-mail.ts";
 import { testMessage } from "../../radar/channel-message.ts";
 import {
   channelKind,
@@ -77,6 +78,8 @@ export const putChannel = apiRoute({
     const channel = makeChannel(params.channel!, input, known, { secret, now });
     const refused = channel.url === null ? null : channelDoors(world.settings).refuses(channel.url);
     if (refused !== null) throw errors.OPTION_INVALID({ option: "url", why: refused });
+    if (channel.kind === "email" && !(await canMail()))
+      throw errors.OPTION_INVALID({ option: "kind", why: mailMissing });
     const setting = { env, kind: channelKind, name: channel.name, over: null, reason: why, actor: actor.name };
     await store.set({ ...setting, value: JSON.stringify(channel) });
     return {

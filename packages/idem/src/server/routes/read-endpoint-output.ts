@@ -24,7 +24,7 @@ export const readCheckpointOutput = outputAt("/v1/checkpoint/:runId/output");
 
 async function answerOutput(request: RouteRequest, world: World): Promise<RouteAnswer> {
   const runId = readRunId(request.params.runId);
-  const engine = await world.engine(await envOf(request, runId, world));
+  const engine = await world.engine(envOf(request, runId, world));
   const stop = new AbortController();
   const timer = world.platform.timer(endpointLimits.outputWaitMs, () => stop.abort(), { background: true });
   const { stopSignal } = world.endpoints;
@@ -46,8 +46,8 @@ async function answerOutput(request: RouteRequest, world: World): Promise<RouteA
   }
 }
 
-async function envOf(request: RouteRequest, runId: string, { tokens, credentials }: World): Promise<string> {
-  const token = await tokens.read(request.query.get("token"), "run-output");
+function envOf(request: RouteRequest, runId: string, { tokens, credentials }: World): string {
+  const token = tokens.read(request.query.get("token"), "run-output");
   if (token !== null && token.claims.run === runId) return token.env;
   // Dev asks nobody; a token from before a restart is as good as any.
   if (!credentials.required) return request.env;

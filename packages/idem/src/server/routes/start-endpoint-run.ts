@@ -17,18 +17,14 @@ export const startEndpointRun: Route = {
     const { fn } = await endpoints.start(env, start);
     const { runId, call } = start;
     const lifeMs = endpointLimits.tokenLifeMs;
-    const [token, realtimeToken] = await Promise.all([
-      tokens.mint(env, "run-output", { run: runId }, lifeMs),
-      // What the run says to its caller goes out on a channel of the run's name.
-      mintRealtimeToken(tokens, env, { topics: [{ channel: runId, topic: runId }], runId, lifeMs }),
-    ]);
     return json({
       data: {
         fn_id: functionUuid(env, fn),
         app_id: functionUuid(env, call.domain),
         run_id: runId,
-        token,
-        realtime_token: realtimeToken,
+        token: tokens.mint(env, "run-output", { run: runId }, lifeMs),
+        // What the run says to its caller goes out on a channel of the run's name.
+        realtime_token: mintRealtimeToken(tokens, env, { topics: [{ channel: runId, topic: runId }], runId, lifeMs }),
       },
     });
   },

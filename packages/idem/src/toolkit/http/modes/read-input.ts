@@ -1,9 +1,9 @@
 // What a mode works with, read from its request before the claim: what cannot be read is refused, and no key is spent on it.
-import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { problemType } from "../../../protocol/problem.ts";
+import type { SchemaIssue, StandardSchema } from "../../../sdk/standard-schema.ts";
 
 /** From a request to its input: a Standard Schema of its JSON body, or a function. A Response that the function throws is the answer. */
-export type InputOf<Input> = StandardSchemaV1<unknown, Input> | ((request: Request) => Input | Promise<Input>);
+export type InputOf<Input> = StandardSchema<unknown, Input> | ((request: Request) => Input | Promise<Input>);
 
 export type ReadInput =
   | { readonly kind: "input"; readonly value: unknown }
@@ -17,7 +17,7 @@ export async function readInput(input: InputOf<unknown>, request: Request): Prom
   } catch {
     return invalid([{ message: "the body is not JSON" }]);
   }
-  const result = await (input as StandardSchemaV1)["~standard"].validate(body);
+  const result = await (input as StandardSchema)["~standard"].validate(body);
   return result.issues === undefined ? { kind: "input", value: result.value } : invalid(result.issues);
 }
 
@@ -33,7 +33,7 @@ async function readBy(input: (request: Request) => unknown, request: Request): P
 // As many as a person reads; a list of all of them could be as long as the body.
 const issuesMax = 20;
 
-function invalid(issues: readonly StandardSchemaV1.Issue[]): ReadInput {
+function invalid(issues: readonly SchemaIssue[]): ReadInput {
   const problem = {
     type: "urn:idem:problem:input-invalid",
     title: "The request does not fit",

@@ -63,8 +63,8 @@ describe("a source made over the API", () => {
   });
 
   test("an event key alone cannot speak for a provider: ids of deliveries are taken with the signing key", async () => {
-    const signingKey = "signkey-test-0123456789abcdef0123456789abcdef";
-    const eventKeys = ["event-key-of-the-test"];
+    const signingKey = "signkey-test-5c0e7a91d3b84f26a7e19d40c8b5f3627f2b9de1450a83c6";
+    const eventKeys = ["7d1f4b90c2e85a36b8f0d94c1e7a2b65"];
     const { server } = await shop({ mode: "start", eventKeys, signingKeys: [signingKey] });
     const body = JSON.stringify({ id: "stripe:evt_1", name: "stripe/invoice.paid", data: {} });
     const send = (more: Record<string, string>) =>

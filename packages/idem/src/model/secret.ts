@@ -52,11 +52,17 @@ function wordsOf(bytes: Uint8Array): string {
 /** Kinds somebody may have chosen by hand. */
 export type GuardedKind = Exclude<SecretKind, "secret-key">;
 
-/**
- * Least lengths. Guesses at a password are bounded to some 144,000 a day (server/people/try-limit.ts), those at keys by nothing but the line: a signing key
- * has 128 bits, an event key, which may stand in a browser, 16 characters.
- */
-export const leastChars: Readonly<Record<GuardedKind, number>> = { "signing-key": 32, "event-key": 16, password: 12 };
+// Guesses at a password are bounded to some 144,000 a day (server/people/try-limit.ts), those at keys by nothing but the line: a signing key has 128 bits, an
+// event key, which may stand in a browser, 16 characters.
+const signingKeyDigitsMin = 32;
+const eventKeyCharsMin = 16;
+const passwordCharsMin = 12;
+
+const leastChars: Readonly<Record<GuardedKind, number>> = {
+  "signing-key": signingKeyDigitsMin,
+  "event-key": eventKeyCharsMin,
+  password: passwordCharsMin,
+};
 
 const distinctMin = 6;
 

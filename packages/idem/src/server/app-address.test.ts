@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { IdemError } from "../model/errors.ts";
+import { spellingsOf } from "../model/ip-spellings.suite.ts";
 import { guardedLookup } from "../platform/guarded-lookup.ts";
 import { type AddressSettings, checkAppUrl, mayConnect, shownUrl } from "./app-address.ts";
 
@@ -56,6 +57,37 @@ describe("in start", () => {
   ])("a cloud's metadata and what is no machine are refused even when named: %s", (url) => {
     const { hostname } = new URL(url);
     expect(refusal(url, settings({ allowHosts: [hostname], sdkUrls: [url] }))).toContain("no app can be at");
+  });
+
+  test("a way to write an IPv6 address that reaches this network, or a cloud's metadata, is found by its text and when it is connected to", () => {
+    const named = settings({ allowHosts: ["shop.example"] });
+    for (const [address, isNever] of [
+      ["::ffff:7f00:1", false],
+      ["::ffff:0:a00:1", false],
+      ["64:ff9b::c0a8:1", false],
+      ["2002:7f00:1::", false],
+      ["64:ff9b:1::a00:1", false],
+      ["2606:4700::5efe:a00:1", false],
+      ["::ffff:a9fe:a9fe", true],
+      ["::ffff:0:a9fe:a9fe", true],
+      ["64:ff9b::a9fe:a9fe", true],
+      ["64:ff9b:1::a9fe:a9fe", true],
+      ["64:ff9b:1:a9fe:a9:fe00::", true],
+      ["2002:a9fe:a9fe::1", true],
+      ["2606:4700::200:5efe:a9fe:a9fe", true],
+      ["100::1", true],
+      ["5f00::1", true],
+      ["4000::1", true],
+    ] as const) {
+      for (const spelling of spellingsOf(address)) {
+        if (!spelling.includes("%")) {
+          const words = isNever ? "no app can be at" : "allow it";
+          expect([spelling, refusal(`http://[${spelling}]/x`)]).toEqual([spelling, expect.stringContaining(words)]);
+        }
+        expect([spelling, mayConnect("other.example", spelling, named)]).toEqual([spelling, false]);
+        expect([spelling, mayConnect("shop.example", spelling, named)]).toEqual([spelling, !isNever]);
+      }
+    }
   });
 
   test("a host that was named is taken, in any of its spellings", () => {

@@ -1,4 +1,5 @@
 // One world from one seed: 1 to 5 nodes over one store, chaos, then healing, then everything must come to rest in time.
+import { instants, onTheirWayMs } from "./checks/crons.ts";
 import { StoreHours } from "./checks/store-hours.ts";
 import { Clients } from "./clients.ts";
 import { Counters } from "./counters.ts";
@@ -119,7 +120,8 @@ export class World {
     let rested = false;
     const look = async () => {
       const { queued, running, waiting } = await this.store.reads.counts(this.env);
-      rested = clients.open === 0 && queued + running + waiting === 0 && !(await this.hasPending());
+      const isIdle = clients.open === 0 && queued + running + waiting === 0;
+      rested = isIdle && !(await this.hasPending()) && !(await this.hasTicksDue());
       if (!rested) loop.schedule(1_000, () => void look());
     };
     loop.schedule(2_000, () => void look());
@@ -211,6 +213,17 @@ export class World {
   private async hasPending(): Promise<boolean> {
     const pending = { isPending: true, limit: 1, examinedMax: 1_000_000 } as const;
     return (await this.store.reads.decisionPage(this.env, pending)).rows.length > 0;
+  }
+
+  /** A node whose store was away looks at its schedules again later than it asks for work. */
+  private async hasTicksDue(): Promise<boolean> {
+    const schedules = this.plan.workloads.flatMap(({ functions }) => functions.flatMap(({ crons = [] }) => crons));
+    if (schedules.length === 0) return false;
+    const until = this.clock.now() - onTheirWayMs;
+    return (await this.store.reads.crons(this.env)).some(({ cron, lastTickAt }) => {
+      const schedule = schedules.find((other) => other.cron === cron);
+      return schedule !== undefined && !instants(schedule, lastTickAt, until).next().done;
+    });
   }
 
   /** Events that wait for a person because something is missing in them. */

@@ -11,7 +11,7 @@ const lateMs = 60_000;
 const listedMax = 100;
 
 // The newest instants may still be on their way when the world ends.
-const onTheirWayMs = 10_000;
+export const onTheirWayMs = 10_000;
 
 interface Told {
   readonly at: number;
@@ -114,7 +114,7 @@ function checkPolicy(facts: Facts, fn: string, schedule: CronFacts, fail: (detai
   }
 }
 
-function* instants({ everyMinutes }: CronFacts, after: number, until: number): Generator<number> {
+export function* instants({ everyMinutes }: CronFacts, after: number, until: number): Generator<number> {
   const every = everyMinutes * minuteMs;
   for (let at = Math.floor(after / every) * every + every; at <= until; at += every) yield at;
 }

@@ -1,5 +1,6 @@
-// Malformed requests over the whole table, to the built server in a process of its own, with an app of the real SDK whose
-// runs must go on meanwhile. `npm test` sends 3,000, `npm run fuzz` 60,000. FUZZ_SEED repeats what a failure names.
+// Malformed requests over the whole table, to the built server in a process of its own, on both stores, with an app of the real SDK whose
+// runs must go on meanwhile. `npm test` sends 3,000, `npm run fuzz` 60,000 to each store, FUZZ_REQUESTS another number; FUZZ_STORE says one of the
+// stores, FUZZ_SEED repeats what a failure names.
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes, randomInt } from "node:crypto";
 import { once } from "node:events";
@@ -10,6 +11,7 @@ import { fileURLToPath } from "node:url";
 import { Inngest } from "inngest";
 import { serve } from "inngest/node";
 import { expect, onTestFinished, test } from "vitest";
+import { startLocalPostgres } from "../../../../../scripts/local-postgres.mjs";
 import { temporaryFolder } from "../../cli/store-world.ts";
 import { routes, sockets } from "../routes.ts";
 import { Chance } from "./chance.suite.ts";
@@ -19,15 +21,37 @@ import { type Attack, attackOn, type Target } from "./requests.suite.ts";
 type Mode = "dev" | "start";
 
 const bin = fileURLToPath(new URL("../../../bin/idem.mjs", import.meta.url));
-const requestCount = Number(process.env.FUZZ_REQUESTS ?? 3_000) / 2;
+const isShort = process.env.FUZZ_REQUESTS === undefined;
 const seed = Number(process.env.FUZZ_SEED ?? randomInt(2 ** 31));
-const attackersAtOnce = 20;
-const canaryEvery = 100;
+// Some of them wait for routes that take their time; with fewer the server would wait for them.
+const attackersAtOnce = 64;
+// In the long form a thousand times as well: each costs as much as twenty requests.
+const canaryEvery = (requests: number) => Math.max(100, Math.floor(requests / 1_000));
 // A fresh server has about 100 MB. A body kept per request would pass this within the short form.
 const rssBytesMax = 600 * 1024 * 1024;
 const startMsMax = 30_000;
 
-const keys = { event: randomBytes(16).toString("hex"), signing: randomBytes(16).toString("hex") };
+const secret = () => randomBytes(16).toString("hex");
+const keys = { event: secret(), canary: secret(), signing: secret() };
+
+interface Case {
+  readonly mode: Mode;
+  readonly store: "sqlite" | "postgres";
+  readonly requests: number;
+}
+
+const cases: readonly Case[] = isShort
+  ? [
+      { mode: "dev", store: "sqlite", requests: 1_000 },
+      { mode: "start", store: "sqlite", requests: 1_000 },
+      { mode: "start", store: "postgres", requests: 1_000 },
+    ]
+  : (["sqlite", "postgres"] as const).flatMap((store) =>
+      (["dev", "start"] as const).map((mode) => ({ mode, store, requests: Number(process.env.FUZZ_REQUESTS) / 2 })),
+    );
+const chosen = cases
+  .filter(({ store }) => [undefined, store].includes(process.env.FUZZ_STORE as Case["store"]))
+  .map((each) => [each.mode, each.store, each.requests] as const);
 
 interface Server {
   readonly port: number;
@@ -35,10 +59,11 @@ interface Server {
   readonly out: () => string;
 }
 
-async function startServer(mode: Mode, appUrl: string): Promise<Server> {
-  const own =
-    mode === "dev" ? ["--no-discovery", "--no-poll"] : ["--event-key", keys.event, "--signing-key", keys.signing];
-  const server = spawn(process.execPath, [bin, mode, "--port", "0", "-u", appUrl, ...own], {
+async function startServer(mode: Mode, store: Case["store"], appUrl: string): Promise<Server> {
+  const given = [keys.event, keys.canary].flatMap((key) => ["--event-key", key]);
+  const own = mode === "dev" ? ["--no-discovery", "--no-poll"] : [...given, "--signing-key", keys.signing];
+  const where = store === "postgres" ? ["--store", await database()] : [];
+  const server = spawn(process.execPath, [bin, mode, "--port", "0", "-u", appUrl, ...own, ...where], {
     cwd: temporaryFolder(),
     stdio: ["ignore", "pipe", "pipe"],
     env: { PATH: process.env.PATH },
@@ -54,6 +79,12 @@ async function startServer(mode: Mode, appUrl: string): Promise<Server> {
   return { port: Number(/listens +http:\/\/[^:]+:(\d+)/.exec(out)![1]), process: server, out: () => out };
 }
 
+async function database(): Promise<string> {
+  const server = await startLocalPostgres();
+  onTestFinished(() => server.remove());
+  return server.url;
+}
+
 /** An app whose one function proves that the server still does its work. */
 async function startApp(mode: Mode) {
   const expected = new Map<number, () => void>();
@@ -67,7 +98,7 @@ async function startApp(mode: Mode) {
   return {
     url,
     serveFor: (origin: string) => {
-      const signed = { eventKey: keys.event, signingKey: keys.signing };
+      const signed = { eventKey: keys.canary, signingKey: keys.signing };
       const client = new Inngest({ id: "canary", baseUrl: origin, isDev: mode === "dev", ...signed });
       const count = client.createFunction(
         { id: "count", retries: 0, triggers: [{ event: "canary/sent" }] },
@@ -110,11 +141,17 @@ function shown(attack: Attack): string {
 const rssOf = (pid: number): number =>
   Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) * 1024;
 
-test.each(["dev", "start"] as const)(
-  "no request can make `idem %s` fail, forget its work or grow without end",
-  async (mode) => {
+/** Processor time it has used; clock ticks are hundredths of a second on every Linux Node runs on. */
+function cpuMsOf(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]!.split(" ");
+  return (Number(fields[11]) + Number(fields[12])) * 10;
+}
+
+test.each(chosen)(
+  "no request can make `idem %s` on %s fail, forget its work or grow without end",
+  async (mode, store, requests) => {
     const app = await startApp(mode);
-    const server = await startServer(mode, app.url);
+    const server = await startServer(mode, store, app.url);
     const { port } = server;
     app.serveFor(`http://127.0.0.1:${port}`);
     await expect.poll(() => server.out(), { timeout: startMsMax }).toMatch(/canary/);
@@ -122,7 +159,7 @@ test.each(["dev", "start"] as const)(
     /** An event is accepted, executed by the app, and its run is seen to have ended. */
     async function checkCanary(n: number): Promise<{ runId: string; eventId: string }> {
       const ran = app.ran(n);
-      const sent = (await ask(port, "POST", `/e/${keys.event}`, { name: "canary/sent", data: { n } })) as Answer;
+      const sent = (await ask(port, "POST", `/e/${keys.canary}`, { name: "canary/sent", data: { n } })) as Answer;
       expect(sent.status, `canary ${n} of seed ${seed}: ${sent.text}`).toBe(200);
       const eventId = JSON.parse(sent.text).ids[0] as string;
       await ran;
@@ -147,9 +184,9 @@ test.each(["dev", "start"] as const)(
     const rss: number[] = [];
     let sent = 0;
     const attacker = async () => {
-      while (sent < requestCount && faults.length < 10) {
+      while (sent < requests && faults.length < 10) {
         const n = ++sent;
-        if (n % canaryEvery === 0) {
+        if (n % canaryEvery(requests) === 0) {
           await checkCanary(n);
           rss.push(rssOf(server.process.pid!));
         }
@@ -162,12 +199,20 @@ test.each(["dev", "start"] as const)(
         expect(server.process.exitCode, `seed ${seed}, ended at ${shown(attack)}\n${server.out()}`).toBeNull();
       }
     };
+    const since = { at: performance.now(), cpu: process.cpuUsage(), server: cpuMsOf(server.process.pid!) };
     await Promise.all(Array.from({ length: attackersAtOnce }, attacker));
+    const seconds = (performance.now() - since.at) / 1_000;
+    const { user, system } = process.cpuUsage(since.cpu);
+    const cpu = { attackers: (user + system) / 1_000, server: cpuMsOf(server.process.pid!) - since.server };
     await checkCanary(-1);
     // Quarter by quarter: what only grows is seen before it is too much.
     const quarters = [0, 1, 2, 3].map((n) => rss.slice((n * rss.length) / 4, ((n + 1) * rss.length) / 4));
     const megabytes = quarters.map((quarter) => Math.round(Math.max(0, ...quarter) / 2 ** 20));
-    console.info(`idem ${mode}: ${sent} requests, seed ${seed}, ${JSON.stringify(counts)}, ${megabytes.join(", ")} MB`);
+    const each = (ms: number) => `${(ms / sent).toFixed(2)} ms`;
+    console.info(
+      `idem ${mode} on ${store}: ${sent} requests, seed ${seed}, ${JSON.stringify(counts)}, ${megabytes.join(", ")} MB, ` +
+        `${Math.round(sent / seconds)}/s, processor time for each ${each(cpu.server)} here, ${each(cpu.attackers)} attackers`,
+    );
     expect(faults, `seed ${seed}`).toEqual([]);
     expect(Math.max(...rss), `seed ${seed}`).toBeLessThan(rssBytesMax);
     server.process.kill("SIGTERM");

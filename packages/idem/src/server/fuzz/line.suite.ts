@@ -14,8 +14,9 @@ export type Reaction = Answer | "cut" | "silent";
 
 // A route that is not told to wait answers long before, on any machine.
 const answerMsMax = 30_000;
-const waitingMsMax = 1_000;
-const agent = new Agent({ keepAlive: true, maxSockets: 50 });
+// Long enough for a route that waits to have begun to.
+const waitingMsMax = 250;
+const agent = new Agent({ keepAlive: true, maxSockets: 200 });
 
 export function carry(port: number, attack: Attack): Promise<Reaction> {
   if (attack.kind === "raw") return sendRaw(port, attack);

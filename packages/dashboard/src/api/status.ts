@@ -3,6 +3,18 @@ import { useQuery } from "@tanstack/react-query";
 import { setServerNow } from "../parts/now.ts";
 import { getJson } from "./client.ts";
 
+interface QuotaCounts {
+  readonly requests: number;
+  readonly events: number;
+  readonly bytes: number;
+}
+
+interface QuotaKey {
+  readonly place: number;
+  readonly used: QuotaCounts;
+  readonly refused: QuotaCounts;
+}
+
 export interface Status {
   readonly version: string;
   readonly mode: "dev" | "start";
@@ -13,6 +25,8 @@ export interface Status {
   readonly environments: readonly string[];
   readonly now: number;
   readonly functions: { readonly count: number; readonly paused: number; readonly withoutKey: number };
+  /** What may be sent with one event key in a window; null where there is no bound. */
+  readonly eventQuota: (QuotaCounts & { readonly windowMs: number; readonly keys: readonly QuotaKey[] }) | null;
   readonly runs: { readonly queued: number; readonly running: number; readonly waiting: number; readonly due: number };
 }
 

@@ -176,6 +176,11 @@ export const serverErrors = {
     what: ({ method, path }) => `${method} ${path} is not answered beside an embedded engine`,
     next: "Do it in the program that embeds the engine, or run a server of its own with idem dev or idem start; nothing was done",
   }),
+  EVENT_QUOTA_REACHED: define<{ kind: string; max: number; window: number; seconds: number }>({
+    retry: "later",
+    what: ({ kind, max, window }) => `More than ${max} ${kind} in ${window} s were sent with this event key`,
+    next: "Wait as long as Retry-After says and send the same request again, nothing was stored; --event-quota raises it",
+  }),
   SERVER_BUSY: define<{ why: string }>({
     retry: "later",
     what: ({ why }) => `The server takes no more requests for now: ${why}`,

@@ -166,6 +166,8 @@ export async function answerRequest(
     request.env = admitCaller(route.access, request, world.credentials);
     if (route.access === "signing-key") request.actor = world.credentials.required ? keyActor(request.env) : devActor;
   }
+  const quota = route.access === "event-key" ? world.eventQuotas?.of(request.params.key) : undefined;
+  quota?.takeRequest(Number(request.headers["content-length"] ?? 0));
   if (route.bodyBytesMax !== null && hasBody(request.headers)) {
     const max = route.bodyBytesMax;
     const { headers } = request;
@@ -176,6 +178,7 @@ export async function answerRequest(
     invite();
     if (route.streams === true) request.stream = streamBody(incoming, encoding, max);
     else request.body = await whileAwaited(() => readBody(incoming, encoding, max, share));
+    quota?.takeBytes(request.body.length);
   } else if (route.streams === true) {
     request.stream = streamBody(incoming, null, 0);
   }
@@ -214,7 +217,8 @@ export function errorAnswer(error: IdemError, shape: Route["errors"], isIngest: 
   const status = statusOf(error.code);
   const headers: Record<string, string> = {};
   if (status === 503) headers["retry-after"] = retryAfterSeconds;
-  if (error.code === "SIGN_IN_LIMITED") headers["retry-after"] = String(error.facts.seconds);
+  if (error.code === "SIGN_IN_LIMITED" || error.code === "EVENT_QUOTA_REACHED")
+    headers["retry-after"] = String(error.facts.seconds);
   if (status === 401) headers["www-authenticate"] = shape === "problem" ? 'Basic realm="idem"' : "Bearer";
   if (error instanceof MethodUnsupported) headers.allow = error.allowed;
   if (shape === "problem") {

@@ -6,6 +6,7 @@ import type { FunctionConfig } from "../model/function-config.ts";
 import type { StoreObserver } from "../observe/observed-store.ts";
 import type { LoopWatch, Platform } from "../platform/platform.ts";
 import type { OpenCounts, StoreCounts } from "../store/reads.ts";
+import { type QuotaKind, type QuotaUse, quotaKinds } from "./event-quota.ts";
 import type { ListenerLoad } from "./node-listener.ts";
 import { type Counter, metricsType, type Read, Registry } from "./prometheus.ts";
 import type { World } from "./world.ts";
@@ -174,6 +175,22 @@ export class Metrics {
         [{ kind: "socket" }, sockets],
       ];
     });
+    const ofKeys = (show: (use: QuotaUse, kind: QuotaKind) => number) => async () =>
+      (world.eventQuotas?.uses() ?? []).flatMap((use) =>
+        quotaKinds.map((kind) => [{ env: use.env, key: `${use.place}`, kind }, show(use, kind)] as const),
+      );
+    gauge(
+      "idem_event_quota_used_ratio",
+      "What part of its quota was sent with an event key in this window, the key by its place",
+      ["env", "key", "kind"],
+      ofKeys(({ used }, kind) => used[kind] / world.eventQuotas!.quota[kind]),
+    );
+    gauge(
+      "idem_event_quota_refused",
+      "Requests with an event key answered with 429 since the start, by what they were too many of",
+      ["env", "key", "kind"],
+      ofKeys(({ refused }, kind) => refused[kind]),
+    );
     gauge("idem_http_body_bytes", "Bytes of request bodies held", [], async () => [[{}, load().bodyBytesHeld]]);
     gauge("idem_http_refused_busy", "Requests answered with 503 since the start", [], async () => [
       [{}, load().refusedBusy],

@@ -13,6 +13,7 @@ import { defaultEnv } from "./admit-caller.ts";
 import { ConnectGateway } from "./connect/connect-remote.ts";
 import { openCredentials } from "./credentials.ts";
 import { Endpoints } from "./endpoints/endpoints.ts";
+import { EventQuotas } from "./event-quota.ts";
 import { type CountKeeper, keepCounts } from "./keep-counts.ts";
 import { serverLimits } from "./limits.ts";
 import type { LiveDigests } from "./live/live-digests.ts";
@@ -117,6 +118,9 @@ export function openWorld(options: OpenWorldOptions): OpenedWorld {
     platform,
     logger,
     credentials,
+    ...(credentials.required && settings.eventQuota !== null
+      ? { eventQuotas: new EventQuotas(settings.eventQuota, settings.eventKeys, platform) }
+      : {}),
     engines,
     engine: engineOf,
     people: new People({ settings, platform, engine: () => engineOf(defaultEnv) }),

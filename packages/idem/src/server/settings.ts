@@ -7,6 +7,7 @@ import { refuseUnknown } from "../model/known-options.ts";
 import { isLoopback } from "../protocol/host-name.ts";
 import { nodeRoles } from "../store/sharing.ts";
 import { checkKeys, refuseWeak } from "./credentials.ts";
+import { checkedQuota, eventQuotaDefault } from "./event-quota.ts";
 import type { ServerSettings } from "./world.ts";
 
 const defaults = {
@@ -21,6 +22,7 @@ const defaults = {
   allowHosts: [],
   role: "all",
   runsInFlight: limits.runsInFlight,
+  eventQuota: eventQuotaDefault,
   retentionMs: null,
   radar: true,
 } as const;
@@ -47,6 +49,7 @@ export function completeSettings(given: Partial<ServerSettings>): ServerSettings
     newSecret: true,
     role: true,
     runsInFlight: true,
+    eventQuota: true,
     retentionMs: true,
     radar: true,
   });
@@ -68,6 +71,7 @@ export function completeSettings(given: Partial<ServerSettings>): ServerSettings
   if (!Number.isInteger(runsInFlight) || runsInFlight < 1) {
     throw errors.OPTION_INVALID({ option: "runsInFlight", why: "it must be a whole number above 0" });
   }
+  if (settings.eventQuota !== null) checkedQuota(settings.eventQuota, "eventQuota");
   if (settings.retentionMs !== null) readRetention(settings.retentionMs, "retentionMs");
   for (const url of settings.sdkUrls) {
     if (!URL.canParse(url) || !/^https?:/.test(url)) {

@@ -7,6 +7,7 @@ import type { Apps } from "./apps.ts";
 import type { ConnectGateway } from "./connect/connect-remote.ts";
 import type { Credentials } from "./credentials.ts";
 import type { Endpoints } from "./endpoints/endpoints.ts";
+import type { EventQuota, EventQuotas } from "./event-quota.ts";
 import type { LiveDigests } from "./live/live-digests.ts";
 import type { Metrics } from "./metrics.ts";
 import type { People } from "./people/people.ts";
@@ -52,6 +53,8 @@ export interface ServerSettings {
   readonly role: NodeRole;
   /** How many runs are executed at once, per environment. */
   readonly runsInFlight: number;
+  /** What may be sent with one event key in a window, in `start`; null for as much as anybody likes. */
+  readonly eventQuota: EventQuota | null;
   /** How long history is kept, in every environment; null for ever. */
   readonly retentionMs: number | null;
   /** Whether nodes that execute look for what ran twice. */
@@ -65,6 +68,8 @@ export interface World {
   readonly platform: Platform;
   readonly logger: Logger;
   readonly credentials: Credentials;
+  /** What was sent with each event key; absent where no key is asked for, or as much as anybody likes may be sent. */
+  readonly eventQuotas?: EventQuotas;
   readonly apps: Apps;
   /** The engine of an environment, started when first asked for. */
   engine(env: string): Promise<Engine>;

@@ -98,6 +98,7 @@ function Person() {
         ["You may", session.role === "viewer" ? cannotAct.replace("Your role can ", "") : "look and act"],
         ...(session.endsAt === null ? [] : [["Signed in until", <Time key="ends" at={session.endsAt} />] as const]),
         ["Server", serverWords(status)],
+        ...(status.eventQuota === null ? [] : [["An event key may send", quotaWords(status.eventQuota)] as const]),
       ]}
     />
   );
@@ -107,6 +108,16 @@ function whoWords({ isSignedIn, actor }: Session, { isMounted, mode }: Status): 
   if (isSignedIn) return actor;
   if (isMounted && mode === "start") return `${actor}, as the application around these pages calls you`;
   return "whoever can reach this server: it asks nobody to sign in";
+}
+
+/** Said here because a sender only hears that it was too much. */
+function quotaWords({ requests, events, bytes, windowMs, keys }: NonNullable<Status["eventQuota"]>): string {
+  const refused = keys.reduce((sum, key) => sum + key.refused.requests + key.refused.events + key.refused.bytes, 0);
+  const size = `${(bytes / 1024 ** 2).toLocaleString("en-US", { maximumFractionDigits: 1 })} MiB`;
+  const allowed = `${requests.toLocaleString("en-US")} requests, ${events.toLocaleString("en-US")} events and ${size} in ${windowMs / 1_000} s`;
+  return refused === 0
+    ? allowed
+    : `${allowed}; ${refused.toLocaleString("en-US")} requests were refused since the start`;
 }
 
 const serverWords = ({ version, isMounted, mode }: Status): string =>

@@ -1,4 +1,6 @@
 // idem start: a server for others. It asks for keys, and does not start without.
+import { readEventQuota } from "../../server/event-quota.ts";
+import type { ServerSettings } from "../../server/world.ts";
 import { type NodeRole, nodeRoles } from "../../store/sharing.ts";
 import type { Command, Context } from "../command.ts";
 import { usage } from "../exit.ts";
@@ -35,6 +37,10 @@ export const start: Command = {
       isMany: true,
       help: "a host apps may live on although its address is private; may be repeated",
     },
+    "event-quota": {
+      value: "requests=10000,events=50000,bytes=64MiB,window=10s",
+      help: "what may be sent with one event key in a window, then 429; IDEM_EVENT_QUOTA unless given; off for no bound",
+    },
     role: {
       value: "all",
       choices: nodeRoles,
@@ -64,6 +70,7 @@ export const start: Command = {
       signingKeys: keysOf(context, "signing-key", "SIGNING_KEY"),
       allowHosts: context.lists["allow-host"] ?? [],
       role: roleOf(context),
+      ...eventQuotaOf(context),
       ...(password === undefined ? {} : { password }),
       ...(viewerPassword === undefined ? {} : { viewerPassword }),
       newSecret: context.flags.has("new-secret"),
@@ -79,6 +86,13 @@ export const start: Command = {
     );
   },
 };
+
+function eventQuotaOf({ options, io }: Context): Partial<ServerSettings> {
+  const given = options["event-quota"] ?? (io.env("IDEM_EVENT_QUOTA") || undefined);
+  if (given === undefined) return {};
+  const where = options["event-quota"] === undefined ? "IDEM_EVENT_QUOTA" : "--event-quota";
+  return { eventQuota: readEventQuota(given, where) };
+}
 
 function roleOf({ options, io }: Context): NodeRole {
   const given = options.role ?? (io.env("IDEM_ROLE") || "all");

@@ -33,6 +33,7 @@ export const acceptEvents: Route = {
     if (given.length > limits.eventsPerCallMax) {
       throw errors.EVENT_BATCH_TOO_LARGE({ count: given.length, max: limits.eventsPerCallMax });
     }
+    world.eventQuotas?.of(request.params.key)?.takeEvents(given.length);
     const known = {
       eventIds: idsOfSeed(headers[seedHeader], given.length) ?? [],
       sourceRunId: sourceRunOf(headers[sourceRunHeader]),

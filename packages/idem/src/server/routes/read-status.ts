@@ -3,8 +3,11 @@ import { z } from "zod";
 import type { FunctionConfig } from "../../model/function-config.ts";
 import { readPackageText } from "../../platform/package-files.ts";
 import { apiRoute } from "../api/api-route.ts";
+import type { World } from "../world.ts";
 
 const { version } = JSON.parse(readPackageText("../package.json")) as { version: string };
+
+const quotaCounts = { requests: z.number().int(), events: z.number().int(), bytes: z.number().int() };
 
 export const readStatus = apiRoute({
   method: "GET",
@@ -23,6 +26,22 @@ export const readStatus = apiRoute({
     environments: z.array(z.string()).describe("Those that are open in this process"),
     now: z.number().int().describe("By the store's clock"),
     functions: z.object({ count: z.number().int(), paused: z.number().int(), withoutKey: z.number().int() }),
+    eventQuota: z
+      .object({
+        windowMs: z.number().int(),
+        ...quotaCounts,
+        keys: z.array(
+          z.object({
+            place: z.number().int().describe("Among the event keys of this environment, from 1"),
+            used: z.object(quotaCounts).describe("In the window that is open now, by this node"),
+            refused: z
+              .object(quotaCounts)
+              .describe("Requests answered with 429 since the start, by what they were too many of"),
+          }),
+        ),
+      })
+      .nullable()
+      .describe("What may be sent with one event key in a window; null where there is no bound"),
     runs: z.object({
       queued: z.number().int(),
       running: z.number().int(),
@@ -48,10 +67,20 @@ export const readStatus = apiRoute({
         paused: functions.filter(({ pausedAt }) => pausedAt !== null).length,
         withoutKey: functions.filter(({ fn }) => !isKeyed(engine.registry.get(fn)?.config)).length,
       },
+      eventQuota: eventQuotaOf(world, env),
       runs: { queued, running, waiting, due: Object.values(dueByFunction).reduce((sum, due) => sum + due, 0) },
     };
   },
 });
+
+function eventQuotaOf({ eventQuotas }: World, env: string) {
+  if (eventQuotas === undefined) return null;
+  const keys = eventQuotas
+    .uses()
+    .filter((use) => use.env === env)
+    .map(({ place, used, refused }) => ({ place, used, refused }));
+  return { ...eventQuotas.quota, keys };
+}
 
 /** By a key, or by the word of its author that each event is new work. */
 const isKeyed = (config: FunctionConfig | undefined): boolean =>

@@ -45,6 +45,7 @@ export async function routeWorld(over: Partial<ServerSettings> = {}, store?: Sto
     allowHosts: [],
     role: "all",
     runsInFlight: 10,
+    eventQuota: null,
     retentionMs: null,
     radar: false,
     ...over,

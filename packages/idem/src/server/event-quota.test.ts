@@ -102,7 +102,8 @@ describe("over HTTP, with a key that may be in a browser", () => {
 
   test("78 bytes do not become 11 MB of store, whatever they are compressed with and whatever they say they are", async () => {
     const server = await testServer(settings);
-    const long = JSON.stringify({ name: "a/b", data: { text: "x".repeat(9_000_000) } });
+    const event = { name: "a/b", data: { text: "x".repeat(200_000) } };
+    const long = JSON.stringify(Array.from({ length: 45 }, () => event));
     const form = "a&".repeat(4_000_000);
     for (const [encoding, encode] of [
       ["br", brotliCompressSync],

@@ -19,12 +19,18 @@ export interface EventQuota {
 
 const mebibyte = 1024 * 1024;
 
-/** A thousand requests a second, each of five small events, go on all day; a window is short, so that who was refused is soon let in again. */
+// A thousand requests a second, each of five small events, go on all day.
+const requestsMax = 10_000;
+const eventsMax = 50_000;
+const bytesMax = 64 * mebibyte;
+// Short, so that who was refused is soon let in again.
+const windowMsUsual = 10_000;
+
 export const eventQuotaDefault: EventQuota = {
-  requests: 10_000,
-  events: 50_000,
-  bytes: 64 * mebibyte,
-  windowMs: 10_000,
+  requests: requestsMax,
+  events: eventsMax,
+  bytes: bytesMax,
+  windowMs: windowMsUsual,
 };
 
 export const quotaKinds = ["requests", "events", "bytes"] as const;

@@ -368,9 +368,11 @@ describe("documents", () => {
       expect(wrong).toEqual([]);
     });
 
-    test("names tests that exist, by their titles", () => {
+    test("names a test for each bound, by its title, that exists", () => {
       const tests = testTexts();
-      const titles = rows.flatMap(([, , , title]) => [...title!.matchAll(/“([^”]+)”/g)].map(([, each]) => each!));
+      const titlesOf = (cell: string) => [...cell.matchAll(/“([^”]+)”/g)].map(([, title]) => title!);
+      expect(rows.filter(([, , , cell]) => titlesOf(cell!).length === 0).map(([what]) => what)).toEqual([]);
+      const titles = rows.flatMap(([, , , cell]) => titlesOf(cell!));
       expect(titles.filter((title) => !tests.some((text) => text.includes(title)))).toEqual([]);
     });
 

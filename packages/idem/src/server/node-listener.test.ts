@@ -566,6 +566,31 @@ describe("sockets", () => {
     const keyed = await open([], { sockets: [echo], settings: { mode: "start", signingKeys: ["aabb"] } });
     expect(await raw(keyed.port, upgrade("/socket"))).toMatch(/^HTTP\/1\.1 401 /);
   });
+
+  test("of a path there are so many and no more, until one leaves; another path has its own", async () => {
+    const reading: SocketRoute = {
+      ...echo,
+      upgrade: (incoming, socket, ...more) => {
+        socket.on("end", () => socket.end()).resume();
+        echo.upgrade(incoming, socket, ...more);
+      },
+    };
+    const server = await open([], { sockets: [reading, { ...reading, path: "/other" }], limits: { sockets: 2 } });
+    const enter = async (path: string) => {
+      const socket = connect(server.port, "127.0.0.1");
+      onTestFinished(() => void socket.destroy());
+      socket.write(upgrade(path));
+      expect(String((await once(socket, "data"))[0])).toMatch(/^HTTP\/1\.1 101 /);
+      return socket;
+    };
+    const first = await enter("/socket");
+    await enter("/socket");
+    expect(await raw(server.port, upgrade("/socket"))).toMatch(/^HTTP\/1\.1 503 /);
+    await enter("/other");
+    first.end();
+    await expect.poll(() => server.listener.load.sockets).toBe(2);
+    await enter("/socket");
+  });
 });
 
 describe("stopping", () => {

@@ -10,19 +10,24 @@ import { errors, type IdemError } from "../model/errors.ts";
 const entered = new AsyncLocalStorage<StepBody>();
 
 export class StepBody {
-  private isOver = false;
+  isOver = false;
   private refused: IdemError | null = null;
 
   constructor(
     /** Whose step it is: an event sent by a body may start another run inside its context. */
     private readonly pass: object,
-    private readonly step: string,
+    readonly step: string,
   ) {}
 
   /** The innermost body of this pass that the caller is inside of. */
   static around(pass: object): StepBody | null {
     const body = entered.getStore();
     return body?.pass === pass ? body : null;
+  }
+
+  /** For whoever watches what bodies do: the innermost one around the caller, of whatever run. */
+  static current(): { readonly step: string; readonly isOver: boolean } | null {
+    return entered.getStore() ?? null;
   }
 
   async run<T>(body: () => Promise<T>): Promise<T> {

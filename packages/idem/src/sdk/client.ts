@@ -40,6 +40,7 @@ import { remoteReads, type StoreReads } from "./remote-reads.ts";
 import { sendToServer } from "./remote-send.ts";
 import { defaultServer, RemoteServer } from "./remote-server.ts";
 import { type QueuedResult, type SendResult, sendResultOf } from "./send-result.ts";
+import { takingClients } from "./take-client.ts";
 
 export interface IdemOptions<Schemas extends EventSchemas = EventSchemas> extends ServerKeys {
   /** The app's name; functions are known as `<id>-<function id>` in their environment. */
@@ -123,7 +124,8 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
   private readonly telling: Telling;
   private readonly eventWindowMs: number;
   private readonly codes: FunctionCode[] = [];
-  private readonly embedded: Embedded;
+  private embedded: Embedded;
+  private readonly isTaken: boolean;
   /** Set once the toolkit keeps something in this client's store. */
   private isKeeping = false;
   /** Set for a client whose store is at a server. */
@@ -147,33 +149,52 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
     this.options = options;
     this.id = options.id;
     this.env = options.env ?? "default";
-    this.platform = options.platform ?? nodePlatform;
-    this.telling = new Telling({ ...readLogger(options), platform: this.platform });
+    const taking = takingClients();
+    this.isTaken = taking !== null;
+    this.platform = taking?.platform ?? options.platform ?? nodePlatform;
+    const logged = readLogger(options);
+    this.telling = new Telling({
+      ...logged,
+      ...(this.isTaken ? { logger: silentLogger } : {}),
+      platform: this.platform,
+    });
     refuseUnknownClientOptions(options, this.warn);
     this.eventWindowMs = readWindow(options.eventWindow, "eventWindow") ?? defaultWindowMs;
     const others = new Map<string, Idem<any>>();
-    this.embedded = new Embedded({
-      id: this.id,
-      env: this.env,
-      store: options.store ?? environmentVariable("IDEM_STORE") ?? `sqlite:.idem/${this.id}.db`,
-      platform: this.platform,
-      telling: this.telling,
-      runsInFlight: runsInFlight ?? limits.runsInFlight,
-      bytesInFlight,
-      eventWindowMs: this.eventWindowMs,
-      blockedMaxMs: readBlockedMax(options.blockedMax),
-      retentionMs: options.retention === undefined ? null : readRetention(options.retention),
-      hasRadar: options.radar !== false,
-      checkEvents: (events) => this.checkEvents(events),
+    const embed = (store: string | Store) =>
+      new Embedded({
+        id: this.id,
+        env: this.env,
+        store,
+        platform: this.platform,
+        telling: this.telling,
+        runsInFlight: runsInFlight ?? limits.runsInFlight,
+        bytesInFlight,
+        eventWindowMs: this.eventWindowMs,
+        blockedMaxMs: readBlockedMax(options.blockedMax),
+        retentionMs: options.retention === undefined ? null : readRetention(options.retention),
+        hasRadar: options.radar !== false && !this.isTaken,
+        checkEvents: (events) => this.checkEvents(events),
+        codes: this.codes,
+        clientIn: (env, store) => {
+          if (env === this.env) return this;
+          const { id, platform } = this;
+          const { logger = console, logStyle } = options;
+          const how = logStyle === undefined ? {} : { logStyle };
+          const client = others.get(env) ?? new Idem({ id, env, store, platform, logger, ...how });
+          others.set(env, client);
+          return client;
+        },
+      });
+    this.embedded = embed(
+      taking?.scratch ?? options.store ?? environmentVariable("IDEM_STORE") ?? `sqlite:.idem/${this.id}.db`,
+    );
+    taking?.take({
+      client: this,
       codes: this.codes,
-      clientIn: (env, store) => {
-        if (env === this.env) return this;
-        const { id, platform } = this;
-        const { logger = console, logStyle } = options;
-        const how = logStyle === undefined ? {} : { logStyle };
-        const client = others.get(env) ?? new Idem({ id, env, store, platform, logger, ...how });
-        others.set(env, client);
-        return client;
+      moveTo: (store) => {
+        this.embedded.abandon();
+        this.embedded = embed(store);
       },
     });
     const engine = () => this.embedded.engine();
@@ -186,7 +207,7 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
       tell: teller(engine),
     });
     const server = serverOf(options);
-    if (server !== null) this.reach(server);
+    if (server !== null && !this.isTaken) this.reach(server);
   }
 
   get runs(): RunsApi {
@@ -359,7 +380,7 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
    * what the client sends goes there too.
    */
   serving(): ServedClient {
-    if (this.remote === null && (this.options.store !== undefined || this.embedded.isOpen)) {
+    if (this.remote === null && !this.isTaken && (this.options.store !== undefined || this.embedded.isOpen)) {
       throw errors.CLIENT_EMBEDDED({ client: this.id, why: "it has a store of its own and executes from it" });
     }
     if (this.isKeeping) {
@@ -370,7 +391,7 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
     }
     return {
       id: this.id,
-      server: this.remote ?? this.reach(defaultServer),
+      server: this.remote ?? (this.isTaken ? this.serverAt(defaultServer) : this.reach(defaultServer)),
       // Functions may be defined after the handler was made.
       codes: () => this.codes,
       checkEvents: (events) => this.checkEvents(events),
@@ -400,8 +421,12 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
     return openDashboard(() => this.embedded.mounted(), options);
   }
 
+  private serverAt(server: string): RemoteServer {
+    return new RemoteServer({ server, env: this.env, ...keysOf(this.options) }, this.platform);
+  }
+
   private reach(server: string): RemoteServer {
-    this.remote = new RemoteServer({ server, env: this.env, ...keysOf(this.options) }, this.platform);
+    this.remote = this.serverAt(server);
     const slugOf = (name: string) => this.codes.find(({ config }) => config.id === name)?.fn ?? name;
     const names = { nameOf: (fn: string) => this.nameOf(fn), slugOf };
     this.reads = checkedReads(remoteReads(this.remote, names, this.platform));

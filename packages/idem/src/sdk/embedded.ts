@@ -108,6 +108,11 @@ export class Embedded {
     await this.stopping;
   }
 
+  /** Left as a killed process leaves it: nothing it waits for comes, and the store stays open. */
+  abandon(): void {
+    this.endTimers();
+  }
+
   async idle(): Promise<void> {
     if (this.opening === null) return;
     await (await this.opening).idle();

@@ -1,0 +1,32 @@
+// For a tool that plays a program's functions in a world of its own: it takes every client the program constructs. A taken client never opens the
+// store it was configured with, whatever the program does while it is being loaded; afterwards it is moved into the world.
+import type { FunctionCode } from "../execute/function-code.ts";
+import type { Platform } from "../platform/platform.ts";
+import type { Store } from "../store/store.ts";
+import type { Idem } from "./client.ts";
+
+export interface Taking {
+  readonly platform: Platform;
+  /** What a client has until it is moved. */
+  readonly scratch: Store;
+  take(taken: TakenClient): void;
+}
+
+export interface TakenClient {
+  readonly client: Idem<any>;
+  /** Its functions, as they will be registered: whoever took it may change them before it is moved. */
+  readonly codes: FunctionCode[];
+  /** From here on the client is one of this store's; what it had begun on the other is abandoned. */
+  moveTo(store: Store): void;
+}
+
+// On the global object: the program may have a copy of this package of its own.
+const place = Symbol.for("idem.taking");
+type Holder = { [place]?: (() => Taking | null) | undefined };
+
+/** `of` is asked at each construction; null for one that is nobody's business. */
+export function takeClients(of: (() => Taking | null) | null): void {
+  (globalThis as Holder)[place] = of ?? undefined;
+}
+
+export const takingClients = (): Taking | null => (globalThis as Holder)[place]?.() ?? null;

@@ -1,0 +1,49 @@
+// The corpus: small programs in pairs, one faulty and one mended. In the faulty one a comment "✗ VERDICT" stands above the line that is to be found.
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { nodePlatform } from "../platform/node-platform.ts";
+import { PlayingThreads } from "./playing-threads.ts";
+import type { FunctionReport } from "./report.ts";
+import { type VerifyFunctionOptions, verifyFunction } from "./verify-function.ts";
+
+const corpus = join(dirname(fileURLToPath(import.meta.url)), "..", "..", "..", "..", "verify-corpus");
+
+export interface Pair {
+  readonly name: string;
+  readonly faulty: string;
+  readonly mended: string;
+  readonly expected: { readonly verdict: string; readonly line: number };
+}
+
+export function corpusPairs(): Pair[] {
+  return readdirSync(corpus, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => {
+      const faulty = join(corpus, name, "faulty.mjs");
+      const lines = readFileSync(faulty, "utf8").split("\n");
+      const at = lines.findIndex((line) => line.includes("// ✗ "));
+      const verdict = lines[at]!.split("✗ ")[1]!.trim();
+      return { name, faulty, mended: join(corpus, name, "mended.mjs"), expected: { verdict, line: at + 2 } };
+    });
+}
+
+/** Threads that are warm, for all programs of a file. */
+export const openThreads = (answerMsMax = 20_000): PlayingThreads =>
+  new PlayingThreads({ platform: nodePlatform, loader: null, size: 1, answerMsMax });
+
+export async function verifyProgram(
+  threads: PlayingThreads,
+  program: string,
+  options: Partial<VerifyFunctionOptions> = {},
+): Promise<FunctionReport> {
+  const modules = [program];
+  const functions = await threads.describe(modules);
+  if (!Array.isArray(functions)) throw new Error(`${program} could not be loaded: ${JSON.stringify(functions)}`);
+  const fn = functions.find(({ handlesEnd }) => !handlesEnd)!;
+  const own = join(dirname(program), "event.json");
+  const example = JSON.parse(readFileSync(existsSync(own) ? own : join(corpus, "event.json"), "utf8"));
+  const event = fn.config.triggers.some((each: object) => "cron" in each) ? null : example;
+  const endHandlers = functions.filter(({ handlesEnd }) => handlesEnd).map((each) => each.fn);
+  return verifyFunction({ threads, platform: nodePlatform, modules, fn, endHandlers, event, budgetMs: 0, ...options });
+}

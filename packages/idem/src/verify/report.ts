@@ -1,0 +1,62 @@
+// What the verifier answers: the shape of `--reporter json`.
+import type { Verdict } from "./judge.ts";
+import type { Moment } from "./thing.ts";
+
+/** A change that makes the finding go away: it was tried. */
+export interface Mend {
+  /** One line for a person: "Pass the step's own key". */
+  readonly text: string;
+  readonly before: string | null;
+  readonly after: string | null;
+}
+
+export interface Finding {
+  readonly verdict: Exclude<Verdict, "HELD">;
+  /** "two of api.stripe.com/v1/invoices". */
+  readonly thing: string;
+  readonly place: { readonly file: string; readonly line: number } | null;
+  /** "POST api.stripe.com/v1/invoices". */
+  readonly effect: string | null;
+  readonly step: string | null;
+  readonly schedule: string;
+  readonly seed: number;
+  readonly timeline: readonly Moment[];
+  readonly mend: Mend | null;
+  /** Why it is accepted. */
+  readonly because: string | null;
+}
+
+export interface FunctionReport {
+  readonly id: string;
+  readonly verdict: Verdict;
+  /** How many were played. */
+  readonly schedules: number;
+  /** Of one clean run. */
+  readonly effects: number;
+  readonly commits: number;
+  readonly notes: readonly string[];
+  readonly findings: readonly Finding[];
+}
+
+export interface VerifyReport {
+  readonly functions: readonly FunctionReport[];
+  readonly summary: {
+    readonly verdicts: Readonly<Partial<Record<Verdict, number>>>;
+    readonly schedules: number;
+    readonly tookMs: number;
+  };
+}
+
+export function summarise(functions: readonly FunctionReport[], tookMs: number): VerifyReport {
+  const verdicts: Partial<Record<Verdict, number>> = {};
+  for (const { verdict } of functions) verdicts[verdict] = (verdicts[verdict] ?? 0) + 1;
+  const schedules = functions.reduce((sum, each) => sum + each.schedules, 0);
+  return { functions, summary: { verdicts, schedules, tookMs } };
+}
+
+/** 0 held, 1 something is wrong (also beside unproven), 2 something is unproven. 3, could not run, is the command's own. */
+export function exitCodeOf({ functions }: VerifyReport): 0 | 1 | 2 {
+  const found = new Set(functions.map(({ verdict }) => verdict));
+  if (["DOUBLED", "LOST", "HALF", "DIVERGED"].some((verdict) => found.has(verdict as Verdict))) return 1;
+  return found.has("UNPROVEN") ? 2 : 0;
+}

@@ -1,0 +1,95 @@
+// What a world's outside holds, and what a world leaves for whoever judges it. Plain data: it crosses from a thread to the command.
+
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
+
+/** A line of the user's. */
+export interface Place {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+/** Something a destination holds at a world's end. */
+export interface Thing {
+  /** Who sees it: "http", "mail", "files", "events". */
+  readonly watcher: string;
+  /** A host, a mail server, a folder. */
+  readonly destination: string;
+  /** Where it is: the path's segments, a folder's, an event's name. */
+  readonly path: readonly string[];
+  /** Whether the path says which one it is (a PUT, a file), or many may stand there (a POST). */
+  readonly isAddressed: boolean;
+  readonly state: Json;
+  /** The function whose code made it last; null where nobody can tell. */
+  readonly by: string | null;
+  /** The effect that made or changed it last, counted from 1; 0 where none is watched. */
+  readonly effect: number;
+  /** Fields of the state that the destination made up. */
+  readonly made: readonly string[];
+}
+
+/** An effect that left the user's code, or would have. */
+export interface SeenEffect {
+  /** Counted from 1 in the world. */
+  readonly index: number;
+  readonly watcher: string;
+  /** "POST api.stripe.com/v1/invoices". */
+  readonly title: string;
+  readonly at: number;
+  /** Which process, counted from 1. */
+  readonly life: number;
+  readonly fn: string | null;
+  readonly runId: string | null;
+  readonly step: string | null;
+  /** Its step or its run was over when it left. */
+  readonly isLate: boolean;
+  readonly place: Place | null;
+  /** The idempotency key that was sent. */
+  readonly key: string | null;
+  /** It carried a key that the destination had known, and had forgotten by then. */
+  readonly isForgotten: boolean;
+  readonly became: "happened" | "answered-before" | "never-left" | "refused" | "lost";
+}
+
+export interface WorldRun {
+  readonly id: string;
+  readonly fn: string;
+  readonly state: string;
+  readonly error: string | null;
+  readonly isRerun: boolean;
+}
+
+export interface Divergence {
+  readonly step: string;
+  readonly asked: string | null;
+}
+
+export interface Moment {
+  readonly at: number;
+  readonly text: string;
+}
+
+export interface WorldRecord {
+  readonly schedule: string;
+  readonly seed: number;
+  readonly runs: readonly WorldRun[];
+  /** Runs that failed or were cancelled were rerun after everything was healed. */
+  readonly wasRerun: boolean;
+  /** An event came when the window of the key, or of its id, was over: running again is right. */
+  readonly isPastWindow: boolean;
+  readonly isOpen: boolean;
+  readonly things: readonly Thing[];
+  readonly effects: readonly SeenEffect[];
+  /** Ids that destinations made up. */
+  readonly madeIds: readonly string[];
+  readonly commits: { readonly before: number; readonly after: number };
+  readonly steps: readonly string[];
+  readonly hasWaits: boolean;
+  readonly divergences: readonly Divergence[];
+  readonly unproven: readonly string[];
+  /** What was taken for true without proof. */
+  readonly assumptions: readonly string[];
+  readonly timeline: readonly Moment[];
+  readonly lifeCount: number;
+  readonly tookMs: number;
+}

@@ -1,0 +1,351 @@
+// One function, from two clean runs to a report: what is played, in which order, and what comes of it. The worlds are played in threads (playing-threads.ts);
+// what they showed is judged here (judge.ts).
+import { defaultWindowMs } from "../model/function-config.ts";
+import { tickEventName } from "../model/tick.ts";
+import type { Platform } from "../platform/platform.ts";
+import { learnVolatile } from "./compare-things.ts";
+import { type Judged, judge, judgeReplay, type Reference, type Verdict, worstOf } from "./judge.ts";
+import type { Answer, PlayingThreads } from "./playing-threads.ts";
+import type { Finding, FunctionReport } from "./report.ts";
+import {
+  type Adversity,
+  type CleanFacts,
+  cleanSchedule,
+  pairs,
+  readSchedule,
+  type Schedule,
+  scheduleOf,
+  singles,
+} from "./schedules.ts";
+import type { Json, WorldRecord } from "./thing.ts";
+import { entityField, otherFields, withAnother } from "./twin.ts";
+import type { DescribedFunction } from "./worker/messages.ts";
+import type { DeliveredEvent, Fixture, WorldScript } from "./worker/world-script.ts";
+
+export interface VerifyFunctionOptions {
+  readonly threads: Pick<PlayingThreads, "ask">;
+  readonly platform: Pick<Platform, "monoMs">;
+  /** Files that define it, as a program would load them. */
+  readonly modules: readonly string[];
+  readonly fn: DescribedFunction;
+  /** Full names of functions that handle the end of others. */
+  readonly endHandlers: readonly string[];
+  /** What starts it. Absent for a function that only a clock starts, or only others invoke. */
+  readonly event?: { readonly name: string; readonly data?: Json; readonly id?: string } | null;
+  /** The data of the twin, where it cannot be made from the event. */
+  readonly twin?: Json;
+  /** The field that says which entity the event is about ("placementId"), where its name does not. */
+  readonly entity?: string | null;
+  readonly fixtures?: readonly Fixture[];
+  /** For pairs of adversities, once every single one was played. */
+  readonly budgetMs: number;
+  readonly seed?: number;
+  /** Only these; null for all there are. Names that mean nothing are left out. */
+  readonly only?: readonly string[] | null;
+  /** Played before all others: what failed the last time. */
+  readonly remembered?: readonly string[];
+  /** Why a finding about this effect may be; null where nobody said so. */
+  readonly accepts?: (effect: string) => string | null;
+  readonly onPlayed?: (schedule: string, played: number, known: number) => void;
+}
+
+const tickName = "verify/tick";
+const hour = 60 * 60 * 1_000;
+// Two clean runs under other clocks: in another year, month, day, hour and minute.
+const firstStart = Date.UTC(2026, 5, 1, 9);
+const secondStart = Date.UTC(2027, 10, 23, 16, 41, 7, 389);
+// Longer than any memory the registry knows that is not for ever.
+const outageMs = 46 * 24 * hour;
+/** Worlds that do not answer after which no more are tried. */
+const stuckMax = 2;
+
+interface Played {
+  readonly schedule: Schedule;
+  readonly answer: Answer;
+}
+
+export async function verifyFunction(options: VerifyFunctionOptions): Promise<FunctionReport> {
+  return new FunctionVerifier(options).verify();
+}
+
+class FunctionVerifier {
+  private readonly script: Omit<WorldScript, "startMs">;
+  private readonly isSent: boolean;
+  private readonly seed: number;
+  private readonly entity: string | null;
+  private readonly findings: Finding[] = [];
+  private readonly notes = new Set<string>();
+  private played = 0;
+  private known = 0;
+  private stuck = 0;
+  private effects = 0;
+  private commits = 0;
+
+  constructor(private readonly options: VerifyFunctionOptions) {
+    const { fn, event, fixtures = [] } = options;
+    this.seed = options.seed ?? 1;
+    const { config } = fn;
+    const names = config.triggers.flatMap((each) => ("event" in each ? [each.event] : []));
+    this.isSent = event !== undefined && event !== null;
+    const delivered = this.delivered();
+    const twinData =
+      options.twin ??
+      ((): Json => {
+        const field = this.isSent ? entityField(delivered.name, delivered.data, options.entity ?? null) : null;
+        return field === null ? null : withAnother(delivered.data, field);
+      })();
+    this.entity = this.isSent ? entityField(delivered.name, delivered.data, options.entity ?? null) : null;
+    const fields = otherFields(delivered.data, this.entity);
+    this.script = {
+      modules: options.modules,
+      env: fn.env,
+      fn: fn.fn,
+      names: [...names, delivered.name],
+      tickName,
+      event: delivered,
+      twin: this.isSent && twinData !== null ? { ...delivered, id: `${delivered.id}-twin`, data: twinData } : null,
+      changed: Object.fromEntries(fields.map((field) => [field, changedField(delivered.data, field)])),
+      windowMs: config.idempotency?.windowMs ?? defaultWindowMs,
+      outageMs,
+      fixtures,
+    };
+  }
+
+  private delivered(): DeliveredEvent {
+    const { event } = this.options;
+    if (event !== undefined && event !== null) {
+      return { name: event.name, id: event.id ?? "verify-event", data: event.data ?? {} };
+    }
+    const cron = this.options.fn.config.triggers.flatMap((each) => ("cron" in each ? [each.cron] : []))[0];
+    const at = new Date(firstStart).toISOString();
+    const data = cron === undefined ? {} : { cron, scheduledAt: at, fireAt: at };
+    return { name: tickName, id: `${tickEventName}-1`, data };
+  }
+
+  async verify(): Promise<FunctionReport> {
+    const { triggers } = this.options.fn.config;
+    const needsEvent = triggers.length > 0 && triggers.every((each) => "event" in each);
+    if (needsEvent && !this.isSent) return this.unproven("no example event", cleanSchedule.id, null);
+    const hadWaits = await this.verifyVariant([]);
+    // The same once more, with every wait in vain: another branch of the code, with a clean run of its own.
+    if (hadWaits && this.findings.length === 0) await this.verifyVariant([{ kind: "wait", answer: "timeout" }]);
+    return this.report();
+  }
+
+  /** Whether the clean run waited for events. */
+  private async verifyVariant(base: readonly Adversity[]): Promise<boolean> {
+    const clean = scheduleOf(...base);
+    const [one, two] = await Promise.all([
+      this.play(clean, firstStart, this.seed, base.length === 0),
+      this.play(clean, secondStart, this.seed + 1_000),
+    ]);
+    const first = this.cleanRecord(one);
+    const second = this.cleanRecord(two);
+    if (first === null || second === null) return false;
+    this.effects = Math.max(this.effects, first.effects.length);
+    this.commits = Math.max(this.commits, first.commits.before);
+    // It sleeps or waits, and does not find back.
+    const diverged = judgeReplay(first);
+    if (diverged !== null) {
+      this.find(diverged, first);
+      return false;
+    }
+    const volatile = learnVolatile(first, second);
+    if (volatile === null) {
+      this.find(
+        {
+          verdict: "UNPROVEN",
+          thing: "two clean runs under another clock and other chance make different things",
+          effect: null,
+          notes: [],
+        },
+        first,
+      );
+      return false;
+    }
+    const twin = this.script.twin === null ? null : await this.playTwin(clean);
+    const { endHandlers } = this.options;
+    const reference: Reference = { clean: first, twin, volatile, endHandlers };
+    const facts = this.factsOf(first, twin !== null);
+    await this.playAll(this.wanted(facts, base), reference);
+    if (this.findings.length === 0 && (this.options.only ?? null) === null)
+      await this.playPairs(facts, base, reference);
+    return first.hasWaits && base.length === 0;
+  }
+
+  private factsOf(clean: WorldRecord, hasTwin: boolean): CleanFacts {
+    const { config } = this.options.fn;
+    const names = config.triggers.flatMap((each) => ("event" in each ? [each.event] : []));
+    return {
+      effectCount: clean.effects.length,
+      effectsInSteps: clean.effects.flatMap(({ index, step, isLate }) => (step !== null && !isLate ? [index] : [])),
+      commitCount: clean.commits,
+      steps: clean.steps,
+      hasWaits: clean.hasWaits,
+      isSent: this.isSent,
+      hasKey: config.idempotency !== null,
+      isUnkeyed: config.unkeyed !== undefined,
+      otherNames: names.filter((name) => name !== this.script.event.name && !name.includes("*")),
+      hasTwin,
+      otherFields: Object.keys(this.script.changed),
+    };
+  }
+
+  private wanted(facts: CleanFacts, base: readonly Adversity[]): Schedule[] {
+    const { only = null, remembered = [] } = this.options;
+    const read = (names: readonly string[]) => names.flatMap((name) => readSchedule(name) ?? []);
+    if (only !== null) return read(only);
+    const all = singles(facts).map(({ adversities }) => scheduleOf(...base, ...adversities));
+    const before = base.length === 0 ? read(remembered) : [];
+    const ids = new Set(before.map(({ id }) => id));
+    return [...before, ...all.filter(({ id }) => !ids.has(id))];
+  }
+
+  private async playAll(schedules: readonly Schedule[], reference: Reference): Promise<void> {
+    this.known += schedules.length;
+    const all = await Promise.all(
+      schedules.map(async (schedule): Promise<Played | null> => {
+        const answer = await this.play(schedule, firstStart, this.seed);
+        return answer === null ? null : { schedule, answer };
+      }),
+    );
+    // In their order, whichever thread was first: the same report each time.
+    for (const played of all) if (played !== null) this.weigh(played, reference);
+  }
+
+  private async playPairs(facts: CleanFacts, base: readonly Adversity[], reference: Reference): Promise<void> {
+    const { platform, budgetMs } = this.options;
+    const until = platform.monoMs() + budgetMs;
+    const batchSize = 16;
+    const all = pairs(facts);
+    while (platform.monoMs() < until && this.findings.length === 0) {
+      const batch: Schedule[] = [];
+      for (let next = all.next(); !next.done; next = all.next()) {
+        batch.push(scheduleOf(...base, ...next.value.adversities));
+        if (batch.length === batchSize) break;
+      }
+      if (batch.length === 0) return;
+      await this.playAll(batch, reference);
+    }
+  }
+
+  private async playTwin(clean: Schedule): Promise<WorldRecord | null> {
+    const { twin } = this.script;
+    const answer = await this.play(clean, firstStart, this.seed, false, { ...this.script, event: twin!, twin: null });
+    if (answer?.kind !== "played") return null;
+    const { record } = answer;
+    const isRight = record.unproven.length === 0 && record.runs.some(({ state }) => state === "completed");
+    if (isRight) return record;
+    this.notes.add("no twin could be made: its event does not complete by itself");
+    return null;
+  }
+
+  /** Null once worlds do not answer any more. */
+  private async play(
+    schedule: Schedule,
+    startMs: number,
+    seed: number,
+    isShown = false,
+    script = this.script,
+  ): Promise<Answer | null> {
+    if (this.stuck >= stuckMax) return null;
+    const message = { kind: "play", script: { ...script, startMs }, schedule: schedule.id, seed, isShown } as const;
+    const answer = await this.options.threads.ask(message);
+    if (answer.kind === "stuck") this.stuck++;
+    this.played++;
+    this.options.onPlayed?.(schedule.id, this.played, this.known);
+    return answer;
+  }
+
+  /** Null, and a finding, where a clean run does not show what the function does. */
+  private cleanRecord(answer: Answer | null): WorldRecord | null {
+    if (answer?.kind !== "played") {
+      this.found(unanswered(answer), cleanSchedule.id, this.seed, []);
+      return null;
+    }
+    const { record } = answer;
+    const [run] = record.runs;
+    if (record.unproven.length === 0 && run?.state === "completed") return record;
+    const why =
+      record.unproven[0] ??
+      (run === undefined ? "the event started no run" : `a clean run does not complete: ${run.error ?? run.state}`);
+    this.find({ verdict: "UNPROVEN", thing: why, effect: null, notes: [] }, record);
+    return null;
+  }
+
+  private weigh({ schedule, answer }: Played, reference: Reference): void {
+    if (answer.kind !== "played") {
+      this.found(unanswered(answer), schedule.id, this.seed, []);
+      return;
+    }
+    const { record } = answer;
+    for (const each of record.assumptions) this.notes.add(`assumed: ${each}`);
+    const judged = judge(record, reference);
+    for (const note of judged.notes) this.notes.add(note);
+    if (judged.verdict !== "HELD") this.find(judged, record);
+  }
+
+  private find(judged: Judged, { schedule, seed, timeline }: WorldRecord): void {
+    this.found(judged, schedule, seed, timeline);
+  }
+
+  /** One finding for each verdict about one effect: the first that showed it has the smallest schedule. */
+  private found(judged: Judged, schedule: string, seed: number, timeline: Finding["timeline"]): void {
+    if (judged.verdict === "HELD") return;
+    const { effect, thing } = judged;
+    const title = effect?.title ?? null;
+    const place = effect?.place ?? null;
+    const isKnown = this.findings.some(
+      (other) =>
+        other.verdict === judged.verdict &&
+        (title === null ? other.thing === thing : other.effect === title && other.place?.line === place?.line),
+    );
+    if (isKnown) return;
+    const because = title === null ? null : (this.options.accepts?.(title) ?? null);
+    this.findings.push({
+      verdict: because === null ? judged.verdict : "ACCEPTED",
+      thing,
+      place: place === null ? null : { file: place.file, line: place.line },
+      effect: title,
+      step: effect?.step ?? null,
+      schedule,
+      seed,
+      timeline,
+      mend: null,
+      because,
+    });
+  }
+
+  private unproven(thing: string, schedule: string, record: WorldRecord | null): FunctionReport {
+    this.found({ verdict: "UNPROVEN", thing, effect: null, notes: [] }, schedule, this.seed, record?.timeline ?? []);
+    return this.report();
+  }
+
+  private report(): FunctionReport {
+    const verdicts: Verdict[] = this.findings.map(({ verdict }) => verdict);
+    return {
+      id: this.options.fn.config.id,
+      verdict: worstOf(verdicts),
+      schedules: this.played,
+      effects: this.effects,
+      commits: this.commits,
+      notes: [...this.notes],
+      findings: this.findings,
+    };
+  }
+}
+
+function unanswered(answer: Answer | null): Judged {
+  const why =
+    answer === null || answer.kind === "stuck"
+      ? "a world did not come back: an endless loop"
+      : answer.kind === "gone" || answer.kind === "failed"
+        ? `a world could not be played: ${answer.why}`
+        : "a world answered something else";
+  return { verdict: "UNPROVEN", thing: why, effect: null, notes: [] };
+}
+
+function changedField(data: Json, field: string): Json {
+  const record = data as { readonly [name: string]: Json };
+  return { ...record, [field]: (withAnother({ value: record[field]! }, "value") as { value: Json }).value };
+}

@@ -1,0 +1,53 @@
+// Whose code is running, by async context: an effect from a timer belongs to the life that set the timer, whatever else runs by then.
+import { AsyncLocalStorage } from "node:async_hooks";
+import { StepBody } from "../../execute/step-body.ts";
+import type { Place } from "../thing.ts";
+import type { Life } from "./life.ts";
+
+export interface Caller {
+  readonly life: Life;
+  /** Null outside any function: code of a module, of a client's own. */
+  readonly run: { readonly fn: string; readonly runId: string; isOver: boolean } | null;
+  /** Where the effect was asked for, if somebody looked. */
+  readonly stack: string | null;
+}
+
+const callers = new AsyncLocalStorage<Caller>();
+
+export const currentCaller = (): Caller | null => callers.getStore() ?? null;
+
+export const asCaller = <T>(caller: Caller, body: () => T): T => callers.run(caller, body);
+
+/** Remembers where the user's code asked for an effect, for what is done further down. */
+export function fromHere<T>(body: () => T): T {
+  const caller = currentCaller();
+  if (caller === null || caller.stack !== null) return body();
+  return callers.run({ ...caller, stack: stackHere() }, body);
+}
+
+function stackHere(): string {
+  const before = Error.stackTraceLimit;
+  Error.stackTraceLimit = 60;
+  const holder: { stack?: string } = {};
+  Error.captureStackTrace(holder, fromHere);
+  const { stack = "" } = holder;
+  Error.stackTraceLimit = before;
+  return stack;
+}
+
+export const stepHere = (): { readonly step: string; readonly isOver: boolean } | null => StepBody.current();
+
+const frame = /(?:\(|at (?:async )?)((?:file:\/\/)?\/[^()]+?):(\d+):(\d+)\)?$/;
+
+/** The first frame that is the user's: not a package's, not ours. */
+export function placeIn(stack: string | null, isOurs: (file: string) => boolean): Place | null {
+  if (stack === null) return null;
+  for (const line of stack.split("\n")) {
+    const found = frame.exec(line.trim());
+    if (found === null) continue;
+    const file = decodeURIComponent(found[1]!.replace(/^file:\/\//, "").replace(/\?.*$/, ""));
+    if (isOurs(file) || file.includes("/node_modules/")) continue;
+    return { file, line: Number(found[2]), column: Number(found[3]) };
+  }
+  return null;
+}

@@ -1,0 +1,35 @@
+// What the command and its thread say to each other. Plain data.
+import type { FunctionConfig } from "../../model/function-config.ts";
+import type { WorldRecord } from "../thing.ts";
+import type { WorldScript } from "./world-script.ts";
+
+export interface ThreadInput {
+  /** The address of a module with loading hooks of its own, for TypeScript say. */
+  readonly loader: string | null;
+}
+
+export interface DescribedFunction {
+  readonly app: string;
+  readonly env: string;
+  readonly fn: string;
+  readonly config: FunctionConfig;
+  /** It handles the end of another one's runs. */
+  readonly handlesEnd: boolean;
+}
+
+export type ToThread =
+  | { readonly kind: "describe"; readonly modules: readonly string[] }
+  | {
+      readonly kind: "play";
+      readonly script: WorldScript;
+      readonly schedule: string;
+      readonly seed: number;
+      /** What the user's code prints is shown. */
+      readonly isShown: boolean;
+    };
+
+export type FromThread =
+  | { readonly kind: "described"; readonly functions: readonly DescribedFunction[] }
+  | { readonly kind: "played"; readonly record: WorldRecord; readonly heapBytes: number }
+  /** The modules could not be loaded, or the thread has a defect. */
+  | { readonly kind: "failed"; readonly why: string; readonly stack: string };

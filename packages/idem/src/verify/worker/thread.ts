@@ -1,0 +1,123 @@
+// The thread in which the user's modules are loaded and worlds are played, one at a time. Everything that leads outside is replaced before the first of
+// them is loaded.
+import "./real.ts";
+import { nodeThread } from "../../platform/node-thread.ts";
+import type { HttpRequest, HttpResponse } from "../../platform/platform.ts";
+import { cleanSchedule, readSchedule } from "../schedules.ts";
+import { asCaller, currentCaller } from "./caller.ts";
+import { denyDoors } from "./deny-doors.ts";
+import type { Life } from "./life.ts";
+import { openLoader } from "./load-modules.ts";
+import type { DescribedFunction, FromThread, ThreadInput, ToThread } from "./messages.ts";
+import { replaceGlobals } from "./replace-globals.ts";
+import { askOutside } from "./watch-http.ts";
+import type { Outside } from "./watcher.ts";
+import { watchers } from "./watchers.ts";
+import { World } from "./world.ts";
+
+const thread = nodeThread<ThreadInput, ToThread, FromThread>();
+const { loader } = thread.input;
+
+let playing: World | null = null;
+let isShown = false;
+
+const outside: Outside = {
+  async effect(about, apply) {
+    const caller = currentCaller();
+    if (caller !== null) return caller.life.options.home.effect(caller, about, apply);
+    playing?.unproven(`${about.title} came from code whose world cannot be told (its async context was lost)`);
+    return { kind: "lost" };
+  },
+  effectNow(about, apply) {
+    const caller = currentCaller();
+    if (caller !== null) return caller.life.options.home.effectNow(caller, about, apply);
+    playing?.unproven(`${about.title} came from code whose world cannot be told (its async context was lost)`);
+    return { kind: "lost" };
+  },
+  async read(body) {
+    const life = currentCaller()?.life;
+    await life?.pass();
+    return body();
+  },
+  unproven: (what) => (currentCaller()?.life.options.home ?? playing)?.unproven(what),
+  isWatched: () => currentCaller() !== null || playing !== null,
+  begin: () => {
+    const life = currentCaller()?.life;
+    return life === undefined ? () => {} : life.options.home.begin(life);
+  },
+};
+
+async function askHttp(life: Life, request: HttpRequest): Promise<HttpResponse> {
+  const { method, url, headers, body } = request;
+  const lower = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+  const asked = { method: method.toUpperCase(), url: new URL(url), headers: lower, body: body ?? "" };
+  const caller = currentCaller() ?? { life, run: null, stack: null };
+  const answer = await asCaller(caller, () => askOutside(outside, asked));
+  return { status: answer.status, headers: { ...answer.headers }, body: answer.body };
+}
+
+async function open(): Promise<void> {
+  denyDoors(outside);
+  for (const watcher of watchers) await watcher.open(outside);
+  replaceGlobals(() => playing?.living ?? null);
+  // What the user's code prints is no part of the answer, and two hundred worlds print it two hundred times.
+  const { stderr } = process;
+  process.stdout.write = ((text: string | Uint8Array) => (isShown ? stderr.write(text) : true)) as typeof stderr.write;
+  const shown = stderr.write.bind(stderr) as (text: string | Uint8Array) => boolean;
+  process.stderr.write = ((text: string | Uint8Array) => (isShown ? shown(text) : true)) as typeof stderr.write;
+  const tell = (error: unknown) =>
+    playing?.say(`nobody caught ${error instanceof Error ? error.message : String(error)}`);
+  process.on("unhandledRejection", tell);
+  process.on("uncaughtException", tell);
+  openLoader(loader);
+}
+
+const emptyScript = {
+  env: "default",
+  fn: "",
+  names: [],
+  tickName: "",
+  event: { name: "", id: "", data: null },
+  twin: null,
+  changed: {},
+  windowMs: 0,
+  outageMs: 0,
+  startMs: 0,
+  fixtures: [],
+} as const;
+
+async function describe(modules: readonly string[]): Promise<DescribedFunction[]> {
+  const world = new World({ ...emptyScript, modules, schedule: cleanSchedule, seed: 1, watchers, askHttp });
+  playing = world;
+  const life = await world.load();
+  playing = null;
+  return life.clients.flatMap(({ client, codes }) =>
+    codes.map(({ fn, config, handlesEnd }) => ({ app: client.id, env: client.env, fn, config, handlesEnd })),
+  );
+}
+
+async function answer(message: ToThread): Promise<FromThread> {
+  if (message.kind === "describe") return { kind: "described", functions: await describe(message.modules) };
+  const schedule = readSchedule(message.schedule) ?? cleanSchedule;
+  isShown = message.isShown;
+  const world = new World({ ...message.script, schedule, seed: message.seed, watchers, askHttp });
+  playing = world;
+  try {
+    const record = await world.run();
+    return { kind: "played", record, heapBytes: process.memoryUsage().heapUsed };
+  } finally {
+    playing = null;
+    isShown = false;
+  }
+}
+
+const opened = open();
+thread.onMessage((message) => {
+  void opened
+    .then(() => answer(message))
+    .catch((error: unknown): FromThread => {
+      const { message: why, stack = "" } = error instanceof Error ? error : new Error(String(error));
+      return { kind: "failed", why, stack };
+    })
+    .then((said) => thread.post(said));
+});

@@ -1,0 +1,99 @@
+// HTTP by any client that ends in `fetch` or `node:http(s)`.
+import http from "node:http";
+import https from "node:https";
+import { syncBuiltinESMExports } from "node:module";
+import {
+  DestinationModel,
+  isRead,
+  keyOf,
+  type ModelAnswer,
+  type ModelRequest,
+  readBody,
+} from "../destination-model.ts";
+import { knownHost } from "../known-hosts.ts";
+import { fromHere } from "./caller.ts";
+import { loadInterceptors } from "./load-interceptors.ts";
+import type { Effected, Outside, Watcher } from "./watcher.ts";
+
+let model: DestinationModel | null = null;
+
+/** One request of a world's code. Throws what a broken connection throws. */
+export async function askOutside(outside: Outside, request: ModelRequest): Promise<ModelAnswer> {
+  const { method, url } = request;
+  const here = model!;
+  if (isRead(request)) return outside.read(() => here.ask(request, { fn: null, effect: 0 }));
+  const body = readBody(request.body, request.headers["content-type"] ?? "");
+  const { key } = keyOf(request, body, knownHost(url.hostname));
+  const title = `${method} ${url.host}${url.pathname}`;
+  const became: Effected<ModelAnswer> = await outside.effect({ watcher: "http", title, key }, (by) => {
+    const answer = here.ask(request, by);
+    return { value: answer, isRepeat: answer.isRepeat, isForgotten: answer.isForgotten };
+  });
+  switch (became.kind) {
+    case "happened":
+      return became.value;
+    case "lost":
+      throw Object.assign(new TypeError("fetch failed"), { code: "ECONNRESET", cause: connectionReset() });
+    case "refused":
+      return refusal(became.status);
+  }
+}
+
+const connectionReset = (): Error => Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET" });
+
+const refusal = (status: 500 | 429 | 409): ModelAnswer => ({
+  status,
+  headers: { "content-type": "application/json", ...(status === 429 ? { "retry-after": "5" } : {}) },
+  body: JSON.stringify({ error: { type: "refused", message: `the destination answered ${status}` } }),
+  isRepeat: false,
+  isForgotten: false,
+});
+
+export const watchHttp: Watcher = {
+  name: "http",
+  async open(outside) {
+    const interceptor = await loadInterceptors();
+    interceptor.on("request", async ({ request, controller }) => {
+      try {
+        const answer = await askOutside(outside, {
+          method: request.method.toUpperCase(),
+          url: new URL(request.url),
+          headers: Object.fromEntries(request.headers),
+          body: request.body === null ? "" : await request.text(),
+        });
+        const hasBody = answer.status !== 204 && answer.status !== 304 && request.method !== "HEAD";
+        const { status, headers, body } = answer;
+        controller.respondWith(new Response(hasBody ? body : null, { status, headers: { ...headers } }));
+      } catch (error) {
+        controller.errorWith(error as Error);
+      }
+    });
+    interceptor.apply();
+    const intercepted = globalThis.fetch;
+    globalThis.fetch = (...args) =>
+      fromHere(() => {
+        const end = outside.begin();
+        return intercepted(...args).finally(end);
+      });
+    for (const module of [http, https]) {
+      for (const name of ["request", "get"] as const) {
+        const before = module[name] as (...args: unknown[]) => http.ClientRequest;
+        Object.assign(module, {
+          [name]: (...args: unknown[]) =>
+            fromHere(() => {
+              const end = outside.begin();
+              const request = before(...args);
+              request.once("close", end);
+              return request;
+            }),
+        });
+      }
+    }
+    syncBuiltinESMExports();
+  },
+  begin(world) {
+    const mine = new DestinationModel({ ...world, hostOf: knownHost });
+    model = mine;
+    return { things: () => mine.things(), madeIds: mine.madeIds };
+  },
+};

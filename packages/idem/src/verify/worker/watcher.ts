@@ -1,0 +1,76 @@
+// How a kind of effect is watched. A watcher replaces, once for the thread and before any module of the user's, what leads outside; from then on it asks the
+// world whether an effect happens, carries it out on a model in memory, and shows what that holds at the world's end.
+//
+// To add one: a file `watch-<kind>.ts` that exports a Watcher, and its line in `watchers.ts`.
+import type { GivenAnswer, ModelRequest } from "../destination-model.ts";
+import type { Thing } from "../thing.ts";
+
+/** What is about to happen outside. */
+export interface AskedEffect {
+  readonly watcher: string;
+  /** For people, and what "the same effect again" means: "POST api.stripe.com/v1/invoices". */
+  readonly title: string;
+  /** The idempotency key it carries. */
+  readonly key: string | null;
+}
+
+/** What became of it, for the watcher to tell the user's code in the way of what it replaced. */
+export type Effected<T> =
+  | { readonly kind: "happened"; readonly value: T }
+  /** It happened, or not: the connection broke. */
+  | { readonly kind: "lost" }
+  | { readonly kind: "refused"; readonly status: 500 | 429 | 409 };
+
+export interface Applied {
+  /** The function whose code asks, and the effect's number in the world. */
+  readonly fn: string | null;
+  readonly effect: number;
+}
+
+/** An effect as the model carried it out. */
+export interface Carried<T> {
+  readonly value: T;
+  /** The destination knew its key, and answered as before. */
+  readonly isRepeat: boolean;
+  /** It had known its key, and has forgotten it. */
+  readonly isForgotten?: boolean;
+}
+
+/** The world around an effect, whichever is the caller's. */
+export interface Outside {
+  /**
+   * May never come back: the process died. `apply` carries it out on the model and says whether it was a repeat the destination had already answered.
+   */
+  effect<T>(about: AskedEffect, apply: (by: Applied) => Carried<T>): Promise<Effected<T>>;
+  /** The same for a call that cannot wait (`writeFileSync`): a process that dies in it runs on unheard until it gives up its turn. */
+  effectNow<T>(about: AskedEffect, apply: (by: Applied) => Carried<T>): Effected<T>;
+  /** Only asks, changes nothing: no adversity meets it. Never comes back to a process that is dead. */
+  read<T>(body: () => T): Promise<T>;
+  /** Something was reached for that nobody watches: the verdict is UNPROVEN, by this name. */
+  unproven(what: string): void;
+  /** Whether the code that runs is of a world; the command's own is not watched. */
+  isWatched(): boolean;
+  /** Something is under way that the world has to wait for; call what it gives when it is over. */
+  begin(): () => void;
+}
+
+/** What a watcher keeps of one world. */
+export interface WatchedWorld {
+  things(): readonly Thing[];
+  /** Ids that were made up there. */
+  readonly madeIds: readonly string[];
+}
+
+export interface WorldOfWatcher {
+  readonly now: () => number;
+  readonly assume: (what: string) => void;
+  readonly given: (request: ModelRequest) => GivenAnswer | null;
+}
+
+export interface Watcher {
+  readonly name: string;
+  /** Once for the thread. */
+  open(outside: Outside): void | Promise<void>;
+  /** Before each world: forgets the last one's. */
+  begin(world: WorldOfWatcher): WatchedWorld;
+}

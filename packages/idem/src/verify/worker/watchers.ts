@@ -1,0 +1,5 @@
+// Every watcher, in the order they are opened: after the doors are shut, so that each may open its own.
+import { watchHttp } from "./watch-http.ts";
+import type { Watcher } from "./watcher.ts";
+
+export const watchers: readonly Watcher[] = [watchHttp];

@@ -1,0 +1,55 @@
+// What a world is played with: the function, its events, and what the command knows of them.
+import type { GivenAnswer, ModelRequest } from "../destination-model.ts";
+import type { Json } from "../thing.ts";
+
+export interface DeliveredEvent {
+  readonly name: string;
+  readonly id: string;
+  readonly data: Json;
+}
+
+export interface WorldScript {
+  readonly modules: readonly string[];
+  readonly env: string;
+  /** The function that is looked at, by its full name. */
+  readonly fn: string;
+  /** Names under which events are delivered: other functions do not hear of them. */
+  readonly names: readonly string[];
+  /** What stands for a tick, or for being invoked. */
+  readonly tickName: string;
+  readonly event: DeliveredEvent;
+  readonly twin: DeliveredEvent | null;
+  /** The event's data with another value in this field. */
+  readonly changed: Readonly<Record<string, Json>>;
+  /** Of its key; without one, of an event's id. */
+  readonly windowMs: number;
+  /** Longer than any destination of this function remembers a key. */
+  readonly outageMs: number;
+  /** The world's clock at its beginning. */
+  readonly startMs: number;
+  readonly fixtures: readonly Fixture[];
+}
+
+/** What a destination answers, in place of an echo. */
+export interface Fixture extends GivenAnswer {
+  readonly method: string;
+  readonly host: string;
+  /** Segments between slashes; "*" for any one. */
+  readonly path: string;
+}
+
+export function fixtureFor(fixtures: readonly Fixture[], { method, url }: ModelRequest): GivenAnswer | null {
+  const asked = url.pathname.split("/");
+  const found = fixtures.find((each) => {
+    if (each.method !== method || each.host !== url.host) return false;
+    const segments = each.path.split("/");
+    return segments.length === asked.length && segments.every((segment, i) => segment === "*" || segment === asked[i]);
+  });
+  return found ?? null;
+}
+
+/**
+ * Turns of the event loop without anything happening after which a world is at rest: fewer where the engine says that it is idle, more where code waits for
+ * the clock or stands still. A mocked request takes up to a dozen.
+ */
+export const restTurns = { idle: 4, busy: 30 } as const;

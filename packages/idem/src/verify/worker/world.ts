@@ -1,0 +1,657 @@
+// One world: a store, a clock, processes and an outside, played to its end under one schedule.
+import type { FunctionCode, HandlerInput } from "../../execute/function-code.ts";
+import type { CrashPoint, HttpRequest, HttpResponse } from "../../platform/platform.ts";
+import { takeClients } from "../../sdk/take-client.ts";
+import { MemoryStore } from "../../store/memory/store.ts";
+import type { Adversity, Schedule } from "../schedules.ts";
+import type { Json, Moment, SeenEffect, Thing, WorldRecord, WorldRun } from "../thing.ts";
+import { asCaller, type Caller, currentCaller, placeIn, stepHere } from "./caller.ts";
+import { Life } from "./life.ts";
+import { loadModules } from "./load-modules.ts";
+import { isOurs } from "./our-folder.ts";
+import { realMonoMs, realTurn } from "./real.ts";
+import type { Applied, AskedEffect, Carried, Effected, WatchedWorld, Watcher } from "./watcher.ts";
+import { WorldClock } from "./world-clock.ts";
+import { fixtureFor, restTurns, type WorldScript } from "./world-script.ts";
+
+export interface WorldOptions extends WorldScript {
+  readonly schedule: Schedule;
+  readonly seed: number;
+  readonly watchers: readonly Watcher[];
+  readonly askHttp: (life: Life, request: HttpRequest) => Promise<HttpResponse>;
+}
+
+interface Wait {
+  readonly event: string;
+  sent: number;
+}
+
+// A supervisor that starts a process again takes a moment for it.
+const restartMs = 500;
+/** Real time in which nothing at all happens, though something is at work. */
+const hangMs = 1_500;
+/** More than any function waits for things one after the other. */
+const movesMax = 500;
+/** Real time one world may take. */
+const worldMsMax = 5_000;
+const eventsMax = 1_000;
+/** Turns of housekeeping in which an open run is given back: a lease is twenty seconds, a heartbeat five. */
+const patienceMax = 100;
+/** Code whose steps have other names each time is entered again for ever. */
+const replaysMax = 12;
+
+export class World {
+  readonly clock: WorldClock;
+  readonly store: MemoryStore;
+  readonly lives: Life[] = [];
+  readonly effects: SeenEffect[] = [];
+  readonly timeline: Moment[] = [];
+  readonly unprovenNames = new Set<string>();
+  private readonly assumptions = new Set<string>();
+  private readonly watched: WatchedWorld[];
+  private readonly divergences = new Map<string, { step: string; asked: string | null }>();
+  private readonly steps = new Set<string>();
+  private readonly waits = new Map<string, Wait>();
+  private readonly commits = { before: 0, after: 0 };
+  private readonly fired = new Set<Adversity>();
+  private readonly delivered = new Set<string>();
+  /** Sent, and nobody has answered yet: whoever sent it sends it again. */
+  private readonly unanswered = new Map<string, object>();
+  private readonly throwsIn = new Set<string>();
+  private dyingTitle: string | null = null;
+  private refusing: { readonly title: string; readonly status: 500 | 429 | 409 } | null = null;
+  private isHealed = false;
+  private isPastWindow = false;
+  private replays = 0;
+  private downMs = restartMs;
+  private stirred = 0;
+  private isHanging = false;
+  private readonly startedAt = realMonoMs();
+
+  constructor(private readonly options: WorldOptions) {
+    this.clock = new WorldClock(options.startMs);
+    this.store = new MemoryStore(this.clock);
+    this.watched = options.watchers.map((watcher) =>
+      watcher.begin({
+        now: () => this.clock.wallMs(),
+        assume: (what) => this.assumptions.add(what),
+        given: (request) => fixtureFor(options.fixtures, request),
+      }),
+    );
+  }
+
+  private has<K extends Adversity["kind"]>(kind: K): Extract<Adversity, { kind: K }> | null {
+    const found = this.options.schedule.adversities.find((each) => each.kind === kind);
+    return (found as Extract<Adversity, { kind: K }> | undefined) ?? null;
+  }
+
+  readonly stir = (): void => {
+    this.stirred++;
+  };
+
+  say(text: string): void {
+    this.timeline.push({ at: this.clock.wallMs(), text });
+  }
+
+  unproven(what: string): void {
+    this.unprovenNames.add(what);
+  }
+
+  begin(life: Life): () => void {
+    life.underway++;
+    let isOver = false;
+    return () => {
+      if (!isOver) life.underway--;
+      isOver = true;
+      this.stir();
+    };
+  }
+
+  /** The process that takes what is sent: the newest that runs. */
+  get living(): Life | null {
+    return this.lives.findLast((life) => !life.isDead && !life.isFrozen) ?? null;
+  }
+
+  // ------------------------------------------------------------------------------------------------ processes
+
+  /** A process, its modules loaded; not yet at work. */
+  async load(): Promise<Life> {
+    const { clock, stir } = this;
+    const life = new Life({
+      home: this,
+      index: this.lives.length + 1,
+      seed: this.options.seed,
+      clock,
+      stir,
+      onPoint: (of, name) => this.onPoint(of, name),
+      fetch: this.options.askHttp,
+    });
+    this.lives.push(life);
+    const scratch = new MemoryStore(clock);
+    takeClients(() => {
+      const at = currentCaller()?.life ?? life;
+      return { platform: at.platform(), scratch, take: (taken) => at.clients.push(taken) };
+    });
+    await asCaller({ life, run: null, stack: null }, () => loadModules(this.options.modules));
+    life.isLoading = false;
+    return life;
+  }
+
+  private async openLife(): Promise<void> {
+    const life = await this.load();
+    for (const taken of life.clients) {
+      this.fit(life, taken.codes);
+      taken.moveTo(life.storeOf(this.store));
+      taken.client.on("run.diverged", ({ step, asked, runId }) => {
+        if (!life.isDead) this.divergences.set(`${runId} ${step}`, { step, asked });
+      });
+    }
+    if (this.lives.length > 1) this.say("another process took over");
+    await asCaller({ life, run: null, stack: null }, () => this.startAll(life));
+  }
+
+  private async startAll(life: Life): Promise<void> {
+    // Not waited for: it may die in it.
+    for (const { client, codes } of life.clients) {
+      if (codes.length > 0)
+        void client.start().catch((error: unknown) => this.unproven(`a client could not start: ${String(error)}`));
+    }
+  }
+
+  /** Functions as the world registers them: only the one that is looked at hears of what is delivered, and no clock starts any. */
+  private fit(life: Life, codes: FunctionCode[]): void {
+    const { fn, names, tickName } = this.options;
+    for (const [i, code] of codes.entries()) {
+      const isTarget = code.fn === fn;
+      const events = code.config.triggers.flatMap((each) => ("event" in each ? [each] : []));
+      const triggers = isTarget
+        ? [
+            ...events,
+            ...(events.length < code.config.triggers.length || events.length === 0 ? [{ event: tickName }] : []),
+          ]
+        : events.filter(({ event }) => !names.includes(event));
+      codes[i] = { ...code, config: { ...code.config, triggers }, handler: this.watchedHandler(life, code) };
+    }
+  }
+
+  private watchedHandler(life: Life, code: FunctionCode): FunctionCode["handler"] {
+    const { handler } = code;
+    return async (input: HandlerInput) => {
+      const run = { fn: code.fn, runId: input.runId, isOver: false };
+      const step = this.watchedStep(input.step, code.fn, input);
+      try {
+        return await asCaller({ life, run, stack: null }, () => handler({ ...input, step }));
+      } finally {
+        run.isOver = true;
+      }
+    };
+  }
+
+  private watchedStep(step: any, fn: string, { runId }: HandlerInput): unknown {
+    const nameOf = (id: unknown): string =>
+      typeof id === "string" ? id : String((id as { id?: unknown } | null)?.id ?? "");
+    return new Proxy(step, {
+      get: (target, name) => {
+        const value = Reflect.get(target, name) as unknown;
+        if (typeof value !== "function") return value;
+        const call = value.bind(target) as (...args: unknown[]) => unknown;
+        if (name === "transaction") {
+          return (...args: unknown[]) => {
+            this.unproven(`step.transaction "${nameOf(args[0])}" writes to a database, which is not watched`);
+            return call(...args);
+          };
+        }
+        if (name === "waitForEvent") {
+          return (id: unknown, options: { readonly event: string }) => {
+            const key = `${runId} ${nameOf(id)}`;
+            if (fn === this.options.fn && !this.waits.has(key)) this.waits.set(key, { event: options.event, sent: 0 });
+            return call(id, options);
+          };
+        }
+        if (name !== "run") return call;
+        return (id: unknown, body: (...all: unknown[]) => unknown, ...args: unknown[]) => {
+          if (fn === this.options.fn) this.steps.add(nameOf(id));
+          if (typeof body !== "function") return call(id, body, ...args);
+          const watched = async (...all: unknown[]) => {
+            const made = await body(...all);
+            if (this.throwsIn.delete(nameOf(id))) {
+              this.say(`step ${nameOf(id)} threw, its effect had happened`);
+              throw new Error("idem verify: the step failed after its effect");
+            }
+            return made;
+          };
+          return call(id, watched, ...args);
+        };
+      },
+    });
+  }
+
+  private kill(life: Life, why: string): void {
+    life.die();
+    this.say(`the process died: ${why}`);
+    this.stir();
+  }
+
+  private onPoint(life: Life, name: CrashPoint): void {
+    const side = name.endsWith(":before-commit") ? "before" : name.endsWith(":after-commit") ? "after" : null;
+    // What is leased or rescued changes nothing that a death around it could lose.
+    if (side === null || this.delivered.size === 0 || name.startsWith("lease:") || name.startsWith("rescue:")) return;
+    const count = ++this.commits[side];
+    for (const adversity of this.options.schedule.adversities) {
+      if (adversity.kind === "replay" && name === "step:after-commit" && this.replays++ < replaysMax) {
+        this.kill(life, "a step was recorded, nothing after it");
+      }
+      if (adversity.kind !== "die-at-commit" || adversity.side !== side || this.fired.has(adversity)) continue;
+      if (adversity.commit !== count) continue;
+      this.fired.add(adversity);
+      this.kill(life, `${side} the commit of ${name.split(":")[0]!}`);
+    }
+  }
+
+  // ------------------------------------------------------------------------------------------------ effects
+
+  async effect<T>(caller: Caller, about: AskedEffect, apply: (by: Applied) => Carried<T>): Promise<Effected<T>> {
+    const { life } = caller;
+    this.stir();
+    await life.pass();
+    const zombie = this.adverse("zombie", this.effects.length + 1);
+    if (zombie !== null) {
+      this.say(`${about.title}: the process stands still just before it leaves`);
+      life.freeze();
+      await life.pass();
+      this.say("the process that had been given up goes on");
+    }
+    const became = this.effectNow(caller, about, apply);
+    await life.pass();
+    return became;
+  }
+
+  effectNow<T>(caller: Caller, about: AskedEffect, apply: (by: Applied) => Carried<T>): Effected<T> {
+    const { life, run } = caller;
+    this.stir();
+    if (life.isDead) return { kind: "lost" };
+    if (life.isLoading) {
+      this.unproven(`${about.title} was asked for while the module was being loaded`);
+      return { kind: "lost" };
+    }
+    const step = stepHere();
+    const index = this.effects.length + 1;
+    const isLate = step?.isOver === true || run?.isOver === true;
+    const note = (became: SeenEffect["became"], isForgotten = false) => {
+      this.effects.push({
+        index,
+        ...about,
+        at: this.clock.wallMs(),
+        life: life.index,
+        fn: run?.fn ?? null,
+        runId: run?.runId ?? null,
+        step: step?.step ?? null,
+        isLate,
+        place: placeIn(caller.stack, isOurs),
+        isForgotten,
+        became,
+      });
+      const where = step === null ? "outside any step" : `step ${step.step}`;
+      const late = isLate ? ", after it had ended" : "";
+      this.say(`${where}${late}   ${about.title}   ${outcomeWords[became]}`);
+    };
+    const dies = this.adverse("die-at-effect", index) ?? this.adverse("outage", index);
+    if (dies?.kind === "die-at-effect" && dies.side === "before") {
+      note("never-left");
+      this.kill(life, "before the request left");
+      return { kind: "lost" };
+    }
+    const refused = this.adverse("refused", index);
+    if (refused?.isAlways === true) this.refusing = { title: about.title, status: refused.status };
+    const always = !this.isHealed && this.refusing?.title === about.title ? this.refusing.status : null;
+    const status = refused?.status ?? always;
+    if (status !== null) {
+      note("refused");
+      return { kind: "refused", status };
+    }
+    const { value, isRepeat, isForgotten = false } = apply({ fn: run?.fn ?? null, effect: index });
+    const isLost = this.adverse("lost-answer", index) !== null;
+    note(isLost ? "lost" : isRepeat ? "answered-before" : "happened", isForgotten);
+    if (this.adverse("throw-after-effect", index) !== null && step !== null) this.throwsIn.add(step.step);
+    if (dies !== null || (this.dyingTitle === about.title && life.index === 2)) {
+      this.dyingTitle = dies?.kind === "die-at-effect" && dies.times === 2 ? about.title : null;
+      if (dies?.kind === "outage") this.downMs = this.options.outageMs;
+      this.kill(life, "it had been answered, and nothing was recorded yet");
+    }
+    return isLost ? { kind: "lost" } : { kind: "happened", value };
+  }
+
+  /** The adversity that meets this effect, once. */
+  private adverse<K extends "zombie" | "die-at-effect" | "outage" | "refused" | "lost-answer" | "throw-after-effect">(
+    kind: K,
+    index: number,
+  ): Extract<Adversity, { kind: K }> | null {
+    for (const adversity of this.options.schedule.adversities) {
+      if (adversity.kind !== kind || this.fired.has(adversity)) continue;
+      if ((adversity as { effect: number }).effect !== index) continue;
+      this.fired.add(adversity);
+      return adversity as Extract<Adversity, { kind: K }>;
+    }
+    return null;
+  }
+
+  // ------------------------------------------------------------------------------------------------ playing
+
+  /** Sends an event as whoever sends it would: again, if no answer came. */
+  private deliver(event: { readonly name: string; readonly id?: string }, what: string): void {
+    const life = this.living;
+    const id = event.id ?? what;
+    this.delivered.add(id);
+    this.unanswered.set(what, event);
+    if (life === null) return;
+    const taken = life.clients.find(({ codes }) => codes.some(({ fn }) => fn === this.options.fn));
+    if (taken === undefined) return;
+    this.say(what);
+    void asCaller({ life, run: null, stack: null }, () => taken.client.send(event as never)).then(
+      () => this.unanswered.delete(what),
+      (error: unknown) => {
+        this.unanswered.delete(what);
+        this.unproven(`the event was refused: ${error instanceof Error ? error.message : String(error)}`);
+      },
+    );
+  }
+
+  async run(): Promise<WorldRecord> {
+    const { event, twin } = this.options;
+    const again = this.has("again");
+    const otherId = this.has("other-id");
+    const otherName = this.has("other-name");
+    const otherField = this.has("other-field");
+    const twinned = this.has("twin");
+    await this.openLife();
+    await this.settle();
+    const begunAt = this.clock.monoMs();
+    if (otherName?.order === "first") {
+      this.deliver(
+        { ...event, name: otherName.event, id: `${event.id}-other-name` },
+        `event ${otherName.event} arrived`,
+      );
+      await this.play();
+    }
+    this.deliver(event, `event ${event.name} arrived`);
+    if (again?.when === "at-once") this.deliver(event, "the same event arrived at the same time");
+    if (otherId?.when === "at-once") {
+      this.deliver({ ...event, id: `${event.id}-again` }, "the same data arrived at the same time, under another id");
+    }
+    if (twinned?.when === "at-once" && twin !== null) this.deliver(twin, "the twin's event arrived at the same time");
+    if (again?.when === "later") {
+      const sender = { isDead: false, isFrozen: false };
+      this.clock.set(1_000, () => this.deliver(event, "the same event arrived again"), sender, false);
+    }
+    await this.play();
+    const later = (what: string, next: typeof event): Promise<void> => {
+      if (this.clock.monoMs() - begunAt >= this.options.windowMs) this.isPastWindow = true;
+      this.deliver(next, what);
+      return this.play();
+    };
+    if (again?.when === "after-end") {
+      await this.pause(60_000);
+      await later("the same event arrived again", event);
+    }
+    if (otherId !== null && otherId.when !== "at-once") {
+      const { windowMs } = this.options;
+      if (otherId.when === "after-end") await this.pause(60_000);
+      else await this.moveTo(begunAt + windowMs + (otherId.when === "before-window-end" ? -1 : 1));
+      await later("the same data arrived again, under another id", { ...event, id: `${event.id}-again` });
+    }
+    if (otherName?.order === "after") {
+      const renamed = { ...event, name: otherName.event, id: `${event.id}-other-name` };
+      await later(`the same data arrived as ${otherName.event}`, renamed);
+    }
+    if (otherField !== null) {
+      const data = this.options.changed[otherField.field] ?? event.data;
+      await later(`an event arrived with another ${otherField.field}`, { ...event, id: `${event.id}-field`, data });
+    }
+    if (twinned?.when === "after-end" && twin !== null) {
+      await this.pause(60_000);
+      await later("the twin's event arrived", twin);
+    }
+    await this.rerunEnded();
+    const wasRerun = await this.heal();
+    return this.record(wasRerun);
+  }
+
+  private async pause(ms: number): Promise<void> {
+    await this.moveTo(this.clock.monoMs() + ms);
+  }
+
+  private async moveTo(at: number): Promise<void> {
+    while (this.clock.monoMs() < at) {
+      const next = this.clock.next("awaited");
+      await this.clock.moveTo(next === null ? at : Math.min(at, Math.max(next, this.clock.monoMs())), this.settle);
+      if (next === null) return;
+    }
+  }
+
+  /** Until nothing waits any more. */
+  private async play(): Promise<void> {
+    let patience = patienceMax;
+    for (let moves = 0; moves < movesMax && !this.isHanging; moves++) {
+      if (realMonoMs() - this.startedAt > worldMsMax) break;
+      await this.settle();
+      const frozen = this.lives.find(({ isDead, isFrozen }) => isFrozen && !isDead);
+      if (this.living === null) {
+        await this.clock.moveTo(this.clock.monoMs() + this.downMs, this.settle);
+        this.downMs = restartMs;
+        await this.openLife();
+        await this.settle();
+        patience = patienceMax;
+        for (const [what, event] of [...this.unanswered]) {
+          this.deliver(event as { name: string }, what.startsWith("again: ") ? what : `again: ${what}`);
+          if (!what.startsWith("again: ")) this.unanswered.delete(what);
+        }
+        continue;
+      }
+      if (this.answerWaits()) continue;
+      const next = this.clock.next("awaited");
+      if (next !== null) {
+        await this.clock.moveTo(Math.max(next, this.clock.monoMs()), this.settle);
+        continue;
+      }
+      if (this.unanswered.size > 0 || (await this.openRuns()) > 0) {
+        const any = this.clock.next("any");
+        if (any !== null && patience-- > 0) {
+          await this.clock.moveTo(any, this.settle);
+          continue;
+        }
+      }
+      // The zombie finds that it was not waited for.
+      if (frozen === undefined) return;
+      frozen.thaw();
+    }
+    if (!this.isHanging) this.unproven("the world does not come to its end: something goes on and on");
+  }
+
+  private async openRuns(): Promise<number> {
+    const { queued, running, waiting } = await this.store.reads.counts(this.options.env);
+    return queued + running + waiting;
+  }
+
+  /** Sends what a run waits for, unless the schedule wants it to wait in vain. */
+  private answerWaits(): boolean {
+    const answer = this.has("wait")?.answer;
+    if (answer === "timeout") return false;
+    const times = answer === "twice" ? 2 : 1;
+    let isSent = false;
+    for (const [key, wait] of this.waits) {
+      for (; wait.sent < times; wait.sent++) {
+        const { id, data } = this.options.event;
+        const awaited = { name: wait.event, id: `${id}-wait-${key}-${wait.sent}`, data };
+        this.deliver(awaited, `event ${wait.event} arrived, which it waits for${wait.sent > 0 ? ", again" : ""}`);
+        isSent = true;
+      }
+    }
+    return isSent;
+  }
+
+  private async runsOfTarget(): Promise<WorldRun[]> {
+    const { env, fn } = this.options;
+    const runs = await this.store.reads.runs(env, { limit: eventsMax });
+    return runs
+      .map((run) => ({
+        id: run.id,
+        fn: run.fn,
+        state: run.state,
+        error: run.state === "completed" ? null : errorText(run.result),
+        isRerun: run.rerunOf !== null,
+      }))
+      .filter((run) => run.fn === fn)
+      .reverse();
+  }
+
+  private async rerun(runId: string, fromStep: string | null): Promise<void> {
+    const life = this.living;
+    const taken = life?.clients.find(({ codes }) => codes.some(({ fn }) => fn === this.options.fn));
+    if (life === null || taken === undefined) return;
+    const options = fromStep === null ? {} : { fromStep };
+    await asCaller({ life, run: null, stack: null }, () => taken.client.runs.rerun(runId, options)).catch(
+      (error: unknown) => this.say(`it could not be rerun: ${error instanceof Error ? error.message : String(error)}`),
+    );
+    await this.play();
+  }
+
+  /** As the schedule says. */
+  private async rerunEnded(): Promise<void> {
+    const rerun = this.has("rerun");
+    if (rerun === null) return;
+    const [first] = await this.runsOfTarget();
+    if (first === undefined) return;
+    await this.pause(60_000);
+    this.say(rerun.fromStep === null ? "a person reran it" : `a person reran it from step ${rerun.fromStep}`);
+    await this.rerun(first.id, rerun.fromStep);
+  }
+
+  /** A failed run is loud: people mend what was broken and rerun it. */
+  private async heal(): Promise<boolean> {
+    this.isHealed = true;
+    const failed = (await this.runsOfTarget()).filter(({ state }) => state === "failed" || state === "cancelled");
+    if (failed.length === 0 || this.options.schedule.adversities.length === 0) return false;
+    await this.pause(60_000);
+    for (const { id } of failed) {
+      this.say("it failed; what was broken is mended, and a person reran it");
+      await this.rerun(id, null);
+    }
+    return true;
+  }
+
+  /** Until everything that can go on without the clock has. */
+  private readonly settle = async (): Promise<void> => {
+    let quiet = 0;
+    let seen = this.stirred;
+    let quietSince = realMonoMs();
+    let isIdle = false;
+    const ask = (): void => {
+      const asked = this.stirred;
+      isIdle = false;
+      const living = this.lives.filter(({ isDead, isFrozen }) => !isDead && !isFrozen);
+      void Promise.all(living.flatMap(({ clients }) => clients.map(({ client }) => client.idle()))).then(() => {
+        if (asked === this.stirred) isIdle = true;
+      });
+    };
+    ask();
+    for (;;) {
+      await realTurn();
+      if (this.stirred !== seen) {
+        seen = this.stirred;
+        quiet = 0;
+        quietSince = realMonoMs();
+        continue;
+      }
+      quiet++;
+      if (quiet === 2) ask();
+      if (quiet < restTurns.idle) continue;
+      if (isIdle && !this.isWorking()) return;
+      if (quiet < restTurns.busy) continue;
+      if (this.isBlocked() && !this.isWorking()) return;
+      if (realMonoMs() - quietSince > hangMs) {
+        this.isHanging = true;
+        this.unproven("it hangs: a step or the code between steps waits for something that never comes");
+        return;
+      }
+    }
+  };
+
+  /** Code of a living process is in the middle of something the machine does for it. */
+  private isWorking(): boolean {
+    if (this.lives.some(({ isDead, isFrozen, underway }) => !isDead && !isFrozen && underway > 0)) return true;
+    return process.getActiveResourcesInfo().some((name) => /Req|ZLIB|Zlib|PBKDF|SCRYPT|RANDOM|SIGN|HASH/.test(name));
+  }
+
+  private isBlocked(): boolean {
+    return this.lives.some((life) => !life.isDead && (life.isFrozen || this.clock.hasAwaited(life)));
+  }
+
+  // ------------------------------------------------------------------------------------------------ at the end
+
+  private async record(wasRerun: boolean): Promise<WorldRecord> {
+    const { schedule, seed, env } = this.options;
+    for (const life of this.lives) life.die();
+    const runs = await this.runsOfTarget();
+    return {
+      schedule: schedule.id,
+      seed,
+      runs,
+      wasRerun,
+      isPastWindow: this.isPastWindow,
+      isOpen: runs.some(({ state }) => state === "queued" || state === "running" || state === "waiting"),
+      things: [...this.watched.flatMap((each) => each.things()), ...(await this.sentEvents(env))],
+      effects: this.effects,
+      madeIds: this.watched.flatMap((each) => each.madeIds),
+      commits: { ...this.commits },
+      steps: [...this.steps],
+      hasWaits: this.waits.size > 0,
+      divergences: [...this.divergences.values()],
+      unproven: [...this.unprovenNames],
+      assumptions: [...this.assumptions],
+      timeline: this.timeline,
+      lifeCount: this.lives.length,
+      tookMs: realMonoMs() - this.startedAt,
+    };
+  }
+
+  /** Events that functions sent, those that were taken as new. */
+  private async sentEvents(env: string): Promise<Thing[]> {
+    const events = await this.store.reads.events(env, { limit: eventsMax });
+    return events
+      .filter(({ name, callerId, firstEventId }) => {
+        return (
+          firstEventId === null && !name.startsWith("inngest/") && !(callerId !== null && this.delivered.has(callerId))
+        );
+      })
+      .map(({ name, data }) => ({
+        watcher: "events",
+        destination: "events",
+        path: [name],
+        isAddressed: false,
+        state: JSON.parse(data) as Json,
+        by: null,
+        effect: 0,
+        made: [],
+      }))
+      .reverse();
+  }
+}
+
+const outcomeWords: Readonly<Record<SeenEffect["became"], string>> = {
+  happened: "→ happened",
+  "answered-before": "→ answered as before, by its key",
+  "never-left": "→ never left",
+  refused: "→ refused",
+  lost: "→ happened, its answer was lost",
+};
+
+function errorText(result: unknown): string | null {
+  if (typeof result !== "object" || result === null) return null;
+  const { json } = result as { json?: string };
+  try {
+    const { name, message } = JSON.parse(json ?? "{}") as { name?: string; message?: string };
+    return message === undefined ? null : `${name ?? "Error"}: ${message}`;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,19 @@
+import { Idem } from "idem";
+
+const idem = new Idem({ id: "corpus" });
+
+idem.createFunction(
+  { id: "draft-invoice", idempotency: "event.data.placementId" },
+  { event: "crm/placement.made" },
+  async ({ event, step }) => {
+    await step.run("send-mail", async ({ key }) => {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      const answer = await fetch("https://api.resend.com/emails", {
+        method: "POST",
+        headers: { "idempotency-key": key },
+        body: JSON.stringify({ to: event.data.email }),
+      });
+      if (!answer.ok) throw new Error(`answered ${answer.status}`);
+    });
+  },
+);

@@ -1,18 +1,21 @@
 // What makes two events the same to a function: its key expression, evaluated over the event.
 import type { Expressions } from "../model/expression.ts";
-import { evaluateKey } from "../model/expression.ts";
 import type { KeyConfig } from "../model/function-config.ts";
+import { exactKey, type KeyedEvent } from "./exact-key.ts";
 
 export type DerivedKey =
   | { readonly kind: "none" }
   | { readonly kind: "key"; readonly key: string }
   /** The key is missing, null or failed: never a slot shared by strangers. */
-  | { readonly kind: "missing"; readonly reason: string };
+  | { readonly kind: "missing"; readonly reason: string }
+  /** It depends on digits that are gone: two events may look like one, and neither may be taken for the other. */
+  | { readonly kind: "lost"; readonly reason: string };
 
-export function deriveKey(config: KeyConfig | null, event: unknown, expressions: Expressions): DerivedKey {
+export function deriveKey(config: KeyConfig | null, event: KeyedEvent, expressions: Expressions): DerivedKey {
   if (config === null) return { kind: "none" };
-  const result = evaluateKey(expressions.get(config.key), { event });
+  const result = exactKey(expressions.get(config.key), event);
   if (result.kind === "key") return result;
+  if (result.kind === "lost") return { kind: "lost", reason: `key \`${config.key}\`: ${result.reason}` };
   return {
     kind: "missing",
     reason: `key \`${config.key}\` ${result.kind === "missing" ? "is missing" : "failed"}: ${result.reason}`,

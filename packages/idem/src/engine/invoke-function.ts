@@ -35,6 +35,7 @@ export const pairsOfInvoked =
         {
           event: i,
           payload: payloadOf({ event: { ...event, receivedAt: options.now, firstEventId: null } }),
+          written: event,
           eventId: event.id,
           invokedBy: null,
           runId: runIds.of(event.id, target.fn),

@@ -23,7 +23,8 @@ async function bufferOf(engine: Engine, event: Event, { fn, kind }: Decision): P
   if (kind !== "debounced" && kind !== "batched") return null;
   const config = await configOf(engine, fn);
   if (config === null) return null;
-  const rule = planFlow({ env, fn, config }, payloadOf({ event }), expressions, true).flow?.buffer ?? null;
+  const rule =
+    planFlow({ env, fn, config }, { ...event, payload: payloadOf({ event }) }, expressions, true).flow?.buffer ?? null;
   // What was configured when the event came may be gone.
   if (rule === null || rule.kind !== (kind === "debounced" ? "debounce" : "batch")) return null;
   const use = await store.reads.buffer(env, fn, rule.kind, rule.key);

@@ -56,6 +56,7 @@ export function pairsFor(
         {
           event: i,
           payload,
+          written: event,
           eventId: event.id,
           invokedBy: null,
           runId: runIds.of(event.id, target.fn),
@@ -142,6 +143,7 @@ export function planNested(
       {
         event: events.length - 1,
         payload: payloadOf({ event: { ...event, receivedAt: options.now, firstEventId: null } }),
+        written: event,
         eventId: event.id,
         invokedBy: invoke.stepKey,
         runId: invoke.runId,

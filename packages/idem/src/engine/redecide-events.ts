@@ -124,6 +124,7 @@ function releasedPair(engine: Engine, event: Event, fn: string, runId: string): 
   const occasion = {
     event: 0,
     payload,
+    written: event,
     eventId: event.id,
     invokedBy: null,
     runId,

@@ -54,5 +54,5 @@ async function flowOf(engine: Engine, target: RegisteredTarget, eventId: string)
   const event = await engine.store.reads.event(engine.env, eventId);
   if (event === null) return null;
   const of = { env: engine.env, fn: target.fn, config: target.config };
-  return planFlow(of, payloadOf({ event }), engine.expressions, false).flow;
+  return planFlow(of, { ...event, payload: payloadOf({ event }) }, engine.expressions, false).flow;
 }

@@ -26,7 +26,17 @@ export async function startRunAs(engine: Engine, { runId, eventId, fn, event }: 
     const leaseTo = worker.takesDeliveries;
     if (leaseTo === null) throw errors.SERVER_BUSY({ why: "it is starting or stopping" });
     const payload = payloadOf({ event: { ...accepted, receivedAt: facts.now, firstEventId: null } });
-    const occasion = { event: 0, payload, eventId, invokedBy: null, runId, env, now: facts.now, leaseTo };
+    const occasion = {
+      event: 0,
+      payload,
+      written: accepted,
+      eventId,
+      invokedBy: null,
+      runId,
+      env,
+      now: facts.now,
+      leaseTo,
+    };
     const pair = openRun(target, [], occasion, expressions);
     const input = { env, registration: registry.registration, events: [accepted], pairs: [pair], leaseTo };
     const answer = await store.ingest(input).catch((error) => {

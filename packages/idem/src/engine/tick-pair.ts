@@ -28,6 +28,7 @@ export function tickPair(
     ...facts,
     event: 0,
     payload: payloadOf({ event: { ...event, receivedAt: facts.now, firstEventId: null } }),
+    written: event,
     eventId: event.id,
     invokedBy: `tick ${instant}`,
   };

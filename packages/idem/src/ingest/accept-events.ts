@@ -2,7 +2,7 @@
 // stored unless all of it can be.
 import type { EventIdScope } from "../model/claim.ts";
 import { errors } from "../model/errors.ts";
-import { toJson } from "../model/json.ts";
+import { toMarkedJson } from "../model/json.ts";
 import type { NewEvent } from "../store/ingest.ts";
 
 export interface EventInput {
@@ -63,7 +63,7 @@ export function acceptEvent(
   if (typeof body !== "object" || Array.isArray(body)) {
     throw errors.EVENT_INVALID({ where: named, why: `data is ${describe(body)}; it must be an object` });
   }
-  const json = toJson(body, named);
+  const json = toMarkedJson(body, named);
   if (json[0] !== "{") {
     throw errors.EVENT_INVALID({ where: named, why: "data does not become a JSON object" });
   }
@@ -126,7 +126,7 @@ function checkCallerId(id: unknown, where: string): asserts id is string {
 
 function extraOf(v: unknown, user: unknown, meta: unknown, where: string): string | null {
   if (v === undefined && user === undefined && meta === undefined) return null;
-  return toJson({ v, user, meta }, where);
+  return toMarkedJson({ v, user, meta }, where);
 }
 
 function describe(value: unknown): string {

@@ -4,6 +4,7 @@
 //   paused?            → paused
 //   every filter false → filtered (reason names the expression)
 //   key missing        → onMissing "reject": held · "run": start without a key, reason says so
+//   key's digits lost  → held, whatever onMissing says
 //   otherwise          → start, with the key if there is one and what else it has to pass
 import { deriveKey } from "../dedup/derive-key.ts";
 import type { Expressions } from "../model/expression.ts";
@@ -23,6 +24,8 @@ export interface Occasion {
   readonly event: number;
   /** What user code and expressions see. */
   readonly payload: { readonly id: string; readonly ts: number };
+  /** The texts it was read from, where long numbers have all their digits. */
+  readonly written: { readonly data: string; readonly extra: string | null };
   /** The event's own id, which names the window where nothing else does. */
   readonly eventId: string;
   /** Instead of the event's id: the step that invokes. Its key already holds the invoking run's generation. */
@@ -57,14 +60,17 @@ export function openRun(
   }
   const refused = firstRefusal(fn, triggers, payload, expressions);
   if (refused !== null) return { kind: "filtered", event, fn, reason: refused };
-  const derived = deriveKey(config.idempotency, payload, expressions);
-  if (derived.kind === "missing" && config.idempotency!.onMissing === "reject" && leave.released !== true) {
+  const keyed = { payload, ...occasion.written };
+  const derived = deriveKey(config.idempotency, keyed, expressions);
+  const isKept = derived.kind === "lost" || (derived.kind === "missing" && config.idempotency!.onMissing === "reject");
+  if (isKept && leave.released !== true) {
     return { kind: "held", event, fn, reason: `${derived.reason}; held for a person to release` };
   }
   const key = derived.kind === "key" ? derived.key : null;
   const { env, runId } = occasion;
-  const planned = planFlow({ env, fn, config, runId }, payload, expressions, leave.unbuffered !== true);
-  const reasons = derived.kind === "missing" ? [`${derived.reason}; started without a key`] : [];
+  const planned = planFlow({ env, fn, config, runId }, keyed, expressions, leave.unbuffered !== true);
+  const reasons =
+    derived.kind === "missing" || derived.kind === "lost" ? [`${derived.reason}; started without a key`] : [];
   reasons.push(...planned.reasons);
   // A future `ts` delays the start, as Inngest does; windows are never judged by it.
   const ownDueAt = payload.ts > occasion.now ? payload.ts : null;

@@ -3,6 +3,7 @@
 // A key that is missing or fails must not put strangers together where something would be lost by it:
 //   debounce, rateLimit, singleton → does not apply, and the decision says so (`false` means the same, without a word)
 //   concurrency, throttle, batchEvents → all such events share one line, so the limit still holds
+import { exactKey, type KeyedEvent } from "../dedup/exact-key.ts";
 import { type Expressions, evaluateFilter, evaluateKey } from "../model/expression.ts";
 import type { ConcurrencyLimit, FunctionConfig } from "../model/function-config.ts";
 import { type LaneCaps, laneText } from "../model/lane.ts";
@@ -37,15 +38,17 @@ export interface PlannedFlow {
 const plain: PlannedFlow = { flow: null, reasons: [], priorityMs: 0 };
 
 /** Buffers take events; a tick and what a person asks for start at once. */
-export function planFlow(of: FlowOf, payload: unknown, expressions: Expressions, isBuffered: boolean): PlannedFlow {
+export function planFlow(of: FlowOf, event: KeyedEvent, expressions: Expressions, isBuffered: boolean): PlannedFlow {
   const { config } = of;
   if (!hasFlow(config)) return plain;
+  const { payload } = event;
   const reasons: string[] = [];
   const keyOf = (option: string, key: string | null): string | null => {
     if (key === null) return everyone;
-    const result = evaluateKey(expressions.get(key), { event: payload });
+    const result = exactKey(expressions.get(key), event);
     if (result.kind === "key") return result.key === "false" ? null : result.key;
-    reasons.push(`${option}: ${result.reason}; it did not apply`);
+    const why = result.kind === "lost" ? `key \`${key}\`: ${result.reason}` : result.reason;
+    reasons.push(`${option}: ${why}; it did not apply`);
     return null;
   };
   const flow: StartFlow = {

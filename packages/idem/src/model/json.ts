@@ -3,6 +3,7 @@
 
 import { types } from "node:util";
 import { errors, IdemError } from "./errors.ts";
+import { markLost, WrittenNumber } from "./long-number.ts";
 
 /** Deeper values overflow somebody's stack: ours, a database's, a dashboard's. */
 export const jsonDepthMax = 64;
@@ -13,8 +14,16 @@ const pathLengthMax = 256;
 
 type Path = (string | number)[];
 
+/**
+ * As toJson, for what came from outside: numbers that were kept as they were written stay so, and integers past 2^53 that are JavaScript's own
+ * numbers are marked as having lost their digits.
+ */
+export const toMarkedJson = (value: unknown, where: string): string => writeJson(value, where, true);
+
 /** `where` names the value in the error, such as `Step "charge"`. */
-export function toJson(value: unknown, where: string): string {
+export const toJson = (value: unknown, where: string): string => writeJson(value, where, false);
+
+function writeJson(value: unknown, where: string, isMarked: boolean): string {
   // Plain data is by far the common case: one walk without paths, then the engine's own writer.
   const budget = { left: jsonNodeCountMax };
   let isPlain: boolean;
@@ -24,8 +33,11 @@ export function toJson(value: unknown, where: string): string {
     // A getter threw. The careful writer meets it again and knows its path.
     isPlain = false;
   }
-  if (isPlain) return JSON.stringify(value) ?? "null";
-  const writer = new CarefulWriter(where);
+  if (isPlain) {
+    const text = JSON.stringify(value) ?? "null";
+    return isMarked ? markLost(text) : text;
+  }
+  const writer = new CarefulWriter(where, isMarked);
   try {
     return writer.write(value, "", 0) ?? "null";
   } catch (error) {
@@ -73,8 +85,11 @@ class CarefulWriter {
   readonly #ancestors: object[] = [];
   #nodeCount = 0;
 
-  constructor(where: string) {
+  readonly #isMarked: boolean;
+
+  constructor(where: string, isMarked: boolean) {
     this.#where = where;
+    this.#isMarked = isMarked;
   }
 
   refusal(why: string, cause?: unknown): IdemError {
@@ -86,6 +101,7 @@ class CarefulWriter {
   write(given: unknown, key: string, depth: number): string | undefined {
     if (++this.#nodeCount > jsonNodeCountMax) throw this.refusal(`it has more than ${jsonNodeCountMax} values`);
     let value = given;
+    if (value instanceof WrittenNumber) return value.text;
     if (typeof value === "object" && value !== null) {
       if (ArrayBuffer.isView(value) || types.isAnyArrayBuffer(value)) {
         throw this.refusal('it is binary; write it as text first, such as buffer.toString("base64")');
@@ -115,7 +131,8 @@ class CarefulWriter {
 
   #writeNumber(value: number): string {
     if (!Number.isFinite(value)) throw this.refusal(`it is ${value}`);
-    return Object.is(value, -0) ? "-0" : String(value);
+    if (Object.is(value, -0)) return "-0";
+    return this.#isMarked ? markLost(String(value)) : String(value);
   }
 
   #writeObject(value: object, depth: number): string {

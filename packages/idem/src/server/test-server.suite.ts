@@ -1,7 +1,7 @@
 // A server on a free port with a store in memory, for tests; closed when the test is over.
 import { onTestFinished } from "vitest";
 import type { Logger } from "../execute/function-code.ts";
-import { defineFunction, type TriggerInput } from "../sdk/create-function.ts";
+import { defineFunction, type FunctionOptions, type TriggerInput } from "../sdk/create-function.ts";
 import { type RunningServer, type ServerParts, startServer } from "./start-server.ts";
 import type { ServerSettings } from "./world.ts";
 
@@ -17,7 +17,12 @@ export interface TestServer extends RunningServer {
   readonly logged: { readonly level: keyof Logger; readonly text: string }[];
   ask(path: string, init?: RequestInit): Promise<{ status: number; headers: Headers; text: string; json: any }>;
   /** A function that lives in the server's own process. */
-  define(id: string, trigger: TriggerInput, handler: (context: any) => unknown, retries?: number): Promise<void>;
+  define(
+    id: string,
+    trigger: TriggerInput,
+    handler: (context: any) => unknown,
+    options?: Partial<FunctionOptions>,
+  ): Promise<void>;
 }
 
 export async function testServer(settings: Partial<ServerSettings> = {}, parts: ServerParts = {}): Promise<TestServer> {
@@ -39,9 +44,9 @@ export async function testServer(settings: Partial<ServerSettings> = {}, parts: 
       const isJson = /json/.test(answer.headers.get("content-type") ?? "");
       return { status: answer.status, headers: answer.headers, text, json: isJson ? JSON.parse(text) : null };
     },
-    define: async (id, trigger, handler, retries = 0) => {
+    define: async (id, trigger, handler, options = {}) => {
       const engine = await server.world.engine("default");
-      await engine.register(defineFunction("test", { id, retries }, [trigger], handler, []));
+      await engine.register(defineFunction("test", { id, retries: 0, ...options }, [trigger], handler, []));
     },
   };
 }

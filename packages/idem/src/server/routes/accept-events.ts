@@ -8,6 +8,7 @@ import { defaultWindowMs } from "../../model/function-config.ts";
 import { deliveryHeader, sourceRunHeader } from "../../protocol/app-event.ts";
 import { formTypes, normaliseEvents, readEventBody } from "../../protocol/event-body.ts";
 import { idsOfSeed, seedHeader } from "../../protocol/event-seed.ts";
+import { readEventJson } from "../../protocol/read-json.ts";
 import { sendResultOf } from "../../sdk/send-result.ts";
 import { json, type Route, type RouteRequest } from "../route.ts";
 import type { World } from "../world.ts";
@@ -28,7 +29,7 @@ export const acceptEvents: Route = {
       contentType: headers["content-type"],
       bytes: body,
       formName: query.get("name"),
-      json: () => request.json(),
+      json: () => readEventJson(body),
     });
     if (given.length > limits.eventsPerCallMax) {
       throw errors.EVENT_BATCH_TOO_LARGE({ count: given.length, max: limits.eventsPerCallMax });

@@ -2,6 +2,7 @@
 // An `id` in the body, or the sender's seed, makes a second asking the same as the first.
 import { normaliseEvent } from "../../protocol/event-body.ts";
 import { idsOfSeed, seedHeader } from "../../protocol/event-seed.ts";
+import { readEventJson } from "../../protocol/read-json.ts";
 import { sendResultOf } from "../../sdk/send-result.ts";
 import { json, type Route } from "../route.ts";
 import { eventWindowOf, wantsDecisions } from "./accept-events.ts";
@@ -16,7 +17,7 @@ export const invokeFunction: Route = {
   errors: "wire",
   async handle(request, world) {
     const { env, headers, params, body } = request;
-    const event = normaliseEvent(body.length === 0 ? {} : request.json(), "The event");
+    const event = normaliseEvent(body.length === 0 ? {} : readEventJson(body), "The event");
     const engine = await world.engine(env);
     const [eventId] = idsOfSeed(headers[seedHeader], 1) ?? [];
     const accepted = await engine.invoke(

@@ -1,6 +1,6 @@
 // Deliveries as events of the engine: claim, event and the start of runs are one commit, and a second delivery is a duplicate of the first.
 import { businessKeyHash, businessKeyText } from "./business-key.ts";
-import { textOf } from "./payload.ts";
+import { textOf, writtenOf } from "./payload.ts";
 import { type Sender, sendOnce, unsendable } from "./send-once.ts";
 import type { Kept, WebhookStorage } from "./storage.ts";
 import type { Received, WebhookEvent } from "./webhook-event.ts";
@@ -78,8 +78,10 @@ function transformed(
 }
 
 /** The data of an event is an object; what is none is put into one. */
-export const dataOf = ({ payload }: Pick<WebhookEvent, "payload">): object =>
-  typeof payload === "object" && payload !== null && !Array.isArray(payload) ? payload : { payload };
+export function dataOf({ payload }: Pick<WebhookEvent, "payload">): object {
+  const written = writtenOf(payload);
+  return typeof written === "object" && written !== null && !Array.isArray(written) ? written : { payload: written };
+}
 
 /** Kept for a person, under a name of its own: functions that trust their payload never see it. */
 export async function quarantine(

@@ -1,9 +1,22 @@
 // Reading a payload that is authentic and still may be anything.
+import { mayHoldLong, parseWritten } from "../../model/long-number.ts";
 
 export const textOf = (bytes: Uint8Array): string => new TextDecoder("utf-8", { fatal: true }).decode(bytes);
 
 /** Throws for what is no JSON, and for bytes that are no UTF-8. */
-export const jsonOf = (bytes: Uint8Array): unknown => JSON.parse(textOf(bytes));
+export const jsonOf = (bytes: Uint8Array): unknown => parsePayload(textOf(bytes));
+
+/** Payloads that have numbers a double cannot hold, as they were written: code of users sees numbers, keys are made of digits. */
+const written = new WeakMap<object, unknown>();
+
+export function parsePayload(text: string): unknown {
+  const payload: unknown = JSON.parse(text);
+  if (typeof payload === "object" && payload !== null && mayHoldLong(text)) written.set(payload, parseWritten(text));
+  return payload;
+}
+
+export const writtenOf = (payload: unknown): unknown =>
+  (typeof payload === "object" && payload !== null ? written.get(payload) : undefined) ?? payload;
 
 export const formOf = (bytes: Uint8Array): URLSearchParams => new URLSearchParams(Buffer.from(bytes).toString("utf8"));
 

@@ -4,7 +4,10 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 import { parseDuration } from "../../model/duration.ts";
 import { errors } from "../../model/errors.ts";
+import { toJson } from "../../model/json.ts";
+import { digitsOf, WrittenNumber } from "../../model/long-number.ts";
 import { valueAt } from "../../model/path.ts";
+import { writtenOf } from "./payload.ts";
 import { type WebhookProvider, windowMsDefault } from "./provider.ts";
 import { providerNames as namedProviders, providerNamed } from "./provider-named.ts";
 import { genericHmac } from "./providers/generic-hmac.ts";
@@ -180,11 +183,15 @@ export function windowMsOf(value: SourceValue): number {
 export function businessKeyOf({ config: { key } }: SourceValue) {
   if (key === undefined) return undefined;
   return ({ payload }: WebhookEvent): readonly (string | number | null)[] => {
-    const parts = key.map((path) => valueAt(payload, path));
+    const parts = key.map((path) => valueAt(writtenOf(payload), path));
     // Deliveries that lack the field are not all the same one.
     if (parts.every((part) => part === null)) throw new Error(`its payload has nothing at ${key.join(", ")}`);
     return parts.map((part) =>
-      typeof part === "string" || typeof part === "number" || part === null ? part : JSON.stringify(part),
+      part instanceof WrittenNumber
+        ? `number ${digitsOf(part.text)}`
+        : typeof part === "string" || typeof part === "number" || part === null
+          ? part
+          : toJson(part, "The key"),
     );
   };
 }

@@ -1,7 +1,7 @@
 // GitHub. `X-Hub-Signature-256: sha256=…` over the body; no time is signed. It never retries by itself; a redelivery by hand or by the
 // API has the same `X-GitHub-Delivery`.
 import { refuseUnknown } from "../../../model/known-options.ts";
-import { at, formOf, jsonOf, words } from "../payload.ts";
+import { at, formOf, jsonOf, parsePayload, words } from "../payload.ts";
 import { type Delivery, type ProviderOptions, type WebhookProvider, windowMsDefault } from "../provider.ts";
 import { fromHex, hmac, isAnySame, isFault, readSecrets, refused, signatureHeader, verified } from "../signature.ts";
 
@@ -27,7 +27,7 @@ export function github(options: ProviderOptions): WebhookProvider {
       if (!isForm(delivery)) return jsonOf(delivery.bytes);
       const payload = formOf(delivery.bytes).get("payload");
       if (payload === null) throw new Error("the form has no field payload");
-      return JSON.parse(payload);
+      return parsePayload(payload);
     },
     read(delivery, payload) {
       const event = delivery.headers.get("x-github-event");

@@ -288,8 +288,51 @@ describe("handshakes", () => {
   test("GitHub's ping is answered and starts nothing", async () => {
     const provider = github({ secrets: ["s"] });
     const { receive, idem } = await world({ provider });
-    expect((await receive(signWebhook(provider, "s", '{"zen":"."}', { type: "ping" }))).status).toBe(200);
+    expect((await receive(signWebhook(provider, "s", '{"zen":".","hook_id":1}', { type: "ping" }))).status).toBe(200);
     expect(await idem.events.list()).toEqual([]);
+  });
+});
+
+describe("GitHub's event header, which nobody signs,", () => {
+  const where = { repository: { full_name: "a/b" }, organization: { login: "a" }, sender: {} };
+  const push = { ...where, ref: "refs/heads/main", before: "0", after: "1", commits: [] };
+  const issue = { ...where, action: "deleted", issue: { id: 1 } };
+  const comment = { ...issue, comment: { id: 2 } };
+  const received = async (type: string, payload: object) => {
+    const provider = github({ secrets: ["s"] });
+    const { receive, idem } = await world({ provider });
+    const answer = await receive(signWebhook(provider, "s", JSON.stringify(payload), { type }));
+    const events = await idem.events.list();
+    return { status: answer.status, names: events.map(({ name }) => name.replace(/^[^/]+\//, "")) };
+  };
+
+  test.each<[string, object, string]>([
+    ["push", push, "push"],
+    ["issues", issue, "issues.deleted"],
+    ["issue_comment", comment, "issue_comment.deleted"],
+    ["repository", { ...where, action: "deleted" }, "repository.deleted"],
+    ["organization", { action: "deleted", organization: {}, sender: {} }, "organization.deleted"],
+    ["release", { ...where, action: "published", release: {} }, "release.published"],
+    ["dependabot_alert", { ...where, action: "created", alert: { dependency: {} } }, "dependabot_alert.created"],
+  ])("names the event %s where the signed payload is one", async (type, payload, name) => {
+    expect(await received(type, payload)).toEqual({ status: 200, names: [name] });
+  });
+
+  test.each<[string, object]>([
+    ["issues", push],
+    ["issues", comment],
+    ["repository", issue],
+    ["organization", issue],
+    ["installation", { ...issue, installation: {} }],
+    ["pull_request", issue],
+    ["secret_scanning_alert", { ...where, action: "created", alert: { dependency: {} } }],
+    ["ping", push],
+  ])("does not make %s of another payload: it waits for a person, and none is dropped", async (type, payload) => {
+    expect(await received(type, payload)).toEqual({ status: 200, names: ["quarantined"] });
+  });
+
+  test("names nothing by itself where the payload does not show it", async () => {
+    expect(await received("made_up", push)).toEqual({ status: 200, names: ["event"] });
   });
 });
 

@@ -1,9 +1,10 @@
 // GitHub. `X-Hub-Signature-256: sha256=…` over the body; no time is signed. It never retries by itself; a redelivery by hand or by the
-// API has the same `X-GitHub-Delivery`.
+// API has the same `X-GitHub-Delivery`. Only the body is signed: the headers that name the event and the delivery are not.
 import { refuseUnknown } from "../../../model/known-options.ts";
 import { at, formOf, jsonOf, parsePayload, words } from "../payload.ts";
 import { type Delivery, type ProviderOptions, type WebhookProvider, windowMsDefault } from "../provider.ts";
 import { fromHex, hmac, isAnySame, isFault, readSecrets, refused, signatureHeader, verified } from "../signature.ts";
+import { eventShown } from "./github-events.ts";
 
 const prefix = "sha256=";
 
@@ -30,7 +31,7 @@ export function github(options: ProviderOptions): WebhookProvider {
       return parsePayload(payload);
     },
     read(delivery, payload) {
-      const event = delivery.headers.get("x-github-event");
+      const event = eventShown(delivery.headers.get("x-github-event"), payload);
       const action = words(at(payload, "action"));
       return {
         id: words(delivery.headers.get("x-github-delivery")),
@@ -39,7 +40,9 @@ export function github(options: ProviderOptions): WebhookProvider {
         subject: words(at(payload, "repository", "full_name")),
       };
     },
-    handshake: ({ headers }) => (headers.get("x-github-event") === "ping" ? { body: "", type: "text/plain" } : null),
+    // A payload that is no ping was quarantined when it was read, and there is none here.
+    handshake: ({ headers }, payload) =>
+      headers.get("x-github-event") === "ping" && payload !== undefined ? { body: "", type: "text/plain" } : null,
     sign: ({ secret, bytes, url, id, type }) => ({
       url,
       headers: {

@@ -124,7 +124,7 @@ describe("a source made over the API", () => {
     const made = await post(server, "/api/webhooks", { name: "ci", provider: "github" });
     const shown: string = made.json.secret;
     expect(shown).toMatch(/^[0-9a-f]{64}$/);
-    const bytes = Buffer.from("{}");
+    const bytes = Buffer.from('{"ref":"refs/heads/main","before":"0","after":"1"}');
     const signing = { secret: shown, bytes, url: "", id: "d-1", type: "push", at: 0 };
     const { headers } = github({ secrets: [shown] }).sign(signing);
     expect((await server.ask("/w/ci", { method: "POST", headers, body: bytes })).status).toBe(200);

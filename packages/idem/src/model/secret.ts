@@ -1,6 +1,8 @@
 // Secrets people choose or have made: what each kind must at least be, and how a good one is written. Keys are compared by machines as often
 // as somebody asks, so one that can be guessed is no key; a good one costs a command (`idem secret make`).
 
+import { errors } from "./errors.ts";
+
 export const secretKinds = ["event-key", "signing-key", "password", "secret-key"] as const;
 
 export type SecretKind = (typeof secretKinds)[number];
@@ -78,6 +80,12 @@ export function whyWeak(kind: GuardedKind, text: string): string | null {
   if (isRow(plain)) return "it is a row of neighbours, such as 1234 or abcd";
   if (kind !== "signing-key" && isWellKnown(plain)) return "it is made of words everybody tries first";
   return null;
+}
+
+/** Throws SECRET_WEAK. */
+export function refuseWeak(kind: GuardedKind, text: string, which: string): void {
+  const why = whyWeak(kind, text);
+  if (why !== null) throw errors.SECRET_WEAK({ which, kind, why });
 }
 
 function isRepeated(text: string): boolean {

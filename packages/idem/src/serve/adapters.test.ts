@@ -19,7 +19,7 @@ import { held } from "../testing/one-run.suite.ts";
 import { listening } from "./listening.suite.ts";
 import { callBody, classic } from "./served-world.suite.ts";
 
-const key = "0123456789abcdef0123456789abcdef";
+const key = "4f2a9c0e7b1d8356af03c9e2517bd864";
 const begun = new Map<string, () => void>();
 const aborted = new Map<string, () => void>();
 

@@ -10,8 +10,8 @@ import { version } from "../sdk/version.ts";
 import { fetchHandler } from "./fetch-handler.ts";
 import { callBody, origin, servedWorld, type WorldOptions } from "./served-world.suite.ts";
 
-const key = "0123456789abcdef0123456789abcdef";
-const oldKey = "signkey-prod-ffffffffffffffffffffffffffffffff";
+const key = "4f2a9c0e7b1d8356af03c9e2517bd864";
+const oldKey = "signkey-prod-91c7e04b6da2f385d8027fb1c45e639a";
 
 const quiet = { debug() {}, info() {}, warn() {}, error() {} };
 
@@ -41,6 +41,14 @@ const cloud = (options: WorldOptions = {}) => {
 
 afterEach(() => {
   vi.unstubAllEnvs();
+});
+
+test("an app is not served with a signing key that can be guessed, but in dev, where nothing is signed", () => {
+  for (const weak of ["ab", "signkey-prod-00000000000000000000000000000000"]) {
+    expect(() => cloud({ client: { signingKey: weak } })).toThrow("idem secret make signing-key");
+    expect(() => cloud({ client: { signingKeyFallback: weak } })).toThrow("idem secret make signing-key");
+    expect(() => cloud({ client: { signingKey: weak }, serve: { dev: true } })).not.toThrow();
+  }
 });
 
 describe("signatures", () => {
@@ -256,7 +264,7 @@ describe("what is served", () => {
     expect(status).toBe(200);
     expect(body).toMatchObject({ authentication_succeeded: true, app_id: "shop", mode: "cloud", function_count: 1 });
     // The vector of inngest-protocol §2.2.
-    expect(body.signing_key_hash).toBe("223e0a160af9");
+    expect(body.signing_key_hash).toBe("60161f7b17ea");
     expect(text).not.toContain(key);
     expect(text).not.toContain("event-key");
   });

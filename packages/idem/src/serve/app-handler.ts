@@ -9,6 +9,7 @@
 import { parseDuration } from "../model/duration.ts";
 import { errors, IdemError } from "../model/errors.ts";
 import { refuseUnknown } from "../model/known-options.ts";
+import { refuseWeak } from "../model/secret.ts";
 import { environmentVariable } from "../platform/node-platform.ts";
 import { type AppAnswer, internalAnswer } from "../protocol/app-answer.ts";
 import { type AppCall, readAppCall, readAppEvents, readAppMemo } from "../protocol/app-call.ts";
@@ -17,6 +18,7 @@ import { hostNameOf } from "../protocol/host-name.ts";
 import { statusOf } from "../protocol/problem.ts";
 import { readJson } from "../protocol/read-json.ts";
 import { readSignature, signatureHeader, type Verified } from "../protocol/request-signature.ts";
+import { withoutKeyPrefix } from "../protocol/signing-key.ts";
 import type { Idem } from "../sdk/client.ts";
 import type { ServedClient } from "../sdk/remote-client.ts";
 import { type BodyPieces, CallBody, HeldBytes } from "./call-body.ts";
@@ -306,6 +308,12 @@ function readSettings(served: ServedClient, options: ServeOptions, framework: st
     throw errors.OPTION_INVALID({ option: "dev", why: 'its hosts must be a list of names: { hosts: ["app"] }' });
   }
   const devHosts = named.map((host) => hostNameOf(host.trim())).filter((host) => host !== "");
+  // Whoever guesses it has calls executed. In dev nothing is signed, and it may be what somebody typed.
+  if (dev === false) {
+    for (const key of served.server.options.signingKeys) {
+      refuseWeak("signing-key", withoutKeyPrefix(key), `signing key of app "${served.id}"`);
+    }
+  }
   return { served, url: url ?? null, isDev: dev !== false, devHosts, framework };
 }
 

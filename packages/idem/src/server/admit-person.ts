@@ -24,13 +24,14 @@ export interface PersonCaller extends Caller {
 
 export const csrfHeader = "x-idem-csrf";
 
+type PersonWorld = Pick<World, "credentials" | "people" | "settings">;
 type Asked = Pick<Route, "access" | "viewerMay">;
 
 /** Throws UNAUTHORIZED, SIGN_IN_REFUSED, SIGN_IN_LIMITED, CSRF_REFUSED, ORIGIN_REFUSED and FORBIDDEN_ROLE. */
 export async function admitPerson(
   route: Asked,
   caller: PersonCaller,
-  world: Pick<World, "credentials" | "people">,
+  world: PersonWorld,
   guard: PageGuard,
 ): Promise<Admitted> {
   const { credentials } = world;
@@ -45,7 +46,7 @@ export async function admitPerson(
 
 async function identify(
   caller: PersonCaller,
-  { credentials, people }: Pick<World, "credentials" | "people">,
+  { credentials, people, settings }: PersonWorld,
   guard: PageGuard,
 ): Promise<Admitted> {
   const { headers, address } = caller;
@@ -55,7 +56,8 @@ async function identify(
   if (password !== null) {
     return { env: env(), actor: passwordActor(await people.roleOfPassword(password, address)) };
   }
-  const token = headers.authorization === undefined ? sessionTokenOf(headers.cookie) : null;
+  const token =
+    headers.authorization === undefined ? sessionTokenOf(headers.cookie, settings.secureCookies === true) : null;
   if (token === null) {
     const keyEnv = admitCaller("signing-key", caller, credentials);
     return { env: keyEnv, actor: keyActor(keyEnv) };

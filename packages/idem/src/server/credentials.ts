@@ -1,7 +1,7 @@
 // Which keys open which environment. All comparisons take the same time whatever they find.
 import { timingSafeEqual } from "node:crypto";
 import { errors } from "../model/errors.ts";
-import { type GuardedKind, whyWeak } from "../model/secret.ts";
+import { refuseWeak } from "../model/secret.ts";
 import { bearerTokenOf, isSigningKey, withoutKeyPrefix } from "../protocol/signing-key.ts";
 import type { ServerSettings } from "./world.ts";
 
@@ -98,16 +98,11 @@ export function checkKeys(settings: KeySettings): void {
       });
     }
   }
+  // Also on loopback: behind a proxy a server listens there, too.
   for (const { env, key } of settings.eventKeys.map(readKey)) refuseWeak("event-key", key, `event key of ${env}`);
   for (const { env, key } of settings.signingKeys.map(readKey)) {
     refuseWeak("signing-key", withoutKeyPrefix(key), `signing key of ${env}`);
   }
-}
-
-/** Also on loopback: behind a proxy a server listens there too. */
-export function refuseWeak(kind: GuardedKind, text: string, which: string): void {
-  const why = whyWeak(kind, text);
-  if (why !== null) throw errors.SECRET_WEAK({ which, kind, why });
 }
 
 /** Hex, whose letters may be of either case, without the prefix that says its kind. */

@@ -4,9 +4,10 @@ import { limits } from "../engine/limits.ts";
 import { readRetention } from "../engine/retention.ts";
 import { errors } from "../model/errors.ts";
 import { refuseUnknown } from "../model/known-options.ts";
+import { refuseWeak } from "../model/secret.ts";
 import { isLoopback } from "../protocol/host-name.ts";
 import { nodeRoles } from "../store/sharing.ts";
-import { checkKeys, refuseWeak } from "./credentials.ts";
+import { checkKeys } from "./credentials.ts";
 import { checkedQuota, eventQuotaDefault } from "./event-quota.ts";
 import type { ServerSettings } from "./world.ts";
 

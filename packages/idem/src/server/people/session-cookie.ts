@@ -1,14 +1,24 @@
 // The cookie a signed-in browser keeps. No script can read it, and no other site's page can have it sent along.
 
-export const sessionCookieName = "idem_session";
+const plainName = "idem_session";
+/** Browsers take it only over https, from this very host, for all of it: no page of a sibling domain can put one in its place. */
+const secureName = `__Host-${plainName}`;
 
 /** A server of its own has all of its origin. */
 export const cookiePath = "/";
 
-const pattern = new RegExp(`(?:^|;)\\s*${sessionCookieName}=([A-Za-z0-9_-]{43})\\s*(?:;|$)`);
+const patternOf = (name: string) => new RegExp(`(?:^|;)\\s*${name}=([A-Za-z0-9_-]{43})\\s*(?:;|$)`);
+const plainPattern = patternOf(plainName);
+const securePattern = patternOf(secureName);
 
-/** The token, or null; whatever does not look like one was never given out. */
-export const sessionTokenOf = (header: string | undefined): string | null => pattern.exec(header ?? "")?.[1] ?? null;
+/**
+ * The token, or null; whatever does not look like one was never given out. The one for https counts, where there are both; where cookies are for https
+ * only, the other one is nobody's.
+ */
+export function sessionTokenOf(header: string | undefined, isSecureOnly: boolean): string | null {
+  const secure = securePattern.exec(header ?? "")?.[1] ?? null;
+  return secure ?? (isSecureOnly ? null : (plainPattern.exec(header ?? "")?.[1] ?? null));
+}
 
 export interface CookieOptions {
   /** Where the server is mounted: "/" for one of its own. */
@@ -18,7 +28,7 @@ export interface CookieOptions {
 }
 
 export const sessionCookie = (token: string, { path, isSecure, lifeSeconds }: CookieOptions): string =>
-  `${sessionCookieName}=${token}; HttpOnly; SameSite=Strict; Path=${path}; Max-Age=${lifeSeconds}${isSecure ? "; Secure" : ""}`;
+  `${isSecure ? secureName : plainName}=${token}; HttpOnly; SameSite=Strict; Path=${path}; Max-Age=${lifeSeconds}${isSecure ? "; Secure" : ""}`;
 
 export const forgottenCookie = (options: Omit<CookieOptions, "lifeSeconds">): string =>
   sessionCookie("", { ...options, lifeSeconds: 0 });

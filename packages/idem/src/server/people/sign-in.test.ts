@@ -67,11 +67,32 @@ describe("a person who signs in", () => {
 
   test("has a cookie for https only where the page came that way, or where the server is told so", async () => {
     const server = await started();
-    const secure = async (from: TestServer, headers: Record<string, string>) =>
-      (await signIn(from, passwords.password, headers)).headers.get("set-cookie")!.endsWith("; Secure");
-    expect(await secure(server, {})).toBe(false);
-    expect(await secure(server, { "x-forwarded-proto": "https" })).toBe(true);
-    expect(await secure(await started({ secureCookies: true }), {})).toBe(true);
+    const given = async (from: TestServer, headers: Record<string, string>) =>
+      (await signIn(from, passwords.password, headers)).headers.get("set-cookie")!;
+    const forHttps = /^__Host-idem_session=[\w-]{43}; HttpOnly; SameSite=Strict; Path=\/; Max-Age=43200; Secure$/;
+    expect(await given(server, {})).toMatch(/^idem_session=.*Max-Age=43200$/);
+    const cookie = await given(server, { "x-forwarded-proto": "https" });
+    expect(cookie).toMatch(forHttps);
+    expect((await server.ask("/api/session", { headers: { cookie: cookie.split(";")[0]! } })).status).toBe(200);
+    expect(await given(await started({ secureCookies: true }), {})).toMatch(forHttps);
+  });
+
+  test("is not made somebody else by a cookie that a sibling domain put beside theirs", async () => {
+    const server = await started();
+    const cookieOf = async (password: string, headers: Record<string, string> = {}) =>
+      (await signIn(server, password, headers)).headers.get("set-cookie")!.split(";")[0]!;
+    const planted = await cookieOf(passwords.viewerPassword);
+    const own = await cookieOf(passwords.password, { "x-forwarded-proto": "https" });
+    for (const cookie of [`${planted}; ${own}`, `${own}; ${planted}`]) {
+      expect((await server.ask("/api/session", { headers: { cookie } })).json).toMatchObject({ role: "operator" });
+    }
+    // Where cookies are for https only, the other kind is nobody's.
+    const strict = await started({ secureCookies: true });
+    const [, token] = (await signIn(strict, passwords.password)).headers.get("set-cookie")!.split(/[=;]/);
+    expect((await strict.ask("/api/session", { headers: { cookie: `__Host-idem_session=${token}` } })).status).toBe(
+      200,
+    );
+    expect((await strict.ask("/api/session", { headers: { cookie: `idem_session=${token}` } })).status).toBe(401);
   });
 
   test("is known to every node of the store, and to a node that was restarted", async () => {

@@ -34,9 +34,10 @@ export const signIn = apiRoute({
   handle: async ({ body, headers, address, actor, world }) => {
     const { credentials, people, settings } = world;
     if (!credentials.required) return { ...sessionItemOf(actor), known: null };
-    const from = { address, before: sessionTokenOf(headers.cookie), known: body.known ?? null };
+    const isSecureOnly = settings.secureCookies === true;
+    const from = { address, before: sessionTokenOf(headers.cookie, isSecureOnly), known: body.known ?? null };
     const { token, session, known } = await people.signIn(body.password, from);
-    const isSecure = settings.secureCookies === true || cameByHttps(headers);
+    const isSecure = isSecureOnly || cameByHttps(headers);
     const cookie = sessionCookie(token, { path: cookiePath, isSecure, lifeSeconds: sessionLifeMs / 1_000 });
     const answer = { ...sessionItemOf(sessionActor(session)), known };
     return new RawAnswer({ ...json(answer), headers: { "set-cookie": cookie } });

@@ -12,10 +12,11 @@ export const signOut = apiRoute({
   viewerMay: true,
   answer: z.object({ signedOut: z.boolean().describe("False for whoever came without a session") }),
   handle: async ({ headers, actor, world }) => {
-    const token = sessionTokenOf(headers.cookie);
+    const isSecureOnly = world.settings.secureCookies === true;
+    const token = sessionTokenOf(headers.cookie, isSecureOnly);
     if (actor.session === null || token === null) return { signedOut: false };
     await world.people.signOut(token, actor.session);
-    const isSecure = world.settings.secureCookies === true || cameByHttps(headers);
+    const isSecure = isSecureOnly || cameByHttps(headers);
     const cookie = forgottenCookie({ path: cookiePath, isSecure });
     return new RawAnswer({ ...json({ signedOut: true }), headers: { "set-cookie": cookie } });
   },

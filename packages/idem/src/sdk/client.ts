@@ -126,6 +126,8 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
   private readonly codes: FunctionCode[] = [];
   private embedded: Embedded;
   private readonly isTaken: boolean;
+  /** Taken, and not moved yet: what it is sent is kept, and nothing runs. */
+  private isParked: boolean;
   /** Set once the toolkit keeps something in this client's store. */
   private isKeeping = false;
   /** Set for a client whose store is at a server. */
@@ -151,6 +153,7 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
     this.env = options.env ?? "default";
     const taking = takingClients();
     this.isTaken = taking !== null;
+    this.isParked = this.isTaken;
     this.platform = taking?.platform ?? options.platform ?? nodePlatform;
     const logged = readLogger(options);
     this.telling = new Telling({
@@ -193,6 +196,7 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
       client: this,
       codes: this.codes,
       moveTo: (store) => {
+        this.isParked = false;
         this.embedded.abandon();
         this.embedded = embed(store);
       },
@@ -273,7 +277,7 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
   /** Opens the store, registers the functions and begins to execute them. */
   async start(): Promise<void> {
     if (this.remote !== null) throw errors.CLIENT_SERVED({ client: this.id, server: this.remote.origin });
-    await this.embedded.start();
+    if (!this.isParked) await this.embedded.start();
   }
 
   /** Finishes the steps that run, hands everything else back, and closes the store. */

@@ -18,7 +18,7 @@ export interface Pair {
 
 export function corpusPairs(): Pair[] {
   return readdirSync(corpus, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
+    .filter((entry) => entry.isDirectory() && existsSync(join(corpus, entry.name, "faulty.mjs")))
     .map(({ name }) => {
       const faulty = join(corpus, name, "faulty.mjs");
       const lines = readFileSync(faulty, "utf8").split("\n");
@@ -27,6 +27,9 @@ export function corpusPairs(): Pair[] {
       return { name, faulty, mended: join(corpus, name, "mended.mjs"), expected: { verdict, line: at + 2 } };
     });
 }
+
+/** A program that stands by itself. */
+export const corpusProgram = (name: string): string => join(corpus, name);
 
 /** Threads that are warm, for all programs of a file. */
 export const openThreads = (answerMsMax = 20_000): PlayingThreads =>

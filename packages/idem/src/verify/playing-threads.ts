@@ -67,6 +67,11 @@ export class PlayingThreads {
     return answer;
   }
 
+  /** Those that are there. */
+  get count(): number {
+    return this.all.size;
+  }
+
   /** Nothing is left behind. */
   async close(): Promise<void> {
     this.isClosed = true;

@@ -82,7 +82,7 @@ const emptyScript = {
   changed: {},
   windowMs: 0,
   outageMs: 0,
-  startMs: 0,
+  startMs: Date.UTC(2026, 0, 1),
   fixtures: [],
 } as const;
 

@@ -10,6 +10,8 @@ import type { Cut, WireProxy } from "./proxy.ts";
 
 // What does not come by then does not come at all.
 const patienceMs = 10_000;
+// A node is slow to come back to a server that was crashed twice on a busy machine: ten seconds told of the machine.
+const cutPatienceMs = 60_000;
 const sliceMs = 100;
 
 export interface FaultsOptions extends FreezeStandbyOptions {
@@ -123,7 +125,7 @@ export class Faults {
     });
     // A node that another fault froze or killed meanwhile comes nowhere: only the time it was up counts.
     let upMs = 0;
-    while (!isTaken && upMs < patienceMs) {
+    while (!isTaken && upMs < cutPatienceMs) {
       await Promise.race([cut, delay(sliceMs)]);
       if (process.state === "up") upMs += sliceMs;
     }

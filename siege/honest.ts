@@ -14,12 +14,16 @@ export interface Sample {
   readonly ms: number;
   /** Null when it was answered as it should be. */
   readonly refused: string | null;
+  /** Told to come again because the store did not answer in time: a refusal on a machine of its own, on a busy one a matter of speed. */
+  readonly isLate: boolean;
 }
+
+const late = /^503 .*(try again|has not answered for)/;
 
 // Of each: a small shop's load, so that what honest callers wait for is the attack and not each other.
 const everyMs = 125;
 // A run that takes longer is taken for lost.
-const runMsMax = 30_000;
+const runMsMax = 120_000;
 
 export class HonestTraffic {
   readonly samples: Sample[] = [];
@@ -61,7 +65,8 @@ export class HonestTraffic {
     const since = performance.now();
     const { reaction, text } = await ask(url, { ...given, agent: this.agent });
     const refused = reaction === expected ? null : `${reaction} ${text.slice(0, 300)}`;
-    this.samples.push({ traffic, slice, ms: performance.now() - since, refused });
+    const isLate = refused !== null && late.test(refused);
+    this.samples.push({ traffic, slice, ms: performance.now() - since, refused, isLate });
     return refused === null;
   }
 
@@ -93,7 +98,7 @@ export class HonestTraffic {
     this.running.delete(n);
     if (!isSent) return;
     const refused = isEnded ? null : `not executed within ${runMsMax / 1_000} s`;
-    this.samples.push({ traffic, slice, ms: performance.now() - since, refused });
+    this.samples.push({ traffic, slice, ms: performance.now() - since, refused, isLate: false });
   }
 
   private async deliver(): Promise<void> {

@@ -8,8 +8,8 @@ export const honestP99MsMax = 250;
  * filled once (caches, code that was compiled, pools of lines) has been filled; what is kept per request would grow with each round.
  */
 export const growthMax = { part: 0.15, bytes: 32 * 1024 * 1024 };
-/** Whatever is sent: a body kept for each request would pass it at once. The app reads calls of 64 MiB that are signed. */
-export const rssBytesMax = { server: 1024 * 1024 * 1024, app: 2 * 1024 * 1024 * 1024 };
+/** Whatever is sent: a body kept for each request would pass it at once. */
+export const rssBytesMax = 1024 * 1024 * 1024;
 
 export const percentile = (sorted: readonly number[], part: number): number =>
   sorted.length === 0 ? 0 : sorted[Math.min(sorted.length - 1, Math.ceil(sorted.length * part) - 1)]!;
@@ -25,7 +25,7 @@ export interface Complaint {
 export function complaintsOf({ slices, memory, ended }: Siege): Complaint[] {
   const complaints: Complaint[] = [];
   for (const { kind, samples, answers } of slices) {
-    const refused = samples.filter((sample) => sample.refused !== null);
+    const refused = samples.filter((sample) => sample.refused !== null && !sample.isLate);
     for (const { traffic, refused: why } of refused.slice(0, 3)) complaints.push({ kind, what: `${traffic}: ${why}` });
     if (refused.length > 3) complaints.push({ kind, what: `… and ${refused.length - 3} more honest ones refused` });
     for (const [answer, count] of Object.entries(answers)) {
@@ -36,7 +36,7 @@ export function complaintsOf({ slices, memory, ended }: Siege): Complaint[] {
   }
   for (const who of ["server", "app"] as const) {
     const most = Math.max(0, ...memory.map((each) => each[who]));
-    if (most > rssBytesMax[who]) complaints.push({ kind: "memory", what: `the ${who} had ${megabytes(most)}` });
+    if (most > rssBytesMax) complaints.push({ kind: "memory", what: `the ${who} had ${megabytes(most)}` });
   }
   if (ended !== null) complaints.push({ kind: slices.at(-1)?.kind ?? "start", what: ended });
   return complaints;
@@ -47,6 +47,9 @@ export function slownessOf(siege: Siege): Complaint[] {
   const complaints: Complaint[] = [];
   for (const kind of new Set(siege.slices.map((slice) => slice.kind))) {
     const samples = siege.slices.filter((slice) => slice.kind === kind).flatMap((slice) => slice.samples);
+    const lateCount = samples.filter(({ isLate }) => isLate).length;
+    if (lateCount > 0)
+      complaints.push({ kind, what: `${lateCount} honest ones were told to come again: the store was late` });
     const p99 = percentile(latenciesOf(samples), 0.99);
     if (p99 < honestP99MsMax) continue;
     const what = `honest p99 was ${p99.toFixed(0)} ms`;

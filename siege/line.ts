@@ -9,7 +9,7 @@ export interface Asked {
   readonly agent?: Agent;
 }
 
-/** A status; `cut` for a line that was closed without one, `silent` for one on which nothing came in 30 s, `held` for one still open at the end. */
+/** A status; `cut` for a line that was closed without one, `silent` for one on which nothing came in two minutes, `held` for one still open at the end. */
 export type Reaction = number | "cut" | "silent" | "held";
 
 export interface Answer {
@@ -18,7 +18,7 @@ export interface Answer {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
-const patienceMs = 30_000;
+const patienceMs = 120_000;
 const ownAgent = new Agent({ keepAlive: true, maxSockets: 200 });
 
 export function ask(url: string, { method = "GET", headers = {}, body, agent = ownAgent }: Asked): Promise<Answer> {

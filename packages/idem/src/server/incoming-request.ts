@@ -27,6 +27,8 @@ export interface Traffic {
   inFlight: number;
   /** Of them, those whose senders have shown nothing. */
   strangers: number;
+  /** Beside them, those that are answered however many others there are. */
+  vital: number;
   waiting: number;
   refusedBusy: number;
   isStopping: boolean;
@@ -40,7 +42,7 @@ export class IncomingRequest {
   /** For browsers: what an answer for people may do, and which pages of other origins may read it. */
   private pageHeaders: Headers | null = null;
   /** Among whom it is counted. */
-  private place: "nowhere" | "in-flight" | "stranger" | "waiting" = "nowhere";
+  private place: "nowhere" | "in-flight" | "stranger" | "vital" | "waiting" = "nowhere";
   private body: AwaitedBody | null = null;
 
   constructor(
@@ -105,21 +107,23 @@ export class IncomingRequest {
   /** One of the places of those who want an answer now; strangers have some of them. */
   private takePlace(route: Route): void {
     const { traffic } = this;
-    const { requestsInFlight, strangersInFlight } = traffic.limits;
-    const isStranger = trustOf[route.access] === "stranger";
-    if (route.isVital !== true) {
-      if (traffic.inFlight >= requestsInFlight || (isStranger && traffic.strangers >= strangersInFlight)) {
-        throw errors.SERVER_BUSY({ why: "too many are under way" });
-      }
-    }
-    this.place = isStranger ? "stranger" : "in-flight";
-    traffic.inFlight++;
-    if (isStranger) traffic.strangers++;
+    const { requestsInFlight, strangersInFlight, vitalInFlight } = traffic.limits;
+    const place = route.isVital === true ? "vital" : trustOf[route.access] === "stranger" ? "stranger" : "in-flight";
+    const isFull =
+      place === "vital"
+        ? traffic.vital >= vitalInFlight
+        : traffic.inFlight >= requestsInFlight || (place === "stranger" && traffic.strangers >= strangersInFlight);
+    if (isFull) throw errors.SERVER_BUSY({ why: "too many are under way" });
+    this.place = place;
+    if (place === "vital") traffic.vital++;
+    else traffic.inFlight++;
+    if (place === "stranger") traffic.strangers++;
   }
 
   private leavePlace(): void {
     const { traffic, place } = this;
     if (place === "waiting") traffic.waiting--;
+    if (place === "vital") traffic.vital--;
     if (place === "stranger") traffic.strangers--;
     if (place === "stranger" || place === "in-flight") traffic.inFlight--;
     this.place = "nowhere";

@@ -78,6 +78,7 @@ class NodeListener implements Listener {
       bodies: new AwaitedBodies(this.limits),
       inFlight: 0,
       strangers: 0,
+      vital: 0,
       waiting: 0,
       refusedBusy: 0,
       isStopping: false,
@@ -105,9 +106,9 @@ class NodeListener implements Listener {
   }
 
   get load(): ListenerLoad {
-    const { inFlight, waiting, lines, bodies, refusedBusy } = this.traffic;
+    const { inFlight, vital, waiting, lines, bodies, refusedBusy } = this.traffic;
     return {
-      requestsInFlight: inFlight,
+      requestsInFlight: inFlight + vital,
       waitingRequests: waiting,
       bodiesAwaited: bodies.size,
       lines: lines.size,
@@ -157,8 +158,8 @@ class NodeListener implements Listener {
   }
 
   private get isQuiet(): boolean {
-    const { inFlight, waiting, bodies } = this.traffic;
-    return inFlight === 0 && waiting === 0 && bodies.size === 0 && this.flushing === 0;
+    const { inFlight, vital, waiting, bodies } = this.traffic;
+    return inFlight + vital === 0 && waiting === 0 && bodies.size === 0 && this.flushing === 0;
   }
 
   /** Whoever sends a body drop by drop is cut off. One timer for all: a timer per request costs more than the request. */

@@ -62,7 +62,7 @@ export interface Route {
   readonly streams?: boolean;
   /** Answers only when something happens (a long poll): it waits apart from those who want an answer now. */
   readonly waits?: boolean;
-  /** Answered however many others are under way: how those who look after the server learn of it. */
+  /** Answered however many others are under way, and counted apart: how those who look after the server learn of it. */
   readonly isVital?: true;
   /** Content types taken, besides none at all; JSON unless told; `["*"]` for any. */
   readonly contentTypes?: readonly string[];

@@ -3,7 +3,7 @@
 /** `never`: no app can be there, and what can be (a cloud's metadata, everybody at once) must not be asked. */
 export type IpRange = "public" | "private" | "never";
 
-// IANA's special-purpose registries (RFC 6890 and its updates, read 2026-11-16), and where clouds keep the credentials of their machines. What is in a registry and
+// IANA's special-purpose registries (RFC 6890 and its updates), and where clouds keep the credentials of their machines. What is in a registry and
 // is no network of somebody's own is `never`, also where it could be reached: no app is at a sink for reverse lookups.
 const ranges: readonly (readonly [IpRange, ...string[]])[] = [
   [

@@ -7,7 +7,7 @@ import type { Ingested } from "../store/ingest.ts";
 import type { LeasedJob } from "../store/leases.ts";
 import { endEvents } from "./end-events.ts";
 import { persist } from "./persist.ts";
-import { planNested, RunIds } from "./prepare-ingest.ts";
+import { decideSends, planNested, RunIds } from "./prepare-ingest.ts";
 import { tellEnd } from "./tell-run.ts";
 import type { Worker, WorkerOptions } from "./worker.ts";
 
@@ -25,8 +25,9 @@ export async function announceEnd(job: AnnounceJob, worker: Worker, options: Wor
   const deferred = deferredEvents(steps, putOff, made);
   for (;;) {
     const ended = { id: run.id, fn: run.fn, event, events };
+    const sends = await decideSends(deferred, worker.prepare(), runIds, options.turns);
     const told = endEvents(ended, "cancelled", run.result!, [idOf(0), idOf(1)], worker.prepare(), runIds);
-    const { ingest } = planNested(deferred, [], told, worker.prepare(), runIds);
+    const { ingest } = planNested(sends, [], told, worker.prepare());
     const heard = ingest === null ? null : await onlyHeard(ingest, options);
     const answer =
       heard === null ? null : await persist(platform, () => store.ingest({ env, ...heard, leaseTo: null }), mayGoOn);

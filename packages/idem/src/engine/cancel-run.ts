@@ -6,7 +6,7 @@ import type { ByHand } from "../store/audit.ts";
 import type { CancelAnswer } from "../store/runs.ts";
 import { endEvents } from "./end-events.ts";
 import type { Engine } from "./engine.ts";
-import { planNested, RunIds } from "./prepare-ingest.ts";
+import { decideSends, planNested, RunIds } from "./prepare-ingest.ts";
 import { tellEnd } from "./tell-run.ts";
 
 export type Cancelled = Exclude<CancelAnswer, { kind: "stale-registration" }>;
@@ -38,8 +38,9 @@ export async function cancelRun(
   try {
     for (;;) {
       const ended = { id: runId, fn, event: memo.event, events: memo.events };
+      const sends = await decideSends(deferred, worker.prepare(), runIds, engine.turns);
       const told = endEvents(ended, "cancelled", result, eventIds, worker.prepare(), runIds);
-      const { ingest } = planNested(deferred, [], told, worker.prepare(), runIds);
+      const { ingest } = planNested(sends, [], told, worker.prepare());
       const answer = await store.cancel({ env, runId, result, releaseKey, ingest, byHand });
       if (answer.kind === "stale-registration") {
         await registry.refresh();

@@ -14,7 +14,7 @@ const cancelledAtOnce = 50;
 
 export async function deliverEvent(
   job: DeliverJob,
-  { store, env, expressions, platform, cancelRun }: WorkerOptions,
+  { store, env, expressions, turns, platform, cancelRun }: WorkerOptions,
   mayGoOn: () => boolean,
 ): Promise<readonly WokenRun[]> {
   const { event } = job;
@@ -22,9 +22,9 @@ export async function deliverEvent(
   const paths = await store.reads.waitPaths(env, event.name);
   const probes = probesOf(payload, paths);
   const candidates = await store.reads.waitCandidates(env, event.id, probes);
-  const woken = wokenBy(payload, candidates, payloadOf, expressions);
+  const woken = await wokenBy(payload, candidates, payloadOf, { expressions, turns });
   const rules = await store.reads.cancelCandidates(env, event.id, probes);
-  const cancelled = cancelledBy(payload, rules, payloadOf, expressions);
+  const cancelled = await cancelledBy(payload, rules, payloadOf, { expressions, turns });
   for (let i = 0; i < cancelled.length; i += cancelledAtOnce) {
     const some = cancelled.slice(i, i + cancelledAtOnce);
     await Promise.all(some.map((runId) => cancelRun(runId, `cancelled by event ${event.id} (${event.name})`)));

@@ -47,7 +47,7 @@ export function endEvents(
     sourceRunId: run.id,
     ...(options.registry.match(name).length === 0 ? { ifAwaited: true } : {}),
   }));
-  const pairs = pairsFor(events, options, runIds, () => null);
+  const pairs = [...pairsFor(events, options, runIds, () => null)];
   return { registration: options.registry.registration, events, pairs };
 }
 

@@ -5,6 +5,7 @@ import { acceptEvent } from "../ingest/accept-events.ts";
 import { blockedMaxDefaultMs } from "../model/beats.ts";
 import { errors } from "../model/errors.ts";
 import { Expressions } from "../model/expression.ts";
+import { Turns, Work } from "../model/turns.ts";
 import { UlidSource } from "../model/ulid.ts";
 import type { Platform } from "../platform/platform.ts";
 import type { WireOp } from "../protocol/wire-ops.ts";
@@ -56,6 +57,8 @@ export interface EngineOptions {
   readonly onRegistered?: () => void;
   /** How long history of this environment is kept; absent or null for ever. */
   readonly retentionMs?: number | null;
+  /** Shared by the engines of a process: they have one loop. */
+  readonly turns?: Turns;
 }
 
 export interface Accepted extends Ingested {
@@ -76,6 +79,8 @@ const nothingIngested = {
 export class Engine {
   readonly registry: Registry;
   readonly expressions: Expressions;
+  /** How work that may be much gives the loop back. */
+  readonly turns: Turns;
   readonly worker: Worker;
   private readonly codes = new Map<string, Code>();
   /** Which of them each app serves from elsewhere. */
@@ -99,6 +104,7 @@ export class Engine {
       options.onRegistered?.();
     });
     const { telling } = options;
+    this.turns = options.turns ?? new Turns((run) => platform.soon(run));
     this.expressions = new Expressions(limits.expressionsCached, ({ fn, ...failed }) => {
       const name = fn === null ? null : this.registry.displayName(fn);
       telling.tell({ kind: "expression.failed", env, function: name, ...failed });
@@ -120,6 +126,7 @@ export class Engine {
       env,
       registry: this.registry,
       expressions: this.expressions,
+      turns: this.turns,
       time: this.time,
       newId: () => this.ids.next(),
       random: () => new DataView(platform.randomBytes(4).buffer).getUint32(0) / 2 ** 32,
@@ -159,8 +166,8 @@ export class Engine {
             isBusy: () => this.worker.isBusy,
             report: (what, error) => this.worker.report(what, error),
           });
-    const { registry, time, worker } = this;
-    this.ingesting = { store, platform, env, registry, worker, time, telling, newId: () => this.ids.next() };
+    const { registry, time, worker, turns } = this;
+    this.ingesting = { store, platform, env, registry, worker, time, telling, turns, newId: () => this.ids.next() };
     const beside = { store, platform, time, report: (what: string, error: unknown) => this.report(what, error) };
     this.neighbours =
       store.shared === null
@@ -209,6 +216,11 @@ export class Engine {
 
   newId(): string {
     return this.ids.next();
+  }
+
+  /** For what somebody looks for in many rows; without a bound where rows are few. */
+  work(costMax = Number.POSITIVE_INFINITY): Work {
+    return new Work(this.turns, costMax);
   }
 
   get env(): string {

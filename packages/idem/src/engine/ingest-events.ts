@@ -1,9 +1,10 @@
 // Events that were checked become facts: decided here, stored by the store, and what they start taken up by this process's worker.
+import type { Turns } from "../model/turns.ts";
 import type { Platform } from "../platform/platform.ts";
 import type { ByHand } from "../store/audit.ts";
 import type { Ingested, NewEvent, NewPair } from "../store/ingest.ts";
 import type { Store } from "../store/store.ts";
-import { pairsFor, RunIds } from "./prepare-ingest.ts";
+import { inTurns, pairsFor, RunIds } from "./prepare-ingest.ts";
 import type { Registry } from "./registry.ts";
 import type { StoreTime } from "./store-time.ts";
 import type { Telling } from "./telling.ts";
@@ -18,6 +19,7 @@ export interface IngestingEngine {
   readonly time: StoreTime;
   readonly telling: Telling;
   readonly newId: () => string;
+  readonly turns: Turns;
 }
 
 export async function ingestEvents(
@@ -26,22 +28,25 @@ export async function ingestEvents(
   pairsOf: typeof pairsFor = pairsFor,
   byHand?: ByHand,
 ): Promise<Ingested> {
-  const { store, env, platform, worker, registry } = engine;
+  const { store, env, platform, worker, registry, turns } = engine;
   // The same ids on every try: a second one must not start a second run.
   const runIds = new RunIds(engine.newId);
   for (;;) {
     let reserved = 0;
     const leaseTo = worker.takesDeliveries;
-    const pairs = pairsOf(events, worker.prepare(), runIds, (target) => {
+    // Before the first is decided: what is registered while others have their turn makes the store ask for all of them again.
+    const { registration } = registry;
+    const deciding = pairsOf(events, worker.prepare(), runIds, (target) => {
       const name = worker.reserve(target.fn);
       if (name !== null) reserved++;
       return name;
     });
     try {
+      const pairs = await inTurns(deciding, turns);
       const before = platform.point("ingest:before-commit");
       if (before !== undefined) await before;
       const askedMono = platform.monoMs();
-      const input = { env, registration: registry.registration, events, pairs, leaseTo, byHand };
+      const input = { env, registration, events, pairs, leaseTo, byHand };
       const answer = await store.ingest(input).catch((error) => {
         if (leaseTo !== null) worker.names.doubt(leaseTo, error);
         throw error;

@@ -7,7 +7,9 @@ import { acceptEvent } from "../ingest/accept-events.ts";
 import { openRun } from "../ingest/open-runs.ts";
 import { errors } from "../model/errors.ts";
 import type { Expressions } from "../model/expression.ts";
+import { chargeCost, readingCost } from "../model/metered-cost.ts";
 import type { Outcome } from "../model/outcome.ts";
+import type { Turns } from "../model/turns.ts";
 import { serializeError } from "../model/user-errors.ts";
 import type { NewWait } from "../model/wait.ts";
 import type { NestedIngest } from "../store/advance.ts";
@@ -38,19 +40,20 @@ export class RunIds {
   }
 }
 
-/** One pair for every function whose trigger names the event. */
-export function pairsFor(
+/** One pair for every function whose trigger names the event, decided when it is asked for. */
+export function* pairsFor(
   events: readonly NewEvent[],
   options: PrepareOptions,
   runIds: RunIds,
   leaseFor: (target: RegisteredTarget) => string | null,
-): NewPair[] {
-  return events.flatMap((event, i) => {
+): Iterable<NewPair> {
+  for (const [i, event] of events.entries()) {
     const matches = options.registry.match(event.name);
-    if (matches.length === 0) return [];
+    if (matches.length === 0) continue;
     const payload = payloadOf({ event: { ...event, receivedAt: options.now, firstEventId: null } });
-    return matches.map(({ target, triggers }) =>
-      openRun(
+    chargeCost(readingCost(event.data));
+    for (const { target, triggers } of matches) {
+      yield openRun(
         target,
         triggers,
         {
@@ -65,9 +68,25 @@ export function pairsFor(
           leaseTo: leaseFor(target),
         },
         options.expressions,
-      ),
-    );
-  });
+      );
+    }
+  }
+}
+
+/**
+ * All of them, with the loop given back in between when they cost much: what senders put into events decides how long expressions take.
+ * The registration they were decided by is the one before the first of them.
+ */
+export async function inTurns(pairs: Iterable<NewPair>, turns: Turns): Promise<NewPair[]> {
+  const decided: NewPair[] = [];
+  const first = turns.next();
+  if (first !== undefined) await first;
+  for (const pair of pairs) {
+    decided.push(pair);
+    const turn = turns.next();
+    if (turn !== undefined) await turn;
+  }
+  return decided;
 }
 
 /** Events a step sends. Without an id of their own they take one from the step, the same on every retry and rerun. */
@@ -110,6 +129,35 @@ export function invokedEvent(
   );
 }
 
+/** Events that a run sends, decided. */
+export interface SentEvents {
+  readonly events: readonly NewEvent[];
+  readonly pairs: readonly NewPair[];
+  /** By which they were. */
+  readonly registration: number;
+}
+
+export async function decideSends(
+  events: readonly NewEvent[],
+  options: PrepareOptions,
+  runIds: RunIds,
+  turns: Turns,
+): Promise<SentEvents> {
+  const { registration } = options.registry;
+  const pairs = await inTurns(
+    pairsFor(events, options, runIds, () => null),
+    turns,
+  );
+  return { events, pairs, registration };
+}
+
+/** Where nothing is sent. */
+export const noSends = ({ registry }: PrepareOptions): SentEvents => ({
+  events: [],
+  pairs: [],
+  registration: registry.registration,
+});
+
 export interface NestedPlan {
   readonly waits: NewWait[];
   readonly ingest: NestedIngest | null;
@@ -117,14 +165,13 @@ export interface NestedPlan {
 
 /** The waits of a patch, with the events and pairs that invoking steps need beside them. */
 export function planNested(
-  sends: readonly NewEvent[],
+  sends: SentEvents,
   waits: readonly PlannedWait[],
   extra: NestedIngest | null,
   options: PrepareOptions,
-  runIds: RunIds,
 ): NestedPlan {
-  const events: NestedIngest["events"][number][] = [...sends];
-  const pairs: NewPair[] = pairsFor(events, options, runIds, () => null);
+  const events: NestedIngest["events"][number][] = [...sends.events];
+  const pairs: NewPair[] = [...sends.pairs];
   let unknown = false;
   const planned = waits.map((plan): NewWait => {
     if (plan.kind === "ready") return plan.wait;
@@ -165,7 +212,7 @@ export function planNested(
   }
   // "Unknown" is only true of the newest registration: the store compares it even when there is nothing else to store.
   if (events.length === 0 && !unknown) return { waits: planned, ingest: null };
-  return { waits: planned, ingest: { registration: options.registry.registration, events, pairs } };
+  return { waits: planned, ingest: { registration: sends.registration, events, pairs } };
 }
 
 const failure = (error: Error): Outcome => ({ kind: "error", json: serializeError(error) });

@@ -8,7 +8,15 @@ import type { LeasedJob, RunMemo } from "../store/leases.ts";
 import { endEvents } from "./end-events.ts";
 import { outgoingEvents } from "./outgoing-events.ts";
 import { persist } from "./persist.ts";
-import { eventsOfSends, invokedEvent, planNested, RunIds } from "./prepare-ingest.ts";
+import {
+  decideSends,
+  eventsOfSends,
+  invokedEvent,
+  noSends,
+  planNested,
+  RunIds,
+  type SentEvents,
+} from "./prepare-ingest.ts";
 import { raiseDiverged } from "./raise-diverged.ts";
 import { tellAdvanced } from "./tell-run.ts";
 import type { Worker, WorkerOptions } from "./worker.ts";
@@ -92,7 +100,10 @@ async function advance(
   const endIds = [newId(), newId()];
   const attempts = patch.attempts?.map(({ counted: _counted, ...attempt }) => attempt) ?? none;
   for (;;) {
-    const nested = nestedOf(memo, patch, runIds, endIds, worker);
+    // Decided first, and only waited for where there are any: what is asked of the store stays in the order of asking.
+    const sends = patch.sends ?? none;
+    const sent = sends.length === 0 ? null : await decideSends(sends, worker.prepare(), runIds, options.turns);
+    const nested = nestedOf(memo, patch, sent, runIds, endIds, worker);
     const askedMono = platform.monoMs();
     let tries = 0;
     const write = () => {
@@ -135,13 +146,19 @@ async function advance(
   }
 }
 
-function nestedOf(memo: RunMemo, patch: Patch, runIds: RunIds, endIds: readonly string[], worker: Worker) {
-  const sends = patch.sends ?? [];
+function nestedOf(
+  memo: RunMemo,
+  patch: Patch,
+  sent: SentEvents | null,
+  runIds: RunIds,
+  endIds: readonly string[],
+  worker: Worker,
+) {
   const waits = patch.waits ?? [];
   const { next } = patch;
-  if (sends.length === 0 && waits.length === 0 && next.kind !== "end") return { waits: [], ingest: null };
+  if (sent === null && waits.length === 0 && next.kind !== "end") return { waits: [], ingest: null };
   const prepare = worker.prepare();
   const run = { id: memo.run.id, fn: memo.run.fn, event: memo.event, events: memo.events };
   const ended = next.kind === "end" ? endEvents(run, next.state, next.result, endIds, prepare, runIds) : null;
-  return planNested(sends, waits, ended, prepare, runIds);
+  return planNested(sent ?? noSends(prepare), waits, ended, prepare);
 }

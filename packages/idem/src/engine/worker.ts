@@ -7,6 +7,7 @@ import { SiblingPlans } from "../execute/sibling-plans.ts";
 import { StepIds } from "../execute/step-ids.ts";
 import type { Expressions } from "../model/expression.ts";
 import { isEnded } from "../model/run.ts";
+import type { Turns } from "../model/turns.ts";
 import type { Platform, Timer } from "../platform/platform.ts";
 import type { WokenRun } from "../store/advance.ts";
 import type { Audited } from "../store/audit.ts";
@@ -41,6 +42,7 @@ export interface WorkerOptions {
   readonly env: string;
   readonly registry: Registry;
   readonly expressions: Expressions;
+  readonly turns: Turns;
   readonly time: StoreTime;
   readonly newId: () => string;
   readonly random: () => number;

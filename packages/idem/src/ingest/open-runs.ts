@@ -10,6 +10,7 @@ import { deriveKey } from "../dedup/derive-key.ts";
 import type { Expressions } from "../model/expression.ts";
 import { evaluateFilter } from "../model/expression.ts";
 import type { EventTrigger, FunctionConfig } from "../model/function-config.ts";
+import { turnCostMax, withinCost } from "../model/metered-cost.ts";
 import type { NewPair } from "../store/ingest.ts";
 import { planFlow } from "./plan-flow.ts";
 
@@ -46,12 +47,23 @@ export interface Leave {
   readonly dueAt?: number | null;
 }
 
+/** What a function's expressions compute of one event may together cost no more than the loop can be held for. */
 export function openRun(
   target: Target,
   triggers: readonly EventTrigger[],
   occasion: Occasion,
   expressions: Expressions,
   leave: Leave = {},
+): NewPair {
+  return withinCost(turnCostMax, () => decide(target, triggers, occasion, expressions, leave));
+}
+
+function decide(
+  target: Target,
+  triggers: readonly EventTrigger[],
+  occasion: Occasion,
+  expressions: Expressions,
+  leave: Leave,
 ): NewPair {
   const { config, fn } = target;
   const { event, payload } = occasion;

@@ -1,7 +1,7 @@
 // all, exists, exists_one, map and filter: the library loops, the meter counts every pass through a body.
 
 import { Failure } from "./expression-failure.ts";
-import { errorCost, keyCost, type Meter } from "./expression-meter.ts";
+import { errorCost, keyCost, type Meter, passCost } from "./expression-meter.ts";
 import { missing, undefinedWhenMissing } from "./expression-missing.ts";
 import type { Node } from "./expression-node.ts";
 import { isContainer, kindOf } from "./expression-value.ts";
@@ -23,7 +23,7 @@ export function defineMacro(node: Node, bodyCosts: readonly number[], meter: Met
   for (const [i, body] of bodies.entries()) {
     const cost = bodyCosts[i]!;
     const isValue = name === "map" && i === bodies.length - 1;
-    meterBody(body, isValue ? cost + itemCost : cost, isValue, meter);
+    meterBody(body, passCost + (isValue ? cost + itemCost : cost), isValue, meter);
   }
   // all and exists go on after an item that failed; they must not go on once the meter is spent.
   const goesOn = loop.args.condition as ((value: unknown) => boolean) | undefined;

@@ -4,12 +4,14 @@
 
 import { Failure } from "./expression-failure.ts";
 import type { Node } from "./expression-node.ts";
+import { allowedCost, chargeCost, costPerMs } from "./metered-cost.ts";
 
-// A unit is about 40 ns, so an evaluation ends within some 20 ms; a filter such as
-// items.exists(i, i.sku == "x") over 10,000 items spends 40,000.
-const costMax = 500_000;
-// Making an error, with its stack and its marked source line, takes about 10 µs.
-export const errorCost = 250;
+// An evaluation ends within some 4 ms; a filter such as items.exists(i, i.sku == "x") over 10,000 items spends 50,000.
+export const evaluationCostMax = 4 * costPerMs;
+// Making an error, with its stack and its marked source line, takes about 20 µs.
+export const errorCost = 500;
+// One pass of a macro around its body: a context made, a condition asked.
+export const passCost = 1;
 // Listing the keys of a large object, and looking them up in another, takes about 300 ns for each.
 export const keyCost = 8;
 // Joined text only has to fit a key or a comparison; the bound stops doubling long before memory does.
@@ -19,14 +21,24 @@ export const joinedLengthMax = 65_536;
 const tooCostly = new Failure("it costs too much to evaluate on this data");
 
 export class Meter {
-  left = costMax;
+  left = 0;
+  #granted = 0;
   /** The part found missing last. Operators stop at their first missing operand, so it is the one that mattered. */
   absent: Node | undefined;
   absentBecause = "missing";
+  /** What its patterns weigh together, while it is compiled. */
+  patternWeight = 0;
 
   reset(): void {
-    this.left = costMax;
+    this.#granted = Math.min(evaluationCostMax, allowedCost());
+    this.left = this.#granted;
     this.absent = undefined;
+  }
+
+  /** What was spent is told to whoever gives the loop back for it. An evaluation is never free: it has up to 500 nodes. */
+  settle(nodes: number): void {
+    chargeCost(this.#granted - this.left + nodes);
+    this.#granted = this.left;
   }
 
   get isSpent(): boolean {

@@ -2,6 +2,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { IdemError } from "./errors.ts";
 import { compileExpression, type Expression, Expressions, evaluateFilter, evaluateKey } from "./expression.ts";
+import { errorCost, evaluationCostMax } from "./expression-meter.ts";
+import { costCharged, costPerMs } from "./metered-cost.ts";
 
 const event = {
   name: "order/paid",
@@ -383,6 +385,29 @@ describe("cost", () => {
     expect(elapsedMs(() => (evaluation = evaluateKey(expression, { event: { data } })))).toBeLessThan(boundMs);
     expect(evaluation.kind).toBe("failed");
   };
+
+  test.each([
+    `${"event.data.numbers.exists(x, ".repeat(3)}int("x") == 1)))`,
+    `${"event.data.numbers.exists(x, ".repeat(4)}false))))`,
+    'event.data.numbers.exists(x, timestamp("x").getHours() == 1 || double("y") == 1.0)',
+    `event.data.numbers.exists(x, duration("${"1".repeat(64)}") == duration("1h"))`,
+    "event.data.numbers.map(x, event.data.numbers)",
+    "event.data.wide",
+  ])("%s charges no more than an evaluation may cost", (text) => {
+    const expression = compileExpression(text);
+    const from = costCharged();
+    evaluateKey(expression, { event: { data } });
+    // Its own nodes, and the last thing that was too much, come on top.
+    expect(costCharged() - from).toBeLessThanOrEqual(evaluationCostMax + costPerMs);
+  });
+
+  test("what fails is charged for the error it made: 200 of them are an evaluation's worth", () => {
+    const expression = compileExpression("event.data.exists(x, int('x') == 1)");
+    const from = costCharged();
+    expect(expression.evaluate({ event: { data: numbers.slice(0, 100) } })).toMatchObject({ ok: false });
+    expect(costCharged() - from).toBeGreaterThanOrEqual(100 * errorCost);
+    expect(200 * errorCost).toBe(evaluationCostMax);
+  });
 
   test("an ordinary filter over 20,000 items is not too costly", () => {
     expect(resultOf("event.data.numbers.exists(x, x == 19999)", { event: { data } })).toBe(true);

@@ -4,19 +4,23 @@
 import { createHash } from "node:crypto";
 import { Environment } from "@marcbachmann/cel-js";
 import { errors } from "./errors.ts";
-import { applyDialect } from "./expression-dialect.ts";
+import { applyDialect, type Installed } from "./expression-dialect.ts";
 import { failureReason } from "./expression-failure.ts";
 import type { Meter } from "./expression-meter.ts";
 import type { Node } from "./expression-node.ts";
 import { mixedOperators } from "./expression-operators.ts";
-import { canonicalJson, jsonDepthMax, jsonNodeCountMax } from "./json.ts";
+import { canonicalJson, jsonDepthMax } from "./json.ts";
+import { chargeCost } from "./metered-cost.ts";
 
 const textLengthMax = 4_096;
 // A key this long is a document; its hash says the same in 64 characters.
 const keyLengthMax = 1_024;
 const keyPrefixLength = 64;
-// Writing and hashing this much text takes about 5 ms.
-const keySourceLengthMax = 1_048_576;
+// Writing and hashing this much text takes about 3 ms, and is as much as an event may carry.
+const keySourceLengthMax = 524_288;
+// Each is looked at, and an object's names are sorted: about 100 ns.
+const keyNodesMax = 33_000;
+const keyNodeCost = 3;
 
 interface Dialect {
   readonly environment: Environment;
@@ -61,14 +65,16 @@ export class Expression {
   readonly root: Node;
   readonly #run: RunNode;
   readonly #meter: Meter;
+  readonly #nodes: number;
 
   /** Made by compileExpression. */
-  constructor(text: string, root: Node, run: RunNode, meter: Meter) {
+  constructor(text: string, root: Node, run: RunNode, { meter, nodes }: Installed) {
     this.text = text;
     this.isComposite = root.op === "list" || root.op === "map";
     this.root = root;
     this.#run = run;
     this.#meter = meter;
+    this.#nodes = nodes;
   }
 
   /** `part`: a node of this expression that stands in no macro; the whole unless told. */
@@ -85,6 +91,8 @@ export class Expression {
       return { ok: true, value };
     } catch (error) {
       return { ok: false, why: "failed", message: failureReason(error) };
+    } finally {
+      meter.settle(this.#nodes);
     }
   }
 
@@ -120,10 +128,10 @@ function compile(text: string, over: Dialect, refuse: (why: string, cause?: unkn
   try {
     const parsed = over.environment.parse(text);
     const root = parsed.ast as unknown as Node;
-    const meter = applyDialect(root, over.variables);
+    const installed = applyDialect(root, over.variables);
     const { valid, error } = parsed.check();
     if (!valid) throw error;
-    return new Expression(text, root, partsOf(parsed, root), meter);
+    return new Expression(text, root, partsOf(parsed, root), installed);
   } catch (error) {
     throw refuse(failureReason(error), error);
   }
@@ -214,7 +222,9 @@ export function evaluateKey(expression: Expression, scope: ExpressionScope): Key
   if (expression.isComposite && Object.values(value as object).includes(null)) {
     return { kind: "missing", reason: `key \`${shown}\`: a part of it is null` };
   }
-  const text = typeof value === "string" ? JSON.stringify(value) : keyText(value, { nodes: 0, length: 0 }, 0);
+  const used = { nodes: 0, length: 0 };
+  const text = keyText(value, used, 0);
+  chargeCost(used.nodes * keyNodeCost + used.length / 8);
   if (text === undefined) {
     return { kind: "failed", reason: `key \`${shown}\` failed: its value is not JSON, or too large for a key` };
   }
@@ -223,7 +233,7 @@ export function evaluateKey(expression: Expression, scope: ExpressionScope): Key
 
 /** Undefined for what JSON cannot carry, and past the bounds: a list built by map() can hold one big value many times. */
 function keyText(value: unknown, used: { nodes: number; length: number }, depth: number): string | undefined {
-  if (++used.nodes > jsonNodeCountMax || depth > jsonDepthMax || used.length > keySourceLengthMax) return undefined;
+  if (++used.nodes > keyNodesMax || depth > jsonDepthMax || used.length > keySourceLengthMax) return undefined;
   switch (typeof value) {
     case "string":
       used.length += value.length;

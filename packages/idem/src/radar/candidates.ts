@@ -20,6 +20,8 @@ const coverageMin = 0.5;
 const habitShare = 0.2;
 // Pairs of more fields than this are too many to try: those that most events have are tried.
 const pairedFieldsMax = 8;
+// Paths that are tried alone: as many as half of the runs can have.
+const namesMax = 64;
 // A key that would suppress this share of different things beside what it prevents is no suggestion.
 const wrongShareMax = 0.1;
 
@@ -176,8 +178,21 @@ function hasStranger(group: readonly Seen[], tellsApart: (path: string) => boole
   });
 }
 
-export const namesOf = (runs: readonly Seen[]): Map<string, string> =>
-  new Map(runs.flatMap(({ fields }) => fields.map(({ path, name }) => [path, name])));
+/** By path, those that most runs have. */
+export function namesOf(runs: readonly Seen[]): Map<string, string> {
+  const counts = new Map<string, { readonly name: string; count: number }>();
+  for (const { fields } of runs) {
+    for (const { path, name } of fields) {
+      const known = counts.get(path);
+      if (known === undefined) counts.set(path, { name, count: 1 });
+      else known.count += 1;
+    }
+  }
+  const all = [...counts];
+  // In the order they were found, as long as there are no more.
+  const kept = all.length <= namesMax ? all : all.sort(([, a], [, b]) => b.count - a.count).slice(0, namesMax);
+  return new Map(kept.map(([path, { name }]) => [path, name]));
+}
 
 export const aboutOf = (name: string, runs: readonly Seen[]): string[] => [
   name,

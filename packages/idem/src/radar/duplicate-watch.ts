@@ -3,6 +3,8 @@
 import type { Decision } from "../model/decision.ts";
 import type { Event } from "../model/event.ts";
 import { fromJson } from "../model/json.ts";
+import { chargeCost, readingCost } from "../model/metered-cost.ts";
+import type { Turns } from "../model/turns.ts";
 import { dayMs } from "../model/window.ts";
 import type { Arrival } from "../store/alerts.ts";
 import type { SeenRun } from "./candidates.ts";
@@ -18,6 +20,8 @@ import { SourceWatch } from "./source-watch.ts";
 import { suppressedById, suppressedByKey } from "./suppressed-alerts.ts";
 
 const runsMax = 500;
+// Of trying its identities as keys.
+const judgedRunCost = 500;
 // Of all functions together: some 20 MB with ordinary data, 150 at the very most.
 const allRunsMax = 20_000;
 // Longer ago than any rule looks.
@@ -71,10 +75,19 @@ export class DuplicateWatch {
   private runCount = 0;
 
   /** What these arrivals, in order, have to tell. `firsts` are the events some were answered with. */
-  see(arrivals: readonly Arrival[], firsts: ReadonlyMap<string, Event>, context: WatchContext): FoundAlert[] {
+  async see(
+    arrivals: readonly Arrival[],
+    firsts: ReadonlyMap<string, Event>,
+    context: WatchContext,
+    turns: Turns,
+  ): Promise<FoundAlert[]> {
     const found: FoundAlert[] = [];
     const own = context.rules.slice(1);
     for (const { event, decisions } of arrivals) {
+      const turn = turns.next(true);
+      if (turn !== undefined) await turn;
+      // Read by what looks at events, and by what looks at each run.
+      chargeCost(readingCost(event.data) * 3 * (1 + decisions.length));
       // Idem's own events tell of runs, they are not work somebody asked for; an invoked run has a step that asked once.
       if (/^(idem|inngest)\//.test(event.name)) continue;
       if (event.firstEventId !== null) found.push(...suppressedById(event, firsts.get(event.firstEventId)));
@@ -98,6 +111,9 @@ export class DuplicateWatch {
     for (const [fn, watched] of this.functions) {
       const isDoubted = watched.isDoubtful && now - watched.judgedAt >= doubtMs;
       if (!watched.isSuspect && !isDoubted && watched.maybe.length === 0) continue;
+      const turn = turns.next(true);
+      if (turn !== undefined) await turn;
+      chargeCost(watched.runs.size * judgedRunCost);
       if (rule !== undefined && !rule.isMuted) found.push(...judge(fn, watched, rule, context));
       watched.judgedAt = now;
       watched.isSuspect = false;

@@ -1,4 +1,5 @@
 import { expect, test, vi } from "vitest";
+import { Turns } from "../model/turns.ts";
 import { makeUlid } from "../model/ulid.ts";
 import { ManualPlatform } from "../platform/manual-platform.ts";
 import { newEvent, startPair } from "../store/contract/world.ts";
@@ -27,6 +28,7 @@ function world() {
       functionOf: (fn) => ({ name: fn, keyExpression: keys.get(fn) ?? null }),
       announce: async (events) => void announced.push(...events),
       warn: (line) => void warned.push(line),
+      turns: new Turns((run) => platform.soon(run)),
     });
   const send = (data: unknown, over: { callerId?: string; name?: string; key?: string; fn?: string } = {}) => {
     const { callerId = null, name = "shop/order", key = null, fn = "bill" } = over;

@@ -4,6 +4,7 @@
 // Of many nodes one follows: whoever moved the position last goes on from its own memory. Another one takes over only when events
 // lie behind the position for longer than a look takes.
 import { createHash } from "node:crypto";
+import type { Turns } from "../model/turns.ts";
 import { makeUlid, ulidTime } from "../model/ulid.ts";
 import { dayMs } from "../model/window.ts";
 import type { Raised } from "../store/alerts.ts";
@@ -58,6 +59,7 @@ export interface FollowOptions {
   /** Sends events under names of Idem's own. */
   readonly announce: (events: readonly Record<string, unknown>[]) => Promise<void>;
   readonly warn: (line: string) => void;
+  readonly turns: Turns;
 }
 
 export class ArrivalFollower {
@@ -125,7 +127,9 @@ export class ArrivalFollower {
     );
     const byId = new Map(firsts.map((event) => [event.id, event]));
     await this.raise(
-      await this.withoutAllowed(this.watch.see(rows, byId, await this.context({ since, sources }, now))),
+      await this.withoutAllowed(
+        await this.watch.see(rows, byId, await this.context({ since, sources }, now), this.options.turns),
+      ),
     );
     const position: Position = { after: last.event.id, since, sources };
     const moved = await store.follow({ env, position: JSON.stringify(position), over: version });
@@ -166,7 +170,7 @@ export class ArrivalFollower {
       // The position itself was read as well.
       const filter = { after: from, before: `${after}~`, limit: radarLimits.pageMax };
       const { rows, firsts } = await store.reads.arrivals(env, filter);
-      this.watch.see(rows, new Map(firsts.map((event) => [event.id, event])), context);
+      await this.watch.see(rows, new Map(firsts.map((event) => [event.id, event])), context, this.options.turns);
       if (rows.length < radarLimits.pageMax) return;
       from = rows.at(-1)!.event.id;
     }

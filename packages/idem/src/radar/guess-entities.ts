@@ -2,9 +2,11 @@
 // the runs at hand. What came together that way is judged here: certainly twice, or maybe the same.
 import { Expressions, evaluateKey } from "../model/expression.ts";
 import { differingPaths, fromJson } from "../model/json.ts";
+import { chargeCost, readingCost } from "../model/metered-cost.ts";
+import type { Work } from "../model/turns.ts";
 import { dayMs } from "../model/window.ts";
 import type { RunSummary } from "../store/reads.ts";
-import { findDoubledRuns } from "./doubled-runs.ts";
+import { findDoubledRuns, type StartedRun } from "./doubled-runs.ts";
 import { fieldsOf, isDelivery, isIdentity, isTime } from "./fields.ts";
 import type { KnownFunctions } from "./functions-known.ts";
 
@@ -26,16 +28,22 @@ export async function guessEntities(
   runs: readonly RunSummary[],
   dataOf: (runId: string) => string | null,
   functions: KnownFunctions,
+  work: Work,
 ): Promise<ReadonlyMap<string, Guess>> {
   const guesses = new Map<string, Guess>();
   for (const fn of new Set(runs.map((run) => run.fn))) {
     const some = runs.filter((run) => run.fn === fn);
-    const expression = functions.guessOf(fn) ?? (await shownBy(fn, some, dataOf));
+    const expression = functions.guessOf(fn) ?? (await shownBy(fn, some, dataOf, work));
     if (expression === null) continue;
     for (const run of some) {
       const data = dataOf(run.id);
       if (data === null) continue;
-      const found = evaluateKey(expressions.get(expression), { event: { data: fromJson(data) } });
+      const turn = work.next();
+      if (turn !== undefined) await turn;
+      const found = work.do(() => {
+        chargeCost(readingCost(data));
+        return evaluateKey(expressions.get(expression), { event: { data: fromJson(data) } });
+      });
       if (found.kind === "key") guesses.set(run.id, { expression, entity: found.key });
     }
   }
@@ -46,28 +54,39 @@ async function shownBy(
   fn: string,
   runs: readonly RunSummary[],
   dataOf: (runId: string) => string | null,
+  work: Work,
 ): Promise<string | null> {
   if (runs.length < 2) return null;
-  const started = runs.flatMap((run) => {
-    const data = dataOf(run.id);
-    if (data === null) return [];
-    const event = {
-      id: run.eventId,
-      callerId: null,
-      name: fn,
-      data,
-      ts: run.createdAt,
-      extra: null,
-      receivedAt: run.createdAt,
-      firstEventId: null,
-      sourceRunId: null,
-    };
-    return { runId: run.id, key: null, createdAt: run.createdAt, event };
-  });
-  const options = { nearMs, windowMs: dayMs, runsMax: started.length };
-  const { byField } = await findDoubledRuns({ name: fn, keyExpression: null }, started, options);
+  const options = { nearMs, windowMs: dayMs, runsMax: runs.length };
+  const { byField } = await findDoubledRuns({ name: fn, keyExpression: null }, started(), options);
   return byField?.expression ?? null;
+
+  /** Each is read by whoever takes it, so its turn is awaited before. */
+  async function* started(): AsyncGenerator<StartedRun> {
+    for (const run of runs) {
+      const data = dataOf(run.id);
+      if (data === null) continue;
+      const turn = work.next();
+      if (turn !== undefined) await turn;
+      work.do(() => chargeCost(readingCost(data) + judgingCost));
+      const event = {
+        id: run.eventId,
+        callerId: null,
+        name: fn,
+        data,
+        ts: run.createdAt,
+        extra: null,
+        receivedAt: run.createdAt,
+        firstEventId: null,
+        sourceRunId: null,
+      };
+      yield { runId: run.id, key: null, createdAt: run.createdAt, event };
+    }
+  }
 }
+
+// What it takes to try a run's identities as keys, once all are known.
+const judgingCost = 500;
 
 // "eventType", "action", "status": what tells two messages about one thing apart, not two things.
 const typeLike = /(type|action|kind|status|state|event|operation|verb|version|source|topic)s?$/i;

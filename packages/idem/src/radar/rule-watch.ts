@@ -18,17 +18,19 @@ export class RuleWatch {
 
   /** A run of this function began; its event as well, unless it was seen with another run. */
   seeRun(rules: readonly RadarRule[], run: { readonly fn: string; readonly key: string | null } & Seen, event: Event) {
+    const fields = new EventFields(event);
     return rules.flatMap((rule) => {
       if (rule.what !== "runs" || rule.isMuted || (rule.fn !== null && rule.fn !== run.fn)) return [];
-      const entity = rule.of === ofKey ? run.key : fieldOf(event, rule.of);
+      const entity = rule.of === ofKey ? run.key : fields.at(rule.of);
       return entity === null ? [] : this.count(rule, run.fn, entity, run);
     });
   }
 
   seeEvent(rules: readonly RadarRule[], event: Event): FoundAlert[] {
+    const fields = new EventFields(event);
     return rules.flatMap((rule) => {
       if (rule.what !== "events" || rule.isMuted) return [];
-      const entity = fieldOf(event, rule.of);
+      const entity = fields.at(rule.of);
       return entity === null ? [] : this.count(rule, "", entity, { id: event.id, at: event.receivedAt });
     });
   }
@@ -60,9 +62,20 @@ export class RuleWatch {
   }
 }
 
-function fieldOf(event: Event, path: string): string | null {
-  const field = fieldsOf(fromJson(event.data)).find((each) => each.path === path);
-  return field === undefined || field.value === null ? null : JSON.stringify(field.value);
+/** Read once for all rules, when the first of them asks. */
+class EventFields {
+  #fields: ReturnType<typeof fieldsOf> | null = null;
+  readonly #event: Event;
+
+  constructor(event: Event) {
+    this.#event = event;
+  }
+
+  at(path: string): string | null {
+    this.#fields ??= fieldsOf(fromJson(this.#event.data));
+    const field = this.#fields.find((each) => each.path === path);
+    return field === undefined || field.value === null ? null : JSON.stringify(field.value);
+  }
 }
 
 const entityCharsMax = 300;

@@ -4,9 +4,13 @@ import { planCancels } from "../ingest/plan-cancels.ts";
 import type { Event } from "../model/event.ts";
 import { Expressions, evaluateFilter } from "../model/expression.ts";
 import { type TakenEquality, takeEquality } from "../model/expression-equality.ts";
+import { turnCostMax } from "../model/metered-cost.ts";
+import { turnMeter } from "../model/turn-meter.suite.ts";
+import { Turns } from "../model/turns.ts";
 import { cancelledBy, probesOf, wokenBy } from "./wake-waits.ts";
 
 const expressions = new Expressions();
+const deciding = { expressions, turns: new Turns((run) => void setImmediate(run)) };
 const stored: Event = {
   id: "e1",
   callerId: null,
@@ -23,19 +27,19 @@ const stored: Event = {
 const isCandidate = ({ path, value }: TakenEquality, payload: unknown): boolean =>
   path === "" || probesOf(payload, [path]).some((probe) => probe.path === path && probe.value === value);
 
-function wakes(taken: TakenEquality, own: unknown, arriving: unknown): boolean {
+async function wakes(taken: TakenEquality, own: unknown, arriving: unknown): Promise<boolean> {
   const candidates = isCandidate(taken, arriving)
     ? [{ runId: "r1", stepId: "s1", rest: taken.rest, event: stored }]
     : [];
-  return wokenBy(arriving, candidates, () => own, expressions).length === 1;
+  return (await wokenBy(arriving, candidates, () => own, deciding)).length === 1;
 }
 
-function cancels(text: string, own: unknown, arriving: unknown): boolean {
+async function cancels(text: string, own: unknown, arriving: unknown): Promise<boolean> {
   const rules = planCancels([{ event: "order/gone", if: text, timeoutMs: null }], own, expressions);
   const candidates = rules
     .filter((rule) => isCandidate(rule, arriving))
     .map(({ rest }) => ({ runId: "r1", rest, event: stored }));
-  return cancelledBy(arriving, candidates, () => own, expressions).length === 1;
+  return (await cancelledBy(arriving, candidates, () => own, deciding)).length === 1;
 }
 
 describe("by index, then by the rest, an event finds what evaluating every expression finds", () => {
@@ -110,16 +114,16 @@ describe("by index, then by the rest, an event finds what evaluating every expre
       ] as const;
     });
 
-  test("for whatever people write, whatever arrives", () => {
+  test("for whatever people write, whatever arrives", async () => {
     const seen = { indexed: 0, byIndexAlone: 0, found: 0 };
-    fc.assert(
-      fc.property(whole.filter(compiles), fc.array(pair, { minLength: 4, maxLength: 4 }), (text, pairs) => {
+    await fc.assert(
+      fc.asyncProperty(whole.filter(compiles), fc.array(pair, { minLength: 4, maxLength: 4 }), async (text, pairs) => {
         const expression = expressions.get(text);
         for (const [own, arriving] of pairs) {
           const { pass } = evaluateFilter(expression, { event: own, async: arriving });
           const taken = takeEquality(expression, own);
-          expect(wakes(taken, own, arriving)).toBe(pass);
-          expect(cancels(text, own, arriving)).toBe(pass);
+          expect(await wakes(taken, own, arriving)).toBe(pass);
+          expect(await cancels(text, own, arriving)).toBe(pass);
           if (taken.path === "") continue;
           seen.indexed++;
           if (taken.rest === null) seen.byIndexAlone++;
@@ -132,7 +136,7 @@ describe("by index, then by the rest, an event finds what evaluating every expre
     expect(Math.min(seen.indexed, seen.byIndexAlone, seen.found)).toBeGreaterThan(100);
   });
 
-  test("every scalar against every scalar, where nothing but the index decides", () => {
+  test("every scalar against every scalar, where nothing but the index decides", async () => {
     const scalars = ["1", "", "null", "true", "\ud800", "ö".normalize("NFC"), "ö".normalize("NFD")]
       .concat(["x".repeat(600), "\u0000", '"'])
       .concat([1, 1.5, 0, -0, 2 ** 53, 2 ** 53 + 2, 1e300, 5e-324, true, false, null, [1], { a: 1 }] as never[]);
@@ -142,7 +146,7 @@ describe("by index, then by the rest, an event finds what evaluating every expre
           const [own, arriving] = [mine, theirs].map((v) => ({ data: v === undefined ? {} : { v } }));
           const expression = expressions.get(text);
           const { pass } = evaluateFilter(expression, { event: own, async: arriving });
-          expect(wakes(takeEquality(expression, own), own, arriving)).toBe(pass);
+          expect(await wakes(takeEquality(expression, own), own, arriving)).toBe(pass);
         }
       }
     }
@@ -197,7 +201,7 @@ describe("entries that cancel a run", () => {
     ]);
   });
 
-  test("name each run once, and only those whose rest is true of their own event", () => {
+  test("name each run once, and only those whose rest is true of their own event", async () => {
     const rest = "async.data.total > event.data.limit";
     const ofRun = (runId: string, limit: number, text: string | null = rest) => ({
       runId,
@@ -212,7 +216,18 @@ describe("entries that cancel a run", () => {
       ofRun("r3", 99, null),
     ];
     const payloadOfRun = ({ event }: { event: Event }) => ({ data: JSON.parse(event.data) });
-    expect(cancelledBy({ data: { total: 10 } }, candidates, payloadOfRun, expressions)).toEqual(["r1", "r3"]);
-    expect(cancelledBy({ data: {} }, candidates, payloadOfRun, expressions)).toEqual(["r3"]);
+    expect(await cancelledBy({ data: { total: 10 } }, candidates, payloadOfRun, deciding)).toEqual(["r1", "r3"]);
+    expect(await cancelledBy({ data: {} }, candidates, payloadOfRun, deciding)).toEqual(["r3"]);
   });
+});
+
+test("an event that many runs have costly expressions for gives the loop back while they are asked", async () => {
+  const rest = "async.data.list.exists(a, async.data.list.exists(b, int('x') == 1))";
+  const arriving = { data: { list: Array.from({ length: 1_000 }, (_, i) => i) } };
+  const candidates = Array.from({ length: 20 }, (_, i) => ({ runId: `r${i}`, stepId: "s", rest, event: stored }));
+  const meter = turnMeter();
+  expect(await wokenBy(arriving, candidates, () => ({}), { expressions, turns: meter.turns })).toEqual([]);
+  expect(await cancelledBy(arriving, candidates, () => ({}), { expressions, turns: meter.turns })).toEqual([]);
+  expect(meter.costs().length).toBeGreaterThanOrEqual(40);
+  expect(Math.max(...meter.costs())).toBeLessThanOrEqual(turnCostMax);
 });

@@ -3,7 +3,9 @@
 import type { Event } from "../model/event.ts";
 import { type Expressions, evaluateFilter } from "../model/expression.ts";
 import { canonicalJson } from "../model/json.ts";
+import { chargeCost, readingCost } from "../model/metered-cost.ts";
 import { valueAt } from "../model/path.ts";
+import type { Turns } from "../model/turns.ts";
 import type { CancelCandidate } from "../store/flow.ts";
 import type { WaitCandidate } from "../store/waits.ts";
 
@@ -18,24 +20,38 @@ export function probesOf(payload: unknown, paths: readonly string[]): { path: st
 /** A run's own event, as its expressions see it. */
 export type PayloadOfRun = (candidate: { readonly event: Event }) => unknown;
 
-export function wokenBy(
+/** What an event can wake or cancel may be a hundred thousand runs, each with an expression of its own. */
+export interface Deciding {
+  readonly expressions: Expressions;
+  readonly turns: Turns;
+}
+
+export async function wokenBy(
   payload: unknown,
   candidates: readonly WaitCandidate[],
   payloadOfRun: PayloadOfRun,
-  expressions: Expressions,
-): WaitCandidate[] {
-  return candidates.filter((candidate) => restHolds("waitForEvent.if", payload, candidate, payloadOfRun, expressions));
+  { expressions, turns }: Deciding,
+): Promise<WaitCandidate[]> {
+  const woken: WaitCandidate[] = [];
+  for (const candidate of candidates) {
+    const turn = turns.next();
+    if (turn !== undefined) await turn;
+    if (restHolds("waitForEvent.if", payload, candidate, payloadOfRun, expressions)) woken.push(candidate);
+  }
+  return woken;
 }
 
 /** Runs by their id, each once, however many of its entries the event answers. */
-export function cancelledBy(
+export async function cancelledBy(
   payload: unknown,
   candidates: readonly CancelCandidate[],
   payloadOfRun: PayloadOfRun,
-  expressions: Expressions,
-): string[] {
+  { expressions, turns }: Deciding,
+): Promise<string[]> {
   const runIds = new Set<string>();
   for (const candidate of candidates) {
+    const turn = turns.next();
+    if (turn !== undefined) await turn;
     if (runIds.has(candidate.runId)) continue;
     if (restHolds("cancelOn.if", payload, candidate, payloadOfRun, expressions)) runIds.add(candidate.runId);
   }
@@ -51,6 +67,7 @@ function restHolds(
 ): boolean {
   if (candidate.rest === null) return true;
   const scope = { event: payloadOfRun(candidate), async: payload };
+  chargeCost(readingCost(candidate.event.data));
   const { rest: expression, runId } = candidate;
   const { pass, reason, failed } = evaluateFilter(expressions.get(expression), scope);
   if (failed) expressions.onFailed({ fn: null, runId, option, expression, reason: reason! });

@@ -46,6 +46,7 @@ export function watchDuplicates({ engine, platform, logger, doors }: WatchOption
     }),
     announce: (events) => engine.announce(events, announcedForMs),
     warn: (line) => logger.warn(line),
+    turns: engine.turns,
   });
   const housekeeping = new Housekeeping(platform);
   let isStopped = false;

@@ -2,7 +2,9 @@
 import type { Engine } from "../engine/engine.ts";
 import { payloadOf } from "../execute/execute-run.ts";
 import { evaluateFilter } from "../model/expression.ts";
+import { chargeCost, readingCost } from "../model/metered-cost.ts";
 import type { RunState } from "../model/run.ts";
+import type { Work } from "../model/turns.ts";
 import type { Page, RunPageFilter, RunSummary } from "../store/reads.ts";
 import { readInstant } from "./read-input.ts";
 
@@ -28,11 +30,12 @@ export interface BulkSelection extends BulkFilter {
 const pageSize = 100;
 const examinedMax = 5_000;
 
-/** One page of runs, newest first; throws EXPRESSION_INVALID. */
+/** One page of runs, newest first, which ends early when the work does; throws EXPRESSION_INVALID. */
 export async function selectRuns(
   engine: Engine,
   { openedBefore, onlyOpen, if: expression, since, until, ...filter }: BulkSelection,
   before: string | null,
+  work: Work,
 ): Promise<Page<RunSummary, string>> {
   const { store, env } = engine;
   const page: RunPageFilter = {
@@ -50,7 +53,15 @@ export async function selectRuns(
   const wanted: RunSummary[] = [];
   for (const run of rows) {
     const event = await store.reads.event(env, run.eventId);
-    if (event !== null && evaluateFilter(compiled, { event: payloadOf({ event }) }).pass) wanted.push(run);
+    const turn = work.next();
+    if (turn !== undefined) await turn;
+    const isWanted = work.do(() => {
+      if (event === null) return false;
+      chargeCost(readingCost(event.data));
+      return evaluateFilter(compiled, { event: payloadOf({ event }) }).pass;
+    });
+    if (isWanted) wanted.push(run);
+    if (work.isSpent) return { rows: wanted, next: run === rows.at(-1) ? next : run.id };
   }
   return { rows: wanted, next };
 }

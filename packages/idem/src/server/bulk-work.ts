@@ -9,6 +9,7 @@ import { canonicalJson, fromJson } from "../model/json.ts";
 import { derivedUlid, makeUlid } from "../model/ulid.ts";
 import { dayMs } from "../model/window.ts";
 import type { Audited, ByHand } from "../store/audit.ts";
+import { pageWork } from "./api/paging.ts";
 import { type BulkFilter, type BulkSelection, selectRuns } from "./bulk-filter.ts";
 import type { World } from "./world.ts";
 
@@ -142,12 +143,14 @@ export class BulkWork {
     { action, filter }: Pick<BulkRequest, "action" | "filter">,
   ): Promise<{ matched: number; isAll: boolean }> {
     const engine = await this.world.engine(env);
+    const work = pageWork(engine);
     let matched = 0;
     let before: string | null = null;
     for (let pages = 0; pages < pagesCounted; pages++) {
-      const { rows, next } = await selectRuns(engine, selectionOf(action, filter, engine.now() + 1), before);
+      const { rows, next } = await selectRuns(engine, selectionOf(action, filter, engine.now() + 1), before, work);
       matched += rows.length;
       if (next === null) return { matched, isAll: true };
+      if (work.isSpent) break;
       before = next;
     }
     return { matched, isAll: false };
@@ -221,7 +224,7 @@ export class BulkWork {
     const selection = selectionOf(work.action!, work.filter, work.startedAt);
     let before: string | null = null;
     while (!this.isOver(work)) {
-      const { rows, next } = await this.patiently(() => selectRuns(engine, selection, before));
+      const { rows, next } = await this.patiently(() => selectRuns(engine, selection, before, engine.work()));
       for (let i = 0; i < rows.length && !this.isOver(work); i += atOnce) {
         const some = rows.slice(i, i + atOnce);
         work.matchedCount += some.length;

@@ -47,6 +47,9 @@ export const serverLimits = {
   // So often it is looked who is too slow.
   lookMs: 1_000,
   stopGraceMs: 10_000,
+  // What a request for a page may compute over rows (expressions, payloads), in milliseconds of an idle machine, 5 at a time. Then it tells
+  // what it found and where to go on.
+  requestCostMs: 200,
   // Each environment has an engine of its own, with its timers; names come from a header in dev.
   environments: 100,
 } as const;

@@ -4,6 +4,7 @@ import { isHeldElsewhere } from "../engine/held-elsewhere.ts";
 import type { Telling } from "../engine/telling.ts";
 import { errors } from "../model/errors.ts";
 import { defaultWindowMs } from "../model/function-config.ts";
+import { Turns } from "../model/turns.ts";
 import { processName } from "../platform/node-platform.ts";
 import { packageVersion } from "../platform/package-files.ts";
 import type { Platform } from "../platform/platform.ts";
@@ -52,6 +53,7 @@ export function openWorld(options: OpenWorldOptions): OpenedWorld {
   const opening = new Map<string, Promise<Engine>>();
   const radars: DuplicateRadar[] = [];
   const counting: CountKeeper[] = [];
+  const turns = new Turns((run) => platform.soon(run));
   let origin = "";
   let isStopping = false;
 
@@ -63,6 +65,7 @@ export function openWorld(options: OpenWorldOptions): OpenedWorld {
       // Functions belong to the apps that registered them: here they are called by their full names.
       app: "",
       telling,
+      turns,
       runsInFlight: settings.runsInFlight,
       leaseTermMs,
       eventWindowMs: defaultWindowMs,

@@ -218,7 +218,8 @@ async function peersOf(engine: Engine, run: Run): Promise<{ ids: string[]; guess
 }
 
 /** What the newest runs of a function without a key are about, by our best guess. */
-export async function guessesOf({ store, env }: Engine, fn: string, until?: number) {
+export async function guessesOf(engine: Engine, fn: string, until?: number) {
+  const { store, env } = engine;
   const filter = { fn, limit: peersMax, examinedMax, ...(until === undefined ? {} : { until }) };
   const { rows } = await store.reads.runPage(env, filter);
   const runs: readonly RunSummary[] = rows.filter(({ key, rerunOf }) => key === null && rerunOf === null);
@@ -229,7 +230,8 @@ export async function guessesOf({ store, env }: Engine, fn: string, until?: numb
   );
   const data = new Map(payloads.map((each) => [each.runId, each.data]));
   const dataOf = (id: string) => data.get(id) ?? null;
-  return { runs, dataOf, guesses: await guessEntities(runs, dataOf, await knownFunctions(store.reads, env)) };
+  const functions = await knownFunctions(store.reads, env);
+  return { runs, dataOf, guesses: await guessEntities(runs, dataOf, functions, engine.work()) };
 }
 
 async function duplicatesOf({ store, env }: Engine, runs: readonly CaseRun[], asked: Event | null): Promise<Event[]> {

@@ -50,7 +50,8 @@ export function Page() {
         { scope, layer: scope === undefined ? layer : undefined, q, before, ...asked },
         signal,
       );
-      return { rows: keys, next };
+      // What follows is in an order of its own.
+      return { rows: keys, next: order === "key" ? next : null };
     },
     idOf,
     isNewestFirst: false,

@@ -6,6 +6,7 @@ import { limits } from "../../engine/limits.ts";
 import { Telling } from "../../engine/telling.ts";
 import type { Logger } from "../../execute/function-code.ts";
 import { IdemError } from "../../model/errors.ts";
+import type { Turns } from "../../model/turns.ts";
 import { ManualPlatform } from "../../platform/manual-platform.ts";
 import { statusOf } from "../../protocol/problem.ts";
 import { readJson } from "../../protocol/read-json.ts";
@@ -34,6 +35,7 @@ export interface ApiAnswer {
 export interface ApiWorldOptions {
   readonly store?: string | Store;
   readonly platform?: ManualPlatform;
+  readonly turns?: Turns;
 }
 
 type Handler = (context: HandlerContext<any>) => unknown;
@@ -71,6 +73,7 @@ export async function apiWorld(options: ApiWorldOptions = {}): Promise<ApiWorld>
     leaseTermMs: limits.leaseTermOwnedMs,
     eventWindowMs: 86_400_000,
     checkEvents: async () => {},
+    ...(options.turns === undefined ? {} : { turns: options.turns }),
   });
   await engine.register([]);
   onTestFinished(async () => {

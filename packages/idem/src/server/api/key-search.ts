@@ -33,8 +33,10 @@ export interface KeySearch {
 
 interface FoundKeys {
   readonly claims: readonly Claim[];
-  /** Where to go on; null when there is nothing more, or when what follows has no order to go on in. */
+  /** Where to go on; null when there is nothing more. What is put in order is put so among those looked at, and so are those that follow. */
   readonly next: ClaimFilter["after"] | null;
+  /** There are more than were looked at. */
+  readonly isPartial: boolean;
 }
 
 const rowsAtOnce = 500;
@@ -53,12 +55,11 @@ export async function findKeys(reads: StoreReads, env: string, search: KeySearch
       after = { scope: claim.scope, key: claim.key };
       if (wanted !== undefined && !claim.key.toLowerCase().includes(wanted)) continue;
       found.push(claim);
-      if (order === undefined && found.length === limit) return { claims: found, next: after };
+      if (order === undefined && found.length === limit) return { claims: found, next: after, isPartial: false };
     }
-    if (rows.length < size) return { claims: inOrder(found, order, limit, now), next: null };
+    if (rows.length < size) return { claims: inOrder(found, order, limit, now), next: null, isPartial: false };
   }
-  if (order !== undefined) return { claims: inOrder(found, order, limit, now), next: null };
-  return { claims: found, next: after ?? null };
+  return { claims: inOrder(found, order, limit, now), next: after ?? null, isPartial: true };
 }
 
 function inOrder(claims: Claim[], order: KeyOrder | undefined, limit: number, now: number): readonly Claim[] {

@@ -1,6 +1,10 @@
 // How every list of /api is asked for: newest first, a page at a time, within a range of time.
 import { z } from "zod";
+import type { Engine } from "../../engine/engine.ts";
+import { costPerMs } from "../../model/metered-cost.ts";
+import type { Work } from "../../model/turns.ts";
 import type { PageBounds } from "../../store/reads.ts";
+import { serverLimits } from "../limits.ts";
 import { instantText, readInstant } from "../read-input.ts";
 
 // A page for a person is 50, one for a program 500 rows without payloads: some hundred kilobytes.
@@ -32,6 +36,15 @@ export const nextField = z
   .describe(
     "Give it as `before` to continue; null when nothing older is left. A page can be short with more behind it",
   );
+
+export const partialField = z
+  .boolean()
+  .describe(
+    "The page ends where one request's share of work did, not where it was full or nothing was left: go on with `next`",
+  );
+
+/** What one request for a page may compute over rows. */
+export const pageWork = (engine: Pick<Engine, "work">): Work => engine.work(serverLimits.requestCostMs * costPerMs);
 
 export function boundsOf(
   query: { readonly since?: string | undefined; readonly until?: string | undefined; readonly limit: number },

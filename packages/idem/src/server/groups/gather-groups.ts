@@ -1,5 +1,6 @@
 // From runs to groups: each run with those that share its window, and runs of functions without a key with those that are about the
 // same thing by our best guess. One statement per question, whatever the number of runs.
+import type { Work } from "../../model/turns.ts";
 import { dayMs } from "../../model/window.ts";
 import type { KnownFunctions } from "../../radar/functions-known.ts";
 import { type Guess, guessEntities } from "../../radar/guess-entities.ts";
@@ -28,12 +29,15 @@ export interface Link {
 const groupRunsMax = 5_000;
 // Larger payloads are not looked at: 200 of them are 12 MB.
 export const payloadBytesMax = 64 * 1024;
+// Taking over what a store's thread read takes about a millisecond for each megabyte.
+export const payloadsAtOnce = 50;
 
 export async function gatherGroups(
   reads: StoreReads,
   env: string,
   runIds: readonly string[],
   functions: KnownFunctions,
+  work: Work,
   links: readonly Link[] = [],
 ): Promise<Gathered[]> {
   if (runIds.length === 0) return [];
@@ -47,19 +51,13 @@ export async function gatherGroups(
   }
   const isKeyless = (run: RunSummary) => run.key === null && run.rerunOf === null && functions.of(run.fn).key === null;
   const keyless = [...groups.values()].flatMap((runs) => [...runs.values()].filter(isKeyless));
-  const payloads = new Map(
-    keyless.length === 0
-      ? []
-      : (
-          await reads.runPayloads(
-            env,
-            keyless.map(({ id }) => id),
-            payloadBytesMax,
-          )
-        ).map(({ runId, data }) => [runId, data]),
-  );
+  const payloads = new Map<string, string | null>();
+  for (let i = 0; i < keyless.length; i += payloadsAtOnce) {
+    const ids = keyless.slice(i, i + payloadsAtOnce).map(({ id }) => id);
+    for (const { runId, data } of await reads.runPayloads(env, ids, payloadBytesMax)) payloads.set(runId, data);
+  }
   const dataOf = (runId: string) => payloads.get(runId) ?? null;
-  const guesses = new Map(await guessEntities(keyless, dataOf, functions));
+  const guesses = new Map(await guessEntities(keyless, dataOf, functions, work));
   const byRun = new Map([...groups].flatMap(([id, runs]) => [...runs.keys()].map((runId) => [runId, id] as const)));
   for (const { firstId, laterId, guess } of links) {
     if (guess === null) continue;

@@ -4,7 +4,9 @@ import type { Engine } from "../../engine/engine.ts";
 import { errors } from "../../model/errors.ts";
 import { compileRunFilter, type Expression, evaluateFilter } from "../../model/expression.ts";
 import { fromJson } from "../../model/json.ts";
+import { chargeCost, costPerMs, readingCost, withinCost } from "../../model/metered-cost.ts";
 import type { RunState } from "../../model/run.ts";
+import type { Work } from "../../model/turns.ts";
 import type { KnownFunctions } from "../../radar/functions-known.ts";
 import type { RunPayload, RunStart } from "../../store/counts.ts";
 import type { RunPageFilter, RunSummary } from "../../store/reads.ts";
@@ -37,6 +39,8 @@ export interface GroupPage {
   /** Those that ran more than once, of the runs that were looked at; the pinned ones too. */
   readonly loud: readonly JudgedGroup[];
   readonly next: string | null;
+  /** It ends where the work did. */
+  readonly isPartial: boolean;
 }
 
 // How many runs one page may look at where rows are compared here: some 30 ms with their starts, more with payloads.
@@ -44,8 +48,14 @@ const lookedAtMax = 3_000;
 const lookedInsideMax = 1_000;
 const chunkMin = 50;
 const chunkMax = 250;
-// Where most rows are passed over.
-const chunkCompared = 500;
+// Where most rows are passed over; their payloads, of two times 64 KB, are taken over from a store's thread in one go.
+const chunkCompared = 250;
+const chunkInside = 25;
+// Comparing a run with the others of its group, and a text with what a row shows.
+const rowCost = 25;
+// For each run that is looked inside, half of what a function's own filter may cost: others wait for the loop meanwhile.
+const passCostMax = 2 * costPerMs;
+const idCost = 4;
 // Runs past a chunk that are looked at with it: what was guessed to be the same and stands on both sides of its end is one group.
 const aheadRuns = 30;
 
@@ -57,9 +67,12 @@ export async function groupPage(
   functions: KnownFunctions,
   filter: GroupFilter,
   now: number,
+  work: Work,
 ): Promise<GroupPage> {
   const { reads } = engine.store;
-  const expression = filter.cel === undefined ? null : compiled(filter.cel);
+  const turn = filter.cel === undefined ? undefined : work.next();
+  if (turn !== undefined) await turn;
+  const expression = filter.cel === undefined ? null : work.do(() => compiled(filter.cel!));
   const isEventId = filter.event !== undefined && ulid.test(filter.event);
   const state =
     filter.state ?? (filter.show === "failed" ? "failed" : filter.show === "no-worker" ? "queued" : undefined);
@@ -87,8 +100,8 @@ export async function groupPage(
   let before = from?.before;
   let lookedAt = 0;
   while (found.size < filter.limit && lookedAt < bound) {
-    const isCompared = needsStarts || expression !== null;
-    const chunk = isCompared ? chunkCompared : Math.min(chunkMax, Math.max(chunkMin, filter.limit * 2));
+    const plain = needsStarts ? chunkCompared : Math.min(chunkMax, Math.max(chunkMin, filter.limit * 2));
+    const chunk = expression !== null ? chunkInside : plain;
     const limit = Math.min(chunk, bound - lookedAt);
     const ahead = filter.isFlat ? 0 : aheadRuns;
     const page = await reads.runPage(env, {
@@ -106,6 +119,7 @@ export async function groupPage(
           env,
           page.rows.map(({ id }) => id),
           functions,
+          work,
         );
     const groupOf = new Map(groups.flatMap((group) => group.runs.map((run) => [run.id, group] as const)));
     const [starts, payloads] = await Promise.all([
@@ -116,30 +130,43 @@ export async function groupPage(
     const payloadOf = new Map(payloads.map((payload) => [payload.runId, payload]));
     let last: string | null = null;
     for (const run of rows) {
+      const turn = work.next();
+      if (turn !== undefined) await turn;
       last = run.id;
-      const group = groupOf.get(run.id);
-      if (group === undefined || seen.has(group.id)) continue;
-      // A newer run of the group that fits has told it, on this page or on one before.
-      if (group.runs.some((other) => other.id > run.id && fits(other)) && expression === null) continue;
-      if (!fits(run) || !isAskedFor(run, group, startOf.get(run.id))) continue;
-      if (expression !== null && !passes(expression, payloadOf.get(run.id))) continue;
-      const [judged] = judgeAll([group], functions);
-      seen.set(group.id, judged!);
-      if (judged!.judged.isLoud) loud.set(group.id, judged!);
-      if (filter.show === "doubled" && !judged!.judged.isLoud) continue;
-      if (judged!.judged.isLoud && group.runs.some(({ id }) => filter.pinned.has(id))) continue;
-      found.set(group.id, judged!);
-      if (found.size === filter.limit) break;
+      work.do(() => look(run, groupOf.get(run.id), startOf.get(run.id), payloadOf.get(run.id)));
+      if (found.size === filter.limit || work.isSpent) break;
     }
-    const isWhole = found.size < filter.limit || last === rows.at(-1)?.id;
+    const isWhole = last === (rows.at(-1)?.id ?? null);
     const next = rows.length < page.rows.length ? rows.at(-1)!.id : page.next;
     before = isWhole ? (next ?? undefined) : last!;
     if (isWhole && next === null) return told(null);
+    if (work.isSpent) break;
   }
   return told(before === undefined ? null : writeCursor(before, seen));
 
   function told(next: string | null): GroupPage {
-    return { groups: [...found.values()], loud: [...loud.values()], next };
+    const isPartial = next !== null && found.size < filter.limit;
+    return { groups: [...found.values()], loud: [...loud.values()], next, isPartial };
+  }
+
+  function look(
+    run: RunSummary,
+    group: Gathered | undefined,
+    start: RunStart | undefined,
+    payload: RunPayload | undefined,
+  ): void {
+    if (group === undefined || seen.has(group.id)) return;
+    chargeCost(rowCost + group.runs.length);
+    // A newer run of the group that fits has told it, on this page or on one before.
+    if (group.runs.some((other) => other.id > run.id && fits(other)) && expression === null) return;
+    if (!fits(run) || !isAskedFor(run, group, start)) return;
+    if (expression !== null && !passes(expression, payload)) return;
+    const [judged] = judgeAll([group], functions);
+    seen.set(group.id, judged!);
+    if (judged!.judged.isLoud) loud.set(group.id, judged!);
+    if (filter.show === "doubled" && !judged!.judged.isLoud) return;
+    if (judged!.judged.isLoud && group.runs.some(({ id }) => filter.pinned.has(id))) return;
+    found.set(group.id, judged!);
   }
 
   function isAskedFor(run: RunSummary, group: Gathered, start: RunStart | undefined): boolean {
@@ -148,6 +175,7 @@ export async function groupPage(
     if (filter.event !== undefined && !isEventId && start?.eventName !== filter.event) return false;
     if (filter.q === undefined) return true;
     const wanted = filter.q.toLowerCase();
+    chargeCost(group.runs.length * idCost);
     const texts = [run.fn, run.key, group.guess?.entity, start?.eventName, start?.callerId];
     const ids = group.runs.flatMap(({ id, eventId }) => [id, eventId]);
     return [...texts, ...ids].some((text) => text?.toLowerCase().includes(wanted) ?? false);
@@ -170,7 +198,11 @@ function writeCursor(before: string, seen: ReadonlyMap<string, JudgedGroup | nul
   return [before, ...open].join(cursorMark);
 }
 
+// An expression of 500 nodes, or patterns as large as they may be.
+const compileCost = 3 * costPerMs;
+
 function compiled(text: string): Expression {
+  chargeCost(compileCost);
   try {
     return compileRunFilter(text);
   } catch (error) {
@@ -181,8 +213,10 @@ function compiled(text: string): Expression {
 
 function passes(expression: Expression, payload: RunPayload | undefined): boolean {
   if (payload === undefined || payload.data === null) return false;
+  chargeCost(readingCost(payload.data) + readingCost(payload.result));
   const output = payload.result === null ? null : fromJson(payload.result);
-  return evaluateFilter(expression, { event: { data: fromJson(payload.data) }, output }).pass;
+  const scope = { event: { data: fromJson(payload.data) }, output };
+  return withinCost(passCostMax, () => evaluateFilter(expression, scope)).pass;
 }
 
 export const aloneIn = (run: RunSummary): Gathered => ({

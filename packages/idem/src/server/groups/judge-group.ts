@@ -2,6 +2,7 @@
 // slipped through when a key was claimed and released by hand; or, without a key, when it came within a minute or with the same payload. What
 // `onFailure: "release"` lets start after a failure was asked for by configuration: it is a first run again, and quiet.
 
+import { chargeCost, readingCost } from "../../model/metered-cost.ts";
 import type { KnownFunctions } from "../../radar/functions-known.ts";
 import { isSameApart, nearMs } from "../../radar/guess-entities.ts";
 import type { RunSummary } from "../../store/reads.ts";
@@ -27,10 +28,14 @@ export interface Judged {
   readonly isLoud: boolean;
 }
 
+// Some 3 ms of reading. What could not be compared is not taken for the same.
+const comparedCharsMax = 384 * 1024;
+
 export function judgeGroup(group: Gathered, functions: KnownFunctions): Judged {
   const asked = group.runs.filter(({ rerunOf }) => rerunOf === null);
   const reruns = group.runs.filter(({ rerunOf }) => rerunOf !== null);
-  const places = asked.map((run, i): JudgedRun => ({ run, place: placeOf(group, asked, run, i) }));
+  const room = { chars: comparedCharsMax };
+  const places = asked.map((run, i): JudgedRun => ({ run, place: placeOf(group, asked, run, i, room) }));
   const slipped = places.filter(({ place }) => place === "slipped").length;
   const second = places.findIndex(({ place }) => place !== "first");
   return {
@@ -43,11 +48,21 @@ export function judgeGroup(group: Gathered, functions: KnownFunctions): Judged {
   };
 }
 
-function placeOf(group: Gathered, asked: readonly RunSummary[], run: RunSummary, index: number): PlaceInGroup {
+function placeOf(
+  group: Gathered,
+  asked: readonly RunSummary[],
+  run: RunSummary,
+  index: number,
+  room: { chars: number },
+): PlaceInGroup {
   if (index === 0 || group.isAfterFailure(run.id)) return "first";
   if (run.key !== null) return "slipped";
   const before = asked[index - 1]!;
   if (run.createdAt - before.createdAt <= nearMs) return "slipped";
   const [one, other] = [group.dataOf(asked[0]!.id), group.dataOf(run.id)];
-  return one !== null && other !== null && isSameApart(one, other) ? "slipped" : "maybe";
+  if (one === null || other === null) return "maybe";
+  room.chars -= one.length + other.length;
+  if (room.chars < 0) return "maybe";
+  chargeCost(readingCost(one) + readingCost(other));
+  return isSameApart(one, other) ? "slipped" : "maybe";
 }

@@ -1,5 +1,6 @@
 // Groups in which something slipped through, newest first, without reading history: runs that took a released key are noted where
 // decisions are counted, and the radar keeps a pair for each further run it found. What is too new for both is seen in the newest rows.
+import type { Work } from "../../model/turns.ts";
 import type { KnownFunctions } from "../../radar/functions-known.ts";
 import type { Slip } from "../../store/counts.ts";
 import type { StoreReads } from "../../store/reads.ts";
@@ -120,6 +121,7 @@ export async function loudGroups(
   env: string,
   functions: KnownFunctions,
   slipped: SlippedRuns,
+  work: Work,
   { limit, before }: { readonly limit: number; readonly before?: string | undefined },
 ): Promise<{ readonly groups: Gathered[]; readonly next: string | null }> {
   const newest = new Map<string, Slipped>();
@@ -134,6 +136,7 @@ export async function loudGroups(
     env,
     [...ids],
     functions,
+    work,
     theirs.flatMap(({ link }) => link ?? []),
   );
   return {

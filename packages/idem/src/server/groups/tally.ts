@@ -5,6 +5,7 @@ import type { Engine } from "../../engine/engine.ts";
 import type { KnownFunctions } from "../../radar/functions-known.ts";
 import { type DecisionCount, hourMs, type LiveCounts } from "../../store/counts.ts";
 import type { StoreReads } from "../../store/reads.ts";
+import { pageWork } from "../api/paging.ts";
 import { groupPage } from "./group-page.ts";
 import { type LoudRange, loudIds, type SlippedRuns, slippedRuns, withSeen } from "./loud-groups.ts";
 import type { JudgedGroup } from "./tell-group.ts";
@@ -143,5 +144,5 @@ async function newestLoud(
   now: number,
 ): Promise<readonly JudgedGroup[]> {
   const newest = { ...range, limit: seenMax, pinned: loudIds(slipped), isFlat: false };
-  return (await groupPage(engine, env, functions, newest, now)).loud;
+  return (await groupPage(engine, env, functions, newest, now, pageWork(engine))).loud;
 }

@@ -8,6 +8,7 @@ import type { RunSummary } from "../../store/reads.ts";
 import { decisionSentence } from "../../stories/decision-sentence.ts";
 import { apiRoute } from "../api/api-route.ts";
 import { groupItem } from "../api/group-shape.ts";
+import { pageWork } from "../api/paging.ts";
 import { gatherGroups, type Link } from "../groups/gather-groups.ts";
 import type { PlaceInGroup } from "../groups/judge-group.ts";
 import { withUncounted } from "../groups/tally.ts";
@@ -68,7 +69,7 @@ export const listAskers = apiRoute({
       ...links.flatMap(({ firstId, laterId }) => [firstId, laterId]),
     ];
     const ids = await withUncounted(reads, env, known, now);
-    const gathered = await gatherGroups(reads, env, ids, functions, links);
+    const gathered = await gatherGroups(reads, env, ids, functions, pageWork(engine), links);
     const own = gathered.find(({ runs }) => runs.some(({ id }) => id === run.id))!;
     const [found] = judgeAll([own], functions);
     const [group] = await tellGroups([found!], { engine, env, functions, now });

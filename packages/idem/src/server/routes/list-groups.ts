@@ -1,13 +1,14 @@
 // GET /api/groups: what ran, one line per key: runs that share a window, doubled ones first.
 import { z } from "zod";
 import { errors } from "../../model/errors.ts";
+import type { Work } from "../../model/turns.ts";
 import { functionKeyOf } from "../../observe/function-key.ts";
 import { knownFunctions } from "../../radar/functions-known.ts";
 import { apiRoute } from "../api/api-route.ts";
 import { eventGroup, eventGroups } from "../api/event-groups.ts";
 import { functionGroup, functionGroups } from "../api/function-groups.ts";
 import { groupItem } from "../api/group-shape.ts";
-import { beforeField, boundsOf, nextField } from "../api/paging.ts";
+import { beforeField, boundsOf, nextField, pageWork, partialField } from "../api/paging.ts";
 import { runStates } from "../api/run-shape.ts";
 import { tellTotals, totalsItem, totalsRange } from "../api/totals-shape.ts";
 import { gatherGroups } from "../groups/gather-groups.ts";
@@ -68,8 +69,10 @@ export const listGroups = apiRoute({
       .describe("With order=attention, on the first page: groups in which something slipped through"),
     totals: totalsItem.nullable().describe("As /api/totals; where `totals` asks for them"),
     next: nextField,
+    isPartial: partialField,
   }),
   handle: async ({ query, engine, env, now }) => {
+    const work = pageWork(engine);
     const { group, order, fn, key, before, show, limit, state, event, q, cel } = query;
     const { reads } = engine.store;
     if (key !== undefined && fn === undefined) {
@@ -77,7 +80,7 @@ export const listGroups = apiRoute({
         why: 'query parameter "key": a key is unique inside its function only; give "fn" as well',
       });
     }
-    const nothing = { groups: [], functions: [], events: [], pinned: null, totals: null, next: null };
+    const nothing = { groups: [], functions: [], events: [], pinned: null, totals: null, next: null, isPartial: false };
     const { since, until } = boundsOf(query, now);
     const range = { ...(since === undefined ? {} : { since }), ...(until === undefined ? {} : { until }) };
     const ofFunction = fn === undefined ? {} : { fn };
@@ -94,7 +97,7 @@ export const listGroups = apiRoute({
     const telling = { engine, env, functions, now };
     if (query.ids !== undefined) {
       const ids = await withUncounted(reads, env, query.ids.split(",").slice(0, groupsMax), now);
-      const groups = judgeAll(await gatherGroups(reads, env, ids, functions), functions);
+      const groups = judgeAll(await gatherGroups(reads, env, ids, functions, work), functions);
       return { ...nothing, groups: await tellGroups(groups, telling) };
     }
     const isNarrowed = [state, key, event, q, cel].some((given) => given !== undefined);
@@ -102,7 +105,7 @@ export const listGroups = apiRoute({
     // Known without reading history; what narrows them further is looked for in it.
     if (show === "doubled" && group === "key" && !isNarrowed) {
       const slipped = await slippedNow(engine, env, functions, asked, now);
-      const found = await loudGroups(reads, env, functions, slipped, { limit, before });
+      const found = await loudGroups(reads, env, functions, slipped, work, { limit, before });
       const groups = judgeAll(found.groups, functions);
       return { ...nothing, groups: await tellGroups(groups, telling), next: found.next };
     }
@@ -127,14 +130,15 @@ export const listGroups = apiRoute({
       pinned: isPinned ? loudIds(known!) : new Set(),
       isFlat: group === "none",
     };
-    const page = await groupPage(engine, env, functions, filter, now);
+    const page = await groupPage(engine, env, functions, filter, now, work);
     const seen = tally === null ? null : withLoud(tally, page.loud);
     const totals = seen === null ? null : tellTotals(seen, now);
+    const { next, isPartial } = page;
     if (!isPinned || before !== undefined) {
-      return { ...nothing, groups: await tellGroups(page.groups, telling), totals, next: page.next };
+      return { ...nothing, groups: await tellGroups(page.groups, telling), totals, next, isPartial };
     }
     const slipped = seen?.slipped ?? withSeen(known!, page.loud, asked);
-    const pins = await pinsOf(slipped, page.loud, telling);
+    const pins = await pinsOf(slipped, page.loud, telling, work);
     const listed = page.groups.filter(({ judged }) => !judged.isLoud);
     const told = await tellGroups([...pins, ...listed], telling);
     return {
@@ -142,7 +146,8 @@ export const listGroups = apiRoute({
       groups: told.slice(pins.length),
       pinned: { groups: told.slice(0, pins.length), count: loudCount(slipped), isAll: slipped.isAll },
       totals,
-      next: page.next,
+      next,
+      isPartial,
     };
   },
 });
@@ -152,8 +157,9 @@ async function pinsOf(
   slipped: SlippedRuns,
   loud: readonly JudgedGroup[],
   { engine, env, functions }: Telling,
+  work: Work,
 ): Promise<readonly JudgedGroup[]> {
-  const { groups } = await loudGroups(engine.store.reads, env, functions, slipped, { limit: pinnedMax });
+  const { groups } = await loudGroups(engine.store.reads, env, functions, slipped, work, { limit: pinnedMax });
   const shown = new Set(loud.flatMap(({ group }) => group.runs.map(({ id }) => id)));
   const others = groups.filter(({ runs }) => !runs.some(({ id }) => shown.has(id)));
   return [...loud, ...judgeAll(others, functions)]

@@ -5,7 +5,7 @@ import { errors } from "../../model/errors.ts";
 import { apiRoute } from "../api/api-route.ts";
 import { findKeys, keyLayers, keyOrders } from "../api/key-search.ts";
 import { keyItem, keyItemOf } from "../api/key-shape.ts";
-import { beforeField, limitField, nextField } from "../api/paging.ts";
+import { beforeField, limitField, nextField, partialField } from "../api/paging.ts";
 import { readCursor, writeCursor } from "../read-input.ts";
 
 export const listKeys = apiRoute({
@@ -21,11 +21,13 @@ export const listKeys = apiRoute({
     order: z
       .enum(keyOrders)
       .optional()
-      .describe("Those asked for most, or whose window ends next, among the first 10,000; one page, without `next`"),
+      .describe(
+        "Those asked for most, or whose window ends next, among 10,000; with `next`, among the 10,000 after them",
+      ),
     before: beforeField,
     limit: limitField,
   },
-  answer: z.object({ keys: z.array(keyItem), next: nextField }),
+  answer: z.object({ keys: z.array(keyItem), next: nextField, isPartial: partialField }),
   handle: async ({ query, engine, env, now }) => {
     const { function: fn, layer, q, order, limit, before } = query;
     if ([fn, query.scope, layer].filter((each) => each !== undefined).length > 1) {
@@ -42,10 +44,11 @@ export const listKeys = apiRoute({
       after: afterScope === undefined || afterKey === undefined ? undefined : { scope: afterScope, key: afterKey },
       limit,
     };
-    const { claims, next } = await findKeys(engine.store.reads, env, search, now);
+    const { claims, next, isPartial } = await findKeys(engine.store.reads, env, search, now);
     return {
       keys: claims.map((claim) => keyItemOf(claim, now)),
       next: next === null || next === undefined ? null : writeCursor(next.scope, next.key),
+      isPartial,
     };
   },
 });

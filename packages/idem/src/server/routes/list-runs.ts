@@ -4,7 +4,7 @@ import { errors } from "../../model/errors.ts";
 import { functionKeyOf } from "../../observe/function-key.ts";
 import { apiRoute } from "../api/api-route.ts";
 import { openPreviews } from "../api/open-previews.ts";
-import { boundsOf, nextField, pageFields } from "../api/paging.ts";
+import { boundsOf, nextField, pageFields, partialField } from "../api/paging.ts";
 import { runItem, runItemOf, runStates } from "../api/run-shape.ts";
 
 export const listRuns = apiRoute({
@@ -20,7 +20,7 @@ export const listRuns = apiRoute({
     key: z.string().min(1).max(2_048).optional().describe('With function: runs of this key, such as 7 or "7"'),
     ...pageFields,
   },
-  answer: z.object({ runs: z.array(runItem), next: nextField }),
+  answer: z.object({ runs: z.array(runItem), next: nextField, isPartial: partialField }),
   handle: async ({ query, engine, env, now }) => {
     const { function: fn, state, open, event, key, before } = query;
     const { reads } = engine.store;
@@ -39,6 +39,7 @@ export const listRuns = apiRoute({
       ...(before === undefined ? {} : { before }),
     });
     const previewOf = await openPreviews(reads, env, rows);
-    return { runs: rows.map((run) => runItemOf(run, previewOf(run))), next };
+    const isPartial = next !== null && rows.length < query.limit;
+    return { runs: rows.map((run) => runItemOf(run, previewOf(run))), next, isPartial };
   },
 });

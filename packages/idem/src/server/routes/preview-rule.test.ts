@@ -17,7 +17,7 @@ describe.each(stores)("on %s", (store) => {
     await world.idle();
     const count = async (query: Record<string, string>) =>
       (await world.ask(previewRule, { query: { of: "event.data.placementId", ...query } })).body;
-    expect(await count({})).toEqual({ count: 3, eventCount: 7, days: 7, isAll: true });
+    expect(await count({})).toEqual({ count: 3, eventCount: 7, days: 7, isAll: true, next: null });
     expect(await count({ what: "events" })).toMatchObject({ count: 3 });
     expect(await count({ within: "2s" })).toMatchObject({ count: 0 });
     expect(await count({ more: "2" })).toMatchObject({ count: 0 });
@@ -50,7 +50,7 @@ describe.each(stores)("on %s", (store) => {
     await send("stripe", "placement-7");
     const count = async (query: Record<string, string>) =>
       (await world.ask(previewRule, { query: { what: "effects", ...query } })).body;
-    expect(await count({})).toEqual({ count: 1, eventCount: 6, days: 7, isAll: true });
+    expect(await count({})).toEqual({ count: 1, eventCount: 6, days: 7, isAll: true, next: null });
     expect(await count({ more: "2" })).toMatchObject({ count: 0 });
     expect((await count({ of: "event.data.placementId" })).error).toContain('effects are counted by "entity"');
   });

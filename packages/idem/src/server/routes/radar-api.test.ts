@@ -35,6 +35,7 @@ async function story(store: (typeof stores)[number], count = 3): Promise<ApiWorl
     functionOf: (fn) => ({ name: fn, keyExpression: null }),
     announce: async () => {},
     warn: () => {},
+    turns: engine.turns,
   });
   while ((await follower.look()) > 0);
   return world;

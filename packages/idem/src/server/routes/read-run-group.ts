@@ -8,7 +8,7 @@ import { nearMs } from "../../radar/guess-entities.ts";
 import type { StoreReads } from "../../store/reads.ts";
 import { apiRoute } from "../api/api-route.ts";
 import { groupItem } from "../api/group-shape.ts";
-import { examinedMax } from "../api/paging.ts";
+import { examinedMax, pageWork } from "../api/paging.ts";
 import { gatherGroups } from "../groups/gather-groups.ts";
 import { withUncounted } from "../groups/tally.ts";
 import { judgeAll, tellGroups } from "../groups/tell-group.ts";
@@ -24,7 +24,8 @@ export const readRunGroup = apiRoute({
     const run = await reads.run(env, params.run!);
     if (run === null) throw errors.RUN_UNKNOWN({ runId: params.run! });
     const functions = await knownFunctions(reads, env);
-    const groups = await gatherGroups(reads, env, await candidates(reads, env, run, functions, now), functions);
+    const ids = await candidates(reads, env, run, functions, now);
+    const groups = await gatherGroups(reads, env, ids, functions, pageWork(engine));
     const own = groups.filter(({ runs }) => runs.some(({ id }) => id === run.id));
     const [group] = await tellGroups(judgeAll(own, functions), { engine, env, functions, now });
     return { group: group! };

@@ -1,0 +1,37 @@
+// What is computed for others, in one unit, so that nobody can have the process compute for them alone: expressions, rows looked at,
+// text read. A unit is about 40 ns. Turns (turns.ts) reads the sum and gives the loop back.
+
+/** A measure of the machine this was written on; a slower one holds its loop for longer by as much. */
+export const costPerMs = 25_000;
+
+/** The loop is given back after this much of it at the latest. */
+export const turnCostMax = 5 * costPerMs;
+
+let charged = 0;
+let allowed = Number.POSITIVE_INFINITY;
+
+/** In all, since the process began. */
+export const costCharged = (): number => charged;
+
+export function chargeCost(cost: number): void {
+  charged += cost;
+  allowed -= cost;
+}
+
+/** What an evaluation may still cost where several share an allowance. */
+export const allowedCost = (): number => Math.max(0, allowed);
+
+/** What `decide` evaluates may cost this much together. */
+export function withinCost<T>(max: number, decide: () => T): T {
+  const before = allowed;
+  const from = charged;
+  allowed = Math.min(before, max);
+  try {
+    return decide();
+  } finally {
+    allowed = before - (charged - from);
+  }
+}
+
+/** Reading JSON text takes about 8 ns for each character. */
+export const readingCost = (text: string | null): number => (text === null ? 0 : text.length / 5);

@@ -1,0 +1,66 @@
+import { expect, test } from "vitest";
+import { compileExpression } from "./expression.ts";
+import { chargeCost, costPerMs, turnCostMax, withinCost } from "./metered-cost.ts";
+import { turnMeter } from "./turn-meter.suite.ts";
+import { Work } from "./turns.ts";
+
+/** As much as one evaluation may cost. */
+const dear = 4 * costPerMs;
+
+test("many that work at once hold the loop for no longer than one", async () => {
+  const { turns, costs } = turnMeter();
+  const work = async () => {
+    for (let i = 0; i < 5; i++) {
+      const turn = turns.next(true);
+      if (turn !== undefined) await turn;
+      chargeCost(dear);
+    }
+  };
+  await Promise.all(Array.from({ length: 50 }, work));
+  expect(costs().length).toBeGreaterThanOrEqual(250);
+  expect(Math.max(...costs())).toBeLessThanOrEqual(turnCostMax);
+});
+
+test("events that arrive do not stand in line behind those who look for something", async () => {
+  const { turns } = turnMeter();
+  const order: string[] = [];
+  const work = async (name: string, isLooking: boolean) => {
+    const turn = turns.next(isLooking);
+    if (turn !== undefined) await turn;
+    chargeCost(dear);
+    order.push(name);
+  };
+  const looking = Array.from({ length: 20 }, (_, i) => work(`looking ${i}`, true));
+  await Promise.all([...looking, work("event", false)]);
+  expect(order.indexOf("event")).toBeLessThanOrEqual(1);
+});
+
+test("work that costs nothing waits for nobody", () => {
+  const { turns } = turnMeter();
+  for (let i = 0; i < 100; i++) expect(turns.next()).toBeUndefined();
+});
+
+test("a request's work is over when its own cost is spent, whatever others spend", () => {
+  const { turns } = turnMeter();
+  const [one, other] = [new Work(turns, 100), new Work(turns, 100)];
+  one.do(() => chargeCost(99));
+  other.do(() => chargeCost(1));
+  expect([one.isSpent, other.isSpent]).toEqual([false, false]);
+  one.do(() => chargeCost(1));
+  expect([one.isSpent, other.isSpent]).toEqual([true, false]);
+});
+
+test("expressions that share an allowance fail together, and one that computes nothing of the data does not", () => {
+  const data = { list: Array.from({ length: 10_000 }, (_, i) => i), id: "a" };
+  const walk = compileExpression("event.data.list.exists(x, x == -1)");
+  const plain = compileExpression("event.data.id");
+  const evaluate = () => walk.evaluate({ event: { data } });
+  expect(evaluate()).toEqual({ ok: true, value: false });
+  withinCost(turnCostMax, () => {
+    expect(evaluate()).toMatchObject({ ok: true });
+    expect(evaluate()).toMatchObject({ ok: true });
+    expect(evaluate()).toMatchObject({ ok: false, message: "it costs too much to evaluate on this data" });
+    expect(plain.evaluate({ event: { data } })).toEqual({ ok: true, value: "a" });
+  });
+  expect(evaluate()).toEqual({ ok: true, value: false });
+});

@@ -1,0 +1,75 @@
+// Work that others ask for and that may be much, such as expressions over rows, gives the event loop back in between: after a bounded cost
+// (metered-cost.ts) it waits until the loop has looked at everything else. Whoever works next goes on then, one at a time, so that many
+// at once hold the loop for no longer than one.
+import { costCharged, costPerMs } from "./metered-cost.ts";
+
+// Together with one evaluation, which is not interrupted: 5 ms.
+const turnCost = costPerMs;
+
+export class Turns {
+  readonly #soon: (run: () => void) => void;
+  readonly #first: (() => void)[] = [];
+  readonly #later: (() => void)[] = [];
+  #from = costCharged();
+  #isArmed = false;
+
+  /** `soon`: calls back once the loop has looked at everything else. */
+  constructor(soon: (run: () => void) => void) {
+    this.#soon = soon;
+  }
+
+  /**
+   * To be awaited before each piece of work; undefined for going on at once, with no `await` in between: others would be told the same.
+   * Events that arrive go before what people look for (`isLooking`), who can wait.
+   */
+  next(isLooking = false): Promise<void> | undefined {
+    this.#arm();
+    const line = isLooking ? this.#later : this.#first;
+    const isCrowded = this.#first.length > 0 || (isLooking && this.#later.length > 0);
+    if (!isCrowded && costCharged() - this.#from < turnCost) return undefined;
+    return new Promise((resolve) => line.push(resolve));
+  }
+
+  #arm(): void {
+    if (this.#isArmed) return;
+    this.#isArmed = true;
+    this.#soon(() => {
+      this.#isArmed = false;
+      this.#from = costCharged();
+      const next = this.#first.shift() ?? this.#later.shift();
+      if (this.#first.length > 0 || this.#later.length > 0) this.#arm();
+      next?.();
+    });
+  }
+}
+
+/** One request's work over rows: it takes turns, and ends after a cost of its own. */
+export class Work {
+  readonly #turns: Turns;
+  readonly #costMax: number;
+  #cost = 0;
+
+  constructor(turns: Turns, costMax: number) {
+    this.#turns = turns;
+    this.#costMax = costMax;
+  }
+
+  /** No further piece should be begun: what was found is to be told, with where to go on. */
+  get isSpent(): boolean {
+    return this.#cost >= this.#costMax;
+  }
+
+  next(): Promise<void> | undefined {
+    return this.#turns.next(true);
+  }
+
+  /** A piece of it, in one go. */
+  do<T>(piece: () => T): T {
+    const from = costCharged();
+    try {
+      return piece();
+    } finally {
+      this.#cost += costCharged() - from;
+    }
+  }
+}

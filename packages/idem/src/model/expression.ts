@@ -13,6 +13,8 @@ import { canonicalJson, jsonDepthMax } from "./json.ts";
 import { chargeCost } from "./metered-cost.ts";
 
 const textLengthMax = 4_096;
+const nodesMax = 500;
+const depthMax = 32;
 // A key this long is a document; its hash says the same in 64 characters.
 const keyLengthMax = 1_024;
 const keyPrefixLength = 64;
@@ -33,7 +35,13 @@ const ofRuns = dialectOf("event", "output");
 function dialectOf(...variables: readonly string[]): Dialect {
   const environment = new Environment({
     homogeneousAggregateLiterals: false,
-    limits: { maxAstNodes: 500, maxDepth: 32, maxListElements: 200, maxMapEntries: 100, maxCallArguments: 4 },
+    limits: {
+      maxAstNodes: nodesMax,
+      maxDepth: depthMax,
+      maxListElements: 200,
+      maxMapEntries: 100,
+      maxCallArguments: 4,
+    },
   });
   for (const variable of variables) environment.registerVariable(variable, "dyn");
   for (const operator of mixedOperators) environment.registerOperator(operator, unreachable);

@@ -112,6 +112,11 @@ export const serverErrors = {
     what: ({ method, path }) => `There is nothing at ${method} ${path}`,
     next: "Check the path; /api/openapi.json lists what there is",
   }),
+  ENV_UNKNOWN: define<{ env: string }>({
+    retry: "after-fix",
+    what: ({ env }) => `There is no environment "${env}" here`,
+    next: "Check its name; an environment comes to be with its first app, event or key",
+  }),
   METHOD_UNSUPPORTED: define<{ method: string; allowed: string }>({
     retry: "after-fix",
     what: ({ method, allowed }) => `This path takes ${allowed}, not ${method}`,

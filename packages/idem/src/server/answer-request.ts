@@ -6,7 +6,7 @@ import { errors, IdemError } from "../model/errors.ts";
 import { problemOf, problemType, statusOf, wireErrorOf } from "../protocol/problem.ts";
 import { readJson } from "../protocol/read-json.ts";
 import { admitCaller } from "./admit-caller.ts";
-import { type Admitted, admitPerson } from "./admit-person.ts";
+import { type Admitted, admitPerson, isChange } from "./admit-person.ts";
 import type { BodyShare } from "./body-budget.ts";
 import type { PageGuard } from "./browser-guard.ts";
 import { type Actor, devActor, keyActor, programActor } from "./people/actor.ts";
@@ -166,6 +166,8 @@ export async function answerRequest(
     request.env = admitCaller(route.access, request, world.credentials);
     if (route.access === "signing-key") request.actor = world.credentials.required ? keyActor(request.env) : devActor;
   }
+  // Routes that are open to everybody look for themselves where they take an environment by its name.
+  if (route.access !== "open" && !isChange(request.method)) await world.checkKnown(request.env);
   const quota = route.access === "event-key" ? world.eventQuotas?.of(request.params.key) : undefined;
   quota?.takeRequest(Number(request.headers["content-length"] ?? 0));
   if (route.bodyBytesMax !== null && hasBody(request.headers)) {

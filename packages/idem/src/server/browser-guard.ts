@@ -1,6 +1,7 @@
 // What a web page may ask of this server. A browser sends requests to loopback on behalf of any page it shows, and dev
 // asks for no key, so the page's own address decides:
 // - a foreign name in Host means that somebody's DNS points here (rebinding): refused, for such a page could read answers;
+// - what a browser says to be asked for by another site's page is refused in dev, but for links to a page of ours;
 // - a foreign Origin may not change anything in dev, and never what is open to operators, whose password browsers remember.
 import { errors } from "../model/errors.ts";
 import { hostNameOf, isLoopback } from "../protocol/host-name.ts";
@@ -38,11 +39,24 @@ export class BrowserGuard {
 
   /** Before anything is done for a page of another site. */
   checkOrigin(method: string, access: Access, headers: Headers): void {
+    this.checkSite(method, access, headers);
     if (headers.origin === undefined || method === "GET" || method === "HEAD") return;
     if (this.settings.mode === "start" && access !== "operator" && access !== "sign-in") return;
     if (!this.isTrusted(headers)) {
       throw errors.ORIGIN_REFUSED({ why: `a page of ${headers.origin.slice(0, 100)} may not change anything here` });
     }
+  }
+
+  /**
+   * In dev, where everybody is let in: what a page of another site has its browser fetch, as an image or a script, is not even looked up.
+   * Browsers say so themselves (Sec-Fetch-Site). A link that leads to a page of ours, which is an empty shell, is none of these.
+   */
+  private checkSite(method: string, access: Access, headers: Headers): void {
+    if (this.settings.mode !== "dev" || headers["sec-fetch-site"] !== "cross-site") return;
+    const isLink = headers["sec-fetch-mode"] === "navigate" && headers["sec-fetch-dest"] === "document";
+    if (isLink && method === "GET" && access === "open") return;
+    if (headers.origin !== undefined && this.isTrusted(headers)) return;
+    throw errors.ORIGIN_REFUSED({ why: "a page of another site asks for it" });
   }
 
   /** For what a cookie opens: browsers say the page with everything that changes something, so no word of it is refused, too. */

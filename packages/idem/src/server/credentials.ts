@@ -8,6 +8,8 @@ import type { ServerSettings } from "./world.ts";
 export interface Credentials {
   /** Whether callers must show any key at all. */
   readonly required: boolean;
+  /** Those that some key opens. */
+  readonly environments: ReadonlySet<string>;
   /** The environment this event key belongs to; null for a key nobody gave out. */
   envOfEventKey(key: string): string | null;
   /** The environment of `Authorization: Bearer …`, a signing key or its hash, with or without prefix; null when unknown. */
@@ -33,6 +35,7 @@ export function openCredentials(settings: KeySettings): Credentials {
   );
   return {
     required: settings.mode === "start",
+    environments: new Set([...eventKeys, ...signingKeys].map(({ env }) => env)),
     envOfEventKey: (key) => (key === "" ? null : envBehind(eventDoors, key)),
     envOfBearer: (authorization) => {
       const token = /^bearer +(\S+)$/i.exec(authorization?.slice(0, credentialCharsMax) ?? "")?.[1];

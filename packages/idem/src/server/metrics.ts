@@ -41,7 +41,7 @@ export class Metrics {
     "How long attempts took whose outcome was kept",
     {
       bounds: stepSeconds,
-      labelNames: ["kind", "outcome"],
+      labelNames: ["env", "kind", "outcome"],
     },
   );
   private readonly commits = this.registry.histogram("idem_commit_calls", "Store calls per commit", {
@@ -50,7 +50,7 @@ export class Metrics {
   private readonly late = this.registry.histogram(
     "idem_cron_late_seconds",
     "How long after its instant a tick's run was started",
-    { bounds: lateSeconds },
+    { bounds: lateSeconds, labelNames: ["env"] },
   );
   /** Asked once for all that is read from it. */
   private readonly counted = new Map<string, Promise<StoreCounts>>();
@@ -68,13 +68,13 @@ export class Metrics {
     accepted: (env, count) => this.counters.accepted.inc({ env }, count),
     decided: (env, kind, count) => this.counters.decisions.inc({ env, kind }, count),
     suppressed: (env, layer) => this.counters.suppressed.inc({ env, layer }),
-    stepEnded: (_, { kind, startedAt, endedAt }, isError) =>
-      this.steps.observe({ kind, outcome: isError ? "error" : "value" }, Math.max(0, endedAt - startedAt) / 1_000),
+    stepEnded: (env, { kind, startedAt, endedAt }, isError) =>
+      this.steps.observe({ env, kind, outcome: isError ? "error" : "value" }, Math.max(0, endedAt - startedAt) / 1_000),
     attemptFailed: (env) => this.counters.attempts.inc({ env }),
     runEnded: (env, _, state) => this.counters.runs.inc({ env, state }),
     ticked: (env, kind, lateMs) => {
       this.counters.ticks.inc({ env, kind });
-      if (kind === "started") this.late.observe({}, lateMs / 1_000);
+      if (kind === "started") this.late.observe({ env }, lateMs / 1_000);
     },
   };
 
@@ -219,15 +219,26 @@ export class Metrics {
     return metricsType;
   }
 
-  text(): Promise<string> {
+  /** `onlyEnv`: for whoever may hear of one environment, its samples and those of the process itself. */
+  async text(onlyEnv: string | null): Promise<string> {
     this.counted.clear();
-    return this.registry.text();
+    const text = await this.registry.text();
+    return onlyEnv === null ? text : ofEnvironment(text, onlyEnv);
   }
 
   close(): void {
     this.loop?.stop();
   }
 }
+
+/** A quote inside of a label's value has a backslash before it, so this is the label and nothing that somebody called so. */
+const envLabel = /[{,]env="([^"]*)"/;
+
+const ofEnvironment = (text: string, env: string): string =>
+  text
+    .split("\n")
+    .filter((line) => (envLabel.exec(line)?.[1] ?? env) === env)
+    .join("\n");
 
 const pendingKinds = ["debounced", "batched", "paused", "held"] as const;
 

@@ -91,9 +91,9 @@ export function openWorld(options: OpenWorldOptions): OpenedWorld {
     const known = opening.get(env);
     if (known !== undefined) return known;
     if (isStopping) return Promise.reject(errors.SERVER_BUSY({ why: "it is stopping" }));
-    if (opening.size >= serverLimits.environments) {
+    if (!hasPlace(env)) {
       const why = `"${env}" would be one environment more than the ${serverLimits.environments} a server can have open`;
-      return Promise.reject(errors.REQUEST_INVALID({ why }));
+      return Promise.reject(errors.SERVER_BUSY({ why }));
     }
     const opened = open(env).catch((error) => {
       opening.delete(env);
@@ -101,6 +101,21 @@ export function openWorld(options: OpenWorldOptions): OpenedWorld {
     });
     opening.set(env, opened);
     return opened;
+  }
+
+  /** Environments with keys keep their places, whoever names others. */
+  function hasPlace(env: string): boolean {
+    const kept = new Set([defaultEnv, ...credentials.environments]);
+    if (kept.has(env)) return true;
+    const others = [...opening.keys()].filter((each) => !kept.has(each)).length;
+    return others + kept.size < serverLimits.environments;
+  }
+
+  async function checkKnown(env: string): Promise<void> {
+    if (opening.has(env) || env === defaultEnv || credentials.environments.has(env)) return;
+    if ((await store.reads.environments()).includes(env)) return;
+    const { rows } = await store.reads.eventPage(env, { limit: 1, examinedMax: 1 });
+    if (rows.length === 0) throw errors.ENV_UNKNOWN({ env });
   }
 
   /** Where others could execute an app's runs too, they are leased where its workers are. */
@@ -126,6 +141,7 @@ export function openWorld(options: OpenWorldOptions): OpenedWorld {
       : {}),
     engines,
     engine: engineOf,
+    checkKnown,
     people: new People({ settings, platform, engine: () => engineOf(defaultEnv) }),
     tokens: new Tokens(credentials, platform),
     metrics,

@@ -5,7 +5,7 @@ import { limits } from "../engine/limits.ts";
 import { Telling } from "../engine/telling.ts";
 import type { Logger } from "../execute/function-code.ts";
 import type { LogStyle } from "../execute/log-style.ts";
-import { errors } from "../model/errors.ts";
+import { errors, IdemError } from "../model/errors.ts";
 import { observedStore, type StoreObserver } from "../observe/observed-store.ts";
 import { endingPlatform } from "../platform/ending-platform.ts";
 import { cliName, nodePlatform } from "../platform/node-platform.ts";
@@ -98,8 +98,15 @@ export async function startServer(
   let newSecret: string | null = null;
   try {
     // Runs of every environment go on, also of those nobody asks for today.
-    const environments = new Set([defaultEnv, ...(await store.reads.environments())]);
-    await Promise.all([...environments].map((env) => world.engine(env)));
+    await world.engine(defaultEnv);
+    const environments = new Set([...world.credentials.environments, ...(await store.reads.environments())]);
+    const opened = await Promise.allSettled([...environments].map((env) => world.engine(env)));
+    for (const each of opened) {
+      if (each.status === "fulfilled") continue;
+      // More than it has places for: the others are served.
+      if (!(each.reason instanceof IdemError) || each.reason.code !== "SERVER_BUSY") throw each.reason;
+      telling.logger.error(`idem: ${each.reason.message}`);
+    }
     if (needsSecret(settings)) {
       const isRenewed = settings.newSecret === true;
       newSecret = await makeSecret({ store, platform, isRenewed, actor: cliName() });

@@ -73,6 +73,8 @@ export interface World {
   readonly apps: Apps;
   /** The engine of an environment, started when first asked for. */
   engine(env: string): Promise<Engine>;
+  /** Throws ENV_UNKNOWN for one that nobody made: whoever looks at an environment does not open it by that. */
+  checkKnown(env: string): Promise<void>;
   /** Engines that are open now, by environment. */
   readonly engines: ReadonlyMap<string, Engine>;
   /** Who signs in here. */

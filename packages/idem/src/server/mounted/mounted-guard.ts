@@ -33,7 +33,7 @@ function actorOf(caller: DashboardCaller | null): Actor | null {
   const { role, name } = typeof caller === "string" ? { role: caller, name: "" } : (caller ?? { role: null, name: "" });
   if (role !== "operator" && role !== "viewer") return null;
   const shown = typeof name === "string" ? name.slice(0, nameCharsMax) : "";
-  return { role, name: shown === "" ? `dashboard ${role}` : shown, session: null, isPerson: true };
+  return { role, name: shown === "" ? `dashboard ${role}` : shown, session: null, onlyEnv: null, isPerson: true };
 }
 
 /**

@@ -67,6 +67,8 @@ export function openMountedWorld(client: MountedClient, mode: Mode): MountedWorl
     credentials,
     engines,
     engine: engineOf,
+    // Others than its own are refused where they are asked for.
+    checkKnown: async () => {},
     people: new People({ settings, platform, engine: () => engineOf(env) }),
     tokens: new Tokens(credentials, platform),
     live,

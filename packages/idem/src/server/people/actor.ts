@@ -10,20 +10,23 @@ export interface Actor {
   readonly name: string;
   /** Null for whoever came without a cookie. */
   readonly session: Session | null;
+  /** The only environment they may hear of; null for all of them. */
+  readonly onlyEnv: string | null;
   /** Somebody in front of a page, rather than a tool: what tools do a thousand times an hour is not noted one by one. */
   readonly isPerson: boolean;
 }
 
 /** Whoever reaches `idem dev`, which asks nobody. */
-export const devActor: Actor = { role: "operator", name: "dev", session: null, isPerson: false };
+export const devActor: Actor = { role: "operator", name: "dev", session: null, onlyEnv: null, isPerson: false };
 
 /** Programs with an event key, a signing key or none, on routes no person acts through. */
-export const programActor: Actor = { role: "viewer", name: "", session: null, isPerson: false };
+export const programActor: Actor = { role: "viewer", name: "", session: null, onlyEnv: null, isPerson: false };
 
 export const keyActor = (env: string): Actor => ({
   role: "operator",
   name: `signing key of ${env}`,
   session: null,
+  onlyEnv: env,
   isPerson: false,
 });
 
@@ -31,6 +34,7 @@ export const passwordActor = (role: Role): Actor => ({
   role,
   name: role === "operator" ? "password" : "viewer password",
   session: null,
+  onlyEnv: null,
   isPerson: false,
 });
 
@@ -38,6 +42,7 @@ export const sessionActor = (session: Session): Actor => ({
   role: session.role,
   name: sessionName(session),
   session,
+  onlyEnv: null,
   isPerson: true,
 });
 

@@ -2,6 +2,7 @@
 import { errors } from "../../model/errors.ts";
 import type { FunctionConfig } from "../../model/function-config.ts";
 import { readPackageText } from "../../platform/package-files.ts";
+import { defaultEnv } from "../admit-caller.ts";
 import { json, type Route } from "../route.ts";
 
 let version: string | null = null;
@@ -21,9 +22,10 @@ export const describeDevServer: Route = {
   async handle({ env, method, path }, world) {
     const { settings } = world;
     if (settings.mode !== "dev") throw errors.ROUTE_UNKNOWN({ method, path });
-    const { store } = await world.engine(env);
+    // Asked of the store as it is: SDKs look for a server here before there is anything in their environment.
+    const { store } = await world.engine(defaultEnv);
     const { functions } = await store.reads.functions(env);
-    const apps = await world.apps.list(env);
+    const apps = world.engines.has(env) ? await world.apps.list(env) : [];
     return json({
       version: packageVersion(),
       authed: false,

@@ -8,8 +8,8 @@ export const readMetrics: Route = {
   access: "operator",
   bodyBytesMax: null,
   errors: "problem",
-  async handle({ method, path }, { metrics }) {
+  async handle({ method, path, actor }, { metrics }) {
     if (metrics === undefined) throw errors.ROUTE_UNKNOWN({ method, path });
-    return { status: 200, headers: { "content-type": metrics.contentType }, body: await metrics.text() };
+    return { status: 200, headers: { "content-type": metrics.contentType }, body: await metrics.text(actor.onlyEnv) };
   },
 };

@@ -23,7 +23,7 @@ export const readStatus = apiRoute({
       .describe("Beside an application's own engine: apps, senders and providers cannot reach it here"),
     store: z.string().describe("Without credentials"),
     env: z.string(),
-    environments: z.array(z.string()).describe("Those that are open in this process"),
+    environments: z.array(z.string()).describe("Those that are open in this process; for a signing key, its own"),
     now: z.number().int().describe("By the store's clock"),
     functions: z.object({ count: z.number().int(), paused: z.number().int(), withoutKey: z.number().int() }),
     eventQuota: z
@@ -49,7 +49,7 @@ export const readStatus = apiRoute({
       due: z.number().int(),
     }),
   }),
-  handle: async ({ world, engine, env, now }) => {
+  handle: async ({ world, engine, env, now, actor }) => {
     const { reads } = engine.store;
     const [{ functions }, counts] = await Promise.all([reads.functions(env), reads.counts(env)]);
     const { queued, running, waiting, dueByFunction } = counts;
@@ -60,7 +60,7 @@ export const readStatus = apiRoute({
       isMounted: world.isMounted === true,
       store: withoutCredentials(world.settings.store),
       env,
-      environments: [...world.engines.keys()].sort(),
+      environments: actor.onlyEnv === null ? [...world.engines.keys()].sort() : [actor.onlyEnv],
       now,
       functions: {
         count: functions.length,

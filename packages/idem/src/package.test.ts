@@ -46,7 +46,7 @@ function reached(): Set<string> {
     const types = path.replace(/\.js$/, ".d.ts");
     const texts = [path, types].filter((each) => packed.includes(each)).map(read);
     for (const text of texts) {
-      for (const [, to] of text.matchAll(/\b(?:from|import) ?\(?"(\.[^"]+)"/g)) {
+      for (const [, to] of text.matchAll(/\b(?:from|import|new URL) ?\(?"(\.[^"]+\.[jt]s)"/g)) {
         open.push(posix.join(posix.dirname(path), to!.replace(/(\.d)?\.ts$/, ".js")));
       }
       for (const [, thread] of text.matchAll(/startThread\("([^"]+)"/g)) open.push(`dist/${thread}.js`);

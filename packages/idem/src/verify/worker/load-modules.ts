@@ -1,14 +1,19 @@
 // The user's modules, loaded for one life: a graph of their own, ES modules and CommonJS.
 import { createRequire, register } from "node:module";
 import { pathToFileURL } from "node:url";
+import type { ThreadInput } from "./messages.ts";
 import { ourFolder } from "./our-folder.ts";
 
 const require = createRequire(import.meta.url);
 
-/** Once for the thread. `loader` is a module with hooks of its own, for TypeScript say: it is asked before these. */
-export function openLoader(loader: string | null): void {
+/** Once for the thread. With `loader`, hooks that are asked before these; what no hook is asked for, it teaches the thread itself. */
+export async function openLoader(loader: ThreadInput["loader"]): Promise<void> {
   register(new URL("./life-hooks.js", import.meta.url), { data: { ours: pathToFileURL(ourFolder).href } });
-  if (loader !== null) register(loader, import.meta.url);
+  if (loader === null) return;
+  register(new URL("./typescript/hooks.js", import.meta.url));
+  const { openRequire } = await import("./typescript/require.ts");
+  process.setSourceMapsEnabled(true);
+  openRequire();
 }
 
 let lives = 0;

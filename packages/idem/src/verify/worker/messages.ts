@@ -4,8 +4,8 @@ import type { WorldRecord } from "../thing.ts";
 import type { WorldScript } from "./world-script.ts";
 
 export interface ThreadInput {
-  /** The address of a module with loading hooks of its own, for TypeScript say. */
-  readonly loader: string | null;
+  /** What the program's modules may be written in, beside what Node loads by itself. */
+  readonly loader: "typescript" | null;
 }
 
 export interface DescribedFunction {

@@ -69,7 +69,7 @@ async function open(): Promise<void> {
     playing?.say(`nobody caught ${error instanceof Error ? error.message : String(error)}`);
   process.on("unhandledRejection", tell);
   process.on("uncaughtException", tell);
-  openLoader(loader);
+  await openLoader(loader);
 }
 
 const emptyScript = {

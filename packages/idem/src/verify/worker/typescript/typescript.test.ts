@@ -1,0 +1,122 @@
+// The loader, on small projects as they are found in the wild (fixtures/loading). It runs from dist, in a thread, as the verifier's does.
+import { dirname, join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { Worker } from "node:worker_threads";
+import { describe, expect, test } from "vitest";
+import { readLooseJson } from "./tsconfig.ts";
+
+const idem = join(dirname(fileURLToPath(import.meta.url)), "..", "..", "..", "..");
+const projects = join(idem, "fixtures", "loading");
+
+interface Said {
+  readonly answers?: readonly { readonly told: unknown; readonly named: unknown }[];
+  readonly message?: string;
+  readonly stack?: string;
+}
+
+async function load(entry: string, lives = 1): Promise<Said> {
+  const dist = `${pathToFileURL(join(idem, "dist")).href}/`;
+  const workerData = { dist, entry: join(projects, entry), lives };
+  const worker = new Worker(join(projects, "load-project.mjs"), { workerData });
+  try {
+    return await new Promise<Said>((resolve, reject) => {
+      worker.once("message", resolve);
+      worker.once("error", reject);
+    });
+  } finally {
+    await worker.terminate();
+  }
+}
+
+describe("TypeScript is loaded without set-up", () => {
+  test("a project of ES modules: .js for .ts, no ending, an index, paths, imports, enums, JSX, JSON", async () => {
+    const { answers, stack } = await load("esm/src/main.ts");
+    expect(stack).toBeUndefined();
+    expect(answers?.[0]?.told).toEqual({
+      green: 7,
+      named: "big",
+      folder: "an index",
+      bare: "no ending",
+      special: "the most exact pattern",
+      aliased: "by a pattern",
+      config: "by a name",
+      hash: "by imports of package.json",
+      view: ["fragment", ["b", "x"]],
+      data: 1,
+      first: 1,
+      told: 2,
+      late: "imported later",
+      fromScript: "a script's .js that is .ts",
+      counted: 1,
+    });
+  });
+
+  test("a project of CommonJS: require of typed files, circles, export =, decorators with the types they note", async () => {
+    const { answers, stack } = await load("cjs/src/main.ts");
+    expect(stack).toBeUndefined();
+    expect(answers?.[0]?.told).toEqual({
+      types: ["Service", "String"],
+      fields: ["service", "token"],
+      whole: "export =",
+      plain: "plain, and required",
+      base: "main.ts",
+      inBase: "from baseUrl",
+      counted: 1,
+      drawn: ["i", "x"],
+      star: "export *",
+      other: "required",
+      mixed: "mixed with required",
+    });
+    // An ES module beside it sees the names of CommonJS files, and the same instances.
+    expect(answers?.[0]?.named).toEqual({ star: "export *", counted: 2 });
+  });
+
+  test("decorators of the language itself", async () => {
+    const { answers } = await load("decorators/main.ts");
+    expect(answers?.[0]?.told).toEqual({ greeting: "hello x", heard: ["greet"], name: "Greeter" });
+  });
+
+  test("a tsconfig.json that only names others: the one that includes the file counts", async () => {
+    const { answers } = await load("solution/src/main.ts");
+    expect(answers?.[0]?.told).toEqual({ of: "the app's" });
+  });
+
+  test.each(["esm/src/main.ts", "cjs/src/main.ts"])("each life of %s has modules of its own", async (entry) => {
+    const { answers } = await load(entry, 3);
+    expect(answers?.map(({ told }) => (told as { counted: number }).counted)).toEqual([1, 1, 1]);
+  });
+});
+
+describe("what cannot be loaded is named", () => {
+  test.each(["faulty/throws.ts", "faulty/throws.cts"])(
+    "%s: the stack of an error has the user's own lines",
+    async (entry) => {
+      const { message, stack } = await load(entry);
+      expect(message).toBe("no key was given");
+      const places = [...stack!.matchAll(/\/(\w+\.c?ts)(?:\?[^:]*)?:(\d+):\d+/g)].map(
+        ([, file, line]) => `${file}:${line}`,
+      );
+      expect(places.slice(0, 2)).toEqual(["deep.ts:5", entry.endsWith(".cts") ? "throws.cts:7" : "throws.ts:8"]);
+    },
+  );
+
+  test("a file that is no TypeScript, by its name and the place in it", async () => {
+    const { message } = await load("faulty/syntax.ts");
+    expect(message).toContain(join(projects, "faulty/syntax.ts"));
+    expect(message).toMatch(/1:|:1/);
+  });
+
+  test("an import that leads nowhere, by both ends", async () => {
+    const { message } = await load("faulty/absent.ts");
+    expect(message).toContain("nothing-here.js");
+    expect(message).toContain("absent.ts");
+  });
+});
+
+test("tsconfig.json may have comments and commas too many, and strings that look like either", () => {
+  const text = `\uFEFF{ // one
+    "a": ["//", "/* */", ",]",], /* two */
+    "b": "\\",}", // three
+  }`;
+  expect(readLooseJson(text)).toEqual({ a: ["//", "/* */", ",]"], b: '",}' });
+});

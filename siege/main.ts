@@ -62,9 +62,9 @@ console.log(complaints.length === 0 ? "\nIt held." : `\nIt did not hold: ${compl
 process.exit(complaints.length === 0 ? 0 : 1);
 
 function repeatOf(kind: Complaint["kind"]): string {
-  return kindNames.includes(kind)
-    ? `npm run siege -- --kind ${kind} --minutes 1`
-    : `npm run siege -- --minutes ${minutes}`;
+  if (kindNames.includes(kind)) return `npm run siege -- --kind ${kind} --minutes 1`;
+  const chosenBefore = values.kind.map((each) => ` --kind ${each}`).join("");
+  return `npm run siege --${chosenBefore} --minutes ${minutes}`;
 }
 
 function report({ slices, memory }: Siege): void {

@@ -34,3 +34,15 @@ test("a program that starts and sends while it is loaded opens no store of its o
   expect(findings).toEqual([]);
   expect({ verdict, effects }).toEqual({ verdict: "HELD", effects: 1 });
 });
+
+test("a function with a key of whose event no twin can be made is UNPROVEN, and told what to give", async () => {
+  const threads = threadsFor();
+  const program = corpusProgram("unproven/no-twin.mjs");
+  const event = { name: "shop/refreshed", data: { depth: 3, shelves: "all" } };
+  const { verdict, findings } = await verifyProgram(threads, program, { event });
+  expect(verdict).toBe("UNPROVEN");
+  expect(findings.map(({ thing }) => thing)).toEqual([expect.stringMatching(/no twin .*\(entity\).*\(twin\)/)]);
+  const named = await verifyProgram(threads, program, { event, entity: "shelves" });
+  const given = await verifyProgram(threads, program, { event, twin: { depth: 3, shelves: "upper" } });
+  expect([named.verdict, given.verdict]).toEqual(["HELD", "HELD"]);
+});

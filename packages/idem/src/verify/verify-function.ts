@@ -75,6 +75,8 @@ class FunctionVerifier {
   private readonly entity: string | null;
   private readonly findings: Finding[] = [];
   private readonly notes = new Set<string>();
+  /** Its key is not shown to let other things through. */
+  private lacksTwin = false;
   private played = 0;
   private known = 0;
   private stuck = 0;
@@ -129,6 +131,13 @@ class FunctionVerifier {
     const hadWaits = await this.verifyVariant([]);
     // The same once more, with every wait in vain: another branch of the code, with a clean run of its own.
     if (hadWaits && this.findings.length === 0) await this.verifyVariant([{ kind: "wait", answer: "timeout" }]);
+    if (this.lacksTwin && (this.options.only ?? null) === null) {
+      return this.unproven(
+        "no twin could be made of the event, so nobody knows whether the function's key swallows other things; name the field that tells them apart (entity), or give the twin's data (twin)",
+        cleanSchedule.id,
+        null,
+      );
+    }
     return this.report();
   }
 
@@ -164,6 +173,7 @@ class FunctionVerifier {
       return false;
     }
     const twin = this.script.twin === null ? null : await this.playTwin(clean);
+    if (twin === null && this.isSent && this.options.fn.config.idempotency !== null) this.lacksTwin = true;
     const { endHandlers } = this.options;
     const reference: Reference = { clean: first, twin, volatile, endHandlers };
     const facts = this.factsOf(first, twin !== null);
@@ -236,7 +246,7 @@ class FunctionVerifier {
     const { record } = answer;
     const isRight = record.unproven.length === 0 && record.runs.some(({ state }) => state === "completed");
     if (isRight) return record;
-    this.notes.add("no twin could be made: its event does not complete by itself");
+    this.notes.add("the twin's event does not complete by itself, so it proves nothing");
     return null;
   }
 

@@ -434,6 +434,13 @@ describe("documents", () => {
     expect(Object.keys(manifest.peerDependenciesMeta!).sort()).toEqual(Object.keys(manifest.peerDependencies!).sort());
   });
 
+  test("decisions are numbered without gap or twin, in their names and their titles", () => {
+    const names = readdirSync(join(root, "docs/decisions")).sort();
+    const numbers = names.map((name) => Number(name.slice(0, 4)));
+    expect(numbers).toEqual(names.map((_, i) => i + 1));
+    expect(names.map((name) => Number(/^# (\d+)\./.exec(read(`docs/decisions/${name}`))?.[1]))).toEqual(numbers);
+  });
+
   test("links between documents lead somewhere", () => {
     const documents = [
       "README.md",

@@ -1,6 +1,6 @@
 // Peers that keep us waiting: with a line on which no request comes, a body that was announced, a greeting. There may be so many of them,
 // in all and from one address. A newcomer beyond that is not refused: whoever has been silent longest goes, for honest peers speak at once, and
-// behind a proxy all of them have one address (decision 22).
+// behind a proxy all of them have one address (decision 24).
 
 export interface SilentPeersOptions<T> {
   readonly max: number;

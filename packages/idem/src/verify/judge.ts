@@ -163,7 +163,7 @@ function judgeLess(world: WorldRecord, { less }: Difference, clean: WorldRecord)
   }
   const isWhole = less.length >= clean.things.length && !world.wasRerun;
   const what = isWhole ? `no ${titleOf(thing)}, and nothing makes up for it` : `${titleOf(thing)} is missing for good`;
-  const effect = clean.effects.find(({ index }) => index === thing.effect) ?? null;
+  const effect = effectOf(clean, thing);
   return { verdict: isWhole ? "LOST" : "HALF", thing: what, effect, notes: [] };
 }
 
@@ -171,8 +171,8 @@ function judgeLoud({ wasRerun }: WorldRecord): Judged | null {
   return wasRerun ? held(["it failed loudly where a destination refused, and was complete after a rerun"]) : null;
 }
 
-const effectOf = ({ effects }: WorldRecord, { effect }: Thing): SeenEffect | null =>
-  effects.find(({ index }) => index === effect) ?? null;
+const effectOf = ({ effects, sent }: WorldRecord, { effect }: Thing): SeenEffect | null =>
+  [...effects, ...sent].find(({ index }) => index === effect) ?? null;
 
 /** "POST api.stripe.com/v1/invoices" without what differs from one to the next. */
 export const titleOf = ({ watcher, destination, path }: Thing): string =>

@@ -14,6 +14,7 @@ export type Adversity =
   | { readonly kind: "refused"; readonly effect: number; readonly status: 500 | 429 | 409; readonly isAlways: boolean }
   | { readonly kind: "throw-after-effect"; readonly effect: number }
   | { readonly kind: "zombie"; readonly effect: number }
+  | { readonly kind: "cancel"; readonly effect: number }
   | { readonly kind: "rerun"; readonly fromStep: string | null }
   | { readonly kind: "outage"; readonly effect: number }
   | { readonly kind: "wait"; readonly answer: "twice" | "timeout" }
@@ -120,6 +121,7 @@ function readAdversity(name: string): Adversity | null {
     case "lost-answer":
     case "throw-after-effect":
     case "zombie":
+    case "cancel":
     case "outage":
       return at((k) => ({ kind: head, effect: k }));
     case "rerun":
@@ -170,14 +172,16 @@ export function singles(facts: CleanFacts): Schedule[] {
     { kind: "rerun", fromStep: null },
     { kind: "replay" },
     ...upTo(facts.commitCount.before).map((commit) => ({ kind: "die-at-commit", commit, side: "before" }) as const),
-    ...effects.map((effect) => ({ kind: "refused", effect, status: 500, isAlways: true }) as const),
-    ...effects.flatMap((effect) =>
-      ([500, 429, 409] as const).map((status) => ({ kind: "refused", effect, status, isAlways: false }) as const),
+    ...[true, false].flatMap((isAlways) =>
+      effects.flatMap((effect) =>
+        ([500, 429, 409] as const).map((status) => ({ kind: "refused", effect, status, isAlways }) as const),
+      ),
     ),
     ...facts.effectsInSteps.map((effect) => ({ kind: "throw-after-effect", effect }) as const),
     ...effects.map((effect) => ({ kind: "die-at-effect", effect, side: "after", times: 2 }) as const),
     ...facts.steps.map((fromStep) => ({ kind: "rerun", fromStep }) as const),
     ...(facts.hasWaits ? ([{ kind: "wait", answer: "twice" }] as const) : []),
+    ...effects.map((effect) => ({ kind: "cancel", effect }) as const),
     ...effects.map((effect) => ({ kind: "outage", effect }) as const),
   ];
   return adversities.map((each) => scheduleOf(each));

@@ -22,7 +22,7 @@ export interface Thing {
   readonly state: Json;
   /** The function whose code made it last; null where nobody can tell. */
   readonly by: string | null;
-  /** The effect that made or changed it last, counted from 1; 0 where none is watched. */
+  /** The effect that made or changed it last, counted from 1; of an event that was sent, a negative number; 0 where none is watched. */
   readonly effect: number;
   /** Fields of the state that the destination made up. */
   readonly made: readonly string[];
@@ -80,6 +80,8 @@ export interface WorldRecord {
   readonly isOpen: boolean;
   readonly things: readonly Thing[];
   readonly effects: readonly SeenEffect[];
+  /** Events that functions sent; their numbers are negative. */
+  readonly sent: readonly SeenEffect[];
   /** Ids that destinations made up. */
   readonly madeIds: readonly string[];
   readonly commits: { readonly before: number; readonly after: number };

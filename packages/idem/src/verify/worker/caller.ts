@@ -22,14 +22,15 @@ export const asCaller = <T>(caller: Caller, body: () => T): T => callers.run(cal
 export function fromHere<T>(body: () => T): T {
   const caller = currentCaller();
   if (caller === null || caller.stack !== null) return body();
-  return callers.run({ ...caller, stack: stackHere() }, body);
+  return callers.run({ ...caller, stack: stackHere(fromHere) }, body);
 }
 
-function stackHere(): string {
+/** As it was when `below` was called. */
+export function stackHere(below: (...args: never[]) => unknown): string {
   const before = Error.stackTraceLimit;
   Error.stackTraceLimit = 60;
   const holder: { stack?: string } = {};
-  Error.captureStackTrace(holder, fromHere);
+  Error.captureStackTrace(holder, below);
   const { stack = "" } = holder;
   Error.stackTraceLimit = before;
   return stack;

@@ -1,17 +1,18 @@
 // One world: a store, a clock, processes and an outside, played to its end under one schedule.
-import type { FunctionCode, HandlerInput } from "../../execute/function-code.ts";
 import type { CrashPoint, HttpRequest, HttpResponse } from "../../platform/platform.ts";
 import { takeClients } from "../../sdk/take-client.ts";
 import { MemoryStore } from "../../store/memory/store.ts";
 import type { Adversity, Schedule } from "../schedules.ts";
-import type { Json, Moment, SeenEffect, Thing, WorldRecord, WorldRun } from "../thing.ts";
-import { asCaller, type Caller, currentCaller, placeIn, stepHere } from "./caller.ts";
+import type { Moment, WorldRecord } from "../thing.ts";
+import { asCaller, type Caller, currentCaller } from "./caller.ts";
 import { Life } from "./life.ts";
 import { loadModules } from "./load-modules.ts";
-import { isOurs } from "./our-folder.ts";
+import { runsOf, sentEvents } from "./read-world.ts";
 import { realMonoMs, realTurn } from "./real.ts";
-import type { Applied, AskedEffect, Carried, Effected, WatchedWorld, Watcher } from "./watcher.ts";
+import { type Wait, WatchedFunctions } from "./watched-functions.ts";
+import type { WatchedWorld, Watcher } from "./watcher.ts";
 import { WorldClock } from "./world-clock.ts";
+import { WorldEffects } from "./world-effects.ts";
 import { fixtureFor, restTurns, type WorldScript } from "./world-script.ts";
 
 export interface WorldOptions extends WorldScript {
@@ -19,11 +20,6 @@ export interface WorldOptions extends WorldScript {
   readonly seed: number;
   readonly watchers: readonly Watcher[];
   readonly askHttp: (life: Life, request: HttpRequest) => Promise<HttpResponse>;
-}
-
-interface Wait {
-  readonly event: string;
-  sent: number;
 }
 
 // A supervisor that starts a process again takes a moment for it.
@@ -34,7 +30,6 @@ const hangMs = 1_500;
 const movesMax = 500;
 /** Real time one world may take. */
 const worldMsMax = 5_000;
-const eventsMax = 1_000;
 /** Turns of housekeeping in which an open run is given back: a lease is twenty seconds, a heartbeat five. */
 const patienceMax = 100;
 /** Code whose steps have other names each time is entered again for ever. */
@@ -44,23 +39,20 @@ export class World {
   readonly clock: WorldClock;
   readonly store: MemoryStore;
   readonly lives: Life[] = [];
-  readonly effects: SeenEffect[] = [];
   readonly timeline: Moment[] = [];
   readonly unprovenNames = new Set<string>();
   private readonly assumptions = new Set<string>();
+  readonly effect: WorldEffects["effect"];
+  readonly effectNow: WorldEffects["effectNow"];
   private readonly watched: WatchedWorld[];
   private readonly divergences = new Map<string, { step: string; asked: string | null }>();
-  private readonly steps = new Set<string>();
-  private readonly waits = new Map<string, Wait>();
+  private readonly functions: WatchedFunctions;
+  private readonly effects: WorldEffects;
   private readonly commits = { before: 0, after: 0 };
   private readonly fired = new Set<Adversity>();
   private readonly delivered = new Set<string>();
   /** Sent, and nobody has answered yet: whoever sent it sends it again. */
   private readonly unanswered = new Map<string, object>();
-  private readonly throwsIn = new Set<string>();
-  private dyingTitle: string | null = null;
-  private refusing: { readonly title: string; readonly status: 500 | 429 | 409 } | null = null;
-  private isHealed = false;
   private isPastWindow = false;
   private replays = 0;
   private downMs = restartMs;
@@ -78,6 +70,32 @@ export class World {
         given: (request) => fixtureFor(options.fixtures, request),
       }),
     );
+    const { schedule } = options;
+    const now = () => this.clock.wallMs();
+    const say = (text: string) => this.say(text);
+    const unproven = (what: string) => this.unproven(what);
+    this.effects = new WorldEffects({
+      schedule,
+      now,
+      stir: this.stir,
+      say,
+      unproven,
+      kill: (life, why, isOutage) => {
+        if (isOutage) this.downMs = options.outageMs;
+        this.kill(life, why);
+      },
+      cancel: (caller) => this.cancel(caller),
+      placeOfStep: (runId, step) => this.functions.placeOfStep(runId, step),
+    });
+    this.functions = new WatchedFunctions({
+      script: options,
+      now,
+      say,
+      unproven,
+      throwsNow: (step) => this.effects.throwsNow(step),
+    });
+    this.effect = (...asked) => this.effects.effect(...asked);
+    this.effectNow = (...asked) => this.effects.effectNow(...asked);
   }
 
   private has<K extends Adversity["kind"]>(kind: K): Extract<Adversity, { kind: K }> | null {
@@ -140,7 +158,7 @@ export class World {
   private async openLife(): Promise<void> {
     const life = await this.load();
     for (const taken of life.clients) {
-      this.fit(life, taken.codes);
+      this.functions.fit(life, taken);
       taken.moveTo(life.storeOf(this.store));
       taken.client.on("run.diverged", ({ step, asked, runId }) => {
         if (!life.isDead) this.divergences.set(`${runId} ${step}`, { step, asked });
@@ -156,74 +174,6 @@ export class World {
       if (codes.length > 0)
         void client.start().catch((error: unknown) => this.unproven(`a client could not start: ${String(error)}`));
     }
-  }
-
-  /** Functions as the world registers them: only the one that is looked at hears of what is delivered, and no clock starts any. */
-  private fit(life: Life, codes: FunctionCode[]): void {
-    const { fn, names, tickName } = this.options;
-    for (const [i, code] of codes.entries()) {
-      const isTarget = code.fn === fn;
-      const events = code.config.triggers.flatMap((each) => ("event" in each ? [each] : []));
-      const triggers = isTarget
-        ? [
-            ...events,
-            ...(events.length < code.config.triggers.length || events.length === 0 ? [{ event: tickName }] : []),
-          ]
-        : events.filter(({ event }) => !names.includes(event));
-      codes[i] = { ...code, config: { ...code.config, triggers }, handler: this.watchedHandler(life, code) };
-    }
-  }
-
-  private watchedHandler(life: Life, code: FunctionCode): FunctionCode["handler"] {
-    const { handler } = code;
-    return async (input: HandlerInput) => {
-      const run = { fn: code.fn, runId: input.runId, isOver: false };
-      const step = this.watchedStep(input.step, code.fn, input);
-      try {
-        return await asCaller({ life, run, stack: null }, () => handler({ ...input, step }));
-      } finally {
-        run.isOver = true;
-      }
-    };
-  }
-
-  private watchedStep(step: any, fn: string, { runId }: HandlerInput): unknown {
-    const nameOf = (id: unknown): string =>
-      typeof id === "string" ? id : String((id as { id?: unknown } | null)?.id ?? "");
-    return new Proxy(step, {
-      get: (target, name) => {
-        const value = Reflect.get(target, name) as unknown;
-        if (typeof value !== "function") return value;
-        const call = value.bind(target) as (...args: unknown[]) => unknown;
-        if (name === "transaction") {
-          return (...args: unknown[]) => {
-            this.unproven(`step.transaction "${nameOf(args[0])}" writes to a database, which is not watched`);
-            return call(...args);
-          };
-        }
-        if (name === "waitForEvent") {
-          return (id: unknown, options: { readonly event: string }) => {
-            const key = `${runId} ${nameOf(id)}`;
-            if (fn === this.options.fn && !this.waits.has(key)) this.waits.set(key, { event: options.event, sent: 0 });
-            return call(id, options);
-          };
-        }
-        if (name !== "run") return call;
-        return (id: unknown, body: (...all: unknown[]) => unknown, ...args: unknown[]) => {
-          if (fn === this.options.fn) this.steps.add(nameOf(id));
-          if (typeof body !== "function") return call(id, body, ...args);
-          const watched = async (...all: unknown[]) => {
-            const made = await body(...all);
-            if (this.throwsIn.delete(nameOf(id))) {
-              this.say(`step ${nameOf(id)} threw, its effect had happened`);
-              throw new Error("idem verify: the step failed after its effect");
-            }
-            return made;
-          };
-          return call(id, watched, ...args);
-        };
-      },
-    });
   }
 
   private kill(life: Life, why: string): void {
@@ -248,91 +198,16 @@ export class World {
     }
   }
 
-  // ------------------------------------------------------------------------------------------------ effects
-
-  async effect<T>(caller: Caller, about: AskedEffect, apply: (by: Applied) => Carried<T>): Promise<Effected<T>> {
-    const { life } = caller;
-    this.stir();
-    await life.pass();
-    const zombie = this.adverse("zombie", this.effects.length + 1);
-    if (zombie !== null) {
-      this.say(`${about.title}: the process stands still just before it leaves`);
-      life.freeze();
-      await life.pass();
-      this.say("the process that had been given up goes on");
-    }
-    const became = this.effectNow(caller, about, apply);
-    await life.pass();
-    return became;
+  private cancel({ life, run }: Caller): void {
+    const taken = this.ofTarget(life);
+    if (run === null || taken === undefined) return;
+    void asCaller({ life, run: null, stack: null }, () => taken.client.runs.cancel(run.runId)).catch((error: unknown) =>
+      this.say(`it could not be cancelled: ${messageOf(error)}`),
+    );
   }
 
-  effectNow<T>(caller: Caller, about: AskedEffect, apply: (by: Applied) => Carried<T>): Effected<T> {
-    const { life, run } = caller;
-    this.stir();
-    if (life.isDead) return { kind: "lost" };
-    if (life.isLoading) {
-      this.unproven(`${about.title} was asked for while the module was being loaded`);
-      return { kind: "lost" };
-    }
-    const step = stepHere();
-    const index = this.effects.length + 1;
-    const isLate = step?.isOver === true || run?.isOver === true;
-    const note = (became: SeenEffect["became"], isForgotten = false) => {
-      this.effects.push({
-        index,
-        ...about,
-        at: this.clock.wallMs(),
-        life: life.index,
-        fn: run?.fn ?? null,
-        runId: run?.runId ?? null,
-        step: step?.step ?? null,
-        isLate,
-        place: placeIn(caller.stack, isOurs),
-        isForgotten,
-        became,
-      });
-      const where = step === null ? "outside any step" : `step ${step.step}`;
-      const late = isLate ? ", after it had ended" : "";
-      this.say(`${where}${late}   ${about.title}   ${outcomeWords[became]}`);
-    };
-    const dies = this.adverse("die-at-effect", index) ?? this.adverse("outage", index);
-    if (dies?.kind === "die-at-effect" && dies.side === "before") {
-      note("never-left");
-      this.kill(life, "before the request left");
-      return { kind: "lost" };
-    }
-    const refused = this.adverse("refused", index);
-    if (refused?.isAlways === true) this.refusing = { title: about.title, status: refused.status };
-    const always = !this.isHealed && this.refusing?.title === about.title ? this.refusing.status : null;
-    const status = refused?.status ?? always;
-    if (status !== null) {
-      note("refused");
-      return { kind: "refused", status };
-    }
-    const { value, isRepeat, isForgotten = false } = apply({ fn: run?.fn ?? null, effect: index });
-    const isLost = this.adverse("lost-answer", index) !== null;
-    note(isLost ? "lost" : isRepeat ? "answered-before" : "happened", isForgotten);
-    if (this.adverse("throw-after-effect", index) !== null && step !== null) this.throwsIn.add(step.step);
-    if (dies !== null || (this.dyingTitle === about.title && life.index === 2)) {
-      this.dyingTitle = dies?.kind === "die-at-effect" && dies.times === 2 ? about.title : null;
-      if (dies?.kind === "outage") this.downMs = this.options.outageMs;
-      this.kill(life, "it had been answered, and nothing was recorded yet");
-    }
-    return isLost ? { kind: "lost" } : { kind: "happened", value };
-  }
-
-  /** The adversity that meets this effect, once. */
-  private adverse<K extends "zombie" | "die-at-effect" | "outage" | "refused" | "lost-answer" | "throw-after-effect">(
-    kind: K,
-    index: number,
-  ): Extract<Adversity, { kind: K }> | null {
-    for (const adversity of this.options.schedule.adversities) {
-      if (adversity.kind !== kind || this.fired.has(adversity)) continue;
-      if ((adversity as { effect: number }).effect !== index) continue;
-      this.fired.add(adversity);
-      return adversity as Extract<Adversity, { kind: K }>;
-    }
-    return null;
+  private ofTarget(life: Life) {
+    return life.clients.find(({ codes }) => codes.some(({ fn }) => fn === this.options.fn));
   }
 
   // ------------------------------------------------------------------------------------------------ playing
@@ -344,14 +219,14 @@ export class World {
     this.delivered.add(id);
     this.unanswered.set(what, event);
     if (life === null) return;
-    const taken = life.clients.find(({ codes }) => codes.some(({ fn }) => fn === this.options.fn));
+    const taken = this.ofTarget(life);
     if (taken === undefined) return;
     this.say(what);
     void asCaller({ life, run: null, stack: null }, () => taken.client.send(event as never)).then(
       () => this.unanswered.delete(what),
       (error: unknown) => {
         this.unanswered.delete(what);
-        this.unproven(`the event was refused: ${error instanceof Error ? error.message : String(error)}`);
+        this.unproven(`the event was refused: ${messageOf(error)}`);
       },
     );
   }
@@ -478,39 +353,44 @@ export class World {
     if (answer === "timeout") return false;
     const times = answer === "twice" ? 2 : 1;
     let isSent = false;
-    for (const [key, wait] of this.waits) {
+    for (const [key, wait] of this.functions.waits) {
       for (; wait.sent < times; wait.sent++) {
-        const { id, data } = this.options.event;
-        const awaited = { name: wait.event, id: `${id}-wait-${key}-${wait.sent}`, data };
-        this.deliver(awaited, `event ${wait.event} arrived, which it waits for${wait.sent > 0 ? ", again" : ""}`);
+        this.answerWait(key, wait);
         isSent = true;
       }
     }
     return isSent;
   }
 
-  private async runsOfTarget(): Promise<WorldRun[]> {
-    const { env, fn } = this.options;
-    const runs = await this.store.reads.runs(env, { limit: eventsMax });
-    return runs
-      .map((run) => ({
-        id: run.id,
-        fn: run.fn,
-        state: run.state,
-        error: run.state === "completed" ? null : errorText(run.result),
-        isRerun: run.rerunOf !== null,
-      }))
-      .filter((run) => run.fn === fn)
-      .reverse();
+  private answerWait(key: string, { for: what, data, sent }: Wait): void {
+    const again = sent > 0 ? ", again" : "";
+    if ("event" in what) {
+      const awaited = { name: what.event, id: `${this.options.event.id}-wait-${key}-${sent}`, data };
+      this.deliver(awaited, `event ${what.event} arrived, which it waits for${again}`);
+      return;
+    }
+    const life = this.living!;
+    const taken = this.ofTarget(life);
+    if (taken === undefined) return;
+    this.say(`signal ${what.signal} arrived, which it waits for${again}`);
+    const signal = { signal: what.signal, data };
+    void asCaller({ life, run: null, stack: null }, () => taken.client.sendSignal(signal)).catch((error: unknown) =>
+      this.unproven(`the signal was refused: ${messageOf(error)}`),
+    );
+  }
+
+  private runsOfTarget() {
+    return runsOf(this.store, this.options.env, this.options.fn);
   }
 
   private async rerun(runId: string, fromStep: string | null): Promise<void> {
     const life = this.living;
-    const taken = life?.clients.find(({ codes }) => codes.some(({ fn }) => fn === this.options.fn));
-    if (life === null || taken === undefined) return;
+    if (life === null) return;
+    const taken = this.ofTarget(life);
+    if (taken === undefined) return;
     const options = fromStep === null ? {} : { fromStep };
     await asCaller({ life, run: null, stack: null }, () => taken.client.runs.rerun(runId, options)).catch(
-      (error: unknown) => this.say(`it could not be rerun: ${error instanceof Error ? error.message : String(error)}`),
+      (error: unknown) => this.say(`it could not be rerun: ${messageOf(error)}`),
     );
     await this.play();
   }
@@ -528,7 +408,7 @@ export class World {
 
   /** A failed run is loud: people mend what was broken and rerun it. */
   private async heal(): Promise<boolean> {
-    this.isHealed = true;
+    this.effects.heal();
     const failed = (await this.runsOfTarget()).filter(({ state }) => state === "failed" || state === "cancelled");
     if (failed.length === 0 || this.options.schedule.adversities.length === 0) return false;
     await this.pause(60_000);
@@ -599,12 +479,16 @@ export class World {
       wasRerun,
       isPastWindow: this.isPastWindow,
       isOpen: runs.some(({ state }) => state === "queued" || state === "running" || state === "waiting"),
-      things: [...this.watched.flatMap((each) => each.things()), ...(await this.sentEvents(env))],
-      effects: this.effects,
+      things: [
+        ...this.watched.flatMap((each) => each.things()),
+        ...(await sentEvents(this.store, env, this.delivered, this.functions.sent)),
+      ],
+      effects: this.effects.seen,
+      sent: this.functions.sent,
       madeIds: this.watched.flatMap((each) => each.madeIds),
       commits: { ...this.commits },
-      steps: [...this.steps],
-      hasWaits: this.waits.size > 0,
+      steps: [...this.functions.steps],
+      hasWaits: this.functions.waits.size > 0,
       divergences: [...this.divergences.values()],
       unproven: [...this.unprovenNames],
       assumptions: [...this.assumptions],
@@ -613,45 +497,6 @@ export class World {
       tookMs: realMonoMs() - this.startedAt,
     };
   }
-
-  /** Events that functions sent, those that were taken as new. */
-  private async sentEvents(env: string): Promise<Thing[]> {
-    const events = await this.store.reads.events(env, { limit: eventsMax });
-    return events
-      .filter(({ name, callerId, firstEventId }) => {
-        return (
-          firstEventId === null && !name.startsWith("inngest/") && !(callerId !== null && this.delivered.has(callerId))
-        );
-      })
-      .map(({ name, data }) => ({
-        watcher: "events",
-        destination: "events",
-        path: [name],
-        isAddressed: false,
-        state: JSON.parse(data) as Json,
-        by: null,
-        effect: 0,
-        made: [],
-      }))
-      .reverse();
-  }
 }
 
-const outcomeWords: Readonly<Record<SeenEffect["became"], string>> = {
-  happened: "→ happened",
-  "answered-before": "→ answered as before, by its key",
-  "never-left": "→ never left",
-  refused: "→ refused",
-  lost: "→ happened, its answer was lost",
-};
-
-function errorText(result: unknown): string | null {
-  if (typeof result !== "object" || result === null) return null;
-  const { json } = result as { json?: string };
-  try {
-    const { name, message } = JSON.parse(json ?? "{}") as { name?: string; message?: string };
-    return message === undefined ? null : `${name ?? "Error"}: ${message}`;
-  } catch {
-    return null;
-  }
-}
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

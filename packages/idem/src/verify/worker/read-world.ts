@@ -1,0 +1,60 @@
+// What a world's store holds at its end.
+import type { Store } from "../../store/store.ts";
+import type { Json, SeenEffect, Thing, WorldRun } from "../thing.ts";
+
+/** More than any world has. */
+const rowsMax = 1_000;
+
+/** Runs of one function, the first one first. */
+export async function runsOf(store: Store, env: string, fn: string): Promise<WorldRun[]> {
+  const runs = await store.reads.runs(env, { limit: rowsMax });
+  return runs
+    .map((run) => ({
+      id: run.id,
+      fn: run.fn,
+      state: run.state,
+      error: run.state === "completed" ? null : errorText(run.result),
+      isRerun: run.rerunOf !== null,
+    }))
+    .filter((run) => run.fn === fn)
+    .reverse();
+}
+
+/** Events that functions sent, those that were taken as new. `delivered` are ids of what came from outside. */
+export async function sentEvents(
+  store: Store,
+  env: string,
+  delivered: ReadonlySet<string>,
+  sent: readonly SeenEffect[],
+): Promise<Thing[]> {
+  const events = await store.reads.events(env, { limit: rowsMax });
+  return events
+    .filter(({ name, callerId, firstEventId }) => {
+      return firstEventId === null && !name.startsWith("inngest/") && !(callerId !== null && delivered.has(callerId));
+    })
+    .map(({ name, data }) => {
+      const by = sent.findLast(({ title }) => title === `event ${name}`);
+      return {
+        watcher: "events",
+        destination: "events",
+        path: [name],
+        isAddressed: false,
+        state: JSON.parse(data) as Json,
+        by: by?.fn ?? null,
+        effect: by?.index ?? 0,
+        made: [],
+      };
+    })
+    .reverse();
+}
+
+function errorText(result: unknown): string | null {
+  if (typeof result !== "object" || result === null) return null;
+  const { json } = result as { json?: string };
+  try {
+    const { name, message } = JSON.parse(json ?? "{}") as { name?: string; message?: string };
+    return message === undefined ? null : `${name ?? "Error"}: ${message}`;
+  } catch {
+    return null;
+  }
+}

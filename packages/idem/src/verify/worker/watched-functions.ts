@@ -1,0 +1,163 @@
+// The user's functions as a world registers them: what they ask of `step`, what they send and what they wait for is seen.
+import type { FunctionCode, HandlerInput } from "../../execute/function-code.ts";
+import type { TakenClient } from "../../sdk/take-client.ts";
+import type { Json, Place, SeenEffect } from "../thing.ts";
+import { asCaller, type Caller, currentCaller, placeIn, stackHere, stepHere } from "./caller.ts";
+import type { Life } from "./life.ts";
+import { isOurs } from "./our-folder.ts";
+import type { WorldScript } from "./world-script.ts";
+
+/** What a run waits for, until somebody sends it. */
+export interface Wait {
+  readonly for: { readonly event: string } | { readonly signal: string };
+  /** Of the event that started the run that waits. */
+  readonly data: Json;
+  sent: number;
+}
+
+export interface WatchedFunctionsOptions {
+  readonly script: WorldScript;
+  readonly now: () => number;
+  readonly say: (text: string) => void;
+  readonly unproven: (what: string) => void;
+  readonly throwsNow: (step: string) => boolean;
+}
+
+const nameOf = (id: unknown): string =>
+  typeof id === "string" ? id : String((id as { id?: unknown } | null)?.id ?? "");
+
+/** Tools whose steps a run can be rerun from: they do something. */
+const doing = new Set(["run", "fetch", "effect", "sendEvent", "invoke"]);
+
+export class WatchedFunctions {
+  /** Of the function that is looked at. */
+  readonly steps = new Set<string>();
+  readonly waits = new Map<string, Wait>();
+  /** Events that functions sent, numbered downwards from -1: commits meet what goes wrong with them, and no number of an effect does. */
+  readonly sent: SeenEffect[] = [];
+  private readonly places = new Map<string, Place | null>();
+
+  constructor(private readonly options: WatchedFunctionsOptions) {}
+
+  placeOfStep(runId: string, step: string): Place | null {
+    return this.places.get(`${runId} ${step}`) ?? null;
+  }
+
+  /** Functions as the world registers them: only the one that is looked at hears of what is delivered, and no clock starts any. */
+  fit(life: Life, { codes, client }: TakenClient): void {
+    const { fn, names, tickName } = this.options.script;
+    for (const [i, code] of codes.entries()) {
+      const isTarget = code.fn === fn;
+      const events = code.config.triggers.flatMap((each) => ("event" in each ? [each] : []));
+      const triggers = isTarget
+        ? [
+            ...events,
+            ...(events.length < code.config.triggers.length || events.length === 0 ? [{ event: tickName }] : []),
+          ]
+        : events.filter(({ event }) => !names.includes(event));
+      codes[i] = { ...code, config: { ...code.config, triggers }, handler: this.watchedHandler(life, code) };
+    }
+    const send = client.send.bind(client) as (...args: unknown[]) => Promise<unknown>;
+    const watched = (payload: unknown, ...rest: unknown[]): Promise<unknown> => {
+      const caller = currentCaller();
+      if (caller?.run != null)
+        this.noteSent(caller, payload, stepHere()?.step ?? null, placeIn(stackHere(watched), isOurs));
+      return send(payload, ...rest);
+    };
+    Object.defineProperty(client, "send", { configurable: true, value: watched });
+  }
+
+  private noteSent({ life, run }: Caller, payload: unknown, step: string | null, place: Place | null): void {
+    for (const each of Array.isArray(payload) ? payload : [payload]) {
+      const { name, id } = (each ?? {}) as { name?: unknown; id?: unknown };
+      this.sent.push({
+        index: -1 - this.sent.length,
+        watcher: "events",
+        title: `event ${String(name)}`,
+        at: this.options.now(),
+        life: life.index,
+        fn: run?.fn ?? null,
+        runId: run?.runId ?? null,
+        step,
+        isLate: false,
+        place,
+        key: typeof id === "string" ? id : null,
+        isForgotten: false,
+        became: "happened",
+      });
+    }
+  }
+
+  private watchedHandler(life: Life, code: FunctionCode): FunctionCode["handler"] {
+    const { handler } = code;
+    return async (input: HandlerInput) => {
+      const run = { fn: code.fn, runId: input.runId, isOver: false };
+      const step = this.watchedStep(input.step, code.fn, input);
+      try {
+        return await asCaller({ life, run, stack: null }, () => handler({ ...input, step }));
+      } finally {
+        run.isOver = true;
+      }
+    };
+  }
+
+  private watchedStep(step: any, fn: string, { runId, event }: HandlerInput): unknown {
+    const data = ((event as { data?: Json } | undefined)?.data ?? null) as Json;
+    const watched = new Proxy(step, {
+      get: (target, tool) => {
+        const value = Reflect.get(target, tool) as unknown;
+        if (typeof value !== "function") return value;
+        const call = value.bind(target) as (...args: unknown[]) => unknown;
+        const asked = (...args: unknown[]): unknown => {
+          const id = nameOf(args[0]);
+          const name = `${runId} ${id}`;
+          if (fn === this.options.script.fn && doing.has(String(tool)) && isNamed(tool, args)) this.steps.add(id);
+          if (!this.places.has(name)) this.places.set(name, placeIn(stackHere(asked), isOurs));
+          switch (tool) {
+            case "run":
+              return call(...this.failing(id, args));
+            case "transaction":
+              this.options.unproven(`step.transaction "${id}" writes to a database, which is not watched`);
+              break;
+            case "sendEvent": {
+              const caller = currentCaller();
+              if (caller !== null && !this.sent.some((each) => each.runId === runId && each.step === id)) {
+                this.noteSent(caller, args[1], id, this.places.get(name) ?? null);
+              }
+              break;
+            }
+            case "waitForEvent":
+            case "waitForSignal": {
+              const { event: awaited, signal } = (args[1] ?? {}) as { event?: string; signal?: string };
+              const what = awaited === undefined ? { signal: signal ?? "" } : { event: awaited };
+              if (!this.waits.has(name)) this.waits.set(name, { for: what, data, sent: 0 });
+              break;
+            }
+          }
+          return call(...args);
+        };
+        return asked;
+      },
+    });
+    return watched;
+  }
+
+  /** The arguments of a `step.run` whose body fails when its schedule says so. */
+  private failing(id: string, [first, body, ...args]: unknown[]): unknown[] {
+    if (typeof body !== "function") return [first, body, ...args];
+    const { say, throwsNow } = this.options;
+    const watched = async (...all: unknown[]) => {
+      const made: unknown = await (body as (...all: unknown[]) => unknown)(...all);
+      if (throwsNow(id)) {
+        say(`step ${id} threw, its effect had happened`);
+        throw new Error("idem verify: the step failed after its effect");
+      }
+      return made;
+    };
+    return [first, watched, ...args];
+  }
+}
+
+/** `step.fetch(url)` has a name that the engine makes. */
+const isNamed = (tool: string | symbol, args: readonly unknown[]): boolean =>
+  tool !== "fetch" || typeof args[1] === "string" || args[1] instanceof URL;

@@ -1,0 +1,157 @@
+// What becomes of the effects of one world: each leaves, or meets what its schedule has for it.
+import type { Adversity, Schedule } from "../schedules.ts";
+import type { Place, SeenEffect } from "../thing.ts";
+import { type Caller, placeIn, stepHere } from "./caller.ts";
+import type { Life } from "./life.ts";
+import { isOurs } from "./our-folder.ts";
+import type { Applied, AskedEffect, Carried, Effected } from "./watcher.ts";
+
+export interface WorldEffectsOptions {
+  readonly schedule: Schedule;
+  readonly now: () => number;
+  readonly stir: () => void;
+  readonly say: (text: string) => void;
+  readonly unproven: (what: string) => void;
+  /** `isOutage`: nobody starts it again for longer than destinations remember. */
+  readonly kill: (life: Life, why: string, isOutage: boolean) => void;
+  readonly cancel: (caller: Caller) => void;
+  /** Where a step was asked for, for what leaves it by the engine's own hand. */
+  readonly placeOfStep: (runId: string, step: string) => Place | null;
+}
+
+type OfEffect = Extract<Adversity, { readonly effect: number }>;
+
+export class WorldEffects {
+  readonly seen: SeenEffect[] = [];
+  private readonly fired = new Set<Adversity>();
+  private readonly throwing = new Set<string>();
+  /** What the process that takes over dies at, too. */
+  private dying: { readonly title: string; readonly life: number } | null = null;
+  private refusing: { readonly title: string; readonly status: 500 | 429 | 409 } | null = null;
+  private isHealed = false;
+
+  constructor(private readonly options: WorldEffectsOptions) {}
+
+  /** People mended what refused. */
+  heal(): void {
+    this.isHealed = true;
+  }
+
+  /** Whether this step is to fail now that its effect has happened; asked once. */
+  throwsNow(step: string): boolean {
+    return this.throwing.delete(step);
+  }
+
+  async effect<T>(caller: Caller, about: AskedEffect, apply: (by: Applied) => Carried<T>): Promise<Effected<T>> {
+    const { life } = caller;
+    const { stir, say, cancel } = this.options;
+    stir();
+    await life.pass();
+    const next = this.seen.length + 1;
+    if (this.adverse("zombie", next) !== null) {
+      say(`${about.title}: the process stands still just before it leaves`);
+      life.freeze();
+      await life.pass();
+      say("the process that had been given up goes on");
+    }
+    if (this.adverse("cancel", next) !== null) {
+      say(`a person cancels the run while ${about.title} is under way`);
+      cancel(caller);
+    }
+    const became = this.effectNow(caller, about, apply);
+    await life.pass();
+    return became;
+  }
+
+  effectNow<T>(caller: Caller, about: AskedEffect, apply: (by: Applied) => Carried<T>): Effected<T> {
+    const { life, run } = caller;
+    const { stir, unproven, kill } = this.options;
+    stir();
+    if (life.isDead) return { kind: "lost" };
+    if (life.isLoading) {
+      unproven(`${about.title} was asked for while the module was being loaded`);
+      return { kind: "lost" };
+    }
+    const step = stepHere()?.step ?? null;
+    const index = this.seen.length + 1;
+    const note = (became: SeenEffect["became"], isForgotten = false) =>
+      this.note(caller, about, index, became, isForgotten);
+    const dies = this.adverse("die-at-effect", index) ?? this.adverse("outage", index);
+    if (dies?.kind === "die-at-effect" && dies.side === "before") {
+      note("never-left");
+      kill(life, "before the request left", false);
+      return { kind: "lost" };
+    }
+    const status = this.refusalOf(about.title, index);
+    if (status !== null) {
+      note("refused");
+      return { kind: "refused", status };
+    }
+    const { value, isRepeat, isForgotten = false } = apply({ fn: run?.fn ?? null, effect: index });
+    const isLost = this.adverse("lost-answer", index) !== null;
+    note(isLost ? "lost" : isRepeat ? "answered-before" : "happened", isForgotten);
+    if (this.adverse("throw-after-effect", index) !== null && step !== null) this.throwing.add(step);
+    const diesAgain = this.dying?.title === about.title && life.index > this.dying.life;
+    if (dies !== null || diesAgain) {
+      const isTwice = dies?.kind === "die-at-effect" && dies.times === 2;
+      this.dying = isTwice ? { title: about.title, life: life.index } : null;
+      kill(life, "it had been answered, and nothing was recorded yet", dies?.kind === "outage");
+    }
+    return isLost ? { kind: "lost" } : { kind: "happened", value };
+  }
+
+  private refusalOf(title: string, index: number): 500 | 429 | 409 | null {
+    const refused = this.adverse("refused", index);
+    if (refused?.isAlways === true) this.refusing = { title, status: refused.status };
+    if (refused !== null) return refused.status;
+    return !this.isHealed && this.refusing?.title === title ? this.refusing.status : null;
+  }
+
+  private note(
+    { life, run, stack }: Caller,
+    about: AskedEffect,
+    index: number,
+    became: SeenEffect["became"],
+    isForgotten: boolean,
+  ): void {
+    const { now, say, placeOfStep } = this.options;
+    const step = stepHere();
+    const isLate = step?.isOver === true || run?.isOver === true;
+    const place = placeIn(stack, isOurs);
+    this.seen.push({
+      index,
+      ...about,
+      at: now(),
+      life: life.index,
+      fn: run?.fn ?? null,
+      runId: run?.runId ?? null,
+      step: step?.step ?? null,
+      isLate,
+      place: place ?? (run === null || step === null ? null : placeOfStep(run.runId, step.step)),
+      isForgotten,
+      became,
+    });
+    const where = step === null ? "outside any step" : `step ${step.step}`;
+    say(`${where}${isLate ? ", after it had ended" : ""}   ${about.title}   ${outcomeWords[became]}`);
+  }
+
+  /** The adversity that meets this effect, once. */
+  private adverse<K extends OfEffect["kind"]>(kind: K, index: number): Extract<OfEffect, { kind: K }> | null {
+    for (const adversity of this.options.schedule.adversities) {
+      if (adversity.kind !== kind || this.fired.has(adversity)) continue;
+      const found = adversity as Extract<OfEffect, { kind: K }>;
+      if (found.effect !== index) continue;
+      this.fired.add(adversity);
+      return found;
+    }
+    return null;
+  }
+}
+
+const outcomeWords: Readonly<Record<SeenEffect["became"], string>> = {
+  happened: "→ happened",
+  "answered-before": "→ answered as before, by its key",
+  "never-left": "→ never left",
+  refused: "→ refused",
+  lost: "→ happened, its answer was lost",
+};

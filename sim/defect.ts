@@ -13,3 +13,9 @@ export const model = (file: string): string => `${modelFolder}/postgres/${file}.
 
 /** Where a copy of the simulator lies in the copy of an engine that it is planted with. */
 export const modelFolder = "simulator";
+
+/** The text with the defect in it. A defect that does not find its place, or two of them, proves nothing. */
+export function planted(name: string, { file, from, to }: Defect["patches"][number], text: string): string {
+  if (text.split(from).length === 2) return text.replace(from, () => to);
+  throw new Error(`Defect "${name}" expects once in ${file}: ${from}; adapt it to the code`);
+}

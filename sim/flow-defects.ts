@@ -22,8 +22,8 @@ export const flowDefects: readonly Defect[] = [
     patches: [
       {
         file: sqlite("advance-run"),
-        from: "        const job = tx.connection.one(suspendJobSql, dueAt, env, jobId);\n        if (job.lane !== null)",
-        to: "        const job = tx.connection.one(suspendJobSql, dueAt, env, jobId);\n        if (false)",
+        from: "        return job.lane;\n",
+        to: "        return null;\n",
       },
     ],
   },

@@ -3,7 +3,7 @@
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { type Defect, modelFolder } from "./defect.ts";
+import { type Defect, modelFolder, planted } from "./defect.ts";
 import { defects } from "./defects.ts";
 import { builtEngine, root } from "./engine.ts";
 import { storeModels } from "./plan.ts";
@@ -76,16 +76,9 @@ function plant({ name, patches }: Defect): string {
     cpSync(builtSimulator, join(copy, modelFolder), { recursive: true });
   }
   writeFileSync(join(copy, "package.json"), '{ "type": "module" }');
-  for (const { file, from, to } of patches) {
-    const path = join(copy, file);
-    const text = readFileSync(path, "utf8");
-    if (text.split(from).length !== 2) {
-      throw new Error(`Defect "${name}" expects once in ${file}: ${from}; adapt it to the code`);
-    }
-    writeFileSync(
-      path,
-      text.replace(from, () => to),
-    );
+  for (const patch of patches) {
+    const path = join(copy, patch.file);
+    writeFileSync(path, planted(name, patch, readFileSync(path, "utf8")));
   }
   return copy;
 }

@@ -19,6 +19,7 @@ describe("idem sql", () => {
     const printed = await print("--only", "idempotency_keys, idem_outbox");
     expect([...printed.matchAll(/create table if not exists (\w+)/g)].map(([, name]) => name)).toEqual([
       "idem_toolkit",
+      "idem_toolkit_history",
       "idempotency_keys",
       "idem_outbox",
     ]);

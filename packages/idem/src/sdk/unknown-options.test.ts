@@ -180,8 +180,8 @@ test("serve refuses a mistyped option, and warns of Inngest's", () => {
   expect(() => servedWorld({ serve: { maxruntime: "1s" } as any })).toThrow(
     'serve: unknown option "maxruntime"; did you mean "maxRuntime"?',
   );
-  const { logged } = servedWorld({ serve: { serveOrigin: "https://shop.example", streaming: true } as any });
-  expect(logged.flat().join()).toContain('"serveOrigin"');
+  const { saidAtStart } = servedWorld({ serve: { serveOrigin: "https://shop.example", streaming: true } as any });
+  expect(saidAtStart.flat().join()).toContain('"serveOrigin"');
 });
 
 describe("of a step", () => {

@@ -43,8 +43,7 @@ export function servedWorld({ client, serve, answer }: WorldOptions = {}) {
     platform,
   });
   const handle = fetchHandler(idem, { dev: true, ...serve }, "fetch");
-  // What it says at its start.
-  logged.length = 0;
+  const saidAtStart = logged.splice(0);
   const send = async (request: Request): Promise<Answer> => {
     const response = await handle(request);
     const text = await response.text();
@@ -60,6 +59,7 @@ export function servedWorld({ client, serve, answer }: WorldOptions = {}) {
       }),
     );
   return {
+    saidAtStart,
     idem,
     platform,
     asked,

@@ -13,7 +13,8 @@ beforeAll(async () => {
 });
 afterAll(() => server.remove());
 
-const terminalIn = (cwd: string) => fakeTerminal({ cwd, platform: nodePlatform });
+// The busy store has a source of webhooks, in clear.
+const terminalIn = (cwd: string) => fakeTerminal({ cwd, platform: nodePlatform, env: { IDEM_SECRETS_IN_CLEAR: "1" } });
 
 describe("idem migrate-store", () => {
   test("says of every table that it is the same, keeps the password to itself, and leaves a file that can be read and not opened", async () => {
@@ -59,6 +60,45 @@ describe("idem migrate-store", () => {
     expect(terminal.written.out).toMatch(/^runs .* same$/m);
     expect(terminal.written.err).toContain(`is not what ${path} has: claims`);
     expect(await terminal.run("send", "order/paid", "--store", `sqlite:${path}`)).toBe(0);
+  });
+
+  test("carries no secret in clear into a shared database unless it was said so; sealed ones arrive sealed, under the same key", async () => {
+    const { path } = await busyStore();
+    const from = `sqlite:${path}`;
+    const env: Record<string, string> = {};
+    const terminal = fakeTerminal({ cwd: temporaryFolder(), platform: nodePlatform, env });
+    const kept = async (schema: string) => {
+      const client = new pg.Client({ connectionString: server.url });
+      await client.connect();
+      const { rows } = await client.query(`select value from ${schema}.settings where kind = 'webhook-source'`);
+      await client.end();
+      return rows.map(({ value }) => String(value));
+    };
+    expect(await terminal.run("migrate-store", from, `${server.url}?schema=sealed`)).not.toBe(0);
+    expect(terminal.written.err).toContain("SECRETS_IN_CLEAR");
+
+    env.IDEM_SECRET_KEY = "11".repeat(32);
+    expect(await terminal.json("secret", "rotate", "--store", from)).toEqual({ sealed: 1, same: 0 });
+    expect(await terminal.run("migrate-store", from, `${server.url}?schema=sealed`)).toBe(0);
+    expect(await kept("sealed")).toEqual([expect.stringContaining("idem-sealed:1:")]);
+
+    const clear = `sqlite:${(await busyStore()).path}`;
+    delete env.IDEM_SECRET_KEY;
+    env.IDEM_SECRETS_IN_CLEAR = "1";
+    expect(await terminal.run("migrate-store", clear, `${server.url}?schema=clear`)).toBe(0);
+    expect(await kept("clear")).toEqual([expect.not.stringContaining("idem-sealed")]);
+
+    // The database itself takes none either.
+    delete env.IDEM_SECRETS_IN_CLEAR;
+    env.SHOP = "whsec_of_the_shop";
+    const made = ["--provider", "stripe", "--secret-env", "SHOP", "--store", `${server.url}?schema=clear`];
+    const second = ["webhooks", "add", "second", ...made];
+    expect(await terminal.run(...second)).not.toBe(0);
+    expect(terminal.written.err).toContain("SECRETS_IN_CLEAR");
+    expect(await kept("clear")).toHaveLength(1);
+    env.IDEM_SECRET_KEY = "11".repeat(32);
+    expect(await terminal.run(...second)).toBe(0);
+    expect(await kept("clear")).toContainEqual(expect.stringContaining("idem-sealed:1:"));
   });
 
   test("refuses what it cannot do before anything is changed", async () => {

@@ -2,6 +2,7 @@
 import { processName } from "../platform/node-platform.ts";
 import type { Platform } from "../platform/platform.ts";
 import { Idem } from "../sdk/client.ts";
+import { sealingOf, sealStore } from "../sdk/sealed-store.ts";
 import { loadMigrations } from "../store/sqlite/migrations.ts";
 import { openReadOnlyStore } from "../store/sqlite/read-only-store.ts";
 import type { Store } from "../store/store.ts";
@@ -34,7 +35,11 @@ export async function readStore<T>(
   body: (reading: Reading) => Promise<T>,
 ): Promise<T> {
   const { address, env } = options;
-  const { store, place, rows } = await open(address, io.platform);
+  // Refused, where the key is none, before anything is open.
+  const sealing = sealingOf(io.platform, address.kind === "server", io.env);
+  const opened = await open(address, io.platform);
+  const { place, rows } = opened;
+  const store = sealStore(opened.store, sealing);
   try {
     const { functions } = await store.reads.functions(env);
     const app = options.app ?? onlyApp(functions);

@@ -1,21 +1,23 @@
 // idem radar --channels, idem radar channel add|remove|test: where alerts go. An address with a password, or Slack's, is a secret: it comes
 // from the environment or from standard input and is never an argument.
 import { errors } from "../model/errors.ts";
+import { ifOpens } from "../model/seal.ts";
 import { canMail, mailMissing } from "../platform/send-mail.ts";
 import { testMessage } from "../radar/channel-message.ts";
 import {
-  type Channel,
   channelKind,
   channelKinds,
   channelsMax,
   channelTitle,
   makeChannel,
   newChannelSecret,
+  readChannel,
   readChannels,
   shownChannel,
 } from "../radar/channels.ts";
 import { ownChannelDoors } from "../sdk/own-channel-doors.ts";
 import { sendToChannel } from "../sdk/send-to-channel.ts";
+import type { Setting } from "../store/settings.ts";
 import type { Context } from "./command.ts";
 import { exitCodes, usage } from "./exit.ts";
 import { printable } from "./printable.ts";
@@ -38,19 +40,19 @@ export async function changeChannels(context: Context, action: string | undefine
   }
 }
 
-const channelsIn = (context: Context): Promise<Channel[]> =>
-  context.read(async ({ reads }) => readChannels(await reads.settings(context.env, channelKind)));
+const settingsIn = (context: Context) => context.read(({ reads }) => reads.settings(context.env, channelKind));
 
-async function find(context: Context, name: string): Promise<Channel> {
-  const channel = (await channelsIn(context)).find((each) => each.name === name);
-  if (channel === undefined) throw errors.CHANNEL_UNKNOWN({ channel: name });
-  return channel;
+/** Its secrets are not looked at. */
+async function find(context: Context, name: string): Promise<Setting> {
+  const setting = (await settingsIn(context)).find((each) => each.name === name);
+  if (setting === undefined) throw errors.CHANNEL_UNKNOWN({ channel: name });
+  return setting;
 }
 
 async function add(context: Context, name: string): Promise<number> {
   const { kind, from } = context.options;
   if (kind === undefined) throw usage(`Say what kind it is: --kind ${channelKinds.join(" | ")}.`);
-  const channels = await channelsIn(context);
+  const channels = await settingsIn(context);
   if (channels.some((each) => each.name === name)) {
     throw usage(`There is a channel "${printable(name)}" already; remove it first, or choose another name.`);
   }
@@ -93,16 +95,17 @@ async function remove(context: Context, name: string): Promise<number> {
   if (reason === undefined || reason.trim() === "") {
     throw usage("Say why with --reason: whoever wonders why nobody was told will look for it.");
   }
-  const channel = await find(context, name);
+  const found = await find(context, name);
+  const title = ifOpens(() => channelTitle(readChannel(found))) ?? `channel "${name}"`;
   const setting = { kind: channelKind, name, value: null, over: null, reason };
   await context.write((ask) => ask("set", context.env, setting));
   if (context.isJson) context.json({ removed: name });
-  else context.say(`${channelTitle(channel)} is told nothing more`);
+  else context.say(`${title} is told nothing more`);
   return exitCodes.ok;
 }
 
 async function test(context: Context, name: string): Promise<number> {
-  const channel = await find(context, name);
+  const channel = readChannel(await find(context, name));
   const now = context.now();
   const { platform } = context.io;
   const id = Buffer.from(platform.randomBytes(8)).toString("hex");
@@ -119,7 +122,7 @@ async function test(context: Context, name: string): Promise<number> {
 }
 
 export async function listChannels(context: Context): Promise<number> {
-  const channels = (await channelsIn(context)).map(shownChannel);
+  const channels = readChannels(await settingsIn(context)).map(shownChannel);
   if (context.isJson) {
     context.json(channels);
     return exitCodes.ok;

@@ -6,6 +6,7 @@ import { cliName } from "../platform/node-platform.ts";
 import { Idem } from "../sdk/client.ts";
 import { loadDriver } from "../sdk/open-store.ts";
 import { type Ask, openDesk } from "../sdk/owner-desk.ts";
+import { sealingOf, sealStore } from "../sdk/sealed-store.ts";
 import { openInlineStore } from "../store/sqlite/inline-store.ts";
 import { loadMigrations } from "../store/sqlite/migrations.ts";
 import type { Store } from "../store/store.ts";
@@ -29,7 +30,9 @@ export async function writeStore<T>(
   const { openPostgresStore } = await import("../store/postgres/postgres-store.ts");
   const owner = commandName();
   const pg = await loadDriver(address.url);
-  const store = await openPostgresStore({ url: address.url, pg, platform: io.platform, owner, mode: "attach" });
+  const sealing = sealingOf(io.platform, true, io.env);
+  const opened = await openPostgresStore({ url: address.url, pg, platform: io.platform, owner, mode: "attach" });
+  const store = sealStore(opened, sealing);
   try {
     return await body(deskOver(io, store, owner, app));
   } finally {
@@ -96,7 +99,11 @@ type Taken =
 function takeFile(io: Io, { path, app }: { readonly path: string; readonly app: string | undefined }): Taken {
   const owner = commandName();
   try {
-    const store = openInlineStore({ path, migrations: loadMigrations(), clock: io.platform, owner });
+    const sealing = sealingOf(io.platform, false, io.env);
+    const store = sealStore(
+      openInlineStore({ path, migrations: loadMigrations(), clock: io.platform, owner }),
+      sealing,
+    );
     return { kind: "taken", ask: deskOver(io, store, owner, app), close: () => store.close() };
   } catch (error) {
     if (error instanceof IdemError && error.code === "STORE_OWNED") return { kind: "owned", error };

@@ -2,6 +2,27 @@
 import { define } from "./error-definition.ts";
 
 export const storeErrors = {
+  SECRET_KEY_INVALID: define<{ why: string }>({
+    retry: "after-fix",
+    what: ({ why }) => `IDEM_SECRET_KEY cannot be used: ${why}`,
+    next: "Set it to what `idem secret make secret-key` prints; several keys are separated by commas, and the first one seals",
+  }),
+  SECRET_KEY_MISSING: define<{ id: string; what: string }>({
+    retry: "after-fix",
+    what: ({ id, what }) => `The secrets of ${what} are sealed with the key ${id}, which IDEM_SECRET_KEY does not have`,
+    next: "Add that key to IDEM_SECRET_KEY, behind the newest one, and restart; nothing is lost. Where it is gone for good, remove what it sealed and set it up anew",
+  }),
+  SECRET_UNREADABLE: define<{ id: string; what: string }>({
+    retry: "after-fix",
+    what: ({ id, what }) => `The secrets of ${what} are not what was sealed there with the key ${id}`,
+    next: "Somebody changed the row, or moved it from another one: restore it from a backup, or remove it and set it up anew",
+  }),
+  SECRETS_IN_CLEAR: define<{ what: string }>({
+    retry: "after-fix",
+    what: ({ what }) =>
+      `The secrets of ${what} would stand in a shared database for everybody who reads it; nothing was stored`,
+    next: "Set IDEM_SECRET_KEY for every process of this store (`idem secret make secret-key`), or IDEM_SECRETS_IN_CLEAR=1 where that is what you want",
+  }),
   STORE_ACCESS_DENIED: define<{ path: string; why: string }>({
     retry: "after-fix",
     what: ({ path, why }) => `The store ${path} does not let this process in: ${why}`,

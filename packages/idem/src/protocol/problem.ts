@@ -52,6 +52,9 @@ const statusByCode: Partial<Record<ErrorCode, number>> = {
   SOURCE_CHANGED: 409,
   TICK_IN_FLIGHT: 409,
   TICK_PARKED: 409,
+  // Whoever delivers does nothing wrong, and shall try again.
+  SECRET_KEY_MISSING: 503,
+  SECRET_UNREADABLE: 503,
   STORE_BROKEN: 503,
   STORE_FILE_GONE: 503,
   SERVER_FAILED: 500,

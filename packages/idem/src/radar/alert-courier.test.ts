@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { readKeyring } from "../model/seal.ts";
 import { ManualPlatform } from "../platform/manual-platform.ts";
+import { sealStore } from "../sdk/sealed-store.ts";
 import { MemoryStore } from "../store/memory/store.ts";
 import { AlertCourier, courierLimits, type SendAnswer } from "./alert-courier.ts";
 import { deliveriesOf } from "./alert-deliveries.ts";
@@ -155,6 +157,41 @@ test("while something is new, every channel gets one report a day, and none once
   expect(days.length).toBeLessThanOrEqual(7);
   expect(w.sent[0]!.message.lines.join("\n")).toContain('source "stripe", day ');
   expect(w.sent[0]!.message.lines.join("\n")).toContain('function "bill", day ');
+});
+
+test("a channel this process has no key to is named once with the reason; others are told, and whoever has the key tells it", async () => {
+  const w = world();
+  const keyring = readKeyring("11".repeat(32));
+  const sealing = {
+    keyring,
+    isShared: true,
+    isClearAllowed: false,
+    randomBytes: (count: number) => w.platform.randomBytes(count),
+  };
+  const raw = { set: w.store.set.bind(w.store), settings: w.store.reads.settings.bind(w.store.reads) };
+  const as = (ring: typeof keyring) => {
+    Object.assign(w.store.reads, { settings: raw.settings });
+    sealStore(Object.assign(w.store, { set: raw.set }), { ...sealing, keyring: ring });
+  };
+  as(keyring);
+  await w.addChannel("ops");
+  as(readKeyring("22".repeat(32)));
+  await w.addChannel("finance");
+  await w.raise("a1");
+  const node = w.courier();
+  for (let look = 0; look < 3; look++) await node.look();
+  expect(w.sent.map(({ channel }) => channel)).toEqual(["finance"]);
+  expect(w.warned).toEqual([
+    expect.stringMatching(/^idem: channel "ops" .* with the key [0-9a-f]{8}, .*SECRET_KEY_MISSING/),
+  ]);
+  as(readKeyring(`${"22".repeat(32)},${"11".repeat(32)}`));
+  await w.courier().look();
+  expect(w.sent.map(({ channel }) => channel)).toEqual(["finance", "ops"]);
+  as(null);
+  expect(await w.deliveries("a1")).toMatchObject([
+    { channel: "finance", state: "sent" },
+    { channel: "ops", state: "sent", words: expect.stringMatching(/^Sent to channel "ops" at 20/) },
+  ]);
 });
 
 test("what is shown of a channel, and of a failure, has nothing secret", () => {

@@ -5,11 +5,13 @@
 //               └ failed ──▶ extend, with how often and when next ──▶ send … ──▶ settle "failed"
 //
 // A node that is lost between sending and settling leaves a message that may be sent again, under the same id.
+import type { IdemError } from "../model/errors.ts";
+import { ifOpens } from "../model/seal.ts";
 import { dayMs } from "../model/window.ts";
 import type { Store } from "../store/store.ts";
 import { alertKey, channelScope, type DeliveryOutcome, type TryNote } from "./alert-deliveries.ts";
 import { alertMessage, type ChannelMessage, pairsInMessage } from "./channel-message.ts";
-import { type Channel, channelKind, channelTitle, readChannels } from "./channels.ts";
+import { type Channel, channelKind, channelTitle, readChannel } from "./channels.ts";
 import { dailyReport, dayOf } from "./daily-report.ts";
 
 export type SendAnswer = { readonly kind: "sent" } | { readonly kind: "failed"; readonly why: string };
@@ -51,6 +53,8 @@ export class AlertCourier {
   private readonly held = new Map<string, Held>();
   /** Settled, by whomever: not asked for again. */
   private readonly done = new Set<string>();
+  /** Channels this process has no key to, each told once. */
+  private readonly shut = new Set<string>();
   private reportedAt = 0;
 
   constructor(private readonly options: CourierOptions) {}
@@ -58,7 +62,14 @@ export class AlertCourier {
   /** One bounded look; says how many messages were sent or tried. */
   async look(): Promise<number> {
     const { store, env, now: clock } = this.options;
-    const channels = readChannels(await store.reads.settings(env, channelKind)).filter(({ isMuted }) => !isMuted);
+    const settings = await store.reads.settings(env, channelKind);
+    const channels = settings.flatMap((setting) => {
+      const channel = ifOpens(
+        () => readChannel(setting),
+        (why) => this.tellShut(setting.name, why),
+      );
+      return channel === null || channel.isMuted ? [] : [channel];
+    });
     if (channels.length === 0) return 0;
     const alerts = await store.reads.alerts(env, { state: "open", limit: courierLimits.alertsMax });
     const now = clock();
@@ -149,6 +160,13 @@ export class AlertCourier {
     if (answer.kind !== "fresh") return null;
     const note = answer.note === null ? { tries: 0, dueAt: 0, why: "" } : (JSON.parse(answer.note) as TryNote);
     return { scope, key, fence: answer.fence, note };
+  }
+
+  /** Claims nothing of it: another node may have the key, or this one after a restart. */
+  private tellShut(name: string, why: IdemError): void {
+    if (this.shut.has(name)) return;
+    this.shut.add(name);
+    this.options.warn(`idem: channel "${name}" is told of no alert by this process: ${why.message}`);
   }
 
   private finish(place: string): void {

@@ -1,8 +1,9 @@
 // What became of telling a channel of an alert. It is a claim: the channel is the scope, the alert the key, so that of many nodes one tells
 // it, and what happened is the claim's outcome.
+import { ifOpens } from "../model/seal.ts";
 import type { Alert } from "../store/alerts.ts";
 import type { StoreReads } from "../store/reads.ts";
-import { type Channel, channelKind, channelTitle, readChannels } from "./channels.ts";
+import { channelKind, channelTitle, readChannel } from "./channels.ts";
 import { instant, times } from "./finding.ts";
 
 export const channelScope = (channel: string): string => `alert-channel:${channel}`;
@@ -39,24 +40,25 @@ export async function deliveriesOf(
   env: string,
   alert: Alert,
 ): Promise<AlertDelivery[]> {
-  const channels = readChannels(await reads.settings(env, channelKind));
+  const settings = await reads.settings(env, channelKind);
   // After it was acknowledged or closed, what it was told under before counts.
   const keys = [...new Set([alertKey(alert), alert.id])];
   const found: AlertDelivery[] = [];
-  for (const channel of channels) {
+  for (const setting of settings) {
+    const { name } = setting;
+    const title = ifOpens(() => channelTitle(readChannel(setting))) ?? `channel "${name}"`;
     for (const key of keys) {
-      const claim = await reads.claim(env, channelScope(channel.name), key);
+      const claim = await reads.claim(env, channelScope(name), key);
       if (claim === null || claim.outcome === null) continue;
-      found.push(deliveryOf(channel, claim.state === "settled", claim.outcome));
+      found.push(deliveryOf(name, title, claim.state === "settled", claim.outcome));
       break;
     }
   }
   return found;
 }
 
-function deliveryOf(channel: Channel, isSettled: boolean, text: string): AlertDelivery {
-  const title = channelTitle(channel);
-  const base = { channel: channel.name };
+function deliveryOf(channel: string, title: string, isSettled: boolean, text: string): AlertDelivery {
+  const base = { channel };
   if (!isSettled) {
     const { tries, dueAt, why } = JSON.parse(text) as TryNote;
     const words = `Not yet sent to ${title}, after ${times(tries, "try", "tries")}: ${why}. Next try ${instant(dueAt)}`;

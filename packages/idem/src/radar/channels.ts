@@ -88,8 +88,9 @@ function readRecipients(list: readonly string[]): readonly string[] {
 export const newChannelSecret = (randomBytes: (count: number) => Uint8Array): string =>
   `whsec_${Buffer.from(randomBytes(32)).toString("base64")}`;
 
-export const readChannels = (settings: readonly { readonly value: string }[]): Channel[] =>
-  settings.map(({ value }) => JSON.parse(value) as Channel);
+export const readChannel = ({ value }: { readonly value: string }): Channel => JSON.parse(value) as Channel;
+
+export const readChannels = (settings: readonly { readonly value: string }[]): Channel[] => settings.map(readChannel);
 
 /** What may be shown of a channel to anybody. */
 export interface ShownChannel {

@@ -1,6 +1,7 @@
 // What is new is watched closely: for its first seven days a function, or a source of webhooks, alerts on its very first duplicate, weak
 // signs included.
 import type { Event } from "../model/event.ts";
+import { ifOpens } from "../model/seal.ts";
 import { dayMs } from "../model/window.ts";
 import type { StoreReads } from "../store/reads.ts";
 
@@ -26,9 +27,12 @@ export interface WatchedSource {
   readonly since: number;
 }
 
-/** Of settings that hold secrets, only these parts are looked at. */
+/** Of settings that hold secrets, only these parts are looked at. A process that has no key to one watches without it. */
 const readSources = (settings: readonly { readonly name: string; readonly value: string }[]): WatchedSource[] =>
-  settings.flatMap(({ name, value }) => {
+  settings.flatMap((setting) => {
+    const { name } = setting;
+    const value = ifOpens(() => setting.value);
+    if (value === null) return [];
     const { config, createdAt } = JSON.parse(value) as { config?: { events?: string }; createdAt?: number };
     return createdAt === undefined ? [] : [{ name, prefix: `${config?.events ?? name}/`, since: createdAt }];
   });

@@ -20,6 +20,7 @@ import { openStore } from "./open-store.ts";
 import { ownChannelDoors } from "./own-channel-doors.ts";
 import { type DeskClient, openDesk } from "./owner-desk.ts";
 import { type OwnerDoor, openOwnerDoor } from "./owner-door.ts";
+import { secretsToTell } from "./sealed-store.ts";
 import { type DuplicateRadar, watchDuplicates } from "./watch-duplicates.ts";
 
 export interface EmbeddedOptions {
@@ -211,6 +212,7 @@ export class Embedded {
     });
     try {
       await this.register(engine);
+      for (const line of await secretsToTell(opened.reads)) telling.logger.warn(line);
     } catch (error) {
       // A file left open would keep its owner's lock, and the next try would be refused for it.
       await store.close();

@@ -12,6 +12,7 @@ import type { Pg } from "../store/postgres/sessions.ts";
 import { openingFault } from "../store/sqlite/opening-fault.ts";
 import type { ThreadStoreOptions } from "../store/sqlite/thread-store.ts";
 import type { Store } from "../store/store.ts";
+import { sealingOf, sealStore } from "./sealed-store.ts";
 
 export interface OpenedStore {
   readonly store: Store;
@@ -32,9 +33,10 @@ export async function openStore(
   if (/^postgres(ql)?:\/\//.test(address)) {
     const { openPostgresStore } = await import("../store/postgres/postgres-store.ts");
     const pg = await loadDriver(address);
+    const sealing = sealingOf(platform, true);
     const leaseTermMs = limits.leaseTermSharedMs;
     const store = await openPostgresStore({ url: address, pg, platform, owner: processName(), leaseTermMs });
-    return { store, leaseTermMs, file: null };
+    return { store: sealStore(store, sealing), leaseTermMs, file: null };
   }
   if (kinds.includes(address)) {
     const why = `it names a kind and no place; did you mean "${address}:${address === "memory" ? "" : "…"}"?`;
@@ -63,7 +65,8 @@ export async function openStore(
   } catch (error) {
     throw openingFault(error, path, lookAtPath(path));
   }
-  const store = await openThreadStore({ ...watch, path, owner: processName(), platform });
+  const sealing = sealingOf(platform, false);
+  const store = sealStore(await openThreadStore({ ...watch, path, owner: processName(), platform }), sealing);
   return { store, leaseTermMs: limits.leaseTermOwnedMs, file: path };
 }
 

@@ -12,6 +12,7 @@ import type { EffectsApi } from "./effects-api.ts";
 import type { FunctionsApi, Paused, ResumePartOptions } from "./functions-api.ts";
 import type { PublicDecision } from "./public-types.ts";
 import type { EventsApi, RunsApi } from "./reads-api.ts";
+import { type Resealed, resealSettings } from "./sealed-store.ts";
 import type { SendResult } from "./send-result.ts";
 
 export interface DeskAnswers {
@@ -27,6 +28,7 @@ export interface DeskAnswers {
   readonly decide: PublicDecision;
   readonly prune: PruneAnswer;
   readonly set: SettingAnswer;
+  readonly reseal: Resealed;
   readonly judge: JudgeAnswer;
 }
 
@@ -56,6 +58,7 @@ interface DeskRequests {
   };
   readonly prune: { readonly before: number; readonly after: string; readonly auditBefore?: number };
   readonly set: Omit<SettingInput, "env">;
+  readonly reseal: Record<never, never>;
   readonly judge: Omit<JudgeInput, "env" | "by">;
 }
 
@@ -150,6 +153,7 @@ export function openDesk({ store, owner, actor, clientIn }: DeskOptions): Ask {
         reason: text(reason, "reason"),
         actor,
       }),
+    reseal: () => resealSettings(store, actor),
     judge: (env, { id, verdict, until, note }) => {
       if (!alertVerdicts.includes(verdict)) {
         throw errors.OPTION_INVALID({ option: "verdict", why: `it must be one of ${alertVerdicts.join(", ")}` });

@@ -12,6 +12,7 @@ import { cliName, nodePlatform } from "../platform/node-platform.ts";
 import type { Platform } from "../platform/platform.ts";
 import { waitAtMost } from "../platform/wait-at-most.ts";
 import { type OpenedStore, openStore } from "../sdk/open-store.ts";
+import { secretsToTell } from "../sdk/sealed-store.ts";
 import type { Store } from "../store/store.ts";
 import { defaultEnv } from "./admit-caller.ts";
 import { bulkOf } from "./bulk-work.ts";
@@ -99,6 +100,7 @@ export async function startServer(
   try {
     // Runs of every environment go on, also of those nobody asks for today.
     await world.engine(defaultEnv);
+    for (const line of await secretsToTell(store.reads)) telling.logger.warn(line);
     const environments = new Set([...world.credentials.environments, ...(await store.reads.environments())]);
     const opened = await Promise.allSettled([...environments].map((env) => world.engine(env)));
     for (const each of opened) {

@@ -145,6 +145,8 @@ export interface StoreReads {
   lastOutcomes(env: string, runIds: readonly string[]): Promise<readonly LastOutcome[]>;
   /** Environments that have functions, in the order of their names. */
   environments(): Promise<readonly string[]>;
+  /** Those that have settings of this kind. */
+  settingEnvironments(kind: string): Promise<readonly string[]>;
   /** Workers of all environments in the order they began, those that are gone while their row is kept. */
   workers(): Promise<readonly WorkerRow[]>;
   /** Newest first. */

@@ -6,6 +6,7 @@ import type { Decision } from "../model/decision.ts";
 import type { Event } from "../model/event.ts";
 import type { FunctionConfig } from "../model/function-config.ts";
 import type { Run } from "../model/run.ts";
+import { ifOpens } from "../model/seal.ts";
 import { dayMs } from "../model/window.ts";
 import { type ExplainedDecision, type ExplainedPending, pendingOf, withDifferences } from "../observe/explain.ts";
 import type { CancelOutlook, LimitInLine } from "../observe/outlook.ts";
@@ -63,7 +64,12 @@ export interface Case {
   /** The alert that has these runs among its pairs, and when the later of them was seen. */
   readonly alert: { readonly id: string; readonly at: number } | null;
   /** The webhook source it came from, and the paths that make two of its deliveries the same. */
-  readonly source: { readonly name: string; readonly key: readonly string[] | null } | null;
+  readonly source: {
+    readonly name: string;
+    readonly key: readonly string[] | null;
+    /** Why its setting cannot be read here, where this process has no key to its secrets. */
+    readonly shut: string | null;
+  } | null;
 }
 
 // More runs for one thing than anybody reads; the Runs page lists them.
@@ -268,10 +274,20 @@ export function deliveredBy(
 async function sourceOf({ store, env }: Engine, event: Event | null): Promise<Case["source"]> {
   const delivered = deliveredBy(event);
   if (delivered === null) return null;
-  for (const { name, value } of await store.reads.settings(env, watchedSourceKind)) {
+  let shut: string | null = null;
+  for (const setting of await store.reads.settings(env, watchedSourceKind)) {
+    const { name } = setting;
+    const value = ifOpens(
+      () => setting.value,
+      (why) => {
+        shut ??= why.message;
+      },
+    );
+    if (value === null) continue;
     // Of settings that hold secrets, only these parts are looked at.
     const { config } = JSON.parse(value) as { config?: { events?: string; key?: readonly string[] } };
-    if ((config?.events ?? name) === delivered.source) return { name, key: config?.key ?? null };
+    if ((config?.events ?? name) === delivered.source) return { name, key: config?.key ?? null, shut: null };
   }
-  return null;
+  // One of those that are shut, or a receiver in code: the event says its name, its key is not known.
+  return shut === null ? null : { name: delivered.source, key: null, shut };
 }

@@ -30,6 +30,10 @@ function webhook({ source, asked, runs, duplicates }: Case, isDoubled: boolean):
     return gate("webhook", "not-in-use", `No webhook: ${by}.`);
   }
   const key = source?.key ?? null;
+  if (source?.shut != null) {
+    const state = isDoubled ? "let-through" : duplicates.length > 0 ? "stopped" : "nothing-to-stop";
+    return gate("webhook", state, `What the source knows a delivery by cannot be read here: ${source.shut}`);
+  }
   const by = key === null ? "the delivery's id" : `its business key ${key.join(", ")}`;
   if (duplicates.length > 0 && !isDoubled) {
     return gate(

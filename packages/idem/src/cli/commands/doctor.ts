@@ -8,6 +8,7 @@ import { type MondayNote, noteAsCsv, noteAsMarkdown } from "../../radar/monday-n
 import { type Command, type Context, type Reading, storeOptions } from "../command.ts";
 import { type Examined, examineHealth } from "../examine-health.ts";
 import { examineHistory } from "../examine-history.ts";
+import { examineSecrets } from "../examine-secrets.ts";
 import { exitCodes, failed } from "../exit.ts";
 import { notedFunctions } from "../noted-functions.ts";
 import { countOption, durationOption } from "../options.ts";
@@ -46,7 +47,8 @@ export const doctor: Command = {
       const functions = await configsOf(reading);
       const history = await examineHistory(reading, functions, { since, nearMs, windowMs: dayMs }, onRow);
       progress.end();
-      const findings = [...health.findings, ...history.findings];
+      const secrets = await examineSecrets(reading);
+      const findings = [...health.findings, ...secrets, ...history.findings];
       const { report } = context.options;
       let written: string[] = [];
       if (report !== undefined) {

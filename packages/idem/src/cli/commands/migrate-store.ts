@@ -1,5 +1,5 @@
 // idem migrate-store: a stopped SQLite store moves into PostgreSQL, with every window it had.
-import { IdemError } from "../../model/errors.ts";
+import { errors, IdemError } from "../../model/errors.ts";
 import { loadDriver } from "../../sdk/open-store.ts";
 import { loadMigrations } from "../../store/sqlite/migrations.ts";
 import { type Compared, moveStore } from "../../store/transfer/move-store.ts";
@@ -53,6 +53,12 @@ async function move(context: Context, path: string, to: string): Promise<number>
   const source = SqliteSource.open(path, loadMigrations());
   let target: PostgresTarget | null = null;
   try {
+    const clear = source.secretsInClear();
+    if (clear > 0 && context.io.env("IDEM_SECRETS_IN_CLEAR") !== "1") {
+      throw errors.SECRETS_IN_CLEAR({
+        what: `${clear} ${clear === 1 ? "setting" : "settings"} of ${path} (idem secret rotate seals them)`,
+      });
+    }
     target = await PostgresTarget.open(pg, to);
     const compared = await withProgress(context, (onProgress) =>
       moveStore({

@@ -168,7 +168,7 @@ async function remove(context: Context, source: string): Promise<number> {
   if (reason === undefined || reason.trim() === "") {
     throw usage("Say why with --reason: whoever wonders why deliveries are refused will look for it.");
   }
-  const { setting } = await find(context, source);
+  const setting = await findSetting(context, source);
   const answer = await context.write((ask) =>
     ask("set", context.env, { kind: sourceKind, name: source, value: null, over: setting.version, reason }),
   );
@@ -209,13 +209,19 @@ async function secretFor(
   return { secret: made, made };
 }
 
+/** Its secrets are not looked at. */
+async function findSetting(context: Context, source: string): Promise<Setting> {
+  const settings = await context.read(({ reads }) => reads.settings(context.env, sourceKind));
+  const setting = settings.find(({ name }) => name === source);
+  if (setting === undefined) throw errors.SOURCE_UNKNOWN({ source });
+  return setting;
+}
+
 async function find(
   context: Context,
   source: string,
 ): Promise<{ readonly setting: Setting; readonly value: SourceValue }> {
-  const settings = await context.read(({ reads }) => reads.settings(context.env, sourceKind));
-  const setting = settings.find(({ name }) => name === source);
-  if (setting === undefined) throw errors.SOURCE_UNKNOWN({ source });
+  const setting = await findSetting(context, source);
   return { setting, value: readSourceValue(setting.value) };
 }
 

@@ -9,6 +9,7 @@ import {
   channelsMax,
   makeChannel,
   newChannelSecret,
+  readChannel,
   readChannels,
   shownChannel,
 } from "../../radar/channels.ts";
@@ -21,12 +22,13 @@ import { channelItem, channelItemOf } from "../radar/channel-shape.ts";
 
 const tag = "radar";
 const reason = reasonField.describe("Why; kept in the audit");
-const channelsIn = async (store: Store, env: string) => readChannels(await store.reads.settings(env, channelKind));
+const settingsIn = (store: Store, env: string) => store.reads.settings(env, channelKind);
 
+/** Its secrets are not looked at. */
 async function findChannel(store: Store, env: string, name: string) {
-  const channel = (await channelsIn(store, env)).find((each) => each.name === name);
-  if (channel === undefined) throw errors.CHANNEL_UNKNOWN({ channel: name });
-  return channel;
+  const setting = (await settingsIn(store, env)).find((each) => each.name === name);
+  if (setting === undefined) throw errors.CHANNEL_UNKNOWN({ channel: name });
+  return setting;
 }
 
 export const listChannels = apiRoute({
@@ -36,7 +38,7 @@ export const listChannels = apiRoute({
   tag,
   answer: z.object({ channels: z.array(channelItem) }),
   handle: async ({ engine, env }) => ({
-    channels: (await channelsIn(engine.store, env)).map((channel) => channelItemOf(shownChannel(channel))),
+    channels: readChannels(await settingsIn(engine.store, env)).map((channel) => channelItemOf(shownChannel(channel))),
   }),
 });
 
@@ -68,8 +70,9 @@ export const putChannel = apiRoute({
   handle: async ({ params, body, engine, env, now, world, actor }) => {
     const { reason: why, ...input } = body;
     const { store } = engine;
-    const channels = await channelsIn(store, env);
-    const known = channels.find(({ name }) => name === params.channel) ?? null;
+    const channels = await settingsIn(store, env);
+    const found = channels.find(({ name }) => name === params.channel);
+    const known = found === undefined ? null : readChannel(found);
     if (known === null && channels.length >= channelsMax) {
       const full = `there are ${channelsMax} channels, which is the most an environment can have`;
       throw errors.REQUEST_INVALID({ why: full });
@@ -114,7 +117,7 @@ export const testChannel = apiRoute({
     why: z.string().nullable().describe("Why not; null when it was sent"),
   }),
   handle: async ({ params, engine, env, now, world, actor }) => {
-    const channel = await findChannel(engine.store, env, params.channel!);
+    const channel = readChannel(await findChannel(engine.store, env, params.channel!));
     const message = testMessage(`${channel.name}-test-${engine.newId()}`, channel.name, now);
     const doors = channelDoors(world.settings);
     const { platform, logger } = world;

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { apiRoute } from "../api/api-route.ts";
 import { reasonField } from "../api/reason.ts";
-import { findSource, writeSource } from "../webhooks/source-shape.ts";
+import { findSetting, writeSource } from "../webhooks/source-shape.ts";
 
 export const removeWebhook = apiRoute({
   method: "DELETE",
@@ -12,7 +12,7 @@ export const removeWebhook = apiRoute({
   body: { reason: reasonField.describe("Why; kept in the audit") },
   answer: z.object({ removed: z.string() }),
   handle: async ({ params, body, engine, env, actor }) => {
-    const { setting } = await findSource(engine.store, env, params.name!);
+    const setting = await findSetting(engine.store, env, params.name!);
     const write = { name: setting.name, over: setting.version, value: null, reason: body.reason, actor: actor.name };
     await writeSource(engine.store, env, write);
     return { removed: setting.name };

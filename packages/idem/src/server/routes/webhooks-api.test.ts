@@ -1,6 +1,6 @@
 // Sources that people make in a running server: what a provider delivers there becomes events, once each.
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { temporaryFolder } from "../../cli/store-world.ts";
 import { github } from "../../toolkit/webhooks/providers/github.ts";
 import { stripe } from "../../toolkit/webhooks/providers/stripe.ts";
@@ -89,6 +89,46 @@ describe("a source made over the API", () => {
     await second.idle();
     expect([again.status, again.headers.get("idempotent-replayed")]).toEqual([200, "true"]);
     expect([first.ran, second.ran]).toEqual([["stripe:evt_1"], []]);
+  });
+
+  test("whose secrets are sealed with a key the server lacks loses nothing: 503 until the key is there, and the rest goes on", async () => {
+    const store = `sqlite:${join(temporaryFolder(), "server.db")}`;
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const keys = { sealed: "11".repeat(32), other: "22".repeat(32) };
+    const openedWith = (key: string) => {
+      vi.stubEnv("IDEM_SECRET_KEY", key);
+      return shop({ store });
+    };
+    const first = await openedWith(keys.sealed);
+    await make(first.server);
+    await deliver(first.server, paid("evt_1"));
+    await first.idle();
+    await first.server.close({ graceMs: 0 });
+
+    const without = await openedWith(keys.other);
+    expect(without.server.logged.map(({ text }) => text).filter((text) => /IDEM_SECRET_KEY/.test(text))).toHaveLength(
+      1,
+    );
+    await make(without.server, { name: "second" });
+    const refused = await deliver(without.server, paid("evt_2"));
+    expect([refused.status, refused.json.code]).toEqual([503, "SECRET_KEY_MISSING"]);
+    expect((await deliver(without.server, paid("evt_2"), secret, "/w/second")).status).toBe(200);
+    const story = await without.server.ask("/api/stories?q=stripe:evt_1");
+    expect(story.text).toContain("SECRET_KEY_MISSING");
+    expect(story.status).toBe(200);
+    await without.server.close({ graceMs: 0 });
+
+    const again = await openedWith(`${keys.other},${keys.sealed}`);
+    expect((await deliver(again.server, paid("evt_2"))).headers.get("idempotent-replayed")).toBe(null);
+    await again.idle();
+    expect(again.ran).toEqual(["stripe:evt_2"]);
+    await again.server.close({ graceMs: 0 });
+
+    const lost = await openedWith(keys.other);
+    const removed = await post(lost.server, "/api/webhooks/stripe", { reason: "its key is lost" }, "DELETE");
+    expect(removed).toMatchObject({ status: 200, json: { removed: "stripe" } });
+    expect((await make(lost.server)).status).toBe(200);
+    expect((await deliver(lost.server, paid("evt_3"))).status).toBe(200);
   });
 
   test("what nobody with the secret signed is refused without a word, and nothing of it is stored", async () => {

@@ -59,13 +59,19 @@ export const sourceItemOf = (world: World, env: string, shown: ShownSource): z.i
   url: `${world.origin}${sourcePath(env, shown.name)}`,
 });
 
+/** Its secrets are not looked at. */
+export async function findSetting(store: Store, env: string, name: string): Promise<Setting> {
+  const setting = (await store.reads.settings(env, sourceKind)).find((each) => each.name === name);
+  if (setting === undefined) throw errors.SOURCE_UNKNOWN({ source: name });
+  return setting;
+}
+
 export async function findSource(
   store: Store,
   env: string,
   name: string,
 ): Promise<{ readonly setting: Setting; readonly value: SourceValue }> {
-  const setting = (await store.reads.settings(env, sourceKind)).find((each) => each.name === name);
-  if (setting === undefined) throw errors.SOURCE_UNKNOWN({ source: name });
+  const setting = await findSetting(store, env, name);
   return { setting, value: readSourceValue(setting.value) };
 }
 

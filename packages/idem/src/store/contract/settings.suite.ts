@@ -27,6 +27,16 @@ export function settingsSuite(open: OpenStore): void {
       expect(listed[0]!.changedAt).toBeGreaterThan(0);
     });
 
+    test("environments are found by the kinds of settings they have", async () => {
+      const { store } = await openWorld(open);
+      await store.set(source("a", "{}"));
+      await store.set(source("b", "{}"));
+      await store.set({ ...source("c", "{}"), env: "another" });
+      await store.set({ ...source("d", "{}"), env: "third", kind: "other" });
+      expect(await store.reads.settingEnvironments("source")).toEqual(["another", env].sort());
+      expect(await store.reads.settingEnvironments("none")).toEqual([]);
+    });
+
     test("a change over a version that is no longer the current one is refused and changes nothing", async () => {
       const { store } = await openWorld(open);
       expect(await store.set(source("a", "1", 0))).toEqual({ kind: "set", version: 1 });

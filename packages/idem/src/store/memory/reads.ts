@@ -252,6 +252,10 @@ export function memoryReads(database: Database, moment: () => Moment): StoreRead
     ...memoryAlertReads(database),
     ...memoryCountReads(database),
 
+    async settingEnvironments(kind) {
+      return database.environmentsWith((tables) => tables.settings.all().some((row) => row.kind === kind));
+    },
+
     async environments() {
       return database.environmentsWith((tables) => tables.functions.all().some((row) => !row.archived));
     },

@@ -150,6 +150,7 @@ const oldestDueSql = `
       order by due_at limit 1)) as at`;
 const settingsSql = `
   select kind, name, value, version, changed_at as "changedAt" from settings where env = ? and kind = ? order by name`;
+const settingEnvironmentsSql = "select distinct env from settings where kind = ? order by env";
 const environmentsSql = "select distinct env from functions where archived_at is null order by env";
 
 export function readsOver(connection: Connection, at: () => Promise<Instant>): StoreReads {
@@ -215,6 +216,8 @@ export function readsOver(connection: Connection, at: () => Promise<Instant>): S
     ...alertReads(connection),
     ...countReads(connection),
     ...stepReads(connection),
+    settingEnvironments: async (kind) =>
+      (await connection.all<{ env: string }>(settingEnvironmentsSql, kind)).map(({ env }) => env),
     environments: async () => (await connection.all<{ env: string }>(environmentsSql)).map(({ env }) => env),
     workers: () => listWorkers(connection),
     runPage: (env, filter) => runPage(connection, env, filter),

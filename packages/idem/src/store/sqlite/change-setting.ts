@@ -14,8 +14,14 @@ export function changeSettingRow(tx: Transaction, input: SettingInput): SettingA
   const { env, kind, name, value, reason, actor } = input;
   const { answer, write } = changeSetting(tx.connection.one<SettingRow>(selectSettingSql, env, kind, name), input);
   if (!write) return answer;
-  if (value === null) tx.connection.run(deleteSettingSql, env, kind, name);
-  else tx.connection.run(writeSettingSql, env, kind, name, value, answer.version, tx.at.now);
+  // Settings may hold secrets: what is written over does not stay in the page.
+  tx.connection.db.pragma("secure_delete = ON");
+  try {
+    if (value === null) tx.connection.run(deleteSettingSql, env, kind, name);
+    else tx.connection.run(writeSettingSql, env, kind, name, value, answer.version, tx.at.now);
+  } finally {
+    tx.connection.db.pragma("secure_delete = OFF");
+  }
   if (reason !== null) writeAudit(tx, env, { action: "change-setting", subject: `${kind}:${name}`, reason, actor });
   return answer;
 }

@@ -147,6 +147,7 @@ const oldestTimerSql = `
    where env = ? and leased_by is null and due_at is not null and due_at <= ? and kind = 'run' order by due_at limit 1`;
 const settingsSql = `
   select kind, name, value, version, changed_at as changedAt from settings where env = ? and kind = ? order by name`;
+const settingEnvironmentsSql = "select distinct env from settings where kind = ? order by env";
 const environmentsSql = "select distinct env from functions where archived_at is null order by env";
 
 type Sync<T> = { [K in keyof T]: T[K] extends (...args: infer A) => Promise<infer R> ? (...args: A) => R : never };
@@ -255,6 +256,7 @@ export function readsOver(
     ...alertReads(connection),
     ...countReads(connection),
     ...stepReads(connection),
+    settingEnvironments: (kind) => connection.all<{ env: string }>(settingEnvironmentsSql, kind).map(({ env }) => env),
     environments: () => connection.all<{ env: string }>(environmentsSql).map(({ env }) => env),
     workers: () => listWorkers(connection),
     ...pagesOver(connection),

@@ -1,6 +1,7 @@
 // A SQLite store that is about to be moved. Its owner's lock is held all along, so nothing runs on it meanwhile; rows are read through
 // a connection that cannot write. All that is written is a note: where it is being moved to, and in the end where it was.
 
+import { sealedKinds, sealedWith } from "../../model/seal.ts";
 import type { Migration } from "../schema-history.ts";
 import { Connection } from "../sqlite/connection.ts";
 import { migrate } from "../sqlite/migrate.ts";
@@ -51,6 +52,12 @@ export class SqliteSource {
 
   get movedTo(): MovedNote | null {
     return readMovedNote(this.reading);
+  }
+
+  /** Settings with secrets that nothing protects but the file's mode. */
+  secretsInClear(): number {
+    const settings = this.reading.all<{ kind: string; value: string }>("select kind, value from settings");
+    return settings.filter(({ kind, value }) => sealedKinds.has(kind) && sealedWith(value) === null).length;
   }
 
   count({ name, where }: MovedTable): number {

@@ -93,6 +93,18 @@ export function keyOf(
   };
 }
 
+/** The request with this key, where its destination takes one. */
+export function withKey(request: ModelRequest, key: string, host: KnownHost | null): ModelRequest {
+  if (host !== null && host.place === null) return request;
+  if (host?.place?.kind !== "field") {
+    const name = host?.place?.name.toLowerCase() ?? "idempotency-key";
+    return { ...request, headers: { ...request.headers, [name]: key } };
+  }
+  const body = readBody(request.body, request.headers["content-type"] ?? "");
+  if (!isRecord(body)) return request;
+  return { ...request, body: JSON.stringify({ ...body, [host.place.name]: key }) };
+}
+
 /** At any depth: some take it beside the headers of a mail. */
 function fieldOf(body: Json, name: string): string | null {
   if (Array.isArray(body)) return body.map((each) => fieldOf(each, name)).find((found) => found !== null) ?? null;

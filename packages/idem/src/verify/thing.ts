@@ -91,6 +91,8 @@ export interface WorldRecord {
   readonly unproven: readonly string[];
   /** What was taken for true without proof. */
   readonly assumptions: readonly string[];
+  /** Where clock and chance were read outside steps, if somebody looked. */
+  readonly drawn: readonly { readonly what: "clock" | "chance"; readonly place: Place }[];
   readonly timeline: readonly Moment[];
   readonly lifeCount: number;
   readonly tookMs: number;

@@ -24,7 +24,11 @@ export function replaceGlobals(lost: () => Life | null): void {
 }
 
 function replaceDate(life: () => Life | null): void {
-  const now = (): number => life()?.options.clock.wallMs() ?? RealDate.now();
+  const now = (): number => {
+    const here = life();
+    if (here === null) return RealDate.now();
+    return here.options.home.simulation.timeHere() ?? here.options.clock.wallMs();
+  };
   globalThis.Date = new Proxy(RealDate, {
     construct: (target, args, as) => Reflect.construct(target, args.length === 0 ? [now()] : args, as) as object,
     apply: () => new RealDate(now()).toString(),
@@ -39,7 +43,10 @@ function replaceDate(life: () => Life | null): void {
 }
 
 function replaceChance(life: () => Life | null): void {
-  const chance = (): Chance | null => life()?.chance ?? null;
+  const chance = (): Chance | null => {
+    const here = life();
+    return here === null ? null : (here.options.home.simulation.chanceHere() ?? here.chance);
+  };
   const random = Math.random.bind(Math);
   Math.random = () => chance()?.fraction() ?? random();
   const real = {
@@ -98,6 +105,7 @@ function replaceChance(life: () => Life | null): void {
 class WorldTimer {
   private timer: Timer | null = null;
   private isOver = false;
+  private readonly end: () => void;
 
   constructor(
     private readonly life: Life,
@@ -105,6 +113,7 @@ class WorldTimer {
     private readonly ms: number,
     private readonly repeats: boolean,
   ) {
+    this.end = repeats ? () => {} : life.options.home.simulation.begin();
     this.begin();
   }
 
@@ -121,6 +130,7 @@ class WorldTimer {
         if (this.repeats) this.begin();
         else this.isOver = true;
         this.run();
+        this.end();
       },
       this.life,
       this.repeats,
@@ -130,6 +140,7 @@ class WorldTimer {
   close(): this {
     this.isOver = true;
     this.timer?.cancel();
+    this.end();
     return this;
   }
   refresh(): this {

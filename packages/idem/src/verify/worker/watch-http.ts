@@ -9,6 +9,7 @@ import {
   type ModelAnswer,
   type ModelRequest,
   readBody,
+  withKey,
 } from "../destination-model.ts";
 import { knownHost } from "../known-hosts.ts";
 import { fromHere } from "./caller.ts";
@@ -26,7 +27,7 @@ export async function askOutside(outside: Outside, request: ModelRequest): Promi
   const { key } = keyOf(request, body, knownHost(url.hostname));
   const title = `${method} ${url.host}${url.pathname}`;
   const became: Effected<ModelAnswer> = await outside.effect({ watcher: "http", title, key }, (by) => {
-    const answer = here.ask(request, by);
+    const answer = here.ask(by.key === null ? request : withKey(request, by.key, knownHost(url.hostname)), by);
     return { value: answer, isRepeat: answer.isRepeat, isForgotten: answer.isForgotten };
   });
   switch (became.kind) {

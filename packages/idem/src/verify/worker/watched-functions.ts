@@ -1,10 +1,12 @@
 // The user's functions as a world registers them: what they ask of `step`, what they send and what they wait for is seen.
+import type { DestinationOf } from "../../dedup/destination-key.ts";
 import type { FunctionCode, HandlerInput } from "../../execute/function-code.ts";
 import type { TakenClient } from "../../sdk/take-client.ts";
 import type { Json, Place, SeenEffect } from "../thing.ts";
 import { asCaller, type Caller, currentCaller, placeIn, stackHere, stepHere } from "./caller.ts";
 import type { Life } from "./life.ts";
 import { isOurs } from "./our-folder.ts";
+import type { Simulation } from "./simulation.ts";
 import type { WorldScript } from "./world-script.ts";
 
 /** What a run waits for, until somebody sends it. */
@@ -17,6 +19,10 @@ export interface Wait {
 
 export interface WatchedFunctionsOptions {
   readonly script: WorldScript;
+  readonly simulation: Simulation;
+  /** The piece of work a run is for. */
+  readonly workOf: (fn: string, runId: string) => Promise<DestinationOf | null>;
+  readonly stir: () => void;
   readonly now: () => number;
   readonly say: (text: string) => void;
   readonly unproven: (what: string) => void;
@@ -55,7 +61,8 @@ export class WatchedFunctions {
             ...(events.length < code.config.triggers.length || events.length === 0 ? [{ event: tickName }] : []),
           ]
         : events.filter(({ event }) => !names.includes(event));
-      codes[i] = { ...code, config: { ...code.config, triggers }, handler: this.watchedHandler(life, code) };
+      const config = isTarget ? this.options.simulation.configOf(code.config) : code.config;
+      codes[i] = { ...code, config: { ...config, triggers }, handler: this.watchedHandler(life, code) };
     }
     const send = client.send.bind(client) as (...args: unknown[]) => Promise<unknown>;
     const watched = (payload: unknown, ...rest: unknown[]): Promise<unknown> => {
@@ -93,8 +100,14 @@ export class WatchedFunctions {
     return async (input: HandlerInput) => {
       const run = { fn: code.fn, runId: input.runId, isOver: false };
       const step = this.watchedStep(input.step, code.fn, input);
+      const { simulation, workOf, now, stir } = this.options;
+      await simulation.enterRun(run.runId, now(), () => workOf(code.fn, run.runId));
       try {
-        return await asCaller({ life, run, stack: null }, () => handler({ ...input, step }));
+        return await asCaller({ life, run, stack: null }, async () => {
+          const made: unknown = await handler({ ...input, step });
+          await simulation.awaitRest(stir);
+          return made;
+        });
       } finally {
         run.isOver = true;
       }
@@ -145,9 +158,11 @@ export class WatchedFunctions {
   /** The arguments of a `step.run` whose body fails when its schedule says so. */
   private failing(id: string, [first, body, ...args]: unknown[]): unknown[] {
     if (typeof body !== "function") return [first, body, ...args];
-    const { say, throwsNow } = this.options;
+    const { say, throwsNow, simulation, stir } = this.options;
     const watched = async (...all: unknown[]) => {
+      simulation.enterStep(all.at(-1));
       const made: unknown = await (body as (...all: unknown[]) => unknown)(...all);
+      await simulation.awaitRest(stir);
       if (throwsNow(id)) {
         say(`step ${id} threw, its effect had happened`);
         throw new Error("idem verify: the step failed after its effect");

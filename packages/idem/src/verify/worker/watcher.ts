@@ -25,6 +25,8 @@ export interface Applied {
   /** The function whose code asks, and the effect's number in the world. */
   readonly fn: string | null;
   readonly effect: number;
+  /** A key that it is given in place of its own, to see what that would change; null for its own. */
+  readonly key: string | null;
 }
 
 /** An effect as the model carried it out. */

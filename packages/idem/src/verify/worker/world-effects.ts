@@ -4,10 +4,12 @@ import type { Place, SeenEffect } from "../thing.ts";
 import { type Caller, placeIn, stepHere } from "./caller.ts";
 import type { Life } from "./life.ts";
 import { isOurs } from "./our-folder.ts";
+import type { ChangedCall, Simulation } from "./simulation.ts";
 import type { Applied, AskedEffect, Carried, Effected } from "./watcher.ts";
 
 export interface WorldEffectsOptions {
   readonly schedule: Schedule;
+  readonly simulation: Simulation;
   readonly now: () => number;
   readonly stir: () => void;
   readonly say: (text: string) => void;
@@ -44,9 +46,12 @@ export class WorldEffects {
 
   async effect<T>(caller: Caller, about: AskedEffect, apply: (by: Applied) => Carried<T>): Promise<Effected<T>> {
     const { life } = caller;
-    const { stir, say, cancel } = this.options;
+    const { stir, say, cancel, simulation } = this.options;
     stir();
     await life.pass();
+    const call = simulation.callOf(caller, about);
+    const recorded = simulation.recorded(call);
+    if (recorded !== undefined) return { kind: "happened", value: recorded.value as T };
     const next = this.seen.length + 1;
     if (this.adverse("zombie", next) !== null) {
       say(`${about.title}: the process stands still just before it leaves`);
@@ -58,16 +63,23 @@ export class WorldEffects {
       say(`a person cancels the run while ${about.title} is under way`);
       cancel(caller);
     }
-    const became = this.effectNow(caller, about, apply);
+    const became = this.effectNow(caller, about, apply, call);
     await life.pass();
     return became;
   }
 
-  effectNow<T>(caller: Caller, about: AskedEffect, apply: (by: Applied) => Carried<T>): Effected<T> {
+  effectNow<T>(
+    caller: Caller,
+    about: AskedEffect,
+    apply: (by: Applied) => Carried<T>,
+    call: ChangedCall | null = this.options.simulation.callOf(caller, about),
+  ): Effected<T> {
     const { life, run } = caller;
-    const { stir, unproven, kill } = this.options;
+    const { stir, unproven, kill, simulation } = this.options;
     stir();
     if (life.isDead) return { kind: "lost" };
+    const recorded = simulation.recorded(call);
+    if (recorded !== undefined) return { kind: "happened", value: recorded.value as T };
     if (life.isLoading) {
       unproven(`${about.title} was asked for while the module was being loaded`);
       return { kind: "lost" };
@@ -85,9 +97,11 @@ export class WorldEffects {
     const status = this.refusalOf(about.title, index);
     if (status !== null) {
       note("refused");
+      simulation.noteEnd(about.title, false);
       return { kind: "refused", status };
     }
-    const { value, isRepeat, isForgotten = false } = apply({ fn: run?.fn ?? null, effect: index });
+    const by = { fn: run?.fn ?? null, effect: index };
+    const { value, isRepeat, isForgotten = false } = simulation.carry(call, by, apply);
     const isLost = this.adverse("lost-answer", index) !== null;
     note(isLost ? "lost" : isRepeat ? "answered-before" : "happened", isForgotten);
     if (this.adverse("throw-after-effect", index) !== null && step !== null) this.throwing.add(step);
@@ -97,6 +111,8 @@ export class WorldEffects {
       this.dying = isTwice ? { title: about.title, life: life.index } : null;
       kill(life, "it had been answered, and nothing was recorded yet", dies?.kind === "outage");
     }
+    simulation.noteEnd(about.title, !isLost);
+    if (!isLost && !life.isDead) simulation.heard(call, value);
     return isLost ? { kind: "lost" } : { kind: "happened", value };
   }
 

@@ -1,5 +1,6 @@
 // What a world is played with: the function, its events, and what the command knows of them.
 import type { GivenAnswer, ModelRequest } from "../destination-model.ts";
+import type { Change } from "../mends/change.ts";
 import type { Json } from "../thing.ts";
 
 export interface DeliveredEvent {
@@ -28,6 +29,8 @@ export interface WorldScript {
   /** The world's clock at its beginning. */
   readonly startMs: number;
   readonly fixtures: readonly Fixture[];
+  /** Played as if the function had been changed so. */
+  readonly changes?: readonly Change[];
 }
 
 /** What a destination answers, in place of an echo. */

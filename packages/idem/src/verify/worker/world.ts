@@ -9,6 +9,7 @@ import { Life } from "./life.ts";
 import { loadModules } from "./load-modules.ts";
 import { runsOf, sentEvents } from "./read-world.ts";
 import { realMonoMs, realTurn } from "./real.ts";
+import { Simulation } from "./simulation.ts";
 import { type Wait, WatchedFunctions } from "./watched-functions.ts";
 import type { WatchedWorld, Watcher } from "./watcher.ts";
 import { WorldClock } from "./world-clock.ts";
@@ -42,6 +43,7 @@ export class World {
   readonly timeline: Moment[] = [];
   readonly unprovenNames = new Set<string>();
   private readonly assumptions = new Set<string>();
+  readonly simulation: Simulation;
   readonly effect: WorldEffects["effect"];
   readonly effectNow: WorldEffects["effectNow"];
   private readonly watched: WatchedWorld[];
@@ -74,7 +76,10 @@ export class World {
     const now = () => this.clock.wallMs();
     const say = (text: string) => this.say(text);
     const unproven = (what: string) => this.unproven(what);
+    this.simulation = new Simulation(options.changes ?? []);
+    const { simulation } = this;
     this.effects = new WorldEffects({
+      simulation,
       schedule,
       now,
       stir: this.stir,
@@ -88,6 +93,12 @@ export class World {
       placeOfStep: (runId, step) => this.functions.placeOfStep(runId, step),
     });
     this.functions = new WatchedFunctions({
+      simulation,
+      stir: this.stir,
+      workOf: async (fn, runId) => {
+        const found = await this.store.reads.run(options.env, runId);
+        return found === null ? null : { env: options.env, fn, subject: found.subject, generation: found.generation };
+      },
       script: options,
       now,
       say,
@@ -117,10 +128,12 @@ export class World {
 
   begin(life: Life): () => void {
     life.underway++;
+    const end = this.simulation.begin();
     let isOver = false;
     return () => {
       if (!isOver) life.underway--;
       isOver = true;
+      end();
       this.stir();
     };
   }
@@ -492,6 +505,7 @@ export class World {
       divergences: [...this.divergences.values()],
       unproven: [...this.unprovenNames],
       assumptions: [...this.assumptions],
+      drawn: [...this.simulation.drawn.values()],
       timeline: this.timeline,
       lifeCount: this.lives.length,
       tookMs: realMonoMs() - this.startedAt,

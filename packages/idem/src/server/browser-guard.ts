@@ -17,6 +17,13 @@ type Headers = Readonly<Record<string, string | undefined>>;
 const isOurs = (name: string): boolean =>
   isLoopback(name) || /^[\d.]+$/.test(name) || name.includes(":") || !name.includes(".") || name.endsWith(".internal");
 
+/** Not asked for by a page of another site, or by a link that leads to a page of ours. */
+export function isOwnOrLink(method: string, access: Access, headers: Headers): boolean {
+  if (headers["sec-fetch-site"] !== "cross-site") return true;
+  const isLink = headers["sec-fetch-mode"] === "navigate" && headers["sec-fetch-dest"] === "document";
+  return isLink && method === "GET" && access === "open";
+}
+
 /** What is asked of a page before anything is done for it. */
 export type PageGuard = Pick<BrowserGuard, "checkOrigin" | "checkOwnPage">;
 
@@ -52,9 +59,7 @@ export class BrowserGuard {
    * Browsers say so themselves (Sec-Fetch-Site). A link that leads to a page of ours, which is an empty shell, is none of these.
    */
   private checkSite(method: string, access: Access, headers: Headers): void {
-    if (this.settings.mode !== "dev" || headers["sec-fetch-site"] !== "cross-site") return;
-    const isLink = headers["sec-fetch-mode"] === "navigate" && headers["sec-fetch-dest"] === "document";
-    if (isLink && method === "GET" && access === "open") return;
+    if (this.settings.mode !== "dev" || isOwnOrLink(method, access, headers)) return;
     if (headers.origin !== undefined && this.isTrusted(headers)) return;
     throw errors.ORIGIN_REFUSED({ why: "a page of another site asks for it" });
   }

@@ -29,6 +29,7 @@ export interface MountOptions {
 export function mountDashboard(client: MountedClient, { base, authorize }: MountOptions): DashboardHandler {
   const router = routerOf(mountedRoutes(base));
   const budget = new BodyBudget(serverLimits.bodyBytesHeld);
+  const guard = mountedGuard(authorize === undefined);
   let mounted: MountedWorld | null = null;
   let underWay = 0;
   const open = (): MountedWorld => {
@@ -62,7 +63,7 @@ export function mountDashboard(client: MountedClient, { base, authorize }: Mount
     const source = asked.source();
     try {
       const admitting = async () => admit(route, asked, actor);
-      const options = { world, guard: mountedGuard, share, invite: () => {}, admit: admitting };
+      const options = { world, guard, share, invite: () => {}, admit: admitting };
       return responseOf(asked, await answerRequest(route, asked, source, options), dataHeaders);
     } finally {
       share.giveBack();

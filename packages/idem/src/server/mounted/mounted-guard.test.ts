@@ -83,11 +83,17 @@ test("with dev: true other machines are refused whatever they call themselves", 
   expect(refused).toEqual(refused.map(() => "DASHBOARD_CLOSED"));
 });
 
-test("with dev: true a page of another site may lead here, and read nothing", async () => {
-  const crossSite = (mode: string) =>
-    askFrom("127.0.0.1", "localhost:3000", { "sec-fetch-site": "cross-site", "sec-fetch-mode": mode });
-  expect([await crossSite("no-cors"), await crossSite("cors")]).toEqual(["ORIGIN_REFUSED", "ORIGIN_REFUSED"]);
-  expect(await crossSite("navigate")).toBe("dev");
+test("with dev: true a page of another site may lead to a page, and to no data; it may frame and read nothing", async () => {
+  const { handle } = mounted({ dev: true });
+  const crossSite = async (path: string, mode: string, dest: string) => {
+    const headers = { "sec-fetch-site": "cross-site", "sec-fetch-mode": mode, "sec-fetch-dest": dest };
+    return (await handle(new Request(`http://localhost:3000${path}`, { headers }))).status;
+  };
+  expect(await crossSite("/idem/", "navigate", "document")).toBe(200);
+  expect(await crossSite("/idem/api/session", "navigate", "document")).toBe(403);
+  expect(await crossSite("/idem/", "navigate", "iframe")).toBe(403);
+  expect(await crossSite("/idem/api/session", "no-cors", "image")).toBe(403);
+  expect(await crossSite("/idem/api/session", "cors", "empty")).toBe(403);
 });
 
 test("only pages of the same origin, and tools that show no cookie, change something", async () => {

@@ -6,7 +6,7 @@ import { errors } from "../../model/errors.ts";
 import { hostNameOf, isLoopback, isOwnAddress } from "../../protocol/host-name.ts";
 import type { Authorize, DashboardCaller, MountedClient } from "../../sdk/dashboard-door.ts";
 import { notedAddress } from "../../sdk/request-address.ts";
-import type { PageGuard } from "../browser-guard.ts";
+import { isOwnOrLink, type PageGuard } from "../browser-guard.ts";
 import { type Actor, devActor } from "../people/actor.ts";
 
 type Headers = Readonly<Record<string, string | undefined>>;
@@ -38,7 +38,7 @@ function actorOf(caller: DashboardCaller | null): Actor | null {
 
 /**
  * A name in Host is anybody's word, and says only that no stranger's DNS leads here. Where the line's other end is known it must be this machine
- * as well, and so must everybody a proxy speaks for. Pages of other sites may lead here, and ask for nothing else: reading costs, too.
+ * as well, and so must everybody a proxy speaks for.
  */
 function checkOwnMachine(request: Request): void {
   const { headers } = request;
@@ -49,9 +49,6 @@ function checkOwnMachine(request: Request): void {
   if (!isLoopback(hostNameOf(host)) || !ends.every(isOwnAddress) || headers.has("forwarded")) {
     const why = "it was mounted for development, with dev: true, and the request comes from another machine";
     throw errors.DASHBOARD_CLOSED({ why });
-  }
-  if (headers.get("sec-fetch-site") === "cross-site" && headers.get("sec-fetch-mode") !== "navigate") {
-    throw errors.ORIGIN_REFUSED({ why: "a page of another site may not ask here" });
   }
 }
 
@@ -78,7 +75,13 @@ const hostsOf = (headers: Headers): readonly (string | undefined)[] => [
   headers["x-forwarded-host"]?.split(",")[0]?.trim(),
 ];
 
-export const mountedGuard: PageGuard = {
-  checkOrigin: (method, _access, headers) => checkOrigin(method, headers),
+/** Where everybody of this machine is let in, pages of other sites may lead here and ask for nothing else: reading costs, too. */
+export const mountedGuard = (isDev: boolean): PageGuard => ({
+  checkOrigin(method, access, headers) {
+    if (isDev && !isOwnOrLink(method, access, headers)) {
+      throw errors.ORIGIN_REFUSED({ why: "a page of another site may not ask here" });
+    }
+    checkOrigin(method, headers);
+  },
   checkOwnPage: (headers) => checkOrigin("POST", headers),
-};
+});

@@ -13,7 +13,7 @@ export type DerivedKey =
 
 export function deriveKey(config: KeyConfig | null, event: KeyedEvent, expressions: Expressions): DerivedKey {
   if (config === null) return { kind: "none" };
-  const result = exactKey(expressions.get(config.key), event);
+  const result = exactKey(expressions.stored(config.key), event);
   if (result.kind === "key") return result;
   if (result.kind === "lost") return { kind: "lost", reason: `key \`${config.key}\`: ${result.reason}` };
   return {

@@ -114,7 +114,7 @@ function firstRefusal(
   let refusal: string | null = null;
   for (const trigger of triggers) {
     if (trigger.if === undefined) return null;
-    const { pass, reason, failed } = evaluateFilter(expressions.get(trigger.if), { event: payload });
+    const { pass, reason, failed } = evaluateFilter(expressions.stored(trigger.if), { event: payload });
     if (pass) return null;
     if (failed) {
       expressions.onFailed({ fn, runId: null, option: "trigger.if", expression: trigger.if, reason: reason! });

@@ -11,7 +11,7 @@ export function planCancels(
   expressions: Expressions,
 ): CancelRule[] {
   return cancelOn.map(({ event, if: condition, timeoutMs }) => {
-    const taken = condition === null ? anyEvent : takeEquality(expressions.get(condition), payload);
+    const taken = condition === null ? anyEvent : takeEquality(expressions.stored(condition), payload);
     return { eventName: event, ...taken, lastsMs: timeoutMs };
   });
 }

@@ -45,7 +45,7 @@ export function planFlow(of: FlowOf, event: KeyedEvent, expressions: Expressions
   const reasons: string[] = [];
   const keyOf = (option: string, key: string | null): string | null => {
     if (key === null) return everyone;
-    const result = exactKey(expressions.get(key), event);
+    const result = exactKey(expressions.stored(key), event);
     if (result.kind === "key") return result.key === "false" ? null : result.key;
     const why = result.kind === "lost" ? `key \`${key}\`: ${result.reason}` : result.reason;
     reasons.push(`${option}: ${why}; it did not apply`);
@@ -86,7 +86,7 @@ function bufferOf(of: FlowOf, payload: unknown, keyOf: KeyOf, expressions: Expre
   }
   if (batch === undefined) return null;
   if (batch.if !== null) {
-    const { pass, reason, failed } = evaluateFilter(expressions.get(batch.if), { event: payload });
+    const { pass, reason, failed } = evaluateFilter(expressions.stored(batch.if), { event: payload });
     if (failed) tellFailed(of, "batchEvents.if", batch.if, reason!, expressions);
     if (!pass) return null;
   }
@@ -159,7 +159,7 @@ function tellFailed(of: FlowOf, option: string, expression: string, reason: stri
 }
 
 function sharedKeyOf(of: FlowOf, option: string, key: string, payload: unknown, expressions: Expressions): string {
-  const result = evaluateKey(expressions.get(key), { event: payload });
+  const result = evaluateKey(expressions.stored(key), { event: payload });
   if (result.kind === "key") return result.key;
   tellFailed(of, option, key, result.reason, expressions);
   return "null";
@@ -167,14 +167,14 @@ function sharedKeyOf(of: FlowOf, option: string, key: string, payload: unknown, 
 
 /** Missing and failing keys have one line together. */
 export function sharedKey(key: string, payload: unknown, expressions: Expressions): string {
-  const result = evaluateKey(expressions.get(key), { event: payload });
+  const result = evaluateKey(expressions.stored(key), { event: payload });
   return result.kind === "key" ? result.key : "null";
 }
 
 function priorityOf(of: FlowOf, payload: unknown, expressions: Expressions): number {
   const { priority } = of.config;
   if (priority === undefined) return 0;
-  const evaluation = expressions.get(priority).evaluate({ event: payload });
+  const evaluation = expressions.stored(priority).evaluate({ event: payload });
   if (!evaluation.ok || typeof evaluation.value !== "number" || !Number.isFinite(evaluation.value)) {
     const reason = evaluation.ok
       ? `priority \`${priority}\` is no number`

@@ -298,6 +298,17 @@ describe("compiling", () => {
     for (let i = 0; i < 10; i++) expressions.get(`event.data.a == '${String(i).repeat(900)}'`);
     expect(expressions.size).toBe(1);
   });
+
+  test("what was stored under wider bounds has no value, with the reason it is refused for today, and is refused to whoever asks for it anew", () => {
+    const expressions = new Expressions(10);
+    const text = 'event.data.n.matches("((a{1,10}){1,10}){1,10}")';
+    expect(evaluateFilter(expressions.stored(text), { event: { data: { n: "a" } } })).toMatchObject({
+      pass: false,
+      failed: true,
+    });
+    expect(evaluateKey(expressions.stored(text), { event: {} })).toMatchObject({ kind: "failed" });
+    expect(() => expressions.get(text)).toThrow(/is not usable/);
+  });
 });
 
 describe("own properties only", () => {

@@ -145,6 +145,15 @@ function compile(text: string, over: Dialect, refuse: (why: string, cause?: unkn
   }
 }
 
+/** Has no value, for the reason it was refused. */
+function undecided(text: string, refusal: unknown): Expression {
+  const root = ofEvents.environment.parse("false").ast as unknown as Node;
+  const fail = () => {
+    throw refusal;
+  };
+  return new Expression(text, root, fail, applyDialect(root, ofEvents.variables));
+}
+
 /** The library evaluates a root only, and makes the context a node needs on the way: the root passes it on. */
 function partsOf(run: (scope: ExpressionScope) => unknown, root: Node): RunNode {
   const { evaluate } = root;
@@ -170,9 +179,12 @@ export interface FailedExpression {
 // A compiled expression takes 5 KB for 70 characters, so 10,000 of them stay near 70 MB whatever their lengths.
 const textLengthPerExpression = 100;
 
+const refusedMax = 100;
+
 /** Compiled expressions by text; the one unused longest makes room. Whoever owns this object owns the memory. */
 export class Expressions {
   readonly #byText = new Map<string, Expression>();
+  readonly #refused = new Map<string, Expression>();
   readonly #max: number;
   #textLength = 0;
 
@@ -184,6 +196,21 @@ export class Expressions {
     this.#max = Math.max(1, max);
   }
 
+  /** Of a configuration that was stored, perhaps under wider bounds: what is refused today has no value, with the reason, and holds up nobody's event. */
+  stored(text: string): Expression {
+    const known = this.#refused.get(text);
+    if (known !== undefined) return known;
+    try {
+      return this.get(text);
+    } catch (error) {
+      if (this.#refused.size >= refusedMax) this.#refused.clear();
+      const refused = undecided(text, error);
+      this.#refused.set(text, refused);
+      return refused;
+    }
+  }
+
+  /** Throws EXPRESSION_INVALID. */
   get(text: string): Expression {
     const known = this.#byText.get(text);
     if (known !== undefined) {

@@ -42,7 +42,7 @@ export async function guessEntities(
       if (turn !== undefined) await turn;
       const found = work.do(() => {
         chargeCost(readingCost(data));
-        return evaluateKey(expressions.get(expression), { event: { data: fromJson(data) } });
+        return evaluateKey(expressions.stored(expression), { event: { data: fromJson(data) } });
       });
       if (found.kind === "key") guesses.set(run.id, { expression, entity: found.key });
     }

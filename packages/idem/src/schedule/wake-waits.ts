@@ -69,7 +69,7 @@ function restHolds(
   const scope = { event: payloadOfRun(candidate), async: payload };
   chargeCost(readingCost(candidate.event.data));
   const { rest: expression, runId } = candidate;
-  const { pass, reason, failed } = evaluateFilter(expressions.get(expression), scope);
+  const { pass, reason, failed } = evaluateFilter(expressions.stored(expression), scope);
   if (failed) expressions.onFailed({ fn: null, runId, option, expression, reason: reason! });
   return pass;
 }

@@ -195,7 +195,11 @@ test.each(chosen)(
         const kind = typeof reaction === "string" ? reaction : String(reaction.status);
         counts[kind] = (counts[kind] ?? 0) + 1;
         const fault = faultOf(reaction, attack);
-        if (fault !== null) faults.push(`${fault} to ${shown(attack)}`);
+        if (fault !== null) {
+          faults.push(`${fault} to ${shown(attack)}`);
+          // The rest of a long form may take a quarter of an hour.
+          if (!isShort) console.error(faults.at(-1));
+        }
         expect(server.process.exitCode, `seed ${seed}, ended at ${shown(attack)}\n${server.out()}`).toBeNull();
       }
     };

@@ -97,10 +97,13 @@ function named(outside: Outside, volatile: Volatile): Named[] {
     const kind = kindOf(thing);
     const value = masked(plain(thing, made), kind, volatile, "") as { path: Json };
     const where = `${thing.watcher} ${thing.destination}`;
+    // A path that is another each time says which one it is to nobody: such things are counted.
+    const path = JSON.stringify(value.path);
+    const isAddressed = thing.isAddressed && !path.includes(mask) && !path.includes(madeMark);
     return {
       thing,
       whole: `${where} ${JSON.stringify(value)}`,
-      address: thing.isAddressed ? `${where} ${JSON.stringify(value.path)}` : null,
+      address: isAddressed ? `${where} ${path}` : null,
     };
   });
 }

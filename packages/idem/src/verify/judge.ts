@@ -29,6 +29,8 @@ export interface Reference {
   readonly volatile: Volatile;
   /** Functions that handle the end of others: what they make is no part of a clean run. */
   readonly endHandlers: readonly string[];
+  /** What they make where nothing goes wrong with them; only for worlds in which they are entered. */
+  readonly handled?: readonly Thing[];
 }
 
 const held = (notes: readonly string[] = []): Judged => ({ verdict: "HELD", thing: "", effect: null, notes });
@@ -127,7 +129,7 @@ function judgeMore(world: WorldRecord, { more, other }: Difference): Judged | nu
 }
 
 /** What handlers of failures make is expected once for each failed run. */
-function judgeHandlers(world: WorldRecord, { endHandlers, volatile }: Reference): Judged | null {
+function judgeHandlers(world: WorldRecord, { endHandlers, volatile, handled = [] }: Reference): Judged | null {
   const made = world.things.filter(({ by }) => by !== null && endHandlers.includes(by));
   const failed = world.runs.filter(({ state }) => state === "failed" || state === "cancelled").length;
   for (const thing of made) {
@@ -140,7 +142,12 @@ function judgeHandlers(world: WorldRecord, { endHandlers, volatile }: Reference)
     const what = `${numberWord(same.length)} of ${titleOf(thing)} for ${failed} failed ${failed === 1 ? "run" : "runs"}`;
     return { verdict: "DOUBLED", thing: what, effect: effectOf(world, same.at(-1)!), notes: [] };
   }
-  return null;
+  if (failed === 0) return null;
+  const { madeIds } = world;
+  const [missing] = compareThings({ things: made, madeIds }, [{ things: handled, madeIds }], volatile).less;
+  if (missing === undefined) return null;
+  const effect = world.effects.find(({ fn, title }) => fn === missing.by && title.endsWith(titleOf(missing))) ?? null;
+  return { verdict: "HALF", thing: `${titleOf(missing)} is missing for good`, effect, notes: [] };
 }
 
 /** Nothing of one of the two events is there: the other one's key swallowed it. */

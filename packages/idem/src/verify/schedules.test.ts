@@ -10,6 +10,7 @@ const facts: CleanFacts = {
   isSent: true,
   hasKey: true,
   isUnkeyed: false,
+  isBatched: false,
   otherNames: ["crm/placement.updated"],
   hasTwin: true,
   otherFields: ["email"],

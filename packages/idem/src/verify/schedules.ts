@@ -150,6 +150,8 @@ export interface CleanFacts {
   readonly isSent: boolean;
   readonly hasKey: boolean;
   readonly isUnkeyed: boolean;
+  /** Events that come together start one run. */
+  readonly isBatched: boolean;
   /** Other names it listens to. */
   readonly otherNames: readonly string[];
   readonly hasTwin: boolean;
@@ -190,12 +192,14 @@ export function singles(facts: CleanFacts): Schedule[] {
 function deliveries(facts: CleanFacts): Adversity[] {
   if (!facts.isSent) return [{ kind: "again", when: "at-once" }];
   const again = (["at-once", "later", "after-end"] as const).map((when) => ({ kind: "again", when }) as const);
-  const twins = (["after-end", "at-once"] as const).map((when) => ({ kind: "twin", when }) as const);
+  // What two events of one batch leave outside is no sum of what each of them does.
+  const twinTimes = facts.isBatched ? (["after-end"] as const) : (["after-end", "at-once"] as const);
+  const twins = twinTimes.map((when) => ({ kind: "twin", when }) as const);
   const otherIds: Adversity[] = facts.isUnkeyed
     ? []
     : [
         { kind: "other-id", when: "after-end" },
-        { kind: "other-id", when: "at-once" },
+        ...(facts.isBatched ? [] : [{ kind: "other-id", when: "at-once" } as const]),
         ...(facts.hasKey
           ? (["before-window-end", "after-window-end"] as const).map((when) => ({ kind: "other-id", when }) as const)
           : []),
@@ -205,6 +209,17 @@ function deliveries(facts: CleanFacts): Adversity[] {
       ];
   const fields = facts.hasKey ? facts.otherFields.map((field) => ({ kind: "other-field", field }) as const) : [];
   return [...otherIds, ...(facts.hasTwin ? twins : []), ...again, ...fields];
+}
+
+/** What handles the end of a run is entered only where one ends so: with that adversity, each that may meet the handler's own effects. */
+export function* inHandler(end: Adversity, effects: readonly number[]): Generator<Schedule> {
+  for (const effect of effects) {
+    yield scheduleOf(end, { kind: "die-at-effect", effect, side: "after", times: 1 });
+    yield scheduleOf(end, { kind: "die-at-effect", effect, side: "before", times: 1 });
+    yield scheduleOf(end, { kind: "lost-answer", effect });
+    yield scheduleOf(end, { kind: "throw-after-effect", effect });
+    yield scheduleOf(end, { kind: "refused", effect, status: 500, isAlways: false });
+  }
 }
 
 /** Two adversities in one world, those first that are likeliest to meet. As many as somebody has time for. */

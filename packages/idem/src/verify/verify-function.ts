@@ -11,6 +11,7 @@ import {
   type Adversity,
   type CleanFacts,
   cleanSchedule,
+  inHandler,
   pairs,
   readSchedule,
   type Schedule,
@@ -42,6 +43,8 @@ export interface VerifyFunctionOptions {
   readonly seed?: number;
   /** Only these; null for all there are. Names that mean nothing are left out. */
   readonly only?: readonly string[] | null;
+  /** Which of the single adversities are played; all unless told. `index` is their place among them. */
+  readonly picks?: (schedule: Schedule, index: number) => boolean;
   /** Played before all others: what failed the last time. */
   readonly remembered?: readonly string[];
   /** Why a finding about this effect may be; null where nobody said so. */
@@ -56,6 +59,11 @@ const firstStart = Date.UTC(2026, 5, 1, 9);
 const secondStart = Date.UTC(2027, 10, 23, 16, 41, 7, 389);
 // Longer than any memory the registry knows that is not for ever.
 const outageMs = 46 * 24 * hour;
+/** How a run ends otherwise than well, with the first of its effects. */
+const runEnds: readonly Adversity[] = [
+  { kind: "refused", effect: 1, status: 500, isAlways: true },
+  { kind: "cancel", effect: 1 },
+];
 /** Worlds that do not answer after which no more are tried. */
 const stuckMax = 2;
 
@@ -90,13 +98,9 @@ class FunctionVerifier {
     const names = config.triggers.flatMap((each) => ("event" in each ? [each.event] : []));
     this.isSent = event !== undefined && event !== null;
     const delivered = this.delivered();
-    const twinData =
-      options.twin ??
-      ((): Json => {
-        const field = this.isSent ? entityField(delivered.name, delivered.data, options.entity ?? null) : null;
-        return field === null ? null : withAnother(delivered.data, field);
-      })();
-    this.entity = this.isSent ? entityField(delivered.name, delivered.data, options.entity ?? null) : null;
+    const about = config.triggers.length === 0 ? config.id : delivered.name;
+    this.entity = this.isSent ? entityField(about, delivered.data, options.entity ?? null) : null;
+    const twinData = options.twin ?? (this.entity === null ? null : withAnother(delivered.data, this.entity));
     const fields = otherFields(delivered.data, this.entity);
     this.script = {
       modules: options.modules,
@@ -116,7 +120,9 @@ class FunctionVerifier {
   private delivered(): DeliveredEvent {
     const { event } = this.options;
     if (event !== undefined && event !== null) {
-      return { name: event.name, id: event.id ?? "verify-event", data: event.data ?? {} };
+      // What only others invoke hears of no name.
+      const name = this.options.fn.config.triggers.length === 0 ? tickName : event.name;
+      return { name, id: event.id ?? "verify-event", data: event.data ?? {} };
     }
     const cron = this.options.fn.config.triggers.flatMap((each) => ("cron" in each ? [each.cron] : []))[0];
     const at = new Date(firstStart).toISOString();
@@ -178,6 +184,7 @@ class FunctionVerifier {
     const reference: Reference = { clean: first, twin, volatile, endHandlers };
     const facts = this.factsOf(first, twin !== null);
     await this.playAll(this.wanted(facts, base), reference);
+    if (first.effects.length > 0 && base.length === 0) await this.playHandlers(reference);
     if (this.findings.length === 0 && (this.options.only ?? null) === null)
       await this.playPairs(facts, base, reference);
     return first.hasWaits && base.length === 0;
@@ -194,7 +201,9 @@ class FunctionVerifier {
       hasWaits: clean.hasWaits,
       isSent: this.isSent,
       hasKey: config.idempotency !== null,
-      isUnkeyed: config.unkeyed !== undefined,
+      // Whoever invokes a function twice wants it twice, unless its key says otherwise.
+      isUnkeyed: config.unkeyed !== undefined || (config.triggers.length === 0 && config.idempotency === null),
+      isBatched: config.batch !== undefined,
       otherNames: names.filter((name) => name !== this.script.event.name && !name.includes("*")),
       hasTwin,
       otherFields: Object.keys(this.script.changed),
@@ -205,7 +214,10 @@ class FunctionVerifier {
     const { only = null, remembered = [] } = this.options;
     const read = (names: readonly string[]) => names.flatMap((name) => readSchedule(name) ?? []);
     if (only !== null) return read(only);
-    const all = singles(facts).map(({ adversities }) => scheduleOf(...base, ...adversities));
+    const { picks = () => true } = this.options;
+    const all = singles(facts)
+      .filter(picks)
+      .map(({ adversities }) => scheduleOf(...base, ...adversities));
     const before = base.length === 0 ? read(remembered) : [];
     const ids = new Set(before.map(({ id }) => id));
     return [...before, ...all.filter(({ id }) => !ids.has(id))];
@@ -221,6 +233,21 @@ class FunctionVerifier {
     );
     // In their order, whichever thread was first: the same report each time.
     for (const played of all) if (played !== null) this.weigh(played, reference);
+  }
+
+  /** Handlers of failures and cancellations: where a run ends so, what goes wrong with them in turn. */
+  private async playHandlers(reference: Reference): Promise<void> {
+    const { endHandlers, only = null } = this.options;
+    if (endHandlers.length === 0 || only !== null) return;
+    for (const end of runEnds) {
+      const answer = await this.play(scheduleOf(end), firstStart, this.seed);
+      if (answer?.kind !== "played") continue;
+      const isHandlers = (fn: string | null): boolean => fn !== null && endHandlers.includes(fn);
+      const { effects, things } = answer.record;
+      const handled = things.filter(({ by }) => isHandlers(by));
+      const indexes = effects.flatMap(({ fn, index }) => (isHandlers(fn) ? [index] : []));
+      await this.playAll([...inHandler(end, indexes)], { ...reference, handled });
+    }
   }
 
   private async playPairs(facts: CleanFacts, base: readonly Adversity[], reference: Reference): Promise<void> {

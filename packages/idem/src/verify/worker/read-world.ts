@@ -20,6 +20,21 @@ export async function runsOf(store: Store, env: string, fn: string): Promise<Wor
     .reverse();
 }
 
+/** Of all functions: those that somebody hears of and reruns. Who invoked a run hears of its failure, and does so again. */
+export async function failedRuns(store: Store, env: string): Promise<{ readonly id: string; readonly fn: string }[]> {
+  const runs = await store.reads.runs(env, { limit: rowsMax });
+  const failed = runs.filter(({ state }) => state === "failed" || state === "cancelled").reverse();
+  if (failed.length === 0) return [];
+  const events = await store.reads.events(env, { limit: rowsMax });
+  const invoked = new Set(events.filter(({ name }) => name === "inngest/function.invoked").map(({ id }) => id));
+  return failed.filter(({ eventId }) => !invoked.has(eventId));
+}
+
+export async function waitingRuns(store: Store, env: string): Promise<ReadonlySet<string>> {
+  const runs = await store.reads.runs(env, { limit: rowsMax });
+  return new Set(runs.filter(({ state }) => state === "waiting").map(({ id }) => id));
+}
+
 /** Events that functions sent, those that were taken as new. `delivered` are ids of what came from outside. */
 export async function sentEvents(
   store: Store,

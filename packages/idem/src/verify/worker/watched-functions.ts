@@ -12,7 +12,8 @@ import type { WorldScript } from "./world-script.ts";
 /** What a run waits for, until somebody sends it. */
 export interface Wait {
   readonly for: { readonly event: string } | { readonly signal: string };
-  /** Of the event that started the run that waits. */
+  readonly runId: string;
+  /** Of the event that started the run. */
   readonly data: Json;
   sent: number;
 }
@@ -143,7 +144,7 @@ export class WatchedFunctions {
             case "waitForSignal": {
               const { event: awaited, signal } = (args[1] ?? {}) as { event?: string; signal?: string };
               const what = awaited === undefined ? { signal: signal ?? "" } : { event: awaited };
-              if (!this.waits.has(name)) this.waits.set(name, { for: what, data, sent: 0 });
+              if (!this.waits.has(name)) this.waits.set(name, { for: what, runId, data, sent: 0 });
               break;
             }
           }

@@ -7,7 +7,7 @@ import type { Moment, WorldRecord } from "../thing.ts";
 import { asCaller, type Caller, currentCaller } from "./caller.ts";
 import { Life } from "./life.ts";
 import { loadModules } from "./load-modules.ts";
-import { runsOf, sentEvents } from "./read-world.ts";
+import { failedRuns, runsOf, sentEvents, waitingRuns } from "./read-world.ts";
 import { realMonoMs, realTurn } from "./real.ts";
 import { Simulation } from "./simulation.ts";
 import { type Wait, WatchedFunctions } from "./watched-functions.ts";
@@ -30,9 +30,11 @@ const hangMs = 1_500;
 /** More than any function waits for things one after the other. */
 const movesMax = 500;
 /** Real time one world may take. */
-const worldMsMax = 5_000;
+const worldMsMax = 10_000;
 /** Turns of housekeeping in which an open run is given back: a lease is twenty seconds, a heartbeat five. */
 const patienceMax = 100;
+/** After a process was lost, what it held is given to another before anything that is due later. */
+const handoverMs = 30_000;
 /** Code whose steps have other names each time is entered again for ever. */
 const replaysMax = 12;
 
@@ -58,6 +60,7 @@ export class World {
   private isPastWindow = false;
   private replays = 0;
   private downMs = restartMs;
+  private handoverUntil = 0;
   private stirred = 0;
   private isHanging = false;
   private readonly startedAt = realMonoMs();
@@ -177,7 +180,10 @@ export class World {
         if (!life.isDead) this.divergences.set(`${runId} ${step}`, { step, asked });
       });
     }
-    if (this.lives.length > 1) this.say("another process took over");
+    if (this.lives.length > 1) {
+      this.say("another process took over");
+      this.handoverUntil = this.clock.monoMs() + handoverMs;
+    }
     await asCaller({ life, run: null, stack: null }, () => this.startAll(life));
   }
 
@@ -335,8 +341,8 @@ export class World {
         }
         continue;
       }
-      if (this.answerWaits()) continue;
-      const next = this.clock.next("awaited");
+      if (await this.answerWaits()) continue;
+      const next = await this.nextMove();
       if (next !== null) {
         await this.clock.moveTo(Math.max(next, this.clock.monoMs()), this.settle);
         continue;
@@ -355,18 +361,31 @@ export class World {
     if (!this.isHanging) this.unproven("the world does not come to its end: something goes on and on");
   }
 
+  /** When something is due; null where only housekeeping is. */
+  private async nextMove(): Promise<number | null> {
+    const next = this.clock.next("awaited");
+    const isHandover = next !== null && next > this.handoverUntil && this.clock.monoMs() < this.handoverUntil;
+    if (!isHandover) return next;
+    const { running } = await this.store.reads.counts(this.options.env);
+    return running === 0 ? next : this.clock.next("any");
+  }
+
   private async openRuns(): Promise<number> {
     const { queued, running, waiting } = await this.store.reads.counts(this.options.env);
     return queued + running + waiting;
   }
 
   /** Sends what a run waits for, unless the schedule wants it to wait in vain. */
-  private answerWaits(): boolean {
+  private async answerWaits(): Promise<boolean> {
     const answer = this.has("wait")?.answer;
-    if (answer === "timeout") return false;
     const times = answer === "twice" ? 2 : 1;
+    const open = [...this.functions.waits].filter(([, { sent }]) => sent < times);
+    if (answer === "timeout" || open.length === 0) return false;
     let isSent = false;
-    for (const [key, wait] of this.functions.waits) {
+    // Not before it listens: what comes earlier does not count.
+    const waiting = await waitingRuns(this.store, this.options.env);
+    for (const [key, wait] of open) {
+      if (!waiting.has(wait.runId)) continue;
       for (; wait.sent < times; wait.sent++) {
         this.answerWait(key, wait);
         isSent = true;
@@ -422,8 +441,12 @@ export class World {
   /** A failed run is loud: people mend what was broken and rerun it. */
   private async heal(): Promise<boolean> {
     this.effects.heal();
-    const failed = (await this.runsOfTarget()).filter(({ state }) => state === "failed" || state === "cancelled");
-    if (failed.length === 0 || this.options.schedule.adversities.length === 0) return false;
+    if (this.options.schedule.adversities.length === 0) return false;
+    const handlers = this.lives[0]!.clients.flatMap(({ codes }) =>
+      codes.flatMap(({ fn, handlesEnd }) => (handlesEnd ? [fn] : [])),
+    );
+    const failed = (await failedRuns(this.store, this.options.env)).filter(({ fn }) => !handlers.includes(fn));
+    if (failed.length === 0) return false;
     await this.pause(60_000);
     for (const { id } of failed) {
       this.say("it failed; what was broken is mended, and a person reran it");

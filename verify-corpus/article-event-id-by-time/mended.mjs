@@ -1,0 +1,17 @@
+import { Idem } from "idem";
+
+const idem = new Idem({ id: "corpus" });
+
+idem.createFunction(
+  { id: "draft-invoice", idempotency: "event.data.cartId" },
+  { event: "cart/paid" },
+  async ({ event, step }) => {
+    await step.run("announce", async () => {
+      await idem.send({
+        id: `checkout-completed-${event.data.cartId}`,
+        name: "cart/checkout.completed",
+        data: { cartId: event.data.cartId },
+      });
+    });
+  },
+);

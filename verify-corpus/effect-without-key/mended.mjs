@@ -1,0 +1,23 @@
+import { Idem } from "idem";
+
+const idem = new Idem({ id: "corpus" });
+
+idem.createFunction(
+  { id: "draft-invoice", idempotency: "event.data.placementId" },
+  { event: "crm/placement.made" },
+  async ({ event, step }) => {
+    await step.effect(
+      "create-invoice",
+      { destination: "stripe", entity: `placement-${event.data.placementId}` },
+      async ({ headers }) => {
+        const answer = await fetch("https://api.stripe.com/v1/invoices", {
+          method: "POST",
+          headers,
+          body: JSON.stringify({ customer: event.data.clientId, placement: event.data.placementId }),
+        });
+        if (!answer.ok) throw new Error(`answered ${answer.status}`);
+        return answer.json();
+      },
+    );
+  },
+);

@@ -1,0 +1,75 @@
+// npm run corpus [-- --only <part of a name>] [--budget <ms>] [--json]: verifies every pair of the corpus with every single adversity, and pairs of them on the mended half
+// for as long as the budget says. Prints what was found, what was alarmed for nothing, and what it took.
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { nodePlatform } from "../node_modules/idem/dist/platform/node-platform.js";
+import { PlayingThreads } from "../node_modules/idem/dist/verify/playing-threads.js";
+import { verifyFunction } from "../node_modules/idem/dist/verify/verify-function.js";
+
+const { values } = parseArgs({
+  options: {
+    only: { type: "string", multiple: true },
+    budget: { type: "string", default: "0" },
+    json: { type: "boolean" },
+  },
+});
+const corpus = dirname(fileURLToPath(import.meta.url));
+const threads = new PlayingThreads({ platform: nodePlatform, loader: null, size: 1, answerMsMax: 30_000 });
+
+async function verify(program) {
+  const functions = await threads.describe([program]);
+  if (!Array.isArray(functions)) throw new Error(`${program} could not be loaded: ${JSON.stringify(functions)}`);
+  const fn = functions.find(({ handlesEnd }) => !handlesEnd);
+  const own = join(dirname(program), "event.json");
+  const example = JSON.parse(readFileSync(existsSync(own) ? own : join(corpus, "event.json"), "utf8"));
+  return verifyFunction({
+    threads,
+    platform: nodePlatform,
+    modules: [program],
+    fn,
+    endHandlers: functions.filter(({ handlesEnd }) => handlesEnd).map((each) => each.fn),
+    event: fn.config.triggers.some((each) => "cron" in each) ? null : example,
+    budgetMs: program.endsWith("mended.mjs") ? Number(values.budget) : 0,
+  });
+}
+
+const all = readdirSync(corpus, { withFileTypes: true })
+  .filter((entry) => entry.isDirectory() && existsSync(join(corpus, entry.name, "faulty.mjs")))
+  .map(({ name }) => name)
+  .filter((name) => values.only === undefined || values.only.some((part) => name.includes(part)));
+let worlds = 0;
+const missed = [];
+const alarmed = [];
+const cpuBefore = process.cpuUsage();
+for (const name of all) {
+  const faulty = join(corpus, name, "faulty.mjs");
+  const lines = readFileSync(faulty, "utf8").split("\n");
+  const at = lines.findIndex((line) => line.includes("// ✗ "));
+  const expected = lines[at].split("✗ ")[1].trim();
+  const found = await verify(faulty);
+  const isRight =
+    found.verdict === expected &&
+    found.findings.some(({ verdict, place }) => verdict === expected && place?.line === at + 2);
+  if (!isRight) missed.push(name);
+  const mended = await verify(join(corpus, name, "mended.mjs"));
+  if (mended.verdict !== "HELD") alarmed.push(name);
+  worlds += found.schedules + mended.schedules;
+  if (!values.json) {
+    const told = `${isRight ? "found" : "MISSED"} ${found.verdict}`.padEnd(16);
+    const other = mended.verdict === "HELD" ? "held" : `ALARMED ${mended.verdict} ${mended.findings[0]?.thing}`;
+    console.log(`${name.padEnd(30)} ${told} ${other}   ${found.schedules} + ${mended.schedules} schedules`);
+  }
+}
+await threads.close();
+const { user, system } = process.cpuUsage(cpuBefore);
+const cpuMs = (user + system) / 1_000;
+if (values.json) console.log(JSON.stringify({ pairs: all.length, missed, alarmed, worlds, cpuMs: Math.round(cpuMs) }));
+else {
+  console.log(`${all.length} pairs: ${all.length - missed.length} faults found, ${alarmed.length} false alarms`);
+  console.log(
+    `${worlds} worlds, ${(cpuMs / worlds).toFixed(1)} ms of processor each, ${(cpuMs / 1_000 / all.length / 2).toFixed(2)} s a program`,
+  );
+}
+process.exitCode = missed.length + alarmed.length > 0 ? 1 : 0;

@@ -1,0 +1,21 @@
+import { Idem } from "idem";
+
+const idem = new Idem({ id: "corpus" });
+
+idem.createFunction(
+  { id: "draft-invoice", idempotency: "event.data.placementId" },
+  { event: "crm/placement.made" },
+  async ({ event, step }) => {
+    await Promise.race([
+      step.run("invoice", async ({ key }) => {
+        const answer = await fetch("https://api.stripe.com/v1/invoices", {
+          method: "POST",
+          headers: { "idempotency-key": key },
+          body: JSON.stringify({ customer: event.data.clientId, placement: event.data.placementId }),
+        });
+        if (!answer.ok) throw new Error(`answered ${answer.status}`);
+      }),
+      step.sleep("too-long", "1h"),
+    ]);
+  },
+);

@@ -1,0 +1,11 @@
+import { Idem } from "idem";
+
+const idem = new Idem({ id: "corpus" });
+
+idem.createFunction(
+  { id: "draft-invoice", idempotency: "event.data.cartId" },
+  { event: "cart/paid" },
+  async ({ event, step }) => {
+    await step.sendEvent("announce", { name: "cart/checkout.completed", data: { cartId: event.data.cartId } });
+  },
+);

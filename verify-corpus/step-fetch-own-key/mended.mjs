@@ -1,0 +1,15 @@
+import { Idem } from "idem";
+
+const idem = new Idem({ id: "corpus" });
+
+idem.createFunction(
+  { id: "draft-invoice", idempotency: "event.data.placementId" },
+  { event: "crm/placement.made" },
+  async ({ event, step }) => {
+    const answer = await step.fetch("create-invoice", "https://api.stripe.com/v1/invoices", {
+      method: "POST",
+      body: JSON.stringify({ customer: event.data.clientId, placement: event.data.placementId }),
+    });
+    if (!answer.ok) throw new Error(`answered ${answer.status}`);
+  },
+);

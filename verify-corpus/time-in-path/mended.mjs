@@ -1,0 +1,17 @@
+import { Idem } from "idem";
+
+const idem = new Idem({ id: "corpus" });
+
+idem.createFunction(
+  { id: "draft-invoice", idempotency: "event.data.placementId" },
+  { event: "crm/placement.made" },
+  async ({ event, step }) => {
+    await step.run("create-invoice", async () => {
+      const answer = await fetch(`https://api.shop.example/invoices/${event.data.placementId}`, {
+        method: "PUT",
+        body: JSON.stringify({ customer: event.data.clientId, placement: event.data.placementId }),
+      });
+      if (!answer.ok) throw new Error(`answered ${answer.status}`);
+    });
+  },
+);

@@ -1,0 +1,19 @@
+import { Idem } from "idem";
+
+const idem = new Idem({ id: "corpus" });
+
+idem.createFunction(
+  { id: "draft-invoice", idempotency: "event.data.placementId" },
+  { event: "crm/placement.made" },
+  async ({ event, step }) => {
+    const at = await step.run("note-time", () => Date.now());
+    await step.run("create-invoice", async () => {
+      const answer = await fetch("https://api.stripe.com/v1/invoices", {
+        method: "POST",
+        headers: { "idempotency-key": `invoice-${event.data.placementId}-${new Date(at).getUTCFullYear()}` },
+        body: JSON.stringify({ customer: event.data.clientId, placement: event.data.placementId }),
+      });
+      if (!answer.ok) throw new Error(`answered ${answer.status}`);
+    });
+  },
+);

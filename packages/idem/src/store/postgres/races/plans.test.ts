@@ -70,6 +70,7 @@ const askedBy: Readonly<Record<string, RegExp>> = {
 
 // Statements that read a large table from one end to the other on purpose, each with its reason.
 const mayScan: readonly { readonly part: RegExp; readonly why: string }[] = [
+  { part: /update \S*claims\s+set scope = 'webhook'/, why: "a migration, once per store" },
   {
     part: /from \S*jobs where env = \$2 and kind = 'run' group by fn/,
     why: "counts open work, which is what jobs holds",

@@ -198,7 +198,7 @@ test.each(chosen)(
         if (fault !== null) {
           faults.push(`${fault} to ${shown(attack)}`);
           // The rest of a long form may take a quarter of an hour.
-          if (!isShort) console.error(faults.at(-1));
+          if (!isShort) console.error(faults.at(-1), server.out().slice(-2_000));
         }
         expect(server.process.exitCode, `seed ${seed}, ended at ${shown(attack)}\n${server.out()}`).toBeNull();
       }

@@ -31,9 +31,14 @@ const hosts: Readonly<Record<string, DestinationName>> = {
   "api.github.com": "github",
 };
 
+/** Hosts that have the region in the middle. */
+const regional: readonly (readonly [RegExp, DestinationName])[] = [[/^sqs\.[a-z0-9-]+\.amazonaws\.com$/, "aws/sqs"]];
+
 /** Null for a host nobody described. */
 export function destinationAt(host: string): AnyDestination | null {
   const name =
-    hosts[host] ?? Object.entries(hosts).find(([known]) => known.startsWith(".") && host.endsWith(known))?.[1];
+    hosts[host] ??
+    Object.entries(hosts).find(([known]) => known.startsWith(".") && host.endsWith(known))?.[1] ??
+    regional.find(([pattern]) => pattern.test(host))?.[1];
   return name === undefined ? null : destination(name as DestinationName);
 }

@@ -97,6 +97,14 @@ const keyed = {
   "aws/cloudformation": { ...aws, place: field("ClientRequestToken"), maxLength: 128, charset: "a-z0-9-" },
   "aws/cloud-control": { ...aws, maxLength: 128, charset: "a-z0-9-", remembersMs: 36 * hour },
   "aws/verified-permissions": { ...aws, place: field("clientToken"), charset: "a-z0-9-", remembersMs: 8 * hour },
+  // Of FIFO queues: within five minutes a message with a known one is accepted and not delivered again.
+  "aws/sqs": {
+    ...aws,
+    place: field("MessageDeduplicationId"),
+    maxLength: 128,
+    remembersMs: 5 * minute,
+    mismatch: "first-answer",
+  },
   checkout: {
     place: header("Cko-Idempotency-Key"),
     // Only answers of 2xx are kept.

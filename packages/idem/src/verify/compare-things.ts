@@ -62,9 +62,12 @@ function replaceMade(value: Json, made: ReadonlySet<string>): Json {
 const isRecord = (value: Json): value is { readonly [name: string]: Json } =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
+/** What is a list itself, a file's lines say, grows: what is volatile in one of them is so in all. */
+const inList = (at: string, i: number): string => (at === "/state" ? "/state/*" : `${at}/${i}`);
+
 function differences(a: Json, b: Json, at: string): string[] {
   if (Array.isArray(a) && Array.isArray(b) && a.length === b.length) {
-    return a.flatMap((each, i) => differences(each, b[i] as Json, `${at}/${i}`));
+    return a.flatMap((each, i) => differences(each, b[i] as Json, inList(at, i)));
   }
   if (isRecord(a) && isRecord(b)) {
     const names = [...new Set([...Object.keys(a), ...Object.keys(b)])];
@@ -75,7 +78,7 @@ function differences(a: Json, b: Json, at: string): string[] {
 
 function masked(value: Json, kind: string, of: Volatile, at: string): Json {
   if (at !== "" && of.isVolatile(kind, at)) return mask;
-  if (Array.isArray(value)) return value.map((each, i) => masked(each, kind, of, `${at}/${i}`));
+  if (Array.isArray(value)) return value.map((each, i) => masked(each, kind, of, inList(at, i)));
   if (isRecord(value)) {
     const names = Object.keys(value).sort();
     return Object.fromEntries(names.map((name) => [name, masked(value[name]!, kind, of, `${at}/${name}`)]));
@@ -87,15 +90,16 @@ interface Named {
   readonly thing: Thing;
   /** All of it. */
   readonly whole: string;
-  /** Where it is, if that says which one it is. */
+  /** Where it is, if that says which one it is: a name that is another one each time does not. */
   readonly address: string | null;
+  readonly state: Json;
 }
 
 function named(outside: Outside, volatile: Volatile): Named[] {
   const made = new Set(outside.madeIds);
   return outside.things.map((thing) => {
     const kind = kindOf(thing);
-    const value = masked(plain(thing, made), kind, volatile, "") as { path: Json };
+    const value = masked(plain(thing, made), kind, volatile, "") as { path: Json; state: Json };
     const where = `${thing.watcher} ${thing.destination}`;
     // A path that is another each time says which one it is to nobody: such things are counted.
     const path = JSON.stringify(value.path);
@@ -104,11 +108,25 @@ function named(outside: Outside, volatile: Volatile): Named[] {
       thing,
       whole: `${where} ${JSON.stringify(value)}`,
       address: isAddressed ? `${where} ${path}` : null,
+      state: value.state,
     };
   });
 }
 
-/** `expected` are clean runs, one for each piece of work. What is addressed exists once, in the state any of them left it. */
+/** Whether it holds what each piece of work put there: the elements of all their lists, the fields of all their records. */
+function holdsAll(state: Json, expected: readonly Json[]): boolean {
+  if (Array.isArray(state)) {
+    const prints = (list: readonly Json[]): string => JSON.stringify(list.map((each) => JSON.stringify(each)).sort());
+    return expected.every(Array.isArray) && prints(state) === prints(expected.flat());
+  }
+  if (!isRecord(state) || !expected.every(isRecord)) return false;
+  const names = new Set(expected.flatMap((each) => Object.keys(each)));
+  const has = (name: string): boolean =>
+    expected.some((each) => JSON.stringify((each as Record<string, Json>)[name]) === JSON.stringify(state[name]));
+  return Object.keys(state).length === names.size && [...names].every(has);
+}
+
+/** `expected` are clean runs, one for each piece of work. What is addressed exists once, in the state any of them left it, or all of them together. */
 export function compareThings(world: Outside, expected: readonly Outside[], volatile: Volatile): Difference {
   const have = named(world, volatile);
   const want = expected.map((each) => named(each, volatile));
@@ -116,10 +134,12 @@ export function compareThings(world: Outside, expected: readonly Outside[], vola
   const other: Thing[] = [];
   const less: Thing[] = [];
   const states = new Map<string, Set<string>>();
+  const parts = new Map<string, Json[]>();
   const firstAt = new Map<string, Thing>();
   const counts = new Map<string, { left: number; thing: Thing }>();
-  for (const { thing, whole, address } of want.flat()) {
+  for (const { thing, whole, address, state } of want.flat()) {
     if (address !== null) {
+      parts.set(address, [...(parts.get(address) ?? []), state]);
       states.set(address, (states.get(address) ?? new Set()).add(whole));
       firstAt.set(address, firstAt.get(address) ?? thing);
       continue;
@@ -128,11 +148,11 @@ export function compareThings(world: Outside, expected: readonly Outside[], vola
     if (known === undefined) counts.set(whole, { left: 1, thing });
     else known.left++;
   }
-  for (const { thing, whole, address } of have) {
+  for (const { thing, whole, address, state } of have) {
     if (address !== null) {
       const right = states.get(address);
       if (right === undefined) more.push(thing);
-      else if (!right.has(whole)) other.push(thing);
+      else if (!right.has(whole) && !holdsAll(state, parts.get(address)!)) other.push(thing);
       firstAt.delete(address);
       continue;
     }

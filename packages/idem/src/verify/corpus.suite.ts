@@ -16,15 +16,17 @@ export interface Pair {
   readonly expected: { readonly verdict: string; readonly line: number };
 }
 
-export function corpusPairs(): Pair[] {
-  return readdirSync(corpus, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory() && existsSync(join(corpus, entry.name, "faulty.mjs")))
+/** `shelf`: those that stand by themselves, or "packages", which use others' clients and SDKs. */
+export function corpusPairs(shelf: "." | "packages" = "."): Pair[] {
+  const folder = join(corpus, shelf);
+  return readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && existsSync(join(folder, entry.name, "faulty.mjs")))
     .map(({ name }) => {
-      const faulty = join(corpus, name, "faulty.mjs");
+      const faulty = join(folder, name, "faulty.mjs");
       const lines = readFileSync(faulty, "utf8").split("\n");
       const at = lines.findIndex((line) => line.includes("// ✗ "));
       const verdict = lines[at]!.split("✗ ")[1]!.trim();
-      return { name, faulty, mended: join(corpus, name, "mended.mjs"), expected: { verdict, line: at + 2 } };
+      return { name, faulty, mended: join(folder, name, "mended.mjs"), expected: { verdict, line: at + 2 } };
     });
 }
 

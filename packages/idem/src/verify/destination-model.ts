@@ -1,5 +1,6 @@
 // Destinations that are reached over HTTP, played in memory: collections of things, and a memory of keys. Pure but for what it keeps; the world
 // it belongs to says what time it is.
+import { awsOperation, isAwsRead, providerFields } from "./provider-answers.ts";
 import type { Json, Thing } from "./thing.ts";
 
 export interface ModelRequest {
@@ -65,9 +66,11 @@ const unknownRemembersMs = 24 * 60 * 60 * 1_000;
 const readMethods = new Set(["GET", "HEAD", "OPTIONS"]);
 
 /** Whether the request only asks: by its method, or by what is known of such bodies. */
-export function isRead({ method, url, body }: ModelRequest): boolean {
+export function isRead({ method, url, headers, body }: ModelRequest): boolean {
   if (readMethods.has(method)) return true;
   if (method !== "POST") return false;
+  const operation = awsOperation(headers);
+  if (operation !== null) return isAwsRead(operation);
   // A token is good for any number of calls, and asking for two leaves nothing behind that anybody counts.
   if (/\/(oauth2?\/)?token$/.test(url.pathname) && /grant_type/.test(body)) return true;
   return /\/graphql$/.test(url.pathname) && /"query"\s*:\s*"\s*(query\b|\{)/.test(body);
@@ -136,6 +139,12 @@ const isRecord = (value: Json): value is { readonly [name: string]: Json } =>
 
 const segmentsOf = (url: URL): string[] => url.pathname.split("/").filter((each) => each !== "");
 
+/** Where a request is for: its path, and the operation where that stands in a header. */
+export function pathOf({ url, headers }: Pick<ModelRequest, "url" | "headers">): string[] {
+  const operation = awsOperation(headers);
+  return operation === null ? segmentsOf(url) : [...segmentsOf(url), operation];
+}
+
 export class DestinationModel {
   private readonly kept: Kept[] = [];
   private readonly keys = new Map<
@@ -188,7 +197,7 @@ export class DestinationModel {
 
   private write(request: ModelRequest, body: Json, maker: Maker, given: GivenAnswer | null): ModelAnswer {
     const { method, url, headers } = request;
-    const path = segmentsOf(url);
+    const path = pathOf(request);
     const existing = this.kept.find((each) => each.host === url.host && addressOf(each) === path.join("/"));
     const precondition = refuses(headers, existing);
     if (precondition) return answer(412, { error: "precondition failed" });
@@ -206,7 +215,7 @@ export class DestinationModel {
       default:
         // Stripe's way to change a thing.
         if (existing !== undefined) return this.set(existing, url.host, path, body, maker, given, "merge");
-        return this.make(url.host, path, body, maker, given);
+        return this.make(url.host, path, body, maker, given, awsOperation(headers));
     }
   }
 
@@ -216,6 +225,7 @@ export class DestinationModel {
     body: Json,
     maker: Maker,
     given: GivenAnswer | null,
+    operation: string | null,
   ): ModelAnswer {
     const collection = path.at(-1) ?? "thing";
     const count = (this.counts.get(`${host} ${collection}`) ?? 0) + 1;
@@ -229,7 +239,8 @@ export class DestinationModel {
     if (ownId === null) this.madeIds.push(id);
     const kept = this.keep(host, path, false, id, body ?? {}, maker);
     const times = { created: Math.floor(this.options.now() / 1_000) };
-    const echoed = isRecord(body) ? { ...times, ...body } : times;
+    const known = providerFields(operation, body, id);
+    const echoed = { ...times, ...(isRecord(body) ? body : {}), ...known };
     const told = isRecord(given?.body ?? null) ? { ...echoed, ...(given!.body as object) } : echoed;
     return answer(given?.status ?? 200, { ...told, id } as Json, { etag: etagOf(kept) });
   }

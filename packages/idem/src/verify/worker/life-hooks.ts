@@ -24,3 +24,23 @@ export async function resolve(
   if (life.test(resolved.url)) return resolved;
   return { ...resolved, url: `${resolved.url}${resolved.url.includes("?") ? "&" : "?"}${of}` };
 }
+
+interface Loaded {
+  readonly format: string;
+  readonly source?: string | Uint8Array | null;
+}
+
+// Packages that are seen at their own door (watch-packages.ts): as ES modules they say themselves that they are loaded.
+const watched = /\/nodemailer\/.*\/mailer\/index\.js$|\/stripe\/esm\/StripeResource\.js$/;
+
+export async function load(
+  url: string,
+  context: object,
+  next: (url: string, context: object) => Promise<Loaded>,
+): Promise<Loaded> {
+  const loaded = await next(url, context);
+  const file = url.replace(/[?#].*$/, "");
+  if (!watched.test(file) || loaded.format !== "module") return loaded;
+  const told = `\nimport * as itself from ${JSON.stringify(url)};\nglobalThis[Symbol.for("idem.verify.packages")]?.(${JSON.stringify(file)}, itself);`;
+  return { ...loaded, source: `${Buffer.from((loaded.source ?? "") as string).toString()}${told}` };
+}

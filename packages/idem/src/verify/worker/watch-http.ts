@@ -2,18 +2,23 @@
 import http from "node:http";
 import https from "node:https";
 import { syncBuiltinESMExports } from "node:module";
+import type { Socket } from "node:net";
 import {
   DestinationModel,
   isRead,
   keyOf,
   type ModelAnswer,
   type ModelRequest,
+  pathOf,
   readBody,
   withKey,
 } from "../destination-model.ts";
 import { knownHost } from "../known-hosts.ts";
 import { fromHere } from "./caller.ts";
 import { loadInterceptors } from "./load-interceptors.ts";
+import { nodemailerPackage } from "./watch-mail.ts";
+import { stripePackage, watchPackages } from "./watch-packages.ts";
+import { undiciPackage } from "./watch-undici.ts";
 import type { Effected, Outside, Watcher } from "./watcher.ts";
 
 let model: DestinationModel | null = null;
@@ -25,7 +30,7 @@ export async function askOutside(outside: Outside, request: ModelRequest): Promi
   if (isRead(request)) return outside.read(() => here.ask(request, { fn: null, effect: 0 }));
   const body = readBody(request.body, request.headers["content-type"] ?? "");
   const { key } = keyOf(request, body, knownHost(url.hostname));
-  const title = `${method} ${url.host}${url.pathname}`;
+  const title = `${method} ${url.host}/${pathOf(request).join("/")}`;
   const became: Effected<ModelAnswer> = await outside.effect({ watcher: "http", title, key }, (by) => {
     const answer = here.ask(by.key === null ? request : withKey(request, by.key, knownHost(url.hostname)), by);
     return { value: answer, isRepeat: answer.isRepeat, isForgotten: answer.isForgotten };
@@ -50,9 +55,24 @@ const refusal = (status: 500 | 429 | 409): ModelAnswer => ({
   isForgotten: false,
 });
 
+/** Some write only once the connection stands (Stripe's SDK): it always does. */
+function connects(socket: Socket): void {
+  process.nextTick(() => {
+    if (!socket.connecting) return;
+    Object.assign(socket, { connecting: false });
+    socket.emit("connect");
+    socket.emit("secureConnect");
+  });
+}
+
 export const watchHttp: Watcher = {
   name: "http",
   async open(outside) {
+    watchPackages([
+      undiciPackage(outside, (request) => askOutside(outside, request)),
+      nodemailerPackage,
+      stripePackage,
+    ]);
     const interceptor = await loadInterceptors();
     interceptor.on("request", async ({ request, controller }) => {
       try {
@@ -85,6 +105,7 @@ export const watchHttp: Watcher = {
               const end = outside.begin();
               const request = before(...args);
               request.once("close", end);
+              request.once("socket", connects);
               return request;
             }),
         });

@@ -1,0 +1,38 @@
+// What providers' own SDKs look for in an answer before they hand it on, where an echo of the request would be refused. Pure.
+import { createHash } from "node:crypto";
+import type { Json } from "./thing.ts";
+
+type Fields = { readonly [name: string]: Json };
+
+const md5 = (text: Json | undefined): string =>
+  createHash("md5")
+    .update(typeof text === "string" ? text : "")
+    .digest("hex");
+
+/** The operation an AWS service is asked for by its JSON protocol: "SendMessage" of "AmazonSQS.SendMessage". */
+export const awsOperation = (headers: Readonly<Record<string, string>>): string | null =>
+  headers["x-amz-target"]?.split(".").at(-1) ?? null;
+
+/** Whether an operation of AWS only asks. */
+export const isAwsRead = (operation: string): boolean =>
+  /^(Get|List|Describe|Head|Query|Scan|BatchGet)/.test(operation);
+
+/** Fields that the answer to this request has beside what an echo gives; null where nothing is known. */
+export function providerFields(operation: string | null, body: Json, id: string): Fields | null {
+  const asked = (body ?? {}) as Fields;
+  switch (operation) {
+    case "SendMessage":
+      return { MessageId: id, MD5OfMessageBody: md5(asked.MessageBody) };
+    case "SendMessageBatch": {
+      const entries = (Array.isArray(asked.Entries) ? asked.Entries : []) as readonly Fields[];
+      const Successful = entries.map((each, i) => ({
+        Id: each.Id ?? String(i),
+        MessageId: `${id}_${i + 1}`,
+        MD5OfMessageBody: md5(each.MessageBody),
+      }));
+      return { Successful, Failed: [] };
+    }
+    default:
+      return null;
+  }
+}

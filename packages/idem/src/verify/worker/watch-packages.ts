@@ -1,0 +1,57 @@
+// Packages of the user's whose calls are seen at their own door, because further down nobody could tell which line asked: found when they are loaded.
+// CommonJS is seen here; of ES modules the loading hooks tell (life-hooks.ts).
+import Module from "node:module";
+import { fromHere } from "./caller.ts";
+
+type Take = (exported: any) => void;
+
+/** Where it is on disk, and what to do with what it exports. */
+export interface WatchedPackage {
+  readonly file: RegExp;
+  readonly take: Take;
+}
+
+/** ES modules that were loaded call this with what they export. */
+export const packagesMark = "idem.verify.packages";
+
+/** A method through which every call of the package passes, on the user's own turn. */
+export function fromMethod(prototype: object | undefined, name: string): void {
+  const before = Reflect.get(prototype ?? {}, name) as ((...args: unknown[]) => unknown) | undefined;
+  if (before === undefined) return;
+  Reflect.set(prototype!, name, function (this: unknown, ...args: unknown[]) {
+    return fromHere(() => before.apply(this, args));
+  });
+}
+
+/** Stripe's SDK asks turns later. */
+export const stripePackage: WatchedPackage = {
+  file: /[\\/]stripe[\\/](cjs|esm)[\\/]StripeResource\.js$/,
+  take: ({ StripeResource }: { readonly StripeResource?: { readonly prototype: object } }) =>
+    fromMethod(StripeResource?.prototype, "_makeRequest"),
+};
+
+const taken = new WeakSet<object>();
+
+export function watchPackages(packages: readonly WatchedPackage[]): void {
+  const take = (file: string, exported: unknown): void => {
+    if ((typeof exported !== "object" && typeof exported !== "function") || exported === null || taken.has(exported)) {
+      return;
+    }
+    for (const each of packages) {
+      if (!each.file.test(file)) continue;
+      taken.add(exported);
+      each.take(exported);
+    }
+  };
+  const loading = Module as unknown as {
+    _load: (request: string, parent: unknown, isMain: boolean) => unknown;
+    _resolveFilename: (request: string, parent: unknown) => string;
+  };
+  const before = loading._load;
+  loading._load = function (this: unknown, request, parent, isMain) {
+    const exported = before.call(this, request, parent, isMain);
+    if (/undici|mailer|StripeResource/.test(request)) take(loading._resolveFilename(request, parent), exported);
+    return exported;
+  };
+  Object.defineProperty(globalThis, Symbol.for(packagesMark), { value: take });
+}

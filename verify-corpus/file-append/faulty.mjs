@@ -1,0 +1,15 @@
+import { appendFile } from "node:fs/promises";
+import { Idem } from "idem";
+
+const idem = new Idem({ id: "corpus" });
+
+idem.createFunction(
+  { id: "draft-invoice", idempotency: "event.data.placementId" },
+  { event: "crm/placement.made" },
+  async ({ event, step }) => {
+    await step.run("journal", async () => {
+      // ✗ DOUBLED
+      await appendFile("journal.csv", `${event.data.placementId};${event.data.email}\n`);
+    });
+  },
+);

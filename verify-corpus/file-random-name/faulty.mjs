@@ -1,0 +1,16 @@
+import { randomUUID } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { Idem } from "idem";
+
+const idem = new Idem({ id: "corpus" });
+
+idem.createFunction(
+  { id: "draft-invoice", idempotency: "event.data.placementId" },
+  { event: "crm/placement.made" },
+  async ({ event, step }) => {
+    await step.run("write-letter", () => {
+      // ✗ DOUBLED
+      writeFileSync(`letter-${randomUUID()}.txt`, `Dear ${event.data.email}`);
+    });
+  },
+);

@@ -66,10 +66,13 @@ export async function runsWith(
   q: string,
 ): Promise<{ readonly field: string; readonly runIds: readonly string[] } | null> {
   const { runs, dataOf, guesses } = await guessesOf(engine, fn);
-  const guessed = runs.filter(({ id }) => plainOf(guesses.get(id)?.entity ?? "null") === q);
-  if (guessed.length > 0) {
-    const { expression } = guesses.get(guessed[0]!.id)!;
-    return { field: expression.replace(/^event\.data\./, ""), runIds: guessed.map(({ id }) => id) };
+  const guessed = runs.flatMap(({ id }) => {
+    const guess = guesses.get(id);
+    return guess !== undefined && plainOf(guess.entity) === q ? [{ id, expression: guess.expression }] : [];
+  });
+  const [first] = guessed;
+  if (first !== undefined) {
+    return { field: first.expression.replace(/^event\.data\./, ""), runIds: guessed.map(({ id }) => id) };
   }
   for (const { id } of runs) {
     const data = dataOf(id);

@@ -43,6 +43,12 @@ const shop = async (store: (typeof everyStore)[number]) => {
 const sentences = (story: any): string[] => story.facts.map(({ text }: { text: string }) => text);
 
 describe.each(everyStore)("over %s", (store) => {
+  test("the word null is looked for like any other: runs without anything that tells them apart are not about it", async () => {
+    const { send, story } = await shop(store);
+    await send({ name: "shop/broken", data: {} });
+    expect(await story({ q: "null" })).toMatchObject({ kind: "none" });
+  });
+
   test("a placement that ran twice is told as one story: the cause, four gates, both runs, three things to do", async () => {
     const { place, story, send } = await shop(store);
     for (const id of [48_213, 48_214, 48_215]) {

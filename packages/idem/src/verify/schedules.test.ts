@@ -41,3 +41,33 @@ test("a function that says why it has no key is not sent the same data under ano
   expect(ids).toContain("again-after-end");
   expect(ids).toContain("twin-after-end");
 });
+
+test("every adversity of the page is played for every effect, step and commit of a clean run", () => {
+  const ids = singles(facts).map(({ id }) => id);
+  const each = (...names: string[]) => names.flatMap((name) => [`${name}:1`, `${name}:2`]);
+  const refusals = ["answer", "always"].flatMap((how) => [500, 429, 409].map((status) => `${how}-${status}`));
+  const deaths = ["die-before-effect", "die-after-effect", "die-twice-at-effect"];
+  const others = ["lost-answer", "throw-after-effect", "zombie", "cancel", "outage"];
+  expect(ids).toEqual(expect.arrayContaining(each(...refusals, ...deaths, ...others)));
+  for (const commit of [1, 2, 3, 4]) {
+    expect(ids).toEqual(expect.arrayContaining([`die-at-commit:${commit}:before`, `die-at-commit:${commit}:after`]));
+  }
+  const deliveries = ["again-at-once", "again-later", "again-after-end", "other-id-at-once", "other-id-after-end"];
+  const windows = ["before-window-end", "after-window-end", "twin-after-end", "twin-at-once", "other-field:email"];
+  const names = ["other-name:crm/placement.updated", "swapped:crm/placement.updated"];
+  const reruns = ["rerun", "rerun-from:create invoice", "rerun-from:a%2Bb:50%25", "wait-twice", "replay"];
+  expect(ids).toEqual(expect.arrayContaining([...deliveries, ...windows, ...names, ...reruns]));
+});
+
+test("events that are gathered into batches are not judged by what two of them do at once", () => {
+  const ids = singles({ ...facts, isBatched: true }).map(({ id }) => id);
+  expect(ids.filter((id) => id === "twin-at-once" || id === "other-id-at-once")).toEqual([]);
+  expect(ids).toContain("twin-after-end");
+});
+
+test("a tick is nobody's to send under another id", () => {
+  const ids = singles({ ...facts, isSent: false }).map(({ id }) => id);
+  expect(ids.filter((id) => /^(other|twin|swapped|before-window|after-window|again-(later|after))/.test(id))).toEqual(
+    [],
+  );
+});

@@ -46,3 +46,11 @@ test("a function with a key of whose event no twin can be made is UNPROVEN, and 
   const given = await verifyProgram(threads, program, { event, twin: { depth: 3, shelves: "upper" } });
   expect([named.verdict, given.verdict]).toEqual(["HELD", "HELD"]);
 });
+
+test("a death is no exception: nobody catches it, and no finally of the process that died is heard of", async () => {
+  const program = corpusProgram("unproven/finally.mjs");
+  const only = ["die-before-effect:1", "die-after-effect:1"];
+  const { verdict, findings } = await verifyProgram(threadsFor(), program, { only });
+  expect(findings).toEqual([]);
+  expect(verdict).toBe("HELD");
+});

@@ -1,0 +1,108 @@
+// npm run mutants:verify [-- --only <part of a name>]: proof that the corpus bites. Deliberate defects of the verifier, one at a time, in a copy of what was built; with each
+// of them the pairs named beside it must not come out right any more. Without any, they must.
+import { spawnSync } from "node:child_process";
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+
+const { values } = parseArgs({ options: { only: { type: "string", default: "" } } });
+const corpus = dirname(fileURLToPath(import.meta.url));
+const root = join(corpus, "..");
+// Beneath the packages that the copies import, and in no `node_modules`: what stands there is nobody's line.
+const folder = join(root, ".verify-mutants");
+
+const defects = [
+  {
+    name: "an effect is not watched",
+    pairs: ["zombie-put"],
+    patches: [["worker/watch-http.js", "if (isRead(request))", 'if (isRead(request) || request.method === "PUT")']],
+  },
+  {
+    name: "a death is an exception",
+    pairs: ["death-is-silent"],
+    patches: [["worker/world.js", "kill(life, why) {\n        life.die();", "kill(life, why) {"]],
+  },
+  {
+    name: "calls are counted instead of things",
+    pairs: ["no-key"],
+    patches: [
+      [
+        "destination-model.js",
+        "return { ...first.answer, isRepeat: true };",
+        "this.write(request, body, maker, given); return { ...first.answer, isRepeat: true };",
+      ],
+    ],
+  },
+  {
+    name: "the twin is left out",
+    pairs: ["wide-key"],
+    patches: [["schedules.js", "(facts.hasTwin ? twins : [])", "(facts.hasTwin ? [] : [])"]],
+  },
+  {
+    name: "a module survives its process",
+    pairs: ["memory-dedup-imported"],
+    patches: [["worker/life-hooks.js", "if (of === undefined ||", 'if (resolved.url.includes("seen") ||']],
+  },
+  {
+    name: "an effect is counted in the world that happens to be played",
+    pairs: ["late-timer", "buffered-in-memory"],
+    patches: [
+      [
+        "worker/thread.js",
+        "return caller.life.options.home.effect(caller, about, apply);",
+        "return playing.effect({ ...caller, life: playing.living ?? caller.life }, about, apply);",
+      ],
+      ["worker/replace-globals.js", "if (life === null || typeof run", "if (life !== undefined || typeof run"],
+    ],
+  },
+  {
+    name: "what is missing is no fault",
+    pairs: ["swallowed-failure"],
+    patches: [["judge.js", "judgeLess(world, difference, clean) ??", ""]],
+  },
+  {
+    name: "the number of things counts, and not their state",
+    pairs: ["zombie-put"],
+    patches: [["compare-things.js", "else if (!right.has(whole))", "else if (false)"]],
+  },
+];
+
+function run(pairs, patches) {
+  rmSync(folder, { recursive: true, force: true });
+  const copy = join(folder, "node_modules", "idem");
+  mkdirSync(copy, { recursive: true });
+  cpSync(join(root, "packages", "idem", "dist"), join(copy, "dist"), { recursive: true });
+  cpSync(join(root, "packages", "idem", "package.json"), join(copy, "package.json"));
+  cpSync(corpus, join(folder, "verify-corpus"), { recursive: true });
+  for (const [file, from, to] of patches) {
+    const path = join(copy, "dist", "verify", file);
+    const text = readFileSync(path, "utf8");
+    if (text.split(from).length !== 2)
+      throw new Error(`expected once in ${file}: ${from}; adapt the defect to the code`);
+    writeFileSync(
+      path,
+      text.replace(from, () => to),
+    );
+  }
+  const args = [join(folder, "verify-corpus", "main.mjs"), "--json", ...pairs.flatMap((pair) => ["--only", pair])];
+  const told = spawnSync(process.execPath, args, { encoding: "utf8" });
+  const line = told.stdout.trim().split("\n").at(-1) ?? "";
+  if (!line.startsWith("{"))
+    return { status: told.status, missed: [], alarmed: [], why: told.stderr.trim().split("\n").at(-1) };
+  return { status: told.status, ...JSON.parse(line) };
+}
+
+const chosen = defects.filter(({ name }) => name.includes(values.only));
+const healthy = run([...new Set(chosen.flatMap(({ pairs }) => pairs))], []);
+if (healthy.status !== 0) throw new Error(`without a defect the corpus is not right: ${JSON.stringify(healthy)}`);
+let escaped = 0;
+for (const { name, pairs, patches } of chosen) {
+  const { status, missed, alarmed, why } = run(pairs, patches);
+  if (status === 0) escaped++;
+  const by = [...missed.map((each) => `${each} missed`), ...alarmed.map((each) => `${each} alarmed`)].join(", ");
+  console.log(`${name.padEnd(62)} ${status === 0 ? "NOT CAUGHT" : by || why}`);
+}
+rmSync(folder, { recursive: true, force: true });
+console.log(`${chosen.length - escaped} of ${chosen.length} defects caught`);
+process.exitCode = escaped > 0 ? 1 : 0;

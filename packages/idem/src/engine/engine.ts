@@ -219,8 +219,10 @@ export class Engine {
   }
 
   /** For what somebody looks for in many rows; without a bound where rows are few. */
-  work(costMax = Number.POSITIVE_INFINITY): Work {
-    return new Work(this.turns, costMax);
+  work(costMax = Number.POSITIVE_INFINITY, msMax = Number.POSITIVE_INFINITY): Work {
+    const { platform } = this.options;
+    const until = platform.monoMs() + msMax;
+    return new Work(this.turns, costMax, () => platform.monoMs() >= until);
   }
 
   get env(): string {

@@ -42,12 +42,23 @@ test("work that costs nothing waits for nobody", () => {
 
 test("a request's work is over when its own cost is spent, whatever others spend", () => {
   const { turns } = turnMeter();
-  const [one, other] = [new Work(turns, 100), new Work(turns, 100)];
+  const [one, other] = [new Work(turns, 100, () => false), new Work(turns, 100, () => false)];
   one.do(() => chargeCost(99));
   other.do(() => chargeCost(1));
   expect([one.isSpent, other.isSpent]).toEqual([false, false]);
   one.do(() => chargeCost(1));
   expect([one.isSpent, other.isSpent]).toEqual([true, false]);
+});
+
+test("a request that has waited long enough ends after its next piece, and never before its first", () => {
+  const { turns } = turnMeter();
+  let isLate = true;
+  const work = new Work(turns, 100, () => isLate);
+  expect(work.isSpent).toBe(false);
+  work.do(() => chargeCost(1));
+  expect(work.isSpent).toBe(true);
+  isLate = false;
+  expect(work.isSpent).toBe(false);
 });
 
 test("expressions that share an allowance fail together, and one that computes nothing of the data does not", () => {

@@ -47,16 +47,20 @@ export class Turns {
 export class Work {
   readonly #turns: Turns;
   readonly #costMax: number;
+  readonly #isLate: () => boolean;
   #cost = 0;
+  #pieces = 0;
 
-  constructor(turns: Turns, costMax: number) {
+  /** `isLate`: whoever asked has waited long enough; on a busy machine turns come seldom. Something is always done first, so that going on leads on. */
+  constructor(turns: Turns, costMax: number, isLate: () => boolean) {
     this.#turns = turns;
     this.#costMax = costMax;
+    this.#isLate = isLate;
   }
 
   /** No further piece should be begun: what was found is to be told, with where to go on. */
   get isSpent(): boolean {
-    return this.#cost >= this.#costMax;
+    return this.#cost >= this.#costMax || (this.#pieces > 0 && this.#isLate());
   }
 
   next(): Promise<void> | undefined {
@@ -70,6 +74,7 @@ export class Work {
       return piece();
     } finally {
       this.#cost += costCharged() - from;
+      this.#pieces++;
     }
   }
 }

@@ -50,6 +50,8 @@ export const serverLimits = {
   // What a request for a page may compute over rows (expressions, payloads), in milliseconds of an idle machine, 5 at a time. Then it tells
   // what it found and where to go on.
   requestCostMs: 200,
+  // The same after so long by the clock: where many look at once, or the machine is busy, their turns come seldom.
+  requestWaitMs: 5_000,
   // Each environment has an engine of its own, with its timers; names come from a header in dev.
   environments: 100,
 } as const;

@@ -44,7 +44,8 @@ export const partialField = z
   );
 
 /** What one request for a page may compute over rows. */
-export const pageWork = (engine: Pick<Engine, "work">): Work => engine.work(serverLimits.requestCostMs * costPerMs);
+export const pageWork = (engine: Pick<Engine, "work">): Work =>
+  engine.work(serverLimits.requestCostMs * costPerMs, serverLimits.requestWaitMs);
 
 export function boundsOf(
   query: { readonly since?: string | undefined; readonly until?: string | undefined; readonly limit: number },

@@ -69,6 +69,14 @@ export interface Moment {
   readonly text: string;
 }
 
+export interface RecordedAnswer {
+  readonly method: string;
+  readonly host: string;
+  readonly path: string;
+  readonly status?: number;
+  readonly body?: Json;
+}
+
 export interface WorldRecord {
   readonly schedule: string;
   readonly seed: number;
@@ -84,6 +92,8 @@ export interface WorldRecord {
   readonly sent: readonly SeenEffect[];
   /** Ids that destinations made up. */
   readonly madeIds: readonly string[];
+  /** What hosts answered that were really asked. */
+  readonly recorded?: readonly RecordedAnswer[];
   readonly commits: { readonly before: number; readonly after: number };
   readonly steps: readonly string[];
   readonly hasWaits: boolean;

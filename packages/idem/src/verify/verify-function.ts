@@ -38,6 +38,8 @@ export interface VerifyFunctionOptions {
   /** The field that says which entity the event is about ("placementId"), where its name does not. */
   readonly entity?: string | null;
   readonly fixtures?: readonly Fixture[];
+  /** `--record`: these hosts (with their port) are really asked once, and their answers used where no fixture says otherwise. */
+  readonly record?: { readonly hosts: readonly string[]; readonly take: (recorded: readonly Fixture[]) => void };
   /** For pairs of adversities, once every single one was played. */
   readonly budgetMs: number;
   readonly seed?: number;
@@ -77,7 +79,7 @@ export async function verifyFunction(options: VerifyFunctionOptions): Promise<Fu
 }
 
 class FunctionVerifier {
-  private readonly script: Omit<WorldScript, "startMs">;
+  private script: Omit<WorldScript, "startMs">;
   private readonly isSent: boolean;
   private readonly seed: number;
   private readonly entity: string | null;
@@ -134,6 +136,7 @@ class FunctionVerifier {
     const { triggers } = this.options.fn.config;
     const needsEvent = triggers.length > 0 && triggers.every((each) => "event" in each);
     if (needsEvent && !this.isSent) return this.unproven("no example event", cleanSchedule.id, null);
+    await this.recordAnswers();
     const hadWaits = await this.verifyVariant([]);
     // The same once more, with every wait in vain: another branch of the code, with a clean run of its own.
     if (hadWaits && this.findings.length === 0) await this.verifyVariant([{ kind: "wait", answer: "timeout" }]);
@@ -145,6 +148,17 @@ class FunctionVerifier {
       );
     }
     return this.report();
+  }
+
+  /** One clean run that really asks: in all worlds after it the answers are known. */
+  private async recordAnswers(): Promise<void> {
+    const { record } = this.options;
+    if (record === undefined) return;
+    const script = { ...this.script, recordFrom: record.hosts };
+    const answer = await this.play(cleanSchedule, firstStart, this.seed, false, script);
+    const recorded = answer?.kind === "played" ? (answer.record.recorded ?? []) : [];
+    record.take(recorded);
+    this.script = { ...this.script, fixtures: [...this.script.fixtures, ...recorded] };
   }
 
   /** Whether the clean run waited for events. */

@@ -18,6 +18,13 @@ export const currentCaller = (): Caller | null => callers.getStore() ?? null;
 
 export const asCaller = <T>(caller: Caller, body: () => T): T => callers.run(caller, body);
 
+const unwatched = new AsyncLocalStorage<true>();
+
+export const isUnwatched = (): boolean => unwatched.getStore() === true;
+
+/** Really, on the machine's own time: for what is let out on purpose. */
+export const asMachine = <T>(body: () => T): T => callers.exit(() => unwatched.run(true, body));
+
 /** Remembers where the user's code asked for an effect, for what is done further down. */
 export function fromHere<T>(body: () => T): T {
   const caller = currentCaller();

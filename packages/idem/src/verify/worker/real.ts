@@ -3,6 +3,7 @@
 export const realSetImmediate = globalThis.setImmediate;
 export const realSetTimeout = globalThis.setTimeout;
 export const realClearTimeout = globalThis.clearTimeout;
+export const realFetch = globalThis.fetch;
 export const RealDate = globalThis.Date;
 const { performance } = globalThis;
 const now = performance.now.bind(performance);

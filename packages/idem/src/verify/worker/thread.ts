@@ -4,7 +4,7 @@ import "./real.ts";
 import { nodeThread } from "../../platform/node-thread.ts";
 import type { HttpRequest, HttpResponse } from "../../platform/platform.ts";
 import { cleanSchedule, readSchedule } from "../schedules.ts";
-import { asCaller, currentCaller } from "./caller.ts";
+import { asCaller, currentCaller, isUnwatched } from "./caller.ts";
 import { denyDoors } from "./deny-doors.ts";
 import type { Life } from "./life.ts";
 import { openLoader } from "./load-modules.ts";
@@ -40,7 +40,7 @@ const outside: Outside = {
     return body();
   },
   unproven: (what) => (currentCaller()?.life.options.home ?? playing)?.unproven(what),
-  isWatched: () => currentCaller() !== null || playing !== null,
+  isWatched: () => !isUnwatched() && (currentCaller() !== null || playing !== null),
   begin: () => {
     const life = currentCaller()?.life;
     return life === undefined ? () => {} : life.options.home.begin(life);

@@ -1,4 +1,5 @@
 // HTTP by any client that ends in `fetch` or `node:http(s)`.
+import { AsyncLocalStorage } from "node:async_hooks";
 import http from "node:http";
 import https from "node:https";
 import { syncBuiltinESMExports } from "node:module";
@@ -14,12 +15,15 @@ import {
   withKey,
 } from "../destination-model.ts";
 import { knownHost } from "../known-hosts.ts";
-import { fromHere } from "./caller.ts";
+import { recordedOf } from "../recordings.ts";
+import { asMachine, fromHere } from "./caller.ts";
 import { loadInterceptors } from "./load-interceptors.ts";
+import { realClearTimeout, realFetch, realSetTimeout } from "./real.ts";
 import { nodemailerPackage } from "./watch-mail.ts";
 import { stripePackage, watchPackages } from "./watch-packages.ts";
 import { undiciPackage } from "./watch-undici.ts";
 import type { Effected, Outside, Watcher } from "./watcher.ts";
+import { type Fixture, fixtureFor } from "./world-script.ts";
 
 let model: DestinationModel | null = null;
 
@@ -27,6 +31,7 @@ let model: DestinationModel | null = null;
 export async function askOutside(outside: Outside, request: ModelRequest): Promise<ModelAnswer> {
   const { method, url } = request;
   const here = model!;
+  await recordReal(outside, request);
   if (isRead(request)) return outside.read(() => here.ask(request, { fn: null, effect: 0 }));
   const body = readBody(request.body, request.headers["content-type"] ?? "");
   const { key } = keyOf(request, body, knownHost(url.hostname));
@@ -43,6 +48,32 @@ export async function askOutside(outside: Outside, request: ModelRequest): Promi
     case "refused":
       return refusal(became.status);
   }
+}
+
+let recording: { readonly hosts: readonly string[]; readonly recorded: Fixture[] } = { hosts: [], recorded: [] };
+
+/** Asks a host that is allowed to be asked, and keeps what it answers: from then on that is what the model tells. */
+async function recordReal(outside: Outside, { method, url, headers, body }: ModelRequest): Promise<void> {
+  const { hosts, recorded } = recording;
+  if (!hosts.includes(url.host)) return;
+  const { host: _host, "content-length": _length, connection: _connection, ...sent } = headers;
+  // The world waits: it is told every now and then that something is under way.
+  const underWay = AsyncLocalStorage.bind(() => outside.begin()());
+  const answered = asMachine(async () => {
+    const stir = (): void => {
+      underWay();
+      timer = realSetTimeout(stir, 200);
+    };
+    let timer = realSetTimeout(stir, 200);
+    try {
+      const hasBody = method !== "GET" && method !== "HEAD" && body !== "";
+      const answer = await realFetch(url, { method, headers: sent, ...(hasBody ? { body } : {}) });
+      return { status: answer.status, body: readBody(await answer.text(), answer.headers.get("content-type") ?? "") };
+    } finally {
+      realClearTimeout(timer);
+    }
+  });
+  recorded.push(recordedOf({ method, url }, await answered));
 }
 
 const connectionReset = (): Error => Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET" });
@@ -114,8 +145,11 @@ export const watchHttp: Watcher = {
     syncBuiltinESMExports();
   },
   begin(world) {
-    const mine = new DestinationModel({ ...world, hostOf: knownHost });
+    const recorded: Fixture[] = [];
+    const given = (request: ModelRequest) => world.given(request) ?? fixtureFor(recorded, request);
+    const mine = new DestinationModel({ ...world, given, hostOf: knownHost });
     model = mine;
-    return { things: () => mine.things(), madeIds: mine.madeIds };
+    recording = { hosts: world.recordFrom, recorded };
+    return { things: () => mine.things(), madeIds: mine.madeIds, recorded };
   },
 };

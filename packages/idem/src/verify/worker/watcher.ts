@@ -4,6 +4,7 @@
 // To add one: a file `watch-<kind>.ts` that exports a Watcher, and its line in `watchers.ts`.
 import type { GivenAnswer, ModelRequest } from "../destination-model.ts";
 import type { Thing } from "../thing.ts";
+import type { Fixture } from "./world-script.ts";
 
 /** What is about to happen outside. */
 export interface AskedEffect {
@@ -61,12 +62,15 @@ export interface WatchedWorld {
   things(): readonly Thing[];
   /** Ids that were made up there. */
   readonly madeIds: readonly string[];
+  /** What allow-listed hosts answered. */
+  readonly recorded?: readonly Fixture[];
 }
 
 export interface WorldOfWatcher {
   readonly now: () => number;
   readonly assume: (what: string) => void;
   readonly given: (request: ModelRequest) => GivenAnswer | null;
+  readonly recordFrom: readonly string[];
 }
 
 export interface Watcher {

@@ -29,6 +29,8 @@ export interface WorldScript {
   /** The world's clock at its beginning. */
   readonly startMs: number;
   readonly fixtures: readonly Fixture[];
+  /** Hosts that are really asked, and whose answers are recorded. */
+  readonly recordFrom?: readonly string[];
   /** Played as if the function had been changed so. */
   readonly changes?: readonly Change[];
 }

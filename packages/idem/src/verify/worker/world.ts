@@ -76,6 +76,7 @@ export class World {
         now: () => this.clock.wallMs(),
         assume: (what) => this.assumptions.add(what),
         given: (request) => fixtureFor(options.fixtures, request),
+        recordFrom: options.recordFrom ?? [],
       }),
     );
     const { schedule } = options;
@@ -535,6 +536,7 @@ export class World {
       effects: this.effects.seen,
       sent: this.functions.sent,
       madeIds: this.watched.flatMap((each) => each.madeIds),
+      recorded: this.watched.flatMap((each) => each.recorded ?? []),
       commits: { ...this.commits },
       steps: [...this.functions.steps],
       hasWaits: this.functions.waits.size > 0,

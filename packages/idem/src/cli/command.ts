@@ -19,6 +19,8 @@ export interface Option {
   readonly short?: string;
   /** May be given more than once; its values are in `lists`. */
   readonly isMany?: true;
+  /** Its value may be left out, and is empty then: what follows is the value only if it looks like this. */
+  readonly looks?: RegExp;
 }
 
 export interface Command {
@@ -32,6 +34,8 @@ export interface Command {
   readonly options: Readonly<Record<string, Option>>;
   readonly details?: readonly string[];
   readonly examples: readonly string[];
+  /** Where the usual exit codes mean something else: all of its own, and the one for whatever keeps it from running. */
+  readonly exits?: { readonly list: readonly (readonly [number, string])[]; readonly unable: number };
   run(context: Context): Promise<number>;
 }
 

@@ -30,12 +30,14 @@ import { send } from "./commands/send.ts";
 import { sql } from "./commands/sql.ts";
 import { start } from "./commands/start.ts";
 import { tail } from "./commands/tail.ts";
+import { verify } from "./commands/verify.ts";
 import { webhooks } from "./commands/webhooks.ts";
 
 export const commands: readonly Command[] = [
   dev,
   start,
   secret,
+  verify,
   send,
   runs,
   run,

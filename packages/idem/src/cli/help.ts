@@ -2,8 +2,8 @@
 import { type Command, type Option, storeOptions } from "./command.ts";
 import { exitCodeList } from "./exit.ts";
 
-export const optionName = (name: string, { value, short }: Option): string =>
-  `${short === undefined ? "" : `-${short}, `}--${name}${value === undefined ? "" : ` <${value}>`}`;
+export const optionName = (name: string, { value, short, looks }: Option): string =>
+  `${short === undefined ? "" : `-${short}, `}--${name}${value === undefined ? "" : looks === undefined ? ` <${value}>` : ` [${value}]`}`;
 
 export const usageLine = (command: Command): string => `idem ${`${command.name} ${command.usage}`.trim()}`;
 
@@ -12,7 +12,7 @@ const listed = (rows: readonly (readonly [string, string])[]): string[] => {
   return rows.map(([name, text]) => `  ${name.padEnd(width)}  ${text}`);
 };
 
-const exitLines = (): string[] => listed(exitCodeList.map(([code, text]) => [String(code), text]));
+const exitLines = (list = exitCodeList): string[] => listed(list.map(([code, text]) => [String(code), text]));
 
 export function generalHelp(commands: readonly Command[]): string {
   return `${[
@@ -51,6 +51,6 @@ export function commandHelp(command: Command): string {
     ...command.examples.map((example) => `  ${example}`),
     "",
     "Exit codes",
-    ...exitLines(),
+    ...exitLines(command.exits?.list),
   ].join("\n")}\n`;
 }

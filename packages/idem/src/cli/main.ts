@@ -21,7 +21,7 @@ export async function main(args: readonly string[], io: Io = terminal()): Promis
     return await runCommand(args, io);
   } catch (error) {
     report(error, io);
-    return exitCodeOf(error);
+    return commands.find(({ name }) => name === args[0])?.exits?.unable ?? exitCodeOf(error);
   }
 }
 
@@ -107,7 +107,12 @@ function parse(command: Command, args: readonly string[]) {
     ]),
   );
   try {
-    const { positionals, values } = parseArgs({ args: [...args], options, allowPositionals: true, strict: true });
+    const { positionals, values } = parseArgs({
+      args: withEmptyValues(command, args),
+      options,
+      allowPositionals: true,
+      strict: true,
+    });
     return { words: positionals, values };
   } catch (error) {
     const [what] = (error as Error).message.split(". ");
@@ -117,6 +122,13 @@ function parse(command: Command, args: readonly string[]) {
     throw usage(`${printable(what!)}.${hint} Usage: ${usageLine(command)}. Try "idem ${command.name} --help".`);
   }
 }
+
+/** Where a value was left out that may be, an empty one. */
+const withEmptyValues = (command: Command, args: readonly string[]): string[] =>
+  args.map((arg, i) => {
+    const looks = arg.startsWith("--") ? command.options[arg.slice(2)]?.looks : undefined;
+    return looks === undefined || looks.test(args[i + 1] ?? "") ? arg : `${arg}=`;
+  });
 
 function report(error: unknown, io: Io): void {
   const paint = paintFor(io, io.err);

@@ -16,3 +16,8 @@ export function nodeThread<Input, In, Out>() {
     end: () => port.close(),
   };
 }
+
+/** Of this thread: others keep their own. */
+export const setEnvironment = (values: Readonly<Record<string, string>>): void => {
+  Object.assign(process.env, values);
+};

@@ -19,11 +19,16 @@ export interface PlayingThreadsOptions extends ThreadInput {
 
 interface Held {
   readonly thread: Thread;
+  /** It has answered: Node, this package and the user's modules are loaded. */
+  isWarm: boolean;
   take: (answer: Answer) => void;
 }
 
 // Modules that were loaded are not freed before their thread ends.
 const heapBytesMax = 384 * 1024 * 1024;
+
+/** How much longer the first answer of a thread may take: on a busy machine, loading everything takes many times what a world does. */
+export const coldFactor = 4;
 
 export class PlayingThreads {
   private readonly free: Held[] = [];
@@ -45,13 +50,15 @@ export class PlayingThreads {
     const held = await this.acquire();
     const { platform, answerMsMax } = this.options;
     const answer = await new Promise<Answer>((resolve) => {
-      const timer = platform.timer(answerMsMax, () => resolve({ kind: "stuck" }));
+      const patienceMs = held.isWarm ? answerMsMax : answerMsMax * coldFactor;
+      const timer = platform.timer(patienceMs, () => resolve({ kind: "stuck" }));
       held.take = (said) => {
         timer.cancel();
         resolve(said);
       };
       held.thread.post(message);
     });
+    held.isWarm = true;
     const isSpent =
       answer.kind === "stuck" ||
       answer.kind === "gone" ||
@@ -90,7 +97,7 @@ export class PlayingThreads {
   private start(): Held {
     const { platform, loader } = this.options;
     const thread = platform.startThread("verify/worker/thread", { loader } satisfies ThreadInput);
-    const held: Held = { thread, take: () => {} };
+    const held: Held = { thread, isWarm: false, take: () => {} };
     thread.onMessage((message: FromThread) => held.take(message));
     thread.onEnd((error) => {
       this.all.delete(held);

@@ -38,25 +38,42 @@ export interface FunctionReport {
   readonly findings: readonly Finding[];
 }
 
+/** A function's, as the command shows it. */
+export interface VerifiedFunction extends FunctionReport {
+  /** What started it; null for a tick of a clock, or for nothing. */
+  readonly event: { readonly name: string; readonly from: string } | null;
+  readonly findings: readonly (Finding & {
+    /** The command that plays it again. */
+    readonly repeat: string;
+  })[];
+}
+
 export interface VerifyReport {
-  readonly functions: readonly FunctionReport[];
+  readonly functions: readonly VerifiedFunction[];
   readonly summary: {
     readonly verdicts: Readonly<Partial<Record<Verdict, number>>>;
     readonly schedules: number;
     readonly tookMs: number;
+    /** What is wrong with what was accepted: entries that are over, or that nothing is found for. */
+    readonly problems: readonly string[];
   };
 }
 
-export function summarise(functions: readonly FunctionReport[], tookMs: number): VerifyReport {
+export function summarise(
+  functions: readonly VerifiedFunction[],
+  tookMs: number,
+  problems: readonly string[],
+): VerifyReport {
   const verdicts: Partial<Record<Verdict, number>> = {};
   for (const { verdict } of functions) verdicts[verdict] = (verdicts[verdict] ?? 0) + 1;
   const schedules = functions.reduce((sum, each) => sum + each.schedules, 0);
-  return { functions, summary: { verdicts, schedules, tookMs } };
+  return { functions, summary: { verdicts, schedules, tookMs, problems } };
 }
 
 /** 0 held, 1 something is wrong (also beside unproven), 2 something is unproven. 3, could not run, is the command's own. */
-export function exitCodeOf({ functions }: VerifyReport): 0 | 1 | 2 {
+export function exitCodeOf({ functions, summary }: VerifyReport): 0 | 1 | 2 {
   const found = new Set(functions.map(({ verdict }) => verdict));
+  if (summary.problems.length > 0) return 1;
   if (["DOUBLED", "LOST", "HALF", "DIVERGED"].some((verdict) => found.has(verdict as Verdict))) return 1;
   return found.has("UNPROVEN") ? 2 : 0;
 }

@@ -44,11 +44,15 @@ export function valueAt(data: Json, path: string): Json {
   return path.split(".").reduce<Json>((value, name) => (isRecord(value) ? (value[name] ?? null) : null), data);
 }
 
+const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
+
 const another = (value: Json): Json => {
   if (typeof value === "number") return value + 1;
   if (typeof value === "boolean") return !value;
-  if (typeof value === "string") return value.includes("@") ? `twin-${value}` : `${value}-twin`;
-  return value;
+  if (typeof value !== "string") return value;
+  // What stays a UUID passes its schema.
+  if (uuid.test(value)) return `${value.slice(0, -1)}${value.endsWith("0") ? "1" : "0"}`;
+  return value.includes("@") ? `twin-${value}` : `${value}-twin`;
 };
 
 /** The data with another value there; the same value elsewhere in it follows. */

@@ -1,6 +1,6 @@
 // What the command and its thread say to each other. Plain data.
 import type { FunctionConfig } from "../../model/function-config.ts";
-import type { WorldRecord } from "../thing.ts";
+import type { Json, WorldRecord } from "../thing.ts";
 import type { WorldScript } from "./world-script.ts";
 
 export interface ThreadInput {
@@ -29,7 +29,14 @@ export type ToThread =
     };
 
 export type FromThread =
-  | { readonly kind: "described"; readonly functions: readonly DescribedFunction[] }
+  | {
+      readonly kind: "described";
+      readonly functions: readonly DescribedFunction[];
+      /** How many clients were constructed. */
+      readonly clients: number;
+      /** What the program's configuration says, as far as it is data; null without one. */
+      readonly configuration: Json;
+    }
   | { readonly kind: "played"; readonly record: WorldRecord; readonly heapBytes: number }
   /** The modules could not be loaded, or the thread has a defect. */
   | { readonly kind: "failed"; readonly why: string; readonly stack: string };

@@ -4,11 +4,12 @@ import "./real.ts";
 import { nodeThread } from "../../platform/node-thread.ts";
 import type { HttpRequest, HttpResponse } from "../../platform/platform.ts";
 import { cleanSchedule, readSchedule } from "../schedules.ts";
+import type { Json } from "../thing.ts";
 import { asCaller, currentCaller, isUnwatched } from "./caller.ts";
 import { denyDoors } from "./deny-doors.ts";
 import type { Life } from "./life.ts";
 import { openLoader } from "./load-modules.ts";
-import type { DescribedFunction, FromThread, ThreadInput, ToThread } from "./messages.ts";
+import type { FromThread, ThreadInput, ToThread } from "./messages.ts";
 import { replaceGlobals } from "./replace-globals.ts";
 import { askOutside } from "./watch-http.ts";
 import type { Outside } from "./watcher.ts";
@@ -86,18 +87,25 @@ const emptyScript = {
   fixtures: [],
 } as const;
 
-async function describe(modules: readonly string[]): Promise<DescribedFunction[]> {
+async function describe(modules: readonly string[]): Promise<FromThread> {
   const world = new World({ ...emptyScript, modules, schedule: cleanSchedule, seed: 1, watchers, askHttp });
   playing = world;
-  const life = await world.load();
-  playing = null;
-  return life.clients.flatMap(({ client, codes }) =>
-    codes.map(({ fn, config, handlesEnd }) => ({ app: client.id, env: client.env, fn, config, handlesEnd })),
-  );
+  isShown = true;
+  try {
+    const { clients } = await world.load();
+    const functions = clients.flatMap(({ client, codes }) =>
+      codes.map(({ fn, config, handlesEnd }) => ({ app: client.id, env: client.env, fn, config, handlesEnd })),
+    );
+    const configuration = JSON.parse(JSON.stringify(world.configuration ?? null)) as Json;
+    return { kind: "described", functions, clients: clients.length, configuration };
+  } finally {
+    playing = null;
+    isShown = false;
+  }
 }
 
 async function answer(message: ToThread): Promise<FromThread> {
-  if (message.kind === "describe") return { kind: "described", functions: await describe(message.modules) };
+  if (message.kind === "describe") return describe(message.modules);
   const schedule = readSchedule(message.schedule) ?? cleanSchedule;
   isShown = message.isShown;
   const world = new World({ ...message.script, schedule, seed: message.seed, watchers, askHttp });

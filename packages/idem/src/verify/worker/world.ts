@@ -46,6 +46,8 @@ export class World {
   readonly lives: Life[] = [];
   readonly timeline: Moment[] = [];
   readonly unprovenNames = new Set<string>();
+  /** What the program's configuration exports; null without one. */
+  configuration: unknown = null;
   private readonly assumptions = new Set<string>();
   readonly simulation: Simulation;
   readonly effect: WorldEffects["effect"];
@@ -171,7 +173,7 @@ export class World {
       return { platform: at.platform(), scratch, take: (taken) => at.clients.push(taken) };
     });
     const before = realMonoMs();
-    await asCaller({ life, run: null, stack: null }, () => loadModules(this.options.modules));
+    this.configuration = await asCaller({ life, run: null, stack: null }, () => loadModules(this.options.modules));
     // Providers' SDKs take a while to load: no time that the world took.
     this.startedAt += realMonoMs() - before;
     life.isLoading = false;
@@ -238,8 +240,11 @@ export class World {
 
   // ------------------------------------------------------------------------------------------------ playing
 
-  /** Sends an event as whoever sends it would: again, if no answer came. */
-  private deliver(event: { readonly name: string; readonly id?: string }, what: string): void {
+  /**
+   * Sends an event as whoever sends it would: again, if no answer came. One that was `invented` here may not exist at all, by its schema: refused, it shows
+   * nothing.
+   */
+  private deliver(event: { readonly name: string; readonly id?: string }, what: string, invented = false): void {
     const life = this.living;
     const id = event.id ?? what;
     this.delivered.add(id);
@@ -252,7 +257,9 @@ export class World {
       () => this.unanswered.delete(what),
       (error: unknown) => {
         this.unanswered.delete(what);
-        this.unproven(`the event was refused: ${messageOf(error)}`);
+        const why = `the event was refused: ${messageOf(error)}`;
+        if (invented) this.say(why);
+        else this.unproven(why);
       },
     );
   }
@@ -271,6 +278,7 @@ export class World {
       this.deliver(
         { ...event, name: otherName.event, id: `${event.id}-other-name` },
         `event ${otherName.event} arrived`,
+        true,
       );
       await this.play();
     }
@@ -285,9 +293,9 @@ export class World {
       this.clock.set(1_000, () => this.deliver(event, "the same event arrived again"), sender, false);
     }
     await this.play();
-    const later = (what: string, next: typeof event): Promise<void> => {
+    const later = (what: string, next: typeof event, invented = false): Promise<void> => {
       if (this.clock.monoMs() - begunAt >= this.options.windowMs) this.isPastWindow = true;
-      this.deliver(next, what);
+      this.deliver(next, what, invented);
       return this.play();
     };
     if (again?.when === "after-end") {
@@ -302,11 +310,12 @@ export class World {
     }
     if (otherName?.order === "after") {
       const renamed = { ...event, name: otherName.event, id: `${event.id}-other-name` };
-      await later(`the same data arrived as ${otherName.event}`, renamed);
+      await later(`the same data arrived as ${otherName.event}`, renamed, true);
     }
     if (otherField !== null) {
       const data = this.options.changed[otherField.field] ?? event.data;
-      await later(`an event arrived with another ${otherField.field}`, { ...event, id: `${event.id}-field`, data });
+      const changed = { ...event, id: `${event.id}-field`, data };
+      await later(`an event arrived with another ${otherField.field}`, changed, true);
     }
     if (twinned?.when === "after-end" && twin !== null) {
       await this.pause(60_000);

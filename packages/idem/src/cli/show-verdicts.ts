@@ -1,0 +1,114 @@
+// What the verifier found, for a person: the verdict of each function, and of each finding what happened, where, and how to see it again.
+import { relative } from "node:path";
+import type { Verdict } from "../verify/judge.ts";
+import { verdicts } from "../verify/judge.ts";
+import type { VerifiedFunction, VerifyReport } from "../verify/report.ts";
+import type { Context } from "./command.ts";
+import type { Paint } from "./paint.ts";
+import { fit, printable } from "./printable.ts";
+import { duration } from "./times.ts";
+import { linesAround } from "./verify-inputs.ts";
+
+type Shown = VerifiedFunction["findings"][number];
+
+const signs: Readonly<Record<Verdict, string>> = {
+  DOUBLED: "✗",
+  LOST: "✗",
+  HALF: "✗",
+  DIVERGED: "✗",
+  UNPROVEN: "?",
+  ACCEPTED: "~",
+  HELD: "✓",
+};
+
+const paintOf = (paint: Paint, verdict: Verdict): ((text: string) => string) => {
+  if (verdict === "HELD") return paint.green;
+  return verdict === "UNPROVEN" || verdict === "ACCEPTED" ? paint.yellow : paint.red;
+};
+
+const counted = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`;
+
+/** "09:00:20.004", of the world's own clock; a later day is named. */
+function timeOf(at: number, start: number): string {
+  const [day, time] = new Date(at).toISOString().split("T") as [string, string];
+  const isSameDay = day === new Date(start).toISOString().slice(0, 10);
+  return isSameDay ? time.slice(0, -1) : `${day} ${time.slice(0, 8)}`;
+}
+
+export function showReport(context: Context, report: VerifyReport): void {
+  for (const verified of report.functions) {
+    showFunction(context, verified);
+    context.say("");
+  }
+  const { paint } = context;
+  const { verdicts: found, schedules, tookMs, problems } = report.summary;
+  for (const problem of problems) context.say(`${paint.red("✗")} ${printable(problem)}`);
+  if (problems.length > 0) context.say("");
+  const counts = verdicts.flatMap((verdict) => {
+    const count = found[verdict];
+    return count === undefined ? [] : paintOf(paint, verdict)(`${count} ${verdict.toLowerCase()}`);
+  });
+  context.say(`${counts.join(" · ")}    ${paint.dim(`${counted(schedules, "schedule")}, ${duration(tookMs)}`)}`);
+}
+
+function showFunction(context: Context, verified: VerifiedFunction): void {
+  const { paint, io } = context;
+  const { id, verdict, event, schedules, effects, commits, findings, notes } = verified;
+  const started = event === null ? "" : paint.dim(`    event ${printable(event.name)} (${printable(event.from)})`);
+  context.say(`${paint.bold(printable(id))}${started}`);
+  if (verdict === "HELD") {
+    const what = `in ${counted(schedules, "schedule")}: ${counted(effects, "effect")}, ${counted(commits, "commit")}, one of everything each time`;
+    context.say(`  ${paint.green("✓ HELD")}      ${what}`);
+  }
+  for (const finding of findings) showFinding(context, id, finding);
+  const columns = io.out.columns;
+  for (const note of notes) {
+    const line = `    note: ${printable(note)}`;
+    context.say(paint.dim(columns === null ? line : fit(line, columns)));
+  }
+}
+
+function showFinding(context: Context, id: string, finding: Shown): void {
+  const { paint } = context;
+  const { verdict, thing, timeline, because, repeat } = finding;
+  const head = `${signs[verdict]} ${verdict}`;
+  context.say(`  ${paintOf(paint, verdict)(head)}${" ".repeat(Math.max(1, 12 - head.length))}${printable(thing)}`);
+  if (because !== null) {
+    context.say(`    accepted: ${printable(because)}`);
+    return;
+  }
+  const start = timeline[0]?.at ?? 0;
+  for (const { at, text } of timeline) context.say(`      ${paint.dim(timeOf(at, start))}  ${printable(text)}`);
+  showPlace(context, finding);
+  context.say(`    ${paint.dim("repeat:")} ${printable(repeat)}`);
+  if (verdict === "UNPROVEN") return;
+  context.say(`    ${paint.dim("as a test:")}`);
+  for (const line of testOf(id, finding)) context.say(`      ${printable(line)}`);
+}
+
+function showPlace(context: Context, { place, mend }: Shown): void {
+  const { paint, io } = context;
+  if (place !== null) {
+    context.say(`    ${printable(relative(io.cwd, place.file))}:${place.line}`);
+    const lines = linesAround(place.file, place.line, 1);
+    const width = String(place.line + 1).length;
+    for (const { line, text } of lines) {
+      const numbered = `      ${line === place.line ? ">" : " "} ${String(line).padStart(width)} | ${printable(text)}`;
+      context.say(line === place.line ? numbered : paint.dim(numbered));
+    }
+  }
+  if (mend === null) return;
+  context.say(`    ${printable(mend.text)}`);
+  const at = place === null ? "" : `${place.line} `;
+  if (mend.before !== null) context.say(paint.red(`      ${at}- ${printable(mend.before.trim())}`));
+  if (mend.after !== null) context.say(paint.green(`      ${at}+ ${printable(mend.after.trim())}`));
+}
+
+/** For any runner of tests: it passes once the finding is mended. */
+function testOf(id: string, { repeat, schedule }: Shown): string[] {
+  return [
+    `test(${JSON.stringify(`${id}: one of everything, under ${schedule}`)}, () => {`,
+    `  execSync(${JSON.stringify(`npx ${repeat}`)}, { stdio: "inherit" }); // from node:child_process`,
+    "});",
+  ];
+}

@@ -1,0 +1,116 @@
+// What `idem verify` is given: files, events and the store, each read and checked; whatever is wrong with it is said before anything is played.
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { type ChosenEvent, reaching } from "../verify/choose-event.ts";
+import type { Json } from "../verify/thing.ts";
+import { type WrittenEvent, wrongEvent } from "../verify/verify-configuration.ts";
+import { emptyMemory, readMemory, type VerifyMemory } from "../verify/verify-memory.ts";
+import type { DescribedFunction } from "../verify/worker/messages.ts";
+import { usage } from "./exit.ts";
+import { locateStore } from "./find-store.ts";
+import type { Io } from "./io.ts";
+import { readStore } from "./open-reading.ts";
+import { printable } from "./printable.ts";
+
+export const memoryName = "idem.verify.json";
+const configurations = ["ts", "mts", "cts", "mjs", "js", "cjs"].map((ending) => `idem.verify.${ending}`);
+
+/** The configuration of the folder the command is given in; null for none. */
+export function findConfiguration(cwd: string): string | null {
+  const found = configurations.map((name) => join(cwd, name)).filter((path) => existsSync(path));
+  if (found.length > 1) {
+    throw usage(
+      `There are ${found.length} configurations in ${cwd}: ${found.map((path) => path.slice(cwd.length + 1)).join(", ")}. Keep one.`,
+    );
+  }
+  return found[0] ?? null;
+}
+
+/** Absolute, of files that are there. */
+export function findModules(names: readonly string[], from: string): string[] {
+  return names.map((name) => {
+    const path = resolve(from, name);
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (found?.isFile() === true) return path;
+    const why = found === undefined ? "there is no such file" : "it is not a file: name the modules in it";
+    throw usage(`${printable(name)} cannot be verified: ${why}.`);
+  });
+}
+
+function readJson(path: string, shown: string): unknown {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (error) {
+    throw usage(`${printable(shown)} cannot be read: ${(error as Error).message}.`);
+  }
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw usage(`${printable(shown)} is not JSON: ${(error as Error).message}.`);
+  }
+}
+
+export function readMemoryOf(cwd: string): VerifyMemory {
+  const path = join(cwd, memoryName);
+  if (!existsSync(path)) return emptyMemory;
+  const read = readMemory(readJson(path, memoryName));
+  if (typeof read === "string") throw usage(`${memoryName}: ${read}.`);
+  return read;
+}
+
+/** One event, or a list of them. */
+export function readEvents(cwd: string, file: string): ChosenEvent[] {
+  const written = readJson(resolve(cwd, file), file);
+  const events = (Array.isArray(written) ? written : [written]) as unknown[];
+  if (events.length === 0) throw usage(`${printable(file)} holds no event.`);
+  return events.map((event) => {
+    const wrong = wrongEvent(event);
+    if (wrong !== null) throw usage(`${printable(file)}: ${wrong}.`);
+    return { ...(event as WrittenEvent), from: `from ${file}`, isReal: false };
+  });
+}
+
+/** How many of a function's runs are looked at for one that an event started. */
+const runsLookedAt = 50;
+
+/** The newest event of each function that started a run of it, read from a store that is not changed. */
+export async function eventsOfStore(
+  io: Io,
+  address: string,
+  functions: readonly DescribedFunction[],
+): Promise<ReadonlyMap<string, ChosenEvent>> {
+  const place = locateStore(io, address === "" ? undefined : address);
+  const found = new Map<string, ChosenEvent>();
+  for (const env of new Set(functions.map((each) => each.env))) {
+    await readStore(io, { address: place, env, app: undefined }, async ({ reads }) => {
+      for (const fn of functions.filter((each) => each.env === env)) {
+        for (const { id, eventId } of await reads.runs(env, { fn: fn.fn, limit: runsLookedAt })) {
+          const event = await reads.event(env, eventId);
+          if (event === null) continue;
+          const data = JSON.parse(event.data) as Json;
+          const chosen = reaching(fn, [{ name: event.name, data, from: `from the store, run ${id}`, isReal: true }]);
+          if (chosen === null) continue;
+          found.set(fn.fn, chosen);
+          break;
+        }
+      }
+    });
+  }
+  return found;
+}
+
+/** The lines around a place in a file; none where it cannot be read. */
+export function linesAround(
+  file: string,
+  line: number,
+  around: number,
+): { readonly line: number; readonly text: string }[] {
+  try {
+    const lines = readFileSync(file, "utf8").split("\n");
+    const first = Math.max(1, line - around);
+    return lines.slice(first - 1, line + around).map((text, i) => ({ line: first + i, text: text.replace(/\r$/, "") }));
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,113 @@
+// A program's functions, one after the other: each with its event, what is remembered of it and its share of the time.
+import type { Platform } from "../platform/platform.ts";
+import type { ChosenEvent } from "./choose-event.ts";
+import { withoutValues } from "./mask-values.ts";
+import type { PlayingThreads } from "./playing-threads.ts";
+import { type FunctionReport, summarise, type VerifiedFunction, type VerifyReport } from "./report.ts";
+import type { VerifyConfiguration } from "./verify-configuration.ts";
+import { verifyFunction } from "./verify-function.ts";
+import { Consent, remember, type VerifyMemory } from "./verify-memory.ts";
+import type { DescribedFunction } from "./worker/messages.ts";
+
+export interface VerifyProgramOptions {
+  readonly threads: Pick<PlayingThreads, "ask">;
+  readonly platform: Pick<Platform, "monoMs" | "wallMs">;
+  /** Files, as a program would load them; its configuration first. */
+  readonly modules: readonly string[];
+  /** Every function of the program. */
+  readonly functions: readonly DescribedFunction[];
+  /** Those to verify, each with the event that starts it; null where there is none, or none is needed. */
+  readonly wanted: readonly { readonly fn: DescribedFunction; readonly event: ChosenEvent | null }[];
+  readonly configuration: VerifyConfiguration;
+  readonly memory: VerifyMemory;
+  /** For pairs of adversities, of all functions together. */
+  readonly budgetMs: number;
+  readonly seed: number;
+  /** Only these; null for all there are. */
+  readonly schedules: readonly string[] | null;
+  /** Everything the program has is looked at: what accepts nothing now accepts nothing at all. */
+  readonly isWhole: boolean;
+  /** The command that verifies this function again, without a schedule. */
+  readonly repeatOf: (id: string) => string;
+  readonly onPlayed?: (id: string, played: number, known: number) => void;
+  readonly onVerified?: (id: string) => void;
+}
+
+export interface Verified {
+  readonly report: VerifyReport;
+  /** With what failed now. */
+  readonly memory: VerifyMemory;
+}
+
+export async function verifyProgram(options: VerifyProgramOptions): Promise<Verified> {
+  const { platform, wanted, configuration } = options;
+  const startedAt = platform.monoMs();
+  const consent = new Consent([...options.memory.accepted, ...configuration.accept], platform.wallMs());
+  let { memory } = options;
+  let budgetMs = options.budgetMs;
+  const verified: VerifiedFunction[] = [];
+  for (const [i, { fn, event }] of wanted.entries()) {
+    const share = budgetMs / (wanted.length - i);
+    const before = platform.monoMs();
+    const report = await verifyOne(options, fn, event, share, consent);
+    // What one leaves of its share is the others'.
+    budgetMs -= Math.min(share, platform.monoMs() - before);
+    memory = remember(memory, report.id, failingOf(report));
+    verified.push(shown(options, report, event));
+    options.onVerified?.(report.id);
+  }
+  const report = summarise(verified, platform.monoMs() - startedAt, consent.problems(options.isWhole));
+  return { report, memory };
+}
+
+async function verifyOne(
+  options: VerifyProgramOptions,
+  fn: DescribedFunction,
+  event: ChosenEvent | null,
+  budgetMs: number,
+  consent: Consent,
+): Promise<FunctionReport> {
+  const { threads, platform, modules, functions, configuration, memory, seed, schedules, onPlayed } = options;
+  const { id } = fn.config;
+  const { twin, entity } = configuration.functions[id] ?? {};
+  return verifyFunction({
+    threads,
+    platform,
+    modules,
+    fn,
+    endHandlers: functions.filter(({ handlesEnd }) => handlesEnd).map((each) => each.fn),
+    event,
+    fixtures: configuration.fixtures,
+    budgetMs,
+    seed,
+    only: schedules,
+    remembered: memory.failing[id] ?? [],
+    accepts: (effect) => consent.accepts(id, effect),
+    ...(twin === undefined ? {} : { twin }),
+    ...(entity === undefined ? {} : { entity }),
+    ...(onPlayed === undefined ? {} : { onPlayed: (_, played, known) => onPlayed(id, played, known) }),
+  });
+}
+
+/** What is played first the next time. A clean run is played anyway. */
+const failingOf = ({ findings }: FunctionReport): string[] =>
+  findings
+    .filter(({ verdict, schedule }) => verdict !== "UNPROVEN" && verdict !== "ACCEPTED" && schedule !== "clean")
+    .map(({ schedule }) => schedule);
+
+function shown(options: VerifyProgramOptions, report: FunctionReport, event: ChosenEvent | null): VerifiedFunction {
+  const { isReal = false, data = {} } = event ?? {};
+  const { findings, ...rest } = isReal ? withoutValues(report, data) : report;
+  return {
+    ...rest,
+    event: event === null ? null : { name: event.name, from: event.from },
+    findings: findings.map((finding) => {
+      const { schedule, seed } = finding;
+      return { ...finding, repeat: `${options.repeatOf(report.id)} --schedule ${quoted(schedule)} --seed ${seed}` };
+    }),
+  };
+}
+
+/** For a shell. */
+export const quoted = (word: string): string =>
+  /^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;

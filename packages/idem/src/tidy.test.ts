@@ -113,6 +113,7 @@ describe("rooms", () => {
     ],
     verify: [
       "verify",
+      "radar",
       "sdk",
       "engine",
       "execute",

@@ -50,5 +50,7 @@ export async function verifyProgram(
   const example = JSON.parse(readFileSync(existsSync(own) ? own : join(corpus, "event.json"), "utf8"));
   const event = fn.config.triggers.some((each: object) => "cron" in each) ? null : example;
   const endHandlers = functions.filter(({ handlesEnd }) => handlesEnd).map((each) => each.fn);
-  return verifyFunction({ threads, platform: nodePlatform, modules, fn, endHandlers, event, budgetMs: 0, ...options });
+  // Mends have tests of their own, and are looked for in every schedule again.
+  const plain = { threads, platform: nodePlatform, modules, fn, endHandlers, event, budgetMs: 0, mends: false };
+  return verifyFunction({ ...plain, ...options });
 }

@@ -1,26 +1,36 @@
 // What the verifier answers: the shape of `--reporter json`.
 import type { Verdict } from "./judge.ts";
-import type { Moment } from "./thing.ts";
+import type { Json, Moment, Place } from "./thing.ts";
+
+/** One line of the user's source. */
+export interface Edit {
+  readonly file: string;
+  readonly line: number;
+  readonly before: string;
+  readonly after: string;
+}
 
 /** A change that makes the finding go away: it was tried. */
 export interface Mend {
-  /** One line for a person: "Pass the step's own key". */
+  /** For a person: "Pass the step's own key". */
   readonly text: string;
-  readonly before: string | null;
-  readonly after: string | null;
+  /** The same as lines of the source, where the edit is certain. */
+  readonly edits: readonly Edit[];
 }
 
 export interface Finding {
   readonly verdict: Exclude<Verdict, "HELD">;
   /** "two of api.stripe.com/v1/invoices". */
   readonly thing: string;
-  readonly place: { readonly file: string; readonly line: number } | null;
+  readonly place: Place | null;
   /** "POST api.stripe.com/v1/invoices". */
   readonly effect: string | null;
   readonly step: string | null;
   readonly schedule: string;
   readonly seed: number;
   readonly timeline: readonly Moment[];
+  /** The least data of the event that shows it; null where no event starts the function. */
+  readonly event: { readonly name: string; readonly data: Json } | null;
   readonly mend: Mend | null;
   /** Why it is accepted. */
   readonly because: string | null;

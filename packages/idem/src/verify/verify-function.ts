@@ -5,6 +5,9 @@ import { tickEventName } from "../model/tick.ts";
 import type { Platform } from "../platform/platform.ts";
 import { learnVolatile } from "./compare-things.ts";
 import { type Judged, judge, judgeReplay, type Reference, type Verdict, worstOf } from "./judge.ts";
+import { type Change, withFunctionKey } from "./mends/change.ts";
+import { improve, type Tried } from "./mends/improve.ts";
+import { suggestKey } from "./mends/suggest-key.ts";
 import type { Answer, PlayingThreads } from "./playing-threads.ts";
 import type { Finding, FunctionReport } from "./report.ts";
 import {
@@ -18,7 +21,7 @@ import {
   scheduleOf,
   singles,
 } from "./schedules.ts";
-import type { Json, WorldRecord } from "./thing.ts";
+import type { Json, SeenEffect, WorldRecord } from "./thing.ts";
 import { entityField, otherFields, withAnother } from "./twin.ts";
 import type { DescribedFunction } from "./worker/messages.ts";
 import type { DeliveredEvent, Fixture, WorldScript } from "./worker/world-script.ts";
@@ -51,6 +54,10 @@ export interface VerifyFunctionOptions {
   readonly remembered?: readonly string[];
   /** Why a finding about this effect may be; null where nobody said so. */
   readonly accepts?: (effect: string) => string | null;
+  /** Whether findings are made small and changes that mend them are looked for; they are, unless told. */
+  readonly mends?: boolean;
+  /** The text of a file of the user's, for edits; null where it cannot be read. */
+  readonly readSource?: (file: string) => string | null;
   readonly onPlayed?: (schedule: string, played: number, known: number) => void;
 }
 
@@ -69,6 +76,18 @@ const runEnds: readonly Adversity[] = [
 /** Worlds that do not answer after which no more are tried. */
 const stuckMax = 2;
 
+/** How many findings of a function are made small and mended: the others are found again once these are gone. */
+const improvedMax = 5;
+/** Real time that making one event smaller may take. */
+const shrinkMsMax = 1_500;
+
+/** A trial of something else than was asked for. */
+interface Trial {
+  readonly changes?: readonly Change[];
+  /** Whether what was found by now refutes it. */
+  readonly isRefuted?: (findings: readonly Finding[]) => boolean;
+}
+
 interface Played {
   readonly schedule: Schedule;
   readonly answer: Answer;
@@ -84,6 +103,10 @@ class FunctionVerifier {
   private readonly seed: number;
   private readonly entity: string | null;
   private readonly findings: Finding[] = [];
+  private readonly effectOf = new Map<Finding, SeenEffect | null>();
+  /** By whether waits are in vain. */
+  private readonly references = new Map<boolean, Reference>();
+  private drawn: WorldRecord["drawn"] = [];
   private readonly notes = new Set<string>();
   /** Its key is not shown to let other things through. */
   private lacksTwin = false;
@@ -93,7 +116,10 @@ class FunctionVerifier {
   private effects = 0;
   private commits = 0;
 
-  constructor(private readonly options: VerifyFunctionOptions) {
+  constructor(
+    private readonly options: VerifyFunctionOptions,
+    private readonly trial: Trial = {},
+  ) {
     const { fn, event, fixtures = [] } = options;
     this.seed = options.seed ?? 1;
     const { config } = fn;
@@ -116,6 +142,7 @@ class FunctionVerifier {
       windowMs: config.idempotency?.windowMs ?? defaultWindowMs,
       outageMs,
       fixtures,
+      changes: trial.changes ?? [],
     };
   }
 
@@ -140,6 +167,7 @@ class FunctionVerifier {
     const hadWaits = await this.verifyVariant([]);
     // The same once more, with every wait in vain: another branch of the code, with a clean run of its own.
     if (hadWaits && this.findings.length === 0) await this.verifyVariant([{ kind: "wait", answer: "timeout" }]);
+    if (this.options.mends !== false) await this.improve();
     if (this.lacksTwin && (this.options.only ?? null) === null) {
       return this.unproven(
         "no twin could be made of the event, so nobody knows whether the function's key swallows other things; name the field that tells them apart (entity), or give the twin's data (twin)",
@@ -171,6 +199,7 @@ class FunctionVerifier {
     const first = this.cleanRecord(one);
     const second = this.cleanRecord(two);
     if (first === null || second === null) return false;
+    this.drawn = [...this.drawn, ...first.drawn];
     this.effects = Math.max(this.effects, first.effects.length);
     this.commits = Math.max(this.commits, first.commits.before);
     // It sleeps or waits, and does not find back.
@@ -196,8 +225,12 @@ class FunctionVerifier {
     if (twin === null && this.isSent && this.options.fn.config.idempotency !== null) this.lacksTwin = true;
     const { endHandlers } = this.options;
     const reference: Reference = { clean: first, twin, volatile, endHandlers };
+    this.references.set(base.length > 0, reference);
     const facts = this.factsOf(first, twin !== null);
-    await this.playAll(this.wanted(facts, base), reference);
+    const { first: before, rest } = this.wanted(facts, base);
+    await this.playAll(before, reference);
+    if (this.trial.isRefuted?.(this.findings) === true) return false;
+    await this.playAll(rest, reference);
     if (first.effects.length > 0 && base.length === 0) await this.playHandlers(reference);
     if (this.findings.length === 0 && (this.options.only ?? null) === null)
       await this.playPairs(facts, base, reference);
@@ -224,17 +257,20 @@ class FunctionVerifier {
     };
   }
 
-  private wanted(facts: CleanFacts, base: readonly Adversity[]): Schedule[] {
+  private wanted(
+    facts: CleanFacts,
+    base: readonly Adversity[],
+  ): { readonly first: readonly Schedule[]; readonly rest: readonly Schedule[] } {
     const { only = null, remembered = [] } = this.options;
     const read = (names: readonly string[]) => names.flatMap((name) => readSchedule(name) ?? []);
-    if (only !== null) return read(only);
+    if (only !== null) return { first: [], rest: read(only) };
     const { picks = () => true } = this.options;
     const all = singles(facts)
       .filter(picks)
       .map(({ adversities }) => scheduleOf(...base, ...adversities));
     const before = base.length === 0 ? read(remembered) : [];
     const ids = new Set(before.map(({ id }) => id));
-    return [...before, ...all.filter(({ id }) => !ids.has(id))];
+    return { first: before, rest: all.filter(({ id }) => !ids.has(id)) };
   }
 
   private async playAll(schedules: readonly Schedule[], reference: Reference): Promise<void> {
@@ -352,19 +388,90 @@ class FunctionVerifier {
         (title === null ? other.thing === thing : other.effect === title && other.place?.line === place?.line),
     );
     if (isKnown) return;
+    const finding = this.findingOf(judged, schedule, seed, timeline);
+    this.findings.push(finding);
+    this.effectOf.set(finding, effect);
+  }
+
+  private findingOf(judged: Judged, schedule: string, seed: number, timeline: Finding["timeline"]): Finding {
+    const { effect, thing } = judged;
+    const title = effect?.title ?? null;
+    const place = effect?.place ?? null;
     const because = title === null ? null : (this.options.accepts?.(title) ?? null);
-    this.findings.push({
-      verdict: because === null ? judged.verdict : "ACCEPTED",
+    const { name, data } = this.script.event;
+    return {
+      verdict: because === null && judged.verdict !== "HELD" ? judged.verdict : "ACCEPTED",
       thing,
-      place: place === null ? null : { file: place.file, line: place.line },
+      place,
       effect: title,
       step: effect?.step ?? null,
       schedule,
       seed,
       timeline,
+      event: this.isSent ? { name, data } : null,
       mend: null,
       because,
-    });
+    };
+  }
+
+  // ------------------------------------------------------------------------------------------------ for a person to act on
+
+  private async improve(): Promise<void> {
+    const { platform, fn, modules, readSource = () => null, twin } = this.options;
+    const { config } = fn;
+    const all = [...this.findings];
+    const wrong = all.filter(({ verdict }) => verdict !== "UNPROVEN" && verdict !== "ACCEPTED");
+    if (wrong.length === 0) return;
+    const entityExpression = this.entity === null ? null : `event.data.${this.entity}`;
+    const { event, twin: twinEvent } = this.script;
+    const suggested = twinEvent === null ? null : await suggestKey(config.id, event.name, event.data, twinEvent.data);
+    const key = {
+      keyExpression: config.idempotency?.key ?? null,
+      isUnkeyed: config.unkeyed !== undefined,
+      suggestedKey: suggested ?? entityExpression,
+      entityExpression,
+    };
+    for (const finding of wrong.slice(0, improvedMax)) {
+      const until = platform.monoMs() + shrinkMsMax;
+      const better = await improve(finding, {
+        fnId: config.id,
+        modules,
+        readSource,
+        effect: this.effectOf.get(finding) ?? null,
+        findings: all,
+        key,
+        playAgain: (schedule) => this.playAgain(schedule),
+        playWith: (schedule, data) => this.tried({ event: { ...event, data }, only: [schedule] }, {}),
+        playChanged: (changes, schedule, isRefuted) => {
+          const keyed = changes.find((each) => each.kind === "function-key");
+          const changed = keyed === undefined ? fn : { ...fn, config: withFunctionKey(config, keyed.expression) };
+          return this.tried({ fn: changed, only: null, remembered: [schedule] }, { changes, isRefuted });
+        },
+        // Whoever gave the twin's data knows which data goes together.
+        isLate: () => twin !== undefined || platform.monoMs() > until,
+      });
+      this.findings[this.findings.indexOf(finding)] = better;
+    }
+  }
+
+  /** The same function, looked at in another way. */
+  private async tried(other: Partial<VerifyFunctionOptions>, trial: Trial): Promise<Tried> {
+    const { onPlayed: _, remembered: __, picks: ___, ...options } = this.options;
+    const verifier = new FunctionVerifier({ ...options, budgetMs: 0, mends: false, ...other }, trial);
+    const { findings } = await verifier.verify();
+    return { findings, drawn: verifier.drawn };
+  }
+
+  private async playAgain(id: string): Promise<Finding | null> {
+    const schedule = readSchedule(id);
+    const isVain = schedule?.adversities.some((each) => each.kind === "wait" && each.answer === "timeout") === true;
+    const reference = this.references.get(isVain);
+    if (schedule === null || reference === undefined) return null;
+    const answer = await this.play(schedule, firstStart, this.seed);
+    if (answer?.kind !== "played") return null;
+    const { record } = answer;
+    const judged = judge(record, reference);
+    return judged.verdict === "HELD" ? null : this.findingOf(judged, record.schedule, record.seed, record.timeline);
   }
 
   private unproven(thing: string, schedule: string, record: WorldRecord | null): FunctionReport {

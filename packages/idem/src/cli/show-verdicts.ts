@@ -90,8 +90,8 @@ function showPlace(context: Context, { place, mend }: Shown): void {
   const { paint, io } = context;
   if (place !== null) {
     context.say(`    ${printable(relative(io.cwd, place.file))}:${place.line}`);
-    const lines = linesAround(place.file, place.line, 1);
-    const width = String(place.line + 1).length;
+    const lines = linesAround(place.file, place.line, 2);
+    const width = String(place.line + 2).length;
     for (const { line, text } of lines) {
       const numbered = `      ${line === place.line ? ">" : " "} ${String(line).padStart(width)} | ${printable(text)}`;
       context.say(line === place.line ? numbered : paint.dim(numbered));
@@ -99,9 +99,10 @@ function showPlace(context: Context, { place, mend }: Shown): void {
   }
   if (mend === null) return;
   context.say(`    ${printable(mend.text)}`);
-  const at = place === null ? "" : `${place.line} `;
-  if (mend.before !== null) context.say(paint.red(`      ${at}- ${printable(mend.before.trim())}`));
-  if (mend.after !== null) context.say(paint.green(`      ${at}+ ${printable(mend.after.trim())}`));
+  for (const { line, before, after } of mend.edits) {
+    context.say(paint.red(`      ${line} - ${printable(before.trim())}`));
+    context.say(paint.green(`      ${line} + ${printable(after.trim())}`));
+  }
 }
 
 /** For any runner of tests: it passes once the finding is mended. */

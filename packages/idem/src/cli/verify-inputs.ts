@@ -100,17 +100,22 @@ export async function eventsOfStore(
   return found;
 }
 
+/** The text of a file; null where it cannot be read. */
+export function readSource(file: string): string | null {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return null;
+  }
+}
+
 /** The lines around a place in a file; none where it cannot be read. */
 export function linesAround(
   file: string,
   line: number,
   around: number,
 ): { readonly line: number; readonly text: string }[] {
-  try {
-    const lines = readFileSync(file, "utf8").split("\n");
-    const first = Math.max(1, line - around);
-    return lines.slice(first - 1, line + around).map((text, i) => ({ line: first + i, text: text.replace(/\r$/, "") }));
-  } catch {
-    return [];
-  }
+  const lines = readSource(file)?.split("\n") ?? [];
+  const first = Math.max(1, line - around);
+  return lines.slice(first - 1, line + around).map((text, i) => ({ line: first + i, text: text.replace(/\r$/, "") }));
 }

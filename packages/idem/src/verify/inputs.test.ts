@@ -109,6 +109,7 @@ test("values of a real event are in no text of a report, whole or in a path", ()
         step: "s",
         schedule: "rerun",
         seed: 1,
+        event: { name: "client/changed", data: { mail: "ann@example.com" } },
         timeline: [{ at: 7, text: "run 7 of order-12 and order-12-twin" }],
         mend: null,
         because: null,
@@ -120,6 +121,7 @@ test("values of a real event are in no text of a report, whole or in a path", ()
   expect(findings[0]).toMatchObject({
     thing: "two of PUT a.example/clients/•••",
     effect: "PUT a.example/clients/•••?mail=•••",
+    event: null,
     timeline: [{ at: 7, text: "run 7 of ••• and •••" }],
   });
 });

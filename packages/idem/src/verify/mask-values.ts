@@ -36,6 +36,8 @@ export function withoutValues<Report extends FunctionReport>(report: Report, dat
       ...finding,
       thing: hide(finding.thing),
       effect: finding.effect === null ? null : hide(finding.effect),
+      // The least data that shows it are values too.
+      event: null,
       timeline: finding.timeline.map(({ at, text }) => ({ at, text: hide(text) })),
     })),
   };

@@ -27,6 +27,8 @@ export interface VerifyProgramOptions {
   readonly schedules: readonly string[] | null;
   /** Everything the program has is looked at: what accepts nothing now accepts nothing at all. */
   readonly isWhole: boolean;
+  /** The text of one of the program's files, for the edits of a mend. */
+  readonly readSource: (file: string) => string | null;
   /** The command that verifies this function again, without a schedule. */
   readonly repeatOf: (id: string) => string;
   readonly onPlayed?: (id: string, played: number, known: number) => void;
@@ -67,7 +69,8 @@ async function verifyOne(
   budgetMs: number,
   consent: Consent,
 ): Promise<FunctionReport> {
-  const { threads, platform, modules, functions, configuration, memory, seed, schedules, onPlayed } = options;
+  const { threads, platform, modules, functions, configuration, memory, seed, schedules, onPlayed, readSource } =
+    options;
   const { id } = fn.config;
   const { twin, entity } = configuration.functions[id] ?? {};
   return verifyFunction({
@@ -81,6 +84,7 @@ async function verifyOne(
     budgetMs,
     seed,
     only: schedules,
+    readSource,
     remembered: memory.failing[id] ?? [],
     accepts: (effect) => consent.accepts(id, effect),
     ...(twin === undefined ? {} : { twin }),

@@ -26,6 +26,7 @@ import {
   memoryName,
   readEvents,
   readMemoryOf,
+  readSource,
 } from "../verify-inputs.ts";
 
 const unable = 3;
@@ -140,6 +141,7 @@ async function verifyAll(
     seed,
     schedules,
     isWhole: schedules === null && wanted.length === program.functions.filter(({ handlesEnd }) => !handlesEnd).length,
+    readSource,
     repeatOf: (id) => repeatOf(context, id),
     onPlayed: (id, played, known) => {
       if (progress?.id !== id) progress = { id, shown: showProgress(io, printable(id)) };

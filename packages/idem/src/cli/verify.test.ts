@@ -58,7 +58,12 @@ describe("idem verify", () => {
               verdict: "DOUBLED",
               place: { file: "src/functions.ts", line: 11 },
               schedule,
-              mend: null,
+              mend: {
+                edits: [
+                  { file: "src/functions.ts", line: 10, after: expect.stringContaining("async ({ key }) => {") },
+                  { line: 12, after: expect.stringContaining('"Idempotency-Key": key') },
+                ],
+              },
               repeat: `idem ${repeat}`,
             },
           ],

@@ -283,13 +283,18 @@ async function withEvents(
 }
 
 function withShortPaths(report: VerifyReport, cwd: string): VerifyReport {
+  const inFolder = <P extends { readonly file: string }>(place: P): P => ({
+    ...place,
+    file: relative(cwd, place.file),
+  });
   return {
     ...report,
     functions: report.functions.map((each) => ({
       ...each,
       findings: each.findings.map((finding) => ({
         ...finding,
-        place: finding.place === null ? null : { ...finding.place, file: relative(cwd, finding.place.file) },
+        place: finding.place === null ? null : inFolder(finding.place),
+        mend: finding.mend === null ? null : { ...finding.mend, edits: finding.mend.edits.map(inFolder) },
       })),
     })),
   };

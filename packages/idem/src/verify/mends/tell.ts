@@ -46,8 +46,7 @@ function tellDrawn(what: "clock" | "chance", { drawn, readSource }: TellAbout): 
   const expression = line === undefined ? null : expressionAt(line, found!.column - 1);
   const name = expression ?? (what === "clock" ? "the time" : "chance");
   const where = found === undefined ? "" : ` in line ${found.line}`;
-  const example = expression ?? (what === "clock" ? "Date.now()" : "Math.random()");
-  return `Outside steps ${name}${where} is another each time the code is entered. Draw it in a step, once: await step.run("draw", () => ${example}).`;
+  return `Outside steps ${name}${where} is another each time the code is entered. Draw it in a step, once: await step.run("draw", () => ${expression ?? "…"}).`;
 }
 
 const drawing =

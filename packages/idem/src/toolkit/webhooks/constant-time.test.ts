@@ -35,7 +35,10 @@ test("another length is refused without a comparison", () => {
 
 test("no provider compares by itself: what is made with a secret goes into isSame or isAnySame", () => {
   const folder = fileURLToPath(new URL("./", import.meta.url));
-  const files = readdirSync(`${folder}providers`).map((name) => `providers/${name}`);
+  // It is given what was verified, and has no secret.
+  const withoutSecret = "github-events.ts";
+  const names = readdirSync(`${folder}providers`).filter((name) => name !== withoutSecret);
+  const files = names.map((name) => `providers/${name}`);
   for (const file of [...files, "stamped-list.ts"]) {
     const text = readFileSync(`${folder}${file}`, "utf8");
     expect([file, /\b(made|given|signature)\w*\s*[!=]==?(?!=|\s*null\b)/.test(text)]).toEqual([file, false]);

@@ -135,6 +135,8 @@ export class Overlay {
 
   private isScratch(path: string): boolean {
     if (this.scratch.some((folder) => path.startsWith(folder)) || unfinished.test(basename(path))) return true;
+    // A program that itself stands in the temporary folder writes its own things around it.
+    if (path.startsWith(this.home + sep)) return false;
     return path.startsWith(this.temporary + sep) && drawn.test(path.slice(this.temporary.length));
   }
 

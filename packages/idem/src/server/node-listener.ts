@@ -181,10 +181,6 @@ class NodeListener implements Listener {
     socket.on("error", ignore);
     this.traffic.lines.begin(socket);
     const headers = incoming.headers as NodeRequest["headers"];
-    const refuse = (error: unknown) => {
-      if (socket.destroyed) return;
-      refuseSocket(socket, error instanceof IdemError ? error : unexpected(error, incoming, null, this.world));
-    };
     try {
       if (this.traffic.isStopping) throw errors.SERVER_BUSY({ why: "it is stopping" });
       if (headers.upgrade?.toLowerCase() !== "websocket") {
@@ -199,9 +195,9 @@ class NodeListener implements Listener {
       const caller = { params: {}, headers, query: new URLSearchParams(search) };
       const env = admitCaller(route.access, caller, this.world.credentials);
       this.countSocket(route, socket);
-      route.upgrade(incoming, socket, head, env, this.world, refuse);
+      route.upgrade(incoming, socket, head, env, this.world);
     } catch (error) {
-      refuse(error);
+      refuseSocket(socket, error instanceof IdemError ? error : unexpected(error, incoming, null, this.world));
     }
   }
 

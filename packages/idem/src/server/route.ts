@@ -78,15 +78,8 @@ export interface Route {
 export interface SocketRoute {
   readonly path: string;
   readonly access: Access;
-  /** What it throws is answered, and the line is closed; what it finds out later it hands to `refuse`. */
-  upgrade(
-    request: IncomingMessage,
-    socket: Duplex,
-    head: Buffer,
-    env: string,
-    world: World,
-    refuse: (error: unknown) => void,
-  ): void;
+  /** What it throws is answered, and the line is closed. */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, env: string, world: World): void;
   /** The server stops: says goodbye to its sockets. What is still open after the grace is cut. */
   close?(world: World): Promise<void>;
 }

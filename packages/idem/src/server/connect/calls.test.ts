@@ -376,7 +376,7 @@ describe("a gateway that stops", () => {
     expect(refused.error?.message).toContain("stopping");
     expect(worker.closed).toBeNull();
     // These words make the SDK try again soon instead of backing off.
-    await expect(gateway.start("default", "ws://x/connect", world)).rejects.toThrow("connect_gateway_closing");
+    expect(() => gateway.start("default", "ws://x/connect", world)).toThrow("connect_gateway_closing");
     worker.reply(made.requestId);
     await stopped;
     expect(made.reply?.status).toBe(200);

@@ -107,13 +107,13 @@ export class ConnectGateway {
   }
 
   /** `endpoint` is where the worker shall open its socket. Throws when there is no room, or the server is stopping. */
-  async start(env: string, endpoint: string, { tokens }: GatewayWorld): Promise<Uint8Array> {
+  start(env: string, endpoint: string, { tokens }: GatewayWorld): Uint8Array {
     this.checkRoom();
     const connectionId = this.#ids.next();
     const { sessionTokenMs } = this.#limits;
-    const sessionToken = await tokens.mint(env, "connect", { connectionId }, sessionTokenMs);
+    const sessionToken = tokens.mint(env, "connect", { connectionId }, sessionTokenMs);
     // Of its own: it stands in an address, which proxies write down.
-    const ticket = await tokens.mint(env, "connect-ticket", { connectionId }, sessionTokenMs);
+    const ticket = tokens.mint(env, "connect-ticket", { connectionId }, sessionTokenMs);
     // One token for both: the right to connect is the right to register, for they are the same message.
     return startResponse.encode({
       connectionId,
@@ -134,8 +134,8 @@ export class ConnectGateway {
   }
 
   /** The connection /v0/connect/start, here or on a node with the same keys, gave this ticket to; null for any other text. */
-  async expects(ticket: string, { tokens }: GatewayWorld): Promise<string | null> {
-    const read = await tokens.read(ticket, "connect-ticket");
+  expects(ticket: string | null, { tokens }: GatewayWorld): string | null {
+    const read = tokens.read(ticket, "connect-ticket");
     return read === null ? null : String(read.claims.connectionId);
   }
 
@@ -251,7 +251,7 @@ export class ConnectGateway {
     proven: () => void,
   ): Promise<Admission> {
     const { connectionId } = greeting;
-    const token = await tokens.read(greeting.authData?.sessionToken ?? null, "connect");
+    const token = tokens.read(greeting.authData?.sessionToken ?? null, "connect");
     if (token === null || token.claims.connectionId !== connectionId) {
       return { kind: "refused", why: "its session token is not known here or has expired" };
     }

@@ -23,7 +23,7 @@ export function checkExecutes({ role }: Pick<ServerSettings, "role">): void {
 export const connectWorkers: SocketRoute = {
   path: connectPath,
   access: "open",
-  upgrade(request, socket, head, _env, world, refuse) {
+  upgrade(request, socket, head, _env, world) {
     const offered = request.headers["sec-websocket-protocol"] ?? "";
     if (!offered.split(",").some((protocol) => protocol.trim() === connectProtocol)) {
       throw errors.REQUEST_INVALID({ why: `it does not offer the subprotocol ${connectProtocol}` });
@@ -32,14 +32,8 @@ export const connectWorkers: SocketRoute = {
     world.connect.checkRoom();
     const address = groupOf(request.socket.remoteAddress ?? "");
     const ticket = new URLSearchParams(splitTarget(request.url!).search).get(ticketParameter);
-    const accept = (expectedAs: string | null) => {
-      if (socket.destroyed) return;
-      acceptWorkerSocket(request, socket, head, (worker) =>
-        world.connect.accept(worker, world, { address, expectedAs }),
-      );
-    };
-    if (ticket === null) accept(null);
-    else world.connect.expects(ticket, world).then(accept).catch(refuse);
+    const expectedAs = world.connect.expects(ticket, world);
+    acceptWorkerSocket(request, socket, head, (worker) => world.connect.accept(worker, world, { address, expectedAs }));
   },
   // The listener has its own grace and cuts the sockets when it is over, which ends the calls as well.
   close: (world) => world.connect.stop(serverLimits.stopGraceMs),

@@ -62,8 +62,7 @@ export function fakeGateway(
     return worker;
   }
 
-  const token = async (env = "default") =>
-    startResponse.decode(await gateway.start(env, "ws://127.0.0.1:1/connect", world));
+  const token = (env = "default") => startResponse.decode(gateway.start(env, "ws://127.0.0.1:1/connect", world));
 
   /** A worker that has been taken in. */
   async function worker(options: WorkerOptions = {}): Promise<FakeWorker> {

@@ -80,7 +80,7 @@ test("every guess is in the audit: some by themselves, the rest as a number, and
   const rows = await refusedIn(server);
   expect(rows.map(({ reason }) => reason).reverse()).toEqual([
     ...[1, 2, 3, 4, 5].map((n) => `wrong password, try ${n} of 5`),
-    "0 more wrong passwords and 35 tries over the bound in a minute: 127.0.0.1 (35)",
+    "0 more wrong passwords and 35 tries over the bound since the last note: 127.0.0.1 (35)",
   ]);
   expect(JSON.stringify(rows)).not.toContain("guess");
 });

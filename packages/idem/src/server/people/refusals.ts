@@ -47,15 +47,24 @@ export class Refusals {
   private later(address: string): void {
     const name = this.from.has(address) || this.from.size < addressesMax ? address : "elsewhere";
     this.from.set(name, (this.from.get(name) ?? 0) + 1);
-    this.timer ??= this.options.platform.timer(minuteMs, () => void this.sumUp(), { background: true });
+    this.arm();
   }
 
-  /** Writes what is still to be said; what the store did not take is said with the next. */
-  async sumUp(): Promise<void> {
+  private arm(): void {
+    this.timer ??= this.options.platform.timer(minuteMs, () => void this.sumUpNow(), { background: true });
+  }
+
+  /** What the store did not take is said a minute later. */
+  private async sumUpNow(): Promise<void> {
+    if (!(await this.sumUp())) this.arm();
+  }
+
+  /** Writes what is still to be said; false where the store did not take it. */
+  async sumUp(): Promise<boolean> {
     this.timer?.cancel();
     this.timer = null;
     const { wrong, limited } = this;
-    if (wrong + limited === 0) return;
+    if (wrong + limited === 0) return true;
     const from = [...this.from].toSorted(([, a], [, b]) => b - a);
     const named = from.slice(0, addressesNamedMax).map(([address, count]) => `${address} (${count})`);
     const others = from.length - named.length;
@@ -63,10 +72,10 @@ export class Refusals {
     try {
       await this.options.write(
         from.length === 1 ? from[0]![0] : "",
-        `${wrong} more wrong passwords and ${limited} tries over the bound in a minute: ${where}`,
+        `${wrong} more wrong passwords and ${limited} tries over the bound since the last note: ${where}`,
       );
     } catch {
-      return;
+      return false;
     }
     this.wrong -= wrong;
     this.limited -= limited;
@@ -75,5 +84,6 @@ export class Refusals {
       if (left > 0) this.from.set(address, left);
       else this.from.delete(address);
     }
+    return true;
   }
 }

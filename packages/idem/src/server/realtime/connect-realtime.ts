@@ -13,28 +13,21 @@ const sockets = new WebSocketServer({
   maxPayload: 4 * 1024,
 });
 
-type Upgrade = Parameters<SocketRoute["upgrade"]>;
-
 export const connectRealtime: SocketRoute = {
   path: "/v1/realtime/connect",
   // The token in the query is the credential.
   access: "open",
-  upgrade(request, socket, head, _env, world, refuse) {
-    subscribe(request, socket, head, world).catch(refuse);
+  upgrade(request, socket, head, _env, world) {
+    const token = new URLSearchParams(splitTarget(request.url!).search).get("token");
+    const { env, topics } = readRealtimeToken(world.tokens, token);
+    world.channels.checkRoom();
+    sockets.handleUpgrade(request, socket, head, (webSocket) => {
+      // A frame that is too large or malformed: the connection is closed by ws, and "close" follows.
+      webSocket.on("error", () => {});
+      const stop = world.channels.subscribe(env, topics, socketLine(webSocket, world.platform));
+      webSocket.once("close", stop);
+    });
   },
   // Those who read server-sent events are told as well.
   close: ({ channels }) => channels.close(),
 };
-
-async function subscribe(request: Upgrade[0], socket: Upgrade[1], head: Upgrade[2], world: Upgrade[4]): Promise<void> {
-  const token = new URLSearchParams(splitTarget(request.url!).search).get("token");
-  const { env, topics } = await readRealtimeToken(world.tokens, token);
-  world.channels.checkRoom();
-  if (socket.destroyed) return;
-  sockets.handleUpgrade(request, socket, head, (webSocket) => {
-    // A frame that is too large or malformed: the connection is closed by ws, and "close" follows.
-    webSocket.on("error", () => {});
-    const stop = world.channels.subscribe(env, topics, socketLine(webSocket, world.platform));
-    webSocket.once("close", stop);
-  });
-}

@@ -23,10 +23,10 @@ export const mintRealtimeToken = (tokens: Tokens, env: string, hearing: Hearing)
   );
 
 /** Throws UNAUTHORIZED. */
-export async function readRealtimeToken(
+export function readRealtimeToken(
   tokens: Tokens,
   token: string | null,
-): Promise<{ readonly env: string; readonly topics: readonly ChannelTopic[]; readonly runId: string | null }> {
+): { readonly env: string; readonly topics: readonly ChannelTopic[]; readonly runId: string | null } {
   const read = tokens.read(token, "realtime");
   if (read === null) throw errors.UNAUTHORIZED({ why: "its token is unknown here, or has expired" });
   const { topics, run } = read.claims as { topics: readonly [string, string][]; run?: string };

@@ -15,7 +15,7 @@ export const followRealtime: Route = {
   waits: true,
   errors: "wire",
   async handle(request, world) {
-    const { env, topics, runId } = await readRealtimeToken(world.tokens, request.query.get("token"));
+    const { env, topics, runId } = readRealtimeToken(world.tokens, request.query.get("token"));
     const over = new AbortController();
     const line = new EventLine(() => {
       stop();

@@ -16,7 +16,7 @@ export const startConnection: Route = {
   async handle(request, world) {
     checkBody(request.body);
     checkExecutes(world.settings);
-    const body = await world.connect.start(request.env, endpointFor(request, world.origin), world);
+    const body = world.connect.start(request.env, endpointFor(request, world.origin), world);
     return { status: 200, headers: { "content-type": protobufType }, body };
   },
 };

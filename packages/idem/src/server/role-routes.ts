@@ -3,10 +3,10 @@
 import { errors } from "../model/errors.ts";
 import type { NodeRole } from "../store/sharing.ts";
 import type { Route, SocketRoute } from "./route.ts";
-import { checkHealth } from "./routes/check-health.ts";
-import { checkLife } from "./routes/check-life.ts";
-import { explainError } from "./routes/explain-error.ts";
-import { readMetrics } from "./routes/read-metrics.ts";
+import { checkHealth } from "./routes/api/check-health.ts";
+import { checkLife } from "./routes/api/check-life.ts";
+import { explainError } from "./routes/api/explain-error.ts";
+import { readMetrics } from "./routes/api/read-metrics.ts";
 
 const ofItself: ReadonlySet<Route> = new Set([checkHealth, checkLife, explainError, readMetrics]);
 

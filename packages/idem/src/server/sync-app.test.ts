@@ -7,7 +7,7 @@ import { IdemError } from "../model/errors.ts";
 import type { HttpCalls } from "../platform/node-http.ts";
 import type { HttpRequest, HttpResponse } from "../platform/platform.ts";
 import { signRequest } from "../protocol/request-signature.ts";
-import { registerApp } from "./routes/register-app.ts";
+import { registerApp } from "./routes/wire/register-app.ts";
 import { type RouteWorld, routeWorld } from "./routes/world.suite.ts";
 import { syncApp } from "./sync-app.ts";
 

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import type { HttpCalls } from "../platform/node-http.ts";
 import type { Store } from "../store/store.ts";
 import { usualPaths, usualPorts } from "./discover-apps.ts";
-import { registerApp } from "./routes/register-app.ts";
+import { registerApp } from "./routes/wire/register-app.ts";
 import { type RouteWorld, routeWorld, wireApp, wireFunction } from "./routes/world.suite.ts";
 import { type Syncing, startSyncing } from "./sync-apps.ts";
 import type { ServerSettings } from "./world.ts";

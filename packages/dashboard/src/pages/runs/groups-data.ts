@@ -3,7 +3,7 @@ import type { EventGroup } from "../../../../idem/src/server/api/event-groups.ts
 import type { FunctionGroup } from "../../../../idem/src/server/api/function-groups.ts";
 import type { GroupedRun, GroupItem } from "../../../../idem/src/server/api/group-shape.ts";
 import type { TotalsItem } from "../../../../idem/src/server/api/totals-shape.ts";
-import type { Asker } from "../../../../idem/src/server/routes/list-askers.ts";
+import type { Asker } from "../../../../idem/src/server/routes/api/list-askers.ts";
 import { getJson, type Params } from "../../api/client.ts";
 
 export type { EventGroup, FunctionGroup, GroupedRun, GroupItem };

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { connectProtocol, frame, frameKind, startResponse, workerConnect } from "../../protocol/connect-messages.ts";
 import type { RouteRequest } from "../route.ts";
-import { startConnection } from "../routes/start-connection.ts";
+import { startConnection } from "../routes/wire/start-connection.ts";
 import { type ConnectServer, connectServer } from "./connect-server.suite.ts";
 import { workerApp } from "./fake-worker.suite.ts";
 

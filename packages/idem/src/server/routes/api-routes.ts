@@ -1,0 +1,151 @@
+// Idem's own API, for the dashboard, tools and clients elsewhere, and what the server says of itself.
+import type { Route } from "../route.ts";
+import { addApp } from "./api/add-app.ts";
+import { addWebhook } from "./api/add-webhook.ts";
+import { cancelRun } from "./api/cancel-run.ts";
+import { addWebhookSecret, dropWebhookSecret } from "./api/change-webhook-secrets.ts";
+import { checkHealth } from "./api/check-health.ts";
+import { checkLife } from "./api/check-life.ts";
+import { dropEvent } from "./api/drop-event.ts";
+import { explainError } from "./api/explain-error.ts";
+import { explainSubject } from "./api/explain-subject.ts";
+import { exportAlert } from "./api/export-alert.ts";
+import { followLive } from "./api/follow-live.ts";
+import { invokeFunction } from "./api/invoke-function.ts";
+import { acknowledgeAlert, closeAlert, muteAlert } from "./api/judge-alert.ts";
+import { listAlerts } from "./api/list-alerts.ts";
+import { listApps } from "./api/list-apps.ts";
+import { listAskers } from "./api/list-askers.ts";
+import { listAudit } from "./api/list-audit.ts";
+import { listBulk } from "./api/list-bulk.ts";
+import { listDecisions } from "./api/list-decisions.ts";
+import { listEventTypes } from "./api/list-event-types.ts";
+import { listEvents } from "./api/list-events.ts";
+import { listFunctions } from "./api/list-functions.ts";
+import { listGroups } from "./api/list-groups.ts";
+import { listKeys } from "./api/list-keys.ts";
+import { listRunEffects } from "./api/list-run-effects.ts";
+import { listRuns } from "./api/list-runs.ts";
+import { listWebhooks } from "./api/list-webhooks.ts";
+import { pauseFunction } from "./api/pause-function.ts";
+import { previewRule } from "./api/preview-rule.ts";
+import { listChannels, putChannel, removeChannel, testChannel } from "./api/radar-channels.ts";
+import { listRules, putRule, removeRule } from "./api/radar-rules.ts";
+import { readAlert } from "./api/read-alert.ts";
+import { readBulk } from "./api/read-bulk.ts";
+import { readEvent } from "./api/read-event.ts";
+import { readEventData } from "./api/read-event-data.ts";
+import { readFunction } from "./api/read-function.ts";
+import { readFunctionCharts } from "./api/read-function-charts.ts";
+import { readKey } from "./api/read-key.ts";
+import { readMetrics } from "./api/read-metrics.ts";
+import { readRun } from "./api/read-run.ts";
+import { readRunGroup } from "./api/read-run-group.ts";
+import { readRunOutput } from "./api/read-run-output.ts";
+import { readSession } from "./api/read-session.ts";
+import { readStatus } from "./api/read-status.ts";
+import { readStepInput } from "./api/read-step-input.ts";
+import { readStepOutput } from "./api/read-step-output.ts";
+import { readSuggestion, refuseSuggestion, restoreSuggestion } from "./api/read-suggestion.ts";
+import { readTotals } from "./api/read-totals.ts";
+import { readWebhook } from "./api/read-webhook.ts";
+import { releaseEvent } from "./api/release-event.ts";
+import { releaseKey } from "./api/release-key.ts";
+import { releaseRun } from "./api/release-run.ts";
+import { removeWebhook } from "./api/remove-webhook.ts";
+import { rerunRun } from "./api/rerun-run.ts";
+import { resumeFunction } from "./api/resume-function.ts";
+import { sendEvents } from "./api/send-events.ts";
+import { sendSignal } from "./api/send-signal.ts";
+import { signIn } from "./api/sign-in.ts";
+import { signOut } from "./api/sign-out.ts";
+import { startBulk } from "./api/start-bulk.ts";
+import { stopBulk } from "./api/stop-bulk.ts";
+import { tellStoryOf } from "./api/tell-story.ts";
+
+export const apiRoutes: readonly Route[] = [
+  // -- apps
+  addApp,
+  listApps,
+  // -- the audit
+  listAudit,
+  // -- work on many runs at once
+  listBulk,
+  startBulk,
+  readBulk,
+  stopBulk,
+  // -- events and what became of them
+  listDecisions,
+  listEventTypes,
+  listEvents,
+  sendEvents,
+  readEvent,
+  readEventData,
+  releaseEvent,
+  dropEvent,
+  sendSignal,
+  // -- why
+  explainSubject,
+  tellStoryOf,
+  // -- functions
+  listFunctions,
+  readFunction,
+  readFunctionCharts,
+  invokeFunction,
+  pauseFunction,
+  resumeFunction,
+  // -- keys, and runs by key
+  listGroups,
+  listAskers,
+  readTotals,
+  listKeys,
+  readKey,
+  releaseKey,
+  // -- runs
+  listRuns,
+  readRun,
+  cancelRun,
+  readRunOutput,
+  listRunEffects,
+  readRunGroup,
+  releaseRun,
+  rerunRun,
+  readStepInput,
+  readStepOutput,
+  // -- the radar
+  listAlerts,
+  readAlert,
+  exportAlert,
+  acknowledgeAlert,
+  muteAlert,
+  closeAlert,
+  readSuggestion,
+  refuseSuggestion,
+  restoreSuggestion,
+  previewRule,
+  listRules,
+  putRule,
+  removeRule,
+  listChannels,
+  putChannel,
+  removeChannel,
+  testChannel,
+  // -- webhooks
+  listWebhooks,
+  addWebhook,
+  readWebhook,
+  addWebhookSecret,
+  dropWebhookSecret,
+  removeWebhook,
+  // -- who asks, and what is new
+  signIn,
+  readSession,
+  signOut,
+  followLive,
+  // -- the server itself
+  readStatus,
+  checkHealth,
+  checkLife,
+  explainError,
+  readMetrics,
+];

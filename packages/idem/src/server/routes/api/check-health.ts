@@ -1,0 +1,18 @@
+// Whether requests should be sent here: the server answers and its store takes operations. Who asks whether the process lives, to end it
+// if not, asks `check-life.ts`: a store that is away does not come back because a server is started again.
+import { json, type Route } from "../../route.ts";
+import { healthOf } from "../../store-health.ts";
+
+export const checkHealth: Route = {
+  method: "GET",
+  path: "/health",
+  access: "open",
+  bodyBytesMax: null,
+  errors: "wire",
+  isVital: true,
+  handle: async (_, world) => {
+    const health = await healthOf(world).check();
+    if (health.isWell) return json({ status: 200, message: "OK" });
+    return json({ status: 503, message: health.why, code: health.code }, 503);
+  },
+};

@@ -1,0 +1,83 @@
+// Flow control as /api shows it: configurations, batches, what waits and what stands in line.
+import { describe, expect, test } from "vitest";
+import { held } from "../../../testing/one-run.suite.ts";
+import { apiWorld, stores } from "../../api/api-world.suite.ts";
+import { explainSubject } from "./explain-subject.ts";
+import { listFunctions } from "./list-functions.ts";
+import { readRun } from "./read-run.ts";
+
+describe.each(stores)("flow control over /api on %s", (store) => {
+  test("functions show their limits as configured, and nothing where there are none", async () => {
+    const world = await apiWorld({ store });
+    await world.start({
+      all: {
+        on: "a",
+        options: {
+          concurrency: [{ limit: 2, key: "event.data.k" }],
+          throttle: { limit: 5, period: "1m", burst: 2 },
+          rateLimit: { limit: 9, period: "1h" },
+          debounce: { period: "10s", timeout: "1m" },
+          singleton: { mode: "skip" },
+          priority: { run: "event.data.p" },
+          cancelOn: [{ event: "stop", if: "async.data.k == event.data.k" }],
+        },
+        run: async () => null,
+      },
+      batch: { on: "b", options: { batchEvents: { maxSize: 3, timeout: "1m" } }, run: async () => null },
+      plain: { on: "c", run: async () => null },
+    });
+    const { functions } = (await world.ask(listFunctions)).body;
+    expect(functions.map(({ flow }: any) => flow)).toEqual([
+      {
+        concurrency: [{ limit: 2, key: "event.data.k", scope: "fn" }],
+        throttle: { limit: 5, periodMs: 60_000, burst: 2, key: null },
+        rateLimit: { limit: 9, periodMs: 3_600_000, key: null },
+        debounce: { periodMs: 10_000, timeoutMs: 60_000, key: null },
+        singleton: { mode: "skip", key: null },
+        priority: "event.data.p",
+        cancelOn: [{ event: "stop", if: "async.data.k == event.data.k", timeoutMs: null }],
+      },
+      { batch: { maxSize: 3, timeoutMs: 60_000, key: null, if: null } },
+      {},
+    ]);
+  });
+
+  test("a batch's run is read with all its events, and each of its events is told to be in it", async () => {
+    const world = await apiWorld({ store });
+    await world.start({
+      many: { on: "a", options: { batchEvents: { maxSize: 2, timeout: "1m" } }, run: async () => null },
+    });
+    const first = await world.send({ name: "a", data: { n: 1 } });
+    const { body: pending } = await world.ask(explainSubject, { query: { event: first.eventId } });
+    expect(pending.pending).toMatchObject([{ function: "shop-many", buffer: { count: 1, max: 2 } }]);
+    const { runId } = await world.send({ name: "a", data: { n: 2 } });
+    await world.idle();
+    const { body } = await world.ask(readRun, { params: { run: runId } });
+    expect(body.event.internalId).toBe(first.eventId);
+    expect(body.events.map(({ data }: any) => data.value)).toEqual([{ n: 1 }, { n: 2 }]);
+    expect((await world.ask(explainSubject, { query: { run: runId } })).body.events).toHaveLength(2);
+    expect((await world.ask(explainSubject, { query: { event: first.eventId } })).body).toMatchObject({
+      pending: [],
+      decisions: [{ kind: "started", runId, reason: "in a batch of 2" }],
+    });
+  });
+
+  test("a run in line is read with the limit it waits for", async () => {
+    const world = await apiWorld({ store });
+    const hold = held();
+    await world.start({
+      one: { on: "a", options: { concurrency: 1 }, run: ({ step }) => step.run("work", () => hold.promise) },
+    });
+    await world.send({ name: "a" });
+    const { runId } = await world.send({ name: "a" });
+    const line = [{ kind: "concurrency", limit: 1, periodMs: null, key: null, scope: "fn", used: 1, waiting: 1 }];
+    expect((await world.ask(readRun, { params: { run: runId } })).body.run).toMatchObject({ state: "queued", line });
+    expect((await world.ask(explainSubject, { query: { id: runId } })).body).toMatchObject({ kind: "run", line });
+    hold.release();
+    await world.idle();
+    expect((await world.ask(readRun, { params: { run: runId } })).body.run).toMatchObject({
+      state: "completed",
+      line: [],
+    });
+  });
+});

@@ -1,0 +1,49 @@
+// GET /api/events: what arrived, newest first, without payloads.
+import { z } from "zod";
+import type { StoreReads } from "../../../store/reads.ts";
+import { apiRoute } from "../../api/api-route.ts";
+import { type DecisionItem, decisionItem, decisionItemOf } from "../../api/decision-shape.ts";
+import { type EventItem, eventItem, eventItemOf } from "../../api/event-shape.ts";
+import { boundsOf, nextField, pageFields } from "../../api/paging.ts";
+
+// Each is a look into an index; so many at once fill the way to a database without standing in everybody's line.
+const decidedAtOnce = 25;
+
+const listedEvent = eventItem.extend({
+  decisions: z.array(decisionItem).optional().describe("Where they were asked for"),
+});
+
+export const listEvents = apiRoute({
+  method: "GET",
+  path: "/api/events",
+  summary: "List events, newest first",
+  tag: "events",
+  query: {
+    name: z.string().min(1).max(256).optional().describe("Exactly this name"),
+    decisions: z.literal("true").optional().describe("With what was decided for each"),
+    ...pageFields,
+  },
+  answer: z.object({ events: z.array(listedEvent), next: nextField }),
+  handle: async ({ query, engine, env, now }) => {
+    const { name, before } = query;
+    const { rows, next } = await engine.store.reads.eventPage(env, {
+      ...boundsOf(query, now),
+      ...(name === undefined ? {} : { name }),
+      ...(before === undefined ? {} : { before }),
+    });
+    const events = rows.map(eventItemOf);
+    if (query.decisions === undefined) return { events, next };
+    const decided = await decisionsOf(engine.store.reads, env, events);
+    return { events: events.map((event, at) => ({ ...event, decisions: decided[at]! })), next };
+  },
+});
+
+async function decisionsOf(reads: StoreReads, env: string, events: readonly EventItem[]): Promise<DecisionItem[][]> {
+  const decided: DecisionItem[][] = [];
+  for (let from = 0; from < events.length; from += decidedAtOnce) {
+    const some = events.slice(from, from + decidedAtOnce);
+    const read = await Promise.all(some.map(({ internalId }) => reads.decisionsOfEvent(env, internalId)));
+    decided.push(...read.map((decisions) => decisions.map(decisionItemOf)));
+  }
+  return decided;
+}

@@ -1,0 +1,42 @@
+// GET /api/functions/:function/charts: how one function did over time.
+import { z } from "zod";
+import { errors } from "../../../model/errors.ts";
+import type { RunSummary } from "../../../store/reads.ts";
+import { apiRoute } from "../../api/api-route.ts";
+import { chartedRunsMax, chartsOf, functionCharts } from "../../api/function-charts.ts";
+import { examinedMax } from "../../api/paging.ts";
+
+const hourMs = 3_600_000;
+const ranges = { "1h": hourMs, "24h": 24 * hourMs, "7d": 7 * 24 * hourMs, "30d": 30 * 24 * hourMs } as const;
+const pageRows = 1_000;
+
+export const readFunctionCharts = apiRoute({
+  method: "GET",
+  path: "/api/functions/:function/charts",
+  summary: "Read how a function did over time: outcomes, run times, runs begun and in line",
+  tag: "functions",
+  query: { range: z.enum(["1h", "24h", "7d", "30d"]).default("24h") },
+  answer: functionCharts,
+  handle: async ({ params, query, engine, env, now }) => {
+    const fn = params.function!;
+    const { reads } = engine.store;
+    if (!(await reads.functions(env)).functions.some((each) => each.fn === fn))
+      throw errors.FUNCTION_UNKNOWN({ function: fn });
+    const until = now + 1;
+    const since = until - ranges[query.range];
+    const runs: RunSummary[] = [];
+    let before: string | null | undefined;
+    do {
+      const page: Awaited<ReturnType<typeof reads.runPage>> = await reads.runPage(env, {
+        fn,
+        since,
+        limit: pageRows,
+        examinedMax,
+        ...(before == null ? {} : { before }),
+      });
+      runs.push(...page.rows);
+      before = page.next;
+    } while (before !== null && runs.length < chartedRunsMax);
+    return chartsOf(runs, { since, until }, before === null);
+  },
+});

@@ -1,0 +1,60 @@
+// GET /api/runs/:run: one run with its timeline, and what it spared.
+import { z } from "zod";
+import { outlookOf } from "../../../engine/outlook.ts";
+import { errors } from "../../../model/errors.ts";
+import type { StoreReads } from "../../../store/reads.ts";
+import { apiRoute } from "../../api/api-route.ts";
+import { decisionItem, decisionItemOf } from "../../api/decision-shape.ts";
+import { eventDetail, eventDetailOf, eventItem, wholeEventItemOf } from "../../api/event-shape.ts";
+import { cancelItem, lineItem } from "../../api/outlook-shape.ts";
+import { PayloadBudget } from "../../api/payloads.ts";
+import { runDetail, runDetailOf, shownInputBytesMax } from "../../api/run-shape.ts";
+
+const sparedShown = 100;
+
+async function processesOf(reads: StoreReads, timeline: z.infer<typeof runDetail>["timeline"]) {
+  const asked = new Set(timeline.flatMap(({ attempts }) => attempts.flatMap(({ worker }) => worker ?? [])));
+  if (asked.size === 0) return {};
+  const known = (await reads.workers()).filter(({ id, node }) => node !== null && asked.has(id));
+  return Object.fromEntries(known.map(({ id, node }) => [id, node!]));
+}
+
+export const readRun = apiRoute({
+  method: "GET",
+  path: "/api/runs/:run",
+  summary: "Read a run with its timeline",
+  tag: "runs",
+  answer: z.object({
+    run: runDetail.extend({
+      line: z.array(lineItem).describe("The limits it has to pass; empty for a run that does not stand in line"),
+      cancelOn: z.array(cancelItem).describe("The events that would cancel it"),
+    }),
+    event: eventItem,
+    events: z.array(eventDetail).describe("What it carries: more than one only in a batch"),
+    spared: z.array(decisionItem).describe("The first hundred decisions that were answered with this run"),
+    workers: z
+      .record(z.string(), z.string())
+      .describe("The processes behind the workers of its attempts, as far as they are still known"),
+  }),
+  handle: async ({ params, engine, env }) => {
+    const { reads } = engine.store;
+    const memo = await reads.runMemo(env, params.run!);
+    if (memo === null) throw errors.RUN_UNKNOWN({ runId: params.run! });
+    const spared = await reads.duplicatesOfRun(env, memo.run.id, sparedShown);
+    const budget = new PayloadBudget();
+    const outlook = outlookOf(engine);
+    const given = await reads.stepInputs(env, memo.run.id, shownInputBytesMax);
+    const run = runDetailOf(memo, given, env, budget);
+    return {
+      run: {
+        ...run,
+        line: [...(await outlook.line(memo.run, memo.event))],
+        cancelOn: [...(await outlook.cancels(memo.run))],
+      },
+      event: wholeEventItemOf(memo.event),
+      events: memo.events.map((event) => eventDetailOf(event, budget)),
+      spared: spared.map(decisionItemOf),
+      workers: await processesOf(reads, run.timeline),
+    };
+  },
+});

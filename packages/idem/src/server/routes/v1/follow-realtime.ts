@@ -1,0 +1,38 @@
+// GET /v1/realtime/sse: the same subscription as a WebSocket's, for clients that read server-sent events; and the way a
+// durable endpoint's caller goes on hearing its run after the app handed it over.
+
+import { endWithRun } from "../../realtime/end-with-run.ts";
+import { EventLine } from "../../realtime/event-line.ts";
+import { readRealtimeToken } from "../../realtime/realtime-token.ts";
+import type { Route } from "../../route.ts";
+
+export const followRealtime: Route = {
+  method: "GET",
+  path: "/v1/realtime/sse",
+  // The token in the query is the credential.
+  access: "open",
+  bodyBytesMax: null,
+  waits: true,
+  errors: "wire",
+  async handle(request, world) {
+    const { env, topics, runId } = readRealtimeToken(world.tokens, request.query.get("token"));
+    const over = new AbortController();
+    const line = new EventLine(() => {
+      stop();
+      over.abort();
+    });
+    const stop = world.channels.subscribe(env, topics, line);
+    request.signal.addEventListener("abort", () => line.abandon(), { once: true });
+    if (runId !== null) void endWithRun(world, env, runId, line, over.signal);
+    return {
+      status: 200,
+      headers: {
+        "content-type": "text/event-stream",
+        "cache-control": "no-store",
+        // nginx would keep events back until its buffer is full.
+        "x-accel-buffering": "no",
+      },
+      body: line,
+    };
+  },
+};

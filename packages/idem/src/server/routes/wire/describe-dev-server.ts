@@ -1,0 +1,41 @@
+// GET /dev: how older SDKs and tools find a development server (inngest-protocol §4). `idem start` has no such page.
+import { errors } from "../../../model/errors.ts";
+import type { FunctionConfig } from "../../../model/function-config.ts";
+import { readPackageText } from "../../../platform/package-files.ts";
+import { defaultEnv } from "../../admit-caller.ts";
+import { json, type Route } from "../../route.ts";
+
+let version: string | null = null;
+
+/** Read once: it does not change while the process runs. */
+function packageVersion(): string {
+  version ??= (JSON.parse(readPackageText("../package.json")) as { version: string }).version;
+  return version;
+}
+
+export const describeDevServer: Route = {
+  method: "GET",
+  path: "/dev",
+  access: "open",
+  bodyBytesMax: null,
+  errors: "wire",
+  async handle({ env, method, path }, world) {
+    const { settings } = world;
+    if (settings.mode !== "dev") throw errors.ROUTE_UNKNOWN({ method, path });
+    // Asked of the store as it is: SDKs look for a server here before there is anything in their environment.
+    const { store } = await world.engine(defaultEnv);
+    const { functions } = await store.reads.functions(env);
+    const apps = world.engines.has(env) ? await world.apps.list(env) : [];
+    return json({
+      version: packageVersion(),
+      authed: false,
+      startOpts: { autodiscover: settings.discovery, poll: settings.poll, sdkURLs: settings.sdkUrls },
+      functions: functions.map(({ fn, config }) => {
+        const { name, triggers } = JSON.parse(config) as FunctionConfig;
+        return { id: fn, slug: fn, name, triggers };
+      }),
+      handlers: apps.map(({ app, url, sdk, framework, error }) => ({ appName: app, url, sdk, framework, error })),
+      features: {},
+    });
+  },
+};

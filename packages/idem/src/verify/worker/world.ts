@@ -5,16 +5,18 @@ import { MemoryStore } from "../../store/memory/store.ts";
 import type { Adversity, Schedule } from "../schedules.ts";
 import type { Moment, WorldRecord } from "../thing.ts";
 import { asCaller, type Caller, currentCaller } from "./caller.ts";
+import { playCourse } from "./course.ts";
 import { Life } from "./life.ts";
 import { loadModules } from "./load-modules.ts";
 import { failedRuns, runsOf, sentEvents, waitingRuns } from "./read-world.ts";
-import { realMonoMs, realTurn } from "./real.ts";
+import { realMonoMs } from "./real.ts";
+import { Settling } from "./settling.ts";
 import { Simulation } from "./simulation.ts";
 import { type Wait, WatchedFunctions } from "./watched-functions.ts";
 import type { WatchedWorld, Watcher } from "./watcher.ts";
 import { WorldClock } from "./world-clock.ts";
 import { WorldEffects } from "./world-effects.ts";
-import { fixtureFor, restTurns, type WorldScript } from "./world-script.ts";
+import { fixtureFor, type WorldScript } from "./world-script.ts";
 
 export interface WorldOptions extends WorldScript {
   readonly schedule: Schedule;
@@ -25,14 +27,10 @@ export interface WorldOptions extends WorldScript {
 
 // A supervisor that starts a process again takes a moment for it.
 const restartMs = 500;
-/** Time of its own in which nothing at all happens, though something is at work. */
-const hangMs = 1_500;
 /** More than any function waits for things one after the other. */
 const movesMax = 500;
 /** Time of its own one world may take. */
 const worldMsMax = 5_000;
-/** Of a turn that took longer the rest is the machine's, which had others to look after. */
-const turnMsMax = 20;
 /** Turns of housekeeping in which an open run is given back: a lease is twenty seconds, a heartbeat five. */
 const patienceMax = 100;
 /** After a process was lost, what it held is given to another before anything that is due later. */
@@ -61,17 +59,22 @@ export class World {
   private readonly delivered = new Set<string>();
   /** Sent, and nobody has answered yet: whoever sent it sends it again. */
   private readonly unanswered = new Map<string, object>();
-  private isPastWindow = false;
   private replays = 0;
   private downMs = restartMs;
   private handoverUntil = 0;
-  private spentMs = 0;
-  private stirred = 0;
-  private isHanging = false;
   private startedAt = realMonoMs();
+  private readonly settling: Settling;
+  readonly stir: () => void;
 
   constructor(private readonly options: WorldOptions) {
     this.clock = new WorldClock(options.startMs);
+    this.settling = new Settling({
+      lives: this.lives,
+      clock: this.clock,
+      spentMsMax: 2 * worldMsMax,
+      onHang: () => this.unproven("it hangs: a step or the code between steps waits for something that never comes"),
+    });
+    this.stir = this.settling.stir;
     this.store = new MemoryStore(this.clock);
     this.watched = options.watchers.map((watcher) =>
       watcher.begin({
@@ -122,10 +125,6 @@ export class World {
     const found = this.options.schedule.adversities.find((each) => each.kind === kind);
     return (found as Extract<Adversity, { kind: K }> | undefined) ?? null;
   }
-
-  readonly stir = (): void => {
-    this.stirred++;
-  };
 
   say(text: string): void {
     this.timeline.push({ at: this.clock.wallMs(), text });
@@ -265,65 +264,20 @@ export class World {
   }
 
   async run(): Promise<WorldRecord> {
-    const { event, twin } = this.options;
-    const again = this.has("again");
-    const otherId = this.has("other-id");
-    const otherName = this.has("other-name");
-    const otherField = this.has("other-field");
-    const twinned = this.has("twin");
     await this.openLife();
-    await this.settle();
-    const begunAt = this.clock.monoMs();
-    if (otherName?.order === "first") {
-      this.deliver(
-        { ...event, name: otherName.event, id: `${event.id}-other-name` },
-        `event ${otherName.event} arrived`,
-        true,
-      );
-      await this.play();
-    }
-    this.deliver(event, `event ${event.name} arrived`);
-    if (again?.when === "at-once") this.deliver(event, "the same event arrived at the same time");
-    if (otherId?.when === "at-once") {
-      this.deliver({ ...event, id: `${event.id}-again` }, "the same data arrived at the same time, under another id");
-    }
-    if (twinned?.when === "at-once" && twin !== null) this.deliver(twin, "the twin's event arrived at the same time");
-    if (again?.when === "later") {
-      const sender = { isDead: false, isFrozen: false };
-      this.clock.set(1_000, () => this.deliver(event, "the same event arrived again"), sender, false);
-    }
-    await this.play();
-    const later = (what: string, next: typeof event, invented = false): Promise<void> => {
-      if (this.clock.monoMs() - begunAt >= this.options.windowMs) this.isPastWindow = true;
-      this.deliver(next, what, invented);
-      return this.play();
-    };
-    if (again?.when === "after-end") {
-      await this.pause(60_000);
-      await later("the same event arrived again", event);
-    }
-    if (otherId !== null && otherId.when !== "at-once") {
-      const { windowMs } = this.options;
-      if (otherId.when === "after-end") await this.pause(60_000);
-      else await this.moveTo(begunAt + windowMs + (otherId.when === "before-window-end" ? -1 : 1));
-      await later("the same data arrived again, under another id", { ...event, id: `${event.id}-again` });
-    }
-    if (otherName?.order === "after") {
-      const renamed = { ...event, name: otherName.event, id: `${event.id}-other-name` };
-      await later(`the same data arrived as ${otherName.event}`, renamed, true);
-    }
-    if (otherField !== null) {
-      const data = this.options.changed[otherField.field] ?? event.data;
-      const changed = { ...event, id: `${event.id}-field`, data };
-      await later(`an event arrived with another ${otherField.field}`, changed, true);
-    }
-    if (twinned?.when === "after-end" && twin !== null) {
-      await this.pause(60_000);
-      await later("the twin's event arrived", twin);
-    }
+    await this.settling.settle();
+    const { schedule, event, twin, changed, windowMs } = this.options;
+    const course = { adversities: schedule.adversities, event, twin, changed, windowMs };
+    const { isPastWindow } = await playCourse(course, {
+      monoMs: () => this.clock.monoMs(),
+      in: (ms, run) => void this.clock.set(ms, run, { isDead: false, isFrozen: false }, false),
+      moveTo: (at) => this.moveTo(at),
+      deliver: (next, what, invented) => this.deliver(next, what, invented),
+      play: () => this.play(),
+    });
     await this.rerunEnded();
     const wasRerun = await this.heal();
-    return this.record(wasRerun);
+    return this.record(wasRerun, isPastWindow);
   }
 
   private async pause(ms: number): Promise<void> {
@@ -333,7 +287,10 @@ export class World {
   private async moveTo(at: number): Promise<void> {
     while (this.clock.monoMs() < at) {
       const next = this.clock.next("awaited");
-      await this.clock.moveTo(next === null ? at : Math.min(at, Math.max(next, this.clock.monoMs())), this.settle);
+      await this.clock.moveTo(
+        next === null ? at : Math.min(at, Math.max(next, this.clock.monoMs())),
+        this.settling.settle,
+      );
       if (next === null) return;
     }
   }
@@ -341,15 +298,15 @@ export class World {
   /** Until nothing waits any more. */
   private async play(): Promise<void> {
     let patience = patienceMax;
-    for (let moves = 0; moves < movesMax && !this.isHanging; moves++) {
-      if (this.spentMs > worldMsMax) break;
-      await this.settle();
+    for (let moves = 0; moves < movesMax && !this.settling.isHanging; moves++) {
+      if (this.settling.spentMs > worldMsMax) break;
+      await this.settling.settle();
       const frozen = this.lives.find(({ isDead, isFrozen }) => isFrozen && !isDead);
       if (this.living === null) {
-        await this.clock.moveTo(this.clock.monoMs() + this.downMs, this.settle);
+        await this.clock.moveTo(this.clock.monoMs() + this.downMs, this.settling.settle);
         this.downMs = restartMs;
         await this.openLife();
-        await this.settle();
+        await this.settling.settle();
         patience = patienceMax;
         for (const [what, event] of [...this.unanswered]) {
           this.deliver(event as { name: string }, what.startsWith("again: ") ? what : `again: ${what}`);
@@ -360,13 +317,13 @@ export class World {
       if (await this.answerWaits()) continue;
       const next = await this.nextMove();
       if (next !== null) {
-        await this.clock.moveTo(Math.max(next, this.clock.monoMs()), this.settle);
+        await this.clock.moveTo(Math.max(next, this.clock.monoMs()), this.settling.settle);
         continue;
       }
       if (this.unanswered.size > 0 || (await this.openRuns()) > 0) {
         const any = this.clock.next("any");
         if (any !== null && patience-- > 0) {
-          await this.clock.moveTo(any, this.settle);
+          await this.clock.moveTo(any, this.settling.settle);
           continue;
         }
       }
@@ -374,7 +331,7 @@ export class World {
       if (frozen === undefined) return;
       frozen.thaw();
     }
-    if (!this.isHanging) this.unproven("the world does not come to its end: something goes on and on");
+    if (!this.settling.isHanging) this.unproven("the world does not come to its end: something goes on and on");
   }
 
   /** When something is due; null where only housekeeping is. */
@@ -471,63 +428,9 @@ export class World {
     return true;
   }
 
-  /** Until everything that can go on without the clock has. */
-  private readonly settle = async (): Promise<void> => {
-    let quiet = 0;
-    let seen = this.stirred;
-    let quietMs = 0;
-    let lastAt = realMonoMs();
-    let isIdle = false;
-    const ask = (): void => {
-      const asked = this.stirred;
-      isIdle = false;
-      const living = this.lives.filter(({ isDead, isFrozen }) => !isDead && !isFrozen);
-      void Promise.all(living.flatMap(({ clients }) => clients.map(({ client }) => client.idle()))).then(() => {
-        if (asked === this.stirred) isIdle = true;
-      });
-    };
-    ask();
-    for (;;) {
-      await realTurn();
-      const now = realMonoMs();
-      const tookMs = Math.min(turnMsMax, now - lastAt);
-      lastAt = now;
-      this.spentMs += tookMs;
-      quietMs += tookMs;
-      if (this.stirred !== seen) {
-        seen = this.stirred;
-        quiet = 0;
-        quietMs = 0;
-        if (this.spentMs > 2 * worldMsMax) return;
-        continue;
-      }
-      quiet++;
-      if (quiet === 2) ask();
-      if (quiet < restTurns.idle) continue;
-      if (isIdle && !this.isWorking()) return;
-      if (quiet < restTurns.busy) continue;
-      if (this.isBlocked() && !this.isWorking()) return;
-      if (quietMs > hangMs) {
-        this.isHanging = true;
-        this.unproven("it hangs: a step or the code between steps waits for something that never comes");
-        return;
-      }
-    }
-  };
-
-  /** Code of a living process is in the middle of something the machine does for it. */
-  private isWorking(): boolean {
-    if (this.lives.some(({ isDead, isFrozen, underway }) => !isDead && !isFrozen && underway > 0)) return true;
-    return process.getActiveResourcesInfo().some((name) => /Req|ZLIB|Zlib|PBKDF|SCRYPT|RANDOM|SIGN|HASH/.test(name));
-  }
-
-  private isBlocked(): boolean {
-    return this.lives.some((life) => !life.isDead && (life.isFrozen || this.clock.hasAwaited(life)));
-  }
-
   // ------------------------------------------------------------------------------------------------ at the end
 
-  private async record(wasRerun: boolean): Promise<WorldRecord> {
+  private async record(wasRerun: boolean, isPastWindow: boolean): Promise<WorldRecord> {
     const { schedule, seed, env } = this.options;
     for (const life of this.lives) life.die();
     const runs = await this.runsOfTarget();
@@ -536,7 +439,7 @@ export class World {
       seed,
       runs,
       wasRerun,
-      isPastWindow: this.isPastWindow,
+      isPastWindow,
       isOpen: runs.some(({ state }) => state === "queued" || state === "running" || state === "waiting"),
       things: [
         ...this.watched.flatMap((each) => each.things()),

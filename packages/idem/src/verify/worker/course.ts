@@ -1,0 +1,71 @@
+// What arrives in a world, and when: the event, and what its schedule delivers besides.
+import type { Adversity } from "../schedules.ts";
+import type { WorldScript } from "./world-script.ts";
+
+type Event = WorldScript["event"];
+
+interface Course extends Pick<WorldScript, "event" | "twin" | "changed" | "windowMs"> {
+  readonly adversities: readonly Adversity[];
+}
+
+interface CourseWorld {
+  readonly monoMs: () => number;
+  readonly in: (ms: number, run: () => void) => void;
+  readonly moveTo: (at: number) => Promise<void>;
+  /** `invented`: refused, it shows nothing. */
+  readonly deliver: (event: Event, what: string, invented: boolean) => void;
+  /** Until nothing waits any more. */
+  readonly play: () => Promise<void>;
+}
+
+/** Whether something was delivered after the key's window had ended. */
+export async function playCourse(course: Course, world: CourseWorld): Promise<{ readonly isPastWindow: boolean }> {
+  const { event, twin, changed, windowMs, adversities } = course;
+  const has = <K extends Adversity["kind"]>(kind: K) =>
+    adversities.find((each): each is Extract<Adversity, { kind: K }> => each.kind === kind) ?? null;
+  const again = has("again");
+  const otherId = has("other-id");
+  const otherName = has("other-name");
+  const otherField = has("other-field");
+  const twinned = has("twin");
+  const anotherId = { ...event, id: `${event.id}-again` };
+  const renamed = otherName && { ...event, name: otherName.event, id: `${event.id}-other-name` };
+  const begunAt = world.monoMs();
+  let isPastWindow = false;
+
+  if (renamed !== null && otherName?.order === "first") {
+    world.deliver(renamed, `event ${renamed.name} arrived`, true);
+    await world.play();
+  }
+  world.deliver(event, `event ${event.name} arrived`, false);
+  if (again?.when === "at-once") world.deliver(event, "the same event arrived at the same time", false);
+  if (otherId?.when === "at-once")
+    world.deliver(anotherId, "the same data arrived at the same time, under another id", false);
+  if (twinned?.when === "at-once" && twin !== null)
+    world.deliver(twin, "the twin's event arrived at the same time", false);
+  if (again?.when === "later") world.in(1_000, () => world.deliver(event, "the same event arrived again", false));
+  await world.play();
+
+  const later = async (what: string, next: Event, { at = world.monoMs(), invented = false } = {}): Promise<void> => {
+    await world.moveTo(at);
+    if (world.monoMs() - begunAt >= windowMs) isPastWindow = true;
+    world.deliver(next, what, invented);
+    await world.play();
+  };
+  const aMinuteOn = () => ({ at: world.monoMs() + 60_000 });
+  if (again?.when === "after-end") await later("the same event arrived again", event, aMinuteOn());
+  if (otherId !== null && otherId.when !== "at-once") {
+    const windowEnd = { at: begunAt + windowMs + (otherId.when === "before-window-end" ? -1 : 1) };
+    const when = otherId.when === "after-end" ? aMinuteOn() : windowEnd;
+    await later("the same data arrived again, under another id", anotherId, when);
+  }
+  if (renamed !== null && otherName?.order === "after")
+    await later(`the same data arrived as ${renamed.name}`, renamed, { invented: true });
+  if (otherField !== null) {
+    const { field } = otherField;
+    const other = { ...event, id: `${event.id}-field`, data: changed[field] ?? event.data };
+    await later(`an event arrived with another ${field}`, other, { invented: true });
+  }
+  if (twinned?.when === "after-end" && twin !== null) await later("the twin's event arrived", twin, aMinuteOn());
+  return { isPastWindow };
+}

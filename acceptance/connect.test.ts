@@ -1,4 +1,4 @@
-// Workers that connect: the same functions without an address (inngest-protocol §20).
+// Workers that connect: the same functions without an address (docs/reference/wire.md#workers-that-connect).
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { HostedApp } from "./app/messages.ts";
 import { type Checkpointing, checkpointing } from "./traces.suite.ts";

@@ -1,4 +1,4 @@
-// Schedules of an app's functions (inngest-protocol §17), under a server whose clock the test sets.
+// Schedules of an app's functions (docs/reference/wire.md#system-events), under a server whose clock the test sets.
 import { expect, onTestFinished, test } from "vitest";
 import type { HostedApp } from "./app/messages.ts";
 import { World } from "./world.ts";

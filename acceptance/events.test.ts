@@ -1,4 +1,4 @@
-// Events come in (inngest-protocol §5, §23.2).
+// Events come in (docs/reference/wire.md#events).
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { HostedApp } from "./app/messages.ts";
 import { World } from "./world.ts";

@@ -1,4 +1,4 @@
-// What stands between a run and its app, and what must not come of it (inngest-protocol §23.5, §23.6): a run is tried again or
+// What stands between a run and its app, and what must not come of it (docs/reference/wire.md#an-answer): a run is tried again or
 // fails with a reason, and never ends well by mistake.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { HostedApp } from "./app/messages.ts";

@@ -1,4 +1,4 @@
-// What an app's functions say about when, how many and for which events they run (inngest-protocol §6.4, §15, §23.9).
+// What an app's functions say about when, how many and for which events they run (docs/reference/wire.md#a-function-on-the-wire).
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { HostedApp } from "./app/messages.ts";
 import { World, type WorldOptions } from "./world.ts";

@@ -1,4 +1,4 @@
-// Keys and signatures (inngest-protocol §2, §23.3): `idem start` and the SDK in cloud mode.
+// Keys and signatures (docs/reference/wire.md#keys): `idem start` and the SDK in cloud mode.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { HostedApp } from "./app/messages.ts";
 import { signatureOf, signed } from "./signed.ts";

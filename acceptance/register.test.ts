@@ -1,4 +1,4 @@
-// Apps tell their functions (inngest-protocol §6, §23.1).
+// Apps tell their functions (docs/reference/wire.md#syncs).
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { HostedApp } from "./app/messages.ts";
 import { World } from "./world.ts";

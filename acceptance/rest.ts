@@ -21,7 +21,7 @@ export interface Entry {
   }[];
 }
 
-/** Bearer of a signing key: the hash of its hexadecimal part, behind its prefix (inngest-protocol §2.2). */
+/** Bearer of a signing key: the hash of its hexadecimal part, behind its prefix (docs/reference/wire.md#keys). */
 function bearerOf(key: string): string {
   const [, prefix = "", hex] = /^(signkey-\w+-)?([0-9a-f]+)$/.exec(key)!;
   return prefix + createHash("sha256").update(Buffer.from(hex!, "hex")).digest("hex");

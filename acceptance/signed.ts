@@ -1,4 +1,4 @@
-// Signatures as app and server make them, for tests that stand between the two (inngest-protocol §2.3, §2.4).
+// Signatures as app and server make them, for tests that stand between the two (docs/reference/wire.md#signatures).
 import { createHmac } from "node:crypto";
 import type { Reply } from "./wire.ts";
 

@@ -1,4 +1,4 @@
-// Values at the limits: what is too large is refused where it is, and what is large goes another way (inngest-features §9).
+// Values at the limits: what is too large is refused where it is, and what is large goes another way (docs/reference/wire.md#a-call).
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { HostedApp } from "./app/messages.ts";
 import { checkpointing } from "./traces.suite.ts";

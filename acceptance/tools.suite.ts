@@ -1,4 +1,4 @@
-// Every tool of the SDK beside those of the traces (inngest-protocol §23), and every way to fail.
+// Every tool of the SDK beside those of the traces (docs/reference/wire.md#ops), and every way to fail.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { HostedApp } from "./app/messages.ts";
 import { type StandIn, standIn } from "./stand-in.ts";

@@ -1,4 +1,4 @@
-// What passed between server and app for a run, as lines one can compare with inngest-protocol §12.6:
+// What passed between server and app for a run, as lines one can compare with docs/reference/wire.md#traces:
 //
 //   call step 0: 206 StepPlanned p1, StepPlanned p2      the app was asked what comes next, in attempt 0, and said this
 //   call p1 0: 206 StepRun p1                            the app was asked for one step

@@ -1,4 +1,4 @@
-// The traces of inngest-protocol §12.6, through every adapter with every kind of checkpointing.
+// The traces (docs/reference/wire.md#traces), through every adapter with every kind of checkpointing.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Adapter, HostedApp } from "./app/messages.ts";
 import { expectTrace } from "./trace.ts";

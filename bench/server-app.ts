@@ -1,4 +1,4 @@
-// The app under measure: the official SDK behind node:http, with the run of design §7.
+// The app under measure: the official SDK behind node:http, with the run of docs/performance.md.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Inngest } from "inngest";

@@ -1,5 +1,5 @@
 // npm run bench:server [-- --seconds 6] [--rounds 3]
-// The run of design §7 over HTTP: event in by POST, an app of the official SDK called back, three durable steps, result out.
+// The run of docs/performance.md over HTTP: event in by POST, an app of the official SDK called back, three durable steps, result out.
 // Server, app and load generator are three processes on this machine and share its cores. Three apps in turn: the SDK with and
 // without checkpoints, and a bare one that says what the SDK says and does nothing else, to show the SDK's cost apart from ours.
 import { type ChildProcess, fork } from "node:child_process";

@@ -1,6 +1,6 @@
 // Power loss: a victim's writes and syncs are traced, and replayed into every kind of disk it may find after a cut. Cuts come
 // right after a promise, when nothing promised may be pending, and right before a sync, when most is. With synchronous=FULL nothing promised may be missing. With NORMAL something must be, or this test
-// would not notice (reliability §3.3).
+// would not notice (docs/reference/stores.md#durability-of-a-file).
 import { spawn, spawnSync } from "node:child_process";
 import { createReadStream, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -40,7 +40,7 @@ export interface RoundResult {
   readonly folder: string | null;
 }
 
-// After faults stop everything makes progress within 30 s (reliability §2.2, P7); here everything also ends, for nothing is slow.
+// After faults stop everything makes progress within 30 s; here everything also ends, for nothing is slow.
 const finishWithinMs = 30_000;
 const topUpWithinMs = 600_000;
 

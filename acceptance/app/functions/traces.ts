@@ -1,4 +1,4 @@
-// The functions behind the traces of inngest-protocol §12.6.
+// The functions behind the traces (docs/reference/wire.md#traces).
 import { NonRetriableError } from "inngest";
 import { note, released, told } from "../say.ts";
 import type { AppParts } from "./define.ts";

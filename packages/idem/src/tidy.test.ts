@@ -10,12 +10,15 @@ import { releasedTables } from "./toolkit/sql/tables.ts";
 const src = dirname(fileURLToPath(import.meta.url));
 const root = join(src, "..", "..", "..");
 
+const notOurs = new Set(["node_modules", "dist", ".git"]);
+
 function filesUnder(folder: string, ending: RegExp): string[] {
   if (!existsSync(folder)) return [];
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && ending.test(entry.name))
-    .map((entry) => join(entry.parentPath, entry.name))
-    .filter((path) => !/node_modules|[\\/]dist[\\/]/.test(path));
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return notOurs.has(entry.name) ? [] : filesUnder(path, ending);
+    return entry.isFile() && ending.test(entry.name) ? [path] : [];
+  });
 }
 
 const sources = filesUnder(src, /\.ts$/)
@@ -442,28 +445,78 @@ describe("documents", () => {
     expect(names.map((name) => Number(/^# (\d+)\./.exec(read(`docs/decisions/${name}`))?.[1]))).toEqual(numbers);
   });
 
-  test("links between documents lead somewhere", () => {
-    const documents = [
-      "README.md",
-      "ARCHITECTURE.md",
-      "AGENTS.md",
-      "CHANGELOG.md",
-      "SECURITY.md",
-      ...readdirSync(join(root, "docs"))
-        .filter((name) => name.endsWith(".md"))
-        .map((name) => `docs/${name}`),
-    ];
+  const pages = [
+    ...readdirSync(root).filter((name) => name.endsWith(".md")),
+    ...filesUnder(join(root, "docs"), /\.md$/).map((path) => relative(root, path).split(sep).join("/")),
+  ];
+
+  /** The anchors of a page's headings, as GitHub makes them. */
+  const anchorsOf = (page: string): Set<string> => {
+    const anchors = new Set<string>();
+    const text = read(page).replace(/^```[\s\S]*?^```/gm, "");
+    for (const [, heading] of text.matchAll(/^#+ (.+)$/gm)) {
+      const anchor = heading!
+        .replace(/\[([^\]]+)\]\([^)]*\)/g, "$1")
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N} _-]/gu, "")
+        .replaceAll(" ", "-");
+      let free = anchor;
+      for (let n = 1; anchors.has(free); n++) free = `${anchor}-${n}`;
+      anchors.add(free);
+    }
+    return anchors;
+  };
+
+  /** Null where `page#anchor` leads to a file of the repository and a heading of it; else what is missing. */
+  const missing = (page: string, anchor: string | undefined): string | null => {
+    if (!existsSync(join(root, page))) return `there is no ${page}`;
+    return anchor === undefined || !page.endsWith(".md") || anchorsOf(page).has(anchor)
+      ? null
+      : `${page} has no heading #${anchor}`;
+  };
+
+  test("links between documents lead somewhere, to a heading where they name one", () => {
     const broken: string[] = [];
-    for (const document of documents) {
-      for (const [, target] of read(document).matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)) {
-        if (/^[a-z]+:/.test(target!)) continue;
-        try {
-          readFileSync(join(root, dirname(document), target!));
-        } catch (error) {
-          if ((error as NodeJS.ErrnoException).code !== "EISDIR") broken.push(`${document} → ${target}`);
-        }
+    for (const page of pages) {
+      for (const [, target, anchor] of read(page).matchAll(/\]\(([^)#\s]*)(?:#([^)\s]*))?\)/g)) {
+        if (/^[a-z]+:/.test(target!) || (target === "" && anchor === undefined)) continue;
+        const why = missing(target === "" ? page : posix.join(posix.dirname(page), target!), anchor);
+        if (why !== null) broken.push(`${page}: ${why}`);
       }
     }
     expect(broken).toEqual([]);
+  });
+
+  test("a comment that names a page names one that is here, from the root: docs/reference/wire.md#a-call", () => {
+    const broken: string[] = [];
+    for (const path of filesUnder(root, /\.(ts|tsx|mts|mjs|js|css|sql|yml)$/)) {
+      const file = relative(root, path).split(sep).join("/");
+      readFileSync(path, "utf8")
+        .split("\n")
+        .forEach((line, i) => {
+          const comment = /^\s*(?:\/\/|\/?\*|--|#)(.*)|\s\/\/ (.*)$/.exec(line);
+          if (comment === null) return;
+          const told = (why: string) => broken.push(`${file}:${i + 1}: ${why}`);
+          const said = comment[1] ?? comment[2]!;
+          for (const [, page, anchor] of said.matchAll(/(?<![\w./-])([\w./-]+\.md)(?:#([\w-]+))?\b/g)) {
+            const why = missing(page!, anchor);
+            if (why !== null) told(why);
+          }
+          // A section of a page that nobody can open. Standards and pages with an address are another matter.
+          const section = /(?<!RFC \d+ |\.\w+\/\S* )§|\bwire page\b|\b(?:inngest-protocol|inngest-features)\b/.exec(
+            said,
+          );
+          if (section !== null) told(`"${section[0]}" leads nowhere: link a heading of docs, or give the reason here`);
+        });
+    }
+    expect(broken).toEqual([]);
+  });
+
+  test("every file and folder that AGENTS.md names is there, from the root or from the sources of idem", () => {
+    const named = [...read("AGENTS.md").matchAll(/`([^`]+)`/g)]
+      .flatMap(([, text]) => text!.split(/\s+/))
+      .filter((word) => /^[\w.-]+(\/[\w.-]+)*\/?$/.test(word) && /\/|\.(ts|tsx|mjs|md|json|sql|css)$/.test(word));
+    expect(named.length).toBeGreaterThan(20);
+    expect(named.filter((path) => ![root, src].some((from) => existsSync(join(from, path))))).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-// Steps an app reports while it is being called, so that they are safe before it goes on (inngest-protocol §13).
+// Steps an app reports while it is being called, so that they are safe before it goes on (docs/reference/wire.md#checkpoints).
 //
 //   the call this report belongs to │ is the one under way │ was followed by another │ its run has ended │ is another node's
 //   ────────────────────────────────┼──────────────────────┼─────────────────────────┼───────────────────┼──────────────────────

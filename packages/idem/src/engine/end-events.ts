@@ -1,5 +1,5 @@
 // What the end of a run tells others: system events that functions can be triggered by and runs can wait for
-// (inngest-protocol §16). An event nobody listens to is not stored.
+// (docs/reference/wire.md#system-events). An event nobody listens to is not stored.
 import { type Event, publicEventId } from "../model/event.ts";
 import type { EndState } from "../model/run.ts";
 import type { NestedIngest } from "../store/advance.ts";

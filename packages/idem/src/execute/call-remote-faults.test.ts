@@ -190,7 +190,7 @@ test("work put off is started when the run ends, once, and not when it was taken
     async (call, ask) => {
       const reply = await ask();
       if (!call.fn.endsWith("parent")) return reply;
-      // The SDK's own defer() is in preview: its ops are added here as the wire page shows them.
+      // The SDK's own defer() is in preview: its ops are added here (docs/reference/wire.md#ops).
       const defers = ["keep", "drop"].map((name, n) => ({
         id: `d-${name}`,
         op: "DeferAdd",

@@ -1,4 +1,4 @@
-// Reaches user code that lives in another process, call by call (inngest-protocol §12). The state machine:
+// Reaches user code that lives in another process, call by call (docs/reference/wire.md#the-run-loop). The state machine:
 //
 //   ask ("step") ─┬─ returned / complete ─────────────▶ the run ends
 //                 ├─ threw ───────────────────────────▶ an attempt of the code between steps failed
@@ -158,7 +158,7 @@ class RemotePass {
       for (const op of ops) if (op.op === "planned") this.openOp(op, reply);
       return { value: JSON.parse(complete.json) };
     }
-    // An error that came with deferred work takes the place of an answer of its own (inngest-protocol §11).
+    // An error that came with deferred work takes the place of an answer of its own (docs/reference/wire.md#ops).
     const codeThrew = ops.find((op) => op.op === "threw" && op.stepId === completeId);
     if (codeThrew?.op === "threw") throw thrownBy(codeThrew, reply);
     for (const op of ops) this.openOp(op, reply);

@@ -1,5 +1,5 @@
 // Work a run put off until its end: one event for each, in the commit that ends the run, whatever its end is
-// (inngest-protocol §11, §16). Its id comes from the step, so a rerun's deferred work is recognised as the same.
+// (docs/reference/wire.md#ops). Its id comes from the step, so a rerun's deferred work is recognised as the same.
 import { type DestinationOf, destinationKey } from "../dedup/destination-key.ts";
 import { errors } from "../model/errors.ts";
 import { fromJson } from "../model/json.ts";
@@ -7,7 +7,7 @@ import type { Step } from "../model/step.ts";
 import { dayMs } from "../model/window.ts";
 import type { NewEvent } from "../store/ingest.ts";
 
-// What one run may put off (inngest-features §9). More is refused when it is reported: dropped later, it would be missed by nobody.
+// As many as Inngest takes. More is refused when it is reported: dropped later, it would be missed by nobody.
 const defersMax = 20;
 
 /** Throws when a run would put off more than it may. */

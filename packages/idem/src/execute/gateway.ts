@@ -1,5 +1,5 @@
 // Requests an app hands over so that none of its own time is spent waiting: step.fetch and step.ai.infer of SDKs
-// (inngest-protocol §11). Any HTTP status is an answer to a fetch; an inference counts as failed above 299.
+// (docs/reference/wire.md#ops). Any HTTP status is an answer to a fetch; an inference counts as failed above 299.
 import { IdemError } from "../model/errors.ts";
 import { toJson } from "../model/json.ts";
 import type { WireOp } from "../protocol/wire-ops.ts";

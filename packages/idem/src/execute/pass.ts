@@ -348,7 +348,7 @@ export class Pass {
     if (!this.mayStart || this.watch?.holds(this.found) === true) return;
     const found = this.found;
     this.found = [];
-    // Waits first: a sibling that sends the event must find them (inngest-protocol §11).
+    // Waits first: a sibling that sends the event must find them.
     for (const op of found) {
       if (op.work.kind !== "wait" || !this.admit(op)) continue;
       try {

@@ -1,4 +1,4 @@
-// Waits an app asks for, as the store keeps them (inngest-protocol §11, §15).
+// Waits an app asks for, as the store keeps them (docs/reference/wire.md#waits).
 import { destinationKey } from "../dedup/destination-key.ts";
 import { durationMsMax, parseDuration, parseInstant } from "../model/duration.ts";
 import { errors } from "../model/errors.ts";

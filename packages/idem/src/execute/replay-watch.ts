@@ -1,4 +1,4 @@
-// Whether a pass asks again for what earlier passes asked for (docs/states.md, "A replay"). Deterministic code does, and in the same order.
+// Whether a pass asks again for what earlier passes asked for (docs/states.md#a-replay). Deterministic code does, and in the same order.
 //
 //   a step known from later on is asked for, one from before it was not ─▶ the turn ends ─┬─ it was asked for after all ─▶ nothing
 //                                                                                        ├─ a sequence ────────────────▶ diverged

@@ -8,7 +8,7 @@ const second = 1_000;
 const minute = 60 * second;
 const hour = 60 * minute;
 
-// Delay before retry k, as Inngest publishes it (inngest-protocol §12.4); the last holds for all after it.
+// Delay before retry k, as Inngest publishes it; the last holds for all after it.
 const backoffTable = [
   15 * second,
   30 * second,
@@ -24,7 +24,7 @@ const backoffTable = [
 const jitterMs = 30 * second;
 
 // An app that cannot be reached is mostly being restarted: soon at first, then seldom, for about half a day in all. None of
-// its author's attempts are spent (inngest-protocol §12.3 gives a start 21 tries until the function is reached).
+// its author's attempts are spent (docs/decisions/0010-unreachable-apps-cost-no-attempt.md).
 const unreachedTable = [
   250,
   500,

@@ -1,7 +1,7 @@
 // Cron schedules as people write them: five fields, optionally after a zone, "TZ=Europe/Paris 0 9 * * 1"; and the instants they
 // mean. Only what every cron knows is taken: extensions such as "L" or "?" mean different things to different readers.
 //
-// Days on which clocks change (docs/states.md, "A cron tick"): a schedule that names hours means times of day, so one that does
+// Days on which clocks change (docs/states.md#a-cron-tick): a schedule that names hours means times of day, so one that does
 // not exist is ticked at the first instant after the gap, and one that comes twice the first time only. A schedule whose hour
 // begins with a star means the hours as they pass: it ticks in both of the repeated ones and has none where one is missing.
 import { createHash } from "node:crypto";

@@ -1,7 +1,7 @@
 // A step is a named point in a run whose outcome is kept. The first outcome recorded is the outcome for ever.
 import type { Outcome } from "./outcome.ts";
 
-/** sha1 of the user's step id, `:n` appended for the n-th repeat (inngest-protocol §10.1). */
+/** sha1 of the user's step id, `:n` appended for the n-th repeat (docs/reference/wire.md#the-memo). */
 export type StepId = string;
 
 export const stepKinds = [

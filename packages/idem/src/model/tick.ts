@@ -1,4 +1,4 @@
-// The event of a cron tick, as the reference names it (inngest-protocol §17).
+// The event of a cron tick, by its name on the wire (docs/reference/wire.md#system-events).
 import type { Event } from "./event.ts";
 import { fromJson } from "./json.ts";
 

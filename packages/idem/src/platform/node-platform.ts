@@ -11,7 +11,7 @@ import { steadyMs } from "./steady-ms.ts";
 // Fine enough for a pause a person would notice; a sample every 20 ms costs nothing that shows.
 const loopResolutionMs = 20;
 
-// Node fires timers above 2^31-1 ms after 1 ms (reliability §5.3); longer ones are made of pieces.
+// Node fires timers above 2^31-1 ms after 1 ms, with a warning; longer ones are made of pieces.
 const timerMsMax = 2 ** 30;
 
 function startTimer(ms: number, run: () => void): Timer {

@@ -1,4 +1,4 @@
-// A call as the app receives it (inngest-protocol §8, §10.2): which run, which step, and what the run already has.
+// A call as the app receives it (docs/reference/wire.md#a-call): which run, which step, and what the run already has.
 import { errors } from "../model/errors.ts";
 import type { Outcome } from "../model/outcome.ts";
 

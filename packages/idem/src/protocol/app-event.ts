@@ -1,4 +1,4 @@
-// An event as an app sends it (inngest-protocol §5), from the parts it was checked in.
+// An event as an app sends it (docs/reference/wire.md#events), from the parts it was checked in.
 
 export interface OutgoingEvent {
   readonly callerId: string | null;

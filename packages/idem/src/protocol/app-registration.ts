@@ -1,4 +1,4 @@
-// How an app tells a server its functions (inngest-protocol §6.2, §6.4).
+// How an app tells a server its functions (docs/reference/wire.md#syncs).
 import type { EntriesConfig } from "../model/entries.ts";
 import { defaultWindowMs, type FlowConfig, type FunctionConfig, type KeyConfig } from "../model/function-config.ts";
 import { writeFlow, writeTrigger } from "./wire-flow.ts";
@@ -19,7 +19,7 @@ export function writeFunction({ fn, config }: FunctionToRegister, url: string): 
         id: "step",
         name: "step",
         runtime: { type: "http", url: callUrl(url, fn) },
-        // On the wire "attempts" is the number of retries (inngest-protocol §22).
+        // On the wire "attempts" is the number of retries.
         retries: { attempts: config.retries },
       },
     },

@@ -1,4 +1,4 @@
-// The app's side of signatures (inngest-protocol §2.3, §2.4): calls are checked before anything in them is believed, answers
+// The app's side of signatures (docs/reference/wire.md#signatures): calls are checked before anything in them is believed, answers
 // are signed with the key the call was signed with.
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { jsonNodeCountMax } from "../model/json.ts";

@@ -1,5 +1,5 @@
 // An app's serve URL as it is kept: without what belongs to one sync or one call, and one spelling for this machine
-// (inngest-protocol §6.2). Two URLs of the same place are then the same text.
+// (docs/reference/wire.md#syncs). Two URLs of the same place are then the same text.
 
 const passing = ["deployId", "fnId", "stepId"];
 

@@ -1,4 +1,4 @@
-// What an app answered to a call, classified (inngest-protocol §9). A 2xx that did not come from an SDK is never a success.
+// What an app answered to a call, classified (docs/reference/wire.md#an-answer). A 2xx that did not come from an SDK is never a success.
 import { errors } from "../model/errors.ts";
 import type { SerializedError } from "../model/user-errors.ts";
 import { errorOf, readOps, type WireOp } from "./wire-ops.ts";

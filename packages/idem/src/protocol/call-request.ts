@@ -1,4 +1,4 @@
-// The body of a call to an app (inngest-protocol §8). Put together from JSON texts that are already there: it is on the path
+// The body of a call to an app (docs/reference/wire.md#a-call). Put together from JSON texts that are already there: it is on the path
 // of every step, and a run's memo may be megabytes.
 import { isLazy, type RecordedStep, statesOf } from "./memo-state.ts";
 
@@ -12,7 +12,7 @@ export interface CallRequest {
   /** -1 until the app has said which it speaks. */
   readonly version: number;
   readonly runId: string;
-  /** What checkpoints are sent with; null for an app that is to go step by step (§13.1). */
+  /** What checkpoints are sent with; null for an app that is to go step by step. */
   readonly functionId: string | null;
   readonly env: string;
   readonly stepId: string;
@@ -33,13 +33,13 @@ export interface CallRequest {
   };
 }
 
-// Above this the app fetches events and memo itself (inngest-features §9).
+// Above this the app fetches events and memo itself.
 const bodyCharsMax = 4 * 1024 * 1024;
 
 export function writeCallRequest(call: CallRequest): string {
   const steps = statesOf(call.steps, call.inputs);
   const isLarge = steps.length + charsOf(call.events) > bodyCharsMax;
-  // The run's own event is sent in any case: it is not among what the app takes from what it fetched (§8).
+  // The run's own event is sent in any case: it is not among what the app takes from what it fetched.
   const events = isLarge ? call.events[0]! : call.events.join(",");
   const stack = call.steps.filter(({ kind }) => !isLazy(kind)).map(({ stepId }) => stepId);
   const aborted = new Set(call.steps.filter(({ kind }) => kind === "defer-abort").map(abortedDefer));
@@ -66,7 +66,7 @@ export function writeCallRequest(call: CallRequest): string {
 
 /**
  * SDK 4.24 with checkpointing takes an edited input for an outcome: the step resolves to null and its code is never entered.
- * Without `fn_id` the app goes step by step (§13.1), which handles it, until the step is recorded.
+ * Without `fn_id` the app goes step by step, which handles it, until the step is recorded.
  */
 function hasPendingInput({ steps, inputs }: CallRequest): boolean {
   const edited = Object.keys(inputs);

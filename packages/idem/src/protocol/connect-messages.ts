@@ -1,4 +1,4 @@
-// What workers that connect and the gateway say to each other (inngest-protocol §20): binary frames, each an envelope with a
+// What workers that connect and the gateway say to each other (docs/reference/wire.md#workers-that-connect): binary frames, each an envelope with a
 // kind and a message of that kind. Only here do the wire's words stand; where it says "request", we say "call".
 import {
   bool,
@@ -164,7 +164,7 @@ export const flushResponse = message({ requestId: text(1) });
 
 export const workerStatus = message({ inFlightRequestIds: list(text(1)), shutdownRequested: bool(2) });
 
-/** A worker's answer in the terms of an HTTP one, which is how every other app answers (§9). */
+/** A worker's answer in the terms of an HTTP one, which is how every other app answers (docs/reference/wire.md#an-answer). */
 export function toHttpAnswer(response: SdkResponse): { status: number; headers: Record<string, string>; body: string } {
   return {
     status: statusOf(response),

@@ -1,5 +1,5 @@
 // What a durable endpoint's run answers its caller with: the HTTP response the app's handler made, kept as the run's result
-// (inngest-protocol §13.5), and the same as the last server-sent event of its stream.
+// (docs/reference/wire.md#durable-endpoints), and the same as the last server-sent event of its stream.
 import { readError } from "../model/user-errors.ts";
 
 export interface EndpointOutput {

@@ -1,4 +1,4 @@
-// The wire of durable endpoints (inngest-protocol §13.5): what an app's HTTP handler reports while it drives its run, and the
+// The wire of durable endpoints (docs/reference/wire.md#durable-endpoints): what an app's HTTP handler reports while it drives its run, and the
 // request that enters the handler again.
 import { errors, IdemError } from "../model/errors.ts";
 import { canonicalJson } from "../model/json.ts";

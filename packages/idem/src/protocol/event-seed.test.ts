@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { ulidTime } from "../model/ulid.ts";
 import { idsOfSeed } from "./event-seed.ts";
 
-// Captured from the SDK (inngest-protocol §5).
+// Captured from the SDK.
 const seed = "1794727034207,yRQDRSeHfIdZEQ==";
 
 test("the same seed gives the same ids, one for each event, in order", () => {

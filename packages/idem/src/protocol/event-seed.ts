@@ -1,5 +1,5 @@
 // A sender's seed, `<unix ms>,<base64 of 10 bytes>`: the ids of its events follow from it, so a request that is sent again
-// brings the same ids and finds its events already there (inngest-protocol §5.1).
+// brings the same ids and finds its events already there (docs/reference/wire.md#the-seed).
 import { makeUlid } from "../model/ulid.ts";
 
 export const seedHeader = "x-inngest-event-id-seed";

@@ -1,4 +1,4 @@
-// Sessions of an event: what groups runs that belong together (inngest-protocol §21). The sender's own layer lies over the
+// Sessions of an event: what groups runs that belong together (docs/reference/wire.md#sessions). The sender's own layer lies over the
 // one its SDK copied from the run it sends from: a value replaces, null cuts one, null for the whole field cuts all.
 import { errors } from "../model/errors.ts";
 import { isJsonObject } from "../model/json.ts";

@@ -1,4 +1,4 @@
-// A run's memo as SDKs read it: what each step left behind, in the shape of its kind (inngest-protocol §10.2).
+// A run's memo as SDKs read it: what each step left behind, in the shape of its kind (docs/reference/wire.md#the-memo).
 import type { Outcome } from "../model/outcome.ts";
 import type { StepKind } from "../model/step.ts";
 

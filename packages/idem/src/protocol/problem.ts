@@ -1,5 +1,5 @@
 // From an error's code to what HTTP says about it. The only place where a code gets a number.
-// Two shapes, because two audiences read them: SDKs want `{ error, status }` (wire page §4), tools want RFC 9457.
+// Two shapes, because two audiences read them: SDKs want `{ error, status }` (docs/reference/wire.md#paths), tools want RFC 9457.
 import { type ErrorCode, errorTable, type IdemError } from "../model/errors.ts";
 
 const statusByCode: Partial<Record<ErrorCode, number>> = {

@@ -1,4 +1,4 @@
-// The wire of realtime: what is asked when a token is requested, and the frames subscribers receive (inngest-protocol §19).
+// The wire of realtime: what is asked when a token is requested, and the frames subscribers receive (docs/reference/wire.md#realtime).
 import { errors } from "../model/errors.ts";
 
 export interface ChannelTopic {

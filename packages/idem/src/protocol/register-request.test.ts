@@ -35,7 +35,7 @@ const refusal = (make: () => unknown): IdemError => {
 
 const config = (over: object = {}) => readFunctions("shop", [fn(over)])[0]!.config;
 
-test("a registration as the SDK sends it (inngest-protocol §6.2) is read whole", () => {
+test("a registration as the SDK sends it is read whole", () => {
   const read = readRegisterRequest({
     url: `${url}?deployId=dep1`,
     deployType: "ping",

@@ -1,5 +1,5 @@
 // An app tells its functions, in the body of POST /fn/register, in its answer to an in-band sync, or when a worker connects
-// (inngest-protocol §6.2 to §6.4). All of it can be registered, or the first function that cannot be is named with the reason.
+// (docs/reference/wire.md#syncs). All of it can be registered, or the first function that cannot be is named with the reason.
 import { keepDataSchemas, schemaBytesMax } from "../model/data-schemas.ts";
 import { errors, IdemError } from "../model/errors.ts";
 import { type FunctionConfig, functionSlug, type Runtime } from "../model/function-config.ts";
@@ -141,7 +141,7 @@ function readStep(steps: unknown): { retries: number; runtime: Runtime } {
   const step = readObject(all[0], "steps.step");
   const { attempts } = readObject(step.retries, "steps.step.retries");
   return {
-    // Called attempts, and yet the number of retries (§6.4); more than the most is the most.
+    // Called attempts, and yet the number of retries (docs/reference/wire.md#a-function-on-the-wire); more than the most is the most.
     retries: readRetries(typeof attempts === "number" ? Math.min(attempts, retriesMax) : attempts),
     runtime: readRuntime(readObject(step.runtime, "steps.step.runtime")),
   };
@@ -151,7 +151,7 @@ function readRuntime({ type, url }: Record<string, unknown>): Runtime {
   const option = "steps.step.runtime";
   if (type !== "http" && type !== "ws") throw errors.OPTION_INVALID({ option, why: 'its type must be "http" or "ws"' });
   const href = readUrl(url, `${option}.url`, (why) => errors.OPTION_INVALID({ option, why }));
-  // The companion for failures of a connected worker says "http" and yet has a socket's URL (§6.4).
+  // The companion for failures of a connected worker says "http" and yet has a socket's URL.
   return /^wss?:/.test(href) ? { kind: "connect" } : { kind: "http", url: href };
 }
 

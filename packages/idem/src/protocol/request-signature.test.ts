@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { canonicalBody, signRequest, verifySignature } from "./request-signature.ts";
 
-// inngest-protocol §2.3
+// docs/reference/wire.md#signatures
 const key = "0123456789abcdef0123456789abcdef";
 const body = '{"ctx":{"run_id":"01JD0000000000000000000000"},"event":{"name":"a/b"}}';
 const nowMs = 1_700_000_000_000;

@@ -1,4 +1,4 @@
-// Signatures between server and app: `t=<unix seconds>&s=<hex>`, an HMAC over the body and t (inngest-protocol §2.3, §2.4).
+// Signatures between server and app: `t=<unix seconds>&s=<hex>`, an HMAC over the body and t (docs/reference/wire.md#signatures).
 // A request is signed over its canonical JSON, which the SDK makes again of what it received; an answer over its bytes.
 // An answer's signature covers neither the request nor the run, so what protects against an old answer being shown again is
 // the time in it: five minutes either way, and no longer.

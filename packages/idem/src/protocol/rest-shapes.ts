@@ -1,4 +1,4 @@
-// What `/v1` answers people and tools with, in the names of inngest-protocol §18. Our words for states become the wire's here.
+// What `/v1` answers people and tools with, in names of the wire (docs/reference/wire.md#reading). Our words for states become the wire's here.
 import { type Event, publicEventId } from "../model/event.ts";
 import type { FunctionConfig } from "../model/function-config.ts";
 import { fromJson } from "../model/json.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { bearerTokenOf, isSigningKey, withoutKeyPrefix } from "./signing-key.ts";
 
-// inngest-protocol §2.2
+// docs/reference/wire.md#keys
 const key = "signkey-prod-0123456789abcdef0123456789abcdef";
 const token = "signkey-prod-223e0a160af9da0a03e6dd2c4719c56f5d66a633cbe84e78aaa9f3735865522a";
 

@@ -1,4 +1,4 @@
-// Signing keys as apps are given them: an optional prefix that names their kind, then hex (inngest-protocol §2.2).
+// Signing keys as apps are given them: an optional prefix that names their kind, then hex (docs/reference/wire.md#keys).
 // Apps never send a key itself: their bearer token is its hash.
 import { createHash } from "node:crypto";
 

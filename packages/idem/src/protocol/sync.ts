@@ -1,4 +1,4 @@
-// Asking an app for its functions: a PUT to its serve URL (inngest-protocol §6.1 to §6.3). It is always asked to answer with
+// Asking an app for its functions: a PUT to its serve URL (docs/reference/wire.md#syncs). It is always asked to answer with
 // them (in band): that takes one request, needs no way from the app to this server, and changes nothing in the app. An app
 // that was told not to sends them to POST /fn/register instead (out of band) and says so in its answer.
 import { IdemError } from "../model/errors.ts";
@@ -54,7 +54,7 @@ export function readSyncReply(reply: SyncReply, serverKind: string): SyncAnswer 
   if (status === 200 && headers[syncKindHeader] === "out_of_band") {
     return { kind: "told-elsewhere", modified: fields.modified === true };
   }
-  // All an app in cloud mode without a signing key ever says (§1); the SDK is in cloud mode unless told otherwise.
+  // All an app in cloud mode without a signing key ever says (docs/reference/wire.md#modes); the SDK is in cloud mode unless told otherwise.
   if (status === 500 && fields.code === "internal_server_error") {
     return refused(
       `the app runs in cloud mode without a signing key; set ${serverKind === "dev" ? "INNGEST_DEV=1" : "INNGEST_SIGNING_KEY"} in its environment`,

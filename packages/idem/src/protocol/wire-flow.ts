@@ -1,4 +1,4 @@
-// Triggers and flow control as they stand in a registration (inngest-protocol §6.4), read and written: what is written here is read
+// Triggers and flow control as they stand in a registration (docs/reference/wire.md#a-function-on-the-wire), read and written: what is written here is read
 // as the same configuration. Durations are written in milliseconds, because a configuration is kept in them.
 import { errors } from "../model/errors.ts";
 import { readFlow } from "../model/flow-options.ts";
@@ -25,7 +25,7 @@ export function readWireFlow(fields: Readonly<Record<string, unknown>>, triggers
   const given = {
     concurrency: withoutZeroLimits(concurrency),
     throttle: withoutZeroBurst(throttle),
-    // Where both are given, the key is the limit (§6.4). Idem's own SDK writes a key that holds beside one as an object.
+    // Where both are given, the key is the limit. Idem's own SDK writes a key that holds beside one as an object.
     rateLimit: typeof idempotency === "string" ? undefined : rateLimit,
     debounce,
     batchEvents,
@@ -36,7 +36,7 @@ export function readWireFlow(fields: Readonly<Record<string, unknown>>, triggers
   return readFlow(withoutEmpty(given) as typeof given, { triggers });
 }
 
-/** An empty key, filter or timeout is none (§6.4, `debounce`); SDKs of other languages write it for what is not there. */
+/** An empty key, filter or timeout is none; SDKs of other languages write it for what is not there. */
 function withoutEmpty(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutEmpty);
   if (!isJsonObject(value)) return value;
@@ -67,7 +67,7 @@ export function writeTrigger(trigger: Trigger): object {
   return {
     cron,
     ...(jitterMs === undefined ? {} : { jitter: duration(jitterMs) }),
-    // Not of the reference's wire, which has no policy.
+    // The wire has no word for it; only Idem reads it.
     ...(missed === undefined ? {} : { missed: writeMissed(missed) }),
   };
 }

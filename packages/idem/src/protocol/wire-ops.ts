@@ -1,4 +1,4 @@
-// Ops: what an app reports it found or did (inngest-protocol §11). Read into our words; fields nobody asked for are left
+// Ops: what an app reports it found or did (docs/reference/wire.md#ops). Read into our words; fields nobody asked for are left
 // behind, for ops from the checkpoint buffer carry the SDK's internals and user data with them.
 import { errors } from "../model/errors.ts";
 import type { StepKind } from "../model/step.ts";

@@ -123,7 +123,7 @@ test("keys, environment and window go with what is sent", async () => {
   expect(asked[0]!.headers).toMatchObject({ "x-idem-window": "7200000ms", "x-inngest-env": "staging" });
   expect(await idem.sendSignal({ signal: "go", data: { n: 1 } })).toEqual({ runId: "01RUN" });
   expect(asked[1]).toMatchObject({ url: "http://idem.test:8288/v1/signals", body: '{"signal":"go","data":{"n":1}}' });
-  // The vector of inngest-protocol §2.2.
+  // The vector of docs/reference/wire.md#keys.
   expect(asked[1]!.headers.authorization).toBe(
     "Bearer signkey-prod-223e0a160af9da0a03e6dd2c4719c56f5d66a633cbe84e78aaa9f3735865522a",
   );

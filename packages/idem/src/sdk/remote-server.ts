@@ -31,7 +31,7 @@ export interface ServerRequest {
 /** Where a client that names no server looks for one: where `idem dev` listens. */
 export const defaultServer = "http://127.0.0.1:8288";
 
-// As the wire's SDKs try: 100, 200, 400, 800 ms, each with up to 100 ms more (inngest-protocol §5).
+// As the wire's SDKs try: 100, 200, 400, 800 ms, each with up to 100 ms more (docs/reference/wire.md#events).
 const triesMax = 5;
 const firstDelayMs = 100;
 const jitterMs = 100;

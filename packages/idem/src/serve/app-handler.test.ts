@@ -263,7 +263,7 @@ describe("what is served", () => {
     const { status, body, text } = await signed("GET", origin, null);
     expect(status).toBe(200);
     expect(body).toMatchObject({ authentication_succeeded: true, app_id: "shop", mode: "cloud", function_count: 1 });
-    // The vector of inngest-protocol §2.2.
+    // The vector of docs/reference/wire.md#keys.
     expect(body.signing_key_hash).toBe("60161f7b17ea");
     expect(text).not.toContain(key);
     expect(text).not.toContain("event-key");

@@ -1,4 +1,4 @@
-// The app's side of the wire (inngest-protocol §6 to §14): what a server asks of an app, whatever the web framework around it.
+// The app's side of the wire (docs/reference/wire.md): what a server asks of an app, whatever the web framework around it.
 //
 //   GET    what is served here            PUT    tell the server our functions
 //   POST   advance a run, or ?probe=trust
@@ -73,7 +73,7 @@ export interface AppSettings {
   readonly framework: string;
 }
 
-// A call carries at most 4 MiB of memo before the app is asked to fetch it (inngest-protocol §8); other servers may send all of
+// A call carries at most 4 MiB of memo before the app is asked to fetch it; other servers may send all of
 // a run's 32 MiB, and JSON inside JSON grows.
 const callBytesMax = 64 * 1024 * 1024;
 // Four of the largest. A call of ours is a hundred times smaller.
@@ -81,7 +81,7 @@ const heldBytesMax = 256 * 1024 * 1024;
 const smallBytesMax = 64 * 1024;
 const bodyMs = 30_000;
 const refusalToldMs = 1_000;
-// As other SDKs have it (inngest-protocol §13.1): below what serverless platforms and proxies allow a request.
+// As other SDKs have it (docs/reference/wire.md#checkpoints): below what serverless platforms and proxies allow a request.
 const maxRuntimeMsDefault = 10_000;
 
 const knownOptions = {
@@ -231,7 +231,7 @@ export function appHandler(idem: Idem<any>, options: ServeOptions, framework: st
   function withHeaders(answer: AppAnswer, key: string | null): AppAnswer {
     // Not an answer of the app: no attempt is spent on it.
     if (answer === busy) return answer;
-    // Who is not trusted learns no more than that somebody is here (inngest-protocol §2.3).
+    // Who is not trusted learns no more than that somebody is here (docs/reference/wire.md#signatures).
     if (answer === unauthorized) return { ...answer, headers: { ...answer.headers, "x-inngest-sdk-handled": "true" } };
     const signature = key === null ? {} : { [signatureHeader]: signAnswer(answer.body, key, served.platform.wallMs()) };
     return {

@@ -1,4 +1,4 @@
-// Gives steps to the server while the code goes on (inngest-protocol §13). A step the server has is never run again.
+// Gives steps to the server while the code goes on (docs/reference/wire.md#checkpoints). A step the server has is never run again.
 import type { OpText } from "../protocol/app-answer.ts";
 import type { RemoteServer } from "../sdk/remote-server.ts";
 

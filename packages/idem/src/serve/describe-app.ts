@@ -1,4 +1,4 @@
-// GET: what is served here (inngest-protocol §7). In dev little is said, because anyone may ask.
+// GET: what is served here (docs/reference/wire.md#what-is-served-here). In dev little is said, because anyone may ask.
 import { createHash } from "node:crypto";
 import type { AppAnswer } from "../protocol/app-answer.ts";
 import { capabilities, sdkName } from "../protocol/app-registration.ts";

@@ -1,4 +1,4 @@
-// PUT: the app tells its functions, by calling the server (out-of-band) or in its answer (in-band; inngest-protocol §6).
+// PUT: the app tells its functions, by calling the server (out-of-band) or in its answer (in-band; docs/reference/wire.md#syncs).
 import { IdemError } from "../model/errors.ts";
 import type { AppAnswer } from "../protocol/app-answer.ts";
 import { capabilities, type Registration, sdkName, writeRegistration } from "../protocol/app-registration.ts";

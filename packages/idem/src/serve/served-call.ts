@@ -49,7 +49,7 @@ export interface CallOf {
 /** What does not depend on where steps are kept. */
 export type CallPorts = Omit<RunPorts, "advance" | "beginsHere" | "isHeld" | "reached">;
 
-// As long as other SDKs look for a step (inngest-protocol §9): code that awaits something of its own may come to it late.
+// As long as other SDKs look for a step (docs/reference/wire.md#an-answer): code that awaits something of its own may come to it late.
 const searchMs = 10_000;
 
 export function answerCall(of: CallOf): Promise<AppAnswer> {

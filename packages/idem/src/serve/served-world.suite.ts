@@ -87,7 +87,7 @@ export interface CallGiven {
   readonly signal?: AbortSignal;
 }
 
-/** A call as inngest-protocol §8 shows it. */
+/** A call as docs/reference/wire.md#a-call shows it. */
 export function callBody({ event, events, steps = {}, stack, ctx }: CallGiven): Record<string, unknown> {
   const named = { id: "01EVT", name: "test/go", data: {}, ts: 1_700_000_000_000, ...(event ?? events?.[0]) };
   const ids = (stack ?? Object.keys(steps)).map((name) => hashStepId(name, 0));

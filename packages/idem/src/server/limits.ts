@@ -40,7 +40,7 @@ export const serverLimits = {
   keepAliveMs: 72_000,
   // A socket on which nothing moved for so long: neither reads nor answers.
   silentMs: 120_000,
-  // Long polls are answered within 5 minutes (wire page §13.5), streams say something more often than that.
+  // Long polls are answered within 5 minutes (endpoints/limits.ts), streams say something more often than that.
   silentWaitingMs: 6 * 60_000,
   // How long a refused body is thrown away before the line is cut: an answer sent into a full line is lost.
   lingerMs: 2_000,

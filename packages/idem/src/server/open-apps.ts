@@ -11,7 +11,7 @@ import type { World } from "./world.ts";
 // As many as runs are executed at once: a plan of a thousand steps waits here instead of at the app's door.
 const socketsPerHost = 128;
 const connectMsMax = 10_000;
-// The longest a step may take (inngest-features §9).
+// The longest a step may take.
 const callMsMax = 2 * 60 * 60 * 1_000;
 
 export interface OpenedApps {

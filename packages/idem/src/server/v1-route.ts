@@ -1,5 +1,5 @@
 // What the routes of /v1 for people have in common: a signing key opens them, answers stand in an envelope, errors are as SDKs
-// read them (inngest-protocol §18).
+// read them (docs/reference/wire.md#reading).
 import { z } from "zod";
 import type { Engine } from "../engine/engine.ts";
 import { errors } from "../model/errors.ts";

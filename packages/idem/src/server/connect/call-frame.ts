@@ -3,7 +3,7 @@ import type { RemoteCall } from "../../execute/remote.ts";
 import { executorRequest } from "../../protocol/connect-messages.ts";
 
 const utf8 = new TextEncoder();
-// Must be JSON (wire page §20).
+// Must be JSON, or the worker fails to read the call.
 const noTrace = utf8.encode("{}");
 
 export function encodeCall(env: string, app: string, call: RemoteCall, leaseId: string): Uint8Array {

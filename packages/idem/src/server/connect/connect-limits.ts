@@ -3,7 +3,7 @@
 const mebibyte = 1024 * 1024;
 
 export const connectLimits = {
-  // The SDK gives a handshake 10 s in all (wire page §20); ours ends with it.
+  // The SDK gives a handshake 10 s in all; ours ends with it.
   handshakeMs: 10_000,
   // From the answer of /v0/connect/start to the worker's own greeting: it connects at once.
   sessionTokenMs: 60_000,

@@ -7,7 +7,7 @@ export const endpointLimits = {
   reportBytesMax: 8 * 1024 * 1024,
   // Nothing but its reports says that an app is alive. A step of its own that takes longer is entered twice.
   silentMs: minute,
-  // The wait for an answer, in one request (inngest-protocol §13.5); callers come back.
+  // The wait for an answer, in one request (docs/reference/wire.md#durable-endpoints); callers come back.
   outputWaitMs: 5 * minute,
   // A caller that comes back for its answer a day later has given up.
   tokenLifeMs: 24 * 60 * minute,
@@ -20,6 +20,6 @@ export const endpointLimits = {
   takeUpMs: 2_000,
   // What was reported is committed in milliseconds; a store that needs longer is unwell, and the app asks again.
   keptMs: 5_000,
-  // The handler's answer, as for any call (inngest-protocol §9).
+  // The handler's answer, as for any call.
   replyBytesMax: 8 * 1024 * 1024,
 } as const;

@@ -1,5 +1,5 @@
 // Enters a durable endpoint's handler again: the request its run began with is repeated, and the SDK around the handler
-// fetches the memo and answers with what comes next (inngest-protocol §13.5).
+// fetches the memo and answers with what comes next (docs/reference/wire.md#durable-endpoints).
 import type { Engine } from "../../engine/engine.ts";
 import type { Remote } from "../../execute/remote.ts";
 import { errors } from "../../model/errors.ts";

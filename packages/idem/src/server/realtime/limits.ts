@@ -6,7 +6,7 @@ const mebibyte = 1024 * kibibyte;
 export const realtimeLimits = {
   // Inngest's own bound for one message.
   messageBytesMax: 512 * kibibyte,
-  // A published stream arrives in pieces of at most this size, and a thousand of them at most (inngest-protocol §19).
+  // A published stream arrives in pieces of at most this size, and a thousand of them at most (docs/reference/wire.md#realtime).
   chunkBytesMax: kibibyte,
   streamBytesMax: 1_000 * kibibyte,
   // Everything one run says to its caller; it is passed on and not kept.

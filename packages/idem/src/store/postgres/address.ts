@@ -29,7 +29,7 @@ export interface Host {
   readonly port: number | null;
 }
 
-// Operations, reads and a spare: more sessions did not make it faster (store.md §4.1).
+// Operations, reads and a spare: more sessions did not make it faster (docs/reference/stores.md#batches).
 const poolSizeDefault = 8;
 const txPoolSizeDefault = 4;
 

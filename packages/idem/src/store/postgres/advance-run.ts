@@ -125,7 +125,7 @@ async function refuse(tx: Transaction, input: AdvanceInput): Promise<AdvanceAnsw
   const run = await findRun(tx.connection, input.env, input.runId);
   if (run === undefined || run.ended_state === null) return { kind: "fenced" };
   if (input.next.kind !== "end" || run.ended_fence !== input.fence) return { kind: "ended", state: run.ended_state };
-  // The same end again, after its answer was lost: "0 rows" must not be taken for "fenced" (store.md §6, race 8).
+  // The same end again, after its answer was lost: "0 rows" must not be taken for "fenced" (docs/reference/stores.md#saves-and-takeovers).
   const outcomes: Outcome[] = [];
   for (const step of input.steps) {
     outcomes.push((await findOutcome(tx, input.env, input.runId, step.stepId)) ?? step.outcome);

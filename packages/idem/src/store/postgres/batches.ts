@@ -1,5 +1,5 @@
 // Calls of one kind that wait together go together. Two batches at a time: while the server commits one, the next is put together, and
-// neither grows without bound, or all runs of a process would march in step and the server idle in between (store.md §4.1).
+// neither grows without bound, or all runs of a process would march in step and the server idle in between (docs/reference/stores.md#batches).
 import type { Platform } from "../../platform/platform.ts";
 
 const inFlightMax = 2;

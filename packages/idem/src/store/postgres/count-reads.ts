@@ -1,5 +1,5 @@
 // What headlines, charts and groups of runs are made of. Lists of ids come as arrays: one statement for a whole page. The limits
-// keep the planner from joining whole tables (store.md §1.3).
+// keep the planner from joining whole tables (docs/reference/stores.md#plans).
 import {
   type CountFilter,
   type DecisionCount,

@@ -1,5 +1,5 @@
 // Hints between nodes, over LISTEN and NOTIFY. They are sent after the commit they speak of, ten times a second at most, because
-// commits that notify wait for each other in the whole server (store.md §4.1); a lost one costs a poll, nothing else.
+// commits that notify wait for each other in the whole server (docs/reference/stores.md#notifications); a lost one costs a poll, nothing else.
 import type { Client, Pool } from "pg";
 import type { Platform, Timer } from "../../platform/platform.ts";
 import { waitAtMost } from "../../platform/wait-at-most.ts";

@@ -1,5 +1,5 @@
 // A run and its job are born together, in the transaction that decided to start it. "Born leased" saves a lease of its own:
-// the process that accepted the event already has the slot to execute it (store.md, +20 %).
+// the process that accepted the event already has the slot to execute it (docs/reference/stores.md#born-leased).
 import { laneOnceBegun, readLane } from "../../model/lane.ts";
 import { openState, type RerunFrom, type Run } from "../../model/run.ts";
 import type { CancelRule, LaneUse } from "../flow.ts";

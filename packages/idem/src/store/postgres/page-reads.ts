@@ -29,7 +29,7 @@ import type { Connection, Param } from "./connection.ts";
 
 // The result can be megabytes; a list shows its beginning.
 const summaryColumns = runColumns.replace("r.result", `substr(r.result, 1, ${previewChars}) as result`);
-// The limits keep the planner from joining whole tables: it cannot know that a page is small (store.md §1.3).
+// The limits keep the planner from joining whole tables: it cannot know that a page is small (docs/reference/stores.md#plans).
 const withJob = `left join lateral (select ${jobOfRunColumns} from jobs where env = r.env and id = r.id limit 1) j on true`;
 // Null for what is not asked. Open states are read from the queue and compared afterwards, so only ends stand here.
 const runFits = `r.created_at >= :since and r.created_at < :until

@@ -1,6 +1,6 @@
 // Where a node looks for ready work. Rows that were leased lie dead in the index until no transaction of the server can still see
 // them, which may be minutes; a look that begins at the bottom walks over all of them: 38,100 → 8,200 leases/s in 16 s with one
-// open transaction, against 46,600 → 36,200 with a floor (store.md §4.3). Every second the whole queue is looked at, so a row with a
+// open transaction, against 46,600 → 36,200 with a floor (docs/reference/stores.md#old-transactions). Every second the whole queue is looked at, so a row with a
 // high priority or one committed late waits that much longer at most. Who looks for other functions has a floor of his own: what one
 // look passed over because it was not asked for, another one must find.
 const slackMs = 2_000;

@@ -50,7 +50,7 @@ const functionsSql = `
   select fn, app, id, config, paused_at as "pausedAt" from functions
    where env = ? and archived_at is null order by fn`;
 
-// The limits inside joins keep the planner from joining whole tables: it cannot know that a page is small (store.md §1.3).
+// The limits inside joins keep the planner from joining whole tables: it cannot know that a page is small (docs/reference/stores.md#plans).
 const withJob = `left join lateral (select ${jobOfRunColumns} from jobs where env = r.env and id = r.id limit 1) j on true`;
 const runsSql = `select ${runColumns} from runs r ${withJob} where r.env = ? and r.id < ? order by r.id desc limit ?`;
 const runsOfFunctionSql = `

@@ -1,5 +1,5 @@
 // The planner must know early how tables have grown: plans made on empty ones cost a third of the throughput until statistics change
-// (5,900 → 8,300 runs/s, store.md §1.3), and the server looks by itself only once a minute. Only the tables' owner may do this; for
+// (5,900 → 8,300 runs/s, docs/reference/stores.md#statistics), and the server looks by itself only once a minute. Only the tables' owner may do this; for
 // anyone else the server's own round has to do.
 import type { Pool } from "pg";
 import { quoted, tableNames } from "./statement.ts";

@@ -140,7 +140,7 @@ function refuse(tx: Transaction, input: AdvanceInput): AdvanceAnswer {
   const run = findRun(tx.connection, input.env, input.runId);
   if (run === undefined || run.ended_state === null) return { kind: "fenced" };
   if (input.next.kind !== "end" || run.ended_fence !== input.fence) return { kind: "ended", state: run.ended_state };
-  // The same end again, after its answer was lost: "0 rows" must not be taken for "fenced" (store.md §6, race 8).
+  // The same end again, after its answer was lost: "0 rows" must not be taken for "fenced" (docs/reference/stores.md#saves-and-takeovers).
   const again: Advanced = {
     kind: "advanced",
     now: tx.at.now,

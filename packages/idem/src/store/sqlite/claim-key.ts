@@ -1,5 +1,5 @@
 // Claiming a key. The first writer wins; everyone after learns who won. One writer at a time, so reading before writing is
-// safe here, and it reads like the rule (select-then-insert and upsert cost the same: store.md §2.1).
+// safe here, and it reads like the rule (select-then-insert and upsert cost the same: docs/reference/stores.md#keys).
 import { askClaim, type Claim, type ClaimAsk } from "../../model/claim.ts";
 import { type ClaimRow, readClaim } from "../rows.ts";
 import type { Transaction } from "./transaction.ts";

@@ -1,10 +1,10 @@
 // One SQLite handle with its prepared statements. Durability is set here, read back here, and refused here:
-// better-sqlite3 drops `synchronous` to NORMAL after the first write in WAL mode unless it is set (reliability §5.1).
+// better-sqlite3 drops `synchronous` to NORMAL after the first write in WAL mode unless it is set (docs/reference/stores.md#durability-of-a-file).
 import Database from "better-sqlite3";
 import { errors } from "../../model/errors.ts";
 import { makePrivate, preparePrivate } from "../../platform/private-files.ts";
 
-// 3.51.3 mends a WAL-reset race that two connections checkpointing together can meet (reliability §5.1).
+// 3.51.3 mends a WAL-reset race that two connections checkpointing together can meet.
 const versionMin = [3, 51, 3] as const;
 
 // 16 MiB of 4 KiB pages: checkpoints stay short and the log stays well under its 64 MiB alarm.

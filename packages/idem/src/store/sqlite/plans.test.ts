@@ -1,5 +1,5 @@
 // The planner is an adversary: without statistics it once chose the primary key's prefix over the right index and took
-// 10.8 ms instead of 0.17 ms at 100,000 waits (store.md §1.3). Every statement the store prepares is checked here.
+// 10.8 ms instead of 0.17 ms at 100,000 waits (docs/reference/stores.md#plans). Every statement the store prepares is checked here.
 import Database from "better-sqlite3";
 import { expect, test, vi } from "vitest";
 import { ManualClock } from "../../platform/manual-clock.ts";

@@ -1,5 +1,5 @@
 // Everything a worker needs to go on with a run, read after the lease was taken and never before:
-// an old worker's last save must be either in this memo or refused (store.md §2.3).
+// an old worker's last save must be either in this memo or refused (docs/reference/stores.md#saves-and-takeovers).
 
 import type { RunMemo } from "../leases.ts";
 import {

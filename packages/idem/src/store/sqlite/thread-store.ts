@@ -16,7 +16,7 @@ import type { FromThread, ThreadInput, ToThread } from "./thread-messages.ts";
 import { noLeaseList, packCall } from "./wire.ts";
 import { unpackAnswer } from "./wire-answers.ts";
 
-// Bounded batches overlap the two threads: 11,800 → 13,700 runs/s at 1,000 in flight (store.md §3.1); below ~100 it costs.
+// Bounded batches overlap the two threads: 11,800 → 13,700 runs/s at 1,000 in flight (docs/reference/stores.md#batches); below ~100 it costs.
 const batchCallsMax = 300;
 // Fewer than this are handed out together: splitting a handful costs a turn and wins nothing.
 const handOutMin = 16;

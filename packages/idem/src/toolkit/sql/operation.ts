@@ -41,7 +41,7 @@ export interface Sql {
   readonly skipLocked: string;
   /**
    * In the columns of a select by which something is answered from a row that is there: the commit then waits for a synchronous standby as
-   * the one that wrote the row should have, and nobody is told what only the primary knows (docs/postgres.md, Failover).
+   * the one that wrote the row should have, and nobody is told what only the primary knows (docs/postgres.md#failover).
    */
   readonly stand: string;
 }

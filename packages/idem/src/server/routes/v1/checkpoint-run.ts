@@ -1,4 +1,4 @@
-// POST /v1/checkpoint/:runId/async: steps an app has run, safe before it goes on (inngest-protocol §13).
+// POST /v1/checkpoint/:runId/async: steps an app has run, safe before it goes on (docs/reference/wire.md#checkpoints).
 import { errors } from "../../../model/errors.ts";
 import { readOps } from "../../../protocol/wire-ops.ts";
 import { json, type Route } from "../../route.ts";

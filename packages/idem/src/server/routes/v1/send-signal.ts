@@ -1,4 +1,4 @@
-// POST /v1/signals: wakes the run that waits for this signal (inngest-protocol §15).
+// POST /v1/signals: wakes the run that waits for this signal (docs/reference/wire.md#waits).
 import { errors } from "../../../model/errors.ts";
 import { isJsonObject, toJson } from "../../../model/json.ts";
 import { json, type Route } from "../../route.ts";

@@ -1,4 +1,4 @@
-// GET /dev: how older SDKs and tools find a development server (inngest-protocol §4). `idem start` has no such page.
+// GET /dev: how older SDKs and tools find a development server (docs/reference/wire.md#paths). `idem start` has no such page.
 import { errors } from "../../../model/errors.ts";
 import type { FunctionConfig } from "../../../model/function-config.ts";
 import { readPackageText } from "../../../platform/package-files.ts";

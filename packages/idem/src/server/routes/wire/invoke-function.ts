@@ -1,4 +1,4 @@
-// POST /invoke/:slug: starts exactly this function, with an event that carries the body's data (inngest-protocol §4).
+// POST /invoke/:slug: starts exactly this function, with an event that carries the body's data (docs/reference/wire.md#paths).
 // An `id` in the body, or the sender's seed, makes a second asking the same as the first.
 import { normaliseEvent } from "../../../protocol/event-body.ts";
 import { idsOfSeed, seedHeader } from "../../../protocol/event-seed.ts";

@@ -1,4 +1,4 @@
-// POST /e/:key: events come in, all of a request or none (inngest-protocol §5). A request that is sent again with its seed
+// POST /e/:key: events come in, all of a request or none (docs/reference/wire.md#events). A request that is sent again with its seed
 // finds its events stored and is told the same. Idem's own client also asks for what was decided.
 import { limits } from "../../../engine/limits.ts";
 import { type EventIdScope, webhookScope } from "../../../model/claim.ts";

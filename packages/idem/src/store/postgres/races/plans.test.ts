@@ -1,5 +1,5 @@
-// The planner is an adversary: on one statement in three it once chose the wrong index, or none, and took 13 to 60 times as long (store.md
-// §1.3). Every statement that the operations and reads send is explained here as it is planned for all its parameters at once, on empty
+// The planner is an adversary: on one statement in three it once chose the wrong index, or none, and took 13 to 60 times as long
+// (docs/reference/stores.md#plans). Every statement that the operations and reads send is explained here as it is planned for all its parameters at once, on empty
 // tables and on filled ones. And the queue is read while a transaction somewhere keeps all its dead rows.
 import { describe, expect, test } from "vitest";
 import {

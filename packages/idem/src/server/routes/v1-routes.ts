@@ -1,4 +1,4 @@
-// /v1, as the official SDK and its users speak it.
+// /v1, as the official SDK (docs/reference/wire.md#paths) and its users (docs/reference/wire.md#reading) speak it.
 import type { Route } from "../route.ts";
 import { cancelRun } from "./v1/cancel-run.ts";
 import { checkpointRun } from "./v1/checkpoint-run.ts";

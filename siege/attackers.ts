@@ -1,5 +1,6 @@
-// The attackers, in a process of their own, so that what they spend is not what honest callers wait for. Told which kinds to begin, and when
-// they are over; answers with what was answered to each.
+// The attackers, in a process of their own that gives way to all others, so that what they spend is not what honest callers wait for: they have
+// machines of their own. Told which kinds to begin, and when they are over; answers with what was answered to each.
+import { constants, setPriority } from "node:os";
 import { kinds } from "./kinds.ts";
 import type { Reaction } from "./line.ts";
 import type { Target } from "./target.ts";
@@ -12,6 +13,8 @@ export interface AttackOrder {
 
 /** How often each reaction came, by kind. */
 export type Tally = Readonly<Record<string, Readonly<Record<string, number>>>>;
+
+setPriority(constants.priority.PRIORITY_LOW);
 
 process.on("message", async ({ target, kinds: names, ms }: AttackOrder) => {
   const tally: Record<string, Record<string, number>> = {};

@@ -19,6 +19,7 @@ export interface Answer {
 }
 
 const patienceMs = 120_000;
+const unheard = (): void => {};
 const ownAgent = new Agent({ keepAlive: true, maxSockets: 200 });
 
 export function ask(url: string, { method = "GET", headers = {}, body, agent = ownAgent }: Asked): Promise<Answer> {
@@ -37,6 +38,8 @@ export function ask(url: string, { method = "GET", headers = {}, body, agent = o
       request.destroy();
     }, patienceMs);
     request.on("error", () => done("cut"));
+    // Answered before its body was sent, a line breaks when the request no longer listens to it.
+    request.on("socket", (socket) => socket.off("error", unheard).on("error", unheard));
     request.on("response", (response) => {
       const chunks: Buffer[] = [];
       response.on("data", (chunk: Buffer) => chunks.push(chunk));
@@ -56,7 +59,7 @@ export function holdLine(url: string, bytes: string, closed: (reaction: Reaction
   socket.on("data", (chunk) => {
     said = (said + chunk.toString("latin1")).slice(0, 100);
   });
-  socket.on("error", () => {});
+  socket.on("error", unheard);
   socket.on("close", () => closed(Number(/^HTTP\/1\.1 (\d+)/.exec(said)?.[1] ?? Number.NaN) || "cut"));
   if (bytes !== "") socket.write(bytes);
   return socket;

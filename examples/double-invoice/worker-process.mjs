@@ -1,16 +1,19 @@
 // A worker as its parent holds it: started, watched, killed without warning, and never left behind.
 import { fork } from "node:child_process";
+import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 
 // Windows has no such signals; there the kill comes a moment later than the look.
 const canFreeze = process.platform !== "win32";
 const alive = new Map();
+let isStopping = false;
 process.on("exit", () => {
   for (const child of alive.keys()) child.kill("SIGKILL");
 });
 
-/** Resolves once no worker is left. */
+/** Resolves once no worker is left. The story does not hear of their end: it would open the store again, in a folder that is being removed. */
 export async function killWorkers() {
+  isStopping = true;
   for (const child of alive.keys()) child.kill("SIGKILL");
   await Promise.all(alive.values());
 }
@@ -23,10 +26,10 @@ export function startWorker(task, onPort) {
     child.once("error", reject);
     child.once("exit", (code, signal) => {
       alive.delete(child);
-      resolve({ code, signal });
+      if (!isStopping) resolve({ code, signal });
     });
   });
-  alive.set(child, ended);
+  alive.set(child, once(child, "exit"));
   child.on("message", ({ port }) => onPort(port));
   return {
     pid: child.pid,

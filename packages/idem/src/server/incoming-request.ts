@@ -107,12 +107,12 @@ export class IncomingRequest {
   /** One of the places of those who want an answer now; strangers have some of them. */
   private takePlace(route: Route): void {
     const { traffic } = this;
-    const { requestsInFlight, strangersInFlight, vitalInFlight } = traffic.limits;
+    const { requestsInFlight, strangersInFlight } = traffic.limits;
     const place = route.isVital === true ? "vital" : trustOf[route.access] === "stranger" ? "stranger" : "in-flight";
+    // Looks at /health are never refused: those that would wait among too many are answered from the last one (store-health.ts).
     const isFull =
-      place === "vital"
-        ? traffic.vital >= vitalInFlight
-        : traffic.inFlight >= requestsInFlight || (place === "stranger" && traffic.strangers >= strangersInFlight);
+      place !== "vital" &&
+      (traffic.inFlight >= requestsInFlight || (place === "stranger" && traffic.strangers >= strangersInFlight));
     if (isFull) throw errors.SERVER_BUSY({ why: "too many are under way" });
     this.place = place;
     if (place === "vital") traffic.vital++;

@@ -8,8 +8,6 @@ export const serverLimits = {
   requestsInFlight: 2_000,
   // Of those who have shown nothing: whatever they ask for, half of the places stay for others.
   strangersInFlight: 1_000,
-  // Looks at /health, apart from all others: neither takes the other's places. One line may carry many at once.
-  vitalInFlight: 1_000,
   // Long polls and streams cost a socket and little else; they must not take the slots of those who want an answer now.
   waitingRequests: 5_000,
   // Bodies held at the same time, of all requests together: 5,000 full ones would be gigabytes.

@@ -67,6 +67,22 @@ test("a store that takes an operation is well, one that refuses it is not, and o
   expect(await health.check()).toEqual({ isWell: true });
 });
 
+test("however many look at once, the next is told the last answer and does not wait", async () => {
+  const { platform } = manualTimers();
+  let answer = async (): Promise<unknown> => null;
+  const health = new StoreHealth(platform, async () => ({ tick: async () => (await answer()) as never }));
+  expect(await health.check()).toEqual({ isWell: true });
+  let release = (_: unknown) => {};
+  answer = () =>
+    new Promise((resolve) => {
+      release = resolve;
+    });
+  const waiting = Array.from({ length: 1_000 }, () => health.check());
+  expect(await health.check()).toEqual({ isWell: true });
+  release(null);
+  expect(new Set((await Promise.all(waiting)).map(({ isWell }) => isWell))).toEqual(new Set([true]));
+});
+
 test("a server whose store is gone says so with 503, and that it lives with 200", async () => {
   const silent = { debug() {}, info() {}, warn() {}, error() {} };
   const server = await startServer(

@@ -1,5 +1,6 @@
 // Whether the store takes an operation: a transaction that changes nothing, as every node makes them once a second. Asked once at a time,
-// however many look, so that looking costs a store that is ill nothing more; not answered within the bound is unhealthy.
+// however many look, so that looking costs a store that is ill nothing more; not answered within the bound is unhealthy. Where very many wait
+// for the answer already (a line may carry as many looks as it likes), the next are told the last one, and hold nothing.
 import { IdemError } from "../model/errors.ts";
 import type { Platform } from "../platform/platform.ts";
 import { waitAtMost } from "../platform/wait-at-most.ts";
@@ -9,12 +10,15 @@ import type { World } from "./world.ts";
 
 // Longer than a slow disk takes, shorter than a load balancer waits.
 const answerMsMax = 2_000;
+const lookersMax = 1_000;
 
 export type Health =
   | { readonly isWell: true }
   | { readonly isWell: false; readonly why: string; readonly code: string };
 
 export class StoreHealth {
+  private lookers = 0;
+  private last: Health | null = null;
   private asking: { readonly since: number; readonly answer: Promise<Health> } | null = null;
 
   constructor(
@@ -23,6 +27,17 @@ export class StoreHealth {
   ) {}
 
   async check(): Promise<Health> {
+    if (this.lookers >= lookersMax && this.last !== null) return this.last;
+    this.lookers++;
+    try {
+      this.last = await this.look();
+      return this.last;
+    } finally {
+      this.lookers--;
+    }
+  }
+
+  private async look(): Promise<Health> {
     this.asking ??= { since: this.platform.monoMs(), answer: this.ask() };
     const { since, answer } = this.asking;
     const leftMs = Math.max(0, since + answerMsMax - this.platform.monoMs());

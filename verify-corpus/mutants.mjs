@@ -64,7 +64,27 @@ const defects = [
   {
     name: "the number of things counts, and not their state",
     pairs: ["zombie-put"],
-    patches: [["compare-things.js", "else if (!right.has(whole))", "else if (false)"]],
+    patches: [["compare-things.js", "else if (!right.has(whole) &&", "else if (false &&"]],
+  },
+  {
+    name: "a field that nobody gave is taken for one that is not there",
+    pairs: ["field-nobody-gave"],
+    patches: [["worker/absent-fields.js", "if (reader !== null)", "if (false)"]],
+  },
+  {
+    name: "whoever looks whether a field is there is told that nobody gave it",
+    pairs: ["field-nobody-gave"],
+    patches: [["judge.js", "absent.filter(({ isUsed }) => isUsed)", "absent"]],
+  },
+  {
+    name: "what is waited for has the run's own data and nothing else",
+    pairs: ["wait-by-condition"],
+    patches: [["awaited-event.js", "...waysTo(expression.root, true, scope)", ""]],
+  },
+  {
+    name: "a parked effect is taken for one that is missing",
+    pairs: ["effect-parked"],
+    patches: [["judge.js", "parked.length > 0 ||", ""]],
   },
 ];
 

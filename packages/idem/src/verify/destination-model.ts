@@ -1,6 +1,6 @@
 // Destinations that are reached over HTTP, played in memory: collections of things, and a memory of keys. Pure but for what it keeps; the world
 // it belongs to says what time it is.
-import { awsOperation, isAwsRead, providerFields } from "./provider-answers.ts";
+import { awsOperation, grantedToken, isAwsRead, providerFields } from "./provider-answers.ts";
 import type { Json, Thing } from "./thing.ts";
 
 export interface ModelRequest {
@@ -19,6 +19,8 @@ export interface ModelAnswer {
   readonly isRepeat: boolean;
   /** The key had been known, for longer than it is remembered. */
   readonly isForgotten: boolean;
+  /** Nobody gave its body: it echoes what was sent, with an id and times. */
+  readonly isMadeUp: boolean;
 }
 
 /** What is known of a host: where its key goes and for how long it is remembered. */
@@ -65,6 +67,9 @@ interface Kept {
 const unknownRemembersMs = 24 * 60 * 60 * 1_000;
 const readMethods = new Set(["GET", "HEAD", "OPTIONS"]);
 
+const isTokenRequest = (url: URL, body: string): boolean =>
+  /\/(oauth2?\/)?token$/.test(url.pathname) && /grant_type/.test(body);
+
 /** Whether the request only asks: by its method, or by what is known of such bodies. */
 export function isRead({ method, url, headers, body }: ModelRequest): boolean {
   if (readMethods.has(method)) return true;
@@ -72,7 +77,7 @@ export function isRead({ method, url, headers, body }: ModelRequest): boolean {
   const operation = awsOperation(headers);
   if (operation !== null) return isAwsRead(operation);
   // A token is good for any number of calls, and asking for two leaves nothing behind that anybody counts.
-  if (/\/(oauth2?\/)?token$/.test(url.pathname) && /grant_type/.test(body)) return true;
+  if (isTokenRequest(url, body)) return true;
   return /\/graphql$/.test(url.pathname) && /"query"\s*:\s*"\s*(query\b|\{)/.test(body);
 }
 
@@ -174,7 +179,7 @@ export class DestinationModel {
     const body = readBody(request.body, request.headers["content-type"] ?? "");
     const given = this.options.given(request);
     if (isRead(request))
-      return given === null ? this.find(request, body) : answer(given.status ?? 200, given.body ?? null);
+      return given === null ? madeUp(this.find(request, body)) : answer(given.status ?? 200, given.body ?? null);
     const known = this.options.hostOf(request.url.hostname);
     const { key, remembersMs, isAssumed } = keyOf(request, body, known);
     if (key === null) return this.write(request, body, maker, given);
@@ -242,7 +247,8 @@ export class DestinationModel {
     const known = providerFields(operation, body, id);
     const echoed = { ...times, ...(isRecord(body) ? body : {}), ...known };
     const told = isRecord(given?.body ?? null) ? { ...echoed, ...(given!.body as object) } : echoed;
-    return answer(given?.status ?? 200, { ...told, id } as Json, { etag: etagOf(kept) });
+    const said = answer(given?.status ?? 200, { ...told, id } as Json, { etag: etagOf(kept) });
+    return given?.body === undefined ? madeUp(said) : said;
   }
 
   private set(
@@ -260,9 +266,10 @@ export class DestinationModel {
     Object.assign(kept, { state, isDeleted: false, version: kept.version + 1, by: maker.fn, effect: maker.effect });
     const echoed = isRecord(kept.state) ? kept.state : {};
     const told = isRecord(given?.body ?? null) ? (given!.body as object) : {};
-    return answer(given?.status ?? 200, { id: kept.id ?? path.at(-1) ?? "", ...echoed, ...told } as Json, {
+    const said = answer(given?.status ?? 200, { id: kept.id ?? path.at(-1) ?? "", ...echoed, ...told } as Json, {
       etag: etagOf(kept),
     });
+    return given?.body === undefined ? madeUp(said) : said;
   }
 
   private keep(
@@ -280,7 +287,8 @@ export class DestinationModel {
   }
 
   /** What was made is found: by its path, or in its collection by fields of the query. */
-  private find({ url, method }: ModelRequest, body: Json): ModelAnswer {
+  private find({ url, method, body: text }: ModelRequest, body: Json): ModelAnswer {
+    if (method === "POST" && isTokenRequest(url, text)) return answer(200, grantedToken);
     const path = segmentsOf(url).join("/");
     const here = this.kept.filter(({ host }) => host === url.host);
     const one = here.find((each) => addressOf(each) === path);
@@ -328,4 +336,8 @@ const answer = (status: number, body: Json, headers: Readonly<Record<string, str
   body: JSON.stringify(body),
   isRepeat: false,
   isForgotten: false,
+  isMadeUp: false,
 });
+
+/** What it refuses it says itself. */
+const madeUp = (said: ModelAnswer): ModelAnswer => ({ ...said, isMadeUp: said.status < 400 });

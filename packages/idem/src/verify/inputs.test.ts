@@ -90,6 +90,13 @@ describe("what is remembered", () => {
     expect(once.failing).toEqual({ f: ["a", "b"] });
     expect(remember(once, "f", ["b"])).toBe(once);
   });
+
+  test("a schedule that can no longer happen is forgotten, and its function with the last of them", () => {
+    const both = remember(emptyMemory, "f", ["a", "b"]);
+    expect(remember(both, "f", ["c"], ["a"]).failing).toEqual({ f: ["b", "c"] });
+    expect(remember(both, "f", [], ["a", "b"]).failing).toEqual({});
+    expect(remember(both, "f", [], ["x"])).toBe(both);
+  });
 });
 
 test("values of a real event are in no text of a report, whole or in a path", () => {
@@ -100,6 +107,7 @@ test("values of a real event are in no text of a report, whole or in a path", ()
     effects: 1,
     commits: 1,
     notes: ["ann@example.com was told"],
+    outdated: [],
     findings: [
       {
         verdict: "DOUBLED",

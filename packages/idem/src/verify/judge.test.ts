@@ -47,19 +47,23 @@ const run = (state: string) => ({ id: "run", fn: "corpus-draft", state, error: n
 const world = (schedule: string, things: readonly Thing[], rest: Partial<WorldRecord> = {}): WorldRecord => ({
   schedule,
   seed: 1,
+  notHappened: [],
   runs: [run("completed")],
   wasRerun: false,
   isPastWindow: false,
   isOpen: false,
+  parked: [],
   things,
   effects: [effect(1), effect(2)],
   sent: [],
   madeIds: [],
   commits: { before: 1, after: 1 },
+  commitsOfCode: [1],
   steps: ["create-invoice"],
   hasWaits: false,
   divergences: [],
   unproven: [],
+  absent: [],
   assumptions: [],
   drawn: [],
   timeline: [],
@@ -161,7 +165,22 @@ const rows: readonly Row[] = [
   },
   {
     row: ["any", "parked", "less"],
-    cases: [[world("die-after-effect:1", [], { runs: [run("parked")] }), one, "HELD", /parked for a person/]],
+    cases: [
+      [world("die-after-effect:1", [], { runs: [run("parked")] }), one, "HELD", /parked for a person/],
+      // step.effect: its run fails, and once more when it is rerun without a word about the effect.
+      [
+        world("outage:1", [invoice("7")], { runs: [run("failed")], wasRerun: true, parked: ["slack:placement-7:k"] }),
+        both,
+        "HELD",
+        /parked for a person, who says what becomes of api\.resend\.com\/emails/,
+      ],
+      [
+        world("outage:1", doubled, { runs: [run("failed")], parked: ["slack:placement-7:k"] }),
+        one,
+        "DOUBLED",
+        /two of/,
+      ],
+    ],
   },
   {
     row: ["any", "completed", "less: nothing of what a clean run makes is there"],

@@ -1,8 +1,9 @@
 // The table of docs/verify.md as code: adversity × how the run ended × what the outside holds → verdict. Pure; a function for each group of rows, asked in
 // the table's order.
+import { tellAbsent } from "./absent-fields.ts";
 import { compareThings, type Difference, type Volatile } from "./compare-things.ts";
 import { type Adversity, readSchedule } from "./schedules.ts";
-import type { SeenEffect, Thing, WorldRecord } from "./thing.ts";
+import type { Place, SeenEffect, Thing, WorldRecord } from "./thing.ts";
 
 export type Verdict = "DOUBLED" | "LOST" | "HALF" | "DIVERGED" | "UNPROVEN" | "ACCEPTED" | "HELD";
 
@@ -19,6 +20,8 @@ export interface Judged {
   readonly thing: string;
   /** The effect concerned. */
   readonly effect: SeenEffect | null;
+  /** The line concerned, where that is not the effect's. */
+  readonly place?: Place;
   readonly notes: readonly string[];
 }
 
@@ -46,10 +49,17 @@ export function judge(world: WorldRecord, reference: Reference): Judged {
   );
 }
 
-/** Something reached outside that nobody saw. */
-function judgeUnwatched({ unproven }: WorldRecord): Judged | null {
-  const [first] = unproven;
-  return first === undefined ? null : { verdict: "UNPROVEN", thing: first, effect: null, notes: [] };
+function judgeUnwatched(world: WorldRecord): Judged | null {
+  return unknownsOf(world)[0] ?? null;
+}
+
+/** Everything that reached outside and nobody saw, and everything the code was not told. */
+export function unknownsOf({ unproven, absent }: WorldRecord): Judged[] {
+  const unknown = { verdict: "UNPROVEN", effect: null, notes: [] } as const;
+  return [
+    ...unproven.map((thing) => ({ ...unknown, thing })),
+    ...tellAbsent(absent.filter(({ isUsed }) => isUsed)).map((told) => ({ ...unknown, ...told })),
+  ];
 }
 
 function judgeOpen({ isOpen, runs }: WorldRecord): Judged | null {
@@ -165,17 +175,20 @@ function judgeTwin({ less }: Difference, twin: WorldRecord | null, clean: WorldR
 function judgeLess(world: WorldRecord, { less }: Difference, clean: WorldRecord): Judged | null {
   const [thing] = less;
   if (thing === undefined) return null;
-  if (world.runs.some(({ state }) => state === "parked")) {
-    return held([`the run was parked for a person, who says what becomes of ${titleOf(thing)}`]);
-  }
+  if (isParked(world)) return held([`parked for a person, who says what becomes of ${titleOf(thing)}`]);
   const isWhole = less.length >= clean.things.length && !world.wasRerun;
   const what = isWhole ? `no ${titleOf(thing)}, and nothing makes up for it` : `${titleOf(thing)} is missing for good`;
   const effect = effectOf(clean, thing);
   return { verdict: isWhole ? "LOST" : "HALF", thing: what, effect, notes: [] };
 }
 
-function judgeLoud({ wasRerun }: WorldRecord): Judged | null {
-  return wasRerun ? held(["it failed loudly where a destination refused, and was complete after a rerun"]) : null;
+/** The run is left to a person, or the outcome of a `step.effect`: its run fails, and a rerun parks it again. */
+const isParked = ({ runs, parked }: WorldRecord): boolean =>
+  parked.length > 0 || runs.some(({ state }) => state === "parked");
+
+function judgeLoud(world: WorldRecord): Judged | null {
+  if (isParked(world)) return held(["parked for a person, and nothing is missing"]);
+  return world.wasRerun ? held(["it failed loudly where a destination refused, and was complete after a rerun"]) : null;
 }
 
 const effectOf = ({ effects, sent }: WorldRecord, { effect }: Thing): SeenEffect | null =>

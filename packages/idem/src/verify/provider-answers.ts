@@ -17,6 +17,9 @@ export const awsOperation = (headers: Readonly<Record<string, string>>): string 
 export const isAwsRead = (operation: string): boolean =>
   /^(Get|List|Describe|Head|Query|Scan|BatchGet)/.test(operation);
 
+/** What RFC 6749 (5.1) has in the answer to whoever asks for a token. */
+export const grantedToken: Fields = { access_token: "token_made_1", token_type: "Bearer", expires_in: 3_600 };
+
 /** Fields that the answer to this request has beside what an echo gives; null where nothing is known. */
 export function providerFields(operation: string | null, body: Json, id: string): Fields | null {
   const asked = (body ?? {}) as Fields;

@@ -38,7 +38,7 @@ export const secretsOf = (env: Readonly<Record<string, string | undefined>>): st
   );
 
 /** Ids stand for any: the twin's answer is found, too. */
-const patternOf = (pathname: string): string =>
+export const patternOf = (pathname: string): string =>
   pathname
     .split("/")
     .map((segment) => (/\d/.test(segment) && !/^v\d+$/.test(segment) ? "*" : segment))

@@ -39,13 +39,15 @@ export interface Finding {
 export interface FunctionReport {
   readonly id: string;
   readonly verdict: Verdict;
-  /** How many were played. */
+  /** How many were played in which all of it happened; clean runs are none. */
   readonly schedules: number;
   /** Of one clean run. */
   readonly effects: number;
   readonly commits: number;
   readonly notes: readonly string[];
   readonly findings: readonly Finding[];
+  /** Of the remembered schedules: those that can no longer happen to it. */
+  readonly outdated: readonly string[];
 }
 
 /** A function's, as the command shows it. */

@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
-import { type CleanFacts, pairs, readSchedule, singles } from "./schedules.ts";
+import { type CleanFacts, pairs, readSchedule, singles, whyNotHappened } from "./schedules.ts";
 
 const facts: CleanFacts = {
   effectCount: 2,
   effectsInSteps: [1, 2],
   commitCount: { before: 4, after: 4 },
+  commitsOfCode: [3, 4],
   steps: ["create invoice", "a+b:50%"],
   hasWaits: true,
   isSent: true,
@@ -52,11 +53,30 @@ test("every adversity of the page is played for every effect, step and commit of
   for (const commit of [1, 2, 3, 4]) {
     expect(ids).toEqual(expect.arrayContaining([`die-at-commit:${commit}:before`, `die-at-commit:${commit}:after`]));
   }
+  // Before the others no code of the function's ran: a second death finds what the first one found.
+  expect(ids.filter((id) => id.startsWith("die-twice-at-commit"))).toEqual([
+    "die-twice-at-commit:3",
+    "die-twice-at-commit:4",
+  ]);
   const deliveries = ["again-at-once", "again-later", "again-after-end", "other-id-at-once", "other-id-after-end"];
   const windows = ["before-window-end", "after-window-end", "twin-after-end", "twin-at-once", "other-field:email"];
   const names = ["other-name:crm/placement.updated", "swapped:crm/placement.updated"];
   const reruns = ["rerun", "rerun-from:create invoice", "rerun-from:a%2Bb:50%25", "wait-twice", "replay"];
   expect(ids).toEqual(expect.arrayContaining([...deliveries, ...windows, ...names, ...reruns]));
+});
+
+test.each([
+  ["die-after-effect:99", "the function has 2 effects"],
+  ["die-at-commit:9:before", "a clean run has 4 commits"],
+  ["throw-after-effect:2", "effect 2 happens in no step"],
+  ["zombie:1", "effect 1 is none to which this can happen"],
+  ["rerun-from:absent", 'the function has no step "absent" that does something'],
+  ["other-name:a/b", "the function does not listen to a/b"],
+  ["other-field:x", 'the event has no other field "x"'],
+  ["wait-timeout", "none of its waits came to it"],
+  ["replay", "the function records no step"],
+])("of %s, which was asked for and did not happen, it is said why", (id, why) => {
+  expect(whyNotHappened(readSchedule(id)!.adversities[0]!, { ...facts, effectsInSteps: [1] })).toBe(why);
 });
 
 test("events that are gathered into batches are not judged by what two of them do at once", () => {

@@ -9,7 +9,7 @@ export type Adversity =
   | { readonly kind: "other-field"; readonly field: string }
   | { readonly kind: "twin"; readonly when: "at-once" | "after-end" }
   | { readonly kind: "die-at-effect"; readonly effect: number; readonly side: Side; readonly times: 1 | 2 }
-  | { readonly kind: "die-at-commit"; readonly commit: number; readonly side: Side }
+  | { readonly kind: "die-at-commit"; readonly commit: number; readonly side: Side; readonly times: 1 | 2 }
   | { readonly kind: "lost-answer"; readonly effect: number }
   | { readonly kind: "refused"; readonly effect: number; readonly status: 500 | 429 | 409; readonly isAlways: boolean }
   | { readonly kind: "throw-after-effect"; readonly effect: number }
@@ -46,6 +46,7 @@ export function nameOf(adversity: Adversity): string {
       if (adversity.times === 2) return `die-twice-at-effect:${adversity.effect}`;
       return `die-${adversity.side}-effect:${adversity.effect}`;
     case "die-at-commit":
+      if (adversity.times === 2) return `die-twice-at-commit:${adversity.commit}`;
       return `die-at-commit:${adversity.commit}:${adversity.side}`;
     case "refused":
       return `${adversity.isAlways ? "always" : "answer"}-${adversity.status}:${adversity.effect}`;
@@ -116,8 +117,10 @@ function readAdversity(name: string): Adversity | null {
     case "die-at-commit": {
       const [commit = "", side] = rest;
       if (!/^[1-9]\d{0,5}$/.test(commit) || (side !== "before" && side !== "after")) return null;
-      return { kind: "die-at-commit", commit: Number(commit), side };
+      return { kind: "die-at-commit", commit: Number(commit), side, times: 1 };
     }
+    case "die-twice-at-commit":
+      return at((commit) => ({ kind: "die-at-commit", commit, side: "before", times: 2 }));
     case "lost-answer":
     case "throw-after-effect":
     case "zombie":
@@ -144,6 +147,8 @@ export interface CleanFacts {
   /** Of these, those that happened in a step. */
   readonly effectsInSteps: readonly number[];
   readonly commitCount: { readonly before: number; readonly after: number };
+  /** Of these, those before which the function's code ran. */
+  readonly commitsOfCode: readonly number[];
   readonly steps: readonly string[];
   readonly hasWaits: boolean;
   /** Somebody sends its events: a tick is nobody's to send again under another id. */
@@ -161,6 +166,13 @@ export interface CleanFacts {
 
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i + 1);
 
+const atCommit = (commit: number, side: Side): Extract<Adversity, { kind: "die-at-commit" }> => ({
+  kind: "die-at-commit",
+  commit,
+  side,
+  times: 1,
+});
+
 /** Every single adversity, those that show most for their time first. */
 export function singles(facts: CleanFacts): Schedule[] {
   const effects = upTo(facts.effectCount);
@@ -168,12 +180,12 @@ export function singles(facts: CleanFacts): Schedule[] {
     ...effects.map((effect) => ({ kind: "die-at-effect", effect, side: "after", times: 1 }) as const),
     ...deliveries(facts),
     ...effects.map((effect) => ({ kind: "die-at-effect", effect, side: "before", times: 1 }) as const),
-    ...upTo(facts.commitCount.after).map((commit) => ({ kind: "die-at-commit", commit, side: "after" }) as const),
+    ...upTo(facts.commitCount.after).map((commit) => atCommit(commit, "after")),
     ...effects.map((effect) => ({ kind: "zombie", effect }) as const),
     ...effects.map((effect) => ({ kind: "lost-answer", effect }) as const),
     { kind: "rerun", fromStep: null },
     { kind: "replay" },
-    ...upTo(facts.commitCount.before).map((commit) => ({ kind: "die-at-commit", commit, side: "before" }) as const),
+    ...upTo(facts.commitCount.before).map((commit) => atCommit(commit, "before")),
     ...[true, false].flatMap((isAlways) =>
       effects.flatMap((effect) =>
         ([500, 429, 409] as const).map((status) => ({ kind: "refused", effect, status, isAlways }) as const),
@@ -181,6 +193,7 @@ export function singles(facts: CleanFacts): Schedule[] {
     ),
     ...facts.effectsInSteps.map((effect) => ({ kind: "throw-after-effect", effect }) as const),
     ...effects.map((effect) => ({ kind: "die-at-effect", effect, side: "after", times: 2 }) as const),
+    ...facts.commitsOfCode.map((commit) => ({ ...atCommit(commit, "before"), times: 2 }) as const),
     ...facts.steps.map((fromStep) => ({ kind: "rerun", fromStep }) as const),
     ...(facts.hasWaits ? ([{ kind: "wait", answer: "twice" }] as const) : []),
     ...effects.map((effect) => ({ kind: "cancel", effect }) as const),
@@ -211,6 +224,43 @@ function deliveries(facts: CleanFacts): Adversity[] {
   return [...otherIds, ...(facts.hasTwin ? twins : []), ...again, ...fields];
 }
 
+/** Whether every wait is in vain in it: then it is compared with a clean run of its own. */
+export const isInVain = ({ adversities }: Schedule): boolean =>
+  adversities.some((each) => each.kind === "wait" && each.answer === "timeout");
+
+const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
+
+/** Why an adversity that was asked for by its name cannot happen to this function. */
+export function whyNotHappened(adversity: Adversity, facts: CleanFacts): string {
+  const { effectCount, effectsInSteps, commitCount, steps, hasWaits } = facts;
+  switch (adversity.kind) {
+    case "die-at-commit":
+      return `a clean run has ${counted(commitCount[adversity.side], "commit")}`;
+    case "wait":
+      return hasWaits ? "none of its waits came to it" : "the function waits for nothing";
+    case "rerun":
+      return adversity.fromStep === null || steps.includes(adversity.fromStep)
+        ? "the run could not be rerun so"
+        : `the function has no step "${adversity.fromStep}" that does something`;
+    case "twin":
+      return "no twin could be made of the event";
+    case "other-name":
+      return `the function does not listen to ${adversity.event}`;
+    case "other-field":
+      return `the event has no other field "${adversity.field}"`;
+    case "replay":
+      return "the function records no step";
+    case "again":
+    case "other-id":
+      return "the event was not delivered again";
+    default:
+      if (adversity.effect > effectCount) return `the function has ${counted(effectCount, "effect")}`;
+      if (adversity.kind === "throw-after-effect" && !effectsInSteps.includes(adversity.effect))
+        return `effect ${adversity.effect} happens in no step`;
+      return `effect ${adversity.effect} is none to which this can happen`;
+  }
+}
+
 /** What handles the end of a run is entered only where one ends so: with that adversity, each that may meet the handler's own effects. */
 export function* inHandler(end: Adversity, effects: readonly number[]): Generator<Schedule> {
   for (const effect of effects) {
@@ -239,11 +289,8 @@ export function* pairs(facts: CleanFacts): Generator<Schedule> {
   for (const [i, one] of losses.entries()) for (const two of losses.slice(i + 1)) yield scheduleOf(one, two);
   for (const effect of effects) {
     for (const commit of upTo(facts.commitCount.after)) {
-      yield scheduleOf({ kind: "lost-answer", effect }, { kind: "die-at-commit", commit, side: "after" });
-      yield scheduleOf(
-        { kind: "refused", effect, status: 500, isAlways: true },
-        { kind: "die-at-commit", commit, side: "after" },
-      );
+      yield scheduleOf({ kind: "lost-answer", effect }, atCommit(commit, "after"));
+      yield scheduleOf({ kind: "refused", effect, status: 500, isAlways: true }, atCommit(commit, "after"));
     }
   }
 }

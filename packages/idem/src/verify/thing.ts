@@ -77,15 +77,32 @@ export interface RecordedAnswer {
   readonly body?: Json;
 }
 
+/** A field that the user's code read of an answer which a destination's model made up, and that is not there. */
+export interface AbsentField {
+  readonly method: string;
+  readonly host: string;
+  /** Of the request; ids stand for any. */
+  readonly path: string;
+  /** Its path in the answer: "customer.plan". */
+  readonly field: string;
+  readonly place: Place;
+  /** The code goes on with it; otherwise it only asked whether it is there. */
+  readonly isUsed: boolean;
+}
+
 export interface WorldRecord {
   readonly schedule: string;
   readonly seed: number;
+  /** Of the schedule's adversities, by their names: those that did not happen. */
+  readonly notHappened: readonly string[];
   readonly runs: readonly WorldRun[];
   /** Runs that failed or were cancelled were rerun after everything was healed. */
   readonly wasRerun: boolean;
   /** An event came when the window of the key, or of its id, was over: running again is right. */
   readonly isPastWindow: boolean;
   readonly isOpen: boolean;
+  /** Effects of `step.effect` that are not sent again before a person said what became of them. */
+  readonly parked: readonly string[];
   readonly things: readonly Thing[];
   readonly effects: readonly SeenEffect[];
   /** Events that functions sent; their numbers are negative. */
@@ -95,10 +112,13 @@ export interface WorldRecord {
   /** What hosts answered that were really asked. */
   readonly recorded?: readonly RecordedAnswer[];
   readonly commits: { readonly before: number; readonly after: number };
+  /** Of the commits, by their numbers: those before which the function's code ran. */
+  readonly commitsOfCode: readonly number[];
   readonly steps: readonly string[];
   readonly hasWaits: boolean;
   readonly divergences: readonly Divergence[];
   readonly unproven: readonly string[];
+  readonly absent: readonly AbsentField[];
   /** What was taken for true without proof. */
   readonly assumptions: readonly string[];
   /** Where clock and chance were read outside steps, if somebody looked. */

@@ -17,6 +17,8 @@ export interface FunctionSettings {
   readonly twin?: Json;
   /** The field of the data that says which entity it is about. */
   readonly entity?: string;
+  /** The data of what its runs wait for, by the event's or the signal's name; a star stands for anything. */
+  readonly waits?: Readonly<Record<string, Json>>;
 }
 
 export interface VerifyConfiguration {
@@ -86,15 +88,18 @@ function wrongFixtures(fixtures: Json): string | null {
 }
 
 function wrongFunctions(functions: Json): string | null {
-  if (!isRecord(functions)) return "`functions` must hold { event, twin, entity } by the ids of functions";
+  if (!isRecord(functions)) return "`functions` must hold { event, twin, entity, waits } by the ids of functions";
   for (const [id, settings] of Object.entries(functions)) {
     if (!isRecord(settings)) return `\`functions\`: what is said of "${id}" must be an object`;
-    const strange = strangeIn(settings, ["event", "twin", "entity"]);
+    const strange = strangeIn(settings, ["event", "twin", "entity", "waits"]);
     if (strange !== null) return `what is said of "${id}": ${strange}`;
     const wrong = settings.event === undefined ? null : wrongEvent(settings.event);
     if (wrong !== null) return `what is said of "${id}": ${wrong}`;
     if (settings.entity !== undefined && typeof settings.entity !== "string") {
       return `\`entity\` of "${id}" must be the name of a field`;
+    }
+    if (settings.waits !== undefined && !isRecord(settings.waits)) {
+      return `\`waits\` of "${id}" must hold data by the names of events and signals`;
     }
   }
   return null;

@@ -3,8 +3,9 @@
 import { defaultWindowMs } from "../model/function-config.ts";
 import { tickEventName } from "../model/tick.ts";
 import type { Platform } from "../platform/platform.ts";
+import { tellAbsent } from "./absent-fields.ts";
 import { learnVolatile } from "./compare-things.ts";
-import { type Judged, judge, judgeReplay, type Reference, type Verdict, worstOf } from "./judge.ts";
+import { type Judged, judge, judgeReplay, type Reference, unknownsOf, type Verdict, worstOf } from "./judge.ts";
 import { type Change, withFunctionKey } from "./mends/change.ts";
 import { improve, type Tried } from "./mends/improve.ts";
 import { suggestKey } from "./mends/suggest-key.ts";
@@ -15,13 +16,16 @@ import {
   type CleanFacts,
   cleanSchedule,
   inHandler,
+  isInVain,
+  nameOf,
   pairs,
   readSchedule,
   type Schedule,
   scheduleOf,
   singles,
+  whyNotHappened,
 } from "./schedules.ts";
-import type { Json, SeenEffect, WorldRecord } from "./thing.ts";
+import type { Json, SeenEffect, Thing, WorldRecord } from "./thing.ts";
 import { entityField, otherFields, withAnother } from "./twin.ts";
 import type { DescribedFunction } from "./worker/messages.ts";
 import type { DeliveredEvent, Fixture, WorldScript } from "./worker/world-script.ts";
@@ -41,6 +45,8 @@ export interface VerifyFunctionOptions {
   /** The field that says which entity the event is about ("placementId"), where its name does not. */
   readonly entity?: string | null;
   readonly fixtures?: readonly Fixture[];
+  /** The data of what its runs wait for, by the event's or the signal's name. */
+  readonly waits?: Readonly<Record<string, Json>>;
   /** `--record`: these hosts (with their port) are really asked once, and their answers used where no fixture says otherwise. */
   readonly record?: { readonly hosts: readonly string[]; readonly take: (recorded: readonly Fixture[]) => void };
   /** For pairs of adversities, once every single one was played. */
@@ -88,6 +94,12 @@ interface Trial {
   readonly isRefuted?: (findings: readonly Finding[]) => boolean;
 }
 
+/** What handlers of a run's end make, and which of the world's effects are theirs. */
+interface Handled {
+  readonly things: readonly Thing[];
+  readonly effects: readonly number[];
+}
+
 interface Played {
   readonly schedule: Schedule;
   readonly answer: Answer;
@@ -106,11 +118,17 @@ class FunctionVerifier {
   private readonly effectOf = new Map<Finding, SeenEffect | null>();
   /** By whether waits are in vain. */
   private readonly references = new Map<boolean, Reference>();
+  private readonly handled = new Map<string, Promise<Handled | null>>();
   private drawn: WorldRecord["drawn"] = [];
   private readonly notes = new Set<string>();
   /** Its key is not shown to let other things through. */
   private lacksTwin = false;
   private played = 0;
+  /** Those in which all of the schedule happened. */
+  private readonly happened = new Set<string>();
+  /** Those in which some of it did not, and nothing was found. */
+  private readonly idle = new Map<string, string>();
+  private facts: CleanFacts | null = null;
   private known = 0;
   private stuck = 0;
   private effects = 0;
@@ -142,6 +160,7 @@ class FunctionVerifier {
       windowMs: config.idempotency?.windowMs ?? defaultWindowMs,
       outageMs,
       fixtures,
+      waits: options.waits ?? {},
       changes: trial.changes ?? [],
     };
   }
@@ -166,7 +185,10 @@ class FunctionVerifier {
     await this.recordAnswers();
     const hadWaits = await this.verifyVariant([]);
     // The same once more, with every wait in vain: another branch of the code, with a clean run of its own.
-    if (hadWaits && this.findings.length === 0) await this.verifyVariant([{ kind: "wait", answer: "timeout" }]);
+    const { only = null } = this.options;
+    const isVainWanted = only === null ? this.findings.length === 0 : read(only).some(isInVain);
+    if (hadWaits && isVainWanted) await this.verifyVariant([{ kind: "wait", answer: "timeout" }]);
+    this.tellIdle();
     if (this.options.mends !== false) await this.improve();
     if (this.lacksTwin && (this.options.only ?? null) === null) {
       return this.unproven(
@@ -227,6 +249,7 @@ class FunctionVerifier {
     const reference: Reference = { clean: first, twin, volatile, endHandlers };
     this.references.set(base.length > 0, reference);
     const facts = this.factsOf(first, twin !== null);
+    this.facts ??= facts;
     const { first: before, rest } = this.wanted(facts, base);
     await this.playAll(before, reference);
     if (this.trial.isRefuted?.(this.findings) === true) return false;
@@ -244,6 +267,7 @@ class FunctionVerifier {
       effectCount: clean.effects.length,
       effectsInSteps: clean.effects.flatMap(({ index, step, isLate }) => (step !== null && !isLate ? [index] : [])),
       commitCount: clean.commits,
+      commitsOfCode: clean.commitsOfCode,
       steps: clean.steps,
       hasWaits: clean.hasWaits,
       isSent: this.isSent,
@@ -262,13 +286,14 @@ class FunctionVerifier {
     base: readonly Adversity[],
   ): { readonly first: readonly Schedule[]; readonly rest: readonly Schedule[] } {
     const { only = null, remembered = [] } = this.options;
-    const read = (names: readonly string[]) => names.flatMap((name) => readSchedule(name) ?? []);
-    if (only !== null) return { first: [], rest: read(only) };
+    // Each with the clean run it is compared with.
+    const named = (names: readonly string[]) => read(names).filter((each) => isInVain(each) === base.length > 0);
+    if (only !== null) return { first: [], rest: named(only) };
     const { picks = () => true } = this.options;
     const all = singles(facts)
       .filter(picks)
       .map(({ adversities }) => scheduleOf(...base, ...adversities));
-    const before = base.length === 0 ? read(remembered) : [];
+    const before = named(remembered);
     const ids = new Set(before.map(({ id }) => id));
     return { first: before, rest: all.filter(({ id }) => !ids.has(id)) };
   }
@@ -282,7 +307,37 @@ class FunctionVerifier {
       }),
     );
     // In their order, whichever thread was first: the same report each time.
-    for (const played of all) if (played !== null) this.weigh(played, reference);
+    for (const played of all) {
+      if (played !== null) this.weigh(played, await this.referenceFor(played.schedule, reference));
+    }
+  }
+
+  /** With what handlers of a run's end make, where the schedule ends the run and something else goes wrong. */
+  private async referenceFor(schedule: Schedule, reference: Reference): Promise<Reference> {
+    if (this.options.endHandlers.length === 0 || schedule.adversities.length < 2 || isInVain(schedule))
+      return reference;
+    const end = runEnds.find((each) => schedule.adversities.some((other) => nameOf(other) === nameOf(each)));
+    const handled = end === undefined ? null : await this.handledAt(end);
+    return handled === null ? reference : { ...reference, handled: handled.things };
+  }
+
+  /** What handlers do where a run ends so and nothing goes wrong with them. */
+  private handledAt(end: Adversity): Promise<Handled | null> {
+    const name = nameOf(end);
+    const known = this.handled.get(name) ?? this.playEnd(end);
+    this.handled.set(name, known);
+    return known;
+  }
+
+  private async playEnd(end: Adversity): Promise<Handled | null> {
+    const answer = await this.play(scheduleOf(end), firstStart, this.seed);
+    if (answer?.kind !== "played") return null;
+    const isHandlers = (fn: string | null): boolean => fn !== null && this.options.endHandlers.includes(fn);
+    const { effects, things } = answer.record;
+    return {
+      things: things.filter(({ by }) => isHandlers(by)),
+      effects: effects.flatMap(({ fn, index }) => (isHandlers(fn) ? [index] : [])),
+    };
   }
 
   /** Handlers of failures and cancellations: where a run ends so, what goes wrong with them in turn. */
@@ -290,13 +345,8 @@ class FunctionVerifier {
     const { endHandlers, only = null } = this.options;
     if (endHandlers.length === 0 || only !== null) return;
     for (const end of runEnds) {
-      const answer = await this.play(scheduleOf(end), firstStart, this.seed);
-      if (answer?.kind !== "played") continue;
-      const isHandlers = (fn: string | null): boolean => fn !== null && endHandlers.includes(fn);
-      const { effects, things } = answer.record;
-      const handled = things.filter(({ by }) => isHandlers(by));
-      const indexes = effects.flatMap(({ fn, index }) => (isHandlers(fn) ? [index] : []));
-      await this.playAll([...inHandler(end, indexes)], { ...reference, handled });
+      const handled = await this.handledAt(end);
+      if (handled !== null) await this.playAll([...inHandler(end, handled.effects)], reference);
     }
   }
 
@@ -321,7 +371,7 @@ class FunctionVerifier {
     const answer = await this.play(clean, firstStart, this.seed, false, { ...this.script, event: twin!, twin: null });
     if (answer?.kind !== "played") return null;
     const { record } = answer;
-    const isRight = record.unproven.length === 0 && record.runs.some(({ state }) => state === "completed");
+    const isRight = unknownsOf(record).length === 0 && record.runs.some(({ state }) => state === "completed");
     if (isRight) return record;
     this.notes.add("the twin's event does not complete by itself, so it proves nothing");
     return null;
@@ -352,11 +402,15 @@ class FunctionVerifier {
     }
     const { record } = answer;
     const [run] = record.runs;
-    if (record.unproven.length === 0 && run?.state === "completed") return record;
+    const unknowns = unknownsOf(record);
+    for (const each of unknowns) this.find(each, record);
+    if (unknowns.length > 0) return null;
+    if (run?.state === "completed") return record;
     const why =
-      record.unproven[0] ??
-      (run === undefined ? "the event started no run" : `a clean run does not complete: ${run.error ?? run.state}`);
-    this.find({ verdict: "UNPROVEN", thing: why, effect: null, notes: [] }, record);
+      run === undefined ? "the event started no run" : `a clean run does not complete: ${run.error ?? run.state}`;
+    const [asked] = tellAbsent(record.absent);
+    const thing = asked === undefined ? why : `${why}; ${asked.thing}`;
+    this.find({ verdict: "UNPROVEN", thing, effect: null, notes: [] }, record);
     return null;
   }
 
@@ -366,10 +420,40 @@ class FunctionVerifier {
       return;
     }
     const { record } = answer;
-    for (const each of record.assumptions) this.notes.add(`assumed: ${each}`);
     const judged = judge(record, reference);
+    const [missing] = record.notHappened;
+    if (missing !== undefined && judged.verdict === "HELD") {
+      this.idle.set(schedule.id, missing);
+      return;
+    }
+    this.happened.add(schedule.id);
+    for (const each of record.assumptions) this.notes.add(`assumed: ${each}`);
     for (const note of judged.notes) this.notes.add(note);
     if (judged.verdict !== "HELD") this.find(judged, record);
+  }
+
+  /** A schedule that was asked for and does not happen proves nothing. */
+  private tellIdle(): void {
+    const { facts } = this;
+    if (facts === null) return;
+    for (const { id, adversities } of read(this.options.only ?? [])) {
+      if (this.happened.has(id)) continue;
+      const name = this.idle.get(id) ?? (facts.hasWaits ? null : "wait-timeout");
+      const adversity = adversities.find((each) => nameOf(each) === name);
+      if (adversity === undefined) continue;
+      this.unproven(`${nameOf(adversity)} did not happen: ${whyNotHappened(adversity, facts)}`, id, null);
+    }
+  }
+
+  /** Of what is remembered: what was played and did not happen, or means nothing any more. */
+  private outdated(): string[] {
+    const { remembered = [], only = null } = this.options;
+    const { facts } = this;
+    if (facts === null || only !== null) return [];
+    return remembered.filter((name) => {
+      const schedule = readSchedule(name);
+      return schedule === null || this.idle.has(schedule.id) || (isInVain(schedule) && !facts.hasWaits);
+    });
   }
 
   private find(judged: Judged, { schedule, seed, timeline }: WorldRecord): void {
@@ -381,7 +465,7 @@ class FunctionVerifier {
     if (judged.verdict === "HELD") return;
     const { effect, thing } = judged;
     const title = effect?.title ?? null;
-    const place = effect?.place ?? null;
+    const place = judged.place ?? effect?.place ?? null;
     const isKnown = this.findings.some(
       (other) =>
         other.verdict === judged.verdict &&
@@ -396,7 +480,7 @@ class FunctionVerifier {
   private findingOf(judged: Judged, schedule: string, seed: number, timeline: Finding["timeline"]): Finding {
     const { effect, thing } = judged;
     const title = effect?.title ?? null;
-    const place = effect?.place ?? null;
+    const place = judged.place ?? effect?.place ?? null;
     const because = title === null ? null : (this.options.accepts?.(title) ?? null);
     const { name, data } = this.script.event;
     return {
@@ -464,13 +548,12 @@ class FunctionVerifier {
 
   private async playAgain(id: string): Promise<Finding | null> {
     const schedule = readSchedule(id);
-    const isVain = schedule?.adversities.some((each) => each.kind === "wait" && each.answer === "timeout") === true;
-    const reference = this.references.get(isVain);
+    const reference = schedule === null ? undefined : this.references.get(isInVain(schedule));
     if (schedule === null || reference === undefined) return null;
     const answer = await this.play(schedule, firstStart, this.seed);
     if (answer?.kind !== "played") return null;
     const { record } = answer;
-    const judged = judge(record, reference);
+    const judged = judge(record, await this.referenceFor(schedule, reference));
     return judged.verdict === "HELD" ? null : this.findingOf(judged, record.schedule, record.seed, record.timeline);
   }
 
@@ -484,14 +567,17 @@ class FunctionVerifier {
     return {
       id: this.options.fn.config.id,
       verdict: worstOf(verdicts),
-      schedules: this.played,
+      schedules: this.happened.size,
       effects: this.effects,
       commits: this.commits,
       notes: [...this.notes],
       findings: this.findings,
+      outdated: this.outdated(),
     };
   }
 }
+
+const read = (names: readonly string[]): Schedule[] => names.flatMap((name) => readSchedule(name) ?? []);
 
 function unanswered(answer: Answer | null): Judged {
   const why =

@@ -64,11 +64,14 @@ const isDay = (text: string): boolean =>
 
 const endOf = ({ until }: Accepted): number => Date.parse(`${until}T23:59:59.999Z`);
 
-function covers({ effect, function: of }: Accepted, asked: string, id: string): boolean {
-  if (of !== undefined && of !== id) return false;
-  const parts = effect.split("*").map((part) => part.replace(/[.+?^${}()|[\]\\]/g, "\\$&"));
-  return new RegExp(`^${parts.join(".*")}$`).test(asked);
+/** A star stands for anything. */
+export function isLike(pattern: string, text: string): boolean {
+  const parts = pattern.split("*").map((part) => part.replace(/[.+?^${}()|[\]\\]/g, "\\$&"));
+  return new RegExp(`^${parts.join(".*")}$`).test(text);
 }
+
+const covers = ({ effect, function: of }: Accepted, asked: string, id: string): boolean =>
+  (of === undefined || of === id) && isLike(effect, asked);
 
 /** Who may accept what, and which entry did. */
 export class Consent {
@@ -99,10 +102,18 @@ export class Consent {
   }
 }
 
-/** With what failed now. The same object where nothing is new. */
-export function remember(memory: VerifyMemory, id: string, schedules: readonly string[]): VerifyMemory {
+/** With what failed now, and without what can no longer happen. The same object where nothing is new. */
+export function remember(
+  memory: VerifyMemory,
+  id: string,
+  schedules: readonly string[],
+  outdated: readonly string[] = [],
+): VerifyMemory {
   const known = memory.failing[id] ?? [];
-  const fresh = schedules.filter((each) => !known.includes(each));
-  if (fresh.length === 0) return memory;
-  return { ...memory, failing: { ...memory.failing, [id]: [...new Set([...known, ...fresh])].slice(-failingMax) } };
+  const left = known.filter((each) => !outdated.includes(each));
+  const fresh = schedules.filter((each) => !left.includes(each));
+  if (fresh.length === 0 && left.length === known.length) return memory;
+  const failing = [...new Set([...left, ...fresh])].slice(-failingMax);
+  const { [id]: _, ...others } = memory.failing;
+  return { ...memory, failing: failing.length === 0 ? others : { ...memory.failing, [id]: failing } };
 }

@@ -54,7 +54,7 @@ export async function verifyProgram(options: VerifyProgramOptions): Promise<Veri
     const report = await verifyOne(options, fn, event, share, consent);
     // What one leaves of its share is the others'.
     budgetMs -= Math.min(share, platform.monoMs() - before);
-    memory = remember(memory, report.id, failingOf(report));
+    memory = remember(memory, report.id, failingOf(report), report.outdated);
     verified.push(shown(options, report, event));
     options.onVerified?.(report.id);
   }
@@ -72,7 +72,7 @@ async function verifyOne(
   const { threads, platform, modules, functions, configuration, memory, seed, schedules, onPlayed, readSource } =
     options;
   const { id } = fn.config;
-  const { twin, entity } = configuration.functions[id] ?? {};
+  const { twin, entity, waits = {} } = configuration.functions[id] ?? {};
   return verifyFunction({
     threads,
     platform,
@@ -81,6 +81,7 @@ async function verifyOne(
     endHandlers: functions.filter(({ handlesEnd }) => handlesEnd).map((each) => each.fn),
     event,
     fixtures: configuration.fixtures,
+    waits,
     budgetMs,
     seed,
     only: schedules,

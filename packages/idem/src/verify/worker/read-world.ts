@@ -1,4 +1,5 @@
 // What a world's store holds at its end.
+import { effectOf, effectScopes } from "../../model/effect.ts";
 import type { Store } from "../../store/store.ts";
 import type { Json, SeenEffect, Thing, WorldRun } from "../thing.ts";
 
@@ -30,9 +31,19 @@ export async function failedRuns(store: Store, env: string): Promise<{ readonly 
   return failed.filter(({ eventId }) => !invoked.has(eventId));
 }
 
-export async function waitingRuns(store: Store, env: string): Promise<ReadonlySet<string>> {
-  const runs = await store.reads.runs(env, { limit: rowsMax });
-  return new Set(runs.filter(({ state }) => state === "waiting").map(({ id }) => id));
+/** By the ids of its steps: what a run listens for under this name. */
+export async function openWaits(store: Store, env: string, runId: string, name: string): Promise<string[]> {
+  const memo = await store.reads.runMemo(env, runId);
+  return (memo?.waits ?? []).flatMap((wait) => (wait.name === name ? [wait.stepId] : []));
+}
+
+/** What `idem effects --parked` would list. */
+export async function parkedEffects(store: Store, env: string, now: number): Promise<string[]> {
+  const claims = await store.reads.claims(env, { under: effectScopes, limit: rowsMax });
+  return claims.flatMap((claim) => {
+    const effect = effectOf(claim, now);
+    return effect?.state === "parked" ? [effect.id] : [];
+  });
 }
 
 /** Events that functions sent, those that were taken as new. `delivered` are ids of what came from outside. */

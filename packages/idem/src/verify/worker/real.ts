@@ -1,4 +1,5 @@
 // The machine as it was before this thread replaced its clock, timers and chance. Loaded before anything else.
+import fs from "node:fs";
 
 export const realSetImmediate = globalThis.setImmediate;
 export const realSetTimeout = globalThis.setTimeout;
@@ -10,3 +11,13 @@ const now = performance.now.bind(performance);
 /** Milliseconds of the real steady clock. */
 export const realMonoMs = (): number => now();
 export const realTurn = (): Promise<void> => new Promise((resolve) => realSetImmediate(resolve));
+export const realParse = JSON.parse;
+const { readFileSync } = fs;
+/** The text of a file as it is on disk; null where it cannot be read. */
+export function realReadFile(path: string): string | null {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return null;
+  }
+}

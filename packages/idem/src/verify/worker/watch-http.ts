@@ -16,6 +16,7 @@ import {
 } from "../destination-model.ts";
 import { knownHost } from "../known-hosts.ts";
 import { recordedOf } from "../recordings.ts";
+import { AbsentFields, watchAbsent, watchParsing } from "./absent-fields.ts";
 import { asMachine, fromHere } from "./caller.ts";
 import { loadInterceptors } from "./load-interceptors.ts";
 import { realClearTimeout, realFetch, realSetTimeout } from "./real.ts";
@@ -26,9 +27,18 @@ import type { Effected, Outside, Watcher } from "./watcher.ts";
 import { type Fixture, fixtureFor } from "./world-script.ts";
 
 let model: DestinationModel | null = null;
+let absent: AbsentFields | null = null;
 
 /** One request of a world's code. Throws what a broken connection throws. */
 export async function askOutside(outside: Outside, request: ModelRequest): Promise<ModelAnswer> {
+  const fields = absent!;
+  const answer = await carryOut(outside, request);
+  if (answer.isMadeUp) fields.watch(answer.body, request);
+  else fields.trust(answer.body);
+  return answer;
+}
+
+async function carryOut(outside: Outside, request: ModelRequest): Promise<ModelAnswer> {
   const { method, url } = request;
   const here = model!;
   await recordReal(outside, request);
@@ -84,6 +94,7 @@ const refusal = (status: 500 | 429 | 409): ModelAnswer => ({
   body: JSON.stringify({ error: { type: "refused", message: `the destination answered ${status}` } }),
   isRepeat: false,
   isForgotten: false,
+  isMadeUp: false,
 });
 
 /** Some write only once the connection stands (Stripe's SDK): it always does. */
@@ -104,6 +115,7 @@ export const watchHttp: Watcher = {
       nodemailerPackage,
       stripePackage,
     ]);
+    watchParsing();
     const interceptor = await loadInterceptors();
     interceptor.on("request", async ({ request, controller }) => {
       try {
@@ -149,7 +161,10 @@ export const watchHttp: Watcher = {
     const given = (request: ModelRequest) => world.given(request) ?? fixtureFor(recorded, request);
     const mine = new DestinationModel({ ...world, given, hostOf: knownHost });
     model = mine;
+    const fields = new AbsentFields(world.events);
+    absent = fields;
+    watchAbsent(fields);
     recording = { hosts: world.recordFrom, recorded };
-    return { things: () => mine.things(), madeIds: mine.madeIds, recorded };
+    return { things: () => mine.things(), madeIds: mine.madeIds, recorded, absent: () => fields.found() };
   },
 };

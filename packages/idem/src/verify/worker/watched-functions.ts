@@ -2,7 +2,10 @@
 import type { DestinationOf } from "../../dedup/destination-key.ts";
 import type { FunctionCode, HandlerInput } from "../../execute/function-code.ts";
 import type { TakenClient } from "../../sdk/take-client.ts";
+import { awaitedData } from "../awaited-event.ts";
 import type { Json, Place, SeenEffect } from "../thing.ts";
+import { isLike } from "../verify-memory.ts";
+import { carryAbsent } from "./absent-fields.ts";
 import { asCaller, type Caller, currentCaller, placeIn, stackHere, stepHere } from "./caller.ts";
 import type { Life } from "./life.ts";
 import { isOurs } from "./our-folder.ts";
@@ -13,9 +16,13 @@ import type { WorldScript } from "./world-script.ts";
 export interface Wait {
   readonly for: { readonly event: string } | { readonly signal: string };
   readonly runId: string;
-  /** Of the event that started the run. */
+  readonly step: string;
+  /** What ends the wait; null where nobody can make it. */
   readonly data: Json;
-  sent: number;
+  /** Why there is nothing that would end it. */
+  readonly unmade: string | null;
+  /** How often it was sent: in a loop a step of one name waits several times. */
+  readonly sent: Map<string, number>;
 }
 
 export interface WatchedFunctionsOptions {
@@ -115,8 +122,31 @@ export class WatchedFunctions {
     };
   }
 
+  private waitOf(step: string, runId: string, event: unknown, asked: unknown): Wait {
+    const { event: name, signal = "", match, if: condition } = (asked ?? {}) as Record<string, string | undefined>;
+    const { waits = {} } = this.options.script;
+    const own = (event ?? {}) as { readonly data?: Json };
+    if (name === undefined) {
+      const data = givenFor(waits, signal) ?? own.data ?? null;
+      return { for: { signal }, runId, step, data, unmade: null, sent: new Map() };
+    }
+    const given = givenFor(waits, name);
+    const made = awaitedData({
+      name,
+      event: own,
+      ...(match === undefined ? {} : { match }),
+      ...(condition === undefined ? {} : { if: condition }),
+      ...(given === undefined ? {} : { given }),
+    });
+    const which = condition === undefined ? `by \`match: "${match}"\`` : `with \`if: ${condition}\``;
+    const unmade =
+      made === null
+        ? `the event ${name} that step "${step}" waits for ${which} could not be made${given === undefined ? "" : " of what is given"}: write its data down in idem.verify.ts, functions: { "<id>": { waits: { "${name}": { … } } } }`
+        : null;
+    return { for: { event: name }, runId, step, data: made?.data ?? null, unmade, sent: new Map() };
+  }
+
   private watchedStep(step: any, fn: string, { runId, event }: HandlerInput): unknown {
-    const data = ((event as { data?: Json } | undefined)?.data ?? null) as Json;
     const watched = new Proxy(step, {
       get: (target, tool) => {
         const value = Reflect.get(target, tool) as unknown;
@@ -130,6 +160,8 @@ export class WatchedFunctions {
           switch (tool) {
             case "run":
               return call(...this.failing(id, args));
+            case "effect":
+              return call(...carrying(args));
             case "transaction":
               this.options.unproven(`step.transaction "${id}" writes to a database, which is not watched`);
               break;
@@ -141,12 +173,9 @@ export class WatchedFunctions {
               break;
             }
             case "waitForEvent":
-            case "waitForSignal": {
-              const { event: awaited, signal } = (args[1] ?? {}) as { event?: string; signal?: string };
-              const what = awaited === undefined ? { signal: signal ?? "" } : { event: awaited };
-              if (!this.waits.has(name)) this.waits.set(name, { for: what, runId, data, sent: 0 });
+            case "waitForSignal":
+              if (!this.waits.has(name)) this.waits.set(name, this.waitOf(id, runId, event, args[1]));
               break;
-            }
           }
           return call(...args);
         };
@@ -163,6 +192,7 @@ export class WatchedFunctions {
     const watched = async (...all: unknown[]) => {
       simulation.enterStep(all.at(-1));
       const made: unknown = await (body as (...all: unknown[]) => unknown)(...all);
+      carryAbsent(made);
       await simulation.awaitRest(stir);
       if (throwsNow(id)) {
         say(`step ${id} threw, its effect had happened`);
@@ -173,6 +203,23 @@ export class WatchedFunctions {
     return [first, watched, ...args];
   }
 }
+
+/** By its name, or by one in which a star stands for anything. */
+function givenFor(waits: Readonly<Record<string, Json>>, name: string): Json | undefined {
+  const key = Object.hasOwn(waits, name) ? name : Object.keys(waits).find((each) => isLike(each, name));
+  return key === undefined ? undefined : waits[key];
+}
+
+/** The arguments of a `step.effect`. */
+const carrying = ([first, options, body, ...rest]: unknown[]): unknown[] => {
+  if (typeof body !== "function") return [first, options, body, ...rest];
+  const watched = async (...all: unknown[]) => {
+    const made: unknown = await (body as (...all: unknown[]) => unknown)(...all);
+    carryAbsent(made);
+    return made;
+  };
+  return [first, options, watched, ...rest];
+};
 
 /** `step.fetch(url)` has a name that the engine makes. */
 const isNamed = (tool: string | symbol, args: readonly unknown[]): boolean =>

@@ -3,7 +3,7 @@
 //
 // To add one: a file `watch-<kind>.ts` that exports a Watcher, and its line in `watchers.ts`.
 import type { GivenAnswer, ModelRequest } from "../destination-model.ts";
-import type { Thing } from "../thing.ts";
+import type { AbsentField, Json, Thing } from "../thing.ts";
 import type { Fixture } from "./world-script.ts";
 
 /** What is about to happen outside. */
@@ -64,6 +64,8 @@ export interface WatchedWorld {
   readonly madeIds: readonly string[];
   /** What allow-listed hosts answered. */
   readonly recorded?: readonly Fixture[];
+  /** What was read of answers in vain. */
+  absent?(): readonly AbsentField[];
 }
 
 export interface WorldOfWatcher {
@@ -71,6 +73,8 @@ export interface WorldOfWatcher {
   readonly assume: (what: string) => void;
   readonly given: (request: ModelRequest) => GivenAnswer | null;
   readonly recordFrom: readonly string[];
+  /** The data of what is delivered to the world. */
+  readonly events: readonly Json[];
 }
 
 export interface Watcher {

@@ -16,7 +16,8 @@ export interface WorldEffectsOptions {
   readonly unproven: (what: string) => void;
   /** `isOutage`: nobody starts it again for longer than destinations remember. */
   readonly kill: (life: Life, why: string, isOutage: boolean) => void;
-  readonly cancel: (caller: Caller) => void;
+  readonly cancel: (caller: Caller, adversity: Adversity) => void;
+  readonly happened: (adversity: Adversity) => void;
   /** Where a step was asked for, for what leaves it by the engine's own hand. */
   readonly placeOfStep: (runId: string, step: string) => Place | null;
 }
@@ -26,9 +27,10 @@ type OfEffect = Extract<Adversity, { readonly effect: number }>;
 export class WorldEffects {
   readonly seen: SeenEffect[] = [];
   private readonly fired = new Set<Adversity>();
-  private readonly throwing = new Set<string>();
+  /** Steps that are to fail now. */
+  private readonly throwing = new Map<string, Adversity>();
   /** What the process that takes over dies at, too. */
-  private dying: { readonly title: string; readonly life: number } | null = null;
+  private dying: { readonly title: string; readonly life: number; readonly by: Adversity } | null = null;
   private refusing: { readonly title: string; readonly status: 500 | 429 | 409 } | null = null;
   private isHealed = false;
 
@@ -41,6 +43,8 @@ export class WorldEffects {
 
   /** Whether this step is to fail now that its effect has happened; asked once. */
   throwsNow(step: string): boolean {
+    const adversity = this.throwing.get(step);
+    if (adversity !== undefined) this.options.happened(adversity);
     return this.throwing.delete(step);
   }
 
@@ -59,9 +63,10 @@ export class WorldEffects {
       await life.pass();
       say("the process that had been given up goes on");
     }
-    if (this.adverse("cancel", next) !== null) {
+    const cancelled = this.adverse("cancel", next);
+    if (cancelled !== null) {
       say(`a person cancels the run while ${about.title} is under way`);
-      cancel(caller);
+      cancel(caller, cancelled);
     }
     const became = this.effectNow(caller, about, apply, call);
     await life.pass();
@@ -104,11 +109,13 @@ export class WorldEffects {
     const { value, isRepeat, isForgotten = false } = simulation.carry(call, by, apply);
     const isLost = this.adverse("lost-answer", index) !== null;
     note(isLost ? "lost" : isRepeat ? "answered-before" : "happened", isForgotten);
-    if (this.adverse("throw-after-effect", index) !== null && step !== null) this.throwing.add(step);
-    const diesAgain = this.dying?.title === about.title && life.index > this.dying.life;
-    if (dies !== null || diesAgain) {
+    const throws = this.adverse("throw-after-effect", index);
+    if (throws !== null && step !== null) this.throwing.set(step, throws);
+    const again = this.dying?.title === about.title && life.index > this.dying.life ? this.dying : null;
+    if (dies !== null || again !== null) {
+      if (again !== null) this.options.happened(again.by);
       const isTwice = dies?.kind === "die-at-effect" && dies.times === 2;
-      this.dying = isTwice ? { title: about.title, life: life.index } : null;
+      this.dying = isTwice ? { title: about.title, life: life.index, by: dies } : null;
       kill(life, "it had been answered, and nothing was recorded yet", dies?.kind === "outage");
     }
     simulation.noteEnd(about.title, !isLost);
@@ -158,11 +165,18 @@ export class WorldEffects {
       const found = adversity as Extract<OfEffect, { kind: K }>;
       if (found.effect !== index) continue;
       this.fired.add(adversity);
+      if (!happensLater(adversity)) this.options.happened(adversity);
       return found;
     }
     return null;
   }
 }
+
+/** Met here, and come about only further on: where the step ends, where the store is told, where the next process comes by. */
+const happensLater = (adversity: Adversity): boolean =>
+  adversity.kind === "throw-after-effect" ||
+  adversity.kind === "cancel" ||
+  (adversity.kind === "die-at-effect" && adversity.times === 2);
 
 const outcomeWords: Readonly<Record<SeenEffect["became"], string>> = {
   happened: "→ happened",

@@ -29,6 +29,8 @@ export interface WorldScript {
   /** The world's clock at its beginning. */
   readonly startMs: number;
   readonly fixtures: readonly Fixture[];
+  /** The data of what is waited for, by the event's or the signal's name. */
+  readonly waits?: Readonly<Record<string, Json>>;
   /** Hosts that are really asked, and whose answers are recorded. */
   readonly recordFrom?: readonly string[];
   /** Played as if the function had been changed so. */

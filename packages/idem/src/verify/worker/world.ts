@@ -2,13 +2,13 @@
 import type { CrashPoint, HttpRequest, HttpResponse } from "../../platform/platform.ts";
 import { takeClients } from "../../sdk/take-client.ts";
 import { MemoryStore } from "../../store/memory/store.ts";
-import type { Adversity, Schedule } from "../schedules.ts";
+import { type Adversity, nameOf, type Schedule } from "../schedules.ts";
 import type { Moment, WorldRecord } from "../thing.ts";
 import { asCaller, type Caller, currentCaller } from "./caller.ts";
 import { playCourse } from "./course.ts";
 import { Life } from "./life.ts";
 import { loadModules } from "./load-modules.ts";
-import { failedRuns, runsOf, sentEvents, waitingRuns } from "./read-world.ts";
+import { failedRuns, openWaits, parkedEffects, runsOf, sentEvents } from "./read-world.ts";
 import { realMonoMs } from "./real.ts";
 import { Settling } from "./settling.ts";
 import { Simulation } from "./simulation.ts";
@@ -55,7 +55,10 @@ export class World {
   private readonly functions: WatchedFunctions;
   private readonly effects: WorldEffects;
   private readonly commits = { before: 0, after: 0 };
-  private readonly fired = new Set<Adversity>();
+  private readonly commitsOfCode: number[] = [];
+  /** What the process that takes over dies before, too. */
+  private dying: { readonly at: CrashPoint; readonly life: number; readonly by: Adversity } | null = null;
+  private readonly happened = new Set<Adversity>();
   private readonly delivered = new Set<string>();
   /** Sent, and nobody has answered yet: whoever sent it sends it again. */
   private readonly unanswered = new Map<string, object>();
@@ -82,6 +85,7 @@ export class World {
         assume: (what) => this.assumptions.add(what),
         given: (request) => fixtureFor(options.fixtures, request),
         recordFrom: options.recordFrom ?? [],
+        events: [options.event.data, options.twin?.data ?? null, ...Object.values(options.changed)],
       }),
     );
     const { schedule } = options;
@@ -101,7 +105,8 @@ export class World {
         if (isOutage) this.downMs = options.outageMs;
         this.kill(life, why);
       },
-      cancel: (caller) => this.cancel(caller),
+      cancel: (caller, adversity) => this.cancel(caller, adversity),
+      happened: (adversity) => this.happened.add(adversity),
       placeOfStep: (runId, step) => this.functions.placeOfStep(runId, step),
     });
     this.functions = new WatchedFunctions({
@@ -214,22 +219,32 @@ export class World {
     // What is leased or rescued changes nothing that a death around it could lose.
     if (side === null || this.delivered.size === 0 || name.startsWith("lease:") || name.startsWith("rescue:")) return;
     const count = ++this.commits[side];
+    if (side === "before" && /^(step|suspend|finish):/.test(name)) this.commitsOfCode.push(count);
+    const { dying } = this;
+    if (dying?.at === name && life.index > dying.life) {
+      this.dying = null;
+      this.happened.add(dying.by);
+      this.kill(life, `again, before the commit of ${name.split(":")[0]!}`);
+    }
     for (const adversity of this.options.schedule.adversities) {
       if (adversity.kind === "replay" && name === "step:after-commit" && this.replays++ < replaysMax) {
+        this.happened.add(adversity);
         this.kill(life, "a step was recorded, nothing after it");
       }
-      if (adversity.kind !== "die-at-commit" || adversity.side !== side || this.fired.has(adversity)) continue;
+      if (adversity.kind !== "die-at-commit" || adversity.side !== side || this.happened.has(adversity)) continue;
       if (adversity.commit !== count) continue;
-      this.fired.add(adversity);
+      if (adversity.times === 1) this.happened.add(adversity);
+      else this.dying = { at: name, life: life.index, by: adversity };
       this.kill(life, `${side} the commit of ${name.split(":")[0]!}`);
     }
   }
 
-  private cancel({ life, run }: Caller): void {
+  private cancel({ life, run }: Caller, adversity: Adversity): void {
     const taken = this.ofTarget(life);
     if (run === null || taken === undefined) return;
-    void asCaller({ life, run: null, stack: null }, () => taken.client.runs.cancel(run.runId)).catch((error: unknown) =>
-      this.say(`it could not be cancelled: ${messageOf(error)}`),
+    void asCaller({ life, run: null, stack: null }, () => taken.client.runs.cancel(run.runId)).then(
+      () => this.happened.add(adversity),
+      (error: unknown) => this.say(`it could not be cancelled: ${messageOf(error)}`),
     );
   }
 
@@ -266,14 +281,15 @@ export class World {
   async run(): Promise<WorldRecord> {
     await this.openLife();
     await this.settling.settle();
-    const { schedule, event, twin, changed, windowMs } = this.options;
-    const course = { adversities: schedule.adversities, event, twin, changed, windowMs };
+    const { schedule, event, twin, changed, names, windowMs } = this.options;
+    const course = { adversities: schedule.adversities, event, twin, changed, names, windowMs };
     const { isPastWindow } = await playCourse(course, {
       monoMs: () => this.clock.monoMs(),
       in: (ms, run) => void this.clock.set(ms, run, { isDead: false, isFrozen: false }, false),
       moveTo: (at) => this.moveTo(at),
       deliver: (next, what, invented) => this.deliver(next, what, invented),
       play: () => this.play(),
+      happened: (adversity) => this.happened.add(adversity),
     });
     await this.rerunEnded();
     const wasRerun = await this.heal();
@@ -352,25 +368,26 @@ export class World {
   private async answerWaits(): Promise<boolean> {
     const answer = this.has("wait")?.answer;
     const times = answer === "twice" ? 2 : 1;
-    const open = [...this.functions.waits].filter(([, { sent }]) => sent < times);
-    if (answer === "timeout" || open.length === 0) return false;
+    if (answer === "timeout") return false;
     let isSent = false;
-    // Not before it listens: what comes earlier does not count.
-    const waiting = await waitingRuns(this.store, this.options.env);
-    for (const [key, wait] of open) {
-      if (!waiting.has(wait.runId)) continue;
-      for (; wait.sent < times; wait.sent++) {
-        this.answerWait(key, wait);
-        isSent = true;
+    for (const wait of this.functions.waits.values()) {
+      // Not before it listens: what comes earlier does not count.
+      for (const stepId of await openWaits(this.store, this.options.env, wait.runId, wait.step)) {
+        if (wait.unmade !== null) this.unproven(wait.unmade);
+        for (let sent = wait.sent.get(stepId) ?? 0; wait.unmade === null && sent < times; sent++) {
+          wait.sent.set(stepId, sent + 1);
+          this.answerWait(stepId, wait, sent);
+          isSent = true;
+        }
       }
     }
     return isSent;
   }
 
-  private answerWait(key: string, { for: what, data, sent }: Wait): void {
+  private answerWait(stepId: string, { for: what, runId, data }: Wait, sent: number): void {
     const again = sent > 0 ? ", again" : "";
     if ("event" in what) {
-      const awaited = { name: what.event, id: `${this.options.event.id}-wait-${key}-${sent}`, data };
+      const awaited = { name: what.event, id: `${this.options.event.id}-wait-${runId}-${stepId}-${sent}`, data };
       this.deliver(awaited, `event ${what.event} arrived, which it waits for${again}`);
       return;
     }
@@ -388,16 +405,24 @@ export class World {
     return runsOf(this.store, this.options.env, this.options.fn);
   }
 
-  private async rerun(runId: string, fromStep: string | null): Promise<void> {
+  /** Whether it was. */
+  private async rerun(runId: string, fromStep: string | null): Promise<boolean> {
     const life = this.living;
-    if (life === null) return;
+    if (life === null) return false;
     const taken = this.ofTarget(life);
-    if (taken === undefined) return;
+    if (taken === undefined) return false;
     const options = fromStep === null ? {} : { fromStep };
-    await asCaller({ life, run: null, stack: null }, () => taken.client.runs.rerun(runId, options)).catch(
-      (error: unknown) => this.say(`it could not be rerun: ${messageOf(error)}`),
+    const wasRerun = await asCaller({ life, run: null, stack: null }, () =>
+      taken.client.runs.rerun(runId, options),
+    ).then(
+      () => true,
+      (error: unknown) => {
+        this.say(`it could not be rerun: ${messageOf(error)}`);
+        return false;
+      },
     );
     await this.play();
+    return wasRerun;
   }
 
   /** As the schedule says. */
@@ -408,7 +433,7 @@ export class World {
     if (first === undefined) return;
     await this.pause(60_000);
     this.say(rerun.fromStep === null ? "a person reran it" : `a person reran it from step ${rerun.fromStep}`);
-    await this.rerun(first.id, rerun.fromStep);
+    if (await this.rerun(first.id, rerun.fromStep)) this.happened.add(rerun);
   }
 
   /** A failed run is loud: people mend what was broken and rerun it. */
@@ -430,6 +455,14 @@ export class World {
 
   // ------------------------------------------------------------------------------------------------ at the end
 
+  private notHappened(): string[] {
+    const wait = this.has("wait");
+    const isAsked = (each: Wait): boolean =>
+      wait?.answer === "timeout" || [...each.sent.values()].some((count) => count > 1);
+    if (wait !== null && [...this.functions.waits.values()].some(isAsked)) this.happened.add(wait);
+    return this.options.schedule.adversities.filter((each) => !this.happened.has(each)).map(nameOf);
+  }
+
   private async record(wasRerun: boolean, isPastWindow: boolean): Promise<WorldRecord> {
     const { schedule, seed, env } = this.options;
     for (const life of this.lives) life.die();
@@ -437,10 +470,12 @@ export class World {
     return {
       schedule: schedule.id,
       seed,
+      notHappened: this.notHappened(),
       runs,
       wasRerun,
       isPastWindow,
       isOpen: runs.some(({ state }) => state === "queued" || state === "running" || state === "waiting"),
+      parked: await parkedEffects(this.store, env, this.clock.wallMs()),
       things: [
         ...this.watched.flatMap((each) => each.things()),
         ...(await sentEvents(this.store, env, this.delivered, this.functions.sent)),
@@ -450,10 +485,12 @@ export class World {
       madeIds: this.watched.flatMap((each) => each.madeIds),
       recorded: this.watched.flatMap((each) => each.recorded ?? []),
       commits: { ...this.commits },
+      commitsOfCode: this.commitsOfCode,
       steps: [...this.functions.steps],
       hasWaits: this.functions.waits.size > 0,
       divergences: [...this.divergences.values()],
       unproven: [...this.unprovenNames],
+      absent: this.watched.flatMap((each) => each.absent?.() ?? []),
       assumptions: [...this.assumptions],
       drawn: [...this.simulation.drawn.values()],
       timeline: this.timeline,

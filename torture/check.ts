@@ -189,10 +189,10 @@ const checks: Record<string, Check> = {
   },
 
   "after a cancel is acknowledged no attempt starts": function* ({ ledger }) {
-    for (const { run, order, door } of ledger.cancels) {
+    for (const { run, order, speaker } of ledger.cancels) {
       const late = (ledger.entriesOfRun.get(run) ?? []).filter((entry) => entry.order > order);
       // Another process may be about to enter its next step: it was given the value of the one before, and is refused with this.
-      const isKnown = late.length === 1 && late[0]!.door !== door;
+      const isKnown = late.length === 1 && late[0]!.speaker !== speaker;
       if (late.length > 0 && !isKnown) {
         yield `${run}: cancel acknowledged in line ${order}, a step entered in ${late.map((entry) => entry.order)}`;
       }

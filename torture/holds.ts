@@ -3,7 +3,7 @@
 
 /** One life of one process. */
 export interface Teller {
-  readonly door: string;
+  readonly speaker: string;
   readonly life: number;
 }
 
@@ -46,12 +46,12 @@ export class Holds {
   }
 
   /** A killed or frozen process does nothing; what it was in the middle of is for others to go on with. */
-  stopped(door: string, at: number, isCalm: boolean): void {
+  stopped(speaker: string, at: number, isCalm: boolean): void {
     for (const [run, hold] of this.held) {
-      if (hold.door !== door) continue;
+      if (hold.speaker !== speaker) continue;
       this.held.delete(run);
       // One with a limit may have to stand in line again, which says nothing about how soon it was missed.
-      if (hold.lane === null) this.lost.set(run, { door, life: hold.life, at, isCalm });
+      if (hold.lane === null) this.lost.set(run, { speaker, life: hold.life, at, isCalm });
     }
   }
 
@@ -67,4 +67,4 @@ export class Holds {
 }
 
 const isSame = (one: Teller | undefined, other: Teller): boolean =>
-  one !== undefined && one.door === other.door && one.life === other.life;
+  one !== undefined && one.speaker === other.speaker && one.life === other.life;

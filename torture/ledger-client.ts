@@ -10,9 +10,9 @@ export interface LedgerClient {
   sure(record: LedgerRecord): Promise<void>;
 }
 
-export function connectLedger(folder: string, door = "ledger"): Promise<LedgerClient> {
+export function connectLedger(folder: string, speaker = "ledger"): Promise<LedgerClient> {
   return new Promise((resolve, reject) => {
-    const socket = connect(join(folder, `${door}.sock`));
+    const socket = connect(join(folder, `${speaker}.sock`));
     const waiting: { readonly upTo: number; readonly resolve: () => void }[] = [];
     let told = 0;
     let rest = "";

@@ -6,14 +6,14 @@ import type { LedgerRecord } from "./records.ts";
 
 export interface LedgerProcess {
   greet(): Promise<{ readonly ackedCount: number }>;
-  /** Resolves once it is on disk; `after` is a door whose dead owner must have been heard to the end first. */
+  /** Resolves once it is on disk; `after` is a speaker whose last life must have been heard to its end first. */
   note(record: LedgerRecord, after?: string): Promise<void>;
   close(): Promise<void>;
 }
 
-/** The doors are sockets in the folder, one for each process under test. */
-export async function startLedger(folder: string, doors: readonly string[]): Promise<LedgerProcess> {
-  const child = fork(program("ledger"), [folder, ...doors], { stdio: ["ignore", "inherit", "inherit", "ipc"] });
+/** A speaker is a process under test; it has a socket in the folder. */
+export async function startLedger(folder: string, speakers: readonly string[]): Promise<LedgerProcess> {
+  const child = fork(program("ledger"), [folder, ...speakers], { stdio: ["ignore", "inherit", "inherit", "ipc"] });
   const ended = new Promise<number | null>((resolve) => child.once("exit", resolve));
   const waiting: ((answer: any) => void)[] = [];
   child.on("message", (answer) => waiting.shift()?.(answer));

@@ -1,7 +1,7 @@
 // The ledger: a process that is never killed. It writes down what the processes under test tell it, syncs, and only then
 // says so. It knows nothing of the engine.
 //
-// Each process under test has a door of its own. Of one door, one life is heard to its end before the next one is: what a
+// Each process under test is a speaker, with a socket of its own. Of one speaker, one life is heard to its end before the next one is: what a
 // killed process wrote last still stands in its socket.
 import { fdatasyncSync, openSync, writeSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
@@ -13,10 +13,10 @@ import type { Greeting, LedgerRecord } from "./records.ts";
 export type Asked =
   | "greet"
   | "close"
-  /** To be written down; `after` is a door whose last life must have been heard to its end first. */
+  /** To be written down; `after` is a speaker whose last life must have been heard to its end first. */
   | { readonly note: LedgerRecord; readonly after: string | null };
 
-const [folder, ...doors] = process.argv.slice(2) as [string, ...string[]];
+const [folder, ...speakers] = process.argv.slice(2) as [string, ...string[]];
 const file = openSync(join(folder, "ledger.jsonl"), "a");
 
 let next = 0;
@@ -59,14 +59,14 @@ const greeting = (): Greeting => ({
 // ------------------------------------------------------------------------------------------------ writing
 
 let lines: string[] = [];
-let speaker = "";
+let lastSpeaker = "";
 let onWritten: (() => void)[] = [];
 
 function plan(from: string, told: readonly string[], written: () => void): void {
   if (onWritten.length === 0) setImmediate(write);
   onWritten.push(written);
-  if (told.length > 0 && from !== speaker && doors.length > 1) {
-    speaker = from;
+  if (told.length > 0 && from !== lastSpeaker && speakers.length > 1) {
+    lastSpeaker = from;
     lines.push(JSON.stringify(["from", from] satisfies LedgerRecord));
   }
   lines.push(...told);
@@ -89,7 +89,7 @@ function write(): void {
 
 const lives = new Map<string, Promise<void>>();
 
-function hear(door: string, socket: Socket): Promise<void> {
+function hear(speaker: string, socket: Socket): Promise<void> {
   return new Promise((resolve) => {
     let rest = "";
     let heard = 0;
@@ -100,28 +100,28 @@ function hear(door: string, socket: Socket): Promise<void> {
       for (const line of told) take(JSON.parse(line));
       heard += told.length;
       const upTo = heard;
-      plan(door, told, () => {
+      plan(speaker, told, () => {
         if (socket.writable) socket.write(`${upTo}\n`);
       });
     });
     // A killed process resets its connection; that is what it is there for.
     socket.on("error", () => {});
-    socket.on("close", () => plan(door, [], resolve));
+    socket.on("close", () => plan(speaker, [], resolve));
     socket.write(`${JSON.stringify(greeting())}\n`);
     socket.resume();
   });
 }
 
-const servers = doors.map((door) => {
-  lives.set(door, Promise.resolve());
+const servers = speakers.map((speaker) => {
+  lives.set(speaker, Promise.resolve());
   const server = createServer({ pauseOnConnect: true }, (socket) => {
     lives.set(
-      door,
-      lives.get(door)!.then(() => hear(door, socket)),
+      speaker,
+      lives.get(speaker)!.then(() => hear(speaker, socket)),
     );
   });
   return new Promise<typeof server>((resolve) => {
-    server.listen(join(folder, `${door}.sock`), () => resolve(server));
+    server.listen(join(folder, `${speaker}.sock`), () => resolve(server));
   });
 });
 

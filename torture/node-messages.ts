@@ -12,7 +12,7 @@ export interface NodeLife {
   readonly folder: string;
   readonly engine: string;
   readonly seed: number;
-  /** Also the name of its door at the ledger. */
+  /** Also its name as a speaker at the ledger. */
   readonly node: string;
   readonly life: number;
   readonly store: string;

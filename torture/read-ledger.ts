@@ -16,7 +16,7 @@ export interface Entry {
   readonly order: number;
   readonly attempt: number;
   readonly key: string;
-  readonly door: string;
+  readonly speaker: string;
 }
 
 export interface StepFacts {
@@ -36,7 +36,7 @@ export interface Cancel {
   readonly order: number;
   readonly run: string;
   readonly won: boolean;
-  readonly door: string;
+  readonly speaker: string;
 }
 
 export interface LedgerFacts {
@@ -68,14 +68,14 @@ export function readLedger(folder: string): LedgerFacts {
   const steps = new Map<string, StepFacts>();
   const entriesOfRun = new Map<string, Entry[]>();
   const enteredLate: string[] = [];
-  /** By "door run step"; told after the entry it is about. */
+  /** By "speaker run step"; told after the entry it is about. */
   const late = new Set<string>();
   const sleeps = new Map<string, Sleep>();
   const ends = new Map<string, { state: string; hash: string }[]>();
   const cancels: Cancel[] = [];
   const holds = new Holds();
   const lives = new Map<string, number>();
-  let door = "";
+  let speaker = "";
   const recoveryMs: number[] = [];
   let bornAt: number | null = null;
 
@@ -89,15 +89,15 @@ export function readLedger(folder: string): LedgerFacts {
     if (bornAt !== null) recoveryMs.push(at - bornAt);
     bornAt = null;
   };
-  const teller = (): Teller => ({ door, life: lives.get(door) ?? 0 });
+  const teller = (): Teller => ({ speaker, life: lives.get(speaker) ?? 0 });
   const take = (record: LedgerRecord, order: number): void => {
     switch (record[0]) {
       case "from":
-        door = record[1];
+        speaker = record[1];
         return;
       case "life":
         bornAt = record[2];
-        lives.set(door, record[1]);
+        lives.set(speaker, record[1]);
         return;
       case "try":
         tried.add(record[1]);
@@ -118,8 +118,8 @@ export function readLedger(folder: string): LedgerFacts {
       case "enter": {
         const [, at, run, step, attempt, key, work] = record;
         progress(at);
-        const entry = { order, attempt, key, door };
-        if (late.has(`${door} ${run} ${step}`)) {
+        const entry = { order, attempt, key, speaker };
+        if (late.has(`${speaker} ${run} ${step}`)) {
           enteredLate.push(`${run} ${step}`);
           return;
         }
@@ -152,7 +152,7 @@ export function readLedger(folder: string): LedgerFacts {
         return;
       }
       case "cancel":
-        cancels.push({ order, run: record[1], won: record[2], door });
+        cancels.push({ order, run: record[1], won: record[2], speaker });
         return;
       case "left":
         holds.left(record[2], teller());
@@ -167,8 +167,8 @@ export function readLedger(folder: string): LedgerFacts {
   const lines = readFileSync(join(folder, "ledger.jsonl"), "utf8").split("\n").slice(0, -1);
   const records = lines.map((line): LedgerRecord => JSON.parse(line));
   for (const record of records) {
-    if (record[0] === "from") door = record[1];
-    if (record[0] === "late") late.add(`${door} ${record[1]} ${record[2]}`);
+    if (record[0] === "from") speaker = record[1];
+    if (record[0] === "late") late.add(`${speaker} ${record[1]} ${record[2]}`);
   }
   records.forEach(take);
   return {

@@ -31,8 +31,8 @@ export type LedgerRecord =
   | readonly ["cancel", run: string, won: boolean]
   /** A step that takes its time is over, or was told to stop. */
   | readonly ["left", at: number, run: string]
-  /** The ledger's own: what follows was told through this door. */
-  | readonly ["from", door: string]
+  /** The ledger's own: what follows was told by this speaker. */
+  | readonly ["from", speaker: string]
   /** The torturer's: what it did. Calm means that it did nothing else until others had time to take over. */
   | readonly ["fault", at: number, kind: string, node: string | null, isCalm: boolean];
 

@@ -1,4 +1,4 @@
-// The built toolkit, by the doors that users have.
+// The built toolkit, by what users import.
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type * as Express from "../../packages/idem/dist/express.js";

@@ -62,11 +62,11 @@ export type {
   TriggerInput,
   UnkeyedOptions,
 } from "./sdk/create-function.ts";
-export type { DashboardCaller, DashboardHandler, DashboardOptions, DashboardRole } from "./sdk/dashboard-door.ts";
 export type { DoubledEffects, EffectsApi, EffectsFilter, EffectVerdict } from "./sdk/effects-api.ts";
 export type { EventSchemas, EventToSend, ReceivedEvent } from "./sdk/event-types.ts";
 export type { EventStory, Explain, KeyStory, PendingStory, RunStory, Tell, Told } from "./sdk/explain-api.ts";
 export type { FunctionsApi, Paused, PublicFunction, Resumed, ResumeOptions } from "./sdk/functions-api.ts";
+export type { DashboardCaller, DashboardHandler, DashboardOptions, DashboardRole } from "./sdk/open-dashboard.ts";
 export type { PublicDecision, PublicEvent, PublicRun } from "./sdk/public-types.ts";
 export type { EventsApi, RunDetail, RunEnd, RunsApi, RunsFilter, VerdictOptions } from "./sdk/reads-api.ts";
 export type { QueuedResult, SendResult } from "./sdk/send-result.ts";

@@ -33,11 +33,11 @@ const packed = (() => {
   return Object.values(told)[0]!.files.map(({ path }) => path);
 })();
 
-/** Every file that a door leads to: by an import, as a thread, as a type. */
+/** Every file that an entry point leads to: by an import, as a thread, as a type. */
 function reached(): Set<string> {
   const found = new Set<string>();
   const open = [
-    ...Object.values(manifest.exports).flatMap((door) => (typeof door === "string" ? [] : door.default)),
+    ...Object.values(manifest.exports).flatMap((entry) => (typeof entry === "string" ? [] : entry.default)),
     ...Object.values(manifest.bin),
   ].map((path) => posix.normalize(path));
   for (let path = open.pop(); path !== undefined; path = open.pop()) {
@@ -55,7 +55,7 @@ function reached(): Set<string> {
   return found;
 }
 
-test("the package holds its doors with all they lead to, the pages, the migrations, and nothing else", () => {
+test("the package holds its entry points with all they lead to, the pages, the migrations, and nothing else", () => {
   const found = reached();
   const codes = packed.filter((path) => /^(dist\/(?!dashboard\/).*\.js|bin\/.*)$/.test(path));
   expect(codes.filter((path) => !found.has(path))).toEqual([]);

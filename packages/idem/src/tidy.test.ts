@@ -171,20 +171,20 @@ describe("rooms", () => {
     ].map((name) => `store/${name}`);
     if (contract.includes(path)) return "store contract";
     if (path.startsWith("store/")) return "store plugs";
-    return path.includes("/") ? path.split("/")[0]! : "door";
+    return path.includes("/") ? path.split("/")[0]! : "entry point";
   };
 
   test("every file stands in a room that is known here", () => {
     const rooms = new Set(sources.map(({ path }) => roomOf(path)));
-    rooms.delete("door");
+    rooms.delete("entry point");
     expect([...rooms].filter((room) => mayImport[room] === undefined)).toEqual([]);
   });
 
-  test("imports point down: model ← dedup ← stages ← engine ← doors, and no stage knows another", () => {
+  test("imports point down: model ← dedup ← stages ← engine ← what users touch, and no stage knows another", () => {
     const wrong: string[] = [];
     for (const { path, text } of sources) {
       const room = roomOf(path);
-      if (room === "door") continue;
+      if (room === "entry point") continue;
       for (const [, target] of text.matchAll(/from "(\.[^"]+)"/g)) {
         const to = roomOf(posix.normalize(posix.join(posix.dirname(path), target!)));
         if (!mayImport[room]!.includes(to)) wrong.push(`${path} (${room}) imports ${target} (${to})`);
@@ -193,14 +193,14 @@ describe("rooms", () => {
     expect(wrong).toEqual([]);
   });
 
-  test("what is loaded only when it is needed stands below, too; the one door asked from beneath is the dashboard's", () => {
+  test("what is loaded only when it is needed stands below, too; the one asked from beneath is the dashboard's", () => {
     const wrong: string[] = [];
     for (const { path, text } of sources) {
       const room = roomOf(path);
-      if (room === "door") continue;
+      if (room === "entry point") continue;
       for (const [, target] of withoutComments(text).matchAll(/\bimport\("(\.[^"]+)"\)/g)) {
         const to = posix.normalize(posix.join(posix.dirname(path), target!));
-        if (path === "sdk/dashboard-door.ts" && to === "server.ts") continue;
+        if (path === "sdk/open-dashboard.ts" && to === "server.ts") continue;
         if (!mayImport[room]!.includes(roomOf(to))) wrong.push(`${path} (${room}) loads ${target} (${roomOf(to)})`);
       }
     }
@@ -224,7 +224,7 @@ describe("rooms", () => {
   });
 });
 
-describe("the platform is the only door to the machine", () => {
+describe("the platform is the only way to the machine", () => {
   const banned: readonly [RegExp, string][] = [
     [/\bDate\.now\(/, "platform.wallMs()"],
     [/\bnew Date\(\)/, "an instant given as an argument"],

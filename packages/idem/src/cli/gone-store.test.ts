@@ -11,7 +11,7 @@ import { type SilentProxy, silentProxy } from "../store/postgres/silent-proxy.su
 import { temporaryFolder } from "./store-world.ts";
 
 const bin = fileURLToPath(new URL("../../bin/idem.mjs", import.meta.url));
-const door = fileURLToPath(new URL("../../dist/index.js", import.meta.url));
+const entry = fileURLToPath(new URL("../../dist/index.js", import.meta.url));
 // What is asserted is that it ends by itself; how long a busy machine may take for it is bounded here.
 const timeout = 90_000;
 const endsWithin = 40_000;
@@ -73,7 +73,7 @@ test("a server whose PostgreSQL is dead or frozen says so, and ends by itself wh
 });
 
 const script = (url: string, untilRefused = false) => `
-  import { Idem } from ${JSON.stringify(door)};
+  import { Idem } from ${JSON.stringify(entry)};
   const quiet = { debug() {}, info() {}, warn() {}, error() {} };
   const idem = new Idem({ id: "shop", store: ${JSON.stringify(url)}, logger: quiet });
   idem.createFunction({ id: "waits" }, { event: "a" }, async ({ step }) => step.sleep("long", "1h"));

@@ -1,7 +1,7 @@
 // The process that has a file open, if it answers. One that is frozen, or whose event loop is blocked, still has its socket and its lock:
 // so it is greeted before anything is asked of it, and nobody waits for that longer than seconds.
 import type { Ask } from "../sdk/owner-desk.ts";
-import { callOwner } from "../sdk/owner-door.ts";
+import { callOwner } from "../sdk/owner-socket.ts";
 import type { Io } from "./io.ts";
 
 // A healthy owner answers within milliseconds, on a loaded machine within a second.

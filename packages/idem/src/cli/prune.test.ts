@@ -7,7 +7,7 @@ import { storeWorld, temporaryFolder } from "./store-world.ts";
 
 const dayMs = 24 * 60 * 60 * 1_000;
 
-test("prune beside a living server goes through its door, counts the same as its dry run, and says what is kept and why", async () => {
+test("prune beside a living server goes through its socket, counts the same as its dry run, and says what is kept and why", async () => {
   const folder = temporaryFolder();
   const store = `sqlite:${join(folder, "server.db")}`;
   const server = await testServer({ store });

@@ -15,7 +15,7 @@ import {
   readChannels,
   shownChannel,
 } from "../radar/channels.ts";
-import { ownChannelDoors } from "../sdk/own-channel-doors.ts";
+import { ownChannelAddresses } from "../sdk/own-channel-addresses.ts";
 import { sendToChannel } from "../sdk/send-to-channel.ts";
 import type { Setting } from "../store/settings.ts";
 import type { Context } from "./command.ts";
@@ -110,8 +110,8 @@ async function test(context: Context, name: string): Promise<number> {
   const { platform } = context.io;
   const id = Buffer.from(platform.randomBytes(8)).toString("hex");
   const logger = { warn: (line: unknown) => context.remark(String(line)) };
-  const doors = { ...ownChannelDoors, platform, logger };
-  const answer = await sendToChannel(channel, testMessage(`${name}-test-${id}`, name, now), doors);
+  const ports = { ...ownChannelAddresses, platform, logger };
+  const answer = await sendToChannel(channel, testMessage(`${name}-test-${id}`, name, now), ports);
   const why = answer.kind === "sent" ? null : answer.why;
   if (context.isJson) context.json({ sent: why === null, why });
   else

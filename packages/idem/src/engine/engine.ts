@@ -1,4 +1,4 @@
-// The only place that knows all stages: one store, one clock, one worker; and what the doors call.
+// The only place that knows all stages: one store, one clock, one worker; and what client, server and command line call.
 
 import type { Code, FunctionCode, Middleware, RemoteCode } from "../execute/function-code.ts";
 import { acceptEvent } from "../ingest/accept-events.ts";

@@ -41,7 +41,7 @@ export type ClaimAnswer =
   | { readonly kind: "in-flight"; readonly since: number; readonly leaseUntil: number | null }
   | { readonly kind: "mismatch"; readonly since: number };
 
-/** Ids that senders give their events, through any door but those of webhooks. */
+/** Ids that senders give their events, by any way but webhooks. */
 export const eventScope = "event";
 /** Ids of deliveries whose signature was checked. Nothing else asks for a key in here, so nobody can take a delivery's id before it comes. */
 export const webhookScope = "webhook";

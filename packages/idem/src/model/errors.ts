@@ -278,7 +278,7 @@ export const errorTable = {
     what: ({ url, why }) => `"${url}" does not name a store: ${why}`,
     next: 'Use "sqlite:./path/to/file.db", "postgres://user@host/database" or "memory:"',
   }),
-  // -- idem/http, idem/webhooks, idem/toolkit: the user's own database and doors --------------------------------------------
+  // -- idem/http, idem/webhooks, idem/toolkit: the user's own database and API --------------------------------------------
   ...toolkitErrors,
 } satisfies Record<string, ErrorDefinition>;
 

@@ -1,4 +1,4 @@
-// The one door to time, chance, threads, network and files. Everything else in this package receives a Platform,
+// The one way to time, chance, threads, network and files. Everything else in this package receives a Platform,
 // so that a seeded simulator can run many nodes in one process and crash them anywhere.
 
 /** Named instants around a commit. In production a point does nothing; a test may end the process there. */

@@ -27,13 +27,13 @@ import {
   type IdemFunction,
   type TriggerInput,
 } from "./create-function.ts";
-import { type DashboardHandler, type DashboardOptions, openDashboard } from "./dashboard-door.ts";
 import { type EffectsApi, effectsApi } from "./effects-api.ts";
 import { Embedded } from "./embedded.ts";
 import { checkSchema, type EventSchemas, type EventToSend } from "./event-types.ts";
 import { type Explain, explainer, type Tell, teller } from "./explain-api.ts";
 import { type FunctionsApi, functionsApi, type ResumePartOptions, resumeOnePart } from "./functions-api.ts";
 import { checkedReads, refuseUnknownClientOptions, refuseUnknownSendOptions } from "./known-client-options.ts";
+import { type DashboardHandler, type DashboardOptions, openDashboard } from "./open-dashboard.ts";
 import { type EventsApi, eventsApi, type RunsApi, runsApi } from "./reads-api.ts";
 import { keysOf, type ServedClient, type ServerKeys, serverOf } from "./remote-client.ts";
 import { remoteReads, type StoreReads } from "./remote-reads.ts";

@@ -15,11 +15,11 @@ import type { Platform } from "../platform/platform.ts";
 import { waitAtMost } from "../platform/wait-at-most.ts";
 import type { StoreTrouble } from "../store/sqlite/store-trouble.ts";
 import type { Store } from "../store/store.ts";
-import type { MountedClient } from "./dashboard-door.ts";
+import type { MountedClient } from "./open-dashboard.ts";
 import { openStore } from "./open-store.ts";
-import { ownChannelDoors } from "./own-channel-doors.ts";
+import { ownChannelAddresses } from "./own-channel-addresses.ts";
 import { type DeskClient, openDesk } from "./owner-desk.ts";
-import { type OwnerDoor, openOwnerDoor } from "./owner-door.ts";
+import { type OwnerSocket, openOwnerSocket } from "./owner-socket.ts";
 import { secretsToTell } from "./sealed-store.ts";
 import { type DuplicateRadar, watchDuplicates } from "./watch-duplicates.ts";
 
@@ -46,7 +46,7 @@ export interface EmbeddedOptions {
 export class Embedded {
   private readonly options: EmbeddedOptions;
   private opening: Promise<Engine> | null = null;
-  private door: OwnerDoor | null = null;
+  private socket: OwnerSocket | null = null;
   private registered = 0;
   private registering: Promise<void> | null = null;
   private started = false;
@@ -98,7 +98,7 @@ export class Embedded {
     await engine.start();
     const { platform, telling, hasRadar } = this.options;
     const { logger } = telling;
-    if (hasRadar) this.radar = watchDuplicates({ engine, platform, logger, doors: ownChannelDoors });
+    if (hasRadar) this.radar = watchDuplicates({ engine, platform, logger, addresses: ownChannelAddresses });
   }
 
   async stop(graceMs: number): Promise<void> {
@@ -168,11 +168,11 @@ export class Embedded {
 
   private async windDown(engine: Engine, graceMs: number): Promise<void> {
     await Promise.all([...this.stops].map((stop) => stop()));
-    const { door, radar } = this;
-    this.door = null;
+    const { socket, radar } = this;
+    this.socket = null;
     this.radar = null;
     // The store stays open meanwhile: a step that is being finished may send.
-    await Promise.all([door?.close(), radar?.stop(), engine.stop(graceMs)]);
+    await Promise.all([socket?.close(), radar?.stop(), engine.stop(graceMs)]);
   }
 
   private async register(engine: Engine): Promise<void> {
@@ -218,7 +218,7 @@ export class Embedded {
       await store.close();
       throw error;
     }
-    if (file !== null) this.door = await this.openDoor(file, store);
+    if (file !== null) this.socket = await this.openSocket(file, store);
     return engine;
   }
 
@@ -230,13 +230,13 @@ export class Embedded {
   }
 
   /** Lets the command line of this machine write to the file, which only this process may do. */
-  private async openDoor(file: string, store: Store): Promise<OwnerDoor | null> {
+  private async openSocket(file: string, store: Store): Promise<OwnerSocket | null> {
     const { platform, telling } = this.options;
     if (platform.local === undefined) return null;
     const clientIn = (env: string) => this.options.clientIn(env, store);
     try {
       const desk = openDesk({ store, owner: processName(), actor: cliName(), clientIn });
-      return await openOwnerDoor(platform.local, file, desk, platform);
+      return await openOwnerSocket(platform.local, file, desk, platform);
     } catch (error) {
       // Runs do not depend on it; commands that write will say that this process cannot be reached.
       const why = error instanceof Error ? error.message : String(error);

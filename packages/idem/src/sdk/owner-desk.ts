@@ -1,5 +1,5 @@
 // What other processes may ask of the one that owns a store. The command line asks through the owner's local socket
-// (owner-door.ts), or, when no owner lives, sits down at a desk of its own after taking the file.
+// (owner-socket.ts), or, when no owner lives, sits down at a desk of its own after taking the file.
 import type { Verdict } from "../engine/redecide-events.ts";
 import type { ResumedPart, Waiting } from "../engine/resume-function.ts";
 import { errors } from "../model/errors.ts";

@@ -4,9 +4,9 @@ import { type AddressInfo, createServer as createTcp, type Server } from "node:n
 import { expect, onTestFinished, test } from "vitest";
 import { testMessage } from "../radar/channel-message.ts";
 import { type ChannelInput, makeChannel, newChannelSecret } from "../radar/channels.ts";
-import { channelDoors } from "../server/radar/channel-doors.ts";
+import { channelAddresses } from "../server/radar/channel-addresses.ts";
 import { standardWebhooks } from "../toolkit/webhooks/providers/standard-webhooks.ts";
-import { ownChannelDoors } from "./own-channel-doors.ts";
+import { ownChannelAddresses } from "./own-channel-addresses.ts";
 import { sendToChannel } from "./send-to-channel.ts";
 
 const now = Date.UTC(2026, 10, 15, 12);
@@ -14,7 +14,7 @@ const secret = newChannelSecret((count) => new Uint8Array(count).fill(7));
 
 const platform = { wallMs: () => now, timer: () => ({ cancel() {} }) };
 
-function doors() {
+function ports() {
   const warned: string[] = [];
   return { warned, platform, logger: { warn: (line: unknown) => void warned.push(String(line)) } };
 }
@@ -82,7 +82,7 @@ async function smtpReceiver(refuse?: string) {
 
 test("a webhook is signed so that any receiver of Standard Webhooks verifies it", async () => {
   const { got, url } = await httpReceiver();
-  expect(await sendToChannel(channelOf({ kind: "webhook", url }), message, doors())).toEqual({ kind: "sent" });
+  expect(await sendToChannel(channelOf({ kind: "webhook", url }), message, ports())).toEqual({ kind: "sent" });
   const { headers, body } = got[0]!;
   expect(JSON.parse(body)).toEqual({
     type: "radar.test",
@@ -98,7 +98,7 @@ test("a webhook is signed so that any receiver of Standard Webhooks verifies it"
 
 test("Slack is told in plain text: what stands in a payload calls nobody", async () => {
   const { got, url } = await httpReceiver(200);
-  expect(await sendToChannel(channelOf({ kind: "slack", url }), message, doors())).toEqual({ kind: "sent" });
+  expect(await sendToChannel(channelOf({ kind: "slack", url }), message, ports())).toEqual({ kind: "sent" });
   expect(JSON.parse(got[0]!.body)).toEqual({
     text: "&lt;!channel&gt; ran twice",
     blocks: [
@@ -111,7 +111,7 @@ test("Slack is told in plain text: what stands in a payload calls nobody", async
 test("an e-mail goes to everybody in plain text, and a wrong password is said without it", async () => {
   const { said, mail, url } = await smtpReceiver();
   const email = { kind: "email", url, from: "radar@example.com", to: ["ada@example.com", "bob@example.com"] };
-  expect(await sendToChannel(channelOf(email), message, doors())).toEqual({ kind: "sent" });
+  expect(await sendToChannel(channelOf(email), message, ports())).toEqual({ kind: "sent" });
   expect(said.filter((line) => line.startsWith("RCPT"))).toEqual([
     "RCPT TO:<ada@example.com>",
     "RCPT TO:<bob@example.com>",
@@ -120,7 +120,7 @@ test("an e-mail goes to everybody in plain text, and a wrong password is said wi
   expect(mail()).toContain("Content-Type: text/plain");
   expect(mail()).toContain("Nothing ran twice. Alerts will arrive here.");
   const refusing = await smtpReceiver("AUTH");
-  const answer = await sendToChannel(channelOf({ ...email, url: refusing.url }), message, doors());
+  const answer = await sendToChannel(channelOf({ ...email, url: refusing.url }), message, ports());
   expect(answer).toMatchObject({ kind: "failed", why: expect.stringContaining("535") });
   expect(JSON.stringify(answer)).not.toMatch(/p@ssword|p%40ssword/);
 });
@@ -128,7 +128,7 @@ test("an e-mail goes to everybody in plain text, and a wrong password is said wi
 test("a redirect is not followed, and a receiver that is gone or refuses is an answer without the address", async () => {
   const target = await httpReceiver();
   const { url } = await httpReceiver(302, { location: target.url });
-  const slack = (to: string) => sendToChannel(channelOf({ kind: "slack", url: to }), message, doors());
+  const slack = (to: string) => sendToChannel(channelOf({ kind: "slack", url: to }), message, ports());
   expect(await slack(url)).toEqual({ kind: "failed", why: "it answered 302" });
   expect(target.got).toEqual([]);
   const gone = await slack("http://127.0.0.1:1/in/secret-path");
@@ -140,8 +140,8 @@ test("in start, addresses of the machine and its network are refused unless they
   const { got, url } = await httpReceiver();
   const send = (to: string, allowHosts: string[], kind = "slack") =>
     sendToChannel(channelOf({ kind, url: to, from: "a@example.com", to: ["b@example.com"] }), message, {
-      ...doors(),
-      ...channelDoors({ mode: "start", allowHosts, sdkUrls: [] }),
+      ...ports(),
+      ...channelAddresses({ mode: "start", allowHosts, sdkUrls: [] }),
     });
   for (const [to, kind] of [
     [url, "slack"],
@@ -157,14 +157,14 @@ test("in start, addresses of the machine and its network are refused unless they
 });
 
 test("the log is a channel too", async () => {
-  const { warned, ...open } = doors();
+  const { warned, ...open } = ports();
   expect(await sendToChannel(channelOf({ kind: "log" }), message, open)).toEqual({ kind: "sent" });
   expect(warned).toEqual([expect.stringContaining("ran twice. Nothing ran twice")]);
 });
 
 test("from an application's own process a receiver beside it is told, and what keeps a cloud's credentials never is", async () => {
   const { got, url } = await httpReceiver();
-  const own = { ...doors(), ...ownChannelDoors };
+  const own = { ...ports(), ...ownChannelAddresses };
   expect(await sendToChannel(channelOf({ kind: "slack", url }), message, own)).toEqual({ kind: "sent" });
   expect(got).toHaveLength(1);
   for (const host of ["169.254.169.254", "[fd00:ec2::254]", "[::ffff:169.254.169.254]"]) {

@@ -17,7 +17,7 @@ const answerBytesMax = 64 * 1024;
 const slackTextMax = 2_900;
 const subjectCharsMax = 200;
 
-export interface ChannelDoors {
+export interface ChannelPorts {
   /** Its wall clock is what receivers compare with theirs. */
   readonly platform: Pick<Platform, "wallMs" | "timer">;
   readonly logger: Pick<Logger, "warn">;
@@ -32,20 +32,20 @@ export interface ChannelDoors {
 export async function sendToChannel(
   channel: Channel,
   message: ChannelMessage,
-  doors: ChannelDoors,
+  ports: ChannelPorts,
 ): Promise<SendAnswer> {
   try {
-    const why = channel.url === null ? null : (doors.refuses?.(channel.url) ?? null);
+    const why = channel.url === null ? null : (ports.refuses?.(channel.url) ?? null);
     if (why !== null) return { kind: "failed", why };
     switch (channel.kind) {
       case "webhook":
-        return await post(channel, webhookBody(message), signed(channel, message, doors.platform.wallMs()), doors);
+        return await post(channel, webhookBody(message), signed(channel, message, ports.platform.wallMs()), ports);
       case "slack":
-        return await post(channel, slackBody(message), {}, doors);
+        return await post(channel, slackBody(message), {}, ports);
       case "email":
-        return await mail(channel, message, doors);
+        return await mail(channel, message, ports);
       case "log":
-        doors.logger.warn(`idem: ${messageText(message).trim().replaceAll(/\n+/g, ". ")}`);
+        ports.logger.warn(`idem: ${messageText(message).trim().replaceAll(/\n+/g, ". ")}`);
         return { kind: "sent" };
     }
   } catch (error) {
@@ -66,7 +66,7 @@ async function post(
   { url }: Channel,
   body: string,
   headers: Record<string, string>,
-  { platform, lookup, signal }: ChannelDoors,
+  { platform, lookup, signal }: ChannelPorts,
 ): Promise<SendAnswer> {
   // Also for one that answers a byte at a time.
   const late = new AbortController();
@@ -116,7 +116,7 @@ function slackBody({ title, lines }: ChannelMessage): string {
   return JSON.stringify({ text, blocks: [section(title), section(lines.join("\n"))] });
 }
 
-async function mail(channel: Channel, message: ChannelMessage, { lookup }: ChannelDoors): Promise<SendAnswer> {
+async function mail(channel: Channel, message: ChannelMessage, { lookup }: ChannelPorts): Promise<SendAnswer> {
   const { url, from, to } = channel;
   const domain = from!.slice(from!.lastIndexOf("@") + 1);
   await sendMail(

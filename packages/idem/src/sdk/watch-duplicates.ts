@@ -7,7 +7,7 @@ import { dayMs } from "../model/window.ts";
 import type { Platform } from "../platform/platform.ts";
 import { AlertCourier } from "../radar/alert-courier.ts";
 import { ArrivalFollower, radarLimits } from "../radar/follow-arrivals.ts";
-import { type ChannelDoors, sendToChannel } from "./send-to-channel.ts";
+import { type ChannelPorts, sendToChannel } from "./send-to-channel.ts";
 
 const lookMs = 1_000;
 // Behind, it catches up at 2,500 events a second; slower where a look takes long, so that it never takes more than a twentieth of the time.
@@ -26,14 +26,14 @@ export interface WatchOptions {
   readonly platform: Pick<Platform, "timer" | "monoMs" | "wallMs">;
   readonly logger: Logger;
   /** Where messages may go; anywhere unless given. */
-  readonly doors?: Pick<ChannelDoors, "refuses" | "lookup">;
+  readonly addresses?: Pick<ChannelPorts, "refuses" | "lookup">;
 }
 
 export interface DuplicateRadar {
   stop(): Promise<void>;
 }
 
-export function watchDuplicates({ engine, platform, logger, doors }: WatchOptions): DuplicateRadar {
+export function watchDuplicates({ engine, platform, logger, addresses }: WatchOptions): DuplicateRadar {
   const { store, env, registry } = engine;
   const follower = new ArrivalFollower({
     store,
@@ -79,7 +79,7 @@ export function watchDuplicates({ engine, platform, logger, doors }: WatchOption
     newId: () => engine.newId(),
     nameOf: (fn) => registry.displayName(fn),
     send: (channel, message) =>
-      sendToChannel(channel, message, { ...doors, platform, logger, signal: stopping.signal }),
+      sendToChannel(channel, message, { ...addresses, platform, logger, signal: stopping.signal }),
     warn: (line) => logger.warn(line),
   });
   let carrying: Promise<unknown> = Promise.resolve();

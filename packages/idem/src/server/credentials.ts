@@ -28,18 +28,18 @@ const credentialCharsMax = 1_024;
 export function openCredentials(settings: KeySettings): Credentials {
   const eventKeys = settings.eventKeys.map(readKey);
   const signingKeys = settings.signingKeys.map(readKey);
-  const eventDoors = eventKeys.map(({ env, key }) => ({ env, key: Buffer.from(key) }));
+  const eventEnvs = eventKeys.map(({ env, key }) => ({ env, key: Buffer.from(key) }));
   // Hashes are made once: every checkpoint of every step shows a bearer.
-  const bearerDoors = signingKeys.flatMap(({ env, key }) =>
+  const bearerEnvs = signingKeys.flatMap(({ env, key }) =>
     [key, bearerTokenOf(key)].map((token) => ({ env, key: Buffer.from(bearerText(token)) })),
   );
   return {
     required: settings.mode === "start",
     environments: new Set([...eventKeys, ...signingKeys].map(({ env }) => env)),
-    envOfEventKey: (key) => (key === "" ? null : envBehind(eventDoors, key)),
+    envOfEventKey: (key) => (key === "" ? null : envBehind(eventEnvs, key)),
     envOfBearer: (authorization) => {
       const token = /^bearer +(\S+)$/i.exec(authorization?.slice(0, credentialCharsMax) ?? "")?.[1];
-      return token === undefined ? null : envBehind(bearerDoors, bearerText(token));
+      return token === undefined ? null : envBehind(bearerEnvs, bearerText(token));
     },
     signingKeyOf: (env) => signingKeys.find((each) => each.env === env)?.key ?? null,
     signingKeysOf: (env) => signingKeys.filter((each) => each.env === env).map(({ key }) => key),
@@ -54,17 +54,17 @@ export function basicPasswordOf(authorization: string | undefined): string | nul
   return pair.slice(pair.indexOf(":") + 1);
 }
 
-interface Door {
+interface EnvKey {
   readonly env: string;
   readonly key: Buffer;
 }
 
-/** Every door is tried, so that how long it takes does not say which one is near. */
-function envBehind(doors: readonly Door[], text: string): string | null {
+/** Every key is compared, so that how long it takes does not say which one is near. */
+function envBehind(keys: readonly EnvKey[], text: string): string | null {
   if (text.length > credentialCharsMax) return null;
   const given = Buffer.from(text);
   let found: string | null = null;
-  for (const { env, key } of doors) if (isSame(given, key) && found === null) found = env;
+  for (const { env, key } of keys) if (isSame(given, key) && found === null) found = env;
   return found;
 }
 

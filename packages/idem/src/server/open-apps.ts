@@ -8,7 +8,7 @@ import { type CallAppOptions, callApp } from "./call-app.ts";
 import { ServedApps } from "./served-apps.ts";
 import type { World } from "./world.ts";
 
-// As many as runs are executed at once: a plan of a thousand steps waits here instead of at the app's door.
+// As many as runs are executed at once: a plan of a thousand steps waits here instead of at the app.
 const socketsPerHost = 128;
 const connectMsMax = 10_000;
 // The longest a step may take.

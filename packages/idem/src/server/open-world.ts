@@ -21,7 +21,7 @@ import type { LiveDigests } from "./live/live-digests.ts";
 import type { Metrics } from "./metrics.ts";
 import { type OpenedApps, openApps } from "./open-apps.ts";
 import { People } from "./people/people.ts";
-import { channelDoors } from "./radar/channel-doors.ts";
+import { channelAddresses } from "./radar/channel-addresses.ts";
 import { Channels } from "./realtime/channels.ts";
 import { Tokens } from "./tokens.ts";
 import { DeliveryNotes } from "./webhooks/delivery-notes.ts";
@@ -80,7 +80,7 @@ export function openWorld(options: OpenWorldOptions): OpenedWorld {
     parts.apps.apps.follow(env, engine);
     await engine.start();
     if (settings.radar && engine.executes) {
-      radars.push(watchDuplicates({ engine, platform, logger, doors: channelDoors(settings) }));
+      radars.push(watchDuplicates({ engine, platform, logger, addresses: channelAddresses(settings) }));
     }
     counting.push(keepCounts(engine, platform, (error) => logger.error("idem: counting by the hour failed", error)));
     engines.set(env, engine);

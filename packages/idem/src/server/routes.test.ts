@@ -54,7 +54,7 @@ test("every route of /api says what it reads and answers, for the OpenAPI docume
   expect(silent.map(({ path }) => path)).toEqual(["/api/openapi.json"]);
 });
 
-// What describes the API, and the door through which people become operators.
+// What describes the API, and the route by which people become operators.
 const isOpen = (route: string) => ["GET /api/openapi.json", "POST /api/session"].includes(route);
 
 test("what people and tools may change asks for an operator, and what apps say asks for a signing key", () => {

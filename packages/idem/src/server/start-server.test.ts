@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "../cli/store-world.ts";
 import { nodePlatform } from "../platform/node-platform.ts";
-import { callOwner } from "../sdk/owner-door.ts";
+import { callOwner } from "../sdk/owner-socket.ts";
 import { MemoryStore } from "../store/memory/store.ts";
 import { startServer } from "./start-server.ts";
 import { testKeys, testServer } from "./test-server.suite.ts";

@@ -22,7 +22,7 @@ import { LiveDigests } from "./live/live-digests.ts";
 import { liveObserver } from "./live/live-observer.ts";
 import { Metrics } from "./metrics.ts";
 import { type Listener, listen } from "./node-listener.ts";
-import { openDoor } from "./open-door.ts";
+import { openLocalSocket } from "./open-local-socket.ts";
 import { openWorld } from "./open-world.ts";
 import { makeSecret } from "./people/first-secret.ts";
 import { routesOf, socketsOf } from "./role-routes.ts";
@@ -124,7 +124,7 @@ export async function startServer(
   const origin = `http://${urlHost(settings.host)}:${listener.port}`;
   listensAt(origin);
   metrics.watch(world, () => listener.load);
-  const door = file === null ? null : await openDoor(world, file, store);
+  const socket = file === null ? null : await openLocalSocket(world, file, store);
   const unfollow = followEnvironments(world, store);
   const syncing = settings.role === "worker" ? null : startSyncing(world);
 
@@ -133,7 +133,7 @@ export async function startServer(
     world.endpoints.stopWaiting();
     await live.close();
     unfollow();
-    await Promise.all([bulkOf(world).stop(), listener.close(graceMs), syncing?.stop(), door?.close(), stop(graceMs)]);
+    await Promise.all([bulkOf(world).stop(), listener.close(graceMs), syncing?.stop(), socket?.close(), stop(graceMs)]);
   };
   const close = async (graceMs: number) => {
     const winding = windDown(graceMs);

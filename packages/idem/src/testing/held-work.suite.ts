@@ -5,7 +5,7 @@ export class HeldWork {
   readonly entered: string[] = [];
   /** How many were ever in there at the same time. */
   most = 0;
-  private readonly doors = new Map<string, (() => void)[]>();
+  private readonly exits = new Map<string, (() => void)[]>();
   private count = 0;
 
   /** The body of a step. */
@@ -13,24 +13,24 @@ export class HeldWork {
     this.entered.push(name);
     this.most = Math.max(this.most, ++this.count);
     return new Promise((resolve) => {
-      const door = () => {
+      const exit = () => {
         this.count--;
         resolve(name);
       };
-      this.doors.set(name, [...(this.doors.get(name) ?? []), door]);
+      this.exits.set(name, [...(this.exits.get(name) ?? []), exit]);
     });
   }
 
   get inside(): string[] {
-    return [...this.doors].flatMap(([name, doors]) => doors.map(() => name));
+    return [...this.exits].flatMap(([name, exits]) => exits.map(() => name));
   }
 
   letGo(...names: string[]): void {
     for (const name of names) {
-      const doors = this.doors.get(name);
-      if (doors === undefined) throw new Error(`nobody of the name "${name}" is at work, but ${this.inside.join()}`);
-      doors.shift()!();
-      if (doors.length === 0) this.doors.delete(name);
+      const exits = this.exits.get(name);
+      if (exits === undefined) throw new Error(`nobody of the name "${name}" is at work, but ${this.inside.join()}`);
+      exits.shift()!();
+      if (exits.length === 0) this.exits.delete(name);
     }
   }
 }

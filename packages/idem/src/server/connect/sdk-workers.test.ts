@@ -337,12 +337,12 @@ describe("workers of the real SDK", () => {
     await only.says("connected");
     const held = shop.run("shop-hold");
     await only.says("holding");
-    const door = shop.shut();
+    const shut = shop.shut();
     shop.cut();
-    await door.refused;
+    await shut.refused;
     only.tell("release");
     await only.says("released");
-    door.open();
+    shut.open();
     expect(JSON.parse((await held).body)).toEqual({ held: only.pid });
     expect(shop.flushCount).toBe(1);
   });

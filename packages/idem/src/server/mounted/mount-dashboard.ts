@@ -2,7 +2,7 @@
 // Order: who asks, then what for; a stranger learns nothing of what there is.
 import { errors, IdemError } from "../../model/errors.ts";
 import { statusOf } from "../../protocol/problem.ts";
-import type { Authorize, DashboardHandler, MountedClient } from "../../sdk/dashboard-door.ts";
+import type { Authorize, DashboardHandler, MountedClient } from "../../sdk/open-dashboard.ts";
 import { namedEnv } from "../admit-caller.ts";
 import { type Admitted, isChange } from "../admit-person.ts";
 import { answerRequest, errorAnswer, findRoute } from "../answer-request.ts";

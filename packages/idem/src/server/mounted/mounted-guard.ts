@@ -4,7 +4,7 @@
 // must come from a page of the same origin.
 import { errors } from "../../model/errors.ts";
 import { hostNameOf, isLoopback, isOwnAddress } from "../../protocol/host-name.ts";
-import type { Authorize, DashboardCaller, MountedClient } from "../../sdk/dashboard-door.ts";
+import type { Authorize, DashboardCaller, MountedClient } from "../../sdk/open-dashboard.ts";
 import { notedAddress } from "../../sdk/request-address.ts";
 import { isOwnOrLink, type PageGuard } from "../browser-guard.ts";
 import { type Actor, devActor } from "../people/actor.ts";

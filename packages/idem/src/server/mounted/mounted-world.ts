@@ -2,7 +2,7 @@
 // for, and closed with the client; a client that is started again gets another.
 import type { Engine } from "../../engine/engine.ts";
 import { errors } from "../../model/errors.ts";
-import type { MountedClient } from "../../sdk/dashboard-door.ts";
+import type { MountedClient } from "../../sdk/open-dashboard.ts";
 import { bulkOf } from "../bulk-work.ts";
 import { ConnectGateway } from "../connect/connect-remote.ts";
 import { openCredentials } from "../credentials.ts";

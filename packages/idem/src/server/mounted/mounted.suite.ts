@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { Idem, type IdemOptions } from "../../sdk/client.ts";
-import type { DashboardOptions } from "../../sdk/dashboard-door.ts";
+import type { DashboardOptions } from "../../sdk/open-dashboard.ts";
 
 export function sqliteFile(): string {
   const folder = mkdtempSync(join(tmpdir(), "idem-mounted-"));

@@ -5,7 +5,7 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import { dayMs } from "../../model/window.ts";
 import type { Platform } from "../../platform/platform.ts";
 import type { Role } from "./actor.ts";
-import type { Door } from "./passwords.ts";
+import type { RoleKey } from "./passwords.ts";
 
 const lifeMs = 90 * dayMs;
 const idBytes = 12;
@@ -13,9 +13,9 @@ const pattern = /^([A-Za-z0-9_-]{16})\.([0-9a-z]{1,12})\.([A-Za-z0-9_-]{43})$/;
 
 export const knownWordCharsMax = 100;
 
-export function knownWord(door: Door, now: number, platform: Pick<Platform, "randomBytes">): string {
+export function knownWord(roleKey: RoleKey, now: number, platform: Pick<Platform, "randomBytes">): string {
   const said = `${Buffer.from(platform.randomBytes(idBytes)).toString("base64url")}.${(now + lifeMs).toString(36)}`;
-  return `${said}.${macOf(door, said).toString("base64url")}`;
+  return `${said}.${macOf(roleKey, said).toString("base64url")}`;
 }
 
 export interface KnownBrowser {
@@ -25,13 +25,13 @@ export interface KnownBrowser {
 }
 
 /** Which browser it is; null for a word nobody was given, or that has ended. */
-export function knownBrowser(doors: readonly Door[], word: string, now: number): KnownBrowser | null {
+export function knownBrowser(roleKeys: readonly RoleKey[], word: string, now: number): KnownBrowser | null {
   const [, id, endsAt, mac] = pattern.exec(word) ?? [];
   if (id === undefined || Number.parseInt(endsAt!, 36) <= now) return null;
   const shown = Buffer.from(mac!, "base64url");
-  const door = doors.find((each) => timingSafeEqual(macOf(each, `${id}.${endsAt}`), shown));
-  return door === undefined ? null : { id, role: door.role };
+  const roleKey = roleKeys.find((each) => timingSafeEqual(macOf(each, `${id}.${endsAt}`), shown));
+  return roleKey === undefined ? null : { id, role: roleKey.role };
 }
 
-const macOf = ({ key }: Door, said: string): Buffer =>
+const macOf = ({ key }: RoleKey, said: string): Buffer =>
   createHmac("sha256", key).update(`idem known browser ${said}`).digest();

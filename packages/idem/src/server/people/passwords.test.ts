@@ -22,11 +22,11 @@ test("each password has its role, and nothing near one is one", async () => {
 
 test("a password that is set to nothing lets nobody in", async () => {
   const passwords = new Passwords({ password: "", viewerPassword: "" }, noSecret);
-  expect([passwords.roleOf("", bothRoles), await passwords.roleOfAny("", bothRoles), await passwords.doors()]).toEqual([
-    null,
-    null,
-    [],
-  ]);
+  expect([
+    passwords.roleOf("", bothRoles),
+    await passwords.roleOfAny("", bothRoles),
+    await passwords.roleKeys(),
+  ]).toEqual([null, null, []]);
 });
 
 test("the secret of the first start is made once, kept hashed, and the only one that opens", async () => {
@@ -52,13 +52,13 @@ test("another secret ends the one before", async () => {
   const asked = { store, platform, isRenewed: false, actor: "cli on here" };
   const first = (await makeSecret(asked))!;
   const passwords = new Passwords({}, () => keptSecret(store));
-  const [door] = await passwords.doors();
+  const [roleKey] = await passwords.roleKeys();
   const second = (await makeSecret({ ...asked, isRenewed: true }))!;
   expect([await passwords.roleOfAny(first, bothRoles), await passwords.roleOfAny(second, bothRoles)]).toEqual([
     null,
     "operator",
   ]);
-  expect((await passwords.doors())[0]!.key).not.toEqual(door!.key);
+  expect((await passwords.roleKeys())[0]!.key).not.toEqual(roleKey!.key);
 });
 
 test("of nodes that start together one makes the secret", async () => {

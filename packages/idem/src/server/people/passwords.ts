@@ -5,9 +5,9 @@ import type { ServerSettings } from "../world.ts";
 import type { Role } from "./actor.ts";
 import { type KeptSecret, readSecret, secretHash } from "./first-secret.ts";
 
-export interface Door {
+export interface RoleKey {
   readonly role: Role;
-  /** What sessions of this door are hashed with: they end with the password they were opened with. */
+  /** What sessions of this role are hashed with: they end with the password they were opened with. */
   readonly key: Buffer;
 }
 
@@ -15,7 +15,7 @@ export const passwordCharsMax = 1_024;
 
 export class Passwords {
   private readonly given: readonly { readonly role: Role; readonly password: string; readonly digest: Buffer }[];
-  private made: Promise<readonly Door[]> | null = null;
+  private made: Promise<readonly RoleKey[]> | null = null;
 
   constructor(
     settings: Pick<ServerSettings, "password" | "viewerPassword">,
@@ -58,8 +58,8 @@ export class Passwords {
     return timingSafeEqual(await secretHash(text, salt), hash) ? "operator" : null;
   }
 
-  /** Ways in there are now. */
-  async doors(): Promise<readonly Door[]> {
+  /** Those there are now. */
+  async roleKeys(): Promise<readonly RoleKey[]> {
     if (this.given.length === 0) {
       const secret = await this.secret();
       return secret === null ? [] : [{ role: "operator", key: readSecret(secret).hash }];

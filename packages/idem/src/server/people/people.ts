@@ -59,12 +59,12 @@ export class People {
     if (before !== null) await sessions.end(before);
     const opened = await sessions.open(role, groupOf(address));
     await this.audit("sign-in", sessionName(opened.session), address, "");
-    const door = (await this.passwords.doors()).find((each) => each.role === role)!;
-    return { ...opened, known: knownWord(door, await this.now(), this.options.platform) };
+    const roleKey = (await this.passwords.roleKeys()).find((each) => each.role === role)!;
+    return { ...opened, known: knownWord(roleKey, await this.now(), this.options.platform) };
   }
 
   private async browserOf(word: string): Promise<KnownBrowser | null> {
-    return knownBrowser(await this.passwords.doors(), word, await this.now());
+    return knownBrowser(await this.passwords.roleKeys(), word, await this.now());
   }
 
   private async now(): Promise<number> {
@@ -97,7 +97,7 @@ export class People {
       store: engine.store,
       platform,
       now: () => engine.now(),
-      doors: () => this.passwords.doors(),
+      roleKeys: () => this.passwords.roleKeys(),
     });
   }
 

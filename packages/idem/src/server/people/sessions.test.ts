@@ -9,7 +9,7 @@ function world(password = "open sesame", platform = new ManualPlatform(), store 
   const clock = { ms: 1_000_000 };
   const passwords = new Passwords({ password, viewerPassword: "look only" }, async () => null);
   const nodeOf = (with_ = passwords) =>
-    new Sessions({ store, platform, now: () => clock.ms, doors: () => with_.doors() });
+    new Sessions({ store, platform, now: () => clock.ms, roleKeys: () => with_.roleKeys() });
   const listed = async () => (await store.reads.settings("default", "session")).map(({ value }) => value);
   return { clock, store, nodeOf, sessions: nodeOf(), listed };
 }

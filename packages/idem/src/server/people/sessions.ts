@@ -7,7 +7,7 @@ import type { Setting } from "../../store/settings.ts";
 import type { Store } from "../../store/store.ts";
 import { defaultEnv } from "../admit-caller.ts";
 import type { Role } from "./actor.ts";
-import type { Door } from "./passwords.ts";
+import type { RoleKey } from "./passwords.ts";
 
 const kind = "session";
 
@@ -45,19 +45,19 @@ export interface SessionsOptions {
   readonly platform: Pick<Platform, "randomBytes">;
   /** By the store's clock: nodes whose own clocks differ agree. */
   readonly now: () => number;
-  readonly doors: () => Promise<readonly Door[]>;
+  readonly roleKeys: () => Promise<readonly RoleKey[]>;
 }
 
 export class Sessions {
   constructor(private readonly options: SessionsOptions) {}
 
   async open(role: Role, from: string): Promise<{ readonly token: string; readonly session: Session }> {
-    const { platform, doors } = this.options;
+    const { platform, roleKeys } = this.options;
     await this.makeRoom(role);
-    const door = (await doors()).find((each) => each.role === role)!;
+    const roleKey = (await roleKeys()).find((each) => each.role === role)!;
     const token = Buffer.from(platform.randomBytes(tokenBytes)).toString("base64url");
     const now = this.options.now();
-    const name = nameOf(door, token);
+    const name = nameOf(roleKey, token);
     const kept: Kept = { role, startedAt: now, seenAt: now, from };
     await this.keep(name, kept, 0);
     return { token, session: sessionOf(name, token, kept) };
@@ -83,12 +83,12 @@ export class Sessions {
   }
 
   private async kept(token: string): Promise<{ readonly setting: Setting; readonly kept: Kept } | null> {
-    const [doors, settings] = await Promise.all([this.options.doors(), this.all()]);
-    for (const door of doors) {
-      const name = nameOf(door, token);
+    const [roleKeys, settings] = await Promise.all([this.options.roleKeys(), this.all()]);
+    for (const roleKey of roleKeys) {
+      const name = nameOf(roleKey, token);
       const setting = settings.find((each) => each.name === name);
       const kept = setting === undefined ? null : readKept(setting);
-      if (setting !== undefined && kept?.role === door.role) return { setting, kept };
+      if (setting !== undefined && kept?.role === roleKey.role) return { setting, kept };
     }
     return null;
   }
@@ -131,7 +131,7 @@ const readKept = ({ value }: Setting): Kept => JSON.parse(value) as Kept;
 
 const endsAtOf = ({ startedAt, seenAt }: Kept): number => Math.min(startedAt + sessionLifeMs, seenAt + sessionIdleMs);
 
-const nameOf = ({ key }: Door, token: string): string => createHmac("sha256", key).update(token).digest("hex");
+const nameOf = ({ key }: RoleKey, token: string): string => createHmac("sha256", key).update(token).digest("hex");
 
 const markChars = 6;
 

@@ -274,7 +274,7 @@ test("who signed in, who did not, and who acted is in the audit, and no password
   expect(server.logged.map(({ text }) => text).join()).not.toMatch(/dog|sesame/);
 });
 
-test("without a password the first start makes a secret, shows it once, and it opens the door; the next start shows none", async () => {
+test("without a password the first start makes a secret, shows it once, and it lets in; the next start shows none", async () => {
   const store = new MemoryStore(nodePlatform);
   const first = await testServer(keys, { store });
   const secret = first.newSecret!;

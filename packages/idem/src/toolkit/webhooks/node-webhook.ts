@@ -1,4 +1,4 @@
-// The door for Node's own requests and for Express: the bytes as they came, so it stands before any body parser.
+// Receiving for Node's own requests and for Express: the bytes as they came, so it stands before any body parser.
 import { errors } from "../../model/errors.ts";
 import type { WebhookReceiver } from "./receive.ts";
 

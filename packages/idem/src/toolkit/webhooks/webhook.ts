@@ -1,4 +1,4 @@
-// The door to receiving: what an author says about one source.
+// What an author says about one source.
 
 import { parseDuration } from "../../model/duration.ts";
 import { errors } from "../../model/errors.ts";

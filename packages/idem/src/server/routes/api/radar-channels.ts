@@ -17,7 +17,7 @@ import { sendToChannel } from "../../../sdk/send-to-channel.ts";
 import type { Store } from "../../../store/store.ts";
 import { apiRoute } from "../../api/api-route.ts";
 import { reasonField } from "../../api/reason.ts";
-import { channelDoors } from "../../radar/channel-doors.ts";
+import { channelAddresses } from "../../radar/channel-addresses.ts";
 import { channelItem, channelItemOf } from "../../radar/channel-shape.ts";
 
 const tag = "radar";
@@ -79,7 +79,7 @@ export const putChannel = apiRoute({
     }
     const secret = newChannelSecret((count) => world.platform.randomBytes(count));
     const channel = makeChannel(params.channel!, input, known, { secret, now });
-    const refused = channel.url === null ? null : channelDoors(world.settings).refuses(channel.url);
+    const refused = channel.url === null ? null : channelAddresses(world.settings).refuses(channel.url);
     if (refused !== null) throw errors.OPTION_INVALID({ option: "url", why: refused });
     if (channel.kind === "email" && !(await canMail()))
       throw errors.OPTION_INVALID({ option: "kind", why: mailMissing });
@@ -119,9 +119,9 @@ export const testChannel = apiRoute({
   handle: async ({ params, engine, env, now, world, actor }) => {
     const channel = readChannel(await findChannel(engine.store, env, params.channel!));
     const message = testMessage(`${channel.name}-test-${engine.newId()}`, channel.name, now);
-    const doors = channelDoors(world.settings);
+    const addresses = channelAddresses(world.settings);
     const { platform, logger } = world;
-    const answer = await sendToChannel(channel, message, { ...doors, platform, logger });
+    const answer = await sendToChannel(channel, message, { ...addresses, platform, logger });
     const why = answer.kind === "sent" ? null : answer.why;
     const audited = { env, action: "test-channel", subject: channel.name, actor: actor.name } as const;
     await engine.store.audit({ ...audited, reason: why === null ? "sent" : `not sent: ${why}` });

@@ -6,13 +6,13 @@ import { cliName, processName } from "../platform/node-platform.ts";
 import { effectsApi } from "../sdk/effects-api.ts";
 import { functionsApi, resumeOnePart } from "../sdk/functions-api.ts";
 import { type DeskClient, openDesk } from "../sdk/owner-desk.ts";
-import { type OwnerDoor, openOwnerDoor } from "../sdk/owner-door.ts";
+import { type OwnerSocket, openOwnerSocket } from "../sdk/owner-socket.ts";
 import { eventsApi, runsApi } from "../sdk/reads-api.ts";
 import { sendResultOf } from "../sdk/send-result.ts";
 import type { Store } from "../store/store.ts";
 import type { World } from "./world.ts";
 
-export async function openDoor(world: World, file: string, store: Store): Promise<OwnerDoor | null> {
+export async function openLocalSocket(world: World, file: string, store: Store): Promise<OwnerSocket | null> {
   const { platform, logger } = world;
   if (platform.local === undefined) return null;
   const clientIn = (env: string): DeskClient => {
@@ -31,7 +31,7 @@ export async function openDoor(world: World, file: string, store: Store): Promis
     };
   };
   try {
-    return await openOwnerDoor(
+    return await openOwnerSocket(
       platform.local,
       file,
       openDesk({ store, owner: processName(), actor: cliName(), clientIn }),

@@ -21,8 +21,8 @@ function packagesOf(file: string, seen = new Set<string>()): Set<string> {
 
 test.each(["serve", "node", "express", "fastify", "hono", "next"])(
   "a served app loads no database and no web framework with idem/%s",
-  (door) => {
-    const files = ["index.ts", `${door}.ts`].map((name) => join(src, name));
+  (entry) => {
+    const files = ["index.ts", `${entry}.ts`].map((name) => join(src, name));
     const loaded = new Set(files.flatMap((file) => [...packagesOf(file)]).filter((name) => !name.startsWith("node:")));
     expect([...loaded].sort()).toEqual(["@marcbachmann/cel-js", "re2js"]);
   },

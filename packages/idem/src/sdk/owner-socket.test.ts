@@ -9,17 +9,17 @@ import { nodePlatform } from "../platform/node-platform.ts";
 import { MemoryStore } from "../store/memory/store.ts";
 import { Idem } from "./client.ts";
 import { openDesk } from "./owner-desk.ts";
-import { callOwner, lineCharsMax, openOwnerDoor } from "./owner-door.ts";
+import { callOwner, lineCharsMax, openOwnerSocket } from "./owner-socket.ts";
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
 function folder(): string {
-  const path = mkdtempSync(join(tmpdir(), "idem-door-"));
+  const path = mkdtempSync(join(tmpdir(), "idem-socket-"));
   onTestFinished(() => rmSync(path, { recursive: true, force: true }));
   return path;
 }
 
-async function openDoor(file = join(folder(), "shop.db")) {
+async function openSocket(file = join(folder(), "shop.db")) {
   writeFileSync(file, "");
   const store = new MemoryStore(nodePlatform);
   const clients = new Map<string, Idem<any>>();
@@ -29,9 +29,9 @@ async function openDoor(file = join(folder(), "shop.db")) {
     return client;
   };
   const ask = openDesk({ store, owner: "the owner", actor: "cli on host", clientIn });
-  const door = await openOwnerDoor(nodeLocalSockets, file, ask, nodePlatform);
-  onTestFinished(() => door.close());
-  return { file, door, store, clientIn };
+  const socket = await openOwnerSocket(nodeLocalSockets, file, ask, nodePlatform);
+  onTestFinished(() => socket.close());
+  return { file, socket, store, clientIn };
 }
 
 async function call(file: string) {
@@ -41,9 +41,9 @@ async function call(file: string) {
   return owner.ask;
 }
 
-describe("the owner's door", () => {
+describe("the owner's socket", () => {
   test("send, rerun, cancel, release and prune happen in the owner's store, in the environment asked for", async () => {
-    const { file, clientIn } = await openDoor();
+    const { file, clientIn } = await openSocket();
     const ask = await call(file);
     clientIn("default").createFunction(
       { id: "pay", idempotency: "event.data.orderId" },
@@ -66,7 +66,7 @@ describe("the owner's door", () => {
   });
 
   test("pause, resume and what becomes of an event happen there too, and what is no word of ours is refused", async () => {
-    const { file, clientIn } = await openDoor();
+    const { file, clientIn } = await openSocket();
     const ask = await call(file);
     clientIn("default").createFunction({ id: "pay" }, { event: "order/paid" }, () => 1);
     const fn = "shop-pay";
@@ -92,7 +92,7 @@ describe("the owner's door", () => {
   });
 
   test("an error comes through as the error it was", async () => {
-    const { file } = await openDoor();
+    const { file } = await openSocket();
     const ask = await call(file);
     await expect(ask("rerun", "default", { runId: "none" })).rejects.toMatchObject({ code: "RUN_UNKNOWN" });
     await expect(ask("send", "default", { event: { name: "" } })).rejects.toMatchObject({ code: "EVENT_INVALID" });
@@ -105,12 +105,12 @@ describe("the owner's door", () => {
   });
 
   test("only its user may open it", async () => {
-    const { file } = await openDoor();
+    const { file } = await openSocket();
     expect(lstatSync(`${file}-sock`).mode & 0o777).toBe(0o600);
   });
 
   test("lines that are no requests are refused, and a line without an end is cut off at its bound", async () => {
-    const { file } = await openDoor();
+    const { file } = await openSocket();
     const talk = (text: string) =>
       new Promise<string>((resolve) => {
         let heard = "";
@@ -133,28 +133,28 @@ describe("the owner's door", () => {
 
   test("a dead owner's socket is replaced, and asking a dead owner finds nobody", async () => {
     const file = join(folder(), "shop.db");
-    const { door } = await openDoor(file);
-    await door.close();
+    const { socket } = await openSocket(file);
+    await socket.close();
     expect(await callOwner(nodeLocalSockets, file, nodePlatform, 1_000)).toBeNull();
     writeFileSync(`${file}-sock`, "left behind");
     expect(await callOwner(nodeLocalSockets, file, nodePlatform, 1_000)).toBeNull();
-    await openDoor(file);
+    await openSocket(file);
     expect(await (await call(file))("hello", "default", {})).toEqual({ owner: "the owner" });
   });
 
   test("a path too long for a socket leads to a name in the temporary folder, the same for both sides", async () => {
     const deep = join(folder(), "d".repeat(120));
     mkdirSync(deep);
-    const { file } = await openDoor(join(deep, "shop.db"));
+    const { file } = await openSocket(join(deep, "shop.db"));
     expect(localSocketName(file).startsWith(tmpdir())).toBe(true);
     expect(await (await call(file))("hello", "default", {})).toEqual({ owner: "the owner" });
   });
 
   test("an owner that goes away leaves no asker waiting", async () => {
-    const { file, door } = await openDoor();
+    const { file, socket } = await openSocket();
     const ask = await call(file);
     await ask("hello", "default", {});
-    await door.close();
+    await socket.close();
     await expect(ask("hello", "default", {})).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
   });
 });

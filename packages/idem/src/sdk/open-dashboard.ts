@@ -1,5 +1,5 @@
 // The dashboard beside an embedded engine, as a user asks for it. Pages and API are the server's: the room above this one, which is loaded
-// with the first request and through its own door. A process that shows no dashboard loads nothing of it.
+// with the first request, by what it exports. A process that shows no dashboard loads nothing of it.
 import type { Engine } from "../engine/engine.ts";
 import type { Logger } from "../execute/function-code.ts";
 import { errors } from "../model/errors.ts";

@@ -6,7 +6,7 @@ import type { Ask, DeskAnswers, DeskCommand } from "./owner-desk.ts";
 
 /** Twice what an event may weigh; a longer line is refused before it is read to its end. */
 export const lineCharsMax = 1024 * 1024;
-// Somebody who opened the door and says nothing is sent away.
+// Somebody who connected and says nothing is sent away.
 const silenceMs = 30_000;
 
 type Answer =
@@ -18,16 +18,16 @@ type Answer =
       readonly message: string;
     };
 
-export interface OwnerDoor {
+export interface OwnerSocket {
   close(): Promise<void>;
 }
 
-export async function openOwnerDoor(
+export async function openOwnerSocket(
   local: LocalSockets,
   file: string,
   ask: Ask,
   platform: Pick<Platform, "timer">,
-): Promise<OwnerDoor> {
+): Promise<OwnerSocket> {
   return local.listen(file, (connection) => serve(connection, ask, platform));
 }
 

@@ -1,6 +1,6 @@
 // The threads in which worlds are played, watched: one that does not answer in time is ended, whatever its code does, and another is started when it is needed.
 import type { Platform, Thread } from "../platform/platform.ts";
-import type { DescribedFunction, FromThread, ThreadInput, ToThread } from "./worker/messages.ts";
+import type { DescribedFunction, FromThread, Loaded, ThreadInput, ToThread } from "./worker/messages.ts";
 
 export type Answer =
   | FromThread
@@ -19,15 +19,15 @@ export interface PlayingThreadsOptions extends ThreadInput {
 
 interface Held {
   readonly thread: Thread;
-  /** It has answered: Node, this package and the user's modules are loaded. */
+  /** Node, this package and the user's modules are loaded. */
   isWarm: boolean;
-  take: (answer: Answer) => void;
+  take: (answer: Answer | Loaded) => void;
 }
 
 // Modules that were loaded are not freed before their thread ends.
 const heapBytesMax = 384 * 1024 * 1024;
 
-/** How much longer the first answer of a thread may take: on a busy machine, loading everything takes many times what a world does. */
+/** How much longer a thread may take until it has loaded everything for the first time: on a busy machine that takes many times what a world does. */
 export const coldFactor = 4;
 
 export class PlayingThreads {
@@ -50,15 +50,16 @@ export class PlayingThreads {
     const held = await this.acquire();
     const { platform, answerMsMax } = this.options;
     const answer = await new Promise<Answer>((resolve) => {
-      const patienceMs = held.isWarm ? answerMsMax : answerMsMax * coldFactor;
-      const timer = platform.timer(patienceMs, () => resolve({ kind: "stuck" }));
+      const within = (ms: number) => platform.timer(ms, () => resolve({ kind: "stuck" }));
+      let timer = within(held.isWarm ? answerMsMax : answerMsMax * coldFactor);
       held.take = (said) => {
         timer.cancel();
-        resolve(said);
+        held.isWarm = true;
+        if (said.kind !== "loaded") resolve(said);
+        else timer = within(answerMsMax);
       };
       held.thread.post(message);
     });
-    held.isWarm = true;
     const isSpent =
       answer.kind === "stuck" ||
       answer.kind === "gone" ||
@@ -98,7 +99,7 @@ export class PlayingThreads {
     const { platform, loader } = this.options;
     const thread = platform.startThread("verify/worker/thread", { loader } satisfies ThreadInput);
     const held: Held = { thread, isWarm: false, take: () => {} };
-    thread.onMessage((message: FromThread) => held.take(message));
+    thread.onMessage((message: FromThread | Loaded) => held.take(message));
     thread.onEnd((error) => {
       this.all.delete(held);
       held.take({ kind: "gone", why: error?.message ?? "its thread ended" });

@@ -9,7 +9,7 @@ function threadsFor(answerMsMax?: number) {
 }
 
 test("an endless loop ends with UNPROVEN, and its thread is gone", async () => {
-  const threads = threadsFor(8_000);
+  const threads = threadsFor(2_000);
   const { verdict, findings } = await verifyProgram(threads, corpusProgram("unproven/endless-loop.mjs"));
   expect(verdict).toBe("UNPROVEN");
   expect(findings[0]!.thing).toContain("endless loop");

@@ -28,6 +28,11 @@ export type ToThread =
       readonly isShown: boolean;
     };
 
+/** Before a world's answer: the program is loaded, and what comes now is its own time. */
+export interface Loaded {
+  readonly kind: "loaded";
+}
+
 export type FromThread =
   | {
       readonly kind: "described";

@@ -9,14 +9,14 @@ import { asCaller, currentCaller, isUnwatched } from "./caller.ts";
 import { denyDoors } from "./deny-doors.ts";
 import type { Life } from "./life.ts";
 import { openLoader } from "./load-modules.ts";
-import type { FromThread, ThreadInput, ToThread } from "./messages.ts";
+import type { FromThread, Loaded, ThreadInput, ToThread } from "./messages.ts";
 import { replaceGlobals } from "./replace-globals.ts";
 import { askOutside } from "./watch-http.ts";
 import type { Outside } from "./watcher.ts";
 import { watchers } from "./watchers.ts";
 import { World } from "./world.ts";
 
-const thread = nodeThread<ThreadInput, ToThread, FromThread>();
+const thread = nodeThread<ThreadInput, ToThread, FromThread | Loaded>();
 const { loader } = thread.input;
 
 let playing: World | null = null;
@@ -111,7 +111,7 @@ async function answer(message: ToThread): Promise<FromThread> {
   const world = new World({ ...message.script, schedule, seed: message.seed, watchers, askHttp });
   playing = world;
   try {
-    const record = await world.run();
+    const record = await world.run(() => thread.post({ kind: "loaded" }));
     return { kind: "played", record, heapBytes: process.memoryUsage().heapUsed };
   } finally {
     playing = null;

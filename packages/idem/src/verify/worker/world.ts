@@ -278,8 +278,9 @@ export class World {
     );
   }
 
-  async run(): Promise<WorldRecord> {
+  async run(onLoaded: () => void): Promise<WorldRecord> {
     await this.openLife();
+    onLoaded();
     await this.settling.settle();
     const { schedule, event, twin, changed, names, windowMs } = this.options;
     const course = { adversities: schedule.adversities, event, twin, changed, names, windowMs };

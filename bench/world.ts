@@ -19,7 +19,7 @@ export async function onFreshFile<T>(body: (path: string) => Promise<T>): Promis
 export const openStore = (path: string): Promise<Store> =>
   openThreadStore({ path, owner: "bench", platform: nodePlatform });
 
-/** A client with these functions, at work while the body runs. `runsInFlight` is the default unless told. */
+/** A client with these functions, at work while the body runs. Without `runsInFlight`, the default. */
 export async function withIdem<T>(
   { path, runsInFlight }: { readonly path: string; readonly runsInFlight?: number },
   define: (idem: Idem) => void,

@@ -10,7 +10,7 @@ export const TitlePlace = createContext<HTMLElement | null>(null);
 interface PageTitleProps {
   /** As text, for the tab. */
   readonly title: string;
-  /** As it is shown; the text unless told. */
+  /** As it is shown; the text by default. */
   readonly children?: ReactNode;
   readonly under?: { readonly to: string; readonly text: string };
 }

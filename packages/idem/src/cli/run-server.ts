@@ -24,7 +24,7 @@ export const serverOptions: Readonly<Record<string, Option>> = {
   "retry-interval": { value: "seconds", help: "between attempts, instead of the usual growing pauses" },
   retention: {
     value: "90d",
-    help: "delete history older than this, in the background; IDEM_RETENTION unless given; everything is kept unless told",
+    help: "delete history older than this, in the background; IDEM_RETENTION unless given; by default everything is kept",
   },
   "no-radar": { help: "do not look for what ran twice" },
   "runs-in-flight": { value: "100", help: "how many runs are executed at once, per environment" },

@@ -1,4 +1,4 @@
-// What makes two events the same to a function: its key expression, evaluated over the event.
+// The key that makes two events the same to a function: its expression, evaluated over the event.
 import type { Expressions } from "../model/expression.ts";
 import type { KeyConfig } from "../model/function-config.ts";
 import { exactKey, type KeyedEvent } from "./exact-key.ts";

@@ -52,13 +52,13 @@ export type AnyDestination = Destination | KeylessDestination;
 export interface CustomDestination {
   /** Part of what is recorded about effects: keep it. */
   readonly name: string;
-  /** "Idempotency-Key" unless told; not beside `field`. */
+  /** "Idempotency-Key" by default; not beside `field`. */
   readonly header?: string;
   /** The field of a body that takes the key. */
   readonly field?: string;
-  /** 255 unless told, at least 36. */
+  /** 255 by default, at least 36. */
   readonly maxLength?: number;
-  /** "base64url" unless told. */
+  /** "base64url" by default. */
   readonly charset?: KeyCharset;
   /** For how long it remembers a key ("24h"); left out, it is trusted for an hour. */
   readonly remembers?: string | number;

@@ -47,7 +47,7 @@ export interface EngineOptions {
   readonly runsInFlight: number;
   readonly bytesInFlight?: number | undefined;
   readonly leaseTermMs: number;
-  /** For so long the main thread may show no life before others take its runs; five minutes unless told. */
+  /** For so long the main thread may show no life before others take its runs; five minutes by default. */
   readonly blockedMaxMs?: number;
   readonly eventWindowMs: number;
   readonly checkEvents: CheckEvents;

@@ -9,7 +9,7 @@ export type Listener<K extends TidingsKind = TidingsKind> = (tidings: TidingsOf<
 
 export interface TellingOptions {
   readonly logger: Logger;
-  /** How the logger is called; found out by looking at it unless told. */
+  /** How the logger is called; by default found out by looking at it. */
   readonly style?: LogStyle | undefined;
   readonly platform: Pick<Platform, "monoMs" | "timer">;
 }

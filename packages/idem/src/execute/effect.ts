@@ -41,14 +41,14 @@ export interface EffectOptionsOf<Value> {
   readonly entity: string;
   /** Whose account of the destination, where a function writes to several: part of the key. */
   readonly account?: string;
-  /** What to remember of the value; its `id` unless told. */
+  /** What to remember of the value; its `id` by default. */
   readonly receipt?: (value: Value) => string | null;
   /**
    * Asked when the destination may have forgotten the key: whether the effect happened. Only what it surely did not find is sent again;
    * without it such an effect is parked, for a person to say.
    */
   readonly reconcile?: (context: ReconcileContext) => Reconciled<Value> | Promise<Reconciled<Value>>;
-  /** How long after a try the look-up surely finds what it did: "60s" unless told. */
+  /** How long after a try the look-up surely finds what it did: "60s" by default. */
   readonly reconcileAfter?: string | number;
 }
 

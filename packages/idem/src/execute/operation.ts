@@ -32,7 +32,7 @@ export type Work =
   | ({
       readonly kind: "attempt";
       readonly run: (facts: AttemptFacts) => Promise<Ran>;
-      /** What the code receives for the value that is kept; the value itself unless told. */
+      /** What the code receives for the value that is kept; the value itself by default. */
       readonly read?: (value: unknown) => unknown;
       /** What it was given, as it is kept; asked once an attempt is over. Absent for nothing. */
       readonly input?: () => string | null;

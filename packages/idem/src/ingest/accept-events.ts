@@ -1,4 +1,4 @@
-// What a sender gave becomes an event that can be stored, or an error that says which event and why. Nothing of a call is
+// From a sender's input to an event that can be stored, or to an error that says which event and why. Nothing of a call is
 // stored unless all of it can be.
 import type { EventIdScope } from "../model/claim.ts";
 import { errors } from "../model/errors.ts";

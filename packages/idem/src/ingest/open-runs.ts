@@ -37,13 +37,13 @@ export interface Occasion {
   readonly leaseTo: string | null;
 }
 
-/** What a person's word, or a tick, takes out of the way. */
+/** Hindrances that a person, or a tick, takes out of the way. */
 export interface Leave {
   /** A person releases the event: neither a pause nor a missing key keeps it. */
   readonly released?: boolean;
   /** It goes past debounce and batch. */
   readonly unbuffered?: boolean;
-  /** Not before this instant; the event's own `ts` unless told. */
+  /** Not before this instant; the event's own `ts` by default. */
   readonly dueAt?: number | null;
 }
 

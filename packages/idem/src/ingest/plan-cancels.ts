@@ -1,4 +1,4 @@
-// What a run asks of the events that may cancel it, written down when it is started.
+// A run's conditions for events that may cancel it, written down when it is started.
 import type { Expressions } from "../model/expression.ts";
 import { anyEvent, takeEquality } from "../model/expression-equality.ts";
 import type { CancelConfig } from "../model/function-config.ts";

@@ -29,7 +29,7 @@ export interface FlowOf {
 
 export interface PlannedFlow {
   readonly flow: StartFlow | null;
-  /** What did not apply, and why. */
+  /** Options that did not apply, and why. */
   readonly reasons: readonly string[];
   /** Milliseconds by which it is put before others. */
   readonly priorityMs: number;
@@ -153,7 +153,7 @@ function slotName(env: string, fn: string, { scope }: ConcurrencyLimit, position
   return `fn ${env} ${fn} ${position} ${key}`;
 }
 
-/** Where a run is being started, somebody hears of it; whoever only looks tells nobody. */
+/** Only where a run is being started: a mere look tells nobody. */
 function tellFailed(of: FlowOf, option: string, expression: string, reason: string, expressions: Expressions): void {
   if (of.runId !== undefined) expressions.onFailed({ fn: of.fn, runId: null, option, expression, reason });
 }

@@ -1,9 +1,9 @@
-// Writing a claim over the one that a decision was made upon. Whoever decides by more than key, window and lease (what becomes of a dead
-// holder, say) reads the claim, decides, and writes; if anybody wrote meanwhile nothing happens, and they decide again. So every
+// Writing a claim over the one that a decision was made upon. A decision by more than key, window and lease (what becomes of a dead
+// holder, say) reads the claim and writes; if anybody wrote meanwhile nothing happens, and it is made again. So every
 // decision is made upon what is there, and no store has to know the rule.
 import type { Claim, ClaimState, Instant } from "./claim.ts";
 
-/** What is to be there instead. Times begin when it is written. */
+/** The new claim. Times begin when it is written. */
 export interface ClaimChange {
   readonly holder: string;
   readonly fence: number;

@@ -46,7 +46,7 @@ export const eventScope = "event";
 /** Ids of deliveries whose signature was checked. Nothing else asks for a key in here, so nobody can take a delivery's id before it comes. */
 export const webhookScope = "webhook";
 export type EventIdScope = typeof eventScope | typeof webhookScope;
-/** A sender's id may stand in either; whoever looks for it believes the one that cannot be forged. */
+/** A sender's id may stand in either; a look-up believes the one that cannot be forged. */
 export const eventIdScopes: readonly EventIdScope[] = [webhookScope, eventScope];
 export const functionScope = (fn: string): string => `fn:${fn}`;
 /** At most one open run of a function for each key in here. */

@@ -51,7 +51,7 @@ export function ticksBetween(cron: string, after: number, until: number, max: nu
   return scheduleOf(cron).between(after, until, max);
 }
 
-/** By how much a tick's run is put off: 0 to `jitterMs`, the same whoever asks. */
+/** By how much a tick's run is put off: 0 to `jitterMs`, the same in every process. */
 export function jitterOf(fn: string, tickAt: number, jitterMs: number): number {
   if (!(jitterMs > 0)) return 0;
   const chance =

@@ -1,5 +1,5 @@
-// What an app knows about the data of its events: a JSON Schema for each, registered with the functions those events start, for whoever
-// fills in a form. It is kept as text: nothing on the way of an event reads it, and whoever parses a configuration does not pay for it.
+// JSON Schemas of the data of an app's events, registered with the functions those events start, for forms that people fill in.
+// Kept as text: nothing on the way of an event reads them, and parsing a configuration does not pay for them.
 import { isWildcard, type Trigger } from "./function-config.ts";
 
 /** A form of so much schema is filled in by nobody; 32 KiB are some 300 fields. */

@@ -1,4 +1,4 @@
-// What decisions say about themselves, in the words every store uses.
+// The reasons of decisions, in the words every store uses.
 import { lengthText } from "./duration.ts";
 import type { EndState } from "./run.ts";
 

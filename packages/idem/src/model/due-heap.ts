@@ -1,4 +1,4 @@
-// What is due when, the earliest first; of what is due together, what was added first.
+// Things by the time they are due; those due together in the order they were added.
 
 interface Entry<T> {
   readonly at: number;

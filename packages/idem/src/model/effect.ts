@@ -26,7 +26,7 @@ export function readAsked(input: string): EffectAsked | null {
 export interface EffectNote {
   readonly runId: string;
   readonly step: string;
-  /** The attempt that tried first: whoever finds another's name here knows that something may have been sent before. */
+  /** The attempt that tried first. To any other it says that something may have been sent before. */
   readonly by: string;
   readonly triedAt: number;
   readonly tries: number;

@@ -5,7 +5,7 @@
 export const entriesMaxMost = 1_000;
 export const entriesDelayMsMax = 60 * 60 * 1_000;
 
-/** What a function's author says about it. */
+/** As a function's author has it. */
 export interface EntriesConfig {
   /** How often its code is entered in a row without an outcome. */
   readonly max: number;
@@ -32,10 +32,10 @@ export type Entry =
 
 export interface EntryFacts {
   readonly lostWorkers: number;
-  /** What it was put off to since the last of them was lost; null when nobody did. */
+  /** Put off to this instant since the last of them was lost; null when it was not. */
   readonly enterAt: number | null;
   readonly entries: EntriesConfig;
-  /** What time it surely is. */
+  /** It is surely this late. */
   readonly reached: number;
   /** From 0 to 1. */
   readonly chance: number;

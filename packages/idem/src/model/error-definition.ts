@@ -1,4 +1,4 @@
-// What an error of Idem's is made of.
+// The parts of an error of Idem's.
 
 export type Retry = "never" | "later" | "after-fix";
 export type Facts = Record<string, unknown>;

@@ -1,4 +1,4 @@
-// How an expression ends without a value: refused when it is compiled, failed when it is evaluated.
+// An expression ends without a value: refused when it is compiled, failed when it is evaluated.
 
 /** Why an expression cannot be compiled. */
 export class Refusal extends Error {}

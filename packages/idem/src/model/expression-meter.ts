@@ -1,4 +1,4 @@
-// What an evaluation may cost, so that data cannot stretch its time.
+// Bounds an evaluation's cost, so that data cannot stretch its time.
 // Outside macros a node runs once and an expression has at most 500, so only what depends on data is metered:
 // macro bodies, comparing, joining, searching, matching. A meter that runs out fails the evaluation.
 
@@ -35,7 +35,7 @@ export class Meter {
     this.absent = undefined;
   }
 
-  /** What was spent is told to whoever gives the loop back for it. An evaluation is never free: it has up to 500 nodes. */
+  /** Charges what was spent, for which the loop is given back (turns.ts). An evaluation is never free: it has up to 500 nodes. */
   settle(nodes: number): void {
     chargeCost(this.#granted - this.left + nodes);
     this.#granted = this.left;

@@ -85,7 +85,7 @@ export class Expression {
     this.#nodes = nodes;
   }
 
-  /** `part`: a node of this expression that stands in no macro; the whole unless told. */
+  /** `part`: a node of this expression that stands in no macro; the whole by default. */
   evaluate(scope: ExpressionScope, part = this.root): Evaluation {
     const meter = this.#meter;
     meter.reset();
@@ -111,7 +111,7 @@ export class Expression {
   }
 }
 
-/** Over `event` and `output`, for whoever looks for runs. Throws EXPRESSION_INVALID, whose reason begins with the place of the mistake. */
+/** Over `event` and `output`, to find runs by. Throws EXPRESSION_INVALID, whose reason begins with the place of the mistake. */
 export function compileRunFilter(text: string): Expression {
   return compile(text, ofRuns, (why, cause) => {
     const start = (cause as { node?: { start?: unknown } } | undefined)?.node?.start;
@@ -181,14 +181,14 @@ const textLengthPerExpression = 100;
 
 const refusedMax = 100;
 
-/** Compiled expressions by text; the one unused longest makes room. Whoever owns this object owns the memory. */
+/** Compiled expressions by text; the one unused longest makes room. Its owner owns the memory. */
 export class Expressions {
   readonly #byText = new Map<string, Expression>();
   readonly #refused = new Map<string, Expression>();
   readonly #max: number;
   #textLength = 0;
 
-  /** `onFailed`: told by whoever evaluates for a function what had no value. */
+  /** `onFailed`: called with a function's expression that had no value. */
   constructor(
     max = 10_000,
     readonly onFailed: (failed: FailedExpression) => void = () => {},

@@ -1,4 +1,4 @@
-// What a function's author configured, checked and put into one shape. This is what is registered in the store, as JSON,
+// A function's configuration, checked and put into one shape. This is what is registered in the store, as JSON,
 // so that a process that only sends can decide for functions it does not have.
 
 import type { OnDiverged } from "./divergence.ts";
@@ -13,9 +13,9 @@ export interface EventTrigger {
 
 export interface CronTrigger {
   readonly cron: string;
-  /** The start of each tick's run is put off by up to this much, the same for a tick whoever asks. */
+  /** The start of each tick's run is put off by up to this much, the same for a tick in every process. */
   readonly jitterMs?: number;
-  /** What becomes of ticks whose time passed while nobody was there; `last` unless told. */
+  /** What becomes of ticks whose time passed while nobody was there; `last` by default. */
   readonly missed?: MissedPolicy;
 }
 
@@ -120,7 +120,7 @@ export interface FunctionConfig extends FlowConfig {
   readonly finishTimeoutMs: number | null;
   /** How long one attempt of a step may take, unless the step says so itself. Absent for as long as it takes. */
   readonly stepTimeoutMs?: number;
-  /** How often its code is entered without an outcome, and what then; absent for what holds unless told. */
+  /** How often its code is entered without an outcome, and what then; absent for the default. */
   readonly entries?: EntriesConfig;
   /** What becomes of a run whose code no longer asks for a step it had begun; absent for a warning and nothing more. */
   readonly onDiverged?: Exclude<OnDiverged, "warn">;

@@ -10,7 +10,7 @@ const quote = 0x22;
 const backslash = 0x5c;
 const comma = 0x2c;
 
-/** Null for what is within both, or is no JSON: whoever parses it says so. */
+/** Null for what is within both, or is no JSON, which parsing will say. */
 export function jsonExcess(bytes: Uint8Array, { depthMax, nodeCountMax }: JsonBounds): "depth" | "nodes" | null {
   if (bytes.length <= depthMax && bytes.length <= nodeCountMax) return null;
   let depth = 0;

@@ -8,7 +8,7 @@ type NamesOf<Options> = Options extends unknown ? keyof Options : never;
 /** Every option a type has: a type that gets a new one does not compile before it is named here too. */
 export type KnownOptions<Options> = { readonly [Name in NamesOf<Options>]: true };
 
-/** What code written for Inngest gives and Idem has no use for: by option, why not. It is told, and the code taken as it is. */
+/** Options of code written for Inngest that Idem has no use for, each with why not. A warning says so, and the code runs as it is. */
 export interface Foreign {
   readonly options: Readonly<Record<string, string>>;
   readonly warn: (message: string) => void;

@@ -7,7 +7,7 @@ test.each([sharedLeaseTermMs, 4_000, 600_000])(
     const { trustMs, beatEveryMs, beatTimeoutMs, lockWaitMs, queryTimeoutMs } = leaseTimes(termMs);
     expect(beatEveryMs + 2 * beatTimeoutMs).toBeLessThan(trustMs);
     expect(queryTimeoutMs).toBeLessThan(trustMs);
-    // Who waits for a lock is told so by the server, and not taken for a session that is dead.
+    // The server says that a session waits for a lock; it is not taken for a dead one.
     expect(lockWaitMs).toBeLessThan(queryTimeoutMs);
     expect(trustMs).toBeLessThan(termMs);
   },

@@ -1,5 +1,5 @@
-// What is computed for others, in one unit, so that nobody can have the process compute for them alone: expressions, rows looked at,
-// text read. A unit is about 40 ns. Turns (turns.ts) reads the sum and gives the loop back.
+// Counts work for callers (expressions, rows looked at, text read) in one unit, so that nobody has the process to themselves.
+// A unit is about 40 ns. Turns (turns.ts) reads the sum and gives the loop back.
 
 /** A measure of the machine this was written on; a slower one holds its loop for longer by as much. */
 export const costPerMs = 25_000;

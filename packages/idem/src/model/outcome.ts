@@ -1,4 +1,4 @@
-// What an attempt left behind: a value or an error, both as JSON text, kept for as long as the run.
+// An attempt's outcome: a value or an error, both as JSON text, kept for as long as the run.
 
 export type Outcome =
   | { readonly kind: "value"; readonly json: string }

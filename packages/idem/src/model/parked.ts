@@ -4,7 +4,7 @@
 export const parkedKinds = ["entries", "diverged"] as const;
 export type ParkedKind = (typeof parkedKinds)[number];
 
-/** What a person is told about it. */
+/** For people. */
 export interface ParkReason {
   readonly kind: ParkedKind;
   /** A sentence. */

@@ -1,4 +1,4 @@
-// What the server raises: apps it calls, people who ask it to act, and requests it refuses.
+// Errors of the server: apps it calls, people who ask it to act, and requests it refuses.
 import { define, type ErrorDefinition } from "./error-definition.ts";
 
 export const serverErrors = {

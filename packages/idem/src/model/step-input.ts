@@ -1,4 +1,4 @@
-// What a step was given, for people who look at its run: the list of a callback's arguments, or what another tool was asked for. Executing
+// A step's input, for people who look at its run: the list of a callback's arguments, or what another tool was asked for. Executing
 // never reads it. As JSON text it begins with a bracket or a brace; in place of what cannot be kept stands a number, its size, or a text,
 // the reason.
 import { toJson } from "./json.ts";

@@ -1,4 +1,4 @@
-// What the toolkit raises: idem/http, idem/webhooks, idem/toolkit and the databases behind them.
+// Errors of the toolkit: idem/http, idem/webhooks, idem/toolkit and the databases behind them.
 import { define, type ErrorDefinition } from "./error-definition.ts";
 
 export const toolkitErrors = {

@@ -1,5 +1,5 @@
 // Work that others ask for and that may be much, such as expressions over rows, gives the event loop back in between: after a bounded cost
-// (metered-cost.ts) it waits until the loop has looked at everything else. Whoever works next goes on then, one at a time, so that many
+// (metered-cost.ts) it waits until the loop has looked at everything else. The next piece of work goes on then, one at a time, so that many
 // at once hold the loop for no longer than one.
 import { costCharged, costPerMs } from "./metered-cost.ts";
 
@@ -19,7 +19,7 @@ export class Turns {
   }
 
   /**
-   * To be awaited before each piece of work; undefined for going on at once, with no `await` in between: others would be told the same.
+   * To be awaited before each piece of work; undefined for going on at once, with no `await` in between: others would get the same answer.
    * Events that arrive go before what people look for (`isLooking`), who can wait.
    */
   next(isLooking = false): Promise<void> | undefined {
@@ -51,14 +51,14 @@ export class Work {
   #cost = 0;
   #pieces = 0;
 
-  /** `isLate`: whoever asked has waited long enough; on a busy machine turns come seldom. Something is always done first, so that going on leads on. */
+  /** `isLate`: the asker has waited long enough; on a busy machine turns come seldom. Something is always done first, so that going on leads on. */
   constructor(turns: Turns, costMax: number, isLate: () => boolean) {
     this.#turns = turns;
     this.#costMax = costMax;
     this.#isLate = isLate;
   }
 
-  /** No further piece should be begun: what was found is to be told, with where to go on. */
+  /** No further piece should be begun: answer with what was found, and where to go on. */
   get isSpent(): boolean {
     return this.#cost >= this.#costMax || (this.#pieces > 0 && this.#isLate());
   }

@@ -19,7 +19,7 @@ export function makeUlid(ms: number, entropy: Uint8Array): string {
   return encodeTime(ms) + encodeDigits(digits);
 }
 
-/** An id that follows from what is said, so that whoever says it again means the same. */
+/** An id made of the text: the same text, the same id. */
 export const derivedUlid = (ms: number, said: string): string =>
   makeUlid(ms, createHash("sha256").update(said).digest().subarray(0, entropyBytes));
 

@@ -29,7 +29,7 @@ export type NewWait = WaitBase &
     | {
         readonly kind: "signal";
         readonly signal: string;
-        /** `replace` takes the signal from whoever waits for it; an outcome is recorded at once instead of waiting. */
+        /** `replace` takes the signal from the run that waits for it; an outcome is recorded at once instead of waiting. */
         readonly onTaken: "replace" | Outcome;
       }
     | {

@@ -55,7 +55,7 @@ export interface ExplainedKey {
   readonly earlier: readonly Run[];
 }
 
-// What a person reads in one go; the rest is in the lists of the API.
+// As much as a person reads in one go; the rest is in the lists of the API.
 const listMax = 100;
 
 export async function explainEvent(

@@ -1,4 +1,4 @@
-// What people did, found by words as well. The store finds who, what and which thing through its indexes; words inside of them no index
+// Entries of the audit, found by words as well. The store finds who, what and which thing through its indexes; words inside of them no index
 // finds, so a bounded number of entries is looked at, and the page says where it stopped.
 import type { AuditFilter, AuditRow } from "../store/audit.ts";
 import type { Page, StoreReads } from "../store/reads.ts";

@@ -20,13 +20,13 @@ export type DuplicateLayer =
 
 export interface StoreObserver {
   accepted(env: string, count: number): void;
-  /** An event that waited to be decided is told again when it is. */
+  /** Again for an event that waited, once it is decided. */
   decided(env: string, kind: DecisionKind, count: number): void;
   suppressed(env: string, layer: DuplicateLayer): void;
   stepEnded(env: string, step: Pick<NewStep, "kind" | "startedAt" | "endedAt">, isError: boolean): void;
   attemptFailed(env: string): void;
   runEnded(env: string, runId: string, state: EndState, result: string): void;
-  /** A tick of a schedule, told once whoever asked for it, and how long after its instant. */
+  /** A tick of a schedule, once however many processes asked for it, and how long after its instant. */
   ticked(env: string, kind: DecisionKind, lateMs: number): void;
   /** A run began, was taken up, moved on, or answered for a duplicate. */
   touched?(env: string, runId: string): void;

@@ -1,5 +1,5 @@
-// What is ahead of events and runs that are not decided or not begun. It needs configurations and expressions, which observing does
-// not have: the engine tells it (engine/outlook.ts).
+// The future of events not yet decided and runs not yet begun. It takes configurations and expressions, which observing does
+// not have: the engine has them (engine/outlook.ts).
 import type { Decision } from "../model/decision.ts";
 import type { Event } from "../model/event.ts";
 import type { ConcurrencyLimit } from "../model/function-config.ts";

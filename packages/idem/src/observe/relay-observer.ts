@@ -1,7 +1,7 @@
 // Tells what is committed to everybody who watches now; they come and go while the store stays open.
 import type { StoreObserver } from "./observed-store.ts";
 
-/** What pages are told; the rest is for counters. */
+/** News for pages; the rest is for counters. */
 export type RelayedObserver = Required<Pick<StoreObserver, "accepted" | "decided" | "runEnded" | "touched">>;
 
 const ignore = (): void => {};

@@ -1,5 +1,5 @@
 // Names become addresses at the moment of connecting, and only those that may be connected to are handed on. Asking earlier
-// would judge one answer and connect to the next: whoever owns a name may change what it means in between.
+// would judge one answer and connect to the next: a name's owner may change its address in between.
 import { type LookupAddress, lookup } from "node:dns";
 import type { LookupFunction } from "node:net";
 

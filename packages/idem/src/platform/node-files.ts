@@ -59,7 +59,7 @@ export function fileIdentity(path: string): FileIdentity | null | undefined {
   }
 }
 
-/** What a file that this process has open is called by now; null where that cannot be told, or it has no name left. Linux tells. */
+/** The present name of a file that this process has open; null where it has none left, or the system does not say. Linux does. */
 export function presentName(identity: FileIdentity): string | null {
   try {
     for (const fd of readdirSync("/proc/self/fd")) {

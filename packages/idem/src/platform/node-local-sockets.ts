@@ -40,7 +40,7 @@ function connectionOver(socket: Socket, close: () => void): LocalConnection {
   };
 }
 
-/** In a shared temporary folder anybody may put a socket of that name; only whoever may own the file is spoken to. */
+/** In a shared temporary folder anybody may put a socket of that name; only this user's and the file's owner's are used. */
 function isOwners(name: string, file: string): boolean {
   if (isWindows || process.getuid === undefined) return true;
   const socket = lstatSync(name, { throwIfNoEntry: false });
@@ -90,7 +90,7 @@ export const nodeLocalSockets: LocalSockets = {
       socket.destroy();
       return null;
     }
-    // Whoever called has its answer or waits no more: a listener that is frozen would never close its end.
+    // The caller has its answer or waits no more: a listener that is frozen would never close its end.
     return connectionOver(socket, () => socket.destroy());
   },
 };

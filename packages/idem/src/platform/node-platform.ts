@@ -103,10 +103,10 @@ export const nodePlatform: Platform = {
   point: () => {},
 };
 
-/** How this process is named to others. */
+/** This process's name to others. */
 export const processName = (): string => `process ${process.pid} on ${hostname()}`;
 
-/** What the audit calls whoever gives commands on this machine. */
+/** The audit's name for people who give commands on this machine. */
 export const cliName = (): string => `cli on ${hostname()}`;
 
 /** Values a client may take from its surroundings when the caller gave none. */

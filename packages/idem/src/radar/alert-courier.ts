@@ -1,5 +1,5 @@
 // Carries alerts to channels, and once a day the report on what is new. Every node looks; a claim decides who tells which channel of which
-// alert. Told, or given up after the last try, the claim is settled and nobody tries again.
+// alert. Sent, or given up after the last try, the claim is settled and nobody tries again.
 //
 //   claim ──▶ send ──▶ settle "sent"
 //               └ failed ──▶ extend, with how often and when next ──▶ send … ──▶ settle "failed"
@@ -24,7 +24,7 @@ export const courierLimits = {
   // As long as an alert may be of interest.
   windowMs: 30 * dayMs,
   alertsMax: 100,
-  // A storm of alerts is told bit by bit.
+  // A storm of alerts is sent bit by bit.
   perLookMax: 10,
   doneMax: 10_000,
   reportMs: 60_000,
@@ -53,7 +53,7 @@ export class AlertCourier {
   private readonly held = new Map<string, Held>();
   /** Settled, by whomever: not asked for again. */
   private readonly done = new Set<string>();
-  /** Channels this process has no key to, each told once. */
+  /** Channels this process has no key to, each logged once. */
   private readonly shut = new Set<string>();
   private reportedAt = 0;
 
@@ -109,7 +109,7 @@ export class AlertCourier {
     this.held.clear();
   }
 
-  /** Null when there was nothing to do here: told already, another node's, or not yet due again. */
+  /** Null when there was nothing to do here: sent already, another node's, or not yet due again. */
   private async tell(
     channel: Channel,
     key: string,

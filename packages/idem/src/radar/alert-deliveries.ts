@@ -1,5 +1,5 @@
-// What became of telling a channel of an alert. It is a claim: the channel is the scope, the alert the key, so that of many nodes one tells
-// it, and what happened is the claim's outcome.
+// The delivery of an alert to a channel. It is a claim: the channel is the scope, the alert the key, so that one of many nodes sends
+// it, and the claim's outcome says what came of it.
 import { ifOpens } from "../model/seal.ts";
 import type { Alert } from "../store/alerts.ts";
 import type { StoreReads } from "../store/reads.ts";
@@ -8,7 +8,7 @@ import { instant, times } from "./finding.ts";
 
 export const channelScope = (channel: string): string => `alert-channel:${channel}`;
 
-/** Muted for a while and open again, it is told again. */
+/** Muted for a while and open again, it is sent again. */
 export const alertKey = ({ id, judgedAt }: Pick<Alert, "id" | "judgedAt">): string =>
   judgedAt === null ? id : `${id}@${judgedAt}`;
 
@@ -34,14 +34,14 @@ export interface AlertDelivery {
   readonly words: string;
 }
 
-/** Of every channel there is; one that was told nothing has no line. */
+/** Of every channel there is; one that was sent nothing has no line. */
 export async function deliveriesOf(
   reads: Pick<StoreReads, "settings" | "claim">,
   env: string,
   alert: Alert,
 ): Promise<AlertDelivery[]> {
   const settings = await reads.settings(env, channelKind);
-  // After it was acknowledged or closed, what it was told under before counts.
+  // After it was acknowledged or closed, the key it was sent under before counts.
   const keys = [...new Set([alertKey(alert), alert.id])];
   const found: AlertDelivery[] = [];
   for (const setting of settings) {

@@ -1,4 +1,4 @@
-// An alert for whoever has to put things right: every pair side by side, with what each run's steps gave, as Markdown or as CSV.
+// An alert for the people who put things right: every pair side by side, with what each run's steps gave, as Markdown or as CSV.
 import { fromJson } from "../model/json.ts";
 import type { Alert, AlertPair } from "../store/alerts.ts";
 import type { RunMemo } from "../store/leases.ts";

@@ -1,4 +1,4 @@
-// What a channel is told: an alert, the report of a day, or that it works. One message for every kind of channel; each writes it its way.
+// The messages of channels: an alert, the report of a day, or that it works. One for every kind of channel; each writes it its way.
 import type { Alert, AlertPair } from "../store/alerts.ts";
 import { instant, times } from "./finding.ts";
 import { type AlertFacts, wordsOf } from "./found-alert.ts";

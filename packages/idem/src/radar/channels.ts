@@ -20,7 +20,7 @@ export interface Channel {
   readonly from: string | null;
   readonly to: readonly string[];
   readonly isMuted: boolean;
-  /** What happened before is not told. */
+  /** Alerts from before are not sent. */
   readonly createdAt: number;
 }
 
@@ -127,7 +127,7 @@ function hostOf(url: string): string {
 const markOf = (secret: string): string =>
   createHash("sha256").update(`idem channel ${secret}`).digest("hex").slice(0, 8);
 
-/** How people are told of it. */
+/** Its name for people. */
 export const channelTitle = ({ name, kind }: Pick<Channel, "name" | "kind">): string =>
   ({ webhook: `webhook "${name}"`, slack: `Slack "${name}"`, email: `e-mail "${name}"`, log: `log "${name}"` })[kind];
 

@@ -1,4 +1,4 @@
-// What is new is watched closely: for its first seven days a function, or a source of webhooks, alerts on its very first duplicate, weak
+// New things are watched closely: for its first seven days a function, or a source of webhooks, alerts on its very first duplicate, weak
 // signs included.
 import type { Event } from "../model/event.ts";
 import { ifOpens } from "../model/seal.ts";

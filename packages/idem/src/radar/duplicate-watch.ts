@@ -34,7 +34,7 @@ const identityCharsMax = 200;
 const doubtMs = 10_000;
 
 export interface WatchedFunction {
-  /** How people call it. */
+  /** Its name for people. */
   readonly name: string;
   readonly keyExpression: string | null;
 }
@@ -74,7 +74,7 @@ export class DuplicateWatch {
   private readonly equalEvents = new EqualEvents();
   private runCount = 0;
 
-  /** What these arrivals, in order, have to tell. `firsts` are the events some were answered with. */
+  /** Alerts found in these arrivals, in order. `firsts` are the events some were answered with. */
   async see(
     arrivals: readonly Arrival[],
     firsts: ReadonlyMap<string, Event>,
@@ -204,9 +204,9 @@ function judge(fn: string, watched: Watched, rule: RadarRule, { functionOf }: Wa
   const { byKey, byField } = judgeRuns(about, [...watched.runs.values()], { nearMs: rule.withinMs, windowMs: dayMs });
   const found: FoundAlert[] = [];
   if (byKey !== null) found.push(...doubledAlert(fn, "key-ran-again", byKey, watched, rule));
-  // A function that has a key is told that it was missing instead.
+  // A function with a key gets the alert that the key was missing instead.
   if (byField !== null && about.keyExpression === null && isProven(byField, watched.runs)) {
-    // The evidence points to another field now: what was told is told again by it, and takes the place of the first guess.
+    // The evidence points to another field now: its pairs are announced again under it, in place of the first guess.
     if (watched.subject !== null && watched.subject !== byField.expression) watched.told.clear();
     watched.subject = byField.expression;
     found.push(...doubledAlert(fn, "doubled-runs", byField, watched, rule));

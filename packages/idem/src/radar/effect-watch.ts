@@ -10,7 +10,7 @@ import type { RadarRule } from "./rules.ts";
 // A few milliseconds of reading, as a page of arrivals.
 const pageMax = 500;
 const freshMs = 60 * 60 * 1_000;
-// An entity with more is told by its newest ones.
+// Of an entity with more only the newest count.
 const groupMax = 1_001;
 const toldMax = 10_000;
 const closedMax = 100;
@@ -111,7 +111,7 @@ export async function countDoubledEffects(
   return { count: found.filter(({ later }) => later.firstTriedAt >= since).length, looked, isAll };
 }
 
-/** The walk has no position that is kept: what somebody closed an alert about is not told again by the next process. */
+/** The walk has no position that is kept: without this, the next process would alert again about what somebody closed. */
 export async function withoutClosed(
   reads: Pick<StoreReads, "alerts">,
   env: string,

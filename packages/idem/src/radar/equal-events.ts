@@ -1,5 +1,5 @@
 // Nearly equal events that nothing recognised, although the function they started has a key: sent without an id, or with one that holds the time
-// of sending, and with something in the key that is new each time. (Of a function without a key the doubled runs are told.)
+// of sending, and with something in the key that is new each time. (Of a function without a key the doubled runs are the alert.)
 import type { Decision } from "../model/decision.ts";
 import type { Event } from "../model/event.ts";
 import { fromJson } from "../model/json.ts";

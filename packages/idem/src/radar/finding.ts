@@ -1,4 +1,4 @@
-// What the doctor found, in words for a person and in data for a program.
+// The doctor's findings, in words for people and in data for programs.
 
 export interface Finding {
   /** Stable name of the kind of thing, for programs. */

@@ -1,7 +1,7 @@
-// The radar's own journey through the rows: from where it stopped, one bounded page at a look. What it finds is raised first, told
+// The radar's own journey through the rows: from where it stopped, one bounded page at a look. Findings are raised first, announced
 // second, and only then does the position move: a look that was cut short is made again, and every part of it is the same twice.
 //
-// Of many nodes one follows: whoever moved the position last goes on from its own memory. Another one takes over only when events
+// Of many nodes one follows: the one that moved the position last goes on from its own memory. Another one takes over only when events
 // lie behind the position for longer than a look takes.
 import { createHash } from "node:crypto";
 import type { Turns } from "../model/turns.ts";
@@ -80,7 +80,7 @@ export class ArrivalFollower {
     try {
       return await this.lookOnce();
     } catch (error) {
-      // What was seen and not told must be seen anew.
+      // Seen and not announced, it must be seen anew.
       this.at = null;
       this.effects = new EffectWatch();
       throw error;
@@ -159,7 +159,7 @@ export class ArrivalFollower {
     await this.tell(await store.raise({ env, alerts }), found);
   }
 
-  /** What came shortly before the position is seen again, and told to nobody: it was told then. */
+  /** Looks again at what came shortly before the position, and announces none of it: that was done then. */
   private async remember({ after, ...seen }: Position): Promise<void> {
     const { store, env, now } = this.options;
     this.watch = new DuplicateWatch();

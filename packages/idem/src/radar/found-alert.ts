@@ -1,4 +1,4 @@
-// What the radar has to tell, before it is kept: findings of one kind, function and thing become one alert.
+// Alerts before they are kept: findings of one kind, function and thing become one alert.
 import type { AlertPair } from "../store/alerts.ts";
 import { times } from "./finding.ts";
 
@@ -59,7 +59,7 @@ export function mergeFound(found: readonly FoundAlert[]): FoundAlert[] {
   return [...merged.values()];
 }
 
-/** What people read of a kept alert. */
+/** A kept alert in words. */
 export interface AlertWords {
   readonly title: string;
   /** What to do about it. */

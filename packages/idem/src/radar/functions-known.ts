@@ -1,4 +1,4 @@
-// What groups need to know of functions: their keys, their retries, and what the radar takes for the same.
+// Functions as groups need them: their keys, their retries, and what the radar takes for the same.
 import type { FunctionConfig, KeyConfig } from "../model/function-config.ts";
 import type { Alert } from "../store/alerts.ts";
 import type { StoreReads } from "../store/reads.ts";

@@ -61,7 +61,7 @@ async function shownBy(
   const { byField } = await findDoubledRuns({ name: fn, keyExpression: null }, started(), options);
   return byField?.expression ?? null;
 
-  /** Each is read by whoever takes it, so its turn is awaited before. */
+  /** Taking one means reading it, so its turn is awaited before. */
   async function* started(): AsyncGenerator<StartedRun> {
     for (const run of runs) {
       const data = dataOf(run.id);

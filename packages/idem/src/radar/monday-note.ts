@@ -1,5 +1,5 @@
 // The note for Monday morning: every doubled entity with both runs' step outputs side by side, as Markdown for people and as
-// CSV for whoever writes the credit memos.
+// CSV for writing the credit memos.
 import type { Doubled, DoubledEntity } from "./doubled-runs.ts";
 import { instant, span } from "./finding.ts";
 

@@ -1,5 +1,5 @@
-// Keys that a person will not have for a function, and why. They are not offered again: the next best is, by the page and by doctor alike. What
-// ran twice is found and told all the same.
+// Keys that a person will not have for a function, and why. They are not offered again: the next best is, by the page and by doctor alike. Runs
+// that happened twice are found all the same.
 import type { Setting } from "../store/settings.ts";
 
 /** The kind of setting a refusal is kept as: one for each function and expression. */

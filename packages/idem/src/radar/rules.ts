@@ -1,4 +1,4 @@
-// What counts as too often: "more than N runs for one entity within T". People keep rules as settings; one stands by itself.
+// Rules of what is too often: "more than N runs for one entity within T". People keep rules as settings; one stands by itself.
 import { parseDuration } from "../model/duration.ts";
 import { errors } from "../model/errors.ts";
 

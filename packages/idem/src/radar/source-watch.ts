@@ -1,5 +1,5 @@
 // The first days of a source of webhooks: two deliveries that its own ids did not make one, although they say the same or are about the same
-// things. Maybe they are the same; whoever set the source up looks while it is fresh in mind.
+// things. Maybe they are the same; the person who set the source up looks while it is fresh in mind.
 import type { Event } from "../model/event.ts";
 import { fromJson } from "../model/json.ts";
 import type { WatchedSource } from "./close-watch.ts";

@@ -62,7 +62,7 @@ const startedReason = (tickAt: number, now: number, policy: MissedPolicy): strin
 const newest = (policy: MissedPolicy): string =>
   policy.kind === "all" && policy.max !== 1 ? `newest ${policy.max}` : "newest";
 
-/** What is not listed one by one is told by the oldest that is. */
+/** Ticks that are not listed stand with the oldest that is. */
 const summary = (omitted: number, first: number | null): string | null =>
   first === null
     ? null

@@ -45,40 +45,40 @@ import { takingClients } from "./take-client.ts";
 export interface IdemOptions<Schemas extends EventSchemas = EventSchemas> extends ServerKeys {
   /** The app's name; functions are known as `<id>-<function id>` in their environment. */
   readonly id: string;
-  /** "sqlite:./path.db", "memory:", or a store. IDEM_STORE, then sqlite:.idem/<id>.db, unless told. */
+  /** "sqlite:./path.db", "memory:", or a store. By default IDEM_STORE, then sqlite:.idem/<id>.db. */
   readonly store?: string | Store;
   /**
-   * An Idem server that keeps the events and runs and calls the functions: "http://127.0.0.1:8288". IDEM_SERVER unless told.
+   * An Idem server that keeps the events and runs and calls the functions: "http://127.0.0.1:8288". IDEM_SERVER by default.
    * Such a client has no store and is not started; its functions are handed to `serve`.
    */
   readonly server?: string;
   readonly env?: string;
   /** Schemas (Standard Schema) of the data of events, by event name. */
   readonly events?: Schemas;
-  /** How long an event's `id` stays taken; "24h" unless told. */
+  /** How long an event's `id` stays taken; "24h" by default. */
   readonly eventWindow?: string | number;
-  /** How many runs this process executes at once; 100 unless told. */
+  /** How many runs this process executes at once; 100 by default. */
   readonly runsInFlight?: number;
   /**
-   * How many bytes of recorded values the runs at work may have in memory together, as JSON; 64 MiB unless told. Past it runs take turns;
+   * How many bytes of recorded values the runs at work may have in memory together, as JSON; 64 MiB by default. Past it runs take turns;
    * one that is larger by itself runs alone.
    */
   readonly bytesInFlight?: number;
   /**
    * History older than this ("90d", at least "1h") is deleted while the client is started: ended runs with their events, steps
-   * and decisions. Open runs, open windows and held events stay. Everything is kept unless told; a server has its own.
+   * and decisions. Open runs, open windows and held events stay. By default everything is kept; a server has its own.
    */
   readonly retention?: string | number;
   /**
-   * For so long code may keep this process's event loop busy before it loses its runs to others: "5m" unless told, "20s" to "24h". Only where
+   * For so long code may keep this process's event loop busy before it loses its runs to others: "5m" by default, "20s" to "24h". Only where
    * others share the store (PostgreSQL).
    */
   readonly blockedMax?: string | number;
-  /** False switches the duplicate radar off: nobody then looks whether something ran twice. On while started, unless told. */
+  /** False switches the duplicate radar off: nobody then looks whether something ran twice. On by default, while started. */
   readonly radar?: boolean;
   readonly middleware?: readonly Middleware[];
   /**
-   * Where warnings and errors go, and the lines of functions: the console unless told, nowhere with `false`. Loggers like pino and bunyan
+   * Where warnings and errors go, and the lines of functions: the console by default, nowhere with `false`. Loggers like pino and bunyan
    * are called with (fields, message), like winston with (message, fields), a console gets readable lines.
    */
   readonly logger?: Logger | false;
@@ -380,7 +380,7 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
   }
 
   /**
-   * For `serve`: the functions of this client and the server that calls them, where `idem dev` listens unless told. From here on
+   * For `serve`: the functions of this client and the server that calls them, where `idem dev` listens by default. From here on
    * what the client sends goes there too.
    */
   serving(): ServedClient {

@@ -29,7 +29,7 @@ import { refuseUnknownFunctionOptions } from "./known-function-options.ts";
 export interface IdempotencyOptions {
   /** CEL over `event`: what makes two events the same to this function. */
   readonly key: string;
-  /** How long the key stays taken, "24h" unless told; "until-finished" keeps it past that while the run is open. */
+  /** How long the key stays taken, "24h" by default; "until-finished" keeps it past that while the run is open. */
   readonly window?: string | number;
   /** Whether a failed or cancelled run gives the key back. */
   readonly onFailure?: "keep" | "release";
@@ -46,7 +46,7 @@ export interface ConcurrencyOptions {
   readonly limit: number;
   /** CEL over `event`: one limit for each value. */
   readonly key?: string;
-  /** Whose runs share the limit: this function's ("fn", unless told), or those of all functions of the environment or the store. */
+  /** Whose runs share the limit: this function's ("fn", the default), or those of all functions of the environment or the store. */
   readonly scope?: "fn" | "env" | "account";
 }
 
@@ -54,7 +54,7 @@ export interface ThrottleOptions {
   readonly limit: number;
   /** "1s" to "7d". */
   readonly period: string | number;
-  /** How many may begin at once: 1 unless told. */
+  /** How many may begin at once: 1 by default. */
   readonly burst?: number;
   /** CEL over `event`: spaced apart for each value. */
   readonly key?: string;
@@ -124,7 +124,7 @@ export interface FunctionOptions {
   readonly singleton?: SingletonOptions;
   /** Events that cancel a run; five at most. */
   readonly cancelOn?: readonly CancelOnOptions[];
-  /** How often a step, or the code between steps, is tried again: 4 unless told, 0 to 20. */
+  /** How often a step, or the code between steps, is tried again: 4 by default, 0 to 20. */
   readonly retries?: number;
   /** What makes two events the same to it; or `{ none: "why" }`, where events with other ids are other work. */
   readonly idempotency?: string | IdempotencyOptions | UnkeyedOptions;
@@ -135,7 +135,7 @@ export interface FunctionOptions {
     readonly step?: string | number;
   };
   /**
-   * How often the code is entered in a row while its process is lost each time before anything came of it: 5 unless told, 1 to 1,000. Then
+   * How often the code is entered in a row while its process is lost each time before anything came of it: 5 by default, 1 to 1,000. Then
    * the run is parked for a person, or fails. Every outcome begins the count anew. `delay` is what the third entry is put off by, "5s" unless
    * told, at most "1h"; the next ones by up to nine times as much, each spread by chance over three times its length.
    */
@@ -155,7 +155,7 @@ export interface FunctionOptions {
   readonly onCancel?: (input: any) => unknown;
   readonly middleware?: readonly Middleware[];
   /**
-   * What becomes of a run whose code no longer asks for a step it had begun, after a change of the code say: "warn" unless told. "park" and "fail"
+   * What becomes of a run whose code no longer asks for a step it had begun, after a change of the code say: "warn" by default. "park" and "fail"
    * stop it before anything is done in that step's place.
    */
   readonly onDiverged?: OnDiverged;
@@ -170,11 +170,11 @@ export interface EventInput {
 }
 
 export interface CronInput {
-  /** Five fields, optionally after a zone: "TZ=Europe/Paris 0 9 * * 1". UTC unless told. */
+  /** Five fields, optionally after a zone: "TZ=Europe/Paris 0 9 * * 1". UTC by default. */
   readonly cron: string;
   /** Puts each start off by up to this much: "1s" to "5m". */
   readonly jitter?: string | number;
-  /** Which ticks that nobody was there for are started: "last" unless told; "all" means the newest 100. */
+  /** Which ticks that nobody was there for are started: "last" by default; "all" means the newest 100. */
   readonly missed?: "skip" | "last" | "all" | { readonly all: number };
 }
 

@@ -50,7 +50,7 @@ export interface Paused {
 export interface ResumeOptions extends PauseOptions {
   /**
    * Events decided as paused: "keep" leaves them so, "release" starts what they would have started, the oldest first and before
-   * newer events may start, "drop" lets go of them for good. "keep" unless told.
+   * newer events may start, "drop" lets go of them for good. "keep" by default.
    */
   readonly waiting?: Waiting;
 }

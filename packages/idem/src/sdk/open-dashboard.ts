@@ -17,7 +17,7 @@ export type Authorize = (request: Request) => DashboardCaller | null | Promise<D
 
 /** Who may look is always said, never found out: by `authorize`, or by `dev: true` on the machine you develop on. */
 export type DashboardOptions = {
-  /** The path it is mounted at, as browsers see it; "/idem" unless told. */
+  /** The path it is mounted at, as browsers see it; "/idem" by default. */
   readonly base?: string;
 } & (
   | {

@@ -8,11 +8,11 @@ import type { Platform } from "../platform/platform.ts";
 import type { RemoteServer, ServerOptions } from "./remote-server.ts";
 
 export interface ServerKeys {
-  /** What `send` shows to the server. IDEM_EVENT_KEY unless told; a server in dev asks for none. */
+  /** What `send` shows to the server. IDEM_EVENT_KEY by default; a server in dev asks for none. */
   readonly eventKey?: string;
-  /** What the server's calls are signed with. IDEM_SIGNING_KEY unless told. */
+  /** What the server's calls are signed with. IDEM_SIGNING_KEY by default. */
   readonly signingKey?: string;
-  /** Taken as well, while keys are changed. IDEM_SIGNING_KEY_FALLBACK unless told. */
+  /** Taken as well, while keys are changed. IDEM_SIGNING_KEY_FALLBACK by default. */
   readonly signingKeyFallback?: string;
 }
 

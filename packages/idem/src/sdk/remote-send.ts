@@ -18,7 +18,7 @@ export interface RemoteSend {
   readonly now: number;
   /** Null for the server's own. */
   readonly windowMs: number | null;
-  /** What their ids are unique within; among senders' ids unless told. */
+  /** What their ids are unique within; among senders' ids by default. */
   readonly idScope?: EventIdScope | undefined;
   /** How events are named in errors. */
   readonly place?: (index: number, count: number) => string;

@@ -30,22 +30,22 @@ import { answerCall } from "./served-call.ts";
 
 export interface ServeOptions {
   /**
-   * Where the server reaches this handler: "https://shop.example.com/api/idem". Taken from the request unless told; tell it
+   * Where the server reaches this handler: "https://shop.example.com/api/idem". By default taken from the request; name it
    * behind a proxy, or to let anyone ask for a sync.
    */
   readonly url?: string;
   /**
-   * Believe calls that are not signed, when they come from this machine; IDEM_DEV=1 unless told. `{ hosts: ["app"] }` (or IDEM_DEV_HOSTS)
+   * Believe calls that are not signed, when they come from this machine; by default only with IDEM_DEV=1. `{ hosts: ["app"] }` (or IDEM_DEV_HOSTS)
    * also takes calls that are sent to these names, from wherever: a container's, which only your own machines may reach.
    */
   readonly dev?: boolean | { readonly hosts: readonly string[] };
   /** False sends every step's outcome with an answer of its own. */
   readonly checkpointing?: boolean;
-  /** After this long a call begins no further step; the server makes a new call for it. "10s" unless told. */
+  /** After this long a call begins no further step; the server makes a new call for it. "10s" by default. */
   readonly maxRuntime?: string | number;
-  /** How large one call may be; 64 MiB unless told. */
+  /** How large one call may be; 64 MiB by default. */
   readonly callBytesMax?: number;
-  /** How large all calls under way may be together; 256 MiB unless told. More are answered with 503. */
+  /** How large all calls under way may be together; 256 MiB by default. More are answered with 503. */
   readonly heldBytesMax?: number;
 }
 

@@ -10,7 +10,7 @@ import { fetchHandler } from "./fetch-handler.ts";
 export interface WorldOptions {
   readonly client?: Partial<IdemOptions>;
   readonly serve?: ServeOptions;
-  /** Answers what the app asks of the server; a success unless told. */
+  /** Answers what the app asks of the server; a success by default. */
   readonly answer?: (request: HttpRequest) => Partial<HttpResponse> | Promise<Partial<HttpResponse>>;
 }
 
@@ -77,11 +77,11 @@ export interface CallGiven {
   readonly stepId?: string;
   readonly headers?: Record<string, string>;
   readonly event?: Record<string, unknown>;
-  /** Of a batch; the one event unless told. */
+  /** Of a batch; the one event by default. */
   readonly events?: readonly Record<string, unknown>[];
   /** By the id their author wrote. */
   readonly steps?: Record<string, unknown>;
-  /** As they were recorded; the order of `steps` unless told. */
+  /** As they were recorded; the order of `steps` by default. */
   readonly stack?: readonly string[];
   readonly ctx?: Record<string, unknown>;
   readonly signal?: AbortSignal;

@@ -1,4 +1,4 @@
-// What was decided for one event and one function, in a sentence.
+// The decision for one event and one function, in a sentence.
 import type { Decision } from "../model/decision.ts";
 
 export function decisionSentence({ kind, reason, runId }: Decision, name: string): string {

@@ -1,4 +1,4 @@
-// What somebody may mean by a word they typed: a run, an event, a function's key, or a value that a function without a key is about.
+// The things a typed word may mean: a run, an event, a function's key, or a value that a function without a key is about.
 // Every look is bounded: by an index, or by the newest rows.
 import type { Engine } from "../engine/engine.ts";
 import { functionScope } from "../model/claim.ts";
@@ -110,7 +110,7 @@ export function severalSentence(q: string, { exact, partial }: FoundSubjects): s
   return `${shortId(q)} is ${parts.length === 0 ? last : `${parts.join(", ")} and ${last}`}.`;
 }
 
-/** The newest things there are, for whoever has none at hand. */
+/** The newest things there are, to begin with. */
 export async function examplesIn(engine: Engine): Promise<StoryHit[]> {
   const { store, env } = engine;
   const nameOf = await namesIn(engine);

@@ -82,7 +82,7 @@ export const peersMax = 200;
 const dataBytesMax = 16 * 1024;
 const examinedMax = 10_000;
 
-/** How people call functions: by their id, or by their whole name where two apps have one of that id. */
+/** The names of functions for people: their id, or their whole name where two apps have one of that id. */
 export async function namesIn({ store, env }: Engine): Promise<(fn: string) => string> {
   const { functions } = await store.reads.functions(env);
   const counts = new Map<string, number>();

@@ -1,4 +1,4 @@
-// A story as lines of text, for whoever has no page: the same sentences, with their times.
+// A story as lines of text, for terminals: the same sentences, with their times.
 import type { Story, StoryFact, StoryGate } from "./story.ts";
 
 export const gateTitles: Readonly<Record<StoryGate["gate"], string>> = {

@@ -1,4 +1,4 @@
-// What is so now and what is still ahead: runs that stand in line, events that would cancel them, events that wait for others.
+// The present and the future: runs that stand in line, events that would cancel them, events that wait for others.
 import { lengthText } from "../model/duration.ts";
 import { isOpen } from "../model/window.ts";
 import type { LimitInLine } from "../observe/outlook.ts";

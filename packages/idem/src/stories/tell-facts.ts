@@ -1,4 +1,4 @@
-// What happened, one sentence per fact, subject first, in the order of time. What repeats is told once, with how often and until when.
+// The past, one sentence per fact, subject first, in the order of time. Repeats are one sentence, with how often and until when.
 import type { Event } from "../model/event.ts";
 import { differingPaths, fromJson } from "../model/json.ts";
 import { tickOf } from "../model/tick.ts";
@@ -182,7 +182,7 @@ function firstLine(message: string): string {
   return line.slice(0, 160).replace(/\.$/, "");
 }
 
-/** The first is told; those after it are counted. */
+/** The first has its sentence; those after it are counted. */
 function suppressed({ runs, duplicates }: Case): Fact[] {
   const facts: Fact[] = [];
   for (const { spared, number } of runs) {
@@ -272,7 +272,7 @@ function endings({ runs }: Case): Fact[] {
   const facts: Fact[] = [];
   for (const each of runs) {
     const { run, number } = each;
-    // Of a run in line is told what it waits for.
+    // A run in line: what it waits for.
     if (run.endedAt === null && each.line.length > 0) continue;
     if (run.endedAt === null) open.push(each);
     else if (run.state === "completed")

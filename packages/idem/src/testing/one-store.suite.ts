@@ -59,5 +59,5 @@ function reach(store: Store, isLost: () => boolean): Store {
   return through(store);
 }
 
-/** What people do to an engine through the server: pause, release, invoke. */
+/** Acts of people on an engine, as through the server: pause, release, invoke. */
 export const engineOf = (idem: Idem<any>): Promise<Engine> => idem["embedded"].engine();

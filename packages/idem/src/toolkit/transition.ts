@@ -12,7 +12,7 @@ export interface Transition {
   /** The row: `id`, or the columns that identify it. */
   readonly id?: string | number | bigint;
   readonly where?: Columns;
-  /** The column that holds the state; "state" unless told. */
+  /** The column that holds the state; "state" by default. */
   readonly column?: string;
   readonly from: string | readonly string[];
   readonly to: string;

@@ -18,7 +18,7 @@ export interface Part {
   readonly rows: readonly Difference[];
   /** Short paths that are the same, to name a few. */
   readonly same: readonly { readonly path: string; readonly text: string }[];
-  /** What `same` is made of; fields unless told. */
+  /** What `same` is made of; fields by default. */
   readonly noun?: "step";
   /** Said of the part as a whole: too large, only in one of them. */
   readonly note: string | null;

@@ -18,7 +18,7 @@ export interface CronTickOptions {
   readonly id: string;
   /** Five fields, as the scheduler has them: "0 9 * * *". */
   readonly schedule: string;
-  /** An IANA zone; UTC unless told, as at Vercel. */
+  /** An IANA zone; UTC by default, as at Vercel. */
   readonly zone?: string;
   /** Required: what becomes of a tick whose first call died or threw. */
   readonly onCrash: "resume" | "park";
@@ -28,7 +28,7 @@ export interface CronTickOptions {
   readonly early?: string | number;
   /** Requests must carry `Authorization: Bearer <secret>`. */
   readonly secret?: string;
-  /** An alert: somebody has to find out how far it came. `console.error` unless told. */
+  /** An alert: somebody has to find out how far it came. `console.error` by default. */
   readonly onParked?: (at: Date) => void;
   readonly platform?: Platform;
 }

@@ -16,7 +16,7 @@ import { type EventDestination, relayTask } from "./relay-to-idem.ts";
 
 export interface OutboxOptions {
   readonly platform?: Platform;
-  /** Told of what failed in the background, and of every message that dies. `console.error` unless told. */
+  /** Told of what failed in the background, and of every message that dies. `console.error` by default. */
   readonly report?: (what: string, error: unknown) => void;
 }
 
@@ -26,7 +26,7 @@ export interface OrderedOutboxOptions extends OutboxOptions {
 }
 
 export interface PutOptions {
-  /** A second message of the same topic with this key is not added, until 7 days after the first was handed on. `event.id` unless told. */
+  /** A second message of the same topic with this key is not added, until 7 days after the first was handed on. `event.id` by default. */
   readonly dedupKey?: string;
   readonly notBefore?: InstantInput;
 }
@@ -49,7 +49,7 @@ export interface DispatchOptions {
 }
 
 export interface RelayOptions extends DispatchOptions {
-  /** Only these; all unless told. */
+  /** Only these; all by default. */
   readonly topics?: readonly string[];
   /** How long Idem remembers a message's id. Default "7d". */
   readonly window?: string | number;

@@ -18,7 +18,7 @@ export interface SentLogSettings {
   /** Default "60s"; a heartbeat goes out every third of it. */
   readonly lease?: string | number;
   readonly platform?: Platform;
-  /** An alert: somebody has to find out whether this was sent. `console.error` unless told; `recipient` is not logged. */
+  /** An alert: somebody has to find out whether this was sent. `console.error` by default; `recipient` is not logged. */
   readonly onParked?: (entry: SentEntry) => void;
 }
 

@@ -22,12 +22,12 @@ export interface CoalesceOptions<Payload = unknown> {
   readonly key: (event: WebhookEvent<Payload>) => readonly (string | number | null | undefined)[];
   /** How long to wait for the twin, and so the price: this much latency. Without a transaction in the key it also bounds "the same". */
   readonly windowMs: number;
-  /** The stronger type and the union of what changed, unless told. */
+  /** By default the stronger type and the union of what changed. */
   readonly merge?: (first: Merged, next: Merged) => Pick<Merged, "type" | "changed">;
   /** With a transaction in the key: how many names to expect; the last of them ends the wait. */
   readonly expects?: number;
   /**
-   * How long after a window its key still absorbs what adds nothing; `windowMs` unless told. Longer is right only where the key names one
+   * How long after a window its key still absorbs what adds nothing; `windowMs` by default. Longer is right only where the key names one
    * change and not just one thing: an UPDATED of next week must not be taken for a late twin.
    */
   readonly lateMs?: number | ((event: WebhookEvent<Payload>) => number);

@@ -6,10 +6,10 @@ import type { Kept, WebhookStorage } from "./storage.ts";
 import type { Received, WebhookEvent } from "./webhook-event.ts";
 
 export interface TransformedEvent {
-  /** `<source>/<type>` unless told. */
+  /** `<source>/<type>` by default. */
   readonly name?: string;
   readonly data: object;
-  /** The delivery's unless told. */
+  /** The delivery's by default. */
   readonly id?: string;
   readonly ts?: number;
 }
@@ -23,7 +23,7 @@ export type Transform<Payload> = (
 export interface KeepInEngine extends Sender {
   /** Ids are unique within it. */
   readonly source: string;
-  /** What names of events begin with; the source unless told. */
+  /** What names of events begin with; the source by default. */
   readonly names?: string;
   readonly transform: Transform<any> | undefined;
   readonly businessKey: ((event: WebhookEvent<any>) => readonly (string | number | null | undefined)[]) | undefined;

@@ -50,13 +50,13 @@ export interface ProcessContext {
 interface CommonOptions<Tx> {
   readonly store: Adapter<Tx>;
   readonly source: string;
-  /** Tries until it is dead: 8 unless told, over about four minutes. */
+  /** Tries until it is dead: 8 by default, over about four minutes. */
   readonly attempts?: number;
-  /** "60s" unless told; a heartbeat goes out every third of it. */
+  /** "60s" by default; a heartbeat goes out every third of it. */
   readonly lease?: string | number;
-  /** How often is looked for what is due: "1s" unless told. */
+  /** How often is looked for what is due: "1s" by default. */
   readonly every?: string | number;
-  /** How many at once: 4 unless told. */
+  /** How many at once: 4 by default. */
   readonly concurrency?: number;
   readonly onDead?: (event: { readonly source: string; readonly id: string; readonly reason: string }) => void;
   readonly report?: (what: string, error: unknown) => void;

@@ -4,9 +4,9 @@ import { nodePlatform } from "../../platform/node-platform.ts";
 import type { WebhookProvider } from "./provider.ts";
 
 export interface SignWebhookOptions {
-  /** When the provider signed it; now unless told. */
+  /** When the provider signed it; now by default. */
   readonly at?: number;
-  /** The delivery's id, where it travels in a header; made of chance unless told. */
+  /** The delivery's id, where it travels in a header; made of chance by default. */
   readonly id?: string;
   /** The delivery's type, where it travels in a header (GitHub, Shopify). */
   readonly type?: string;

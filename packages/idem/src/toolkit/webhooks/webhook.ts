@@ -25,11 +25,11 @@ interface CommonOptions<Payload> {
   readonly businessKey?: (event: WebhookEvent<Payload>) => readonly (string | number | null | undefined)[];
   /** One logical event under two names: gathered for a moment, and delivered once. */
   readonly coalesce?: CoalesceOptions<Payload>;
-  /** How long ids are remembered: "35d" unless told. */
+  /** How long ids are remembered: "35d" by default. */
   readonly window?: string | number;
-  /** How long keeping may take until the provider is told to come again: "2s" unless told. */
+  /** How long keeping may take until the provider is told to come again: "2s" by default. */
   readonly ackBudget?: string | number;
-  /** Of a body; 1 MiB unless told. */
+  /** Of a body; 1 MiB by default. */
   readonly bytesMax?: number;
   readonly onNote?: (note: WebhookNote) => void;
   readonly platform?: Platform;

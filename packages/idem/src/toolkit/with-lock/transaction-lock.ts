@@ -21,7 +21,7 @@ function* takeTurn(dialect: Dialect, name: string): Operation<void> {
   yield { text: "set local lock_timeout to default", params: [] };
 }
 
-/** `wait` is 5 s unless told. */
+/** `wait` is 5 s by default. */
 export async function withTransactionLock<Tx, T>(
   adapter: Adapter<Tx>,
   name: string,

@@ -43,7 +43,7 @@ export type Repeat<Facts, Value> =
       /** Whose account of the destination it is for, where there are several. */
       readonly account?: string;
       readonly reconcile?: Reconcile<Facts, Value>;
-      /** How long after a try `reconcile` surely finds what it did: "60s" unless told. Before that, `absent` waits. */
+      /** How long after a try `reconcile` surely finds what it did: "60s" by default. Before that, `absent` waits. */
       readonly reconcileAfter?: string | number;
       readonly repeatable?: never;
     }

@@ -22,15 +22,15 @@ export interface BullhornPollerOptions {
   readonly subscription: string;
   /** A client of the engine, or an adapter of your database. */
   readonly into: Idem<any> | Adapter<any>;
-  /** "bullhorn" unless told; two subscriptions need two. */
+  /** "bullhorn" by default; two subscriptions need two. */
   readonly source?: string;
   readonly coalesce?: CoalesceOptions<BullhornEvent>;
-  /** Of one fetch, 1 to 100; 100 unless told. */
+  /** Of one fetch, 1 to 100; 100 by default. */
   readonly maxEvents?: number;
-  /** Into a database: how often, "30s" unless told. Into the engine it is the schedule `cron`, every minute unless told. */
+  /** Into a database: how often, "30s" by default. Into the engine it is the schedule `cron`, every minute by default. */
   readonly every?: string | number;
   readonly cron?: string;
-  /** Into a database: "60s" unless told. It has to be longer than one fetch takes. */
+  /** Into a database: "60s" by default. It has to be longer than one fetch takes. */
   readonly lease?: string | number;
   /** Batches that cannot be got again. The alarm is also an event, `<source>/events_lost`, in the commit that passes over them. */
   readonly onLost?: (lost: {

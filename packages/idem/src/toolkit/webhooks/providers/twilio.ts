@@ -20,7 +20,7 @@ import {
 } from "../signature.ts";
 
 export interface TwilioOptions extends ProviderOptions {
-  /** Where Twilio reaches this receiver, such as "https://shop.example/w/twilio"; the query is the request's. The request's own address unless told. */
+  /** Where Twilio reaches this receiver, such as "https://shop.example/w/twilio"; the query is the request's. The request's own address by default. */
   readonly publicUrl?: string;
 }
 

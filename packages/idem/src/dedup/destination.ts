@@ -1,4 +1,4 @@
-// What is known of a system that a step writes to: where it takes a key, which keys it can hold, and for how long it remembers them. The
+// A system that a step writes to: where it takes a key, which keys it can hold, and for how long it remembers them. The
 // step's own key is used wherever it fits; where it does not, another one is derived from it, the same every time.
 
 import { createHash } from "node:crypto";

@@ -1,4 +1,4 @@
-// What becomes of a run whose workers were lost in the middle of it. Each time its code was entered, and nothing came of it: a step that ends
+// A run whose workers were lost in the middle of it. Each time its code was entered, and nothing came of it: a step that ends
 // its process does so every time, and takes with it all that runs beside. So it is entered again later and later, each run at a time of its
 // own, which gives those beside it their turn; and after a few times it is left to a person.
 

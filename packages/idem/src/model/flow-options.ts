@@ -1,4 +1,4 @@
-// How runs are limited, spaced, gathered, put in order and cancelled, as an author wrote it or as it came over a wire. What cannot
+// Options that limit, space, gather, order and cancel runs, as an author wrote them or as they came over a wire. What cannot
 // hold is refused with the option's path: a limit that is ignored in silence is worse than none.
 import { parseDuration } from "./duration.ts";
 import { errors } from "./errors.ts";

@@ -1,4 +1,4 @@
-// What a function's author may configure, read and checked in one place, whether it was written in this process or arrived
+// The options of a function, read and checked in one place, whether they were written in this process or arrived
 // over a wire. What limits, gathers and cancels its runs is in flow-options.ts.
 import { parseCron } from "./cron.ts";
 import { parseDuration } from "./duration.ts";

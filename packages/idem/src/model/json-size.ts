@@ -1,4 +1,4 @@
-// How deep a JSON text goes and how many values it has, found from its bytes before anything is made of it: JSON.parse recurses, and a
+// The depth of a JSON text and the number of its values, found from its bytes before anything is made of it: JSON.parse recurses, and a
 // value of a few bytes takes a hundred times as many once it is built.
 
 export interface JsonBounds {

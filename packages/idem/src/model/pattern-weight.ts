@@ -1,4 +1,4 @@
-// How much a regular expression will be once it is compiled, read off its text: a repetition multiplies what it repeats, and RE2 writes
+// The size of a regular expression once it is compiled, read off its text: a repetition multiplies what it repeats, and RE2 writes
 // out every copy. Compiling takes as long as that is large, so it is asked before.
 
 const unicodeClassWeight = 30;

@@ -1,4 +1,4 @@
-// What clocks on the wall show in a zone. Between two changes of its offset a zone is a plain shift; the stretches are found by
+// The time on the wall in a zone. Between two changes of its offset a zone is a plain shift; the stretches are found by
 // asking the runtime once and kept, because asking takes a microsecond and a schedule asks often.
 
 const dayMs = 86_400_000;

@@ -64,7 +64,7 @@ export interface Route {
   readonly waits?: boolean;
   /** Answered however many others are under way, and counted apart: how those who look after the server learn of it. */
   readonly isVital?: true;
-  /** Content types taken, besides none at all; JSON unless told; `["*"]` for any. */
+  /** Content types taken, besides none at all; JSON by default; `["*"]` for any. */
   readonly contentTypes?: readonly string[];
   /** `wire` errors are `{ error, status, code }`, as SDKs read them; `problem` errors are RFC 9457. */
   readonly errors: "wire" | "problem";

@@ -35,7 +35,7 @@ import type { ServerSettings, World } from "./world.ts";
 export interface ServerParts {
   readonly platform?: Platform;
   readonly logger?: Logger;
-  /** How the logger is called; found out by looking at it unless told. */
+  /** How the logger is called; by default found out by looking at it. */
   readonly logStyle?: LogStyle;
   /** Instead of the one `settings.store` names; whoever brings it closes it. */
   readonly store?: Store;

@@ -11,7 +11,7 @@ export interface NewEvent {
   readonly callerId: string | null;
   /** Window of the caller's id; only read when there is one. */
   readonly windowMs: number;
-  /** What the caller's id is unique within; among senders' ids unless told. */
+  /** What the caller's id is unique within; among senders' ids by default. */
   readonly idScope?: EventIdScope;
   readonly name: string;
   readonly data: string;

@@ -20,7 +20,7 @@ export const figures = {
 export const functionGroup = z.object({ function: z.string(), ...figures });
 export type FunctionGroup = z.infer<typeof functionGroup>;
 
-/** The range is the last 7 days unless told. */
+/** The range is the last 7 days by default. */
 export async function functionGroups(
   engine: Engine,
   env: string,

@@ -25,7 +25,7 @@ export const totalsItem = z.object({
 });
 export type TotalsItem = z.infer<typeof totalsItem>;
 
-/** The last 7 days unless told. */
+/** The last 7 days by default. */
 export function totalsRange(
   { since, until, fn }: { readonly [Name in "since" | "until" | "fn"]?: string | undefined },
   now: number,

@@ -98,7 +98,7 @@ export interface CoreOptions {
   readonly clock: { wallMs(): number; monoMs(): number };
   /** Who opens the file, for the message another opener gets. */
   readonly owner: string;
-  /** How long a commit waits by itself for somebody else's lock; as long as an opening does, unless told. */
+  /** How long a commit waits by itself for somebody else's lock; by default as long as an opening does. */
   readonly busyMs?: number;
   /** How many claims are found without the tree; small in tests, so that both ways are taken. */
   readonly newestClaimsMax?: number;

@@ -7,6 +7,8 @@ export interface Defect {
 }
 
 export const sqlite = (file: string): string => `store/sqlite/${file}.js`;
+/** What both databases share. */
+export const rules = (file: string): string => `store/rules/${file}.js`;
 export const memory = (file: string): string => `store/memory/${file}.js`;
 export const postgres = (file: string): string => `store/postgres/${file}.js`;
 export const model = (file: string): string => `${modelFolder}/postgres/${file}.js`;

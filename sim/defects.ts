@@ -1,5 +1,5 @@
 // The list of deliberate defects.
-import { type Defect, memory, modelFolder, sqlite } from "./defect.ts";
+import { type Defect, memory, modelFolder, rules, sqlite } from "./defect.ts";
 import { flowDefects } from "./flow-defects.ts";
 import { postgresDefects } from "./postgres/defects.ts";
 
@@ -79,8 +79,12 @@ const plainDefects: readonly Defect[] = [
   {
     name: "a failed run does not give its key back",
     patches: [
-      { file: sqlite("end-run"), from: 'ending.releaseKey ? "released" : "settled"', to: '"settled"' },
-      { file: memory("end-run"), from: '? "released"', to: '? "settled"' },
+      { file: rules("end-run"), from: 'releaseKey ? "released" : "settled"', to: '"settled"' },
+      {
+        file: memory("end-run"),
+        from: 'release || claim.state === "released" ? "released"',
+        to: 'release || claim.state === "released" ? "settled"',
+      },
     ],
   },
   {
@@ -141,7 +145,7 @@ const plainDefects: readonly Defect[] = [
   {
     name: "a wait is over before its time",
     patches: [
-      { file: sqlite("end-wait"), from: "wait.timeout_at > now", to: "wait.timeout_at > now + 400" },
+      { file: rules("end-wait"), from: "wait.timeout_at > now", to: "wait.timeout_at > now + 400" },
       { file: memory("end-wait"), from: "timeoutAt <= at.now", to: "timeoutAt <= at.now + 400" },
     ],
   },
@@ -149,9 +153,9 @@ const plainDefects: readonly Defect[] = [
     name: "a cancelled run keeps its job",
     patches: [
       {
-        file: sqlite("cancel-run"),
-        from: "const job = tx.connection.one(deleteJobSql, env, runId);",
-        to: 'const job = tx.connection.one("select lane, leased_by from jobs where env = ? and id = ?", env, runId);',
+        file: rules("cancel-run"),
+        from: "const job = yield* tx.one(deleteJobSql, env, runId);",
+        to: 'const job = yield* tx.one("select lane, leased_by from jobs where env = ? and id = ?", env, runId);',
       },
     ],
   },
@@ -159,11 +163,16 @@ const plainDefects: readonly Defect[] = [
     name: "a run can end twice",
     patches: [
       {
-        file: sqlite("cancel-run"),
+        file: rules("cancel-run"),
         from: '    if (run.ended_state !== null)\n        return { kind: "already-ended", state: run.ended_state };\n',
         to: "",
       },
-      { file: sqlite("end-run"), from: " and ended_state is null", to: "" },
+      {
+        file: rules("cancel-run"),
+        from: '    if (now.ended_state !== null)\n        return { kind: "already-ended", state: now.ended_state };\n',
+        to: "",
+      },
+      { file: sqlite("rule-statements"), from: " and ended_state is null", to: "" },
     ],
   },
   {

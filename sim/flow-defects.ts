@@ -1,5 +1,5 @@
 // Deliberate defects of limits, buffers, singletons, cancelling events, schedules and the clock they go by.
-import { type Defect, memory, sqlite } from "./defect.ts";
+import { type Defect, memory, rules, sqlite } from "./defect.ts";
 
 export const flowDefects: readonly Defect[] = [
   {
@@ -64,7 +64,7 @@ export const flowDefects: readonly Defect[] = [
       {
         file: sqlite("start-run"),
         from: "        countAsking(tx, found);\n        return {\n            ...base,",
-        to: "        countAsking(tx, found);\n        if (flow !== null && flow.rateLimit !== null) countStart(tx, env, flow.rateLimit);\n        return {\n            ...base,",
+        to: "        countAsking(tx, found);\n        if (flow !== null && flow.rateLimit !== null) driveAtOnce(countStart(tx, env, flow.rateLimit, pair.runId));\n        return {\n            ...base,",
       },
     ],
   },
@@ -72,23 +72,23 @@ export const flowDefects: readonly Defect[] = [
     name: "a flush takes no key",
     patches: [
       {
-        file: sqlite("flush-buffer"),
-        from: 'writeClaim(tx, env, { ...claim, state: "in-flight" }, found);',
-        to: 'writeClaim(tx, env, { ...claim, endsAt: tx.at.now, state: "in-flight" }, found);',
+        file: rules("flush-buffer"),
+        from: 'tx.writeClaim(env, { ...claim, state: "in-flight" }, found);',
+        to: 'tx.writeClaim(env, { ...claim, endsAt: tx.at.now, state: "in-flight" }, found);',
       },
     ],
   },
   {
     name: "a batch carries a key twice",
-    patches: [{ file: sqlite("flush-buffer"), from: "inBatchAlready.has(key)", to: "false" }],
+    patches: [{ file: rules("flush-buffer"), from: "inBatchAlready.has(key)", to: "false" }],
   },
   {
     name: "a flush leaves its buffer behind",
     patches: [
       {
-        file: sqlite("flush-buffer"),
-        from: "    tx.connection.run(deleteBufferSql, env, buffer.fn, buffer.kind, buffer.key);\n    tx.connection.run(deleteItemsSql, env, buffer.id);\n",
-        to: '    tx.connection.run("update buffers set due_at = due_at + 3000 where env = ? and fn = ? and kind = ? and key = ?", env, buffer.fn, buffer.kind, buffer.key);\n',
+        file: rules("flush-buffer"),
+        from: "    tx.write(deleteBufferSql, env, buffer.fn, buffer.kind, buffer.key);\n    tx.write(deleteItemsSql, env, buffer.id);\n",
+        to: '    tx.write("update buffers set due_at = due_at + 3000 where env = ? and fn = ? and kind = ? and key = ?", env, buffer.fn, buffer.kind, buffer.key);\n',
       },
     ],
   },
@@ -96,16 +96,16 @@ export const flowDefects: readonly Defect[] = [
     name: "a superseded event starts a run of its own",
     patches: [
       {
-        file: sqlite("flush-buffer"),
+        file: rules("flush-buffer"),
         from: "        .map(({ event_id }) => {\n",
-        to: "        .map(({ event_id }, i) => {\n        return startRun(tx, env, { event: readEvent(findEvent(tx.connection, env, event_id)), pair: { ...pair, runId: pair.runId.slice(0, 24) + (10 + (i % 90)) }, generation: pair.generation, windowEndsAt: null }, out);\n",
+        to: "        .map(({ event_id }, i) => {\n        return tx.startRun(env, { event: readEvent(findEvent(tx, env, event_id).value), pair: { ...pair, runId: pair.runId.slice(0, 24) + (10 + (i % 90)) }, generation: pair.generation, windowEndsAt: null }, out).value;\n",
       },
     ],
   },
   {
     name: "a debounce starts its first event",
     patches: [
-      { file: sqlite("fill-buffer"), from: "before.ts === null || event.ts >= before.ts", to: "before.ts === null" },
+      { file: rules("fill-buffer"), from: "before.ts === null || event.ts >= before.ts", to: "before.ts === null" },
       {
         file: memory("buffers"),
         from: "eventOf(tables, item.eventId).ts >= eventOf(tables, best.eventId).ts",
@@ -117,9 +117,9 @@ export const flowDefects: readonly Defect[] = [
     name: "a buffer of a paused function starts its run",
     patches: [
       {
-        file: sqlite("flush-buffer"),
-        from: "tx.connection.one(pausedSql, env, buffer.fn) !== undefined",
-        to: "tx.connection.one(pausedSql, env, buffer.fn) === null",
+        file: rules("flush-buffer"),
+        from: "(yield* tx.one(pausedSql, env, buffer.fn)) !== undefined",
+        to: "(yield* tx.one(pausedSql, env, buffer.fn)) === null",
       },
       { file: memory("buffers"), from: "(tables.functions.get(fn)?.pausedAt ?? null) !== null", to: "false" },
     ],
@@ -127,13 +127,13 @@ export const flowDefects: readonly Defect[] = [
   {
     name: "a singleton is not let go at the end",
     patches: [
-      { file: sqlite("end-run"), from: "if (run.singleton !== null)", to: "if (run.singleton === '')" },
+      { file: rules("end-run"), from: "if (run.singleton !== null)", to: "if (run.singleton === '')" },
       {
         file: memory("singleton"),
         from: "?.endState === null ? claim.holder : null",
         to: "=== undefined ? null : claim.holder",
       },
-      { file: memory("singleton"), from: "claim === null || claim.holder !== run.id", to: "claim !== run" },
+      { file: memory("end-run"), from: "    letGoOfSingleton(tables, ended);\n", to: "" },
     ],
   },
   {
@@ -141,8 +141,8 @@ export const flowDefects: readonly Defect[] = [
     patches: [
       {
         file: sqlite("start-run"),
-        from: "        cancelHolder(tx, env, asked.claim.holder, rule, out);\n",
-        to: '        tx.connection.run("update claims set held = 0 where n = ?", found.n);\n',
+        from: "        driveAtOnce(cancelHolder(tx, env, asked.claim.holder, rule, out));\n",
+        to: '        tx.connection.run("update claims set held = 0 where n = ?", found.row);\n',
       },
       { file: memory("singleton"), from: 'holder !== null && rule.mode === "cancel"', to: "holder === ''" },
     ],
@@ -153,13 +153,13 @@ export const flowDefects: readonly Defect[] = [
   },
   {
     name: "an event cancels whom it came too late for",
-    patches: [{ file: sqlite("cancel-rules"), from: "c.ends_at > ?", to: "c.ends_at + 60000 > ?" }],
+    patches: [{ file: sqlite("rule-statements"), from: "c.ends_at > ?", to: "c.ends_at + 60000 > ?" }],
   },
   {
     name: "an invoking step does not wait for a buffer",
     patches: [
       {
-        file: sqlite("begin-wait"),
+        file: rules("begin-wait"),
         from: "decision !== undefined && isPending(decision)",
         to: "decision !== undefined && isPending(decision) && runId === ''",
       },
@@ -168,7 +168,7 @@ export const flowDefects: readonly Defect[] = [
   {
     name: "a tick is decided by everyone who asks",
     patches: [
-      { file: sqlite("tick-crons"), from: "and last_tick_at < ?", to: "and ? > 0" },
+      { file: rules("tick-crons"), from: "and last_tick_at < ?", to: "and ? > 0" },
       { file: memory("tick-crons"), from: "row.lastTickAt >= tickAt", to: "row.lastTickAt < 0" },
       {
         file: "engine/tick-event.js",
@@ -201,7 +201,7 @@ export const flowDefects: readonly Defect[] = [
   {
     name: "a tick is as early as the clock of whoever asks",
     patches: [
-      { file: sqlite("tick-crons"), from: "tickAt > tx.at.now", to: "tickAt > tx.at.now + 60000" },
+      { file: rules("tick-crons"), from: "tickAt > tx.at.now", to: "tickAt > tx.at.now + 60000" },
       { file: memory("tick-crons"), from: "tickAt > at.now", to: "tickAt > at.now + 60000" },
     ],
   },

@@ -193,6 +193,49 @@ describe("rooms", () => {
     expect(wrong).toEqual([]);
   });
 
+  test("the rules of the store know no database, and the store they are compared with does not know them", () => {
+    const wrong: string[] = [];
+    for (const { path, text } of sources) {
+      const isRule = path.startsWith("store/rules/");
+      if (!isRule && !path.startsWith("store/memory/")) continue;
+      for (const [, target] of text.matchAll(/from "(\.[^"]+)"/g)) {
+        const to = posix.normalize(posix.join(posix.dirname(path), target!));
+        const others = isRule ? /^store\/(sqlite|postgres|memory|transfer)\// : /^store\/(sqlite|postgres|rules)\//;
+        if (others.test(to)) wrong.push(`${path} imports ${target}`);
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  test("no two files of the store need each other to be loaded", () => {
+    const needs = new Map<string, string[]>();
+    for (const { path, text } of sources) {
+      if (!path.startsWith("store/")) continue;
+      // What is imported as a type is gone when the program runs.
+      const imports = [...text.matchAll(/^import (?!type )(?:\{([^}]*)\}|[\w* ]+) from "(\.[^"]+)";/gm)];
+      const loaded = imports.filter(
+        ([, names]) => !(names ?? "x").split(",").every((name) => /^\s*(type .*)?$/.test(name)),
+      );
+      needs.set(
+        path,
+        loaded.map(([, , target]) => posix.normalize(posix.join(posix.dirname(path), target!))),
+      );
+    }
+    const circle = [...needs.keys()].filter((path) => {
+      const reached = new Set<string>();
+      const reach = (from: string): void => {
+        for (const target of needs.get(from) ?? []) {
+          if (reached.has(target)) continue;
+          reached.add(target);
+          reach(target);
+        }
+      };
+      reach(path);
+      return reached.has(path);
+    });
+    expect(circle).toEqual([]);
+  });
+
   test("what is loaded only when it is needed stands below, too; the one asked from beneath is the dashboard's", () => {
     const wrong: string[] = [];
     for (const { path, text } of sources) {

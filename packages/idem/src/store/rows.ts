@@ -272,6 +272,10 @@ export const readWait = (row: WaitRow): Wait => ({
   startedAt: row.started_at,
 });
 
+export const alertColumns = `
+  id, kind, fn, about, subject, state, first_at as "firstAt", last_at as "lastAt", pair_count as "pairCount", facts,
+  judged_by as "judgedBy", judged_at as "judgedAt", note, muted_until as "mutedUntil"`;
+
 export interface BufferRow {
   fn: string;
   kind: "debounce" | "batch";

@@ -1,12 +1,11 @@
 // A run ends once. In the same step its job, waits and cancelling rules go, its keys are settled or given back, and runs that wait
 // for it wake.
-import { functionScope } from "../../model/claim.ts";
+import { functionScope, singletonScope } from "../../model/claim.ts";
 import type { Outcome } from "../../model/outcome.ts";
 import type { EndState } from "../../model/run.ts";
 import type { WokenRun } from "../advance.ts";
 import { endWait } from "./end-wait.ts";
 import { runOf } from "./show.ts";
-import { letGoOfSingleton } from "./singleton.ts";
 import type { Moment, RunRow, Tables } from "./tables.ts";
 
 export interface RunEnd {
@@ -46,5 +45,12 @@ function settleKey(tables: Tables, run: RunRow, key: string, release: boolean): 
   if (claim === null || claim.holder !== run.id) return;
   // A key that a person released meanwhile stays free.
   const state = release || claim.state === "released" ? "released" : "settled";
+  tables.putClaim({ ...claim, held: false, state });
+}
+
+function letGoOfSingleton(tables: Tables, run: RunRow): void {
+  const claim = run.singleton === null ? null : tables.claim(singletonScope(run.fn), run.singleton);
+  if (claim === null || claim.holder !== run.id) return;
+  const state = claim.state === "released" ? "released" : "settled";
   tables.putClaim({ ...claim, held: false, state });
 }

@@ -3,7 +3,7 @@ import { askClaim, singletonAsk, singletonScope } from "../../model/claim.ts";
 import type { SingletonRule } from "../flow.ts";
 import type { Effects } from "./effects.ts";
 import { endRun } from "./end-run.ts";
-import { type Moment, type RunRow, type Tables, untroubled } from "./tables.ts";
+import { type Moment, type Tables, untroubled } from "./tables.ts";
 
 /** The open run that has the key; null when it is free. */
 export function singletonHolder(tables: Tables, fn: string, { key }: SingletonRule): string | null {
@@ -57,11 +57,4 @@ function cancelHolder(
   });
   effects.jobs.add(id);
   effects.cancelled.push({ runId, result });
-}
-
-export function letGoOfSingleton(tables: Tables, run: RunRow): void {
-  const claim = run.singleton === null ? null : tables.claim(singletonScope(run.fn), run.singleton);
-  if (claim === null || claim.holder !== run.id) return;
-  const state = claim.state === "released" ? "released" : "settled";
-  tables.putClaim({ ...claim, held: false, state });
 }

@@ -1,15 +1,16 @@
 // The one way a run moves. All of the patch or nothing, and only by the holder of the fence.
 import type { Outcome } from "../../model/outcome.ts";
-import type { AdvanceAnswer, Advanced, AdvanceInput, NestedIngest, ParkRun, SuspendRun } from "../advance.ts";
-import type { Ingested, NewPair } from "../ingest.ts";
+import type { AdvanceAnswer, Advanced, AdvanceInput, ParkRun, SuspendRun } from "../advance.ts";
 import { forgetLostSql, readStep } from "../rows.ts";
-import { beginWait, lockChildren } from "./begin-wait.ts";
-import { claimsOfRun, endRun } from "./end-run.ts";
-import { expireWaits } from "./end-wait.ts";
-import { ingestAll, someoneWaitsFor, staleRegistration } from "./ingest-events.ts";
+import { beginWait } from "../rules/begin-wait.ts";
+import { claimsOfRun, endRun } from "../rules/end-run.ts";
+import { expireWaits } from "../rules/end-wait.ts";
+import { findRun, stepsOfRun } from "../rules/read-memo.ts";
+import { driveAwaited } from "../rules/rule.ts";
+import { ingestNested, staleRegistration } from "./ingest-events.ts";
 import { hasSlots } from "./lane-slots.ts";
 import { lockAhead } from "./lock-ahead.ts";
-import { findRun, stepsOfRun } from "./read-memo.ts";
+import { lockChildren } from "./lock-children.ts";
 import { findOutcome, insertAttempt, insertStep } from "./record-step.ts";
 import type { Transaction } from "./transaction.ts";
 
@@ -32,7 +33,7 @@ export async function advanceRun(tx: Transaction, input: AdvanceInput): Promise<
   const { env, runId, jobId, fence, worker, next } = input;
   const stale = input.ingest === null ? null : await staleRegistration(tx, env, input.ingest.registration);
   if (stale !== null) return (await lockJob(tx, input)) === undefined ? refuse(tx, input) : stale;
-  const claims = next.kind === "end" ? await claimsOfRun(tx, env, runId, next.releaseKey) : [];
+  const claims = next.kind === "end" ? await driveAwaited(claimsOfRun(tx, env, runId, next.releaseKey)) : [];
   await lockAhead(tx, input.ingest === null ? [] : [{ env, ...input.ingest }], { env, claims });
   await lockChildren(tx, env, input.waits, input.ingest);
   let hadWaits = false;
@@ -63,20 +64,20 @@ export async function advanceRun(tx: Transaction, input: AdvanceInput): Promise<
   if (ingested?.cancelled.some((each) => each.runId === runId) === true) return { kind: "ended", state: "cancelled" };
   let recordedAtOnce = false;
   for (const wait of input.waits) {
-    if (await beginWait(tx, env, runId, wait, input.ingest, ingested)) recordedAtOnce = true;
+    if (await driveAwaited(beginWait(tx, env, runId, wait, input.ingest, ingested))) recordedAtOnce = true;
   }
 
   const answer = { kind: "advanced", now: tx.at.now, outcomes, ingested } as const;
   if (next.kind === "end") {
     const { state, result, releaseKey } = next;
-    const woken = await endRun(tx, env, runId, { state, result, fence, releaseKey, hadWaits }, claims);
+    const woken = await driveAwaited(endRun(tx, env, runId, { state, result, fence, releaseKey, hadWaits }, claims));
     return { ...answer, seen: input.seen, news: [], stamps: null, leased: false, woken, freed };
   }
   if (next.kind === "continue" && !next.collect && !recordedAtOnce) {
     return { ...answer, seen: input.seen, news: [], stamps: null, leased: true, woken: [], freed };
   }
-  const nextTimeoutAt = await expireWaits(tx, env, runId);
-  const steps = await stepsOfRun(tx.connection, env, runId);
+  const nextTimeoutAt = await driveAwaited(expireWaits(tx, env, runId));
+  const steps = await driveAwaited(stepsOfRun(tx, env, runId));
   // What a worker recorded itself is no news to it; what nobody's worker recorded ended a wait.
   const news = steps.filter((step) => step.stamp > input.seen && step.worker === null).map(readStep);
   const stamps = input.steps.map(({ stepId }) => steps.find((step) => step.step_id === stepId)!.stamp);
@@ -122,7 +123,7 @@ async function recordSteps(tx: Transaction, { env, runId, worker, steps }: Advan
 const earliest = (a: number | null, b: number | null): number => Math.min(a ?? neverDue, b ?? neverDue);
 
 async function refuse(tx: Transaction, input: AdvanceInput): Promise<AdvanceAnswer> {
-  const run = await findRun(tx.connection, input.env, input.runId);
+  const run = await driveAwaited(findRun(tx, input.env, input.runId));
   if (run === undefined || run.ended_state === null) return { kind: "fenced" };
   if (input.next.kind !== "end" || run.ended_fence !== input.fence) return { kind: "ended", state: run.ended_state };
   // The same end again, after its answer was lost: "0 rows" must not be taken for "fenced" (docs/reference/stores.md#saves-and-takeovers).
@@ -143,23 +144,4 @@ async function refuse(tx: Transaction, input: AdvanceInput): Promise<AdvanceAnsw
     freed: false,
   };
   return again;
-}
-
-/** Events that a step or a run sends in its own transaction. Those nobody listens to are not stored at all. */
-export async function ingestNested(tx: Transaction, env: string, nested: NestedIngest): Promise<Ingested> {
-  const kept = await Promise.all(
-    nested.events.map(async (event) => event.ifAwaited !== true || (await someoneWaitsFor(tx, env, event.name))),
-  );
-  if (kept.every(Boolean)) return ingestAll(tx, env, nested.events, nested.pairs, null);
-  const position = new Map<number, number>();
-  const events = nested.events.filter((_, i) => {
-    if (kept[i]) position.set(i, position.size);
-    return kept[i];
-  });
-  const pairs: NewPair[] = [];
-  for (const pair of nested.pairs) {
-    const event = position.get(pair.event);
-    if (event !== undefined) pairs.push({ ...pair, event });
-  }
-  return ingestAll(tx, env, events, pairs, null);
 }

@@ -3,12 +3,8 @@
 import { type Alert, type AlertPair, arrivalBytesMax, arrivalsOf, type RadarPosition } from "../alerts.ts";
 import { afterAll } from "../id-times.ts";
 import type { StoreReads } from "../reads.ts";
-import { type DecisionRow, type EventRow, eventColumns, readDecision, readEvent } from "../rows.ts";
+import { alertColumns, type DecisionRow, type EventRow, eventColumns, readDecision, readEvent } from "../rows.ts";
 import type { Connection, Param } from "./connection.ts";
-
-export const alertColumns = `
-  id, kind, fn, about, subject, state, first_at as "firstAt", last_at as "lastAt", pair_count as "pairCount", facts,
-  judged_by as "judgedBy", judged_at as "judgedAt", note, muted_until as "mutedUntil"`;
 
 // Alerts are few: one for each kind of thing and function.
 const alertsSql = `

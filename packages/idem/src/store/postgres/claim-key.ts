@@ -1,8 +1,9 @@
 // Claiming a key. The first writer wins; everyone after learns who won. Asking locks the key until the transaction ends, whether
 // its claim exists or not: where it does not, a row is made that nobody else can see, and removed unless the key is taken.
 // What was found is kept with the transaction, so a key is read once and later askers of the same transaction see what earlier ones took.
-import { askClaim, type Claim, type ClaimAsk, eventScope, singletonScope, webhookScope } from "../../model/claim.ts";
+import { type Claim, type ClaimAsk, eventScope, singletonScope, webhookScope } from "../../model/claim.ts";
 import { type ClaimRow, readClaim } from "../rows.ts";
+import { askFor } from "../rules/ask-for.ts";
 import { compareTexts, indexable } from "./text.ts";
 import type { Transaction } from "./transaction.ts";
 
@@ -168,21 +169,6 @@ const kindOf = (scope: string): number =>
 const lockOrder = (a: Pick<ClaimAsk, "scope" | "key">, b: Pick<ClaimAsk, "scope" | "key">): number =>
   kindOf(a.scope) - kindOf(b.scope) || compareTexts(a.scope, b.scope) || compareTexts(a.key, b.key);
 
-/**
- * Who waited for the key began before the one who had it, and has an older instant: the key is judged no earlier than it was taken, or
- * a window that is over would look like one that is yet to begin.
- */
-export function askFor(tx: Transaction, found: Claim | null, ask: ClaimAsk): { taken: boolean; claim: Claim } {
-  const { at } = tx;
-  const lateMs = found === null ? 0 : found.takenAt - at.now;
-  if (lateMs <= 0) return askClaim(found, ask, at);
-  return askClaim(found, ask, {
-    ...at,
-    now: at.now + lateMs,
-    windowNow: (takenAt) => at.windowNow(takenAt) + lateMs,
-  });
-}
-
 /** Asks for the key on behalf of a holder. */
 export async function claimKey(
   tx: Transaction,
@@ -191,7 +177,7 @@ export async function claimKey(
   state: Claim["state"],
 ): Promise<{ taken: boolean; claim: Claim }> {
   const found = await findClaim(tx, env, ask.scope, ask.key);
-  const asked = askFor(tx, found, ask);
+  const asked = askFor(tx.at, found, ask);
   if (!asked.taken) {
     countAsking(tx, env, found!);
     return asked;

@@ -2,29 +2,12 @@
 // for it (`write`), and rows that are only added wait to be added together (`insert`); any other statement sends them first, so whoever
 // reads finds what was written before. What goes wrong with one of them comes to light at the commit, which fails.
 import type { ClientBase, Pool, QueryConfig, QueryResult } from "pg";
+import type { Cell, Insertion } from "../rules/insertion.ts";
 import { refuseCutShort } from "./sessions.ts";
 import type { Statement, Statements } from "./statement.ts";
 import { encodeText } from "./text.ts";
 
 export type Param = string | number | boolean | null | readonly (string | number | boolean | null)[];
-export type Cell = string | number | null;
-
-/** Rows of one table that are added many at a time. */
-export interface Insertion {
-  readonly sql: string;
-  readonly width: number;
-}
-
-/** `columns`: name and type of each, in the order in which rows are given. */
-export function insertion(table: string, columns: Readonly<Record<string, "text" | "bigint" | "int">>): Insertion {
-  const names = Object.keys(columns);
-  const arrays = Object.values(columns).map((type) => `cast(? as ${type}[])`);
-  return {
-    sql: `insert into ${table} (${names.join(", ")}) select * from unnest(${arrays.join(", ")})`,
-    width: names.length,
-  };
-}
-
 const readTimeoutMs = 30_000;
 
 export class Connection {
@@ -56,7 +39,7 @@ export class Connection {
 
   /** Adds a row, together with the others of its kind. */
   insert(into: Insertion, ...row: Cell[]): void {
-    if (row.length !== into.width) throw new Error(`${row.length} values for ${into.width} columns: ${into.sql}`);
+    if (row.length !== into.width) throw new Error(`${row.length} values for ${into.width} columns: ${into.one}`);
     const rows = this.rows.get(into);
     if (rows === undefined) this.rows.set(into, [row]);
     else rows.push(row);
@@ -77,9 +60,9 @@ export class Connection {
   /** Sends the rows that were added. */
   flush(): void {
     if (this.rows.size === 0) return;
-    for (const [{ sql, width }, rows] of this.rows) {
+    for (const [{ many, width }, rows] of this.rows) {
       this.send(
-        sql,
+        many,
         Array.from({ length: width }, (_, column) => rows.map((row) => row[column]!)),
       );
     }

@@ -1,73 +1,34 @@
-// Decisions are counted by hour, behind a cursor, and the runs among them that slipped through are noted. Nodes take turns on the
-// cursor's row; nobody else waits for it.
-import { bufferedHoldMs, type CountAnswer, type CountInput, hourMs, hoursKeptMs } from "../counts.ts";
-import { leastIdAt } from "../id-times.ts";
+import { hourMs } from "../counts.ts";
+import type { Statements } from "../rules/statements.ts";
 import { isAfterFailure } from "./after-failure.ts";
-import type { Transaction } from "./transaction.ts";
 
-const placeCursorSql = "insert into hour_cursors (env, event_id, fn) values (?, '', '') on conflict do nothing";
-const cursorSql = `select event_id as "eventId", fn from hour_cursors where env = ? for update`;
-const moveCursorSql = "update hour_cursors set event_id = ?, fn = ? where env = ?";
-// A buffer decides its events again when it is flushed; paused and held ones wait for a person, and are not waited for.
-const bufferedSql = `
-  select event_id as "eventId" from decisions
-   where env = ? and event_id >= ? and run_id is null and kind in ('held', 'paused', 'debounced', 'batched')
-     and kind in ('debounced', 'batched')
-   order by event_id limit 1`;
-const lastSql = `
-  select event_id as "eventId", fn from decisions
-   where env = :env and (event_id, fn) > (:eventId, :fn) and event_id < :end order by event_id, fn limit 1 offset :skip`;
-const lastOfAllSql = `
-  select event_id as "eventId", fn from decisions
-   where env = :env and (event_id, fn) > (:eventId, :fn) and event_id < :end order by event_id desc, fn desc limit 1`;
 const inRange = "d.env = ? and (d.event_id, d.fn) > (?, ?) and (d.event_id, d.fn) <= (?, ?)";
-// The events of a batch are all decided to have started its run; the run is its first event's.
-const countSql = `
-  insert into hour_counts (env, hour, fn, started, suppressed)
-  select d.env, d.decided_at / ${hourMs} * ${hourMs}, d.fn,
-         count(*) filter (where d.kind = 'started' and r.event_id = d.event_id), count(*) filter (where d.kind <> 'started')
-    from decisions d
-    left join lateral (select event_id from runs where d.kind = 'started' and env = d.env and id = d.run_id limit 1) r on true
-   where ${inRange} and d.kind in ('started', 'duplicate-event', 'duplicate-key')
-   group by 1, 2, 3
-  on conflict (env, hour, fn) do update
-     set started = hour_counts.started + excluded.started, suppressed = hour_counts.suppressed + excluded.suppressed`;
-const slipsSql = `
-  insert into slips (env, run_id, generation, fn, at, after_failure)
-  select r.env, r.id, r.generation, r.fn, r.created_at, cast(${isAfterFailure} as integer)
-    from decisions d
-    join lateral (select * from runs where env = d.env and id = d.run_id limit 1) r on true
-   where ${inRange} and d.kind = 'started' and r.event_id = d.event_id
-     and r.key is not null and r.carried is null and r.generation <> r.id
-  on conflict do nothing`;
-const forgetHoursSql = "delete from hour_counts where env = ? and hour < ?";
-const forgetSlipsSql = "delete from slips where env = ? and run_id < ?";
 
-interface Cursor {
-  readonly eventId: string;
-  readonly fn: string;
-}
-
-export async function countDecisions(
-  { connection }: Transaction,
-  { env, until, max }: CountInput,
-): Promise<CountAnswer> {
-  await connection.run(placeCursorSql, env);
-  const from = (await connection.one<Cursor>(cursorSql, env))!;
-  const held = await connection.one<Cursor>(bufferedSql, env, later(from.eventId, leastIdAt(until - bufferedHoldMs)));
-  const end = earlier(held?.eventId, leastIdAt(until));
-  const asked = { env, ...from, end };
-  const full = (await connection.find<Cursor>(lastSql, { ...asked, skip: max - 1 }))[0];
-  const last = full ?? (await connection.find<Cursor>(lastOfAllSql, asked))[0];
-  if (last === undefined) return { isAll: true };
-  const range = [env, from.eventId, from.fn, last.eventId, last.fn] as const;
-  await connection.run(countSql, ...range);
-  await connection.run(slipsSql, ...range);
-  await connection.run(moveCursorSql, last.eventId, last.fn, env);
-  await connection.run(forgetHoursSql, env, until - hoursKeptMs);
-  await connection.run(forgetSlipsSql, env, leastIdAt(until - hoursKeptMs));
-  return { isAll: full === undefined };
-}
-
-const later = (one: string, other: string): string => (one > other ? one : other);
-const earlier = (one: string | undefined, other: string): string => (one !== undefined && one < other ? one : other);
+export const counts: Statements["counts"] = {
+  cursor: `select event_id as "eventId", fn from hour_cursors where env = ? for update`,
+  // A buffer decides its events again when it is flushed; paused and held ones wait for a person, and are not waited for.
+  buffered: `
+    select event_id as "eventId" from decisions
+     where env = ? and event_id >= ? and run_id is null and kind in ('held', 'paused', 'debounced', 'batched')
+       and kind in ('debounced', 'batched')
+     order by event_id limit 1`,
+  // The events of a batch are all decided to have started its run; the run is its first event's.
+  count: `
+    insert into hour_counts (env, hour, fn, started, suppressed)
+    select d.env, d.decided_at / ${hourMs} * ${hourMs}, d.fn,
+           count(*) filter (where d.kind = 'started' and r.event_id = d.event_id), count(*) filter (where d.kind <> 'started')
+      from decisions d
+      left join lateral (select event_id from runs where d.kind = 'started' and env = d.env and id = d.run_id limit 1) r on true
+     where ${inRange} and d.kind in ('started', 'duplicate-event', 'duplicate-key')
+     group by 1, 2, 3
+    on conflict (env, hour, fn) do update
+       set started = hour_counts.started + excluded.started, suppressed = hour_counts.suppressed + excluded.suppressed`,
+  slips: `
+    insert into slips (env, run_id, generation, fn, at, after_failure)
+    select r.env, r.id, r.generation, r.fn, r.created_at, cast(${isAfterFailure} as integer)
+      from decisions d
+      join lateral (select * from runs where env = d.env and id = d.run_id limit 1) r on true
+     where ${inRange} and d.kind = 'started' and r.event_id = d.event_id
+       and r.key is not null and r.carried is null and r.generation <> r.id
+    on conflict do nothing`,
+};

@@ -1,10 +1,12 @@
 // Many calls that store events, in one transaction. What nearly all of them need is read and written for all at once, ahead of them: their
 // events are stored, their keys locked, and whoever waits for such events looked up. Then each call is decided as it would be alone.
 import type { Ingested, IngestInput, StaleRegistration } from "../ingest.ts";
+import { registrationOf } from "../rules/register-functions.ts";
+import { driveAwaited } from "../rules/rule.ts";
 import type { Connection } from "./connection.ts";
 import { ingestEvents } from "./ingest-events.ts";
 import { lockAhead } from "./lock-ahead.ts";
-import { registrationOf } from "./register-functions.ts";
+import { RuleDatabase } from "./rule-database.ts";
 import { compareTexts } from "./text.ts";
 import { inEnv, type Transaction } from "./transaction.ts";
 
@@ -26,8 +28,9 @@ const awaitedSql = `
 
 /** The registration of each environment the calls are for. */
 export async function registrationsOf(connection: Connection, inputs: readonly IngestInput[]) {
+  const db = new RuleDatabase(connection);
   const envs = [...new Set(inputs.map(({ env }) => env))];
-  const found = await Promise.all(envs.map((env) => registrationOf(connection, env)));
+  const found = await Promise.all(envs.map((env) => driveAwaited(registrationOf(db, env))));
   return new Map(envs.map((env, i) => [env, found[i]!]));
 }
 

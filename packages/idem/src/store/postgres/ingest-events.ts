@@ -3,16 +3,18 @@
 import { type Claim, eventIdAsk } from "../../model/claim.ts";
 import { decidedOutright } from "../../model/decision.ts";
 import type { Event } from "../../model/event.ts";
+import type { NestedIngest } from "../advance.ts";
 import { sentSubject } from "../audit.ts";
 import type { Ingested, IngestInput, NewEvent, NewPair, StaleRegistration } from "../ingest.ts";
 import { type DecisionRow, readDecision, readEvent } from "../rows.ts";
+import { fillBuffer } from "../rules/fill-buffer.ts";
+import { keptEvents } from "../rules/kept-events.ts";
+import { findEvent, newestRerun } from "../rules/read-memo.ts";
+import { noteFirst, recordDecision } from "../rules/record-decision.ts";
+import { driveAwaited } from "../rules/rule.ts";
 import { answerOf, newWriting, type Writing } from "../writing.ts";
 import { claimKey } from "./claim-key.ts";
-import { fillBuffer } from "./fill-buffer.ts";
 import { bornLeased, insertJob, isBornLeased } from "./open-run.ts";
-import { findEvent, newestRerun } from "./read-memo.ts";
-import { noteFirst, recordDecision } from "./record-decision.ts";
-import { registrationOf } from "./register-functions.ts";
 import { startRun } from "./start-run.ts";
 import { inEnv, type Transaction } from "./transaction.ts";
 import { writeAudit } from "./write-audit.ts";
@@ -37,7 +39,7 @@ export async function ingestEvents(tx: Transaction, input: IngestInput): Promise
   // A repeat is answered from what it stored, whatever was registered since: deciding again would forget who was to execute it.
   if (stale !== null && !(await isRepeat(tx, input))) return stale;
   if (input.byHand !== undefined && !(await isRepeat(tx, input))) {
-    await writeAudit(tx, input.env, { action: "send-events", subject: sentSubject(input.events), ...input.byHand });
+    writeAudit(tx, input.env, { action: "send-events", subject: sentSubject(input.events), ...input.byHand });
   }
   return ingestAll(tx, input.env, input.events, input.pairs, input.leaseTo);
 }
@@ -47,7 +49,7 @@ async function isRepeat(tx: Transaction, { env, events }: IngestInput): Promise<
   const [first] = events;
   // Stored a moment ago, by another call of this transaction, whose turn is yet to come.
   if (first === undefined || tx.ahead.events.get(inEnv(env, first.id)) === true) return false;
-  return (await findEvent(tx.connection, env, first.id)) !== undefined;
+  return (await driveAwaited(findEvent(tx, env, first.id))) !== undefined;
 }
 
 export async function staleRegistration(
@@ -56,18 +58,18 @@ export async function staleRegistration(
   registration: number | null,
 ): Promise<StaleRegistration | null> {
   if (registration === null) return null;
-  const current = tx.ahead.registrations.get(env) ?? (await registrationOf(tx.connection, env));
+  const current = tx.ahead.registrations.get(env) ?? (await driveAwaited(tx.registration(env)));
   return current === registration ? null : { kind: "stale-registration", registration: current };
 }
 
-export async function someoneWaitsFor(tx: Transaction, env: string, eventName: string): Promise<boolean> {
+async function someoneWaitsFor(tx: Transaction, env: string, eventName: string): Promise<boolean> {
   const known = tx.ahead.awaited.get(inEnv(env, eventName));
   if (known !== undefined) return known;
   return (await tx.connection.one(someoneWaitsSql, env, eventName, env, eventName)) !== undefined;
 }
 
 /** The part shared with steps and runs that send events in their own transaction. */
-export async function ingestAll(
+async function ingestAll(
   tx: Transaction,
   env: string,
   events: readonly NewEvent[],
@@ -77,6 +79,15 @@ export async function ingestAll(
   const out = newWriting();
   await ingestInto(tx, env, events, pairs, deliverTo, out);
   return answerOf(out, tx.at.now);
+}
+
+/** Events that a step or a run sends in its own transaction. Those nobody listens to are not stored at all. */
+export async function ingestNested(tx: Transaction, env: string, nested: NestedIngest): Promise<Ingested> {
+  const kept = await Promise.all(
+    nested.events.map(async (event) => event.ifAwaited !== true || (await someoneWaitsFor(tx, env, event.name))),
+  );
+  const { events, pairs } = keptEvents(nested, kept);
+  return ingestAll(tx, env, events, pairs, null);
 }
 
 export async function ingestInto(
@@ -108,12 +119,13 @@ async function ingestOne(
 ): Promise<void> {
   const row = await insertEvent(tx, env, event);
   if (row === null) {
-    const stored = (await findEvent(tx.connection, env, event.id))!;
+    const stored = (await driveAwaited(findEvent(tx, env, event.id)))!;
     out.ingested.push({ id: event.id, firstEventId: stored.first_event_id });
     for (const row of await tx.connection.all<DecisionRow>(selectDecisionsSql, env, event.id)) {
       const decision = readDecision(row);
       out.decisions.push(decision);
-      if (decision.firstEventId !== null) await noteFirst(tx, env, out, stored.data, decision.firstEventId);
+      if (decision.firstEventId !== null)
+        await driveAwaited(noteFirst(tx, env, out, stored.data, decision.firstEventId));
     }
     await answerLeasedAgain(tx, env, event.id, pairs, deliverTo, out);
     return;
@@ -174,7 +186,7 @@ export async function answerLeasedAgain(
     kind: "deliver",
     jobId,
     fence: 1,
-    event: readEvent((await findEvent(tx.connection, env, eventId))!),
+    event: readEvent((await driveAwaited(findEvent(tx, env, eventId)))!),
   });
 }
 
@@ -216,7 +228,7 @@ async function recordDuplicate(
   const firstId = claim.holder;
   tx.connection.write(linkToFirstSql, firstId, env, event.id);
   out.ingested.push({ id: event.id, firstEventId: firstId });
-  const first = await noteFirst(tx, env, out, event.data, firstId);
+  const first = await driveAwaited(noteFirst(tx, env, out, event.data, firstId));
   // One id under two names is usually a mistake of the sender.
   const under = first === undefined || first.name === event.name ? "" : ` under the name ${JSON.stringify(first.name)}`;
   const reason = `event id ${JSON.stringify(event.callerId)} was first used by event ${first?.id ?? "unknown"}${under}`;
@@ -231,7 +243,7 @@ async function recordDuplicate(
       fn,
       kind: "duplicate-event",
       reason,
-      runId: runId === null ? null : await newestRerun(tx.connection, env, runId),
+      runId: runId === null ? null : await driveAwaited(newestRerun(tx, env, runId)),
       key,
       windowEndsAt: claim.endsAt,
       firstEventId: firstId,
@@ -256,7 +268,7 @@ async function decide(
   }
   const generation = eventClaim?.generation ?? pair.generation;
   const buffer = pair.flow?.buffer ?? null;
-  if (buffer !== null) await fillBuffer(tx, env, event, { ...pair, generation }, buffer, out);
+  if (buffer !== null) await driveAwaited(fillBuffer(tx, env, event, { ...pair, generation }, buffer, out));
   else {
     const start = { event, pair, generation, windowEndsAt: eventClaim?.endsAt ?? null };
     recordDecision(tx, env, out, await startRun(tx, env, start, out));

@@ -6,12 +6,13 @@ import type { ParkedKind } from "../../model/parked.ts";
 import { LeaseRoom } from "../lease-room.ts";
 import type { LeaseAnswer, LeasedJob, LeaseInput } from "../leases.ts";
 import { readEvent, troublesOf } from "../rows.ts";
+import { expireWaits } from "../rules/end-wait.ts";
+import { flushDue, nextFlushAt } from "../rules/flush-buffer.ts";
+import { findEvent, readMemo } from "../rules/read-memo.ts";
+import { driveAwaited } from "../rules/rule.ts";
 import { newWriting } from "../writing.ts";
-import { expireWaits } from "./end-wait.ts";
-import { flushDue, nextFlushAt } from "./flush-buffer.ts";
 import { LaneRound } from "./lane-round.ts";
 import { slotColumns } from "./lane-slots.ts";
-import { findEvent, readMemo } from "./read-memo.ts";
 import type { Transaction } from "./transaction.ts";
 
 interface JobRow {
@@ -84,7 +85,7 @@ export async function leaseJobs(tx: Transaction, input: LeaseInput): Promise<Lea
   const { now } = tx.at;
   const { functions } = input;
   const flushing = newWriting();
-  await flushDue(tx, env, flushing);
+  await driveAwaited(flushDue(tx, env, flushing));
   const taken: { row: JobRow; isOverdue: boolean }[] = [];
   const room = new LeaseRoom(input.room);
   const take: Take = (row, lane) => {
@@ -184,14 +185,14 @@ async function leasedJob(tx: Transaction, env: string, row: JobRow, isOverdue: b
   const { connection, at } = tx;
   const fence = row.fence + 1;
   if (row.kind === "deliver") {
-    const event = await findEvent(connection, env, row.event_id!);
+    const event = await driveAwaited(findEvent(tx, env, row.event_id!));
     return event === undefined ? null : { kind: "deliver", jobId: row.id, fence, event: readEvent(event) };
   }
   if (row.kind === "run") {
     connection.write(startRunSql, at.now, env, row.run_id);
-    await expireWaits(tx, env, row.run_id!);
+    await driveAwaited(expireWaits(tx, env, row.run_id!));
   }
-  const memo = await readMemo(connection, env, row.run_id!);
+  const memo = await driveAwaited(readMemo(tx, env, row.run_id!));
   if (memo === null) return null;
   if (row.kind === "announce") return { kind: "announce", jobId: row.id, fence, memo };
   tx.sawStamp(memo.steps.at(-1)?.stamp ?? 0);
@@ -205,7 +206,7 @@ async function nextDueAt(tx: Transaction, env: string, throttledUntil: number | 
   const [timer, overdue, flush] = await Promise.all([
     connection.one<{ due_at: number | null }>(nextDueSql, env, at.now),
     connection.one<{ start_by: number | null }>(nextOverdueSql, env, at.now),
-    nextFlushAt(tx, env),
+    driveAwaited(nextFlushAt(tx, env)),
   ]);
   const times = [timer?.due_at, overdue?.start_by, flush, throttledUntil].filter(
     (time): time is number => time != null,

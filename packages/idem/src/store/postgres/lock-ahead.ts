@@ -6,21 +6,19 @@
 // It may lock more than is needed, where an event turns out to be a duplicate. What nobody foresaw is locked when it is met.
 import { eventIdAsk, functionKeyAsk, singletonAsk, singletonScope } from "../../model/claim.ts";
 import { readLane } from "../../model/lane.ts";
-import type { NewEvent, NewPair, StartPair } from "../ingest.ts";
-import { askFor, type ExpectedAsk, findClaim, lockExpected } from "./claim-key.ts";
-import { type ClosedClaim, claimsOfRun } from "./end-run.ts";
+import type { NewEvent, StartPair } from "../ingest.ts";
+import { askFor } from "../rules/ask-for.ts";
+import type { ClosedClaim } from "../rules/database.ts";
+import { claimsOfRun } from "../rules/end-run.ts";
+import { rateTurn } from "../rules/limit-starts.ts";
+import type { Asking } from "../rules/new-run.ts";
+import { driveAwaited } from "../rules/rule.ts";
+import { type ExpectedAsk, findClaim, lockExpected } from "./claim-key.ts";
 import { lockBuffers } from "./lock-buffers.ts";
-import { lockNames, rateLock, slotLock } from "./lock-name.ts";
+import { lockNames, slotLock } from "./lock-name.ts";
+import { lockThrottles } from "./lock-throttles.ts";
 import { compareTexts } from "./text.ts";
-import { lockThrottles } from "./throttle-start.ts";
 import type { Transaction } from "./transaction.ts";
-
-/** Events of one environment, and what they may start. */
-export interface Asking {
-  readonly env: string;
-  readonly events: readonly NewEvent[];
-  readonly pairs: readonly NewPair[];
-}
 
 /** A pair that asks now, not when its buffer becomes a run. */
 interface Start {
@@ -47,7 +45,7 @@ export async function lockAhead(
   const victims = await lockKeys(tx, askings, asking, closed);
   const rates = names(asking, ({ env, pair }) => {
     const rule = pair.flow?.rateLimit ?? null;
-    return rule === null ? [] : [rateLock(env, rule.id)];
+    return rule === null ? [] : [rateTurn(env, rule.id)];
   });
   const begun = asking.filter(({ pair }) => pair.leaseTo !== null && pair.flow !== null && pair.flow.lane !== null);
   const lanes = begun.map(({ env, pair }) => ({ env, lane: readLane(pair.flow!.lane!.name) }));
@@ -99,12 +97,13 @@ async function lockKeys(
   for (const { env, pair } of cancelling) {
     const rule = pair.flow!.singleton!;
     const found = await findClaim(tx, env, singletonScope(pair.fn), rule.key);
-    const asked = askFor(tx, found, singletonAsk(pair.fn, rule.key, pair.runId));
+    const asked = askFor(tx.at, found, singletonAsk(pair.fn, rule.key, pair.runId));
     if (asked.taken) continue;
     const { holder } = asked.claim;
     victims.push({ env, runId: holder });
     const releaseKey = rule.mode === "cancel" && rule.releaseKey === true;
-    for (const claim of await claimsOfRun(tx, env, holder, releaseKey)) closing.push(unchanged(env, claim));
+    for (const claim of await driveAwaited(claimsOfRun(tx, env, holder, releaseKey)))
+      closing.push(unchanged(env, claim));
   }
   await lockExpected(tx, [...keys, ...closing]);
   return victims;

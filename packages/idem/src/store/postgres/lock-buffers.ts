@@ -2,7 +2,8 @@
 // its events were duplicates, is removed again.
 import { type BufferRule, debouncedMax } from "../flow.ts";
 import type { StartPair } from "../ingest.ts";
-import type { Asking } from "./lock-ahead.ts";
+import { bufferId, bufferTimes } from "../rules/fill-buffer.ts";
+import type { Asking } from "../rules/new-run.ts";
 import type { Transaction } from "./transaction.ts";
 
 const lockBuffersSql = `
@@ -43,21 +44,8 @@ interface Filling {
   bytes: number;
 }
 
-/** When a buffer that is begun now becomes a run, and when at the latest. */
-export function bufferTimes(
-  rule: BufferRule,
-  now: number,
-): { readonly dueAt: number; readonly deadline: number | null } {
-  const lastsMs = rule.kind === "debounce" ? rule.periodMs : rule.timeoutMs;
-  const deadline = rule.timeoutMs === null ? null : now + rule.timeoutMs;
-  return { dueAt: Math.min(now + lastsMs, deadline ?? Number.MAX_SAFE_INTEGER), deadline };
-}
-
 export const bufferName = (env: string, fn: string, { kind, key }: Pick<BufferRule, "kind" | "key">): string =>
   JSON.stringify([env, fn, kind, key]);
-
-/** Several functions may buffer one event. */
-export const bufferId = (eventId: string, fn: string): string => `${eventId} ${fn}`;
 
 /** Answers the pairs that ask now, because with these events their buffer is full. */
 export async function lockBuffers(tx: Transaction, askings: readonly Asking[]) {

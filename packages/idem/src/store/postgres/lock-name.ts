@@ -16,6 +16,4 @@ export async function lockNames(tx: Transaction, names: readonly string[]): Prom
   for (const name of wanted) tx.ahead.names.add(name);
 }
 
-export const rateLock = (env: string, id: string): string => `rate:${env}:${id}`;
 export const slotLock = (slot: string): string => `slot:${slot}`;
-export const registrationLock = (env: string): string => `registration:${env}`;

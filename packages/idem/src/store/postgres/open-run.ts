@@ -1,14 +1,16 @@
 // A run and its job are born together, in the transaction that decided to start it. "Born leased" saves a lease of its own:
 // the process that accepted the event already has the slot to execute it (docs/reference/stores.md#born-leased).
 import { laneOnceBegun, readLane } from "../../model/lane.ts";
-import { openState, type RerunFrom, type Run } from "../../model/run.ts";
-import type { CancelRule, LaneUse } from "../flow.ts";
+import { openState } from "../../model/run.ts";
+import type { LaneUse } from "../flow.ts";
 import type { LeasedJob } from "../leases.ts";
-import { keepRules } from "./cancel-rules.ts";
-import { insertion } from "./connection.ts";
+import { keepRules } from "../rules/cancel-rules.ts";
+import { insertion } from "../rules/insertion.ts";
+import { admitted } from "../rules/limit-starts.ts";
+import type { NewJob, NewRun, OpenedRun } from "../rules/new-run.ts";
+import { readMemo } from "../rules/read-memo.ts";
+import { driveAwaited } from "../rules/rule.ts";
 import { hasRoom, slotColumns } from "./lane-slots.ts";
-import { readMemo } from "./read-memo.ts";
-import { admitted } from "./throttle-start.ts";
 import type { Transaction } from "./transaction.ts";
 
 const newRuns = insertion("runs", {
@@ -51,37 +53,6 @@ const newJobs = insertion("jobs", {
 });
 
 const insertCarriedSql = "insert into run_events (env, run_id, n, event_id, key) values (?, ?, ?, ?, ?)";
-
-export interface NewRun {
-  readonly id: string;
-  readonly fn: string;
-  readonly eventId: string;
-  readonly key: string | null;
-  readonly subject: string;
-  readonly generation: string;
-  readonly previousRunId: string | null;
-  readonly rerunOf: string | null;
-  readonly rerunFrom: RerunFrom | null;
-  readonly inputs: Readonly<Record<string, string>>;
-  readonly rootRunId: string;
-  readonly rank: number;
-  readonly dueAt: number | null;
-  readonly leaseTo: string | null;
-  /** Its end lets go of the key's claim. */
-  readonly holdsKey: boolean;
-  readonly lane: LaneUse | null;
-  readonly startBy: number | null;
-  readonly cancelOn: readonly CancelRule[];
-  readonly singleton: string | null;
-  /** The events of a batch, with the key each was let in for; null for a run of one event. */
-  readonly carried: readonly { readonly eventId: string; readonly key: string | null }[] | null;
-}
-
-export interface OpenedRun {
-  readonly run: Run;
-  /** Set when the job was born leased. */
-  readonly fence: number | null;
-}
 
 export async function openRun(tx: Transaction, env: string, run: NewRun): Promise<OpenedRun> {
   const { now } = tx.at;
@@ -153,21 +124,6 @@ export async function openRun(tx: Transaction, env: string, run: NewRun): Promis
   };
 }
 
-export interface NewJob {
-  readonly id: string;
-  readonly kind: "run" | "deliver" | "announce";
-  readonly runId: string | null;
-  readonly eventId: string | null;
-  readonly fn: string | null;
-  readonly rank: number;
-  readonly dueAt: number | null;
-  readonly fence: number;
-  readonly leasedBy: string | null;
-  readonly lane: string | null;
-  readonly startBy: number | null;
-  readonly hadWaits: boolean;
-}
-
 export function insertJob(tx: Transaction, env: string, job: NewJob): void {
   const [slot1, slot2] = slotColumns(job.lane);
   if (job.leasedBy === null && job.dueAt === null) tx.floors.queued(env, job.rank);
@@ -195,7 +151,9 @@ export function insertJob(tx: Transaction, env: string, job: NewJob): void {
 /** Whether a run of this lane begins at once; its throttle has counted it then. */
 async function mayBegin(tx: Transaction, env: string, { name, caps }: LaneUse): Promise<boolean> {
   const { throttle } = readLane(name);
-  return (await hasRoom(tx, env, name, caps)) && (await admitted(tx, env, throttle, caps, tx.at.now)) === null;
+  return (
+    (await hasRoom(tx, env, name, caps)) && (await driveAwaited(admitted(tx, env, throttle, caps, tx.at.now))) === null
+  );
 }
 
 const bornLeasedSql = `
@@ -219,7 +177,7 @@ export async function bornLeased(
   worker: string | null,
 ): Promise<LeasedJob | null> {
   if (!(await isBornLeased(tx, env, runId, worker))) return null;
-  const memo = (await readMemo(tx.connection, env, runId))!;
+  const memo = (await driveAwaited(readMemo(tx, env, runId)))!;
   // A rerun brings steps along.
   tx.sawStamp(memo.steps.at(-1)?.stamp ?? 0);
   return { kind: "run", jobId: runId, fence: 1, lostWorkers: 0, memo };

@@ -1,17 +1,15 @@
 // The store on PostgreSQL, shared by any number of nodes.
 import type { StoreReads } from "../reads.ts";
+import { ruledCalls, type ruledOperations } from "../rules/operations.ts";
+import { readMemo } from "../rules/read-memo.ts";
+import { driveAwaited } from "../rules/rule.ts";
 import type { BeatsOptions } from "../sharing.ts";
 import type { Store } from "../store.ts";
 import { readAddress, withoutPassword } from "./address.ts";
 import { advanceRun } from "./advance-run.ts";
-import { judgeAlertRow, moveRadar, raiseAlerts } from "./alerts.ts";
-import { amendClaimRow } from "./amend-claim.ts";
 import { type BeatsPlatform, SharedBeats } from "./beats.ts";
-import { cancelRun } from "./cancel-run.ts";
-import { changeSettingRow } from "./change-setting.ts";
 import { checkServer } from "./check-server.ts";
 import { Connection } from "./connection.ts";
-import { countDecisions } from "./count-decisions.ts";
 import { Hints } from "./hints.ts";
 import { HotCalls } from "./hot-calls.ts";
 import { ingestCall } from "./ingest-batch.ts";
@@ -21,57 +19,33 @@ import { loadMigrations } from "./migrations.ts";
 import { refuseHalfMoved } from "./moving-mark.ts";
 import { openingFault, refuseUnsetSession } from "./opening-fault.ts";
 import { Outbox } from "./outbox.ts";
-import { pauseFunction } from "./pause-function.ts";
 import { pruneEvents } from "./prune-events.ts";
-import { readMemo } from "./read-memo.ts";
 import { claimAt, findClaim, readsOver } from "./reads.ts";
-import { redecideEvent } from "./redecide-event.ts";
 import { Statistics } from "./refresh-statistics.ts";
-import { registerFunctions } from "./register-functions.ts";
-import { rerunRun } from "./rerun-run.ts";
-import { resumeSignal, resumeWaits } from "./resume-waits.ts";
+import { RuleDatabase } from "./rule-database.ts";
 import { type Pg, Sessions } from "./sessions.ts";
-import { extendClaim, releaseClaim, settleClaim, takeClaim } from "./settle-claim.ts";
 import { Statements } from "./statement.ts";
 import { StepTransactions } from "./step-transaction.ts";
 import { hintsOf } from "./tell-others.ts";
-import { tickCrons } from "./tick-crons.ts";
 import type { Transaction } from "./transaction.ts";
 import { Transactions, type TransactionsPlatform } from "./transactions.ts";
-import { unparkRun } from "./unpark-run.ts";
 import { handBackJobs, heartbeatWorker, sweepStore } from "./workers.ts";
 import { keepAudit } from "./write-audit.ts";
 
 export type Writes = Omit<Store, "reads" | "close" | "shared" | "outbox" | "transactional">;
 type Operation = { [K in keyof Writes]: (tx: Transaction, ...input: Parameters<Writes[K]>) => ReturnType<Writes[K]> };
 
+const ruled = ruledCalls(driveAwaited) as Pick<Operation, keyof typeof ruledOperations>;
+
 const operations: Operation = {
-  register: registerFunctions,
-  pause: pauseFunction,
+  ...ruled,
   ingest: ingestCall,
-  redecide: redecideEvent,
-  tick: tickCrons,
   lease: leaseJobs,
   advance: advanceRun,
-  resume: resumeWaits,
-  signal: resumeSignal,
-  cancel: cancelRun,
-  rerun: rerunRun,
-  unpark: unparkRun,
-  claim: takeClaim,
-  extend: extendClaim,
-  amend: amendClaimRow,
-  settle: settleClaim,
-  release: releaseClaim,
   heartbeat: heartbeatWorker,
   handBack: handBackJobs,
   sweep: sweepStore,
   prune: pruneEvents,
-  set: changeSettingRow,
-  count: countDecisions,
-  raise: raiseAlerts,
-  judge: judgeAlertRow,
-  follow: moveRadar,
   audit: keepAudit,
 };
 
@@ -165,6 +139,6 @@ export function repeated(reads: StoreReads, transactions: Transactions): StoreRe
   }
   // Read in several statements, which must show one moment.
   const runMemo: StoreReads["runMemo"] = (env, runId) =>
-    transactions.snapshot((connection) => readMemo(connection, env, runId));
+    transactions.snapshot((connection) => driveAwaited(readMemo(new RuleDatabase(connection), env, runId)));
   return { ...(again as unknown as StoreReads), runMemo };
 }

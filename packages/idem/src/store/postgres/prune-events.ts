@@ -6,9 +6,11 @@
 // is committed now: a rerun or a duplicate either came before, and keeps it, or waits for the locks and finds it gone. What somebody
 // else has locked is kept, so pruning never waits for anybody.
 import { type PruneAnswer, type PruneInput, prunedNothing } from "../prune.ts";
+import { countAlerts, pruneAlerts } from "../rules/alerts.ts";
+import { driveAwaited } from "../rules/rule.ts";
 import type { Connection } from "./connection.ts";
 import { claimName, type Family, findFamilies, type OldEvent } from "./find-families.ts";
-import { countAlerts, pruneAlerts } from "./prune-alerts.ts";
+import { RuleDatabase } from "./rule-database.ts";
 import type { Transaction } from "./transaction.ts";
 import { countAudit, pruneAudit } from "./write-audit.ts";
 
@@ -69,7 +71,7 @@ export async function pruneEvents(tx: Pick<Transaction, "connection" | "at">, in
   const { connection, at } = tx;
   const { env, before } = input;
   if (input.after === "") {
-    const told = await pruneAlerts(connection, env, before, input.max);
+    const told = await driveAwaited(pruneAlerts(new RuleDatabase(connection), env, before, input.max));
     if (told.alerts + told.pairs > 0) return { deleted: { ...prunedNothing, ...told }, kept: 0, after: "" };
   }
   const windowNow = at.windowNow(0);
@@ -118,7 +120,7 @@ export async function countPrunable(
   const page = await readPage(connection, input);
   const families = await findFamilies(connection, env, page.old, { before, windowNow });
   const portions = await measure(connection, env, page.old, families, Number.POSITIVE_INFINITY);
-  const told = input.after === "" ? await countAlerts(connection, env, before) : {};
+  const told = input.after === "" ? await driveAwaited(countAlerts(new RuleDatabase(connection), env, before)) : {};
   const deleted: Counts = { ...prunedNothing, ...told };
   const sum = (shares: readonly Share[]) => shares.reduce((total, { count }) => total + count, 0);
   for (const { family, runIds, steps, attempts } of portions) {

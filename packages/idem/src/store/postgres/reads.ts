@@ -28,21 +28,23 @@ import {
   readRun,
   runColumns,
 } from "../rows.ts";
+import { rulesMatching } from "../rules/cancel-rules.ts";
+import { findEvent, findRun, readMemo } from "../rules/read-memo.ts";
+import { registrationOf } from "../rules/register-functions.ts";
+import { driveAwaited } from "../rules/rule.ts";
+import { cronsIn } from "../rules/tick-crons.ts";
 import type { Setting } from "../settings.ts";
 import type { WaitCandidate } from "../waits.ts";
 import { alertReads } from "./alert-reads.ts";
-import { rulesMatching } from "./cancel-rules.ts";
 import type { Connection, Param } from "./connection.ts";
 import { countReads } from "./count-reads.ts";
 import { selectDecisionsSql } from "./ingest-events.ts";
 import { limitUses } from "./limit-uses.ts";
 import { decisionPage, eventPage, runPage } from "./page-reads.ts";
 import { countPending, findBuffer } from "./pending-reads.ts";
-import { findEvent, findRun, readMemo } from "./read-memo.ts";
-import { registrationOf } from "./register-functions.ts";
+import { RuleDatabase } from "./rule-database.ts";
 import { stepReads } from "./step-reads.ts";
 import { indexable } from "./text.ts";
-import { cronsIn } from "./tick-crons.ts";
 import { listWorkers } from "./worker-rows.ts";
 import { auditPage } from "./write-audit.ts";
 
@@ -154,6 +156,7 @@ const settingEnvironmentsSql = "select distinct env from settings where kind = ?
 const environmentsSql = "select distinct env from functions where archived_at is null order by env";
 
 export function readsOver(connection: Connection, at: () => Promise<Instant>): StoreReads {
+  const db = new RuleDatabase(connection);
   const events = async (sql: string, ...params: Param[]): Promise<Event[]> =>
     (await connection.all<EventRow>(sql, ...params)).map(readEvent);
   const decisions = async (sql: string, ...params: Param[]) =>
@@ -161,13 +164,13 @@ export function readsOver(connection: Connection, at: () => Promise<Instant>): S
   return {
     functions: (env) => readFunctions(connection, env),
     run: async (env, runId) => {
-      const row = await findRun(connection, env, runId);
+      const row = await driveAwaited(findRun(db, env, runId));
       return row === undefined ? null : readRun(row);
     },
     runs: (env, filter) => listRuns(connection, env, filter),
-    runMemo: (env, runId) => readMemo(connection, env, runId),
+    runMemo: (env, runId) => driveAwaited(readMemo(db, env, runId)),
     event: async (env, eventId) => {
-      const row = await findEvent(connection, env, eventId);
+      const row = await driveAwaited(findEvent(db, env, eventId));
       return row === undefined ? null : readEvent(row);
     },
     eventByCallerId: async (env, callerId, scope) => {
@@ -201,10 +204,10 @@ export function readsOver(connection: Connection, at: () => Promise<Instant>): S
       (await connection.find<{ path: string }>(waitPathsSql, { env, name: eventName })).map(({ path }) => path),
     waitCandidates: (env, eventId, probes) => waitCandidates(connection, env, eventId, probes),
     cancelCandidates: async (env, eventId, probes) => {
-      const event = await findEvent(connection, env, eventId);
-      return event === undefined ? [] : rulesMatching(connection, env, event, probes);
+      const event = await driveAwaited(findEvent(db, env, eventId));
+      return event === undefined ? [] : driveAwaited(rulesMatching(db, env, event, probes));
     },
-    crons: (env) => cronsIn(connection, env),
+    crons: (env) => driveAwaited(cronsIn(db, env)),
     limitUses: (env, limit) => limitUses(connection, env, limit),
     buffer: (env, fn, kind, key) => findBuffer(connection, env, fn, kind, key),
     pendingCounts: (env) => countPending(connection, env),
@@ -247,7 +250,7 @@ export const claimAt = (claim: Claim | null, { now, windowNow, leaseNow }: Insta
 async function readFunctions(connection: Connection, env: string) {
   // In this order: newer functions under an older number are read again when somebody decides by them; the other way round an old
   // picture would pass for the newest.
-  const registration = await registrationOf(connection, env);
+  const registration = await driveAwaited(registrationOf(new RuleDatabase(connection), env));
   return { registration, functions: await connection.all<RegisteredFunction>(functionsSql, env) };
 }
 

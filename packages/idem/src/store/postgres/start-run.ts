@@ -6,30 +6,24 @@ import { keyTaken, rateLimited, singletonTaken } from "../../model/decision-reas
 import type { Event } from "../../model/event.ts";
 import type { SingletonRule } from "../flow.ts";
 import type { StartPair } from "../ingest.ts";
+import { askFor } from "../rules/ask-for.ts";
+import { cancelHolder } from "../rules/cancel-run.ts";
+import { countStart, frees } from "../rules/limit-starts.ts";
+import { type Start, startBy } from "../rules/new-run.ts";
+import { answersForKey } from "../rules/read-memo.ts";
+import { noteFirst } from "../rules/record-decision.ts";
+import { driveAwaited } from "../rules/rule.ts";
 import type { Writing } from "../writing.ts";
-import { cancelHolder } from "./cancel-run.ts";
-import { askFor, countAsking, findClaim, writeClaim } from "./claim-key.ts";
+import { countAsking, findClaim, writeClaim } from "./claim-key.ts";
 import { openRun } from "./open-run.ts";
-import { countStart, frees } from "./rate-limit.ts";
-import { answersForKey } from "./read-memo.ts";
-import { noteFirst } from "./record-decision.ts";
 import type { Transaction } from "./transaction.ts";
-
-export interface Start {
-  readonly event: Event;
-  readonly pair: StartPair;
-  /** The run's generation where no function key has one. */
-  readonly generation: string;
-  /** When the event id's window ends, for a decision that has no key. */
-  readonly windowEndsAt: number | null;
-}
 
 export async function startRun(tx: Transaction, env: string, start: Start, out: Writing): Promise<Decision> {
   const { event, pair } = start;
   const { flow } = pair;
   const base = { eventId: event.id, fn: pair.fn, decidedAt: tx.at.now, key: pair.key, firstEventId: null };
   const found = pair.key === null ? null : await findClaim(tx, env, functionScope(pair.fn), pair.key);
-  const asked = pair.key === null ? null : askFor(tx, found, functionKeyAsk(pair, pair.key, pair.runId));
+  const asked = pair.key === null ? null : askFor(tx.at, found, functionKeyAsk(pair, pair.key, pair.runId));
   if (asked !== null && !asked.taken) {
     countAsking(tx, env, found!);
     return {
@@ -60,7 +54,7 @@ export async function startRun(tx: Transaction, env: string, start: Start, out: 
     leaseTo: pair.leaseTo,
     holdsKey: pair.hold,
     lane: flow?.lane ?? null,
-    startBy: startBy(tx, event, flow),
+    startBy: startBy(tx.at, event, flow),
     cancelOn: flow?.cancelOn ?? [],
     singleton: flow?.singleton?.key ?? null,
     carried: null,
@@ -87,17 +81,13 @@ export async function startRun(tx: Transaction, env: string, start: Start, out: 
   };
 }
 
-/** The first instant at which it has waited too long. */
-export const startBy = (tx: Transaction, event: Pick<Event, "ts">, flow: StartPair["flow"]): number | null =>
-  flow === null || flow.startWithinMs === null ? null : Math.max(tx.at.now, event.ts) + flow.startWithinMs + 1;
-
 async function duplicateKey(tx: Transaction, env: string, event: Event, key: string, holder: string, out: Writing) {
-  const { runId, ended, firstEventId } = await answersForKey(tx.connection, env, holder, key);
-  if (firstEventId !== null) await noteFirst(tx, env, out, event.data, firstEventId);
+  const { runId, ended, firstEventId } = await driveAwaited(answersForKey(tx, env, holder, key));
+  if (firstEventId !== null) await driveAwaited(noteFirst(tx, env, out, event.data, firstEventId));
   return { kind: "duplicate-key", reason: keyTaken(key, runId, ended), runId, firstEventId } as const;
 }
 
-type Refusal = Pick<Decision, "kind" | "reason" | "runId">;
+export type Refusal = Pick<Decision, "kind" | "reason" | "runId">;
 
 /** Rate limit, then singleton; what lets the run in is taken. */
 export async function refusal(
@@ -109,7 +99,7 @@ export async function refusal(
   if (flow === null) return null;
   const { rateLimit, singleton } = flow;
   if (rateLimit !== null) {
-    const freesAt = await frees(tx, env, rateLimit);
+    const freesAt = await driveAwaited(frees(tx, env, rateLimit));
     if (freesAt !== null) {
       return { kind: "rate-limited", reason: rateLimited(rateLimit, freesAt), runId: null };
     }
@@ -120,7 +110,7 @@ export async function refusal(
       return { kind: "singleton-skipped", reason: singletonTaken(holder), runId: holder };
     }
   }
-  if (rateLimit !== null) await countStart(tx, env, rateLimit, runId);
+  if (rateLimit !== null) await driveAwaited(countStart(tx, env, rateLimit, runId));
   return null;
 }
 
@@ -136,15 +126,15 @@ async function takeSingleton(
   const scope = singletonScope(fn);
   const ask = singletonAsk(fn, rule.key, runId);
   let found = await findClaim(tx, env, scope, rule.key);
-  let asked = askFor(tx, found, ask);
+  let asked = askFor(tx.at, found, ask);
   if (!asked.taken) {
     if (rule.mode === "skip") {
       countAsking(tx, env, found!);
       return asked.claim.holder;
     }
-    await cancelHolder(tx, env, asked.claim.holder, rule, out);
+    await driveAwaited(cancelHolder(tx, env, asked.claim.holder, rule, out));
     found = await findClaim(tx, env, scope, rule.key);
-    asked = askFor(tx, found, ask);
+    asked = askFor(tx.at, found, ask);
   }
   writeClaim(tx, env, asked.claim);
   return null;

@@ -10,14 +10,16 @@ import { errors } from "../../model/errors.ts";
 import type { Outcome } from "../../model/outcome.ts";
 import type { NewStep } from "../advance.ts";
 import { forgetLostSql } from "../rows.ts";
+import { findRun } from "../rules/read-memo.ts";
+import { driveAwaited } from "../rules/rule.ts";
 import type { StoreTransactions, Transacted, TransactInput, TransactionClient } from "../transactional.ts";
 import type { PostgresAddress } from "./address.ts";
 import { durabilityLost, isDurableSql } from "./check-server.ts";
 import { Connection } from "./connection.ts";
 import { faultOf, wordsOf } from "./faults.ts";
 import { endedByHand, guardClient } from "./guarded-client.ts";
-import { findRun } from "./read-memo.ts";
 import { insertStepAt } from "./record-step.ts";
+import { RuleDatabase } from "./rule-database.ts";
 import { refuseCutShort, type Sessions } from "./sessions.ts";
 import { Statements } from "./statement.ts";
 import type { Transactions } from "./transactions.ts";
@@ -173,7 +175,7 @@ export class StepTransactions implements StoreTransactions {
 
   private async refuse({ env, runId }: TransactInput): Promise<Transacted> {
     const { connection, transactions } = this.options;
-    const run = await transactions.untilKnown(() => findRun(connection, env, runId));
+    const run = await transactions.untilKnown(() => driveAwaited(findRun(new RuleDatabase(connection), env, runId)));
     const state = run?.ended_state ?? null;
     return state === null ? { kind: "fenced" } : { kind: "ended", state };
   }

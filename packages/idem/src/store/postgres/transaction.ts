@@ -1,17 +1,14 @@
 // What an operation works with: the session its transaction is open in, the one instant of its commit, and the order of its
 // recordings.
-import type { Instant } from "../../model/claim.ts";
+import type { RuleTransaction } from "../rules/database.ts";
 import type { LockedClaim } from "./claim-key.ts";
 import type { Connection } from "./connection.ts";
 import type { LaneTurns } from "./lane-round.ts";
 import type { EmptyBuffer } from "./lock-buffers.ts";
 import type { RankFloors } from "./rank-floors.ts";
 
-export interface Transaction {
+export interface Transaction extends RuleTransaction {
   readonly connection: Connection;
-  readonly at: Instant;
-  /** Grows with each call: the order of steps, waits and events. */
-  stamp(): number;
   /** What is recorded here from now on is later than what has this stamp. */
   sawStamp(stamp: number): void;
   /** What any node records after this commit is later than what was recorded here, also while the server's clock is set back. */

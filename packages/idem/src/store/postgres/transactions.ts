@@ -20,9 +20,10 @@ import { faultOf } from "./faults.ts";
 import { LaneTurns } from "./lane-round.ts";
 import { dropEmptyBuffers } from "./lock-buffers.ts";
 import { RankFloors } from "./rank-floors.ts";
+import { StoreTransaction } from "./rule-transaction.ts";
 import { refuseCutShort } from "./sessions.ts";
 import { quoted } from "./statement.ts";
-import { nothingAhead, type Transaction } from "./transaction.ts";
+import type { Transaction } from "./transaction.ts";
 
 // Longer than a crash-restart of the server and than most failovers.
 const patienceDefaultMs = 20_000;
@@ -195,20 +196,8 @@ export class Transactions {
     try {
       const connection = this.connection.on(client);
       const { at, isAhead, isFollowed, found } = await this.begin(client, connection, first, use);
-      const tx: Transaction = {
-        connection,
-        at,
-        keepTime: () => this.clock.writeFloor(connection, at.now),
-        turns: this.turns,
-        floors: this.floors,
-        claims: new Map(),
-        ahead: nothingAhead(),
-        stamp: () => this.clock.stamp(),
-        sawStamp: (stamp) => this.clock.sawStamp(stamp),
-        keepStamps: () => {
-          if (isAhead) this.clock.writeStamps(connection);
-        },
-      };
+      const { clock, turns, floors } = this;
+      const tx = new StoreTransaction({ connection, at, clock, turns, floors, isAhead });
       try {
         const answer = await body(tx, found);
         dropMade(tx);

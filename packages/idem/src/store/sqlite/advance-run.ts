@@ -1,13 +1,13 @@
 // The one way a run moves. All of the patch or nothing, and only by the holder of the fence.
 import type { Outcome } from "../../model/outcome.ts";
-import type { AdvanceAnswer, Advanced, AdvanceInput, NestedIngest, ParkRun, SuspendRun } from "../advance.ts";
-import type { Ingested, NewPair } from "../ingest.ts";
+import type { AdvanceAnswer, Advanced, AdvanceInput, ParkRun, SuspendRun } from "../advance.ts";
 import { forgetLostSql, readStep } from "../rows.ts";
-import { beginWait } from "./begin-wait.ts";
-import { endRun } from "./end-run.ts";
-import { expireWaits } from "./end-wait.ts";
-import { ingestAll, someoneWaitsFor, staleRegistration } from "./ingest-events.ts";
-import { findRun, stepsOfRun } from "./read-memo.ts";
+import { beginWait } from "../rules/begin-wait.ts";
+import { endRun } from "../rules/end-run.ts";
+import { expireWaits } from "../rules/end-wait.ts";
+import { findRun, stepsOfRun } from "../rules/read-memo.ts";
+import { driveAtOnce } from "../rules/rule.ts";
+import { ingestNested, staleRegistration } from "./ingest-events.ts";
 import { findOutcome, insertAttempt, insertStep, saveStep } from "./record-step.ts";
 import type { Transaction } from "./transaction.ts";
 
@@ -60,20 +60,20 @@ export function advanceRun(tx: Transaction, input: AdvanceInput): AdvanceAnswer 
   if (ingested?.cancelled.some((each) => each.runId === runId) === true) return { kind: "ended", state: "cancelled" };
   let recordedAtOnce = false;
   for (const wait of input.waits) {
-    if (beginWait(tx, env, runId, wait, input.ingest, ingested)) recordedAtOnce = true;
+    if (driveAtOnce(beginWait(tx, env, runId, wait, input.ingest, ingested))) recordedAtOnce = true;
   }
 
   const answer = { kind: "advanced", now: tx.at.now, outcomes, ingested } as const;
   if (next.kind === "end") {
     const { state, result, releaseKey } = next;
-    const woken = endRun(tx, env, runId, { state, result, fence, releaseKey, hadWaits });
+    const woken = driveAtOnce(endRun(tx, env, runId, { state, result, fence, releaseKey, hadWaits }, null));
     return { ...answer, seen: input.seen, news: [], stamps: null, leased: false, woken, freed };
   }
   if (next.kind === "continue" && !next.collect && !recordedAtOnce) {
     return { ...answer, seen: input.seen, news: [], stamps: null, leased: true, woken: [], freed };
   }
-  const nextTimeoutAt = expireWaits(tx, env, runId);
-  const steps = stepsOfRun(tx.connection, env, runId);
+  const nextTimeoutAt = driveAtOnce(expireWaits(tx, env, runId));
+  const steps = driveAtOnce(stepsOfRun(tx, env, runId));
   // What a worker recorded itself is no news to it; what nobody's worker recorded ended a wait.
   const news = steps.filter((step) => step.stamp > input.seen && step.worker === null).map(readStep);
   const stamps = input.steps.map(({ stepId }) => steps.find((step) => step.step_id === stepId)!.stamp);
@@ -137,7 +137,7 @@ function recordSteps(tx: Transaction, { env, runId, jobId, worker, steps }: Adva
 const earliest = (a: number | null, b: number | null): number => Math.min(a ?? neverDue, b ?? neverDue);
 
 function refuse(tx: Transaction, input: AdvanceInput): AdvanceAnswer {
-  const run = findRun(tx.connection, input.env, input.runId);
+  const run = driveAtOnce(findRun(tx, input.env, input.runId));
   if (run === undefined || run.ended_state === null) return { kind: "fenced" };
   if (input.next.kind !== "end" || run.ended_fence !== input.fence) return { kind: "ended", state: run.ended_state };
   // The same end again, after its answer was lost: "0 rows" must not be taken for "fenced" (docs/reference/stores.md#saves-and-takeovers).
@@ -154,21 +154,4 @@ function refuse(tx: Transaction, input: AdvanceInput): AdvanceAnswer {
     freed: false,
   };
   return again;
-}
-
-/** Events that a step or a run sends in its own transaction. Those nobody listens to are not stored at all. */
-export function ingestNested(tx: Transaction, env: string, nested: NestedIngest): Ingested {
-  const kept = nested.events.map((event) => event.ifAwaited !== true || someoneWaitsFor(tx, env, event.name));
-  if (kept.every(Boolean)) return ingestAll(tx, env, nested.events, nested.pairs, null);
-  const position = new Map<number, number>();
-  const events = nested.events.filter((_, i) => {
-    if (kept[i]) position.set(i, position.size);
-    return kept[i];
-  });
-  const pairs: NewPair[] = [];
-  for (const pair of nested.pairs) {
-    const event = position.get(pair.event);
-    if (event !== undefined) pairs.push({ ...pair, event });
-  }
-  return ingestAll(tx, env, events, pairs, null);
 }

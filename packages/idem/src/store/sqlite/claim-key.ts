@@ -2,6 +2,7 @@
 // safe here, and it reads like the rule (select-then-insert and upsert cost the same: docs/reference/stores.md#keys).
 import { askClaim, type Claim, type ClaimAsk } from "../../model/claim.ts";
 import { type ClaimRow, readClaim } from "../rows.ts";
+import type { FoundClaim } from "../rules/database.ts";
 import type { Transaction } from "./transaction.ts";
 
 const selectClaimSql = `
@@ -20,23 +21,19 @@ const updateClaimSql = `
          held = ?, asked = ?, last_asked_at = ?, outcome = ?
    where n = ?`;
 
+const deleteClaimSql = "delete from claims where n = ?";
+
 // A duplicate changes two counters and nothing else.
 const countAskingSql = "update claims set asked = asked + 1, last_asked_at = ? where n = ?";
 
-export interface StoredClaim {
-  /** Its row. */
-  readonly n: number;
-  readonly claim: Claim;
-}
-
-export function findClaim(tx: Transaction, env: string, scope: string, key: string): StoredClaim | null {
+export function findClaim(tx: Transaction, env: string, scope: string, key: string): FoundClaim | null {
   const n = tx.claims.find(env, scope, key);
   const row = n === undefined ? undefined : tx.connection.one<ClaimRow>(selectClaimSql, n);
-  return row === undefined ? null : { n: n!, claim: readClaim(row) };
+  return row === undefined ? null : { row: n!, claim: readClaim(row) };
 }
 
 /** Into the row of the claim that was found, or a new one. */
-export function writeClaim(tx: Transaction, env: string, claim: Claim, found: StoredClaim | null): void {
+export function writeClaim(tx: Transaction, env: string, claim: Claim, found: FoundClaim | null): void {
   const { scope, key } = claim;
   const values = [
     claim.holder,
@@ -52,12 +49,17 @@ export function writeClaim(tx: Transaction, env: string, claim: Claim, found: St
     claim.lastAskedAt,
     claim.outcome,
   ];
-  if (found !== null) tx.connection.run(updateClaimSql, ...values, found.n);
+  if (found !== null) tx.connection.run(updateClaimSql, ...values, found.row);
   else tx.connection.run(insertClaimSql, ...values, tx.claims.add(env, scope, key), env, scope, key);
 }
 
-export function countAsking(tx: Transaction, { n }: StoredClaim): void {
-  tx.connection.run(countAskingSql, tx.at.now, n);
+export function countAsking(tx: Transaction, { row }: FoundClaim): void {
+  tx.connection.run(countAskingSql, tx.at.now, row);
+}
+
+export function deleteClaim(tx: Transaction, env: string, { row, claim: { scope, key } }: FoundClaim): void {
+  tx.connection.run(deleteClaimSql, row);
+  tx.claims.remove({ n: row, env, scope, key });
 }
 
 /** Asks for the key on behalf of a holder; `previousHolder` is whoever had it in an earlier window. */

@@ -99,7 +99,10 @@ export class Connection {
 
   /** For statements whose parameters have names; what they do not name is passed over. */
   find<Row>(sql: string, named: Readonly<Record<string, Param>>): Row[] {
-    return this.prepare(sql).all(named) as Row[];
+    const statement = this.prepare(sql);
+    if (statement.reader) return statement.all(named) as Row[];
+    statement.run(named);
+    return [];
   }
 
   close(): void {

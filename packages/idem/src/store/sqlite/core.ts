@@ -5,17 +5,14 @@ import { errors, IdemError } from "../../model/errors.ts";
 import { realFile } from "../../platform/node-files.ts";
 import { type ClockStep, StoreClock } from "../clock.ts";
 import type { StoreReads } from "../reads.ts";
+import { ruledCalls, type ruledOperations } from "../rules/operations.ts";
+import { driveAtOnce } from "../rules/rule.ts";
 import type { Migration } from "../schema-history.ts";
 import type { Store } from "../store.ts";
 import { advanceRun } from "./advance-run.ts";
-import { judgeAlertRow, moveRadar, raiseAlerts } from "./alerts.ts";
-import { amendClaimRow } from "./amend-claim.ts";
-import { cancelRun } from "./cancel-run.ts";
-import { changeSettingRow } from "./change-setting.ts";
 import { ClaimIndex } from "./claim-index.ts";
 import { Connection } from "./connection.ts";
 import { copyStore } from "./copy-store.ts";
-import { countDecisions } from "./count-decisions.ts";
 import { ingestEvents } from "./ingest-events.ts";
 import { KnownFacts } from "./known-facts.ts";
 import { LaneBook } from "./lane-book.ts";
@@ -24,18 +21,11 @@ import { leaseJobs } from "./lease-jobs.ts";
 import { migrate } from "./migrate.ts";
 import { refuseMoved } from "./moved-note.ts";
 import { OwnerLock } from "./owner-lock.ts";
-import { pauseFunction } from "./pause-function.ts";
 import { pruneEvents } from "./prune-events.ts";
 import { readsOver } from "./reads.ts";
-import { redecideEvent } from "./redecide-event.ts";
-import { registerFunctions } from "./register-functions.ts";
-import { rerunRun } from "./rerun-run.ts";
-import { resumeSignal, resumeWaits } from "./resume-waits.ts";
-import { extendClaim, releaseClaim, settleClaim, takeClaim } from "./settle-claim.ts";
+import { type Owned, StoreTransaction } from "./rule-transaction.ts";
 import { judgeFailure, refusalOf } from "./storage-failure.ts";
-import { tickCrons } from "./tick-crons.ts";
 import type { Transaction } from "./transaction.ts";
-import { unparkRun } from "./unpark-run.ts";
 import { handBackJobs, heartbeatWorker, sweepStore } from "./workers.ts";
 import { keepAudit } from "./write-audit.ts";
 
@@ -44,33 +34,17 @@ type Operation = {
   [K in keyof Writes]: (tx: Transaction, ...input: Parameters<Writes[K]>) => Awaited<ReturnType<Writes[K]>>;
 };
 
+const ruled = ruledCalls(driveAtOnce) as Pick<Operation, keyof typeof ruledOperations>;
+
 const operations: Operation = {
-  register: registerFunctions,
-  pause: pauseFunction,
+  ...ruled,
   ingest: ingestEvents,
-  redecide: redecideEvent,
-  tick: tickCrons,
   lease: leaseJobs,
   advance: advanceRun,
-  resume: resumeWaits,
-  signal: resumeSignal,
-  cancel: cancelRun,
-  rerun: rerunRun,
-  unpark: unparkRun,
-  claim: takeClaim,
-  extend: extendClaim,
-  amend: amendClaimRow,
-  settle: settleClaim,
-  release: releaseClaim,
   heartbeat: heartbeatWorker,
   handBack: handBackJobs,
   sweep: sweepStore,
   prune: pruneEvents,
-  set: changeSettingRow,
-  count: countDecisions,
-  raise: raiseAlerts,
-  judge: judgeAlertRow,
-  follow: moveRadar,
   audit: keepAudit,
 };
 
@@ -119,15 +93,15 @@ const writeOwnerSql = `
   insert into meta (name, value) values ('owner', ?) on conflict (name) do update set value = excluded.value`;
 const forgetWorkersSql = "update workers set until = 0 where dead_at is null";
 
-export class SqliteCore {
-  private readonly connection: Connection;
+export class SqliteCore implements Owned {
+  readonly connection: Connection;
   private readonly lock: OwnerLock | null;
-  private readonly clock: StoreClock;
+  readonly clock: StoreClock;
   private readonly epoch: string;
-  private readonly known: KnownFacts;
-  private readonly claims: ClaimIndex;
-  private readonly lanes: LaneBook;
-  private readonly leasable: LeasableFunctions;
+  readonly known: KnownFacts;
+  readonly claims: ClaimIndex;
+  readonly lanes: LaneBook;
+  readonly leasable: LeasableFunctions;
   private clockWritten: number;
   private stepsWritten: readonly ClockStep[];
   readonly reads: ReturnType<typeof readsOver>;
@@ -238,7 +212,7 @@ export class SqliteCore {
         throw errors.STORE_OWNED({ path: connection.path, owner: "a process that took it over" });
       }
       const at = clock.read();
-      const answer = body({ connection, at, known, claims, lanes, leasable, stamp: () => clock.stamp() });
+      const answer = body(new StoreTransaction(this, at));
       if (at.now > this.clockWritten) connection.run(writeClockSql, String(at.now));
       const { steps } = clock;
       if (steps !== this.stepsWritten) connection.run(writeStepsSql, JSON.stringify(steps));

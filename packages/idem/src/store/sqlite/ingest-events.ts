@@ -3,15 +3,18 @@
 import { type Claim, eventIdAsk } from "../../model/claim.ts";
 import { decidedOutright } from "../../model/decision.ts";
 import type { Event } from "../../model/event.ts";
+import type { NestedIngest } from "../advance.ts";
 import { sentSubject } from "../audit.ts";
 import type { Ingested, IngestInput, NewEvent, NewPair, StaleRegistration } from "../ingest.ts";
 import { type DecisionRow, readDecision, readEvent } from "../rows.ts";
+import { fillBuffer } from "../rules/fill-buffer.ts";
+import { keptEvents } from "../rules/kept-events.ts";
+import { findEvent, newestRerun } from "../rules/read-memo.ts";
+import { noteFirst, recordDecision } from "../rules/record-decision.ts";
+import { driveAtOnce } from "../rules/rule.ts";
 import { answerOf, newWriting, type Writing } from "../writing.ts";
 import { claimKey } from "./claim-key.ts";
-import { fillBuffer } from "./fill-buffer.ts";
 import { bornLeased, insertJob, isBornLeased } from "./open-run.ts";
-import { findEvent, newestRerun } from "./read-memo.ts";
-import { noteFirst, recordDecision } from "./record-decision.ts";
 import { startRun } from "./start-run.ts";
 import type { Transaction } from "./transaction.ts";
 import { writeAudit } from "./write-audit.ts";
@@ -43,7 +46,7 @@ export function ingestEvents(tx: Transaction, input: IngestInput): Ingested | St
 
 /** A call is stored whole, so its first event speaks for all of it. */
 const isRepeat = (tx: Transaction, { env, events }: IngestInput): boolean =>
-  events.length > 0 && findEvent(tx.connection, env, events[0]!.id) !== undefined;
+  events.length > 0 && driveAtOnce(findEvent(tx, env, events[0]!.id)) !== undefined;
 
 export function staleRegistration(tx: Transaction, env: string, registration: number | null): StaleRegistration | null {
   if (registration === null) return null;
@@ -51,7 +54,7 @@ export function staleRegistration(tx: Transaction, env: string, registration: nu
   return current === registration ? null : { kind: "stale-registration", registration: current };
 }
 
-export function someoneWaitsFor(tx: Transaction, env: string, eventName: string): boolean {
+function someoneWaitsFor(tx: Transaction, env: string, eventName: string): boolean {
   if (!tx.known.mayBeAwaited(env, eventName)) return false;
   const { connection } = tx;
   const someone =
@@ -62,7 +65,7 @@ export function someoneWaitsFor(tx: Transaction, env: string, eventName: string)
 }
 
 /** The part shared with steps and runs that send events in their own transaction. */
-export function ingestAll(
+function ingestAll(
   tx: Transaction,
   env: string,
   events: readonly NewEvent[],
@@ -72,6 +75,13 @@ export function ingestAll(
   const out = newWriting();
   ingestInto(tx, env, events, pairs, deliverTo, out);
   return answerOf(out, tx.at.now);
+}
+
+/** Events that a step or a run sends in its own transaction. Those nobody listens to are not stored at all. */
+export function ingestNested(tx: Transaction, env: string, nested: NestedIngest): Ingested {
+  const kept = nested.events.map((event) => event.ifAwaited !== true || someoneWaitsFor(tx, env, event.name));
+  const { events, pairs } = keptEvents(nested, kept);
+  return ingestAll(tx, env, events, pairs, null);
 }
 
 export function ingestInto(
@@ -103,12 +113,12 @@ function ingestOne(
 ): void {
   const row = insertEvent(tx, env, event);
   if (row === null) {
-    const stored = findEvent(tx.connection, env, event.id)!;
+    const stored = driveAtOnce(findEvent(tx, env, event.id))!;
     out.ingested.push({ id: event.id, firstEventId: stored.first_event_id });
     for (const row of tx.connection.all<DecisionRow>(selectDecisionsSql, env, event.id)) {
       const decision = readDecision(row);
       out.decisions.push(decision);
-      if (decision.firstEventId !== null) noteFirst(tx, env, out, stored.data, decision.firstEventId);
+      if (decision.firstEventId !== null) driveAtOnce(noteFirst(tx, env, out, stored.data, decision.firstEventId));
     }
     answerLeasedAgain(tx, env, event.id, pairs, deliverTo, out);
     return;
@@ -165,7 +175,7 @@ export function answerLeasedAgain(
   }
   const jobId = `deliver:${eventId}`;
   if (!isBornLeased(tx, env, jobId, deliverTo)) return;
-  out.leased.push({ kind: "deliver", jobId, fence: 1, event: readEvent(findEvent(tx.connection, env, eventId)!) });
+  out.leased.push({ kind: "deliver", jobId, fence: 1, event: readEvent(driveAtOnce(findEvent(tx, env, eventId))!) });
 }
 
 function insertEvent(tx: Transaction, env: string, event: NewEvent): Event | null {
@@ -208,7 +218,7 @@ function recordDuplicate(
   const firstId = claim.holder;
   tx.connection.run(linkToFirstSql, firstId, env, event.id);
   out.ingested.push({ id: event.id, firstEventId: firstId });
-  const first = noteFirst(tx, env, out, event.data, firstId);
+  const first = driveAtOnce(noteFirst(tx, env, out, event.data, firstId));
   // One id under two names is usually a mistake of the sender.
   const under = first === undefined || first.name === event.name ? "" : ` under the name ${JSON.stringify(first.name)}`;
   const reason = `event id ${JSON.stringify(event.callerId)} was first used by event ${first?.id ?? "unknown"}${under}`;
@@ -223,7 +233,7 @@ function recordDuplicate(
       fn,
       kind: "duplicate-event",
       reason,
-      runId: runId === null ? null : newestRerun(tx.connection, env, runId),
+      runId: runId === null ? null : driveAtOnce(newestRerun(tx, env, runId)),
       key,
       windowEndsAt: claim.endsAt,
       firstEventId: firstId,
@@ -248,7 +258,7 @@ function decide(
   }
   const generation = eventClaim?.generation ?? pair.generation;
   const buffer = pair.flow?.buffer ?? null;
-  if (buffer !== null) fillBuffer(tx, env, event, { ...pair, generation }, buffer, out);
+  if (buffer !== null) driveAtOnce(fillBuffer(tx, env, event, { ...pair, generation }, buffer, out));
   else {
     const start = { event, pair, generation, windowEndsAt: eventClaim?.endsAt ?? null };
     recordDecision(tx, env, out, startRun(tx, env, start, out));

@@ -6,12 +6,13 @@ import type { ParkedKind } from "../../model/parked.ts";
 import { LeaseRoom } from "../lease-room.ts";
 import type { LeaseAnswer, LeasedJob, LeaseInput } from "../leases.ts";
 import { readEvent, troublesOf } from "../rows.ts";
+import { expireWaits } from "../rules/end-wait.ts";
+import { flushDue, nextFlushAt } from "../rules/flush-buffer.ts";
+import { admitted } from "../rules/limit-starts.ts";
+import { findEvent, readMemo } from "../rules/read-memo.ts";
+import { driveAtOnce } from "../rules/rule.ts";
 import { newWriting } from "../writing.ts";
-import { expireWaits } from "./end-wait.ts";
-import { flushDue, nextFlushAt } from "./flush-buffer.ts";
 import { isLeasable } from "./leasable-functions.ts";
-import { findEvent, readMemo } from "./read-memo.ts";
-import { admitted } from "./throttle-start.ts";
 import type { Transaction } from "./transaction.ts";
 
 interface JobRow {
@@ -80,7 +81,7 @@ export function leaseJobs(tx: Transaction, input: LeaseInput): LeaseAnswer {
   const functions = tx.leasable.numberOf(input.functions);
   for (const fn of Object.keys(input.caps)) tx.lanes.noteCaps(env, fn, input.caps[fn]!);
   const flushing = newWriting();
-  flushDue(tx, env, flushing);
+  driveAtOnce(flushDue(tx, env, flushing));
   const room = new LeaseRoom(input.room);
   const jobs: LeasedJob[] = [];
   const add = (job: LeasedJob | null) => {
@@ -161,7 +162,7 @@ function leaseLanes(
         continue;
       }
       if (!room.takes(row.bytes)) return;
-      const laterAt = admitted(tx, env, lane.name.throttle, own, tx.at.now);
+      const laterAt = driveAtOnce(admitted(tx, env, lane.name.throttle, own, tx.at.now));
       if (laterAt !== null) {
         tx.lanes.putOff(lane, laterAt);
         continue;
@@ -180,14 +181,14 @@ function leasedJob(tx: Transaction, env: string, row: JobRow): LeasedJob | null 
   const { connection, at } = tx;
   const fence = row.fence + 1;
   if (row.kind === "deliver") {
-    const event = findEvent(connection, env, row.event_id!);
+    const event = driveAtOnce(findEvent(tx, env, row.event_id!));
     return event === undefined ? null : { kind: "deliver", jobId: row.id, fence, event: readEvent(event) };
   }
   if (row.kind === "run") {
     connection.run(startRunSql, at.now, env, row.run_id);
-    expireWaits(tx, env, row.run_id!);
+    driveAtOnce(expireWaits(tx, env, row.run_id!));
   }
-  const memo = readMemo(connection, env, row.run_id!);
+  const memo = driveAtOnce(readMemo(tx, env, row.run_id!));
   if (memo === null) return null;
   if (row.kind === "announce") return { kind: "announce", jobId: row.id, fence, memo };
   return {
@@ -205,7 +206,7 @@ function nextDueAt(tx: Transaction, env: string): number | null {
   const times = [
     connection.one<{ due_at: number | null }>(nextDueSql, env, at.now)?.due_at,
     connection.one<{ start_by: number | null }>(nextOverdueSql, env, at.now)?.start_by,
-    nextFlushAt(tx, env),
+    driveAtOnce(nextFlushAt(tx, env)),
     lanes.nextPutOff(),
   ].filter((time): time is number => time != null);
   return times.length === 0 ? null : Math.min(...times);

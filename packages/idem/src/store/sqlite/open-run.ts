@@ -1,12 +1,14 @@
 // A run and its job are born together, in the transaction that decided to start it. "Born leased" saves a lease of its own:
 // the process that accepted the event already has the slot to execute it (docs/reference/stores.md#born-leased).
 import { laneOnceBegun } from "../../model/lane.ts";
-import { openState, type RerunFrom, type Run } from "../../model/run.ts";
-import type { CancelRule, LaneUse } from "../flow.ts";
+import { openState } from "../../model/run.ts";
+import type { LaneUse } from "../flow.ts";
 import type { LeasedJob } from "../leases.ts";
-import { keepRules } from "./cancel-rules.ts";
-import { readMemo } from "./read-memo.ts";
-import { admitted } from "./throttle-start.ts";
+import { keepRules } from "../rules/cancel-rules.ts";
+import { admitted } from "../rules/limit-starts.ts";
+import type { NewJob, NewRun, OpenedRun } from "../rules/new-run.ts";
+import { readMemo } from "../rules/read-memo.ts";
+import { driveAtOnce } from "../rules/rule.ts";
 import type { Transaction } from "./transaction.ts";
 
 const insertRunSql = `
@@ -20,37 +22,6 @@ const insertJobSql = `
   values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
 const insertCarriedSql = "insert into run_events (env, run_id, n, event_id, key) values (?, ?, ?, ?, ?)";
-
-export interface NewRun {
-  readonly id: string;
-  readonly fn: string;
-  readonly eventId: string;
-  readonly key: string | null;
-  readonly subject: string;
-  readonly generation: string;
-  readonly previousRunId: string | null;
-  readonly rerunOf: string | null;
-  readonly rerunFrom: RerunFrom | null;
-  readonly inputs: Readonly<Record<string, string>>;
-  readonly rootRunId: string;
-  readonly rank: number;
-  readonly dueAt: number | null;
-  readonly leaseTo: string | null;
-  /** Its end lets go of the key's claim. */
-  readonly holdsKey: boolean;
-  readonly lane: LaneUse | null;
-  readonly startBy: number | null;
-  readonly cancelOn: readonly CancelRule[];
-  readonly singleton: string | null;
-  /** The events of a batch, with the key each was let in for; null for a run of one event. */
-  readonly carried: readonly { readonly eventId: string; readonly key: string | null }[] | null;
-}
-
-export interface OpenedRun {
-  readonly run: Run;
-  /** Set when the job was born leased. */
-  readonly fence: number | null;
-}
 
 export function openRun(tx: Transaction, env: string, run: NewRun): OpenedRun {
   const { now } = tx.at;
@@ -123,21 +94,6 @@ export function openRun(tx: Transaction, env: string, run: NewRun): OpenedRun {
   };
 }
 
-export interface NewJob {
-  readonly id: string;
-  readonly kind: "run" | "deliver" | "announce";
-  readonly runId: string | null;
-  readonly eventId: string | null;
-  readonly fn: string | null;
-  readonly rank: number;
-  readonly dueAt: number | null;
-  readonly fence: number;
-  readonly leasedBy: string | null;
-  readonly lane: string | null;
-  readonly startBy: number | null;
-  readonly hadWaits: boolean;
-}
-
 export function insertJob(tx: Transaction, env: string, job: NewJob): void {
   tx.connection.run(
     insertJobSql,
@@ -165,7 +121,7 @@ export function insertJob(tx: Transaction, env: string, job: NewJob): void {
 function mayBegin(tx: Transaction, env: string, { name, caps }: LaneUse): boolean {
   const { fn, throttle } = tx.lanes.nameOf(name);
   tx.lanes.noteCaps(env, fn, caps);
-  return tx.lanes.hasRoom(env, name, caps) && admitted(tx, env, throttle, caps, tx.at.now) === null;
+  return tx.lanes.hasRoom(env, name, caps) && driveAtOnce(admitted(tx, env, throttle, caps, tx.at.now)) === null;
 }
 
 const bornLeasedSql = "select 1 from jobs where env = ? and id = ? and leased_by = ? and fence = 1 and born_leased = 1";
@@ -178,5 +134,5 @@ export function isBornLeased(tx: Transaction, env: string, jobId: string, worker
 /** What the worker a run was born leased to must execute; null when it was not, or is no longer. */
 export function bornLeased(tx: Transaction, env: string, runId: string, worker: string | null): LeasedJob | null {
   if (!isBornLeased(tx, env, runId, worker)) return null;
-  return { kind: "run", jobId: runId, fence: 1, lostWorkers: 0, memo: readMemo(tx.connection, env, runId)! };
+  return { kind: "run", jobId: runId, fence: 1, lostWorkers: 0, memo: driveAtOnce(readMemo(tx, env, runId))! };
 }

@@ -5,9 +5,11 @@ import { eventIdScopes, functionScope } from "../../model/claim.ts";
 import { type DecisionKind, isPending } from "../../model/decision.ts";
 import { isOpen } from "../../model/window.ts";
 import { type PruneAnswer, type PruneInput, prunedNothing } from "../prune.ts";
+import { countAlerts, pruneAlerts } from "../rules/alerts.ts";
+import { driveAtOnce } from "../rules/rule.ts";
 import type { ClaimIndex, FindClaimRow } from "./claim-index.ts";
 import type { Connection } from "./connection.ts";
-import { countAlerts, pruneAlerts } from "./prune-alerts.ts";
+import { RuleDatabase } from "./rule-database.ts";
 import type { Transaction } from "./transaction.ts";
 import { countAudit, pruneAudit } from "./write-audit.ts";
 
@@ -73,7 +75,7 @@ export function pruneEvents(tx: Transaction, input: PruneInput): PruneAnswer {
   const { connection, at } = tx;
   const { env, max } = input;
   if (input.after === "") {
-    const told = pruneAlerts(connection, env, input.before, max);
+    const told = driveAtOnce(pruneAlerts(tx, env, input.before, max));
     if (told.alerts + told.pairs > 0) return { deleted: { ...prunedNothing, ...told }, kept: 0, after: "" };
   }
   const deleted: Counts = { ...prunedNothing };
@@ -117,7 +119,7 @@ export function countPrunable(
   windowNow: number,
 ): PruneAnswer {
   const { env } = input;
-  const told = input.after === "" ? countAlerts(connection, env, input.before) : {};
+  const told = input.after === "" ? driveAtOnce(countAlerts(new RuleDatabase(connection), env, input.before)) : {};
   const deleted: Counts = { ...prunedNothing, ...told };
   const page = readPage(connection, input, windowNow, claims.find);
   for (const { family } of page.events) {

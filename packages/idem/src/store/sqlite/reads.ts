@@ -25,9 +25,13 @@ import {
   readRun,
   runColumns,
 } from "../rows.ts";
+import { rulesMatching } from "../rules/cancel-rules.ts";
+import { findEvent, findRun, readMemo } from "../rules/read-memo.ts";
+import { registrationOf } from "../rules/register-functions.ts";
+import { driveAtOnce } from "../rules/rule.ts";
+import { cronsIn } from "../rules/tick-crons.ts";
 import type { Setting } from "../settings.ts";
 import { alertReads } from "./alert-reads.ts";
-import { rulesMatching } from "./cancel-rules.ts";
 import { type FindClaimRow, findBesideOwner, indexedTo } from "./claim-index.ts";
 import type { Connection, Param } from "./connection.ts";
 import { countReads } from "./count-reads.ts";
@@ -35,10 +39,8 @@ import { selectDecisionsSql } from "./ingest-events.ts";
 import { limitUses } from "./limit-uses.ts";
 import { pagesOver } from "./page-reads.ts";
 import { countPending, findBuffer } from "./pending-reads.ts";
-import { findEvent, findRun, readMemo } from "./read-memo.ts";
-import { registrationOf } from "./register-functions.ts";
+import { RuleDatabase } from "./rule-database.ts";
 import { stepReads } from "./step-reads.ts";
-import { cronsIn } from "./tick-crons.ts";
 import { listWorkers } from "./worker-rows.ts";
 import { auditPage } from "./write-audit.ts";
 
@@ -157,6 +159,7 @@ export function readsOver(
   at: () => Instant,
   findClaim: FindClaimRow = findBesideOwner(connection),
 ): Sync<StoreReads> {
+  const db = new RuleDatabase(connection);
   const claim = (env: string, scope: string, key: string): ClaimRow | undefined => {
     const n = findClaim(env, scope, key);
     return n === undefined ? undefined : connection.one<ClaimRow>(claimSql, n);
@@ -165,23 +168,23 @@ export function readsOver(
   const events = (sql: string, ...params: Param[]): Event[] => connection.all<EventRow>(sql, ...params).map(readEvent);
   return {
     functions: (env) => ({
-      registration: registrationOf(connection, env),
+      registration: driveAtOnce(registrationOf(db, env)),
       functions: connection.all<RegisteredFunction>(functionsSql, env),
     }),
     run: (env, runId) => {
-      const row = findRun(connection, env, runId);
+      const row = driveAtOnce(findRun(db, env, runId));
       return row === undefined ? null : readRun(row);
     },
     runs: (env, filter: RunFilter) => listRuns(filter, env, runs),
-    runMemo: (env, runId) => readMemo(connection, env, runId),
+    runMemo: (env, runId) => driveAtOnce(readMemo(db, env, runId)),
     event: (env, eventId) => {
-      const row = findEvent(connection, env, eventId);
+      const row = driveAtOnce(findEvent(db, env, eventId));
       return row === undefined ? null : readEvent(row);
     },
     eventByCallerId: (env, callerId, scope) => {
       for (const each of scope === undefined ? eventIdScopes : [scope]) {
         const first = claim(env, each, callerId);
-        const row = first === undefined ? undefined : findEvent(connection, env, first.holder);
+        const row = first === undefined ? undefined : driveAtOnce(findEvent(db, env, first.holder));
         if (row !== undefined) return readEvent(row);
       }
       return null;
@@ -219,7 +222,7 @@ export function readsOver(
     waitPaths: (env, eventName) =>
       connection.find<{ path: string }>(waitPathsSql, { env, name: eventName }).map((row) => row.path),
     waitCandidates: (env, eventId, probes) => {
-      const event = findEvent(connection, env, eventId);
+      const event = driveAtOnce(findEvent(db, env, eventId));
       if (event === undefined) return [];
       return [{ path: "", value: "" }, ...probes.filter((probe) => probe.path !== "")].flatMap(({ path, value }) =>
         connection
@@ -235,10 +238,10 @@ export function readsOver(
       );
     },
     cancelCandidates: (env, eventId, probes) => {
-      const event = findEvent(connection, env, eventId);
-      return event === undefined ? [] : rulesMatching(connection, env, event, probes);
+      const event = driveAtOnce(findEvent(db, env, eventId));
+      return event === undefined ? [] : driveAtOnce(rulesMatching(db, env, event, probes));
     },
-    crons: (env) => cronsIn(connection, env),
+    crons: (env) => driveAtOnce(cronsIn(db, env)),
     limitUses: (env, limit) => limitUses(connection, env, limit),
     buffer: (env, fn, kind, key) => findBuffer(connection, env, fn, kind, key),
     pendingCounts: (env) => countPending(connection, env),

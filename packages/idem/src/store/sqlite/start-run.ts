@@ -6,23 +6,16 @@ import { keyTaken, rateLimited, singletonTaken } from "../../model/decision-reas
 import type { Event } from "../../model/event.ts";
 import type { SingletonRule } from "../flow.ts";
 import type { StartPair } from "../ingest.ts";
+import { cancelHolder } from "../rules/cancel-run.ts";
+import { countStart, frees } from "../rules/limit-starts.ts";
+import { type Start, startBy } from "../rules/new-run.ts";
+import { answersForKey } from "../rules/read-memo.ts";
+import { noteFirst } from "../rules/record-decision.ts";
+import { driveAtOnce } from "../rules/rule.ts";
 import type { Writing } from "../writing.ts";
-import { cancelHolder } from "./cancel-run.ts";
 import { countAsking, findClaim, writeClaim } from "./claim-key.ts";
 import { openRun } from "./open-run.ts";
-import { countStart, frees } from "./rate-limit.ts";
-import { answersForKey } from "./read-memo.ts";
-import { noteFirst } from "./record-decision.ts";
 import type { Transaction } from "./transaction.ts";
-
-export interface Start {
-  readonly event: Event;
-  readonly pair: StartPair;
-  /** The run's generation where no function key has one. */
-  readonly generation: string;
-  /** When the event id's window ends, for a decision that has no key. */
-  readonly windowEndsAt: number | null;
-}
 
 export function startRun(tx: Transaction, env: string, start: Start, out: Writing): Decision {
   const { event, pair } = start;
@@ -61,7 +54,7 @@ export function startRun(tx: Transaction, env: string, start: Start, out: Writin
     leaseTo: pair.leaseTo,
     holdsKey: pair.hold,
     lane: flow?.lane ?? null,
-    startBy: startBy(tx, event, flow),
+    startBy: startBy(tx.at, event, flow),
     cancelOn: flow?.cancelOn ?? [],
     singleton: flow?.singleton?.key ?? null,
     carried: null,
@@ -88,24 +81,20 @@ export function startRun(tx: Transaction, env: string, start: Start, out: Writin
   };
 }
 
-/** The first instant at which it has waited too long. */
-export const startBy = (tx: Transaction, event: Pick<Event, "ts">, flow: StartPair["flow"]): number | null =>
-  flow === null || flow.startWithinMs === null ? null : Math.max(tx.at.now, event.ts) + flow.startWithinMs + 1;
-
 function duplicateKey(tx: Transaction, env: string, event: Event, key: string, holder: string, out: Writing) {
-  const { runId, ended, firstEventId } = answersForKey(tx.connection, env, holder, key);
-  if (firstEventId !== null) noteFirst(tx, env, out, event.data, firstEventId);
+  const { runId, ended, firstEventId } = driveAtOnce(answersForKey(tx, env, holder, key));
+  if (firstEventId !== null) driveAtOnce(noteFirst(tx, env, out, event.data, firstEventId));
   return { kind: "duplicate-key", reason: keyTaken(key, runId, ended), runId, firstEventId } as const;
 }
 
-type Refusal = Pick<Decision, "kind" | "reason" | "runId">;
+export type Refusal = Pick<Decision, "kind" | "reason" | "runId">;
 
 /** Rate limit, then singleton; what lets the run in is taken. */
 export function refusal(tx: Transaction, env: string, { fn, runId, flow }: StartPair, out: Writing): Refusal | null {
   if (flow === null) return null;
   const { rateLimit, singleton } = flow;
   if (rateLimit !== null) {
-    const freesAt = frees(tx, env, rateLimit);
+    const freesAt = driveAtOnce(frees(tx, env, rateLimit));
     if (freesAt !== null) {
       return { kind: "rate-limited", reason: rateLimited(rateLimit, freesAt), runId: null };
     }
@@ -116,7 +105,7 @@ export function refusal(tx: Transaction, env: string, { fn, runId, flow }: Start
       return { kind: "singleton-skipped", reason: singletonTaken(holder), runId: holder };
     }
   }
-  if (rateLimit !== null) countStart(tx, env, rateLimit);
+  if (rateLimit !== null) driveAtOnce(countStart(tx, env, rateLimit, runId));
   return null;
 }
 
@@ -138,7 +127,7 @@ function takeSingleton(
       countAsking(tx, found!);
       return asked.claim.holder;
     }
-    cancelHolder(tx, env, asked.claim.holder, rule, out);
+    driveAtOnce(cancelHolder(tx, env, asked.claim.holder, rule, out));
     found = findClaim(tx, env, scope, rule.key);
     asked = askClaim(found?.claim ?? null, ask, tx.at);
   }

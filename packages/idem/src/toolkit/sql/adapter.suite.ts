@@ -1,9 +1,10 @@
 // What every adapter promises, whichever driver is under it. A body is written as an operation, so that one text serves drivers that are awaited
 // and drivers that answer at once; its statements go through the driver's own call, as a user's would.
 import { beforeEach, expect, test } from "vitest";
+import { driveAsync } from "../../store/rules/rule.ts";
 import type { Adapter, SyncAdapter, TransactionOptions } from "./adapter.ts";
 import { sqlFaultOf } from "./faults.ts";
-import { type Answered, drive, driveAsync, type Operation, type SqlValue, type Statement } from "./operation.ts";
+import { type Answered, drive, type Operation, type SqlValue, type Statement } from "./operation.ts";
 import { checkTables, ensureTables } from "./ready-tables.ts";
 
 export interface OpenedAdapter {

@@ -105,22 +105,3 @@ function stepOn<T>(
   }
   return operation.next(answered);
 }
-
-/** For a driver that is awaited. */
-export async function driveAsync<T>(
-  operation: Operation<T>,
-  run: (statement: Statement) => Promise<Answered>,
-): Promise<T> {
-  let step = operation.next();
-  while (!step.done) {
-    let answered: Answered;
-    try {
-      answered = await run(step.value);
-    } catch (error) {
-      step = operation.throw(error);
-      continue;
-    }
-    step = operation.next(answered);
-  }
-  return step.value;
-}

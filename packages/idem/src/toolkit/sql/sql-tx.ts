@@ -1,6 +1,7 @@
 // A transaction that is open, whichever driver has it: all the toolkit needs is to run a text in it.
+import { driveAsync } from "../../store/rules/rule.ts";
 import type { SqlTx } from "./adapter.ts";
-import { type Answered, type Dialect, driveAsync, type SqlValue, withQuestionMarks } from "./operation.ts";
+import { type Answered, type Dialect, type SqlValue, withQuestionMarks } from "./operation.ts";
 
 export interface OpenTransaction {
   readonly dialect: Dialect;

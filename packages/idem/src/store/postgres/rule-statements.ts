@@ -1,0 +1,71 @@
+// PostgreSQL's own statements for the rules. What is read to be written is locked by being read; "limit 1" and "offset 0" inside a join
+// keep the planner, which cannot know how few rows are asked for, from joining whole tables.
+import { eventColumns, waitColumns } from "../rows.ts";
+import type { Statements } from "../rules/statements.ts";
+import { counts } from "./count-decisions.ts";
+
+const bufferColumns = "fn, kind, key, id, deadline, due_at, count, bytes, event_id, ts, pair";
+
+export const statements: Statements = {
+  alerts: {
+    knownPairs: "select later_id from alert_pairs where env = ? and alert_id = ? and later_id = any(cast(? as text[]))",
+    deletePairs: `
+      delete from alert_pairs where env = ? and alert_id = ? and later_id = any(array(
+        select later_id from alert_pairs where env = ? and alert_id = ? order by later_id limit ?))`,
+  },
+  counts,
+  memo: {
+    carried: `
+      select ${eventColumns}
+        from run_events b cross join lateral (select * from events where env = b.env and id = b.event_id limit 1) e
+       where b.env = ? and b.run_id = ? order by b.n`,
+  },
+  decisions: {
+    lock: `
+      select event_id, fn, kind, reason, run_id, key, window_ends_at, first_event_id, decided_at
+        from decisions where env = ? and event_id = ? and fn = ? for update`,
+  },
+  runs: {
+    end: `
+      update runs set ended_state = ?, result = ?, ended_at = greatest(cast(? as bigint), created_at), ended_fence = ?
+       where env = ? and id = ? and ended_state is null
+      returning fn, key, holds_key, singleton, carried, awaited`,
+    // A chain of reruns grows one at a time, and is not pruned meanwhile.
+    lock: "select 1 from runs where env = ? and id = ? for update",
+  },
+  waits: {
+    // In the order in which everybody locks runs.
+    forChild: `
+      select * from (select ${waitColumns}, stamp from waits where env = ? and child_run_id = ? offset 0) w order by run_id, stamp`,
+    signalHolder: "select run_id, step_id from waits where env = ? and signal = ? for update",
+    ofSignal: `select ${waitColumns} from waits where env = ? and signal = ?`,
+  },
+  cancels: {
+    candidates: `
+      select c.run_id, c.rest, ${eventColumns}
+        from cancels c
+       cross join lateral (select event_id from runs where env = c.env and id = c.run_id limit 1) r
+       cross join lateral (select * from events where env = c.env and id = r.event_id limit 1) e
+       where c.env = ? and c.event_name = ? and c.path = ? and c.value = ? and c.stamp < ?
+         and (c.ends_at is null or c.ends_at > ?)`,
+  },
+  buffers: {
+    due: `
+      select ${bufferColumns} from buffers
+       where env = ? and due_at > 0 and due_at <= ? order by due_at limit ? for update skip locked`,
+    nextDue: "select min(due_at) as due_at from buffers where env = ? and due_at > 0",
+    find: `select ${bufferColumns} from buffers where env = ? and fn = ? and kind = ? and key = ? for update`,
+  },
+  rates: {
+    forget: `
+      delete from rate_starts where env = :env and id = :id and (stamp, run_id) in (
+        select stamp, run_id from rate_starts where env = :env and id = :id and at <= :before order by stamp limit 100)`,
+    count: "insert into rate_starts (env, id, stamp, run_id, at) values (:env, :id, :stamp, :runId, :at)",
+  },
+  throttles: {
+    // A row is made where there is none, so that two who ask at once take turns.
+    find: `
+      insert into throttles (env, id, tat) values (?, ?, 0)
+      on conflict (env, id) do update set tat = throttles.tat returning tat`,
+  },
+};

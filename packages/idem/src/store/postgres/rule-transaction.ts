@@ -1,0 +1,230 @@
+// A transaction as the rules have it. What one writer gives SQLite for nothing is a lock here (decision 15), taken where the rule asks for
+// what it guards, or ahead of it.
+import type { Claim, Instant } from "../../model/claim.ts";
+import type { Decision } from "../../model/decision.ts";
+import type { Event } from "../../model/event.ts";
+import type { NestedIngest, NewStep } from "../advance.ts";
+import type { AuditInput } from "../audit.ts";
+import type { BufferRule } from "../flow.ts";
+import type { Ingested, NewEvent, StaleRegistration, StartPair } from "../ingest.ts";
+import type { LeasedJob } from "../leases.ts";
+import type { BufferRow } from "../rows.ts";
+import type { ClosedClaim, FoundClaim, JobRow } from "../rules/database.ts";
+import { bufferId, bufferTimes, findBuffer } from "../rules/fill-buffer.ts";
+import type { NewJob, NewRun, OpenedRun, Start } from "../rules/new-run.ts";
+import { registrationOf } from "../rules/register-functions.ts";
+import { type Asked, Given, type Rule, Sent } from "../rules/rule.ts";
+import type { Writing } from "../writing.ts";
+import { countAsking, deleteClaim, findClaim, type LockedClaim, lockClaims, writeClaim } from "./claim-key.ts";
+import type { Connection } from "./connection.ts";
+import type { DatabaseClock } from "./database-clock.ts";
+import { answerLeasedAgain, ingestInto, ingestNested, staleRegistration, storeEvent } from "./ingest-events.ts";
+import type { LaneTurns } from "./lane-round.ts";
+import { hasSlots } from "./lane-slots.ts";
+import { lockAhead } from "./lock-ahead.ts";
+import { bufferName } from "./lock-buffers.ts";
+import { lockName } from "./lock-name.ts";
+import { bornLeased, insertJob, openRun } from "./open-run.ts";
+import type { RankFloors } from "./rank-floors.ts";
+import { insertWaited } from "./record-step.ts";
+import { RuleDatabase } from "./rule-database.ts";
+import { type Refusal, refusal, startRun } from "./start-run.ts";
+import { inEnv, nothingAhead, type Transaction } from "./transaction.ts";
+import { writeAudit } from "./write-audit.ts";
+
+const pairsOfAllSql = `
+  select pair from buffer_items where env = ? and buffer_id = any(cast(? as text[])) and pair is not null order by buffer_id, n`;
+const lockJobSql = "select fn, leased_by, lane, parked_at from jobs where env = ? and id = ? for update";
+/** No row when it has ended. */
+const awaitRunSql = "update runs set awaited = 1 where env = ? and id = ? and ended_state is null";
+const insertBufferSql = `
+  insert into buffers (env, fn, kind, key, id, deadline, due_at, count, bytes, event_id, ts, pair)
+  values (?, ?, ?, ?, ?, ?, ?, 0, 0, null, null, null)
+  on conflict (env, fn, kind, key) do nothing`;
+
+type Rest<F> = F extends (tx: never, ...input: infer I) => unknown ? I : never;
+
+export interface Begun {
+  readonly connection: Connection;
+  readonly at: Instant;
+  readonly clock: DatabaseClock;
+  readonly turns: LaneTurns;
+  readonly floors: RankFloors;
+  /** Stamps are ahead of the server's clock. */
+  readonly isAhead: boolean;
+}
+
+export class StoreTransaction extends RuleDatabase implements Transaction {
+  readonly at: Instant;
+  readonly turns: LaneTurns;
+  readonly floors: RankFloors;
+  readonly claims = new Map<string, LockedClaim>();
+  readonly ahead = nothingAhead();
+
+  constructor(private readonly begun: Begun) {
+    super(begun.connection);
+    this.at = begun.at;
+    this.turns = begun.turns;
+    this.floors = begun.floors;
+  }
+
+  stamp(): number {
+    return this.begun.clock.stamp();
+  }
+
+  sawStamp(stamp: number): void {
+    this.begun.clock.sawStamp(stamp);
+  }
+
+  keepStamps(): void {
+    if (this.begun.isAhead) this.begun.clock.writeStamps(this.connection);
+  }
+
+  keepTime(): void {
+    this.begun.clock.writeFloor(this.connection, this.at.now);
+  }
+
+  turn(name: string): Asked<void> {
+    return new Sent(lockName(this, name));
+  }
+
+  *findClaim(env: string, scope: string, key: string): Rule<FoundClaim | null> {
+    const claim = yield* new Sent(findClaim(this, env, scope, key));
+    return claim === null ? null : { claim, row: 0 };
+  }
+
+  writeClaim(env: string, claim: Claim): void {
+    writeClaim(this, env, claim);
+  }
+
+  countAsking(env: string, { claim }: FoundClaim): void {
+    countAsking(this, env, claim);
+  }
+
+  deleteClaim(env: string, { claim }: FoundClaim): void {
+    deleteClaim(this, env, claim);
+  }
+
+  *closeClaim(env: string, { scope, key, state }: ClosedClaim, runId: string): Rule<void> {
+    const claim = yield* new Sent(findClaim(this, env, scope, key));
+    if (claim?.holder === runId && claim.state === "in-flight") writeClaim(this, env, { ...claim, state, held: false });
+  }
+
+  lockAhead(...input: Rest<typeof lockAhead>): Asked<void> {
+    return new Sent(lockAhead(this, ...input));
+  }
+
+  *lockFlushed(env: string, due: readonly BufferRow[]): Rule<void> {
+    const ids = this.list(due.map(({ id }) => id));
+    const stored = yield* this.all<{ pair: string }>(pairsOfAllSql, env, ids);
+    const pairs = [...stored, ...due].flatMap(({ pair }) => (pair === null ? [] : [JSON.parse(pair) as StartPair]));
+    yield* this.lockAhead([{ env, events: [], pairs }]);
+  }
+
+  lockClaims(env: string, claims: readonly Pick<Claim, "scope" | "key">[]): Asked<void> {
+    return new Sent(lockClaims(this, env, claims));
+  }
+
+  lockJob(env: string, runId: string): Asked<JobRow | undefined> {
+    return this.one<JobRow>(lockJobSql, env, runId);
+  }
+
+  woke(): void {}
+
+  letGo(env: string): void {
+    this.floors.queued(env, this.at.now);
+  }
+
+  gaveBack(lane: string): boolean {
+    return hasSlots(lane);
+  }
+
+  noteAwaited(env: string, eventName: string): void {
+    this.ahead.awaited.delete(inEnv(env, eventName));
+  }
+
+  *awaitRun(env: string, runId: string): Rule<boolean> {
+    return (yield* this.run(awaitRunSql, env, runId)) > 0;
+  }
+
+  /** Only the rows know: other nodes wait too. */
+  mayHaveParent(): boolean {
+    return true;
+  }
+
+  recordWaited(env: string, runId: string, childRunId: string | null, step: NewStep): Asked<boolean> {
+    return new Sent(insertWaited(this, env, runId, childRunId, step));
+  }
+
+  mayHaveBuffers(): boolean {
+    return true;
+  }
+
+  *openBuffer(env: string, event: Event, { fn }: StartPair, rule: BufferRule): Rule<BufferRow> {
+    this.ahead.emptyBuffers.delete(bufferName(env, fn, rule));
+    const { dueAt, deadline } = bufferTimes(rule, this.at.now);
+    for (;;) {
+      const found = yield* findBuffer(this, env, fn, rule);
+      if (found !== undefined) return found;
+      this.write(insertBufferSql, env, fn, rule.kind, rule.key, bufferId(event.id, fn), deadline, dueAt);
+    }
+  }
+
+  startRun(env: string, start: Start, out: Writing): Asked<Decision> {
+    return new Sent(startRun(this, env, start, out));
+  }
+
+  refusal(env: string, pair: StartPair, out: Writing): Asked<Refusal | null> {
+    return new Sent(refusal(this, env, pair, out));
+  }
+
+  openRun(env: string, run: NewRun): Asked<OpenedRun> {
+    return new Sent(openRun(this, env, run));
+  }
+
+  addJob(env: string, job: NewJob): void {
+    insertJob(this, env, job);
+  }
+
+  bornLeased(env: string, runId: string, worker: string | null): Asked<LeasedJob | null> {
+    return new Sent(bornLeased(this, env, runId, worker));
+  }
+
+  staleRegistration(env: string, registration: number | null): Asked<StaleRegistration | null> {
+    return new Sent(staleRegistration(this, env, registration));
+  }
+
+  ingestInto(...input: Rest<typeof ingestInto>): Asked<void> {
+    return new Sent(ingestInto(this, ...input));
+  }
+
+  ingestNested(env: string, nested: NestedIngest): Asked<Ingested> {
+    return new Sent(ingestNested(this, env, nested));
+  }
+
+  answerLeasedAgain(...input: Rest<typeof answerLeasedAgain>): Asked<void> {
+    return new Sent(answerLeasedAgain(this, ...input));
+  }
+
+  *isNewEvent(env: string, event: NewEvent): Rule<boolean> {
+    const isNew = yield* new Sent(storeEvent(this, env, event));
+    if (isNew) this.ahead.events.set(inEnv(env, event.id), true);
+    return isNew;
+  }
+
+  audit(env: string, entry: Omit<AuditInput, "env">): void {
+    writeAudit(this, env, entry);
+  }
+
+  registration(env: string): Asked<number> {
+    const known = this.ahead.registrations.get(env);
+    return known === undefined ? registrationOf(this, env) : new Given(known);
+  }
+
+  /** Read again by whoever asks next. */
+  noteRegistration(): void {}
+
+  secretly(write: () => void): void {
+    write();
+  }
+}

@@ -1,0 +1,72 @@
+// A person or a rule ends a run. After the answer no job or wait of it exists; a worker in the middle finds its fence gone.
+import type { CancelAnswer, CancelInput } from "../runs.ts";
+import type { Writing } from "../writing.ts";
+import type { RuleTransaction } from "./database.ts";
+import { claimsOfRun, endRun } from "./end-run.ts";
+import { findRun } from "./read-memo.ts";
+import type { Rule } from "./rule.ts";
+
+const deleteJobSql = "delete from jobs where env = ? and id = ? returning lane, leased_by";
+
+export function* cancelRun(tx: RuleTransaction, input: CancelInput): Rule<CancelAnswer> {
+  const { env, runId, result, releaseKey, ingest } = input;
+  const run = yield* findRun(tx, env, runId);
+  if (run === undefined) return { kind: "unknown" };
+  if (run.ended_state !== null) return { kind: "already-ended", state: run.ended_state };
+  const stale = ingest === null ? null : yield* tx.staleRegistration(env, ingest.registration);
+  if (stale !== null) return stale;
+  const claims = yield* claimsOfRun(tx, env, runId, releaseKey);
+  yield* tx.lockAhead(ingest === null ? [] : [{ env, ...ingest }], { env, claims });
+  // Whoever is moving the run just now finishes first; it may have ended by then.
+  yield* tx.lockJob(env, runId);
+  const now = yield* findRun(tx, env, runId);
+  if (now === undefined) return { kind: "unknown" };
+  if (now.ended_state !== null) return { kind: "already-ended", state: now.ended_state };
+  const ingested = ingest === null ? null : yield* tx.ingestNested(env, ingest);
+  const freed = yield* takeJob(tx, env, runId);
+  const woken = yield* endRun(tx, env, runId, asCancelled(result, releaseKey), claims);
+  if (input.byHand !== undefined) tx.audit(env, { action: "cancel-run", subject: runId, ...input.byHand });
+  return { kind: "cancelled", woken, freed, ingested };
+}
+
+/** Whether it had slots that others may want. */
+function* takeJob(tx: RuleTransaction, env: string, runId: string): Rule<boolean> {
+  const job = yield* tx.one<{ lane: string | null; leased_by: string | null }>(deleteJobSql, env, runId);
+  return job !== undefined && job.lane !== null && job.leased_by !== null && tx.gaveBack(job.lane);
+}
+
+const asCancelled = (result: string, releaseKey: boolean) =>
+  ({ hadWaits: true, state: "cancelled", result, fence: null, releaseKey }) as const;
+
+/** One singleton run makes room for another, in the transaction that creates it; others hear of its end through the announce job. */
+export function* cancelHolder(
+  tx: RuleTransaction,
+  env: string,
+  runId: string,
+  { result, releaseKey = false }: { readonly result: string; readonly releaseKey?: boolean },
+  out: Writing,
+): Rule<void> {
+  const claims = yield* claimsOfRun(tx, env, runId, releaseKey);
+  yield* tx.lockClaims(env, claims);
+  yield* takeJob(tx, env, runId);
+  yield* endRun(tx, env, runId, asCancelled(result, releaseKey), claims);
+  tx.addJob(env, {
+    id: `announce:${runId}`,
+    kind: "announce",
+    runId,
+    eventId: null,
+    fn: null,
+    rank: tx.at.now,
+    dueAt: null,
+    fence: 0,
+    leasedBy: null,
+    lane: null,
+    startBy: null,
+    hadWaits: false,
+  });
+  out.queued = true;
+  // It may have been started by this very call.
+  const begun = out.leased.findIndex((job) => job.jobId === runId);
+  if (begun !== -1) out.leased.splice(begun, 1);
+  out.cancelled.push({ runId, result });
+}

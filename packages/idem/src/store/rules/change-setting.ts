@@ -1,0 +1,26 @@
+// A setting is put, replaced or removed. Repeat: the same value changes nothing.
+import { changeSetting, type SettingAnswer, type SettingInput, type SettingRow } from "../settings.ts";
+import type { RuleTransaction } from "./database.ts";
+import type { Rule } from "./rule.ts";
+
+const selectSettingSql = "select value, version from settings where env = ? and kind = ? and name = ?";
+const writeSettingSql = `
+  insert into settings (env, kind, name, value, version, changed_at) values (?, ?, ?, ?, ?, ?)
+  on conflict (env, kind, name) do update
+     set value = excluded.value, version = excluded.version, changed_at = excluded.changed_at`;
+const deleteSettingSql = "delete from settings where env = ? and kind = ? and name = ?";
+
+export function* changeSettingRow(tx: RuleTransaction, input: SettingInput): Rule<SettingAnswer> {
+  const { env, kind, name, value, reason, actor } = input;
+  // A row that is not there yet cannot be locked.
+  yield* tx.turn(`settings:${env}`);
+  const { answer, write } = changeSetting(yield* tx.one<SettingRow>(selectSettingSql, env, kind, name), input);
+  if (!write) return answer;
+  // Settings may hold secrets.
+  tx.secretly(() => {
+    if (value === null) tx.write(deleteSettingSql, env, kind, name);
+    else tx.write(writeSettingSql, env, kind, name, value, answer.version, tx.at.now);
+  });
+  if (reason !== null) tx.audit(env, { action: "change-setting", subject: `${kind}:${name}`, reason, actor });
+  return answer;
+}

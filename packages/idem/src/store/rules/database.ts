@@ -1,0 +1,144 @@
+// What a rule may ask of its database. Statements that differ are kept by the database under one name (statements.ts), and so is what
+// only one of them needs: locks and what is sent ahead on PostgreSQL, what the one owner of a file remembers on SQLite.
+import type { Claim, ClaimState, Instant } from "../../model/claim.ts";
+import type { Decision } from "../../model/decision.ts";
+import type { Event } from "../../model/event.ts";
+import type { NestedIngest, NewStep } from "../advance.ts";
+import type { AuditInput } from "../audit.ts";
+import type { BufferRule } from "../flow.ts";
+import type { Ingested, NewEvent, NewPair, StaleRegistration, StartPair } from "../ingest.ts";
+import type { LeasedJob } from "../leases.ts";
+import type { BufferRow } from "../rows.ts";
+import type { Writing } from "../writing.ts";
+import type { Cell, Insertion } from "./insertion.ts";
+import type { Asking, NewJob, NewRun, OpenedRun, Start } from "./new-run.ts";
+import type { Asked } from "./rule.ts";
+import type { Statements } from "./statements.ts";
+
+export type Param = Cell | List;
+/** Of texts, as its database takes it: made by `list`. */
+export interface List {
+  readonly texts: "a list";
+}
+
+export interface Database {
+  readonly sql: Statements;
+  one<Row>(sql: string, ...params: Param[]): Asked<Row | undefined>;
+  all<Row>(sql: string, ...params: Param[]): Asked<Row[]>;
+  /** For statements whose parameters have names; what they do not name is passed over. */
+  find<Row>(sql: string, named: Readonly<Record<string, Param>>): Asked<Row[]>;
+  /** A write, and how many rows it changed. */
+  run(sql: string, ...params: Param[]): Asked<number>;
+  /** A write whose answer nobody needs: PostgreSQL is sent it, and what follows does not wait for it. */
+  write(sql: string, ...params: Param[]): void;
+  /** A row more, together with the others of its kind. */
+  add(into: Insertion, ...row: Cell[]): void;
+  /** Asked all at once, answered in order. */
+  together<T extends readonly unknown[]>(...asked: { readonly [K in keyof T]: Asked<T[K]> }): Asked<T>;
+  list(texts: readonly string[]): List;
+  /** The text as it stands in a column that is found by it. PostgreSQL's indexes take none that is long. */
+  indexed(text: string): string;
+}
+
+export interface RuleTransaction extends Database {
+  /** The one instant of its commit. */
+  readonly at: Instant;
+  /** Grows with each call: the order of steps, waits and events. */
+  stamp(): number;
+
+  /** Whoever else asks for this turn waits until this transaction is over. SQLite has one writer: it is always its turn. */
+  turn(name: string): Asked<void>;
+
+  /** The claim of a key, which nobody else can have from here on. */
+  findClaim(env: string, scope: string, key: string): Asked<FoundClaim | null>;
+  writeClaim(env: string, claim: Claim, found: FoundClaim | null): void;
+  /** Somebody asked who was not first. */
+  countAsking(env: string, found: FoundClaim): void;
+  deleteClaim(env: string, found: FoundClaim): void;
+  /** Lets go of it if the run still has it. */
+  closeClaim(env: string, claim: ClosedClaim, runId: string): Asked<void>;
+
+  /** What a transaction is going to wait for it waits for ahead, everybody in one order; `closed`: claims that go with a run's end. */
+  lockAhead(
+    askings: readonly Asking[],
+    closed: { readonly env: string; readonly claims: readonly ClosedClaim[] } | null,
+  ): Asked<void>;
+  /** The same for buffers that become runs. */
+  lockFlushed(env: string, due: readonly BufferRow[]): Asked<void>;
+  lockClaims(env: string, claims: readonly Pick<Claim, "scope" | "key">[]): Asked<void>;
+  /** Whoever moves the run just now finishes first. */
+  lockJob(env: string, runId: string): Asked<JobRow | undefined>;
+
+  /** The run was waiting and is due. */
+  woke(env: string, job: JobRow): void;
+  /** A person let the run go on. */
+  letGo(env: string, runId: string, lane: string | null): void;
+  /** The slots of a leased job; whether somebody may want them. */
+  gaveBack(lane: string): boolean;
+  /** Somebody waits for events of the name. */
+  noteAwaited(env: string, eventName: string): void;
+  /** Somebody waits for the run, and its end looks for him. True where it is known to be open. */
+  awaitRun(env: string, runId: string): Asked<boolean>;
+  /** False where nobody can be waiting for it. */
+  mayHaveParent(env: string, runId: string): boolean;
+  /** What any node records after this commit is later than what was recorded here. */
+  keepStamps(): void;
+  recordWaited(env: string, runId: string, childRunId: string | null, step: NewStep): Asked<boolean>;
+
+  mayHaveBuffers(): boolean;
+  /** The buffer's row, made where there is none. */
+  openBuffer(env: string, event: Event, pair: StartPair, rule: BufferRule): Asked<BufferRow>;
+
+  audit(env: string, entry: Omit<AuditInput, "env">): void;
+
+  // The hot operations, which each database has for itself.
+  startRun(env: string, start: Start, out: Writing): Asked<Decision>;
+  refusal(env: string, pair: StartPair, out: Writing): Asked<Pick<Decision, "kind" | "reason" | "runId"> | null>;
+  openRun(env: string, run: NewRun): Asked<OpenedRun>;
+  addJob(env: string, job: NewJob): void;
+  bornLeased(env: string, runId: string, worker: string | null): Asked<LeasedJob | null>;
+  staleRegistration(env: string, registration: number | null): Asked<StaleRegistration | null>;
+  ingestInto(
+    env: string,
+    events: readonly NewEvent[],
+    pairs: readonly NewPair[],
+    deliverTo: string | null,
+    out: Writing,
+  ): Asked<void>;
+  ingestNested(env: string, nested: NestedIngest): Asked<Ingested>;
+  answerLeasedAgain(
+    env: string,
+    eventId: string,
+    pairs: readonly NewPair[],
+    deliverTo: string | null,
+    out: Writing,
+  ): Asked<void>;
+  /** PostgreSQL stores it where it is: of two who ask at once, one is told so. */
+  isNewEvent(env: string, event: NewEvent): Asked<boolean>;
+
+  registration(env: string): Asked<number>;
+  noteRegistration(env: string, registration: number): void;
+
+  /** What is written over or deleted here does not stay in the file. */
+  secretly(write: () => void): void;
+}
+
+export interface JobRow {
+  readonly fn: string;
+  readonly leased_by: string | null;
+  readonly lane: string | null;
+  readonly parked_at: number | null;
+}
+
+/** A claim that goes with a run's end, and how. */
+export interface ClosedClaim {
+  readonly scope: string;
+  readonly key: string;
+  readonly state: ClaimState;
+}
+
+export interface FoundClaim {
+  readonly claim: Claim;
+  /** SQLite's number of it; PostgreSQL has it by its key. */
+  readonly row: number;
+}

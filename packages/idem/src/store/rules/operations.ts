@@ -1,0 +1,56 @@
+// The operations that are rules: the same on both databases.
+import type { Store } from "../store.ts";
+import { judgeAlertRow, moveRadar, raiseAlerts } from "./alerts.ts";
+import { cancelRun } from "./cancel-run.ts";
+import { changeSettingRow } from "./change-setting.ts";
+import { countDecisions } from "./count-decisions.ts";
+import type { RuleTransaction } from "./database.ts";
+import { redecideEvent } from "./redecide-event.ts";
+import { pauseFunction, registerFunctions } from "./register-functions.ts";
+import { rerunRun } from "./rerun-run.ts";
+import { resumeSignal, resumeWaits } from "./resume-waits.ts";
+import type { Rule } from "./rule.ts";
+import { amendClaimRow, extendClaim, releaseClaim, settleClaim, takeClaim } from "./settle-claim.ts";
+import { tickCrons } from "./tick-crons.ts";
+import { unparkRun } from "./unpark-run.ts";
+
+type Writes = Omit<Store, "reads" | "shared" | "outbox" | "transactional" | "close">;
+type Ruled = {
+  [K in keyof Writes]?: (tx: RuleTransaction, ...input: Parameters<Writes[K]>) => Rule<Awaited<ReturnType<Writes[K]>>>;
+};
+
+export const ruledOperations = {
+  register: registerFunctions,
+  pause: pauseFunction,
+  redecide: redecideEvent,
+  tick: tickCrons,
+  resume: resumeWaits,
+  signal: resumeSignal,
+  cancel: cancelRun,
+  rerun: rerunRun,
+  unpark: unparkRun,
+  claim: takeClaim,
+  extend: extendClaim,
+  amend: amendClaimRow,
+  settle: settleClaim,
+  release: releaseClaim,
+  set: changeSettingRow,
+  count: countDecisions,
+  raise: raiseAlerts,
+  judge: judgeAlertRow,
+  follow: moveRadar,
+} satisfies Ruled;
+
+type AnyRule = (tx: RuleTransaction, ...input: readonly unknown[]) => Rule<unknown>;
+
+/** Each as the call that its database makes of it. */
+export const ruledCalls = (
+  drive: (rule: Rule<unknown>) => unknown,
+): Record<keyof typeof ruledOperations, (tx: RuleTransaction, ...input: readonly unknown[]) => unknown> => {
+  const called =
+    (rule: AnyRule) =>
+    (tx: RuleTransaction, ...input: readonly unknown[]) =>
+      drive(rule(tx, ...input));
+  const calls = Object.entries(ruledOperations).map(([name, rule]) => [name, called(rule as unknown as AnyRule)]);
+  return Object.fromEntries(calls) as ReturnType<typeof ruledCalls>;
+};

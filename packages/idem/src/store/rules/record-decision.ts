@@ -1,0 +1,55 @@
+// One decision per event and function. A pending one is decided again, once.
+import type { Decision } from "../../model/decision.ts";
+import type { EventRow } from "../rows.ts";
+import type { Writing } from "../writing.ts";
+import type { RuleTransaction } from "./database.ts";
+import { insertion } from "./insertion.ts";
+import { findEvent } from "./read-memo.ts";
+import type { Rule } from "./rule.ts";
+
+const newDecisions = insertion("decisions", {
+  env: "text",
+  event_id: "text",
+  fn: "text",
+  kind: "text",
+  reason: "text",
+  run_id: "text",
+  key: "text",
+  window_ends_at: "bigint",
+  first_event_id: "text",
+  decided_at: "bigint",
+});
+
+const decideAgainSql = `
+  update decisions set kind = ?, reason = ?, run_id = ?, key = ?, window_ends_at = ?, first_event_id = ?, decided_at = ?
+   where env = ? and event_id = ? and fn = ?`;
+
+export function recordDecision(tx: RuleTransaction, env: string, out: Writing, decision: Decision): void {
+  const { eventId, fn, kind, reason, runId, key, windowEndsAt, firstEventId, decidedAt } = decision;
+  tx.add(newDecisions, env, eventId, fn, kind, reason, runId, key, windowEndsAt, firstEventId, decidedAt);
+  out.decisions.push(decision);
+}
+
+/** Whether it is told as the decision of an event that was stored in the same call. */
+export function decideAgain(tx: RuleTransaction, env: string, out: Writing, decision: Decision): boolean {
+  const { eventId, fn, kind, reason, runId, key, windowEndsAt, firstEventId, decidedAt } = decision;
+  tx.write(decideAgainSql, kind, reason, runId, key, windowEndsAt, firstEventId, decidedAt, env, eventId, fn);
+  // Who just sent the event hears of its second decision only.
+  const told = out.decisions.findIndex((one) => one.eventId === eventId && one.fn === fn);
+  if (told === -1) return false;
+  out.decisions[told] = decision;
+  return true;
+}
+
+/** Keeps the first event's data for whoever wants to compare. */
+export function* noteFirst(
+  tx: RuleTransaction,
+  env: string,
+  out: Writing,
+  data: string,
+  firstEventId: string,
+): Rule<EventRow | undefined> {
+  const first = yield* findEvent(tx, env, firstEventId);
+  if (first !== undefined && first.data !== data) out.firsts.set(firstEventId, first.data);
+  return first;
+}

@@ -1,0 +1,63 @@
+// The statements that each database writes for itself, by the rule that asks them. The parameters and columns are the same on both; how
+// the rows are found or locked is not, and that is why there are two. What is the same on both stands in the rule.
+export interface Statements {
+  readonly alerts: {
+    /** env, alert_id, a list of later ids → later_id */
+    readonly knownPairs: string;
+    /** env, alert_id, env, alert_id, how many at most */
+    readonly deletePairs: string;
+  };
+  readonly counts: {
+    /** env → eventId, fn */
+    readonly cursor: string;
+    /** env, event id → eventId: the first that is buffered */
+    readonly buffered: string;
+    /** env, event id and fn after which, event id and fn up to which */
+    readonly count: string;
+    readonly slips: string;
+  };
+  readonly memo: {
+    /** env, run id → the events it carries */
+    readonly carried: string;
+  };
+  readonly decisions: {
+    /** env, event id, fn → a decision */
+    readonly lock: string;
+  };
+  readonly runs: {
+    /** state, result, now, fence, env, id → fn, key, holds_key, singleton, carried, awaited */
+    readonly end: string;
+    /** env, id */
+    readonly lock: string;
+  };
+  readonly waits: {
+    /** env, run id → the waits for it */
+    readonly forChild: string;
+    /** env, signal → run_id, step_id */
+    readonly signalHolder: string;
+    /** env, signal → a wait */
+    readonly ofSignal: string;
+  };
+  readonly cancels: {
+    /** env, event name, path, value, stamp, received at → run_id, rest and the run's event */
+    readonly candidates: string;
+  };
+  readonly buffers: {
+    /** env, now, how many at most → buffers */
+    readonly due: string;
+    /** env → due_at */
+    readonly nextDue: string;
+    /** env, fn, kind, key → a buffer */
+    readonly find: string;
+  };
+  readonly rates: {
+    /** :env, :id, :before */
+    readonly forget: string;
+    /** :env, :id, :stamp, :runId, :at */
+    readonly count: string;
+  };
+  readonly throttles: {
+    /** env, id → tat */
+    readonly find: string;
+  };
+}

@@ -1,0 +1,60 @@
+// Ticks of schedules. Whoever asks first for an instant decides it; the row of the schedule says up to where everything is decided,
+// so neither another node nor a clock that goes back can decide it twice.
+import { alsoOf } from "../../model/decision-reasons.ts";
+import type { CronRow, Ticked, TickInput } from "../flow.ts";
+import type { StaleRegistration } from "../ingest.ts";
+import { answerOf, newWriting } from "../writing.ts";
+import type { Database, RuleTransaction } from "./database.ts";
+import type { Asked, Rule } from "./rule.ts";
+
+const tickSql = "update crons set last_tick_at = ? where env = ? and fn = ? and cron = ? and last_tick_at < ?";
+const selectReasonSql = "select reason from decisions where env = ? and event_id = ? and fn = ?";
+const writeReasonSql = "update decisions set reason = ? where env = ? and event_id = ? and fn = ?";
+const cronsSql = 'select fn, cron, last_tick_at as "lastTickAt" from crons where env = ? order by fn, cron';
+
+export function* tickCrons(tx: RuleTransaction, input: TickInput): Rule<Ticked | StaleRegistration> {
+  const { env } = input;
+  const out = newWriting();
+  const stale = yield* tx.staleRegistration(env, input.registration);
+  if (stale !== null) {
+    // Whatever was registered since: what this very call began before its answer was lost must be told, or nobody would execute it.
+    for (const { event, pair } of input.ticks) yield* tx.answerLeasedAgain(env, event.id, [pair], input.leaseTo, out);
+    return out.leased.length === 0 ? stale : { ...answerOf(out, tx.at.now), kind: "ticked", fired: [] };
+  }
+  yield* tx.lockAhead(
+    input.ticks.map(({ event, pair }) => ({ env, events: [event], pairs: [pair] })),
+    null,
+  );
+  const fired: number[] = [];
+  for (const [i, { fn, cron, tickAt, event, pair, speaksFor }] of input.ticks.entries()) {
+    // A process whose clock is ahead of this one asks too early.
+    if (tickAt > tx.at.now) continue;
+    if ((yield* tx.run(tickSql, tickAt, env, fn, cron, tickAt)) === 0) {
+      // Perhaps by this very call, whose answer was lost.
+      yield* tx.answerLeasedAgain(env, event.id, [pair], input.leaseTo, out);
+      continue;
+    }
+    // Another schedule of the function has the same instant: its event is this one's.
+    if (!(yield* tx.isNewEvent(env, event))) {
+      if (speaksFor !== null) yield* keepSummary(tx, env, event.id, fn, cron, speaksFor);
+      continue;
+    }
+    yield* tx.ingestInto(env, [event], [pair], input.leaseTo, out);
+    fired.push(i);
+  }
+  return { ...answerOf(out, tx.at.now), kind: "ticked", fired };
+}
+
+function* keepSummary(
+  tx: RuleTransaction,
+  env: string,
+  eventId: string,
+  fn: string,
+  cron: string,
+  speaksFor: string,
+): Rule<void> {
+  const row = yield* tx.one<{ reason: string | null }>(selectReasonSql, env, eventId, fn);
+  if (row !== undefined) tx.write(writeReasonSql, alsoOf(row.reason, cron, speaksFor), env, eventId, fn);
+}
+
+export const cronsIn = (db: Database, env: string): Asked<CronRow[]> => db.all<CronRow>(cronsSql, env);

@@ -1,0 +1,68 @@
+// SQLite's own statements for the rules. Indexes are named where the planner, without statistics, would take another (plans.test.ts).
+import { eventColumns, waitColumns } from "../rows.ts";
+import type { Statements } from "../rules/statements.ts";
+import { counts } from "./count-decisions.ts";
+
+const bufferColumns = "fn, kind, key, id, deadline, due_at, count, bytes, event_id, ts, pair";
+
+export const statements: Statements = {
+  alerts: {
+    knownPairs: `
+      select later_id from alert_pairs
+       where env = ? and alert_id = ? and later_id in (select value from json_each(?))`,
+    deletePairs: `
+      delete from alert_pairs where env = ? and alert_id = ? and later_id in (
+        select later_id from alert_pairs where env = ? and alert_id = ? order by later_id limit ?)`,
+  },
+  counts,
+  memo: {
+    carried: `
+      select ${eventColumns} from run_events b join events e on e.env = b.env and e.id = b.event_id
+       where b.env = ? and b.run_id = ? order by b.n`,
+  },
+  decisions: {
+    lock: `
+      select event_id, fn, kind, reason, run_id, key, window_ends_at, first_event_id, decided_at
+        from decisions where env = ? and event_id = ? and fn = ?`,
+  },
+  runs: {
+    // Who waits for a run is known to the file's owner.
+    end: `
+      update runs set ended_state = ?, result = ?, ended_at = ?, ended_fence = ?
+       where env = ? and id = ? and ended_state is null
+      returning fn, key, holds_key, singleton, carried, 1 as awaited`,
+    lock: "select 1 from runs where env = ? and id = ?",
+  },
+  waits: {
+    forChild: `
+      select ${waitColumns}
+        from waits indexed by waits_by_child where env = ? and child_run_id = ? order by stamp`,
+    signalHolder: "select run_id, step_id from waits indexed by waits_by_signal where env = ? and signal = ?",
+    ofSignal: `select ${waitColumns} from waits indexed by waits_by_signal where env = ? and signal = ?`,
+  },
+  cancels: {
+    candidates: `
+      select c.run_id, c.rest, ${eventColumns}
+        from cancels c indexed by cancels_by_event
+        join runs r on r.env = c.env and r.id = c.run_id
+        join events e on e.env = r.env and e.id = r.event_id
+       where c.env = ? and c.event_name = ? and c.path = ? and c.value = ? and c.stamp < ?
+         and (c.ends_at is null or c.ends_at > ?)`,
+  },
+  buffers: {
+    due: `
+      select ${bufferColumns} from buffers indexed by buffers_by_due
+       where env = ? and due_at <= ? order by due_at limit ?`,
+    nextDue: "select min(due_at) as due_at from buffers indexed by buffers_by_due where env = ?",
+    find: `select ${bufferColumns} from buffers where env = ? and fn = ? and kind = ? and key = ?`,
+  },
+  rates: {
+    forget: `
+      delete from rate_starts where env = :env and id = :id and stamp in (
+        select stamp from rate_starts where env = :env and id = :id and at <= :before order by stamp limit 100)`,
+    count: "insert into rate_starts (env, id, stamp, at) values (:env, :id, :stamp, :at)",
+  },
+  throttles: {
+    find: "select tat from throttles where env = ? and id = ?",
+  },
+};

@@ -1,0 +1,229 @@
+// A transaction as the rules have it. One process owns the file and one writer is at work, so nothing is locked; what its owner remembers
+// of the file (known-facts.ts, lane-book.ts, claim-index.ts) is told here.
+import type { Claim, Instant } from "../../model/claim.ts";
+import type { Decision } from "../../model/decision.ts";
+import type { Event } from "../../model/event.ts";
+import type { NestedIngest, NewStep } from "../advance.ts";
+import type { AuditInput } from "../audit.ts";
+import type { StoreClock } from "../clock.ts";
+import type { BufferRule } from "../flow.ts";
+import type { Ingested, NewEvent, StaleRegistration, StartPair } from "../ingest.ts";
+import type { LeasedJob } from "../leases.ts";
+import type { BufferRow } from "../rows.ts";
+import type { ClosedClaim, FoundClaim, JobRow } from "../rules/database.ts";
+import { bufferId, bufferTimes, findBuffer } from "../rules/fill-buffer.ts";
+import type { NewJob, NewRun, OpenedRun, Start } from "../rules/new-run.ts";
+import { findEvent } from "../rules/read-memo.ts";
+import { type Asked, driveAtOnce, Given, nothing } from "../rules/rule.ts";
+import type { Writing } from "../writing.ts";
+import type { ClaimIndex } from "./claim-index.ts";
+import { countAsking, deleteClaim, findClaim, writeClaim } from "./claim-key.ts";
+import type { Connection } from "./connection.ts";
+import { answerLeasedAgain, ingestInto, ingestNested, staleRegistration } from "./ingest-events.ts";
+import type { KnownFacts } from "./known-facts.ts";
+import type { LaneBook } from "./lane-book.ts";
+import type { LeasableFunctions } from "./leasable-functions.ts";
+import { bornLeased, insertJob, openRun } from "./open-run.ts";
+import { insertWaited } from "./record-step.ts";
+import { RuleDatabase } from "./rule-database.ts";
+import { type Refusal, refusal, startRun } from "./start-run.ts";
+import type { Transaction } from "./transaction.ts";
+import { writeAudit } from "./write-audit.ts";
+
+const closeClaimSql = `
+  update claims set state = ?, held = 0
+   where n = ? and holder = ? and state = 'in-flight'`;
+const selectJobSql = "select fn, leased_by, lane, parked_at from jobs where env = ? and id = ?";
+const insertBufferSql = `
+  insert into buffers (env, fn, kind, key, id, deadline, due_at, count, bytes, event_id, ts, pair)
+  values (?, ?, ?, ?, ?, ?, ?, 0, 0, null, null, null)`;
+
+const unknown = new Given(false);
+
+type Rest<F> = F extends (tx: never, ...input: infer I) => unknown ? I : never;
+
+export interface Owned {
+  readonly connection: Connection;
+  readonly clock: StoreClock;
+  readonly known: KnownFacts;
+  readonly claims: ClaimIndex;
+  readonly lanes: LaneBook;
+  readonly leasable: LeasableFunctions;
+}
+
+export class StoreTransaction extends RuleDatabase implements Transaction {
+  readonly known: KnownFacts;
+  readonly claims: ClaimIndex;
+  readonly lanes: LaneBook;
+  readonly leasable: LeasableFunctions;
+  private readonly clock: StoreClock;
+
+  constructor(
+    owned: Owned,
+    readonly at: Instant,
+  ) {
+    super(owned.connection);
+    this.known = owned.known;
+    this.claims = owned.claims;
+    this.lanes = owned.lanes;
+    this.leasable = owned.leasable;
+    this.clock = owned.clock;
+  }
+
+  stamp(): number {
+    return this.clock.stamp();
+  }
+
+  turn(): Asked<void> {
+    return nothing;
+  }
+
+  findClaim(env: string, scope: string, key: string): Asked<FoundClaim | null> {
+    return new Given(findClaim(this, env, scope, key));
+  }
+
+  writeClaim(env: string, claim: Claim, found: FoundClaim | null): void {
+    writeClaim(this, env, claim, found);
+  }
+
+  countAsking(_env: string, found: FoundClaim): void {
+    countAsking(this, found);
+  }
+
+  deleteClaim(env: string, found: FoundClaim): void {
+    deleteClaim(this, env, found);
+  }
+
+  closeClaim(env: string, { scope, key, state }: ClosedClaim, runId: string): Asked<void> {
+    const n = this.claims.find(env, scope, key);
+    if (n !== undefined) this.connection.run(closeClaimSql, state, n, runId);
+    return nothing;
+  }
+
+  lockAhead(): Asked<void> {
+    return nothing;
+  }
+
+  lockFlushed(): Asked<void> {
+    return nothing;
+  }
+
+  lockClaims(): Asked<void> {
+    return nothing;
+  }
+
+  lockJob(env: string, runId: string): Asked<JobRow | undefined> {
+    return this.one<JobRow>(selectJobSql, env, runId);
+  }
+
+  woke(env: string, { lane, leased_by, parked_at }: JobRow): void {
+    if (lane !== null && leased_by === null && parked_at === null) this.lanes.join(env, lane);
+  }
+
+  letGo(env: string, runId: string, lane: string | null): void {
+    this.known.noteProgress(env, runId);
+    if (lane !== null) this.lanes.join(env, lane);
+  }
+
+  gaveBack(lane: string): boolean {
+    return this.lanes.giveBack(lane);
+  }
+
+  noteAwaited(env: string, eventName: string): void {
+    this.known.noteAwaited(env, eventName);
+  }
+
+  awaitRun(env: string, runId: string): Asked<boolean> {
+    this.known.noteParent(env, runId);
+    return unknown;
+  }
+
+  mayHaveParent(env: string, runId: string): boolean {
+    return this.known.mayHaveParent(env, runId);
+  }
+
+  /** One process has the file, and one clock. */
+  keepStamps(): void {}
+
+  recordWaited(env: string, runId: string, childRunId: string | null, step: NewStep): Asked<boolean> {
+    return new Given(insertWaited(this, env, runId, childRunId, step));
+  }
+
+  mayHaveBuffers(): boolean {
+    return this.known.mayHaveBuffers();
+  }
+
+  openBuffer(env: string, event: Event, { fn }: StartPair, rule: BufferRule): Asked<BufferRow> {
+    const found = driveAtOnce(findBuffer(this, env, fn, rule));
+    if (found !== undefined) return new Given(found);
+    const { kind, key } = rule;
+    const { dueAt, deadline } = bufferTimes(rule, this.at.now);
+    const id = bufferId(event.id, fn);
+    this.known.noteBuffer();
+    this.connection.run(insertBufferSql, env, fn, kind, key, id, deadline, dueAt);
+    const empty = { count: 0, bytes: 0, event_id: null, ts: null, pair: null };
+    return new Given({ fn, kind, key, id, deadline, due_at: dueAt, ...empty });
+  }
+
+  startRun(env: string, start: Start, out: Writing): Asked<Decision> {
+    return new Given(startRun(this, env, start, out));
+  }
+
+  refusal(env: string, pair: StartPair, out: Writing): Asked<Refusal | null> {
+    return new Given(refusal(this, env, pair, out));
+  }
+
+  openRun(env: string, run: NewRun): Asked<OpenedRun> {
+    return new Given(openRun(this, env, run));
+  }
+
+  addJob(env: string, job: NewJob): void {
+    insertJob(this, env, job);
+  }
+
+  bornLeased(env: string, runId: string, worker: string | null): Asked<LeasedJob | null> {
+    return new Given(bornLeased(this, env, runId, worker));
+  }
+
+  staleRegistration(env: string, registration: number | null): Asked<StaleRegistration | null> {
+    return new Given(staleRegistration(this, env, registration));
+  }
+
+  ingestInto(...input: Rest<typeof ingestInto>): Asked<void> {
+    return new Given(ingestInto(this, ...input));
+  }
+
+  ingestNested(env: string, nested: NestedIngest): Asked<Ingested> {
+    return new Given(ingestNested(this, env, nested));
+  }
+
+  answerLeasedAgain(...input: Rest<typeof answerLeasedAgain>): Asked<void> {
+    return new Given(answerLeasedAgain(this, ...input));
+  }
+
+  isNewEvent(env: string, { id }: NewEvent): Asked<boolean> {
+    return new Given(driveAtOnce(findEvent(this, env, id)) === undefined);
+  }
+
+  audit(env: string, entry: Omit<AuditInput, "env">): void {
+    writeAudit(this, env, entry);
+  }
+
+  registration(env: string): Asked<number> {
+    return new Given(this.known.registration(env));
+  }
+
+  noteRegistration(env: string, registration: number): void {
+    this.known.noteRegistration(env, registration);
+  }
+
+  secretly(write: () => void): void {
+    const { db } = this.connection;
+    db.pragma("secure_delete = ON");
+    try {
+      write();
+    } finally {
+      db.pragma("secure_delete = OFF");
+    }
+  }
+}

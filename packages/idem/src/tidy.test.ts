@@ -180,12 +180,15 @@ describe("rooms", () => {
     expect([...rooms].filter((room) => mayImport[room] === undefined)).toEqual([]);
   });
 
+  // A client of a server elsewhere knows what it answers: as types, of which nothing is there at run time.
+  const answersOfServer = /^import type \{[^}]*\} from "\.\.\/server\/api\/api-table\.ts";$/gm;
+
   test("imports point down: model ← dedup ← stages ← engine ← what users touch, and no stage knows another", () => {
     const wrong: string[] = [];
     for (const { path, text } of sources) {
       const room = roomOf(path);
       if (room === "entry point") continue;
-      for (const [, target] of text.matchAll(/from "(\.[^"]+)"/g)) {
+      for (const [, target] of text.replaceAll(answersOfServer, "").matchAll(/from "(\.[^"]+)"/g)) {
         const to = roomOf(posix.normalize(posix.join(posix.dirname(path), target!)));
         if (!mayImport[room]!.includes(to)) wrong.push(`${path} (${room}) imports ${target} (${to})`);
       }
@@ -248,6 +251,18 @@ describe("rooms", () => {
       }
     }
     expect(wrong).toEqual([]);
+  });
+
+  test("of this package the dashboard's pages take types, and code that needs nothing else of it", () => {
+    const pages = filesUnder(join(root, "packages", "dashboard", "src"), /\.tsx?$/);
+    const taken = pages.flatMap((path) =>
+      [
+        ...readFileSync(path, "utf8").matchAll(/^(?:import|export) (?!type)[^;]*? from "([^"]*\/idem\/src\/[^"]+)"/gm),
+      ].map(([, target]) => join(dirname(path), target!)),
+    );
+    const wrong = taken.filter((target) => /^import (?!type)/m.test(readFileSync(target, "utf8")));
+    expect(taken.length).toBeGreaterThan(0);
+    expect(wrong.map((target) => relative(src, target))).toEqual([]);
   });
 
   test("a relative import names a file, with its ending", () => {

@@ -1,6 +1,10 @@
 // The one way to ask the server: under the mount path, for the environment the address names, with what protects a signed-in
 // person's session. What the server refuses arrives as an ApiError in the words of its problem document.
+import { pathWith } from "../../../idem/src/protocol/api-path.ts";
+import type { Answer, Asked, Endpoint, PathParams, Query, ReadPath } from "../../../idem/src/server/api/api-table.ts";
 import { addressOf } from "../base-path.ts";
+
+export type { Answer, Body, Query } from "../../../idem/src/server/api/api-table.ts";
 
 /** `detail` says what happened, `next` what to do, `code` is what docs/errors.md lists. */
 export class ApiError extends Error {
@@ -15,13 +19,10 @@ export class ApiError extends Error {
   }
 }
 
-export type Params = Readonly<Record<string, string | number | undefined>>;
-
-interface Ask {
-  readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  readonly params?: Params | undefined;
-  readonly body?: unknown;
-  /** JSON that is already text. */
+interface Sent {
+  readonly method?: string;
+  readonly query?: Readonly<Record<string, unknown>> | undefined;
+  /** JSON text. */
   readonly text?: string;
   readonly signal?: AbortSignal | undefined;
 }
@@ -42,34 +43,34 @@ export function onSignedOut(listener: () => void): () => void {
   return () => signedOut.delete(listener);
 }
 
-export function urlOf(path: string, params: Params = {}): string {
-  const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(params))
-    if (value !== undefined && value !== "") query.set(name, `${value}`);
+/** What a browser is led to by itself: a download, a stream. */
+export function urlOf(path: string, query: Readonly<Record<string, unknown>> = {}): string {
+  const given = new URLSearchParams();
+  for (const [name, value] of Object.entries(query))
+    if (value !== undefined && value !== "") given.set(name, `${value}`);
   const env = envNow();
-  if (env !== "default") query.set("env", env);
-  const search = query.toString();
+  if (env !== "default") given.set("env", env);
+  const search = given.toString();
   return addressOf(path) + (search === "" ? "" : `?${search}`);
 }
 
 // Longer than any honest answer; the store itself gives up after 5 s.
 const patienceMs = 20_000;
 
-async function ask(path: string, asked: Ask): Promise<Response> {
-  const { method = "GET", params, body, text, signal } = asked;
+async function send(path: string, sent: Sent): Promise<Response> {
+  const { method = "GET", query, text = null, signal } = sent;
   const headers: Record<string, string> = { accept: "application/json, application/problem+json" };
-  const sent = text ?? (body === undefined ? null : JSON.stringify(body));
-  if (sent !== null) headers["content-type"] = "application/json";
+  if (text !== null) headers["content-type"] = "application/json";
   const shown = csrf;
   if (method !== "GET" && shown !== null) headers["x-idem-csrf"] = shown;
   const patience = AbortSignal.timeout(patienceMs);
   let answer: Response;
   try {
-    answer = await fetch(urlOf(path, params), {
+    answer = await fetch(urlOf(path, query), {
       method,
       headers,
       credentials: "same-origin",
-      body: sent,
+      body: text,
       signal: signal === undefined ? patience : AbortSignal.any([signal, patience]),
     });
   } catch (error) {
@@ -85,7 +86,7 @@ async function ask(path: string, asked: Ask): Promise<Response> {
   if (answer.ok) return answer;
   const refused = await refusalOf(answer);
   // The session is another one since this page asked for it: signed in anew in another tab. Nothing was done yet.
-  if (refused.code === "CSRF_REFUSED" && (await learnCsrf()) && csrf !== shown) return ask(path, asked);
+  if (refused.code === "CSRF_REFUSED" && (await learnCsrf()) && csrf !== shown) return send(path, sent);
   if (refused.status === 401) for (const each of signedOut) each();
   throw refused;
 }
@@ -93,7 +94,7 @@ async function ask(path: string, asked: Ask): Promise<Response> {
 async function learnCsrf(): Promise<boolean> {
   const answer = await fetch(addressOf("api/session"), { credentials: "same-origin" });
   if (!answer.ok) return false;
-  csrf = ((await answer.json()) as { csrf?: string | null }).csrf ?? null;
+  csrf = ((await answer.json()) as Answer<"GET /api/session">).csrf;
   return csrf !== null;
 }
 
@@ -113,16 +114,38 @@ async function refusalOf(answer: Response): Promise<ApiError> {
   }
 }
 
-export const getJson = async <T>(path: string, params?: Params, signal?: AbortSignal): Promise<T> =>
-  (await (await ask(path, { params, signal })).json()) as T;
+interface AskedLoosely {
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, unknown>>;
+  readonly body?: unknown;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Asks an endpoint of the server's table for what it answers; what may be asked and what comes is what its route says. */
+export async function ask<E extends Endpoint>(
+  endpoint: E,
+  asked: Asked<E> & { readonly signal?: AbortSignal | undefined },
+): Promise<Answer<E>> {
+  const [method, path] = endpoint.split(" ") as [string, string];
+  const { params, query, body, signal }: AskedLoosely = asked;
+  const text = method === "GET" ? {} : { text: JSON.stringify(body ?? {}) };
+  return (await (await send(pathWith(path, params), { method, query, signal, ...text })).json()) as Answer<E>;
+}
+
+/** The address of something that is read by itself. */
+export const pathOf = <P extends ReadPath>(path: P, params: PathParams<P>): string => pathWith(path, params);
+
+/** Where a browser saves a list from. */
+export const downloadOf = <P extends ReadPath>(path: P, params: PathParams<P>, query: Query<`GET ${P}`>): string =>
+  urlOf(pathWith(path, params), query);
 
 /** Stored text as it is: numbers in it are never read and written again. */
 export const getText = async (path: string, signal?: AbortSignal): Promise<string> =>
-  (await ask(path, { signal })).text();
+  (await send(path, { signal })).text();
 
 /** The first characters of something large; the rest is not waited for. */
 export async function getBeginning(path: string, bytes: number, signal?: AbortSignal): Promise<string> {
-  const answer = await ask(path, { signal });
+  const answer = await send(path, { signal });
   const reader = answer.body!.getReader();
   const decoder = new TextDecoder();
   let text = "";
@@ -137,12 +160,6 @@ export async function getBeginning(path: string, bytes: number, signal?: AbortSi
   return text;
 }
 
-export const sendJson = async <T>(method: NonNullable<Ask["method"]>, path: string, body: unknown = {}): Promise<T> => {
-  const answer = await ask(path, { method, body });
-  const text = await answer.text();
-  return (text === "" ? null : JSON.parse(text)) as T;
-};
-
 /** Sends JSON text as it was typed. The server reads it as JavaScript does: a whole number above 2^53 is rounded there, so send it as a string. */
-export const sendText = async <T>(path: string, text: string): Promise<T> =>
-  (await (await ask(path, { method: "POST", text })).json()) as T;
+export const sendEvents = async (text: string): Promise<Answer<"POST /api/events">> =>
+  (await send("/api/events", { method: "POST", text })).json() as Promise<Answer<"POST /api/events">>;

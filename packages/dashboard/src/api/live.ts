@@ -68,7 +68,7 @@ class Live {
   private open(): void {
     if (this.env !== envNow()) return;
     const wasAway = this.now.state !== "connecting";
-    const source = new EventSource(urlOf("api/live"));
+    const source = new EventSource(urlOf("/api/live"));
     this.source = source;
     source.onopen = () => {
       this.clearTimers();

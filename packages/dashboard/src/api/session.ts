@@ -1,43 +1,26 @@
 // Who looks at this page. A server that asks nobody to sign in has no session to tell of, and everybody may act.
 import { useQuery } from "@tanstack/react-query";
-import { ApiError, getJson, setCsrf } from "./client.ts";
+import { type Answer, ApiError, ask, setCsrf } from "./client.ts";
 
-export type Role = "operator" | "viewer";
+type SessionAnswer = Answer<"GET /api/session">;
 
-export interface Session {
-  readonly role: Role;
-  /** What the audit calls them. */
-  readonly actor: string;
-  readonly csrf: string | null;
-  /** When it ends if nothing more is asked; null where nobody signs in. */
-  readonly endsAt: number | null;
+export interface Session extends SessionAnswer {
   /** False where nobody signs in: there is nothing to sign out of. */
   readonly isSignedIn: boolean;
 }
 
-export interface SessionAnswer {
-  readonly role?: Role;
-  readonly actor?: string;
-  readonly csrf?: string | null;
-  readonly endsAt?: number | null;
+export function sessionOf(session: SessionAnswer): Session {
+  setCsrf(session.csrf);
+  return { ...session, isSignedIn: session.csrf !== null };
 }
 
-export function sessionOf({ role, actor, csrf, endsAt }: SessionAnswer): Session {
-  setCsrf(csrf ?? null);
-  return {
-    role: role ?? "operator",
-    actor: actor ?? "",
-    csrf: csrf ?? null,
-    endsAt: endsAt ?? null,
-    isSignedIn: csrf !== null && csrf !== undefined,
-  };
-}
+const nobody: SessionAnswer = { role: "operator", actor: "", csrf: null, startedAt: null, endsAt: null };
 
 async function readSession({ signal }: { signal: AbortSignal }): Promise<Session> {
   try {
-    return sessionOf(await getJson<SessionAnswer>("api/session", {}, signal));
+    return sessionOf(await ask("GET /api/session", { signal }));
   } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return sessionOf({});
+    if (error instanceof ApiError && error.status === 404) return sessionOf(nobody);
     throw error;
   }
 }

@@ -1,23 +1,13 @@
 // A new alert appears on every page: in the badge, in the tab's title, and as one message that stays until it is opened or closed.
 import { useQuery } from "@tanstack/react-query";
 import { useCallback, useEffect, useRef } from "react";
-import { getJson } from "../api/client.ts";
+import { type Answer, ask } from "../api/client.ts";
 import { type Digest, useDigests } from "../api/live.ts";
 import { addressOf } from "../base-path.ts";
 import { say } from "./messages.ts";
 import { setOpenAlerts } from "./open-alerts.ts";
 
-interface OpenAlert {
-  readonly id: string;
-  readonly kind: string;
-  readonly function: string | null;
-  readonly title: string;
-}
-
-interface OpenAlerts {
-  readonly alerts: readonly OpenAlert[];
-  readonly openCount: number;
-}
+type OpenAlert = Answer<"GET /api/radar/alerts">["alerts"][number];
 
 export const openAlertsKey = ["radar", "open"] as const;
 
@@ -26,7 +16,7 @@ const shownMax = 20;
 export function AlertWatch() {
   const { data, refetch } = useQuery({
     queryKey: openAlertsKey,
-    queryFn: ({ signal }) => getJson<OpenAlerts>("api/radar/alerts", { state: "open", limit: shownMax }, signal),
+    queryFn: ({ signal }) => ask("GET /api/radar/alerts", { query: { state: "open", limit: shownMax }, signal }),
     retry: false,
   });
   const openCount = data?.openCount;

@@ -1,4 +1,4 @@
-import { sendJson } from "../api/client.ts";
+import { ask } from "../api/client.ts";
 import { useSession } from "../api/session.ts";
 import { addressOf } from "../base-path.ts";
 import { Icon } from "../parts/icon.tsx";
@@ -8,7 +8,7 @@ export function SignOut() {
   const { data } = useSession();
   if (data?.isSignedIn !== true) return null;
   const leave = async () => {
-    await sendJson("DELETE", "api/session");
+    await ask("DELETE /api/session", {});
     location.assign(addressOf("login"));
   };
   return (

@@ -1,13 +1,13 @@
 // What became of one event for one function, in words, with the glyph its outcome has everywhere.
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import type { DecisionItem } from "../../../idem/src/server/api/decision-shape.ts";
+import type { Answer } from "../api/client.ts";
 import { hasPage } from "../pages.ts";
 import { Glyph, type GlyphName } from "./glyph.tsx";
 import { StateIcon } from "./state-icon.tsx";
 import "./decision.css";
 
-export type { DecisionItem };
+export type DecisionItem = Answer<"GET /api/decisions">["decisions"][number];
 
 type Kind = DecisionItem["kind"];
 

@@ -122,20 +122,20 @@ export function TextArea({
   );
 }
 
-export interface Choice {
-  readonly value: string;
+export interface Choice<Value extends string = string> {
+  readonly value: Value;
   readonly text: string;
 }
 
-export function SelectField({
+export function SelectField<Value extends string>({
   value,
   onChange,
   choices,
   ...field
 }: FieldProps & {
-  readonly value: string;
-  readonly onChange: (value: string) => void;
-  readonly choices: readonly Choice[];
+  readonly value: Value;
+  readonly onChange: (value: Value) => void;
+  readonly choices: readonly Choice<Value>[];
 }) {
   const id = useId();
   return (
@@ -143,7 +143,7 @@ export function SelectField({
       <select
         id={id}
         value={value}
-        onChange={(event) => onChange(event.target.value)}
+        onChange={(event) => onChange(event.target.value as Value)}
         onBlur={field.onLeave}
         aria-invalid={field.error != null}
         aria-describedby={`${id}-hint`}

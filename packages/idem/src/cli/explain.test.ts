@@ -36,8 +36,8 @@ async function shop(options: { readonly columns?: number } = {}) {
   }
   await idem.idle();
   const api = async (q: string): Promise<Story> => {
-    const answer = await dashboard(new Request(`http://localhost/idem/api/stories?${new URLSearchParams({ q })}`));
-    return (await answer.json()) as Story;
+    const answer = await dashboard(new Request(`http://localhost/idem/api/explain?${new URLSearchParams({ q })}`));
+    return ((await answer.json()) as { story: Story }).story;
   };
   return { ...world, api };
 }

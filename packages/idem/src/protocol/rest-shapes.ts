@@ -29,7 +29,12 @@ export function restStatus({ state, startedAt }: Pick<Run, "state" | "startedAt"
   }
 }
 
-export const restEnvelope = (data: unknown, now: number) => ({
+export interface RestEnvelope<Data> {
+  readonly data: Data;
+  readonly metadata: { readonly fetched_at: string; readonly cached_until: null };
+}
+
+export const restEnvelope = <Data>(data: Data, now: number): RestEnvelope<Data> => ({
   data,
   metadata: { fetched_at: instant(now), cached_until: null },
 });
@@ -52,7 +57,7 @@ export function restEvent(event: Event, env: string): Record<string, unknown> {
   };
 }
 
-export function restRun(run: Run, env: string): Record<string, unknown> {
+export function restRun(run: Run, env: string) {
   return {
     run_id: run.id,
     run_started_at: instant(run.startedAt ?? run.createdAt),

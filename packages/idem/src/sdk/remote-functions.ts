@@ -4,30 +4,22 @@ import type { Verdict } from "../engine/redecide-events.ts";
 import type { ResumedPart } from "../engine/resume-function.ts";
 import { errors } from "../model/errors.ts";
 import type { HttpResponse } from "../platform/platform.ts";
-import { type FunctionsApi, inParts, type PublicFunction } from "./functions-api.ts";
+import { type FunctionsApi, inParts } from "./functions-api.ts";
 import type { PublicDecision } from "./public-types.ts";
 import type { VerdictOptions } from "./reads-api.ts";
 import type { FunctionNames } from "./remote-reads.ts";
 import type { RemoteServer } from "./remote-server.ts";
-
-type FunctionItem = Pick<PublicFunction, "app" | "name" | "triggers" | "flow" | "pausedAt" | "open" | "pending"> & {
-  readonly function: string;
-};
+import { answerTo, askServer, requestTo } from "./server-api.ts";
 
 export function remoteFunctions(server: RemoteServer, names: FunctionNames): FunctionsApi {
-  const act = async (name: string, action: "pause" | "resume", body: object): Promise<any> => {
-    const fn = names.slugOf(name);
-    const path = `/api/functions/${encodeURIComponent(fn)}/${action}`;
-    const what = `Function "${name}"`;
-    const answer = await server.ask({ method: "POST", path, body: JSON.stringify(body), what });
-    if (answer.status === 404) throw errors.FUNCTION_UNKNOWN({ function: fn });
-    return server.readJson(answer, what);
+  const known = <T>(fn: string, answer: T | null): T => {
+    if (answer === null) throw errors.FUNCTION_UNKNOWN({ function: fn });
+    return answer;
   };
   return {
     async list() {
-      const what = "The list of functions";
-      const answer = server.readJson(await server.ask({ method: "GET", path: "/api/functions", what }), what);
-      return (answer as { functions: FunctionItem[] }).functions.map((item) => ({
+      const { functions } = (await askServer(server, "GET /api/functions", { what: "The list of functions" }))!;
+      return functions.map((item) => ({
         id: names.nameOf(item.function),
         slug: item.function,
         app: item.app,
@@ -39,12 +31,22 @@ export function remoteFunctions(server: RemoteServer, names: FunctionNames): Fun
         pending: item.pending,
       }));
     },
-    async pause(id, options = {}) {
-      const { changed, function: item } = await act(id, "pause", options);
+    async pause(id, { reason } = {}) {
+      const fn = names.slugOf(id);
+      const asked = { params: { function: fn }, body: { reason }, what: `Function "${id}"` };
+      const { changed, function: item } = known(
+        fn,
+        await askServer(server, "POST /api/functions/:function/pause", asked),
+      );
       return { changed, pausedAt: item.pausedAt };
     },
-    resume: (id, options = {}) =>
-      inParts((next): Promise<ResumedPart> => act(id, "resume", { ...options, ...(next === null ? {} : { next }) })),
+    resume: (id, { reason, waiting } = {}) =>
+      inParts(async (next): Promise<ResumedPart> => {
+        const fn = names.slugOf(id);
+        const body = { reason, waiting, ...(next === null ? {} : { next }) };
+        const asked = { params: { function: fn }, body, what: `Function "${id}"` };
+        return known(fn, await askServer(server, "POST /api/functions/:function/resume", asked));
+      }),
   };
 }
 
@@ -55,14 +57,14 @@ export async function decideRemotely(
   id: string,
   { function: name, reason }: VerdictOptions = {},
 ): Promise<PublicDecision> {
+  const endpoint = verdict === "release" ? "POST /api/events/:event/release" : "POST /api/events/:event/drop";
   const fn = name === undefined ? {} : { function: names.slugOf(name) };
-  const body = JSON.stringify({ ...fn, ...(reason === undefined ? {} : { reason }) });
-  const path = `/api/events/${encodeURIComponent(id)}/${verdict}`;
   const what = `Event ${id}`;
   // A second asking would be told that the event does not wait any more: when the answer is lost, somebody has to look.
-  const answer = await server.ask({ method: "POST", path, body, what, once: true });
+  const request = requestTo(endpoint, { params: { event: id }, body: { ...fn, reason } }, { what, once: true });
+  const answer = await server.ask(request);
   throwKnown(answer, id, name ?? "");
-  const { decision } = server.readJson(answer, what) as { decision: PublicDecision };
+  const { decision } = answerTo(server, endpoint, answer, what);
   return { ...decision, function: names.nameOf(decision.function) };
 }
 

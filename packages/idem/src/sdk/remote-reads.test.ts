@@ -121,6 +121,18 @@ test("a run can be cancelled and rerun over HTTP", async () => {
   expect(await here.runs.get(runId)).toMatchObject({ rerunOf: runOf("ok") });
 });
 
+test("what is said beside an id is heard over HTTP as in the store: where an event is looked for, and who asks is the server's to say", async () => {
+  const { here, there, runOf } = await twoReaders();
+  for (const scope of ["event", "webhook"] as const) {
+    expect(await there.events.get("first", { scope })).toEqual(await here.events.get("first", { scope }));
+  }
+  expect(await there.events.get("first", { scope: "webhook" })).toBe(null);
+  const { runId } = await there.runs.rerun(runOf("ok"), { actor: "ada", fromStep: "large" });
+  expect(await here.runs.get(runId)).toMatchObject({ rerunFrom: { name: "large", keptCount: 1 } });
+  await there.functions.pause("ok", { actor: "ada", reason: "wrong price" });
+  expect(await there.functions.resume("ok", { actor: "ada" })).toEqual({ changed: true, decided: 0 });
+});
+
 const withoutTimeline = (run: any) => {
   const { timeline: _, events: _events, line: _line, cancelOn: _cancelOn, ...rest } = run;
   return rest;

@@ -4,19 +4,12 @@ import { errors } from "../model/errors.ts";
 import { isEnded } from "../model/run.ts";
 import type { SerializedError } from "../model/user-errors.ts";
 import type { Platform } from "../platform/platform.ts";
+import type { Answer, Asked, Endpoint, Query } from "../server/api/api-table.ts";
 import { previewChars } from "../store/reads.ts";
 import type { StoryAsked } from "../stories/answer-story.ts";
 import type { StoryAnswer } from "../stories/story.ts";
 import { type EffectsApi, unreachedEffects } from "./effects-api.ts";
-import {
-  type EventStory,
-  type Explain,
-  type KeyStory,
-  keyText,
-  type PendingStory,
-  type RunStory,
-  type Tell,
-} from "./explain-api.ts";
+import { type EventStory, type Explain, type KeyStory, keyText, type RunStory, type Tell } from "./explain-api.ts";
 import type { FunctionsApi } from "./functions-api.ts";
 import type { PublicDecision, PublicEvent, PublicRun } from "./public-types.ts";
 import {
@@ -29,7 +22,8 @@ import {
   waitTimeout,
 } from "./reads-api.ts";
 import { decideRemotely, remoteFunctions } from "./remote-functions.ts";
-import type { RemoteServer, ServerRequest } from "./remote-server.ts";
+import type { RemoteServer } from "./remote-server.ts";
+import { type AskedOf, askServer } from "./server-api.ts";
 
 /** What a client reads, from its own store or from a server. */
 export interface StoreReads {
@@ -47,16 +41,11 @@ export interface FunctionNames {
   slugOf(name: string): string;
 }
 
-type RunItem = Omit<PublicRun, "output" | "error"> & {
-  readonly preview: string | null;
-  readonly previewStep: string | null;
-};
-type EventItem = Omit<PublicEvent, "data">;
-
-interface Payload {
-  readonly value: unknown;
-  readonly isOmitted: boolean;
-}
+type RunItem = Answer<"GET /api/runs">["runs"][number];
+type EventItem = Omit<Answer<"GET /api/events">["events"][number], "decisions">;
+type EventDetail = Answer<"GET /api/events/:event">["event"];
+type DecisionItem = Answer<"GET /api/events/:event">["decisions"][number];
+type Payload = EventDetail["data"];
 
 // Larger than any run's detail; the server pages what could be more.
 const pageMax = 500;
@@ -79,27 +68,23 @@ export function remoteReads(
       list: (filter = {}) => api.runs(filter),
       wait: (id, options) => waitForEnd(api, id, options, platform),
       cancel: async (id, options) => {
-        const body = options?.reason === undefined ? {} : { reason: options.reason };
-        const { cancelled } = await api.post<{ cancelled: boolean }>(
-          `/api/runs/${encodeURIComponent(id)}/cancel`,
-          body,
-          id,
-        );
+        const asked = { ...ofRun(id), body: reasonIn(options) };
+        const { cancelled } = known(id, await api.ask("POST /api/runs/:run/cancel", asked));
         return { cancelled };
       },
       release: async (id, options) => {
-        const { released } = await api.post<{ released: boolean }>(
-          `/api/runs/${encodeURIComponent(id)}/release`,
-          options?.reason === undefined ? {} : { reason: options.reason },
-          id,
-        );
+        const asked = { ...ofRun(id), body: reasonIn(options) };
+        const { released } = known(id, await api.ask("POST /api/runs/:run/release", asked));
         return { released };
       },
-      // A second asking would be a second rerun: when the answer is lost, somebody has to look.
-      rerun: (id, options = {}) => api.post(`/api/runs/${encodeURIComponent(id)}/rerun`, options, id, { once: true }),
+      rerun: async (id, { fromStep, input } = {}) => {
+        const body = { fromStep, input };
+        // A second asking would be a second rerun: when the answer is lost, somebody has to look.
+        return known(id, await api.ask("POST /api/runs/:run/rerun", { ...ofRun(id), body, once: true }));
+      },
     },
     events: {
-      get: (id) => api.event(id),
+      get: (id, options) => api.event(id, options),
       list: (filter = {}) => api.events(filter),
       release: (id, options) => decideRemotely(server, names, "release", id, options),
       drop: (id, options) => decideRemotely(server, names, "drop", id, options),
@@ -109,6 +94,16 @@ export function remoteReads(
       typeof subject === "object" ? api.keyStory(subject.function, subject.key) : api.story(subject)) as Explain,
     tell: (asked) => api.tell(asked),
   };
+}
+
+const ofRun = (id: string) => ({ params: { run: id }, what: `Run ${id}` });
+
+/** Who asks is what the server knows of the request. */
+const reasonIn = ({ reason }: { readonly reason?: string } = {}) => ({ reason });
+
+function known<T>(runId: string, answer: T | null): T {
+  if (answer === null) throw errors.RUN_UNKNOWN({ runId });
+  return answer;
 }
 
 async function waitForEnd(
@@ -142,19 +137,17 @@ class ServerReads {
   // ------------------------------------------------------------------------------------------------ runs
 
   async run(id: string): Promise<RunDetail | null> {
-    const path = `/api/runs/${encodeURIComponent(id)}`;
-    const answer = await this.get<{ run: any; events: any[] }>(path, `Run ${id}`);
+    const answer = await this.ask("GET /api/runs/:run", ofRun(id));
     if (answer === null) return null;
-    const { output, error, timeline, preview: _, previewStep: _step, ...run } = answer.run;
+    const { output, timeline, preview: _, previewStep: _step, ...run } = answer.run;
     return {
-      ...(run as RunItem & Pick<RunDetail, "line" | "cancelOn">),
+      ...run,
       events: await inTurns(answer.events, (event) => this.eventOf(event)),
       function: this.names.nameOf(run.function),
-      output: await this.whole(output, `${path}/output`),
-      error,
-      timeline: await inTurns(timeline as any[], async ({ input: _input, childRunId: _child, ...entry }) => ({
+      output: await whole(output, () => this.output(id)),
+      timeline: await inTurns(timeline, async ({ input: _input, childRunId: _child, ...entry }) => ({
         ...entry,
-        output: await this.whole(entry.output, `${path}/steps/${encodeURIComponent(entry.stepId)}/output`),
+        output: await whole(entry.output, () => this.stepOutput(id, entry.stepId)),
       })),
     };
   }
@@ -162,22 +155,29 @@ class ServerReads {
   async runs({ function: name, eventId, ...rest }: Parameters<RunsApi["list"]>[0] & object): Promise<PublicRun[]> {
     const fn = name === undefined ? {} : { function: this.names.slugOf(name) };
     const event = eventId === undefined ? {} : { event: eventId };
-    const items = await this.page<RunItem>("runs", { ...rest, ...fn, ...event });
+    const items = await paged({ ...rest, ...fn, ...event }, async (query) => {
+      const { runs, next } = (await this.ask("GET /api/runs", { query, what: "The list of runs" }))!;
+      return { items: runs, next };
+    });
     return inTurns(items, (item) => this.wholeRun(item));
   }
 
   /** Null while it is open. */
   async end(id: string): Promise<RunEnd | null> {
-    const answer = await this.get<{ data: { status: string; output?: unknown } }>(
-      `/v1/runs/${encodeURIComponent(id)}`,
-      `Run ${id}`,
-    );
-    if (answer === null) throw errors.RUN_UNKNOWN({ runId: id });
-    const state = answer.data.status.toLowerCase();
-    if (state !== "completed" && state !== "failed" && state !== "cancelled") return null;
-    const output = answer.data.output ?? null;
-    if (state === "completed") return { state, output, error: null };
-    return { state, output: null, error: output as SerializedError | null };
+    const { status, output = null } = known(id, await this.ask("GET /v1/runs/:run", ofRun(id))).data;
+    switch (status) {
+      case "Completed":
+        return { state: "completed", output, error: null };
+      case "Failed":
+      case "Cancelled":
+        return {
+          state: status === "Failed" ? "failed" : "cancelled",
+          output: null,
+          error: output as SerializedError | null,
+        };
+      default:
+        return null;
+    }
   }
 
   private async wholeRun({ preview, previewStep: _, ...run }: RunItem): Promise<PublicRun> {
@@ -194,15 +194,23 @@ class ServerReads {
   private async result(runId: string, preview: string | null): Promise<unknown> {
     // A short result is all there in its preview.
     if (preview !== null && preview.length < previewChars) return JSON.parse(preview);
-    return this.get(`/api/runs/${encodeURIComponent(runId)}/output`, `The output of run ${runId}`);
+    return this.output(runId);
   }
+
+  private output = (run: string): Promise<unknown> =>
+    this.ask("GET /api/runs/:run/output", { params: { run }, what: `The output of run ${run}` });
+
+  private stepOutput = (run: string, step: string): Promise<unknown> =>
+    this.ask("GET /api/runs/:run/steps/:step/output", {
+      params: { run, step },
+      what: `The output of a step of ${run}`,
+    });
 
   // ------------------------------------------------------------------------------------------------ events
 
   async event(...[id, options]: Parameters<EventsApi["get"]>): ReturnType<EventsApi["get"]> {
-    const query = options?.scope === undefined ? "" : `?scope=${options.scope}`;
-    const path = `/api/events/${encodeURIComponent(id)}${query}`;
-    const answer = await this.get<{ event: any; decisions: PublicDecision[] }>(path, `Event ${id}`);
+    const query = options?.scope === undefined ? {} : { scope: options.scope };
+    const answer = await this.ask("GET /api/events/:event", { params: { event: id }, query, what: `Event ${id}` });
     if (answer === null) return null;
     return {
       ...(await this.eventOf(answer.event)),
@@ -211,25 +219,27 @@ class ServerReads {
   }
 
   /** One that came with its data, unless that is large. */
-  private async eventOf({ data, extra: _, dataBytes: _bytes, ...event }: any): Promise<PublicEvent> {
-    const path = `/api/events/${encodeURIComponent(event.internalId)}/data`;
-    return { ...(event as EventItem), data: await this.whole(data, path) };
+  private async eventOf({ data, extra: _, dataBytes: _bytes, ...event }: EventDetail): Promise<PublicEvent> {
+    return { ...event, data: await whole(data, () => this.data(event.internalId)) };
   }
 
   async events(filter: Parameters<EventsApi["list"]>[0] & object): Promise<PublicEvent[]> {
-    return inTurns(await this.page<EventItem>("events", filter), (item) => this.wholeEvent(item));
+    const items = await paged(filter, async (query) => {
+      const { events, next } = (await this.ask("GET /api/events", { query, what: "The list of events" }))!;
+      return { items: events, next };
+    });
+    return inTurns(items, (item) => this.wholeEvent(item));
   }
 
   private async wholeEvent(item: EventItem): Promise<PublicEvent> {
     const { internalId, id, name, ts, receivedAt, duplicateOf, sourceRunId } = item;
-    const data = await this.get(
-      `/api/events/${encodeURIComponent(internalId)}/data`,
-      `The data of event ${internalId}`,
-    );
-    return { internalId, id, name, data, ts, receivedAt, duplicateOf, sourceRunId };
+    return { internalId, id, name, data: await this.data(internalId), ts, receivedAt, duplicateOf, sourceRunId };
   }
 
-  private decision = (decision: PublicDecision): PublicDecision => ({
+  private data = (event: string): Promise<unknown> =>
+    this.ask("GET /api/events/:event/data", { params: { event }, what: `The data of event ${event}` });
+
+  private decision = (decision: DecisionItem): PublicDecision => ({
     ...decision,
     function: this.names.nameOf(decision.function),
   });
@@ -237,87 +247,99 @@ class ServerReads {
   // ------------------------------------------------------------------------------------------------ stories
 
   async story(id: string): Promise<EventStory | RunStory> {
-    const told = await this.get<any>(`/api/explain?id=${encodeURIComponent(id)}`, `The story of ${id}`);
-    if (told === null) throw errors.SUBJECT_UNKNOWN({ id });
-    const event = (item: EventItem | null) => (item === null ? null : this.wholeEvent(item));
-    if (told.kind === "run") {
-      return {
-        ...told,
-        run: await this.wholeRun(told.run),
-        event: await event(told.event),
-        events: await inTurns(told.events as EventItem[], (item) => this.wholeEvent(item)),
-        spared: told.spared.map(this.decision),
-      };
+    for (const as of ["run", "event"] as const) {
+      const told = await this.told({ q: id, as, rows: "true" }, `The story of ${id}`);
+      if (told.kind !== "story" || told.rows === null) continue;
+      const { story, summary, rows } = told;
+      if (rows.kind === "run") {
+        return {
+          kind: "run",
+          story,
+          summary,
+          line: rows.line,
+          cancelOn: rows.cancelOn,
+          run: await this.wholeRun(rows.run),
+          event: await this.wholeEventOrNull(rows.event),
+          events: await inTurns(rows.events, (item) => this.wholeEvent(item)),
+          spared: rows.spared.map(this.decision),
+        };
+      }
+      if (rows.kind === "event") {
+        return {
+          kind: "event",
+          story,
+          summary,
+          event: await this.wholeEvent(rows.event),
+          first: await this.wholeEventOrNull(rows.first),
+          duplicates: await inTurns(rows.duplicates, (item) => this.wholeEvent(item)),
+          decisions: rows.decisions.map(this.decision),
+          pending: rows.pending.map((each) => ({ ...each, function: this.names.nameOf(each.function) })),
+        };
+      }
     }
-    return {
-      ...told,
-      event: await event(told.event),
-      first: await event(told.first),
-      duplicates: await inTurns(told.duplicates as EventItem[], (item) => this.wholeEvent(item)),
-      decisions: told.decisions.map(this.decision),
-      pending: (told.pending as PendingStory[]).map((each) => ({
-        ...each,
-        function: this.names.nameOf(each.function),
-      })),
-    };
+    throw errors.SUBJECT_UNKNOWN({ id });
   }
 
+  private wholeEventOrNull = async (item: EventItem | null): Promise<PublicEvent | null> =>
+    item === null ? null : this.wholeEvent(item);
+
   async tell({ q, as, function: fn }: StoryAsked): Promise<StoryAnswer> {
-    const query = new URLSearchParams({
-      q,
-      ...(as === undefined ? {} : { as }),
-      ...(fn === undefined ? {} : { function: fn }),
-    });
-    return (await this.get<StoryAnswer>(`/api/stories?${query}`, `The story of ${q}`))!;
+    const told = await this.told({ q, as, function: fn }, `The story of ${q}`);
+    return told.kind === "story" ? told.story : told;
   }
 
   async keyStory(name: string, key: unknown): Promise<KeyStory> {
-    const fn = this.names.slugOf(name);
-    const query = new URLSearchParams({ function: fn, key: keyText(key) });
-    const { isTaken, holder, earlier, ...told } = (await this.get<any>(`/api/explain?${query}`, `The story of a key`))!;
+    const q = keyText(key);
+    const told = await this.told(
+      { q, as: "key", function: this.names.slugOf(name), rows: "true" },
+      "The story of a key",
+    );
+    if (told.kind !== "story" || told.rows?.kind !== "key") throw errors.SUBJECT_UNKNOWN({ id: q });
+    const { isTaken, holder, earlier, spared, function: fn, ...rows } = told.rows;
     return {
-      ...told,
-      function: this.names.nameOf(told.function),
+      ...rows,
+      story: told.story,
+      summary: told.summary,
+      function: this.names.nameOf(fn),
       isOpen: isTaken,
       holder: holder === null ? null : await this.wholeRun(holder),
-      earlier: await inTurns(earlier as RunItem[], (item) => this.wholeRun(item)),
-      spared: told.spared.map(this.decision),
+      earlier: await inTurns(earlier, (item) => this.wholeRun(item)),
+      spared: spared.map(this.decision),
     };
+  }
+
+  private async told(query: Query<"GET /api/explain">, what: string): Promise<Answer<"GET /api/explain">> {
+    return (await this.ask("GET /api/explain", { query, what }))!;
   }
 
   // ------------------------------------------------------------------------------------------------ asking
 
   /** Null for what is not there. */
-  async get<T>(path: string, what: string): Promise<T | null> {
-    const request: ServerRequest = { method: "GET", path, what };
-    const answer = await this.server.ask(request);
-    return answer.status === 404 ? null : (this.server.readJson(answer, what) as T);
+  ask<E extends Endpoint>(endpoint: E, asked: Asked<E> & AskedOf): Promise<Answer<E> | null> {
+    return askServer(this.server, endpoint, asked);
   }
+}
 
-  async post<T>(path: string, body: object, runId: string, { once = false } = {}): Promise<T> {
-    const what = `Run ${runId}`;
-    const answer = await this.server.ask({ method: "POST", path, body: JSON.stringify(body), what, once });
-    if (answer.status === 404) throw errors.RUN_UNKNOWN({ runId });
-    return this.server.readJson(answer, what) as T;
-  }
+const whole = async (payload: Payload | null, read: () => Promise<unknown>): Promise<unknown> =>
+  payload === null ? null : payload.isOmitted ? read() : payload.value;
 
-  private async page<Item>(list: "runs" | "events", filter: Record<string, unknown>): Promise<Item[]> {
-    const limit = readLimit(filter.limit as number | undefined);
-    const found: Item[] = [];
-    for (let before = filter.before as string | null | undefined; ; ) {
-      const given = { ...filter, before, limit: Math.min(limit - found.length, pageMax) };
-      const told = Object.entries(given).filter(([, value]) => value !== undefined && value !== null);
-      const query = new URLSearchParams(told.map(([name, value]): [string, string] => [name, String(value)]));
-      const answer = (await this.get<Record<string, any>>(`/api/${list}?${query}`, `The list of ${list}`))!;
-      found.push(...(answer[list] as Item[]));
-      before = answer.next as string | null;
-      if (before === null || found.length >= limit) return found;
-    }
-  }
+interface ListAsked {
+  readonly before?: string | undefined;
+  readonly limit?: number | undefined;
+}
 
-  private async whole(payload: Payload | null, path: string): Promise<any> {
-    if (payload === null) return null;
-    return payload.isOmitted ? this.get(path, "A payload") : payload.value;
+/** Pages until there are as many as were asked for. */
+async function paged<Filter extends ListAsked, Item>(
+  filter: Filter,
+  read: (filter: Filter) => Promise<{ readonly items: readonly Item[]; readonly next: string | null }>,
+): Promise<Item[]> {
+  const limit = readLimit(filter.limit);
+  const found: Item[] = [];
+  for (let { before } = filter; ; ) {
+    const { items, next } = await read({ ...filter, before, limit: Math.min(limit - found.length, pageMax) });
+    found.push(...items);
+    if (next === null || found.length >= limit) return found;
+    before = next;
   }
 }
 

@@ -5,7 +5,8 @@ import type { Engine } from "../engine/engine.ts";
 import { errors } from "../model/errors.ts";
 import type { Run } from "../model/run.ts";
 import { findEvent } from "../observe/find-event.ts";
-import { restEnvelope } from "../protocol/rest-shapes.ts";
+import { type RestEnvelope, restEnvelope } from "../protocol/rest-shapes.ts";
+import type { DescribedRoute } from "./api/api-route.ts";
 import { readBody, readQuery } from "./read-input.ts";
 import { json, type Route } from "./route.ts";
 import type { World } from "./world.ts";
@@ -27,14 +28,20 @@ export interface V1Call<Q extends Shape, B extends Shape> {
 
 const bodyBytesMax = 64 * 1024;
 
-export function v1Route<Q extends Shape = Record<never, never>, B extends Shape = Record<never, never>>(route: {
-  readonly method: Route["method"];
-  readonly path: string;
+export function v1Route<
+  const M extends Route["method"],
+  const P extends string,
+  Q extends Shape = Record<never, never>,
+  B extends Shape = Record<never, never>,
+  Data = unknown,
+>(route: {
+  readonly method: M;
+  readonly path: P;
   readonly query?: Q;
   readonly body?: B;
   /** Undefined for done, with nothing to say. */
-  handle(call: V1Call<Q, B>): Promise<unknown> | unknown;
-}): Route {
+  handle(call: V1Call<Q, B>): Promise<Data> | Data;
+}): DescribedRoute<M, P, z.input<z.ZodObject<Q>>, z.input<z.ZodObject<B>>, RestEnvelope<Data>> {
   const { method, path } = route;
   // Tools written for other servers may send fields we do not know; those are passed over.
   const query = z.object((route.query ?? {}) as Q);

@@ -48,7 +48,7 @@ export async function storyOf(engine: Engine, { as, id, function: fn }: StorySub
   }
   if (as === "event") {
     const event = await findEvent(engine, id);
-    return event === null ? null : storyOfEvent(engine, event, subject);
+    return event === null ? null : storyOfEvent(engine, event, { ...subject, id: event.id });
   }
   if (fn === null) return null;
   const name = nameOf(fn);

@@ -1,4 +1,4 @@
-// A story as lines of text, for terminals: the same sentences, with their times.
+// A story as text, and the words of it that are no part of its sentences: the same on a terminal, in the API and on the page.
 import type { Story, StoryFact, StoryGate } from "./story.ts";
 
 export const gateTitles: Readonly<Record<StoryGate["gate"], string>> = {
@@ -16,21 +16,29 @@ export const gateWords: Readonly<Record<StoryGate["state"], string>> = {
   "not-known": "not known",
 };
 
+/** Of a fact that was repeated: before when that was. */
+export const lastTime = "The last time at";
+
 /** The sentence of a fact, and when it was so last. */
 export const factText = ({ text, untilAt }: StoryFact, timeOf: (at: number) => string): string =>
-  untilAt === null ? text : `${text} The last time at ${timeOf(untilAt)}.`;
+  untilAt === null ? text : `${text} ${lastTime} ${timeOf(untilAt)}.`;
 
 const iso = (at: number): string => new Date(at).toISOString();
 
-/** The verdict, its detail, the gates, what happened with times in UTC, which runs are meant, and what to do. */
-export function storyLines({ title, detail, gates, facts, things, todo }: Story): string[] {
+/** The verdict and its detail, the gates, what happened with its times, which runs are meant, and what to do; what there is nothing of is left out. */
+export function storyParagraphs(
+  { title, detail, gates, facts, things, todo }: Story,
+  timeOf: (at: number) => string,
+): string[][] {
   const runs = things.filter(({ kind }) => kind === "run");
   return [
-    `${title}.`,
-    ...(detail === "" ? [] : [detail]),
-    ...gates.map(({ gate, state, reason }) => `${gateTitles[gate]}: ${gateWords[state]}. ${reason}`),
-    ...facts.map((fact) => `${fact.at === null ? "now" : iso(fact.at)}  ${factText(fact, iso)}`),
-    ...runs.map(({ id, name, state }) => `${name} is ${id}, ${state}.`),
-    ...todo.map(({ text }, i) => `${i + 1}. ${text}`),
-  ];
+    [`${title}.`, ...(detail === "" ? [] : [detail])],
+    gates.map(({ gate, state, reason }) => `${gateTitles[gate]}: ${gateWords[state]}. ${reason}`),
+    facts.map((fact) => `${fact.at === null ? "now" : timeOf(fact.at)}  ${factText(fact, timeOf)}`),
+    runs.map(({ id, name, state }) => `${name} is ${id}, ${state}.`),
+    todo.map(({ text }, i) => `${i + 1}. ${text}`),
+  ].filter(({ length }) => length > 0);
 }
+
+/** With times in UTC. */
+export const storyLines = (story: Story): string[] => storyParagraphs(story, iso).flat();

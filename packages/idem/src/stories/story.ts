@@ -1,6 +1,6 @@
 // The story of one thing: a verdict with its because, the four places where a duplicate can be stopped, one sentence per fact, and at most
 // three things to do. Things that have a page are named in `nouns` as they stand in the sentences. Whoever asks, and wherever, is told
-// the same: `idem.explain`, `idem explain`, /api/stories and the page.
+// the same: `idem.explain`, `idem explain`, /api/explain and the page.
 import type { RunState } from "../model/run.ts";
 
 export const subjectKinds = ["run", "event", "key", "entity"] as const;

@@ -1,15 +1,8 @@
 // What people did, as the server tells it: narrowed there, so that a page holds what was asked for however much there is.
-import { getJson, urlOf } from "../../api/client.ts";
+import { type Answer, ask, downloadOf } from "../../api/client.ts";
 import type { KeysetPage } from "../../parts/keyset-list.ts";
 
-export interface AuditEntry {
-  readonly id: string;
-  readonly at: number;
-  readonly actor: string;
-  readonly action: string;
-  readonly subject: string;
-  readonly reason: string;
-}
+export type AuditEntry = Answer<"GET /api/audit">["entries"][number];
 
 /** As the address has it; `q` are words in any part of an entry. */
 export interface AuditFilter {
@@ -20,7 +13,7 @@ export interface AuditFilter {
   readonly subject?: string | undefined;
 }
 
-const paramsOf = ({ q, ...rest }: AuditFilter) => ({ ...rest, text: q });
+const queryOf = ({ q, ...rest }: AuditFilter) => ({ ...rest, text: q });
 
 const pageRows = 100;
 
@@ -29,10 +22,11 @@ export async function fetchEntries(
   before: string | undefined,
   signal?: AbortSignal,
 ): Promise<KeysetPage<AuditEntry>> {
-  const asked = { ...paramsOf(filter), before, limit: pageRows };
-  const answer = await getJson<{ entries: AuditEntry[]; next: string | null }>("api/audit", asked, signal);
-  return { rows: answer.entries, next: answer.next };
+  const query = { ...queryOf(filter), before, limit: pageRows };
+  const { entries, next } = await ask("GET /api/audit", { query, signal });
+  return { rows: entries, next };
 }
 
 /** Where a browser saves it from: everything the filter lets through. */
-export const csvAddress = (filter: AuditFilter): string => urlOf("api/audit", { ...paramsOf(filter), format: "csv" });
+export const csvAddress = (filter: AuditFilter): string =>
+  downloadOf("/api/audit", {}, { ...queryOf(filter), format: "csv" });

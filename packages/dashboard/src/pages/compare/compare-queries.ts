@@ -1,8 +1,9 @@
 // Two runs as they are now. A comparison stands still while it is read: that a run moved on is said, not shown.
 import { useQueries, useQuery } from "@tanstack/react-query";
 import { useCallback, useRef, useState } from "react";
-import { getJson, getText } from "../../api/client.ts";
+import { ask, getText } from "../../api/client.ts";
 import { useFollow } from "../../api/follow.ts";
+import { dataPath } from "../events/event-story.ts";
 import { isOpen, type RunAnswer } from "../run/run-data.ts";
 import { outputPath, stepOutputPath } from "../run/run-queries.ts";
 import type { Side } from "./compared.ts";
@@ -14,8 +15,6 @@ const stepsAsked = 40;
 
 const still = { staleTime: Number.POSITIVE_INFINITY, refetchOnMount: false } as const;
 
-const runPath = (runId: string) => `api/runs/${encodeURIComponent(runId)}`;
-
 /** Everything of one side, or null while it is on its way. */
 export function useSide(runId: string) {
   const {
@@ -25,7 +24,7 @@ export function useSide(runId: string) {
     dataUpdatedAt,
   } = useQuery({
     queryKey: ["compare", runId],
-    queryFn: ({ signal }) => getJson<RunAnswer>(runPath(runId), {}, signal),
+    queryFn: ({ signal }) => ask("GET /api/runs/:run", { params: { run: runId }, signal }),
     ...still,
   });
   const texts = useQueries({
@@ -50,7 +49,7 @@ function textsOf(answer: RunAnswer | undefined): { readonly path: string; readon
   if (answer === undefined) return [];
   const { run, event } = answer;
   return [
-    { path: `api/events/${encodeURIComponent(event.internalId)}/data`, bytes: event.dataBytes },
+    { path: dataPath(event.internalId), bytes: event.dataBytes },
     { path: outputPath(run.id), bytes: run.output?.bytes ?? 0 },
     ...stepsOf(answer).map(({ stepId, output }) => ({ path: stepOutputPath(run.id, stepId), bytes: output!.bytes })),
   ];
@@ -81,7 +80,7 @@ export function useMovedOn(sides: readonly (Side | null)[]): readonly number[] {
     useCallback(async () => {
       const looks = seen.current.map(async (side) => {
         if (side === null || !isOpen(side.answer.run)) return false;
-        const { run } = await getJson<RunAnswer>(runPath(side.answer.run.id));
+        const { run } = await ask("GET /api/runs/:run", { params: { run: side.answer.run.id } });
         const was = side.answer.run;
         return run.state !== was.state || run.timeline.length !== was.timeline.length;
       });

@@ -1,6 +1,5 @@
 // What was decided for each function, with the reason in words.
 import { Link } from "@tanstack/react-router";
-import type { ExplainedDecisionItem } from "../../../../idem/src/server/api/decision-shape.ts";
 import { DecisionWords, functionLink, runLink } from "../../parts/decision.tsx";
 import { Id } from "../../parts/id.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
@@ -9,10 +8,13 @@ import { visibleText } from "../../parts/visible-text.ts";
 import { WindowBar, windowOf } from "../../parts/window-bar.tsx";
 import { claimName } from "../keys/claim-name.ts";
 import { keyWords } from "../keys/key-words.ts";
+import type { EventStory } from "./event-story.ts";
 
-const scopeOf = ({ function: fn }: ExplainedDecisionItem): string => `fn:${fn}`;
+type ExplainedDecision = EventStory["decisions"][number];
 
-const columns: readonly Column<ExplainedDecisionItem>[] = [
+const scopeOf = ({ function: fn }: ExplainedDecision): string => `fn:${fn}`;
+
+const columns: readonly Column<ExplainedDecision>[] = [
   { name: "Function", cell: (decision) => functionLink(decision.function) },
   { name: "Decision", cell: (decision) => <DecisionWords decision={decision} /> },
   {
@@ -62,7 +64,7 @@ const columns: readonly Column<ExplainedDecisionItem>[] = [
   },
 ];
 
-export const DecisionTable = ({ decisions }: { readonly decisions: readonly ExplainedDecisionItem[] }) => (
+export const DecisionTable = ({ decisions }: { readonly decisions: readonly ExplainedDecision[] }) => (
   <Table
     label="Decisions"
     columns={columns}

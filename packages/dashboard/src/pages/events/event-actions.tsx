@@ -2,11 +2,11 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { getText, sendJson } from "../../api/client.ts";
+import { ask, getText } from "../../api/client.ts";
 import { say } from "../../frame/messages.ts";
 import { ActButton } from "../../parts/button.tsx";
 import { AskFirst } from "../../parts/dialog.tsx";
-import { type EventStory, sendEvent } from "./event-story.ts";
+import { dataPath, type EventStory, sendEvent } from "./event-story.ts";
 
 type Asking = "resend" | "release" | "drop" | null;
 
@@ -17,16 +17,16 @@ export function EventActions({ story: { event, decisions } }: { readonly story: 
   const close = () => setAsking(null);
   const waiting = decisions.find(({ kind, runId }) => runId === null && (kind === "paused" || kind === "held"));
   const resend = async () => {
-    const data = await getText(`api/events/${encodeURIComponent(event.internalId)}/data`);
+    const data = await getText(dataPath(event.internalId));
     const { ids } = await sendEvent({ name: event.name, id: "", data });
     say("Sent again, under a new id");
     await queries.invalidateQueries({ queryKey: ["events"] });
     await navigate({ to: "/events/$event", params: { event: ids[0]! } });
   };
   const decide = async (action: "release" | "drop", reason: string) => {
-    await sendJson("POST", `api/events/${encodeURIComponent(event.internalId)}/${action}`, {
-      function: waiting!.function,
-      ...(reason === "" ? {} : { reason }),
+    await ask(`POST /api/events/:event/${action}`, {
+      params: { event: event.internalId },
+      body: { function: waiting!.function, ...(reason === "" ? {} : { reason }) },
     });
     say(action === "release" ? "Released. What it started is below." : "Dropped. It will start nothing.");
     await queries.invalidateQueries({ queryKey: ["event"] });

@@ -1,12 +1,12 @@
 // The log's lines: an event and what was decided for it; what came again stands under the first, in one line however often.
-import type { DecisionItem } from "../../../../idem/src/server/api/decision-shape.ts";
-import type { EventItem } from "../../../../idem/src/server/api/event-shape.ts";
-import { getJson } from "../../api/client.ts";
+import { type Answer, ask } from "../../api/client.ts";
 import type { KeysetPage } from "../../parts/keyset-list.ts";
 
-export interface LoggedEvent extends EventItem {
-  readonly decisions: readonly DecisionItem[];
-}
+type ListedEvent = Answer<"GET /api/events">["events"][number];
+/** With what was decided for it, which the log asks for. */
+export type LoggedEvent = Omit<ListedEvent, "decisions"> & {
+  readonly decisions: NonNullable<ListedEvent["decisions"]>;
+};
 
 export interface EventLine {
   readonly event: LoggedEvent;
@@ -30,9 +30,9 @@ export async function fetchEvents(
   signal: AbortSignal,
 ): Promise<KeysetPage<LoggedEvent>> {
   const { name, since, until } = filter;
-  const params = { name, since, until, before, limit: pageRows, decisions: "true" };
-  const { events, next } = await getJson<{ events: LoggedEvent[]; next: string | null }>("api/events", params, signal);
-  return { rows: events, next };
+  const query = { name, since, until, before, limit: pageRows, decisions: "true" } as const;
+  const { events, next } = await ask("GET /api/events", { query, signal });
+  return { rows: events.map((event) => ({ ...event, decisions: event.decisions ?? [] })), next };
 }
 
 /** Newest first, and duplicates under their first where it is listed. */
@@ -61,7 +61,7 @@ export type Origin =
   | { readonly kind: "idem" | "send" };
 
 /** Who sent it, as far as the event itself tells: a source's events carry its name before their id and in their own name. */
-export function originOf({ sourceRunId, id, name }: Pick<EventItem, "sourceRunId" | "id" | "name">): Origin {
+export function originOf({ sourceRunId, id, name }: Pick<ListedEvent, "sourceRunId" | "id" | "name">): Origin {
   if (sourceRunId !== null) return { kind: "run", run: sourceRunId };
   const source = id.slice(0, Math.max(0, id.indexOf(":")));
   if (source !== "" && name.startsWith(`${source}/`)) return { kind: "webhook", source };

@@ -1,7 +1,7 @@
 // One event: what was decided for each function and why, what came again, and its payload.
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
-import { ApiError, getJson, getText } from "../../api/client.ts";
+import { ApiError, ask, getText } from "../../api/client.ts";
 import { say } from "../../frame/messages.ts";
 import { PageTitle } from "../../frame/page-title.tsx";
 import { useKeys } from "../../keys.ts";
@@ -20,7 +20,7 @@ import { DecisionTable } from "./decision-table.tsx";
 import { EventActions } from "./event-actions.tsx";
 import { EventFrom } from "./event-from.tsx";
 import { originOf } from "./event-lines.ts";
-import type { EventStory } from "./event-story.ts";
+import { dataPath, type EventStory } from "./event-story.ts";
 import "../keys/key.css";
 import "./event.css";
 
@@ -28,7 +28,7 @@ export function Page() {
   const { event } = useParams({ from: "/events/$event" });
   const { data, error, refetch } = useQuery({
     queryKey: ["event", event],
-    queryFn: ({ signal }) => getJson<EventStory>(`api/events/${encodeURIComponent(event)}`, {}, signal),
+    queryFn: ({ signal }) => ask("GET /api/events/:event", { params: { event }, signal }),
   });
   const name = data?.event.name ?? "event";
   return (
@@ -60,7 +60,7 @@ const toldMs = 1_000;
 
 function Story({ story }: { readonly story: EventStory }) {
   const { event, first, duplicates, decisions } = story;
-  const path = `api/events/${encodeURIComponent(event.internalId)}/data`;
+  const path = dataPath(event.internalId);
   useKeys([
     {
       keys: "y",

@@ -1,24 +1,10 @@
-import type { z } from "zod";
-import type { ExplainedDecisionItem } from "../../../../idem/src/server/api/decision-shape.ts";
-import type { EventItem, eventDetail } from "../../../../idem/src/server/api/event-shape.ts";
-import type { RunItem } from "../../../../idem/src/server/api/run-shape.ts";
-import { sendText } from "../../api/client.ts";
+import { type Answer, pathOf, sendEvents } from "../../api/client.ts";
 
-/** What GET /api/events/:event answers. */
-export interface EventStory {
-  readonly event: z.infer<typeof eventDetail>;
-  readonly first: EventItem | null;
-  readonly duplicates: readonly EventItem[];
-  readonly decisions: readonly ExplainedDecisionItem[];
-  readonly runs: readonly RunItem[];
-}
+export type EventStory = Answer<"GET /api/events/:event">;
+export type SentEvents = Answer<"POST /api/events">;
 
-/** What POST /api/events answers. */
-export interface SentEvents {
-  readonly ids: readonly string[];
-  readonly decisions: readonly ExplainedDecisionItem[];
-  readonly unmatched: boolean;
-}
+/** Where its data is, byte for byte. */
+export const dataPath = (event: string): string => pathOf("/api/events/:event/data", { event });
 
 /** `data` is JSON text and goes out as it is written. */
 export function sendEvent({
@@ -31,5 +17,5 @@ export function sendEvent({
   readonly data: string;
 }): Promise<SentEvents> {
   const idPart = id === "" ? "" : `,"id":${JSON.stringify(id)}`;
-  return sendText("api/events", `{"events":[{"name":${JSON.stringify(name)}${idPart},"data":${data}}]}`);
+  return sendEvents(`{"events":[{"name":${JSON.stringify(name)}${idPart},"data":${data}}]}`);
 }

@@ -1,7 +1,7 @@
 // Send a test event, once or twice, and see on the spot what is decided.
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
-import { ApiError, getJson, getText } from "../../api/client.ts";
+import { ApiError, ask, getText } from "../../api/client.ts";
 import { say } from "../../frame/messages.ts";
 import { PageTitle } from "../../frame/page-title.tsx";
 import { ActButton, Button } from "../../parts/button.tsx";
@@ -9,7 +9,7 @@ import { DataEditor } from "../../parts/data-form/data-editor.tsx";
 import { useEventTypes } from "../../parts/data-form/event-types.ts";
 import { useDataEntry } from "../../parts/data-form/use-data-entry.ts";
 import { SelectField, TextField } from "../../parts/field.tsx";
-import { type EventStory, sendEvent } from "./event-story.ts";
+import { dataPath, sendEvent } from "./event-story.ts";
 import { savedPayloads, savePayload } from "./saved-payloads.ts";
 import { SentAnswers, type SentOnce } from "./sent-answers.tsx";
 import "./event.css";
@@ -117,10 +117,10 @@ export function Page() {
 /** The newest event of that name: data that was meant, whether a schema describes it or not. */
 async function fillFromLast(name: string, setData: (data: string) => void): Promise<void> {
   try {
-    const { events } = await getJson<{ events: readonly { internalId: string }[] }>("api/events", { name, limit: 1 });
+    const { events } = await ask("GET /api/events", { query: { name, limit: 1 } });
     const [last] = events;
     if (last === undefined) say(`No event ${name} was received yet`);
-    else setData(pretty(await getText(`api/events/${encodeURIComponent(last.internalId)}/data`)));
+    else setData(pretty(await getText(dataPath(last.internalId))));
   } catch (error) {
     say(error instanceof Error ? error.message : String(error));
   }
@@ -143,8 +143,8 @@ function useBeginning(
     if (kept !== undefined) begin(kept);
     if (from === undefined) return;
     const ofEvent = new AbortController();
-    const path = `api/events/${encodeURIComponent(from)}`;
-    Promise.all([getJson<EventStory>(path, {}, ofEvent.signal), getText(`${path}/data`, ofEvent.signal)])
+    const { signal } = ofEvent;
+    Promise.all([ask("GET /api/events/:event", { params: { event: from }, signal }), getText(dataPath(from), signal)])
       .then(([{ event }, text]) => begin({ name: event.name, data: pretty(text) }))
       .catch((error: unknown) => {
         if (!ofEvent.signal.aborted) say(error instanceof Error ? error.message : String(error));

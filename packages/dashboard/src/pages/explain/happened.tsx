@@ -1,4 +1,5 @@
 // What happened: one sentence per fact, in the order of time.
+import { lastTime, storyParagraphs } from "../../../../idem/src/stories/story-text.ts";
 import { say } from "../../frame/messages.ts";
 import { Button } from "../../parts/button.tsx";
 import { copyText } from "../../parts/copy.tsx";
@@ -10,7 +11,7 @@ import { StateIcon } from "../../parts/state-icon.tsx";
 import { Time } from "../../parts/time.tsx";
 import { instantOf } from "../../parts/time-words.ts";
 import { useSettings } from "../../settings.ts";
-import { type Story, type StoryFact, textOf } from "./story-data.ts";
+import type { Story, StoryFact } from "./story-data.ts";
 import { nounsToLink } from "./story-links.tsx";
 import "./happened.css";
 
@@ -19,7 +20,8 @@ export function Happened({ story }: { readonly story: Story }) {
   const utc = useSettings().zone === "utc";
   const now = useNow(null);
   const copy = async () => {
-    const done = await copyText(textOf(story, (at) => instantOf(at, now, { utc })));
+    const paragraphs = storyParagraphs(story, (at) => instantOf(at, now, { utc }));
+    const done = await copyText(paragraphs.map((lines) => lines.join("\n")).join("\n\n"));
     say(done ? "Copied the story as text" : "This browser did not let the page copy. Select the text instead.", {
       brief: true,
     });
@@ -45,7 +47,7 @@ export function Happened({ story }: { readonly story: Story }) {
               {fact.untilAt !== null && (
                 <>
                   {" "}
-                  The last time at <Time at={fact.untilAt} />.
+                  {lastTime} <Time at={fact.untilAt} />.
                 </>
               )}
             </span>

@@ -1,9 +1,8 @@
-// The story as the page asks for it, and as plain sentences for whoever pastes it into a message.
+// The story as the page asks for it.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback } from "react";
 import type {
   Story,
-  StoryAnswer,
   StoryFact,
   StoryGate,
   StoryHit,
@@ -11,7 +10,7 @@ import type {
   StoryThing,
   StoryTodo,
 } from "../../../../idem/src/stories/story.ts";
-import { getJson } from "../../api/client.ts";
+import { ask } from "../../api/client.ts";
 import { useFollow } from "../../api/follow.ts";
 
 export type { Story, StoryFact, StoryGate, StoryHit, StoryNoun, StoryThing, StoryTodo };
@@ -29,7 +28,10 @@ export function useStory({ q, as, fn }: StoryAsk) {
   const queries = useQueryClient();
   const query = useQuery({
     queryKey: ["story", q, as, fn],
-    queryFn: ({ signal }) => getJson<StoryAnswer>("api/stories", { q, as, function: fn }, signal),
+    queryFn: async ({ signal }) => {
+      const told = await ask("GET /api/explain", { query: { q: q!, as, function: fn }, signal });
+      return told.kind === "story" ? told.story : told;
+    },
     enabled: q !== undefined,
   });
   useFollow(
@@ -40,36 +42,4 @@ export function useStory({ q, as, fn }: StoryAsk) {
     askAgainMs,
   );
   return query;
-}
-
-export const gateNames: Readonly<Record<StoryGate["gate"], string>> = {
-  webhook: "Webhook",
-  "event-id": "Event id",
-  "function-key": "Function key",
-  "destination-key": "Destination key",
-};
-
-export const gateWords: Readonly<Record<StoryGate["state"], string>> = {
-  "let-through": "let it through",
-  stopped: "stopped it",
-  "not-in-use": "not in use",
-  "nothing-to-stop": "nothing to stop",
-  "not-known": "not known",
-};
-
-/** Plain sentences with times. `timeOf`: an instant with its date. */
-export function textOf({ title, detail, gates, facts, todo }: Story, timeOf: (at: number) => string): string {
-  const told = facts.map(
-    ({ at, text, untilAt }) =>
-      `${at === null ? "now" : timeOf(at)}  ${text}${untilAt === null ? "" : ` The last time at ${timeOf(untilAt)}.`}`,
-  );
-  return [
-    `${title}.`,
-    detail,
-    "",
-    ...gates.map(({ gate, state, reason }) => `${gateNames[gate]}: ${gateWords[state]}. ${reason}`),
-    "",
-    ...told,
-    ...(todo.length === 0 ? [] : ["", ...todo.map(({ text }, i) => `${i + 1}. ${text}`)]),
-  ].join("\n");
 }

@@ -2,7 +2,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
-import { sendJson } from "../../api/client.ts";
+import { ask } from "../../api/client.ts";
 import { say } from "../../frame/messages.ts";
 import { hasPage } from "../../pages.ts";
 import { ActButton, Button, buttonClass } from "../../parts/button.tsx";
@@ -142,11 +142,10 @@ function CancelRun({ id, label }: { readonly id: string; readonly label: string 
   const [isAsking, setAsking] = useState(false);
   const queries = useQueryClient();
   const cancel = async (reason: string) => {
-    const { cancelled, state } = await sendJson<{ cancelled: boolean; state: string }>(
-      "POST",
-      `api/runs/${encodeURIComponent(id)}/cancel`,
-      reason === "" ? {} : { reason },
-    );
+    const { cancelled, state } = await ask("POST /api/runs/:run/cancel", {
+      params: { run: id },
+      body: reason === "" ? {} : { reason },
+    });
     say(
       cancelled
         ? `${label}: done. Steps that finished stay finished. It is in the audit.`

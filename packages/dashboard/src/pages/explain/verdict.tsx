@@ -1,9 +1,10 @@
 // The verdict: one sentence with "because", how often it ran, and the four places where a duplicate can be stopped.
+import { gateTitles, gateWords } from "../../../../idem/src/stories/story-text.ts";
 import { Glyph } from "../../parts/glyph.tsx";
 import { Sentence } from "../../parts/sentence.tsx";
 import { StateIcon } from "../../parts/state-icon.tsx";
 import { visibleText } from "../../parts/visible-text.ts";
-import { gateNames, gateWords, type Story, type StoryGate } from "./story-data.ts";
+import type { Story, StoryGate } from "./story-data.ts";
 import { nounsToLink } from "./story-links.tsx";
 import "./verdict.css";
 
@@ -60,7 +61,7 @@ function Gate({ gate: { gate, state, reason } }: { readonly gate: StoryGate }) {
         ) : (
           <span className="dot" aria-hidden="true" />
         )}
-        {gateNames[gate]}
+        {gateTitles[gate]}
       </span>
       <span className="did">{gateWords[state]}</span>
       <p>{visibleText(reason)}</p>

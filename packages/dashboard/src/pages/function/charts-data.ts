@@ -1,9 +1,7 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import type { FunctionCharts } from "../../../../idem/src/server/api/function-charts.ts";
-import { getJson } from "../../api/client.ts";
-import { functionPath } from "../functions/function-data.ts";
+import { type Answer, ask } from "../../api/client.ts";
 
-export type { FunctionCharts };
+export type FunctionCharts = Answer<"GET /api/functions/:function/charts">;
 
 export const chartRanges = ["1h", "24h", "7d", "30d"] as const;
 export type ChartRange = (typeof chartRanges)[number];
@@ -14,7 +12,8 @@ const askAgainMs = 15_000;
 export const useCharts = (fn: string, range: ChartRange) =>
   useQuery({
     queryKey: ["function-charts", fn, range],
-    queryFn: ({ signal }) => getJson<FunctionCharts>(`${functionPath(fn)}/charts`, { range }, signal),
+    queryFn: ({ signal }) =>
+      ask("GET /api/functions/:function/charts", { params: { function: fn }, query: { range }, signal }),
     placeholderData: keepPreviousData,
     refetchInterval: askAgainMs,
   });

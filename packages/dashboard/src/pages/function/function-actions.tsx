@@ -1,12 +1,12 @@
 // Pause, resume and invoke: what each does, and what it does not.
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { sendJson } from "../../api/client.ts";
+import { type Answer, ask, type Body } from "../../api/client.ts";
 import { say } from "../../frame/messages.ts";
 import { ActButton } from "../../parts/button.tsx";
 import { AskFirst } from "../../parts/dialog.tsx";
-import { SelectField } from "../../parts/field.tsx";
-import { type FunctionInFigures, forgetFunctions, functionPath } from "../functions/function-data.ts";
+import { type Choice, SelectField } from "../../parts/field.tsx";
+import { type FunctionInFigures, forgetFunctions } from "../functions/function-data.ts";
 import { Invoke } from "./invoke.tsx";
 
 export function FunctionActions({ of }: { readonly of: FunctionInFigures }) {
@@ -15,7 +15,10 @@ export function FunctionActions({ of }: { readonly of: FunctionInFigures }) {
   const { function: fn, id, pausedAt } = of;
   const close = () => setAsking(null);
   const pause = async (reason: string) => {
-    await sendJson("POST", `${functionPath(fn)}/pause`, reason === "" ? {} : { reason });
+    await ask("POST /api/functions/:function/pause", {
+      params: { function: fn },
+      body: reason === "" ? {} : { reason },
+    });
     say(`${id} is paused: it starts no runs, its events are kept. It is in the audit.`);
     await forgetFunctions(queries);
   };
@@ -39,7 +42,9 @@ export function FunctionActions({ of }: { readonly of: FunctionInFigures }) {
   );
 }
 
-const choices = [
+type Waiting = NonNullable<Body<"POST /api/functions/:function/resume">["waiting"]>;
+
+const choices: readonly Choice<Waiting>[] = [
   { value: "keep", text: "Keep them: each waits for a person" },
   { value: "release", text: "Start what they would have started, the oldest first" },
   { value: "drop", text: "Let go of them: nothing starts" },
@@ -52,17 +57,16 @@ function Resume({
   readonly of: FunctionInFigures;
   readonly onClose: () => void;
 }) {
-  const [waiting, setWaiting] = useState("keep");
+  const [waiting, setWaiting] = useState<Waiting>("keep");
   const queries = useQueryClient();
   const resume = async (reason: string) => {
     let decided = 0;
     let next: number | null = null;
     // A request decides a bounded number of events; the last one resumes the function.
     do {
-      const answer: { decided: number; next: number | null } = await sendJson("POST", `${functionPath(fn)}/resume`, {
-        waiting,
-        ...(reason === "" ? {} : { reason }),
-        ...(next === null ? {} : { next }),
+      const answer: Answer<"POST /api/functions/:function/resume"> = await ask("POST /api/functions/:function/resume", {
+        params: { function: fn },
+        body: { waiting, ...(reason === "" ? {} : { reason }), ...(next === null ? {} : { next }) },
       });
       decided += answer.decided;
       next = answer.next;

@@ -1,7 +1,7 @@
 // One function: its key, how it is doing over time, what is ahead of it, and how it was registered.
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { getJson } from "../../api/client.ts";
+import { ask } from "../../api/client.ts";
 import { PageTitle } from "../../frame/page-title.tsx";
 import { hasPage } from "../../pages.ts";
 import { ErrorPart } from "../../parts/error-part.tsx";
@@ -13,7 +13,6 @@ import { Facts } from "../../parts/table.tsx";
 import { Time } from "../../parts/time.tsx";
 import { durationWords } from "../../parts/time-words.ts";
 import { visibleText } from "../../parts/visible-text.ts";
-import type { App } from "../apps/app-data.ts";
 import { type FunctionInFigures, useFresh, useFunction } from "../functions/function-data.ts";
 import { useCharts } from "./charts-data.ts";
 import { FunctionActions } from "./function-actions.tsx";
@@ -154,7 +153,7 @@ function useWithoutWorker({ function: fn, app, open, pausedAt }: FunctionInFigur
   const { data: charts } = useCharts(fn, "24h");
   const { data: apps } = useQuery({
     queryKey: ["apps"],
-    queryFn: async ({ signal }) => (await getJson<{ apps: readonly App[] }>("api/apps", {}, signal)).apps,
+    queryFn: async ({ signal }) => (await ask("GET /api/apps", { signal })).apps,
     staleTime: 30_000,
   });
   const since = charts?.dueSince ?? null;

@@ -1,23 +1,20 @@
 // Starts exactly this function with data of one's own, and shows on the spot what was decided.
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import type { EventType } from "../../../../idem/src/server/api/event-types.ts";
-import { ApiError, sendJson } from "../../api/client.ts";
+import { type Answer, ApiError, ask, type Body } from "../../api/client.ts";
 import { ActButton, Button } from "../../parts/button.tsx";
 import { DataEditor } from "../../parts/data-form/data-editor.tsx";
-import { useEventTypes } from "../../parts/data-form/event-types.ts";
+import { type EventType, useEventTypes } from "../../parts/data-form/event-types.ts";
 import { useDataEntry } from "../../parts/data-form/use-data-entry.ts";
-import { type DecisionItem, DecisionWords, runLink } from "../../parts/decision.tsx";
+import { DecisionWords, runLink } from "../../parts/decision.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { SelectField } from "../../parts/field.tsx";
 import { Skeleton } from "../../parts/skeleton.tsx";
 import { visibleText } from "../../parts/visible-text.ts";
-import { type FunctionInFigures, forgetFunctions, functionPath } from "../functions/function-data.ts";
+import { type FunctionInFigures, forgetFunctions } from "../functions/function-data.ts";
 
-interface Invoked {
-  readonly eventId: string;
-  readonly decisions: readonly DecisionItem[];
-}
+type Invoked = Answer<"POST /api/functions/:function/invoke">;
+type Given = Body<"POST /api/functions/:function/invoke">["data"];
 
 /** A first guess at the data: the field its key is made of. */
 function firstData({ key, suggestedKey }: FunctionInFigures): string {
@@ -65,8 +62,9 @@ function InvokeForm({
     setError(null);
     try {
       setAnswer(
-        await sendJson<Invoked>("POST", `${functionPath(of.function)}/invoke`, {
-          data: JSON.parse(entry.text) as unknown,
+        await ask("POST /api/functions/:function/invoke", {
+          params: { function: of.function },
+          body: { data: JSON.parse(entry.text) as Given },
         }),
       );
       await forgetFunctions(queries);

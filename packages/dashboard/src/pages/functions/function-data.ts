@@ -1,12 +1,11 @@
 // Functions as the pages ask for them, and how they are set up in words.
 import { type QueryClient, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback } from "react";
-import type { FunctionInFigures } from "../../../../idem/src/server/api/function-shape.ts";
-import { getJson } from "../../api/client.ts";
+import { type Answer, ask } from "../../api/client.ts";
 import { useFollow } from "../../api/follow.ts";
 import { lengthWords } from "../../parts/time-words.ts";
 
-export type { FunctionInFigures };
+export type FunctionInFigures = Answer<"GET /api/functions">["functions"][number];
 
 // The stream speaks up to twice a second; figures of a day need not.
 const askAgainMs = 3_000;
@@ -23,17 +22,14 @@ export function useFresh(key: string): void {
 export const useFunctions = () =>
   useQuery({
     queryKey: ["function-figures"],
-    queryFn: async ({ signal }) =>
-      (await getJson<{ functions: readonly FunctionInFigures[] }>("api/functions", {}, signal)).functions,
+    queryFn: async ({ signal }) => (await ask("GET /api/functions", { signal })).functions,
   });
-
-export const functionPath = (fn: string): string => `api/functions/${encodeURIComponent(fn)}`;
 
 export const useFunction = (fn: string) =>
   useQuery({
     queryKey: ["function-figures", fn],
     queryFn: async ({ signal }) =>
-      (await getJson<{ function: FunctionInFigures }>(functionPath(fn), {}, signal)).function,
+      (await ask("GET /api/functions/:function", { params: { function: fn }, signal })).function,
   });
 
 export const forgetFunctions = (queries: QueryClient): Promise<void> =>

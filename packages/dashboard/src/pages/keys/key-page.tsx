@@ -2,7 +2,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { useState } from "react";
-import { ApiError, getJson, sendJson } from "../../api/client.ts";
+import { ApiError, ask } from "../../api/client.ts";
 import { say } from "../../frame/messages.ts";
 import { PageTitle } from "../../frame/page-title.tsx";
 import { ActButton } from "../../parts/button.tsx";
@@ -33,7 +33,7 @@ export function Page() {
   const { data, error, refetch } = useQuery({
     queryKey,
     queryFn: ({ signal }) =>
-      getJson<KeyStory>(`api/keys/${encodeURIComponent(place.scope)}/${encodeURIComponent(place.key)}`, {}, signal),
+      ask("GET /api/keys/:scope/:key", { params: { scope: place.scope, key: place.key }, signal }),
   });
   const layer = layerWords[layerOf(place)];
   const scope = scopeWords(place);
@@ -163,9 +163,8 @@ function Release({
   if (key.state === "released" || (key.windowEndsAt <= now && !key.isHeld)) return null;
   const words = keyWords(key);
   const release = async (reason: string) => {
-    await sendJson("POST", `api/keys/${encodeURIComponent(place.scope)}/${encodeURIComponent(place.key)}/release`, {
-      reason,
-    });
+    const params = { scope: place.scope, key: place.key };
+    await ask("POST /api/keys/:scope/:key/release", { params, body: { reason } });
     say(`Key ${words} was released. The reason is in the audit.`);
     await Promise.all([queries.invalidateQueries({ queryKey }), queries.invalidateQueries({ queryKey: ["keys"] })]);
   };

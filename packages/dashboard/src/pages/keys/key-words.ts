@@ -1,7 +1,7 @@
 // Claims in words: which layer asks "has this been done?", and the key as a person would write it.
-import type { KeyItem } from "../../../../idem/src/server/api/key-shape.ts";
+import type { Answer } from "../../api/client.ts";
 
-export type { KeyItem };
+export type KeyItem = Answer<"GET /api/keys">["keys"][number];
 
 export type Layer = "function" | "event" | "webhook" | "http" | "singleton" | "effect" | "other";
 

@@ -1,8 +1,7 @@
 // Every claim of every layer. Who holds this key, until when, how often was it asked for?
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import type { FunctionItem } from "../../../../idem/src/server/api/function-shape.ts";
-import { getJson } from "../../api/client.ts";
+import { ask } from "../../api/client.ts";
 import { useStatus } from "../../api/status.ts";
 import { PageTitle } from "../../frame/page-title.tsx";
 import { useKeys } from "../../keys.ts";
@@ -36,8 +35,6 @@ const layers = [
   { value: "effect", text: "effect" },
 ] as const;
 
-type KeysPage = { readonly keys: readonly KeyItem[]; readonly next: string | null };
-
 export function Page() {
   const { scope, layer, q, order = "hits" } = useSearch({ from: "/keys" });
   const navigate = useNavigate({ from: "/keys" });
@@ -45,11 +42,10 @@ export function Page() {
     key: ["keys", scope, layer, q, order],
     fetchPage: async (before, signal) => {
       const asked = order === "key" ? { limit: pageRows } : { order, limit: orderedRows };
-      const { keys, next } = await getJson<KeysPage>(
-        "api/keys",
-        { scope, layer: scope === undefined ? layer : undefined, q, before, ...asked },
+      const { keys, next } = await ask("GET /api/keys", {
+        query: { scope, layer: scope === undefined ? layer : undefined, q, before, ...asked },
         signal,
-      );
+      });
       // What follows is in an order of its own.
       return { rows: keys, next: order === "key" ? next : null };
     },
@@ -136,7 +132,7 @@ function ScopeFilter({
 }) {
   const { data } = useQuery({
     queryKey: ["functions"],
-    queryFn: ({ signal }) => getJson<{ functions: readonly FunctionItem[] }>("api/functions", {}, signal),
+    queryFn: ({ signal }) => ask("GET /api/functions", { signal }),
     staleTime: 30_000,
   });
   const keyed = (data?.functions ?? [])

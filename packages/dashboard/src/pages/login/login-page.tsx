@@ -2,8 +2,8 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
-import { ApiError, sendJson } from "../../api/client.ts";
-import { type SessionAnswer, sessionKey, sessionOf } from "../../api/session.ts";
+import { ApiError, ask } from "../../api/client.ts";
+import { sessionKey, sessionOf } from "../../api/session.ts";
 import { basePath } from "../../base-path.ts";
 import { PageTitle } from "../../frame/page-title.tsx";
 import { Button } from "../../parts/button.tsx";
@@ -24,10 +24,9 @@ export function Page() {
     setAsking(true);
     setError(null);
     try {
-      const asked = { password, ...knownWord() };
-      const answer = await sendJson<SessionAnswer & { known?: string | null }>("POST", "api/session", asked);
+      const { known, ...answer } = await ask("POST /api/session", { body: { password, ...knownWord() } });
       const session = sessionOf(answer);
-      keepKnownWord(answer.known ?? null);
+      keepKnownWord(known);
       // What was refused before is asked again by whoever shows it.
       queries.clear();
       queries.setQueryData(sessionKey, session);

@@ -1,7 +1,7 @@
 // What a person says to an alert. Each asks for a reason; the alert and the audit keep it.
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { sendJson, urlOf } from "../../api/client.ts";
+import { ask, type Body, downloadOf } from "../../api/client.ts";
 import { useMayAct } from "../../api/session.ts";
 import { addressOf } from "../../base-path.ts";
 import { say } from "../../frame/messages.ts";
@@ -12,6 +12,7 @@ import { SelectField } from "../../parts/field.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import type { Alert } from "./radar-data.ts";
 
+type Verdict = Body<"POST /api/radar/alerts/:alert/mute">;
 type Asked = "acknowledge" | "mute" | "close" | "export";
 
 const muteChoices = [
@@ -20,8 +21,6 @@ const muteChoices = [
   { value: "30d", text: "for 30 days" },
   { value: "", text: "for good" },
 ];
-
-export const alertPath = (id: string): string => `api/radar/alerts/${encodeURIComponent(id)}`;
 
 interface AlertActionsProps {
   readonly alert: Alert;
@@ -46,8 +45,8 @@ export function AlertActions({ alert, hasKeys, isWhole }: AlertActionsProps) {
         ]
       : [],
   );
-  const judge = async (verdict: string, body: Readonly<Record<string, string>>, done: string) => {
-    await sendJson("POST", `${alertPath(alert.id)}/${verdict}`, body);
+  const judge = async (verdict: "acknowledge" | "mute" | "close", body: Verdict, done: string) => {
+    await ask(`POST /api/radar/alerts/:alert/${verdict}`, { params: { alert: alert.id }, body });
     say(`${done} The audit has it.`, { link: { text: "Audit", href: addressOf("audit") } });
     await queries.invalidateQueries({ queryKey: ["radar"] });
   };
@@ -108,7 +107,7 @@ export function AlertActions({ alert, hasKeys, isWhole }: AlertActionsProps) {
               <a
                 key={format}
                 className="button is-plain"
-                href={urlOf(`${alertPath(alert.id)}/export`, { format })}
+                href={downloadOf("/api/radar/alerts/:alert/export", { alert: alert.id }, { format })}
                 download={`alert-${alert.id}.${format}`}
                 onClick={close}
               >

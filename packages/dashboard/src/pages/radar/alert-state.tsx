@@ -1,7 +1,7 @@
 // What somebody said to an alert, or that it is over.
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { getJson } from "../../api/client.ts";
+import { ask } from "../../api/client.ts";
 import { StateIcon } from "../../parts/state-icon.tsx";
 import { Time } from "../../parts/time.tsx";
 import { visibleText } from "../../parts/visible-text.ts";
@@ -49,17 +49,15 @@ const Line = ({ children, isGood = false }: { readonly children: ReactNode; read
   </p>
 );
 
-interface Totals {
-  readonly suppressed: number;
-  readonly slipped: number;
-}
-
 /** "Fixed on 15 May at 15:20. No duplicate slipped through since; 12 were suppressed." */
 function Fixed({ alert, at }: { readonly alert: Alert; readonly at: number }) {
   const { data } = useQuery({
     queryKey: ["radar", "since-fixed", alert.id],
     queryFn: ({ signal }) =>
-      getJson<Totals>("api/totals", { fn: alert.function ?? undefined, since: new Date(at).toISOString() }, signal),
+      ask("GET /api/totals", {
+        query: { fn: alert.function ?? undefined, since: new Date(at).toISOString() },
+        signal,
+      }),
     refetchInterval: 30_000,
     retry: false,
   });

@@ -2,21 +2,13 @@
 // shown once.
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { ApiError, sendJson } from "../../api/client.ts";
+import { ApiError, ask } from "../../api/client.ts";
 import { say } from "../../frame/messages.ts";
 import { Dialog, FormEnd } from "../../parts/dialog.tsx";
 import { SelectField, TextField } from "../../parts/field.tsx";
 import { SecretOnce } from "../../parts/secret-once.tsx";
 import { visibleText } from "../../parts/visible-text.ts";
-import {
-  addressesOf,
-  addressHint,
-  bodyOf,
-  type ChannelDraft,
-  channelPath,
-  kindNames,
-  whyNotYet,
-} from "./channel-words.ts";
+import { addressesOf, addressHint, bodyOf, type ChannelDraft, kindNames, whyNotYet } from "./channel-words.ts";
 import { type Channel, type ChannelKind, channelKinds } from "./radar-data.ts";
 
 interface ChannelFormProps {
@@ -49,7 +41,10 @@ export function ChannelForm({ channel, taken, onClose }: ChannelFormProps) {
     setSaving(true);
     setError(null);
     try {
-      const answer = await sendJson<{ secret: string | null }>("PUT", channelPath(name.trim()), bodyOf(draft, isNew));
+      const answer = await ask("PUT /api/radar/channels/:channel", {
+        params: { channel: name.trim() },
+        body: bodyOf(draft, isNew),
+      });
       await queries.invalidateQueries({ queryKey: ["radar", "channels"] });
       if (answer.secret !== null) return setSecret(answer.secret);
       say(`${isNew ? `${name.trim()} is told of every new alert.` : `${name} was changed.`} The audit has it.`);

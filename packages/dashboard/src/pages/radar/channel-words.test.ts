@@ -7,9 +7,11 @@ const slack: Channel = {
   kind: "slack",
   host: "https://hooks.slack.com",
   urlMark: "3f9a1c20",
+  secretMark: null,
   from: null,
   to: [],
   muted: false,
+  createdAt: 0,
 };
 const draft: ChannelDraft = {
   name: "ops",

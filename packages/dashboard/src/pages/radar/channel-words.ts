@@ -27,8 +27,6 @@ const shortNames: Readonly<Record<ChannelKind, string>> = {
   log: "the log",
 };
 
-export const channelPath = (name: string): string => `api/radar/channels/${encodeURIComponent(name)}`;
-
 /** "Slack at https://hooks.slack.com", "e-mail at smtps://mail.example.com:465, to ada@example.com" */
 export const channelGoesTo = ({ kind, host, to }: Channel): string =>
   [

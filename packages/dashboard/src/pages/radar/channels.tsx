@@ -1,7 +1,7 @@
 // Where alerts go: made, tried, changed, muted and removed here, as `idem radar channel` does it.
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { ApiError, sendJson } from "../../api/client.ts";
+import { ApiError, ask } from "../../api/client.ts";
 import { say } from "../../frame/messages.ts";
 import { ActButton } from "../../parts/button.tsx";
 import { AskFirst } from "../../parts/dialog.tsx";
@@ -9,7 +9,7 @@ import { ErrorPart } from "../../parts/error-part.tsx";
 import { Tag } from "../../parts/tag.tsx";
 import { visibleText } from "../../parts/visible-text.ts";
 import { ChannelForm } from "./channel-form.tsx";
-import { channelGoesTo, channelPath } from "./channel-words.ts";
+import { channelGoesTo } from "./channel-words.ts";
 import { type Channel, useChannels } from "./radar-data.ts";
 import "./channels.css";
 
@@ -54,13 +54,13 @@ function ChannelRow({ channel }: { readonly channel: Channel }) {
   const [asked, setAsked] = useState<"change" | "mute" | "remove" | null>(null);
   const [isTrying, setTrying] = useState(false);
   const queries = useQueryClient();
-  const path = channelPath(name);
+  const params = { channel: name };
   const close = () => setAsked(null);
   const verb = muted ? "Unmute" : "Mute";
   const test = async () => {
     setTrying(true);
     try {
-      const { sent, why } = await sendJson<{ sent: boolean; why: string | null }>("POST", `${path}/test`);
+      const { sent, why } = await ask("POST /api/radar/channels/:channel/test", { params });
       say(sent ? `Sent a test message to ${name}.` : `Not sent to ${name}: ${why ?? "no reason given"}.`);
     } catch (failure) {
       say(failure instanceof ApiError ? `${failure.detail}.` : String(failure));
@@ -103,7 +103,7 @@ function ChannelRow({ channel }: { readonly channel: Channel }) {
           action={`${verb} the channel`}
           reason="demanded"
           onAct={async (reason) => {
-            await sendJson("PUT", path, { muted: !muted, reason });
+            await ask("PUT /api/radar/channels/:channel", { params, body: { muted: !muted, reason } });
             await done(muted ? `${name} is told again.` : `${name} is muted.`);
           }}
           onClose={close}
@@ -121,7 +121,7 @@ function ChannelRow({ channel }: { readonly channel: Channel }) {
           action="Remove the channel"
           reason="demanded"
           onAct={async (reason) => {
-            await sendJson("DELETE", path, { reason });
+            await ask("DELETE /api/radar/channels/:channel", { params, body: { reason } });
             await done(`${name} is gone.`);
           }}
           onClose={close}

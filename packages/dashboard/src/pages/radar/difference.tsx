@@ -1,6 +1,6 @@
 // What differed in the events of the newest pair: the fields the radar found, with both values.
 import { useQuery } from "@tanstack/react-query";
-import { getJson } from "../../api/client.ts";
+import { ask } from "../../api/client.ts";
 import { visibleText } from "../../parts/visible-text.ts";
 import type { Alert } from "./radar-data.ts";
 
@@ -56,8 +56,7 @@ export function Difference({ alert, count, firstEvent, laterEvent }: DifferenceP
 }
 
 const dataOf = async (id: string, signal: AbortSignal): Promise<unknown> =>
-  (await getJson<{ event: { data: { value: unknown } } }>(`api/events/${encodeURIComponent(id)}`, {}, signal)).event
-    .data.value;
+  (await ask("GET /api/events/:event", { params: { event: id }, signal })).event.data.value;
 
 const valueChars = 40;
 

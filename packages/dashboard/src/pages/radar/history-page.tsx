@@ -1,6 +1,6 @@
 // Alerts that were judged: by a person, or because what was wrong is over.
 import { Link } from "@tanstack/react-router";
-import { getJson } from "../../api/client.ts";
+import { ask } from "../../api/client.ts";
 import { PageTitle } from "../../frame/page-title.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { type KeysetPage, useKeysetList } from "../../parts/keyset-list.ts";
@@ -16,11 +16,7 @@ const pageRows = 100;
 const idOf = ({ id }: Alert): string => id;
 
 async function fetchJudged(before: string | undefined, signal: AbortSignal): Promise<KeysetPage<Alert>> {
-  const { alerts, next } = await getJson<{ alerts: Alert[]; next: string | null }>(
-    "api/radar/alerts",
-    { before, limit: pageRows },
-    signal,
-  );
+  const { alerts, next } = await ask("GET /api/radar/alerts", { query: { before, limit: pageRows }, signal });
   return { rows: alerts.filter(({ state }) => state !== "open"), next };
 }
 

@@ -1,21 +1,10 @@
 // What the two runs of a pair made: the step that gave another answer in each, and what it calls the thing.
 import { useQuery } from "@tanstack/react-query";
-import { getJson } from "../../api/client.ts";
+import { type Answer, ask } from "../../api/client.ts";
 import type { Pair } from "./radar-data.ts";
 
-interface Step {
-  readonly stepId: string;
-  readonly name: string;
-  readonly state: string;
-  readonly output: { readonly value: unknown; readonly isOmitted: boolean } | null;
-}
-
-interface RunFacts {
-  readonly id: string;
-  readonly state: string;
-  readonly eventId: string;
-  readonly timeline: readonly Step[];
-}
+type RunFacts = Answer<"GET /api/runs/:run">["run"];
+type Step = Pick<RunFacts["timeline"][number], "stepId" | "name" | "output">;
 
 export interface Made {
   readonly step: string;
@@ -33,7 +22,7 @@ export interface MadePair {
 const readRun = async (id: string | null, signal: AbortSignal): Promise<RunFacts | null> => {
   if (id === null) return null;
   try {
-    return (await getJson<{ run: RunFacts }>(`api/runs/${encodeURIComponent(id)}`, {}, signal)).run;
+    return (await ask("GET /api/runs/:run", { params: { run: id }, signal })).run;
   } catch {
     // Reaped, or too slow for a detail: the row stands without it.
     signal.throwIfAborted();
@@ -104,9 +93,7 @@ export const useLaterStates = (pairs: readonly Pair[], isOfRuns: boolean) => {
   return useQuery({
     queryKey: ["radar", "states", ids],
     queryFn: async ({ signal }): Promise<LaterStates> => {
-      const { groups } = await getJson<{
-        groups: readonly { readonly runs: readonly { readonly id: string; readonly state: string }[] }[];
-      }>("api/groups", { ids: ids.join(",") }, signal);
+      const { groups } = await ask("GET /api/groups", { query: { ids: ids.join(",") }, signal });
       const states = new Map(groups.flatMap(({ runs }) => runs.map(({ id, state }) => [id, state])));
       const known = ids.flatMap((id) => states.get(id) ?? []);
       const ended = known.filter((state) => /^(completed|failed|cancelled)$/.test(state)).length;
@@ -123,11 +110,7 @@ export const useDestinations = (runId: string | null) =>
   useQuery({
     queryKey: ["radar", "effects", runId],
     queryFn: async ({ signal }) => {
-      const { effects } = await getJson<{ effects: readonly { readonly destination: string }[] }>(
-        `api/runs/${encodeURIComponent(runId!)}/effects`,
-        {},
-        signal,
-      );
+      const { effects } = await ask("GET /api/runs/:run/effects", { params: { run: runId! }, signal });
       return [...new Set(effects.map(({ destination }) => destination))];
     },
     enabled: runId !== null,

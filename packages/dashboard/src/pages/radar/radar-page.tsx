@@ -2,7 +2,7 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { getJson } from "../../api/client.ts";
+import { ask } from "../../api/client.ts";
 import { PageTitle } from "../../frame/page-title.tsx";
 import { ErrorPart } from "../../parts/error-part.tsx";
 import { Note } from "../../parts/note.tsx";
@@ -87,7 +87,7 @@ function NoAlerts() {
   const { data: functions } = useFunctions();
   const { data: totals } = useQuery({
     queryKey: ["totals", "radar"],
-    queryFn: ({ signal }) => getJson<{ slipped: number }>("api/totals", {}, signal),
+    queryFn: ({ signal }) => ask("GET /api/totals", { signal }),
     retry: false,
   });
   const active = rules?.filter(({ muted }) => !muted).length ?? 0;

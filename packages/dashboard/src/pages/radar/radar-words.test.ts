@@ -79,6 +79,7 @@ test("a key that would have swallowed another amount is a doubt, not a suggestio
     entityCount: 73,
     presentCount: 146,
     differs: ["data.eventType"],
+    evidence: [],
     refused: [],
     leftOut: [],
   };

@@ -1,7 +1,7 @@
 // A rule is a sentence with blanks; under it, how often it would have alerted.
 import { useQueryClient } from "@tanstack/react-query";
 import { useId, useState } from "react";
-import { ApiError, sendJson } from "../../api/client.ts";
+import { ApiError, ask } from "../../api/client.ts";
 import { say } from "../../frame/messages.ts";
 import { ActButton } from "../../parts/button.tsx";
 import { TextField } from "../../parts/field.tsx";
@@ -32,10 +32,9 @@ export function RuleForm() {
     setError(null);
     try {
       const { function: fn, ...rest } = draft;
-      await sendJson("PUT", `api/radar/rules/${ruleName(draft)}`, {
-        ...rest,
-        ...(fn === "" ? {} : { function: fn }),
-        reason: reason.trim(),
+      await ask("PUT /api/radar/rules/:rule", {
+        params: { rule: ruleName(draft) },
+        body: { ...rest, ...(fn === "" ? {} : { function: fn }), reason: reason.trim() },
       });
       say("The rule watches from now on. The audit has it.");
       setDraft(empty);

@@ -1,7 +1,7 @@
 // What counts as too often. The default rule can be muted, never removed.
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { sendJson } from "../../api/client.ts";
+import { ask } from "../../api/client.ts";
 import { say } from "../../frame/messages.ts";
 import { PageTitle } from "../../frame/page-title.tsx";
 import { ActButton, Button } from "../../parts/button.tsx";
@@ -94,7 +94,7 @@ function WatchedClosely() {
 function RuleRow({ rule }: { readonly rule: Rule }) {
   const [asked, setAsked] = useState<"mute" | "remove" | null>(null);
   const queries = useQueryClient();
-  const path = `api/radar/rules/${encodeURIComponent(rule.name)}`;
+  const params = { rule: rule.name };
   const isDefault = rule.name === "default";
   const verb = rule.muted ? "Unmute" : "Mute";
   const done = async (words: string) => {
@@ -122,7 +122,7 @@ function RuleRow({ rule }: { readonly rule: Rule }) {
           action={`${verb} the rule`}
           reason="demanded"
           onAct={async (reason) => {
-            await sendJson("PUT", path, { muted: !rule.muted, reason });
+            await ask("PUT /api/radar/rules/:rule", { params, body: { muted: !rule.muted, reason } });
             await done(rule.muted ? "The rule watches again." : "The rule is muted.");
           }}
           onClose={() => setAsked(null)}
@@ -140,7 +140,7 @@ function RuleRow({ rule }: { readonly rule: Rule }) {
           action="Remove the rule"
           reason="demanded"
           onAct={async (reason) => {
-            await sendJson("DELETE", path, { reason });
+            await ask("DELETE /api/radar/rules/:rule", { params, body: { reason } });
             await done("The rule is gone.");
           }}
           onClose={() => setAsked(null)}

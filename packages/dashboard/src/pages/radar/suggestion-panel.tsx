@@ -1,7 +1,7 @@
 // The key a function should have: the line in its place, the evidence in sentences, and why other fields will not do.
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { sendJson } from "../../api/client.ts";
+import { ask } from "../../api/client.ts";
 import { say } from "../../frame/messages.ts";
 import { useKeys } from "../../keys.ts";
 import { ActButton, Button } from "../../parts/button.tsx";
@@ -140,8 +140,8 @@ function Offer({ id, line, suggestion, hasKeys, isCopied, onCopied }: OfferProps
 function useJudgeKey(fn: string) {
   const queries = useQueryClient();
   return async (verb: "refuse" | "restore", expression: string, reason: string): Promise<Suggestion> => {
-    const path = `api/radar/suggestions/${encodeURIComponent(fn)}/${verb}`;
-    const left = await sendJson<Suggestion>("POST", path, { expression, reason });
+    const body = { expression, reason };
+    const left = await ask(`POST /api/radar/suggestions/:function/${verb}`, { params: { function: fn }, body });
     queries.setQueryData(["radar", "suggestion", fn], left);
     return left;
   };

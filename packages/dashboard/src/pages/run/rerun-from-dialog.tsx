@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { ApiError, getJson } from "../../api/client.ts";
+import { ApiError, ask } from "../../api/client.ts";
 import { say } from "../../frame/messages.ts";
 import { ActButton, Button } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
@@ -15,7 +15,7 @@ import { differencesOf } from "../compare/differences.ts";
 import { rerunSentence } from "./rerun-dialog.tsx";
 import { nameOf } from "./rows.ts";
 import type { RunDetail, TimelineEntry } from "./run-data.ts";
-import { rerun, stepInputPath } from "./run-queries.ts";
+import { rerun } from "./run-queries.ts";
 import { count } from "./run-words.ts";
 import "./rerun-from-dialog.css";
 
@@ -36,7 +36,8 @@ export function RerunFromDialog(props: RerunFromDialogProps) {
   const isElsewhere = input?.isOmitted === true;
   const { data, error, refetch } = useQuery({
     queryKey: ["arguments", run.id, entry.stepId],
-    queryFn: ({ signal }) => getJson<unknown>(stepInputPath(run.id, entry.stepId), {}, signal),
+    queryFn: ({ signal }) =>
+      ask("GET /api/runs/:run/steps/:step/input", { params: { run: run.id, step: entry.stepId }, signal }),
     enabled: isElsewhere,
     staleTime: Number.POSITIVE_INFINITY,
   });

@@ -2,38 +2,35 @@
 // stream says that something changed.
 import { type QueryClient, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback } from "react";
-import { getJson, sendJson } from "../../api/client.ts";
+import { ask, type Body, pathOf } from "../../api/client.ts";
 import { useFollow } from "../../api/follow.ts";
-import type { EffectItem, GroupItem, RunAnswer } from "./run-data.ts";
-import { isOpen } from "./run-data.ts";
+import { isOpen, type RunAnswer } from "./run-data.ts";
 
-const path = (runId: string) => `api/runs/${encodeURIComponent(runId)}`;
-export const outputPath = (runId: string): string => `${path(runId)}/output`;
-export const stepOutputPath = (runId: string, stepId: string): string =>
-  `${path(runId)}/steps/${encodeURIComponent(stepId)}/output`;
-
-export const stepInputPath = (runId: string, stepId: string): string =>
-  `${path(runId)}/steps/${encodeURIComponent(stepId)}/input`;
+export const outputPath = (run: string): string => pathOf("/api/runs/:run/output", { run });
+export const stepOutputPath = (run: string, step: string): string =>
+  pathOf("/api/runs/:run/steps/:step/output", { run, step });
+export const stepInputPath = (run: string, step: string): string =>
+  pathOf("/api/runs/:run/steps/:step/input", { run, step });
 
 /** `isWanted` false: asked by a part that needs it only sometimes. */
 export const useRun = (runId: string, isWanted = true) =>
   useQuery({
     queryKey: ["run", runId],
-    queryFn: ({ signal }) => getJson<RunAnswer>(path(runId), {}, signal),
+    queryFn: ({ signal }) => ask("GET /api/runs/:run", { params: { run: runId }, signal }),
     enabled: isWanted,
   });
 
 export const useRunGroup = (runId: string) =>
   useQuery({
     queryKey: ["run", runId, "group"],
-    queryFn: async ({ signal }) => (await getJson<{ group: GroupItem }>(`${path(runId)}/group`, {}, signal)).group,
+    queryFn: async ({ signal }) => (await ask("GET /api/runs/:run/group", { params: { run: runId }, signal })).group,
   });
 
 /** Only a run with steps can have done something outside. */
 export const useRunEffects = (runId: string, hasSteps: boolean) =>
   useQuery({
     queryKey: ["run", runId, "effects"],
-    queryFn: ({ signal }) => getJson<{ effects: readonly EffectItem[] }>(`${path(runId)}/effects`, {}, signal),
+    queryFn: ({ signal }) => ask("GET /api/runs/:run/effects", { params: { run: runId }, signal }),
     enabled: hasSteps,
   });
 
@@ -46,11 +43,11 @@ export function useFreshRun(runId: string, answer: RunAnswer | undefined): void 
 export const forgetRun = (queries: QueryClient, runId: string): Promise<void> =>
   queries.invalidateQueries({ queryKey: ["run", runId] });
 
-export const rerun = (runId: string, from: { readonly fromStep?: string; readonly input?: readonly unknown[] } = {}) =>
-  sendJson<{ runId: string }>("POST", `${path(runId)}/rerun`, from);
+export const rerun = (run: string, body: Body<"POST /api/runs/:run/rerun"> = {}) =>
+  ask("POST /api/runs/:run/rerun", { params: { run }, body });
 
-export const release = (runId: string, reason: string) =>
-  sendJson<{ released: boolean; state: string }>("POST", `${path(runId)}/release`, reason === "" ? {} : { reason });
+export const release = (run: string, reason: string) =>
+  ask("POST /api/runs/:run/release", { params: { run }, body: reason === "" ? {} : { reason } });
 
-export const cancel = (runId: string, reason: string) =>
-  sendJson<{ cancelled: boolean; state: string }>("POST", `${path(runId)}/cancel`, reason === "" ? {} : { reason });
+export const cancel = (run: string, reason: string) =>
+  ask("POST /api/runs/:run/cancel", { params: { run }, body: reason === "" ? {} : { reason } });

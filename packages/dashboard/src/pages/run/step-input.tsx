@@ -3,6 +3,7 @@
 import { Link } from "@tanstack/react-router";
 import { StoredPayload } from "../../parts/payload.tsx";
 import { visibleText } from "../../parts/visible-text.ts";
+import { dataPath } from "../events/event-story.ts";
 import { inputWords } from "./input-words.ts";
 import type { EventDetail, RunAnswer, TimelineEntry } from "./run-data.ts";
 import { stepInputPath } from "./run-queries.ts";
@@ -40,11 +41,7 @@ function TheEvent({ event, isWhole }: { readonly event: EventDetail; readonly is
         </Link>
       </h3>
       {isWhole && (
-        <StoredPayload
-          path={`api/events/${encodeURIComponent(event.internalId)}/data`}
-          bytes={event.dataBytes}
-          name={`event-${event.internalId}`}
-        />
+        <StoredPayload path={dataPath(event.internalId)} bytes={event.dataBytes} name={`event-${event.internalId}`} />
       )}
     </div>
   );

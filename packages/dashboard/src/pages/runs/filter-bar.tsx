@@ -1,6 +1,6 @@
 // How the list is grouped, ordered and narrowed. All of it stands in the address.
 import { useQuery } from "@tanstack/react-query";
-import { getJson } from "../../api/client.ts";
+import { ask } from "../../api/client.ts";
 import { useKeys } from "../../keys.ts";
 import { Button } from "../../parts/button.tsx";
 import { type Choice, FilterSelect, Filters, Segments } from "../../parts/field.tsx";
@@ -148,10 +148,7 @@ function Chosen({
 function useFunctionChoices(totals: TotalsAnswer | undefined): readonly Choice[] {
   const { data } = useQuery({
     queryKey: ["function-names"],
-    queryFn: async ({ signal }) =>
-      (await getJson<{ functions: readonly { readonly id: string }[] }>("api/functions", {}, signal)).functions.map(
-        ({ id }) => id,
-      ),
+    queryFn: async ({ signal }) => (await ask("GET /api/functions", { signal })).functions.map(({ id }) => id),
     staleTime: 60_000,
   });
   const names = new Set([...(data ?? []), ...(totals?.functions.map((each) => each.function) ?? [])]);

@@ -2,7 +2,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useCallback, useState } from "react";
-import { sendJson } from "../../api/client.ts";
+import { ask } from "../../api/client.ts";
 import { useFollow } from "../../api/follow.ts";
 import { say } from "../../frame/messages.ts";
 import { hasPage } from "../../pages.ts";
@@ -160,7 +160,7 @@ function Actions({ group, laterOpen: open }: ActionsProps) {
           onAct={async (reason) => {
             const answers = await Promise.all(
               open.map((id) =>
-                sendJson<{ cancelled: boolean }>("POST", `api/runs/${id}/cancel`, reason === "" ? {} : { reason }),
+                ask("POST /api/runs/:run/cancel", { params: { run: id }, body: reason === "" ? {} : { reason } }),
               ),
             );
             const done = answers.filter(({ cancelled }) => cancelled).length;

@@ -1,48 +1,21 @@
 // What the Runs page asks the server: groups, totals, and who asked for a group.
-import type { EventGroup } from "../../../../idem/src/server/api/event-groups.ts";
-import type { FunctionGroup } from "../../../../idem/src/server/api/function-groups.ts";
-import type { GroupedRun, GroupItem } from "../../../../idem/src/server/api/group-shape.ts";
-import type { TotalsItem } from "../../../../idem/src/server/api/totals-shape.ts";
-import type { Asker } from "../../../../idem/src/server/routes/api/list-askers.ts";
-import { getJson, type Params } from "../../api/client.ts";
+import { type Answer, ask, type Query } from "../../api/client.ts";
 
-export type { EventGroup, FunctionGroup, GroupedRun, GroupItem };
-
-export interface Pinned {
-  /** The newest three. */
-  readonly groups: readonly GroupItem[];
-  readonly count: number;
-  /** False: there are more than were counted. */
-  readonly isAll: boolean;
-}
-
-export interface GroupsAnswer {
-  readonly groups: readonly GroupItem[];
-  readonly functions: readonly FunctionGroup[];
-  readonly events: readonly EventGroup[];
-  readonly pinned: Pinned | null;
-  /** Of the same reading as the groups; null where they were not asked for. */
-  readonly totals: TotalsAnswer | null;
-  readonly next: string | null;
-}
-
-export type TotalsAnswer = TotalsItem;
-
-export type { Asker };
-
-export interface AskersAnswer {
-  readonly group: GroupItem;
-  readonly askers: readonly Asker[];
-  /** Runs that slipped through and have not ended. */
-  readonly laterOpen: readonly string[];
-  readonly next: string | null;
-}
+export type GroupsAnswer = Answer<"GET /api/groups">;
+export type GroupItem = GroupsAnswer["groups"][number];
+export type GroupedRun = GroupItem["runs"][number];
+export type FunctionGroup = GroupsAnswer["functions"][number];
+export type EventGroup = GroupsAnswer["events"][number];
+export type Pinned = NonNullable<GroupsAnswer["pinned"]>;
+export type TotalsAnswer = Answer<"GET /api/totals">;
+type AskersAnswer = Answer<"GET /api/groups/:group/askers">;
+export type Asker = AskersAnswer["askers"][number];
 
 export const pageRows = 100;
 
-export const fetchGroups = (params: Params, signal: AbortSignal): Promise<GroupsAnswer> =>
-  getJson("api/groups", params, signal);
-export const fetchTotals = (params: Params, signal: AbortSignal): Promise<TotalsAnswer> =>
-  getJson("api/totals", params, signal);
+export const fetchGroups = (query: Query<"GET /api/groups">, signal: AbortSignal): Promise<GroupsAnswer> =>
+  ask("GET /api/groups", { query, signal });
+export const fetchTotals = (query: Query<"GET /api/totals">, signal: AbortSignal): Promise<TotalsAnswer> =>
+  ask("GET /api/totals", { query, signal });
 export const fetchAskers = (group: string, after: string | undefined, signal: AbortSignal): Promise<AskersAnswer> =>
-  getJson(`api/groups/${encodeURIComponent(group)}/askers`, { after }, signal);
+  ask("GET /api/groups/:group/askers", { params: { group }, query: { after }, signal });

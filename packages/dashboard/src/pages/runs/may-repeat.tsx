@@ -1,7 +1,7 @@
 // "Several runs per placement are fine": the radar's alert about the function and field is muted for good, with a reason.
 import { useQuery } from "@tanstack/react-query";
 import { useCallback, useState } from "react";
-import { getJson, sendJson } from "../../api/client.ts";
+import { ask } from "../../api/client.ts";
 import { useFollow } from "../../api/follow.ts";
 import { say } from "../../frame/messages.ts";
 import { ActButton } from "../../parts/button.tsx";
@@ -9,22 +9,14 @@ import { AskFirst } from "../../parts/dialog.tsx";
 import { labelParts } from "./group-words.ts";
 import type { GroupItem } from "./groups-data.ts";
 
-export interface Alert {
-  readonly id: string;
-  readonly kind: string;
-  readonly function: string | null;
-  readonly subject: string;
-  readonly state: string;
-}
-
 /** The open alerts of a function, or of all; the radar opens one some seconds after the rows are loud. */
 export function useOpenAlertsOf(fn: string | undefined, isWanted = true) {
   const alerts = useQuery({
     queryKey: ["alerts-of", fn],
     queryFn: async ({ signal }) =>
-      (
-        await getJson<{ alerts: readonly Alert[] }>("api/radar/alerts", { function: fn, limit: 20 }, signal)
-      ).alerts.filter(({ state }) => state === "open" || state === "acknowledged"),
+      (await ask("GET /api/radar/alerts", { query: { function: fn, limit: 20 }, signal })).alerts.filter(
+        ({ state }) => state === "open" || state === "acknowledged",
+      ),
     enabled: isWanted,
     staleTime: 10_000,
   });
@@ -52,7 +44,7 @@ export function MayRepeat({ group }: { readonly group: GroupItem }) {
           reason="demanded"
           onClose={() => setAsking(false)}
           onAct={async (reason) => {
-            await sendJson("POST", `api/radar/alerts/${alert.id}/mute`, { reason });
+            await ask("POST /api/radar/alerts/:alert/mute", { params: { alert: alert.id }, body: { reason } });
             say(`${group.function} may run several times per ${field}. Your reason stands in the audit.`);
           }}
         >

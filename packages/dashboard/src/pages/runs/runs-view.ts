@@ -1,7 +1,7 @@
 // What the address says is to be seen. Typing in a filter replaces the entry in the history, choosing one adds an entry.
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useCallback, useMemo } from "react";
-import type { Params } from "../../api/client.ts";
+import type { Query } from "../../api/client.ts";
 import type { Choice } from "../../parts/field.tsx";
 import { clockOf, dateOf, isSameDay } from "../../parts/time-words.ts";
 
@@ -28,7 +28,7 @@ export interface RunsView {
   readonly order: "attention" | "newest";
   readonly since: string;
   /** What totals can be narrowed by. */
-  readonly range: Params;
+  readonly range: Query<"GET /api/totals">;
   /** Something beyond time and function narrows the list: then totals are those of more than the list. */
   readonly isNarrowed: boolean;
   readonly isFiltered: boolean;

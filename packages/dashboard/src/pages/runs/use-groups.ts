@@ -1,18 +1,10 @@
 // The list of groups, held still while somebody reads, with what may not wait beside it: the doubled ones.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useMemo } from "react";
-import { getJson } from "../../api/client.ts";
 import { useFollow } from "../../api/follow.ts";
 import { type KeysetList, useKeysetList } from "../../parts/keyset-list.ts";
 import { useChangedRows } from "./changed-rows.ts";
-import {
-  fetchGroups,
-  type GroupItem,
-  type GroupsAnswer,
-  type Pinned,
-  pageRows,
-  type TotalsAnswer,
-} from "./groups-data.ts";
+import { fetchGroups, type GroupItem, type Pinned, pageRows, type TotalsAnswer } from "./groups-data.ts";
 import type { RunsView } from "./runs-view.ts";
 import { totalsKey } from "./use-totals.ts";
 
@@ -45,7 +37,7 @@ export function useGroups(view: RunsView): Groups {
     key: queryKey,
     fetchPage: async (before, signal) => {
       const narrowed = { fn, state, since, until, key, event, q, cel, show };
-      const asked = hasTotals && before === undefined ? { totals: "true" } : {};
+      const asked = hasTotals && before === undefined ? { totals: "true" as const } : {};
       const params = { group, order, ...narrowed, ...asked, before, limit: pageRows };
       const { groups, pinned, totals, next } = await fetchGroups(params, signal);
       // They come with the first page, and with each look for newer ones: nothing else waits less.
@@ -72,7 +64,7 @@ function useReadableCel(wanted: string | undefined): Readable {
     queryKey: ["expression", wanted],
     queryFn: async ({ signal }) => {
       // Of the last second: it is only to be read.
-      await getJson<GroupsAnswer>("api/groups", { cel: wanted, since: "1s", limit: 1 }, signal);
+      await fetchGroups({ cel: wanted, since: "1s", limit: 1 }, signal);
       queries.setQueryData(["expression-read"], wanted);
       return true;
     },

@@ -1,14 +1,16 @@
 // The numbers over the list, for its time and function; from hourly counts, so they cost the same for a million runs.
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useCallback } from "react";
-import type { Params } from "../../api/client.ts";
+import type { Query } from "../../api/client.ts";
 import { useFollow } from "../../api/follow.ts";
 import { fetchGroups, fetchTotals, type TotalsAnswer } from "./groups-data.ts";
 
-export const totalsKey = (range: Params) => ["totals", range];
+type Range = Query<"GET /api/totals">;
+
+export const totalsKey = (range: Range) => ["totals", range];
 
 /** `isGiven`: they come with the groups, of the same reading, and are not asked for here. */
-export function useTotals(range: Params, isGiven = false) {
+export function useTotals(range: Range, isGiven = false) {
   const totals = useQuery<TotalsAnswer>({
     queryKey: totalsKey(range),
     queryFn: ({ signal }) => fetchTotals(range, signal),
@@ -30,7 +32,7 @@ export interface Troubles {
 const waitingShown = 100;
 
 /** What is wrong when nothing ran twice; not asked for otherwise. */
-export function useTroubles(range: Params, isWanted: boolean): Troubles | undefined {
+export function useTroubles(range: Range, isWanted: boolean): Troubles | undefined {
   const { data, refetch } = useQuery({
     queryKey: ["troubles", range],
     queryFn: async ({ signal }): Promise<Troubles> => {

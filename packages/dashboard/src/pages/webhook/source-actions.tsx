@@ -2,13 +2,13 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { ApiError, sendJson } from "../../api/client.ts";
+import { ApiError, ask } from "../../api/client.ts";
 import { useStatus } from "../../api/status.ts";
 import { say } from "../../frame/messages.ts";
 import { ActButton } from "../../parts/button.tsx";
 import { AskFirst, Dialog, FormEnd } from "../../parts/dialog.tsx";
 import { TextField } from "../../parts/field.tsx";
-import { forgetSources, type Source, sourcePath } from "../webhooks/source-data.ts";
+import { forgetSources, type Source } from "../webhooks/source-data.ts";
 import { SourceSecret } from "../webhooks/source-secret.tsx";
 
 export function SourceActions({ source }: { readonly source: Source }) {
@@ -19,12 +19,12 @@ export function SourceActions({ source }: { readonly source: Source }) {
   const close = () => setAsking(null);
   const { name } = source;
   const drop = async () => {
-    await sendJson("DELETE", `${sourcePath(name)}/secrets/old`);
+    await ask("DELETE /api/webhooks/:name/secrets/old", { params: { name } });
     say(`Only the newer secret of ${name} is accepted now. It is in the audit.`);
     await forgetSources(queries);
   };
   const remove = async (reason: string) => {
-    await sendJson("DELETE", sourcePath(name), { reason });
+    await ask("DELETE /api/webhooks/:name", { params: { name }, body: { reason } });
     say(`${name} was removed. What it received stays. It is in the audit.`);
     void navigate({ to: "/webhooks" });
     await forgetSources(queries);
@@ -71,11 +71,10 @@ function Rotate({ source: { name, takesSecret }, onClose }: { readonly source: S
     setActing(true);
     setError(null);
     try {
-      const answer = await sendJson<{ secret: string | null }>(
-        "POST",
-        `${sourcePath(name)}/secrets`,
-        secret === "" ? {} : { secret },
-      );
+      const answer = await ask("POST /api/webhooks/:name/secrets", {
+        params: { name },
+        body: secret === "" ? {} : { secret },
+      });
       if (answer.secret !== null) setMade(answer.secret);
       else {
         say(`Both secrets of ${name} are accepted until the old one is dropped. It is in the audit.`);

@@ -9,9 +9,15 @@ import { SelectField, TextField } from "../../parts/field.tsx";
 import { addSource, choosesSecret, forgetSources, type NewSource, providers } from "./source-data.ts";
 import { SourceSecret } from "./source-secret.tsx";
 
-export function AddSource({ first, onClose }: { readonly first?: string; readonly onClose: () => void }) {
+export function AddSource({
+  first,
+  onClose,
+}: {
+  readonly first?: NewSource["provider"] | undefined;
+  readonly onClose: () => void;
+}) {
   const [provider, setProvider] = useState(first ?? providers[0]!.id);
-  const [name, setName] = useState(first ?? providers[0]!.id);
+  const [name, setName] = useState<string>(first ?? providers[0]!.id);
   const [secret, setSecret] = useState("");
   const [key, setKey] = useState("");
   const [header, setHeader] = useState("");

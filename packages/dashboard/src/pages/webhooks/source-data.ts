@@ -1,36 +1,9 @@
 // Sources of webhooks as the pages ask for them, and what they say about deliveries in words.
 import { type QueryClient, useQuery } from "@tanstack/react-query";
-import { getJson, sendJson } from "../../api/client.ts";
+import { type Answer, ask, type Body } from "../../api/client.ts";
 
-/** As /api/webhooks shows it. */
-export interface Source {
-  readonly name: string;
-  readonly url: string;
-  readonly provider: string;
-  readonly events?: string;
-  readonly key?: readonly string[];
-  readonly createdAt: number;
-  readonly secrets: readonly { readonly mark: string; readonly addedAt: number }[];
-  readonly windowMs: number;
-  readonly retriesForMs: number | null;
-  readonly takesSecret: boolean;
-  readonly day: Readonly<Record<string, number>>;
-  readonly countedSince: number;
-  readonly lastAt: number | null;
-}
-
-export interface Delivery {
-  readonly at: number;
-  readonly kind: string;
-  readonly id: string | null;
-  readonly type: string | null;
-  readonly why: string | null;
-}
-
-export interface SourceAnswer {
-  readonly source: Source;
-  readonly deliveries: readonly Delivery[];
-}
+export type Source = Answer<"GET /api/webhooks">["sources"][number];
+export type Delivery = Answer<"GET /api/webhooks/:name">["deliveries"][number];
 
 // Deliveries are counted in the server's memory and told by no stream.
 const askAgainMs = 5_000;
@@ -38,33 +11,24 @@ const askAgainMs = 5_000;
 export const useSources = () =>
   useQuery({
     queryKey: ["sources"],
-    queryFn: async ({ signal }) => (await getJson<{ sources: readonly Source[] }>("api/webhooks", {}, signal)).sources,
+    queryFn: async ({ signal }) => (await ask("GET /api/webhooks", { signal })).sources,
     refetchInterval: askAgainMs,
   });
-
-export const sourcePath = (name: string): string => `api/webhooks/${encodeURIComponent(name)}`;
 
 export const useSource = (name: string) =>
   useQuery({
     queryKey: ["sources", name],
-    queryFn: ({ signal }) => getJson<SourceAnswer>(sourcePath(name), {}, signal),
+    queryFn: ({ signal }) => ask("GET /api/webhooks/:name", { params: { name }, signal }),
     refetchInterval: askAgainMs,
   });
 
 export const forgetSources = (queries: QueryClient): Promise<void> =>
   queries.invalidateQueries({ queryKey: ["sources"] });
 
-export interface NewSource {
-  readonly name: string;
-  readonly provider: string;
-  readonly secret?: string;
-  readonly key?: readonly string[];
-  readonly header?: string;
-}
+export type NewSource = Body<"POST /api/webhooks">;
 
 /** `secret`: made by the server, and told this once. */
-export const addSource = (source: NewSource) =>
-  sendJson<{ source: Source; secret: string | null }>("POST", "api/webhooks", source);
+export const addSource = (source: NewSource) => ask("POST /api/webhooks", { body: source });
 
 const sum = (day: Source["day"], ...kinds: readonly string[]): number =>
   kinds.reduce((total, kind) => total + (day[kind] ?? 0), 0);
@@ -86,7 +50,7 @@ export const choosesSecret = (provider: string): boolean =>
   provider === "github" || provider === "standard-webhooks" || provider === "generic-hmac";
 
 export interface Provider {
-  readonly id: string;
+  readonly id: NewSource["provider"];
   readonly name: string;
   /** Where its secret is found. */
   readonly secret: string;

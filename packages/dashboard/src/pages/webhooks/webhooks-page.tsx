@@ -14,7 +14,7 @@ import { StateIcon } from "../../parts/state-icon.tsx";
 import { Table } from "../../parts/table.tsx";
 import { Time } from "../../parts/time.tsx";
 import { AddSource } from "./add-source.tsx";
-import { figuresOf, keyWords, providerName, providers, type Source, useSources } from "./source-data.ts";
+import { figuresOf, keyWords, type Provider, providerName, providers, type Source, useSources } from "./source-data.ts";
 import "../../parts/list.css";
 import "./webhooks.css";
 
@@ -23,7 +23,7 @@ export function Page() {
   const { data: status } = useStatus();
   // Until it is known nothing is offered that might be refused.
   const mayAdd = status?.isMounted === false;
-  const [adding, setAdding] = useState<string | null>(null);
+  const [adding, setAdding] = useState<Provider["id"] | null>(null);
   useKeys(mayAdd ? [{ keys: "n", words: "Add a source", run: () => setAdding(providers[0]!.id) }] : []);
   return (
     <>
@@ -153,7 +153,7 @@ const line = `app.post("/hooks/stripe", webhook({ source: "stripe", provider: st
 const onlyServers = "Sources have addresses of an Idem server, which this application is not.";
 
 /** `onPick`: null beside an engine of somebody's own, where a provider would find no address to deliver to. */
-const NoSource = ({ onPick }: { readonly onPick: ((provider: string) => void) | null }) =>
+const NoSource = ({ onPick }: { readonly onPick: ((provider: Provider["id"]) => void) | null }) =>
   onPick === null ? (
     <Empty title="No source is received here">
       <p>

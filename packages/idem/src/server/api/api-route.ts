@@ -30,9 +30,9 @@ export interface ApiCall<Q extends Shape, B extends Shape> {
   readonly signal: AbortSignal;
 }
 
-export interface ApiRoute<Q extends Shape, B extends Shape, A extends z.ZodType> {
-  readonly method: Route["method"];
-  readonly path: string;
+interface ApiRoute<M extends Route["method"], P extends string, Q extends Shape, B extends Shape, A extends z.ZodType> {
+  readonly method: M;
+  readonly path: P;
   readonly summary: string;
   readonly tag: string;
   readonly query?: Q;
@@ -44,6 +44,14 @@ export interface ApiRoute<Q extends Shape, B extends Shape, A extends z.ZodType>
   handle(call: ApiCall<Q, B>): Promise<z.input<A> | RawAnswer> | z.input<A> | RawAnswer;
 }
 
+/** A route that knows what it takes and answers; `api-table.ts` makes of these what the dashboard and the client go by. */
+export interface DescribedRoute<M extends Route["method"], P extends string, Query, Body, Answer> extends Route {
+  readonly method: M;
+  readonly path: P;
+  /** For the compiler; nobody reads it. */
+  readonly types?: { readonly query: Query; readonly body: Body; readonly answer: Answer };
+}
+
 /** Stored text that goes out as it is, instead of a value of the schema. */
 export class RawAnswer {
   constructor(readonly answer: RouteAnswer) {}
@@ -53,10 +61,12 @@ export class RawAnswer {
 const bodyBytesDefault = 256 * 1024;
 
 export function apiRoute<
+  const M extends Route["method"],
+  const P extends string,
   Q extends Shape = Record<never, never>,
   B extends Shape = Record<never, never>,
   A extends z.ZodType = z.ZodType,
->(route: ApiRoute<Q, B, A>): Route {
+>(route: ApiRoute<M, P, Q, B, A>): DescribedRoute<M, P, z.input<z.ZodObject<Q>>, z.input<z.ZodObject<B>>, z.output<A>> {
   const query = z.strictObject((route.query ?? {}) as Q);
   const body = z.strictObject((route.body ?? {}) as B);
   return {

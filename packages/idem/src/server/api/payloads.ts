@@ -7,19 +7,21 @@ import type { SerializedError } from "../../model/user-errors.ts";
 const inlineBytesMax = 64 * 1024;
 const answerBytesMax = 1024 * 1024;
 
-export interface Payload {
-  readonly value: unknown;
-  readonly bytes: number;
-  readonly isOmitted: boolean;
-}
-
 export const payloadSchema = z.object({
   value: z.unknown().describe("The value; null when it is omitted"),
   bytes: z.number().int().describe("Size of its stored JSON text"),
   isOmitted: z.boolean().describe("Too large to stand here: read it at its own address"),
 });
 
-export const errorSchema = z.looseObject({ name: z.string(), message: z.string() });
+type Payload = z.infer<typeof payloadSchema>;
+
+export const errorSchema = z.looseObject({
+  name: z.string(),
+  message: z.string(),
+  stack: z.string().exactOptional(),
+  code: z.string().exactOptional(),
+  cause: z.unknown().exactOptional(),
+});
 type ErrorItem = z.infer<typeof errorSchema>;
 
 // What a list says of an error when there is no room for its stack.

@@ -7,7 +7,6 @@ import {
   gateStates,
   nounKinds,
   type Story,
-  type StoryAnswer,
   subjectKinds,
   tones,
 } from "../../stories/story.ts";
@@ -18,9 +17,9 @@ const subject = z.object({
   id: z.string().describe("Ask for it again with `as` and, for a key or an entity, its `function`"),
   function: z.string().nullable(),
 });
-const hit = subject.extend({ words: z.string() });
+export const storyHit = subject.extend({ words: z.string() });
 
-const told = z.object({
+export const storyItem: z.ZodType<Story, Story> = z.object({
   kind: z.literal("story"),
   about: z.string().describe('What was found: "key of draft-invoice"'),
   subject,
@@ -77,11 +76,3 @@ const told = z.object({
     }),
   ),
 });
-
-export const storyItem: z.ZodType<Story> = told;
-
-export const storyAnswer: z.ZodType<StoryAnswer> = z.discriminatedUnion("kind", [
-  told,
-  z.object({ kind: z.literal("several"), sentence: z.string(), hits: z.array(hit) }),
-  z.object({ kind: z.literal("none"), sentence: z.string(), examples: z.array(hit) }),
-]);

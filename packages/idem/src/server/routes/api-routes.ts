@@ -61,9 +61,8 @@ import { signIn } from "./api/sign-in.ts";
 import { signOut } from "./api/sign-out.ts";
 import { startBulk } from "./api/start-bulk.ts";
 import { stopBulk } from "./api/stop-bulk.ts";
-import { tellStoryOf } from "./api/tell-story.ts";
 
-export const apiRoutes: readonly Route[] = [
+export const apiRoutes = [
   // -- apps
   addApp,
   listApps,
@@ -86,7 +85,6 @@ export const apiRoutes: readonly Route[] = [
   sendSignal,
   // -- why
   explainSubject,
-  tellStoryOf,
   // -- functions
   listFunctions,
   readFunction,
@@ -148,4 +146,4 @@ export const apiRoutes: readonly Route[] = [
   checkLife,
   explainError,
   readMetrics,
-];
+] as const satisfies readonly Route[];

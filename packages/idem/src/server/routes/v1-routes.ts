@@ -20,7 +20,7 @@ import { startEndpointRun } from "./v1/start-endpoint-run.ts";
 import { stopCancellation } from "./v1/stop-cancellation.ts";
 import { teeRealtime } from "./v1/tee-realtime.ts";
 
-export const v1Routes: readonly Route[] = [
+export const v1Routes = [
   // -- runs, as the SDK reports them
   checkpointRun,
   sendSignal,
@@ -45,4 +45,4 @@ export const v1Routes: readonly Route[] = [
   listCancellations,
   startCancellation,
   stopCancellation,
-];
+] as const satisfies readonly Route[];

@@ -1,38 +1,30 @@
-// GET /api/explain: why something ran, did not run, or ran once although it was asked for twice.
+// GET /api/explain: whatever id, key or value somebody has at hand, and why it ran, did not run, or ran twice.
 import { z } from "zod";
 import { outlookOf } from "../../../engine/outlook.ts";
 import { errors } from "../../../model/errors.ts";
-import type { Run } from "../../../model/run.ts";
 import { explainEvent, explainKey, explainRun } from "../../../observe/explain.ts";
 import { findEvent } from "../../../observe/find-event.ts";
 import { functionKeyOf } from "../../../observe/function-key.ts";
-import { storyOf } from "../../../stories/answer-story.ts";
-import type { StorySubject } from "../../../stories/story.ts";
+import { answerStory } from "../../../stories/answer-story.ts";
+import { type StorySubject, subjectKinds } from "../../../stories/story.ts";
 import { storyLines } from "../../../stories/story-text.ts";
 import { type ApiCall, apiRoute } from "../../api/api-route.ts";
 import { explainedDecision, explainedDecisionOf } from "../../api/decision-shape.ts";
 import { eventItem, wholeEventItemOf } from "../../api/event-shape.ts";
 import { cancelItem, lineItem, pendingItem } from "../../api/outlook-shape.ts";
 import { runItem, wholeRunItemOf } from "../../api/run-shape.ts";
-import { storyItem } from "../../api/story-shape.ts";
+import { storyHit, storyItem } from "../../api/story-shape.ts";
 
-const told = {
-  summary: z.array(z.string()).describe("The story in lines: verdict, gates, what happened, what to do"),
-  story: storyItem,
-};
-
-const eventStory = z.object({
+const eventRows = z.object({
   kind: z.literal("event"),
-  ...told,
   event: eventItem,
   first: eventItem.nullable(),
   duplicates: z.array(eventItem),
   decisions: z.array(explainedDecision),
   pending: z.array(pendingItem).describe("The functions that have not decided it yet"),
 });
-const runStory = z.object({
+const runRows = z.object({
   kind: z.literal("run"),
-  ...told,
   run: runItem,
   event: eventItem.nullable(),
   events: z.array(eventItem).describe("All that it carries: more than one only in a batch"),
@@ -40,9 +32,8 @@ const runStory = z.object({
   cancelOn: z.array(cancelItem).describe("The events that would cancel it"),
   spared: z.array(explainedDecision),
 });
-const keyStory = z.object({
+const keyRows = z.object({
   kind: z.literal("key"),
-  ...told,
   function: z.string(),
   key: z.string(),
   holder: runItem.nullable(),
@@ -54,92 +45,120 @@ const keyStory = z.object({
   isTaken: z.boolean(),
 });
 
-const idField = z.string().min(1).max(1_024).optional();
 const query = {
-  id: idField.describe("Of a run or an event, whichever has it"),
-  run: idField,
-  event: idField.describe("Its stored id, or its sender's"),
-  function: z.string().min(1).max(256).optional().describe("With key"),
-  key: z.string().min(1).max(2_048).optional(),
+  q: z
+    .string()
+    .min(1)
+    .max(2_048)
+    .describe("Of a run, an event, a key, or a value in the data of a function without one"),
+  as: z.enum(subjectKinds).optional().describe("What it is, where that is known; one of the hits of an answer before"),
+  function: z.string().min(1).max(256).optional().describe("Of a key or a value"),
+  rows: z.literal("true").optional().describe("With the rows it is told from"),
 };
 type Call = ApiCall<typeof query, Record<never, never>>;
+
+const answer = z.discriminatedUnion("kind", [
+  z.object({
+    kind: z.literal("story"),
+    story: storyItem,
+    summary: z.array(z.string()).describe("The story in lines: verdict, gates, what happened, what to do"),
+    rows: z
+      .discriminatedUnion("kind", [eventRows, runRows, keyRows])
+      .nullable()
+      .describe("Where they were asked for; null for a value in the data, which several runs are about"),
+  }),
+  z.object({ kind: z.literal("several"), sentence: z.string(), hits: z.array(storyHit) }),
+  z.object({ kind: z.literal("none"), sentence: z.string(), examples: z.array(storyHit) }),
+]);
 
 export const explainSubject = apiRoute({
   method: "GET",
   path: "/api/explain",
-  summary: "Tell the story of an event, a run, or a function's key",
+  summary: "Find what an id, a key or a value names, and tell why it ran, did not run, or ran twice",
   tag: "explain",
   query,
-  answer: z.discriminatedUnion("kind", [eventStory, runStory, keyStory]),
-  handle: async (call) => {
-    const { id, run, event, function: fn, key } = call.query;
-    const asked = [id, run, event, fn ?? key].filter((each) => each !== undefined).length;
-    if (asked !== 1 || (fn === undefined) !== (key === undefined)) {
-      throw errors.REQUEST_INVALID({ why: "give one of id, run, event, or function together with key" });
+  answer,
+  handle: async (call): Promise<z.input<typeof answer>> => {
+    const { as, function: fn } = call.query;
+    if ((as === "key" || as === "entity") && fn === undefined) {
+      throw errors.REQUEST_INVALID({
+        why: 'query parameter "as": a key is unique inside its function only; give "function" as well',
+      });
     }
-    if (fn !== undefined) return storyOfKey(call, fn, key!);
-    if (event !== undefined) return storyOfEvent(call, event);
-    const found = await call.engine.store.reads.run(call.env, (run ?? id)!);
-    if (found !== null) return storyOfRun(call, found);
-    if (run !== undefined) throw errors.RUN_UNKNOWN({ runId: run });
-    return storyOfEvent(call, id!);
+    const told = await answerStory(call.engine, call.query);
+    switch (told.kind) {
+      case "story":
+        return {
+          kind: "story",
+          story: told,
+          summary: storyLines(told),
+          rows: call.query.rows === undefined ? null : await rowsOf(call, told.subject),
+        };
+      case "several":
+        return { ...told, hits: [...told.hits] };
+      case "none":
+        return { ...told, examples: [...told.examples] };
+    }
   },
 });
 
-async function toldOf({ engine }: Call, subject: StorySubject) {
-  const story = await storyOf(engine, subject);
-  // It was there a moment ago: pruned meanwhile.
-  if (story === null) throw errors.SUBJECT_UNKNOWN({ id: subject.id });
-  return { summary: storyLines(story), story };
+/** Throws SUBJECT_UNKNOWN for what was there a moment ago: pruned meanwhile. */
+async function rowsOf(call: Call, { as, id, function: fn }: StorySubject) {
+  switch (as) {
+    case "run":
+      return rowsOfRun(call, id);
+    case "event":
+      return rowsOfEvent(call, id);
+    case "key":
+      return rowsOfKey(call, fn!, id);
+    case "entity":
+      return null;
+  }
 }
 
-async function storyOfEvent(call: Call, id: string): Promise<z.infer<typeof eventStory>> {
-  const { engine, env } = call;
+async function rowsOfEvent({ engine, env }: Call, id: string): Promise<z.infer<typeof eventRows>> {
   const found = await findEvent(engine, id);
   if (found === null) throw errors.SUBJECT_UNKNOWN({ id });
-  const story = await explainEvent(engine.store.reads, env, found, outlookOf(engine));
+  const told = await explainEvent(engine.store.reads, env, found, outlookOf(engine));
   return {
     kind: "event",
-    ...(await toldOf(call, { as: "event", id: found.id, function: null })),
-    event: wholeEventItemOf(story.event),
-    first: story.first === null ? null : wholeEventItemOf(story.first),
-    duplicates: story.duplicates.map(wholeEventItemOf),
-    decisions: story.decisions.map(explainedDecisionOf),
-    pending: story.pending.map(({ fn, buffer }) => ({ function: fn, buffer })),
+    event: wholeEventItemOf(told.event),
+    first: told.first === null ? null : wholeEventItemOf(told.first),
+    duplicates: told.duplicates.map(wholeEventItemOf),
+    decisions: told.decisions.map(explainedDecisionOf),
+    pending: told.pending.map(({ fn, buffer }) => ({ function: fn, buffer })),
   };
 }
 
-async function storyOfRun(call: Call, run: Run): Promise<z.infer<typeof runStory>> {
-  const { engine, env } = call;
-  const story = await explainRun(engine.store.reads, env, run, outlookOf(engine));
+async function rowsOfRun({ engine, env }: Call, id: string): Promise<z.infer<typeof runRows>> {
+  const run = await engine.store.reads.run(env, id);
+  if (run === null) throw errors.SUBJECT_UNKNOWN({ id });
+  const told = await explainRun(engine.store.reads, env, run, outlookOf(engine));
   return {
     kind: "run",
-    ...(await toldOf(call, { as: "run", id: run.id, function: null })),
-    run: wholeRunItemOf(story.run),
-    event: story.event === null ? null : wholeEventItemOf(story.event),
-    events: story.events.map(wholeEventItemOf),
-    line: [...story.line],
-    cancelOn: [...story.cancelOn],
-    spared: story.spared.map(explainedDecisionOf),
+    run: wholeRunItemOf(told.run),
+    event: told.event === null ? null : wholeEventItemOf(told.event),
+    events: told.events.map(wholeEventItemOf),
+    line: [...told.line],
+    cancelOn: [...told.cancelOn],
+    spared: told.spared.map(explainedDecisionOf),
   };
 }
 
-async function storyOfKey(call: Call, fn: string, typed: string): Promise<z.infer<typeof keyStory>> {
-  const { engine, env, now } = call;
+async function rowsOfKey({ engine, env, now }: Call, fn: string, typed: string): Promise<z.infer<typeof keyRows>> {
   const { reads } = engine.store;
   const key = await functionKeyOf(reads, env, fn, typed);
-  const story = await explainKey(reads, env, fn, key, now);
+  const told = await explainKey(reads, env, fn, key, now);
   return {
     kind: "key",
-    ...(await toldOf(call, { as: "key", id: key, function: fn })),
     function: fn,
     key,
-    holder: story.holder === null ? null : wholeRunItemOf(story.holder),
-    earlier: story.earlier.map(wholeRunItemOf),
-    spared: story.spared.map(explainedDecisionOf),
-    askedCount: story.askedCount,
-    takenAt: story.takenAt,
-    windowEndsAt: story.windowEndsAt,
-    isTaken: story.isOpen,
+    holder: told.holder === null ? null : wholeRunItemOf(told.holder),
+    earlier: told.earlier.map(wholeRunItemOf),
+    spared: told.spared.map(explainedDecisionOf),
+    askedCount: told.askedCount,
+    takenAt: told.takenAt,
+    windowEndsAt: told.windowEndsAt,
+    isTaken: told.isOpen,
   };
 }

@@ -48,15 +48,17 @@ describe.each(stores)("flow control over /api on %s", (store) => {
       many: { on: "a", options: { batchEvents: { maxSize: 2, timeout: "1m" } }, run: async () => null },
     });
     const first = await world.send({ name: "a", data: { n: 1 } });
-    const { body: pending } = await world.ask(explainSubject, { query: { event: first.eventId } });
-    expect(pending.pending).toMatchObject([{ function: "shop-many", buffer: { count: 1, max: 2 } }]);
+    const rowsOf = async (q: string) => (await world.ask(explainSubject, { query: { q, rows: "true" } })).body.rows;
+    expect((await rowsOf(first.eventId)).pending).toMatchObject([
+      { function: "shop-many", buffer: { count: 1, max: 2 } },
+    ]);
     const { runId } = await world.send({ name: "a", data: { n: 2 } });
     await world.idle();
     const { body } = await world.ask(readRun, { params: { run: runId } });
     expect(body.event.internalId).toBe(first.eventId);
     expect(body.events.map(({ data }: any) => data.value)).toEqual([{ n: 1 }, { n: 2 }]);
-    expect((await world.ask(explainSubject, { query: { run: runId } })).body.events).toHaveLength(2);
-    expect((await world.ask(explainSubject, { query: { event: first.eventId } })).body).toMatchObject({
+    expect((await rowsOf(runId)).events).toHaveLength(2);
+    expect(await rowsOf(first.eventId)).toMatchObject({
       pending: [],
       decisions: [{ kind: "started", runId, reason: "in a batch of 2" }],
     });
@@ -72,7 +74,8 @@ describe.each(stores)("flow control over /api on %s", (store) => {
     const { runId } = await world.send({ name: "a" });
     const line = [{ kind: "concurrency", limit: 1, periodMs: null, key: null, scope: "fn", used: 1, waiting: 1 }];
     expect((await world.ask(readRun, { params: { run: runId } })).body.run).toMatchObject({ state: "queued", line });
-    expect((await world.ask(explainSubject, { query: { id: runId } })).body).toMatchObject({ kind: "run", line });
+    const explained = await world.ask(explainSubject, { query: { q: runId, as: "run", rows: "true" } });
+    expect(explained.body.rows).toMatchObject({ kind: "run", line });
     hold.release();
     await world.idle();
     expect((await world.ask(readRun, { params: { run: runId } })).body.run).toMatchObject({

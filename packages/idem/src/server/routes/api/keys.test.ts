@@ -132,40 +132,39 @@ describe.each(stores)("explain over /api on %s", (store) => {
     const { eventId, runId } = await world.pay(7, "e-1");
     await world.pay(7, "e-2");
     await world.idle();
-    const explain = async (query: Record<string, string>) => (await world.ask(explainSubject, { query })).body;
-    for (const query of [{ event: eventId }, { event: "e-1" }, { id: "e-1" }, { id: eventId }]) {
-      expect(await explain(query)).toMatchObject({ kind: "event", event: { internalId: eventId } });
-    }
-    for (const query of [{ run: runId }, { id: runId }]) {
+    const explain = async (query: Record<string, string>) =>
+      (await world.ask(explainSubject, { query: { ...query, rows: "true" } })).body;
+    for (const query of [{ q: eventId }, { q: "e-1" }, { q: "e-1", as: "event" }, { q: eventId, as: "event" }]) {
       expect(await explain(query)).toMatchObject({
+        story: { subject: { as: "event", id: eventId } },
+        rows: { kind: "event", event: { internalId: eventId } },
+      });
+    }
+    for (const query of [{ q: runId }, { q: runId, as: "run" }]) {
+      expect((await explain(query)).rows).toMatchObject({
         kind: "run",
         run: { id: runId },
         spared: [{ kind: "duplicate-key" }],
       });
     }
-    const story = await explain({ function: "shop-charge", key: "7" });
-    expect(story).toMatchObject({ kind: "key", key: "7", holder: { id: runId }, askedCount: 2, isTaken: true });
-    expect(story.summary.length).toBeGreaterThan(1);
-    expect(await explain({ function: "shop-charge", key: "free" })).toMatchObject({ key: '"free"', holder: null });
+    const asked = { as: "key", function: "shop-charge" };
+    const { summary, rows } = await explain({ ...asked, q: "7" });
+    expect(rows).toMatchObject({ kind: "key", key: "7", holder: { id: runId }, askedCount: 2, isTaken: true });
+    expect(summary.length).toBeGreaterThan(1);
+    expect((await explain({ ...asked, q: "free" })).rows).toMatchObject({ key: '"free"', holder: null });
+    expect((await world.ask(explainSubject, { query: { q: runId } })).body.rows).toBe(null);
   });
 
   test("asks for one subject, and says when there is none", async () => {
     const world = await shop(store);
-    for (const query of [
-      {},
-      { run: "a", event: "b" },
-      { function: "a" },
-      { key: "a" },
-      { function: "a", key: "b", id: "c" },
-    ]) {
+    for (const query of [{}, { function: "a" }, { q: "a", as: "key" }, { q: "a", as: "entity" }, { q: "a", as: "b" }]) {
       expect(await world.ask(explainSubject, { query: query as any })).toMatchObject({
         status: 400,
         body: { code: "REQUEST_INVALID" },
       });
     }
-    expect(await world.ask(explainSubject, { query: { id: "nobody" } })).toMatchObject({ status: 404 });
-    expect(await world.ask(explainSubject, { query: { run: "nobody" } })).toMatchObject({
-      body: { code: "RUN_UNKNOWN" },
-    });
+    for (const query of [{ q: "nobody" }, { q: "nobody", as: "run" }, { q: "nobody", as: "event" }] as const) {
+      expect(await world.ask(explainSubject, { query })).toMatchObject({ status: 200, body: { kind: "none" } });
+    }
   });
 });

@@ -113,7 +113,7 @@ describe("a source made over the API", () => {
     const refused = await deliver(without.server, paid("evt_2"));
     expect([refused.status, refused.json.code]).toEqual([503, "SECRET_KEY_MISSING"]);
     expect((await deliver(without.server, paid("evt_2"), secret, "/w/second")).status).toBe(200);
-    const story = await without.server.ask("/api/stories?q=stripe:evt_1");
+    const story = await without.server.ask("/api/explain?q=stripe:evt_1");
     expect(story.text).toContain("SECRET_KEY_MISSING");
     expect(story.status).toBe(200);
     await without.server.close({ graceMs: 0 });

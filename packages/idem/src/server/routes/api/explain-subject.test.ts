@@ -1,7 +1,7 @@
 // Why it ran, did not run, or ran twice: told from what is stored.
 import { describe, expect, test } from "vitest";
 import { everyStore, useEveryStore } from "../../api/every-store.suite.ts";
-import { tellStoryOf } from "./tell-story.ts";
+import { explainSubject } from "./explain-subject.ts";
 
 const open = useEveryStore();
 
@@ -36,7 +36,11 @@ const shop = async (store: (typeof everyStore)[number]) => {
     });
     await made.advance(400);
   };
-  const ask = async (query: Record<string, string>) => (await made.ask(tellStoryOf, { query })).body;
+  /** The story itself, or what it may be of. */
+  const ask = async (query: Record<string, string>) => {
+    const { body } = await made.ask(explainSubject, { query });
+    return body.kind === "story" ? body.story : body;
+  };
   return { ...made, place, story: ask };
 };
 

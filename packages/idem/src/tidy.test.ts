@@ -570,11 +570,23 @@ describe("documents", () => {
     expect(broken).toEqual([]);
   });
 
-  test("every file and folder that AGENTS.md names is there, from the root or from the sources of idem", () => {
-    const named = [...read("AGENTS.md").matchAll(/`([^`]+)`/g)]
+  const pathsIn = (page: string, ending: RegExp): string[] =>
+    [...read(page).matchAll(/`([^`\n]+)`/g)]
       .flatMap(([, text]) => text!.split(/\s+/))
-      .filter((word) => /^[\w.-]+(\/[\w.-]+)*\/?$/.test(word) && /\/|\.(ts|tsx|mjs|md|json|sql|css)$/.test(word));
+      .filter((word) => /^[\w.-]+(\/[\w.-]+)*\/?$/.test(word) && ending.test(word));
+
+  test("every file and folder that AGENTS.md names is there, from the root or from the sources of idem", () => {
+    const named = pathsIn("AGENTS.md", /\/|\.(ts|tsx|mjs|md|json|sql|css)$/);
     expect(named.length).toBeGreaterThan(20);
     expect(named.filter((path) => ![root, src].some((from) => existsSync(join(from, path))))).toEqual([]);
+  });
+
+  test("a file that the architecture, a decision or a page of reference names is somewhere under that name", () => {
+    const files = filesUnder(root, /\.(ts|tsx|mjs|sql|css)$/).map((path) => path.split(sep).join("/"));
+    const wrong = pages
+      .filter((page) => page === "ARCHITECTURE.md" || /^docs\/(decisions|reference)\//.test(page))
+      .flatMap((page) => pathsIn(page, /\.(ts|tsx|mjs|sql|css)$/).map((path) => ({ page, path })))
+      .filter(({ path }) => !files.some((file) => file.endsWith(`/${path}`)));
+    expect(wrong).toEqual([]);
   });
 });

@@ -49,6 +49,14 @@ function copyPlain() {
   });
 }
 
+/** What is read beside the package: its README, and the pages that it and the errors name. */
+function copyPages() {
+  rmSync(join(idem, "docs"), { recursive: true, force: true });
+  const isText = (path) => !path.includes("screenshots");
+  for (const name of ["README.md", "CHANGELOG.md", "SECURITY.md", "docs"])
+    cpSync(join(root, name), join(idem, name), { recursive: true, filter: isText });
+}
+
 function removeAllBut(made) {
   const kept = new Set(made.map((path) => resolve(path)));
   for (const entry of readdirSync(join(idem, "dist"), { recursive: true, withFileTypes: true })) {
@@ -57,6 +65,7 @@ function removeAllBut(made) {
   }
 }
 
+copyPages();
 const sbom = join(idem, "dist", "sbom.cdx.json");
 const made = [...copyPlain(), ...compile(join(idem, "tsconfig.build.json")), ...(await buildPages()), sbom];
 writeFileSync(sbom, billOfMaterials());

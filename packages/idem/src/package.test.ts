@@ -4,7 +4,7 @@ import { copyFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { isBuiltin } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join, posix } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { billOfMaterials } from "../../../scripts/sbom.mjs";
 
@@ -62,7 +62,8 @@ test("the package holds its entry points with all they lead to, the pages, the m
   expect([...found].filter((path) => !packed.includes(path))).toEqual([]);
   const others = packed.filter((path) => !codes.includes(path));
   const known = [
-    /^(package\.json|LICENSE|README\.md)$/,
+    /^(package\.json|LICENSE|README\.md|CHANGELOG\.md|SECURITY\.md)$/,
+    /^docs\/((decisions|reference)\/)?[\w-]+\.(md|svg)$/,
     /^dist\/store\/(sqlite|postgres)\/migrations\/\d{4}_\w+\.sql$/,
     /^dist\/toolkit\/sql\/tables\/(sqlite|postgres)\/\w+\.sql$/,
     /^dist\/dashboard\/(index\.html|licenses\.md|assets\/[\w.-]+\.(js|css|svg))$/,
@@ -70,6 +71,14 @@ test("the package holds its entry points with all they lead to, the pages, the m
   ];
   const isTypes = (path: string) => path.endsWith(".d.ts") && found.has(path.replace(/\.d\.ts$/, ".js"));
   expect(others.filter((path) => !isTypes(path) && !known.some((each) => each.test(path)))).toEqual([]);
+});
+
+test("the pages that its errors and its code name are published with it", () => {
+  const named = packed
+    .filter((path) => /^(dist\/(?!dashboard\/).*\.js|README\.md)$/.test(path))
+    .flatMap((path) => [...read(path).matchAll(/\bdocs\/(?:\w+\/)?[\w-]+\.md/g)].map(([page]) => page));
+  expect(named.length).toBeGreaterThan(20);
+  expect([...new Set(named)].filter((page) => !packed.includes(page))).toEqual([]);
 });
 
 test("nothing that is published names a file that is not, or a folder of the machine it was built on", () => {
@@ -83,6 +92,29 @@ test("nothing that is published names a file that is not, or a folder of the mac
   const asked = [...page.matchAll(/"\.\/(assets\/[^"]+)"/g)].map(([, path]) => `dist/dashboard/${path}`);
   expect(asked.length).toBeGreaterThan(1);
   expect(asked.filter((path) => !packed.includes(path))).toEqual([]);
+});
+
+test("what most programs never use is not loaded with the package: no radar, no stories, no server, no driver", () => {
+  const program = `
+    import { register } from "node:module";
+    import { MessageChannel } from "node:worker_threads";
+    const { port1, port2 } = new MessageChannel();
+    const hooks = "let port; export const initialize = (data) => { port = data.port; };" +
+      "export const load = (url, context, next) => { port.postMessage(url); return next(url, context); };";
+    register("data:text/javascript," + encodeURIComponent(hooks), { data: { port: port2 }, transferList: [port2] });
+    const loaded = [];
+    port1.on("message", (url) => loaded.push(url));
+    await import(process.argv[1]);
+    await import("data:text/javascript,export const last = 1");
+    while (!loaded.some((url) => url.endsWith("last = 1"))) await new Promise(setImmediate);
+    console.log(JSON.stringify(loaded));
+    process.exit(0);`;
+  const run = ["--input-type=module", "--eval", program, pathToFileURL(join(folder, "dist/index.js")).href];
+  const loaded = JSON.parse(execFileSync(process.execPath, run, { cwd: folder, encoding: "utf8" })) as string[];
+  const late =
+    /\/idem\/dist\/(radar|stories|server|cli|toolkit|verify|store\/memory)\/|\/store\/(sqlite\/core|postgres\/postgres-store)\.js|\/node_modules\/(better-sqlite3|pg|ws|zod|@bufbuild)\//;
+  expect(loaded.length).toBeGreaterThan(100);
+  expect(loaded.filter((url) => late.test(url))).toEqual([]);
 });
 
 test("where the library for e-mail is not installed, sending one says what to install", () => {

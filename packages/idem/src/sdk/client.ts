@@ -30,7 +30,7 @@ import {
 import { type EffectsApi, effectsApi } from "./effects-api.ts";
 import { Embedded } from "./embedded.ts";
 import { checkSchema, type EventSchemas, type EventToSend } from "./event-types.ts";
-import { type Explain, explainer, type Tell, teller } from "./explain-api.ts";
+import type { Explain, Tell } from "./explain-api.ts";
 import { type FunctionsApi, functionsApi, type ResumePartOptions, resumeOnePart } from "./functions-api.ts";
 import { checkedReads, refuseUnknownClientOptions, refuseUnknownSendOptions } from "./known-client-options.ts";
 import { type DashboardHandler, type DashboardOptions, openDashboard } from "./open-dashboard.ts";
@@ -207,8 +207,9 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
       events: eventsApi(engine),
       functions: functionsApi(engine),
       effects: effectsApi(engine),
-      explain: explainer(engine),
-      tell: teller(engine),
+      // Most programs never ask: their words are loaded by whoever does.
+      explain: (async (asked: string) => (await import("./explain-api.ts")).explainer(engine)(asked)) as Explain,
+      tell: async (asked) => (await import("./explain-api.ts")).teller(engine)(asked),
     });
     const server = serverOf(options);
     if (server !== null && !this.isTaken) this.reach(server);

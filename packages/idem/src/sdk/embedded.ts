@@ -21,7 +21,7 @@ import { ownChannelAddresses } from "./own-channel-addresses.ts";
 import { type DeskClient, openDesk } from "./owner-desk.ts";
 import { type OwnerSocket, openOwnerSocket } from "./owner-socket.ts";
 import { secretsToTell } from "./sealed-store.ts";
-import { type DuplicateRadar, watchDuplicates } from "./watch-duplicates.ts";
+import type { DuplicateRadar } from "./watch-duplicates.ts";
 
 export interface EmbeddedOptions {
   readonly id: string;
@@ -95,10 +95,12 @@ export class Embedded {
     const engine = await this.engine();
     if (this.started) return;
     this.started = true;
-    await engine.start();
     const { platform, telling, hasRadar } = this.options;
+    // Only a process that executes looks for duplicates, and loads what that takes.
+    const radar = hasRadar ? await import("./watch-duplicates.ts") : null;
+    await engine.start();
     const { logger } = telling;
-    if (hasRadar) this.radar = watchDuplicates({ engine, platform, logger, addresses: ownChannelAddresses });
+    this.radar = radar?.watchDuplicates({ engine, platform, logger, addresses: ownChannelAddresses }) ?? null;
   }
 
   async stop(graceMs: number): Promise<void> {

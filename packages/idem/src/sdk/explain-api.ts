@@ -2,7 +2,6 @@
 import type { Engine } from "../engine/engine.ts";
 import { outlookOf } from "../engine/outlook.ts";
 import { errors } from "../model/errors.ts";
-import { canonicalJson, fromJson } from "../model/json.ts";
 import {
   type ExplainedEvent,
   type ExplainedKey,
@@ -16,7 +15,7 @@ import type { PendingBuffer } from "../observe/outlook.ts";
 import { answerStory, type StoryAsked, storyOf } from "../stories/answer-story.ts";
 import type { Story, StoryAnswer, StorySubject } from "../stories/story.ts";
 import { storyLines } from "../stories/story-text.ts";
-import { nameIn } from "./find-subject.ts";
+import { keyText, nameIn } from "./find-subject.ts";
 import {
   type PublicDecision,
   type PublicEvent,
@@ -137,16 +136,4 @@ async function keyStory(engine: Engine, name: string, key: unknown): Promise<Key
     spared: explained.spared.map((decision) => publicDecision(decision, nameOf)),
     earlier: explained.earlier.map((run) => publicRun(run, nameOf)),
   };
-}
-
-/** A key as people have it at hand: the value itself, or the text a decision showed. */
-export function keyText(key: unknown): string {
-  if (typeof key === "string" && /^["[{]/.test(key)) {
-    try {
-      return canonicalJson(fromJson(key));
-    } catch {
-      // Not JSON after all: a plain string that happens to begin like it.
-    }
-  }
-  return canonicalJson(key);
 }

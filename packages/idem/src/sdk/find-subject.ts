@@ -1,5 +1,6 @@
-// What people call a function: its id in this app, or its full name.
+// What people call a function (its id in this app, or its full name) and a key.
 import type { Engine } from "../engine/engine.ts";
+import { canonicalJson, fromJson } from "../model/json.ts";
 
 export const nameIn = (engine: Engine) => (fn: string) => engine.registry.displayName(fn);
 
@@ -8,4 +9,16 @@ export async function slugIn({ registry }: Engine, name: string): Promise<string
   // Another process may have registered it since.
   if (registry.find(name) === null) await registry.refresh();
   return registry.slugOf(name);
+}
+
+/** A key as people have it at hand: the value itself, or the text a decision showed. */
+export function keyText(key: unknown): string {
+  if (typeof key === "string" && /^["[{]/.test(key)) {
+    try {
+      return canonicalJson(fromJson(key));
+    } catch {
+      // Not JSON after all: a plain string that happens to begin like it.
+    }
+  }
+  return canonicalJson(key);
 }

@@ -6,7 +6,6 @@ import { lookAtPath } from "../platform/look-at-path.ts";
 import { processName } from "../platform/node-platform.ts";
 import type { Platform } from "../platform/platform.ts";
 import { prepareFolder } from "../platform/private-files.ts";
-import { MemoryStore } from "../store/memory/store.ts";
 import { withoutPassword } from "../store/postgres/address.ts";
 import type { Pg } from "../store/postgres/sessions.ts";
 import { openingFault } from "../store/sqlite/opening-fault.ts";
@@ -28,8 +27,11 @@ export async function openStore(
   platform: Platform,
   watch: Pick<ThreadStoreOptions, "onCommit" | "onTrouble"> = {},
 ): Promise<OpenedStore> {
-  if (address === "memory:")
+  // Each kind is loaded when it is wanted: an app whose store is at a server brings no native module along.
+  if (address === "memory:") {
+    const { MemoryStore } = await import("../store/memory/store.ts");
     return { store: new MemoryStore(platform), leaseTermMs: limits.leaseTermOwnedMs, file: null };
+  }
   if (/^postgres(ql)?:\/\//.test(address)) {
     const { openPostgresStore } = await import("../store/postgres/postgres-store.ts");
     const pg = await loadDriver(address);
@@ -48,7 +50,6 @@ export async function openStore(
     const why = `its kind is not known${didYouMean(kind, kinds)}`;
     throw errors.STORE_URL_INVALID({ url: withoutPassword(address), why });
   }
-  // SQLite is loaded when it is wanted: an app whose store is at a server brings no native module along.
   if (path === ":memory:") {
     const { openInlineStore } = await import("../store/sqlite/inline-store.ts");
     const { loadMigrations } = await import("../store/sqlite/migrations.ts");

@@ -9,7 +9,8 @@ import { previewChars } from "../store/reads.ts";
 import type { StoryAsked } from "../stories/answer-story.ts";
 import type { StoryAnswer } from "../stories/story.ts";
 import { type EffectsApi, unreachedEffects } from "./effects-api.ts";
-import { type EventStory, type Explain, type KeyStory, keyText, type RunStory, type Tell } from "./explain-api.ts";
+import type { EventStory, Explain, KeyStory, RunStory, Tell } from "./explain-api.ts";
+import { keyText } from "./find-subject.ts";
 import type { FunctionsApi } from "./functions-api.ts";
 import type { PublicDecision, PublicEvent, PublicRun } from "./public-types.ts";
 import {

@@ -340,4 +340,32 @@ const answer = (status: number, body: Json, headers: Readonly<Record<string, str
 });
 
 /** What it refuses it says itself. */
-const madeUp = (said: ModelAnswer): ModelAnswer => ({ ...said, isMadeUp: said.status < 400 });
+const madeUp = (said: ModelAnswer): ModelAnswer =>
+  said.status < 400
+    ? { ...said, body: JSON.stringify(withNested(JSON.parse(said.body) as Json)), isMadeUp: true }
+    : said;
+
+const bracketed = /^([^[\]]+)((?:\[[^[\]]*\])+)$/;
+
+/** What was sent as a form, `metadata[order]=7`, is told as the record it means. */
+export function withNested(value: Json): Json {
+  if (Array.isArray(value)) return value.map(withNested);
+  if (!isRecord(value)) return value;
+  return Object.entries(value).reduce<Json>((told, [name, each]) => {
+    const found = bracketed.exec(name);
+    const path = found === null ? [name] : [found[1]!, ...found[2]!.slice(1, -1).split("][")];
+    return placed(told, path, withNested(each));
+  }, {});
+}
+
+function placed(holder: Json, [name, ...rest]: readonly string[], value: Json): Json {
+  if (name === undefined) return value;
+  if (/^\d*$/.test(name) && (holder === null || Array.isArray(holder))) {
+    const list = [...((holder ?? []) as readonly Json[])];
+    const at = name === "" ? list.length : Math.min(Number(name), list.length);
+    list[at] = placed(list[at] ?? null, rest, value);
+    return list;
+  }
+  const record = isRecord(holder) ? holder : {};
+  return { ...record, [name]: placed(record[name] ?? null, rest, value) };
+}

@@ -37,6 +37,7 @@ export type { EffectContext, EffectOptions, ReconcileContext } from "./execute/e
 export type { Logger, Middleware } from "./execute/function-code.ts";
 export type { LogStyle } from "./execute/log-style.ts";
 export type { Backoff } from "./execute/retry.ts";
+export type { StepContext } from "./execute/step-tools.ts";
 export type { UserDatabase } from "./execute/user-transaction.ts";
 export type { DecisionKind } from "./model/decision.ts";
 export type { Effect, EffectState } from "./model/effect.ts";
@@ -57,7 +58,6 @@ export type {
   IdempotencyOptions,
   RateLimitOptions,
   SingletonOptions,
-  StepRunContext,
   ThrottleOptions,
   TriggerInput,
   UnkeyedOptions,

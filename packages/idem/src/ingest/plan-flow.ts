@@ -5,7 +5,7 @@
 //   concurrency, throttle, batchEvents → all such events share one line, so the limit still holds
 import { exactKey, type KeyedEvent } from "../dedup/exact-key.ts";
 import { type Expressions, evaluateFilter, evaluateKey } from "../model/expression.ts";
-import type { ConcurrencyLimit, FunctionConfig } from "../model/function-config.ts";
+import { type ConcurrencyLimit, type FunctionConfig, needsLane } from "../model/function-config.ts";
 import { type LaneCaps, laneText } from "../model/lane.ts";
 import { serializeError } from "../model/user-errors.ts";
 import type { BufferRule, LaneUse, RateRule, SingletonRule, StartFlow } from "../store/flow.ts";
@@ -71,9 +71,6 @@ const hasFlow = (config: FunctionConfig): boolean =>
   config.singleton !== undefined ||
   config.priority !== undefined ||
   config.cancelOn !== undefined;
-
-const needsLane = ({ concurrency, throttle }: FunctionConfig): boolean =>
-  concurrency !== undefined || throttle !== undefined;
 
 type KeyOf = (option: string, key: string | null) => string | null;
 

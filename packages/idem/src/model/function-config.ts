@@ -152,3 +152,7 @@ export const isWildcard = (name: string): boolean => name.endsWith("/*") || name
 
 /** `<app>-<id>`: the name a function has in its environment, on the wire and as an invoke target. */
 export const functionSlug = (app: string, id: string): string => `${app}-${id}`;
+
+/** Its runs wait in line for a slot or an instant, where others start at once. */
+export const needsLane = ({ concurrency, throttle }: FunctionConfig): boolean =>
+  concurrency !== undefined || throttle !== undefined;

@@ -5,7 +5,7 @@ import type { EffectContext, EffectOptions } from "../execute/effect.ts";
 import type { FunctionCode, Logger, Middleware } from "../execute/function-code.ts";
 import type { Backoff } from "../execute/retry.ts";
 import type { LimitedIdInput } from "../execute/step-name.ts";
-import type { StepTools } from "../execute/step-tools.ts";
+import type { StepContext, StepTools } from "../execute/step-tools.ts";
 import type { UserDatabase } from "../execute/user-transaction.ts";
 import { keepDataSchemas } from "../model/data-schemas.ts";
 import type { OnDiverged } from "../model/divergence.ts";
@@ -195,19 +195,19 @@ export interface HandlerContext<Event> {
 export interface TypedStepTools extends Omit<StepTools, "run" | "transaction" | "effect"> {
   run<Args extends unknown[], Value>(
     id: LimitedIdInput,
-    body: (...args: [...Args, StepRunContext]) => Value,
+    body: (...args: [...Args, StepContext]) => Value,
     ...args: Args
   ): Promise<Jsonify<Awaited<Value>>>;
   /** What `body` writes with `tx`, a client of `pg`, and that the step is done are one commit of the engine's PostgreSQL. */
   transaction<Value>(
     id: LimitedIdInput,
-    body: (tx: TransactionClient, context: StepRunContext) => Value,
+    body: (tx: TransactionClient, context: StepContext) => Value,
   ): Promise<Jsonify<Awaited<Value>>>;
   /** The same on a database of your own: `adapter` is one of idem/sql, and the table `idem_steps` is in it. */
   transaction<Tx, Value>(
     id: LimitedIdInput,
     adapter: UserDatabase<Tx>,
-    body: (tx: Tx, context: StepRunContext) => Value,
+    body: (tx: Tx, context: StepContext) => Value,
   ): Promise<Jsonify<Awaited<Value>>>;
   /**
    * A call to a system outside, recorded with its receipt: a repeat gets the recorded value, and once the destination may have forgotten the
@@ -218,15 +218,6 @@ export interface TypedStepTools extends Omit<StepTools, "run" | "transaction" | 
     options: EffectOptions<Value>,
     call: (context: EffectContext) => Value | Promise<Value>,
   ): Promise<Jsonify<Value>>;
-}
-
-export interface StepRunContext {
-  /** The destination key: hand it to the system you write to, as its idempotency key. */
-  readonly key: string;
-  readonly attempt: number;
-  /** How often in a row it was entered, this time included: more than once where a process was lost in the middle of it. */
-  readonly entered: number;
-  readonly signal: AbortSignal;
 }
 
 /** What a value is after it went through JSON, as every step's value does. */

@@ -2,7 +2,7 @@
 // of the store when somebody looks.
 import type { Engine } from "../engine/engine.ts";
 import { nextTick } from "../model/cron.ts";
-import type { FunctionConfig } from "../model/function-config.ts";
+import { needsLane } from "../model/function-config.ts";
 import type { StoreObserver } from "../observe/observed-store.ts";
 import type { LoopWatch, Platform } from "../platform/platform.ts";
 import type { OpenCounts, StoreCounts } from "../store/reads.ts";
@@ -104,7 +104,7 @@ export class Metrics {
       perEnv(countsOf, (env, { byFunction }) =>
         world.engines
           .get(env)!
-          .registry.all.filter(({ config }) => isLimited(config))
+          .registry.all.filter(({ config }) => needsLane(config))
           .map(({ fn }) => [{ env, function: fn }, byFunction[fn] === undefined ? 0 : show(byFunction[fn])]),
       );
     gauge(
@@ -241,9 +241,6 @@ const ofEnvironment = (text: string, env: string): string =>
     .join("\n");
 
 const pendingKinds = ["debounced", "batched", "paused", "held"] as const;
-
-const isLimited = ({ concurrency, throttle }: FunctionConfig): boolean =>
-  concurrency !== undefined || throttle !== undefined;
 
 async function overdueMs(engine: Engine): Promise<number> {
   const { store, env, registry } = engine;

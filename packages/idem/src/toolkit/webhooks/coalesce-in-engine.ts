@@ -1,6 +1,7 @@
 // Coalescing on the engine: raw events are events under their own ids, a batch gathers those of one key (its first event opens it, its timeout or
 // the expected number flushes it, in one commit with the run), and that run sends the logical event. A duplicate fills no batch; a crash
 // anywhere leaves rows that go on by themselves.
+import { batchSizeMax } from "../../model/flow-options.ts";
 import type { Idem } from "../../sdk/client.ts";
 import { type Coalescing, type Merged, mergedOf } from "./coalesce.ts";
 import { dataOf, quarantine } from "./keep-in-engine.ts";
@@ -86,16 +87,18 @@ export function rawEvent({ source, coalesce }: Pick<CoalesceInEngine, "source" |
   return { id: `${source}:${event.id}`, name: rawName(source), data, ts: event.at };
 }
 
-// A batch that is not told how many to expect takes as many as there can be.
-const eventsMax = 100;
-
 /** The run's output tells for each raw event which logical one carried it. */
 export function defineCoalescer(options: CoalesceInEngine): void {
   const { idem, source, coalesce } = options;
   idem.createFunction(
     {
       id: `coalesce-${source.replaceAll("/", "-").toLowerCase()}`,
-      batchEvents: { maxSize: coalesce.expects ?? eventsMax, timeout: coalesce.windowMs, key: "event.data.coalesce" },
+      // Not told how many to expect, it takes as many as there can be.
+      batchEvents: {
+        maxSize: coalesce.expects ?? batchSizeMax,
+        timeout: coalesce.windowMs,
+        key: "event.data.coalesce",
+      },
       // One key's windows are delivered one after the other.
       concurrency: { limit: 1, key: "event.data.coalesce" },
       retries: 20,

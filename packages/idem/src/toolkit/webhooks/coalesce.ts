@@ -5,6 +5,7 @@
 
 import { parseDuration } from "../../model/duration.ts";
 import { errors } from "../../model/errors.ts";
+import { batchSizeMax } from "../../model/flow-options.ts";
 import { canonicalJson } from "../../model/json.ts";
 import { refuseUnknown } from "../../model/known-options.ts";
 import { businessKeyHash, businessKeyText } from "./business-key.ts";
@@ -44,8 +45,6 @@ export interface Coalescing {
   addsNothing(first: Merged, next: Merged): boolean;
 }
 
-// The bounds of the engine's batches, which gather the events there.
-const expectsMax = 100;
 const windowMsMax = 7 * 24 * 60 * 60 * 1_000;
 
 export function readCoalesce<Payload>(options: CoalesceOptions<Payload>): Coalescing {
@@ -62,8 +61,8 @@ export function readCoalesce<Payload>(options: CoalesceOptions<Payload>): Coales
   if (typeof key !== "function") throw refuse("key", "it must be a function that gives a list");
   const windowMs = parseDuration(options.windowMs, "coalesce.windowMs");
   if (windowMs < 1_000 || windowMs > windowMsMax) throw refuse("windowMs", "it must be between 1 second and 7 days");
-  if (expects !== null && (!Number.isInteger(expects) || expects < 2 || expects > expectsMax)) {
-    throw refuse("expects", `it must be a whole number from 2 to ${expectsMax}`);
+  if (expects !== null && (!Number.isInteger(expects) || expects < 2 || expects > batchSizeMax)) {
+    throw refuse("expects", `it must be a whole number from 2 to ${batchSizeMax}`);
   }
   const merge = (first: Merged, next: Merged): Merged => {
     const { type, changed } = (chosen ?? mergeByStrength)(first, next);

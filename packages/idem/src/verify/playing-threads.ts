@@ -1,6 +1,6 @@
 // The threads in which worlds are played, watched: one that does not answer in time is ended, whatever its code does, and another is started when it is needed.
 import type { Platform, Thread } from "../platform/platform.ts";
-import type { DescribedFunction, FromThread, Loaded, ThreadInput, ToThread } from "./worker/messages.ts";
+import type { DescribedFunction, FromThread, Loaded, Opened, ThreadInput, ToThread } from "./worker/messages.ts";
 
 export type Answer =
   | FromThread
@@ -10,7 +10,7 @@ export type Answer =
   | { readonly kind: "gone"; readonly why: string };
 
 export interface PlayingThreadsOptions extends ThreadInput {
-  readonly platform: Pick<Platform, "startThread" | "timer">;
+  readonly platform: Pick<Platform, "startThread" | "timer" | "soon">;
   /** How many worlds are played side by side. */
   readonly size: number;
   /** Real time one answer may take. */
@@ -19,6 +19,8 @@ export interface PlayingThreadsOptions extends ThreadInput {
 
 interface Held {
   readonly thread: Thread;
+  /** It came as far as the user's modules. */
+  isOpen: boolean;
   /** Node, this package and the user's modules are loaded. */
   isWarm: boolean;
   take: (answer: Answer | Loaded) => void;
@@ -31,7 +33,7 @@ const heapBytesMax = 384 * 1024 * 1024;
 export const coldFactor = 4;
 
 export class PlayingThreads {
-  private readonly free: Held[] = [];
+  private free: Held[] = [];
   private readonly all = new Set<Held>();
   private readonly line: (() => void)[] = [];
   private isClosed = false;
@@ -47,10 +49,18 @@ export class PlayingThreads {
   }
 
   async ask(message: ToThread): Promise<Answer> {
+    const { answer, isOpen } = await this.askOne(message);
+    // It never came as far as the user's modules: not their fault, and no reason to blame them.
+    return answer.kind === "stuck" && !isOpen ? (await this.askOne(message)).answer : answer;
+  }
+
+  private async askOne(message: ToThread): Promise<{ readonly answer: Answer; readonly isOpen: boolean }> {
     const held = await this.acquire();
+    if (held === null) return { answer: { kind: "gone", why: "everything was closed" }, isOpen: false };
     const { platform, answerMsMax } = this.options;
     const answer = await new Promise<Answer>((resolve) => {
-      const within = (ms: number) => platform.timer(ms, () => resolve({ kind: "stuck" }));
+      // A machine that slept rings before it hands on what arrived meanwhile.
+      const within = (ms: number) => platform.timer(ms, () => platform.soon(() => resolve({ kind: "stuck" })));
       let timer = within(held.isWarm ? answerMsMax : answerMsMax * coldFactor);
       held.take = (said) => {
         timer.cancel();
@@ -65,14 +75,11 @@ export class PlayingThreads {
       answer.kind === "gone" ||
       this.isClosed ||
       (answer.kind === "played" && answer.heapBytes > heapBytesMax);
-    if (isSpent) {
-      this.all.delete(held);
-      await held.thread.terminate();
-    } else {
-      this.free.push(held);
-    }
+    if (isSpent) this.all.delete(held);
+    else this.free.push(held);
     this.line.shift()?.();
-    return answer;
+    if (isSpent) await held.thread.terminate();
+    return { answer, isOpen: held.isOpen };
   }
 
   /** Those that are there. */
@@ -85,10 +92,13 @@ export class PlayingThreads {
     this.isClosed = true;
     await Promise.all([...this.all].map(({ thread }) => thread.terminate()));
     this.all.clear();
+    for (const go of this.line.splice(0)) go();
   }
 
-  private async acquire(): Promise<Held> {
+  /** Null once they are closed: none is started any more. */
+  private async acquire(): Promise<Held | null> {
     for (;;) {
+      if (this.isClosed) return null;
       const held = this.free.pop() ?? (this.all.size < this.options.size ? this.start() : undefined);
       if (held !== undefined) return held;
       await new Promise<void>((resolve) => this.line.push(resolve));
@@ -98,10 +108,15 @@ export class PlayingThreads {
   private start(): Held {
     const { platform, loader } = this.options;
     const thread = platform.startThread("verify/worker/thread", { loader } satisfies ThreadInput);
-    const held: Held = { thread, isWarm: false, take: () => {} };
-    thread.onMessage((message: FromThread | Loaded) => held.take(message));
+    const held: Held = { thread, isOpen: false, isWarm: false, take: () => {} };
+    thread.onMessage((message: FromThread | Loaded | Opened) => {
+      if (message.kind === "opened") held.isOpen = true;
+      else held.take(message);
+    });
     thread.onEnd((error) => {
       this.all.delete(held);
+      // It may have ended by itself while nobody asked: whoever asked it then would wait in vain.
+      this.free = this.free.filter((other) => other !== held);
       held.take({ kind: "gone", why: error?.message ?? "its thread ended" });
     });
     this.all.add(held);

@@ -28,6 +28,11 @@ export type ToThread =
       readonly isShown: boolean;
     };
 
+/** Said once: Node and this package are loaded, and everything is replaced. From here on it is the user's modules that are waited for. */
+export interface Opened {
+  readonly kind: "opened";
+}
+
 /** Before a world's answer: the program is loaded, and what comes now is its own time. */
 export interface Loaded {
   readonly kind: "loaded";

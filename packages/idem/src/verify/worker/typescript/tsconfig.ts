@@ -67,8 +67,16 @@ const nothing: Merged = { options: {}, paths: [], baseUrl: null };
 
 /** JSON as tsconfig.json has it: with comments, and with commas before a bracket. */
 export function readLooseJson(text: string): unknown {
-  const tokens = /"(?:\\.|[^"\\])*"|\/\/[^\n]*|\/\*[\s\S]*?\*\/|,(?=(?:\s|\/\/[^\n]*|\/\*[\s\S]*?\*\/)*[}\]])/g;
-  return JSON.parse(text.replace(/^\uFEFF/, "").replace(tokens, (token) => (token.startsWith('"') ? token : " ")));
+  // One after the other: a pattern that looks past comments for a bracket has more ways through the file that `tsc --init` writes than anybody can wait for.
+  const comments = /"(?:\\.|[^"\\])*"|\/\/[^\n]*|\/\*[\s\S]*?\*\//g;
+  const commas = /"(?:\\.|[^"\\])*"|,(?=\s*[}\]])/g;
+  const blank = (token: string): string => (token.startsWith('"') ? token : " ");
+  return JSON.parse(
+    text
+      .replace(/^\uFEFF/, "")
+      .replace(comments, blank)
+      .replace(commas, blank),
+  );
 }
 
 function readWritten(file: string): Written {

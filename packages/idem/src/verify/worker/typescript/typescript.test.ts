@@ -120,3 +120,12 @@ test("tsconfig.json may have comments and commas too many, and strings that look
   }`;
   expect(readLooseJson(text)).toEqual({ a: ["//", "/* */", ",]"], b: '",}' });
 });
+
+test("the tsconfig.json that tsc --init writes, of which most lines are comments, is read at once", () => {
+  const commented = Array.from(
+    { length: 90 },
+    (_, i) => `    // "option${i}": true,                    /* What it does. */`,
+  );
+  const text = `{\n  "compilerOptions": {\n    "target": "es2016",      /* Set it. */\n${commented.join("\n")}\n    "strict": true,\n  }\n}`;
+  expect(readLooseJson(text)).toEqual({ compilerOptions: { target: "es2016", strict: true } });
+});

@@ -1,11 +1,12 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, expectTypeOf, test } from "vitest";
 import type { KeylessDestination } from "./destination.ts";
+import { destinationAt } from "./destination-hosts.ts";
 import { destinationKey } from "./destination-key.ts";
 import { destination, destinationNames, type KeylessName } from "./destinations.ts";
 
 const key = destinationKey({ env: "default", fn: "shop-pay", subject: "7", generation: "g" }, "pay", 0);
-const keylessNames: readonly KeylessName[] = ["postmark", "sendgrid", "twilio", "slack", "github"];
+const keylessNames: readonly KeylessName[] = ["aws/ses", "postmark", "sendgrid", "twilio", "slack", "github"];
 const keyed = destinationNames.filter((name) => !(keylessNames as readonly string[]).includes(name));
 const charsets = { base64url: /^[A-Za-z0-9_-]+$/, "a-z0-9-": /^[a-z0-9-]+$/ };
 
@@ -52,6 +53,31 @@ test("where letters have no case or there is less room, a key is derived that ha
   const to = destination("aws/cloudformation");
   expect(to.key("Abc")).not.toBe(to.key("abc"));
   expect(to.key("abc")).toBe("abc");
+});
+
+test.each([
+  ["api.stripe.com", "stripe"],
+  ["k8vbyx3e.api.checkout.com", "checkout"],
+  ["k8vbyx3e.api.sandbox.checkout.com", "checkout"],
+  ["1797a841fbb37ca7-AdyenDemo-checkout-live.adyenpayments.com", "adyen"],
+  ["api.paypal.com", "paypal"],
+  ["api.eu.nylas.com", "nylas"],
+  ["thirdparty-sandbox.staging.qonto.co", "qonto"],
+  ["sqs.eu-central-1.amazonaws.com", "aws/sqs"],
+  ["sqs-fips.us-east-1.amazonaws.com", "aws/sqs"],
+  ["sqs.us-east-2.api.aws", "aws/sqs"],
+  ["sqs.cn-north-1.amazonaws.com.cn", "aws/sqs"],
+  ["email.eu-west-1.amazonaws.com", "aws/ses"],
+  ["email-fips.us-west-2.api.aws", "aws/ses"],
+  ["api.eu.sendgrid.com", "sendgrid"],
+  ["verify.twilio.com", "twilio"],
+  ["api.dublin.ie1.twilio.com", "twilio"],
+  ["api.octocorp.ghe.com", "github"],
+  ["sqs.eu-central-1.amazonaws.com.evil.example", null],
+  ["notapi.checkout.com", null],
+  ["s3.eu-central-1.amazonaws.com", null],
+])("%s belongs to %s", (host, name) => {
+  expect(destinationAt(host)?.name ?? null).toBe(name);
 });
 
 test("docs/destinations.md has a row for every name", () => {

@@ -126,6 +126,9 @@ const keyed = {
 } as const satisfies Record<string, Facts>;
 
 const keyless = {
+  // Neither of its versions: a mail that was accepted twice is two.
+  "aws/ses":
+    "keep a sent-log of your own; SES publishes what became of a mail (EmailTags with the key) as events, and lists none",
   postmark: "search the outbound messages by metadata that holds the key",
   sendgrid: "search the mail activity by a custom argument that holds the key",
   twilio: "list the messages to that number since the first try; calls' payments are twilio/payments",

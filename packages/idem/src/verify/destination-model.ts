@@ -244,7 +244,7 @@ export class DestinationModel {
     if (ownId === null) this.madeIds.push(id);
     const kept = this.keep(host, path, false, id, body ?? {}, maker);
     const times = { created: Math.floor(this.options.now() / 1_000) };
-    const known = providerFields(operation, body, id);
+    const known = providerFields(operation, path.join("/"), body, id);
     const echoed = { ...times, ...(isRecord(body) ? body : {}), ...known };
     const told = isRecord(given?.body ?? null) ? { ...echoed, ...(given!.body as object) } : echoed;
     const said = answer(given?.status ?? 200, { ...told, id } as Json, { etag: etagOf(kept) });

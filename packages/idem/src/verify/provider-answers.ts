@@ -20,9 +20,13 @@ export const isAwsRead = (operation: string): boolean =>
 /** What RFC 6749 (5.1) has in the answer to whoever asks for a token. */
 export const grantedToken: Fields = { access_token: "token_made_1", token_type: "Bearer", expires_in: 3_600 };
 
+/** SES's second API is named by its path. */
+const sesMails = "v2/email/outbound-emails";
+
 /** Fields that the answer to this request has beside what an echo gives; null where nothing is known. */
-export function providerFields(operation: string | null, body: Json, id: string): Fields | null {
+export function providerFields(operation: string | null, path: string, body: Json, id: string): Fields | null {
   const asked = (body ?? {}) as Fields;
+  if (path === sesMails) return { MessageId: id };
   switch (operation) {
     case "SendMessage":
       return { MessageId: id, MD5OfMessageBody: md5(asked.MessageBody) };

@@ -1,0 +1,25 @@
+import { PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
+import { Idem } from "idem";
+
+const idem = new Idem({ id: "corpus" });
+const credentials = { accessKeyId: "AKIAPLACEHOLDER", secretAccessKey: "placeholder" };
+const s3 = new S3Client({ region: "eu-central-1", credentials });
+
+idem.createFunction(
+  { id: "draft-invoice", idempotency: "event.data.placementId" },
+  { event: "crm/placement.made" },
+  async ({ event, step }) => {
+    await step.run("store-invoice", async () => {
+      // Put twice under one name, it is one thing.
+      const Key = `invoices/${event.data.placementId}.json`;
+      await s3.send(
+        new PutObjectCommand({
+          Bucket: "placements",
+          Key,
+          Body: JSON.stringify({ placement: event.data.placementId }),
+        }),
+      );
+      return Key;
+    });
+  },
+);

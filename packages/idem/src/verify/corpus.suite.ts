@@ -34,8 +34,8 @@ export function corpusPairs(shelf: "." | "packages" = "."): Pair[] {
 export const corpusProgram = (name: string): string => join(corpus, name);
 
 /** Threads that are warm, for all programs of a file. */
-export const openThreads = (answerMsMax = 20_000): PlayingThreads =>
-  new PlayingThreads({ platform: nodePlatform, loader: null, size: 1, answerMsMax });
+export const openThreads = (answerMsMax = 20_000, loader: "typescript" | null = null): PlayingThreads =>
+  new PlayingThreads({ platform: nodePlatform, loader, size: 1, answerMsMax });
 
 export async function verifyProgram(
   threads: PlayingThreads,

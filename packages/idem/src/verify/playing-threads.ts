@@ -59,10 +59,18 @@ export class PlayingThreads {
     if (held === null) return { answer: { kind: "gone", why: "everything was closed" }, isOpen: false };
     const { platform, answerMsMax } = this.options;
     const answer = await new Promise<Answer>((resolve) => {
-      // A machine that slept rings before it hands on what arrived meanwhile.
-      const within = (ms: number) => platform.timer(ms, () => platform.soon(() => resolve({ kind: "stuck" })));
+      let heard = 0;
+      const within = (ms: number) => {
+        const before = heard;
+        const giveUp = () => {
+          if (before === heard) resolve({ kind: "stuck" });
+        };
+        // A machine that slept rings before it hands on what arrived meanwhile.
+        return platform.timer(ms, () => platform.soon(giveUp));
+      };
       let timer = within(held.isWarm ? answerMsMax : answerMsMax * coldFactor);
       held.take = (said) => {
+        heard++;
         timer.cancel();
         held.isWarm = true;
         if (said.kind !== "loaded") resolve(said);

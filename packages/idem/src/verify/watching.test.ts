@@ -1,8 +1,14 @@
 // What reaches outside by others' packages: clients, providers' own SDKs, mail. Their programs load hundreds of modules for each process of a world, so
 // only the schedules that tell are played here.
+import { execFile } from "node:child_process";
 import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { afterAll, describe, expect, test } from "vitest";
 import { corpusPairs, corpusProgram, openThreads, verifyProgram } from "./corpus.suite.ts";
 import type { Fixture } from "./worker/world-script.ts";
@@ -24,6 +30,84 @@ describe.each(corpusPairs("packages"))("$name", ({ faulty, mended, expected }) =
     expect(findings).toEqual([]);
     expect(effects).toBe(1);
   });
+});
+
+/** The line below the mark. */
+function markedLine(program: string): number {
+  return (
+    readFileSync(program, "utf8")
+      .split("\n")
+      .findIndex((line) => line.includes("// ✗ ")) + 2
+  );
+}
+
+test("a mail that a pooled connection hands over belongs to the step that asked for it, and not to the one before", async () => {
+  const program = corpusProgram("watching/pooled-mails.mjs");
+  const { findings, effects } = await verifyProgram(threads, program, { only: ["die-after-effect:2"] });
+  expect(effects).toBe(2);
+  expect(findings.map(({ verdict, place }) => ({ verdict, line: place?.line }))).toEqual([
+    { verdict: "DOUBLED", line: markedLine(program) },
+  ]);
+  const mails = findings[0]!.timeline.map(({ text }) => text).filter((text) => text.includes("mail to"));
+  expect(mails).toEqual([
+    expect.stringMatching(/^step to-client +mail to \S+ by smtp\.example\.com/),
+    expect.stringMatching(/^step to-office +mail to office@example\.com/),
+    expect.stringMatching(/^step to-office +mail to office@example\.com/),
+  ]);
+});
+
+test("what is done in the callback of a mail belongs to the step that sent it", async () => {
+  const program = corpusProgram("watching/mail-with-callback.mjs");
+  const { findings, effects } = await verifyProgram(threads, program, { only: ["die-after-effect:1", "zombie:2"] });
+  expect(effects).toBe(2);
+  const found = findings.map(({ verdict, step, place }) => ({ verdict, step, line: place?.line }));
+  expect(found).toEqual([{ verdict: "DOUBLED", step: "send-mail", line: markedLine(program) }]);
+});
+
+test("a mailer that TypeScript loads with require is seen, at the line that asked", async () => {
+  const own = openThreads(60_000, "typescript");
+  const program = fileURLToPath(new URL("../../fixtures/verifying/src/mails.ts", import.meta.url));
+  const { findings } = await verifyProgram(own, program, { only: ["die-after-effect:1"] });
+  await own.close();
+  const found = findings.map(({ verdict, place }) => ({ verdict, file: place?.file, line: place?.line }));
+  expect(found).toEqual([{ verdict: "DOUBLED", file: program, line: markedLine(program) }]);
+});
+
+test("a file that was there before holds what was appended twice, twice", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "corpus-"));
+  process.env.CORPUS_JOURNAL = join(folder, "journal");
+  writeFileSync(process.env.CORPUS_JOURNAL, "before\n");
+  const own = openThreads();
+  const program = corpusProgram("watching/appends-to-what-is-there.mjs");
+  const { findings } = await verifyProgram(own, program, { only: ["die-after-effect:1"] });
+  await own.close();
+  expect(readFileSync(process.env.CORPUS_JOURNAL, "utf8")).toBe("before\n");
+  delete process.env.CORPUS_JOURNAL;
+  rmSync(folder, { recursive: true });
+  expect(findings.map(({ verdict, place }) => ({ verdict, line: place?.line }))).toEqual([
+    { verdict: "DOUBLED", line: markedLine(program) },
+  ]);
+});
+
+test("a server of the user's listens where nobody comes: no port is taken, and none is found taken", async () => {
+  const busy = createServer();
+  await once(busy.listen(0), "listening");
+  process.env.CORPUS_PORT = String((busy.address() as AddressInfo).port);
+  const own = openThreads();
+  const program = corpusProgram("watching/listens.mjs");
+  const { verdict, findings } = await verifyProgram(own, program, { only: ["die-after-effect:1", "again-at-once"] });
+  delete process.env.CORPUS_PORT;
+  await own.close();
+  busy.close();
+  expect(findings).toEqual([]);
+  expect(verdict).toBe("HELD");
+});
+
+test("what is printed by number is no file, and does not reach the command's own output", async () => {
+  const program = corpusProgram("watching/prints-by-number.mjs");
+  const file = fileURLToPath(new URL("../../../../verify-corpus/watching/play-alone.mjs", import.meta.url));
+  const { stdout } = await promisify(execFile)(process.execPath, [file, program]);
+  expect(JSON.parse(stdout)).toEqual({ verdict: "HELD", findings: [] });
 });
 
 test("an allow-listed sandbox is asked once, and what it answered is what every world is told", async () => {

@@ -1,16 +1,20 @@
 // Every other way out of the process, shut: what nobody watches is refused and named, never passed over. A watcher that covers one of these replaces it
 // after this.
 import child_process from "node:child_process";
+import crypto from "node:crypto";
 import dgram from "node:dgram";
 import dns from "node:dns";
 import { EventEmitter } from "node:events";
 import http2 from "node:http2";
-import { syncBuiltinESMExports } from "node:module";
+import Module, { createRequire, syncBuiltinESMExports } from "node:module";
 import net from "node:net";
+import os from "node:os";
 import tls from "node:tls";
 import { promisify } from "node:util";
+import v8 from "node:v8";
 import worker_threads from "node:worker_threads";
 import { answerNames } from "./model-names.ts";
+import { modelServers } from "./model-servers.ts";
 import type { Outside } from "./watcher.ts";
 
 export class DoorShut extends Error {
@@ -22,29 +26,155 @@ export class DoorShut extends Error {
 }
 
 type Anything = (...args: any[]) => any;
+type Args = readonly unknown[];
 
 /** Where to, of `connect(options)`, `connect(port, host)` and `connect(path)`. */
-function targetOf(args: readonly unknown[]): string {
+function targetOf(args: Args): string {
   const [first, second] = Array.isArray(args[0]) ? args[0] : args;
+  if (first instanceof URL || typeof first === "string") return String(first);
   if (typeof first === "object" && first !== null) {
     const { host, hostname, port, path } = first as Record<string, unknown>;
     return typeof path === "string" ? path : `${String(host ?? hostname ?? "localhost")}:${String(port ?? "?")}`;
   }
-  if (first instanceof URL || typeof first === "string") return String(first);
   return `${typeof second === "string" ? second : "localhost"}:${String(first)}`;
 }
 
-const wordOf = (args: readonly unknown[]): string => String(args[0]).slice(0, 80);
+const wordOf = (args: Args): string => String(args[0]).slice(0, 80);
+
+/** A function of a module's, and what is said of a call; null lets the call through. */
+type Door = readonly [module: object | null, name: string, what: (args: Args) => string | null];
+
+const socket = (args: Args) => `a socket to ${targetOf(args)} was opened that is not watched`;
+const udp = () => "a UDP socket was opened that is not watched";
+const child = (args: Args) => `a child process was started that is not watched: ${wordOf(args)}`;
+const session = (args: Args) => `an HTTP/2 session to ${wordOf(args)} was opened that is not watched`;
+const channel = (args: Args) => `a channel to other threads was opened that is not watched: ${wordOf(args)}`;
+const native = (path: unknown) => `a native library was loaded that is not watched: ${String(path).slice(-80)}`;
+const file = (what: string) => (args: Args) => `${what} was written, which is not watched: ${String(args[0] ?? "")}`;
+
+const network: readonly Door[] = [
+  [net.Socket.prototype, "connect", socket],
+  [tls, "connect", (args) => `a TLS socket to ${targetOf(args)} was opened that is not watched`],
+  [dgram, "createSocket", udp],
+  [dgram, "Socket", udp],
+  [http2, "connect", session],
+  [globalThis, "WebSocket", (args) => `a WebSocket to ${wordOf(args)} was opened that is not watched`],
+  [globalThis, "EventSource", (args) => `a stream of events from ${wordOf(args)} was opened that is not watched`],
+];
+
+// What asks for a host's address is answered (model-names.ts).
+const isRecord = (name: string): boolean =>
+  /^(resolve|reverse$|lookupService$)/.test(name) && !/^resolve[46]$/.test(name);
+const names: readonly Door[] = [dns, dns.promises, dns.Resolver.prototype, dns.promises.Resolver.prototype].flatMap(
+  (module) =>
+    ownNames(module)
+      .filter(isRecord)
+      .map(
+        (name): Door => [
+          module,
+          name,
+          (args) => `the name ${wordOf(args)} was looked up (${name}), which is not watched`,
+        ],
+      ),
+);
+
+/** With those it inherits from others than Object. */
+function ownNames(of: object): string[] {
+  const above = Object.getPrototypeOf(of) as object | null;
+  const inherited = above === null || above === Object.prototype ? [] : ownNames(above);
+  return [...new Set([...Object.getOwnPropertyNames(of), ...inherited])];
+}
+
+const children: readonly Door[] = [
+  ...["spawn", "spawnSync", "exec", "execSync", "execFile", "execFileSync", "fork"].map(
+    (name): Door => [child_process, name, child],
+  ),
+  // What all of them, and `cluster`, come to.
+  [
+    child_process.ChildProcess.prototype,
+    "spawn",
+    ([options]) => child([(options as { file?: unknown } | null)?.file ?? "?"]),
+  ],
+];
+
+const threads: readonly Door[] = [
+  [worker_threads, "Worker", (args) => `a thread was started that is not watched: ${wordOf(args)}`],
+  [Module, "register", (args) => `module hooks were registered, whose thread is not watched: ${wordOf(args)}`],
+  [worker_threads, "BroadcastChannel", channel],
+  [globalThis, "BroadcastChannel", channel],
+  [worker_threads, "postMessageToThread", channel],
+];
+
+/** What is not there in every version of Node, and warns of itself when it is loaded. */
+function builtin(name: string): object | null {
+  const { emitWarning } = process;
+  process.emitWarning = () => {};
+  try {
+    return createRequire(import.meta.url)(name) as object;
+  } catch {
+    return null;
+  } finally {
+    process.emitWarning = emitWarning;
+  }
+}
+
+// Ways past everything that could be replaced.
+const bindings = new Set([
+  "cares_wrap",
+  "fs",
+  "pipe_wrap",
+  "process_wrap",
+  "spawn_sync",
+  "tcp_wrap",
+  "tls_wrap",
+  "udp_wrap",
+]);
+
+function machine(): readonly Door[] {
+  const inspector = builtin("node:inspector") as { readonly Session?: { readonly prototype: object } } | null;
+  const signal = (name: string) => (args: Args) =>
+    // Signal 0 only asks whether somebody is there.
+    args[1] === 0 ? null : `a signal was sent to process ${wordOf(args)} (${name}), which is not watched`;
+  return [
+    [process, "dlopen", (args) => `a native addon was loaded that is not watched: ${String(args[1]).slice(-80)}`],
+    [crypto, "setEngine", (args) => native(args[0])],
+    [process, "kill", signal("kill")],
+    [process, "_kill", signal("kill")],
+    [process, "_debugProcess", signal("_debugProcess")],
+    [os, "setPriority", (args) => `the priority of process ${wordOf(args)} was set, which is not watched`],
+    [process, "exit", (args) => `process.exit(${args.map(String).join()}) was called, which ends the process itself`],
+    [process, "reallyExit", () => "process.reallyExit was called, which ends the process itself"],
+    [
+      process,
+      "binding",
+      (args) =>
+        bindings.has(String(args[0])) ? `process.binding("${wordOf(args)}") was asked for, which is not watched` : null,
+    ],
+    [v8, "writeHeapSnapshot", file("a heap snapshot")],
+    [process.report ?? null, "writeReport", file("a report of the process")],
+    [builtin("node:wasi"), "WASI", () => "a WASI program was started that is not watched"],
+    [builtin("node:sqlite"), "DatabaseSync", (args) => `a database was opened that is not watched: ${wordOf(args)}`],
+    [inspector, "open", () => "the inspector was opened, which is not watched"],
+    [
+      inspector?.Session?.prototype ?? null,
+      "connectToMainThread",
+      () => "the inspector was opened on the main thread, which is not watched",
+    ],
+  ];
+}
 
 export function denyDoors(outside: Outside): void {
-  const shut = (module: object, name: string, what: (args: readonly unknown[]) => string | null): void => {
-    const before = Reflect.get(module, name) as Anything | undefined;
+  const shut = ([module, name, what]: Door): void => {
+    const before = module === null ? undefined : (Reflect.get(module, name) as Anything | undefined);
     if (typeof before !== "function") return;
     const denied = function (this: unknown, ...args: unknown[]): unknown {
       const found = outside.isWatched() ? what(args) : null;
-      if (found === null) return new.target === undefined ? before.apply(this, args) : Reflect.construct(before, args);
-      outside.unproven(found);
-      throw new DoorShut(found);
+      if (found !== null) {
+        outside.unproven(found);
+        throw new DoorShut(found);
+      }
+      if (new.target === undefined) return before.apply(this, args);
+      return Reflect.construct(before, args, new.target === denied ? before : new.target);
     };
     Object.defineProperty(denied, "name", { value: name });
     Object.setPrototypeOf(denied, before);
@@ -56,23 +186,19 @@ export function denyDoors(outside: Outside): void {
         outside.isWatched() && what(args) !== null ? denied(...args) : custom(...args);
       Object.defineProperty(denied, promisify.custom, { configurable: true, value });
     }
-    Object.defineProperty(module, name, { configurable: true, writable: true, value: denied });
+    Object.defineProperty(module!, name, { configurable: true, writable: true, value: denied });
   };
-  const socket = (args: readonly unknown[]) => `a socket to ${targetOf(args)} was opened that is not watched`;
-  shut(net.Socket.prototype, "connect", socket);
-  shut(tls, "connect", (args) => `a TLS socket to ${targetOf(args)} was opened that is not watched`);
-  shut(dgram, "createSocket", () => "a UDP socket was opened that is not watched");
-  shut(http2, "connect", (args) => `an HTTP/2 session to ${wordOf(args)} was opened that is not watched`);
-  const records = ["Any", "Caa", "Cname", "Mx", "Naptr", "Ns", "Ptr", "Soa", "Srv", "Txt"].map(
-    (kind) => `resolve${kind}`,
-  );
-  for (const module of [dns, dns.promises, dns.Resolver.prototype, dns.promises.Resolver.prototype]) {
-    for (const name of [...records, "resolve", "reverse", "lookupService"]) {
-      shut(module, name, (args) => `the name ${wordOf(args)} was looked up (${name}), which is not watched`);
-    }
-  }
+  for (const door of [...network, ...names, ...children, ...threads, ...machine()]) shut(door);
   answerNames(outside);
-  // SDKs tell it to their providers. Nothing is started for it.
+  modelServers(outside);
+  answerUname(outside);
+  hideThread();
+  syncBuiltinESMExports();
+}
+
+/** SDKs tell it to their providers. Nothing is started for it. */
+function answerUname(outside: Outside): void {
+  const denied = child_process.exec;
   const named = (command: unknown, ...rest: unknown[]): unknown => {
     const done = rest.at(-1);
     if (!outside.isWatched() || command !== "uname -a" || typeof done !== "function") {
@@ -81,16 +207,17 @@ export function denyDoors(outside: Outside): void {
     process.nextTick(done as Anything, null, "Linux idem-verify", "");
     return new EventEmitter();
   };
-  for (const name of ["spawn", "spawnSync", "exec", "execSync", "execFile", "execFileSync", "fork"]) {
-    shut(child_process, name, (args) => `a child process was started that is not watched: ${wordOf(args)}`);
-  }
-  const denied = child_process.exec;
   Object.defineProperty(named, promisify.custom, { value: Reflect.get(denied, promisify.custom) as unknown });
   Object.defineProperty(child_process, "exec", { configurable: true, writable: true, value: named });
-  shut(worker_threads, "Worker", (args) => `a thread was started that is not watched: ${wordOf(args)}`);
-  if ("WebSocket" in globalThis) {
-    shut(globalThis, "WebSocket", (args) => `a WebSocket to ${wordOf(args)} was opened that is not watched`);
+}
+
+/**
+ * The user's code runs in a program's main thread, and so it is told: what else it asked of its parent would be heard by the command, and what it took from
+ * there would be the command's. Storage in a file, which later versions of Node have, is written past all watchers: it is as absent as in those before.
+ */
+function hideThread(): void {
+  Object.assign(worker_threads, { isMainThread: true, parentPort: null, workerData: null });
+  for (const name of ["localStorage", "sessionStorage"]) {
+    if (name in globalThis) Object.defineProperty(globalThis, name, { configurable: true, value: undefined });
   }
-  shut(process, "dlopen", (args) => `a native addon was loaded that is not watched: ${String(args[1]).slice(-80)}`);
-  syncBuiltinESMExports();
 }

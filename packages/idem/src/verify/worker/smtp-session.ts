@@ -9,13 +9,16 @@ export interface HandedMail {
 /** What to write back; `mail` when a message is complete, to be answered by whoever takes it. */
 export type SmtpTurn =
   | { readonly kind: "say"; readonly lines: readonly string[]; readonly isOver: boolean }
-  | { readonly kind: "mail"; readonly mail: HandedMail };
+  | { readonly kind: "mail"; readonly mail: HandedMail }
+  /** No client of a mail server says that. */
+  | { readonly kind: "strange"; readonly said: string };
 
 const say = (...lines: string[]): SmtpTurn => ({ kind: "say", lines, isOver: false });
 const addressIn = (line: string): string => /<([^>]*)>/.exec(line)?.[1] ?? line.split(":")[1]?.trim() ?? "";
 
 export class SmtpSession {
   private left = "";
+  private isMet = false;
   private isData = false;
   /** Lines of a password or token that are still to come. */
   private secrets: string[] = [];
@@ -36,6 +39,10 @@ export class SmtpSession {
   take(text: string): SmtpTurn[] {
     this.left += text;
     const turns: SmtpTurn[] = [];
+    // What is none of it may never end a line.
+    if (!this.isMet && !/^(EHLO|HELO|LHLO|NOOP|RSET|QUIT|STARTTLS)\b/i.test(text))
+      return [{ kind: "strange", said: text }];
+    this.isMet = true;
     for (;;) {
       const end = this.isData ? this.left.indexOf("\r\n.\r\n") : this.left.indexOf("\r\n");
       if (end === -1) return turns;
@@ -84,7 +91,7 @@ export class SmtpSession {
       case "NOOP":
         return say("250 2.0.0 Ok");
       default:
-        return say("502 5.5.2 Command not recognized");
+        return { kind: "strange", said: line };
     }
   }
 

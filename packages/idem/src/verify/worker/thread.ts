@@ -9,17 +9,19 @@ import { asCaller, currentCaller, isUnwatched } from "./caller.ts";
 import { denyDoors } from "./deny-doors.ts";
 import type { Life } from "./life.ts";
 import { openLoader } from "./load-modules.ts";
-import type { FromThread, Loaded, ThreadInput, ToThread } from "./messages.ts";
+import type { FromThread, Loaded, Opened, ThreadInput, ToThread } from "./messages.ts";
 import { replaceGlobals } from "./replace-globals.ts";
 import { askOutside } from "./watch-http.ts";
 import type { Outside } from "./watcher.ts";
 import { watchers } from "./watchers.ts";
 import { World } from "./world.ts";
 
-const thread = nodeThread<ThreadInput, ToThread, FromThread | Loaded>();
+const thread = nodeThread<ThreadInput, ToThread, FromThread | Loaded | Opened>();
 const { loader } = thread.input;
 
 let playing: World | null = null;
+/** From here on everything that is not let out on purpose is the user's, also between two worlds: what a dead process left behind. */
+let isOpen = false;
 let isShown = false;
 
 const outside: Outside = {
@@ -41,7 +43,7 @@ const outside: Outside = {
     return body();
   },
   unproven: (what) => (currentCaller()?.life.options.home ?? playing)?.unproven(what),
-  isWatched: () => !isUnwatched() && (currentCaller() !== null || playing !== null),
+  isWatched: () => isOpen && !isUnwatched(),
   begin: () => {
     const life = currentCaller()?.life;
     return life === undefined ? () => {} : life.options.home.begin(life);
@@ -71,6 +73,8 @@ async function open(): Promise<void> {
   process.on("unhandledRejection", tell);
   process.on("uncaughtException", tell);
   await openLoader(loader);
+  isOpen = true;
+  thread.post({ kind: "opened" });
 }
 
 const emptyScript = {
@@ -119,13 +123,15 @@ async function answer(message: ToThread): Promise<FromThread> {
   }
 }
 
-const opened = open();
+const opening = open();
 thread.onMessage((message) => {
-  void opened
+  void opening
     .then(() => answer(message))
     .catch((error: unknown): FromThread => {
       const { message: why, stack = "" } = error instanceof Error ? error : new Error(String(error));
       return { kind: "failed", why, stack };
     })
-    .then((said) => thread.post(said));
+    .then((said) => thread.post(said))
+    // What cannot be told as data would be waited for for ever.
+    .catch((error: unknown) => thread.post({ kind: "failed", why: String(error), stack: "" }));
 });

@@ -18,10 +18,11 @@ import { knownHost } from "../known-hosts.ts";
 import { recordedOf } from "../recordings.ts";
 import { AbsentFields, watchAbsent, watchParsing } from "./absent-fields.ts";
 import { asMachine, fromHere } from "./caller.ts";
+import { DoorShut } from "./deny-doors.ts";
 import { loadInterceptors } from "./load-interceptors.ts";
 import { realClearTimeout, realFetch, realSetTimeout } from "./real.ts";
 import { nodemailerPackage } from "./watch-mail.ts";
-import { stripePackage, watchPackages } from "./watch-packages.ts";
+import { smithyPackage, stripePackage, watchPackages } from "./watch-packages.ts";
 import { undiciPackage } from "./watch-undici.ts";
 import type { Effected, Outside, Watcher } from "./watcher.ts";
 import { type Fixture, fixtureFor } from "./world-script.ts";
@@ -41,6 +42,7 @@ export async function askOutside(outside: Outside, request: ModelRequest): Promi
 async function carryOut(outside: Outside, request: ModelRequest): Promise<ModelAnswer> {
   const { method, url } = request;
   const here = model!;
+  refuse(outside, doorOf(request));
   await recordReal(outside, request);
   if (isRead(request)) return outside.read(() => here.ask(request, { fn: null, effect: 0 }));
   const body = readBody(request.body, request.headers["content-type"] ?? "");
@@ -58,6 +60,34 @@ async function carryOut(outside: Outside, request: ModelRequest): Promise<ModelA
     case "refused":
       return refusal(became.status);
   }
+}
+
+/** What begins as a request and goes on as something nobody watches. */
+function doorOf({ method, url, headers }: Pick<ModelRequest, "method" | "url" | "headers">): string | null {
+  const { upgrade } = headers;
+  const place = `${url.host}${url.pathname}`;
+  if (method === "CONNECT") return tunnelBy(url.host);
+  if (upgrade?.toLowerCase() === "websocket") return `a WebSocket to ${place} was opened that is not watched`;
+  if (upgrade !== undefined) return `a connection to ${place} became one of ${upgrade}, which is not watched`;
+  if (method === "GET" && headers.accept === "text/event-stream")
+    return `a stream of events from ${place} was opened that is not watched`;
+  return null;
+}
+
+const tunnelBy = (host: string): string => `a tunnel by ${host} was opened that is not watched`;
+
+/** Of the arguments of `node:http`'s: no `Request` can be made of such a one. */
+function tunnelOf(args: readonly unknown[]): string | null {
+  const given = args.filter((each): each is object => typeof each === "object" && each !== null);
+  const { method, host, hostname, port } = Object.assign({}, ...given) as Readonly<Record<string, unknown>>;
+  if (String(method).toUpperCase() !== "CONNECT") return null;
+  return tunnelBy(`${String(hostname ?? host ?? "localhost")}:${String(port ?? 80)}`);
+}
+
+function refuse(outside: Outside, door: string | null): void {
+  if (door === null || !outside.isWatched()) return;
+  outside.unproven(door);
+  throw new DoorShut(door);
 }
 
 let recording: { readonly hosts: readonly string[]; readonly recorded: Fixture[] } = { hosts: [], recorded: [] };
@@ -114,6 +144,7 @@ export const watchHttp: Watcher = {
       undiciPackage(outside, (request) => askOutside(outside, request)),
       nodemailerPackage,
       stripePackage,
+      smithyPackage,
     ]);
     watchParsing();
     const interceptor = await loadInterceptors();
@@ -145,6 +176,7 @@ export const watchHttp: Watcher = {
         Object.assign(module, {
           [name]: (...args: unknown[]) =>
             fromHere(() => {
+              refuse(outside, tunnelOf(args));
               const end = outside.begin();
               const request = before(...args);
               request.once("close", end);
@@ -154,6 +186,12 @@ export const watchHttp: Watcher = {
         });
       }
     }
+    http.ClientRequest = new Proxy(http.ClientRequest, {
+      construct: (target, args, as) => {
+        refuse(outside, tunnelOf(args));
+        return Reflect.construct(target, args, as) as object;
+      },
+    });
     syncBuiltinESMExports();
   },
   begin(world) {

@@ -1,10 +1,13 @@
 // Mail over SMTP, by nodemailer or whoever else: connections to mail servers are answered here. What was handed over is a thing for each recipient.
+import { AsyncLocalStorage, AsyncResource } from "node:async_hooks";
 import { createHash } from "node:crypto";
 import { syncBuiltinESMExports } from "node:module";
 import net from "node:net";
 import { Duplex } from "node:stream";
 import tls from "node:tls";
 import type { Json, Thing } from "../thing.ts";
+import { currentCaller } from "./caller.ts";
+import type { Life } from "./life.ts";
 import { nameAt } from "./model-names.ts";
 import { type HandedMail, SmtpSession, type SmtpTurn } from "./smtp-session.ts";
 import { fromMethod, type WatchedPackage } from "./watch-packages.ts";
@@ -78,7 +81,14 @@ class MailSocket extends Duplex {
 
   private turn(turn: SmtpTurn): void {
     if (turn.kind === "mail") {
-      void this.hand(turn.mail);
+      ofAsker(turn.mail, () => void this.hand(turn.mail));
+      return;
+    }
+    if (turn.kind === "strange") {
+      const { host, port } = this.target;
+      const said = JSON.stringify(turn.said.slice(0, 40));
+      this.outside.unproven(`${host}:${port} was told ${said}, which no mail server is and which is not watched`);
+      this.say(["502 5.5.2 Command not recognized"]);
       return;
     }
     this.say(turn.lines);
@@ -157,12 +167,47 @@ export function readMail(text: string): { readonly [name: string]: Json } {
   return { ...Object.fromEntries(fields), body: shown };
 }
 
-/** Where `sendMail` was called: the connection is made turns later. */
+/** Who asked for a mail, by its Message-ID: a connection that stands hands it over in the context of whoever had it before. */
+const askers = new WeakMap<Life, Map<string, AsyncResource>>();
+
+function ofAsker({ text }: HandedMail, hand: () => void): void {
+  const life = currentCaller()?.life;
+  const id = /^message-id:\s*(\S+)/im.exec(text)?.[1];
+  const asker = life === undefined || id === undefined ? undefined : askers.get(life)?.get(id);
+  if (asker === undefined) hand();
+  else asker.runInAsyncScope(hand);
+}
+
+function noteAsker(id: string): void {
+  const life = currentCaller()?.life;
+  if (life === undefined) return;
+  const known = askers.get(life) ?? new Map<string, AsyncResource>();
+  askers.set(life, known.set(id, new AsyncResource("Mail")));
+}
+
+interface Transporter {
+  send(mail: { readonly message: { messageId(): string } }, done: (...args: unknown[]) => void): unknown;
+}
+const watched = new WeakSet<Transporter>();
+
+function watchTransporter(transporter: Transporter | undefined): void {
+  if (transporter === undefined || watched.has(transporter)) return;
+  watched.add(transporter);
+  const { send } = transporter;
+  transporter.send = function (this: Transporter, mail, done) {
+    noteAsker(mail.message.messageId());
+    return send.call(this, mail, AsyncLocalStorage.bind(done));
+  };
+}
+
+/** Where `sendMail` was called: the connection is made turns later, or stands already. */
 export const nodemailerPackage: WatchedPackage = {
   file: /[\\/]nodemailer[\\/].*[\\/]mailer[\\/]index\.js$/,
   take: (exported: { readonly default?: unknown }) => {
     const Mail = (exported.default ?? exported) as { readonly prototype?: object };
-    fromMethod(Mail.prototype, "sendMail");
+    fromMethod(Mail.prototype, "sendMail", (mail) =>
+      watchTransporter((mail as { transporter?: Transporter }).transporter),
+    );
   },
 };
 

@@ -14,11 +14,12 @@ export interface WatchedPackage {
 /** ES modules that were loaded call this with what they export. */
 export const packagesMark = "idem.verify.packages";
 
-/** A method through which every call of the package passes, on the user's own turn. */
-export function fromMethod(prototype: object | undefined, name: string): void {
+/** A method through which every call of the package passes, on the user's own turn. `met`: with what it is called on. */
+export function fromMethod(prototype: object | undefined, name: string, met: (on: unknown) => void = () => {}): void {
   const before = Reflect.get(prototype ?? {}, name) as ((...args: unknown[]) => unknown) | undefined;
   if (before === undefined) return;
   Reflect.set(prototype!, name, function (this: unknown, ...args: unknown[]) {
+    met(this);
     return fromHere(() => before.apply(this, args));
   });
 }
@@ -28,6 +29,12 @@ export const stripePackage: WatchedPackage = {
   file: /[\\/]stripe[\\/](cjs|esm)[\\/]StripeResource\.js$/,
   take: ({ StripeResource }: { readonly StripeResource?: { readonly prototype: object } }) =>
     fromMethod(StripeResource?.prototype, "_makeRequest"),
+};
+
+/** And AWS's, whose middlewares leave no trace of who began. */
+export const smithyPackage: WatchedPackage = {
+  file: /[\\/]@smithy[\\/](core[\\/]dist-cjs[\\/]submodules[\\/]client|smithy-client[\\/]dist-cjs)[\\/]index\.js$/,
+  take: ({ Client }: { readonly Client?: { readonly prototype: object } }) => fromMethod(Client?.prototype, "send"),
 };
 
 const taken = new WeakSet<object>();
@@ -50,7 +57,8 @@ export function watchPackages(packages: readonly WatchedPackage[]): void {
   const before = loading._load;
   loading._load = function (this: unknown, request, parent, isMain) {
     const exported = before.call(this, request, parent, isMain);
-    if (/undici|mailer|StripeResource/.test(request)) take(loading._resolveFilename(request, parent), exported);
+    if (/undici|mailer|StripeResource|@smithy\//.test(request))
+      take(loading._resolveFilename(request, parent), exported);
     return exported;
   };
   Object.defineProperty(globalThis, Symbol.for(packagesMark), { value: take });

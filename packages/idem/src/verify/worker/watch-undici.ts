@@ -11,6 +11,8 @@ interface Dispatched {
   readonly headers?: unknown;
   readonly body?: unknown;
   readonly query?: Readonly<Record<string, unknown>>;
+  /** The protocol that the connection is to go on with. */
+  readonly upgrade?: unknown;
 }
 
 /** What it tells of an answer: in the way of its version 7, or of those before. */
@@ -66,10 +68,13 @@ async function carry(ask: Ask, asked: Dispatched, origin: string, handler: Handl
   try {
     if (isNew) handler.onRequestStart!(controller, {});
     else handler.onConnect?.(abort, {});
-    const url = new URL(asked.path, origin);
+    // The path of a tunnel is another host.
+    const url = asked.method === "CONNECT" ? new URL(origin) : new URL(asked.path, origin);
     for (const [name, value] of Object.entries(asked.query ?? {})) url.searchParams.set(name, String(value));
     const body = await textOf(asked.body);
-    const answer = await ask({ method: asked.method.toUpperCase(), url, headers: headersOf(asked.headers), body });
+    const upgrade = typeof asked.upgrade === "string" ? { upgrade: asked.upgrade } : {};
+    const headers = { ...headersOf(asked.headers), ...upgrade };
+    const answer = await ask({ method: asked.method.toUpperCase(), url, headers, body });
     if (stopped !== null) throw (stopped as { readonly reason: unknown }).reason;
     const bytes = Buffer.from(answer.body);
     const hasBody = asked.method !== "HEAD" && answer.status !== 204 && answer.status !== 304;

@@ -55,10 +55,8 @@ export interface Change {
 
 let carrying = 0;
 
-/** What calls `node:fs` now is this, and not the user's. */
-export const isCarrying = (): boolean => carrying > 0;
-
-function carryOut(run: () => unknown): unknown {
+/** On the machine's own files: what Node's functions call of each other is not the user's. */
+export function carryOut<T>(run: () => T): T {
   carrying++;
   try {
     return run();
@@ -111,7 +109,8 @@ export function quietNow(carry: (args: Args, path: string) => unknown, args: Arg
 export function replace(module: object, name: string, make: (before: Anything) => Anything): void {
   const before = Reflect.get(module, name) as Anything | undefined;
   if (typeof before !== "function") return;
-  const made = make(before);
+  const watched = make(before);
+  const made: Anything = (...args) => (carrying > 0 ? before(...args) : watched(...args));
   for (const key of Reflect.ownKeys(before)) {
     if (key === "length" || key === "prototype") continue;
     Object.defineProperty(made, key, Object.getOwnPropertyDescriptor(before, key)!);

@@ -4,11 +4,13 @@ import { pathToFileURL } from "node:url";
 import { setEnvironment } from "../../platform/node-thread.ts";
 import type { ThreadInput } from "./messages.ts";
 import { ourFolder } from "./our-folder.ts";
+import { shareCode } from "./share-code.ts";
 
 const require = createRequire(import.meta.url);
 
 /** Once for the thread. With `loader`, hooks that are asked before these; what no hook is asked for, it teaches the thread itself. */
 export async function openLoader(loader: ThreadInput["loader"]): Promise<void> {
+  shareCode();
   register(new URL("./life-hooks.js", import.meta.url), { data: { ours: pathToFileURL(ourFolder).href } });
   if (loader === null) return;
   register(new URL("./typescript/hooks.js", import.meta.url));

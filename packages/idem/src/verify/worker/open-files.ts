@@ -10,7 +10,6 @@ import {
   changeNow,
   changeSoon,
   failed,
-  isCarrying,
   isOfWorld,
   nobody,
   outside,
@@ -49,7 +48,7 @@ export function changeOfOpen(name: string, args: Args): Change | null {
 
 /** A number that nobody opened here for writing. */
 export const isStray = (value: unknown): value is number =>
-  typeof value === "number" && outside.isWatched() && !isCarrying() && !opened.has(value);
+  typeof value === "number" && outside.isWatched() && !opened.has(value);
 
 const printed: Readonly<Record<number, "stdout" | "stderr">> = { 1: "stdout", 2: "stderr" };
 

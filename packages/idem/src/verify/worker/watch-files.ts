@@ -4,7 +4,7 @@ import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { replaceChanges } from "./file-changes.ts";
-import { beginFiles, openFiles, real } from "./file-effects.ts";
+import { beginFiles, carryOut, openFiles, real } from "./file-effects.ts";
 import { replaceReads } from "./file-reads.ts";
 import { closeLeft, replaceOpen } from "./open-files.ts";
 import type { Watcher } from "./watcher.ts";
@@ -38,7 +38,7 @@ export const watchFiles: Watcher = {
     const mine = beginFiles();
     return {
       things: () => {
-        const things = mine.things();
+        const things = carryOut(() => mine.things());
         mine.close();
         return things;
       },

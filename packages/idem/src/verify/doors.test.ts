@@ -80,7 +80,7 @@ const doors: readonly (readonly [name: string, words: RegExp])[] = [
   ["process.kill", /a signal was sent to process \d+ \(kill\)/],
   ["process._kill", /a signal was sent to process \d+ \(kill\)/],
   ["os.setPriority", /the priority of process 0 was set/],
-  ["process.exit", /process\.exit\(0\) was called/],
+  ["process.exit", /^exit\(0\) was called, which ends the process/],
   ["process.binding", /process\.binding\("tcp_wrap"\) was asked for/],
   ["v8.writeHeapSnapshot", /a heap snapshot was written, which is not watched: .*marker/],
   ["process.report", /a report of the process was written, which is not watched: .*marker/],

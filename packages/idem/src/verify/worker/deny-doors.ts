@@ -142,8 +142,8 @@ function machine(): readonly Door[] {
     [process, "_kill", signal("kill")],
     [process, "_debugProcess", signal("_debugProcess")],
     [os, "setPriority", (args) => `the priority of process ${wordOf(args)} was set, which is not watched`],
-    [process, "exit", (args) => `process.exit(${args.map(String).join()}) was called, which ends the process itself`],
-    [process, "reallyExit", () => "process.reallyExit was called, which ends the process itself"],
+    [process, "exit", (args) => `exit(${args.map(String).join()}) was called, which ends the process itself`],
+    [process, "reallyExit", () => "reallyExit was called, which ends the process itself"],
     [
       process,
       "binding",

@@ -52,7 +52,7 @@ function ofLife(resolved: Resolved, parentURL: string): Resolved {
   return { ...told, url: `${url}${url.includes("?") ? "&" : "?"}${of}` };
 }
 
-// Packages that are seen at their own door (watch-packages.ts): as ES modules they say themselves that they are loaded.
+// Packages whose own calls are watched (watch-packages.ts): as ES modules they say themselves that they are loaded.
 const watched = /\/nodemailer\/.*\/mailer\/index\.js$|\/stripe\/esm\/StripeResource\.js$/;
 
 export async function load(

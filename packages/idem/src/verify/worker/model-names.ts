@@ -1,5 +1,5 @@
 // Names of hosts, answered here: asking for one leaves nothing behind, and what is connected to afterwards is watched or shut by itself. Records of other
-// kinds nobody can make up; they stay shut (deny-doors.ts).
+// kinds nobody can make up; they stay shut (deny-ways-out.ts).
 import dns from "node:dns";
 import { syncBuiltinESMExports } from "node:module";
 import { isIP } from "node:net";

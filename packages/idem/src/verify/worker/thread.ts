@@ -6,7 +6,7 @@ import type { HttpRequest, HttpResponse } from "../../platform/platform.ts";
 import { cleanSchedule, readSchedule } from "../schedules.ts";
 import type { Json } from "../thing.ts";
 import { asCaller, currentCaller, isUnwatched } from "./caller.ts";
-import { denyDoors } from "./deny-doors.ts";
+import { denyWaysOut } from "./deny-ways-out.ts";
 import type { Life } from "./life.ts";
 import { openLoader } from "./load-modules.ts";
 import type { FromThread, Loaded, Opened, ThreadInput, ToThread } from "./messages.ts";
@@ -60,7 +60,7 @@ async function askHttp(life: Life, request: HttpRequest): Promise<HttpResponse> 
 }
 
 async function open(): Promise<void> {
-  denyDoors(outside);
+  denyWaysOut(outside);
   for (const watcher of watchers) await watcher.open(outside);
   replaceGlobals(() => playing?.living ?? null);
   // What the user's code prints is no part of the answer, and two hundred worlds print it two hundred times.

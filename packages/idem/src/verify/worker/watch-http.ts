@@ -18,7 +18,7 @@ import { knownHost } from "../known-hosts.ts";
 import { recordedOf } from "../recordings.ts";
 import { AbsentFields, watchAbsent, watchParsing } from "./absent-fields.ts";
 import { asMachine, fromHere } from "./caller.ts";
-import { DoorShut } from "./deny-doors.ts";
+import { WayOutShut } from "./deny-ways-out.ts";
 import { loadInterceptors } from "./load-interceptors.ts";
 import { realClearTimeout, realFetch, realSetTimeout } from "./real.ts";
 import { nodemailerPackage } from "./watch-mail.ts";
@@ -84,10 +84,10 @@ function tunnelOf(args: readonly unknown[]): string | null {
   return tunnelBy(`${String(hostname ?? host ?? "localhost")}:${String(port ?? 80)}`);
 }
 
-function refuse(outside: Outside, door: string | null): void {
-  if (door === null || !outside.isWatched()) return;
-  outside.unproven(door);
-  throw new DoorShut(door);
+function refuse(outside: Outside, wayOut: string | null): void {
+  if (wayOut === null || !outside.isWatched()) return;
+  outside.unproven(wayOut);
+  throw new WayOutShut(wayOut);
 }
 
 let recording: { readonly hosts: readonly string[]; readonly recorded: Fixture[] } = { hosts: [], recorded: [] };

@@ -1,4 +1,4 @@
-// Packages of the user's whose calls are seen at their own door, because further down nobody could tell which line asked: found when they are loaded.
+// Packages of the user's that are watched where they are called, because further down nobody could tell which line asked: found when they are loaded.
 // CommonJS is seen here; of ES modules the loading hooks tell (life-hooks.ts).
 import Module from "node:module";
 import { fromHere } from "./caller.ts";

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { corpusProgram, openThreads, verifyProgram } from "./corpus.suite.ts";
 
 const threads = openThreads();
-const folder = mkdtempSync(join(tmpdir(), "idem-doors-"));
+const folder = mkdtempSync(join(tmpdir(), "idem-ways-out-"));
 const marker = join(folder, "marker");
 const path = join(folder, "socket");
 const fd = openSync(join(folder, "open"), "w");
@@ -37,7 +37,7 @@ afterAll(async () => {
 
 const child = /a child process was started that is not watched: (sh|: >|\.\/not-there|.*thread\.js)/;
 const file = /the open file \d+ was written to/;
-const doors: readonly (readonly [name: string, words: RegExp])[] = [
+const waysOut: readonly (readonly [name: string, words: RegExp])[] = [
   ["net.connect", /a socket to 127\.0\.0\.1:\d+ was opened/],
   ["net.createConnection", /a socket to 127\.0\.0\.1:\d+ was opened/],
   ["new net.Socket", /a socket to 127\.0\.0\.1:\d+ was opened/],
@@ -97,12 +97,15 @@ const doors: readonly (readonly [name: string, words: RegExp])[] = [
     : [["node:sqlite", /a database was opened/] as const]),
 ];
 
-test.each(doors)("%s is a way out: refused, and UNPROVEN by its name", async (door, words) => {
+test.each(waysOut)("%s is a way out: refused, and UNPROVEN by its name", async (wayOut, words) => {
   arrived = 0;
   const { port } = tcp.address() as AddressInfo;
-  const data = { door, port, path, marker, fd, udp: udp.address().port };
-  const event = { name: "corpus/door.tried", data };
-  const { verdict, findings } = await verifyProgram(threads, corpusProgram("unproven/doors.mjs"), { event, only: [] });
+  const data = { wayOut, port, path, marker, fd, udp: udp.address().port };
+  const event = { name: "corpus/way-out.tried", data };
+  const { verdict, findings } = await verifyProgram(threads, corpusProgram("unproven/ways-out.mjs"), {
+    event,
+    only: [],
+  });
   expect(findings.map(({ thing }) => thing).join()).toMatch(words);
   expect(verdict).toBe("UNPROVEN");
   // What had left would be here by now: both ends are on this machine, and two clean runs are over.

@@ -17,7 +17,7 @@ import { answerNames } from "./model-names.ts";
 import { modelServers } from "./model-servers.ts";
 import type { Outside } from "./watcher.ts";
 
-export class DoorShut extends Error {
+export class WayOutShut extends Error {
   readonly code = "EACCES";
 
   constructor(what: string) {
@@ -42,7 +42,7 @@ function targetOf(args: Args): string {
 const wordOf = (args: Args): string => String(args[0]).slice(0, 80);
 
 /** A function of a module's, and what is said of a call; null lets the call through. */
-type Door = readonly [module: object | null, name: string, what: (args: Args) => string | null];
+type WayOut = readonly [module: object | null, name: string, what: (args: Args) => string | null];
 
 const socket = (args: Args) => `a socket to ${targetOf(args)} was opened that is not watched`;
 const udp = () => "a UDP socket was opened that is not watched";
@@ -52,7 +52,7 @@ const channel = (args: Args) => `a channel to other threads was opened that is n
 const native = (path: unknown) => `a native library was loaded that is not watched: ${String(path).slice(-80)}`;
 const file = (what: string) => (args: Args) => `${what} was written, which is not watched: ${String(args[0] ?? "")}`;
 
-const network: readonly Door[] = [
+const network: readonly WayOut[] = [
   [net.Socket.prototype, "connect", socket],
   [tls, "connect", (args) => `a TLS socket to ${targetOf(args)} was opened that is not watched`],
   [dgram, "createSocket", udp],
@@ -65,12 +65,12 @@ const network: readonly Door[] = [
 // What asks for a host's address is answered (model-names.ts).
 const isRecord = (name: string): boolean =>
   /^(resolve|reverse$|lookupService$)/.test(name) && !/^resolve[46]$/.test(name);
-const names: readonly Door[] = [dns, dns.promises, dns.Resolver.prototype, dns.promises.Resolver.prototype].flatMap(
+const names: readonly WayOut[] = [dns, dns.promises, dns.Resolver.prototype, dns.promises.Resolver.prototype].flatMap(
   (module) =>
     ownNames(module)
       .filter(isRecord)
       .map(
-        (name): Door => [
+        (name): WayOut => [
           module,
           name,
           (args) => `the name ${wordOf(args)} was looked up (${name}), which is not watched`,
@@ -85,9 +85,9 @@ function ownNames(of: object): string[] {
   return [...new Set([...Object.getOwnPropertyNames(of), ...inherited])];
 }
 
-const children: readonly Door[] = [
+const children: readonly WayOut[] = [
   ...["spawn", "spawnSync", "exec", "execSync", "execFile", "execFileSync", "fork"].map(
-    (name): Door => [child_process, name, child],
+    (name): WayOut => [child_process, name, child],
   ),
   // What all of them, and `cluster`, come to.
   [
@@ -97,7 +97,7 @@ const children: readonly Door[] = [
   ],
 ];
 
-const threads: readonly Door[] = [
+const threads: readonly WayOut[] = [
   [worker_threads, "Worker", (args) => `a thread was started that is not watched: ${wordOf(args)}`],
   [Module, "register", (args) => `module hooks were registered, whose thread is not watched: ${wordOf(args)}`],
   [worker_threads, "BroadcastChannel", channel],
@@ -130,7 +130,7 @@ const bindings = new Set([
   "udp_wrap",
 ]);
 
-function machine(): readonly Door[] {
+function machine(): readonly WayOut[] {
   const inspector = builtin("node:inspector") as { readonly Session?: { readonly prototype: object } } | null;
   const signal = (name: string) => (args: Args) =>
     // Signal 0 only asks whether somebody is there.
@@ -163,15 +163,15 @@ function machine(): readonly Door[] {
   ];
 }
 
-export function denyDoors(outside: Outside): void {
-  const shut = ([module, name, what]: Door): void => {
+export function denyWaysOut(outside: Outside): void {
+  const shut = ([module, name, what]: WayOut): void => {
     const before = module === null ? undefined : (Reflect.get(module, name) as Anything | undefined);
     if (typeof before !== "function") return;
     const denied = function (this: unknown, ...args: unknown[]): unknown {
       const found = outside.isWatched() ? what(args) : null;
       if (found !== null) {
         outside.unproven(found);
-        throw new DoorShut(found);
+        throw new WayOutShut(found);
       }
       if (new.target === undefined) return before.apply(this, args);
       return Reflect.construct(before, args, new.target === denied ? before : new.target);
@@ -188,7 +188,7 @@ export function denyDoors(outside: Outside): void {
     }
     Object.defineProperty(module!, name, { configurable: true, writable: true, value: denied });
   };
-  for (const door of [...network, ...names, ...children, ...threads, ...machine()]) shut(door);
+  for (const wayOut of [...network, ...names, ...children, ...threads, ...machine()]) shut(wayOut);
   answerNames(outside);
   modelServers(outside);
   answerUname(outside);

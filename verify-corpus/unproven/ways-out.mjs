@@ -34,7 +34,7 @@ const heard = (emitter) =>
 const touch = ({ marker }) => ["-c", `: > ${marker}`];
 const touching = (data) => `: > ${data.marker}`;
 
-const doors = {
+const waysOut = {
   "net.connect": ({ port }) => connect(port, "127.0.0.1").write("x"),
   "net.createConnection": ({ port }) => net.createConnection({ port, host: "127.0.0.1" }).write("x"),
   "new net.Socket": ({ port }) => new net.Socket().connect(port, "127.0.0.1").write("x"),
@@ -105,11 +105,11 @@ const idem = new Idem({ id: "corpus" });
 
 idem.createFunction(
   { id: "leave", idempotency: { none: "each way out is tried once" } },
-  { event: "corpus/door.tried" },
+  { event: "corpus/way-out.tried" },
   async ({ event, step }) => {
     await step.run("leave", async () => {
       try {
-        await doors[event.data.door](event.data);
+        await waysOut[event.data.wayOut](event.data);
       } catch {
         // Passed over.
       }

@@ -16,6 +16,12 @@ test("an endless loop ends with UNPROVEN, and its thread is gone", async () => {
   expect(threads.count).toBe(0);
 });
 
+test("a clean run that fails says why", async () => {
+  const { verdict, findings } = await verifyProgram(threadsFor(), corpusProgram("unproven/fails.mjs"));
+  expect(verdict).toBe("UNPROVEN");
+  expect(findings[0]!.thing).toBe("a clean run does not complete: NonRetriableError: no rate for EUR");
+});
+
 test("a step that waits for what never comes ends with UNPROVEN", async () => {
   const { verdict, findings } = await verifyProgram(threadsFor(), corpusProgram("unproven/hangs.mjs"));
   expect(verdict).toBe("UNPROVEN");

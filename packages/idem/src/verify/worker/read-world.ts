@@ -8,17 +8,14 @@ const rowsMax = 1_000;
 
 /** Runs of one function, the first one first. */
 export async function runsOf(store: Store, env: string, fn: string): Promise<WorldRun[]> {
-  const runs = await store.reads.runs(env, { limit: rowsMax });
-  return runs
-    .map((run) => ({
-      id: run.id,
-      fn: run.fn,
-      state: run.state,
-      error: run.state === "completed" ? null : errorText(run.result),
-      isRerun: run.rerunOf !== null,
-    }))
-    .filter((run) => run.fn === fn)
-    .reverse();
+  const runs = (await store.reads.runs(env, { fn, limit: rowsMax })).toReversed();
+  return Promise.all(
+    runs.map(async ({ id, state, rerunOf }) => {
+      // Lists come without results.
+      const whole = state === "completed" ? null : await store.reads.run(env, id);
+      return { id, fn, state, error: errorText(whole?.result ?? null), isRerun: rerunOf !== null };
+    }),
+  );
 }
 
 /** Of all functions: those that somebody hears of and reruns. Who invoked a run hears of its failure, and does so again. */
@@ -74,13 +71,7 @@ export async function sentEvents(
     .reverse();
 }
 
-function errorText(result: unknown): string | null {
-  if (typeof result !== "object" || result === null) return null;
-  const { json } = result as { json?: string };
-  try {
-    const { name, message } = JSON.parse(json ?? "{}") as { name?: string; message?: string };
-    return message === undefined ? null : `${name ?? "Error"}: ${message}`;
-  } catch {
-    return null;
-  }
+function errorText(result: string | null): string | null {
+  const { name = "Error", message } = JSON.parse(result ?? "{}") as { name?: string; message?: string };
+  return message === undefined ? null : `${name}: ${message}`;
 }

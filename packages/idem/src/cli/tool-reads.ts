@@ -3,24 +3,16 @@
 import type { Event } from "../model/event.ts";
 import type { Rows } from "../radar/finding.ts";
 import type { PruneAnswer, PruneInput } from "../store/prune.ts";
+import type { OverdueRun, StuckRun, WaitingCount } from "../store/rules/health-reads.ts";
+import type { OpenedRun, SuppressedEvent } from "../store/rules/history-reads.ts";
 import { ClaimIndex } from "../store/sqlite/claim-index.ts";
 import type { Connection } from "../store/sqlite/connection.ts";
-import {
-  type OverdueRun,
-  overdueRuns,
-  runsOfUnknownWorkers,
-  runsWithoutJob,
-  type StuckRun,
-  type WaitingCount,
-  waitingRuns,
-} from "../store/sqlite/health-reads.ts";
+import { overdueRuns, runsOfUnknownWorkers, runsWithoutJob, waitingRuns } from "../store/sqlite/health-reads.ts";
 import {
   eventsAfter,
   functionsWithRuns,
-  type OpenedRun,
   openedRuns,
   receivedEvents,
-  type SuppressedEvent,
   suppressedEvents,
 } from "../store/sqlite/history-reads.ts";
 import { countPrunable } from "../store/sqlite/prune-events.ts";

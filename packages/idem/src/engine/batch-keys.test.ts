@@ -1,8 +1,7 @@
 // A batch carries each key once, and holds the keys of all its events.
 import { describe, expect, test } from "vitest";
 import type { IdempotencyOptions } from "../sdk/create-function.ts";
-import { stores } from "../testing/one-run.suite.ts";
-import { testIdem } from "../testing/test-idem.ts";
+import { stores, testIdem } from "../testing/flow-stores.suite.ts";
 
 describe.each(stores)("keys of a batch on %s", (store) => {
   async function begin(idempotency: Partial<IdempotencyOptions> = {}) {

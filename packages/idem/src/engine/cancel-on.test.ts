@@ -1,9 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { CancelOnOptions, FunctionOptions } from "../sdk/create-function.ts";
+import { oneStore, stores, testIdem } from "../testing/flow-stores.suite.ts";
 import { HeldWork } from "../testing/held-work.suite.ts";
-import { stores } from "../testing/one-run.suite.ts";
-import { oneStore } from "../testing/one-store.suite.ts";
-import { testIdem } from "../testing/test-idem.ts";
 
 describe.each(stores)("cancelOn on %s", (store) => {
   async function begin(cancelOn: CancelOnOptions, fn: Partial<FunctionOptions> = {}) {

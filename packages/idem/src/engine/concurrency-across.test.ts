@@ -2,10 +2,8 @@
 import { describe, expect, test } from "vitest";
 import type { Idem } from "../sdk/client.ts";
 import type { FunctionOptions } from "../sdk/create-function.ts";
+import { oneStore, stores, testIdem } from "../testing/flow-stores.suite.ts";
 import { HeldWork } from "../testing/held-work.suite.ts";
-import { stores } from "../testing/one-run.suite.ts";
-import { oneStore } from "../testing/one-store.suite.ts";
-import { testIdem } from "../testing/test-idem.ts";
 
 type Concurrency = NonNullable<FunctionOptions["concurrency"]>;
 

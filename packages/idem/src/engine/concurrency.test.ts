@@ -2,10 +2,9 @@ import { describe, expect, test } from "vitest";
 import { NonRetriableError } from "../model/user-errors.ts";
 import type { Idem } from "../sdk/client.ts";
 import type { FunctionOptions } from "../sdk/create-function.ts";
+import { stores, testIdem } from "../testing/flow-stores.suite.ts";
 import { HeldWork } from "../testing/held-work.suite.ts";
-import { stores } from "../testing/one-run.suite.ts";
 import { engineOf } from "../testing/one-store.suite.ts";
-import { testIdem } from "../testing/test-idem.ts";
 
 type Concurrency = NonNullable<FunctionOptions["concurrency"]>;
 

@@ -1,9 +1,8 @@
 // A tick passes what any start has to pass, except buffers: they gather events.
 import { describe, expect, test } from "vitest";
 import type { FunctionOptions } from "../sdk/create-function.ts";
+import { stores, testIdem } from "../testing/flow-stores.suite.ts";
 import { HeldWork } from "../testing/held-work.suite.ts";
-import { stores } from "../testing/one-run.suite.ts";
-import { testIdem } from "../testing/test-idem.ts";
 
 describe.each(stores)("a tick on %s", (store) => {
   async function begin(options: Partial<FunctionOptions>) {

@@ -1,8 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { DebounceOptions, FunctionOptions } from "../sdk/create-function.ts";
-import { stores } from "../testing/one-run.suite.ts";
-import { oneStore } from "../testing/one-store.suite.ts";
-import { testIdem } from "../testing/test-idem.ts";
+import { oneStore, stores, testIdem } from "../testing/flow-stores.suite.ts";
 
 describe.each(stores)("debounce on %s", (store) => {
   async function begin(debounce: DebounceOptions, fn: Partial<FunctionOptions> = {}) {

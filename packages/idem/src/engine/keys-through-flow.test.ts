@@ -2,8 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { FunctionOptions } from "../sdk/create-function.ts";
 import type { PublicDecision } from "../sdk/public-types.ts";
-import { stores } from "../testing/one-run.suite.ts";
-import { testIdem } from "../testing/test-idem.ts";
+import { stores, testIdem } from "../testing/flow-stores.suite.ts";
 
 interface Through {
   readonly options: Partial<FunctionOptions>;

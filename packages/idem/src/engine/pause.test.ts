@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { held, stores } from "../testing/one-run.suite.ts";
+import { stores, testIdem } from "../testing/flow-stores.suite.ts";
+import { held } from "../testing/one-run.suite.ts";
 import { engineOf } from "../testing/one-store.suite.ts";
-import { testIdem } from "../testing/test-idem.ts";
 
 describe.each(stores)("pause on %s", (store) => {
   test("events for a paused function are kept with a decision that says so, and start nothing", async () => {

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { FunctionOptions } from "../sdk/create-function.ts";
+import { stores, testIdem } from "../testing/flow-stores.suite.ts";
 import { HeldWork } from "../testing/held-work.suite.ts";
-import { stores } from "../testing/one-run.suite.ts";
-import { testIdem } from "../testing/test-idem.ts";
 
 describe.each(stores)("priority on %s", (store) => {
   /** A busy function: one run is at work, the others are queued. */

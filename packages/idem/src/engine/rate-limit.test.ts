@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { FunctionOptions, RateLimitOptions } from "../sdk/create-function.ts";
-import { stores } from "../testing/one-run.suite.ts";
-import { testIdem } from "../testing/test-idem.ts";
+import { stores, testIdem } from "../testing/flow-stores.suite.ts";
 
 describe.each(stores)("rateLimit on %s", (store) => {
   async function begin(rateLimit: RateLimitOptions, fn: Partial<FunctionOptions> = {}) {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { NonRetriableError } from "../model/user-errors.ts";
 import type { FunctionOptions } from "../sdk/create-function.ts";
+import { oneStore, stores, testIdem } from "../testing/flow-stores.suite.ts";
 import { HeldWork } from "../testing/held-work.suite.ts";
-import { held, stores } from "../testing/one-run.suite.ts";
-import { oneStore } from "../testing/one-store.suite.ts";
-import { type TestWorld, testIdem } from "../testing/test-idem.ts";
+import { held } from "../testing/one-run.suite.ts";
+import type { TestWorld } from "../testing/test-idem.ts";
 
 const decider =
   (idem: TestWorld<any>["idem"]) =>

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { stores, testIdem } from "../testing/flow-stores.suite.ts";
 import { HeldWork } from "../testing/held-work.suite.ts";
-import { stores } from "../testing/one-run.suite.ts";
-import { testIdem } from "../testing/test-idem.ts";
 
 describe.each(stores)("timeouts.start on %s", (store) => {
   async function full(fn: { throttle?: any; finish?: string } = {}) {

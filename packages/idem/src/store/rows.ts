@@ -6,6 +6,7 @@ import type { ParkedKind, ParkReason } from "../model/parked.ts";
 import { type EndState, openState, type RerunFrom, type Run } from "../model/run.ts";
 import type { FailedAttempt, Step, StepKind } from "../model/step.ts";
 import type { Wait } from "../model/wait.ts";
+import { previewChars } from "./reads.ts";
 
 export interface EventRow {
   id: string;
@@ -143,6 +144,12 @@ export interface KeyAnswer {
 export const runColumns = `r.id, r.fn, r.event_id, r.key, r.subject, r.generation, r.previous_run_id, r.rerun_of, r.root_run_id,
   r.newest_run_id, r.ended_state, r.result, r.created_at, r.started_at, r.ended_at, r.ended_fence, r.rerun_from,
   r.inputs, r.carried, r.singleton, ${jobOfRunColumns.replaceAll(/\w+/g, "j.$&")}`;
+
+/** The same where a list shows the beginning of a result, which can be megabytes. */
+export const summaryColumns = runColumns.replace("r.result", `substr(r.result, 1, ${previewChars}) as result`);
+
+export const decisionColumns =
+  "d.event_id, d.fn, d.kind, d.reason, d.run_id, d.key, d.window_ends_at, d.first_event_id, d.decided_at";
 
 /** The run got on: workers lost before no longer count. */
 export const forgetLostSql =

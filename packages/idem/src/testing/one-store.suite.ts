@@ -8,7 +8,7 @@ import { openInlineStore } from "../store/sqlite/inline-store.ts";
 import { loadMigrations } from "../store/sqlite/migrations.ts";
 import type { Store } from "../store/store.ts";
 import type { stores } from "./one-run.suite.ts";
-import { type TestClock, testIdem } from "./test-idem.ts";
+import { type TestClock, type TestWorld, testIdem } from "./test-idem.ts";
 
 export interface OneStore {
   readonly clock: TestClock;
@@ -24,23 +24,22 @@ export function oneStore(kind: (typeof stores)[number]): OneStore {
     kind === "memory:"
       ? new MemoryStore(platform)
       : openInlineStore({ path: ":memory:", migrations: loadMigrations(), clock: platform, owner: "a test" });
-  return {
-    clock: world.clock,
-    store,
-    process: (options = {}) => {
-      let isLost = false;
-      const reached = reach(store, () => isLost);
-      const idem = world.client({ store: reached, ...options });
-      return {
-        idem,
-        lose: () => {
-          isLost = true;
-        },
-        isLost: () => isLost,
-      };
-    },
-  };
+  return { clock: world.clock, store, process: processesOn({ ...world, store }) };
 }
+
+export const processesOn =
+  (world: TestWorld<any>): OneStore["process"] =>
+  (options = {}) => {
+    let isLost = false;
+    const idem = world.client({ store: reach(world.store as Store, () => isLost), ...options });
+    return {
+      idem,
+      lose: () => {
+        isLost = true;
+      },
+      isLost: () => isLost,
+    };
+  };
 
 function reach(store: Store, isLost: () => boolean): Store {
   const through = (of: any): any =>

@@ -1,5 +1,12 @@
 // Is the schema sound, and does everything open still move? Read-only questions for `idem doctor`.
+import {
+  overdueRuns as overdueRule,
+  runsWithoutJob as runsWithoutJobRule,
+  runsOfUnknownWorkers as unknownWorkersRule,
+  waitingRuns as waitingRule,
+} from "../rules/health-reads.ts";
 import type { Connection } from "./connection.ts";
+import { over } from "./rule-database.ts";
 
 // An index that was being built when its session ended is kept up to date and never used.
 const brokenIndexesSql = `
@@ -49,65 +56,7 @@ const serverFactsSql = `
 export const readServerFacts = async (connection: Connection, schema: string): Promise<ServerFacts> =>
   (await connection.find<ServerFacts>(serverFactsSql, { schema }))[0]!;
 
-export interface StuckRun {
-  readonly runId: string;
-  readonly fn: string;
-  readonly createdAt: number;
-}
-
-// Open runs are few beside ended ones, but no index tells them apart; this reads every run once.
-const joblessSql = `
-  select r.id as "runId", r.fn, r.created_at as "createdAt" from runs r
-   where r.env = ? and r.ended_state is null
-     and not exists (select 1 from jobs j where j.env = r.env and j.id = r.id)
-   order by r.id limit ?`;
-
-/** Open runs that nothing will ever take up again: each one is a defect. */
-export const runsWithoutJob = (connection: Connection, env: string, limit: number): Promise<StuckRun[]> =>
-  connection.all<StuckRun>(joblessSql, env, limit);
-
-export interface OverdueRun extends StuckRun {
-  readonly fence: number;
-  /** Since when it may start; never earlier than it can be known. */
-  readonly dueSince: number;
-}
-
-const overdueSql = `
-  select j.id as "runId", j.fn, r.created_at as "createdAt", j.fence,
-         greatest(r.created_at, case when j.due_at is not null then j.due_at when j.rank <= :now then j.rank else 0 end)
-           as "dueSince"
-    from jobs j join runs r on r.env = j.env and r.id = j.id
-   where j.env = :env and j.kind = 'run' and j.leased_by is null and (j.due_at is null or j.due_at <= :now)
-     and j.lane is null
-   order by "dueSince" limit :limit`;
-
-/** Due runs that no worker has taken for at least `forMs`. Those that stand in line for a limit wait on purpose. */
-export const overdueRuns = async (connection: Connection, env: string, now: number, forMs: number, limit: number) =>
-  (await connection.find<OverdueRun>(overdueSql, { env, now, limit })).filter(
-    ({ dueSince }) => dueSince <= now - forMs,
-  );
-
-const orphanedSql = `
-  select j.id as "runId", j.fn, r.created_at as "createdAt" from jobs j join runs r on r.env = j.env and r.id = j.id
-   where j.env = ? and j.leased_by is not null
-     and not exists (select 1 from workers w where w.id = j.leased_by)
-   order by j.id limit ?`;
-
-/** Leased to a worker the store does not know: nobody will give them back. */
-export const runsOfUnknownWorkers = (connection: Connection, env: string, limit: number): Promise<StuckRun[]> =>
-  connection.all<StuckRun>(orphanedSql, env, limit);
-
-const waitingSql = `
-  select r.fn, w.kind, count(*) as count, min(w.timeout_at) as "nextAt" from waits w
-    join runs r on r.env = w.env and r.id = w.run_id
-   where w.env = ? group by r.fn, w.kind order by count(*) desc limit ?`;
-
-export interface WaitingCount {
-  readonly fn: string;
-  readonly kind: "time" | "event" | "signal" | "run";
-  readonly count: number;
-  readonly nextAt: number | null;
-}
-
-export const waitingRuns = (connection: Connection, env: string, limit: number): Promise<WaitingCount[]> =>
-  connection.all<WaitingCount>(waitingSql, env, limit);
+export const runsWithoutJob = over(runsWithoutJobRule);
+export const overdueRuns = over(overdueRule);
+export const runsOfUnknownWorkers = over(unknownWorkersRule);
+export const waitingRuns = over(waitingRule);

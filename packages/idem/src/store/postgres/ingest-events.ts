@@ -26,7 +26,7 @@ const insertEventSql = `
 
 const linkToFirstSql = "update events set first_event_id = ? where env = ? and id = ?";
 
-export const selectDecisionsSql = `
+const selectDecisionsSql = `
   select event_id, fn, kind, reason, run_id, key, window_ends_at, first_event_id, decided_at
     from decisions where env = ? and event_id = ? order by fn`;
 

@@ -2,6 +2,7 @@
 import type { StoreReads } from "../reads.ts";
 import { ruledCalls, type ruledOperations } from "../rules/operations.ts";
 import { readMemo } from "../rules/read-memo.ts";
+import { claimAt } from "../rules/reads.ts";
 import { driveAwaited } from "../rules/rule.ts";
 import type { BeatsOptions } from "../sharing.ts";
 import type { Store } from "../store.ts";
@@ -20,7 +21,7 @@ import { refuseHalfMoved } from "./moving-mark.ts";
 import { openingFault, refuseUnsetSession } from "./opening-fault.ts";
 import { Outbox } from "./outbox.ts";
 import { pruneEvents } from "./prune-events.ts";
-import { claimAt, findClaim, readsOver } from "./reads.ts";
+import { findClaim, readsOver } from "./reads.ts";
 import { Statistics } from "./refresh-statistics.ts";
 import { RuleDatabase } from "./rule-database.ts";
 import { type Pg, Sessions } from "./sessions.ts";
@@ -30,7 +31,6 @@ import { hintsOf } from "./tell-others.ts";
 import type { Transaction } from "./transaction.ts";
 import { Transactions, type TransactionsPlatform } from "./transactions.ts";
 import { handBackJobs, heartbeatWorker, sweepStore } from "./workers.ts";
-import { keepAudit } from "./write-audit.ts";
 
 export type Writes = Omit<Store, "reads" | "close" | "shared" | "outbox" | "transactional">;
 type Operation = { [K in keyof Writes]: (tx: Transaction, ...input: Parameters<Writes[K]>) => ReturnType<Writes[K]> };
@@ -46,7 +46,6 @@ const operations: Operation = {
   handBack: handBackJobs,
   sweep: sweepStore,
   prune: pruneEvents,
-  audit: keepAudit,
 };
 
 /** Where nothing is found, nothing is told to anybody. */

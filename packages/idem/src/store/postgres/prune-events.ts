@@ -7,12 +7,12 @@
 // else has locked is kept, so pruning never waits for anybody.
 import { type PruneAnswer, type PruneInput, prunedNothing } from "../prune.ts";
 import { countAlerts, pruneAlerts } from "../rules/alerts.ts";
+import { countAudit, pruneAudit } from "../rules/read-audit.ts";
 import { driveAwaited } from "../rules/rule.ts";
 import type { Connection } from "./connection.ts";
 import { claimName, type Family, findFamilies, type OldEvent } from "./find-families.ts";
 import { RuleDatabase } from "./rule-database.ts";
 import type { Transaction } from "./transaction.ts";
-import { countAudit, pruneAudit } from "./write-audit.ts";
 
 // A page of events whose families are looked at in one commit.
 const pageSize = 200;
@@ -90,7 +90,7 @@ export async function pruneEvents(tx: Pick<Transaction, "connection" | "at">, in
     if (input.auditBefore === undefined) return { deleted, kept, after: null };
     // Last, with what room is left: where there is none, or more than it takes, the next commit goes on with it.
     const left = Math.max(0, input.max - Object.values(deleted).reduce((all, count) => all + count, 0));
-    const audit = await pruneAudit(connection, env, input.auditBefore, left);
+    const audit = await driveAwaited(pruneAudit(new RuleDatabase(connection), env, input.auditBefore, left));
     return {
       deleted: { ...deleted, audit },
       kept,
@@ -131,7 +131,7 @@ export async function countPrunable(
     deleted.attempts += sum(attempts);
   }
   if (page.isLast && input.auditBefore !== undefined) {
-    deleted.audit = await countAudit(connection, env, input.auditBefore);
+    deleted.audit = await driveAwaited(countAudit(new RuleDatabase(connection), env, input.auditBefore));
   }
   const kept = page.old.length - portions.length;
   return { deleted, kept, after: page.isLast ? null : page.events.at(-1)!.id };

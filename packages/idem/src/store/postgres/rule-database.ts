@@ -1,10 +1,14 @@
 // PostgreSQL as the rules ask it: what is asked is sent, and its answer awaited.
+import { firstStampAt } from "../clock.ts";
 import type { Database, List, Param } from "../rules/database.ts";
 import type { Cell, Insertion } from "../rules/insertion.ts";
 import { type Asked, driveAwaited, Sent } from "../rules/rule.ts";
 import type { Connection, Param as Sendable } from "./connection.ts";
 import { statements } from "./rule-statements.ts";
 import { indexable } from "./text.ts";
+
+// As bytes are compared.
+const afterAllDigits = "~";
 
 export class RuleDatabase implements Database {
   readonly sql = statements;
@@ -47,4 +51,20 @@ export class RuleDatabase implements Database {
   indexed(text: string): string {
     return indexable(text);
   }
+
+  /** Stamps have had as many digits since 2001 and will until 2286, so they are in the order of their text. */
+  auditIdAt(ms: number): string {
+    return String(firstStampAt(ms)).padStart(16, "0");
+  }
+
+  auditIdBefore(cursor: string | undefined, ms: number | null): string {
+    const last = ms === null ? afterAllDigits : this.auditIdAt(ms);
+    return cursor !== undefined && cursor < last ? cursor : last;
+  }
 }
+
+/** A read as a call over a connection. */
+export const over =
+  <Input extends readonly unknown[], T>(read: (db: Database, ...input: Input) => Asked<T>) =>
+  (connection: Connection, ...input: Input): Promise<T> =>
+    driveAwaited(read(new RuleDatabase(connection), ...input));

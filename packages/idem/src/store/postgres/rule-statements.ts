@@ -1,8 +1,14 @@
 // PostgreSQL's own statements for the rules. What is read to be written is locked by being read; "limit 1" and "offset 0" inside a join
 // keep the planner, which cannot know how few rows are asked for, from joining whole tables.
+import { tickEventName } from "../../model/tick.ts";
 import { eventColumns, waitColumns } from "../rows.ts";
 import type { Statements } from "../rules/statements.ts";
+import { isAfterFailure } from "./after-failure.ts";
 import { counts } from "./count-decisions.ts";
+import { headlines } from "./count-reads.ts";
+import { lists } from "./list-reads.ts";
+import { pages } from "./page-reads.ts";
+import { audit } from "./write-audit.ts";
 
 const bufferColumns = "fn, kind, key, id, deadline, due_at, count, bytes, event_id, ts, pair";
 
@@ -67,5 +73,20 @@ export const statements: Statements = {
     find: `
       insert into throttles (env, id, tat) values (?, ?, 0)
       on conflict (env, id) do update set tat = throttles.tat returning tat`,
+  },
+  pages,
+  lists,
+  headlines,
+  audit,
+  history: {
+    // Reruns are left out: a person asked for those. So are batches, whose events have keys of their own, and ticks, which are claimed by
+    // their instant. Events are looked up one by one: the planner cannot know that a page is small.
+    opened: `
+      select r.id as run_id, r.key as run_key, r.created_at, ${isAfterFailure} as after_failure, ${eventColumns}
+        from runs r join lateral (select * from events where env = r.env and id = r.event_id limit 1) e on true
+       where r.env = ? and r.fn = ? and r.id >= ? and r.id < ? and r.rerun_of is null
+         and r.carried is null and e.name <> '${tickEventName}'
+       order by r.id desc limit ?`,
+    events: `select ${eventColumns} from events e where e.env = ? and e.id = any(cast(? as text[]))`,
   },
 };

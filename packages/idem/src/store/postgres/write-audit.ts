@@ -1,9 +1,6 @@
-// What people did by hand: who, what, to which thing, when and why (store/audit.ts). An entry's id begins with its stamp, so a range of time
-// is a range of ids.
-import { type AuditAnswer, type AuditFilter, type AuditInput, type AuditRow, stampSlackMs } from "../audit.ts";
-import { firstStampAt } from "../clock.ts";
-import type { Page } from "../reads.ts";
-import type { Connection } from "./connection.ts";
+// An entry's id begins with its stamp.
+import type { AuditInput } from "../audit.ts";
+import type { Statements } from "../rules/statements.ts";
 import type { Transaction } from "./transaction.ts";
 
 const insertAuditSql = `
@@ -13,31 +10,25 @@ const insertAuditSql = `
 const columns = "id, at, actor, action, subject, reason";
 const fits = `id >= :floor and id < :before and at >= :since and at < :until
      and (cast(:action as text) is null or action = :action) and (cast(:actor as text) is null or actor = :actor)`;
-const auditSql = `
-  select ${columns} from audit where env = :env and ${fits} order by id desc limit :limit`;
-const auditByActionSql = `
-  select ${columns} from audit where env = :env and action = :action and ${fits} order by id desc limit :limit`;
-const auditByActorSql = `
-  select ${columns} from audit
-   where env = :env and left(actor, 100) = left(:actor, 100) and ${fits} order by id desc limit :limit`;
-const auditBySubjectSql = `
-  select ${columns} from audit
-   where env = :env and left(subject, 100) = left(cast(:subject as text), 100) and subject = :subject and ${fits}
-   order by id desc limit :limit`;
-
-const pruneSql = `
-  delete from audit where env = :env and id = any(array(
-    select id from audit where env = :env and id < :before order by id limit :max))
-  returning 1`;
-const countSql = "select count(*) as count from audit where env = ? and id < ?";
+export const audit: Statements["audit"] = {
+  all: `
+    select ${columns} from audit where env = :env and ${fits} order by id desc limit :limit`,
+  byAction: `
+    select ${columns} from audit where env = :env and action = :action and ${fits} order by id desc limit :limit`,
+  byActor: `
+    select ${columns} from audit
+     where env = :env and left(actor, 100) = left(:actor, 100) and ${fits} order by id desc limit :limit`,
+  bySubject: `
+    select ${columns} from audit
+     where env = :env and left(subject, 100) = left(cast(:subject as text), 100) and subject = :subject and ${fits}
+     order by id desc limit :limit`,
+  prune: `
+    delete from audit where env = ? and id = any(array(
+      select id from audit where env = ? and id < ? order by id limit ?))`,
+};
 
 // What an index takes is 2,704 bytes.
 const idCharsMax = 600;
-// After every digit, as bytes are compared.
-const afterAll = "~";
-
-/** Stamps have had as many digits since 2001 and will until 2286, so they are in the order of their text. */
-const idAt = (ms: number): string => String(firstStampAt(ms)).padStart(16, "0");
 
 export function writeAudit(
   tx: Transaction,
@@ -47,49 +38,4 @@ export function writeAudit(
   // Two nodes may have one stamp; of one stamp the actor and the subject tell two rows apart.
   const id = `${tx.stamp()} ${actor} ${subject}`.slice(0, idCharsMax);
   tx.connection.write(insertAuditSql, env, id, tx.at.now, action, subject, reason, actor);
-}
-
-export async function keepAudit(tx: Transaction, input: AuditInput): Promise<AuditAnswer> {
-  writeAudit(tx, input.env, input);
-  return "kept";
-}
-
-export async function auditPage(
-  connection: Connection,
-  env: string,
-  filter: AuditFilter,
-): Promise<Page<AuditRow, string>> {
-  const { action, actor, subject, since = 0, until = Number.MAX_SAFE_INTEGER, limit } = filter;
-  const last = filter.until === undefined ? afterAll : idAt(until + stampSlackMs);
-  const before = filter.before ?? afterAll;
-  // A thing has the fewest entries, a kind of action the most.
-  const sql =
-    subject !== undefined
-      ? auditBySubjectSql
-      : actor !== undefined
-        ? auditByActorSql
-        : action !== undefined
-          ? auditByActionSql
-          : auditSql;
-  const rows = await connection.find<AuditRow>(sql, {
-    env,
-    floor: idAt(since),
-    before: before < last ? before : last,
-    since,
-    until,
-    action: action ?? null,
-    actor: actor ?? null,
-    ...(subject === undefined ? {} : { subject }),
-    limit,
-  });
-  return { rows, next: rows.length < limit ? null : rows.at(-1)!.id };
-}
-
-/** Oldest first; how many went. */
-export async function pruneAudit(connection: Connection, env: string, before: number, max: number): Promise<number> {
-  return (await connection.find(pruneSql, { env, before: idAt(before), max })).length;
-}
-
-export async function countAudit(connection: Connection, env: string, before: number): Promise<number> {
-  return (await connection.one<{ count: number }>(countSql, env, idAt(before)))!.count;
 }

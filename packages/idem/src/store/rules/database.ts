@@ -38,6 +38,10 @@ export interface Database {
   list(texts: readonly string[]): List;
   /** The text as it stands in a column that is found by it. PostgreSQL's indexes take none that is long. */
   indexed(text: string): string;
+  /** The first id an audit's entry of that time may have. */
+  auditIdAt(ms: number): Cell;
+  /** The one before which a page ends: a page's cursor, an instant, or whichever is earlier. */
+  auditIdBefore(cursor: string | undefined, ms: number | null): Cell;
 }
 
 export interface RuleTransaction extends Database {

@@ -5,6 +5,7 @@ import { cancelRun } from "./cancel-run.ts";
 import { changeSettingRow } from "./change-setting.ts";
 import { countDecisions } from "./count-decisions.ts";
 import type { RuleTransaction } from "./database.ts";
+import { keepAudit } from "./read-audit.ts";
 import { redecideEvent } from "./redecide-event.ts";
 import { pauseFunction, registerFunctions } from "./register-functions.ts";
 import { rerunRun } from "./rerun-run.ts";
@@ -39,6 +40,7 @@ export const ruledOperations = {
   raise: raiseAlerts,
   judge: judgeAlertRow,
   follow: moveRadar,
+  audit: keepAudit,
 } satisfies Ruled;
 
 type AnyRule = (tx: RuleTransaction, ...input: readonly unknown[]) => Rule<unknown>;

@@ -60,4 +60,56 @@ export interface Statements {
     /** env, id → tat */
     readonly find: string;
   };
+  /** By the names in rules/page-reads.ts: what bounds a page, and what is asked of its rows. */
+  readonly pages: {
+    readonly runs: string;
+    readonly runsOfFunction: string;
+    readonly runsOfFunctionFloor: string;
+    readonly openRuns: string;
+    readonly runsOfEvent: string;
+    readonly decisions: string;
+    readonly pending: string;
+    readonly oldestPending: string;
+  };
+  /** By the names in rules/reads.ts. */
+  readonly lists: {
+    readonly runs: string;
+    readonly runsOfFunction: string;
+    readonly openRuns: string;
+    readonly runsOfEvent: string;
+    readonly duplicates: string;
+    readonly duplicatesOfRun: string;
+    readonly claims: string;
+    readonly claimsOfScope: string;
+    readonly waitPaths: string;
+    readonly openCounts: string;
+    readonly oldestDue: string;
+    readonly pendingCounts: string;
+    readonly lastOutcomes: string;
+    readonly boundedEvents: string;
+  };
+  /** By the names in rules/count-reads.ts. */
+  readonly headlines: {
+    readonly live: string;
+    readonly liveSlips: string;
+    readonly group: string;
+    readonly starts: string;
+    readonly payloads: string;
+    readonly failures: string;
+  };
+  /** By the names in rules/read-audit.ts. */
+  readonly audit: {
+    readonly all: string;
+    readonly byAction: string;
+    readonly byActor: string;
+    readonly bySubject: string;
+    /** env, env, id before which, how many at most */
+    readonly prune: string;
+  };
+  readonly history: {
+    /** env, fn, id from which, id before which, how many → run_id, run_key, created_at, after_failure and the run's event */
+    readonly opened: string;
+    /** env, a list of ids → events */
+    readonly events: string;
+  };
 }

@@ -27,7 +27,6 @@ import { type Owned, StoreTransaction } from "./rule-transaction.ts";
 import { judgeFailure, refusalOf } from "./storage-failure.ts";
 import type { Transaction } from "./transaction.ts";
 import { handBackJobs, heartbeatWorker, sweepStore } from "./workers.ts";
-import { keepAudit } from "./write-audit.ts";
 
 type Writes = Omit<Store, "reads" | "shared" | "outbox" | "transactional" | "close">;
 type Operation = {
@@ -45,7 +44,6 @@ const operations: Operation = {
   handBack: handBackJobs,
   sweep: sweepStore,
   prune: pruneEvents,
-  audit: keepAudit,
 };
 
 export type OperationName = keyof Writes;

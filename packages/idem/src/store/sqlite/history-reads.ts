@@ -1,124 +1,32 @@
-// The last days' rows, page by page, for tools that look for patterns in them. Nothing here holds a cursor or a lock between
-// pages, and each row is read once.
-import type { Decision } from "../../model/decision.ts";
-import type { Event } from "../../model/event.ts";
-import { tickEventName } from "../../model/tick.ts";
-import { firstIdAt } from "../id-times.ts";
-import { type DecisionRow, type EventRow, eventColumns, readDecision, readEvent } from "../rows.ts";
-import { isAfterFailure } from "./after-failure.ts";
+// rules/history-reads.ts as calls over a connection.
+import {
+  allRows,
+  eventsAfter as eventsAfterRule,
+  functionsWithRuns as functionsRule,
+  newest,
+  openedRuns as openedRule,
+  type Place,
+  receivedEvents as receivedRule,
+  suppressedEvents as suppressedRule,
+} from "../rules/history-reads.ts";
+import { driveAtOnce } from "../rules/rule.ts";
 import type { Connection } from "./connection.ts";
+import { over, RuleDatabase } from "./rule-database.ts";
 
-const pageSize = 500;
+export const functionsWithRuns = over(functionsRule);
+export const eventsAfter = over(eventsAfterRule);
 
-// A loose scan: one seek per function, however many runs each has.
-const functionsWithRunsSql = `
-  with recursive names (fn) as (
-    select min(fn) from runs where env = ?
-    union all
-    select (select min(fn) from runs where env = ? and fn > names.fn) from names where names.fn is not null)
-  select fn from names where fn is not null`;
-
-export const functionsWithRuns = (connection: Connection, env: string): string[] =>
-  connection.all<{ fn: string }>(functionsWithRunsSql, env, env).map(({ fn }) => fn);
-
-export interface OpenedRun {
-  readonly runId: string;
-  readonly key: string | null;
-  readonly createdAt: number;
-  /** It took the key of one that failed and gave it back by itself. */
-  readonly isAfterFailure: boolean;
-  readonly event: Event;
+export function openedRuns(connection: Connection, env: string, fn: string, since: number) {
+  const db = new RuleDatabase(connection);
+  return allRows(driveAtOnce, newest.id, (before: string) => openedRule(db, env, fn, since, before));
 }
 
-interface OpenedRow extends EventRow {
-  run_id: string;
-  run_key: string | null;
-  created_at: number;
-  after_failure: number;
+export function receivedEvents(connection: Connection, env: string, since: number) {
+  const db = new RuleDatabase(connection);
+  return allRows(driveAtOnce, newest.id, (before: string) => receivedRule(db, env, since, before));
 }
 
-// Reruns are left out: a person asked for those. So are batches, whose events have keys of their own, and ticks, which are claimed by
-// their instant.
-const openedRunsSql = `
-  select r.id as run_id, r.key as run_key, r.created_at, ${isAfterFailure} as after_failure, ${eventColumns}
-    from runs r indexed by runs_by_function join events e on e.env = r.env and e.id = r.event_id
-   where r.env = ? and r.fn = ? and r.id >= ? and r.id < ? and r.rerun_of is null
-     and r.carried is null and e.name <> '${tickEventName}'
-   order by r.id desc limit ?`;
-
-/** Newest first. */
-export function* openedRuns(connection: Connection, env: string, fn: string, since: number): Generator<OpenedRun> {
-  const from = firstIdAt(since);
-  let before = "~";
-  for (;;) {
-    const rows = connection.all<OpenedRow>(openedRunsSql, env, fn, from, before, pageSize);
-    for (const row of rows) {
-      if (row.created_at < since) continue;
-      const { run_id: runId, run_key: key, created_at: createdAt } = row;
-      yield { runId, key, createdAt, isAfterFailure: row.after_failure === 1, event: readEvent(row) };
-    }
-    if (rows.length < pageSize) return;
-    before = rows.at(-1)!.run_id;
-  }
-}
-
-const receivedEventsSql = `
-  select ${eventColumns} from events e where e.env = ? and e.id >= ? and e.id < ? order by e.id desc limit ?`;
-
-/** Newest first. */
-export function* receivedEvents(connection: Connection, env: string, since: number): Generator<Event> {
-  const from = firstIdAt(since);
-  let before = "~";
-  for (;;) {
-    const rows = connection.all<EventRow>(receivedEventsSql, env, from, before, pageSize);
-    for (const row of rows) if (row.received_at >= since) yield readEvent(row);
-    if (rows.length < pageSize) return;
-    before = rows.at(-1)!.id;
-  }
-}
-
-const eventsAfterSql = `
-  select ${eventColumns} from events e where e.env = ? and e.id > ? order by e.id limit ?`;
-
-/** Oldest first: what came after the event of that id. */
-export const eventsAfter = (connection: Connection, env: string, after: string, limit: number): Event[] =>
-  connection.all<EventRow>(eventsAfterSql, env, after, limit).map(readEvent);
-
-export interface SuppressedEvent {
-  readonly decision: Decision;
-  readonly event: Event;
-  /** What was first; null when it has been pruned. */
-  readonly first: Event | null;
-}
-
-const suppressedSql = `
-  select d.event_id, d.fn, d.kind, d.reason, d.run_id, d.key, d.window_ends_at, d.first_event_id, d.decided_at
-    from decisions d
-   where d.env = ? and d.event_id >= ? and (d.event_id, d.fn) < (?, ?) and d.kind in ('duplicate-event', 'duplicate-key')
-   order by d.event_id desc, d.fn desc limit ?`;
-const eventSql = `select ${eventColumns} from events e where e.env = ? and e.id = ?`;
-
-/** Newest first. */
-export function* suppressedEvents(connection: Connection, env: string, since: number): Generator<SuppressedEvent> {
-  const from = firstIdAt(since);
-  const find = (id: string): Event | null => {
-    const row = connection.one<EventRow>(eventSql, env, id);
-    return row === undefined ? null : readEvent(row);
-  };
-  let before = { eventId: "~", fn: "" };
-  for (;;) {
-    const rows = connection.all<DecisionRow>(suppressedSql, env, from, before.eventId, before.fn, pageSize);
-    for (const row of rows) {
-      if (row.decided_at < since) continue;
-      const event = find(row.event_id);
-      if (event === null) continue;
-      yield {
-        decision: readDecision(row),
-        event,
-        first: row.first_event_id === null ? null : find(row.first_event_id),
-      };
-    }
-    if (rows.length < pageSize) return;
-    before = { eventId: rows.at(-1)!.event_id, fn: rows.at(-1)!.fn };
-  }
+export function suppressedEvents(connection: Connection, env: string, since: number) {
+  const db = new RuleDatabase(connection);
+  return allRows(driveAtOnce, newest.place, (before: Place) => suppressedRule(db, env, since, before));
 }

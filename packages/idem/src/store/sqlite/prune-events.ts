@@ -6,12 +6,12 @@ import { type DecisionKind, isPending } from "../../model/decision.ts";
 import { isOpen } from "../../model/window.ts";
 import { type PruneAnswer, type PruneInput, prunedNothing } from "../prune.ts";
 import { countAlerts, pruneAlerts } from "../rules/alerts.ts";
+import { countAudit, pruneAudit } from "../rules/read-audit.ts";
 import { driveAtOnce } from "../rules/rule.ts";
 import type { ClaimIndex, FindClaimRow } from "./claim-index.ts";
 import type { Connection } from "./connection.ts";
 import { RuleDatabase } from "./rule-database.ts";
 import type { Transaction } from "./transaction.ts";
-import { countAudit, pruneAudit } from "./write-audit.ts";
 
 const pageSql = `
   select id, caller_id as callerId, received_at as receivedAt from events
@@ -107,7 +107,7 @@ export function pruneEvents(tx: Transaction, input: PruneInput): PruneAnswer {
   }
   if (!page.isLast) return { deleted, kept: page.kept, after };
   // Last, with what room is left: where there is none, or more than it takes, the next commit goes on with it.
-  if (input.auditBefore !== undefined) deleted.audit = pruneAudit(connection, env, input.auditBefore, left);
+  if (input.auditBefore !== undefined) deleted.audit = driveAtOnce(pruneAudit(tx, env, input.auditBefore, left));
   return { deleted, kept: page.kept, after: deleted.audit === left && input.auditBefore !== undefined ? after : null };
 }
 
@@ -132,7 +132,8 @@ export function countPrunable(
       deleted.attempts += connection.one<{ count: number }>(countAttemptsSql, env, id)!.count;
     }
   }
-  if (page.isLast && input.auditBefore !== undefined) deleted.audit = countAudit(connection, env, input.auditBefore);
+  if (page.isLast && input.auditBefore !== undefined)
+    deleted.audit = driveAtOnce(countAudit(new RuleDatabase(connection), env, input.auditBefore));
   return { deleted, kept: page.kept, after: page.isLast ? null : page.events.at(-1)!.event.id };
 }
 

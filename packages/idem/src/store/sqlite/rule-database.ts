@@ -1,4 +1,5 @@
 // SQLite as the rules ask it: every answer is there at once.
+import { firstStampAt } from "../clock.ts";
 import type { Database, List, Param } from "../rules/database.ts";
 import type { Insertion } from "../rules/insertion.ts";
 import { type Asked, driveAtOnce, Given } from "../rules/rule.ts";
@@ -48,4 +49,20 @@ export class RuleDatabase implements Database {
   indexed(text: string): string {
     return text;
   }
+
+  auditIdAt(ms: number): number {
+    return firstStampAt(ms);
+  }
+
+  auditIdBefore(cursor: string | undefined, ms: number | null): number {
+    const before = Number(cursor ?? Number.MAX_SAFE_INTEGER);
+    const last = ms === null ? Number.MAX_SAFE_INTEGER : firstStampAt(ms);
+    return Number.isSafeInteger(before) ? Math.min(before, last) : 0;
+  }
 }
+
+/** A read as a call over a connection. */
+export const over =
+  <Input extends readonly unknown[], T>(read: (db: Database, ...input: Input) => Asked<T>) =>
+  (connection: Connection, ...input: Input): T =>
+    driveAtOnce(read(new RuleDatabase(connection), ...input));

@@ -1,7 +1,13 @@
 // SQLite's own statements for the rules. Indexes are named where the planner, without statistics, would take another (plans.test.ts).
+import { tickEventName } from "../../model/tick.ts";
 import { eventColumns, waitColumns } from "../rows.ts";
 import type { Statements } from "../rules/statements.ts";
+import { isAfterFailure } from "./after-failure.ts";
 import { counts } from "./count-decisions.ts";
+import { headlines } from "./count-reads.ts";
+import { lists } from "./list-reads.ts";
+import { pages } from "./page-reads.ts";
+import { audit } from "./write-audit.ts";
 
 const bufferColumns = "fn, kind, key, id, deadline, due_at, count, bytes, event_id, ts, pair";
 
@@ -64,5 +70,20 @@ export const statements: Statements = {
   },
   throttles: {
     find: "select tat from throttles where env = ? and id = ?",
+  },
+  pages,
+  lists,
+  headlines,
+  audit,
+  history: {
+    // Reruns are left out: a person asked for those. So are batches, whose events have keys of their own, and ticks, which are claimed by
+    // their instant.
+    opened: `
+      select r.id as run_id, r.key as run_key, r.created_at, ${isAfterFailure} as after_failure, ${eventColumns}
+        from runs r indexed by runs_by_function join events e on e.env = r.env and e.id = r.event_id
+       where r.env = ? and r.fn = ? and r.id >= ? and r.id < ? and r.rerun_of is null
+         and r.carried is null and e.name <> '${tickEventName}'
+       order by r.id desc limit ?`,
+    events: `select ${eventColumns} from events e where e.env = ? and e.id in (select value from json_each(?))`,
   },
 };

@@ -1,0 +1,159 @@
+// Lists for people: newest first, without payloads, from a store of any size. A range of time is a range of ids. What no index
+// narrows is compared row by row inside the database, between the cursor and the row that is as far behind it as may be looked
+// at. The two are asked one after the other: whatever is committed between them, each row before the cursor is looked at once.
+import type { Decision } from "../../model/decision.ts";
+import { isEnded } from "../../model/run.ts";
+import { afterAll, firstIdAt, lastIdBefore } from "../id-times.ts";
+import type {
+  DecisionCursor,
+  DecisionPageFilter,
+  EventPageFilter,
+  EventSummary,
+  Page,
+  PageBounds,
+  RunPageFilter,
+  RunSummary,
+} from "../reads.ts";
+import { type DecisionRow, type EventRow, type RunRow, readDecision, readEvent, readRun } from "../rows.ts";
+import type { Database, Param } from "./database.ts";
+import type { Rule } from "./rule.ts";
+
+type Named = Readonly<Record<string, Param>>;
+
+/** For `runs r`. Null for what is not asked. Open states are read from the queue and compared afterwards, so only ends stand here. */
+export const runFits = `r.created_at >= :since and r.created_at < :until
+     and (cast(:fn as text) is null or r.fn = :fn) and (cast(:key as text) is null or r.key = :key)
+     and (cast(:ended as text) is null or r.ended_state = :ended)`;
+/** For `decisions d`. */
+export const decisionFits =
+  "d.decided_at >= :since and d.decided_at < :until and (cast(:fn as text) is null or d.fn = :fn)";
+
+const runsFloorSql = `
+  select id from runs where env = :env and id >= :low and id < :before order by id desc limit 1 offset :skip`;
+const openRunsFloorSql = `
+  select id from jobs where env = :env and id >= :low and id < :before order by id desc limit 1 offset :skip`;
+const eventsSql = `
+  select e.id, e.caller_id, e.name, octet_length(e.data) as data_bytes, e.ts, e.received_at, e.first_event_id,
+         e.source_run_id
+    from events e
+   where e.env = :env and e.id >= :floor and e.id < :before
+     and e.received_at >= :since and e.received_at < :until and (cast(:name as text) is null or e.name = :name)
+   order by e.id desc limit :limit`;
+const eventsFloorSql = `
+  select id from events where env = :env and id >= :low and id < :before order by id desc limit 1 offset :skip`;
+const decisionsFloorSql = `
+  select event_id as "eventId", fn from decisions
+   where env = :env and event_id >= :low and (event_id, fn) < (:before, :beforeFn)
+   order by event_id desc, fn desc limit 1 offset :skip`;
+
+export function* runPage(db: Database, env: string, filter: RunPageFilter): Rule<Page<RunSummary, string>> {
+  const { pages } = db.sql;
+  const { fn, key, state, isOpen, eventId } = filter;
+  const isOpenState = state !== undefined && !isEnded(state);
+  const bounds = boundsOf(filter);
+  const asked: Named = {
+    ...bounds,
+    env,
+    before: boundOf(filter),
+    fn: fn ?? null,
+    key: key ?? null,
+    ended: state === undefined || isOpenState ? null : state,
+    state: isOpenState ? state : null,
+    open: isOpen === undefined ? null : 1,
+    event: eventId ?? null,
+  };
+  const [sql, floorSql] =
+    eventId !== undefined
+      ? [pages.runsOfEvent, null]
+      : isOpen === true || isOpenState
+        ? [pages.openRuns, openRunsFloorSql]
+        : fn !== undefined
+          ? [pages.runsOfFunction, pages.runsOfFunctionFloor]
+          : [pages.runs, runsFloorSql];
+  // The runs of one event are few: all of them are looked at.
+  const floor = floorSql === null ? null : yield* floorOf(db, floorSql, asked);
+  const rows = yield* db.find<RunRow>(sql, { ...asked, floor: floor ?? bounds.low });
+  return cut(rows.map(summaryOfRun), filter.limit, floor, (run) => run.id);
+}
+
+export function* eventPage(db: Database, env: string, filter: EventPageFilter): Rule<Page<EventSummary, string>> {
+  const bounds = boundsOf(filter);
+  const asked: Named = { ...bounds, env, before: boundOf(filter), name: filter.name ?? null };
+  const floor = yield* floorOf(db, eventsFloorSql, asked);
+  const rows = yield* db.find<EventRow & { data_bytes: number }>(eventsSql, {
+    ...asked,
+    floor: floor ?? bounds.low,
+  });
+  return cut(rows.map(summaryOfEvent), filter.limit, floor, (event) => event.id);
+}
+
+export function* decisionPage(
+  db: Database,
+  env: string,
+  filter: DecisionPageFilter,
+): Rule<Page<Decision, DecisionCursor>> {
+  const { fn, kinds, before: from } = filter;
+  const last = boundOf({ ...(filter.until === undefined ? {} : { until: filter.until }) });
+  const before = from === undefined || from.eventId > last ? { eventId: last, fn: "" } : from;
+  const bounds = boundsOf(filter);
+  const asked: Named = {
+    ...bounds,
+    env,
+    before: before.eventId,
+    beforeFn: before.fn,
+    fn: fn ?? null,
+    kinds: kinds === undefined ? null : db.list(kinds),
+  };
+  const pending = filter.isPending === true;
+  const floor = pending ? null : ((yield* db.find<DecisionCursor>(decisionsFloorSql, asked))[0] ?? null);
+  const place = { floor: floor?.eventId ?? bounds.low, floorFn: floor?.fn ?? "" };
+  const { pages } = db.sql;
+  const sql = !pending ? pages.decisions : filter.oldestFirst === true ? pages.oldestPending : pages.pending;
+  const rows = yield* db.find<DecisionRow>(sql, { ...asked, ...place });
+  return cut(
+    rows.map(readDecision),
+    filter.limit,
+    floor,
+    (decision): DecisionCursor => ({ eventId: decision.eventId, fn: decision.fn }),
+  );
+}
+
+/** One more row than is wanted tells whether there is more. */
+const boundsOf = ({ since, until, limit, examinedMax }: PageBounds) => ({
+  since: wholeMs(since ?? 0),
+  until: wholeMs(until ?? Number.MAX_SAFE_INTEGER),
+  low: since === undefined ? "" : firstIdAt(since),
+  limit: limit + 1,
+  skip: examinedMax - 1,
+});
+
+/** Instants of rows are whole, and the column takes no others: the same rows are at or after it, and before it. */
+const wholeMs = (ms: number): number =>
+  Math.min(Math.max(Math.ceil(ms), Number.MIN_SAFE_INTEGER), Number.MAX_SAFE_INTEGER);
+
+function boundOf({ before, until }: { readonly before?: string; readonly until?: number }): string {
+  const last = until === undefined ? afterAll : lastIdBefore(until);
+  return before === undefined || before > last ? last : before;
+}
+
+/** The last row that may be looked at; null when all may be. */
+function* floorOf(db: Database, sql: string, asked: Named): Rule<string | null> {
+  return (yield* db.find<{ id: string }>(sql, asked))[0]?.id ?? null;
+}
+
+/** `floor` is the last row that was looked at; null when all were. */
+function cut<R, C>(rows: readonly R[], limit: number, floor: C | null, cursor: (row: R) => C): Page<R, C> {
+  if (rows.length <= limit) return { rows, next: floor };
+  const page = rows.slice(0, limit);
+  return { rows: page, next: cursor(page.at(-1)!) };
+}
+
+function summaryOfRun(row: RunRow): RunSummary {
+  const { result, ...run } = readRun(row);
+  return { ...run, preview: result };
+}
+
+function summaryOfEvent(row: EventRow & { data_bytes: number }): EventSummary {
+  const { data: _, extra: __, ...event } = readEvent(row);
+  return { ...event, dataBytes: row.data_bytes };
+}

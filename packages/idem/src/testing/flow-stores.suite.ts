@@ -1,0 +1,165 @@
+// Worlds on every store, PostgreSQL among them. One server serves all files of a process, and a schema that a world is done with is
+// emptied for the next: to make one takes longer than most tests.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import pg from "pg";
+import { onTestFinished } from "vitest";
+import { parseDuration } from "../model/duration.ts";
+import type { ManualPlatform } from "../platform/manual-platform.ts";
+import type { Idem } from "../sdk/client.ts";
+import { openPostgresStore } from "../store/postgres/postgres-store.ts";
+import { tableNames } from "../store/postgres/statement.ts";
+import type { Store } from "../store/store.ts";
+import { stores as plainStores } from "./one-run.suite.ts";
+import { type OneStore, oneStore as plainOneStore, processesOn } from "./one-store.suite.ts";
+import { testIdem as plainTestIdem, type TestIdemOptions, type TestWorld } from "./test-idem.ts";
+
+/** What holds on one store must hold on the others. */
+export const stores = [...plainStores, "postgres:"] as const;
+
+export function testIdem(options: TestIdemOptions<any> = {}): TestWorld<any> {
+  return options.store === "postgres:" ? postgresWorld(options) : plainTestIdem(options);
+}
+
+export function oneStore(kind: (typeof stores)[number]): OneStore {
+  if (kind !== "postgres:") return plainOneStore(kind);
+  const world = postgresWorld({});
+  return { clock: world.clock, store: world.store as Store, process: processesOn(world) };
+}
+
+// ------------------------------------------------------------------------------------------------ the server
+
+let started: Promise<string> | null = null;
+
+function serverUrl(): Promise<string> {
+  started ??= (async () => {
+    const path = fileURLToPath(new URL("../../../../scripts/kept-postgres.mjs", import.meta.url));
+    const keeper = spawn(process.execPath, [path], { stdio: ["pipe", "pipe", "inherit"] });
+    const [line] = (await once(keeper.stdout, "data")) as [Buffer];
+    keeper.unref();
+    // Its input is closed with this process, whatever ends it.
+    for (const pipe of [keeper.stdin, keeper.stdout]) (pipe as unknown as { unref(): void }).unref();
+    return line.toString().trim();
+  })();
+  return started;
+}
+
+const free: string[] = [];
+let schemas = 0;
+
+async function openStore(platform: ManualPlatform): Promise<Store> {
+  const url = await serverUrl();
+  const schema = free.pop() ?? `flow${++schemas}`;
+  const store = await openPostgresStore({
+    url: `${url}?schema=${schema}&pool=4`,
+    pg,
+    // The world's own time, and the machine's timers: what waits for the server cannot be told to hurry.
+    platform: {
+      monoMs: () => platform.monoMs(),
+      soon: (run) => setImmediate(run),
+      randomBytes: (count) => platform.randomBytes(count),
+      timer: (ms, run) => {
+        const timer = setTimeout(run, ms);
+        return { cancel: () => clearTimeout(timer) };
+      },
+    },
+    owner: "test",
+    wallMs: () => platform.wallMs(),
+  });
+  const close = async () => {
+    await store.close();
+    const admin = new pg.Client({ connectionString: url });
+    await admin.connect();
+    await admin.query(tableNames.map((table) => `delete from ${schema}.${table}`).join(";"));
+    await admin.end();
+    free.push(schema);
+  };
+  return { ...store, close };
+}
+
+// ------------------------------------------------------------------------------------------------ a world on it
+
+/** Opened by its first call; the world's engines are alone with it, and nothing is told by hints. */
+class LazyStore {
+  private opened: Promise<Store> | null = null;
+  private asked = 0;
+
+  constructor(private readonly platform: () => ManualPlatform) {}
+
+  readonly store: Store = this.over((store) => store as unknown as Calls, {
+    reads: this.over((store) => store.reads as unknown as Calls, {}),
+    shared: null,
+    outbox: null,
+    transactional: null,
+    close: async () => {},
+  }) as unknown as Store;
+
+  private over(part: (store: Store) => Calls, known: Record<string, unknown>): Calls {
+    const call =
+      (name: string) =>
+      async (...input: unknown[]) => {
+        this.asked++;
+        try {
+          this.opened ??= openStore(this.platform());
+          return await part(await this.opened)[name]!(...input);
+        } finally {
+          this.asked--;
+        }
+      };
+    return new Proxy(known, {
+      get: (target, name) => target[name as string] ?? (name in target ? null : call(String(name))),
+    }) as Calls;
+  }
+
+  /** Resolves once nothing was asked for a while: what is between two calls is a few turns of the loop. */
+  async quiet(): Promise<void> {
+    for (let turns = 0; turns < 20; turns++) {
+      await new Promise<void>((resolve) => setImmediate(resolve));
+      if (this.asked > 0) turns = 0;
+    }
+  }
+
+  async close(): Promise<void> {
+    await (await this.opened)?.close();
+  }
+}
+
+type Calls = Record<string, (...input: readonly unknown[]) => Promise<unknown>>;
+
+function postgresWorld(options: TestIdemOptions<any>): TestWorld<any> {
+  const lazy = new LazyStore(() => platform);
+  const world = plainTestIdem({ ...options, store: lazy.store });
+  const { platform } = world.idem as unknown as { platform: ManualPlatform };
+  const clients: Idem<any>[] = [world.idem];
+  // A step that a test holds in its middle never ends: nobody waits for it.
+  onTestFinished(() => lazy.close());
+  const settle = async () => {
+    for (const each of [...clients, ...clients]) await each.idle();
+    await lazy.quiet();
+  };
+  return {
+    ...world,
+    client: (over) => {
+      const made = world.client(over);
+      clients.push(made);
+      return made;
+    },
+    clock: {
+      ...world.clock,
+      advance: (duration) => platform.advance(parseDuration(duration), settle),
+      tick: async (duration) => {
+        for (let left = parseDuration(duration); ; left -= 1_000) {
+          await platform.advance(Math.min(left, 1_000), () => lazy.quiet());
+          if (left <= 1_000) return;
+        }
+      },
+      advanceToEnd: async () => {
+        await settle();
+        for (let left = platform.untilNext(); left !== null; left = platform.untilNext()) {
+          await platform.advance(left, settle);
+        }
+      },
+    },
+  };
+}

@@ -3,17 +3,12 @@ import type { Story, StoryFact, StoryGate, StoryHit, StoryTodo } from "../storie
 import { factText, gateTitles, gateWords } from "../stories/story-text.ts";
 import type { Context } from "./command.ts";
 import { printable, textWidth } from "./printable.ts";
+import { type Said, sayBeside } from "./say-beside.ts";
 import { iso } from "./times.ts";
 
 export function showStory(context: Context, story: Story, nameOf: (fn: string) => string): void {
   const { paint } = context;
-  const columns = context.io.out.columns;
-  /** `text` beside `label`, and under itself where it does not fit into one line. */
-  const say = (label: string, text: string, painted = label, body = (line: string) => line) => {
-    const [first = "", ...rest] = wrapped(printable(text), columns === null ? null : columns - textWidth(label));
-    context.say(`${painted}${body(first)}`.trimEnd());
-    for (const line of rest) context.say(`${" ".repeat(textWidth(label))}${body(line)}`);
-  };
+  const say = (...said: Said) => sayBeside(context, ...said);
   const heading = (text: string) => {
     context.say("");
     context.say(paint.bold(text));
@@ -127,19 +122,3 @@ function wayOf({ does, id, other }: StoryTodo, nameOf: (fn: string) => string): 
 /** As a shell takes it for one word. */
 const shellWord = (text: string): string =>
   /^[\w@%+=:,./][\w@%+=:,./-]*$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
-
-// Narrower than this, lines are left to the terminal.
-const wrapMin = 24;
-
-function wrapped(text: string, columns: number | null): string[] {
-  if (columns === null || columns < wrapMin) return [text];
-  const lines: string[] = [];
-  let line = "";
-  for (const word of text.split(" ")) {
-    if (line !== "" && textWidth(line) + 1 + textWidth(word) > columns) {
-      lines.push(line);
-      line = word;
-    } else line = line === "" ? word : `${line} ${word}`;
-  }
-  return [...lines, line];
-}

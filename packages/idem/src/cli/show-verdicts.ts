@@ -5,7 +5,8 @@ import { verdicts } from "../verify/judge.ts";
 import type { VerifiedFunction, VerifyReport } from "../verify/report.ts";
 import type { Context } from "./command.ts";
 import type { Paint } from "./paint.ts";
-import { fit, printable } from "./printable.ts";
+import { printable } from "./printable.ts";
+import { sayBeside } from "./say-beside.ts";
 import { duration } from "./times.ts";
 import { linesAround } from "./verify-inputs.ts";
 
@@ -52,38 +53,37 @@ export function showReport(context: Context, report: VerifyReport): void {
 }
 
 function showFunction(context: Context, verified: VerifiedFunction): void {
-  const { paint, io } = context;
+  const { paint } = context;
   const { id, verdict, event, schedules, effects, commits, findings, notes } = verified;
   const started = event === null ? "" : paint.dim(`    event ${printable(event.name)} (${printable(event.from)})`);
   context.say(`${paint.bold(printable(id))}${started}`);
   if (verdict === "HELD") {
     const what = `in ${counted(schedules, "schedule")}: ${counted(effects, "effect")}, ${counted(commits, "commit")}, one of everything each time`;
-    context.say(`  ${paint.green("✓ HELD")}      ${what}`);
+    sayBeside(context, "  ✓ HELD      ", what, `  ${paint.green("✓ HELD")}      `);
   }
   for (const finding of findings) showFinding(context, id, finding);
-  const columns = io.out.columns;
-  for (const note of notes) {
-    const line = `    note: ${printable(note)}`;
-    context.say(paint.dim(columns === null ? line : fit(line, columns)));
-  }
+  for (const note of notes) sayBeside(context, "    note: ", note, paint.dim("    note: "), paint.dim);
 }
 
 function showFinding(context: Context, id: string, finding: Shown): void {
   const { paint } = context;
   const { verdict, thing, timeline, because, repeat } = finding;
-  const head = `${signs[verdict]} ${verdict}`;
-  context.say(`  ${paintOf(paint, verdict)(head)}${" ".repeat(Math.max(1, 12 - head.length))}${printable(thing)}`);
+  const head = `  ${`${signs[verdict]} ${verdict}`.padEnd(12)}`;
+  sayBeside(context, head, thing, paintOf(paint, verdict)(head));
   if (because !== null) {
-    context.say(`    accepted: ${printable(because)}`);
+    sayBeside(context, "    accepted: ", because);
     return;
   }
   const start = timeline[0]?.at ?? 0;
-  for (const { at, text } of timeline) context.say(`      ${paint.dim(timeOf(at, start))}  ${printable(text)}`);
+  for (const { at, text } of timeline) {
+    const time = `      ${timeOf(at, start)}  `;
+    sayBeside(context, time, text, paint.dim(time));
+  }
   showPlace(context, finding);
   context.say(`    ${paint.dim("repeat:")} ${printable(repeat)}`);
   if (verdict === "UNPROVEN") return;
   context.say(`    ${paint.dim("as a test:")}`);
-  for (const line of testOf(id, finding)) context.say(`      ${printable(line)}`);
+  for (const line of testOf(id, finding)) context.say(`      ${printable(line)}`.trimEnd());
 }
 
 function showPlace(context: Context, { place, mend }: Shown): void {
@@ -98,18 +98,24 @@ function showPlace(context: Context, { place, mend }: Shown): void {
     }
   }
   if (mend === null) return;
-  context.say(`    ${printable(mend.text)}`);
-  for (const { line, before, after } of mend.edits) {
+  sayBeside(context, "    ", mend.text);
+  let shown = place?.file;
+  for (const { file, line, before, after } of mend.edits) {
+    if (file !== shown) context.say(`    ${printable(relative(io.cwd, file))}:${line}`);
+    shown = file;
     context.say(paint.red(`      ${line} - ${printable(before.trim())}`));
     context.say(paint.green(`      ${line} + ${printable(after.trim())}`));
   }
 }
 
-/** For any runner of tests: it passes once the finding is mended. */
+/** A file of its own, for node:test and Vitest alike: it passes once the finding is mended. Two seconds are its usual time, and Vitest waits for five. */
 function testOf(id: string, { repeat, schedule }: Shown): string[] {
   return [
+    'import { execSync } from "node:child_process";',
+    'import { test } from "node:test"; // or "vitest"',
+    "",
     `test(${JSON.stringify(`${id}: one of everything, under ${schedule}`)}, () => {`,
-    `  execSync(${JSON.stringify(`npx ${repeat}`)}, { stdio: "inherit" }); // from node:child_process`,
-    "});",
+    `  execSync(${JSON.stringify(`npx ${repeat}`)}, { stdio: "inherit" });`,
+    "}, 60_000);",
   ];
 }

@@ -2,10 +2,12 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type ChosenEvent, reaching } from "../verify/choose-event.ts";
+import { readRecordings } from "../verify/recordings.ts";
 import type { Json } from "../verify/thing.ts";
 import { type WrittenEvent, wrongEvent } from "../verify/verify-configuration.ts";
 import { emptyMemory, readMemory, type VerifyMemory } from "../verify/verify-memory.ts";
 import type { DescribedFunction } from "../verify/worker/messages.ts";
+import type { Fixture } from "../verify/worker/world-script.ts";
 import { usage } from "./exit.ts";
 import { locateStore } from "./find-store.ts";
 import type { Io } from "./io.ts";
@@ -13,6 +15,7 @@ import { readStore } from "./open-reading.ts";
 import { printable } from "./printable.ts";
 
 export const memoryName = "idem.verify.json";
+export const recordingsName = "idem.verify.recordings.json";
 const configurations = ["ts", "mts", "cts", "mjs", "js", "cjs"].map((ending) => `idem.verify.${ending}`);
 
 /** The configuration of the folder the command is given in; null for none. */
@@ -56,6 +59,14 @@ export function readMemoryOf(cwd: string): VerifyMemory {
   if (!existsSync(path)) return emptyMemory;
   const read = readMemory(readJson(path, memoryName));
   if (typeof read === "string") throw usage(`${memoryName}: ${read}.`);
+  return read;
+}
+
+export function readRecordingsOf(cwd: string): Fixture[] {
+  const path = join(cwd, recordingsName);
+  if (!existsSync(path)) return [];
+  const read = readRecordings(readJson(path, recordingsName));
+  if (typeof read === "string") throw usage(`${recordingsName}: ${read}.`);
   return read;
 }
 

@@ -1,10 +1,15 @@
 // The command, on small projects in TypeScript (fixtures/verifying), each in a folder of its own. Worlds are played in threads that run from dist.
+import { spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { cpSync, existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { nodePlatform } from "../platform/node-platform.ts";
 import { Idem } from "../sdk/client.ts";
+import { reportShape } from "../verify/report-shape.suite.ts";
 import { fakeTerminal } from "./fake-terminal.ts";
 import { silent } from "./open-reading.ts";
 import { temporaryFolder } from "./store-world.ts";
@@ -44,34 +49,58 @@ describe("idem verify", () => {
     const [, schedule] = /--schedule (\S+)/.exec(repeat!)!;
     expect(memoryIn(folder)).toEqual({ failing: { "draft-invoice": [schedule] }, accepted: [] });
 
-    expect(await terminal.run(...repeat!.split(" "), "--reporter", "json")).toBe(1);
-    // What the program prints is no part of the answer, and nothing it does at import reaches its store.
-    expect(JSON.parse(terminal.written.out)).toMatchObject({
-      functions: [
+    expect(existsSync(join(folder, "billing.db"))).toBe(false);
+  });
+
+  test("a finding's JSON has the shape that docs/verify.md shows; its test fails before the edits of its mend and passes after", async () => {
+    const { folder, terminal, verify } = project();
+    const args = ["src/functions.ts", "--event", "placement.json", "--schedule", "die-after-effect:1"];
+    expect(await verify(...args)).toBe(1);
+    const [, pasted] = /as a test:\n((?: {6}.*\n|\n)+)/.exec(terminal.written.out)!;
+    writeFileSync(join(folder, "finding.test.mjs"), pasted!);
+
+    expect(await verify(...args, "--reporter", "json")).toBe(1);
+    // What the program prints is no part of the answer.
+    const report = reportShape.parse(JSON.parse(terminal.written.out));
+    const [verified] = report.functions;
+    expect(verified).toMatchObject({
+      id: "draft-invoice",
+      verdict: "DOUBLED",
+      effects: 1,
+      event: { name: "crm/placement.made", from: "from placement.json" },
+      findings: [
         {
-          id: "draft-invoice",
-          verdict: "DOUBLED",
-          effects: 1,
-          event: { name: "crm/placement.made", from: "from placement.json" },
-          findings: [
-            {
-              verdict: "DOUBLED",
-              place: { file: "src/functions.ts", line: 11 },
-              schedule,
-              mend: {
-                edits: [
-                  { file: "src/functions.ts", line: 10, after: expect.stringContaining("async ({ key }) => {") },
-                  { line: 12, after: expect.stringContaining('"Idempotency-Key": key') },
-                ],
-              },
-              repeat: `idem ${repeat}`,
-            },
-          ],
+          place: { file: "src/functions.ts", line: 11 },
+          schedule: "die-after-effect:1",
+          repeat: `idem verify ${args.slice(0, 1).join(" ")} --function draft-invoice ${args.slice(1).join(" ")} --seed 1`,
         },
       ],
-      summary: { verdicts: { DOUBLED: 1 }, problems: [] },
     });
-    expect(existsSync(join(folder, "billing.db"))).toBe(false);
+    expect(report.summary).toMatchObject({ verdicts: { DOUBLED: 1 }, problems: [] });
+    const { edits } = verified!.findings[0]!.mend!;
+    expect(edits).toMatchObject([
+      { file: "src/functions.ts", line: 10, after: expect.stringContaining("async ({ key }) => {") },
+      { line: 12, after: expect.stringContaining('"Idempotency-Key": key') },
+    ]);
+
+    const runPasted = () =>
+      spawnSync(process.execPath, ["--test", "finding.test.mjs"], { cwd: folder, encoding: "utf8" });
+    const before = runPasted();
+    expect([before.status, before.stdout]).toEqual([1, expect.stringContaining("✗ DOUBLED")]);
+    const file = join(folder, "src/functions.ts");
+    const lines = readFileSync(file, "utf8").split("\n");
+    for (const { line, after } of edits) lines[line - 1] = after;
+    writeFileSync(file, lines.join("\n"));
+    const after = runPasted();
+    expect([after.status, after.stdout]).toEqual([0, expect.stringContaining("✓ HELD")]);
+  });
+
+  test("docs/verify.md shows a report of that shape", () => {
+    const page = readFileSync(join(idem, "..", "..", "docs", "verify.md"), "utf8");
+    const blocks = [...page.matchAll(/```json\n([\s\S]*?)```/g)].map(([, text]) => JSON.parse(text!));
+    const [shown, ...others] = blocks.filter((block) => "functions" in block);
+    expect(reportShape.parse(shown).functions[0]!.findings).toHaveLength(1);
+    expect(others).toEqual([]);
   });
 
   test("what a person accepted is no failure, until its day is over", async () => {
@@ -132,6 +161,79 @@ describe("idem verify", () => {
   });
 });
 
+/** A sandbox of somebody's CRM, and a function that needs what it answers. */
+async function withSandbox() {
+  const asked: string[] = [];
+  const sandbox = createServer((request, response) => {
+    asked.push(`${request.method} ${request.url}`);
+    const client = { id: "c3", plan: "gold", api_key: "rk_of_this_client" };
+    response.setHeader("content-type", "application/json").end(JSON.stringify(client));
+  });
+  await once(sandbox.listen(0, "127.0.0.1"), "listening");
+  onTestFinished(() => void sandbox.close());
+  const host = `127.0.0.1:${(sandbox.address() as AddressInfo).port}`;
+  const code = `import { Idem } from "idem";
+    const idem = new Idem({ id: "billing" });
+    const options = { id: "draft-invoice", idempotency: "event.data.placementId" };
+    idem.createFunction(options, { event: "crm/placement.made" }, async ({ event, step }) => {
+      const client = await step.run("look-up", async () => (await fetch("http://${host}/clients/" + event.data.clientId)).json());
+      await step.run("create-invoice", async () => {
+        const body = JSON.stringify({ plan: client.plan.toUpperCase(), placement: event.data.placementId });
+        const answer = await fetch("https://api.stripe.com/v1/invoices", { method: "POST", body });
+        if (!answer.ok) throw new Error("answered " + answer.status);
+      });
+    });`;
+  return { asked, host, code };
+}
+
+describe("--record", () => {
+  const args = ["src/reads.mjs", "--event", "placement.json", "--schedule", "die-after-effect:1"];
+
+  test("an allow-listed sandbox is asked once, its answers are kept without secrets, and later nobody is asked", async () => {
+    const { asked, host, code } = await withSandbox();
+    const { folder, terminal, verify } = project({ "src/reads.mjs": code });
+    const file = join(folder, "idem.verify.recordings.json");
+    expect(await verify(...args)).toBe(2);
+    expect(terminal.written.out).toMatch(
+      /UNPROVEN +a clean run does not complete: TypeError: .*toUpperCase.* \(reads\.mjs:7\)/,
+    );
+    expect({ asked, isKept: existsSync(file) }).toEqual({ asked: [], isKept: false });
+
+    expect(await verify(...args, "--record", host, "--record", "api.typo.example")).toBe(1);
+    expect(terminal.written.out).toMatch(/✗ DOUBLED +two of api\.stripe\.com/);
+    // Neither by another world nor by a mend that is tried.
+    expect(asked).toEqual(["GET /clients/client-77"]);
+    expect(JSON.parse(readFileSync(file, "utf8"))).toEqual({
+      version: 1,
+      answers: [
+        {
+          method: "GET",
+          host,
+          path: "/clients/*",
+          status: 200,
+          body: { id: "c3", plan: "gold", api_key: "‹redacted›" },
+        },
+      ],
+    });
+    expect(terminal.written.err).toContain("idem.verify.recordings.json: look through it");
+    expect(terminal.written.err).toContain("Nothing was recorded of api.typo.example");
+
+    expect(await verify(...args)).toBe(1);
+    expect(terminal.written.out).toMatch(/✗ DOUBLED/);
+    expect(asked).toHaveLength(1);
+  });
+
+  test("what a fixture answers is not asked of anybody", async () => {
+    const { asked, host, code } = await withSandbox();
+    const fixture = { method: "GET", host, path: "/clients/*", body: { plan: "silver" } };
+    const configuration = `export default ${JSON.stringify({ fixtures: [fixture] })};`;
+    const { folder, verify } = project({ "src/reads.mjs": code, "idem.verify.mjs": configuration });
+    expect(await verify(...args, "--record", host)).toBe(1);
+    expect(asked).toEqual([]);
+    expect(existsSync(join(folder, "idem.verify.recordings.json"))).toBe(false);
+  });
+});
+
 describe("what cannot be verified ends with 3 and says why", () => {
   test.each<[string, readonly string[], Readonly<Record<string, unknown>>, RegExp]>([
     ["no module", [], {}, /Which modules\?/],
@@ -150,6 +252,15 @@ describe("what cannot be verified ends with 3 and says why", () => {
       /idem: src\/throws\.ts cannot be loaded/,
     ],
     ["a module without a client", ["src/nothing.ts"], {}, /src\/nothing\.ts constructed no Idem/],
+    [
+      "two clients of one name",
+      ["src/functions.ts", "again.mjs"],
+      {
+        "again.mjs": `import { Idem } from "idem";
+          new Idem({ id: "billing" }).createFunction({ id: "another" }, { event: "x/y" }, () => {});`,
+      },
+      /constructed two clients with the id "billing"/,
+    ],
     ["an unknown function", ["src/functions.ts", "--function", "draft-invoce"], {}, /Did you mean "draft-invoice"\?/],
     ["an unknown schedule", ["src/functions.ts", "--schedule", "die-nicely"], {}, /There is no schedule "die-nicely"/],
     ["an unknown option", ["src/functions.ts", "--functions", "x"], {}, /Did you mean --function\?/],
@@ -195,6 +306,24 @@ describe("what cannot be verified ends with 3 and says why", () => {
       ["src/functions.ts"],
       { "idem.verify.json": { accepted: [{ effect: "POST x", because: "so" }] } },
       /"POST x" is accepted without an end/,
+    ],
+    [
+      "an address in place of a host",
+      ["src/functions.ts", "--record", "https://sandbox.example/v1"],
+      {},
+      /--record is "https:\/\/sandbox\.example\/v1"; it is the name of a host/,
+    ],
+    [
+      "real data for a file that is committed",
+      ["src/functions.ts", "--record", "sandbox.example", "--from-store", "sqlite:./no.db"],
+      {},
+      /--from-store asks with real data/,
+    ],
+    [
+      "recordings that are none",
+      ["src/functions.ts"],
+      { "idem.verify.recordings.json": { version: 2 } },
+      /idem\.verify\.recordings\.json: it is no recording of version 1/,
     ],
     [
       "a configuration with a word it does not know",

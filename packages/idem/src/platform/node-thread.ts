@@ -21,3 +21,5 @@ export function nodeThread<Input, In, Out>() {
 export const setEnvironment = (values: Readonly<Record<string, string>>): void => {
   Object.assign(process.env, values);
 };
+
+export const environment = (): Readonly<Record<string, string | undefined>> => process.env;

@@ -21,10 +21,10 @@ export class Findings {
     if (judged.verdict === "HELD") return;
     const { effect, thing } = judged;
     const finding = this.of(judged, seen);
-    const { place } = finding;
+    const { verdict, place } = finding;
     const isKnown = this.all.some(
       (other) =>
-        other.verdict === judged.verdict &&
+        other.verdict === verdict &&
         (effect === null ? other.thing === thing : other.effect === effect.title && other.place?.line === place?.line),
     );
     if (isKnown) return;

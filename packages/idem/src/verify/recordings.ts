@@ -16,7 +16,7 @@ const secretValues = [
 ];
 
 /** `secrets` are values the environment holds: they are taken out wherever they stand. */
-export function redact(value: Json, secrets: readonly string[]): Json {
+function redact(value: Json, secrets: readonly string[]): Json {
   if (typeof value === "string") {
     const plain = secretValues.reduce((text, pattern) => text.replace(pattern, redacted), value);
     return secrets.reduce((text, secret) => text.replaceAll(secret, redacted), plain);
@@ -51,26 +51,42 @@ export function recordedOf(
   return { method, host: url.host, path: patternOf(url.pathname), status, body };
 }
 
-/** What is written to the file: each question once, secrets taken out. */
-export function writeRecordings(recorded: readonly Fixture[], secrets: readonly string[]): string {
-  const seen = new Map(recorded.map((each) => [`${each.method} ${each.host} ${each.path}`, each]));
-  const answers = [...seen.values()].map((each) => ({
-    ...each,
-    path: redact(each.path, secrets) as string,
-    body: redact(each.body ?? null, secrets),
-  }));
-  return `${JSON.stringify({ version: 1, answers }, null, 2)}\n`;
+/** As it may be kept. */
+export const withoutSecrets = (recorded: Fixture, secrets: readonly string[]): Fixture => ({
+  ...recorded,
+  path: redact(recorded.path, secrets) as string,
+  body: redact(recorded.body ?? null, secrets),
+});
+
+const questionOf = ({ method, host, path }: Fixture): string => `${host} ${path} ${method}`;
+const starsIn = ({ path }: Fixture): number => path.split("*").length;
+
+/** Each question once, with the answer that is newest; the first that fits is the one that fits best. */
+export function mergeRecordings(before: readonly Fixture[], newer: readonly Fixture[]): Fixture[] {
+  const byQuestion = new Map([...before, ...newer].map((each) => [questionOf(each), each]));
+  return [...byQuestion.entries()]
+    .sort(([one, a], [other, b]) => starsIn(a) - starsIn(b) || (one < other ? -1 : 1))
+    .map(([, each]) => each);
 }
 
-/** Throws, with what is wrong, where the text is no recording. */
-export function readRecordings(text: string): Fixture[] {
-  const read = JSON.parse(text) as { version?: unknown; answers?: unknown };
-  if (read.version !== 1 || !Array.isArray(read.answers)) throw new Error("it is no recording of version 1");
-  return read.answers.map((each: Partial<Fixture> | null, i) => {
-    const { method, host, path, status, body } = each ?? {};
-    if (typeof method !== "string" || typeof host !== "string" || typeof path !== "string") {
-      throw new Error(`answer ${i + 1} has no method, host or path`);
-    }
-    return { method, host, path, status: status ?? 200, body: body ?? null };
-  });
+export const writeRecordings = (answers: readonly Fixture[]): string =>
+  `${JSON.stringify({ version: 1, answers }, null, 2)}\n`;
+
+/** The recordings, or what is wrong with them. */
+export function readRecordings(written: unknown): Fixture[] | string {
+  const { version, answers } = (written ?? {}) as { readonly version?: unknown; readonly answers?: unknown };
+  if (version !== 1 || !Array.isArray(answers)) return "it is no recording of version 1";
+  const wrong = answers.findIndex((each: Partial<Fixture> | null) =>
+    [each?.method, each?.host, each?.path].some((word) => typeof word !== "string"),
+  );
+  if (wrong >= 0) return `answer ${wrong + 1} has no method, host or path`;
+  return answers as Fixture[];
+}
+
+/** "sandbox.example:8080" as requests name it; null where it is no host. */
+export function readHost(text: string): string | null {
+  if (!/^(\[[0-9a-f:.]+\]|[^\s/?#@:*[\]]+)(:\d{1,5})?$/i.test(text)) return null;
+  // The ports that are left out of an address.
+  const named = text.replace(/:(80|443)$/, "");
+  return URL.canParse(`http://${named}`) ? new URL(`http://${named}`).host : null;
 }

@@ -1,4 +1,4 @@
-// What the verifier answers: the shape of `--reporter json`.
+// What the verifier answers, for people and for programs.
 import type { Verdict } from "./judge.ts";
 import type { Json, Moment, Place } from "./thing.ts";
 
@@ -68,6 +68,37 @@ export interface VerifyReport {
     readonly tookMs: number;
     /** What is wrong with what was accepted: entries that are over, or that nothing is found for. */
     readonly problems: readonly string[];
+  };
+}
+
+/** What `--reporter json` prints, key by key as docs/verify.md has it; files by the names that `shorten` gives them. */
+export function jsonOf({ functions, summary }: VerifyReport, shorten: (file: string) => string) {
+  return {
+    functions: functions.map(({ id, verdict, schedules, effects, commits, event, notes, outdated, findings }) => ({
+      id,
+      verdict,
+      schedules,
+      effects,
+      commits,
+      event,
+      notes,
+      outdated,
+      findings: findings.map(({ place, mend, ...finding }) => ({
+        verdict: finding.verdict,
+        thing: finding.thing,
+        effect: finding.effect,
+        step: finding.step,
+        place: place === null ? null : { file: shorten(place.file), line: place.line },
+        schedule: finding.schedule,
+        event: finding.event,
+        timeline: finding.timeline,
+        mend:
+          mend === null ? null : { ...mend, edits: mend.edits.map((each) => ({ ...each, file: shorten(each.file) })) },
+        because: finding.because,
+        repeat: finding.repeat,
+      })),
+    })),
+    summary,
   };
 }
 

@@ -12,6 +12,7 @@ import { type Change, withFunctionKey } from "./mends/change.ts";
 import type { Tried } from "./mends/improve.ts";
 import { improveFindings } from "./mends/improve-findings.ts";
 import type { Answer, PlayingThreads } from "./playing-threads.ts";
+import { mergeRecordings } from "./recordings.ts";
 import type { Finding, FunctionReport } from "./report.ts";
 import {
   type Adversity,
@@ -126,7 +127,7 @@ class FunctionVerifier {
     const { triggers } = this.options.fn.config;
     const needsEvent = triggers.length > 0 && triggers.every((each) => "event" in each);
     if (needsEvent && !this.isSent) return this.unproven("no example event", cleanSchedule.id);
-    await this.recordAnswers();
+    if (!(await this.recordAnswers())) return this.report();
     const hadWaits = await this.verifyVariant([]);
     // The same once more, with every wait in vain: another branch of the code, with a clean run of its own.
     const { only = null } = this.options;
@@ -145,15 +146,17 @@ class FunctionVerifier {
     return this.report();
   }
 
-  /** One clean run that really asks: in all worlds after it the answers are known. */
-  private async recordAnswers(): Promise<void> {
+  /** One clean run that really asks: in all worlds after it the answers are known. False where it does not complete. */
+  private async recordAnswers(): Promise<boolean> {
     const { record } = this.options;
-    if (record === undefined) return;
+    if (record === undefined) return true;
     const script = { ...this.script, recordFrom: record.hosts };
-    const answer = await this.play(cleanSchedule, firstStart, this.seed, false, script);
-    const recorded = answer?.kind === "played" ? (answer.record.recorded ?? []) : [];
+    const clean = this.cleanRecord(await this.play(cleanSchedule, firstStart, this.seed, false, script));
+    if (clean === null) return false;
+    const recorded = clean.recorded ?? [];
     record.take(recorded);
-    this.script = { ...this.script, fixtures: [...this.script.fixtures, ...recorded] };
+    this.script = { ...this.script, fixtures: [...this.script.fixtures, ...mergeRecordings([], recorded)] };
+    return true;
   }
 
   /** Whether the clean run waited for events. */
@@ -347,8 +350,10 @@ class FunctionVerifier {
 
   /** The same function, looked at in another way. */
   private async tried(other: Partial<VerifyFunctionOptions>, trial: Trial): Promise<Tried> {
-    const { onPlayed: _, remembered: __, picks: ___, ...options } = this.options;
-    const verifier = new FunctionVerifier({ ...options, budgetMs: 0, mends: false, ...other }, trial);
+    // What was recorded is known by now: nobody is asked again.
+    const { onPlayed: _, remembered: __, picks: ___, record: ____, ...options } = this.options;
+    const known = { ...options, fixtures: this.script.fixtures, budgetMs: 0, mends: false };
+    const verifier = new FunctionVerifier({ ...known, ...other }, trial);
     const { findings } = await verifier.verify();
     return { findings, drawn: verifier.drawn };
   }

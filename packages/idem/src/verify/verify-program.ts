@@ -8,6 +8,7 @@ import type { VerifyConfiguration } from "./verify-configuration.ts";
 import { verifyFunction } from "./verify-function.ts";
 import { Consent, remember, type VerifyMemory } from "./verify-memory.ts";
 import type { DescribedFunction } from "./worker/messages.ts";
+import type { Fixture } from "./worker/world-script.ts";
 
 export interface VerifyProgramOptions {
   readonly threads: Pick<PlayingThreads, "ask">;
@@ -20,6 +21,10 @@ export interface VerifyProgramOptions {
   readonly wanted: readonly { readonly fn: DescribedFunction; readonly event: ChosenEvent | null }[];
   readonly configuration: VerifyConfiguration;
   readonly memory: VerifyMemory;
+  /** What hosts answered when they were recorded. */
+  readonly recordings: readonly Fixture[];
+  /** Hosts that are asked once more, and recorded. */
+  readonly recordHosts: readonly string[];
   /** For pairs of adversities, of all functions together. */
   readonly budgetMs: number;
   readonly seed: number;
@@ -39,6 +44,8 @@ export interface Verified {
   readonly report: VerifyReport;
   /** With what failed now. */
   readonly memory: VerifyMemory;
+  /** What hosts answered now. */
+  readonly recorded: readonly Fixture[];
 }
 
 export async function verifyProgram(options: VerifyProgramOptions): Promise<Verified> {
@@ -48,10 +55,11 @@ export async function verifyProgram(options: VerifyProgramOptions): Promise<Veri
   let { memory } = options;
   let budgetMs = options.budgetMs;
   const verified: VerifiedFunction[] = [];
+  const recorded: Fixture[] = [];
   for (const [i, { fn, event }] of wanted.entries()) {
     const share = budgetMs / (wanted.length - i);
     const before = platform.monoMs();
-    const report = await verifyOne(options, fn, event, share, consent);
+    const report = await verifyOne(options, fn, event, share, consent, (answers) => recorded.push(...answers));
     // What one leaves of its share is the others'.
     budgetMs -= Math.min(share, platform.monoMs() - before);
     memory = remember(memory, report.id, failingOf(report), report.outdated);
@@ -59,7 +67,7 @@ export async function verifyProgram(options: VerifyProgramOptions): Promise<Veri
     options.onVerified?.(report.id);
   }
   const report = summarise(verified, platform.monoMs() - startedAt, consent.problems(options.isWhole));
-  return { report, memory };
+  return { report, memory, recorded };
 }
 
 async function verifyOne(
@@ -68,9 +76,11 @@ async function verifyOne(
   event: ChosenEvent | null,
   budgetMs: number,
   consent: Consent,
+  take: (recorded: readonly Fixture[]) => void,
 ): Promise<FunctionReport> {
   const { threads, platform, modules, functions, configuration, memory, seed, schedules, onPlayed, readSource } =
     options;
+  const { recordings, recordHosts: hosts } = options;
   const { id } = fn.config;
   const { twin, entity, waits = {} } = configuration.functions[id] ?? {};
   return verifyFunction({
@@ -80,8 +90,9 @@ async function verifyOne(
     fn,
     endHandlers: functions.filter(({ handlesEnd }) => handlesEnd).map((each) => each.fn),
     event,
-    fixtures: configuration.fixtures,
+    fixtures: [...configuration.fixtures, ...recordings.filter(({ host }) => !hosts.includes(host))],
     waits,
+    ...(hosts.length === 0 ? {} : { record: { hosts, take } }),
     budgetMs,
     seed,
     only: schedules,

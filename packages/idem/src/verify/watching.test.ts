@@ -3,7 +3,7 @@
 import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
+import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -110,11 +110,12 @@ test("what is printed by number is no file, and does not reach the command's own
   expect(JSON.parse(stdout)).toEqual({ verdict: "HELD", findings: [] });
 });
 
-test("an allow-listed sandbox is asked once, and what it answered is what every world is told", async () => {
+/** Verified with a sandbox that really answers so; `asked` is how often it was. */
+async function recordFrom(answer: (response: ServerResponse) => void) {
   let asked = 0;
   const sandbox = createServer((_request, response) => {
     asked++;
-    response.setHeader("content-type", "application/json").end(JSON.stringify({ id: "c3", plan: "gold" }));
+    answer(response);
   });
   await once(sandbox.listen(0, "127.0.0.1"), "listening");
   const host = `127.0.0.1:${(sandbox.address() as AddressInfo).port}`;
@@ -123,14 +124,31 @@ test("an allow-listed sandbox is asked once, and what it answered is what every 
   const recorded: Fixture[] = [];
   const record = { hosts: [host], take: (answers: readonly Fixture[]) => void recorded.push(...answers) };
   const program = corpusProgram("watching/reads-a-customer.mjs");
-  const report = await verifyProgram(own, program, { record, only: ["die-after-effect:1"] });
+  const { findings } = await verifyProgram(own, program, { record, only: ["die-after-effect:1"] });
   delete process.env.CORPUS_CRM;
   await own.close();
   sandbox.close();
+  return { asked, host, recorded, findings };
+}
+
+test("an allow-listed sandbox is asked once, and what it answered is what every world is told", async () => {
+  const { asked, host, recorded, findings } = await recordFrom((response) =>
+    response.setHeader("content-type", "application/json").end(JSON.stringify({ id: "c3", plan: "gold" })),
+  );
   expect(recorded).toEqual([
     { method: "GET", host, path: "/clients/*", status: 200, body: { id: "c3", plan: "gold" } },
   ]);
-  expect({ asked, findings: report.findings }).toEqual({ asked: 1, findings: [] });
+  expect({ asked, findings }).toEqual({ asked: 1, findings: [] });
+});
+
+test("a sandbox that cannot be asked, or sends to a host nobody allowed, is named, and nothing of it is kept", async () => {
+  const away = await recordFrom((response) => void response.destroy());
+  const elsewhere = await recordFrom((response) => response.writeHead(302, { location: "http://127.0.0.1:9/" }).end());
+  expect([away.findings[0]?.thing, elsewhere.findings[0]?.thing]).toEqual([
+    expect.stringMatching(/^127\.0\.0\.1:\d+ was to be recorded and could not be asked: /),
+    expect.stringMatching(/could not be asked: it sends to 127\.0\.0\.1:9, which --record does not name$/),
+  ]);
+  expect([...away.recorded, ...elsewhere.recorded]).toEqual([]);
 });
 
 test("a host that nobody allowed is not asked", async () => {

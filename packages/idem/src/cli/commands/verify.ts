@@ -6,7 +6,8 @@ import { dirname, join, relative } from "node:path";
 import { nearestWord } from "../../model/nearest-word.ts";
 import { type ChosenEvent, eventOfSchema, reaching } from "../../verify/choose-event.ts";
 import { type Answer, coldFactor, PlayingThreads } from "../../verify/playing-threads.ts";
-import { exitCodeOf, type VerifyReport } from "../../verify/report.ts";
+import { mergeRecordings, readHost, writeRecordings } from "../../verify/recordings.ts";
+import { exitCodeOf, jsonOf, type VerifyReport } from "../../verify/report.ts";
 import { readSchedule } from "../../verify/schedules.ts";
 import { noConfiguration, readConfiguration, type VerifyConfiguration } from "../../verify/verify-configuration.ts";
 import { quoted, type Verified, verifyProgram } from "../../verify/verify-program.ts";
@@ -26,7 +27,9 @@ import {
   memoryName,
   readEvents,
   readMemoryOf,
+  readRecordingsOf,
   readSource,
+  recordingsName,
 } from "../verify-inputs.ts";
 
 const unable = 3;
@@ -39,7 +42,7 @@ export const verify: Command = {
   name: "verify",
   summary: "say of functions whether there would be two of something if they ran twice",
   usage:
-    "[module…] [--function <id>] [--event <file.json> | --from-store [address] | --generate] [--schedule <name>] [--seed <1>] [--budget <10s>] [--reporter <text | json>]",
+    "[module…] [--function <id>] [--event <file.json> | --from-store [address] | --generate] [--record <host>] [--schedule <name>] [--seed <1>] [--budget <10s>] [--reporter <text | json>]",
   words: { min: 0, max: 1_000 },
   options: {
     function: { value: "id", help: "only this function; may be repeated", isMany: true },
@@ -50,6 +53,11 @@ export const verify: Command = {
       looks: /^(sqlite:|postgres(ql)?:\/\/)/i,
     },
     generate: { help: "events made up from the schemas the client has for them" },
+    record: {
+      value: "host[:port]",
+      help: "a sandbox that may really be asked, once for each function; its answers are kept in idem.verify.recordings.json; may be repeated",
+      isMany: true,
+    },
     schedule: { value: "name", help: "only what goes wrong under this name; may be repeated", isMany: true },
     seed: { value: "1", help: "another chance for the code, and other ids" },
     budget: { value: "10s", help: "how long pairs of things that go wrong are played, of all functions together" },
@@ -58,14 +66,15 @@ export const verify: Command = {
   },
   details: [
     "Each function is run, unmodified, in many small worlds in which something goes wrong: deliveries twice, deaths before and after every effect,",
-    "lost answers, failures. What the outside holds then is compared with one clean run. Nothing leaves the process: destinations are models, the",
-    "configured store is not opened, and what the code prints goes to standard error. idem.verify.ts configures it, idem.verify.json remembers what",
-    "failed and what a person accepted. docs/verify.md has it all.",
+    "lost answers, failures. What the outside holds then is compared with one clean run. Nothing leaves the process but what --record allows:",
+    "destinations are models, the configured store is not opened, and what the code prints goes to standard error. idem.verify.ts configures it,",
+    "idem.verify.json remembers what failed and what a person accepted. docs/verify.md has it all.",
   ],
   examples: [
     "idem verify src/functions.ts --event placement.json",
     "idem verify src/functions.ts --from-store sqlite:.idem/shop.db --function draft-invoice",
     "idem verify src/functions.ts --generate --reporter json",
+    "idem verify src/functions.ts --event placement.json --record sandbox.crm.example",
     "idem verify src/functions.ts --event placement.json --function draft-invoice --schedule die-after-effect:2 --seed 1",
   ],
   exits: {
@@ -86,9 +95,8 @@ export const verify: Command = {
       answerMsMax,
     });
     try {
-      const { report, memory } = await verifyAll(context, threads);
-      if (memory !== null) writeFileSync(join(context.io.cwd, memoryName), `${JSON.stringify(memory, null, 2)}\n`);
-      if (isJson) context.json(withShortPaths(report, context.io.cwd));
+      const report = await verifyAll(context, threads);
+      if (isJson) context.json(jsonOf(report, (file) => relative(context.io.cwd, file)));
       else showReport(context, report);
       return exitCodeOf(report);
     } finally {
@@ -110,10 +118,7 @@ interface Program {
   readonly configuration: VerifyConfiguration;
 }
 
-async function verifyAll(
-  context: Context,
-  threads: PlayingThreads,
-): Promise<{ readonly report: VerifyReport; readonly memory: Verified["memory"] | null }> {
+async function verifyAll(context: Context, threads: PlayingThreads): Promise<VerifyReport> {
   const { io, lists, options, flags } = context;
   const ways = ["event", "from-store"].filter((name) => options[name] !== undefined);
   if (flags.has("generate")) ways.push("generate");
@@ -123,9 +128,11 @@ async function verifyAll(
   if (strange !== undefined) {
     throw cannot(`There is no schedule "${printable(strange)}". docs/verify.md lists them; a finding names its own.`);
   }
+  const recordHosts = readHosts(context);
   const seed = countOption(context, "seed", 1, 1_000_000);
   const budget = options.budget === "0" ? 0 : durationOption(context, "budget", budgetMs);
   const memory = readMemoryOf(io.cwd);
+  const recordings = readRecordingsOf(io.cwd);
   const given = options.event === undefined ? null : readEvents(io.cwd, options.event);
   const program = await loadProgram(context, threads);
   const asked = askedFunctions(program.functions, lists.function ?? null);
@@ -137,6 +144,8 @@ async function verifyAll(
     platform: io.platform,
     wanted,
     memory,
+    recordings,
+    recordHosts,
     budgetMs: budget,
     seed,
     schedules,
@@ -149,8 +158,45 @@ async function verifyAll(
     },
     onVerified: () => progress?.shown.end(),
   });
-  const isNew = schedules === null && verified.memory !== memory;
-  return { report: verified.report, memory: isNew ? verified.memory : null };
+  if (schedules === null && verified.memory !== memory) {
+    writeFileSync(join(io.cwd, memoryName), `${JSON.stringify(verified.memory, null, 2)}\n`);
+  }
+  if (recordHosts.length > 0) keepRecorded(context, recordHosts, recordings, verified.recorded);
+  return verified.report;
+}
+
+/** Those of `--record`. */
+function readHosts({ lists, options }: Context): string[] {
+  const written = lists.record ?? [];
+  // Answers about real people are not committed.
+  if (written.length > 0 && options["from-store"] !== undefined) {
+    throw cannot(
+      "--record keeps answers in a file that is committed, and --from-store asks with real data: give --event.",
+    );
+  }
+  return written.map((each) => {
+    const host = readHost(each);
+    if (host !== null) return host;
+    throw cannot(
+      `--record is "${printable(each)}"; it is the name of a host, with its port if it has one of its own: sandbox.example, localhost:4010.`,
+    );
+  });
+}
+
+function keepRecorded(
+  { io, remark }: Context,
+  hosts: readonly string[],
+  before: Verified["recorded"],
+  recorded: Verified["recorded"],
+): void {
+  for (const host of hosts) {
+    if (!recorded.some((each) => each.host === host)) {
+      remark(`Nothing was recorded of ${host}: no clean run that completed asked it.`);
+    }
+  }
+  if (recorded.length === 0) return;
+  writeFileSync(join(io.cwd, recordingsName), writeRecordings(mergeRecordings(before, recorded)));
+  remark(`What was answered is in ${recordingsName}: look through it, and commit it.`);
 }
 
 /** The words that come to the same function again. */
@@ -176,19 +222,18 @@ async function loadProgram({ io, words }: Context, threads: PlayingThreads): Pro
       "Which modules? Name those that define functions: idem verify src/functions.ts. Or write an idem.verify.ts that loads them.",
     );
   }
-  const own = file === null ? [] : [file];
-  const named = findModules(words, io.cwd);
-  let described = await describe(io.cwd, threads, [...own, ...named]);
+  const before = file === null ? [] : [file];
+  let modules = [...before, ...findModules(words, io.cwd)];
+  let described = await describe(io.cwd, threads, modules);
   let configuration = configurationOf(file, described.configuration);
-  let modules = [...own, ...named];
   if (words.length === 0 && configuration.modules.length > 0) {
-    modules = [...own, ...findModules(configuration.modules, dirname(file!))];
+    modules = [...before, ...findModules(configuration.modules, dirname(file!))];
     described = await describe(io.cwd, threads, modules);
     configuration = configurationOf(file, described.configuration);
   }
   const { functions, clients } = described;
   const names = modules.map((path) => relative(io.cwd, path)).join(", ");
-  if (clients === 0)
+  if (clients.length === 0)
     throw cannot(`${names} constructed no Idem: name the module in which your client is made, or one that imports it.`);
   if (functions.length === 0) throw cannot(`${names} defined no function: name the modules that call createFunction.`);
   const twice = functions.find(
@@ -197,6 +242,13 @@ async function loadProgram({ io, words }: Context, threads: PlayingThreads): Pro
   if (twice !== undefined) {
     throw cannot(
       `"${twice.config.id}" is defined twice in ${names}, and of two with one name only one would run: verify their modules one after the other.`,
+    );
+  }
+  const own = clients.filter((each) => each.functions > 0);
+  const alike = own.find(({ app, env }, i) => own.findIndex((each) => each.app === app && each.env === env) < i);
+  if (alike !== undefined) {
+    throw cannot(
+      `${names} constructed two clients with the id "${alike.app}", and of two with one id only the functions of one would run: give each an id of its own, or verify their modules one after the other.`,
     );
   }
   return { modules, functions, configuration };
@@ -280,22 +332,4 @@ async function withEvents(
     const found = stored?.get(fn.fn) ?? configured ?? eventOfSchema(fn, flags.has("generate"));
     return { fn, event: found ?? null };
   });
-}
-
-function withShortPaths(report: VerifyReport, cwd: string): VerifyReport {
-  const inFolder = <P extends { readonly file: string }>(place: P): P => ({
-    ...place,
-    file: relative(cwd, place.file),
-  });
-  return {
-    ...report,
-    functions: report.functions.map((each) => ({
-      ...each,
-      findings: each.findings.map((finding) => ({
-        ...finding,
-        place: finding.place === null ? null : inFolder(finding.place),
-        mend: finding.mend === null ? null : { ...finding.mend, edits: finding.mend.edits.map(inFolder) },
-      })),
-    })),
-  };
 }

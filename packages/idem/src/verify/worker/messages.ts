@@ -42,8 +42,8 @@ export type FromThread =
   | {
       readonly kind: "described";
       readonly functions: readonly DescribedFunction[];
-      /** How many clients were constructed. */
-      readonly clients: number;
+      /** The clients that were constructed. */
+      readonly clients: readonly { readonly app: string; readonly env: string; readonly functions: number }[];
       /** What the program's configuration says, as far as it is data; null without one. */
       readonly configuration: Json;
     }

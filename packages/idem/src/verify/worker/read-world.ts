@@ -1,7 +1,10 @@
 // What a world's store holds at its end.
+import { basename } from "node:path";
 import { effectOf, effectScopes } from "../../model/effect.ts";
 import type { Store } from "../../store/store.ts";
 import type { Json, SeenEffect, Thing, WorldRun } from "../thing.ts";
+import { placeIn } from "./caller.ts";
+import { isOurs } from "./our-folder.ts";
 
 /** More than any world has. */
 const rowsMax = 1_000;
@@ -71,7 +74,11 @@ export async function sentEvents(
     .reverse();
 }
 
+/** "TypeError: … (functions.ts:12)", with the user's own line. */
 function errorText(result: string | null): string | null {
-  const { name = "Error", message } = JSON.parse(result ?? "{}") as { name?: string; message?: string };
-  return message === undefined ? null : `${name}: ${message}`;
+  if (result === null) return null;
+  const { name = "Error", message, stack = null } = JSON.parse(result) as Partial<Error>;
+  if (message === undefined) return null;
+  const place = placeIn(stack, isOurs);
+  return `${name}: ${message}${place === null ? "" : ` (${basename(place.file)}:${place.line})`}`;
 }

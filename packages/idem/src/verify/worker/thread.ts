@@ -101,7 +101,8 @@ async function describe(modules: readonly string[]): Promise<FromThread> {
       codes.map(({ fn, config, handlesEnd }) => ({ app: client.id, env: client.env, fn, config, handlesEnd })),
     );
     const configuration = JSON.parse(JSON.stringify(world.configuration ?? null)) as Json;
-    return { kind: "described", functions, clients: clients.length, configuration };
+    const named = clients.map(({ client, codes }) => ({ app: client.id, env: client.env, functions: codes.length }));
+    return { kind: "described", functions, clients: named, configuration };
   } finally {
     playing = null;
     isShown = false;

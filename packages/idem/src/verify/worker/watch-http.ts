@@ -4,6 +4,7 @@ import http from "node:http";
 import https from "node:https";
 import { syncBuiltinESMExports } from "node:module";
 import type { Socket } from "node:net";
+import { environment } from "../../platform/node-thread.ts";
 import {
   DestinationModel,
   isRead,
@@ -15,17 +16,18 @@ import {
   withKey,
 } from "../destination-model.ts";
 import { knownHost } from "../known-hosts.ts";
-import { recordedOf } from "../recordings.ts";
+import { recordedOf, secretsOf, withoutSecrets } from "../recordings.ts";
 import { AbsentFields, watchAbsent, watchParsing } from "./absent-fields.ts";
+import { askReal } from "./ask-real.ts";
 import { asMachine, fromHere } from "./caller.ts";
 import { WayOutShut } from "./deny-ways-out.ts";
 import { loadInterceptors } from "./load-interceptors.ts";
-import { realClearTimeout, realFetch, realSetTimeout } from "./real.ts";
+import { realClearTimeout, realSetTimeout } from "./real.ts";
 import { nodemailerPackage } from "./watch-mail.ts";
 import { smithyPackage, stripePackage, watchPackages } from "./watch-packages.ts";
 import { undiciPackage } from "./watch-undici.ts";
 import type { Effected, Outside, Watcher } from "./watcher.ts";
-import { type Fixture, fixtureFor } from "./world-script.ts";
+import type { Fixture } from "./world-script.ts";
 
 let model: DestinationModel | null = null;
 let absent: AbsentFields | null = null;
@@ -90,13 +92,24 @@ function refuse(outside: Outside, wayOut: string | null): void {
   throw new WayOutShut(wayOut);
 }
 
-let recording: { readonly hosts: readonly string[]; readonly recorded: Fixture[] } = { hosts: [], recorded: [] };
+interface Recording {
+  readonly hosts: readonly string[];
+  /** The user's own fixture says what is answered: nobody is asked. */
+  readonly isGiven: (request: ModelRequest) => boolean;
+  readonly recorded: Fixture[];
+  /** What was answered to exactly this question. */
+  readonly answers: Map<string, Fixture>;
+}
+
+let recording: Recording | null = null;
+
+const questionOf = ({ method, url, body }: ModelRequest): string => `${method} ${url.href} ${body}`;
 
 /** Asks a host that is allowed to be asked, and keeps what it answers: from then on that is what the model tells. */
-async function recordReal(outside: Outside, { method, url, headers, body }: ModelRequest): Promise<void> {
-  const { hosts, recorded } = recording;
-  if (!hosts.includes(url.host)) return;
-  const { host: _host, "content-length": _length, connection: _connection, ...sent } = headers;
+async function recordReal(outside: Outside, request: ModelRequest): Promise<void> {
+  const { method, url } = request;
+  if (recording === null || !recording.hosts.includes(url.host) || recording.isGiven(request)) return;
+  const { hosts, recorded, answers } = recording;
   // The world waits: it is told every now and then that something is under way.
   const underWay = AsyncLocalStorage.bind(() => outside.begin()());
   const answered = asMachine(async () => {
@@ -106,14 +119,21 @@ async function recordReal(outside: Outside, { method, url, headers, body }: Mode
     };
     let timer = realSetTimeout(stir, 200);
     try {
-      const hasBody = method !== "GET" && method !== "HEAD" && body !== "";
-      const answer = await realFetch(url, { method, headers: sent, ...(hasBody ? { body } : {}) });
-      return { status: answer.status, body: readBody(await answer.text(), answer.headers.get("content-type") ?? "") };
+      return await askReal(request, hosts);
     } finally {
       realClearTimeout(timer);
     }
   });
-  recorded.push(recordedOf({ method, url }, await answered));
+  try {
+    const kept = recordedOf({ method, url }, await answered);
+    recorded.push(kept);
+    answers.set(questionOf(request), kept);
+  } catch (error) {
+    const { message, cause } = error as Error;
+    const why = cause instanceof Error ? cause.message : message;
+    outside.unproven(`${url.host} was to be recorded and could not be asked: ${why}`);
+    throw error;
+  }
 }
 
 const connectionReset = (): Error => Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET" });
@@ -196,13 +216,21 @@ export const watchHttp: Watcher = {
   },
   begin(world) {
     const recorded: Fixture[] = [];
-    const given = (request: ModelRequest) => world.given(request) ?? fixtureFor(recorded, request);
+    const answers = new Map<string, Fixture>();
+    const given = (request: ModelRequest) => world.given(request) ?? answers.get(questionOf(request)) ?? null;
     const mine = new DestinationModel({ ...world, given, hostOf: knownHost });
     model = mine;
     const fields = new AbsentFields(world.events);
     absent = fields;
     watchAbsent(fields);
-    recording = { hosts: world.recordFrom, recorded };
-    return { things: () => mine.things(), madeIds: mine.madeIds, recorded, absent: () => fields.found() };
+    const isGiven = (request: ModelRequest) => world.given(request) !== null;
+    recording = world.recordFrom.length === 0 ? null : { hosts: world.recordFrom, isGiven, recorded, answers };
+    return {
+      things: () => mine.things(),
+      madeIds: mine.madeIds,
+      // The run itself needs the tokens it was answered; whatever comes after it is told what is kept.
+      recorded: () => recorded.map((each) => withoutSecrets(each, secretsOf(environment()))),
+      absent: () => fields.found(),
+    };
   },
 };

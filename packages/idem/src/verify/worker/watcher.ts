@@ -62,8 +62,8 @@ export interface WatchedWorld {
   things(): readonly Thing[];
   /** Ids that were made up there. */
   readonly madeIds: readonly string[];
-  /** What allow-listed hosts answered. */
-  readonly recorded?: readonly Fixture[];
+  /** What allow-listed hosts answered, without secrets. */
+  recorded?(): readonly Fixture[];
   /** What was read of answers in vain. */
   absent?(): readonly AbsentField[];
 }

@@ -484,7 +484,7 @@ export class World {
       effects: this.effects.seen,
       sent: this.functions.sent,
       madeIds: this.watched.flatMap((each) => each.madeIds),
-      recorded: this.watched.flatMap((each) => each.recorded ?? []),
+      recorded: this.watched.flatMap((each) => each.recorded?.() ?? []),
       commits: { ...this.commits },
       commitsOfCode: this.commitsOfCode,
       steps: [...this.functions.steps],

@@ -1,9 +1,10 @@
-// The whole story: three acts, each on a fresh SQLite file with pages of its own, then what they came to.
+// The whole story: what would have been said before it, three acts, each on a fresh SQLite file with pages of its own, then what they came to.
 import { setTimeout as delay } from "node:timers/promises";
 import { withoutKey } from "./act-1-without-key.mjs";
 import { withKey } from "./act-2-with-key.mjs";
 import { killedWorker } from "./act-3-killed-worker.mjs";
 import { placements } from "./placements.mjs";
+import { beforeItHappened } from "./prologue.mjs";
 import { bold, dim, green, print, red } from "./terminal.mjs";
 
 // Whoever only reads along is done sooner than who looks at pages.
@@ -23,6 +24,8 @@ export async function tellStory({ folder, pace, pages, isWatched }) {
     print();
     if (isWatched) await delay(lookingMs * pace);
   };
+  await beforeItHappened({ folder, pace });
+  await delay(readingMs * pace);
   const acts = [];
   for (const act of [withoutKey, withKey, killedWorker]) {
     acts.push(await act({ folder, pages, look, pace }));

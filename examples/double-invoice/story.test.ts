@@ -3,7 +3,10 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
+
+// Seconds of processor, which on a busy machine are minutes.
+vi.setConfig({ testTimeout: 180_000 });
 
 function tell(environment: Record<string, string> = {}) {
   const tmp = mkdtempSync(join(tmpdir(), "idem-story-test-"));
@@ -37,6 +40,12 @@ test("the story ends by itself: twice without a key, once with it, once through 
   const { code, output, errors } = await read(child);
   expect({ code, errors }).toEqual({ code: 0, errors: "" });
   expect(output.trimStart()).toMatch(/^Watch it at http:\/\/127\.0\.0\.1:\d+\n/);
+  // Before any of it: found by running the function, and the line that mends it.
+  expect(output).toMatch(/Prologue.*\n.*\n\n {2}✗ DOUBLED {2}two of api\.stripe\.com\/v1\/invoices/);
+  expect(output).toContain(
+    '+ draftInvoice(idem, { id: "draft-invoice", idempotency: "event.data.placementId" }, outsideByHttp);',
+  );
+  expect(output.indexOf("Prologue")).toBeLessThan(output.indexOf("Act 1"));
   expect(output).toContain("Placement 1042 ran twice because nothing marked its two events as the same.");
   expect(output).toContain("73 of 73 clients were invoiced twice");
   expect(output.match(/placement \d+ {2}(INSERTED|UPDATED) +suppressed → run \S+ {2}window ends in 24h/g)).toHaveLength(

@@ -18,18 +18,24 @@ export async function killWorkers() {
   await Promise.all(alive.values());
 }
 
-/** `onPort` is told where its pages are. */
-export function startWorker(task, onPort) {
-  const file = fileURLToPath(new URL("./worker.mjs", import.meta.url));
-  const child = fork(file, [JSON.stringify(task)], { stdio: ["ignore", "ignore", "inherit", "ipc"] });
+/** Resolves once it has ended, which it does with the story. */
+export function holdChild(child) {
   const ended = new Promise((resolve, reject) => {
     child.once("error", reject);
-    child.once("exit", (code, signal) => {
+    child.once("close", (code, signal) => {
       alive.delete(child);
       if (!isStopping) resolve({ code, signal });
     });
   });
   alive.set(child, once(child, "exit"));
+  return ended;
+}
+
+/** `onPort` is told where its pages are. */
+export function startWorker(task, onPort) {
+  const file = fileURLToPath(new URL("./worker.mjs", import.meta.url));
+  const child = fork(file, [JSON.stringify(task)], { stdio: ["ignore", "ignore", "inherit", "ipc"] });
+  const ended = holdChild(child);
   child.on("message", ({ port }) => onPort(port));
   return {
     pid: child.pid,

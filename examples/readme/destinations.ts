@@ -6,16 +6,19 @@ import { destination, Idem } from "idem";
 const idem = new Idem({ id: "shop" });
 const orders = destination("paypal/orders");
 
-idem.createFunction({ id: "order" }, { event: "cart/paid" }, async ({ event, step }) =>
-  step.run("create", async (context) => {
-    const answer = await fetch("https://api-m.paypal.com/v2/checkout/orders", {
-      method: "POST",
-      headers: { "content-type": "application/json", ...orders.headers(context) }, // PayPal-Request-Id: idem_…
-      body: JSON.stringify(event.data.order),
-    });
-    if (!answer.ok) throw new Error(`PayPal answered ${answer.status}`);
-    return (await answer.json()) as { id: string };
-  }),
+idem.createFunction(
+  { id: "order", idempotency: "event.data.cartId" },
+  { event: "cart/paid" },
+  async ({ event, step }) =>
+    step.run("create", async (context) => {
+      const answer = await fetch("https://api-m.paypal.com/v2/checkout/orders", {
+        method: "POST",
+        headers: { "content-type": "application/json", ...orders.headers(context) }, // PayPal-Request-Id: idem_…
+        body: JSON.stringify(event.data.order),
+      });
+      if (!answer.ok) throw new Error(`PayPal answered ${answer.status}`);
+      return (await answer.json()) as { id: string };
+    }),
 );
 // #endregion
 

@@ -3,9 +3,8 @@
 import { createHmac } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import express from "express";
+import { memoryMs } from "./charge-later.mjs";
 
-// The real one remembers for 24 hours. Idem keeps a minute away from the end of any memory, so here a key may be sent again for 2 seconds.
-export const memoryMs = 62_000;
 const redeliverEveryMs = 150;
 
 export function fakeStripe({ secret, faults }) {

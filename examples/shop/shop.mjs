@@ -1,14 +1,11 @@
 // The shop: every place where something could happen twice, and the line that keeps it from doing so.
 import express from "express";
-import { destination, RetryAfterError } from "idem";
+import { RetryAfterError } from "idem";
 import { idempotent, keepRawBody } from "idem/express";
 import { idempotency, sqlKeys } from "idem/http";
 import { createOutbox, createSentLog, transitionSync } from "idem/toolkit";
 import { nodeWebhook, stripe as stripeWebhooks, webhook } from "idem/webhooks";
-import { memoryMs } from "./fake-stripe.mjs";
-
-// destination("stripe") knows the real one's 24 hours; this one has a memory of its own.
-const stripeKeys = destination({ name: "fake-stripe", header: "Idempotency-Key", remembers: memoryMs });
+import { chargeLater } from "./charge-later.mjs";
 
 export function openShop({ idem, adapter, stripe, mailer, webhookSecret }) {
   const app = express();
@@ -88,29 +85,7 @@ export function openShop({ idem, adapter, stripe, mailer, webhookSecret }) {
     });
   });
 
-  // Charges that are retried for longer than Stripe remembers: looked up where that can be done, parked where it cannot.
-  // 3 seconds are past the 2 in which this Stripe may be asked again; with the real one it would be the second day.
-  const patiently = { retries: 5, backoff: () => 3_000 };
-  const chargeFor = (event) => (context) =>
-    stripe.charges.create({ ...event.data, metadata: { mark: context.key } }, { headers: context.headers });
-  idem.createFunction({ id: "renew-membership", ...patiently }, { event: "membership/due" }, async ({ event, step }) =>
-    step.effect(
-      "charge",
-      {
-        destination: stripeKeys,
-        entity: `membership-${event.data.customer}`,
-        reconcileAfter: "1s",
-        reconcile: async ({ key }) => {
-          const [found] = await stripe.charges.markedWith(key);
-          return found === undefined ? "absent" : { found };
-        },
-      },
-      chargeFor(event),
-    ),
-  );
-  idem.createFunction({ id: "pay-deposit", ...patiently }, { event: "deposit/due" }, async ({ event, step }) =>
-    step.effect("charge", { destination: stripeKeys, entity: `deposit-${event.data.customer}` }, chargeFor(event)),
-  );
+  chargeLater(idem, stripe);
 
   return { app, outbox, keys };
 }

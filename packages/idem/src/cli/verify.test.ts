@@ -6,16 +6,20 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { afterAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { nodePlatform } from "../platform/node-platform.ts";
 import { Idem } from "../sdk/client.ts";
 import { reportShape } from "../verify/report-shape.suite.ts";
 import { fakeTerminal } from "./fake-terminal.ts";
+import { KeptThreads } from "./kept-threads.suite.ts";
 import { silent } from "./open-reading.ts";
 import { temporaryFolder } from "./store-world.ts";
 
-// Threads load everything anew for each command: on a busy machine that takes its time.
+// Two of them start processes of their own: on a busy machine that takes its time.
 vi.setConfig({ testTimeout: 300_000 });
+
+const threads = new KeptThreads(nodePlatform);
+afterAll(() => threads.close());
 
 const idem = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 
@@ -26,7 +30,8 @@ function project(files: Readonly<Record<string, unknown>> = {}) {
   for (const [name, content] of Object.entries(files)) {
     writeFileSync(join(folder, name), typeof content === "string" ? content : JSON.stringify(content));
   }
-  const terminal = fakeTerminal({ cwd: folder, platform: nodePlatform });
+  const platform = { ...nodePlatform, startThread: threads.startThread };
+  const terminal = fakeTerminal({ cwd: folder, platform });
   return { folder, terminal, verify: (...args: string[]) => terminal.run("verify", ...args, "--budget", "0") };
 }
 
@@ -43,6 +48,9 @@ describe("idem verify", () => {
     expect(out).toContain("src/functions.ts:11");
     expect(out).toContain('> 11 |       const answer = await fetch("https://api.stripe.com/v1/invoices", {');
     expect(out).toMatch(/^1 doubled +\d+ schedules/m);
+    const readme = readFileSync(join(idem, "..", "..", "README.md"), "utf8");
+    const [, screen] = /```\n(draft-invoice[\s\S]*?)```/.exec(readme)!;
+    for (const line of screen!.trimEnd().split("\n")) expect(out.split("\n")).toContain(line);
     // Only what the event reaches.
     expect(out).not.toContain("send-receipt");
     const [, repeat] = /repeat: idem (.*)$/m.exec(out)!;

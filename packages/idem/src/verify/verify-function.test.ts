@@ -19,7 +19,7 @@ test("an endless loop ends with UNPROVEN, and its thread is gone", async () => {
 test("a clean run that fails says why", async () => {
   const { verdict, findings } = await verifyProgram(threadsFor(), corpusProgram("unproven/fails.mjs"));
   expect(verdict).toBe("UNPROVEN");
-  expect(findings[0]!.thing).toBe("a clean run does not complete: NonRetriableError: no rate for EUR");
+  expect(findings[0]!.thing).toBe("a clean run does not complete: NonRetriableError: no rate for EUR (fails.mjs:9)");
 });
 
 test("a step that waits for what never comes ends with UNPROVEN", async () => {

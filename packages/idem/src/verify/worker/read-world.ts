@@ -11,14 +11,10 @@ const rowsMax = 1_000;
 
 /** Runs of one function, the first one first. */
 export async function runsOf(store: Store, env: string, fn: string): Promise<WorldRun[]> {
-  const runs = (await store.reads.runs(env, { fn, limit: rowsMax })).toReversed();
-  return Promise.all(
-    runs.map(async ({ id, state, rerunOf }) => {
-      // Lists come without results.
-      const whole = state === "completed" ? null : await store.reads.run(env, id);
-      return { id, fn, state, error: errorText(whole?.result ?? null), isRerun: rerunOf !== null };
-    }),
-  );
+  const runs = await store.reads.runs(env, { fn, limit: rowsMax });
+  return runs.toReversed().map(({ id, state, result, rerunOf }) => {
+    return { id, fn, state, error: state === "completed" ? null : errorText(result), isRerun: rerunOf !== null };
+  });
 }
 
 /** Of all functions: those that somebody hears of and reruns. Who invoked a run hears of its failure, and does so again. */

@@ -80,7 +80,8 @@ function showFinding(context: Context, id: string, finding: Shown): void {
     sayBeside(context, time, text, paint.dim(time));
   }
   showPlace(context, finding);
-  context.say(`    ${paint.dim("repeat:")} ${printable(repeat)}`);
+  // Nothing was played where nothing happened at all.
+  if (timeline.length > 0 || verdict !== "UNPROVEN") context.say(`    ${paint.dim("repeat:")} ${printable(repeat)}`);
   if (verdict === "UNPROVEN") return;
   context.say(`    ${paint.dim("as a test:")}`);
   for (const line of testOf(id, finding)) context.say(`      ${printable(line)}`.trimEnd());

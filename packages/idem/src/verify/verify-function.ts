@@ -80,6 +80,8 @@ interface Played {
   readonly schedule: Schedule;
   readonly answer: Answer;
 }
+const noEvent =
+  "no example event: give one with --event or --from-store, or write it into idem.verify.ts; --generate makes one up where it has a schema";
 
 export async function verifyFunction(options: VerifyFunctionOptions): Promise<FunctionReport> {
   return new FunctionVerifier(options).verify();
@@ -126,7 +128,7 @@ class FunctionVerifier {
   async verify(): Promise<FunctionReport> {
     const { triggers } = this.options.fn.config;
     const needsEvent = triggers.length > 0 && triggers.every((each) => "event" in each);
-    if (needsEvent && !this.isSent) return this.unproven("no example event", cleanSchedule.id);
+    if (needsEvent && !this.isSent) return this.unproven(noEvent, cleanSchedule.id);
     if (!(await this.recordAnswers())) return this.report();
     const hadWaits = await this.verifyVariant([]);
     // The same once more, with every wait in vain: another branch of the code, with a clean run of its own.

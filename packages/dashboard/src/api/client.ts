@@ -1,7 +1,7 @@
 // The one way to ask the server: under the mount path, for the environment the address names, with what protects a signed-in
 // person's session. What the server refuses arrives as an ApiError in the words of its problem document.
 import { pathWith } from "../../../idem/src/protocol/api-path.ts";
-import type { Answer, Asked, Endpoint, PathParams, Query, ReadPath } from "../../../idem/src/server/api/api-table.ts";
+import type { Answer, Asked, PathParams, Query, ReadPath, RouteName } from "../../../idem/src/server/api/api-table.ts";
 import { addressOf } from "../base-path.ts";
 
 export type { Answer, Body, Query } from "../../../idem/src/server/api/api-table.ts";
@@ -121,12 +121,12 @@ interface AskedLoosely {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Asks an endpoint of the server's table for what it answers; what may be asked and what comes is what its route says. */
-export async function ask<E extends Endpoint>(
-  endpoint: E,
+/** Asks a route of the server's table; what may be asked and what comes is what the route says. */
+export async function ask<E extends RouteName>(
+  route: E,
   asked: Asked<E> & { readonly signal?: AbortSignal | undefined },
 ): Promise<Answer<E>> {
-  const [method, path] = endpoint.split(" ") as [string, string];
+  const [method, path] = route.split(" ") as [string, string];
   const { params, query, body, signal }: AskedLoosely = asked;
   const text = method === "GET" ? {} : { text: JSON.stringify(body ?? {}) };
   return (await (await send(pathWith(path, params), { method, query, signal, ...text })).json()) as Answer<E>;

@@ -1,9 +1,10 @@
 // Starting one function by its name, for somebody outside: past its triggers and their filters. Its key and its pause count
 // as for any event, and an id makes a second asking the same as the first.
-import { payloadOf } from "../execute/execute-run.ts";
+
 import { acceptEvent } from "../ingest/accept-events.ts";
 import { openRun } from "../ingest/open-runs.ts";
 import { errors } from "../model/errors.ts";
+import { payloadOf } from "../model/event.ts";
 import type { NewEvent } from "../store/ingest.ts";
 import { limits } from "./limits.ts";
 import type { pairsFor } from "./prepare-ingest.ts";
@@ -34,7 +35,7 @@ export const pairsOfInvoked =
         [],
         {
           event: i,
-          payload: payloadOf({ event: { ...event, receivedAt: options.now, firstEventId: null } }),
+          payload: payloadOf(event),
           written: event,
           eventId: event.id,
           invokedBy: null,

@@ -1,8 +1,8 @@
 // What is ahead of an event or a run, as the newest configuration of its function has it.
-import { payloadOf } from "../execute/execute-run.ts";
+
 import { laneOf, planFlow, sharedKey } from "../ingest/plan-flow.ts";
 import type { Decision } from "../model/decision.ts";
-import type { Event } from "../model/event.ts";
+import { type Event, payloadOf } from "../model/event.ts";
 import type { FunctionConfig } from "../model/function-config.ts";
 import { readLane } from "../model/lane.ts";
 import { isEnded, type Run } from "../model/run.ts";
@@ -24,7 +24,7 @@ async function bufferOf(engine: Engine, event: Event, { fn, kind }: Decision): P
   const config = await configOf(engine, fn);
   if (config === null) return null;
   const rule =
-    planFlow({ env, fn, config }, { ...event, payload: payloadOf({ event }) }, expressions, true).flow?.buffer ?? null;
+    planFlow({ env, fn, config }, { ...event, payload: payloadOf(event) }, expressions, true).flow?.buffer ?? null;
   // What was configured when the event came may be gone.
   if (rule === null || rule.kind !== (kind === "debounced" ? "debounce" : "batch")) return null;
   const use = await store.reads.buffer(env, fn, rule.kind, rule.key);
@@ -38,7 +38,7 @@ async function lineOf(engine: Engine, run: Run, event: Event): Promise<LimitInLi
   const { fn } = run;
   const config = run.state === "queued" ? await configOf(engine, fn) : null;
   if (config === null) return [];
-  const payload = payloadOf({ event });
+  const payload = payloadOf(event);
   const lane = laneOf({ env, fn, config }, payload, expressions);
   if (lane === null) return [];
   const { slots, throttle } = readLane(lane.name);

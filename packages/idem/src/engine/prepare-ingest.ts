@@ -1,11 +1,11 @@
 // Turns what people, steps and ended runs send into what the store ingests. Ids are made once and kept, so that deciding
 // again after the registry changed repeats the same operation.
 
-import { payloadOf } from "../execute/execute-run.ts";
 import type { PlannedSends, PlannedWait } from "../execute/ports.ts";
 import { acceptEvent } from "../ingest/accept-events.ts";
 import { openRun } from "../ingest/open-runs.ts";
 import { errors } from "../model/errors.ts";
+import { payloadOf } from "../model/event.ts";
 import type { Expressions } from "../model/expression.ts";
 import { chargeCost, readingCost } from "../model/metered-cost.ts";
 import type { Outcome } from "../model/outcome.ts";
@@ -50,7 +50,7 @@ export function* pairsFor(
   for (const [i, event] of events.entries()) {
     const matches = options.registry.match(event.name);
     if (matches.length === 0) continue;
-    const payload = payloadOf({ event: { ...event, receivedAt: options.now, firstEventId: null } });
+    const payload = payloadOf(event);
     chargeCost(readingCost(event.data));
     for (const { target, triggers } of matches) {
       yield openRun(
@@ -189,7 +189,7 @@ export function planNested(
       [],
       {
         event: events.length - 1,
-        payload: payloadOf({ event: { ...event, receivedAt: options.now, firstEventId: null } }),
+        payload: payloadOf(event),
         written: event,
         eventId: event.id,
         invokedBy: invoke.stepKey,

@@ -1,10 +1,10 @@
 // A person's word about events that wait for one: paused or held ones are released, and start what they would have started, or are
 // dropped. Each event is decided by itself: what is interrupted goes on where it was.
-import { payloadOf } from "../execute/execute-run.ts";
+
 import { openRun } from "../ingest/open-runs.ts";
 import type { Decision, DecisionKind } from "../model/decision.ts";
 import { errors } from "../model/errors.ts";
-import type { Event } from "../model/event.ts";
+import { type Event, payloadOf } from "../model/event.ts";
 import type { Audited } from "../store/audit.ts";
 import type { RedecideAnswer } from "../store/flow.ts";
 import type { NewPair } from "../store/ingest.ts";
@@ -120,7 +120,7 @@ function releasedPair(engine: Engine, event: Event, fn: string, runId: string): 
   if (target === null) throw errors.FUNCTION_UNKNOWN({ function: fn });
   // A pause is decided before the filters are asked. An invoked function and a tick have none.
   const triggers = registry.match(event.name).find((match) => match.target.fn === fn)?.triggers ?? [];
-  const payload = payloadOf({ event });
+  const payload = payloadOf(event);
   const occasion = {
     event: 0,
     payload,

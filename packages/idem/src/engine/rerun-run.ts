@@ -1,7 +1,8 @@
 // A person asks for a new run from an old one; its id. Limits and cancelling events hold for it as they are configured now.
-import { payloadOf } from "../execute/execute-run.ts";
+
 import { planFlow } from "../ingest/plan-flow.ts";
 import { errors } from "../model/errors.ts";
+import { payloadOf } from "../model/event.ts";
 import type { ByHand } from "../store/audit.ts";
 import type { StartFlow } from "../store/flow.ts";
 import type { Engine } from "./engine.ts";
@@ -54,5 +55,5 @@ async function flowOf(engine: Engine, target: RegisteredTarget, eventId: string)
   const event = await engine.store.reads.event(engine.env, eventId);
   if (event === null) return null;
   const of = { env: engine.env, fn: target.fn, config: target.config };
-  return planFlow(of, { ...event, payload: payloadOf({ event }) }, engine.expressions, false).flow;
+  return planFlow(of, { ...event, payload: payloadOf(event) }, engine.expressions, false).flow;
 }

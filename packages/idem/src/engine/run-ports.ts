@@ -1,7 +1,8 @@
 // What a pass needs from outside, for one leased run: the clock, ids, the store behind its fence.
-import { payloadOf } from "../execute/execute-run.ts";
+
 import type { Code } from "../execute/function-code.ts";
 import type { EffectStore, Patch, RunPorts, RunRoom } from "../execute/ports.ts";
+import { payloadOf } from "../model/event.ts";
 import { takeEquality } from "../model/expression-equality.ts";
 import type { AdvanceAnswer } from "../store/advance.ts";
 import type { LeasedJob, RunMemo } from "../store/leases.ts";
@@ -68,7 +69,7 @@ export function runPorts(
       expressions.get(expression);
     },
     // Of the event as it was stored: user code may have changed what it was given.
-    takeEquality: (text) => takeEquality(expressions.get(text), payloadOf(job.memo)),
+    takeEquality: (text) => takeEquality(expressions.get(text), payloadOf(job.memo.event)),
     signal: (signal, json) => worker.signal(signal, json),
   };
 }

@@ -1,9 +1,10 @@
 // Starting a run that somebody else has already begun and named: a durable endpoint's handler runs its first step before this
 // engine hears of the run. It is born leased here whatever else runs: it is executed elsewhere and costs no slot's worth of work.
-import { payloadOf } from "../execute/execute-run.ts";
+
 import { acceptEvent } from "../ingest/accept-events.ts";
 import { openRun } from "../ingest/open-runs.ts";
 import { errors } from "../model/errors.ts";
+import { payloadOf } from "../model/event.ts";
 import type { Engine } from "./engine.ts";
 import { limits } from "./limits.ts";
 
@@ -25,7 +26,7 @@ export async function startRunAs(engine: Engine, { runId, eventId, fn, event }: 
     if (target === null) throw errors.FUNCTION_UNKNOWN({ function: fn });
     const leaseTo = worker.takesDeliveries;
     if (leaseTo === null) throw errors.SERVER_BUSY({ why: "it is starting or stopping" });
-    const payload = payloadOf({ event: { ...accepted, receivedAt: facts.now, firstEventId: null } });
+    const payload = payloadOf(accepted);
     const occasion = {
       event: 0,
       payload,

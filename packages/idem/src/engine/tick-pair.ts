@@ -1,6 +1,7 @@
 // What becomes of a tick: a run that starts at its time, past buffers and triggers, or a decision that says why none does.
-import { payloadOf } from "../execute/execute-run.ts";
+
 import { openRun } from "../ingest/open-runs.ts";
+import { payloadOf } from "../model/event.ts";
 import type { Expressions } from "../model/expression.ts";
 import type { NewEvent, NewPair } from "../store/ingest.ts";
 import type { RegisteredTarget } from "./registry.ts";
@@ -27,7 +28,7 @@ export function tickPair(
   const occasion = {
     ...facts,
     event: 0,
-    payload: payloadOf({ event: { ...event, receivedAt: facts.now, firstEventId: null } }),
+    payload: payloadOf(event),
     written: event,
     eventId: event.id,
     invokedBy: `tick ${instant}`,

@@ -3,7 +3,7 @@ import type { DestinationOf } from "../dedup/destination-key.ts";
 import { type Divergence, divergenceWords } from "../model/divergence.ts";
 import { entriesDefault, entriesElsewhere, nextEntry } from "../model/entries.ts";
 import { errors } from "../model/errors.ts";
-import { publicEventId } from "../model/event.ts";
+import { payloadOf } from "../model/event.ts";
 import { fromJson, toJson } from "../model/json.ts";
 import type { ParkReason } from "../model/parked.ts";
 import { serializeError } from "../model/user-errors.ts";
@@ -232,7 +232,7 @@ export function executeRun(
     const attempt = failuresSince.length - unreached + 1;
     info.attempt = attempt;
     const startedAttemptAt = ports.now();
-    const event = payloadOf(memo);
+    const event = payloadOf(memo.event);
     try {
       const call = {
         pass,
@@ -241,7 +241,7 @@ export function executeRun(
         limits,
         runId: run.id,
         event,
-        events: memo.events.length === 1 ? [event] : memo.events.map((each) => payloadOf({ event: each })),
+        events: memo.events.length === 1 ? [event] : memo.events.map(payloadOf),
         inputs: memo.inputs,
         attempt,
         maxAttempts: attemptsMax,
@@ -309,10 +309,4 @@ export function executeRun(
       }
     }
   }
-}
-
-/** The event as user code sees it. */
-export function payloadOf({ event }: Pick<RunMemo, "event">): Record<string, unknown> & { id: string; ts: number } {
-  const extra = event.extra === null ? {} : (fromJson(event.extra) as Record<string, unknown>);
-  return { ...extra, id: publicEventId(event), name: event.name, data: fromJson(event.data), ts: event.ts };
 }

@@ -1,4 +1,5 @@
 // An event is a fact someone sent. `data` stays the JSON text it arrived as, so nothing rewrites a payload on its way.
+import { fromJson } from "./json.ts";
 
 /** ULID given at acceptance; unique for ever, unlike the caller's own id. */
 export type EventId = string;
@@ -26,3 +27,11 @@ export const placeOf = (index: number, count: number): string =>
 
 /** What user code calls `event.id`: the sender's id where there is one. */
 export const publicEventId = (event: Pick<Event, "id" | "callerId">): string => event.callerId ?? event.id;
+
+/** As user code and expressions see it. */
+export function payloadOf(
+  event: Pick<Event, "id" | "callerId" | "name" | "data" | "ts" | "extra">,
+): Record<string, unknown> & { id: string; ts: number } {
+  const extra = event.extra === null ? {} : (fromJson(event.extra) as Record<string, unknown>);
+  return { ...extra, id: publicEventId(event), name: event.name, data: fromJson(event.data), ts: event.ts };
+}

@@ -31,6 +31,7 @@ import { type EffectsApi, effectsApi } from "./effects-api.ts";
 import { Embedded } from "./embedded.ts";
 import { checkSchema, type EventSchemas, type EventToSend } from "./event-types.ts";
 import type { Explain, Tell } from "./explain-api.ts";
+import { nameIn } from "./find-subject.ts";
 import { type FunctionsApi, functionsApi, type ResumePartOptions, resumeOnePart } from "./functions-api.ts";
 import { checkedReads, refuseUnknownClientOptions, refuseUnknownSendOptions } from "./known-client-options.ts";
 import { type DashboardHandler, type DashboardOptions, openDashboard } from "./open-dashboard.ts";
@@ -339,7 +340,7 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
     const engine = await this.embedded.engine();
     if (isQueued) return { queued: await engine.queue(list, windowMs, this.options.middleware ?? [], options.tx!) };
     const accepted = await engine.accept(list, windowMs, this.options.middleware ?? [], { idScope });
-    return sendResultOf(engine, accepted);
+    return sendResultOf(accepted, nameIn(engine));
   }
 
   /** Wakes the run that waits for this signal; `runId` is null when nobody does. */

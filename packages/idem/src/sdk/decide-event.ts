@@ -5,14 +5,18 @@ import { type Decision, isPending } from "../model/decision.ts";
 import { errors } from "../model/errors.ts";
 import { type ExplainedDecision, explainEvent } from "../observe/explain.ts";
 import { findEvent } from "../observe/find-event.ts";
-import { nameIn, slugIn } from "./find-subject.ts";
+import { slugIn } from "./find-subject.ts";
 
 export interface DecideOptions {
   readonly function?: string | undefined;
   readonly reason?: string | undefined;
   /** Who asked, for the audit. */
   readonly actor?: string | undefined;
+  /** How whoever asked calls a function; by its full name unless told. */
+  readonly nameOf?: (fn: string) => string;
 }
+
+const fullName = (fn: string): string => fn;
 
 /** The new decision. Throws SUBJECT_UNKNOWN, EVENT_NOT_WAITING, and OPTION_INVALID when several functions wait. */
 export async function decideEvent(
@@ -25,31 +29,33 @@ export async function decideEvent(
   const event = await findEvent(engine, id);
   if (event === null) throw errors.SUBJECT_UNKNOWN({ id });
   const decisions = () => store.reads.decisionsOfEvent(env, event.id);
-  const fn = await waitingFunction(engine, id, await decisions(), options.function);
+  const { nameOf = fullName } = options;
+  const fn = await waitingFunction(engine, { id, name: options.function, nameOf }, await decisions());
   const decided = await redecideEvent(engine, event.id, fn, {
     verdict,
     reason: options.reason ?? "",
     actor: options.actor,
   });
-  if (decided === null) throw notWaiting(engine, id, fn, await decisions());
+  if (decided === null) throw notWaiting({ id, nameOf }, fn, await decisions());
   const explained = await explainEvent(store.reads, env, event);
   return { ...decided, differs: explained.decisions.find((each) => each.fn === fn)?.differs ?? [] };
 }
 
-async function waitingFunction(
-  engine: Engine,
-  id: string,
-  decisions: readonly Decision[],
-  name: string | undefined,
-): Promise<string> {
-  const nameOf = nameIn(engine);
+interface Waiting {
+  readonly id: string;
+  readonly name?: string | undefined;
+  nameOf(fn: string): string;
+}
+
+async function waitingFunction(engine: Engine, asked: Waiting, decisions: readonly Decision[]): Promise<string> {
+  const { id, name, nameOf } = asked;
   if (name !== undefined) {
     const fn = await slugIn(engine, name);
     if (engine.registry.get(fn) === null && !decisions.some((decision) => decision.fn === fn)) {
       throw errors.FUNCTION_UNKNOWN({ function: name });
     }
     if (!decisions.some((decision) => decision.fn === fn && waitsForPerson(decision))) {
-      throw notWaiting(engine, id, fn, decisions);
+      throw notWaiting(asked, fn, decisions);
     }
     return fn;
   }
@@ -58,17 +64,15 @@ async function waitingFunction(
     const names = waiting.map(({ fn }) => `"${nameOf(fn)}"`).join(", ");
     throw errors.OPTION_INVALID({ option: "function", why: `event ${id} waits for several, ${names}: say for which` });
   }
-  if (waiting.length === 0) throw notWaiting(engine, id, null, decisions);
+  if (waiting.length === 0) throw notWaiting(asked, null, decisions);
   return waiting[0]!.fn;
 }
 
 const waitsForPerson = (decision: Decision): boolean =>
   isPending(decision) && (decision.kind === "paused" || decision.kind === "held");
 
-function notWaiting(engine: Engine, eventId: string, fn: string | null, all: readonly Decision[]) {
-  const told = all
-    .filter((decision) => fn === null || decision.fn === fn)
-    .map((each) => sentence(each, nameIn(engine)));
+function notWaiting({ id: eventId, nameOf }: Waiting, fn: string | null, all: readonly Decision[]) {
+  const told = all.filter((decision) => fn === null || decision.fn === fn).map((each) => sentence(each, nameOf));
   const why =
     told.length > 0 ? told.join("; ") : fn === null ? "it reached no function" : "it did not reach this function";
   return errors.EVENT_NOT_WAITING({ eventId, why });

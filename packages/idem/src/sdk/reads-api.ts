@@ -198,7 +198,8 @@ export function eventsApi(engineOf: () => Promise<Engine>): EventsApi {
 
   async function decide(verdict: Verdict, id: string, options: VerdictOptions = {}): Promise<PublicDecision> {
     const engine = await engineOf();
-    return publicDecision(await decideEvent(engine, id, verdict, options), nameIn(engine));
+    const nameOf = nameIn(engine);
+    return publicDecision(await decideEvent(engine, id, verdict, { ...options, nameOf }), nameOf);
   }
 }
 

@@ -57,14 +57,14 @@ export async function decideRemotely(
   id: string,
   { function: name, reason }: VerdictOptions = {},
 ): Promise<PublicDecision> {
-  const endpoint = verdict === "release" ? "POST /api/events/:event/release" : "POST /api/events/:event/drop";
+  const route = verdict === "release" ? "POST /api/events/:event/release" : "POST /api/events/:event/drop";
   const fn = name === undefined ? {} : { function: names.slugOf(name) };
   const what = `Event ${id}`;
   // A second asking would be told that the event does not wait any more: when the answer is lost, somebody has to look.
-  const request = requestTo(endpoint, { params: { event: id }, body: { ...fn, reason } }, { what, once: true });
+  const request = requestTo(route, { params: { event: id }, body: { ...fn, reason } }, { what, once: true });
   const answer = await server.ask(request);
   throwKnown(answer, id, name ?? "");
-  const { decision } = answerTo(server, endpoint, answer, what);
+  const { decision } = answerTo(server, route, answer, what);
   return { ...decision, function: names.nameOf(decision.function) };
 }
 

@@ -4,7 +4,7 @@ import { errors } from "../model/errors.ts";
 import { isEnded } from "../model/run.ts";
 import type { SerializedError } from "../model/user-errors.ts";
 import type { Platform } from "../platform/platform.ts";
-import type { Answer, Asked, Endpoint, Query } from "../server/api/api-table.ts";
+import type { Answer, Asked, Query, RouteName } from "../server/api/api-table.ts";
 import { previewChars } from "../store/reads.ts";
 import type { StoryAsked } from "../stories/answer-story.ts";
 import type { StoryAnswer } from "../stories/story.ts";
@@ -316,8 +316,8 @@ class ServerReads {
   // ------------------------------------------------------------------------------------------------ asking
 
   /** Null for what is not there. */
-  ask<E extends Endpoint>(endpoint: E, asked: Asked<E> & AskedOf): Promise<Answer<E> | null> {
-    return askServer(this.server, endpoint, asked);
+  ask<E extends RouteName>(route: E, asked: Asked<E> & AskedOf): Promise<Answer<E> | null> {
+    return askServer(this.server, route, asked);
   }
 }
 

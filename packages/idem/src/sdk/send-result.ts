@@ -1,5 +1,5 @@
 // What a sender is told: the stored events, and what was decided for every function they reach.
-import type { Accepted, Engine } from "../engine/engine.ts";
+import type { Accepted } from "../engine/engine.ts";
 import { differingPaths, fromJson } from "../model/json.ts";
 import type { PublicDecision } from "./public-types.ts";
 
@@ -17,7 +17,8 @@ export interface QueuedResult {
   readonly queued: readonly string[];
 }
 
-export function sendResultOf({ registry }: Pick<Engine, "registry">, accepted: Accepted): SendResult {
+/** Functions by their full names, unless told how the sender's people call them. */
+export function sendResultOf(accepted: Accepted, nameOf: (fn: string) => string = (fn) => fn): SendResult {
   const firsts = new Map(accepted.firsts.map(({ eventId, data }) => [eventId, data]));
   const given = new Map(accepted.given.map(({ id, data }) => [id, data]));
   const decisions = accepted.decisions.map(({ fn, ...decision }) => {
@@ -26,7 +27,7 @@ export function sendResultOf({ registry }: Pick<Engine, "registry">, accepted: A
       first === undefined
         ? []
         : differingPaths({ data: fromJson(first) }, { data: fromJson(given.get(decision.eventId)!) });
-    return { ...decision, function: registry.displayName(fn), differs };
+    return { ...decision, function: nameOf(fn), differs };
   });
   const ids = accepted.events.map(({ id }) => id);
   return decisions.length === 0 ? { ids, decisions, unmatched: true } : { ids, decisions };

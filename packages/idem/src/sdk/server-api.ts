@@ -1,7 +1,7 @@
-// Asking a server's /api. What an endpoint takes and answers is what its route says (server/api/api-table.ts), known here by its types alone.
+// Asking a server's /api. What a route takes and answers is what it says itself (server/api/api-table.ts), known here by its types alone.
 import type { HttpResponse } from "../platform/platform.ts";
 import { pathWith } from "../protocol/api-path.ts";
-import type { Answer, Asked, Endpoint } from "../server/api/api-table.ts";
+import type { Answer, Asked, RouteName } from "../server/api/api-table.ts";
 import type { RemoteServer, ServerRequest } from "./remote-server.ts";
 
 /** What is being done, for errors, and whether it may be tried again. */
@@ -13,8 +13,8 @@ interface AskedLoosely {
   readonly body?: unknown;
 }
 
-export const requestTo = <E extends Endpoint>(endpoint: E, asked: Asked<E>, about: AskedOf): ServerRequest => {
-  const [method, path] = endpoint.split(" ") as [ServerRequest["method"], string];
+export const requestTo = <E extends RouteName>(route: E, asked: Asked<E>, about: AskedOf): ServerRequest => {
+  const [method, path] = route.split(" ") as [ServerRequest["method"], string];
   const { params, query = {}, body }: AskedLoosely = asked;
   const given = Object.entries(query).filter(([, value]) => value !== undefined);
   const search = new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)])).toString();
@@ -23,16 +23,16 @@ export const requestTo = <E extends Endpoint>(endpoint: E, asked: Asked<E>, abou
 };
 
 /** Server and client are one package, of the same version or beside each other: the answer is not read a second time. */
-export const answerTo = <E extends Endpoint>(server: RemoteServer, _: E, response: HttpResponse, what: string) =>
+export const answerTo = <E extends RouteName>(server: RemoteServer, _: E, response: HttpResponse, what: string) =>
   server.readJson(response, what) as Answer<E>;
 
 /** Null for what is not there. */
-export async function askServer<E extends Endpoint>(
+export async function askServer<E extends RouteName>(
   server: RemoteServer,
-  endpoint: E,
+  route: E,
   asked: Asked<E> & AskedOf,
 ): Promise<Answer<E> | null> {
   const { what, once = false } = asked;
-  const response = await server.ask(requestTo(endpoint, asked, { what, once }));
-  return response.status === 404 ? null : answerTo(server, endpoint, response, what);
+  const response = await server.ask(requestTo(route, asked, { what, once }));
+  return response.status === 404 ? null : answerTo(server, route, response, what);
 }

@@ -1,6 +1,6 @@
 // Which runs a bulk action is about: what the store can narrow it narrows, the expression is asked of each run's event.
 import type { Engine } from "../engine/engine.ts";
-import { payloadOf } from "../execute/execute-run.ts";
+import { payloadOf } from "../model/event.ts";
 import { evaluateFilter } from "../model/expression.ts";
 import { chargeCost, readingCost } from "../model/metered-cost.ts";
 import type { RunState } from "../model/run.ts";
@@ -58,7 +58,7 @@ export async function selectRuns(
     const isWanted = work.do(() => {
       if (event === null) return false;
       chargeCost(readingCost(event.data));
-      return evaluateFilter(compiled, { event: payloadOf({ event }) }).pass;
+      return evaluateFilter(compiled, { event: payloadOf(event) }).pass;
     });
     if (isWanted) wanted.push(run);
     if (work.isSpent) return { rows: wanted, next: run === rows.at(-1) ? next : run.id };

@@ -21,7 +21,7 @@ export async function openLocalSocket(world: World, file: string, store: Store):
       send: async (event, { window }) => {
         const engine = await engineOf();
         const windowMs = window === undefined ? defaultWindowMs : parseDuration(window, "window");
-        return sendResultOf(engine, await engine.accept([event], windowMs, []));
+        return sendResultOf(await engine.accept([event], windowMs, []));
       },
       runs: runsApi(engineOf),
       events: eventsApi(engineOf),

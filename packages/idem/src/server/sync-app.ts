@@ -3,7 +3,7 @@
 // Repeat: an app whose functions did not change changes nothing.
 import { errors, IdemError } from "../model/errors.ts";
 import { type HttpCalls, openHttpCalls } from "../platform/node-http.ts";
-import type { HttpResponse } from "../platform/platform.ts";
+import type { HttpRequest, HttpResponse } from "../platform/platform.ts";
 import { canonicalAppUrl } from "../protocol/app-url.ts";
 import type { RegisterRequest } from "../protocol/register-request.ts";
 import { signatureHeader, signRequest, verifySignature } from "../protocol/request-signature.ts";
@@ -101,7 +101,7 @@ async function ask(
   for (const key of keys.length === 0 ? [null] : keys) {
     const signature = key === null ? {} : { [signatureHeader]: signRequest(body, key, platform.wallMs()) };
     const headers = { ...syncHeaders(serverKind(settings.mode)), ...signature };
-    reply = await withinTime(platform, syncMsMax, asker, (signal) => put(world, http, url, headers, body, signal));
+    reply = await withinTime(platform, syncMsMax, asker, (signal) => put(world, http, { url, headers, body, signal }));
     if (reply.status !== 401) break;
   }
   const { status, headers } = reply!;
@@ -116,15 +116,12 @@ async function ask(
 async function put(
   world: SyncWorld,
   http: HttpCalls,
-  url: string,
-  headers: Record<string, string>,
-  body: string,
-  signal: AbortSignal,
+  { url, ...sent }: Pick<HttpRequest, "url" | "headers" | "body" | "signal">,
 ): Promise<HttpResponse> {
   let at = url;
   for (let followed = 0; ; followed++) {
     checkAppUrl(at, world.settings);
-    const reply = await http.call({ url: at, method: "PUT", headers, body, bodyBytesMax: replyBytesMax, signal });
+    const reply = await http.call({ ...sent, url: at, method: "PUT", bodyBytesMax: replyBytesMax });
     const { location } = reply.headers;
     if (reply.status < 300 || reply.status > 399 || location === undefined) return reply;
     const next = URL.canParse(location, at) ? new URL(location, at) : null;

@@ -3,9 +3,10 @@
 import { type Decision, type DecisionKind, isPending } from "../model/decision.ts";
 import { tickOf } from "../model/tick.ts";
 import { readError } from "../model/user-errors.ts";
+import { entityOf } from "../radar/fields.ts";
 import type { Case, CaseRun } from "./gather-case.ts";
 import type { Story } from "./story.ts";
-import { capital, entityOf, lengthOf, plainOf, shortId, some, timesWord } from "./story-words.ts";
+import { capital, lengthOf, plainOf, shortId, some, timesWord } from "./story-words.ts";
 import { limitsThatHold } from "./tell-ahead.ts";
 
 export type Verdict = Pick<Story, "tone" | "times" | "title" | "detail">;

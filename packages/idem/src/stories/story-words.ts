@@ -1,5 +1,4 @@
 // Small words of stories: names of things, counts, lengths of time.
-import { entitiesOf } from "../radar/fields.ts";
 
 /** Of ids that others made: longer ones are cut in the middle, for their ends are the telling part. */
 const idCharsMax = 48;
@@ -36,20 +35,6 @@ export function plainOf(json: string): string {
   } catch {
     return json;
   }
-}
-
-const sayingNothing = /^(id|ids|key|number|no|nr|uuid|guid|ulid|reference|ref|code|value|name|data)$/i;
-
-/** `event.data.placementId` → "placement"; "" when the name says nothing. */
-export function entityOf(expression: string): string {
-  const name = /([A-Za-z_][A-Za-z0-9_]*)\W*$/.exec(expression)?.[1] ?? "";
-  if (/ \+ /.test(expression) || name === "") return "";
-  const many = entitiesOf(name);
-  // "payment" is a thing by itself; "id" and "key" say nothing.
-  if (many.startsWith("values of "))
-    return sayingNothing.test(name) ? "" : name.replaceAll(/([a-z])([A-Z])/g, "$1 $2").toLowerCase();
-  if (many.endsWith("ies")) return `${many.slice(0, -3)}y`;
-  return /(s|x|ch|sh)es$/.test(many) ? many.slice(0, -2) : many.slice(0, -1);
 }
 
 /** In the order each was met first. */

@@ -1,4 +1,5 @@
 // Claims in words: which layer asks "has this been done?", and the key as a person would write it.
+import { plainOf } from "../../../../idem/src/stories/story-words.ts";
 import type { Answer } from "../../api/client.ts";
 
 export type KeyItem = Answer<"GET /api/keys">["keys"][number];
@@ -33,14 +34,8 @@ export const scopeWords = ({ scope }: Pick<KeyItem, "scope">): string =>
       : scope.replace(/^(fn|singleton|effect):/, "");
 
 /** Keys of functions are JSON, where 7 and "7" differ; a text is shown without its quotes. */
-export function keyWords({ scope, key }: Pick<KeyItem, "scope" | "key">): string {
-  if (!/^(fn|singleton):/.test(scope) || !key.startsWith('"')) return key;
-  try {
-    return JSON.parse(key) as string;
-  } catch {
-    return key;
-  }
-}
+export const keyWords = ({ scope, key }: Pick<KeyItem, "scope" | "key">): string =>
+  /^(fn|singleton):/.test(scope) ? plainOf(key) : key;
 
 const hotPerMinute = 100;
 const minuteMs = 60_000;

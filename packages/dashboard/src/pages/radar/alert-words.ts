@@ -1,4 +1,6 @@
 // An alert in sentences: what, since when, how close together. The facts are the server's.
+import { entityOf } from "../../../../idem/src/radar/fields.ts";
+import { plainOf } from "../../../../idem/src/stories/story-words.ts";
 import { timeOfId } from "../../parts/id-time.ts";
 import { visibleText } from "../../parts/visible-text.ts";
 import type { Alert, Pair } from "./radar-data.ts";
@@ -9,13 +11,8 @@ export const isTwice = ({ kind, of }: Pick<Alert, "kind" | "of">): boolean =>
 
 /** `event.data.placementId` → "placement": what the field names. */
 export function entityNoun(subject: string): string {
-  const last = /([A-Za-z_][A-Za-z0-9_]*)(?:"\])?$/.exec(subject.split(" + ").at(-1) ?? "")?.[1] ?? "";
-  const stem = last.replace(/[_-]?(id|number|uuid|guid|reference|ref|key|code)$/i, "");
-  const words = stem
-    .replace(/([a-z0-9])([A-Z])/g, "$1 $2")
-    .replaceAll("_", " ")
-    .toLowerCase();
-  return subject.startsWith("event.data") && words.length > 1 ? words : "key";
+  const noun = entityOf(subject.split(" + ").at(-1)!);
+  return subject.startsWith("event.data") && noun !== "" ? noun : "key";
 }
 
 export function plural(noun: string, count: number): string {
@@ -24,14 +21,7 @@ export function plural(noun: string, count: number): string {
 }
 
 /** A value for people: text without its quotes. */
-export function entityText(json: string): string {
-  try {
-    const value: unknown = JSON.parse(json);
-    return visibleText(typeof value === "string" ? value : json);
-  } catch {
-    return visibleText(json);
-  }
-}
+export const entityText = (json: string): string => visibleText(plainOf(json));
 
 export interface Gathered {
   readonly entity: string;

@@ -1,5 +1,6 @@
 // The banner over a run that is one too many, and over the first of them: the picture nobody saw for a week.
 import { Link } from "@tanstack/react-router";
+import { timesWord } from "../../../../idem/src/stories/story-words.ts";
 import { hasPage } from "../../pages.ts";
 import { buttonClass } from "../../parts/button.tsx";
 import { Note } from "../../parts/note.tsx";
@@ -38,7 +39,7 @@ export function DoubledNote({ run, group, effects }: DoubledNoteProps) {
       tone="doubled"
       title={
         isFirst
-          ? `${visibleText(group.label)} ran ${place.of === 2 ? "twice" : `${place.of} times`}`
+          ? `${visibleText(group.label)} ran ${timesWord(place.of)}`
           : `This is the ${ordinal(place.number)} run for ${visibleText(group.label)}`
       }
       actions={

@@ -1,4 +1,5 @@
 // What is said of a run in sentences.
+import { timesWord } from "../../../../idem/src/stories/story-words.ts";
 import { lengthWords } from "../../parts/time-words.ts";
 import { isWait, nameOf } from "./rows.ts";
 import type { EffectItem, GroupItem, RunDetail, TimelineEntry } from "./run-data.ts";
@@ -19,9 +20,9 @@ export function stateWords(run: RunDetail): string {
     : `waiting in ${open.name}`;
 }
 
-/** "Entered 3 times without an outcome" */
+/** "Entered twice without an outcome" */
 export const enteredAgain = ({ count: times }: { readonly count: number }): string =>
-  `Entered ${times === 1 ? "once" : `${times} times`} without an outcome`;
+  `Entered ${timesWord(times)} without an outcome`;
 
 export function stepsWords(run: RunDetail): string {
   const steps = run.timeline.filter(({ kind }) => kind !== "function").length;

@@ -1,4 +1,5 @@
 // A group in words and in shapes: the sentence of a key that ran twice, what a run answered, who asked.
+import { timesWord } from "../../../../idem/src/stories/story-words.ts";
 import type { GlyphName } from "../../parts/glyph.tsx";
 import { lengthWords } from "../../parts/time-words.ts";
 import type { GroupedRun, GroupItem } from "./groups-data.ts";
@@ -15,8 +16,8 @@ export const timesRun = ({ runCount, counts }: GroupItem): number => runCount - 
 export function ranWords(group: GroupItem): string {
   const times = timesRun(group);
   const gap = group.gapMs === null ? null : lengthWords(group.gapMs);
-  if (times === 2) return gap === null ? "ran twice" : `ran twice, ${gap} apart`;
-  return gap === null ? `ran ${times} times` : `ran ${times} times, first ${gap} apart`;
+  const ran = `ran ${timesWord(times)}`;
+  return gap === null ? ran : `${ran}, ${times === 2 ? "" : "first "}${gap} apart`;
 }
 
 /** "placementId 48213" in its two parts; a key that is no path has only a value. */

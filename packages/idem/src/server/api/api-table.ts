@@ -16,7 +16,7 @@ type Types<R> = R extends { readonly types?: infer T } ? NonNullable<T> : never;
 type Table = { readonly [R in Described as `${R["method"]} ${R["path"]}`]: Types<R> };
 
 /** "GET /api/runs/:run" */
-export type Endpoint = keyof Table;
+export type RouteName = keyof Table;
 
 /** What goes over the wire is somebody else's afterwards: nobody changes it. */
 type Fixed<T> = T extends (infer Item)[]
@@ -25,12 +25,12 @@ type Fixed<T> = T extends (infer Item)[]
     ? { readonly [K in keyof T]: Fixed<T[K]> }
     : T;
 
-export type Answer<E extends Endpoint> = Fixed<Table[E]["answer"]>;
-export type Query<E extends Endpoint> = Fixed<Table[E]["query"]>;
-export type Body<E extends Endpoint> = Fixed<Table[E]["body"]>;
+export type Answer<E extends RouteName> = Fixed<Table[E]["answer"]>;
+export type Query<E extends RouteName> = Fixed<Table[E]["query"]>;
+export type Body<E extends RouteName> = Fixed<Table[E]["body"]>;
 
 /** Of what is asked with GET: what an address in a page can lead to. */
-export type ReadPath = Endpoint extends infer E ? (E extends `GET ${infer Path}` ? Path : never) : never;
+export type ReadPath = RouteName extends infer E ? (E extends `GET ${infer Path}` ? Path : never) : never;
 
 type ParamName<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
   ? Name | ParamName<`/${Rest}`>
@@ -41,7 +41,7 @@ type ParamName<Path extends string> = Path extends `${string}:${infer Name}/${in
 /** What stands in a path in place of `:run`, not yet encoded. */
 export type PathParams<Path extends string> = Readonly<Record<ParamName<Path>, string>>;
 
-type PathOf<E extends Endpoint> = E extends `${string} ${infer Path}` ? Path : never;
+type PathOf<E extends RouteName> = E extends `${string} ${infer Path}` ? Path : never;
 
 /** Left out where there is nothing to say, and may be left out where all of it may. */
 type Part<Name extends string, T> = [keyof T] extends [never]
@@ -50,7 +50,7 @@ type Part<Name extends string, T> = [keyof T] extends [never]
     ? { readonly [N in Name]?: T }
     : { readonly [N in Name]: T };
 
-/** What a request to an endpoint carries. */
-export type Asked<E extends Endpoint> = Part<"params", PathParams<PathOf<E>>> &
+/** What a request to a route carries. */
+export type Asked<E extends RouteName> = Part<"params", PathParams<PathOf<E>>> &
   Part<"query", Query<E>> &
   Part<"body", Body<E>>;

@@ -32,12 +32,17 @@ export const payloadBytesMax = 64 * 1024;
 // Taking over what a store's thread read takes about a millisecond for each megabyte.
 export const payloadsAtOnce = 50;
 
+/** What groups are read with: whose runs, what is known of their functions, and a request's share of work. */
+export interface GroupReading {
+  readonly reads: StoreReads;
+  readonly env: string;
+  readonly functions: KnownFunctions;
+  readonly work: Work;
+}
+
 export async function gatherGroups(
-  reads: StoreReads,
-  env: string,
+  { reads, env, functions, work }: GroupReading,
   runIds: readonly string[],
-  functions: KnownFunctions,
-  work: Work,
   links: readonly Link[] = [],
 ): Promise<Gathered[]> {
   if (runIds.length === 0) return [];

@@ -63,12 +63,12 @@ const ulid = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 
 export async function groupPage(
   engine: Engine,
-  env: string,
   functions: KnownFunctions,
   filter: GroupFilter,
   now: number,
   work: Work,
 ): Promise<GroupPage> {
+  const { env } = engine;
   const { reads } = engine.store;
   const turn = filter.cel === undefined ? undefined : work.next();
   if (turn !== undefined) await turn;
@@ -115,11 +115,8 @@ export async function groupPage(
     const groups = filter.isFlat
       ? rows.map(aloneIn)
       : await gatherGroups(
-          reads,
-          env,
+          { reads, env, functions, work },
           page.rows.map(({ id }) => id),
-          functions,
-          work,
         );
     const groupOf = new Map(groups.flatMap((group) => group.runs.map((run) => [run.id, group] as const)));
     const [starts, payloads] = await Promise.all([

@@ -1,10 +1,9 @@
 // Groups in which something slipped through, newest first, without reading history: runs that took a released key are noted where
 // decisions are counted, and the radar keeps a pair for each further run it found. What is too new for both is seen in the newest rows.
-import type { Work } from "../../model/turns.ts";
 import type { KnownFunctions } from "../../radar/functions-known.ts";
 import type { Slip } from "../../store/counts.ts";
 import type { StoreReads } from "../../store/reads.ts";
-import { type Gathered, gatherGroups, type Link } from "./gather-groups.ts";
+import { type Gathered, type GroupReading, gatherGroups, type Link } from "./gather-groups.ts";
 import type { JudgedGroup } from "./tell-group.ts";
 
 export interface LoudRange {
@@ -117,11 +116,8 @@ const slippedOf = ({ runId, generation, fn, at }: Slip): Slipped => ({
 
 /** The groups of the newest that slipped through before `before`. */
 export async function loudGroups(
-  reads: StoreReads,
-  env: string,
-  functions: KnownFunctions,
+  reading: GroupReading,
   slipped: SlippedRuns,
-  work: Work,
   { limit, before }: { readonly limit: number; readonly before?: string | undefined },
 ): Promise<{ readonly groups: Gathered[]; readonly next: string | null }> {
   const newest = new Map<string, Slipped>();
@@ -132,11 +128,8 @@ export async function loudGroups(
   const theirs = slipped.runs.filter(({ group }) => names.has(group)).slice(0, 1_000);
   const ids = new Set(theirs.flatMap(({ firstId, laterId }) => [firstId, laterId]));
   const gathered = await gatherGroups(
-    reads,
-    env,
+    reading,
     [...ids],
-    functions,
-    work,
     theirs.flatMap(({ link }) => link ?? []),
   );
   return {

@@ -87,7 +87,7 @@ export async function tallyNow(
   now: number,
 ): Promise<Tally> {
   const tally = await tallyOf(engine.store.reads, env, functions, range);
-  return withLoud(tally, await newestLoud(engine, env, functions, { ...range, since: tally.from }, tally.slipped, now));
+  return withLoud(tally, await newestLoud(engine, functions, { ...range, since: tally.from }, tally.slipped, now));
 }
 
 /** What slipped through, without numbers: for any length of time. */
@@ -99,7 +99,7 @@ export async function slippedNow(
   now: number,
 ): Promise<SlippedRuns> {
   const slipped = await slippedSoFar(engine.store.reads, env, functions, range, now);
-  return withSeen(slipped, await newestLoud(engine, env, functions, range, slipped, now), range);
+  return withSeen(slipped, await newestLoud(engine, functions, range, slipped, now), range);
 }
 
 export async function slippedSoFar(
@@ -137,12 +137,11 @@ async function uncounted(reads: StoreReads, env: string, range: LoudRange, now: 
 
 async function newestLoud(
   engine: Engine,
-  env: string,
   functions: KnownFunctions,
   range: LoudRange,
   slipped: SlippedRuns,
   now: number,
 ): Promise<readonly JudgedGroup[]> {
   const newest = { ...range, limit: seenMax, pinned: loudIds(slipped), isFlat: false };
-  return (await groupPage(engine, env, functions, newest, now, pageWork(engine))).loud;
+  return (await groupPage(engine, functions, newest, now, pageWork(engine))).loud;
 }

@@ -17,7 +17,6 @@ import { completeSettings } from "../settings.ts";
 import { Tokens } from "../tokens.ts";
 import { DeliveryNotes } from "../webhooks/delivery-notes.ts";
 import type { Mode, World } from "../world.ts";
-import { withFullNames } from "./full-names.ts";
 
 export interface MountedWorld {
   readonly world: World;
@@ -44,7 +43,7 @@ export function openMountedWorld(client: MountedClient, mode: Mode): MountedWorl
     }
     const opened = await client.engine();
     if (isClosed) throw errors.SERVER_BUSY({ why: `client "${client.id}" is stopping` });
-    const engine = engines.get(env) ?? withFullNames(opened);
+    const engine = engines.get(env) ?? opened;
     engines.set(env, engine);
     counting ??= keepCounts(engine, platform, (error) => logger.error("idem: counting by the hour failed", error));
     return engine;

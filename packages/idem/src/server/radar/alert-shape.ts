@@ -39,12 +39,12 @@ export const pairItem = z.object({
   at: instantField,
 });
 
-export function alertItemOf(engine: Engine, alert: Alert): z.input<typeof alertItem> {
+export function alertItemOf(alert: Alert): z.input<typeof alertItem> {
   const { fn, about: _, facts: text, ...rest } = alert;
   const facts = JSON.parse(text) as AlertFacts;
   return {
     ...rest,
-    ...wordsOf({ ...alert, facts }, nameIn(engine, fn)),
+    ...wordsOf({ ...alert, facts }, fn),
     function: fn === "" ? null : fn,
     of: facts.of,
     differs: [...(facts.differs ?? [])],
@@ -52,8 +52,6 @@ export function alertItemOf(engine: Engine, alert: Alert): z.input<typeof alertI
 }
 
 export const pairItemOf = (pair: AlertPair): z.input<typeof pairItem> => ({ ...pair });
-
-export const nameIn = (engine: Engine, fn: string): string => (fn === "" ? "" : engine.registry.displayName(fn));
 
 export async function findAlert(engine: Engine, env: string, id: string): Promise<Alert> {
   const alert = await engine.store.reads.alert(env, id);

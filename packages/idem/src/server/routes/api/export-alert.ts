@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { alertAsCsv, alertAsMarkdown, noteOfAlert } from "../../../radar/alert-note.ts";
 import { apiRoute, RawAnswer } from "../../api/api-route.ts";
-import { findAlert, nameIn } from "../../radar/alert-shape.ts";
+import { findAlert } from "../../radar/alert-shape.ts";
 
 const formats = {
   md: { write: alertAsMarkdown, type: "text/markdown; charset=utf-8" },
@@ -18,7 +18,7 @@ export const exportAlert = apiRoute({
   answer: z.string(),
   handle: async ({ params, query, engine, env }) => {
     const alert = await findAlert(engine, env, params.alert!);
-    const note = await noteOfAlert(engine.store, env, alert, nameIn(engine, alert.fn));
+    const note = await noteOfAlert(engine.store, env, alert, alert.fn);
     const { write, type } = formats[query.format];
     const headers = {
       "content-type": type,

@@ -19,7 +19,7 @@ export const invokeFunction = apiRoute({
     const input = { data: body.data, ...(body.id === undefined ? {} : { id: body.id }) };
     const byHand = actor.isPerson ? { actor: actor.name, reason: `invoked ${params.function!}` } : undefined;
     const accepted = await engine.invoke(params.function!, input, defaultWindowMs, { byHand });
-    const { ids, decisions } = sendResultOf(engine, accepted);
+    const { ids, decisions } = sendResultOf(accepted);
     return {
       eventId: ids[0]!,
       decisions: decisions.map((decision): ExplainedDecisionItem => ({ ...decision, differs: [...decision.differs] })),

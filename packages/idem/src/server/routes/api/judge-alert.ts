@@ -16,7 +16,7 @@ async function judge(engine: Engine, input: JudgeInput): Promise<z.input<typeof 
   const judged = await engine.store.judge(input);
   if (judged.kind === "unknown") throw errors.ALERT_UNKNOWN({ alert: input.id });
   if (judged.kind === "closed") throw errors.ALERT_CLOSED({ alert: input.id });
-  return { alert: alertItemOf(engine, judged.alert) };
+  return { alert: alertItemOf(judged.alert) };
 }
 
 export const acknowledgeAlert = apiRoute({

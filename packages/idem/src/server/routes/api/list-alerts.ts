@@ -28,7 +28,7 @@ export const listAlerts = apiRoute({
     };
     const [alerts, openCount] = await Promise.all([reads.alerts(env, filter), reads.openAlertCount(env)]);
     return {
-      alerts: alerts.map((alert) => alertItemOf(engine, alert)),
+      alerts: alerts.map(alertItemOf),
       openCount,
       next: alerts.length < limit ? null : alerts.at(-1)!.id,
     };

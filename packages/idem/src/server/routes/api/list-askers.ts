@@ -69,7 +69,7 @@ export const listAskers = apiRoute({
       ...links.flatMap(({ firstId, laterId }) => [firstId, laterId]),
     ];
     const ids = await withUncounted(reads, env, known, now);
-    const gathered = await gatherGroups(reads, env, ids, functions, pageWork(engine), links);
+    const gathered = await gatherGroups({ reads, env, functions, work: pageWork(engine) }, ids, links);
     const own = gathered.find(({ runs }) => runs.some(({ id }) => id === run.id))!;
     const [found] = judgeAll([own], functions);
     const [group] = await tellGroups([found!], { engine, env, functions, now });

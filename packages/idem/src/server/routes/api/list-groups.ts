@@ -1,7 +1,6 @@
 // GET /api/groups: what ran, one line per key: runs that share a window, doubled ones first.
 import { z } from "zod";
 import { errors } from "../../../model/errors.ts";
-import type { Work } from "../../../model/turns.ts";
 import { functionKeyOf } from "../../../observe/function-key.ts";
 import { knownFunctions } from "../../../radar/functions-known.ts";
 import { apiRoute } from "../../api/api-route.ts";
@@ -11,11 +10,11 @@ import { groupItem } from "../../api/group-shape.ts";
 import { beforeField, boundsOf, nextField, pageWork, partialField } from "../../api/paging.ts";
 import { runStates } from "../../api/run-shape.ts";
 import { tellTotals, totalsItem, totalsRange } from "../../api/totals-shape.ts";
-import { gatherGroups } from "../../groups/gather-groups.ts";
+import { type GroupReading, gatherGroups } from "../../groups/gather-groups.ts";
 import { type GroupFilter, groupPage } from "../../groups/group-page.ts";
 import { loudCount, loudGroups, loudIds, newestOf, type SlippedRuns, withSeen } from "../../groups/loud-groups.ts";
 import { slippedNow, slippedSoFar, tallyOf, withLoud, withUncounted } from "../../groups/tally.ts";
-import { type JudgedGroup, judgeAll, type Telling, tellGroups } from "../../groups/tell-group.ts";
+import { type JudgedGroup, judgeAll, tellGroups } from "../../groups/tell-group.ts";
 import { instantText } from "../../read-input.ts";
 
 const groupsMax = 100;
@@ -95,9 +94,10 @@ export const listGroups = apiRoute({
       return { ...nothing, functions: await functionGroups(engine, env, functions, { ...range, ...ofFunction }, now) };
     }
     const telling = { engine, env, functions, now };
+    const reading = { reads, env, functions, work };
     if (query.ids !== undefined) {
       const ids = await withUncounted(reads, env, query.ids.split(",").slice(0, groupsMax), now);
-      const groups = judgeAll(await gatherGroups(reads, env, ids, functions, work), functions);
+      const groups = judgeAll(await gatherGroups(reading, ids), functions);
       return { ...nothing, groups: await tellGroups(groups, telling) };
     }
     const isNarrowed = [state, key, event, q, cel].some((given) => given !== undefined);
@@ -105,7 +105,7 @@ export const listGroups = apiRoute({
     // Known without reading history; what narrows them further is looked for in it.
     if (show === "doubled" && group === "key" && !isNarrowed) {
       const slipped = await slippedNow(engine, env, functions, asked, now);
-      const found = await loudGroups(reads, env, functions, slipped, work, { limit, before });
+      const found = await loudGroups(reading, slipped, { limit, before });
       const groups = judgeAll(found.groups, functions);
       return { ...nothing, groups: await tellGroups(groups, telling), next: found.next };
     }
@@ -130,7 +130,7 @@ export const listGroups = apiRoute({
       pinned: isPinned ? loudIds(known!) : new Set(),
       isFlat: group === "none",
     };
-    const page = await groupPage(engine, env, functions, filter, now, work);
+    const page = await groupPage(engine, functions, filter, now, work);
     const seen = tally === null ? null : withLoud(tally, page.loud);
     const totals = seen === null ? null : tellTotals(seen, now);
     const { next, isPartial } = page;
@@ -138,7 +138,7 @@ export const listGroups = apiRoute({
       return { ...nothing, groups: await tellGroups(page.groups, telling), totals, next, isPartial };
     }
     const slipped = seen?.slipped ?? withSeen(known!, page.loud, asked);
-    const pins = await pinsOf(slipped, page.loud, telling, work);
+    const pins = await pinsOf(slipped, page.loud, reading);
     const listed = page.groups.filter(({ judged }) => !judged.isLoud);
     const told = await tellGroups([...pins, ...listed], telling);
     return {
@@ -156,13 +156,12 @@ export const listGroups = apiRoute({
 async function pinsOf(
   slipped: SlippedRuns,
   loud: readonly JudgedGroup[],
-  { engine, env, functions }: Telling,
-  work: Work,
+  reading: GroupReading,
 ): Promise<readonly JudgedGroup[]> {
-  const { groups } = await loudGroups(engine.store.reads, env, functions, slipped, work, { limit: pinnedMax });
+  const { groups } = await loudGroups(reading, slipped, { limit: pinnedMax });
   const shown = new Set(loud.flatMap(({ group }) => group.runs.map(({ id }) => id)));
   const others = groups.filter(({ runs }) => !runs.some(({ id }) => shown.has(id)));
-  return [...loud, ...judgeAll(others, functions)]
+  return [...loud, ...judgeAll(others, reading.functions)]
     .sort((a, b) => (newestOf(a.group) < newestOf(b.group) ? 1 : -1))
     .slice(0, pinnedMax);
 }

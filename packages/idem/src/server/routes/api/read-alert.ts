@@ -24,7 +24,7 @@ export const readAlert = apiRoute({
     const filter = before === undefined ? { limit } : { limit, before };
     const pairs = await engine.store.reads.alertPairs(env, alert.id, filter);
     return {
-      alert: alertItemOf(engine, alert),
+      alert: alertItemOf(alert),
       pairs: pairs.map(pairItemOf),
       deliveries: await deliveriesOf(engine.store.reads, env, alert),
       next: pairs.length < limit ? null : pairs.at(-1)!.laterId,

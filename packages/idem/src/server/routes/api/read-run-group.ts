@@ -25,7 +25,7 @@ export const readRunGroup = apiRoute({
     if (run === null) throw errors.RUN_UNKNOWN({ runId: params.run! });
     const functions = await knownFunctions(reads, env);
     const ids = await candidates(reads, env, run, functions, now);
-    const groups = await gatherGroups(reads, env, ids, functions, pageWork(engine));
+    const groups = await gatherGroups({ reads, env, functions, work: pageWork(engine) }, ids);
     const own = groups.filter(({ runs }) => runs.some(({ id }) => id === run.id));
     const [group] = await tellGroups(judgeAll(own, functions), { engine, env, functions, now });
     return { group: group! };

@@ -12,7 +12,6 @@ import {
 import { suggestKey } from "../../../radar/suggest-key.ts";
 import { apiRoute } from "../../api/api-route.ts";
 import { reasonField } from "../../api/reason.ts";
-import { nameIn } from "../../radar/alert-shape.ts";
 
 const tag = "radar";
 
@@ -41,7 +40,7 @@ function findFunction(engine: Engine, name: string) {
 
 async function suggestFor(engine: Engine, env: string, name: string, now: number): Promise<z.input<typeof answer>> {
   const { fn, config } = findFunction(engine, name);
-  const about = { name: nameIn(engine, fn), keyExpression: config.idempotency?.key ?? null };
+  const about = { name: fn, keyExpression: config.idempotency?.key ?? null };
   const { differs, evidence, refused, leftOut, ...rest } = await suggestKey(engine.store, env, fn, about, now);
   return {
     function: fn,

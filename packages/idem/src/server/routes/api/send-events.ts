@@ -34,7 +34,7 @@ export const sendEvents = apiRoute({
     // People send a few; what programs send is in the list of events.
     const byHand = actor.isPerson ? { actor: actor.name, reason: `${body.events.length} in all` } : undefined;
     const accepted = await engine.accept(body.events, windowOf(body.window), [], { byHand });
-    const { ids, decisions } = sendResultOf(engine, accepted);
+    const { ids, decisions } = sendResultOf(accepted);
     return {
       ids: [...ids],
       // The server's engine belongs to no app, so functions have their full names already.

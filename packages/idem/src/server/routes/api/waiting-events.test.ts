@@ -57,7 +57,7 @@ describe.each(stores)("events that wait, over /api on %s", (store) => {
     const event = await send(1);
     expect(await ask(releaseEvent, { params: { event } })).toMatchObject({
       status: 400,
-      body: { code: "OPTION_INVALID", error: expect.stringContaining('"charge", "mail"') },
+      body: { code: "OPTION_INVALID", error: expect.stringContaining('"shop-charge", "shop-mail"') },
     });
     const { body } = await ask(releaseEvent, { params: { event }, body: { function: "shop-mail" } });
     expect(body.decision).toMatchObject({ function: "shop-mail", kind: "started" });

@@ -1,7 +1,8 @@
 // What an app fetches itself when a call would be too large to carry it: GET /v0/runs/:runId/actions (the memo) and /batch
 // (the events).
-import { payloadOf } from "../../../execute/execute-run.ts";
+
 import { errors } from "../../../model/errors.ts";
+import { payloadOf } from "../../../model/event.ts";
 import { statesOf } from "../../../protocol/memo-state.ts";
 import type { RunMemo } from "../../../store/leases.ts";
 import type { Route, RouteAnswer, RouteRequest } from "../../route.ts";
@@ -24,7 +25,7 @@ export const readRunActions: Route = route("actions", (memo) =>
 );
 
 export const readRunEvents: Route = route("batch", (memo) =>
-  JSON.stringify(memo.events.map((event) => ({ user: {}, ...payloadOf({ event }) }))),
+  JSON.stringify(memo.events.map((event) => ({ user: {}, ...payloadOf(event) }))),
 );
 
 async function memoOf({ env, params }: RouteRequest, world: World): Promise<RunMemo> {

@@ -43,7 +43,7 @@ async function receive(request: RouteRequest, world: World, env: string): Promis
   const engine = await world.engine(env);
   const deliveries = {
     send: async (event: unknown, { window }: { readonly window: number }) =>
-      sendResultOf(engine, await engine.accept([event], window, [], { idScope: webhookScope })),
+      sendResultOf(await engine.accept([event], window, [], { idScope: webhookScope })),
     get: eventsApi(async () => engine).get,
   };
   const storage = keepInEngine({

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import type { Idem } from "../sdk/client.ts";
 import type { CronInput, FunctionOptions } from "../sdk/create-function.ts";
-import { oneStore, stores, testIdem } from "../testing/flow-stores.suite.ts";
-import { held } from "../testing/one-run.suite.ts";
-import type { TestClock } from "../testing/test-idem.ts";
+import { held, stores } from "../testing/one-run.suite.ts";
+import { oneStore } from "../testing/one-store.suite.ts";
+import { type TestClock, testIdem } from "../testing/test-idem.ts";
 
 const minuteMs = 60_000;
 

@@ -45,6 +45,19 @@ function serverUrl(): Promise<string> {
   return started;
 }
 
+let admin: Promise<pg.Client> | null = null;
+
+function adminOf(url: string): Promise<pg.Client> {
+  admin ??= (async () => {
+    const client = new pg.Client({ connectionString: url });
+    client.on("error", () => {});
+    await client.connect();
+    (client as unknown as { unref(): void }).unref();
+    return client;
+  })();
+  return admin;
+}
+
 const free: string[] = [];
 let schemas = 0;
 
@@ -52,7 +65,7 @@ async function openStore(platform: ManualPlatform): Promise<Store> {
   const url = await serverUrl();
   const schema = free.pop() ?? `flow${++schemas}`;
   const store = await openPostgresStore({
-    url: `${url}?schema=${schema}&pool=4`,
+    url: `${url}?schema=${schema}&pool=2`,
     pg,
     // The world's own time, and the machine's timers: what waits for the server cannot be told to hurry.
     platform: {
@@ -69,10 +82,7 @@ async function openStore(platform: ManualPlatform): Promise<Store> {
   });
   const close = async () => {
     await store.close();
-    const admin = new pg.Client({ connectionString: url });
-    await admin.connect();
-    await admin.query(tableNames.map((table) => `delete from ${schema}.${table}`).join(";"));
-    await admin.end();
+    await (await adminOf(url)).query(tableNames.map((table) => `delete from ${schema}.${table}`).join(";"));
     free.push(schema);
   };
   return { ...store, close };

@@ -177,11 +177,7 @@ function doubledOf(
 }
 
 /** "event.data.placementId was there in 146 of 146 runs" */
-export const presence = ({
-  expression,
-  presentCount,
-  runCount,
-}: Pick<Doubled, "expression" | "presentCount" | "runCount">) =>
+const presence = ({ expression, presentCount, runCount }: Pick<Doubled, "expression" | "presentCount" | "runCount">) =>
   `${expression} was there in ${presentCount === runCount ? `all ${times(runCount, "run")}` : `${presentCount} of ${times(runCount, "run")}`}`;
 
 export function doubledFinding(found: Doubled, options: DoubledOptions): Finding {

@@ -38,7 +38,9 @@ const lastWord = (name: string): string =>
 
 const idWords = new Set(["id", "ids", "number", "no", "nr", "uuid", "guid", "ulid", "reference", "ref", "key", "code"]);
 const amountWords = new Set(
-  "amount total subtotal price quantity qty sum cost fee rate balance tax discount charge cents value hours".split(" "),
+  "amount total subtotal price quantity qty sum cost fee rate balance tax discount charge cents value hours net gross salary".split(
+    " ",
+  ),
 );
 const timeWords = new Set(["at", "time", "timestamp", "date", "ts", "datetime", "now", "on"]);
 const delivery =
@@ -64,7 +66,12 @@ export function isIdentity(field: Field): boolean {
 }
 
 export const isAmount = ({ name, value }: Field): boolean =>
-  amountWords.has(lastWord(name)) && (typeof value === "number" || typeof value === "string");
+  namesAmount(name) && (typeof value === "number" || typeof value === "string");
+
+export const namesAmount = (name: string): boolean => amountWords.has(lastWord(name));
+
+/** `event.data["total amount"]` → "total amount" */
+export const lastNameOf = (path: string): string => /([^.[\]"]+)"?\]?$/.exec(path)?.[1] ?? path;
 
 /** "placementId" → "placements"; "" when the name says nothing, as "id" does. */
 export function entitiesOf(name: string): string {

@@ -3,8 +3,9 @@ import type { Event } from "../model/event.ts";
 import { dayMs } from "../model/window.ts";
 import type { Store } from "../store/store.ts";
 import { type RefusedField, refusedFields, type SeenRun } from "./candidates.ts";
-import { findDoubledRuns, presence, type StartedRun, seeRun } from "./doubled-runs.ts";
+import { findDoubledRuns, type StartedRun, seeRun } from "./doubled-runs.ts";
 import type { WatchedFunction } from "./duplicate-watch.ts";
+import { lastNameOf, namesAmount } from "./fields.ts";
 import { times } from "./finding.ts";
 import { type RefusedKey, readRefusedKeys, refusedFor, refusedKeyKind } from "./refused-keys.ts";
 
@@ -65,16 +66,29 @@ export async function suggestKey(
     evidence:
       expression === null
         ? []
-        : [
-            `${expression} would have suppressed ${suppressedCount} of ${times(runCount, "run")} in ${daysBack} days`,
-            differs.length === 0
-              ? "none of the suppressed runs had other data"
-              : `the suppressed runs had other data at ${differs.slice(0, 10).join(", ")}`,
-            presence(byField!),
-          ],
+        : evidenceOf({ runCount, suppressedCount, presentCount: byField!.presentCount, differs }),
     refused: refusedFields(seen, expression, options).slice(0, refusedMax),
     leftOut,
   };
+}
+
+// What a person keeps in mind; the rest is counted.
+const differencesTold = 3;
+
+function evidenceOf(found: Pick<KeySuggestion, "runCount" | "suppressedCount" | "presentCount" | "differs">): string[] {
+  const { runCount, suppressedCount, presentCount, differs } = found;
+  const names = [...new Set(differs.map(lastNameOf))];
+  const more = names.length > differencesTold ? ` and ${names.length - differencesTold} more` : "";
+  const amounts = names.some(namesAmount) ? "" : "; no amount differed";
+  return [
+    `It would have suppressed ${suppressedCount} of ${times(runCount, "run")} in ${daysBack} days.`,
+    names.length === 0
+      ? `None of the ${suppressedCount} had other data than its first run.`
+      : `The ${suppressedCount} differed from their first run in ${names.slice(0, differencesTold).join(", ")}${more} only${amounts}.`,
+    presentCount === runCount
+      ? `The field was there in all ${times(runCount, "run")}.`
+      : `The field was there in ${presentCount} of ${times(runCount, "run")}. Runs without it would start as they do now.`,
+  ];
 }
 
 /** The newest of the last days, with their events. */

@@ -1,5 +1,5 @@
 // An alert in sentences: what, since when, how close together. The facts are the server's.
-import { entityOf } from "../../../../idem/src/radar/fields.ts";
+import { entityOf, lastNameOf } from "../../../../idem/src/radar/fields.ts";
 import { plainOf } from "../../../../idem/src/stories/story-words.ts";
 import { timeOfId } from "../../parts/id-time.ts";
 import { visibleText } from "../../parts/visible-text.ts";
@@ -86,7 +86,7 @@ export function titleOf(alert: Alert, name: string, gathered: readonly Gathered[
 }
 
 /** The last name of a path: "amount" of `event.data.amount`. */
-export const lastName = (path: string): string => visibleText(/([^.[\]"]+)"?\]?$/.exec(path)?.[1] ?? path);
+export const lastName = (path: string): string => visibleText(lastNameOf(path));
 
 const steps = [1, 2, 5, 10, 30, 60];
 

@@ -13,7 +13,7 @@ import { Skeleton } from "../../parts/skeleton.tsx";
 import { StateIcon } from "../../parts/state-icon.tsx";
 import { visibleText } from "../../parts/visible-text.ts";
 import { type Suggestion, useFunctionName, useSuggestion } from "./radar-data.ts";
-import { doubtsOf, evidenceOf } from "./suggestion-words.ts";
+import { doubtsOf } from "./suggestion-words.ts";
 import "./suggestion-panel.css";
 
 interface SuggestionPanelProps {
@@ -108,7 +108,7 @@ function Offer({ id, line, suggestion, hasKeys, isCopied, onCopied }: OfferProps
       )}
       <Meter suggestion={suggestion} />
       <ul className="evidence">
-        {evidenceOf(suggestion).map((sentence) => (
+        {suggestion.evidence.map((sentence) => (
           <li key={sentence}>
             <StateIcon state="completed" words={false} />
             <span>{visibleText(sentence)}</span>

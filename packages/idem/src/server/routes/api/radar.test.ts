@@ -124,9 +124,9 @@ describe.each(stores)("on %s", (store) => {
       refused: [{ expression: "event.data.clientId", why: "too-wide" }],
     });
     expect(body.evidence).toEqual([
-      "event.data.placementId would have suppressed 4 of 8 runs in 7 days",
-      "the suppressed runs had other data at data.eventType",
-      "event.data.placementId was there in all 8 runs",
+      "It would have suppressed 4 of 8 runs in 7 days.",
+      "The 4 differed from their first run in eventType only; no amount differed.",
+      "The field was there in all 8 runs.",
     ]);
     expect(body.presentCount).toBe(8);
     expect((await world.ask(readSuggestion, { params: { function: "nobody" } })).body.code).toBe("FUNCTION_UNKNOWN");

@@ -25,7 +25,7 @@ const answer = z.object({
   entityCount: z.number().int(),
   presentCount: z.number().int().describe("In how many of the runs the expression had a value"),
   differs: z.array(z.string()),
-  evidence: z.array(z.string()),
+  evidence: z.array(z.string()).describe("What speaks for it, in sentences"),
   refused: z.array(z.object({ expression: z.string(), why: z.enum(["too-wide", "too-narrow", "not-always-there"]) })),
   leftOut: z
     .array(z.object({ expression: z.string(), reason: z.string(), by: z.string(), at: z.number().int() }))

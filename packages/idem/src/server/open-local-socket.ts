@@ -4,6 +4,7 @@ import { parseDuration } from "../model/duration.ts";
 import { defaultWindowMs } from "../model/function-config.ts";
 import { cliName, processName } from "../platform/node-platform.ts";
 import { effectsApi } from "../sdk/effects-api.ts";
+import { nameIn } from "../sdk/find-subject.ts";
 import { functionsApi, resumeOnePart } from "../sdk/functions-api.ts";
 import { type DeskClient, openDesk } from "../sdk/owner-desk.ts";
 import { type OwnerSocket, openOwnerSocket } from "../sdk/owner-socket.ts";
@@ -21,7 +22,7 @@ export async function openLocalSocket(world: World, file: string, store: Store):
       send: async (event, { window }) => {
         const engine = await engineOf();
         const windowMs = window === undefined ? defaultWindowMs : parseDuration(window, "window");
-        return sendResultOf(await engine.accept([event], windowMs, []));
+        return sendResultOf(await engine.accept([event], windowMs, []), nameIn(engine));
       },
       runs: runsApi(engineOf),
       events: eventsApi(engineOf),

@@ -5,13 +5,7 @@ import type { Rows } from "../radar/finding.ts";
 import { loadDriver } from "../sdk/open-store.ts";
 import { wordsOf } from "../store/postgres/faults.ts";
 import { overdueRuns, runsOfUnknownWorkers, runsWithoutJob, waitingRuns } from "../store/postgres/health-reads.ts";
-import {
-  eventsAfter,
-  functionsWithRuns,
-  openedRuns,
-  receivedEvents,
-  suppressedEvents,
-} from "../store/postgres/history-reads.ts";
+import { historyOf } from "../store/postgres/history-reads.ts";
 import { countPrunable } from "../store/postgres/prune-events.ts";
 import { openReadOnlyStore, type ReadOnlyStore } from "../store/postgres/read-only-store.ts";
 import { commandName, type Opened } from "./open-reading.ts";
@@ -28,12 +22,13 @@ export async function openServerReading(url: string, platform: Platform): Promis
 }
 
 function toolReadsOfServer({ connection, untilKnown }: Omit<ReadOnlyStore, "store">): ToolReads {
+  const history = historyOf(connection);
   return {
-    functionsWithRuns: (env) => untilKnown(() => functionsWithRuns(connection, env)),
-    openedRuns: (env, fn, since) => orUnavailable(openedRuns(connection, env, fn, since)),
-    receivedEvents: (env, since) => orUnavailable(receivedEvents(connection, env, since)),
-    suppressedEvents: (env, since) => orUnavailable(suppressedEvents(connection, env, since)),
-    eventsAfter: (env, after, limit) => untilKnown(() => eventsAfter(connection, env, after, limit)),
+    functionsWithRuns: (env) => untilKnown(() => history.functionsWithRuns(env)),
+    openedRuns: (env, fn, since) => orUnavailable(history.openedRuns(env, fn, since)),
+    receivedEvents: (env, since) => orUnavailable(history.receivedEvents(env, since)),
+    suppressedEvents: (env, since) => orUnavailable(history.suppressedEvents(env, since)),
+    eventsAfter: (env, after, limit) => untilKnown(() => history.eventsAfter(env, after, limit)),
     runsWithoutJob: (env, limit) => untilKnown(() => runsWithoutJob(connection, env, limit)),
     runsOfUnknownWorkers: (env, limit) => untilKnown(() => runsOfUnknownWorkers(connection, env, limit)),
     overdueRuns: (env, now, forMs, limit) => untilKnown(() => overdueRuns(connection, env, now, forMs, limit)),

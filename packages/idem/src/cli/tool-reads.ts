@@ -8,13 +8,7 @@ import type { OpenedRun, SuppressedEvent } from "../store/rules/history-reads.ts
 import { ClaimIndex } from "../store/sqlite/claim-index.ts";
 import type { Connection } from "../store/sqlite/connection.ts";
 import { overdueRuns, runsOfUnknownWorkers, runsWithoutJob, waitingRuns } from "../store/sqlite/health-reads.ts";
-import {
-  eventsAfter,
-  functionsWithRuns,
-  openedRuns,
-  receivedEvents,
-  suppressedEvents,
-} from "../store/sqlite/history-reads.ts";
+import { historyOf } from "../store/sqlite/history-reads.ts";
 import { countPrunable } from "../store/sqlite/prune-events.ts";
 
 export interface ToolReads {
@@ -36,11 +30,7 @@ export interface ToolReads {
 export function toolReadsOfFile(connection: Connection): ToolReads {
   let claims: ClaimIndex | null = null;
   return {
-    functionsWithRuns: async (env) => functionsWithRuns(connection, env),
-    openedRuns: (env, fn, since) => openedRuns(connection, env, fn, since),
-    receivedEvents: (env, since) => receivedEvents(connection, env, since),
-    suppressedEvents: (env, since) => suppressedEvents(connection, env, since),
-    eventsAfter: async (env, after, limit) => eventsAfter(connection, env, after, limit),
+    ...historyOf(connection),
     runsWithoutJob: async (env, limit) => runsWithoutJob(connection, env, limit),
     runsOfUnknownWorkers: async (env, limit) => runsOfUnknownWorkers(connection, env, limit),
     overdueRuns: async (env, now, forMs, limit) => overdueRuns(connection, env, now, forMs, limit),

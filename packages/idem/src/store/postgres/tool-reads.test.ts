@@ -10,7 +10,7 @@ import {
   runsWithoutJob,
   waitingRuns,
 } from "./health-reads.ts";
-import { eventsAfter, functionsWithRuns, openedRuns, receivedEvents, suppressedEvents } from "./history-reads.ts";
+import { historyOf } from "./history-reads.ts";
 import { useServer } from "./place.suite.ts";
 import { quoted } from "./statement.ts";
 
@@ -41,13 +41,13 @@ describe("history", () => {
     const ticks = [{ ...tick, event: { ...tick.event, name: tickEventName } }];
     await world.store.tick({ env, registration: null, ticks, leaseTo: null });
     await world.start("r4");
-    const runs = await all(openedRuns(connection, env, fn, 0));
+    const runs = await all(historyOf(connection).openedRuns(env, fn, 0));
     expect(runs.map(({ runId, key }) => [runId, key])).toEqual([
       ["r4", null],
       ["r1", "1"],
     ]);
     expect(runs[0]!.event).toEqual(await world.store.reads.event(env, "event of r4"));
-    expect(await functionsWithRuns(connection, env)).toEqual([fn]);
+    expect(await historyOf(connection).functionsWithRuns(env)).toEqual([fn]);
   });
 
   test("received and suppressed events, newest first, each with what was first", async () => {
@@ -55,14 +55,14 @@ describe("history", () => {
     await world.ingest([newEvent("e1", { callerId: "a" })], [startPair("r1", { key: "1" })]);
     await world.ingest([newEvent("e2", { callerId: "a" })], [startPair("r2", { key: "1" })]);
     await world.ingest([newEvent("e3")], [startPair("r3", { key: "1" })]);
-    const suppressed = await all(suppressedEvents(connection, env, 0));
+    const suppressed = await all(historyOf(connection).suppressedEvents(env, 0));
     expect(suppressed.map(({ event, first, decision }) => [event.id, first?.id, decision.kind])).toEqual([
       ["e3", "e1", "duplicate-key"],
       ["e2", "e1", "duplicate-event"],
     ]);
-    expect((await all(receivedEvents(connection, env, 0))).map(({ id }) => id)).toEqual(["e3", "e2", "e1"]);
-    expect(await all(receivedEvents(connection, env, world.clock.wallMs() + 1))).toEqual([]);
-    expect((await eventsAfter(connection, env, "e1", 1)).map(({ id }) => id)).toEqual(["e2"]);
+    expect((await all(historyOf(connection).receivedEvents(env, 0))).map(({ id }) => id)).toEqual(["e3", "e2", "e1"]);
+    expect(await all(historyOf(connection).receivedEvents(env, world.clock.wallMs() + 1))).toEqual([]);
+    expect((await historyOf(connection).eventsAfter(env, "e1", 1)).map(({ id }) => id)).toEqual(["e2"]);
   });
 });
 

@@ -31,9 +31,11 @@ interface Piece<Row, Place> {
   readonly next: Place | null;
 }
 
+type Drive = <T>(asked: Asked<T>) => T | Promise<T>;
+
 /** All rows of all pages. */
-export async function* allRows<Row, Place>(
-  drive: <T>(asked: Asked<T>) => T | Promise<T>,
+async function* allRows<Row, Place>(
+  drive: Drive,
   from: Place,
   piece: (from: Place) => Rule<Piece<Row, Place>>,
 ): AsyncGenerator<Row> {
@@ -44,7 +46,7 @@ export async function* allRows<Row, Place>(
   }
 }
 
-export function* functionsWithRuns(db: Database, env: string): Rule<string[]> {
+function* functionsWithRuns(db: Database, env: string): Rule<string[]> {
   return (yield* db.find<{ fn: string }>(functionsWithRunsSql, { env })).map(({ fn }) => fn);
 }
 
@@ -65,7 +67,7 @@ interface OpenedRow extends EventRow {
 }
 
 /** Newest first. */
-export function* openedRuns(
+function* openedRuns(
   db: Database,
   env: string,
   fn: string,
@@ -88,7 +90,7 @@ export function* openedRuns(
 }
 
 /** Newest first. */
-export function* receivedEvents(db: Database, env: string, since: number, before: string): Rule<Piece<Event, string>> {
+function* receivedEvents(db: Database, env: string, since: number, before: string): Rule<Piece<Event, string>> {
   const rows = yield* db.all<EventRow>(receivedEventsSql, env, firstIdAt(since), before, pageSize);
   return {
     rows: rows.filter((row) => row.received_at >= since).map(readEvent),
@@ -97,7 +99,7 @@ export function* receivedEvents(db: Database, env: string, since: number, before
 }
 
 /** Oldest first: what came after the event of that id. */
-export function* eventsAfter(db: Database, env: string, after: string, limit: number): Rule<Event[]> {
+function* eventsAfter(db: Database, env: string, after: string, limit: number): Rule<Event[]> {
   return (yield* db.all<EventRow>(eventsAfterSql, env, after, limit)).map(readEvent);
 }
 
@@ -108,19 +110,16 @@ export interface SuppressedEvent {
   readonly first: Event | null;
 }
 
-export interface Place {
+interface Place {
   readonly eventId: string;
   readonly fn: string;
 }
-
-/** Before all of them. */
-export const newest = { id: afterAll, place: { eventId: afterAll, fn: "" } } as const;
 
 // Each comes with two events.
 const suppressedPageSize = pageSize / 2;
 
 /** Newest first. */
-export function* suppressedEvents(
+function* suppressedEvents(
   db: Database,
   env: string,
   since: number,
@@ -145,3 +144,15 @@ export function* suppressedEvents(
     next: page.length < suppressedPageSize ? null : { eventId: last!.event_id, fn: last!.fn },
   };
 }
+
+/** The whole of it, over a database as it is driven. */
+export const historyOver = (db: Database, drive: Drive) => ({
+  functionsWithRuns: async (env: string) => drive(functionsWithRuns(db, env)),
+  eventsAfter: async (env: string, after: string, limit: number) => drive(eventsAfter(db, env, after, limit)),
+  openedRuns: (env: string, fn: string, since: number) =>
+    allRows(drive, afterAll, (before: string) => openedRuns(db, env, fn, since, before)),
+  receivedEvents: (env: string, since: number) =>
+    allRows(drive, afterAll, (before: string) => receivedEvents(db, env, since, before)),
+  suppressedEvents: (env: string, since: number) =>
+    allRows(drive, { eventId: afterAll, fn: "" }, (before: Place) => suppressedEvents(db, env, since, before)),
+});

@@ -1,32 +1,7 @@
-// rules/history-reads.ts as calls over a connection.
-import {
-  allRows,
-  eventsAfter as eventsAfterRule,
-  functionsWithRuns as functionsRule,
-  newest,
-  openedRuns as openedRule,
-  type Place,
-  receivedEvents as receivedRule,
-  suppressedEvents as suppressedRule,
-} from "../rules/history-reads.ts";
+import { historyOver } from "../rules/history-reads.ts";
 import { driveAtOnce } from "../rules/rule.ts";
 import type { Connection } from "./connection.ts";
-import { over, RuleDatabase } from "./rule-database.ts";
+import { RuleDatabase } from "./rule-database.ts";
 
-export const functionsWithRuns = over(functionsRule);
-export const eventsAfter = over(eventsAfterRule);
-
-export function openedRuns(connection: Connection, env: string, fn: string, since: number) {
-  const db = new RuleDatabase(connection);
-  return allRows(driveAtOnce, newest.id, (before: string) => openedRule(db, env, fn, since, before));
-}
-
-export function receivedEvents(connection: Connection, env: string, since: number) {
-  const db = new RuleDatabase(connection);
-  return allRows(driveAtOnce, newest.id, (before: string) => receivedRule(db, env, since, before));
-}
-
-export function suppressedEvents(connection: Connection, env: string, since: number) {
-  const db = new RuleDatabase(connection);
-  return allRows(driveAtOnce, newest.place, (before: Place) => suppressedRule(db, env, since, before));
-}
+/** The last days' rows, for tools. */
+export const historyOf = (connection: Connection) => historyOver(new RuleDatabase(connection), driveAtOnce);

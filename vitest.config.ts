@@ -17,10 +17,10 @@ const project = (name: string, include: string[], exclude: string[] = []) => ({
 // A test that replaces a module needs one that nobody has loaded before it.
 const replacing = ["packages/idem/src/**/constant-time.test.ts"];
 
-// Two cores: a fifth of the time a test waits (for a process, a lock, a disk), so four workers keep both busy.
+// Two cores: a fifth of the time a test waits (for a process, a lock, a disk), so three workers keep both busy.
 export default defineConfig({
   test: {
-    maxWorkers: 4,
+    maxWorkers: 3,
     projects: [
       // Its files share a process: half of their time went into loading the same modules for each (53 s of processor for 53 files, 29 s so).
       {

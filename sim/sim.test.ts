@@ -13,7 +13,9 @@ const options = { jobs: 2, engine: builtEngine, keepGoing: true };
 // A world takes a fifth of a second of processor: more of them are `npm run sim`.
 const worlds = 500;
 
-test("five hundred worlds of crashes, lost replies and wrong clocks break no promise", { timeout: 400_000 }, async () => {
+test("five hundred worlds of crashes, lost replies and wrong clocks break no promise", {
+  timeout: 400_000,
+}, async () => {
   const done = await runWorlds({ ...options, from: 1, worlds });
   expect(done.failures.map(({ seed, violations }) => ({ seed, ...violations[0] }))).toEqual([]);
   expect(unreached(done.counts, worlds)).toEqual([]);

@@ -148,7 +148,11 @@ describe("a moved store", () => {
       "spaced",
     ]);
     const moved = await openMoved(url, platform);
-    const found = await goOn(moved, platform, (entered) => entered.length >= expected.entered.length);
+    const found = await goOn(
+      moved,
+      platform,
+      (entered, ended) => entered.length >= expected.entered.length && ended >= expected.states.length,
+    );
     expect(found).toEqual(expected);
   });
 });
@@ -301,7 +305,11 @@ test("every table and column of both stores moves, or is named here as one that 
 });
 
 /** What happens on a store that another process was killed on, until `isOver`. */
-async function goOn(store: Store, platform: ManualPlatform, isOver: (entered: readonly string[]) => boolean) {
+async function goOn(
+  store: Store,
+  platform: ManualPlatform,
+  isOver: (entered: readonly string[], ended: number) => boolean,
+) {
   const { idem, entered, afterKill } = shopOn(store, platform);
   onTestFinished(() => idem.stop());
   afterKill();
@@ -316,18 +324,19 @@ async function goOn(store: Store, platform: ManualPlatform, isOver: (entered: re
   ]);
   await idem.send({ name: "order/confirmed", data: { order: 7 } });
   const signalled = await idem.sendSignal({ signal: "the-word", data: "now" });
+  const listEnded = async () => (await idem.runs.list({ limit: 200 })).filter(({ state }) => state !== "waiting");
   // Housekeeping is not waited for when time moves by hand; what it wakes up comes a second later.
   await platform.advance(9 * 3_600_000, () => idem.idle());
   await expect
     .poll(
       async () => {
         await platform.advance(1_000, () => idem.idle());
-        return isOver(entered);
+        return isOver(entered, (await listEnded()).length);
       },
       { timeout: 30_000 },
     )
     .toBe(true);
-  const ended = (await idem.runs.list({ limit: 200 })).filter(({ state }) => state !== "waiting");
+  const ended = await listEnded();
   return {
     decisions: decisions.map(({ kind }) => kind),
     // Runs that the file had already are the same ones.

@@ -1,6 +1,6 @@
 // What a siege must show, and how each of it is judged.
 import type { Sample } from "./honest.ts";
-import { everything, type Siege, type Slice } from "./run-siege.ts";
+import type { Siege } from "./run-siege.ts";
 
 export const honestP99MsMax = 250;
 /**
@@ -42,17 +42,11 @@ export function complaintsOf({ slices, memory, ended }: Siege): Complaint[] {
   return complaints;
 }
 
-/**
- * What only a machine with nothing else to do can show: of each kind by itself, and of all the time together. The slices in which all of them attack at
- * once count in the latter: where the attackers share two cores with what they attack, such a slice by itself measures the cores.
- */
+/** What only a machine with nothing else to do can show. */
 export function slownessOf(siege: Siege): Complaint[] {
   const complaints: Complaint[] = [];
-  const whole = "all of it";
-  const kinds = new Set(siege.slices.map((slice) => slice.kind).filter((kind) => kind !== everything));
-  for (const kind of [...kinds, whole]) {
-    const isMeant = (slice: Slice) => kind === whole || slice.kind === kind;
-    const samples = siege.slices.filter(isMeant).flatMap((slice) => slice.samples);
+  for (const kind of new Set(siege.slices.map((slice) => slice.kind))) {
+    const samples = siege.slices.filter((slice) => slice.kind === kind).flatMap((slice) => slice.samples);
     const lateCount = samples.filter(({ isLate }) => isLate).length;
     if (lateCount > 0)
       complaints.push({ kind, what: `${lateCount} honest ones were told to come again: the store was late` });

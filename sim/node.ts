@@ -92,7 +92,6 @@ export class SimNode {
       platform,
       eventWindow: plan.eventWindowMs,
       runsInFlight: plan.runsInFlight,
-      radar: plan.hasRadar,
       ...(plan.postgres === null ? {} : { blockedMax: plan.postgres.blockedMaxMs }),
       logger: { debug() {}, info() {}, warn() {}, error: (text: unknown) => say(`logs ${String(text)}`) },
     });

@@ -28,8 +28,6 @@ export interface Plan {
   readonly conversations: number;
   readonly eventWindowMs: number;
   readonly runsInFlight: number;
-  /** Whether its nodes look for duplicates. Nothing here is judged by what they find, and their looks are a third of all calls: in a part of the worlds. */
-  readonly hasRadar: boolean;
   /** By how much a clock is set at most. */
   readonly clockStepMaxMs: number;
 }
@@ -67,7 +65,6 @@ function drawOwnPlan({ seed, off }: WorldOptions): Plan {
     conversations: random.int(3, 14),
     eventWindowMs: random.pick([8_000, 25_000, 86_400_000]),
     runsInFlight: random.pick([1, 3, 100]),
-    hasRadar: new Random(seed).fork("radar").chance(0.25) || off?.has("no-radar") === true,
     clockStepMaxMs: 60_000,
   };
   const flowing = off?.has("flow") ? plain : withFlow(plain, new Random(seed).fork("flow"));

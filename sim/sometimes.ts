@@ -91,9 +91,8 @@ export const sometimes: Readonly<Record<string, number>> = {
   hints: 1_000,
 };
 
-/** What was not reached often enough, for so many worlds. */
-export const unreached = (counts: Readonly<Record<string, number>>, worlds: number): string[] =>
+/** What was not reached often enough. */
+export const unreached = (counts: Readonly<Record<string, number>>): string[] =>
   Object.entries(sometimes)
-    .map(([name, least]) => [name, Math.ceil((least * worlds) / 1_000)] as const)
     .filter(([name, least]) => (counts[name] ?? 0) < least)
     .map(([name, least]) => `${name}: ${counts[name] ?? 0} times, at least ${least} expected`);

@@ -11,7 +11,7 @@ const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true
 const stays = process.env.STAY === "1" || (isTerminal && !process.argv.includes("--once"));
 const pace = Number(process.env.PACE ?? 1);
 // It takes about 20 seconds, twice as long where somebody watches; a step that keeps failing would be tried for minutes, and nobody should sit through that.
-const patienceMs = 180_000;
+const patienceMs = 120_000;
 
 function fail(sentence, error) {
   finish();

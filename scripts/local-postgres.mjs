@@ -2,7 +2,17 @@
 // temporary folder, and only this machine can reach it. The server is a direct child, so whoever starts it can also kill it.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { chownSync, cpSync, existsSync, mkdtempSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, sep } from "node:path";
@@ -118,6 +128,43 @@ function childrenOf(pid) {
   return pairs.filter(([, parent]) => parent === pid).map(([child]) => child);
 }
 
+/** What `initdb` makes is the same each time and takes longer than to copy it: made once, beside the packages it came with. */
+function makeData({ initdb, postgres }, folder, data) {
+  const version = statSync(postgres).mtimeMs;
+  const kept = join(
+    import.meta.dirname,
+    "..",
+    "node_modules",
+    ".cache",
+    `idem-postgres-${version}-${identity.uid ?? ""}`,
+  );
+  if (existsSync(kept)) return copyFolder(kept, data);
+  const password = join(folder, "password");
+  writeFileSync(password, "idem\n");
+  if (runsAsRoot) chownSync(password, nobody, nobody);
+  const how = [
+    "-U",
+    "idem",
+    `--pwfile=${password}`,
+    "--auth=scram-sha-256",
+    "--encoding=UTF8",
+    "--locale=C",
+    "--no-sync",
+  ];
+  const made = spawnSync(initdb, ["-D", data, ...how], { ...identity, cwd: folder, encoding: "utf8" });
+  if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr || made.error}`);
+  if (process.platform === "win32") return;
+  mkdirSync(dirname(kept), { recursive: true });
+  const making = mkdtempSync(`${kept}-making-`);
+  copyFolder(data, join(making, "data"));
+  try {
+    renameSync(join(making, "data"), kept);
+  } catch {
+    // Another process made it meanwhile.
+  }
+  rmSync(making, { recursive: true, force: true });
+}
+
 /** Its owner, times and links are kept, which `cpSync` does not. */
 function copyFolder(from, to) {
   const copied = spawnSync("cp", ["-a", from, to], { encoding: "utf8" });
@@ -132,25 +179,7 @@ export async function startLocalPostgres({ settings = {} } = {}) {
   const folder = mkdtempSync(join(tmpdir(), "idem-postgres-"));
   const data = join(folder, "data");
   if (runsAsRoot) chownSync(folder, nobody, nobody);
-  const password = join(folder, "password");
-  writeFileSync(password, "idem\n");
-  if (runsAsRoot) chownSync(password, nobody, nobody);
-  const made = spawnSync(
-    binaries.initdb,
-    [
-      "-D",
-      data,
-      "-U",
-      "idem",
-      `--pwfile=${password}`,
-      "--auth=scram-sha-256",
-      "--encoding=UTF8",
-      "--locale=C",
-      "--no-sync",
-    ],
-    { ...identity, cwd: folder, encoding: "utf8" },
-  );
-  if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr || made.error}`);
+  makeData(binaries, folder, data);
   const fixed = {
     listen_addresses: "127.0.0.1",
     unix_socket_directories: "",

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { oldEvents } from "../old-deliveries.suite.ts";
 import { checksumOf, type Migration } from "../schema-history.ts";
 import { ClaimIndex } from "./claim-index.ts";
@@ -40,6 +40,34 @@ test("a migration that fails half-way leaves nothing of itself and is resumed fr
   expect(schemaVersion(connection)).toBe(1);
   migrate(connection, [first, second]);
   expect(tables(connection)).toEqual(["a", "b"]);
+});
+
+test("a store that is made in one go, as every one after the first of a process, is the same to the last row", () => {
+  const migrations = [...loadMigrations()];
+  const whole = (connection: Connection) => ({
+    things: connection.all("select type, name, tbl_name, sql from sqlite_schema order by type, name"),
+    rows: connection
+      .all<{ name: string }>("select name from sqlite_schema where type = 'table' order by name")
+      .map(({ name }) => [name, connection.all(`select * from "${name}"`)]),
+    version: schemaVersion(connection),
+  });
+  const [oneByOne, inOneGo] = [open(), open()];
+  migrate(oneByOne, migrations);
+  const seen = vi.spyOn(inOneGo.db, "exec");
+  migrate(inOneGo, migrations);
+  expect(seen).toHaveBeenCalledTimes(1);
+  expect(whole(inOneGo)).toEqual(whole(oneByOne));
+  migrate(inOneGo, migrations);
+  expect(seen).toHaveBeenCalledTimes(1);
+});
+
+test("a file in which somebody has tables of their own goes through every migration and teaches later ones nothing", () => {
+  const migrations = [first, second];
+  const [theirs, ours, alsoTheirs] = [open(), open(), open()];
+  for (const connection of [theirs, alsoTheirs]) connection.run("create table theirs (x)");
+  for (const connection of [theirs, ours, alsoTheirs]) migrate(connection, migrations);
+  expect(tables(ours)).toEqual(["a", "b"]);
+  for (const connection of [theirs, alsoTheirs]) expect(tables(connection)).toEqual(["a", "b", "theirs"]);
 });
 
 test("a store written by a newer version is refused, named, and left as it was", () => {

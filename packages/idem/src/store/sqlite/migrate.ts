@@ -12,7 +12,7 @@ import {
   tellDifferences,
 } from "../schema-history.ts";
 import { Connection } from "./connection.ts";
-import { describeSchema } from "./describe-schema.ts";
+import { describeSchema, type ObjectRow } from "./describe-schema.ts";
 import { mends } from "./mends.ts";
 
 const makeTableSql = `
@@ -36,6 +36,12 @@ export function migrate(connection: Connection, migrations: readonly Migration[]
   if (history.kind === "current") return;
   const { db } = connection;
   const found = history.kind === "empty" ? 0 : history.found;
+  const isBlank = db.pragma("schema_version", { simple: true }) === 0;
+  const made = isBlank ? madeOf.get(migrations) : undefined;
+  if (made !== undefined) {
+    db.transaction(() => db.exec(made)).immediate();
+    return;
+  }
   if (history.kind === "unrecorded") db.transaction(() => recognise(connection, migrations, found)).immediate();
   for (const migration of migrations) {
     if (migration.version <= found) continue;
@@ -45,6 +51,30 @@ export function migrate(connection: Connection, migrations: readonly Migration[]
       note(connection, migration);
     }).immediate();
   }
+  if (isBlank) madeOf.set(migrations, scriptOf(connection));
+}
+
+/**
+ * What all migrations together make of nothing, once this process has seen it: a later store gets it at once, in a third of the time, which
+ * counts where each test opens a store of its own in memory. The first store of a process goes through them one by one.
+ */
+const madeOf = new WeakMap<readonly Migration[], string>();
+
+/** The statements that make this schema, and the rows in it. */
+function scriptOf(connection: Connection): string {
+  const things = connection.all<ObjectRow>(
+    "select type, name, sql from sqlite_schema where sql is not null order by type = 'table' desc, rowid",
+  );
+  const rows = things
+    .filter(({ type }) => type === "table")
+    .flatMap(({ name }) => {
+      const columns = connection.all<{ name: string }>(`select name from pragma_table_info('${name}')`);
+      const quoted = columns.map((column) => `quote("${column.name}")`).join(" || ', ' || ");
+      return connection
+        .all<{ row: string }>(`select ${quoted} as row from "${name}"`)
+        .map(({ row }) => `insert into "${name}" values (${row})`);
+    });
+  return [...things.map(({ sql }) => sql), ...rows, `pragma user_version = ${schemaVersion(connection)}`].join(";\n");
 }
 
 function note(connection: Connection, { version, name, checksum }: Migration): void {

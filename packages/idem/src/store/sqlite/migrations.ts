@@ -19,4 +19,10 @@ const released: ReleasedFiles = {
   "0014_webhook_scope": "d631241a5d719cc4",
 };
 
-export const loadMigrations = (): Migration[] => migrationsOf("store/sqlite/migrations", released);
+let loaded: readonly Migration[] | null = null;
+
+/** The same list each time: what it makes is remembered by it. */
+export function loadMigrations(): readonly Migration[] {
+  loaded ??= migrationsOf("store/sqlite/migrations", released);
+  return loaded;
+}

@@ -11,6 +11,8 @@ import { loadMigrations } from "./migrations.ts";
 
 // Statements that read a whole table on purpose, each with its reason.
 const mayScan: readonly { readonly part: string; readonly why: string }[] = [
+  { part: "select type, name, sql from sqlite_schema", why: "once per process, of a store that was just made" },
+  { part: "select quote(", why: "once per process, of a store that was just made" },
   { part: "from jobs where env = ? and kind = 'run' group by fn", why: "counts open work, which is what jobs holds" },
   { part: "select distinct env from functions", why: "once per start of a server; a row per function" },
   { part: "from buffers limit 1", why: "whether there is any" },

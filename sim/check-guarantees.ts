@@ -7,6 +7,7 @@ import { eventChecks } from "./checks/events.ts";
 import { type Check, type Evidence, Facts } from "./checks/facts.ts";
 import { keyChecks } from "./checks/keys.ts";
 import { limitChecks } from "./checks/limits.ts";
+import { radarChecks } from "./checks/radar.ts";
 import { runChecks } from "./checks/runs.ts";
 import { singleChecks } from "./checks/singles.ts";
 import { stepChecks } from "./checks/steps.ts";
@@ -23,6 +24,7 @@ const checks = {
   ...childChecks,
   ...waitChecks,
   ...runChecks,
+  ...radarChecks,
 };
 type CheckName = keyof typeof checks;
 

@@ -97,6 +97,8 @@ export interface Ledger {
   readonly freezes: { readonly process: string; readonly from: number; readonly to: number }[];
   /** When the commit that stored an event took effect, by the event's id. */
   readonly stored: Map<string, number>;
+  /** Lines a process logged about mistakes of its own code. */
+  readonly stumbles: string[];
   readonly storeClockDrifts: readonly Drift[];
   readonly storeClockShown: ReadonlyMap<number, Shown>;
 }
@@ -120,6 +122,7 @@ export const newLedger = (
   lostProcesses: [],
   lostLeases: [],
   stored: new Map(),
+  stumbles: [],
   ...followed,
 });
 

@@ -17,6 +17,9 @@ const restartMs = 500;
 const blockedPastChaosMs = 30_000;
 const leaseTermMs = 20_000;
 
+// What a part that tries again would keep from everybody: not the store that failed, but its own code.
+const isStumble = /is not a function|is not defined|is not iterable|Cannot (read|set) propert|is not a constructor/;
+
 /** Kills come as often as the seed says, and no run is left to a person for it. */
 const tireless = (idem: Idem): Idem =>
   new Proxy(idem, {
@@ -85,6 +88,11 @@ export class SimNode {
       server === null
         ? faultyStore(link)
         : postgresStore({ ...link, ...plan.postgres!, server, engine, platform, threadPlatform, trace: say });
+    const notice = (...said: unknown[]) => {
+      const line = said.flatMap((each) => (typeof each === "object" ? Object.values(each ?? {}) : each)).join(" ");
+      if (isStumble.test(line)) world.ledger.stumbles.push(line);
+      return line;
+    };
     const idem = new engine.Idem({
       id: "sim",
       env: world.env,
@@ -93,7 +101,7 @@ export class SimNode {
       eventWindow: plan.eventWindowMs,
       runsInFlight: plan.runsInFlight,
       ...(plan.postgres === null ? {} : { blockedMax: plan.postgres.blockedMaxMs }),
-      logger: { debug() {}, info() {}, warn() {}, error: (text: unknown) => say(`logs ${String(text)}`) },
+      logger: { debug() {}, info() {}, warn: notice, error: (...said: unknown[]) => say(`logs ${notice(...said)}`) },
     });
     const kit = new Kit({
       loop,

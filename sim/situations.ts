@@ -1,5 +1,6 @@
 // What a world went through, for the "sometimes" counters: moments for which limits, buffers and schedules need their proofs.
 import { type Decision, type Evidence, Facts, type Run } from "./checks/facts.ts";
+import { detectedEvent } from "./checks/radar.ts";
 
 // So much later than it could have begun a run was kept by something.
 const keptMs = 100;
@@ -14,6 +15,10 @@ export function situationsOf(evidence: Evidence): Readonly<Record<string, number
   for (const decision of facts.dump.decisions) for (const name of ofDecision(facts, decision)) add(name);
   for (const { run, isLost } of facts.ledger.leases) {
     if (isLost && facts.of(facts.runs.get(run) ?? { fn: "" })?.slots !== undefined) add("slots lost with their worker");
+  }
+  for (const { name, firstEventId } of facts.dump.events) {
+    if (name === detectedEvent)
+      add(firstEventId === null ? "duplicates the radar told of" : "duplicates told of before");
   }
   for (const fn of evidence.functions) {
     if (fn.crons === undefined) continue;

@@ -75,6 +75,9 @@ export const sometimes: Readonly<Record<string, number>> = {
   "missed ticks started": 5,
   "missed ticks summed up": 4,
   "store clocks held back": 10,
+  // The radar, of several nodes.
+  "duplicates the radar told of": 300,
+  "duplicates told of before": 100,
   // A server between the nodes.
   "worlds over postgres": 190,
   "loops past a lease that kept it": 5,

@@ -1,12 +1,13 @@
 // Keys: one winner inside a window, told to everybody who asks, counted once for each asking.
 import { type Check, groupBy } from "./facts.ts";
+import { announcedForMs, detectedEvent } from "./radar.ts";
 
 export const keyChecks = {
   "an event id is used once inside its window"(facts, fail) {
     const { dump, hours, evidence } = facts;
-    const { eventWindowMs } = evidence;
     for (const [id, events] of groupBy(dump.events, ({ callerId }) => callerId)) {
       if (id === null) continue;
+      const eventWindowMs = events[0]!.name === detectedEvent ? announcedForMs : evidence.eventWindowMs;
       const inOrder = events
         .map((event) => ({ event, at: facts.storedAt(event.id) }))
         .sort((a, b) => a.at - b.at || a.event.receivedAt - b.event.receivedAt);

@@ -220,6 +220,22 @@ test("a look that could not be finished is made again, and tells the same once",
   expect(await look(w, follower)).toBe(0);
 });
 
+test("of nodes that take turns each reads an arrival once, and finds the duplicate of what another one told of", async () => {
+  const w = world();
+  const nodes = [w.follower(), w.follower()];
+  let readTwice = 0;
+  for (let n = 0; n < 10; n++) {
+    await w.send({ orderId: n });
+    if (n === 9) await w.send({ orderId: 8 });
+    const asked = vi.spyOn(w.store.reads, "arrivals");
+    await look(w, nodes[n % 2]);
+    for (const { value } of asked.mock.settledResults) readTwice += Math.max(0, (value?.rows.length ?? 0) - 2);
+    asked.mockRestore();
+  }
+  expect(readTwice).toBe(0);
+  expect(await w.alerts()).toMatchObject([{ kind: "doubled-runs", pairCount: 1 }]);
+});
+
 test("the very first pair of a new source of webhooks is an alert, under whatever names; after seven days it is not", async () => {
   const w = world();
   const source = (createdAt: number, events?: string) =>

@@ -159,13 +159,18 @@ export class ArrivalFollower {
     await this.tell(await store.raise({ env, alerts }), found);
   }
 
-  /** Looks again at what came shortly before the position, and announces none of it: that was done then. */
+  /**
+   * Looks again at what came shortly before the position, and announces none of it: that was done then. What this node saw itself it
+   * still knows: of nodes that take turns, each reads an arrival once.
+   */
   private async remember({ after, ...seen }: Position): Promise<void> {
     const { store, env, now } = this.options;
-    this.watch = new DuplicateWatch();
-    const context = await this.context(seen, now());
     const at = ulidTime(after);
     let from = firstIdOf((Number.isNaN(at) ? 0 : at) - radarLimits.lookBackMs);
+    const own = this.at?.after ?? "";
+    if (from <= own && own <= after) from = own;
+    else this.watch = new DuplicateWatch();
+    const context = await this.context(seen, now());
     for (let page = 0; page < radarLimits.lookBackPagesMax; page++) {
       // The position itself was read as well.
       const filter = { after: from, before: `${after}~`, limit: radarLimits.pageMax };

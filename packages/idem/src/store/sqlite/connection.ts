@@ -22,6 +22,10 @@ const cacheKib = 32 * 1024;
 
 export type Param = string | number | null;
 
+// A bound limit may change the plan, so SQLite compiles the statement anew for each binding (21 µs for one of a lease's instead of 1). A sum
+// may not.
+const boundLimit = /\blimit (\?|:\w+)/g;
+
 export class Connection {
   readonly db: Database.Database;
   private readonly statements = new Map<string, Database.Statement>();
@@ -78,7 +82,7 @@ export class Connection {
   private prepare(sql: string): Database.Statement {
     let statement = this.statements.get(sql);
     if (statement === undefined) {
-      statement = this.db.prepare(sql);
+      statement = this.db.prepare(sql.replaceAll(boundLimit, "$& + 0"));
       this.statements.set(sql, statement);
     }
     return statement;

@@ -32,7 +32,10 @@ export const nothing: Asked<void> = new Given(undefined);
 
 /** An answer that is on its way. What was asked is sent already, so several can be asked before the first is waited for. */
 export class Sent<T> implements Asked<T> {
-  constructor(private readonly answer: Promise<T>) {}
+  constructor(private readonly answer: Promise<T>) {
+    // A rule that ends over an earlier answer never waits for this one.
+    answer.catch(() => {});
+  }
 
   *[Symbol.iterator](): Rule<T> {
     return (yield this.answer) as T;

@@ -16,6 +16,9 @@ interface Entry {
   run: (() => void) | null;
 }
 
+// A tick comes once no promise is left to run, and costs a tenth of a world less than an immediate. The engine makes no ticks of its own.
+const atRest = () => new Promise<void>((resolve) => process.nextTick(resolve));
+
 export class EventLoop {
   now = 0;
   handled = 0;
@@ -60,7 +63,7 @@ export class EventLoop {
       this.now = entry.time;
       this.handled++;
       run();
-      await new Promise<void>((resolve) => setImmediate(resolve));
+      await atRest();
     }
   }
 

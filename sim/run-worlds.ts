@@ -6,7 +6,7 @@ import { root } from "./engine.ts";
 import type { WorldOptions } from "./plan.ts";
 import type { WorldResult } from "./run-world.ts";
 
-// A world takes some 60 ms; one that takes this long turns in a circle.
+// A world takes some 120 ms; one that takes this long turns in a circle.
 const worldSecondsMax = 30;
 
 // A world is thousands of short-lived promises; with the default their collection is a fifth of its time.

@@ -29,7 +29,7 @@ const nightly = cronTick(
 );
 
 const answer = await nightly(); // from a system's crontab, a Kubernetes CronJob, a queue
-console.log(answer.outcome);
+console.log(answer.kind);
 // #endregion
 
 // #region unfinished

@@ -10,7 +10,7 @@ async function onStockMoved(message: { id: string; item: string; by: number }): 
   const processed = await inbox.process(adapter, { source: "warehouse", id: message.id }, async (tx) => {
     await tx.query("update stock set left_over = left_over + $2 where item = $1", [message.item, message.by]);
   });
-  console.log(processed.outcome); // "processed", or "duplicate" since processed.firstSeenAt
+  console.log(processed.kind); // "done", or "duplicate" since processed.firstSeenAt
 }
 // #endregion
 
@@ -20,7 +20,7 @@ async function onPaid(delivery: { id: string; sha256: string; invoice: string })
   const processed = await inbox.process(adapter, message, async (tx) => {
     await tx.query("update search set paid = true where invoice = $1", [delivery.invoice]);
   });
-  if (processed.outcome === "conflicting") console.error(`billing sent two messages under the id ${delivery.id}`);
+  if (processed.kind === "mismatch") console.error(`billing sent two messages under the id ${delivery.id}`);
 }
 // #endregion
 

@@ -41,7 +41,7 @@ async function exportMonth(month: string): Promise<string> {
     await lock.transaction((tx) => tx.query("insert into exports (month, file) values ($1, $2)", [month, file]));
     return file;
   });
-  if (exported.outcome !== "done") throw new Error(`the export of ${month} is ${exported.outcome}; try again later`);
+  if (exported.kind !== "done") throw new Error(`the export of ${month} is ${exported.kind}; try again later`);
   return exported.value;
 }
 
@@ -58,7 +58,7 @@ async function nextNumber(year: number): Promise<number> {
     await tx.query("insert into invoices (year, number) values ($1, $2)", [year, rows[0].number]);
     return rows[0].number as number;
   });
-  if (numbered.outcome === "taken") throw new Error("busy");
+  if (numbered.kind === "in-flight") throw new Error("busy");
   return numbered.value;
 }
 

@@ -10,7 +10,7 @@ const texts = createSentLog(adapter, { onUnknown: "park" });
 const answer = await texts.once({ template: "code", recipient: "+33612345678", window: "10m" }, ({ signal }) =>
   fetch("https://sms.example/messages", { method: "POST", body: "Your code is 4711", signal }),
 );
-console.log(answer.outcome); // "sent" the first time, "duplicate" with the same receipt for 10 minutes
+console.log(answer.kind); // "done" the first time, "duplicate" with the same receipt for 10 minutes
 // #endregion
 
 // #region reconcile

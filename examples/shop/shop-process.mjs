@@ -11,7 +11,7 @@ const { folder, outside, port, webhookSecret } = JSON.parse(process.argv[2]);
 // Failures that the story makes on purpose are told by the story.
 const quiet = { debug() {}, info() {}, warn() {}, error() {} };
 const adapter = sqliteAdapter(openDatabase(`${folder}/shop.db`));
-await ensureTables(adapter, ["idempotency_keys", "idem_outbox", "idem_sent_log", "idem_steps"]);
+await ensureTables(adapter, ["idempotency_keys", "idem_outbox", "idem_claims", "idem_steps"]);
 const idem = new Idem({ id: "shop", store: `sqlite:${folder}/idem.db`, logger: quiet });
 const { app, keys, outbox } = openShop({
   idem,

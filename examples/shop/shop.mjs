@@ -81,7 +81,7 @@ export function openShop({ idem, adapter, stripe, mailer, webhookSecret }) {
         mailer.send({ to: email, subject: `Your receipt for ${order}`, headers: { "x-tag": tag } }),
       );
       if ("receipt" in answer) return answer.receipt;
-      throw new RetryAfterError(`the receipt is ${answer.outcome}`, answer.leaseLeftMs ?? answer.retryAfterMs ?? 1_000);
+      throw new RetryAfterError(`the receipt is ${answer.kind}`, answer.leaseLeftMs ?? answer.retryAfterMs ?? 1_000);
     });
   });
 

@@ -25,7 +25,7 @@ const endLeasesSql = `
      set lease_until = lease_until - ${longerThanLeasesMs}, due_at = due_at - ${longerThanLeasesMs}
    where state = 'running' and lease_until > 0;
   update processed_webhook_events set due_at = due_at - ${longerThanLeasesMs} where state = 'processing';
-  update idem_webhook_cursors set lease_until = lease_until - ${longerThanLeasesMs}`;
+  update idem_claims set lease_until = lease_until - ${longerThanLeasesMs} where lease_until > 0`;
 
 const endClaimsSql = (claims: string): string =>
   `update ${claims} set lease_until = lease_until - ${longerThanLeasesMs} where scope = 'http' and lease_until is not null`;

@@ -16,7 +16,7 @@
 export type { Columns, ColumnValue } from "./toolkit/columns.ts";
 export { type CronTick, type CronTickOptions, cronTick } from "./toolkit/cron-tick/cron-tick.ts";
 export type { Tick, TickAnswer, TickTask } from "./toolkit/cron-tick/run-tick.ts";
-export type { UnfinishedTick } from "./toolkit/cron-tick/tick-row.ts";
+export type { UnfinishedTick } from "./toolkit/cron-tick/tick-claims.ts";
 export {
   type FindOrCreate,
   type FoundOrCreated,

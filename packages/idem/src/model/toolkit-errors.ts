@@ -33,10 +33,15 @@ export const toolkitErrors = {
     what: ({ tables }) => `A table is older than this version of Idem: ${tables}`,
     next: "Run what `npx idem sql` prints: `npx idem sql | psql …`, for SQLite `npx idem sql --dialect sqlite | sqlite3 …`",
   }),
+  TABLES_NOT_CARRIED: define<{ tables: string }>({
+    retry: "after-fix",
+    what: ({ tables }) => `The rows of ${tables} belong into idem_claims now, and were not brought there yet`,
+    next: "Stop the processes of earlier builds, then call `ensureTables(adapter)` once, as a role that may make and drop tables: it brings the rows over and drops what they were in, in one transaction",
+  }),
   TABLES_UNRECORDED: define<{ tables: string }>({
     retry: "after-fix",
     what: ({ tables }) => `The database does not say by which build its tables were made: ${tables}`,
-    next: "Call `ensureTables(adapter)` once, as a role that may change them: it recognises what earlier builds made, mends what they lacked, and refuses what it does not know",
+    next: "Call `ensureTables(adapter)` once, as a role that may change them: it recognises what earlier builds made, and refuses what it does not know",
   }),
   TABLES_DIFFER: define<{ table: string; why: string }>({
     retry: "after-fix",

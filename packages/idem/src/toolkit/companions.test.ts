@@ -46,11 +46,11 @@ eachDatabase((open, dialect) => {
     const message = { source: "billing", id: "m1" };
     const body = (tx: any) => write(db.adapter, tx, "update invoices set approver = coalesce(approver, '') || 'x'");
     const first = await inbox.process(db.adapter, message, body);
-    expect(first.outcome).toBe("processed");
+    expect(first.kind).toBe("done");
     const second = await inbox.process(db.adapter, message, body);
-    expect(second).toEqual({ outcome: "duplicate", firstSeenAt: first.firstSeenAt });
+    expect(second).toEqual({ kind: "duplicate", firstSeenAt: first.firstSeenAt });
     const other = await inbox.process(db.adapter, { ...message, consumer: "search" }, body);
-    expect(other.outcome).toBe("processed");
+    expect(other.kind).toBe("done");
     expect(await db.rows("select approver from invoices")).toEqual([{ approver: "xx" }]);
   });
 
@@ -64,7 +64,7 @@ eachDatabase((open, dialect) => {
     });
     await expect(failing).rejects.toThrow("down");
     expect(await db.rows("select approver from invoices")).toEqual([{ approver: null }]);
-    expect((await inbox.process(db.adapter, message, () => 7)).outcome).toBe("processed");
+    expect((await inbox.process(db.adapter, message, () => 7)).kind).toBe("done");
   });
 
   test("inbox: another content under the same id is reported, not processed", async () => {
@@ -72,8 +72,8 @@ eachDatabase((open, dialect) => {
     const message = { source: "billing", id: "m1", digest: "a" };
     await inbox.process(db.adapter, message, () => 1);
     const other = await inbox.process(db.adapter, { ...message, digest: "b" }, () => expect.unreachable());
-    expect(other.outcome).toBe("conflicting");
-    expect((await inbox.process(db.adapter, message, () => expect.unreachable())).outcome).toBe("duplicate");
+    expect(other.kind).toBe("mismatch");
+    expect((await inbox.process(db.adapter, message, () => expect.unreachable())).kind).toBe("duplicate");
     await db.age("idem_inbox", 86_400_000);
     expect(await inbox.reap(db.adapter, { source: "billing", olderThan: "2d" })).toBe(0);
     expect(await inbox.reap(db.adapter, { source: "billing", olderThan: "1d" })).toBe(1);
@@ -83,8 +83,8 @@ eachDatabase((open, dialect) => {
     const db = await shop();
     const process = (adapter: Adapter<any>) => inbox.process(adapter, { source: "billing", id: "m1" }, () => 1);
     const adapters = [db.adapter, db.another(), db.another(), db.another()];
-    const outcomes = (await Promise.all(adapters.map(process))).map(({ outcome }) => outcome).sort();
-    expect(outcomes).toEqual(["duplicate", "duplicate", "duplicate", "processed"]);
+    const outcomes = (await Promise.all(adapters.map(process))).map(({ kind }) => kind).sort();
+    expect(outcomes).toEqual(["done", "duplicate", "duplicate", "duplicate"]);
   });
 
   test.runIf(dialect === "sqlite")("an async body is refused before anything is written", async () => {
@@ -187,17 +187,17 @@ eachDatabase((open, dialect) => {
     await expect.poll(() => fences.length).toBe(1);
     const second = () =>
       withLock(db.another(), "invoice:7", { platform: platform() }, ({ fence }) => fences.push(fence));
-    expect(await second()).toMatchObject({ outcome: "taken" });
+    expect(await second()).toMatchObject({ kind: "in-flight" });
     release();
-    expect(await first).toEqual({ outcome: "done", value: "a" });
-    expect(await second()).toMatchObject({ outcome: "done" });
+    expect(await first).toEqual({ kind: "done", value: "a" });
+    expect(await second()).toMatchObject({ kind: "done" });
     await reapLocks(db.adapter);
     const twoDays = 2 * 86_400_000;
-    await db.age("idem_locks", twoDays);
+    await db.age("idem_claims", twoDays);
     expect(await reapLocks(db.adapter)).toBe(1);
     // They were made to be two days ago, with the row that knew them.
     fences = fences.map((fence) => fence - twoDays);
-    expect(await second()).toMatchObject({ outcome: "done" });
+    expect(await second()).toMatchObject({ kind: "done" });
     expect(fences).toHaveLength(3);
     fences = fences.map((fence, i) => fence - (fences[i - 1] ?? 0));
     expect(fences.every((grown) => grown > 0)).toBe(true);
@@ -207,11 +207,11 @@ eachDatabase((open, dialect) => {
     const db = await shop();
     let release = () => {};
     const first = withLock(db.adapter, "invoice:7", {}, () => new Promise<void>((resolve) => (release = resolve)));
-    await expect.poll(() => db.rows("select 1 from idem_locks")).toHaveLength(1);
+    await expect.poll(() => db.rows("select 1 from idem_claims")).toHaveLength(1);
     const second = withLock(db.another(), "invoice:7", { wait: "30s" }, () => "b");
     release();
     await first;
-    expect(await second).toEqual({ outcome: "done", value: "b" });
+    expect(await second).toEqual({ kind: "done", value: "b" });
   });
 
   test("withLock: a holder whose lease ended can no longer write, and is told", async () => {
@@ -223,15 +223,15 @@ eachDatabase((open, dialect) => {
       await expect(late).rejects.toMatchObject({ code: "LOCK_LOST" });
       await expect(recheck(() => true)).rejects.toMatchObject({ code: "LOCK_LOST" });
     });
-    await expect.poll(() => db.rows("select 1 from idem_locks")).toHaveLength(1);
-    await db.age("idem_locks", 31_000);
+    await expect.poll(() => db.rows("select 1 from idem_claims")).toHaveLength(1);
+    await db.age("idem_claims", 31_000);
     const another = db.another();
     const next = await withLock(another, "invoice:7", { platform: platform() }, async ({ transaction }) => {
       await transaction((tx: any) => write(another, tx, "update invoices set state = 'sent'"));
     });
-    expect(next.outcome).toBe("done");
+    expect(next.kind).toBe("done");
     goOn();
-    expect((await stalled).outcome).toBe("lost");
+    expect((await stalled).kind).toBe("lost");
     expect(await db.rows("select state from invoices")).toEqual([{ state: "sent" }]);
   });
 
@@ -250,18 +250,18 @@ eachDatabase((open, dialect) => {
         await recheck(() => checked.push("after"));
       },
     );
-    expect([locked.outcome, checked]).toEqual(["done", ["i1", "after"]]);
+    expect([locked.kind, checked]).toEqual(["done", ["i1", "after"]]);
   });
 
   test("withTransactionLock: the lock ends with the transaction, and a failed one leaves nothing", async () => {
     const db = await shop();
     const body = (tx: any) => write(db.adapter, tx, "update invoices set state = 'sent'");
-    expect((await withTransactionLock(db.adapter, "invoice:7", {}, body)).outcome).toBe("done");
+    expect((await withTransactionLock(db.adapter, "invoice:7", {}, body)).kind).toBe("done");
     const failing = withTransactionLock(db.adapter, "invoice:7", {}, () => {
       throw new Error("no");
     });
     await expect(failing).rejects.toThrow("no");
-    expect((await withTransactionLock(db.another(), "invoice:7", { wait: 50 }, () => 1)).outcome).toBe("done");
+    expect((await withTransactionLock(db.another(), "invoice:7", { wait: 50 }, () => 1)).kind).toBe("done");
   });
 
   test.runIf(dialect === "postgres")(
@@ -271,7 +271,7 @@ eachDatabase((open, dialect) => {
       const inner = await withTransactionLock(db.adapter, "invoice:7", {}, () =>
         withTransactionLock(db.another(), "invoice:7", { wait: 20 }, () => expect.unreachable()),
       );
-      expect(inner).toMatchObject({ value: { outcome: "taken" } });
+      expect(inner).toMatchObject({ value: { kind: "in-flight" } });
     },
   );
 
@@ -320,7 +320,7 @@ eachDatabase((open, dialect) => {
       });
     await expect(ask(true)).rejects.toThrow("ECONNRESET");
     await expect(ask(false)).rejects.toMatchObject({ code: "REMOTE_UNSETTLED" });
-    await db.age("idem_remote_records", 60_001);
+    await db.age("idem_claims", 60_001);
     expect(await ask(false)).toEqual({ record: "cus_1", wasCreated: false });
     expect(keys).toHaveLength(1);
   });

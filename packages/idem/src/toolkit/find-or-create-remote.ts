@@ -1,5 +1,5 @@
 // One record in another system for one thing of ours: a customer at Stripe, a contact in a CRM. Found here first, then searched there, then
-// created with a destination key, under a lease on its name; and remembered here, so that nobody searches twice.
+// created with a destination key, under a claim of its name; and remembered here, by the same claim, so that nobody searches twice.
 //
 // A search that finds nothing proves nothing while a creation from a moment ago may not be visible yet: then only what is remembered
 // here is trusted, and the caller is told to ask again.
@@ -9,10 +9,15 @@ import { parseDuration } from "../model/duration.ts";
 import { errors } from "../model/errors.ts";
 import { fromJson, toJson } from "../model/json.ts";
 import { refuseUnknown } from "../model/known-options.ts";
+import { nodePlatform } from "../platform/node-platform.ts";
+import { claim, claimsIn, extend, leave, read, release, settleLate } from "./claim/claims.ts";
+import { leaseMsOf } from "./claim/keep-lease.ts";
+import { newOwner } from "./claim/owner-name.ts";
+import { claimWithin, reasonOf, underLease } from "./claim/work-under-claim.ts";
 import { Refused } from "./sent-log/receipt.ts";
 import type { Adapter } from "./sql/adapter.ts";
-import { type Dialect, numberOrNull, type Operation, sqlOf } from "./sql/operation.ts";
-import { type LockOptions, withLock } from "./with-lock/with-lock.ts";
+import { plain } from "./sql/parts.ts";
+import type { LockOptions } from "./with-lock/with-lock.ts";
 
 export interface RemoteCreation {
   /** The destination key: the same whenever this record is created. */
@@ -33,51 +38,6 @@ export interface FindOrCreateRemote<R> extends LockOptions {
   readonly visibleAfter: string | number;
 }
 
-interface Remembered {
-  readonly record: string | null;
-  /** Since a creation began whose end nobody saw. */
-  readonly triedForMs: number | null;
-}
-
-function* remembered(dialect: Dialect, kind: string, key: string): Operation<Remembered> {
-  const { rows } = yield {
-    text: `
-      select record, ${sqlOf(dialect).now} - tried_at as tried_for_ms from idem_remote_records
-       where kind = $1 and key = $2`,
-    params: [kind, key],
-  };
-  if (rows[0] === undefined) return { record: null, triedForMs: null };
-  return { record: rows[0].record as string | null, triedForMs: numberOrNull(rows[0].tried_for_ms) };
-}
-
-function* noteTry(dialect: Dialect, kind: string, key: string): Operation<void> {
-  yield {
-    text: `
-      insert into idem_remote_records as known (kind, key, tried_at) values ($1, $2, ${sqlOf(dialect).now})
-      on conflict (kind, key) do update set tried_at = excluded.tried_at where known.record is null`,
-    params: [kind, key],
-  };
-}
-
-function* forgetTry(kind: string, key: string): Operation<void> {
-  yield {
-    text: "delete from idem_remote_records where kind = $1 and key = $2 and record is null",
-    params: [kind, key],
-  };
-}
-
-/** The first that was remembered stays. */
-function* remember(dialect: Dialect, kind: string, key: string, record: string): Operation<string> {
-  yield {
-    text: `
-      insert into idem_remote_records as known (kind, key, record, known_at) values ($1, $2, $3, ${sqlOf(dialect).now})
-      on conflict (kind, key) do update set record = excluded.record, known_at = excluded.known_at
-       where known.record is null`,
-    params: [kind, key, record],
-  };
-  return (yield* remembered(dialect, kind, key)).record ?? record;
-}
-
 /** `wasCreated` is true at most once: whoever sees it false may also be the one whose earlier attempt created it and died. */
 export async function findOrCreateRemote<R>(
   adapter: Adapter<any>,
@@ -94,41 +54,58 @@ export async function findOrCreateRemote<R>(
     wait: true,
     platform: true,
   });
-  const { kind, key, find, create, isTaken = () => false, visibleAfter, ...lock } = asked;
-  const { dialect } = adapter;
-  const visibleAfterMs = parseDuration(visibleAfter, "visibleAfter");
+  const { kind, key, find, create, isTaken = () => false, platform = nodePlatform } = asked;
+  const claims = claimsIn(adapter);
+  const leaseMs = leaseMsOf("findOrCreateRemote", asked.lease ?? "30s");
+  const waitMs = parseDuration(asked.wait ?? "10s", "wait");
+  const visibleAfterMs = parseDuration(asked.visibleAfter, "visibleAfter");
   const unsettled = (retryAfterMs: number) => errors.REMOTE_UNSETTLED({ kind, retryAfterMs });
-  const known = await adapter.perform(remembered(dialect, kind, key));
-  if (known.record !== null) return { record: fromJson(known.record) as R, wasCreated: false };
-
-  const keep = async (record: R, wasCreated: boolean) => {
-    const kept = await adapter.perform(remember(dialect, kind, key, toJson(record, `The ${kind}`)));
-    return { record: fromJson(kept) as R, wasCreated };
-  };
-  const hash = createHash("sha256").update(JSON.stringify([kind, key]));
-  const idempotencyKey = `idem_${hash.digest("base64url").slice(0, 40)}`;
-  const locked = await withLock(
-    adapter,
-    `remote:${idempotencyKey}`,
-    { wait: "10s", ...lock },
-    async ({ signal, recheck }) => {
-      const { record, triedForMs } = await recheck(() => adapter.perform(remembered(dialect, kind, key)));
-      if (record !== null) return { record: fromJson(record) as R, wasCreated: false };
-      const found = await find();
-      if (found !== null) return keep(found, false);
-      if (triedForMs !== null && triedForMs < visibleAfterMs) throw unsettled(visibleAfterMs - triedForMs);
-      await recheck(() => adapter.perform(noteTry(dialect, kind, key)));
-      try {
-        return await keep(await create({ idempotencyKey, signal }), true);
-      } catch (error) {
-        if (error instanceof Refused) await adapter.perform(forgetTry(kind, key));
-        if (!isTaken(error)) throw error;
-      }
-      const taken = await find();
-      if (taken === null) throw unsettled(visibleAfterMs);
-      return keep(taken, false);
-    },
+  const at = { scope: `remote:${kind}`, key };
+  const owner = newOwner(platform);
+  const answer = await claimWithin(platform, waitMs, () =>
+    claims((sql) => claim(sql, { ...at, owner, leaseMs, windowMs: null, onCrash: "resume" })),
   );
-  if (locked.outcome === "taken") throw unsettled(locked.leaseLeftMs);
-  return locked.value;
+  if (answer.kind === "duplicate") return { record: fromJson(answer.row.outcome!) as R, wasCreated: false };
+  if (answer.kind !== "fresh") throw unsettled(answer.kind === "in-flight" ? answer.leaseLeftMs : 0);
+  const { row } = answer;
+
+  /** The first that was remembered stays. */
+  const keep = async (record: R, wasCreated: boolean) => {
+    const text = toJson(record, `The ${kind}`);
+    if (await claims((sql) => settleLate(sql, row, text, notSettled)))
+      return { record: fromJson(text) as R, wasCreated };
+    const kept = await claims((sql) => read(sql, at));
+    return { record: fromJson(kept?.outcome ?? text) as R, wasCreated };
+  };
+  let isRefused = false;
+  const findOrCreate = async (signal: AbortSignal) => {
+    const found = await find();
+    if (found !== null) return keep(found, false);
+    const triedForMs = row.unknownForMs;
+    if (triedForMs !== null && triedForMs < visibleAfterMs) throw unsettled(visibleAfterMs - triedForMs);
+    if ((await claims((sql) => extend(sql, row, leaseMs, { unknown_at: plain(sql.now) }))) === "lost") {
+      throw errors.LOCK_LOST({ name: `${kind} ${key}` });
+    }
+    const hash = createHash("sha256").update(JSON.stringify([kind, key]));
+    const idempotencyKey = `idem_${hash.digest("base64url").slice(0, 40)}`;
+    try {
+      return await keep(await create({ idempotencyKey, signal }), true);
+    } catch (error) {
+      isRefused = error instanceof Refused;
+      if (!isTaken(error)) throw error;
+    }
+    const taken = await find();
+    if (taken === null) throw unsettled(visibleAfterMs);
+    return keep(taken, false);
+  };
+  try {
+    const extendIt = () => claims((sql) => extend(sql, row, leaseMs));
+    return await underLease(platform, leaseMs, extendIt, findOrCreate);
+  } catch (error) {
+    // The lease ends by itself otherwise, only later.
+    await claims((sql) => (isRefused ? release(sql, row) : leave(row, reasonOf(error)))).catch(() => "lost");
+    throw error;
+  }
 }
+
+const notSettled = plain("state <> 'settled'");

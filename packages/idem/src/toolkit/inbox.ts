@@ -20,10 +20,10 @@ export interface InboxMessage {
 }
 
 export type Processed<T> =
-  | { readonly outcome: "processed"; readonly value: T; readonly firstSeenAt: number }
-  | { readonly outcome: "duplicate"; readonly firstSeenAt: number }
+  | { readonly kind: "done"; readonly value: T; readonly firstSeenAt: number }
+  | { readonly kind: "duplicate"; readonly firstSeenAt: number }
   /** The same id with another digest: nothing was processed. */
-  | { readonly outcome: "conflicting"; readonly firstSeenAt: number };
+  | { readonly kind: "mismatch"; readonly firstSeenAt: number };
 
 interface Seen {
   readonly isFirst: boolean;
@@ -84,9 +84,9 @@ async function process<Tx, T>(
     given: body,
   });
   const { firstSeenAt } = seen;
-  if (seen.isFirst) return { outcome: "processed", value: value as T, firstSeenAt };
+  if (seen.isFirst) return { kind: "done", value: value as T, firstSeenAt };
   const isSame = digest === null || seen.digest === null || seen.digest === digest;
-  return { outcome: isSame ? "duplicate" : "conflicting", firstSeenAt };
+  return { kind: isSame ? "duplicate" : "mismatch", firstSeenAt };
 }
 
 /** Deletes at most `limit` rows of a source that are older than its sender's last redelivery. */

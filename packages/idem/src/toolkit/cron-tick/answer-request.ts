@@ -16,7 +16,7 @@ export const refuseRequest = (): Response =>
   problem(errors.UNAUTHORIZED({ why: "its Authorization header is not that of the scheduler" }));
 
 export function responseOf(schedule: string, answer: TickAnswer<unknown>): Response {
-  switch (answer.outcome) {
+  switch (answer.kind) {
     case "done":
     case "none":
       return json(answer);

@@ -82,9 +82,9 @@ eachDatabase((open) => {
   test("a tick is run by the first call, and the others are told its outcome", async () => {
     const db = await open();
     const first = await digest(db.adapter, ({ at }) => ({ sent: 3, hour: at.getUTCHours() }))();
-    expect(first).toMatchObject({ outcome: "done", attempt: 1, value: { sent: 3, hour: 9 } });
+    expect(first).toMatchObject({ kind: "done", attempt: 1, value: { sent: 3, hour: 9 } });
     const second = await digest(db.another(), () => expect.unreachable())();
-    expect(second).toMatchObject({ outcome: "duplicate", value: { sent: 3, hour: 9 } });
+    expect(second).toMatchObject({ kind: "duplicate", value: { sent: 3, hour: 9 } });
   });
 
   test("callers whose clocks are 90 seconds ahead and behind run a tick once", async () => {
@@ -97,9 +97,9 @@ eachDatabase((open) => {
         Date.UTC(2026, 4, 8, 9),
       );
     });
-    const outcomes = (await Promise.all(calls)).map(({ outcome }) => outcome);
+    const outcomes = (await Promise.all(calls)).map(({ kind }) => kind);
     expect(runs).toBe(1);
-    expect(outcomes.filter((outcome) => outcome === "done")).toHaveLength(1);
+    expect(outcomes.filter((kind) => kind === "done")).toHaveLength(1);
   });
 
   test("a tick that lies ahead of the database's clock is not run, whatever the caller's clock says", async () => {
@@ -108,7 +108,7 @@ eachDatabase((open) => {
     const platform = new ManualPlatform();
     platform.clock.stepWall(365 * 86_400_000);
     const tick = digest(db.adapter, () => expect.unreachable(), { platform });
-    expect(await tick.at(tomorrow)).toEqual({ outcome: "none" });
+    expect(await tick.at(tomorrow)).toEqual({ kind: "none" });
     await expect(tick.at(tomorrow + 1)).rejects.toMatchObject({ code: "TOOLKIT_OPTION_INVALID" });
   });
 
@@ -129,15 +129,15 @@ eachDatabase((open) => {
   test("a tick in flight is answered as such", async () => {
     const db = await open();
     await die(db.another());
-    expect(await digest(db.adapter, () => expect.unreachable())()).toMatchObject({ outcome: "in-flight" });
+    expect(await digest(db.adapter, () => expect.unreachable())()).toMatchObject({ kind: "in-flight" });
   });
 
   test("resume: a tick whose call died is entered again, with the same keys for its items", async () => {
     const db = await open();
     await die(db.another());
-    await db.age("idem_ticks", 61_000);
+    await db.age("idem_claims", 61_000);
     const seen = await digest(db.adapter, (tick) => [tick.attempt, tick.key("ada")])();
-    expect(seen).toMatchObject({ outcome: "done", attempt: 2 });
+    expect(seen).toMatchObject({ kind: "done", attempt: 2 });
     const { at, value } = seen as { at: Date; value: unknown };
     expect(value).toEqual([2, tickKey("daily-digest", at.getTime(), "ada")]);
   });
@@ -146,24 +146,24 @@ eachDatabase((open) => {
     const db = await open();
     const failing = digest(db.adapter, () => Promise.reject(new Error("503")));
     await expect(failing()).rejects.toThrow("503");
-    expect(await failing.unfinished()).toMatchObject([{ state: "running", attempts: 1, reason: "Error: 503" }]);
-    expect(await digest(db.adapter, ({ attempt }) => attempt)()).toMatchObject({ outcome: "done", value: 2 });
+    expect(await failing.unfinished()).toMatchObject([{ state: "in-flight", attempts: 1, reason: "Error: 503" }]);
+    expect(await digest(db.adapter, ({ attempt }) => attempt)()).toMatchObject({ kind: "done", value: 2 });
     expect(await failing.unfinished()).toEqual([]);
   });
 
   test("park: a tick whose call died waits for a person", async () => {
     const db = await open();
     await die(db.another());
-    await db.age("idem_ticks", 61_000);
+    await db.age("idem_claims", 61_000);
     let alerts = 0;
     const task = (tick: { attempt: number }) => tick.attempt;
     const tick = digest(db.adapter, task, { onCrash: "park", onParked: () => void alerts++ });
     const parked = await tick();
-    expect(parked).toMatchObject({ outcome: "parked" });
+    expect(parked).toMatchObject({ kind: "parked" });
     expect([await tick(), alerts]).toEqual([parked, 1]);
     const [unfinished] = await tick.unfinished();
     expect(await tick.resolve(unfinished!.at, "done")).toBe(true);
-    expect(await tick()).toMatchObject({ outcome: "duplicate", value: null });
+    expect(await tick()).toMatchObject({ kind: "duplicate", value: null });
     expect(await tick.resolve(unfinished!.at, "resume")).toBe(false);
   });
 
@@ -176,19 +176,19 @@ eachDatabase((open) => {
     const [parked] = await tick.unfinished();
     expect(await tick.resolve(parked!.at, "resume")).toBe(true);
     expect(await tick.unfinished()).toMatchObject([{ state: "released" }]);
-    expect(await tick()).toMatchObject({ outcome: "done", value: "sent", attempt: 2 });
+    expect(await tick()).toMatchObject({ kind: "done", value: "sent", attempt: 2 });
   });
 
   test("a call that was overtaken changes nothing and is told", async () => {
     const db = await open();
     let finish = (_value: string) => {};
     const slow = digest(db.another(), () => new Promise<string>((resolve) => (finish = resolve)))();
-    await expect.poll(() => db.rows("select 1 from idem_ticks")).toHaveLength(1);
-    await db.age("idem_ticks", 61_000);
+    await expect.poll(() => db.rows("select 1 from idem_claims")).toHaveLength(1);
+    await db.age("idem_claims", 61_000);
     await digest(db.adapter, () => "second")();
     finish("first");
-    expect(await slow).toMatchObject({ outcome: "lost" });
-    expect(await digest(db.adapter, () => "third")()).toMatchObject({ outcome: "duplicate", value: "second" });
+    expect(await slow).toMatchObject({ kind: "lost" });
+    expect(await digest(db.adapter, () => "third")()).toMatchObject({ kind: "duplicate", value: "second" });
   });
 
   test("over HTTP: 200 once done and again, 409 in flight and parked, 401 for strangers", async () => {
@@ -200,12 +200,12 @@ eachDatabase((open) => {
     await die(db.another());
     const busy = await route(request("s3cret"));
     expect([busy.status, Number(busy.headers.get("retry-after")) > 0]).toEqual([409, true]);
-    await db.age("idem_ticks", 61_000);
+    await db.age("idem_claims", 61_000);
     const parked = await route(request("s3cret"));
     expect([parked.status, await parked.json()]).toMatchObject([409, { code: "TICK_PARKED" }]);
     const [tick] = await route.unfinished();
     await route.resolve(tick!.at, "resume");
-    expect(await (await route(request("s3cret"))).json()).toMatchObject({ outcome: "done", value: { sent: 3 } });
+    expect(await (await route(request("s3cret"))).json()).toMatchObject({ kind: "done", value: { sent: 3 } });
     const again = await route(request("s3cret"));
     expect([again.status, again.headers.get("idempotent-replayed")]).toEqual([200, "true"]);
     expect(() => digest(db.adapter, () => 1, { secret: undefined as never })).toThrow(/secret/);
@@ -218,8 +218,8 @@ eachDatabase((open) => {
     const tick = digest(db.adapter, ({ previousAt }) => previousAt?.getTime() ?? null);
     expect(await tick.at(nine)).toMatchObject({ value: null });
     expect(await tick.at(nine + 2 * day)).toMatchObject({ value: nine });
-    await db.age("idem_ticks", 91 * day);
+    await db.age("idem_claims", 91 * day);
     expect(await tick.at(nine + 3 * day)).toMatchObject({ value: nine + 2 * day });
-    expect(await db.rows("select 1 from idem_ticks")).toHaveLength(1);
+    expect(await db.rows("select 1 from idem_claims")).toHaveLength(1);
   });
 });

@@ -6,12 +6,13 @@ import { errors } from "../../model/errors.ts";
 import { refuseUnknown } from "../../model/known-options.ts";
 import { nodePlatform } from "../../platform/node-platform.ts";
 import type { Platform } from "../../platform/platform.ts";
-import { leaseMsOf } from "../keep-lease.ts";
+import { claimsIn, resolve } from "../claim/claims.ts";
+import { leaseMsOf } from "../claim/keep-lease.ts";
 import type { Adapter } from "../sql/adapter.ts";
 import { isAllowed, refuseRequest, responseOf } from "./answer-request.ts";
 import { cronOf, dueTick, earlyByMs, isTick } from "./due-tick.ts";
 import { runTick, type TickAnswer, type TickTask } from "./run-tick.ts";
-import { listUnfinished, readNow, resolveTick, type UnfinishedTick } from "./tick-row.ts";
+import { listUnfinished, readNow, tickAt, type UnfinishedTick } from "./tick-claims.ts";
 
 export interface CronTickOptions {
   /** The schedule's name; with the instant, it is the tick's key. */
@@ -64,9 +65,9 @@ export function cronTick<T>(adapter: Adapter<any>, options: CronTickOptions, tas
   if ("secret" in options && (secret === undefined || secret === "")) throw refuse("secret", "it is given, but empty");
   const cron = cronOf(options.schedule, options.zone);
   const earlyMs = parseDuration(options.early ?? "2m", "early");
-  const { dialect } = adapter;
+  const claims = claimsIn(adapter);
   const running = {
-    adapter,
+    claims,
     platform,
     schedule: id,
     onCrash,
@@ -78,10 +79,10 @@ export function cronTick<T>(adapter: Adapter<any>, options: CronTickOptions, tas
 
   const runDue = async (): Promise<TickAnswer<T>> => {
     for (;;) {
-      const now = await adapter.perform(readNow(dialect));
+      const now = await claims(readNow);
       const due = dueTick(cron, now);
-      const answer: TickAnswer<T> = due.last === null ? { outcome: "none" } : await runTick(running, due.last);
-      const waitMs = answer.outcome === "done" ? null : earlyByMs(due, now, earlyMs);
+      const answer: TickAnswer<T> = due.last === null ? { kind: "none" } : await runTick(running, due.last);
+      const waitMs = answer.kind === "done" ? null : earlyByMs(due, now, earlyMs);
       if (waitMs === null) return answer;
       await new Promise<void>((resolve) => platform.timer(waitMs, resolve));
     }
@@ -95,11 +96,13 @@ export function cronTick<T>(adapter: Adapter<any>, options: CronTickOptions, tas
   return Object.assign(call, {
     at: async (instant: Date | number) => {
       if (!isTick(cron, Number(instant))) throw refuse("at", "it is not an instant of the schedule");
+      // The database's clock has not come to it, whatever the caller's says.
+      if (Number(instant) > (await claims(readNow))) return { kind: "none" };
       return runTick(running, Number(instant));
     },
-    unfinished: () => adapter.perform(listUnfinished(dialect, id)),
+    unfinished: () => claims((sql) => listUnfinished(sql, id)),
     resolve: (instant: Date | number, what: "done" | "resume") =>
-      adapter.perform(resolveTick(dialect, id, Number(instant), what)),
+      claims((sql) => resolve(sql, tickAt(id, Number(instant)), what === "done" ? "null" : null)),
   }) as CronTick<T>;
 }
 

@@ -1,11 +1,13 @@
 // One call about one tick: claim, run under the lease, record what came of it.
-import { toJson } from "../../model/json.ts";
+import { fromJson, toJson } from "../../model/json.ts";
 import type { Platform } from "../../platform/platform.ts";
-import { keepLease } from "../keep-lease.ts";
-import { newOwner } from "../owner-name.ts";
-import type { Adapter } from "../sql/adapter.ts";
+import type { InFlight } from "../claim/answers.ts";
+import { type ClaimRow, claim, type claimsIn, extend, leave, park, settle } from "../claim/claims.ts";
+import { newOwner } from "../claim/owner-name.ts";
+import { reasonOf, underLease } from "../claim/work-under-claim.ts";
+import { plain } from "../sql/parts.ts";
 import { tickKey } from "./due-tick.ts";
-import { claimTick, extendTick, finishTick, leaveTick, previousTick, reapTicks, type TickHolder } from "./tick-row.ts";
+import { keptMs, previousTick, reapTicks, tickAt } from "./tick-claims.ts";
 
 export interface Tick {
   /** The scheduled instant. */
@@ -26,19 +28,19 @@ export type TickTask<T> = (tick: Tick) => Promise<T> | T;
 
 export type TickAnswer<T> =
   /** By this call. */
-  | { readonly outcome: "done"; readonly at: Date; readonly attempt: number; readonly value: T }
+  | { readonly kind: "done"; readonly at: Date; readonly attempt: number; readonly value: T }
   /** By an earlier one, and what it returned. */
-  | { readonly outcome: "duplicate"; readonly at: Date; readonly doneAt: Date; readonly value: T }
-  | { readonly outcome: "in-flight"; readonly at: Date; readonly leaseLeftMs: number }
+  | { readonly kind: "duplicate"; readonly at: Date; readonly doneAt: Date; readonly value: T }
+  | (InFlight & { readonly at: Date })
   /** Its first call died, and a person decides: `resolve`. */
-  | { readonly outcome: "parked"; readonly at: Date }
+  | { readonly kind: "parked"; readonly at: Date }
   /** This call was overtaken by another one, whose outcome counts. */
-  | { readonly outcome: "lost"; readonly at: Date }
+  | { readonly kind: "lost"; readonly at: Date }
   /** No tick is due: the schedule is new, or the instant lies ahead. */
-  | { readonly outcome: "none" };
+  | { readonly kind: "none" };
 
 export interface RunTickOptions<T> {
-  readonly adapter: Adapter<any>;
+  readonly claims: ReturnType<typeof claimsIn>;
   readonly platform: Platform;
   readonly schedule: string;
   readonly leaseMs: number;
@@ -47,58 +49,62 @@ export interface RunTickOptions<T> {
   readonly task: TickTask<T>;
 }
 
+const died = { reason: plain("coalesce(reason, 'its call died')") };
+
 export async function runTick<T>(options: RunTickOptions<T>, instant: number): Promise<TickAnswer<T>> {
-  const { adapter, platform, schedule, leaseMs, onCrash, onParked } = options;
+  const { claims, platform, schedule, leaseMs, onCrash, onParked } = options;
   const at = new Date(instant);
   const owner = newOwner(platform);
-  const claim = await adapter.perform(claimTick(adapter.dialect, { schedule, instant, owner, leaseMs, onCrash }));
-  switch (claim.kind) {
-    case "early":
-      return { outcome: "none" };
-    case "done":
-      return { outcome: "duplicate", at, doneAt: new Date(claim.doneAt), value: claim.value as T };
+  const answer = await claims((sql) =>
+    claim(sql, { ...tickAt(schedule, instant), owner, leaseMs, windowMs: keptMs, onCrash, died }),
+  );
+  switch (answer.kind) {
+    case "duplicate": {
+      const { settledAt, outcome } = answer.row;
+      return { kind: "duplicate", at, doneAt: new Date(settledAt!), value: fromJson(outcome!) as T };
+    }
     case "in-flight":
-      return { outcome: "in-flight", at, leaseLeftMs: claim.leaseLeftMs };
+      return { ...answer, at };
     case "parked":
-      if (claim.isNew) onParked(at);
-      return { outcome: "parked", at };
-    case "run":
-      return attempt(options, { schedule, instant, owner, fence: claim.fence }, claim.attempt);
+      if (answer.isNew) onParked(at);
+      return { kind: "parked", at };
+    case "fresh":
+      return attempt(options, instant, answer.row);
   }
 }
 
-async function attempt<T>(options: RunTickOptions<T>, holder: TickHolder, number: number): Promise<TickAnswer<T>> {
-  const { adapter, platform, leaseMs, onCrash, onParked, task } = options;
-  const { schedule, instant, fence } = holder;
-  const { dialect } = adapter;
+async function attempt<T>(options: RunTickOptions<T>, instant: number, row: ClaimRow): Promise<TickAnswer<T>> {
+  const { claims, platform, schedule, leaseMs, onCrash, onParked, task } = options;
   const at = new Date(instant);
-  const lease = keepLease(platform, leaseMs, () => adapter.perform(extendTick(dialect, holder, leaseMs)));
   let value: T;
   try {
-    const previousAt = await adapter.perform(previousTick(schedule, instant));
-    value = await task({
-      at,
-      attempt: number,
-      fence,
-      signal: lease.signal,
-      previousAt: previousAt === null ? null : new Date(previousAt),
-      key: (item) => tickKey(schedule, instant, item),
-    });
+    value = await underLease(
+      platform,
+      leaseMs,
+      () => claims((sql) => extend(sql, row, leaseMs)),
+      async (signal) =>
+        task({
+          at,
+          attempt: row.attempts,
+          fence: row.fence,
+          signal,
+          previousAt: await claims(() => previousTick(schedule, instant)),
+          key: (item) => tickKey(schedule, instant, item),
+        }),
+    );
   } catch (error) {
-    lease.end();
-    const reason = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-    const isOurs = await adapter.perform(leaveTick(holder, onCrash, reason));
-    if (isOurs && onCrash === "park") onParked(at);
+    const reason = reasonOf(error);
+    const held = await claims(() => (onCrash === "park" ? park(row, reason) : leave(row, reason)));
+    if (held === "held" && onCrash === "park") onParked(at);
     throw error;
   }
-  lease.end();
   const { text, mistake } = outcomeText(schedule, value);
-  if (!(await adapter.perform(finishTick(dialect, holder, text)))) return { outcome: "lost", at };
+  if ((await claims((sql) => settle(sql, row, text))) === "lost") return { kind: "lost", at };
   // Done is done, also where what was returned cannot be kept; then the mistake is the author's to see.
   if (mistake !== undefined) throw mistake;
   // Housekeeping; the next tick does it otherwise.
-  await adapter.perform(reapTicks(dialect, schedule)).catch(() => 0);
-  return { outcome: "done", at, attempt: number, value };
+  await claims((sql) => reapTicks(sql, schedule)).catch(() => 0);
+  return { kind: "done", at, attempt: row.attempts, value };
 }
 
 function outcomeText(schedule: string, value: unknown): { readonly text: string; readonly mistake?: unknown } {

@@ -5,7 +5,7 @@
 //                        └ the store fails until the lease is nearly over ──▶ send, `unstored`
 import type { Platform } from "../../platform/platform.ts";
 import { callWithin, pause } from "../call-within.ts";
-import { keepLease } from "../keep-lease.ts";
+import { keepLease } from "../claim/keep-lease.ts";
 import type { Held, KeyHolder, KeyStore } from "../keys/key-store.ts";
 import type { Captured, Finished, KeyEvent, KeyedRequest, Ticket, Verdict } from "./begin.ts";
 import { keyContext } from "./key-context.ts";
@@ -43,7 +43,7 @@ export function openTicket(world: TicketWorld, keyed: KeyedRequest, holder: KeyH
   const beganAt = platform.monoMs();
   const abort = new AbortController();
   const facts = { hint: world.hint, ...(world.docs === null ? {} : { docs: world.docs }) };
-  const lease = keepLease(platform, leaseMs, async () => (await keys.heartbeat(holder, leaseMs)) === "held");
+  const lease = keepLease(platform, leaseMs, () => keys.heartbeat(holder, leaseMs));
   lease.signal.addEventListener("abort", () => {
     world.emit("lease-lost", { attempt, durationMs: platform.monoMs() - beganAt });
     abort.abort("lease-lost");

@@ -1,6 +1,9 @@
 // Claiming what may be handed on. By state, not by a cursor: a message whose transaction began first and committed last is found like any other.
 // Of each order key only the oldest unfinished message can be claimed; one that died for good holds up its key where the author chose `block`.
+import type { Held } from "../claim/answers.ts";
+import { type ClaimTable, type Holder, writeHeld } from "../claim/claim-operations.ts";
 import { type Dialect, type Operation, sqlOf } from "../sql/operation.ts";
+import { fromNow } from "../sql/parts.ts";
 import { type TakenMessage, takenOf } from "./message.ts";
 
 export interface ClaimAsk {
@@ -47,13 +50,8 @@ export interface MessageHolder {
   readonly started: number;
 }
 
-/** False: somebody else has it. */
-export function* extendMessage(dialect: Dialect, holder: MessageHolder, leaseMs: number): Operation<boolean> {
-  const { count } = yield {
-    text: `
-      update idem_outbox set lease_until = ${sqlOf(dialect).now} + $1
-       where seq = $2 and owner = $3 and started = $4 and state = 'pending'`,
-    params: [leaseMs, holder.seq, holder.owner, holder.started],
-  };
-  return count === 1;
-}
+export const extendMessage = (dialect: Dialect, holder: MessageHolder, leaseMs: number): Operation<Held> =>
+  writeHeld(messages, heldBy(holder), { lease_until: fromNow(sqlOf(dialect), leaseMs) });
+
+const messages: ClaimTable = { name: "idem_outbox", key: ["seq"], fence: "started", held: "pending" };
+const heldBy = ({ seq, owner, started }: MessageHolder): Holder => ({ at: { seq }, owner, fence: started });

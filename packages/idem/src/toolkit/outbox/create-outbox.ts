@@ -6,7 +6,7 @@ import { refuseUnknown } from "../../model/known-options.ts";
 import { UlidSource } from "../../model/ulid.ts";
 import { nodePlatform } from "../../platform/node-platform.ts";
 import type { Platform } from "../../platform/platform.ts";
-import { leaseMsOf } from "../keep-lease.ts";
+import { leaseMsOf } from "../claim/keep-lease.ts";
 import type { Adapter, SyncAdapter } from "../sql/adapter.ts";
 import { type DeadMessage, doneKeptMs, dropDead, listDead, reapMessages, reviveDead } from "./dead-messages.ts";
 import { Dispatcher, type MessageTask } from "./dispatcher.ts";

@@ -5,8 +5,8 @@
 //      └── its process died: lease over, finished stays behind; three times ─▶ dead, "poison"
 import { NonRetriableError } from "../../model/user-errors.ts";
 import type { Platform, Timer } from "../../platform/platform.ts";
-import { keepLease } from "../keep-lease.ts";
-import { newOwner } from "../owner-name.ts";
+import { keepLease } from "../claim/keep-lease.ts";
+import { newOwner } from "../claim/owner-name.ts";
 import type { Adapter } from "../sql/adapter.ts";
 import { claimMessages, extendMessage, type MessageHolder } from "./claim-messages.ts";
 import { poison, reapMessages } from "./dead-messages.ts";

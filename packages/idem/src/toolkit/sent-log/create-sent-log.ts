@@ -7,12 +7,13 @@ import { toJson } from "../../model/json.ts";
 import { refuseUnknown } from "../../model/known-options.ts";
 import { nodePlatform } from "../../platform/node-platform.ts";
 import type { Platform } from "../../platform/platform.ts";
-import { leaseMsOf } from "../keep-lease.ts";
+import { claimsIn, listOpen, reap, resolve } from "../claim/claims.ts";
+import { leaseMsOf } from "../claim/keep-lease.ts";
 import type { Adapter } from "../sql/adapter.ts";
-import { entryId, type SentEntry } from "./entry.ts";
+import { sqlPart } from "../sql/parts.ts";
+import { entryId, entryOf, type SentEntry, sentScope as scope } from "./entry.ts";
 import type { ReceiptOf } from "./receipt.ts";
 import { type OnceAnswer, SendOnce, type SendTask } from "./send-once.ts";
-import { listParked, reapSent, resolveParked } from "./settle-send.ts";
 
 export interface SentLogSettings {
   /** Default "60s"; a heartbeat goes out every third of it. */
@@ -92,8 +93,9 @@ export function createSentLog(adapter: Adapter<any>, options: SentLogOptions): S
   if (onUnknown === "reconcile" && options.reconcileAfter === undefined) {
     throw refuse("reconcileAfter", "it is required with onUnknown: reconcile");
   }
+  const claims = claimsIn(adapter);
   const sending = new SendOnce({
-    adapter,
+    claims,
     platform,
     leaseMs: leaseMsOf("sentLog", options.lease ?? "60s"),
     reconcileAfterMs: onUnknown === "reconcile" ? parseDuration(options.reconcileAfter, "reconcileAfter") : 0,
@@ -104,7 +106,6 @@ export function createSentLog(adapter: Adapter<any>, options: SentLogOptions): S
       (({ id, template }) =>
         console.error(`Idem sent-log: nobody knows whether ${template} ${id.slice(0, 8)} was sent`)),
   });
-  const { dialect } = adapter;
   return {
     once: async <T>(input: OnceInput, send: SendTask<T>) => {
       refuseUnknown<OnceInput>("sentLog.once", input, { template: true, recipient: true, about: true, window: true });
@@ -117,13 +118,18 @@ export function createSentLog(adapter: Adapter<any>, options: SentLogOptions): S
         }
       }
       const id = entryId(template, recipient, about);
-      const answer = await sending.once({ id, template, recipient, about, windowMs }, send);
+      const answer = await sending.once(id, { template, recipient, about }, windowMs, send);
       return answer as OnceAnswer<ReceiptOf<T>>;
     },
-    parked: ({ limit = 100, after = "" } = {}) => adapter.perform(listParked(dialect, { limit, after })),
-    resolve: (id, what) =>
-      adapter.perform(resolveParked(dialect, id, what === "not-sent" ? null : toJson(what.sent, "The receipt"))),
-    reap: (limit = 1_000) => adapter.perform(reapSent(dialect, limit)),
+    parked: async ({ limit = 100, after = "" } = {}) => {
+      const which = sqlPart`state = 'parked' and key > ${after}`;
+      return (await claims((sql) => listOpen(sql, scope, which, limit))).map(entryOf);
+    },
+    resolve: (id, what) => {
+      const receipt = what === "not-sent" ? null : toJson(what.sent, "The receipt");
+      return claims((sql) => resolve(sql, { scope, key: id }, receipt));
+    },
+    reap: (limit = 1_000) => claims((sql) => reap(sql, scope, limit)),
   };
 }
 

@@ -1,14 +1,29 @@
 // One asking: claim, send and settle; or find out what became of an earlier one.
+//
+//   fresh ──send──▶ receipt ─▶ settled        definite refusal ─▶ released
+//     └── of one whose sender died or saw no end (unknown_at) ─▶ parked, settled by a search, or sent again, as chosen
 import { fromJson, toJson } from "../../model/json.ts";
 import type { Platform } from "../../platform/platform.ts";
-import { keepLease } from "../keep-lease.ts";
-import { newOwner } from "../owner-name.ts";
-import type { Adapter } from "../sql/adapter.ts";
-import { claimSend, extendSend, type SendAsk, type SendHolder, sendAgain, takeDoubt } from "./claim-send.ts";
+import type { InFlight } from "../claim/answers.ts";
+import {
+  type ClaimKey,
+  type ClaimRow,
+  claim,
+  type claimsIn,
+  extend,
+  leave,
+  park,
+  read,
+  release,
+  settleLate,
+} from "../claim/claims.ts";
+import { newOwner } from "../claim/owner-name.ts";
+import { reasonOf, underLease } from "../claim/work-under-claim.ts";
+import type { Sql } from "../sql/operation.ts";
+import { type Columns, plain } from "../sql/parts.ts";
 import type { InDoubt, OnUnknown, Reconciled } from "./create-sent-log.ts";
-import { type SentEntry, tagOf } from "./entry.ts";
+import { entryOf, type SentEntry, type SentNote, sentScope, tagOf } from "./entry.ts";
 import { answeredBy, Refused } from "./receipt.ts";
-import { readEntry, recordDoubt, recordSent } from "./settle-send.ts";
 
 export interface SendContext {
   /** Put it into the message where the provider can search for it: the same on every attempt. */
@@ -22,21 +37,20 @@ export interface SendContext {
 export type SendTask<T> = (context: SendContext) => Promise<T> | T;
 
 export type OnceAnswer<Receipt> =
-  /** By this call. */
-  | { readonly outcome: "sent"; readonly receipt: Receipt }
+  /** Sent, by this call. */
+  | { readonly kind: "done"; readonly receipt: Receipt }
   /** By an earlier one: its receipt, as recorded or as found at the provider. */
-  | { readonly outcome: "duplicate"; readonly receipt: Receipt }
-  /** Somebody else is at it. */
-  | { readonly outcome: "in-flight"; readonly leaseLeftMs: number }
+  | { readonly kind: "duplicate"; readonly receipt: Receipt }
+  | InFlight
   /** The provider said no, and sent nothing: who asks again, sends again. */
-  | { readonly outcome: "refused"; readonly reason: string; readonly cause: unknown }
+  | { readonly kind: "refused"; readonly reason: string; readonly cause: unknown }
   /** Nobody knows yet whether it was sent; asking again later finds out. */
-  | { readonly outcome: "unknown"; readonly retryAfterMs: number }
+  | { readonly kind: "unknown"; readonly retryAfterMs: number }
   /** Nobody knows whether it was sent, and a person has to find out. */
-  | { readonly outcome: "parked"; readonly id: string };
+  | { readonly kind: "parked"; readonly id: string };
 
 export interface SendOnceOptions {
-  readonly adapter: Adapter<any>;
+  readonly claims: ReturnType<typeof claimsIn>;
   readonly platform: Platform;
   readonly leaseMs: number;
   readonly onUnknown: OnUnknown["onUnknown"];
@@ -45,123 +59,120 @@ export interface SendOnceOptions {
   readonly onParked: (entry: SentEntry) => void;
 }
 
-type Ask = Omit<SendAsk, "owner" | "leaseMs">;
-
 // A search that could not tell: soon enough to notice, seldom enough for a provider's limits.
 const searchAgainMs = 10_000;
+
+/** It stopped being known when its sender's lease ended, for until then a frozen one may send. */
+const died = { unknown_at: plain("coalesce(unknown_at, lease_until)") };
+/** A look for what became of it is no attempt. */
+const looked = { attempts: plain("attempts - 1") };
+/** What a receipt may end that comes late: any doubt, as long as nobody sends again. */
+const inDoubt = plain("(state in ('released', 'parked') or unknown_at is not null)");
 
 export class SendOnce {
   constructor(private readonly options: SendOnceOptions) {}
 
-  async once(asked: Ask, send: SendTask<unknown>): Promise<OnceAnswer<unknown>> {
-    const { adapter, platform, leaseMs } = this.options;
-    const { dialect } = adapter;
-    const ask: SendAsk = { ...asked, owner: newOwner(platform), leaseMs };
-    // Each round lost means that somebody else was first at something.
-    for (let round = 0; round < 3; round++) {
-      const claim = await adapter.perform(claimSend(dialect, ask));
-      if (claim === null) continue;
-      const { entry } = claim;
-      if (claim.kind === "send") return this.send(entry, ask.owner, send);
-      if (entry.state === "sent") return { outcome: "duplicate", receipt: entry.receipt };
-      if (entry.state === "parked") return { outcome: "parked", id: entry.id };
-      if (entry.leaseLeftMs > 0) return { outcome: "in-flight", leaseLeftMs: entry.leaseLeftMs };
-      const doubt = await adapter.perform(takeDoubt(dialect, ask, entry.fence));
-      if (doubt !== null) return this.findOut(doubt, ask.owner, send);
-    }
-    return { outcome: "in-flight", leaseLeftMs: leaseMs };
+  async once(id: string, note: SentNote, windowMs: number, send: SendTask<unknown>): Promise<OnceAnswer<unknown>> {
+    const { claims, platform, leaseMs } = this.options;
+    const ask = { scope: sentScope, key: id, owner: newOwner(platform), leaseMs, windowMs, note: JSON.stringify(note) };
+    // Its row says so before the first byte leaves.
+    const answer = await claims((sql) => claim(sql, { ...ask, onCrash: "resume", died }));
+    if (answer.kind === "in-flight") return answer;
+    const { row } = answer;
+    if (answer.kind !== "fresh") return this.told(row);
+    return row.unknownForMs === null ? this.send(row, send) : this.findOut(row, send);
   }
 
-  private async send(entry: SentEntry, owner: string, send: SendTask<unknown>): Promise<OnceAnswer<unknown>> {
-    const { adapter, platform, leaseMs } = this.options;
-    const holder = { ...holderOf(entry, owner), generation: entry.generation };
-    const lease = keepLease(platform, leaseMs, () => adapter.perform(extendSend(adapter.dialect, holder, leaseMs)));
-    try {
-      const value = await send({ tag: tagOf(entry), attempt: entry.attempts, signal: lease.signal });
-      const answered = await answeredBy(value);
-      if (answered.kind === "sent") {
-        // Sent is sent, also where what the author returned cannot be kept; then the mistake is theirs to see.
-        await adapter.perform(recordSent(adapter.dialect, holder, answered.receipt));
-        if (answered.mistake !== undefined) throw answered.mistake;
-        return { outcome: "sent", receipt: fromJson(answered.receipt) };
+  private async send(row: ClaimRow, send: SendTask<unknown>): Promise<OnceAnswer<unknown>> {
+    return this.underLease(row, async (signal) => {
+      try {
+        const value = await send({ tag: tagOf(row), attempt: row.attempts, signal });
+        const answered = await answeredBy(value);
+        if (answered.kind === "sent") {
+          // Sent is sent, also where what the author returned cannot be kept; then the mistake is theirs to see.
+          await this.recordSent(row, answered.receipt);
+          if (answered.mistake !== undefined) throw answered.mistake;
+          return { kind: "done", receipt: fromJson(answered.receipt) };
+        }
+        if (answered.kind === "unknown") return await this.doubt(row, answered.reason);
+        return await this.refused(row, answered.reason, value);
+      } catch (error) {
+        if (error instanceof Refused) return this.refused(row, error.message, error);
+        await this.doubt(row, reasonOf(error));
+        throw error;
       }
-      await this.doubt(holder, answered.kind, answered.reason);
-      if (answered.kind === "unknown") return this.afterUnknown(entry, holder);
-      return { outcome: "refused", reason: answered.reason, cause: value };
-    } catch (error) {
-      const reason = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-      const isRefused = error instanceof Refused;
-      await this.doubt(holder, isRefused ? "refused" : "unknown", reason);
-      if (isRefused) return { outcome: "refused", reason: error.message, cause: error };
-      if (this.options.onUnknown === "park") await this.park({ ...entry, reason }, holder);
-      throw error;
-    } finally {
-      lease.end();
-    }
+    });
+  }
+
+  private async refused(row: ClaimRow, reason: string, cause: unknown): Promise<OnceAnswer<unknown>> {
+    await this.options.claims((sql) => release(sql, row, reason));
+    return { kind: "refused", reason, cause };
   }
 
   /** Its sender died or saw no end; this call alone may decide. */
-  private async findOut(entry: SentEntry, owner: string, send: SendTask<unknown>): Promise<OnceAnswer<unknown>> {
-    const { adapter, leaseMs, onUnknown } = this.options;
-    const holder = { ...holderOf(entry, owner), generation: entry.generation };
-    if (onUnknown === "park") return this.park(entry, holder);
-    const again = async (): Promise<OnceAnswer<unknown>> => {
-      const sending = await adapter.perform(sendAgain(adapter.dialect, holder, leaseMs));
-      return sending === null ? this.read(entry.id) : this.send(sending, owner, send);
-    };
-    if (onUnknown === "resend") return again();
-    const found = await this.search(entry, holder);
-    if (found === "absent") return again();
-    if (found !== "unknown") {
-      await adapter.perform(recordSent(adapter.dialect, holder, toJson(found.found ?? null, "The receipt")));
-      return this.read(entry.id);
+  private async findOut(row: ClaimRow, send: SendTask<unknown>): Promise<OnceAnswer<unknown>> {
+    const { claims, leaseMs, onUnknown } = this.options;
+    if (onUnknown === "park") return this.park(row, row.reason, looked);
+    const found = onUnknown === "resend" ? "absent" : await this.search(row);
+    if (found === "unknown") return this.doubt(row, row.reason, looked);
+    if (found === "absent") {
+      const held = await claims((sql) => extend(sql, row, leaseMs, { unknown_at: null }));
+      return held === "lost" ? this.read(row) : this.send({ ...row, unknownForMs: null }, send);
     }
-    await this.doubt(holder, "unknown", entry.reason ?? "not found out yet");
-    return this.afterUnknown(entry, holder);
+    await this.recordSent(row, toJson(found.found ?? null, "The receipt"));
+    return this.read(row);
   }
 
-  private async search(entry: SentEntry, holder: SendHolder): Promise<Reconciled> {
-    const { adapter, platform, leaseMs, reconcile, reconcileAfterMs } = this.options;
-    const { template, recipient, about, sendingAt } = entry;
-    const lease = keepLease(platform, leaseMs, () => adapter.perform(extendSend(adapter.dialect, holder, leaseMs)));
-    try {
-      const found = await reconcile({ tag: tagOf(entry), template, recipient, about, since: sendingAt });
-      // What was sent a moment ago may not be shown yet.
-      return found === "absent" && (entry.unknownForMs ?? 0) < reconcileAfterMs ? "unknown" : found;
-    } catch (error) {
-      await this.doubt(holder, "unknown", entry.reason ?? "not found out yet");
-      throw error;
-    } finally {
-      lease.end();
-    }
+  private search(row: ClaimRow): Promise<Reconciled> {
+    const { reconcile, reconcileAfterMs } = this.options;
+    return this.underLease(row, async () => {
+      try {
+        const { template, recipient, about, sendingAt } = entryOf(row);
+        const found = await reconcile({ tag: tagOf(row), template, recipient, about, since: sendingAt });
+        // What was sent a moment ago may not be shown yet.
+        return found === "absent" && (row.unknownForMs ?? 0) < reconcileAfterMs ? "unknown" : found;
+      } catch (error) {
+        await this.doubt(row, row.reason, looked);
+        throw error;
+      }
+    });
   }
 
-  private async afterUnknown(entry: SentEntry, holder: SendHolder): Promise<OnceAnswer<unknown>> {
-    const { onUnknown, reconcileAfterMs } = this.options;
-    if (onUnknown === "park") return this.park(entry, holder);
-    const leftMs = onUnknown === "resend" ? 0 : reconcileAfterMs - (entry.unknownForMs ?? 0);
-    return { outcome: "unknown", retryAfterMs: onUnknown === "resend" ? 0 : Math.max(leftMs, searchAgainMs) };
+  /** `unknown` from a throw: from now on it is not known; from a search that found out nothing: since it ever was not. */
+  private async doubt(row: ClaimRow, reason: string | null, set: Columns = {}): Promise<OnceAnswer<unknown>> {
+    const { claims, onUnknown, reconcileAfterMs } = this.options;
+    if (onUnknown === "park") return this.park(row, reason, set);
+    await claims((sql) => leave(row, reason ?? "not found out yet", { ...set, ...unknownBy(sql) }));
+    if (onUnknown === "resend") return { kind: "unknown", retryAfterMs: 0 };
+    return { kind: "unknown", retryAfterMs: Math.max(reconcileAfterMs - (row.unknownForMs ?? 0), searchAgainMs) };
   }
 
-  private async park(entry: SentEntry, holder: SendHolder): Promise<OnceAnswer<unknown>> {
-    const isOurs = await this.doubt(holder, "parked", entry.reason ?? "its sender did not see it end");
-    if (!isOurs) return this.read(entry.id);
-    this.options.onParked({ ...entry, state: "parked" });
-    return { outcome: "parked", id: entry.id };
+  private async park(row: ClaimRow, why: string | null, set: Columns): Promise<OnceAnswer<unknown>> {
+    const reason = why ?? "its sender did not see it end";
+    const held = await this.options.claims((sql) => park(row, reason, { ...set, ...unknownBy(sql) }));
+    if (held === "lost") return this.read(row);
+    this.options.onParked(entryOf({ ...row, reason }));
+    return { kind: "parked", id: row.key };
   }
 
-  private doubt(holder: SendHolder, state: "refused" | "unknown" | "parked", reason: string): Promise<boolean> {
-    const { adapter } = this.options;
-    return adapter.perform(recordDoubt(adapter.dialect, holder, state, reason));
+  private recordSent(row: ClaimRow, receipt: string): Promise<boolean> {
+    return this.options.claims((sql) => settleLate(sql, row, receipt, inDoubt));
   }
 
-  private async read(id: string): Promise<OnceAnswer<unknown>> {
-    const { adapter, leaseMs } = this.options;
-    const entry = await adapter.perform(readEntry(adapter.dialect, id));
-    if (entry?.state === "sent") return { outcome: "duplicate", receipt: entry.receipt };
-    if (entry?.state === "parked") return { outcome: "parked", id };
-    return { outcome: "in-flight", leaseLeftMs: entry === null ? leaseMs : Math.max(0, entry.leaseLeftMs) };
+  private underLease<T>(row: ClaimRow, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const { claims, platform, leaseMs } = this.options;
+    return underLease(platform, leaseMs, () => claims((sql) => extend(sql, row, leaseMs)), work);
+  }
+
+  private async read(at: ClaimKey): Promise<OnceAnswer<unknown>> {
+    const row = await this.options.claims((sql) => read(sql, at));
+    return row === null ? { kind: "in-flight", leaseLeftMs: 0 } : this.told(row);
+  }
+
+  private told({ key, state, outcome, leaseLeftMs }: ClaimRow): OnceAnswer<unknown> {
+    if (state === "settled") return { kind: "duplicate", receipt: fromJson(outcome!) };
+    return state === "parked" ? { kind: "parked", id: key } : { kind: "in-flight", leaseLeftMs };
   }
 }
 
-const holderOf = ({ id, fence }: SentEntry, owner: string): SendHolder => ({ id, owner, fence });
+const unknownBy = ({ now }: Sql): Columns => ({ unknown_at: plain(`coalesce(unknown_at, ${now})`) });

@@ -27,14 +27,14 @@ eachDatabase((open) => {
     const db = await open();
     let sends = 0;
     const send = () => ({ messageId: `m${++sends}` });
-    expect(await logOn(db.adapter).once(receipt, send)).toEqual({ outcome: "sent", receipt: { messageId: "m1" } });
+    expect(await logOn(db.adapter).once(receipt, send)).toEqual({ kind: "done", receipt: { messageId: "m1" } });
     expect(await logOn(db.another()).once(receipt, send)).toEqual({
-      outcome: "duplicate",
+      kind: "duplicate",
       receipt: { messageId: "m1" },
     });
-    expect(await logOn(db.adapter).once({ ...receipt, about: "order-8" }, send)).toMatchObject({ outcome: "sent" });
+    expect(await logOn(db.adapter).once({ ...receipt, about: "order-8" }, send)).toMatchObject({ kind: "done" });
     expect(await logOn(db.adapter).once({ ...receipt, recipient: "bob@example.com" }, send)).toMatchObject({
-      outcome: "sent",
+      kind: "done",
     });
   });
 
@@ -51,11 +51,11 @@ eachDatabase((open) => {
       ),
     );
     const settled: string[] = [];
-    for (const one of all) void one.then(({ outcome }) => settled.push(outcome));
+    for (const one of all) void one.then(({ kind }) => settled.push(kind));
     await expect.poll(() => settled.length).toBe(8);
     finish();
-    const outcomes = (await Promise.all(all)).map(({ outcome }) => outcome).sort();
-    expect([sends, outcomes]).toEqual([1, [...Array(8).fill("in-flight"), "sent"]]);
+    const outcomes = (await Promise.all(all)).map(({ kind }) => kind).sort();
+    expect([sends, outcomes]).toEqual([1, ["done", ...Array(8).fill("in-flight")]]);
   });
 
   test("once the window is over, the same is sent again under another tag", async () => {
@@ -67,9 +67,13 @@ eachDatabase((open) => {
       tags.push(tag);
     };
     await log.once(receipt, send);
-    await db.age("idem_sent_log", 86_400_001);
-    expect(await log.once(receipt, send)).toMatchObject({ outcome: "sent" });
-    expect(new Set(tags).size).toBe(2);
+    await db.age("idem_claims", 86_400_001);
+    expect(await log.once(receipt, send)).toMatchObject({ kind: "done" });
+    // Also where nobody remembers that there was a window before.
+    await db.age("idem_claims", 86_400_001);
+    expect(await log.reap()).toBe(1);
+    expect(await log.once(receipt, send)).toMatchObject({ kind: "done" });
+    expect(new Set(tags).size).toBe(3);
     expect(tags.every((tag) => /^[\w-]{45}$/.test(tag))).toBe(true);
   });
 
@@ -79,13 +83,13 @@ eachDatabase((open) => {
     const refused = await log.once(receipt, () => {
       throw new Refused("no such mailbox");
     });
-    expect(refused).toMatchObject({ outcome: "refused", reason: "no such mailbox" });
+    expect(refused).toMatchObject({ kind: "refused", reason: "no such mailbox" });
     expect(await log.once(receipt, () => new Response("bad", { status: 422 }))).toMatchObject({
-      outcome: "refused",
+      kind: "refused",
       reason: "HTTP 422",
     });
     expect(await log.once(receipt, ({ attempt }) => ({ attempt }))).toEqual({
-      outcome: "sent",
+      kind: "done",
       receipt: { attempt: 3 },
     });
   });
@@ -95,7 +99,7 @@ eachDatabase((open) => {
     const log = logOn(db.adapter);
     await log.once(receipt, () => new Response('{"id":"m1"}', { status: 202 }));
     expect(await log.once(receipt, () => new Response("again"))).toEqual({
-      outcome: "duplicate",
+      kind: "duplicate",
       receipt: { status: 202, body: '{"id":"m1"}' },
     });
   });
@@ -106,14 +110,14 @@ eachDatabase((open) => {
     const log = logOn(db.adapter, { onUnknown: "park" }, () => void alerts++);
     const reset = log.once(receipt, () => Promise.reject(new Error("ECONNRESET")));
     await expect(reset).rejects.toThrow("ECONNRESET");
-    expect(await log.once(receipt, () => expect.unreachable())).toMatchObject({ outcome: "parked" });
+    expect(await log.once(receipt, () => expect.unreachable())).toMatchObject({ kind: "parked" });
     expect(alerts).toBe(1);
     const [parked] = await log.parked();
     expect(parked).toMatchObject({ template: "receipt", recipient: "ada@example.com", reason: "Error: ECONNRESET" });
-    await db.age("idem_sent_log", 400 * 86_400_000);
+    await db.age("idem_claims", 400 * 86_400_000);
     expect(await log.reap()).toBe(0);
     expect(await log.resolve(parked!.id, "not-sent")).toBe(true);
-    expect(await log.once(receipt, () => "m2")).toEqual({ outcome: "sent", receipt: "m2" });
+    expect(await log.once(receipt, () => "m2")).toEqual({ kind: "done", receipt: "m2" });
     expect(await log.resolve(parked!.id, { sent: "m1" })).toBe(false);
   });
 
@@ -121,12 +125,12 @@ eachDatabase((open) => {
     const db = await open();
     const log = logOn(db.adapter);
     await dieSending(db.another());
-    expect(await log.once(receipt, () => expect.unreachable())).toMatchObject({ outcome: "in-flight" });
-    await db.age("idem_sent_log", 61_000);
+    expect(await log.once(receipt, () => expect.unreachable())).toMatchObject({ kind: "in-flight" });
+    await db.age("idem_claims", 61_000);
     const { id } = (await log.once(receipt, () => expect.unreachable())) as { id: string };
     expect(await log.resolve(id, { sent: "seen in the provider's log" })).toBe(true);
     expect(await log.once(receipt, () => expect.unreachable())).toEqual({
-      outcome: "duplicate",
+      kind: "duplicate",
       receipt: "seen in the provider's log",
     });
   });
@@ -135,9 +139,9 @@ eachDatabase((open) => {
     const db = await open();
     const log = logOn(db.adapter, { onUnknown: "resend" });
     const tag = await dieSending(db.another());
-    await db.age("idem_sent_log", 61_000);
+    await db.age("idem_claims", 61_000);
     expect(await log.once(receipt, (context) => [context.tag, context.attempt])).toEqual({
-      outcome: "sent",
+      kind: "done",
       receipt: [tag, 2],
     });
   });
@@ -145,7 +149,7 @@ eachDatabase((open) => {
   test("reconcile: what the provider knows is not sent again", async () => {
     const db = await open();
     const tag = await dieSending(db.another());
-    await db.age("idem_sent_log", 61_000);
+    await db.age("idem_claims", 61_000);
     const asked: string[] = [];
     const log = logOn(db.adapter, {
       onUnknown: "reconcile",
@@ -156,7 +160,7 @@ eachDatabase((open) => {
       },
     });
     expect(await log.once(receipt, () => expect.unreachable())).toEqual({
-      outcome: "duplicate",
+      kind: "duplicate",
       receipt: { messageId: "m1" },
     });
     expect(asked).toEqual([tag]);
@@ -165,16 +169,16 @@ eachDatabase((open) => {
   test("reconcile: absent is believed only once the provider's search must show it", async () => {
     const db = await open();
     await dieSending(db.another());
-    await db.age("idem_sent_log", 61_000);
+    await db.age("idem_claims", 61_000);
     let found: Reconciled = "absent";
     const log = logOn(db.adapter, { onUnknown: "reconcile", reconcileAfter: "2m", reconcile: () => found });
     const early = await log.once(receipt, () => expect.unreachable());
-    expect(early).toMatchObject({ outcome: "unknown", retryAfterMs: expect.any(Number) });
-    await db.age("idem_sent_log", 120_000);
+    expect(early).toMatchObject({ kind: "unknown", retryAfterMs: expect.any(Number) });
+    await db.age("idem_claims", 120_000);
     found = "unknown";
-    expect(await log.once(receipt, () => expect.unreachable())).toMatchObject({ outcome: "unknown" });
+    expect(await log.once(receipt, () => expect.unreachable())).toMatchObject({ kind: "unknown" });
     found = "absent";
-    expect(await log.once(receipt, () => "m2")).toEqual({ outcome: "sent", receipt: "m2" });
+    expect(await log.once(receipt, () => "m2")).toEqual({ kind: "done", receipt: "m2" });
   });
 
   test("a receipt that comes late ends the doubt", async () => {
@@ -182,19 +186,19 @@ eachDatabase((open) => {
     const log = logOn(db.adapter);
     let answer = (_value: string) => {};
     const late = logOn(db.another()).once(receipt, () => new Promise<string>((resolve) => (answer = resolve)));
-    await expect.poll(() => db.rows("select 1 from idem_sent_log")).toHaveLength(1);
-    await db.age("idem_sent_log", 61_000);
-    expect(await log.once(receipt, () => expect.unreachable())).toMatchObject({ outcome: "parked" });
+    await expect.poll(() => db.rows("select 1 from idem_claims")).toHaveLength(1);
+    await db.age("idem_claims", 61_000);
+    expect(await log.once(receipt, () => expect.unreachable())).toMatchObject({ kind: "parked" });
     answer("m1");
-    expect(await late).toEqual({ outcome: "sent", receipt: "m1" });
-    expect(await log.once(receipt, () => expect.unreachable())).toEqual({ outcome: "duplicate", receipt: "m1" });
+    expect(await late).toEqual({ kind: "done", receipt: "m1" });
+    expect(await log.once(receipt, () => expect.unreachable())).toEqual({ kind: "duplicate", receipt: "m1" });
   });
 
   test("what was sent stays sent although its receipt cannot be kept", async () => {
     const db = await open();
     const log = logOn(db.adapter);
     await expect(log.once(receipt, () => ({ when: Number.NaN }))).rejects.toThrow();
-    expect(await log.once(receipt, () => expect.unreachable())).toEqual({ outcome: "duplicate", receipt: null });
+    expect(await log.once(receipt, () => expect.unreachable())).toEqual({ kind: "duplicate", receipt: null });
   });
 
   test("the choice what to do about the unknown is required", async () => {

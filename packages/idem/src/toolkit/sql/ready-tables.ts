@@ -3,10 +3,11 @@
 import { errors } from "../../model/errors.ts";
 import { type AppliedMigration, type History, judgeHistory } from "../../store/schema-history.ts";
 import type { Adapter, SyncAdapter } from "./adapter.ts";
+import { carryTable } from "./carry-tables.ts";
 import type { Dialect, Operation } from "./operation.ts";
 import { numberOf } from "./operation.ts";
 import { recogniseTable } from "./recognise-table.ts";
-import { type TableName, tableFile, tableNames, tableStatements } from "./tables.ts";
+import { type CarriedTable, carriedTables, type TableName, tableFile, tableNames, tableStatements } from "./tables.ts";
 
 const hasTableSql: Readonly<Record<Dialect, string>> = {
   postgres: "select 1 as found where to_regclass($1) is not null",
@@ -22,7 +23,7 @@ const notesSql: Readonly<Record<Dialect, string>> = {
 };
 
 /**
- * Throws TABLES_MISSING, TABLES_OUTDATED, TABLES_UNRECORDED or TABLES_DIFFER, naming them. Nothing is written. A newer table is fine: it is
+ * Throws TABLES_MISSING, TABLES_NOT_CARRIED, TABLES_OUTDATED, TABLES_UNRECORDED or TABLES_DIFFER, naming them. Nothing is written. A newer table is fine: it is
  * made so that older code goes on.
  */
 export const checkTables = (
@@ -31,9 +32,9 @@ export const checkTables = (
 ): Promise<void> => adapter.perform(check(adapter.dialect, names));
 
 /**
- * Makes the tables that are missing, and recognises those of builds that noted no checksums: what they lacked is mended, what no build
- * made is refused with TABLES_DIFFER. Any number of processes may do it at once, and again; where there is nothing to do, nothing is written
- * and no right to make tables is needed.
+ * Makes the tables that are missing, brings over the rows of tables that were joined into one, and recognises tables of builds that noted no
+ * checksums; what no build made is refused with TABLES_DIFFER. Any number of processes may do it at once, and again; where there is nothing to
+ * do, nothing is written and no right to make tables is needed.
  *
  * ```ts
  * await ensureTables(adapter);
@@ -42,7 +43,7 @@ export const checkTables = (
 export async function ensureTables(adapter: Adapter<unknown>, names: readonly TableName[] = tableNames): Promise<void> {
   const { dialect } = adapter;
   const known = await adapter.perform(readNotes(dialect));
-  if (names.some((name) => isToDo(dialect, name, known))) {
+  if (names.some((name) => isToDo(dialect, name, known)) || toCarry(names, known).length > 0) {
     const making = make(dialect, names);
     // An operation is one transaction on SQLite only.
     if (dialect === "sqlite") await adapter.perform(making);
@@ -120,10 +121,15 @@ const isToDo = (dialect: Dialect, name: TableName, known: Notes): boolean => {
   return note === undefined || historyOf(dialect, name, note).kind === "unrecorded";
 };
 
+const toCarry = (names: readonly TableName[], known: Notes): readonly CarriedTable[] =>
+  names.includes("idem_claims") ? carriedTables.filter((name) => known.has(name)) : [];
+
 function* check(dialect: Dialect, names: readonly TableName[]): Operation<void> {
   const known = yield* readNotes(dialect);
   const missing = names.filter((name) => !known.has(name));
   if (missing.length > 0) throw errors.TABLES_MISSING({ tables: missing.join(", ") });
+  const joined = toCarry(names, known);
+  if (joined.length > 0) throw errors.TABLES_NOT_CARRIED({ tables: joined.join(", ") });
   const older: string[] = [];
   const unrecorded: TableName[] = [];
   for (const name of names) {
@@ -162,4 +168,5 @@ function* make(dialect: Dialect, names: readonly TableName[]): Operation<void> {
   // Also one that was there without a note.
   const known = yield* readNotes(dialect);
   for (const name of names) if (isToDo(dialect, name, known)) yield* recogniseTable(dialect, name);
+  for (const name of toCarry(names, known)) yield* carryTable(dialect, name);
 }

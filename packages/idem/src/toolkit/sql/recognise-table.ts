@@ -1,5 +1,4 @@
-// A table of the toolkit of which nobody noted by which file it was made: it is what our file makes, or what a build made whose file was
-// edited later, which is known and mended, or it is refused.
+// A table of the toolkit of which nobody noted by which file it was made: it is what our file makes, or it is refused.
 import { errors } from "../../model/errors.ts";
 import {
   type DefinedRow,
@@ -8,7 +7,7 @@ import {
   schemaSql as postgresSchemaSql,
   thingsOf as postgresThings,
 } from "../../store/postgres/describe-schema.ts";
-import { differencesFrom, type Mend, mendOf, type SchemaThings, tellDifferences } from "../../store/schema-history.ts";
+import { differencesFrom, type SchemaThings, tellDifferences } from "../../store/schema-history.ts";
 import {
   type ObjectRow,
   type ColumnRow as SqliteColumn,
@@ -18,31 +17,6 @@ import {
 import type { Dialect, Operation, Row } from "./operation.ts";
 import { statementsOf, type TableName, tableFile, tableSql } from "./tables.ts";
 
-/** What tables lack whose file was edited after they were made. Each was on main for a while; nothing is edited any more. */
-const mends: Readonly<Record<Dialect, readonly Mend[]>> = {
-  postgres: [
-    {
-      thing: "constraint idem_ticks.idem_ticks_state_check",
-      found: "CHECK ((state = ANY (ARRAY['running'::text, 'done'::text, 'parked'::text])))",
-      sql: `
-        alter table idem_ticks drop constraint idem_ticks_state_check,
-          add constraint idem_ticks_state_check check (state in ('running', 'done', 'parked', 'released'))`,
-    },
-  ],
-  sqlite: [
-    {
-      // A check cannot be changed there: the table is made anew, and its rows are brought over.
-      thing: "table idem_ticks",
-      found: "with rowid, check (state in ('running', 'done', 'parked'))",
-      sql: `
-        ${tableSql("sqlite", "idem_ticks").replace("exists idem_ticks (", "exists idem_ticks_mended (")};
-        insert into idem_ticks_mended select * from idem_ticks;
-        drop table idem_ticks;
-        alter table idem_ticks_mended rename to idem_ticks`,
-    },
-  ],
-};
-
 type Place = "user" | "temporary";
 
 /** Within a transaction. Throws TABLES_DIFFER, and then nothing of it stays. */
@@ -50,14 +24,7 @@ export function* recogniseTable(dialect: Dialect, name: TableName): Operation<vo
   const { version, checksum } = tableFile(dialect, name);
   const wanted = yield* modelOf(dialect, name);
   const found = yield* describe(dialect, name, "user");
-  let left = differencesFrom(wanted, found);
-  const cures = left.flatMap((difference) => mendOf(mends[dialect], difference) ?? []);
-  // Making a table anew, as on SQLite, would lose what somebody added to it.
-  const isOurs = dialect === "postgres" || [...found.keys()].every((thing) => wanted.has(thing));
-  if (cures.length > 0 && cures.length === left.length && isOurs) {
-    for (const text of cures.flatMap(({ sql }) => statementsOf(sql))) yield { text, params: [] };
-    left = differencesFrom(wanted, yield* describe(dialect, name, "user"));
-  }
+  const left = differencesFrom(wanted, found);
   if (left.length > 0) throw errors.TABLES_DIFFER({ table: name, why: tellDifferences(version, left) });
   yield {
     text: `

@@ -2,7 +2,6 @@ import { expect, test } from "vitest";
 import { fakeTerminal } from "../../cli/fake-terminal.ts";
 import type { sqliteAdapter } from "./better-sqlite3.ts";
 import { eachDatabase } from "./databases.suite.ts";
-import type { Dialect } from "./operation.ts";
 import { checkTables, ensureTables, readyTables, readyTablesSync } from "./ready-tables.ts";
 import { releasedTables, tableNames, tableStatements, tablesSql } from "./tables.ts";
 
@@ -16,13 +15,6 @@ const sqliteSchemaSql = `
   select tbl_name as "table", name, sql from sqlite_master where name not like 'sqlite_%' order by 1, 2`;
 
 const all = ["idem_toolkit", "idem_toolkit_history", ...tableNames].join(", ");
-
-/** The table of ticks as the first build made it, and its notes. */
-const firstTicks = (dialect: Dialect): string => `
-  ${tablesSql(dialect, ["idem_ticks"])
-    .replace(", 'released'", "")
-    .replace(/insert into idem_toolkit_history[^;]*;/, "")};
-  drop table idem_toolkit_history`;
 
 eachDatabase((open, dialect) => {
   const empty = async () => {
@@ -85,20 +77,20 @@ eachDatabase((open, dialect) => {
 
   test("a table that was made by another file is refused with both checksums, and left as it was", async () => {
     const { adapter, run, rows } = await open();
-    await run("update idem_toolkit_history set checksum = 'other' where name = 'idem_ticks'");
+    await run("update idem_toolkit_history set checksum = 'other' where name = 'idem_claims'");
     for (const look of [checkTables, ensureTables]) {
       await expect(look(adapter)).rejects.toMatchObject({
         code: "TABLES_DIFFER",
         facts: {
-          table: "idem_ticks",
-          why: expect.stringMatching(/has the checksum other; here it is idem_ticks with/),
+          table: "idem_claims",
+          why: expect.stringMatching(/has the checksum other; here it is idem_claims with/),
         },
       });
     }
-    expect(await rows("select checksum from idem_toolkit_history where name = 'idem_ticks'")).toEqual([
+    expect(await rows("select checksum from idem_toolkit_history where name = 'idem_claims'")).toEqual([
       { checksum: "other" },
     ]);
-    await checkTables(adapter, ["idem_locks"]);
+    await checkTables(adapter, ["idem_inbox"]);
   });
 
   test("tables of a build without checksums are not used until they were recognised, which `idem sql` leaves to ensureTables; what somebody added stays", async () => {
@@ -118,54 +110,26 @@ eachDatabase((open, dialect) => {
     expect(await rows(`select 1 as found from ${indexes} = 'mine'`)).toHaveLength(1);
   });
 
-  test("the table of ticks as the first build made it is mended with its rows, by any number of processes at once", async () => {
-    const { adapter, another, run, rows } = await empty();
-    await run(firstTicks(dialect));
-    const tick = (schedule: string, state: string) => `
-      insert into idem_ticks (schedule, instant, state, owner, fence, attempts, lease_until, outcome, started_at)
-      values ('${schedule}', 1, '${state}', 'o', 1, 2, 3, '{}', 4)`;
-    await run(tick("digest", "parked"));
-    await expect(run(tick("report", "released"))).rejects.toThrow(/check/i);
-    await Promise.all([adapter, another(), another()].map((each) => ensureTables(each)));
-    await run(tick("report", "released"));
-    expect(await rows("select schedule, state, attempts, outcome from idem_ticks order by schedule")).toEqual([
-      { schedule: "digest", state: "parked", attempts: 2, outcome: "{}" },
-      { schedule: "report", state: "released", attempts: 2, outcome: "{}" },
-    ]);
-    await checkTables(adapter);
-    await ensureTables(adapter);
-  });
-
   test("a table that no build made is refused with what differs and what to do, and left as it was", async () => {
-    const { adapter, run, rows } = await empty();
-    await run(firstTicks(dialect));
-    await run("alter table idem_ticks drop column reason");
+    const { adapter, run, rows } = await open();
+    await run("drop table idem_toolkit_history");
+    await run("alter table idem_claims drop column reason");
     const made = () => rows(dialect === "postgres" ? postgresSchemaSql : sqliteSchemaSql);
     const before = await made();
-    await expect(ensureTables(adapter, ["idem_ticks"])).rejects.toMatchObject({
+    await expect(ensureTables(adapter, ["idem_claims"])).rejects.toMatchObject({
       code: "TABLES_DIFFER",
       message: expect.stringMatching(
-        /it says version 1, but .*idem_ticks.* \(and 1 more\)\. Compare it with what `npx idem sql` prints/,
+        /it says version 1, but .*idem_claims.*\. Compare it with what `npx idem sql` prints/,
       ),
     });
     expect(await made()).toEqual(before);
   });
 
-  test("a table of ticks that must be made anew and has a column of somebody else's is refused on SQLite, and mended where it can be changed", async () => {
-    const { adapter, run, rows } = await empty();
-    await run(firstTicks(dialect));
-    await run("alter table idem_ticks add column mine text");
-    const ensured = ensureTables(adapter, ["idem_ticks"]);
-    if (dialect === "sqlite") await expect(ensured).rejects.toMatchObject({ code: "TABLES_DIFFER" });
-    else await ensured;
-    expect(await rows("select mine from idem_ticks")).toEqual([]);
-  });
-
   test("a table that was there before Idem's SQL was run is recognised like one of an earlier build", async () => {
     const { adapter, run } = await empty();
-    await run("create table idem_locks (name text primary key)");
-    await expect(run(tablesSql(dialect, ["idem_locks"]))).rejects.toThrow(/lease_until/);
-    await run("drop table idem_locks");
+    await run("create table idem_claims (key text primary key)");
+    await expect(run(tablesSql(dialect, ["idem_claims"]))).rejects.toThrow(/scope|state/);
+    await run("drop table idem_claims");
     await run(
       "create table idem_inbox (source text not null, consumer text not null, id text not null, first_seen_at integer)",
     );

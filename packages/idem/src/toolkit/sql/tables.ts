@@ -8,16 +8,23 @@ export const tableNames = [
   "idempotency_keys",
   "idem_outbox",
   "idem_inbox",
-  "idem_sent_log",
-  "idem_locks",
-  "idem_remote_records",
-  "idem_ticks",
+  "idem_claims",
   "idem_steps",
   "processed_webhook_events",
-  "idem_webhook_cursors",
 ] as const;
 
 export type TableName = (typeof tableNames)[number];
+
+/** Of earlier builds; their rows stand in idem_claims now (carry-tables.ts). */
+export const carriedTables = [
+  "idem_locks",
+  "idem_ticks",
+  "idem_webhook_cursors",
+  "idem_remote_records",
+  "idem_sent_log",
+] as const;
+
+export type CarriedTable = (typeof carriedTables)[number];
 
 /** The tables in which the others are noted. */
 const noteTables = ["idem_toolkit", "idem_toolkit_history"] as const;
@@ -26,6 +33,7 @@ const noteTables = ["idem_toolkit", "idem_toolkit_history"] as const;
 export const releasedTables: Readonly<Record<Dialect, ReleasedFiles>> = {
   postgres: {
     idempotency_keys: "412585f1c13b8605",
+    idem_claims: "abd095da0c6e51a0",
     idem_inbox: "28355b40208f312e",
     idem_locks: "ef0963409f0e2d74",
     idem_outbox: "45594d41c4d70860",
@@ -40,6 +48,7 @@ export const releasedTables: Readonly<Record<Dialect, ReleasedFiles>> = {
   },
   sqlite: {
     idempotency_keys: "ce4984c4719d225b",
+    idem_claims: "1df7b57225ba1a5a",
     idem_inbox: "ae8f6588986d5dba",
     idem_locks: "5deda1b9caaeca43",
     idem_outbox: "109652f5a6f64e69",
@@ -65,7 +74,7 @@ export const tableFile = (dialect: Dialect, name: TableName): Omit<Migration, "s
   checksum: releasedTables[dialect][name]!,
 });
 
-export const tableSql = (dialect: Dialect, name: TableName | (typeof noteTables)[number]): string =>
+export const tableSql = (dialect: Dialect, name: TableName | CarriedTable | (typeof noteTables)[number]): string =>
   readPackageText(`toolkit/sql/tables/${dialect}/${name}.sql`);
 
 const isAbsent: Readonly<Record<Dialect, (name: TableName) => string>> = {

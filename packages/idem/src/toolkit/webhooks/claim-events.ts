@@ -1,5 +1,8 @@
 // Claiming what is due, and writing how it ended. Every write carries the claim's owner and fence, and one that comes late changes nothing.
+import type { Held } from "../claim/answers.ts";
+import { type ClaimTable, type Holder, writeHeld } from "../claim/claim-operations.ts";
 import { type Dialect, numberOf, numberOrNull, type Operation, type Row, sqlOf } from "../sql/operation.ts";
+import { fromNow } from "../sql/parts.ts";
 
 export interface ClaimedEvent {
   readonly source: string;
@@ -65,16 +68,16 @@ const claimedOf = (row: Row): ClaimedEvent => ({
 const held = "source = $3 and event_id = $4 and owner = $5 and fence = $6 and state = 'processing'";
 const holder = ({ source, id, owner, fence }: ClaimedEvent) => [source, id, owner, fence];
 
-/** False: somebody else has it. */
-export function* extendEvent(dialect: Dialect, event: ClaimedEvent, leaseMs: number): Operation<boolean> {
-  const { count } = yield {
-    text: `
-      update processed_webhook_events set due_at = ${sqlOf(dialect).now} + cast($1 as bigint), reason = $2
-       where ${held}`,
-    params: [leaseMs, null, ...holder(event)],
-  };
-  return count === 1;
-}
+const events: ClaimTable = {
+  name: "processed_webhook_events",
+  key: ["source", "event_id"],
+  fence: "fence",
+  held: "processing",
+};
+const heldBy = ({ source, id, owner, fence }: ClaimedEvent): Holder => ({ at: { source, event_id: id }, owner, fence });
+
+export const extendEvent = (dialect: Dialect, event: ClaimedEvent, leaseMs: number): Operation<Held> =>
+  writeHeld(events, heldBy(event), { due_at: fromNow(sqlOf(dialect), leaseMs), reason: null });
 
 export type EventEnd =
   | { readonly kind: "done" }

@@ -27,7 +27,7 @@ export async function withTransactionLock<Tx, T>(
   name: string,
   options: { readonly wait?: string | number },
   body: (tx: Tx) => T | Promise<T>,
-): Promise<Exclude<Locked<T>, { outcome: "lost" }>> {
+): Promise<Exclude<Locked<T>, { kind: "lost" }>> {
   refuseUnknown<typeof options>("withTransactionLock", options, { wait: true });
   checkLockName(name);
   const lockTimeoutMs = parseDuration(options.wait ?? "5s", "wait");
@@ -43,9 +43,9 @@ export async function withTransactionLock<Tx, T>(
       given: body,
       options: { lockTimeoutMs },
     });
-    return { outcome: "done", value };
+    return { kind: "done", value };
   } catch (error) {
     if (isHeld || sqlFaultOf(error) !== "lock-timeout") throw error;
-    return { outcome: "taken", leaseLeftMs: 0 };
+    return { kind: "in-flight", leaseLeftMs: 0 };
   }
 }

@@ -7,16 +7,19 @@ import { errors } from "../../model/errors.ts";
 import { refuseUnknown } from "../../model/known-options.ts";
 import { nodePlatform } from "../../platform/node-platform.ts";
 import type { Platform } from "../../platform/platform.ts";
-import { keepLease, leaseMsOf } from "../keep-lease.ts";
+import type { InFlight } from "../claim/answers.ts";
+import { claim, claimsIn, extend, hold, reap, release } from "../claim/claims.ts";
+import { keepLease, leaseMsOf } from "../claim/keep-lease.ts";
+import { newOwner } from "../claim/owner-name.ts";
+import { claimWithin } from "../claim/work-under-claim.ts";
 import { openWith } from "../open-with.ts";
-import { newOwner } from "../owner-name.ts";
 import type { Adapter } from "../sql/adapter.ts";
-import { claimLock, extendLock, holdLock, type LockClaim, reapLockRows, releaseLock } from "./lock-row.ts";
+import { sqlOf } from "../sql/operation.ts";
 
 export interface LockOptions {
   /** A heartbeat goes out every third of it. Default "30s". */
   readonly lease?: string | number;
-  /** How long to wait for whoever has it. Default 0: "taken" at once. */
+  /** How long to wait for whoever has it. Default 0: "in-flight" at once. */
   readonly wait?: string | number;
   readonly platform?: Platform;
 }
@@ -33,15 +36,15 @@ export interface LockContext<Tx> {
 }
 
 export type Locked<T> =
-  | { readonly outcome: "done"; readonly value: T }
+  | { readonly kind: "done"; readonly value: T }
   /** Somebody else has it, also after `wait`. */
-  | { readonly outcome: "taken"; readonly leaseLeftMs: number }
+  | InFlight
   /** The body ran to its end, but the lease did not hold until then: somebody else may have been at work beside it. */
-  | { readonly outcome: "lost"; readonly value: T };
+  | { readonly kind: "lost"; readonly value: T };
 
-// Soon enough for work of milliseconds, seldom enough for many who wait.
-const lookFirstMs = 20;
-const lookMaxMs = 500;
+const scope = "lock";
+/** How long a name that nobody has is remembered. */
+const keptMs = 86_400_000;
 
 /** Not re-entrant, and in no order of arrival. */
 export async function withLock<Tx, T>(
@@ -52,36 +55,35 @@ export async function withLock<Tx, T>(
 ): Promise<Locked<T>> {
   refuseUnknown<LockOptions>("withLock", options, { lease: true, wait: true, platform: true });
   const { platform = nodePlatform } = options;
-  const { dialect } = adapter;
+  const claims = claimsIn(adapter);
   const leaseMs = leaseMsOf("withLock", options.lease ?? "30s");
   const waitMs = parseDuration(options.wait ?? 0, "wait");
   checkLockName(name);
-  const owner = newOwner(platform);
-  const claim = await claimWithin(platform, waitMs, () => adapter.perform(claimLock(dialect, name, owner, leaseMs)));
-  if (claim.kind === "taken") return { outcome: "taken", leaseLeftMs: claim.leaseLeftMs };
-  const { fence } = claim;
-  const holder = { name, owner, fence };
-  const extend = () => adapter.perform(extendLock(dialect, holder, leaseMs));
-  const lease = keepLease(platform, leaseMs, extend);
+  const ask = { scope, key: name, owner: newOwner(platform), leaseMs, windowMs: keptMs, forgetMs: leaseMs + keptMs };
+  const answer = await claimWithin(platform, waitMs, () => claims((sql) => claim(sql, { ...ask, onCrash: "resume" })));
+  if (answer.kind !== "fresh") return answer.kind === "in-flight" ? answer : { kind: "in-flight", leaseLeftMs: 0 };
+  const { row: holder } = answer;
+  const extendIt = () => claims((sql) => extend(sql, holder, leaseMs));
+  const lease = keepLease(platform, leaseMs, extendIt);
   const lost = () => errors.LOCK_LOST({ name });
   // Under such a transaction the row is locked, and nobody can take the name over; nor can another session of ours extend it.
   let openCount = 0;
   let value: T;
   try {
     value = await body({
-      fence,
+      fence: holder.fence,
       signal: lease.signal,
       recheck: async (check) => {
-        if (openCount === 0 && !(await extend())) throw lost();
+        if (openCount === 0 && (await extendIt()) === "lost") throw lost();
         return check();
       },
       transaction: async (given) => {
         let isOpen = false;
         const opening = openWith(adapter, {
           call: "withLock transaction",
-          begin: () => holdLock(dialect, holder),
-          body: (tx, isHeld) => {
-            if (!isHeld) throw lost();
+          begin: () => hold(sqlOf(adapter.dialect), holder),
+          body: (tx, held) => {
+            if (held === "lost") throw lost();
             isOpen = true;
             openCount++;
             return given(tx);
@@ -98,12 +100,12 @@ export async function withLock<Tx, T>(
   } catch (error) {
     lease.end();
     // The lease ends by itself otherwise, only later.
-    await adapter.perform(releaseLock(dialect, holder)).catch(() => false);
+    await claims((sql) => release(sql, holder)).catch(() => "lost");
     throw error;
   }
   lease.end();
-  const wasHeld = await adapter.perform(releaseLock(dialect, holder));
-  return { outcome: wasHeld && !lease.signal.aborted ? "done" : "lost", value };
+  const held = await claims((sql) => release(sql, holder));
+  return { kind: held === "held" && !lease.signal.aborted ? "done" : "lost", value };
 }
 
 export function checkLockName(name: unknown): void {
@@ -111,16 +113,6 @@ export function checkLockName(name: unknown): void {
   throw errors.TOOLKIT_OPTION_INVALID({ call: "withLock", option: "name", why: "it must be 1 to 512 characters" });
 }
 
-async function claimWithin(platform: Platform, waitMs: number, claim: () => Promise<LockClaim>): Promise<LockClaim> {
-  const until = platform.monoMs() + waitMs;
-  for (let pauseMs = lookFirstMs; ; pauseMs = Math.min(pauseMs * 2, lookMaxMs)) {
-    const claimed = await claim();
-    const leftMs = until - platform.monoMs();
-    if (claimed.kind === "held" || leftMs <= 0) return claimed;
-    await new Promise<void>((resolve) => platform.timer(Math.min(pauseMs, leftMs), resolve));
-  }
-}
-
 /** Deletes at most `limit` names that nobody has had for a day. */
 export const reapLocks = (adapter: Adapter<any>, limit = 1_000): Promise<number> =>
-  adapter.perform(reapLockRows(adapter.dialect, limit));
+  claimsIn(adapter)((sql) => reap(sql, scope, limit));

@@ -3,7 +3,7 @@
 
 import { parseDuration } from "../../../model/duration.ts";
 import { refuseUnknown } from "../../../model/known-options.ts";
-import { newOwner } from "../../owner-name.ts";
+import { newOwner } from "../../claim/owner-name.ts";
 import { ownError } from "./attempt-transaction.ts";
 import { type KeyReaderWithStore, type PhasedOptions, phaseWorldOf } from "./phased.ts";
 import type { AnyPhases } from "./phases.ts";

@@ -3,8 +3,8 @@
 import { parseDuration } from "../../../model/duration.ts";
 import { refuseUnknown } from "../../../model/known-options.ts";
 import { callWithin, pause } from "../../call-within.ts";
+import { newOwner } from "../../claim/owner-name.ts";
 import type { KeyAnswer, KeyAsk, KeyStore } from "../../keys/key-store.ts";
-import { newOwner } from "../../owner-name.ts";
 import type { KeyedRequest, RouteOptions } from "../begin.ts";
 import { problemResponse } from "../problems.ts";
 import { refuseUnknownInside, routeSettings } from "../route-settings.ts";

@@ -3,7 +3,7 @@
 
 import { errors } from "../../../model/errors.ts";
 import type { Platform } from "../../../platform/platform.ts";
-import { keepLease } from "../../keep-lease.ts";
+import { keepLease } from "../../claim/keep-lease.ts";
 import { completeKey } from "../../keys/complete-key.ts";
 import type { Held, KeyHolder, KeyStore, Point } from "../../keys/key-store.ts";
 import { advanceInTx } from "../../keys/reach-point.ts";
@@ -57,7 +57,7 @@ export const backoffMs = (attempt: number): number => Math.min(backoffMaxMs, bac
 
 export async function runPhases(phases: AnyPhases, work: PhaseWork, world: PhaseWorld): Promise<PhasesEnd> {
   const { keys, platform, leaseMs } = world;
-  const lease = keepLease(platform, leaseMs, async () => (await keys.heartbeat(work.holder, leaseMs)) === "held");
+  const lease = keepLease(platform, leaseMs, () => keys.heartbeat(work.holder, leaseMs));
   try {
     return await goOn(phases, work, world, lease.signal);
   } catch (error) {

@@ -7,9 +7,9 @@
 // error instead of a silent rollback at the commit. There is no lease and no fence: a crash takes the key with the rows.
 import { errors } from "../../../model/errors.ts";
 import type { Platform } from "../../../platform/platform.ts";
+import { newOwner } from "../../claim/owner-name.ts";
 import { fillKey, insertKey } from "../../keys/insert-key.ts";
 import type { KeyAbout, KeyAsk } from "../../keys/key-store.ts";
-import { newOwner } from "../../owner-name.ts";
 import type { SqlTx, SyncAdapter } from "../../sql/adapter.ts";
 import { sqlFaultOf, wordsOfFault } from "../../sql/faults.ts";
 import { type Operation, type Sql, sqlOf } from "../../sql/operation.ts";

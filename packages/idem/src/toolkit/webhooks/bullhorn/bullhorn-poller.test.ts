@@ -187,10 +187,10 @@ eachDatabase((open) => {
       const { db, bullhorn, pollerOn } = await world();
       bullhorn.saves(1, "INSERTED");
       await pollerOn().pull();
-      await db.run("update idem_webhook_cursors set lease_until = lease_until + 4102444800000, owner = 'other'");
-      expect(await pollerOn(db.another()).pull()).toEqual({ kind: "busy" });
-      await db.run("update idem_webhook_cursors set lease_until = 1");
-      expect(await pollerOn(db.another()).pull()).toMatchObject({ kind: "pulled" });
+      await db.run("update idem_claims set state = 'in-flight', lease_until = 4102444800000, owner = 'other'");
+      expect(await pollerOn(db.another()).pull()).toMatchObject({ kind: "in-flight" });
+      await db.run("update idem_claims set lease_until = 1");
+      expect(await pollerOn(db.another()).pull()).toMatchObject({ kind: "done" });
     });
 
     test("a puller that lost its lease commits neither events nor cursor, and the next one has both", async () => {
@@ -201,7 +201,7 @@ eachDatabase((open) => {
         ...bullhorn.client,
         fetch: async (...args) => {
           const batch = await fetch(...args);
-          await db.run("update idem_webhook_cursors set fence = fence + 1, owner = 'other', lease_until = 1");
+          await db.run("update idem_claims set fence = fence + 1, owner = 'other', lease_until = 1");
           return batch;
         },
       };

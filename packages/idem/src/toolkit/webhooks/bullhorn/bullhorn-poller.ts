@@ -6,7 +6,7 @@ import { refuseUnknown } from "../../../model/known-options.ts";
 import { nodePlatform } from "../../../platform/node-platform.ts";
 import type { Platform, Timer } from "../../../platform/platform.ts";
 import type { Idem } from "../../../sdk/client.ts";
-import { newOwner } from "../../owner-name.ts";
+import { newOwner } from "../../claim/owner-name.ts";
 import type { Adapter } from "../../sql/adapter.ts";
 import { readyTables } from "../../sql/ready-tables.ts";
 import { type CoalesceOptions, type Coalescing, readCoalesce } from "../coalesce.ts";
@@ -42,10 +42,10 @@ export interface BullhornPollerOptions {
   readonly platform?: Platform;
 }
 
-export type PullAnswer = Pulled | { readonly kind: "busy" };
+export type PullAnswer = Pulled | { readonly kind: "in-flight" };
 
 export interface BullhornPoller {
-  /** Pulls now; `busy` when somebody else does. */
+  /** Pulls now; `in-flight` when somebody else does. */
   pull(): Promise<PullAnswer>;
   /** Into a database: begins to pull every so often. Into the engine the engine's own schedule does. */
   start(): void;
@@ -111,7 +111,7 @@ function pollIntoEngine(
     async pull() {
       const { decisions } = await idem.send({ name: `${source}/pull` });
       const started = decisions.find(({ kind }) => kind === "started");
-      if (started?.runId == null) return { kind: "busy" };
+      if (started?.runId == null) return { kind: "in-flight" };
       const { state, output, error } = await idem.runs.wait(started.runId);
       if (state === "completed") return output as Pulled;
       throw new Error(`pulling ${source} ended ${state}: ${error?.message ?? "for no reason told"}`);
@@ -132,9 +132,9 @@ function pollIntoDatabase(common: Common, adapter: Adapter<any>): BullhornPoller
   let open: Promise<PullAnswer> | null = null;
 
   const pullOnce = async (): Promise<PullAnswer> => {
-    await readyTables(adapter, ["processed_webhook_events", "idem_webhook_cursors"]);
+    await readyTables(adapter, ["processed_webhook_events"]);
     const held = await holdCursor(at, newOwner(platform));
-    if (held === null) return { kind: "busy" };
+    if (held.kind === "in-flight") return held;
     try {
       return told(await pullEvents(pulling, held.cursor));
     } finally {
@@ -151,7 +151,7 @@ function pollIntoDatabase(common: Common, adapter: Adapter<any>): BullhornPoller
     if (!isStarted) return;
     timer = platform.timer(ms, () => {
       pull().then(
-        (answer) => arm(answer.kind === "pulled" && answer.isMore ? 0 : everyMs),
+        (answer) => arm(answer.kind === "done" && answer.isMore ? 0 : everyMs),
         (error) => {
           report(`pulling ${source}`, error);
           arm(everyMs);

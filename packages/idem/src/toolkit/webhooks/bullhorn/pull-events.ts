@@ -17,7 +17,7 @@ export interface PullCursor {
 }
 
 export interface Pulled {
-  readonly kind: "pulled";
+  readonly kind: "done";
   readonly eventCount: number;
   /** Batches that had been handed out but not committed, and were got again. */
   readonly reGotCount: number;
@@ -53,7 +53,7 @@ export async function pullEvents(
     await keep({ requestId, events: batch?.events ?? [], isLost: batch === null });
   };
   const told = (isMore: boolean): Pulled => ({
-    kind: "pulled",
+    kind: "done",
     eventCount: count.events,
     reGotCount: count.reGot,
     lostCount: count.lost,

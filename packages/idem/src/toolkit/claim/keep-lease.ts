@@ -1,9 +1,10 @@
 // Holds a lease while user code runs: a heartbeat every third of it, so that one lost heartbeat still leaves another before the lease ends.
 // A blocked event loop loses its lease, which is wanted: somebody else takes over what this process cannot be seen to do.
-import { parseDuration } from "../model/duration.ts";
-import { errors } from "../model/errors.ts";
-import type { Platform } from "../platform/platform.ts";
-import { callWithin } from "./call-within.ts";
+import { parseDuration } from "../../model/duration.ts";
+import { errors } from "../../model/errors.ts";
+import type { Platform } from "../../platform/platform.ts";
+import { callWithin } from "../call-within.ts";
+import type { Held } from "./answers.ts";
 
 export interface KeptLease {
   /** Aborts with reason "lease-lost" once somebody else may have taken over. */
@@ -22,11 +23,11 @@ export function leaseMsOf(call: string, lease: string | number): number {
   throw errors.TOOLKIT_OPTION_INVALID({ call, option: "lease", why: `it must be at least ${leaseMsMin} ms` });
 }
 
-/** `beat` extends the lease and answers whether it was still ours. */
+/** `beat` extends the lease. */
 export function keepLease(
   platform: Pick<Platform, "timer" | "monoMs">,
   leaseMs: number,
-  beat: () => Promise<boolean>,
+  beat: () => Promise<Held>,
 ): KeptLease {
   const everyMs = leaseMs / 3;
   const lost = new AbortController();
@@ -37,9 +38,9 @@ export function keepLease(
     const askedAt = platform.monoMs();
     const called = await callWithin(platform, everyMs, beat);
     if (isOver) return;
-    if (called.kind === "answer" && called.value) heldAt = askedAt;
+    if (called.kind === "answer" && called.value === "held") heldAt = askedAt;
     // A database that does not answer for a while has not said no; for longer than the lease, nobody can know.
-    const isHeld = called.kind === "answer" ? called.value : platform.monoMs() - heldAt < leaseMs;
+    const isHeld = called.kind === "answer" ? called.value === "held" : platform.monoMs() - heldAt < leaseMs;
     if (isHeld) timer = arm();
     else lost.abort("lease-lost");
   };

@@ -1,0 +1,211 @@
+// One claim, whatever it is for and whichever table its row is in: the primary key decides who is first, the fence who may write, the
+// database's clock how long. A table says where its rows are (`ClaimTable`); what a claim makes of a row it finds is for the caller's `decide`.
+//
+// One statement inserts if nobody did, and reads who did. When it found neither (the other row was committed after the statement began to
+// look), it looks once more, and then starts over: never does "neither" mean go. Whoever takes over makes one conditional update that
+// repeats what it decided by, and only the one it hits has won. Repeat: the row knows its own owner.
+//
+// Not an upsert whose update is always false, to read the row that is there: it locks and dirties it, 96 bytes of log for each replay.
+import { numberOf, type Operation, type Row, type Sql } from "../sql/operation.ts";
+import { type Columns, inserting, matching, type Part, plain, setting, sqlPart, statementOf } from "../sql/parts.ts";
+import type { Held } from "./answers.ts";
+
+export interface ClaimTable {
+  readonly name: string;
+  readonly key: readonly string[];
+  /** The column that grows with every change of hands. */
+  readonly fence: string;
+  /** The state of a claim that has a holder. */
+  readonly held: string;
+}
+
+/** The primary key: column by column. */
+export type Key = Columns;
+
+/** Who writes: the claimant, as the claim answered. */
+export interface Holder {
+  readonly at: Key;
+  readonly owner: string;
+  readonly fence: number;
+}
+
+export type Move<A> =
+  | { readonly answer: A }
+  /** Taken over: what is written, what must still be so beside fence and state, and what the row then answers. */
+  | { readonly set: Columns; readonly guard: Part; readonly taken: (row: Row) => A };
+
+export interface Asked<A> {
+  readonly at: Key;
+  /** Of a row that is not there yet, without its key. */
+  readonly insert: Columns;
+  /** What `decide` and `taken` read; the key's columns, fence and state among it. */
+  readonly columns: string;
+  readonly fresh: (fence: number, now: number) => A;
+  readonly decide: (row: Row, now: number) => Move<A>;
+  readonly crowded: (now: number) => A;
+}
+
+/** Each further round means that somebody else won one; whoever lost three in a row is a duplicate of something in flight. */
+const roundsMax = 3;
+
+export function* claimRow<A>(sql: Sql, table: ClaimTable, asked: Asked<A>): Operation<A> {
+  let now = 0;
+  for (let round = 0; round < roundsMax; round++) {
+    let seen = yield* sql.dialect === "postgres" ? insertOrSee(sql, table, asked) : seeThenInsert(sql, table, asked);
+    if (seen.inserted !== null) return asked.fresh(numberOf(seen.inserted), seen.now);
+    if (seen.row === null) seen = yield* seeRow(sql, table, asked);
+    now = seen.now;
+    if (seen.row === null) continue;
+    const move = asked.decide(seen.row, now);
+    if ("answer" in move) return move.answer;
+    const taken = yield* takeOver(sql, table, asked, seen.row, move);
+    if (taken !== null) return taken;
+  }
+  return asked.crowded(now);
+}
+
+interface Seen {
+  readonly now: number;
+  readonly row: Row | null;
+  /** The fence of a row that this asking made. */
+  readonly inserted: unknown;
+}
+
+const seenOf = ({ key }: ClaimTable, row: Row, inserted: unknown = null): Seen => ({
+  now: numberOf(row.now),
+  row: row[key[0]!] === null ? null : row,
+  inserted,
+});
+
+const insertPart = ({ name, key, fence }: ClaimTable, { at, insert }: Pick<Asked<unknown>, "at" | "insert">): Part =>
+  sqlPart`insert into ${plain(name)} ${inserting({ ...at, ...insert })}
+    on conflict (${plain(key.join(", "))}) do nothing returning ${plain(fence)} as inserted`;
+
+/** The select sees the table as it was before the insert: a row in its answer is somebody else's, or of an earlier try. */
+function* insertOrSee(sql: Sql, table: ClaimTable, asked: Asked<unknown>): Operation<Seen> {
+  const { name, key } = table;
+  const { rows } = yield statementOf(sqlPart`
+    with inserted as (${insertPart(table, asked)})
+    select ${plain(sql.now)} as now, (select inserted from inserted) as inserted, ${plain(asked.columns)},
+           case when ${plain(key[0]!)} is null then null else ${plain(sql.stand)} end as stood
+      from (select 1) as one left join ${plain(name)} on ${matching(asked.at)}`);
+  return seenOf(table, rows[0]!, rows[0]!.inserted);
+}
+
+/** SQLite has no insert inside a select, and no round trips to spare: it looks first, so that a replay never asks for the one writer. */
+function* seeThenInsert(sql: Sql, table: ClaimTable, asked: Asked<unknown>): Operation<Seen> {
+  const seen = yield* seeRow(sql, table, asked);
+  if (seen.row !== null) return seen;
+  const { rows } = yield statementOf(sqlPart`${insertPart(table, asked)}, ${plain(sql.now)} as now`);
+  return rows[0] === undefined ? seen : { row: null, now: numberOf(rows[0].now), inserted: rows[0].inserted };
+}
+
+/** One row, by its primary key alone, with the database's time also when there is none. Writes nothing and waits for nobody. */
+export function* seeRow(
+  { now }: Sql,
+  table: ClaimTable,
+  { at, columns }: Pick<Asked<unknown>, "at" | "columns">,
+): Operation<Seen> {
+  const { rows } = yield {
+    ...statementOf(sqlPart`
+      select ${plain(now)} as now, ${plain(columns)}
+        from (select 1) as one left join ${plain(table.name)} on ${matching(at)}`),
+    isRead: true,
+  };
+  return seenOf(table, rows[0]!);
+}
+
+/** Null: somebody was faster, or the claimant is alive after all; the claim looks again. */
+function* takeOver<A>(
+  { now }: Sql,
+  { name, fence }: ClaimTable,
+  { at, columns }: Asked<A>,
+  row: Row,
+  { set, guard, taken }: Exclude<Move<A>, { answer: A }>,
+): Operation<A | null> {
+  const found = { ...at, [fence]: numberOf(row[fence]), state: row.state as string };
+  const { rows } = yield statementOf(sqlPart`
+    update ${plain(name)} set ${setting(set)} where ${matching(found)} and ${guard}
+    returning ${plain(now)} as now, ${plain(columns)}`);
+  return rows[0] === undefined ? null : taken(rows[0]);
+}
+
+const holding = ({ fence, held }: ClaimTable, holder: Holder, state: string = held): Part =>
+  matching({ ...holder.at, owner: holder.owner, [fence]: holder.fence, state });
+
+const always = plain("true");
+
+/** A holder's write: its own, or it does not happen. A dead lease does not matter as long as nobody took over: the fence decides. */
+export function* writeHeld(table: ClaimTable, holder: Holder, set: Columns, guard: Part = always): Operation<Held> {
+  const { count } = yield statementOf(sqlPart`
+    update ${plain(table.name)} set ${setting(set)} where ${holding(table, holder)} and ${guard}`);
+  return count === 1 ? "held" : "lost";
+}
+
+/** A lease that was given back is not extended: a heartbeat that overtook its own claimant's leaving would hold it for nobody. */
+export const notLeft = plain("lease_until > 0");
+
+/** A write that hit nothing was either made before, by this very claimant whose answer was lost, or is somebody else's to make. */
+export function* wasWritten({ stand }: Sql, table: ClaimTable, holder: Holder, state: string): Operation<boolean> {
+  const { rows } = yield {
+    ...statementOf(
+      sqlPart`select ${plain(stand)} as stood from ${plain(table.name)} where ${holding(table, holder, state)}`,
+    ),
+    isRead: true,
+  };
+  return rows.length === 1;
+}
+
+/** Inside a transaction: until it ends, nobody can take it over. */
+export function* holdRow({ dialect }: Sql, table: ClaimTable, holder: Holder): Operation<Held> {
+  const lock = plain(dialect === "postgres" ? "for update" : "");
+  const { rows } = yield statementOf(
+    sqlPart`select 1 as held from ${plain(table.name)} where ${holding(table, holder)} ${lock}`,
+  );
+  return rows.length === 1 ? "held" : "lost";
+}
+
+/** Several at once, in the order given. Many may ask: a row one of them is about to take is skipped by the others. */
+export function* takeDue(
+  { skipLocked }: Sql,
+  { name, key }: ClaimTable,
+  asked: {
+    readonly due: Part;
+    readonly order: string;
+    readonly limit: number;
+    readonly set: Columns;
+    readonly columns: Part;
+  },
+): Operation<readonly Row[]> {
+  const { rows } = yield statementOf(sqlPart`
+    with due as materialized (${chosen(name, key, asked.due, asked.order, asked.limit, skipLocked)})
+    update ${plain(name)} set ${setting(asked.set)}
+     where (${plain(key.join(", "))}) in (select ${plain(key.join(", "))} from due)
+    returning ${asked.columns}`);
+  return rows;
+}
+
+/** Frees space; correctness never waits for it. A row somebody writes at this moment is skipped; one they wrote since is looked at again. */
+export function* reapRows(
+  { skipLocked }: Sql,
+  { name, key }: ClaimTable,
+  ended: Part,
+  order: string,
+  limit: number,
+): Operation<number> {
+  const { count } = yield statementOf(sqlPart`
+    with ended as (${chosen(name, key, ended, order, limit, skipLocked)})
+    delete from ${plain(name)} where (${plain(key.join(", "))}) in (select ${plain(key.join(", "))} from ended)`);
+  return count;
+}
+
+const chosen = (
+  name: string,
+  key: readonly string[],
+  which: Part,
+  order: string,
+  limit: number,
+  skipLocked: string,
+): Part => sqlPart`
+  select ${plain(key.join(", "))} from ${plain(name)} where ${which} order by ${plain(order)}
+   limit cast(${limit} as bigint) ${plain(skipLocked)}`;

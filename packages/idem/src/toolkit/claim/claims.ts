@@ -1,0 +1,290 @@
+// Claims in the table idem_claims: of locks, ticks, things sent, records elsewhere and cursors. They differ by scope, by what stands in
+// `note` and `outcome`, and by how long they are remembered; what becomes of them does not.
+//
+//   row                        who asks is told
+//   none, or released          fresh
+//   in flight, lease alive     in-flight; fresh again for its own owner
+//   in flight, given back      fresh, one attempt more: nobody died
+//   in flight, lease dead      by the author's choice: fresh, one attempt more, or parked
+//   settled, window open       duplicate: its outcome
+//   settled, window over       fresh, in a new generation
+//   parked                     parked, for as long as nobody resolved it
+//
+// The fence is at least the time at which a claim was taken, so it never goes back, also where the row was deleted meanwhile; the same goes
+// for the generation.
+import type { Adapter } from "../sql/adapter.ts";
+import { numberOf, numberOrNull, type Operation, type Row, type Sql, sqlOf } from "../sql/operation.ts";
+import { type Columns, fromNow, matching, type Part, plain, setting, sqlPart, statementOf } from "../sql/parts.ts";
+import { readyTables } from "../sql/ready-tables.ts";
+import type { Held, InFlight } from "./answers.ts";
+import {
+  type ClaimTable,
+  claimRow,
+  type Holder,
+  holdRow,
+  type Move,
+  notLeft,
+  reapRows,
+  seeRow,
+  writeHeld,
+} from "./claim-operations.ts";
+
+const table: ClaimTable = { name: "idem_claims", key: ["scope", "key"], fence: "fence", held: "in-flight" };
+
+export interface ClaimKey {
+  readonly scope: string;
+  readonly key: string;
+}
+
+export interface ClaimHolder extends ClaimKey {
+  readonly owner: string;
+  readonly fence: number;
+}
+
+export interface ClaimRow extends ClaimHolder {
+  readonly state: "in-flight" | "settled" | "parked" | "released";
+  readonly attempts: number;
+  /** The name of its window: another one once that ended by itself. */
+  readonly generation: number;
+  /** By the database's clock, when it was read. */
+  readonly leaseLeftMs: number;
+  /** When its window was opened. */
+  readonly takenAt: number;
+  /** How long it has not been known whether it happened; null when it is. */
+  readonly unknownForMs: number | null;
+  readonly settledAt: number | null;
+  /** JSON. */
+  readonly note: string | null;
+  /** JSON. */
+  readonly outcome: string | null;
+  readonly reason: string | null;
+}
+
+export interface ClaimAsk extends ClaimKey {
+  /** Random, made before the first try: asking again with the same owner is the same asking. */
+  readonly owner: string;
+  readonly leaseMs: number;
+  /** How long it is remembered once it is settled or released; null: for ever. */
+  readonly windowMs: number | null;
+  readonly onCrash: "resume" | "park";
+  /** What a claim that is new says; one that is taken over keeps its own. */
+  readonly note?: string;
+  /** What is written beside when its holder died. */
+  readonly died?: Columns;
+  /** Of what nobody has to know again when its holder dies. */
+  readonly forgetMs?: number;
+}
+
+export type ClaimAnswer =
+  | { readonly kind: "fresh"; readonly row: ClaimRow }
+  | { readonly kind: "duplicate"; readonly row: ClaimRow }
+  | InFlight
+  /** `isNew`: by this asking. */
+  | { readonly kind: "parked"; readonly row: ClaimRow; readonly isNew: boolean };
+
+const columns = `
+  scope, key, state, owner, fence, attempts, generation, lease_until, taken_at, unknown_at, settled_at, ends_at, note, outcome, reason`;
+
+const rowOf = (row: Row, now: number = numberOf(row.now)): ClaimRow => ({
+  scope: row.scope as string,
+  key: row.key as string,
+  state: row.state as ClaimRow["state"],
+  owner: row.owner as string,
+  fence: numberOf(row.fence),
+  attempts: numberOf(row.attempts),
+  generation: numberOf(row.generation),
+  leaseLeftMs: Math.max(0, numberOf(row.lease_until) - now),
+  takenAt: numberOf(row.taken_at),
+  unknownForMs: row.unknown_at === null ? null : Math.max(0, now - numberOf(row.unknown_at)),
+  settledAt: numberOrNull(row.settled_at),
+  note: row.note as string | null,
+  outcome: row.outcome as string | null,
+  reason: row.reason as string | null,
+});
+
+const atOf = ({ scope, key }: ClaimKey) => ({ scope, key });
+const holderOf = (holder: ClaimHolder): Holder => ({ ...holder, at: atOf(holder) });
+
+/** What a claim that is forgotten some day has in `ends_at`. */
+const ending = ({ now }: Sql): Part => plain(`${now} + window_ms`);
+/** The time, unless that was used up. */
+const next = ({ now }: Sql, column: "fence" | "generation"): Part =>
+  plain(`case when ${column} < ${now} then ${now} else ${column} + 1 end`);
+
+export function claim(sql: Sql, ask: ClaimAsk): Operation<ClaimAnswer> {
+  const { owner, leaseMs, windowMs, forgetMs, note = null } = ask;
+  const now = plain(sql.now);
+  const leased = {
+    owner,
+    lease_until: fromNow(sql, leaseMs),
+    window_ms: windowMs,
+    ends_at: forgetMs === undefined ? null : fromNow(sql, forgetMs),
+  };
+  const opened = { state: "in-flight", attempts: 1, taken_at: now, note, ...leased };
+  return claimRow<ClaimAnswer>(sql, table, {
+    at: atOf(ask),
+    insert: { ...opened, fence: now, generation: now },
+    columns,
+    fresh: (fence, takenAt) => ({
+      kind: "fresh",
+      row: { ...firstRow, ...atOf(ask), owner, fence, generation: fence, takenAt, note },
+    }),
+    crowded: () => ({ kind: "in-flight", leaseLeftMs: leaseMs }),
+    decide: (found, at): Move<ClaimAnswer> => {
+      const row = rowOf(found, at);
+      const isDead = row.state === "in-flight" && row.leaseLeftMs === 0;
+      const diedOf = isDead && numberOf(found.lease_until) > 0 ? ask.died : {};
+      const take = (set: Columns, guard = `lease_until <= ${sql.now}`): Move<ClaimAnswer> => ({
+        set: { ...diedOf, ...set },
+        guard: plain(guard),
+        taken: (mine) => ({ kind: "fresh", row: rowOf(mine) }),
+      });
+      switch (row.state) {
+        case "settled":
+          if (found.ends_at === null || numberOf(found.ends_at) > at) return { answer: { kind: "duplicate", row } };
+          return take(
+            { ...opened, ...emptied, fence: next(sql, "fence"), generation: next(sql, "generation") },
+            `ends_at <= ${sql.now}`,
+          );
+        case "parked":
+          return { answer: { kind: "parked", row, isNew: false } };
+        case "in-flight":
+          if (!isDead) {
+            // The answer of an earlier try was lost on its way.
+            if (row.owner === owner) return { answer: { kind: "fresh", row } };
+            return { answer: { kind: "in-flight", leaseLeftMs: row.leaseLeftMs } };
+          }
+          if (ask.onCrash === "park" && numberOf(found.lease_until) > 0) {
+            return {
+              ...take({ state: "parked", owner, lease_until: 0, ends_at: null }),
+              taken: (mine) => ({ kind: "parked", row: rowOf(mine), isNew: true }),
+            };
+          }
+      }
+      return take({ ...leased, state: "in-flight", fence: next(sql, "fence"), attempts: plain("attempts + 1") });
+    },
+  });
+}
+
+const emptied = { unknown_at: null, settled_at: null, outcome: null, reason: null };
+
+const firstRow = {
+  state: "in-flight",
+  attempts: 1,
+  leaseLeftMs: 0,
+  unknownForMs: null,
+  settledAt: null,
+  outcome: null,
+  reason: null,
+} as const;
+
+// For people who look at the row.
+const reasonLengthMax = 1_000;
+const reasonOf = (reason: string | null) => reason?.slice(0, reasonLengthMax) ?? null;
+
+/** A holder's write beside its lease: what it noted, or came to doubt. */
+export const note = (holder: ClaimHolder, set: Columns): Operation<Held> =>
+  writeHeld(table, holderOf(holder), set, notLeft);
+
+export const extend = (sql: Sql, holder: ClaimHolder, leaseMs: number, set: Columns = {}): Operation<Held> =>
+  note(holder, { ...set, lease_until: fromNow(sql, leaseMs) });
+
+const settled = (sql: Sql, outcome: string): Columns => ({
+  ...emptied,
+  state: "settled",
+  outcome,
+  settled_at: plain(sql.now),
+  ends_at: ending(sql),
+  lease_until: 0,
+});
+
+/** The one thing whoever asks again is told until the window, which begins now, has ended. */
+export const settle = (sql: Sql, holder: ClaimHolder, outcome: string): Operation<Held> =>
+  writeHeld(table, holderOf(holder), settled(sql, outcome));
+
+/**
+ * The same by who may have lost it: a receipt in the hand is a fact, and `open` says what it may end. False: another window, or what it
+ * may not end.
+ */
+export function* settleLate(
+  sql: Sql,
+  { generation, ...holder }: ClaimHolder & { readonly generation: number },
+  outcome: string,
+  open: Part,
+): Operation<boolean> {
+  if ((yield* settle(sql, holder, outcome)) === "held") return true;
+  const { count } = yield statementOf(sqlPart`
+    update idem_claims set ${setting(settled(sql, outcome))}
+     where ${matching({ ...atOf(holder), generation })} and ${open}`);
+  return count === 1;
+}
+
+/** Given back unfinished: whoever asks next goes on, whatever is chosen for those that die. */
+export const leave = (holder: ClaimHolder, reason: string | null, set: Columns = {}): Operation<Held> =>
+  writeHeld(table, holderOf(holder), { ...set, lease_until: 0, reason: reasonOf(reason) });
+
+/** It did not happen, or is over: free for anybody. */
+export const release = (sql: Sql, holder: ClaimHolder, reason: string | null = null): Operation<Held> =>
+  writeHeld(table, holderOf(holder), {
+    state: "released",
+    lease_until: 0,
+    ends_at: ending(sql),
+    unknown_at: null,
+    reason: reasonOf(reason),
+  });
+
+/** A person has to decide. */
+export const park = (holder: ClaimHolder, reason: string, set: Columns = {}): Operation<Held> =>
+  writeHeld(table, holderOf(holder), {
+    ...set,
+    state: "parked",
+    lease_until: 0,
+    ends_at: null,
+    reason: reasonOf(reason),
+  });
+
+/** A person decided about what is parked: it happened, with this outcome, or (null) it is free. False: it is not parked. */
+export function* resolve(sql: Sql, at: ClaimKey, outcome: string | null): Operation<boolean> {
+  const free = { state: "released", fence: next(sql, "fence"), lease_until: 0, ends_at: ending(sql), unknown_at: null };
+  const { count } = yield statementOf(sqlPart`
+    update idem_claims set ${setting(outcome === null ? free : settled(sql, outcome))}
+     where ${matching({ ...atOf(at), state: "parked" })}`);
+  return count === 1;
+}
+
+export function* read(sql: Sql, at: ClaimKey): Operation<ClaimRow | null> {
+  const { row, now } = yield* seeRow(sql, table, { at: atOf(at), columns });
+  return row === null ? null : rowOf(row, now);
+}
+
+/** Those of a scope that nobody settled and `which` fits, in the order of their keys. */
+export function* listOpen(sql: Sql, scope: string, which: Part, limit: number): Operation<ClaimRow[]> {
+  const { rows } = yield {
+    ...statementOf(sqlPart`
+      select ${plain(sql.now)} as now, ${plain(columns)} from idem_claims
+       where scope = ${scope} and state <> 'settled' and ${which} order by key limit ${limit}`),
+    isRead: true,
+  };
+  return rows.map((row) => rowOf(row));
+}
+
+/** Inside a transaction: until it ends, nobody can take it over. */
+export const hold = (sql: Sql, holder: ClaimHolder): Operation<Held> => holdRow(sql, table, holderOf(holder));
+
+/** Deletes at most `limit` claims of a scope that nobody has to know again; none that is held, in doubt or parked. */
+export const reap = (sql: Sql, scope: string, limit: number, which: Part = plain("true")): Operation<number> =>
+  reapRows(
+    sql,
+    table,
+    sqlPart`scope = ${scope} and ends_at <= ${plain(sql.now)} and lease_until <= ${plain(sql.now)} and ${which}`,
+    "ends_at",
+    limit,
+  );
+
+/** Performs operations on claims, once it is known that the database has their table. */
+export const claimsIn =
+  (adapter: Adapter<any>) =>
+  async <T>(operation: (sql: Sql) => Operation<T>): Promise<T> => {
+    await readyTables(adapter, ["idem_claims"]);
+    return adapter.perform(operation(sqlOf(adapter.dialect)));
+  };

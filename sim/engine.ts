@@ -18,7 +18,7 @@ import type * as Transactions from "../packages/idem/dist/store/postgres/transac
 import type { Beat, Beats, BeatsOptions, StoreHint } from "../packages/idem/dist/store/sharing.js";
 import type * as Inline from "../packages/idem/dist/store/sqlite/inline-store.js";
 import type * as Migrations from "../packages/idem/dist/store/sqlite/migrations.js";
-import type { Store } from "../packages/idem/dist/store/store.js";
+import type { Store, StoreWrites } from "../packages/idem/dist/store/store.js";
 import type { HeartbeatAnswer } from "../packages/idem/dist/store/workers.js";
 
 export type {
@@ -32,6 +32,7 @@ export type {
   Platform,
   Store,
   StoreHint,
+  StoreWrites,
   Thread,
   Timer,
 };

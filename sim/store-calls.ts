@@ -1,11 +1,9 @@
 // What a call of the store did, read from its input and its answer.
-import type { Store } from "./engine.ts";
-
-type WriteName = Exclude<keyof Store, "reads" | "shared" | "outbox" | "transactional" | "close">;
+import type { StoreWrites } from "./engine.ts";
 
 // A record, so that the compiler misses an operation that is new: what is not carried here fails in every world, and unseen where the engine
 // tries again.
-const carried: Record<WriteName, true> = {
+const carried: Record<keyof StoreWrites, true> = {
   register: true,
   pause: true,
   ingest: true,
@@ -36,7 +34,7 @@ const carried: Record<WriteName, true> = {
 };
 
 /** The calls that change something. */
-export const writeNames = Object.keys(carried) as readonly WriteName[];
+export const writeNames = Object.keys(carried) as readonly (keyof StoreWrites)[];
 
 /** Leasing is the one call whose repeat does something new (store.ts says so), so nobody on the way may repeat it. */
 export const notRepeated: ReadonlySet<string> = new Set(["lease"]);

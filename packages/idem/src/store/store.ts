@@ -37,6 +37,9 @@ import type { StoreTransactions } from "./transactional.ts";
 import type { ResumeAnswer, ResumeInput, SignalAnswer } from "./waits.ts";
 import type { HeartbeatAnswer, SweepAnswer } from "./workers.ts";
 
+/** The operations: everything of a store that changes it. */
+export type StoreWrites = Omit<Store, "reads" | "shared" | "outbox" | "transactional" | "close">;
+
 export interface Store {
   /**
    * Replaces the functions of one app. Promise: `registration` grows exactly when something changed.

@@ -5,7 +5,7 @@ import { readMemo } from "../rules/read-memo.ts";
 import { claimAt } from "../rules/reads.ts";
 import { driveAwaited } from "../rules/rule.ts";
 import type { BeatsOptions } from "../sharing.ts";
-import type { Store } from "../store.ts";
+import type { Store, StoreWrites } from "../store.ts";
 import { readAddress, withoutPassword } from "./address.ts";
 import { advanceRun } from "./advance-run.ts";
 import { type BeatsPlatform, SharedBeats } from "./beats.ts";
@@ -32,8 +32,9 @@ import type { Transaction } from "./transaction.ts";
 import { Transactions, type TransactionsPlatform } from "./transactions.ts";
 import { handBackJobs, heartbeatWorker, sweepStore } from "./workers.ts";
 
-export type Writes = Omit<Store, "reads" | "close" | "shared" | "outbox" | "transactional">;
-type Operation = { [K in keyof Writes]: (tx: Transaction, ...input: Parameters<Writes[K]>) => ReturnType<Writes[K]> };
+type Operation = {
+  [K in keyof StoreWrites]: (tx: Transaction, ...input: Parameters<StoreWrites[K]>) => ReturnType<StoreWrites[K]>;
+};
 
 const ruled = ruledCalls(driveAwaited) as Pick<Operation, keyof typeof ruledOperations>;
 
@@ -49,7 +50,7 @@ const operations: Operation = {
 };
 
 /** Where nothing is found, nothing is told to anybody. */
-const looks: ReadonlySet<keyof Writes> = new Set(["lease", "sweep", "prune"]);
+const looks: ReadonlySet<keyof StoreWrites> = new Set(["lease", "sweep", "prune"]);
 
 export const operationNames: readonly string[] = Object.keys(operations);
 
@@ -113,7 +114,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   };
   const statistics = new Statistics(pool, address.schema);
   const hot = new HotCalls(connection, transactions, statistics, options);
-  for (const name of Object.keys(operations) as (keyof Writes)[]) {
+  for (const name of Object.keys(operations) as (keyof StoreWrites)[]) {
     const operation = operations[name] as (tx: Transaction, ...input: readonly unknown[]) => Promise<unknown>;
     // Who asks for a lease twice gets other jobs the second time: what the first one took would be nobody's.
     const isRepeatable = name !== "lease";

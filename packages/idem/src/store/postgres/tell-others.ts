@@ -6,11 +6,9 @@ import type { CancelledRun, Flushed } from "../flow.ts";
 import type { Ingested } from "../ingest.ts";
 import type { CancelInput } from "../runs.ts";
 import type { StoreHint } from "../sharing.ts";
-import type { Store } from "../store.ts";
+import type { StoreWrites } from "../store.ts";
 
-type Writes = Omit<Store, "reads" | "close" | "shared" | "outbox" | "transactional">;
-
-export function hintsOf(name: keyof Writes, input: readonly unknown[], answer: unknown): StoreHint[] {
+export function hintsOf(name: keyof StoreWrites, input: readonly unknown[], answer: unknown): StoreHint[] {
   const first = input[0];
   const env = typeof first === "string" ? first : ((first as { env?: string }).env ?? "");
   const said = answer as {

@@ -1,5 +1,5 @@
 // The operations that are rules: the same on both databases.
-import type { Store } from "../store.ts";
+import type { StoreWrites } from "../store.ts";
 import { judgeAlertRow, moveRadar, raiseAlerts } from "./alerts.ts";
 import { cancelRun } from "./cancel-run.ts";
 import { changeSettingRow } from "./change-setting.ts";
@@ -15,9 +15,11 @@ import { amendClaimRow, extendClaim, releaseClaim, settleClaim, takeClaim } from
 import { tickCrons } from "./tick-crons.ts";
 import { unparkRun } from "./unpark-run.ts";
 
-type Writes = Omit<Store, "reads" | "shared" | "outbox" | "transactional" | "close">;
 type Ruled = {
-  [K in keyof Writes]?: (tx: RuleTransaction, ...input: Parameters<Writes[K]>) => Rule<Awaited<ReturnType<Writes[K]>>>;
+  [K in keyof StoreWrites]?: (
+    tx: RuleTransaction,
+    ...input: Parameters<StoreWrites[K]>
+  ) => Rule<Awaited<ReturnType<StoreWrites[K]>>>;
 };
 
 export const ruledOperations = {

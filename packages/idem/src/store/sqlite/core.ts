@@ -8,7 +8,7 @@ import type { StoreReads } from "../reads.ts";
 import { ruledCalls, type ruledOperations } from "../rules/operations.ts";
 import { driveAtOnce } from "../rules/rule.ts";
 import type { Migration } from "../schema-history.ts";
-import type { Store } from "../store.ts";
+import type { StoreWrites } from "../store.ts";
 import { advanceRun } from "./advance-run.ts";
 import { ClaimIndex } from "./claim-index.ts";
 import { Connection } from "./connection.ts";
@@ -28,9 +28,11 @@ import { judgeFailure, refusalOf } from "./storage-failure.ts";
 import type { Transaction } from "./transaction.ts";
 import { handBackJobs, heartbeatWorker, sweepStore } from "./workers.ts";
 
-type Writes = Omit<Store, "reads" | "shared" | "outbox" | "transactional" | "close">;
 type Operation = {
-  [K in keyof Writes]: (tx: Transaction, ...input: Parameters<Writes[K]>) => Awaited<ReturnType<Writes[K]>>;
+  [K in keyof StoreWrites]: (
+    tx: Transaction,
+    ...input: Parameters<StoreWrites[K]>
+  ) => Awaited<ReturnType<StoreWrites[K]>>;
 };
 
 const ruled = ruledCalls(driveAtOnce) as Pick<Operation, keyof typeof ruledOperations>;
@@ -46,7 +48,7 @@ const operations: Operation = {
   prune: pruneEvents,
 };
 
-export type OperationName = keyof Writes;
+export type OperationName = keyof StoreWrites;
 export const operationNames = Object.keys(operations) as OperationName[];
 
 export interface Call {

@@ -64,7 +64,7 @@ export async function advanceRun(tx: Transaction, input: AdvanceInput): Promise<
   if (ingested?.cancelled.some((each) => each.runId === runId) === true) return { kind: "ended", state: "cancelled" };
   let recordedAtOnce = false;
   for (const wait of input.waits) {
-    if (await driveAwaited(beginWait(tx, env, runId, wait, input.ingest, ingested))) recordedAtOnce = true;
+    if (await driveAwaited(beginWait(tx, input, wait, ingested))) recordedAtOnce = true;
   }
 
   const answer = { kind: "advanced", now: tx.at.now, outcomes, ingested } as const;

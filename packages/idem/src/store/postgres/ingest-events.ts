@@ -268,7 +268,8 @@ async function decide(
   }
   const generation = eventClaim?.generation ?? pair.generation;
   const buffer = pair.flow?.buffer ?? null;
-  if (buffer !== null) await driveAwaited(fillBuffer(tx, env, event, { ...pair, generation }, buffer, out));
+  if (buffer !== null)
+    await driveAwaited(fillBuffer(tx, env, { event, pair: { ...pair, generation }, rule: buffer }, out));
   else {
     const start = { event, pair, generation, windowEndsAt: eventClaim?.endsAt ?? null };
     recordDecision(tx, env, out, await startRun(tx, env, start, out));

@@ -40,15 +40,20 @@ const stepValues = (step: NewStep, stamp: number) =>
     stamp,
   ] as const;
 
+/** The run a step is of, who did it, and the run it waited for. */
+interface StepOwner {
+  readonly env: string;
+  readonly runId: string;
+  readonly worker?: string | null;
+  readonly childRunId?: string | null;
+}
+
 /** Its stamp; null when it was recorded before. */
 export async function insertStepAt(
   connection: Connection,
   stamp: number,
-  env: string,
-  runId: string,
-  worker: string | null,
+  { env, runId, worker = null, childRunId = null }: StepOwner,
   step: NewStep,
-  childRunId: string | null = null,
 ): Promise<number | null> {
   const values = [...stepValues(step, stamp), worker, step.input ?? null, childRunId];
   const row = await connection.one<{ stamp: unknown }>(insertStepSql, env, runId, ...values, env, runId);
@@ -63,7 +68,7 @@ export async function insertStep(
   worker: string | null,
   step: NewStep,
 ): Promise<boolean> {
-  return (await insertStepAt(tx.connection, tx.stamp(), env, runId, worker, step)) !== null;
+  return (await insertStepAt(tx.connection, tx.stamp(), { env, runId, worker }, step)) !== null;
 }
 
 /** The same for a wait that is over, or was before it began; `childRunId` is the run it was for. */
@@ -74,8 +79,8 @@ export async function insertWaited(
   childRunId: string | null,
   step: NewStep,
 ): Promise<boolean> {
-  const child = invokedRun(childRunId);
-  return (await insertStepAt(tx.connection, tx.stamp(), env, runId, null, step, child)) !== null;
+  const owner = { env, runId, childRunId: invokedRun(childRunId) };
+  return (await insertStepAt(tx.connection, tx.stamp(), owner, step)) !== null;
 }
 
 export async function findOutcome(

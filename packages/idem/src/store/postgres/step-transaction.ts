@@ -132,7 +132,7 @@ export class StepTransactions implements StoreTransactions {
       session.discard();
       throw lost;
     }
-    const stamp = await insertStepAt(inSession, transactions.clock.stamp(), env, runId, worker, step);
+    const stamp = await insertStepAt(inSession, transactions.clock.stamp(), { env, runId, worker }, step);
     if (stamp === null) {
       await session.end();
       return (await transactions.run(({ connection }) => this.find(input, step, connection)))!;

@@ -3,7 +3,7 @@
 import { isPending } from "../../model/decision.ts";
 import type { Outcome } from "../../model/outcome.ts";
 import { type NewWait, standInFor } from "../../model/wait.ts";
-import type { NestedIngest } from "../advance.ts";
+import type { AdvanceInput, NewStep } from "../advance.ts";
 import type { Ingested } from "../ingest.ts";
 import type { RuleTransaction } from "./database.ts";
 import { notStarted } from "./end-wait.ts";
@@ -22,19 +22,19 @@ const loseSignalSql = "update waits set signal = null where env = ? and run_id =
 /** Whether an outcome was recorded at once. */
 export function* beginWait(
   tx: RuleTransaction,
-  env: string,
-  runId: string,
+  { env, runId, ingest: nested }: Pick<AdvanceInput, "env" | "runId" | "ingest">,
   wait: NewWait,
-  nested: NestedIngest | null,
   ingested: Ingested | null,
 ): Rule<boolean> {
+  const recordAtOnce = (childRunId: string | null, outcome: Outcome) =>
+    tx.recordWaited(env, runId, childRunId, waitedStep(wait, outcome, tx.at.now));
   if ((yield* tx.one(findOutcomeSql, env, runId, wait.stepId)) !== undefined) return false;
   let childRunId: string | null = null;
   if (wait.kind === "signal") {
     const signal = tx.indexed(wait.signal);
     const holder = yield* tx.one<{ run_id: string; step_id: string }>(tx.sql.waits.signalHolder, env, signal);
     if (holder !== undefined && !(holder.run_id === runId && holder.step_id === wait.stepId)) {
-      if (wait.onTaken !== "replace") return yield* recordAtOnce(tx, env, runId, wait, null, wait.onTaken);
+      if (wait.onTaken !== "replace") return yield* recordAtOnce(null, wait.onTaken);
       tx.write(loseSignalSql, env, holder.run_id, holder.step_id);
     }
   }
@@ -46,14 +46,14 @@ export function* beginWait(
     else if (decision === undefined || decision.runId === null || decision.kind === "singleton-skipped") {
       const isStart = decision !== undefined && pair?.kind === "start";
       const refused = isStart ? notStarted(decision.fn, decision.reason ?? decision.kind) : wait.onRefused;
-      return yield* recordAtOnce(tx, env, runId, wait, null, refused);
+      return yield* recordAtOnce(null, refused);
     } else childRunId = yield* newestRerun(tx, env, decision.runId);
     // The run's end is written under the same lock: either it finds this wait, or this finds the end.
     const isOpen = yield* tx.awaitRun(env, childRunId);
     const child = isOpen ? undefined : yield* findRun(tx, env, childRunId);
     if (child !== undefined && child.ended_state !== null) {
       const kind = child.ended_state === "completed" ? "value" : "error";
-      return yield* recordAtOnce(tx, env, runId, wait, childRunId, { kind, json: child.result ?? "null" });
+      return yield* recordAtOnce(childRunId, { kind, json: child.result ?? "null" });
     }
   }
   tx.write(noteWaitSql, env, runId);
@@ -84,24 +84,15 @@ export function* beginWait(
   return false;
 }
 
-function recordAtOnce(
-  tx: RuleTransaction,
-  env: string,
-  runId: string,
-  wait: NewWait,
-  childRunId: string | null,
-  outcome: Outcome,
-) {
-  const { now } = tx.at;
-  return tx.recordWaited(env, runId, childRunId, {
-    stepId: wait.stepId,
-    name: wait.name,
-    repeat: wait.repeat,
-    kind: wait.stepKind,
-    outcome,
-    attempt: 1,
-    startedAt: now,
-    endedAt: now,
-    input: wait.input ?? null,
-  });
-}
+/** A wait that was over before it began. */
+const waitedStep = (wait: NewWait, outcome: Outcome, now: number): NewStep => ({
+  stepId: wait.stepId,
+  name: wait.name,
+  repeat: wait.repeat,
+  kind: wait.stepKind,
+  outcome,
+  attempt: 1,
+  startedAt: now,
+  endedAt: now,
+  input: wait.input ?? null,
+});

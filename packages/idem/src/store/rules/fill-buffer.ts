@@ -19,9 +19,7 @@ const supersedeSql = "update decisions set reason = ? where env = ? and event_id
 export function* fillBuffer(
   tx: RuleTransaction,
   env: string,
-  event: Event,
-  pair: StartPair,
-  rule: BufferRule,
+  { event, pair, rule }: { readonly event: Event; readonly pair: StartPair; readonly rule: BufferRule },
   out: Writing,
 ): Rule<void> {
   const { now } = tx.at;

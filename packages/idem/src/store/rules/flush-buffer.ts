@@ -128,7 +128,7 @@ function* batched(
   const carried: Carried[] = [];
   const decisions = new Map<string, Decision>();
   for (const { eventId, pair } of pairs) {
-    const taken = yield* duplicateOf(tx, env, eventId, pair, runId, keys);
+    const taken = yield* duplicateOf(tx, env, { eventId, pair }, runId, keys);
     if (taken !== null) {
       decisions.set(eventId, taken);
       continue;
@@ -185,8 +185,7 @@ function* noteRepeated(
 function* duplicateOf(
   tx: RuleTransaction,
   env: string,
-  eventId: string,
-  pair: StartPair,
+  { eventId, pair }: Carried,
   runId: string,
   inBatchAlready: ReadonlySet<string>,
 ): Rule<Decision | null> {

@@ -36,7 +36,7 @@ export function* tickCrons(tx: RuleTransaction, input: TickInput): Rule<Ticked |
     }
     // Another schedule of the function has the same instant: its event is this one's.
     if (!(yield* tx.isNewEvent(env, event))) {
-      if (speaksFor !== null) yield* keepSummary(tx, env, event.id, fn, cron, speaksFor);
+      if (speaksFor !== null) yield* keepSummary(tx, env, { eventId: event.id, fn, cron, speaksFor });
       continue;
     }
     yield* tx.ingestInto(env, [event], [pair], input.leaseTo, out);
@@ -48,10 +48,7 @@ export function* tickCrons(tx: RuleTransaction, input: TickInput): Rule<Ticked |
 function* keepSummary(
   tx: RuleTransaction,
   env: string,
-  eventId: string,
-  fn: string,
-  cron: string,
-  speaksFor: string,
+  { eventId, fn, cron, speaksFor }: Readonly<Record<"eventId" | "fn" | "cron" | "speaksFor", string>>,
 ): Rule<void> {
   const row = yield* tx.one<{ reason: string | null }>(selectReasonSql, env, eventId, fn);
   if (row !== undefined) tx.write(writeReasonSql, alsoOf(row.reason, cron, speaksFor), env, eventId, fn);

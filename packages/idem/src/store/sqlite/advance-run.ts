@@ -60,7 +60,7 @@ export function advanceRun(tx: Transaction, input: AdvanceInput): AdvanceAnswer 
   if (ingested?.cancelled.some((each) => each.runId === runId) === true) return { kind: "ended", state: "cancelled" };
   let recordedAtOnce = false;
   for (const wait of input.waits) {
-    if (driveAtOnce(beginWait(tx, env, runId, wait, input.ingest, ingested))) recordedAtOnce = true;
+    if (driveAtOnce(beginWait(tx, input, wait, ingested))) recordedAtOnce = true;
   }
 
   const answer = { kind: "advanced", now: tx.at.now, outcomes, ingested } as const;

@@ -143,7 +143,7 @@ function readPage(connection: Connection, input: Omit<PruneInput, "max">, window
   const isOld = (event: EventRow) => event.receivedAt < before;
   const events = rows.map((event) => ({
     event,
-    family: isOld(event) ? familyOf(connection, env, event, before, windowNow, find) : null,
+    family: isOld(event) ? familyOf(connection, input, event, windowNow, find) : null,
   }));
   const kept = events.filter(({ event, family }) => isOld(event) && family === null);
   return {
@@ -158,9 +158,8 @@ function readPage(connection: Connection, input: Omit<PruneInput, "max">, window
 /** Null while anything of the event may still be asked for. */
 function familyOf(
   connection: Connection,
-  env: string,
+  { env, before }: Omit<PruneInput, "max">,
   event: EventRow,
-  before: number,
   windowNow: number,
   find: FindClaimRow,
 ): Family | null {

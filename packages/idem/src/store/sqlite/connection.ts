@@ -23,7 +23,7 @@ const cacheKib = 32 * 1024;
 export type Param = string | number | null;
 
 // A bound limit may change the plan, so SQLite compiles the statement anew for each binding (21 µs for one of a lease's instead of 1). A sum
-// may not.
+// may not (docs/reference/stores.md).
 const boundLimit = /\blimit (\?|:\w+)/g;
 
 export class Connection {

@@ -42,6 +42,10 @@ export default defineConfig({
           globalSetup: ["packages/dashboard/tests/unpack-browser.ts"],
         },
       },
+      // Its files share a process: each would load ESLint and a TypeScript of its own.
+      {
+        test: { ...project("lint", ["packages/eslint-plugin/src/**/*.test.ts"]).test, isolate: false, maxWorkers: 1 },
+      },
       project("examples", ["examples/**/*.test.ts"]),
       // Mostly waiting for other processes: many at once take as long as one.
       { test: { ...project("acceptance", ["acceptance/**/*.test.ts"]).test, maxConcurrency: 40 } },

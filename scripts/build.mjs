@@ -1,7 +1,7 @@
 // Builds packages/idem into dist: the plain SQL files, and beside them types and code by the compiler, which writes also what it complains
 // about; the dashboard's pages into dist/dashboard; then the programs that are compiled against it. The output is written over, never
 // removed first: a reader of dist (a running example) never finds it gone. What an earlier build left and this one did not make goes afterwards,
-// or it would be published.
+// or it would be published. packages/eslint-plugin is compiled the same way into a dist of its own.
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -12,6 +12,7 @@ import { billOfMaterials } from "./sbom.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const idem = join(root, "packages", "idem");
+const plugin = join(root, "packages", "eslint-plugin");
 const tsc = join(dirname(createRequire(import.meta.url).resolve("typescript/package.json")), "bin", "tsc");
 
 /** The files it made. */
@@ -55,11 +56,12 @@ function copyPages() {
   const isText = (path) => !path.includes("screenshots");
   for (const name of ["README.md", "CHANGELOG.md", "SECURITY.md", "docs"])
     cpSync(join(root, name), join(idem, name), { recursive: true, filter: isText });
+  if (existsSync(join(root, "docs", "lint.md"))) cpSync(join(root, "docs", "lint.md"), join(plugin, "docs", "lint.md"));
 }
 
-function removeAllBut(made) {
+function removeAllBut(made, dist) {
   const kept = new Set(made.map((path) => resolve(path)));
-  for (const entry of readdirSync(join(idem, "dist"), { recursive: true, withFileTypes: true })) {
+  for (const entry of readdirSync(dist, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name);
     if (entry.isFile() && !kept.has(path)) rmSync(path);
   }
@@ -69,7 +71,10 @@ copyPages();
 const sbom = join(idem, "dist", "sbom.cdx.json");
 const made = [...copyPlain(), ...compile(join(idem, "tsconfig.build.json")), ...(await buildPages()), sbom];
 writeFileSync(sbom, billOfMaterials());
-removeAllBut(made);
+removeAllBut(made, join(idem, "dist"));
+// Not where nobody has installed what it is compiled against since it came.
+if (existsSync(join(root, "node_modules", "eslint")))
+  removeAllBut(compile(join(plugin, "tsconfig.build.json")), join(plugin, "dist"));
 for (const program of ["sim", "torture", "siege", "bench", "acceptance/app"]) {
   const project = join(root, program, "tsconfig.json");
   if (existsSync(project)) compile(project);

@@ -1,0 +1,68 @@
+import { tell } from "../cases.suite.ts";
+
+const fn = (body: string) =>
+  `idem.createFunction({ id: "a", idempotency: "event.data.id" }, { event: "b/c" }, async ({ event, step }) => { await step.run("a", async ({ key }) => { ${body} }); });`;
+
+tell("no-increment", {
+  right: {
+    "a value that is set": fn(
+      `await pool.query("update stats set count = $1 where id = $2", [3, 1]); await prisma.account.update({ where: { id: 1 }, data: { balance: 5 } });`,
+    ),
+    "an addition in one commit with its step": `idem.createFunction({ id: "a" }, { event: "b/c" }, async ({ event, step }) => {
+      await step.transaction("take", async (tx) => { await tx.query("update stock set left_over = left_over - $1", [event.data.count]); });
+    });`,
+    "an addition in a transaction that also marks it as done": fn(`
+      await db.transaction(async (tx) => {
+        const marked = await tx.query("insert into processed_events (id) values ($1) on conflict do nothing returning id", [event.id]);
+        if (marked.rowCount === 1) await tx.query("update accounts set balance = balance + $1", [event.data.amount]);
+      });
+      await prisma.$transaction([prisma.processedEvent.create({ data: { eventId: event.id } }), prisma.account.update({ where: { id: 1 }, data: { balance: { increment: 1 } } })]);`),
+    "an addition that is true only once": fn(
+      `await pool.query("update accounts set balance = balance + $1 where id = $2 and last_event <> $3", [1, 2, event.id]);`,
+    ),
+    "an addition in the inbox's transaction": fn(
+      `await inbox.process(adapter, { source: "s", id: event.id }, async (tx) => { await tx.query("update stock set n = n + 1"); });`,
+    ),
+    "texts that are joined": fn(
+      "const found = await db.users.findOne({ id: 1 }); await db.users.update({ id: 1 }, { name: 'Mr ' + found.name });",
+    ),
+    "what was read, with the version it had": fn(`
+      const found = await (await fetch("https://a.example/b")).json();
+      await fetch("https://a.example/b", { method: "PUT", headers: { "if-match": found.etag }, body: JSON.stringify({ n: found.n + 1 }) });`),
+    "a sum that was made in a step before": `idem.createFunction({ id: "a" }, { event: "b/c" }, async ({ step }) => {
+      const account = await step.run("read", () => db.accounts.findOne({ id: 1 }));
+      await step.run("write", () => db.accounts.update({ id: 1 }, { balance: account.balance + 1 }));
+    });`,
+  },
+  wrong: {
+    "a column that is added to": {
+      code: fn(`await pool.query("UPDATE stats SET count = count + 1 WHERE id = $1", [1]);`),
+      ids: ["increment"],
+      says: "the update of stats adds",
+    },
+    "the same, as a tagged template and through builders": {
+      code: fn(`
+        await sql\`update accounts set balance = balance - \${event.data.amount} where id = 1\`;
+        await prisma.account.update({ where: { id: 1 }, data: { balance: { increment: 10 } } });
+        await db.collection("accounts").updateOne({ _id: 1 }, { $inc: { balance: 10 } });
+        await knex("accounts").where({ id: 1 }).increment("balance", 10);
+        await redis.incr("count");`),
+      ids: ["increment", "increment", "increment", "increment", "increment"],
+    },
+    "a transaction that marks nothing": {
+      code: fn(`await db.transaction(async (tx) => { await tx.query("update a set n = n + 1"); });`),
+      ids: ["increment"],
+    },
+    "a file that is appended to": {
+      code: `import { appendFile } from "node:fs/promises"; ${fn(`await appendFile("journal.csv", "x");`)}`,
+      ids: ["append"],
+    },
+    "what was read, and something added": {
+      code: fn(`
+        const { points = 0, tags = [] } = await (await fetch("https://a.example/b")).json();
+        await fetch("https://a.example/b", { method: "PUT", body: JSON.stringify({ points: points + 10 }) });
+        await fetch("https://a.example/b", { method: "PATCH", body: JSON.stringify({ tags: [...tags, event.data.id] }) });`),
+      ids: ["readWrite", "readWrite"],
+    },
+  },
+});

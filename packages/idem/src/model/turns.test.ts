@@ -11,7 +11,7 @@ test("many that work at once hold the loop for no longer than one", async () => 
   const { turns, costs } = turnMeter();
   const work = async () => {
     for (let i = 0; i < 5; i++) {
-      const turn = turns.next(true);
+      const turn = turns.next(0);
       if (turn !== undefined) await turn;
       chargeCost(dear);
     }
@@ -25,7 +25,7 @@ test("events that arrive do not stand in line behind those who look for somethin
   const { turns } = turnMeter();
   const order: string[] = [];
   const work = async (name: string, isLooking: boolean) => {
-    const turn = turns.next(isLooking);
+    const turn = turns.next(isLooking ? 0 : undefined);
     if (turn !== undefined) await turn;
     chargeCost(dear);
     order.push(name);
@@ -33,6 +33,28 @@ test("events that arrive do not stand in line behind those who look for somethin
   const looking = Array.from({ length: 20 }, (_, i) => work(`looking ${i}`, true));
   await Promise.all([...looking, work("event", false)]);
   expect(order.indexOf("event")).toBeLessThanOrEqual(1);
+});
+
+test("of those who look for something whoever has spent least goes first, and all of them come to an end", async () => {
+  const { turns } = turnMeter();
+  let pieces = 0;
+  const look = async (count: number) => {
+    const work = new Work(turns, Number.POSITIVE_INFINITY, () => false);
+    for (let n = 0; n < count; n++) {
+      const turn = work.next();
+      if (turn !== undefined) await turn;
+      work.do(() => chargeCost(dear));
+      pieces++;
+    }
+  };
+  const costly = Array.from({ length: 10 }, () => look(10));
+  while (pieces < 50) await new Promise((resolve) => setImmediate(resolve));
+  const before = pieces;
+  await look(3);
+  // Its own three, and one of each turn that was given before it asked.
+  expect(pieces - before).toBeLessThanOrEqual(6);
+  await Promise.all(costly);
+  expect(pieces).toBe(103);
 });
 
 test("work that costs nothing waits for nobody", () => {

@@ -9,7 +9,7 @@ const turnCost = costPerMs;
 export class Turns {
   readonly #soon: (run: () => void) => void;
   readonly #first: (() => void)[] = [];
-  readonly #later: (() => void)[] = [];
+  readonly #later: { readonly spent: number; readonly go: () => void }[] = [];
   #from = costCharged();
   #isArmed = false;
 
@@ -20,14 +20,17 @@ export class Turns {
 
   /**
    * To be awaited before each piece of work; undefined for going on at once, with no `await` in between: others would get the same answer.
-   * Events that arrive go before what people look for (`isLooking`), who can wait.
+   * Events that arrive go before what people look for, who can wait. Of those the one that has `spent` least goes first: a page is not
+   * held up by filters that cost a hundred times as much.
    */
-  next(isLooking = false): Promise<void> | undefined {
+  next(spent?: number): Promise<void> | undefined {
     this.#arm();
-    const line = isLooking ? this.#later : this.#first;
-    const isCrowded = this.#first.length > 0 || (isLooking && this.#later.length > 0);
+    const isCrowded = this.#first.length > 0 || (spent !== undefined && this.#later.length > 0);
     if (!isCrowded && costCharged() - this.#from < turnCost) return undefined;
-    return new Promise((resolve) => line.push(resolve));
+    return new Promise((go) => {
+      if (spent === undefined) this.#first.push(go);
+      else this.#later.push({ spent, go });
+    });
   }
 
   #arm(): void {
@@ -36,10 +39,16 @@ export class Turns {
     this.#soon(() => {
       this.#isArmed = false;
       this.#from = costCharged();
-      const next = this.#first.shift() ?? this.#later.shift();
+      const next = this.#first.shift() ?? this.#leastSpent();
       if (this.#first.length > 0 || this.#later.length > 0) this.#arm();
       next?.();
     });
+  }
+
+  #leastSpent(): (() => void) | undefined {
+    let least = 0;
+    for (let i = 1; i < this.#later.length; i++) if (this.#later[i]!.spent < this.#later[least]!.spent) least = i;
+    return this.#later.splice(least, 1)[0]?.go;
   }
 }
 
@@ -64,7 +73,7 @@ export class Work {
   }
 
   next(): Promise<void> | undefined {
-    return this.#turns.next(true);
+    return this.#turns.next(this.#cost);
   }
 
   /** A piece of it, in one go. */

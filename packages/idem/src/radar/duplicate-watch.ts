@@ -3,7 +3,7 @@
 import type { Decision } from "../model/decision.ts";
 import type { Event } from "../model/event.ts";
 import { fromJson } from "../model/json.ts";
-import { chargeCost, readingCost } from "../model/metered-cost.ts";
+import { chargeCost, costPerMs, readingCost } from "../model/metered-cost.ts";
 import type { Turns } from "../model/turns.ts";
 import { dayMs } from "../model/window.ts";
 import type { Arrival } from "../store/alerts.ts";
@@ -67,6 +67,9 @@ interface Watched {
   maybe: { readonly first: SeenRun; readonly later: SeenRun }[];
 }
 
+// Nobody waits for it: behind pages, before filters that have had 100 ms.
+const spentByRadar = 100 * costPerMs;
+
 export class DuplicateWatch {
   private readonly functions = new Map<string, Watched>();
   private readonly ruleWatch = new RuleWatch();
@@ -84,7 +87,7 @@ export class DuplicateWatch {
     const found: FoundAlert[] = [];
     const own = context.rules.slice(1);
     for (const { event, decisions } of arrivals) {
-      const turn = turns.next(true);
+      const turn = turns.next(spentByRadar);
       if (turn !== undefined) await turn;
       // Read by what looks at events, and by what looks at each run.
       chargeCost(readingCost(event.data) * 3 * (1 + decisions.length));
@@ -111,7 +114,7 @@ export class DuplicateWatch {
     for (const [fn, watched] of this.functions) {
       const isDoubted = watched.isDoubtful && now - watched.judgedAt >= doubtMs;
       if (!watched.isSuspect && !isDoubted && watched.maybe.length === 0) continue;
-      const turn = turns.next(true);
+      const turn = turns.next(spentByRadar);
       if (turn !== undefined) await turn;
       chargeCost(watched.runs.size * judgedRunCost);
       if (rule !== undefined && !rule.isMuted) found.push(...judge(fn, watched, rule, context));

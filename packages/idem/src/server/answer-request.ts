@@ -144,6 +144,8 @@ export interface AnswerOptions {
   readonly admit?: (route: Route, request: AskedRequest) => Promise<Admitted>;
   /** Asks a caller that waits for it to send its body now. */
   readonly invite: () => void;
+  /** Called once who asks has shown what the route wants to see. */
+  readonly admitted?: () => void;
   /** Where a request has a place among those under way: it has none while its body is awaited. */
   readonly whileAwaited?: (read: () => Promise<Buffer>) => Promise<Buffer>;
 }
@@ -153,7 +155,7 @@ export async function answerRequest(
   route: Route,
   request: AskedRequest,
   incoming: Readable,
-  { world, guard, share, invite, admit, whileAwaited = (read) => read() }: AnswerOptions,
+  { world, guard, share, invite, admit, admitted, whileAwaited = (read) => read() }: AnswerOptions,
 ): Promise<RouteAnswer> {
   guard.checkOrigin(request.method, route.access, request.headers);
   if (route.access === "operator" || route.access === "sign-in") {
@@ -166,6 +168,7 @@ export async function answerRequest(
     request.env = admitCaller(route.access, request, world.credentials);
     if (route.access === "signing-key") request.actor = world.credentials.required ? keyActor(request.env) : devActor;
   }
+  admitted?.();
   // Routes that are open to everybody look for themselves where they take an environment by its name.
   if (route.access !== "open" && !isChange(request.method)) await world.checkKnown(request.env);
   const quota = route.access === "event-key" ? world.eventQuotas?.of(request.params.key) : undefined;

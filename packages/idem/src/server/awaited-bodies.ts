@@ -7,7 +7,9 @@ import type { ServerLimits } from "./limits.ts";
 import type { Access } from "./route.ts";
 import { SilentPeers } from "./silent-peers.ts";
 
-export type Trust = "stranger" | "sender" | "known";
+/** Least first. */
+export const trusts = ["stranger", "sender", "known"] as const;
+export type Trust = (typeof trusts)[number];
 
 /** By the credential a route asks for: who gets as far as its body has shown it. In dev nobody shows any, and the same bounds hold. */
 export const trustOf: Readonly<Record<Access, Trust>> = {

@@ -24,6 +24,16 @@ export const serverLimits = {
   strangerBodiesPerAddress: 500,
   connections: 10_000,
   connectionsPerAddress: 5_000,
+  // Requests on lines on which nothing was shown yet, of each turn of the loop: 4 ms (entrance.ts).
+  strangersPerTurn: 50,
+  // While lines are being opened, of which Node accepts one in each turn: each brings about one request.
+  strangersPerTurnWhileOpening: 2,
+  // Turns for which what is much (expressions over rows, large bodies) gives way to lines that are being opened: some 10 ms.
+  quietTurns: 50,
+  // From here on bodies are made something of one at a time.
+  largeBodyBytes: 4 * kibibyte,
+  // Accepted by the machine before we have: Linux has at most 4,096 for itself. Beyond it a caller is heard again a second later.
+  backlog: 4_096,
   // Upgraded to WebSockets, of each path that does: subscribers do not take the workers' places.
   sockets: 5_000,
   headerBytes: 16 * kibibyte,

@@ -101,6 +101,35 @@ describe("bodies", () => {
     expect(server.listener.load.bodyBytesHeld).toBe(0);
   });
 
+  test("large bodies that are all there at once are made something of one by one, with the loop given back in between", async () => {
+    let turn = 0;
+    let isOver = false;
+    const count = () => {
+      turn++;
+      if (!isOver) setImmediate(count);
+    };
+    const turns: number[] = [];
+    const note = route({
+      path: "/note",
+      bodyBytesMax: 100_000,
+      handle: () => {
+        turns.push(turn);
+        return json("noted");
+      },
+    });
+    const server = await open([note]);
+    const lines = Array.from({ length: 20 }, () => connect(server.port, "127.0.0.1"));
+    await expect.poll(() => server.listener.load.lines).toBe(20);
+    count();
+    const body = JSON.stringify("x".repeat(30_000));
+    const head = `POST /note HTTP/1.1\r\nhost: localhost\r\ncontent-length: ${body.length}\r\n\r\n`;
+    for (const line of lines) line.write(head + body);
+    await expect.poll(() => turns.length).toBe(20);
+    isOver = true;
+    expect(new Set(turns).size).toBe(20);
+    for (const line of lines) line.destroy();
+  });
+
   test("an encoding that is not known is 415, one that does not decode is 400", async () => {
     const server = await open([route({ path: "/echo" })]);
     const with_ = (encoding: string) =>

@@ -5,12 +5,14 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type AddressInfo, Server as NetServer } from "node:net";
 import type { Duplex } from "node:stream";
 import { errors, IdemError } from "../model/errors.ts";
+import { Turns } from "../model/turns.ts";
 import type { Timer } from "../platform/platform.ts";
 import { statusOf } from "../protocol/problem.ts";
 import { admitCaller } from "./admit-caller.ts";
 import { type NodeRequest, splitTarget } from "./answer-request.ts";
 import { AwaitedBodies } from "./awaited-bodies.ts";
 import { BrowserGuard } from "./browser-guard.ts";
+import { Entrance, StrangerTurns } from "./entrance.ts";
 import { IncomingRequest, type Traffic, unexpected } from "./incoming-request.ts";
 import { type ServerLimits, serverLimits } from "./limits.ts";
 import { Lines } from "./lines.ts";
@@ -57,6 +59,7 @@ class NodeListener implements Listener {
   private readonly world: World;
   private readonly limits: ServerLimits;
   private readonly traffic: Traffic;
+  private readonly strangers: StrangerTurns;
   private readonly socketRouter: Router<SocketRoute>;
   private readonly server: Server;
   private readonly upgraded = new Set<Duplex>();
@@ -69,6 +72,14 @@ class NodeListener implements Listener {
     const { world, routes, sockets } = options;
     this.world = world;
     this.limits = { ...serverLimits, ...options.limits };
+    const soon = (run: () => void) => world.platform.soon(run);
+    const entrance = world.entrance ?? new Entrance(soon, this.limits.quietTurns);
+    this.strangers = new StrangerTurns({
+      entrance,
+      soon,
+      perTurn: this.limits.strangersPerTurn,
+      perTurnWhileOpening: this.limits.strangersPerTurnWhileOpening,
+    });
     this.traffic = {
       world,
       router: routerOf(routes),
@@ -76,6 +87,7 @@ class NodeListener implements Listener {
       limits: this.limits,
       lines: new Lines(this.limits),
       bodies: new AwaitedBodies(this.limits),
+      reading: new Turns((run) => entrance.whenQuiet(run)),
       inFlight: 0,
       strangers: 0,
       vital: 0,
@@ -92,12 +104,19 @@ class NodeListener implements Listener {
       connectionsCheckingInterval: this.limits.lookMs,
     });
     this.server.timeout = this.limits.silentMs;
-    this.server.on("connection", (socket) => this.traffic.lines.open(socket));
-    this.server.on("request", (incoming, response) => void this.take(incoming, response, null));
-    this.server.on("checkContinue", (incoming, response) => {
-      void this.take(incoming, response, () => response.writeContinue());
+    this.server.on("connection", (socket) => {
+      entrance.lineOpened();
+      this.traffic.lines.open(socket);
     });
-    this.server.on("upgrade", (incoming, socket, head) => this.upgrade(incoming, socket, head));
+    this.server.on("request", (incoming, response) => this.take(incoming, response, null));
+    this.server.on("checkContinue", (incoming, response) => {
+      this.take(incoming, response, () => response.writeContinue());
+    });
+    this.server.on("upgrade", (incoming, socket, head) => {
+      socket.on("error", ignore);
+      this.traffic.lines.begin(socket);
+      this.strangers.enter(() => this.upgrade(incoming, socket, head));
+    });
     this.server.on("clientError", answerGarbage);
   }
 
@@ -129,7 +148,7 @@ class NodeListener implements Listener {
             : errors.LISTEN_FAILED({ host, port, why: error.message }, { cause: error }),
         );
       this.server.once("error", refuse);
-      this.server.listen({ host, port, backlog: 1024 }, () => {
+      this.server.listen({ host, port, backlog: this.limits.backlog }, () => {
         this.server.off("error", refuse);
         // Too many open files, say: those who are connected are served on.
         this.server.on("error", (error) => this.world.logger.error("idem: the server's socket failed", error));
@@ -141,10 +160,17 @@ class NodeListener implements Listener {
 
   // ------------------------------------------------------------------------------------------------ requests
 
-  private async take(incoming: IncomingMessage, response: ServerResponse, invite: (() => void) | null): Promise<void> {
+  private take(incoming: IncomingMessage, response: ServerResponse, invite: (() => void) | null): void {
+    const { lines } = this.traffic;
+    lines.begin(incoming.socket);
+    if (lines.hasShown(incoming.socket)) void this.serve(incoming, response, invite);
+    else this.strangers.enter(() => void this.serve(incoming, response, invite));
+  }
+
+  private async serve(incoming: IncomingMessage, response: ServerResponse, invite: (() => void) | null): Promise<void> {
     const { socket } = incoming;
-    this.traffic.lines.begin(socket);
-    await new IncomingRequest(incoming, response, this.traffic, invite).serve();
+    // Whoever left while they waited for their turn costs nothing more.
+    if (!socket.destroyed) await new IncomingRequest(incoming, response, this.traffic, invite).serve();
     if (socket.writableLength > 0 && !response.closed) await this.flushed(response);
     this.traffic.lines.end(socket);
     if (this.isQuiet) this.onQuiet?.();
@@ -159,7 +185,9 @@ class NodeListener implements Listener {
 
   private get isQuiet(): boolean {
     const { inFlight, vital, waiting, bodies } = this.traffic;
-    return inFlight + vital === 0 && waiting === 0 && bodies.size === 0 && this.flushing === 0;
+    return (
+      inFlight + vital === 0 && waiting === 0 && bodies.size === 0 && this.flushing === 0 && this.strangers.size === 0
+    );
   }
 
   /** Whoever sends a body drop by drop is cut off. One timer for all: a timer per request costs more than the request. */
@@ -178,8 +206,7 @@ class NodeListener implements Listener {
   // ------------------------------------------------------------------------------------------------ sockets
 
   private upgrade(incoming: IncomingMessage, socket: Duplex, head: Buffer): void {
-    socket.on("error", ignore);
-    this.traffic.lines.begin(socket);
+    if (socket.destroyed) return;
     const headers = incoming.headers as NodeRequest["headers"];
     try {
       if (this.traffic.isStopping) throw errors.SERVER_BUSY({ why: "it is stopping" });
@@ -272,7 +299,8 @@ function refuseSocket(socket: Duplex, error: IdemError): void {
 
 /** What is no HTTP, too slow or has too large headers never became a request. */
 function answerGarbage(error: NodeJS.ErrnoException, socket: Duplex): void {
-  if (error.code === "ECONNRESET" || !socket.writable) {
+  // Closed by the caller, in the middle of a header as well: nobody is left to be told.
+  if (error.code === "ECONNRESET" || error.code === "HPE_INVALID_EOF_STATE" || !socket.writable) {
     socket.destroy();
     return;
   }

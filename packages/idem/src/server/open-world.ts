@@ -14,6 +14,7 @@ import { defaultEnv } from "./admit-caller.ts";
 import { ConnectGateway } from "./connect/connect-remote.ts";
 import { openCredentials } from "./credentials.ts";
 import { Endpoints } from "./endpoints/endpoints.ts";
+import { Entrance } from "./entrance.ts";
 import { EventQuotas } from "./event-quota.ts";
 import { type CountKeeper, keepCounts } from "./keep-counts.ts";
 import { serverLimits } from "./limits.ts";
@@ -53,7 +54,8 @@ export function openWorld(options: OpenWorldOptions): OpenedWorld {
   const opening = new Map<string, Promise<Engine>>();
   const radars: DuplicateRadar[] = [];
   const counting: CountKeeper[] = [];
-  const turns = new Turns((run) => platform.soon(run));
+  const entrance = new Entrance((run) => platform.soon(run), serverLimits.quietTurns);
+  const turns = new Turns((run) => entrance.whenQuiet(run));
   let origin = "";
   let isStopping = false;
 
@@ -135,6 +137,7 @@ export function openWorld(options: OpenWorldOptions): OpenedWorld {
     settings,
     platform,
     logger,
+    entrance,
     credentials,
     ...(credentials.required && settings.eventQuota !== null
       ? { eventQuotas: new EventQuotas(settings.eventQuota, settings.eventKeys, platform) }

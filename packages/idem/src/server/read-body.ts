@@ -17,6 +17,8 @@ import type { BodyShare } from "./body-budget.ts";
 export class CallerGone extends Error {
   override readonly name = "CallerGone";
 }
+/** One for all: an error with its stack for each of a thousand that are cut at once costs more than the rest of it. */
+const callerGone = new CallerGone();
 
 /** Null for a body that is sent as it is. */
 export function encodingOf(header: string | undefined): Encoding | null {
@@ -66,7 +68,7 @@ function collect(source: Readable, bytesMax: number, share: BodyShare): Promise<
       }
       chunks.push(chunk);
     };
-    const leave = () => fail(new CallerGone());
+    const leave = () => fail(callerGone);
     source.on("data", take);
     source.on("end", () => {
       // It is closed once it was read; an error made for that, with its stack, costs more than the rest of this.
@@ -94,7 +96,7 @@ export async function* streamBody(
   bytesMax: number,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const plain = encoding === null ? source : source.pipe(expanderStreams[encoding]());
-  if (plain !== source) source.on("error", () => plain.destroy(new CallerGone()));
+  if (plain !== source) source.on("error", () => plain.destroy(callerGone));
   let bytes = 0;
   try {
     // The line stays open when the reader stops early: it still carries the answer.

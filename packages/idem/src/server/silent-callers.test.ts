@@ -106,6 +106,34 @@ describe("bodies that never come", () => {
   });
 });
 
+test("500 requests of strangers that arrive together are all answered, and one on a line with a key before most of them", async () => {
+  const order: string[] = [];
+  const note = (name: string) => () => {
+    order.push(name);
+    return json("noted");
+  };
+  const routes = [
+    route({ path: "/w/:source", handle: note("stranger") }),
+    route({ path: "/signed", access: "signing-key", handle: note("known") }),
+  ];
+  const server = await open(routes, {
+    settings: keys,
+    limits: { strangersPerTurn: 1, strangersPerTurnWhileOpening: 1 },
+  });
+  const bearer = `authorization: Bearer ${signingKey}\r\n`;
+  const said = (path: string, more = "") =>
+    `POST ${path} HTTP/1.1\r\nhost: localhost\r\n${more}content-length: 2\r\n\r\n{}`;
+  const [own] = await hold(server.port, said("/signed", bearer), 1);
+  await expect.poll(() => order).toEqual(["known"]);
+  const lines = await hold(server.port, "", 500);
+  await expect.poll(() => server.listener.load.lines).toBe(501);
+  // In one go: the loop, which is the server's as well, finds all of it in its next turn.
+  for (const line of lines) line.write(said("/w/stripe"));
+  own!.write(said("/signed", bearer));
+  await expect.poll(() => order.length, { timeout: 10_000 }).toBe(502);
+  expect(order.lastIndexOf("known")).toBeLessThan(250);
+});
+
 describe("requests that take long", () => {
   /** Webhooks that are not answered before they are told. */
   function slowTable() {
@@ -169,6 +197,46 @@ describe("lines without a request", () => {
     await expect.poll(() => server.listener.load.cutSilent).toBe(70);
     expect(await honest(server)).toEqual(allWell);
     expect(server.listener.load.lines).toBeLessThanOrEqual(40);
+  });
+
+  /** A line that is kept after each answer. */
+  async function keepLine(server: Opened, request: string) {
+    const [line] = await hold(server.port, "", 1);
+    let isOpen = true;
+    line!.once("close", () => {
+      isOpen = false;
+    });
+    const say = async () => {
+      if (!isOpen) return "closed";
+      const answer = new Promise<string>((resolve) => {
+        line!.once("data", (bytes) => resolve(String(bytes).slice(0, 12)));
+        line!.once("close", () => resolve("closed"));
+      });
+      line!.write(request);
+      return answer;
+    };
+    expect(await say()).toBe("HTTP/1.1 200");
+    return { say };
+  }
+  const send = "POST /e/one HTTP/1.1\r\nhost: localhost\r\ncontent-length: 2\r\n\r\n{}";
+  const signed = `POST /signed HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${signingKey}\r\ncontent-length: 2\r\n\r\n{}`;
+
+  test.each(cases)("cost nobody the line on which a key was shown, where %s", async (_, bytes) => {
+    const server = await open(table, { settings: keys, limits: { connections: 40, connectionsPerAddress: 30 } });
+    const lines = await Promise.all([keepLine(server, send), keepLine(server, signed)]);
+    await hold(server.port, bytes, 100);
+    await expect.poll(() => server.listener.load.cutSilent).toBe(70);
+    for (const { say } of lines) expect(await say()).toBe("HTTP/1.1 200");
+  });
+
+  test("are counted apart by what was shown on them: an event key's many do not push out the line of a signing key", async () => {
+    const server = await open(table, { settings: keys, limits: { connections: 20, connectionsPerAddress: 100 } });
+    const own = await keepLine(server, signed);
+    for (let n = 0; n < 30; n++) await keepLine(server, send);
+    expect(await own.say()).toBe("HTTP/1.1 200");
+    expect(server.listener.load.lines).toBeLessThanOrEqual(20);
+    // Nor do they keep out who comes new.
+    expect(await honest(server)).toEqual(allWell);
   });
 
   test("one with a request under way is not cut for those without", async () => {

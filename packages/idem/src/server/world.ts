@@ -7,6 +7,7 @@ import type { Apps } from "./apps.ts";
 import type { ConnectGateway } from "./connect/connect-remote.ts";
 import type { Credentials } from "./credentials.ts";
 import type { Endpoints } from "./endpoints/endpoints.ts";
+import type { Entrance } from "./entrance.ts";
 import type { EventQuota, EventQuotas } from "./event-quota.ts";
 import type { LiveDigests } from "./live/live-digests.ts";
 import type { Metrics } from "./metrics.ts";
@@ -67,6 +68,8 @@ export interface World {
   readonly isMounted?: true;
   readonly platform: Platform;
   readonly logger: Logger;
+  /** Where lines are accepted; absent where somebody else does. */
+  readonly entrance?: Entrance;
   readonly credentials: Credentials;
   /** What was sent with each event key; absent where no key is asked for, or as much as anybody likes may be sent. */
   readonly eventQuotas?: EventQuotas;

@@ -56,11 +56,13 @@ export async function gatherGroups(
   }
   const isKeyless = (run: RunSummary) => run.key === null && run.rerunOf === null && functions.of(run.fn).key === null;
   const keyless = [...groups.values()].flatMap((runs) => [...runs.values()].filter(isKeyless));
+  // Asked for together: each answer is taken over in a turn of its own, and a busy store is waited for once.
+  const pieces = Array.from({ length: Math.ceil(keyless.length / payloadsAtOnce) }, (_, n) => {
+    const ids = keyless.slice(n * payloadsAtOnce, (n + 1) * payloadsAtOnce).map(({ id }) => id);
+    return reads.runPayloads(env, ids, payloadBytesMax);
+  });
   const payloads = new Map<string, string | null>();
-  for (let i = 0; i < keyless.length; i += payloadsAtOnce) {
-    const ids = keyless.slice(i, i + payloadsAtOnce).map(({ id }) => id);
-    for (const { runId, data } of await reads.runPayloads(env, ids, payloadBytesMax)) payloads.set(runId, data);
-  }
+  for (const piece of await Promise.all(pieces)) for (const { runId, data } of piece) payloads.set(runId, data);
   const dataOf = (runId: string) => payloads.get(runId) ?? null;
   const guesses = new Map(await guessEntities(keyless, dataOf, functions, work));
   const byRun = new Map([...groups].flatMap(([id, runs]) => [...runs.keys()].map((runId) => [runId, id] as const)));

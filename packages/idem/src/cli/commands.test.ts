@@ -128,6 +128,26 @@ describe("looking", () => {
     });
   });
 
+  test("functions --check fails where a key is missing without a reason, and asks none of what comes once by itself", async () => {
+    const { terminal, idem, stop } = storeWorld();
+    const again = { timeout: "5s", maxSize: 10 } as const;
+    idem.createFunction({ id: "keyed", idempotency: "event.data.id" }, { event: "a/b" }, async () => null);
+    idem.createFunction({ id: "ticks" }, { cron: "0 9 * * *" }, async () => null);
+    idem.createFunction({ id: "invoked" }, [], async () => null);
+    idem.createFunction({ id: "gathers", batchEvents: again }, { event: "a/b" }, async () => null);
+    idem.createFunction({ id: "mourns" }, { event: "inngest/function.failed" }, async () => null);
+    await idem.functions.list();
+    expect(await terminal.run("functions", "--check")).toBe(0);
+    expect(terminal.written.out).toMatch(/ticks +none: a tick runs once/);
+    idem.createFunction({ id: "both" }, [{ event: "a/b" }, { cron: "0 9 * * *" }], async () => null);
+    await idem.functions.list();
+    await stop();
+    expect(await terminal.run("functions", "--check")).toBe(1);
+    expect(terminal.written.err).toContain("Without a key: both. Give each idempotency:");
+    expect(await terminal.run("functions", "--check", "--json")).toBe(1);
+    expect(await terminal.run("functions", "--keys")).toBe(0);
+  });
+
   test("limits, what a run waits for, and what would cancel it are shown", async () => {
     const { terminal, idem, stop } = storeWorld();
     idem.createFunction(

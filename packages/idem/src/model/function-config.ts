@@ -156,3 +156,13 @@ export const functionSlug = (app: string, id: string): string => `${app}-${id}`;
 /** Its runs wait in line for a slot or an instant, where others start at once. */
 export const needsLane = ({ concurrency, throttle }: FunctionConfig): boolean =>
   concurrency !== undefined || throttle !== undefined;
+
+/** Why it has no key: its author's words, or that what starts it comes once. Null where it has one, and where one is missing. */
+export function whyNoKey({ idempotency, unkeyed, batch, triggers }: FunctionConfig): string | null {
+  if (idempotency !== null) return null;
+  if (unkeyed !== undefined) return unkeyed;
+  if (batch !== undefined) return "an event is in one batch";
+  // Idem itself tells of something once.
+  if (triggers.some((trigger) => "event" in trigger && !/^(idem|inngest)\//.test(trigger.event))) return null;
+  return triggers.some((trigger) => "cron" in trigger) ? "a tick runs once" : "what invokes it does so once";
+}

@@ -125,7 +125,7 @@ function Headline({ of }: { readonly of: FunctionInFigures }) {
   }
   if (key === null && unkeyed !== null) {
     return (
-      <Note tone="good" title="It has no key, and says why">
+      <Note tone="good" title="It has no key, for a reason">
         {visibleText(unkeyed)}
       </Note>
     );

@@ -1,7 +1,7 @@
 // idem functions: what is registered in the store.
 
 import { lengthText } from "../../model/duration.ts";
-import type { FunctionConfig, KeyConfig } from "../../model/function-config.ts";
+import { type FunctionConfig, type KeyConfig, whyNoKey } from "../../model/function-config.ts";
 import { countPending, pendingCount } from "../../observe/pending-counts.ts";
 import { type Command, storeOptions } from "../command.ts";
 import { printable } from "../printable.ts";
@@ -11,17 +11,23 @@ import { table } from "../table.ts";
 export const functions: Command = {
   name: "functions",
   summary: "list the functions registered in the store, with triggers, keys and limits",
-  usage: "[--keys]",
+  usage: "[--keys | --check]",
   words: { min: 0, max: 0 },
   options: {
     ...storeOptions,
     keys: { help: "for a reviewer: only the keys, those without one first" },
+    check: { help: "exit with 1 where a key is missing and no reason is given for it" },
   },
   details: [
     "PENDING counts events that wait to be decided; `idem events --pending` lists them. A function without a key says why, if it was",
-    'given `idempotency: { none: "…" }`.',
+    'given `idempotency: { none: "…" }`. What comes once by itself needs none: ticks, invokes, events gathered in batches.',
   ],
-  examples: ["idem functions", "idem functions --keys", "idem functions --env staging --json"],
+  examples: [
+    "idem functions",
+    "idem functions --keys",
+    "idem functions --check",
+    "idem functions --env staging --json",
+  ],
   async run(context) {
     return context.read(async ({ reads }) => {
       const { functions: registered } = await reads.functions(context.env);
@@ -33,21 +39,22 @@ export const functions: Command = {
         dueCount: dueByFunction[rest.fn] ?? 0,
         pending: pending(rest.fn),
       }));
+      const keyless = context.flags.has("check") ? list.filter(({ config }) => keyText(config) === missing) : [];
       if (context.isJson) {
         context.json(list);
-        return 0;
+        return keyless.length === 0 ? 0 : 1;
       }
       if (list.length === 0) {
         context.remark(`No functions are registered in environment "${context.env}".`);
         return 0;
       }
       const { io, paint } = context;
-      if (context.flags.has("keys")) {
+      if (context.flags.has("keys") || context.flags.has("check")) {
         io.out.write(
           table(
             [
               { title: "FUNCTION" },
-              { title: "KEY", shrinks: true, paint: (cell) => (cell === "none" ? paint.yellow(cell) : cell) },
+              { title: "KEY", shrinks: true, paint: (cell) => (cell === missing ? paint.yellow(cell) : cell) },
               { title: "WINDOW" },
               { title: "WHEN IT FAILS" },
               { title: "WHEN MISSING" },
@@ -64,7 +71,12 @@ export const functions: Command = {
             { columns: io.out.columns, bold: paint.bold },
           ),
         );
-        return 0;
+        if (keyless.length === 0) return 0;
+        const names = keyless.map(({ id }) => printable(id)).join(", ");
+        context.remark(
+          `Without a key: ${names}. Give each idempotency: "event.data.…", or the reason for none: idempotency: { none: "…" }.`,
+        );
+        return 1;
       }
       io.out.write(
         table(
@@ -72,7 +84,7 @@ export const functions: Command = {
             { title: "FUNCTION" },
             { title: "APP" },
             { title: "TRIGGERS", shrinks: true },
-            { title: "KEY", shrinks: true, paint: (cell) => (cell === "none" ? paint.yellow(cell) : cell) },
+            { title: "KEY", shrinks: true, paint: (cell) => (cell === missing ? paint.yellow(cell) : cell) },
             { title: "WINDOW" },
             { title: "LIMITS", shrinks: true },
             { title: "RETRIES", align: "right" },
@@ -102,12 +114,16 @@ export const functions: Command = {
   },
 };
 
-const keyText = ({ idempotency, unkeyed }: FunctionConfig): string =>
-  idempotency?.key ?? (unkeyed === undefined ? "none" : `none: ${unkeyed}`);
+const missing = "none";
+
+function keyText(config: FunctionConfig): string {
+  const why = whyNoKey(config);
+  return config.idempotency?.key ?? (why === null ? missing : `none: ${why}`);
+}
 
 const windowText = (key: KeyConfig | null): string =>
   key === null ? "–" : `${lengthText(key.windowMs)}${key.untilFinished ? ", until finished" : ""}`;
 
 /** What asks for a look first: nobody said anything, then a reason, then a key. */
-const reviewOrder = ({ idempotency, unkeyed }: FunctionConfig): number =>
-  idempotency !== null ? 2 : unkeyed !== undefined ? 1 : 0;
+const reviewOrder = (config: FunctionConfig): number =>
+  config.idempotency !== null ? 2 : whyNoKey(config) === null ? 0 : 1;

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { Engine } from "../../engine/engine.ts";
 import { errors } from "../../model/errors.ts";
-import { type FunctionConfig, flowOf } from "../../model/function-config.ts";
+import { type FunctionConfig, flowOf, whyNoKey } from "../../model/function-config.ts";
 import { dayMs } from "../../model/window.ts";
 import { countPending, type PendingCounts } from "../../observe/pending-counts.ts";
 import { knownFunctions } from "../../radar/functions-known.ts";
@@ -45,7 +45,10 @@ export const functionItem = z.object({
     })
     .nullable()
     .describe("Null for a function without a key: nothing but its steps protects it from running twice"),
-  unkeyed: z.string().nullable().describe("Why it has no key, where its author said so: each event is new work"),
+  unkeyed: z
+    .string()
+    .nullable()
+    .describe("Why it has no key: its author's words, or that what starts it comes once. Null where one is missing"),
   retries: z.number().int(),
   startTimeoutMs: z.number().nullable(),
   finishTimeoutMs: z.number().nullable(),
@@ -102,7 +105,7 @@ export function functionItemOf(
             onFailure: idempotency.onFailure,
             onMissing: idempotency.onMissing,
           },
-    unkeyed: config.unkeyed ?? null,
+    unkeyed: whyNoKey(config),
     retries: config.retries,
     startTimeoutMs: config.startTimeoutMs,
     finishTimeoutMs: config.finishTimeoutMs,

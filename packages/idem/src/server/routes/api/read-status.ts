@@ -1,6 +1,6 @@
 // GET /api/status: what this server is and how much it has to do.
 import { z } from "zod";
-import type { FunctionConfig } from "../../../model/function-config.ts";
+import { type FunctionConfig, whyNoKey } from "../../../model/function-config.ts";
 import { readPackageText } from "../../../platform/package-files.ts";
 import { apiRoute } from "../../api/api-route.ts";
 import type { World } from "../../world.ts";
@@ -65,7 +65,7 @@ export const readStatus = apiRoute({
       functions: {
         count: functions.length,
         paused: functions.filter(({ pausedAt }) => pausedAt !== null).length,
-        withoutKey: functions.filter(({ fn }) => !isKeyed(engine.registry.get(fn)?.config)).length,
+        withoutKey: functions.filter(({ fn }) => lacksKey(engine.registry.get(fn)?.config)).length,
       },
       eventQuota: eventQuotaOf(world, env),
       runs: { queued, running, waiting, due: Object.values(dueByFunction).reduce((sum, due) => sum + due, 0) },
@@ -82,9 +82,8 @@ function eventQuotaOf({ eventQuotas }: World, env: string) {
   return { ...eventQuotas.quota, keys };
 }
 
-/** By a key, or by the word of its author that each event is new work. */
-const isKeyed = (config: FunctionConfig | undefined): boolean =>
-  config !== undefined && (config.idempotency !== null || config.unkeyed !== undefined);
+const lacksKey = (config: FunctionConfig | undefined): boolean =>
+  config === undefined || (config.idempotency === null && whyNoKey(config) === null);
 
 /** A database's address holds a password; a file's does not. */
 function withoutCredentials(address: string): string {

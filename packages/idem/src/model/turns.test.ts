@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { compileExpression } from "./expression.ts";
 import { chargeCost, costPerMs, turnCostMax, withinCost } from "./metered-cost.ts";
 import { turnMeter } from "./turn-meter.suite.ts";
-import { Work } from "./turns.ts";
+import { Turns, Work } from "./turns.ts";
 
 /** As much as one evaluation may cost. */
 const dear = 4 * costPerMs;
@@ -55,6 +55,28 @@ test("of those who look for something whoever has spent least goes first, and al
   expect(pieces - before).toBeLessThanOrEqual(6);
   await Promise.all(costly);
   expect(pieces).toBe(103);
+});
+
+test("whoever looks gives way while they are told to, and events that arrive do not", async () => {
+  let mayLook = false;
+  const turns = new Turns(
+    (run) => void setImmediate(run),
+    () => mayLook,
+  );
+  const done: string[] = [];
+  const work = async (name: string, spent?: number) => {
+    const turn = turns.next(spent);
+    if (turn !== undefined) await turn;
+    chargeCost(dear);
+    done.push(name);
+  };
+  await work("first");
+  const page = work("page", 0);
+  await Promise.all([work("event"), work("event")]);
+  expect(done).toEqual(["first", "event", "event"]);
+  mayLook = true;
+  await page;
+  expect(done).toEqual(["first", "event", "event", "page"]);
 });
 
 test("work that costs nothing waits for nobody", () => {

@@ -8,14 +8,19 @@ const turnCost = costPerMs;
 
 export class Turns {
   readonly #soon: (run: () => void) => void;
+  readonly #mayLook: () => boolean;
   readonly #first: (() => void)[] = [];
   readonly #later: { readonly spent: number; readonly go: () => void }[] = [];
   #from = costCharged();
   #isArmed = false;
 
-  /** `soon`: calls back once the loop has looked at everything else. */
-  constructor(soon: (run: () => void) => void) {
+  /**
+   * `soon`: calls back once the loop has looked at everything else. `mayLook`: asked in each turn that whoever looks for something could
+   * have; they give way to what it knows of, events that arrive do not.
+   */
+  constructor(soon: (run: () => void) => void, mayLook: () => boolean = () => true) {
     this.#soon = soon;
+    this.#mayLook = mayLook;
   }
 
   /**
@@ -39,7 +44,7 @@ export class Turns {
     this.#soon(() => {
       this.#isArmed = false;
       this.#from = costCharged();
-      const next = this.#first.shift() ?? this.#leastSpent();
+      const next = this.#first.shift() ?? (this.#later.length > 0 && this.#mayLook() ? this.#leastSpent() : undefined);
       if (this.#first.length > 0 || this.#later.length > 0) this.#arm();
       next?.();
     });

@@ -6,7 +6,8 @@ import { Entrance, StrangerTurns } from "./entrance.ts";
 function opened(perTurn = 3) {
   let planned: (() => void)[] = [];
   const soon = (run: () => void) => void planned.push(run);
-  const entrance = new Entrance(soon, 5);
+  const clock = { now: 0 };
+  const entrance = new Entrance(() => clock.now, 5);
   const made = new StrangerTurns({ perTurn, perTurnWhileOpening: 1, entrance, soon });
   const turn = () => {
     const now = planned;
@@ -14,7 +15,7 @@ function opened(perTurn = 3) {
     for (const run of now) run();
     return now.length > 0;
   };
-  return { strangers: made, entrance, turn };
+  return { strangers: made, entrance, turn, clock };
 }
 
 test("of strangers' requests that arrive together so many begin in each turn of the loop, in the order they came", () => {
@@ -52,18 +53,19 @@ test("while lines are being opened fewer begin, so that whoever waits to be acce
 });
 
 test("what is much gives way while lines are being opened, but not for ever", () => {
-  const { entrance, turn } = opened();
-  const done: string[] = [];
-  entrance.whenQuiet(() => done.push("quiet"));
-  turn();
-  expect(done).toEqual(["quiet"]);
-  entrance.whenQuiet(() => done.push("busy"));
-  for (let n = 0; n < 5; n++) {
+  const { entrance, clock } = opened();
+  const mayBegin = entrance.givingWay();
+  const other = entrance.givingWay();
+  expect([mayBegin(), mayBegin()]).toEqual([true, true]);
+  for (clock.now = 1; clock.now < 6; clock.now++) {
     entrance.lineOpened();
-    turn();
-    expect(done).toEqual(["quiet"]);
+    expect(mayBegin()).toBe(false);
   }
   entrance.lineOpened();
-  turn();
-  expect(done).toEqual(["quiet", "busy"]);
+  expect(mayBegin()).toBe(true);
+  entrance.lineOpened();
+  expect(mayBegin()).toBe(false);
+  expect(mayBegin()).toBe(true);
+  // Each gives way for itself.
+  expect([other(), other()]).toEqual([false, true]);
 });

@@ -7,17 +7,14 @@ type Soon = (run: () => void) => void;
 
 /** Where lines are accepted. */
 export class Entrance {
-  readonly #soon: Soon;
-  readonly #quietTurnsMax: number;
+  readonly #monoMs: () => number;
+  readonly #giveWayMs: number;
   #opened = 0;
 
-  /**
-   * `soon`: calls back once the loop has looked at everything else. `quietTurnsMax`: for so many turns at most what is much gives way; with
-   * a line and two requests in each, some 10 ms.
-   */
-  constructor(soon: Soon, quietTurnsMax: number) {
-    this.#soon = soon;
-    this.#quietTurnsMax = quietTurnsMax;
+  /** `giveWayMs`: for so long at most what is much gives way. */
+  constructor(monoMs: () => number, giveWayMs: number) {
+    this.#monoMs = monoMs;
+    this.#giveWayMs = giveWayMs;
   }
 
   /** How many lines were accepted. */
@@ -29,13 +26,19 @@ export class Entrance {
     this.#opened++;
   }
 
-  /** Calls back after a turn in which no line was accepted, or when it has given way for long enough. */
-  whenQuiet(run: () => void, turns = this.#quietTurnsMax): void {
-    const opened = this.#opened;
-    this.#soon(() => {
-      if (this.#opened === opened || turns === 0) run();
-      else this.whenQuiet(run, turns - 1);
-    });
+  /** Asked in each turn of the loop in which a piece could begin: whether none was accepted in the last one, or it has given way for long enough. */
+  givingWay(): () => boolean {
+    let seen = 0;
+    let since: number | null = null;
+    return () => {
+      const isQuiet = this.#opened === seen;
+      seen = this.#opened;
+      const now = this.#monoMs();
+      since ??= now;
+      if (!isQuiet && now - since < this.#giveWayMs) return false;
+      since = null;
+      return true;
+    };
   }
 }
 

@@ -147,7 +147,7 @@ export class IncomingRequest {
     } finally {
       body.end();
     }
-    const turn = bytes.length < traffic.limits.largeBodyBytes ? undefined : traffic.reading.next();
+    const turn = bytes.length < traffic.limits.largeBodyBytes ? undefined : traffic.reading.next(0);
     if (turn !== undefined) await turn;
     chargeCost(bytes.length * takingCost);
     if (isPlaced) this.takePlace(route);

@@ -28,8 +28,8 @@ export const serverLimits = {
   strangersPerTurn: 50,
   // While lines are being opened, of which Node accepts one in each turn: each brings about one request.
   strangersPerTurnWhileOpening: 2,
-  // Turns for which what is much (expressions over rows, large bodies) gives way to lines that are being opened: some 10 ms.
-  quietTurns: 50,
+  // What is much (expressions over rows, large bodies) gives way to lines that are being opened: then a piece of it, of 5 ms, has its turn.
+  giveWayMs: 20,
   // From here on bodies are made something of one at a time.
   largeBodyBytes: 4 * kibibyte,
   // Accepted by the machine before we have: Linux has at most 4,096 for itself. Beyond it a caller is heard again a second later.

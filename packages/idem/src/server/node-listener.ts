@@ -73,7 +73,7 @@ class NodeListener implements Listener {
     this.world = world;
     this.limits = { ...serverLimits, ...options.limits };
     const soon = (run: () => void) => world.platform.soon(run);
-    const entrance = world.entrance ?? new Entrance(soon, this.limits.quietTurns);
+    const entrance = world.entrance ?? new Entrance(() => world.platform.monoMs(), this.limits.giveWayMs);
     this.strangers = new StrangerTurns({
       entrance,
       soon,
@@ -87,7 +87,7 @@ class NodeListener implements Listener {
       limits: this.limits,
       lines: new Lines(this.limits),
       bodies: new AwaitedBodies(this.limits),
-      reading: new Turns((run) => entrance.whenQuiet(run)),
+      reading: new Turns(soon, entrance.givingWay()),
       inFlight: 0,
       strangers: 0,
       vital: 0,

@@ -54,8 +54,8 @@ export function openWorld(options: OpenWorldOptions): OpenedWorld {
   const opening = new Map<string, Promise<Engine>>();
   const radars: DuplicateRadar[] = [];
   const counting: CountKeeper[] = [];
-  const entrance = new Entrance((run) => platform.soon(run), serverLimits.quietTurns);
-  const turns = new Turns((run) => entrance.whenQuiet(run));
+  const entrance = new Entrance(() => platform.monoMs(), serverLimits.giveWayMs);
+  const turns = new Turns((run) => platform.soon(run), entrance.givingWay());
   let origin = "";
   let isStopping = false;
 

@@ -45,6 +45,22 @@ const defects = [
     patches: [["worker/life-hooks.js", "if (of === undefined ||", 'if (resolved.url.includes("seen") ||']],
   },
   {
+    name: "a module that is known from its first life survives",
+    pairs: ["memory-dedup-imported"],
+    patches: [
+      [
+        "worker/known-modules.js",
+        "const before = this.made.get(url);",
+        'const before = this.made.get(url) ?? (url.includes("seen") ? globalThis.survived : undefined);',
+      ],
+      [
+        "worker/known-modules.js",
+        "this.made.set(url, made);",
+        'this.made.set(url, made); if (url.includes("seen")) globalThis.survived = made;',
+      ],
+    ],
+  },
+  {
     name: "an effect is counted in the world that happens to be played",
     pairs: ["late-timer", "buffered-in-memory"],
     patches: [

@@ -2,7 +2,7 @@
 import { randomFillSync } from "node:crypto";
 import { hostname } from "node:os";
 import { monitorEventLoopDelay } from "node:perf_hooks";
-import { Worker } from "node:worker_threads";
+import { Worker, type WorkerOptions } from "node:worker_threads";
 import { readBounded } from "./bounded-body.ts";
 import { nodeLocalSockets } from "./node-local-sockets.ts";
 import type { Platform, Thread, Timer } from "./platform.ts";
@@ -31,12 +31,32 @@ function threadFile(file: string): URL {
   return new URL(isSource ? `../../dist/${file}.js` : `../${file}.js`, import.meta.url);
 }
 
+/** What a thread needs of Node that is not there unasked. */
+const threadFlags: Readonly<Record<string, readonly string[]>> = {
+  "verify/worker/thread": ["--experimental-vm-modules"],
+};
+
+/** Null where none are needed, or the process has arguments that a thread cannot be given by name: it can do without. */
+function withFlags(file: string, options: WorkerOptions): Worker | null {
+  const flags = threadFlags[file];
+  if (flags === undefined) return null;
+  try {
+    return new Worker(threadFile(file), {
+      ...options,
+      execArgv: [...(options.execArgv ?? process.execArgv), ...flags],
+    });
+  } catch (error) {
+    if ((error as { code?: unknown }).code === "ERR_WORKER_INVALID_EXEC_ARGV") return null;
+    throw error;
+  }
+}
+
 function startWorker(file: string, input: unknown): Thread {
   // A process that was given its code as text says what kind it is; a thread has a file, and refuses to start with it. A thread that is given
   // arguments by name refuses those of V8 too (--max-old-space-size), which one that inherits them does not.
   const isText = process.execArgv.some((argument) => argument.startsWith("--input-type"));
   const options = { workerData: input, stdout: false, stderr: false, ...(isText ? { execArgv: [] } : {}) };
-  const worker = new Worker(threadFile(file), options);
+  const worker = withFlags(file, options) ?? new Worker(threadFile(file), options);
   let failure: Error | null = null;
   worker.on("error", (error) => {
     failure = error as Error;

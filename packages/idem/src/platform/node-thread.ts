@@ -1,5 +1,5 @@
 // The inside of one of Idem's threads: messages in and out, and the real clock.
-import { parentPort, workerData } from "node:worker_threads";
+import { MessageChannel, type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { steadyMs } from "./steady-ms.ts";
 
 export function nodeThread<Input, In, Out>() {
@@ -23,3 +23,17 @@ export const setEnvironment = (values: Readonly<Record<string, string>>): void =
 };
 
 export const environment = (): Readonly<Record<string, string | undefined>> => process.env;
+
+// Before anybody replaces it.
+const receive = receiveMessageOnPort;
+
+/** For what another thread tells this one: kept until it is asked for. */
+export function openMailbox<T>(): { readonly port: MessagePort; readonly drain: () => T[] } {
+  const { port1, port2 } = new MessageChannel();
+  const drain = (): T[] => {
+    const all: T[] = [];
+    for (let next = receive(port1); next !== undefined; next = receive(port1)) all.push(next.message as T);
+    return all;
+  };
+  return { port: port2, drain };
+}

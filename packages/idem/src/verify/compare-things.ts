@@ -113,6 +113,17 @@ function named(outside: Outside, volatile: Volatile): Named[] {
   });
 }
 
+const namedBefore = new WeakMap<Volatile, WeakMap<Outside, Named[]>>();
+
+/** Of a clean run, with which every world is compared. */
+function namedOnce(clean: Outside, volatile: Volatile): Named[] {
+  const before = namedBefore.get(volatile) ?? new WeakMap<Outside, Named[]>();
+  namedBefore.set(volatile, before);
+  const known = before.get(clean) ?? named(clean, volatile);
+  before.set(clean, known);
+  return known;
+}
+
 /** Whether it holds what each piece of work put there: the elements of all their lists, the fields of all their records. */
 function holdsAll(state: Json, expected: readonly Json[]): boolean {
   if (Array.isArray(state)) {
@@ -129,7 +140,7 @@ function holdsAll(state: Json, expected: readonly Json[]): boolean {
 /** `expected` are clean runs, one for each piece of work. What is addressed exists once, in the state any of them left it, or all of them together. */
 export function compareThings(world: Outside, expected: readonly Outside[], volatile: Volatile): Difference {
   const have = named(world, volatile);
-  const want = expected.map((each) => named(each, volatile));
+  const want = expected.map((each) => namedOnce(each, volatile));
   const more: Thing[] = [];
   const other: Thing[] = [];
   const less: Thing[] = [];

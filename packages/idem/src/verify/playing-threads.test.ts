@@ -96,3 +96,15 @@ test("what waits for a thread when they are closed is answered, and starts none"
   ]);
   expect(started.map(({ isEnded }) => isEnded)).toEqual([true]);
 });
+
+test("the other threads open while the first one is asked what there is", async () => {
+  const { started, threads } = hold(3);
+  const first = threads.describe(["a.ts"]);
+  await Promise.resolve();
+  expect(started).toHaveLength(3);
+  started[0]!.answer(described);
+  expect(await first).toEqual([]);
+  expect(threads.count).toBe(3);
+  await threads.close();
+  expect(started.map(({ isEnded }) => isEnded)).toEqual([true, true, true]);
+});

@@ -56,6 +56,9 @@ export class PlayingThreads {
 
   private async askOne(message: ToThread): Promise<{ readonly answer: Answer; readonly isOpen: boolean }> {
     const held = await this.acquire();
+    // Whoever asks what there is plays it next: the other threads open meanwhile.
+    if (message.kind === "describe")
+      while (this.all.size < this.options.size && !this.isClosed) this.free.push(this.start());
     if (held === null) return { answer: { kind: "gone", why: "everything was closed" }, isOpen: false };
     const { platform, answerMsMax } = this.options;
     const answer = await new Promise<Answer>((resolve) => {

@@ -229,14 +229,15 @@ class FunctionVerifier {
 
   private async playAll(schedules: readonly Schedule[], reference: Reference): Promise<void> {
     this.known += schedules.length;
-    const all = await Promise.all(
-      schedules.map(async (schedule): Promise<Played | null> => {
-        const answer = await this.play(schedule, firstStart, this.seed);
-        return answer === null ? null : { schedule, answer };
-      }),
-    );
-    // In their order, whichever thread was first: the same report each time.
-    for (const played of all) {
+    const all = schedules.map(async (schedule): Promise<Played | null> => {
+      const answer = await this.play(schedule, firstStart, this.seed);
+      return answer === null ? null : { schedule, answer };
+    });
+    // Those that are not waited for yet may fail, too.
+    void Promise.allSettled(all);
+    // In their order, whichever thread was first: the same report each time. What is there is weighed while others are played.
+    for (const one of all) {
+      const played = await one;
       if (played !== null) this.weigh(played, await this.handlers.referenceFor(played.schedule, reference));
     }
   }

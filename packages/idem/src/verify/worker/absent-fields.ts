@@ -3,7 +3,7 @@
 import { usesField } from "../absent-fields.ts";
 import { patternOf } from "../recordings.ts";
 import type { AbsentField, Json, Place } from "../thing.ts";
-import { placeIn } from "./caller.ts";
+import { placeIn, stackAbove } from "./caller.ts";
 import { isOurs } from "./our-folder.ts";
 import { realParse, realReadFile } from "./real.ts";
 
@@ -102,13 +102,7 @@ const isPlain = (value: object): boolean =>
 
 /** Where the user's own code read it; null for a package's or the machine's, which look at everything. */
 function readerAbove(below: (...args: never[]) => unknown): Place | null {
-  const before = Error.stackTraceLimit;
-  Error.stackTraceLimit = 1;
-  const holder: { stack?: string } = {};
-  Error.captureStackTrace(holder, below);
-  const { stack = "" } = holder;
-  Error.stackTraceLimit = before;
-  return placeIn(stack, isOurs);
+  return placeIn(stackAbove(below, 1), isOurs);
 }
 
 let current: AbsentFields | null = null;

@@ -3,13 +3,14 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { StepBody } from "../../execute/step-body.ts";
 import type { Place } from "../thing.ts";
 import type { Life } from "./life.ts";
+import { isOurs } from "./our-folder.ts";
 
 export interface Caller {
   readonly life: Life;
   /** Null outside any function: code of a module, of a client's own. */
   readonly run: { readonly fn: string; readonly runId: string; isOver: boolean } | null;
-  /** Where the effect was asked for, if somebody looked. */
-  readonly stack: string | null;
+  /** Where the effect was asked for, if somebody looked; null where no line of the user's is. */
+  readonly place?: Place | null;
 }
 
 const callers = new AsyncLocalStorage<Caller>();
@@ -28,14 +29,22 @@ export const asMachine = <T>(body: () => T): T => callers.exit(() => unwatched.r
 /** Remembers where the user's code asked for an effect, for what is done further down. */
 export function fromHere<T>(body: () => T): T {
   const caller = currentCaller();
-  if (caller === null || caller.stack !== null) return body();
-  return callers.run({ ...caller, stack: stackHere(fromHere) }, body);
+  if (caller === null || caller.place !== undefined) return body();
+  return callers.run({ ...caller, place: placeHere(fromHere) }, body);
 }
 
-/** As it was when `below` was called. */
-export function stackHere(below: (...args: never[]) => unknown): string {
+// Most calls stand right above; what an SDK puts between is written down, and mapped to its sources, only where they do not.
+const framesNear = 4;
+const framesMax = 60;
+
+/** The user's line that led to the call of `below`. */
+export function placeHere(below: (...args: never[]) => unknown): Place | null {
+  return placeIn(stackAbove(below, framesNear), isOurs) ?? placeIn(stackAbove(below, framesMax), isOurs);
+}
+
+export function stackAbove(below: (...args: never[]) => unknown, frames: number): string {
   const before = Error.stackTraceLimit;
-  Error.stackTraceLimit = 60;
+  Error.stackTraceLimit = frames;
   const holder: { stack?: string } = {};
   Error.captureStackTrace(holder, below);
   const { stack = "" } = holder;

@@ -1,25 +1,60 @@
 // The user's modules, loaded for one life: a graph of their own, ES modules and CommonJS.
 import { createRequire, register } from "node:module";
 import { pathToFileURL } from "node:url";
-import { setEnvironment } from "../../platform/node-thread.ts";
+import { openMailbox, setEnvironment } from "../../platform/node-thread.ts";
+import { KnownModules, LifeModules } from "./known-modules.ts";
 import type { ThreadInput } from "./messages.ts";
 import { ourFolder } from "./our-folder.ts";
 import { shareCode } from "./share-code.ts";
+import type { Told } from "./tell-hooks.ts";
 
 const require = createRequire(import.meta.url);
 
 /** Once for the thread. With `loader`, hooks that are asked before these; what no hook is asked for, it teaches the thread itself. */
 export async function openLoader(loader: ThreadInput["loader"]): Promise<void> {
   shareCode();
-  register(new URL("./life-hooks.js", import.meta.url), { data: { ours: pathToFileURL(ourFolder).href } });
+  const ours = pathToFileURL(ourFolder).href;
+  register(new URL("./life-hooks.js", import.meta.url), { data: { ours } });
+  if (loader !== null) register(new URL("./typescript/hooks.js", import.meta.url));
+  const { port, drain } = openMailbox<Told>();
+  register(new URL("./tell-hooks.js", import.meta.url), { data: { ours, port }, transferList: [port] });
+  known = new KnownModules(ours, drain);
   if (loader === null) return;
-  register(new URL("./typescript/hooks.js", import.meta.url));
   const { openRequire } = await import("./typescript/require.ts");
   process.setSourceMapsEnabled(true);
   openRequire();
 }
 
 let lives = 0;
+let known: KnownModules | null = null;
+let isKnown = false;
+
+const entriesOf = (paths: readonly string[]): string[] => paths.map((path) => pathToFileURL(path).href);
+
+/** Programs that asked for what was not known, and how often: what they ask for is another thing each time. */
+const surprises = new Map<string, number>();
+const surprisesMax = 3;
+
+/**
+ * Plays something with the user's modules from what is known of them, where that may be (`mayRepeat`: it can be done once more), and once more with Node's own
+ * loader where it was not enough.
+ */
+export async function withModules<T>(paths: readonly string[], mayRepeat: boolean, body: () => Promise<T>): Promise<T> {
+  const entries = entriesOf(paths);
+  const program = entries.join("\n");
+  const count = surprises.get(program) ?? 0;
+  if (mayRepeat && count < surprisesMax && known!.knows(entries)) {
+    known!.wasEnough();
+    isKnown = true;
+    const [played] = await Promise.allSettled([body()]);
+    isKnown = false;
+    if (known!.wasEnough() && played.status === "fulfilled") return played.value;
+    surprises.set(program, count + 1);
+  }
+  const played = await body();
+  await known!.learn();
+  return played;
+}
 
 /** A program's configuration: what it says, and what loads it. */
 interface Configuration {
@@ -35,15 +70,14 @@ export async function loadModules(paths: readonly string[]): Promise<unknown> {
   for (const file of Object.keys(require.cache)) {
     if (!file.startsWith(ourFolder)) delete require.cache[file];
   }
-  lives++;
+  const life = `idem-life=${++lives}`;
+  const modules = isKnown ? new LifeModules(known!, life) : null;
   let configuration: Configuration | null = null;
-  for (const path of paths) {
-    const url = pathToFileURL(path);
-    url.searchParams.set("idem-life", String(lives));
-    const loaded = (await import(url.href)) as {
+  for (const [i, url] of entriesOf(paths).entries()) {
+    const loaded = ((await modules?.import(url))?.namespace ?? (await import(`${url}?${life}`))) as {
       readonly default?: Configuration & { readonly default?: Configuration };
     };
-    if (!isConfiguration(path)) continue;
+    if (!isConfiguration(paths[i]!)) continue;
     // Of a CommonJS file, the default is all of it.
     configuration = loaded.default?.default ?? loaded.default ?? {};
     setEnvironment(configuration.env ?? {});

@@ -5,6 +5,8 @@ export const realSetImmediate = globalThis.setImmediate;
 export const realSetTimeout = globalThis.setTimeout;
 export const realClearTimeout = globalThis.clearTimeout;
 export const realFetch = globalThis.fetch;
+/** Before they note every header for `node:http`. */
+export const { Headers: RealHeaders, Response: RealResponse } = globalThis;
 export const RealDate = globalThis.Date;
 const { performance } = globalThis;
 const now = performance.now.bind(performance);

@@ -4,9 +4,8 @@ import { StepBody } from "../../execute/step-body.ts";
 import type { FunctionConfig } from "../../model/function-config.ts";
 import { type Change, isOneOf, withFunctionKey } from "../mends/change.ts";
 import type { Place } from "../thing.ts";
-import { type Caller, currentCaller, placeIn, stackHere } from "./caller.ts";
+import { type Caller, currentCaller, placeHere } from "./caller.ts";
 import { Chance } from "./chance.ts";
-import { isOurs } from "./our-folder.ts";
 import { realTurn } from "./real.ts";
 import type { Applied, AskedEffect, Carried } from "./watcher.ts";
 
@@ -69,9 +68,8 @@ export class Simulation {
   // ------------------------------------------------------------------------------------------------ effects
 
   /** Null where nothing is changed about it. */
-  callOf({ run, stack }: Caller, about: AskedEffect): ChangedCall | null {
+  callOf({ run, place = null }: Caller, about: AskedEffect): ChangedCall | null {
     if (this.changes.length === 0 || run === null) return null;
-    const place = placeIn(stack, isOurs);
     const change = this.changes.find(
       (each): each is EffectChange => each.kind === "effect" && isOneOf(each.calls, { title: about.title, place }),
     );
@@ -166,7 +164,7 @@ export class Simulation {
     if (!this.changes.some((each) => each.kind === "drawn-in-step" && each.what === what)) return null;
     const run = currentCaller()?.run ?? null;
     if (run === null || run.isOver || StepBody.current() !== null) return null;
-    const place = placeIn(stackHere(this.drawsHere), isOurs);
+    const place = placeHere(this.drawsHere);
     if (place !== null) this.drawn.set(`${what} ${place.file}:${place.line}:${place.column}`, { what, place });
     return run;
   }

@@ -1,14 +1,15 @@
 // The thread in which the user's modules are loaded and worlds are played, one at a time. Everything that leads outside is replaced before the first of
 // them is loaded.
 import "./real.ts";
+import { getHeapStatistics } from "node:v8";
 import { nodeThread } from "../../platform/node-thread.ts";
 import type { HttpRequest, HttpResponse } from "../../platform/platform.ts";
 import { cleanSchedule, readSchedule } from "../schedules.ts";
-import type { Json } from "../thing.ts";
+import type { Json, WorldRecord } from "../thing.ts";
 import { asCaller, currentCaller, isUnwatched } from "./caller.ts";
 import { denyWaysOut } from "./deny-ways-out.ts";
 import type { Life } from "./life.ts";
-import { openLoader } from "./load-modules.ts";
+import { openLoader, withModules } from "./load-modules.ts";
 import type { FromThread, Loaded, Opened, ThreadInput, ToThread } from "./messages.ts";
 import { replaceGlobals } from "./replace-globals.ts";
 import { askOutside } from "./watch-http.ts";
@@ -54,7 +55,7 @@ async function askHttp(life: Life, request: HttpRequest): Promise<HttpResponse> 
   const { method, url, headers, body } = request;
   const lower = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
   const asked = { method: method.toUpperCase(), url: new URL(url), headers: lower, body: body ?? "" };
-  const caller = currentCaller() ?? { life, run: null, stack: null };
+  const caller = currentCaller() ?? { life, run: null };
   const answer = await asCaller(caller, () => askOutside(outside, asked));
   return { status: answer.status, headers: { ...answer.headers }, body: answer.body };
 }
@@ -96,7 +97,7 @@ async function describe(modules: readonly string[]): Promise<FromThread> {
   playing = world;
   isShown = true;
   try {
-    const { clients } = await world.load();
+    const { clients } = await withModules(modules, false, () => world.load());
     const functions = clients.flatMap(({ client, codes }) =>
       codes.map(({ fn, config, handlesEnd }) => ({ app: client.id, env: client.env, fn, config, handlesEnd })),
     );
@@ -112,12 +113,18 @@ async function describe(modules: readonly string[]): Promise<FromThread> {
 async function answer(message: ToThread): Promise<FromThread> {
   if (message.kind === "describe") return describe(message.modules);
   const schedule = readSchedule(message.schedule) ?? cleanSchedule;
+  const { script, seed } = message;
   isShown = message.isShown;
-  const world = new World({ ...message.script, schedule, seed: message.seed, watchers, askHttp });
-  playing = world;
+  const play = (): Promise<WorldRecord> => {
+    const world = new World({ ...script, schedule, seed, watchers, askHttp });
+    playing = world;
+    return world.run(() => thread.post({ kind: "loaded" }));
+  };
+  // What is printed, and what is really asked, happens once.
+  const mayRepeat = !isShown && (script.recordFrom ?? []).length === 0;
   try {
-    const record = await world.run(() => thread.post({ kind: "loaded" }));
-    return { kind: "played", record, heapBytes: process.memoryUsage().heapUsed };
+    const record = await withModules(script.modules, mayRepeat, play);
+    return { kind: "played", record, heapBytes: getHeapStatistics().used_heap_size };
   } finally {
     playing = null;
     isShown = false;

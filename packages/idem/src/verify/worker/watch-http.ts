@@ -22,6 +22,7 @@ import { askReal } from "./ask-real.ts";
 import { asMachine, fromHere } from "./caller.ts";
 import { WayOutShut } from "./deny-ways-out.ts";
 import { loadInterceptors } from "./load-interceptors.ts";
+import { hasBody, plainRequest, plainResponse } from "./plain-fetch.ts";
 import { realClearTimeout, realSetTimeout } from "./real.ts";
 import { nodemailerPackage } from "./watch-mail.ts";
 import { smithyPackage, stripePackage, watchPackages } from "./watch-packages.ts";
@@ -157,6 +158,27 @@ function connects(socket: Socket): void {
   });
 }
 
+/** An answer that is there already, for a request that is asked once more in another way. */
+const answered = new AsyncLocalStorage<{ answer: ModelAnswer | null }>();
+
+function takeAnswer(): ModelAnswer | null {
+  const held = answered.getStore();
+  const answer = held?.answer ?? null;
+  if (held !== undefined) held.answer = null;
+  return answer;
+}
+
+async function fetchPlainly(
+  outside: Outside,
+  otherwise: typeof fetch,
+  args: Parameters<typeof fetch>,
+): Promise<Response> {
+  const request = plainRequest(...args);
+  if (request === null) return otherwise(...args);
+  const answer = await askOutside(outside, request);
+  return plainResponse(request, answer) ?? answered.run({ answer }, () => otherwise(...args));
+}
+
 export const watchHttp: Watcher = {
   name: "http",
   async open(outside) {
@@ -170,15 +192,17 @@ export const watchHttp: Watcher = {
     const interceptor = await loadInterceptors();
     interceptor.on("request", async ({ request, controller }) => {
       try {
-        const answer = await askOutside(outside, {
-          method: request.method.toUpperCase(),
-          url: new URL(request.url),
-          headers: Object.fromEntries(request.headers),
-          body: request.body === null ? "" : await request.text(),
-        });
-        const hasBody = answer.status !== 204 && answer.status !== 304 && request.method !== "HEAD";
+        const answer =
+          takeAnswer() ??
+          (await askOutside(outside, {
+            method: request.method.toUpperCase(),
+            url: new URL(request.url),
+            headers: Object.fromEntries(request.headers),
+            body: request.body === null ? "" : await request.text(),
+          }));
         const { status, headers, body } = answer;
-        controller.respondWith(new Response(hasBody ? body : null, { status, headers: { ...headers } }));
+        const sent = hasBody(request.method, status) ? body : null;
+        controller.respondWith(new Response(sent, { status, headers: { ...headers } }));
       } catch (error) {
         controller.errorWith(error as Error);
       }
@@ -188,7 +212,7 @@ export const watchHttp: Watcher = {
     globalThis.fetch = (...args) =>
       fromHere(() => {
         const end = outside.begin();
-        return intercepted(...args).finally(end);
+        return fetchPlainly(outside, intercepted, args).finally(end);
       });
     for (const module of [http, https]) {
       for (const name of ["request", "get"] as const) {

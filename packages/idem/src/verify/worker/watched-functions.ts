@@ -6,9 +6,8 @@ import { awaitedData } from "../awaited-event.ts";
 import type { Json, Place, SeenEffect } from "../thing.ts";
 import { isLike } from "../verify-memory.ts";
 import { carryAbsent } from "./absent-fields.ts";
-import { asCaller, type Caller, currentCaller, placeIn, stackHere, stepHere } from "./caller.ts";
+import { asCaller, type Caller, currentCaller, placeHere, stepHere } from "./caller.ts";
 import type { Life } from "./life.ts";
-import { isOurs } from "./our-folder.ts";
 import type { Simulation } from "./simulation.ts";
 import type { WorldScript } from "./world-script.ts";
 
@@ -75,8 +74,7 @@ export class WatchedFunctions {
     const send = client.send.bind(client) as (...args: unknown[]) => Promise<unknown>;
     const watched = (payload: unknown, ...rest: unknown[]): Promise<unknown> => {
       const caller = currentCaller();
-      if (caller?.run != null)
-        this.noteSent(caller, payload, stepHere()?.step ?? null, placeIn(stackHere(watched), isOurs));
+      if (caller?.run != null) this.noteSent(caller, payload, stepHere()?.step ?? null, placeHere(watched));
       return send(payload, ...rest);
     };
     Object.defineProperty(client, "send", { configurable: true, value: watched });
@@ -111,7 +109,7 @@ export class WatchedFunctions {
       const { simulation, workOf, now, stir } = this.options;
       await simulation.enterRun(run.runId, now(), () => workOf(code.fn, run.runId));
       try {
-        return await asCaller({ life, run, stack: null }, async () => {
+        return await asCaller({ life, run }, async () => {
           const made: unknown = await handler({ ...input, step });
           await simulation.awaitRest(stir);
           return made;
@@ -156,7 +154,7 @@ export class WatchedFunctions {
           const id = nameOf(args[0]);
           const name = `${runId} ${id}`;
           if (fn === this.options.script.fn && doing.has(String(tool)) && isNamed(tool, args)) this.steps.add(id);
-          if (!this.places.has(name)) this.places.set(name, placeIn(stackHere(asked), isOurs));
+          if (!this.places.has(name)) this.places.set(name, placeHere(asked));
           switch (tool) {
             case "run":
               return call(...this.failing(id, args));

@@ -1,9 +1,8 @@
 // What becomes of the effects of one world: each leaves, or meets what its schedule has for it.
 import type { Adversity, Schedule } from "../schedules.ts";
 import type { Place, SeenEffect } from "../thing.ts";
-import { type Caller, placeIn, stepHere } from "./caller.ts";
+import { type Caller, stepHere } from "./caller.ts";
 import type { Life } from "./life.ts";
-import { isOurs } from "./our-folder.ts";
 import type { ChangedCall, Simulation } from "./simulation.ts";
 import type { Applied, AskedEffect, Carried, Effected } from "./watcher.ts";
 
@@ -131,7 +130,7 @@ export class WorldEffects {
   }
 
   private note(
-    { life, run, stack }: Caller,
+    { life, run, place = null }: Caller,
     about: AskedEffect,
     index: number,
     became: SeenEffect["became"],
@@ -140,7 +139,6 @@ export class WorldEffects {
     const { now, say, placeOfStep } = this.options;
     const step = stepHere();
     const isLate = step?.isOver === true || run?.isOver === true;
-    const place = placeIn(stack, isOurs);
     this.seen.push({
       index,
       ...about,

@@ -1,20 +1,22 @@
 // One world: a store, a clock, processes and an outside, played to its end under one schedule.
-import type { CrashPoint, HttpRequest, HttpResponse } from "../../platform/platform.ts";
+import type { HttpRequest, HttpResponse } from "../../platform/platform.ts";
 import { takeClients } from "../../sdk/take-client.ts";
 import { MemoryStore } from "../../store/memory/store.ts";
 import { type Adversity, nameOf, type Schedule } from "../schedules.ts";
-import type { Moment, WorldRecord } from "../thing.ts";
+import type { Json, Moment, WorldRecord } from "../thing.ts";
+import { AnswerWaits } from "./answer-waits.ts";
 import { asCaller, type Caller, currentCaller } from "./caller.ts";
 import { playCourse } from "./course.ts";
 import { Life } from "./life.ts";
 import { loadModules } from "./load-modules.ts";
-import { failedRuns, openWaits, parkedEffects, runsOf, sentEvents } from "./read-world.ts";
+import { failedRuns, parkedEffects, runsOf, sentEvents } from "./read-world.ts";
 import { realMonoMs } from "./real.ts";
 import { Settling } from "./settling.ts";
 import { Simulation } from "./simulation.ts";
-import { type Wait, WatchedFunctions } from "./watched-functions.ts";
+import { WatchedFunctions } from "./watched-functions.ts";
 import type { WatchedWorld, Watcher } from "./watcher.ts";
 import { WorldClock } from "./world-clock.ts";
+import { WorldCommits } from "./world-commits.ts";
 import { WorldEffects } from "./world-effects.ts";
 import { fixtureFor, type WorldScript } from "./world-script.ts";
 
@@ -35,8 +37,6 @@ const worldMsMax = 5_000;
 const patienceMax = 100;
 /** After a process was lost, what it held is given to another before anything that is due later. */
 const handoverMs = 30_000;
-/** Code whose steps have other names each time is entered again for ever. */
-const replaysMax = 12;
 
 export class World {
   readonly clock: WorldClock;
@@ -54,15 +54,12 @@ export class World {
   private readonly divergences = new Map<string, { step: string; asked: string | null }>();
   private readonly functions: WatchedFunctions;
   private readonly effects: WorldEffects;
-  private readonly commits = { before: 0, after: 0 };
-  private readonly commitsOfCode: number[] = [];
-  /** What the process that takes over dies before, too. */
-  private dying: { readonly at: CrashPoint; readonly life: number; readonly by: Adversity } | null = null;
+  private readonly waits: AnswerWaits;
+  private readonly commits: WorldCommits;
   private readonly happened = new Set<Adversity>();
   private readonly delivered = new Set<string>();
   /** Sent, and nobody has answered yet: whoever sent it sends it again. */
   private readonly unanswered = new Map<string, object>();
-  private replays = 0;
   private downMs = restartMs;
   private handoverUntil = 0;
   private startedAt = realMonoMs();
@@ -109,6 +106,11 @@ export class World {
       happened: (adversity) => this.happened.add(adversity),
       placeOfStep: (runId, step) => this.functions.placeOfStep(runId, step),
     });
+    this.commits = new WorldCommits({
+      schedule,
+      kill: (life, why) => this.kill(life, why),
+      happened: (adversity) => this.happened.add(adversity),
+    });
     this.functions = new WatchedFunctions({
       simulation,
       stir: this.stir,
@@ -121,6 +123,15 @@ export class World {
       say,
       unproven,
       throwsNow: (step) => this.effects.throwsNow(step),
+    });
+    this.waits = new AnswerWaits({
+      waits: this.functions.waits,
+      how: this.has("wait")?.answer ?? null,
+      store: this.store,
+      env: options.env,
+      unproven,
+      sendEvent: (event, what) => this.deliver({ ...event, id: `${options.event.id}-${event.id}` }, what),
+      sendSignal: (signal, what) => this.sendSignal(signal, what),
     });
     this.effect = (...asked) => this.effects.effect(...asked);
     this.effectNow = (...asked) => this.effects.effectNow(...asked);
@@ -167,7 +178,9 @@ export class World {
       seed: this.options.seed,
       clock,
       stir,
-      onPoint: (of, name) => this.onPoint(of, name),
+      onPoint: (of, name) => {
+        if (this.delivered.size > 0) this.commits.meet(of, name);
+      },
       fetch: this.options.askHttp,
     });
     this.lives.push(life);
@@ -177,7 +190,7 @@ export class World {
       return { platform: at.platform(), scratch, take: (taken) => at.clients.push(taken) };
     });
     const before = realMonoMs();
-    this.configuration = await asCaller({ life, run: null, stack: null }, () => loadModules(this.options.modules));
+    this.configuration = await asCaller({ life, run: null }, () => loadModules(this.options.modules));
     // Providers' SDKs take a while to load: no time that the world took.
     this.startedAt += realMonoMs() - before;
     life.isLoading = false;
@@ -197,7 +210,7 @@ export class World {
       this.say("another process took over");
       this.handoverUntil = this.clock.monoMs() + handoverMs;
     }
-    await asCaller({ life, run: null, stack: null }, () => this.startAll(life));
+    await asCaller({ life, run: null }, () => this.startAll(life));
   }
 
   private async startAll(life: Life): Promise<void> {
@@ -214,35 +227,10 @@ export class World {
     this.stir();
   }
 
-  private onPoint(life: Life, name: CrashPoint): void {
-    const side = name.endsWith(":before-commit") ? "before" : name.endsWith(":after-commit") ? "after" : null;
-    // What is leased or rescued changes nothing that a death around it could lose.
-    if (side === null || this.delivered.size === 0 || name.startsWith("lease:") || name.startsWith("rescue:")) return;
-    const count = ++this.commits[side];
-    if (side === "before" && /^(step|suspend|finish):/.test(name)) this.commitsOfCode.push(count);
-    const { dying } = this;
-    if (dying?.at === name && life.index > dying.life) {
-      this.dying = null;
-      this.happened.add(dying.by);
-      this.kill(life, `again, before the commit of ${name.split(":")[0]!}`);
-    }
-    for (const adversity of this.options.schedule.adversities) {
-      if (adversity.kind === "replay" && name === "step:after-commit" && this.replays++ < replaysMax) {
-        this.happened.add(adversity);
-        this.kill(life, "a step was recorded, nothing after it");
-      }
-      if (adversity.kind !== "die-at-commit" || adversity.side !== side || this.happened.has(adversity)) continue;
-      if (adversity.commit !== count) continue;
-      if (adversity.times === 1) this.happened.add(adversity);
-      else this.dying = { at: name, life: life.index, by: adversity };
-      this.kill(life, `${side} the commit of ${name.split(":")[0]!}`);
-    }
-  }
-
   private cancel({ life, run }: Caller, adversity: Adversity): void {
     const taken = this.ofTarget(life);
     if (run === null || taken === undefined) return;
-    void asCaller({ life, run: null, stack: null }, () => taken.client.runs.cancel(run.runId)).then(
+    void asCaller({ life, run: null }, () => taken.client.runs.cancel(run.runId)).then(
       () => this.happened.add(adversity),
       (error: unknown) => this.say(`it could not be cancelled: ${messageOf(error)}`),
     );
@@ -267,7 +255,7 @@ export class World {
     const taken = this.ofTarget(life);
     if (taken === undefined) return;
     this.say(what);
-    void asCaller({ life, run: null, stack: null }, () => taken.client.send(event as never)).then(
+    void asCaller({ life, run: null }, () => taken.client.send(event as never)).then(
       () => this.unanswered.delete(what),
       (error: unknown) => {
         this.unanswered.delete(what);
@@ -331,7 +319,7 @@ export class World {
         }
         continue;
       }
-      if (await this.answerWaits()) continue;
+      if (await this.waits.answer()) continue;
       const next = await this.nextMove();
       if (next !== null) {
         await this.clock.moveTo(Math.max(next, this.clock.monoMs()), this.settling.settle);
@@ -365,39 +353,12 @@ export class World {
     return queued + running + waiting;
   }
 
-  /** Sends what a run waits for, unless the schedule wants it to wait in vain. */
-  private async answerWaits(): Promise<boolean> {
-    const answer = this.has("wait")?.answer;
-    const times = answer === "twice" ? 2 : 1;
-    if (answer === "timeout") return false;
-    let isSent = false;
-    for (const wait of this.functions.waits.values()) {
-      // Not before it listens: what comes earlier does not count.
-      for (const stepId of await openWaits(this.store, this.options.env, wait.runId, wait.step)) {
-        if (wait.unmade !== null) this.unproven(wait.unmade);
-        for (let sent = wait.sent.get(stepId) ?? 0; wait.unmade === null && sent < times; sent++) {
-          wait.sent.set(stepId, sent + 1);
-          this.answerWait(stepId, wait, sent);
-          isSent = true;
-        }
-      }
-    }
-    return isSent;
-  }
-
-  private answerWait(stepId: string, { for: what, runId, data }: Wait, sent: number): void {
-    const again = sent > 0 ? ", again" : "";
-    if ("event" in what) {
-      const awaited = { name: what.event, id: `${this.options.event.id}-wait-${runId}-${stepId}-${sent}`, data };
-      this.deliver(awaited, `event ${what.event} arrived, which it waits for${again}`);
-      return;
-    }
+  private sendSignal(signal: { readonly signal: string; readonly data: Json }, what: string): void {
     const life = this.living!;
     const taken = this.ofTarget(life);
     if (taken === undefined) return;
-    this.say(`signal ${what.signal} arrived, which it waits for${again}`);
-    const signal = { signal: what.signal, data };
-    void asCaller({ life, run: null, stack: null }, () => taken.client.sendSignal(signal)).catch((error: unknown) =>
+    this.say(what);
+    void asCaller({ life, run: null }, () => taken.client.sendSignal(signal)).catch((error: unknown) =>
       this.unproven(`the signal was refused: ${messageOf(error)}`),
     );
   }
@@ -413,9 +374,7 @@ export class World {
     const taken = this.ofTarget(life);
     if (taken === undefined) return false;
     const options = fromStep === null ? {} : { fromStep };
-    const wasRerun = await asCaller({ life, run: null, stack: null }, () =>
-      taken.client.runs.rerun(runId, options),
-    ).then(
+    const wasRerun = await asCaller({ life, run: null }, () => taken.client.runs.rerun(runId, options)).then(
       () => true,
       (error: unknown) => {
         this.say(`it could not be rerun: ${messageOf(error)}`);
@@ -458,9 +417,7 @@ export class World {
 
   private notHappened(): string[] {
     const wait = this.has("wait");
-    const isAsked = (each: Wait): boolean =>
-      wait?.answer === "timeout" || [...each.sent.values()].some((count) => count > 1);
-    if (wait !== null && [...this.functions.waits.values()].some(isAsked)) this.happened.add(wait);
+    if (wait !== null && this.waits.hasMet()) this.happened.add(wait);
     return this.options.schedule.adversities.filter((each) => !this.happened.has(each)).map(nameOf);
   }
 
@@ -485,8 +442,8 @@ export class World {
       sent: this.functions.sent,
       madeIds: this.watched.flatMap((each) => each.madeIds),
       recorded: this.watched.flatMap((each) => each.recorded?.() ?? []),
-      commits: { ...this.commits },
-      commitsOfCode: this.commitsOfCode,
+      commits: { ...this.commits.counts },
+      commitsOfCode: this.commits.ofCode,
       steps: [...this.functions.steps],
       hasWaits: this.functions.waits.size > 0,
       divergences: [...this.divergences.values()],

@@ -1,32 +1,8 @@
-// The loader, on small projects as they are found in the wild (fixtures/loading). It runs from dist, in a thread, as the verifier's does.
-import { dirname, join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
-import { Worker } from "node:worker_threads";
+// TypeScript, on small projects as they are found in the wild (fixtures/loading).
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { loadProject as load, projects } from "../load-project.suite.ts";
 import { readLooseJson } from "./tsconfig.ts";
-
-const idem = join(dirname(fileURLToPath(import.meta.url)), "..", "..", "..", "..");
-const projects = join(idem, "fixtures", "loading");
-
-interface Said {
-  readonly answers?: readonly { readonly told: unknown; readonly named: unknown }[];
-  readonly message?: string;
-  readonly stack?: string;
-}
-
-async function load(entry: string, lives = 1): Promise<Said> {
-  const dist = `${pathToFileURL(join(idem, "dist")).href}/`;
-  const workerData = { dist, entry: join(projects, entry), lives };
-  const worker = new Worker(join(projects, "load-project.mjs"), { workerData });
-  try {
-    return await new Promise<Said>((resolve, reject) => {
-      worker.once("message", resolve);
-      worker.once("error", reject);
-    });
-  } finally {
-    await worker.terminate();
-  }
-}
 
 describe("TypeScript is loaded without set-up", () => {
   test("a project of ES modules: .js for .ts, no ending, an index, paths, imports, enums, JSX, JSON", async () => {
@@ -84,6 +60,7 @@ describe("TypeScript is loaded without set-up", () => {
   test.each(["esm/src/main.ts", "cjs/src/main.ts"])("each life of %s has modules of its own", async (entry) => {
     const { answers } = await load(entry, 3);
     expect(answers?.map(({ told }) => (told as { counted: number }).counted)).toEqual([1, 1, 1]);
+    expect(answers?.map(({ told }) => told)).toEqual(Array(3).fill(answers?.[0]?.told));
   });
 });
 

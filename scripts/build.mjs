@@ -3,7 +3,7 @@
 // removed first: a reader of dist (a running example) never finds it gone. What an earlier build left and this one did not make goes afterwards,
 // or it would be published. packages/eslint-plugin is compiled the same way into a dist of its own.
 import { spawnSync } from "node:child_process";
-import { cpSync, existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -56,7 +56,10 @@ function copyPages() {
   const isText = (path) => !path.includes("screenshots");
   for (const name of ["README.md", "CHANGELOG.md", "SECURITY.md", "docs"])
     cpSync(join(root, name), join(idem, name), { recursive: true, filter: isText });
-  if (existsSync(join(root, "docs", "lint.md"))) cpSync(join(root, "docs", "lint.md"), join(plugin, "docs", "lint.md"));
+  // The plugin's only page: its links to others of these would lead nowhere.
+  const lint = readFileSync(join(root, "docs", "lint.md"), "utf8").replace(/\[([^\]]+)\]\((?!#)[^)]+\)/g, "$1");
+  mkdirSync(join(plugin, "docs"), { recursive: true });
+  writeFileSync(join(plugin, "docs", "lint.md"), lint);
 }
 
 function removeAllBut(made, dist) {

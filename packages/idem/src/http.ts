@@ -8,6 +8,7 @@
  * });
  * ```
  */
+export type { Held } from "./toolkit/claim/answers.ts";
 export type {
   Begun,
   Captured,
@@ -61,7 +62,6 @@ export { ANONYMOUS_SHARED, type ScopeOf } from "./toolkit/http/read-request.ts";
 export { engineKeys } from "./toolkit/keys/engine-keys.ts";
 export type {
   Fingerprint,
-  Held,
   KeyAbout,
   KeyAnswer,
   KeyAsk,

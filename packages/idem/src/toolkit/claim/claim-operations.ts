@@ -81,6 +81,11 @@ const insertPart = ({ name, key, fence }: ClaimTable, { at, insert }: Pick<Asked
   sqlPart`insert into ${plain(name)} ${inserting({ ...at, ...insert })}
     on conflict (${plain(key.join(", "))}) do nothing returning ${plain(fence)} as inserted`;
 
+/** Inside a transaction of the user's. False: somebody's row is there. */
+export function* insertRow(table: ClaimTable, asked: Pick<Asked<unknown>, "at" | "insert">): Operation<boolean> {
+  return (yield statementOf(insertPart(table, asked))).rows.length === 1;
+}
+
 /** The select sees the table as it was before the insert: a row in its answer is somebody else's, or of an earlier try. */
 function* insertOrSee(sql: Sql, table: ClaimTable, asked: Asked<unknown>): Operation<Seen> {
   const { name, key } = table;
@@ -135,10 +140,14 @@ const holding = ({ fence, held }: ClaimTable, holder: Holder, state: string = he
 
 const always = plain("true");
 
+/** A write of nobody's in particular: how many rows it was. */
+export function* updateRows({ name }: ClaimTable, set: Columns, where: Part): Operation<number> {
+  return (yield statementOf(sqlPart`update ${plain(name)} set ${setting(set)} where ${where}`)).count;
+}
+
 /** A holder's write: its own, or it does not happen. A dead lease does not matter as long as nobody took over: the fence decides. */
 export function* writeHeld(table: ClaimTable, holder: Holder, set: Columns, guard: Part = always): Operation<Held> {
-  const { count } = yield statementOf(sqlPart`
-    update ${plain(table.name)} set ${setting(set)} where ${holding(table, holder)} and ${guard}`);
+  const count = yield* updateRows(table, set, sqlPart`${holding(table, holder)} and ${guard}`);
   return count === 1 ? "held" : "lost";
 }
 

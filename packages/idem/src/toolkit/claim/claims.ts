@@ -14,7 +14,7 @@
 // for the generation.
 import type { Adapter } from "../sql/adapter.ts";
 import { numberOf, numberOrNull, type Operation, type Row, type Sql, sqlOf } from "../sql/operation.ts";
-import { type Columns, fromNow, matching, type Part, plain, setting, sqlPart, statementOf } from "../sql/parts.ts";
+import { type Columns, fromNow, matching, type Part, plain, sqlPart, statementOf } from "../sql/parts.ts";
 import { readyTables } from "../sql/ready-tables.ts";
 import type { Held, InFlight } from "./answers.ts";
 import {
@@ -26,6 +26,7 @@ import {
   notLeft,
   reapRows,
   seeRow,
+  updateRows,
   writeHeld,
 } from "./claim-operations.ts";
 
@@ -213,10 +214,8 @@ export function* settleLate(
   open: Part,
 ): Operation<boolean> {
   if ((yield* settle(sql, holder, outcome)) === "held") return true;
-  const { count } = yield statementOf(sqlPart`
-    update idem_claims set ${setting(settled(sql, outcome))}
-     where ${matching({ ...atOf(holder), generation })} and ${open}`);
-  return count === 1;
+  const same = sqlPart`${matching({ ...atOf(holder), generation })} and ${open}`;
+  return (yield* updateRows(table, settled(sql, outcome), same)) === 1;
 }
 
 /** Given back unfinished: whoever asks next goes on, whatever is chosen for those that die. */
@@ -246,10 +245,8 @@ export const park = (holder: ClaimHolder, reason: string, set: Columns = {}): Op
 /** A person decided about what is parked: it happened, with this outcome, or (null) it is free. False: it is not parked. */
 export function* resolve(sql: Sql, at: ClaimKey, outcome: string | null): Operation<boolean> {
   const free = { state: "released", fence: next(sql, "fence"), lease_until: 0, ends_at: ending(sql), unknown_at: null };
-  const { count } = yield statementOf(sqlPart`
-    update idem_claims set ${setting(outcome === null ? free : settled(sql, outcome))}
-     where ${matching({ ...atOf(at), state: "parked" })}`);
-  return count === 1;
+  const set = outcome === null ? free : settled(sql, outcome);
+  return (yield* updateRows(table, set, matching({ ...atOf(at), state: "parked" }))) === 1;
 }
 
 export function* read(sql: Sql, at: ClaimKey): Operation<ClaimRow | null> {

@@ -5,8 +5,9 @@
 //                        └ the store fails until the lease is nearly over ──▶ send, `unstored`
 import type { Platform } from "../../platform/platform.ts";
 import { callWithin, pause } from "../call-within.ts";
+import type { Held } from "../claim/answers.ts";
 import { keepLease } from "../claim/keep-lease.ts";
-import type { Held, KeyHolder, KeyStore } from "../keys/key-store.ts";
+import type { KeyHolder, KeyStore } from "../keys/key-store.ts";
 import type { Captured, Finished, KeyEvent, KeyedRequest, Ticket, Verdict } from "./begin.ts";
 import { keyContext } from "./key-context.ts";
 import { type OutcomeWorld, outcomeOf, responseOf } from "./key-outcome.ts";

@@ -11,6 +11,7 @@ import type { Claim } from "../../model/claim.ts";
 import type { ClaimNow } from "../../store/reads.ts";
 import type { KeyRow } from "./key-row.ts";
 import type { Fingerprint, KeyAbout, KeyOutcome, KeyWork, OnCrash, Point } from "./key-store.ts";
+import type { SeenCell } from "./keys-over-cells.ts";
 
 type KeptOutcome =
   | (Omit<Extract<KeyOutcome, { kind: "response" }>, "body"> & { readonly base64: string | null })
@@ -58,15 +59,11 @@ export function keyRowOf({ claim, now, windowNow, leaseNow }: ClaimNow): KeyRow 
   };
 }
 
-export interface KeyTimes {
-  readonly leaseMs: number | null;
-  /** Null leaves the window's end as it is. */
-  readonly windowMs: number | null;
-  /** Another operation under an old key, or the first. */
-  readonly opens?: boolean;
-}
-
-export function changeTo(row: KeyRow, { leaseMs, windowMs, opens = false }: KeyTimes): ClaimChange {
+/** Times of a row that changed go to the store as durations: its clock says when they begin. What did not change stays as it is. */
+export function changeTo(row: KeyRow, { now, row: seen }: SeenCell): ClaimChange {
+  // A window that begins now is told also where it ends with the old one.
+  const isSameWindow = row.endsAt === seen?.endsAt && row.state !== "completed";
+  const windowMs = isSameWindow ? null : row.endsAt - now;
   const mayJustRerun = row.onCrash === "rerun" && row.work === null;
   const note: Note = {
     version: 1,
@@ -78,18 +75,19 @@ export function changeTo(row: KeyRow, { leaseMs, windowMs, opens = false }: KeyT
     point: row.point,
     isLeft: row.state === "running" && row.leaseUntil <= 0,
     parked: row.parkedReason,
-    done: row.outcome === null ? null : { outcome: keptOutcome(row.outcome), windowMs: windowMs! },
+    done: row.outcome === null ? null : { outcome: keptOutcome(row.outcome), windowMs: windowMs ?? 0 },
   };
   return {
     holder: row.owner,
     fence: row.fence,
     state: row.state === "completed" ? "settled" : "in-flight",
     fingerprint: `${row.fingerprint.version}:${row.fingerprint.value}`,
-    leaseMs,
+    leaseMs: row.state === "running" ? Math.max(0, row.leaseUntil - now) : null,
     windowMs,
     held: row.state === "parked" || (row.state === "running" && !mayJustRerun),
     outcome: JSON.stringify(note),
-    opens,
+    // Another operation under an old key, or the first.
+    opens: row.createdAt !== seen?.createdAt,
   };
 }
 

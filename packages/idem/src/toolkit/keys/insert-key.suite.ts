@@ -4,9 +4,8 @@ import type { TestDatabase } from "../sql/databases.suite.ts";
 import { sqlFaultOf } from "../sql/faults.ts";
 import { type Dialect, sqlOf } from "../sql/operation.ts";
 import { asking, created, fingerprint, hold, isDuplicateOf, leaseMs, windowMs } from "./conformance/world.ts";
-import { fillKey, insertKey } from "./insert-key.ts";
+import { fillKey, insertKey, reachPoint } from "./key-operations.ts";
 import type { KeyOutcome } from "./key-store.ts";
-import { advanceInTx } from "./reach-point.ts";
 import { sqlKeys } from "./sql-keys.ts";
 
 function opening(): { readonly promise: Promise<void>; readonly resolve: () => void } {
@@ -127,7 +126,7 @@ export function testInsertKey(open: () => Promise<TestDatabase>, dialect: Dialec
         db.adapter.transaction(async (tx) => {
           await tx.query("insert into rides values ($1)", [rideId]);
           const point = { name: `ride ${rideId}`, data: "{}" };
-          const held = await db.adapter.wrap(tx).perform(advanceInTx(sql, holder, point, leaseMs));
+          const held = await db.adapter.wrap(tx).perform(reachPoint(sql, holder, point, leaseMs));
           await end();
           return held;
         });
@@ -158,7 +157,7 @@ export function testInsertKey(open: () => Promise<TestDatabase>, dialect: Dialec
         db.adapter.transaction((tx) => {
           tx.prepare("insert into rides values (?)").run(rideId);
           const { performSync } = db.adapter as unknown as { performSync(tx: unknown, operation: unknown): unknown };
-          const held = performSync(tx, advanceInTx(sql, holder, { name: `ride ${rideId}`, data: "{}" }, leaseMs));
+          const held = performSync(tx, reachPoint(sql, holder, { name: `ride ${rideId}`, data: "{}" }, leaseMs));
           if (isUndone) throw new Error("undone");
           return held;
         });

@@ -3,8 +3,8 @@
 import { expect, test } from "vitest";
 import type { TestDatabase } from "../sql/databases.suite.ts";
 import { type Dialect, type Operation, type Statement, sqlOf } from "../sql/operation.ts";
-import { claimKey } from "./claim-key.ts";
 import { asking, created, fingerprint, hold, leaseMs, windowMs } from "./conformance/world.ts";
+import { claimKey } from "./key-operations.ts";
 import type { KeyAnswer, KeyAsk, KeyHolder, KeyOutcome, KeyStore } from "./key-store.ts";
 import { sqlKeys } from "./sql-keys.ts";
 

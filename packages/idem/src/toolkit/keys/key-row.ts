@@ -65,16 +65,13 @@ function outcomeOf(row: Row): KeyOutcome {
   return { kind: "response", status, headers, body: row.body as Uint8Array | null };
 }
 
-/** As parameters, in the order status, headers, body, reference, gone_reason. */
-export const outcomeParams = (
-  outcome: KeyOutcome,
-): readonly [number, string | null, Uint8Array | null, string | null, string | null] => [
-  outcome.status,
-  outcome.kind === "gone" ? null : JSON.stringify(outcome.headers),
-  outcome.kind === "response" ? outcome.body : null,
-  outcome.kind === "reference" ? outcome.reference : null,
-  outcome.kind === "gone" ? outcome.reason : null,
-];
+export const outcomeColumns = (outcome: KeyOutcome | null) => ({
+  status: outcome?.status ?? null,
+  headers: outcome === null || outcome.kind === "gone" ? null : JSON.stringify(outcome.headers),
+  body: outcome?.kind === "response" ? outcome.body : null,
+  reference: outcome?.kind === "reference" ? outcome.reference : null,
+  gone_reason: outcome?.kind === "gone" ? outcome.reason : null,
+});
 
 export const recordOf = (row: KeyRow, now: number): KeyRecord => ({
   id: row.id,
@@ -91,3 +88,7 @@ export const recordOf = (row: KeyRow, now: number): KeyRecord => ({
   completedAt: row.completedAt,
   endsAt: row.endsAt,
 });
+
+/** In the order in which people look at what is parked. */
+export const isOlder = (a: KeyRow, b: KeyRow): boolean =>
+  a.createdAt < b.createdAt || (a.createdAt === b.createdAt && a.id < b.id);

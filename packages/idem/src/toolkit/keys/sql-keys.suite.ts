@@ -3,8 +3,8 @@ import { expect, test } from "vitest";
 import { ManualPlatform } from "../../platform/manual-platform.ts";
 import type { TestDatabase } from "../sql/databases.suite.ts";
 import { type Answered, type Dialect, type Operation, sqlOf } from "../sql/operation.ts";
-import { claimKey } from "./claim-key.ts";
 import { asking, created, hold, isDuplicateOf, leaseMs, windowMs } from "./conformance/world.ts";
+import { claimKey } from "./key-operations.ts";
 import type { KeyAnswer } from "./key-store.ts";
 import { sqlKeys } from "./sql-keys.ts";
 

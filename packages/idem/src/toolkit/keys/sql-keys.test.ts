@@ -2,8 +2,8 @@
 import { expect, test } from "vitest";
 import { ManualPlatform } from "../../platform/manual-platform.ts";
 import { sqlOf } from "../sql/operation.ts";
-import { claimKey } from "./claim-key.ts";
 import { asking } from "./conformance/world.ts";
+import { claimKey } from "./key-operations.ts";
 import { sqlKeys } from "./sql-keys.ts";
 
 const settled = async (): Promise<void> => {
@@ -54,7 +54,7 @@ test("a claim the database refuses is not asked again; only whether it has the t
 
 test("neither an insert nor a row is never a licence: after three rounds it is in flight", () => {
   const claim = claimKey(sqlOf("postgres"), asking("a"));
-  const nothing = { rows: [{ now: 7, inserted: 0, id: null }], count: 0 };
+  const nothing = { rows: [{ now: 7, inserted: null, id: null }], count: 0 };
   let statements = 0;
   let step = claim.next();
   while (!step.done) {

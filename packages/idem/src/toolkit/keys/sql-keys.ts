@@ -10,19 +10,21 @@ import type { Adapter } from "../sql/adapter.ts";
 import { driverErrorOf, sqlFaultOf } from "../sql/faults.ts";
 import { type Operation, sqlOf } from "../sql/operation.ts";
 import { checkTables } from "../sql/ready-tables.ts";
-import { claimKey } from "./claim-key.ts";
-import { completeKey } from "./complete-key.ts";
-import { heartbeatKey } from "./heartbeat-key.ts";
+import {
+  claimKey,
+  completeKey,
+  heartbeatKey,
+  leaveKey,
+  listParked,
+  parkKey,
+  reachPoint,
+  readKey,
+  reapKeys,
+  releaseKey,
+  resolveKey,
+  takeUnfinished,
+} from "./key-operations.ts";
 import type { KeyAnswer, KeyAsk, KeyStore } from "./key-store.ts";
-import { leaveKey } from "./leave-key.ts";
-import { listParked } from "./list-parked.ts";
-import { parkKey } from "./park-key.ts";
-import { reachPoint } from "./reach-point.ts";
-import { readKey } from "./read-key.ts";
-import { reapKeys } from "./reap-keys.ts";
-import { releaseKey } from "./release-key.ts";
-import { resolveKey } from "./resolve-key.ts";
-import { takeUnfinished } from "./take-unfinished.ts";
 
 export interface SqlKeysOptions {
   /** How long any one call may take, with everything it tries. Default "2s". */
@@ -96,7 +98,7 @@ export function sqlKeys(
         if (answer.kind !== "fresh") return;
         const holder = { id: ask.id, owner: ask.owner, fence: answer.fence };
         // Of an earlier claimant's work nothing is thrown away.
-        await perform(answer.attempt === 1 ? releaseKey(sql, holder) : leaveKey(sql, holder, 0));
+        await perform(answer.attempt === 1 ? releaseKey(holder) : leaveKey(sql, holder, 0));
       })
       // The database is still away. The lease ends by itself.
       .catch(() => {})
@@ -112,7 +114,7 @@ export function sqlKeys(
     heartbeat: (holder, leaseMs) => bounded(perform(heartbeatKey(sql, holder, leaseMs))),
     complete: (holder, outcome, windowMs) => bounded(perform(completeKey(sql, holder, outcome, windowMs))),
     reach: (holder, point, leaseMs) => bounded(perform(reachPoint(sql, holder, point, leaseMs))),
-    release: (holder) => bounded(perform(releaseKey(sql, holder))),
+    release: (holder) => bounded(perform(releaseKey(holder))),
     leave: (holder, delayMs) => bounded(perform(leaveKey(sql, holder, delayMs))),
     park: (holder, reason) => bounded(perform(parkKey(sql, holder, reason))),
     read: (id) => bounded(perform(readKey(sql, id))),

@@ -1,7 +1,7 @@
 // What a record says to whoever asks in the same-transaction mode, in which nobody ever takes over: a claim that died took its row with it.
 import { decideKey } from "../../keys/decide-key.ts";
+import { seeKey } from "../../keys/key-operations.ts";
 import type { KeyAnswer, KeyAsk } from "../../keys/key-store.ts";
-import { seeKey } from "../../keys/read-key.ts";
 import type { Operation, Sql } from "../../sql/operation.ts";
 
 /** Every answer but the one that lets a handler run. */

@@ -3,10 +3,10 @@
 
 import { errors } from "../../../model/errors.ts";
 import type { Platform } from "../../../platform/platform.ts";
+import type { Held } from "../../claim/answers.ts";
 import { keepLease } from "../../claim/keep-lease.ts";
-import { completeKey } from "../../keys/complete-key.ts";
-import type { Held, KeyHolder, KeyStore, Point } from "../../keys/key-store.ts";
-import { advanceInTx } from "../../keys/reach-point.ts";
+import { completeKey, reachPoint } from "../../keys/key-operations.ts";
+import type { KeyHolder, KeyStore, Point } from "../../keys/key-store.ts";
 import type { Adapter, SyncAdapter } from "../../sql/adapter.ts";
 import { sqlFaultOf, wordsOfFault } from "../../sql/faults.ts";
 import { type Operation, sqlOf } from "../../sql/operation.ts";
@@ -128,7 +128,7 @@ async function atomically(phase: Extract<Phase<any>, { kind: "atomic" }>, step: 
   function* closing(next: Answer | PhaseState): Operation<Held> {
     try {
       if (!(next instanceof Answer)) {
-        return yield* advanceInTx(sql, work.holder, pointOf(phases.list, next), world.leaseMs);
+        return yield* reachPoint(sql, work.holder, pointOf(phases.list, next), world.leaseMs);
       }
       return yield* completeKey(sql, work.holder, outcomeOf(next, world.limits), world.limits.windowMs);
     } catch (error) {

@@ -8,7 +8,7 @@
 import { errors } from "../../../model/errors.ts";
 import type { Platform } from "../../../platform/platform.ts";
 import { newOwner } from "../../claim/owner-name.ts";
-import { fillKey, insertKey } from "../../keys/insert-key.ts";
+import { fillKey, insertKey } from "../../keys/key-operations.ts";
 import type { KeyAbout, KeyAsk } from "../../keys/key-store.ts";
 import type { SqlTx, SyncAdapter } from "../../sql/adapter.ts";
 import { sqlFaultOf, wordsOfFault } from "../../sql/faults.ts";

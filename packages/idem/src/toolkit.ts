@@ -37,9 +37,9 @@ export {
   type RelayOptions,
   type SyncOutbox,
 } from "./toolkit/outbox/create-outbox.ts";
-export type { DeadMessage } from "./toolkit/outbox/dead-messages.ts";
 export type { MessageContext, MessageTask } from "./toolkit/outbox/dispatcher.ts";
 export type { OutboxEvent, OutboxMessage } from "./toolkit/outbox/message.ts";
+export type { DeadMessage } from "./toolkit/outbox/messages.ts";
 export type { PutMessage } from "./toolkit/outbox/put-message.ts";
 export type { EventDestination } from "./toolkit/outbox/relay-to-idem.ts";
 export {

@@ -20,7 +20,6 @@ export {
   type PullAnswer,
 } from "./toolkit/webhooks/bullhorn/bullhorn-poller.ts";
 export type { Pulled } from "./toolkit/webhooks/bullhorn/pull-events.ts";
-export type { WaitingEvent } from "./toolkit/webhooks/claim-events.ts";
 export { type CoalesceOptions, type Merged, strongest } from "./toolkit/webhooks/coalesce.ts";
 export type { LogicalData } from "./toolkit/webhooks/coalesce-in-engine.ts";
 export type { Transform, TransformedEvent } from "./toolkit/webhooks/keep-in-engine.ts";
@@ -59,3 +58,4 @@ export {
   webhook,
 } from "./toolkit/webhooks/webhook.ts";
 export type { Normalised, WebhookEvent } from "./toolkit/webhooks/webhook-event.ts";
+export type { WaitingEvent } from "./toolkit/webhooks/webhook-rows.ts";

@@ -4,9 +4,11 @@
 import { parseDuration } from "../model/duration.ts";
 import { errors } from "../model/errors.ts";
 import { refuseUnknown } from "../model/known-options.ts";
+import { claimRow, reapRows } from "./claim/claim-operations.ts";
 import { openWith } from "./open-with.ts";
 import type { Adapter } from "./sql/adapter.ts";
-import { type Dialect, numberOf, type Operation, sqlOf } from "./sql/operation.ts";
+import { numberOf, type Operation, type Sql, sqlOf } from "./sql/operation.ts";
+import { plain, sqlPart } from "./sql/parts.ts";
 
 export interface InboxMessage {
   /** Who sends: "shop", "stripe". */
@@ -31,34 +33,22 @@ interface Seen {
   readonly firstSeenAt: number;
 }
 
-function* markSeen(
-  dialect: Dialect,
-  message: Required<Omit<InboxMessage, "digest">>,
-  digest: string | null,
-): Operation<Seen> {
-  const { now, stand } = sqlOf(dialect);
-  const { source, consumer, id } = message;
-  for (let tries = 0; tries < 3; tries++) {
-    const first = yield {
-      text: `
-        insert into idem_inbox (source, consumer, id, digest, first_seen_at) values ($1, $2, $3, $4, ${now})
-        on conflict (source, consumer, id) do nothing
-        returning digest, first_seen_at`,
-      params: [source, consumer, id, digest],
-    };
-    if (first.rows[0] !== undefined)
-      return { isFirst: true, digest, firstSeenAt: numberOf(first.rows[0].first_seen_at) };
-    const [there] = (yield {
-      text: `
-        select digest, first_seen_at, ${stand} as stood from idem_inbox where source = $1 and consumer = $2 and id = $3`,
-      params: [source, consumer, id],
-    }).rows;
-    if (there !== undefined) {
-      return { isFirst: false, digest: there.digest as string | null, firstSeenAt: numberOf(there.first_seen_at) };
-    }
-  }
-  throw errors.ROW_CONTENDED({ table: "idem_inbox" });
-}
+const table = { name: "idem_inbox", key: ["source", "consumer", "id"], fence: "first_seen_at", held: "" };
+
+/** A claim that is settled by its own insert: it is there with the writes it stands for, or not at all. */
+const markSeen = (sql: Sql, at: Required<Omit<InboxMessage, "digest">>, digest: string | null): Operation<Seen> =>
+  claimRow<Seen>(sql, table, {
+    at: { source: at.source, consumer: at.consumer, id: at.id },
+    insert: { digest, first_seen_at: plain(sql.now) },
+    columns: "source, digest, first_seen_at",
+    fresh: (firstSeenAt) => ({ isFirst: true, digest, firstSeenAt }),
+    decide: (row) => ({
+      answer: { isFirst: false, digest: row.digest as string | null, firstSeenAt: numberOf(row.first_seen_at) },
+    }),
+    crowded: () => {
+      throw errors.ROW_CONTENDED({ table: table.name });
+    },
+  });
 
 /** Promise: the body's writes with `tx`, once per message and consumer. A throw undoes both, and a redelivery processes it. */
 async function process<Tx, T>(
@@ -76,7 +66,7 @@ async function process<Tx, T>(
   let seen!: Seen;
   const value = await openWith(adapter, {
     call: "inbox.process",
-    begin: () => markSeen(adapter.dialect, { source, consumer, id }, digest),
+    begin: () => markSeen(sqlOf(adapter.dialect), { source, consumer, id }, digest),
     body: (tx, begun) => {
       seen = begun;
       return begun.isFirst ? body(tx) : undefined;
@@ -94,20 +84,10 @@ async function reap(
   adapter: Adapter<any>,
   what: { readonly source: string; readonly olderThan: string | number; readonly limit?: number },
 ): Promise<number> {
-  const { now, skipLocked } = sqlOf(adapter.dialect);
+  const sql = sqlOf(adapter.dialect);
   const olderThanMs = parseDuration(what.olderThan, "olderThan");
-  const place = adapter.dialect === "postgres" ? "ctid" : "rowid";
-  return adapter.perform(
-    (function* (): Operation<number> {
-      const { count } = yield {
-        text: `
-          delete from idem_inbox where ${place} in (
-            select ${place} from idem_inbox where source = $1 and first_seen_at <= ${now} - $2 limit $3 ${skipLocked})`,
-        params: [what.source, olderThanMs, what.limit ?? 1_000],
-      };
-      return count;
-    })(),
-  );
+  const old = sqlPart`source = ${what.source} and first_seen_at <= ${plain(sql.now)} - cast(${olderThanMs} as bigint)`;
+  return adapter.perform(reapRows(sql, table, old, "first_seen_at", what.limit ?? 1_000));
 }
 
 export const inbox = { process, reap };

@@ -53,7 +53,7 @@ export function* claimRow<A>(sql: Sql, table: ClaimTable, asked: Asked<A>): Oper
   for (let round = 0; round < roundsMax; round++) {
     let seen = yield* sql.dialect === "postgres" ? insertOrSee(sql, table, asked) : seeThenInsert(sql, table, asked);
     if (seen.inserted !== null) return asked.fresh(numberOf(seen.inserted), seen.now);
-    if (seen.row === null) seen = yield* seeRow(sql, table, asked);
+    if (seen.row === null) seen = yield* seeRow(sql, table, asked, stood(sql, table));
     now = seen.now;
     if (seen.row === null) continue;
     const move = asked.decide(seen.row, now);
@@ -77,8 +77,12 @@ const seenOf = ({ key }: ClaimTable, row: Row, inserted: unknown = null): Seen =
   inserted,
 });
 
+/** Nobody is told what only this server knows: an answer from a row that is there is as durable as the row should be (docs/postgres.md#failover). */
+const stood = ({ stand }: Sql, { key }: ClaimTable): Part =>
+  plain(`case when ${key[0]!} is null then null else ${stand} end as stood`);
+
 const insertPart = ({ name, key, fence }: ClaimTable, { at, insert }: Pick<Asked<unknown>, "at" | "insert">): Part =>
-  sqlPart`insert into ${plain(name)} ${inserting({ ...at, ...insert })}
+  sqlPart`insert into ${plain(name)} ${inserting(at, insert)}
     on conflict (${plain(key.join(", "))}) do nothing returning ${plain(fence)} as inserted`;
 
 /** Inside a transaction of the user's. False: somebody's row is there. */
@@ -88,11 +92,11 @@ export function* insertRow(table: ClaimTable, asked: Pick<Asked<unknown>, "at" |
 
 /** The select sees the table as it was before the insert: a row in its answer is somebody else's, or of an earlier try. */
 function* insertOrSee(sql: Sql, table: ClaimTable, asked: Asked<unknown>): Operation<Seen> {
-  const { name, key } = table;
+  const { name } = table;
   const { rows } = yield statementOf(sqlPart`
     with inserted as (${insertPart(table, asked)})
     select ${plain(sql.now)} as now, (select inserted from inserted) as inserted, ${plain(asked.columns)},
-           case when ${plain(key[0]!)} is null then null else ${plain(sql.stand)} end as stood
+           ${stood(sql, table)}
       from (select 1) as one left join ${plain(name)} on ${matching(asked.at)}`);
   return seenOf(table, rows[0]!, rows[0]!.inserted);
 }
@@ -110,10 +114,11 @@ export function* seeRow(
   { now }: Sql,
   table: ClaimTable,
   { at, columns }: Pick<Asked<unknown>, "at" | "columns">,
+  also: Part = plain("null as stood"),
 ): Operation<Seen> {
   const { rows } = yield {
     ...statementOf(sqlPart`
-      select ${plain(now)} as now, ${plain(columns)}
+      select ${plain(now)} as now, ${plain(columns)}, ${also}
         from (select 1) as one left join ${plain(table.name)} on ${matching(at)}`),
     isRead: true,
   };
@@ -136,7 +141,7 @@ function* takeOver<A>(
 }
 
 const holding = ({ fence, held }: ClaimTable, holder: Holder, state: string = held): Part =>
-  matching({ ...holder.at, owner: holder.owner, [fence]: holder.fence, state });
+  sqlPart`${matching(holder.at)} and owner = ${holder.owner} and ${plain(fence)} = ${holder.fence} and state = ${state}`;
 
 const always = plain("true");
 

@@ -1,15 +1,6 @@
 // Claims in the table idem_claims: of locks, ticks, things sent, records elsewhere and cursors. They differ by scope, by what stands in
 // `note` and `outcome`, and by how long they are remembered; what becomes of them does not.
 //
-//   row                        who asks is told
-//   none, or released          fresh
-//   in flight, lease alive     in-flight; fresh again for its own owner
-//   in flight, given back      fresh, one attempt more: nobody died
-//   in flight, lease dead      by the author's choice: fresh, one attempt more, or parked
-//   settled, window open       duplicate: its outcome
-//   settled, window over       fresh, in a new generation
-//   parked                     parked, for as long as nobody resolved it
-//
 // The fence is at least the time at which a claim was taken, so it never goes back, also where the row was deleted meanwhile; the same goes
 // for the generation.
 import type { Adapter } from "../sql/adapter.ts";
@@ -29,6 +20,8 @@ import {
   updateRows,
   writeHeld,
 } from "./claim-operations.ts";
+import { decideClaim } from "./decide-claim.ts";
+import { cutReason } from "./work-under-claim.ts";
 
 const table: ClaimTable = { name: "idem_claims", key: ["scope", "key"], fence: "fence", held: "in-flight" };
 
@@ -133,36 +126,36 @@ export function claim(sql: Sql, ask: ClaimAsk): Operation<ClaimAnswer> {
     crowded: () => ({ kind: "in-flight", leaseLeftMs: leaseMs }),
     decide: (found, at): Move<ClaimAnswer> => {
       const row = rowOf(found, at);
-      const isDead = row.state === "in-flight" && row.leaseLeftMs === 0;
-      const diedOf = isDead && numberOf(found.lease_until) > 0 ? ask.died : {};
-      const take = (set: Columns, guard = `lease_until <= ${sql.now}`): Move<ClaimAnswer> => ({
-        set: { ...diedOf, ...set },
-        guard: plain(guard),
-        taken: (mine) => ({ kind: "fresh", row: rowOf(mine) }),
-      });
-      switch (row.state) {
-        case "settled":
-          if (found.ends_at === null || numberOf(found.ends_at) > at) return { answer: { kind: "duplicate", row } };
-          return take(
-            { ...opened, ...emptied, fence: next(sql, "fence"), generation: next(sql, "generation") },
-            `ends_at <= ${sql.now}`,
-          );
+      const leaseUntil = numberOf(found.lease_until);
+      const step = decideClaim(ask, { ...row, leaseUntil, endsAt: numberOrNull(found.ends_at) }, at);
+      const diedOf = row.state === "in-flight" && leaseUntil > 0 ? ask.died : {};
+      const dead = plain(`lease_until <= ${sql.now}`);
+      const fresh = (mine: Row): ClaimAnswer => ({ kind: "fresh", row: rowOf(mine) });
+      switch (step) {
+        case "duplicate":
+          return { answer: { kind: step, row } };
         case "parked":
-          return { answer: { kind: "parked", row, isNew: false } };
+          return { answer: { kind: step, row, isNew: false } };
+        case "again":
+          return { answer: { kind: "fresh", row } };
         case "in-flight":
-          if (!isDead) {
-            // The answer of an earlier try was lost on its way.
-            if (row.owner === owner) return { answer: { kind: "fresh", row } };
-            return { answer: { kind: "in-flight", leaseLeftMs: row.leaseLeftMs } };
-          }
-          if (ask.onCrash === "park" && numberOf(found.lease_until) > 0) {
-            return {
-              ...take({ state: "parked", owner, lease_until: 0, ends_at: null }),
-              taken: (mine) => ({ kind: "parked", row: rowOf(mine), isNew: true }),
-            };
-          }
+        case "mismatch":
+          return { answer: { kind: "in-flight", leaseLeftMs: row.leaseLeftMs } };
+        case "overwrite": {
+          const anew = { ...opened, ...emptied, fence: next(sql, "fence"), generation: next(sql, "generation") };
+          return { set: anew, guard: plain(`ends_at <= ${sql.now}`), taken: fresh };
+        }
+        case "resume": {
+          const more = { state: "in-flight", fence: next(sql, "fence"), attempts: plain("attempts + 1") };
+          return { set: { ...diedOf, ...leased, ...more }, guard: dead, taken: fresh };
+        }
+        case "park":
+          return {
+            set: { ...diedOf, state: "parked", owner, lease_until: 0, ends_at: null },
+            guard: dead,
+            taken: (mine) => ({ kind: "parked", row: rowOf(mine), isNew: true }),
+          };
       }
-      return take({ ...leased, state: "in-flight", fence: next(sql, "fence"), attempts: plain("attempts + 1") });
     },
   });
 }
@@ -178,10 +171,6 @@ const firstRow = {
   outcome: null,
   reason: null,
 } as const;
-
-// For people who look at the row.
-const reasonLengthMax = 1_000;
-const reasonOf = (reason: string | null) => reason?.slice(0, reasonLengthMax) ?? null;
 
 /** A holder's write beside its lease: what it noted, or came to doubt. */
 export const note = (holder: ClaimHolder, set: Columns): Operation<Held> =>
@@ -220,7 +209,7 @@ export function* settleLate(
 
 /** Given back unfinished: whoever asks next goes on, whatever is chosen for those that die. */
 export const leave = (holder: ClaimHolder, reason: string | null, set: Columns = {}): Operation<Held> =>
-  writeHeld(table, holderOf(holder), { ...set, lease_until: 0, reason: reasonOf(reason) });
+  writeHeld(table, holderOf(holder), { ...set, lease_until: 0, reason: cutReason(reason) });
 
 /** It did not happen, or is over: free for anybody. */
 export const release = (sql: Sql, holder: ClaimHolder, reason: string | null = null): Operation<Held> =>
@@ -229,7 +218,7 @@ export const release = (sql: Sql, holder: ClaimHolder, reason: string | null = n
     lease_until: 0,
     ends_at: ending(sql),
     unknown_at: null,
-    reason: reasonOf(reason),
+    reason: cutReason(reason),
   });
 
 /** A person has to decide. */
@@ -239,7 +228,7 @@ export const park = (holder: ClaimHolder, reason: string, set: Columns = {}): Op
     state: "parked",
     lease_until: 0,
     ends_at: null,
-    reason: reasonOf(reason),
+    reason: cutReason(reason),
   });
 
 /** A person decided about what is parked: it happened, with this outcome, or (null) it is free. False: it is not parked. */

@@ -1,5 +1,6 @@
 // What every tool does around its work: to wait for whoever has the claim, and to hold it while user code runs.
-import type { Platform } from "../../platform/platform.ts";
+import { NonRetriableError } from "../../model/user-errors.ts";
+import type { Platform, Timer } from "../../platform/platform.ts";
 import { pause } from "../call-within.ts";
 import type { Held } from "./answers.ts";
 import { keepLease } from "./keep-lease.ts";
@@ -38,6 +39,62 @@ export async function underLease<T>(
   }
 }
 
+/** Looks every so often, or as soon as the last look said, one look at a time. */
+export function repeating(
+  platform: Platform,
+  everyMs: number,
+  /** How long until the next one; null: `everyMs`. */
+  look: () => Promise<number | null>,
+  onError: (error: unknown) => void,
+): { start(firstMs: number): void; stop(): Promise<void> } {
+  let timer: Timer | null = null;
+  let isStarted = false;
+  let looking: Promise<void> = Promise.resolve();
+  const arm = (ms: number): void => {
+    timer = platform.timer(ms, () => {
+      looking = lookOnce();
+    });
+  };
+  const lookOnce = async (): Promise<void> => {
+    // What could not be looked for stays, and is found at the next look.
+    const nextMs = await look().catch(onError);
+    if (isStarted) arm(nextMs ?? everyMs);
+  };
+  return {
+    start(firstMs) {
+      if (isStarted) return;
+      isStarted = true;
+      arm(firstMs);
+    },
+    async stop() {
+      isStarted = false;
+      timer?.cancel();
+      await looking;
+    },
+  };
+}
+
 /** What a row says about something that was thrown. */
 export const reasonOf = (error: unknown): string =>
   error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+
+/** How one try of work that is taken by time ends: done, again later, or dead until a person decides. */
+export type WorkEnd =
+  | { readonly kind: "done" }
+  | { readonly kind: "again"; readonly afterMs: number; readonly reason: string }
+  | { readonly kind: "dead"; readonly reason: string };
+
+/** Of one that threw: later each time, up to five minutes. */
+export function endOf(error: unknown, attempt: number, attemptsMax: number, triedCount: number): WorkEnd {
+  const reason = reasonOf(error);
+  const isHopeless = error instanceof NonRetriableError || attempt >= attemptsMax;
+  if (isHopeless) return { kind: "dead", reason };
+  return { kind: "again", afterMs: Math.min(1_000 * 2 ** triedCount, 300_000), reason };
+}
+
+export const reasonText = (end: WorkEnd): string | null => (end.kind === "done" ? null : cutReason(end.reason));
+
+// For people who look at the row.
+const reasonLengthMax = 1_000;
+
+export const cutReason = (reason: string | null): string | null => reason?.slice(0, reasonLengthMax) ?? null;

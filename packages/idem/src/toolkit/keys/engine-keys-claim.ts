@@ -11,7 +11,6 @@ import type { Claim } from "../../model/claim.ts";
 import type { ClaimNow } from "../../store/reads.ts";
 import type { KeyRow } from "./key-row.ts";
 import type { Fingerprint, KeyAbout, KeyOutcome, KeyWork, OnCrash, Point } from "./key-store.ts";
-import type { SeenCell } from "./keys-over-cells.ts";
 
 type KeptOutcome =
   | (Omit<Extract<KeyOutcome, { kind: "response" }>, "body"> & { readonly base64: string | null })
@@ -30,6 +29,10 @@ interface Note {
   readonly parked: string | null;
   /** Set once it is completed, with the window that began then. */
   readonly done: { readonly outcome: KeptOutcome; readonly windowMs: number } | null;
+}
+
+export interface SeenKey extends Pick<ClaimNow, "claim" | "now"> {
+  readonly row: KeyRow | null;
 }
 
 /** Null where there is no record: nobody asked, or a person released it. */
@@ -60,7 +63,7 @@ export function keyRowOf({ claim, now, windowNow, leaseNow }: ClaimNow): KeyRow 
 }
 
 /** Times of a row that changed go to the store as durations: its clock says when they begin. What did not change stays as it is. */
-export function changeTo(row: KeyRow, { now, row: seen }: SeenCell): ClaimChange {
+export function changeTo(row: KeyRow, { now, row: seen }: SeenKey): ClaimChange {
   // A window that begins now is told also where it ends with the old one.
   const isSameWindow = row.endsAt === seen?.endsAt && row.state !== "completed";
   const windowMs = isSameWindow ? null : row.endsAt - now;

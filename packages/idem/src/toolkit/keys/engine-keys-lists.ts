@@ -2,7 +2,7 @@
 // through, a page at a time: each page is one short read, and the store's commits go on between two.
 import type { Store } from "../../store/store.ts";
 import { keyRowOf } from "./engine-keys-claim.ts";
-import { isOlder, type KeyRow, recordOf } from "./key-row.ts";
+import { type KeyRow, recordOf } from "./key-row.ts";
 import type { KeyRecord } from "./key-store.ts";
 
 const pageRows = 200;
@@ -46,6 +46,9 @@ export async function findParked(
   }
   return oldest.map((row) => recordOf(row, 0));
 }
+
+const isOlder = (a: KeyRow, b: KeyRow): boolean =>
+  a.createdAt < b.createdAt || (a.createdAt === b.createdAt && a.id < b.id);
 
 export class UnfinishedKeys {
   /** Where to go on, by the name of the work: two completers do not skip what is the other's. */

@@ -46,15 +46,27 @@ const leased = (sql: Sql, ask: KeyAsk): Columns => ({
 
 const workOf = ({ work }: KeyAsk): Columns => ({ work: work?.name ?? null, work_input: work?.input ?? null });
 
-const begun = (sql: Sql, ask: KeyAsk): Columns => ({
-  ...ask.about,
-  fingerprint: ask.fingerprints[0].value,
-  fingerprint_version: ask.fingerprints[0].version,
+/** Written out: an object of that many columns is slow to put together from others, and this one is made for each request. */
+const begun = (sql: Sql, { about, fingerprints, work, ...ask }: KeyAsk, fence: Part | 1) => ({
+  namespace: about.namespace,
+  tenant: about.tenant,
+  principal: about.principal,
+  method: about.method,
+  path: about.path,
+  hint: about.hint,
+  fingerprint: fingerprints[0].value,
+  fingerprint_version: fingerprints[0].version,
   state: "running",
+  owner: ask.owner,
+  fence,
   attempts: 1,
+  on_crash: ask.onCrash,
+  work: work?.name ?? null,
+  work_input: work?.input ?? null,
+  lease_until: fromNow(sql, ask.leaseMs),
+  due_at: fromNow(sql, ask.leaseMs),
   created_at: plain(sql.now),
-  ...workOf(ask),
-  ...leased(sql, ask),
+  ends_at: fromNow(sql, runningWindowMs(ask)),
 });
 
 const more: Columns = { fence: plain("fence + 1"), attempts: plain("attempts + 1") };
@@ -63,10 +75,9 @@ const pointless: Columns = { point: null, point_data: null };
 
 /** A key that means a new operation now: of the old one only the fence stays, and grows. */
 const renewed = (sql: Sql, ask: KeyAsk): Columns => ({
-  ...begun(sql, ask),
+  ...begun(sql, ask, plain("fence + 1")),
   ...pointless,
   ...outcomeColumns(null),
-  fence: plain("fence + 1"),
   parked_reason: null,
   completed_at: null,
 });
@@ -74,7 +85,7 @@ const renewed = (sql: Sql, ask: KeyAsk): Columns => ({
 export const claimKey = (sql: Sql, ask: KeyAsk): Operation<KeyAnswer> =>
   claimRow<KeyAnswer>(sql, table, {
     at: { id: ask.id },
-    insert: { ...begun(sql, ask), fence: 1 },
+    insert: begun(sql, ask, 1),
     columns,
     fresh: (fence) => freshOf({ fence, attempts: 1, point: null }),
     crowded: (now) => ({ kind: "in-flight", since: now, leaseLeftMs: 0, ageMs: 0 }),
@@ -246,7 +257,7 @@ export const reapKeys = (sql: Sql, limit: number): Operation<number> =>
 
 /** `taken` after a commit of somebody else's: their row can be read. Waits for one that is still open, as long as the transaction allows. */
 export function* insertKey(sql: Sql, ask: KeyAsk): Operation<"inserted" | "taken"> {
-  if (yield* insertRow(table, { at: { id: ask.id }, insert: { ...begun(sql, ask), fence: 1 } })) return "inserted";
+  if (yield* insertRow(table, { at: { id: ask.id }, insert: begun(sql, ask, 1) })) return "inserted";
   const ended = sqlPart`id = ${ask.id} and state = 'completed' and ends_at <= ${plain(sql.now)}`;
   return (yield* updateRows(table, renewed(sql, ask), ended)) === 1 ? "inserted" : "taken";
 }

@@ -1,26 +1,14 @@
 // A record of a key as it lies in its row, and back.
 import { numberOf, numberOrNull, type Row } from "../sql/operation.ts";
-import type { Fingerprint, KeyAbout, KeyOutcome, KeyRecord, KeyWork, OnCrash, Point } from "./key-store.ts";
+import type { Fingerprint, KeyOutcome, KeyRecord, OnCrash } from "./key-store.ts";
 
-export interface KeyRow {
-  readonly id: string;
-  readonly about: KeyAbout;
+export interface KeyRow extends Omit<KeyRecord, "isLeased"> {
   readonly fingerprint: Fingerprint;
-  readonly state: KeyRecord["state"];
   readonly owner: string;
-  readonly fence: number;
-  readonly attempts: number;
   readonly onCrash: OnCrash;
   /** Given back on purpose when it is not positive: nobody died, so whoever comes next goes on, whatever `onCrash` says. */
   readonly leaseUntil: number;
   readonly dueAt: number;
-  readonly point: Point | null;
-  readonly work: KeyWork | null;
-  readonly outcome: KeyOutcome | null;
-  readonly parkedReason: string | null;
-  readonly createdAt: number;
-  readonly completedAt: number | null;
-  readonly endsAt: number;
 }
 
 export const keyColumns = `
@@ -73,22 +61,7 @@ export const outcomeColumns = (outcome: KeyOutcome | null) => ({
   gone_reason: outcome?.kind === "gone" ? outcome.reason : null,
 });
 
-export const recordOf = (row: KeyRow, now: number): KeyRecord => ({
-  id: row.id,
-  about: row.about,
-  state: row.state,
-  fence: row.fence,
-  attempts: row.attempts,
-  isLeased: row.state === "running" && row.leaseUntil > now,
-  point: row.point,
-  work: row.work,
-  outcome: row.outcome,
-  parkedReason: row.parkedReason,
-  createdAt: row.createdAt,
-  completedAt: row.completedAt,
-  endsAt: row.endsAt,
-});
-
-/** In the order in which people look at what is parked. */
-export const isOlder = (a: KeyRow, b: KeyRow): boolean =>
-  a.createdAt < b.createdAt || (a.createdAt === b.createdAt && a.id < b.id);
+export const recordOf = (
+  { fingerprint, owner, onCrash, leaseUntil, dueAt, ...record }: KeyRow,
+  now: number,
+): KeyRecord => ({ ...record, isLeased: record.state === "running" && leaseUntil > now });

@@ -8,9 +8,10 @@ import { nodePlatform } from "../../platform/node-platform.ts";
 import type { Platform } from "../../platform/platform.ts";
 import { leaseMsOf } from "../claim/keep-lease.ts";
 import type { Adapter, SyncAdapter } from "../sql/adapter.ts";
-import { type DeadMessage, doneKeptMs, dropDead, listDead, reapMessages, reviveDead } from "./dead-messages.ts";
+import { sqlOf } from "../sql/operation.ts";
 import { Dispatcher, type MessageTask } from "./dispatcher.ts";
 import { checkName, messageText, type OutboxEvent } from "./message.ts";
+import { type DeadMessage, doneKeptMs, dropDead, listDead, reapMessages, reviveDead } from "./messages.ts";
 import { type NewMessage, type PutMessage, putMessages } from "./put-message.ts";
 import { type EventDestination, relayTask } from "./relay-to-idem.ts";
 
@@ -182,9 +183,9 @@ export function createOutbox<Tx>(
     },
     dead: ({ limit = 100, after }: { limit?: number; after?: string } = {}) =>
       adapter.perform(listDead({ limit, after: after ?? null })),
-    retry: (id: string) => adapter.perform(reviveDead(dialect, id)),
-    drop: (id: string) => adapter.perform(dropDead(dialect, id)),
-    reap: (limit = 1_000) => adapter.perform(reapMessages(dialect, limit)),
+    retry: (id: string) => adapter.perform(reviveDead(sqlOf(dialect), id)),
+    drop: (id: string) => adapter.perform(dropDead(sqlOf(dialect), id)),
+    reap: (limit = 1_000) => adapter.perform(reapMessages(sqlOf(dialect), limit)),
   };
   return outbox as Outbox<Tx, OrderedPutOptions>;
 }

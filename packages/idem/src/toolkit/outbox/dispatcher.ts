@@ -3,15 +3,13 @@
 //   pending ──claim: started + 1──▶ leased ──returned──▶ done
 //      ▲                              ├─ threw ─▶ pending, later each time ─▶ dead after `attempts`
 //      └── its process died: lease over, finished stays behind; three times ─▶ dead, "poison"
-import { NonRetriableError } from "../../model/user-errors.ts";
 import type { Platform, Timer } from "../../platform/platform.ts";
-import { keepLease } from "../claim/keep-lease.ts";
 import { newOwner } from "../claim/owner-name.ts";
+import { endOf, underLease, type WorkEnd } from "../claim/work-under-claim.ts";
 import type { Adapter } from "../sql/adapter.ts";
-import { claimMessages, extendMessage, type MessageHolder } from "./claim-messages.ts";
-import { poison, reapMessages } from "./dead-messages.ts";
-import { endMessage, type MessageEnd } from "./end-message.ts";
+import { sqlOf } from "../sql/operation.ts";
 import type { OutboxMessage, TakenMessage } from "./message.ts";
+import { claimMessages, endMessage, extendMessage, type MessageHolder, poison, reapMessages } from "./messages.ts";
 
 export interface MessageContext {
   /** From 1. */
@@ -41,8 +39,6 @@ const poisonStarts = 3;
 
 // Only the user knows when their transaction commits: this long after each `send` of this process it is looked for.
 const looksMs = [10, 50, 200, 600];
-
-const backoffMs = (finished: number): number => Math.min(1_000 * 2 ** finished, 300_000);
 
 // Housekeeping; correctness never waits for it.
 const reapEveryMs = 3_600_000;
@@ -117,7 +113,7 @@ export class Dispatcher {
         const max = concurrency - this.working.size;
         if (max <= 0) return;
         const owner = newOwner(platform);
-        const taken = await adapter.perform(claimMessages(adapter.dialect, { owner, leaseMs, max, topics }));
+        const taken = await adapter.perform(claimMessages(sqlOf(adapter.dialect), { owner, leaseMs, max, topics }));
         for (const message of taken) this.begin(message, owner);
         if (taken.length < max) return;
       }
@@ -140,32 +136,30 @@ export class Dispatcher {
   private async handOn(message: TakenMessage, holder: MessageHolder): Promise<void> {
     const { adapter } = this.options;
     const diedCount = message.started - 1 - message.finished;
-    const end: MessageEnd =
+    const end: WorkEnd =
       diedCount >= poisonStarts ? { kind: "dead", reason: poison } : await this.attempt(message, holder);
     if (end.kind === "dead") this.options.report(`message ${message.id} is dead`, new Error(end.reason));
-    await adapter.perform(endMessage(adapter.dialect, holder, end));
+    await adapter.perform(endMessage(sqlOf(adapter.dialect), holder, end));
   }
 
-  private async attempt(message: TakenMessage, holder: MessageHolder): Promise<MessageEnd> {
+  private async attempt(message: TakenMessage, holder: MessageHolder): Promise<WorkEnd> {
     const { adapter, platform, leaseMs, attemptsMax, taskOf } = this.options;
-    const lease = keepLease(platform, leaseMs, () => adapter.perform(extendMessage(adapter.dialect, holder, leaseMs)));
+    const extend = () => adapter.perform(extendMessage(sqlOf(adapter.dialect), holder, leaseMs));
     const { id, topic, data, event, orderKey, started, finished, triedForMs } = message;
     try {
-      await taskOf(topic)({ id, topic, data, event, orderKey }, { attempt: started, signal: lease.signal, triedForMs });
+      await underLease(platform, leaseMs, extend, (signal) =>
+        taskOf(topic)({ id, topic, data, event, orderKey }, { attempt: started, signal, triedForMs }),
+      );
       return { kind: "done" };
     } catch (error) {
-      const reason = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-      const isHopeless = error instanceof NonRetriableError || started >= attemptsMax;
-      return isHopeless ? { kind: "dead", reason } : { kind: "again", afterMs: backoffMs(finished), reason };
-    } finally {
-      lease.end();
+      return endOf(error, started, attemptsMax, finished);
     }
   }
 
   private async reap(): Promise<void> {
     const { adapter, report } = this.options;
     try {
-      while (!this.isStopped && (await adapter.perform(reapMessages(adapter.dialect, reapBatch))) === reapBatch);
+      while (!this.isStopped && (await adapter.perform(reapMessages(sqlOf(adapter.dialect), reapBatch))) === reapBatch);
     } catch (error) {
       report("deleting old messages of the outbox", error);
     }

@@ -4,10 +4,11 @@ import { ManualPlatform } from "../../platform/manual-platform.ts";
 import { testIdem } from "../../testing/test-idem.ts";
 import type { Adapter } from "../sql/adapter.ts";
 import { eachDatabase, type TestDatabase } from "../sql/databases.suite.ts";
-import { claimMessages } from "./claim-messages.ts";
+import { sqlOf } from "../sql/operation.ts";
 import { createOutbox, type DispatchOptions } from "./create-outbox.ts";
 import type { MessageTask } from "./dispatcher.ts";
 import type { OutboxEvent } from "./message.ts";
+import { claimMessages } from "./messages.ts";
 import type { PutMessage } from "./put-message.ts";
 
 let seeds = 0;
@@ -36,7 +37,7 @@ function outboxOn(adapter: Adapter<any>) {
 
 /** A process that claims and dies. */
 const claimAndDie = (db: TestDatabase, max = 1) =>
-  db.adapter.perform(claimMessages(db.dialect, { owner: "dead", leaseMs: 30_000, max, topics: null }));
+  db.adapter.perform(claimMessages(sqlOf(db.dialect), { owner: "dead", leaseMs: 30_000, max, topics: null }));
 
 eachDatabase((open, dialect) => {
   test("a message is handed on if its transaction committed, and never if it did not", async () => {

@@ -8,108 +8,31 @@ import { type CarriedTable, statementsOf, tableSql } from "./tables.ts";
 
 const dayMs = 86_400_000;
 
-/** Each column of idem_claims as an expression over a row of the old table. */
-interface Carried {
-  readonly scope: string;
-  readonly key: string;
-  readonly state: string;
-  readonly owner?: string;
-  readonly fence?: string;
-  readonly attempts?: string;
-  readonly generation?: string;
-  readonly lease_until?: string;
-  readonly window_ms?: string;
-  readonly taken_at?: string;
-  readonly unknown_at?: string;
-  readonly settled_at?: string;
-  readonly ends_at?: string;
-  readonly note?: string;
-  readonly outcome?: string;
-  readonly reason?: string;
-}
+const columns = `
+  scope, key, state, owner, fence, attempts, generation, lease_until, window_ms, taken_at, unknown_at, settled_at, ends_at, note,
+  outcome, reason`;
 
-const whatCarried: Readonly<Record<CarriedTable, (dialect: Dialect) => Carried>> = {
-  idem_locks: () => ({
-    scope: "'lock'",
-    key: "name",
-    state: "'in-flight'",
-    owner: "owner",
-    fence: "fence",
-    lease_until: "lease_until",
-    window_ms: `${dayMs}`,
-    taken_at: "fence",
-    ends_at: `lease_until + ${dayMs}`,
-  }),
-  idem_ticks: (dialect) => ({
-    scope: "'tick:' || schedule",
-    key: isoOf[dialect]("instant"),
-    state: "case state when 'done' then 'settled' when 'running' then 'in-flight' else state end",
-    owner: "owner",
-    fence: "fence",
-    attempts: "attempts",
-    lease_until: "lease_until",
-    window_ms: `${90 * dayMs}`,
-    taken_at: "started_at",
-    settled_at: "ended_at",
-    ends_at: `case state when 'done' then ended_at + ${90 * dayMs} end`,
-    outcome: "outcome",
-    reason: "reason",
-  }),
-  idem_webhook_cursors: () => ({
-    scope: "'cursor'",
-    key: "source",
-    state: "'in-flight'",
-    owner: "coalesce(owner, '')",
-    fence: "fence",
-    lease_until: "lease_until",
-    taken_at: "moved_at",
-    note: "cursor",
-  }),
-  idem_remote_records: () => ({
-    scope: "'remote:' || kind",
-    key: "key",
-    state: "case when record is null then 'in-flight' else 'settled' end",
-    taken_at: "coalesce(tried_at, known_at, 0)",
-    unknown_at: "case when record is null then tried_at end",
-    settled_at: "known_at",
-    outcome: "record",
-  }),
-  idem_sent_log: (dialect) => ({
-    scope: "'sent'",
-    key: "id",
-    state: `case state when 'sent' then 'settled' when 'parked' then 'parked' when 'intent' then 'released'
-                       when 'refused' then 'released' else 'in-flight' end`,
-    owner: "owner",
-    fence: "fence",
-    attempts: "attempts",
-    generation: "generation",
-    // One that was given back in doubt says so by a lease that is over.
-    lease_until: "lease_until",
-    window_ms: "window_ms",
-    taken_at: "sending_at",
-    unknown_at: "unknown_at",
-    settled_at: "sent_at",
-    ends_at: "case when state in ('intent', 'sent', 'refused') then ends_at end",
-    note: `${jsonObject[dialect]}('template', template, 'recipient', recipient, 'about', about)${textCast[dialect]}`,
-    outcome: "receipt",
-    reason: "reason",
-  }),
-};
-
-const nothing: Required<Omit<Carried, "scope" | "key" | "state">> = {
-  owner: "''",
-  fence: "1",
-  attempts: "1",
-  generation: "1",
-  lease_until: "0",
-  window_ms: "null",
-  taken_at: "0",
-  unknown_at: "null",
-  settled_at: "null",
-  ends_at: "null",
-  note: "null",
-  outcome: "null",
-  reason: "null",
+/** Each old row as one of idem_claims, in the order above. */
+const claimsOf: Readonly<Record<CarriedTable, (dialect: Dialect) => string>> = {
+  idem_locks: () => `
+    'lock', name, 'in-flight', owner, fence, 1, 1, lease_until, ${dayMs}, fence, null, null, lease_until + ${dayMs}, null, null, null`,
+  idem_ticks: (dialect) => `
+    'tick:' || schedule, ${isoOf[dialect]("instant")},
+    case state when 'done' then 'settled' when 'running' then 'in-flight' else state end,
+    owner, fence, attempts, 1, lease_until, ${90 * dayMs}, started_at, null, ended_at,
+    case state when 'done' then ended_at + ${90 * dayMs} end, null, outcome, reason`,
+  idem_webhook_cursors: () => `
+    'cursor', source, 'in-flight', coalesce(owner, ''), fence, 1, 1, lease_until, null, moved_at, null, null, null, cursor, null, null`,
+  // Whether a creation that nobody saw end happened is not known since it was tried.
+  idem_remote_records: () => `
+    'remote:' || kind, key, case when record is null then 'in-flight' else 'settled' end, '', 1, 1, 1, 0, null,
+    coalesce(tried_at, known_at, 0), case when record is null then tried_at end, known_at, null, null, record, null`,
+  idem_sent_log: (dialect) => `
+    'sent', id, case when state = 'sent' then 'settled' when state = 'parked' then state
+                     when state in ('intent', 'refused') then 'released' else 'in-flight' end,
+    owner, fence, attempts, generation, lease_until, window_ms, sending_at, unknown_at, sent_at,
+    case when state in ('intent', 'sent', 'refused') then ends_at end,
+    cast(${jsonObject[dialect]}('template', template, 'recipient', recipient, 'about', about) as text), receipt, reason`,
 };
 
 /** As `toISOString` writes it: the ticks of a schedule are in the order of their texts. */
@@ -119,7 +42,6 @@ const isoOf: Readonly<Record<Dialect, (column: string) => string>> = {
 };
 
 const jsonObject: Readonly<Record<Dialect, string>> = { postgres: "json_build_object", sqlite: "json_object" };
-const textCast: Readonly<Record<Dialect, string>> = { postgres: "::text", sqlite: "" };
 
 const columnsSql: Readonly<Record<Dialect, string>> = {
   postgres: `
@@ -137,16 +59,13 @@ export function* carryTable(dialect: Dialect, table: CarriedTable): Operation<vo
     const why = `its rows belong into idem_claims, and it has others than our columns or lacks some (${others.join(", ")})`;
     throw errors.TABLES_DIFFER({ table, why });
   }
-  const row = { ...nothing, ...whatCarried[table](dialect) };
-  const text = `insert into idem_claims (${Object.keys(row).join(", ")}) select ${Object.values(row).join(", ")} from ${table}
-                where true on conflict (scope, key) do nothing`;
-  for (const each of [
-    text,
+  for (const text of [
+    `insert into idem_claims (${columns}) select ${claimsOf[table](dialect)} from ${table} where true on conflict do nothing`,
     `drop table ${table}`,
     `delete from idem_toolkit where name = '${table}'`,
     `delete from idem_toolkit_history where name = '${table}'`,
   ]) {
-    yield { text: each, params: [] };
+    yield { text, params: [] };
   }
 }
 

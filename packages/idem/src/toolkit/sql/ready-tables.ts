@@ -8,6 +8,7 @@ import type { Dialect, Operation } from "./operation.ts";
 import { numberOf } from "./operation.ts";
 import { recogniseTable } from "./recognise-table.ts";
 import { type CarriedTable, carriedTables, type TableName, tableFile, tableNames, tableStatements } from "./tables.ts";
+import { performWhole } from "./whole.ts";
 
 const hasTableSql: Readonly<Record<Dialect, string>> = {
   postgres: "select 1 as found where to_regclass($1) is not null",
@@ -44,10 +45,7 @@ export async function ensureTables(adapter: Adapter<unknown>, names: readonly Ta
   const { dialect } = adapter;
   const known = await adapter.perform(readNotes(dialect));
   if (names.some((name) => isToDo(dialect, name, known)) || toCarry(names, known).length > 0) {
-    const making = make(dialect, names);
-    // An operation is one transaction on SQLite only.
-    if (dialect === "sqlite") await adapter.perform(making);
-    else await adapter.transaction((tx: unknown) => adapter.wrap(tx).perform(making));
+    await performWhole(adapter, () => make(dialect, names));
   }
   await checkTables(adapter, names);
 }

@@ -1,16 +1,16 @@
 // Deliveries as rows of the user's database: the id is claimed and the work is there in one commit, for a processor to take up.
 import { createHash } from "node:crypto";
 import type { Adapter } from "../sql/adapter.ts";
-import type { Dialect, Operation } from "../sql/operation.ts";
+import { type Dialect, type Operation, sqlOf } from "../sql/operation.ts";
 import { readyTables } from "../sql/ready-tables.ts";
+import { performWhole } from "../sql/whole.ts";
 import { absorbEvent } from "./absorb-event.ts";
 import { businessKeyHash, businessKeyText } from "./business-key.ts";
 import { type Coalescing, mergedOf } from "./coalesce.ts";
-import { type Inserted, insertEvent, type NewEvent } from "./insert-event.ts";
 import { textOf } from "./payload.ts";
 import type { Kept, WebhookStorage } from "./storage.ts";
 import type { Received, WebhookEvent } from "./webhook-event.ts";
-import { performWhole } from "./whole.ts";
+import { type Inserted, insertEvent, type NewEvent } from "./webhook-rows.ts";
 
 export interface KeepInDatabase {
   readonly adapter: Adapter<any>;
@@ -48,7 +48,7 @@ export interface KeepAsk {
 
 /** One transaction: the raw event's row and, where it is one of several, what carries it. */
 export function* keepOperation(dialect: Dialect, ask: KeepAsk, coalesce: Coalescing | null): Operation<Inserted> {
-  const inserted = yield* insertEvent(dialect, ask.row);
+  const inserted = yield* insertEvent(sqlOf(dialect), ask.row);
   if (inserted.kind === "duplicate" || coalesce === null || ask.event === null || ask.key === null) return inserted;
   yield* absorbEvent(
     dialect,

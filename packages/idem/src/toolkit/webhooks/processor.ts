@@ -7,28 +7,28 @@
 import { parseDuration } from "../../model/duration.ts";
 import { errors } from "../../model/errors.ts";
 import { refuseUnknown } from "../../model/known-options.ts";
-import { NonRetriableError } from "../../model/user-errors.ts";
 import { nodePlatform } from "../../platform/node-platform.ts";
-import type { Platform, Timer } from "../../platform/platform.ts";
-import { keepLease } from "../claim/keep-lease.ts";
+import type { Platform } from "../../platform/platform.ts";
+import type { Held } from "../claim/answers.ts";
 import { newOwner } from "../claim/owner-name.ts";
+import { endOf, repeating, underLease } from "../claim/work-under-claim.ts";
 import type { Adapter, SyncAdapter } from "../sql/adapter.ts";
+import { sqlOf } from "../sql/operation.ts";
 import { readyTables } from "../sql/ready-tables.ts";
 import type { LogicalRow } from "./absorb-event.ts";
+import { readSource } from "./webhook.ts";
+import type { WebhookEvent } from "./webhook-event.ts";
 import {
   type ClaimedEvent,
   carriedEvents,
   claimEvents,
-  type EventEnd,
   endEvent,
   extendEvent,
   reapEvents,
   replayEvent,
   type WaitingEvent,
   waitingEvents,
-} from "./claim-events.ts";
-import { readSource } from "./webhook.ts";
-import type { WebhookEvent } from "./webhook-event.ts";
+} from "./webhook-rows.ts";
 
 /** What a processor is given: a raw event, or a logical one with what it carries. */
 export interface ProcessedEvent<Payload> extends WebhookEvent<Payload> {
@@ -108,7 +108,6 @@ const knownOptions = {
 } as const;
 
 const reapEveryMs = 3_600_000;
-const backoffMs = (attempt: number): number => Math.min(1_000 * 2 ** attempt, 300_000);
 
 export function webhookProcessor<Payload = any, Tx = any>(options: ProcessorOptions<Payload, Tx>): WebhookProcessor {
   refuseUnknown<ProcessorOptions<Payload, Tx>>("webhookProcessor", options, knownOptions);
@@ -124,8 +123,7 @@ export function webhookProcessor<Payload = any, Tx = any>(options: ProcessorOpti
   const report = options.report ?? ((what, error) => console.error(`Idem webhooks: ${what}`, error));
   const attemptOne =
     "processInTransaction" in options ? inTransaction(options) : atLeastOnce(options, platform, leaseMs);
-  const { dialect } = adapter;
-  let timers: Timer[] | null = null;
+  const sql = sqlOf(adapter.dialect);
   let ticking: Promise<number> | null = null;
 
   const processOne = async (claimed: ClaimedEvent): Promise<void> => {
@@ -133,9 +131,9 @@ export function webhookProcessor<Payload = any, Tx = any>(options: ProcessorOpti
       const event = await eventOf<Payload>(adapter, claimed);
       await attemptOne(event, claimed);
     } catch (error) {
-      const end = endOf(error, claimed.attempt, attempts);
-      const isHeld = await adapter.perform(endEvent(dialect, claimed, end));
-      if (!isHeld || end.kind !== "dead") return;
+      const end = endOf(error, claimed.attempt, attempts, claimed.attempt);
+      const held = await adapter.perform(endEvent(sql, claimed, end));
+      if (held === "lost" || end.kind !== "dead") return;
       if (onDead === undefined) report(`event ${claimed.id} of ${source} is dead`, error);
       else onDead({ source, id: claimed.id, reason: end.reason });
     }
@@ -146,7 +144,7 @@ export function webhookProcessor<Payload = any, Tx = any>(options: ProcessorOpti
     let count = 0;
     for (;;) {
       const ask = { source, owner: newOwner(platform), leaseMs, attemptsMax: attempts, max: concurrency };
-      const claimed = await adapter.perform(claimEvents(dialect, ask));
+      const claimed = await adapter.perform(claimEvents(sql, ask));
       await Promise.all(claimed.map(processOne));
       count += claimed.length;
       if (claimed.length === 0) return count;
@@ -159,31 +157,31 @@ export function webhookProcessor<Payload = any, Tx = any>(options: ProcessorOpti
     return ticking;
   };
 
-  const every = (ms: number, at: number, run: () => Promise<unknown>, what: string): void => {
-    if (timers === null) return;
-    timers[at] = platform.timer(ms, () => {
-      run()
-        .catch((error) => report(what, error))
-        .finally(() => every(ms, at, run, what));
-    });
-  };
-
+  const looking = repeating(
+    platform,
+    everyMs,
+    () => tick().then(() => null),
+    (error) => report(`looking for what is due of ${source}`, error),
+  );
+  const reaping = repeating(
+    platform,
+    reapEveryMs,
+    () => adapter.perform(reapEvents(sql, 1_000)).then(() => null),
+    (error) => report(`reaping ${source}`, error),
+  );
   return {
     start() {
-      if (timers !== null) return;
-      timers = [];
-      every(everyMs, 0, tick, `looking for what is due of ${source}`);
-      every(reapEveryMs, 1, () => adapter.perform(reapEvents(dialect, 1_000)), `reaping ${source}`);
+      looking.start(everyMs);
+      reaping.start(reapEveryMs);
     },
     async stop() {
-      for (const timer of timers ?? []) timer.cancel();
-      timers = null;
+      await Promise.all([looking.stop(), reaping.stop()]);
       await ticking;
     },
     tick,
     waiting: ({ limit = 100 } = {}) => adapter.perform(waitingEvents(source, limit)),
-    replay: (id) => adapter.perform(replayEvent(dialect, source, id)),
-    reap: (limit = 1_000) => adapter.perform(reapEvents(dialect, limit)),
+    replay: (id) => adapter.perform(replayEvent(sql, source, id)),
+    reap: (limit = 1_000) => adapter.perform(reapEvents(sql, limit)),
   };
 }
 
@@ -194,25 +192,21 @@ function atLeastOnce<Payload>(
   platform: Platform,
   leaseMs: number,
 ): Attempt<Payload> {
-  const { dialect } = adapter;
+  const sql = sqlOf(adapter.dialect);
   return async (event, claimed) => {
-    const lease = keepLease(platform, leaseMs, () => adapter.perform(extendEvent(dialect, claimed, leaseMs)));
-    try {
-      await process(event, { attempt: claimed.attempt, signal: lease.signal });
-    } finally {
-      lease.end();
-    }
+    const extend = () => adapter.perform(extendEvent(sql, claimed, leaseMs));
+    await underLease(platform, leaseMs, extend, (signal) => process(event, { attempt: claimed.attempt, signal }));
     // Where the lease was lost somebody else has it, and ends it.
-    await adapter.perform(endEvent(dialect, claimed, { kind: "done" }));
+    await adapter.perform(endEvent(sql, claimed, { kind: "done" }));
   };
 }
 
 /** No heartbeat: a transaction that is still open when its lease ends finds the other claim, and is undone. */
 function inTransaction<Payload, Tx>(options: InTransaction<Payload, Tx>): Attempt<Payload> {
   const { store: adapter, processInTransaction } = options;
-  const done = (claimed: ClaimedEvent) => endEvent(adapter.dialect, claimed, { kind: "done" });
-  const checkHeld = (isHeld: boolean): void => {
-    if (!isHeld) throw new Error("the lease was lost, so nothing of this attempt is kept");
+  const done = (claimed: ClaimedEvent) => endEvent(sqlOf(adapter.dialect), claimed, { kind: "done" });
+  const checkHeld = (held: Held): void => {
+    if (held === "lost") throw new Error("the lease was lost, so nothing of this attempt is kept");
   };
   return async (event, claimed) => {
     const { attempt } = claimed;
@@ -230,12 +224,6 @@ function inTransaction<Payload, Tx>(options: InTransaction<Payload, Tx>): Attemp
       checkHeld(await adapter.wrap(tx).perform(done(claimed)));
     });
   };
-}
-
-function endOf(error: unknown, attempt: number, attemptsMax: number): EventEnd {
-  const reason = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-  const isHopeless = error instanceof NonRetriableError || attempt >= attemptsMax;
-  return isHopeless ? { kind: "dead", reason } : { kind: "again", afterMs: backoffMs(attempt), reason };
 }
 
 async function eventOf<Payload>(adapter: Adapter<any>, claimed: ClaimedEvent): Promise<ProcessedEvent<Payload>> {

@@ -4,6 +4,7 @@
 import { parseDuration } from "../../../model/duration.ts";
 import { refuseUnknown } from "../../../model/known-options.ts";
 import { newOwner } from "../../claim/owner-name.ts";
+import { repeating } from "../../claim/work-under-claim.ts";
 import { ownError } from "./attempt-transaction.ts";
 import { type KeyReaderWithStore, type PhasedOptions, phaseWorldOf } from "./phased.ts";
 import type { AnyPhases } from "./phases.ts";
@@ -63,9 +64,6 @@ export function completer(
   const everyMs = parseDuration(options.every ?? "30s", "every");
   const { maxAttempts = 12, logger = console } = options;
   const world = phaseWorldOf(reader, options);
-  let timer: { cancel(): void } | null = null;
-  let ticking: Promise<unknown> = Promise.resolve();
-  let isStarted = false;
 
   const endOf = async (phases: AnyPhases, taken: Taken): Promise<PhasesEnd["kind"]> => {
     const { record, fence, attempt, owner } = taken;
@@ -101,30 +99,14 @@ export function completer(
     return count;
   };
 
-  const arm = (ms: number): void => {
-    timer = platform.timer(ms, () => {
-      ticking = tick()
-        // The database is away for a while: what is unfinished stays so, and is found at the next look.
-        .catch((error: unknown) => logger.error(`The completer could not look: ${wordsOf(error)}`))
-        .then(() => {
-          if (isStarted) arm(everyMs);
-        });
-    });
-  };
-
-  return {
-    tick,
-    start: () => {
-      if (isStarted) return;
-      isStarted = true;
-      arm(0);
-    },
-    stop: async () => {
-      isStarted = false;
-      timer?.cancel();
-      await ticking;
-    },
-  };
+  // The database is away for a while: what is unfinished stays so, and is found at the next look.
+  const looking = repeating(
+    platform,
+    everyMs,
+    () => tick().then(() => null),
+    (error) => logger.error(`The completer could not look: ${wordsOf(error)}`),
+  );
+  return { tick, start: () => looking.start(0), stop: () => looking.stop() };
 }
 
 type Taken = Awaited<ReturnType<KeyReaderWithStore["keys"]["takeUnfinished"]>>[number] & { readonly owner: string };

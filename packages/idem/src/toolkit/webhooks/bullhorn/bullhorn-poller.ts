@@ -4,9 +4,10 @@ import { parseDuration } from "../../../model/duration.ts";
 import { errors } from "../../../model/errors.ts";
 import { refuseUnknown } from "../../../model/known-options.ts";
 import { nodePlatform } from "../../../platform/node-platform.ts";
-import type { Platform, Timer } from "../../../platform/platform.ts";
+import type { Platform } from "../../../platform/platform.ts";
 import type { Idem } from "../../../sdk/client.ts";
 import { newOwner } from "../../claim/owner-name.ts";
+import { repeating } from "../../claim/work-under-claim.ts";
 import type { Adapter } from "../../sql/adapter.ts";
 import { readyTables } from "../../sql/ready-tables.ts";
 import { type CoalesceOptions, type Coalescing, readCoalesce } from "../coalesce.ts";
@@ -127,8 +128,6 @@ function pollIntoDatabase(common: Common, adapter: Adapter<any>): BullhornPoller
   const everyMs = parseDuration(common.every ?? "30s", "every");
   const report = common.report ?? ((what, error) => console.error(`Idem webhooks: ${what}`, error));
   const at = { adapter, source, subscription, leaseMs, coalesce: coalesced };
-  let timer: Timer | null = null;
-  let isStarted = false;
   let open: Promise<PullAnswer> | null = null;
 
   const pullOnce = async (): Promise<PullAnswer> => {
@@ -147,28 +146,20 @@ function pollIntoDatabase(common: Common, adapter: Adapter<any>): BullhornPoller
     });
     return open;
   };
-  const arm = (ms: number): void => {
-    if (!isStarted) return;
-    timer = platform.timer(ms, () => {
-      pull().then(
-        (answer) => arm(answer.kind === "done" && answer.isMore ? 0 : everyMs),
-        (error) => {
-          report(`pulling ${source}`, error);
-          arm(everyMs);
-        },
-      );
-    });
-  };
+  const pulls = repeating(
+    platform,
+    everyMs,
+    async () => {
+      const answer = await pull();
+      return answer.kind === "done" && answer.isMore ? 0 : null;
+    },
+    (error) => report(`pulling ${source}`, error),
+  );
   return {
     pull,
-    start() {
-      if (isStarted) return;
-      isStarted = true;
-      arm(0);
-    },
+    start: () => pulls.start(0),
     async stop() {
-      isStarted = false;
-      timer?.cancel();
+      await pulls.stop();
       await open?.catch(() => {});
     },
   };

@@ -3,9 +3,9 @@ import type { Held, InFlight } from "../../claim/answers.ts";
 import { type ClaimHolder, claim, claimsIn, extend, release } from "../../claim/claims.ts";
 import type { Adapter } from "../../sql/adapter.ts";
 import { type Operation, sqlOf } from "../../sql/operation.ts";
+import { performWhole } from "../../sql/whole.ts";
 import type { Coalescing } from "../coalesce.ts";
 import { type KeepAsk, keepAskOf, keepOperation } from "../keep-in-database.ts";
-import { performWhole } from "../whole.ts";
 import { webhookEventOf } from "./bullhorn-event.ts";
 import type { PullCursor, PulledBatch } from "./pull-events.ts";
 

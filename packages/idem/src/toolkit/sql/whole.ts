@@ -1,6 +1,6 @@
 // An operation as one transaction, whichever database it is.
-import type { Adapter } from "../sql/adapter.ts";
-import type { Operation } from "../sql/operation.ts";
+import type { Adapter } from "./adapter.ts";
+import type { Operation } from "./operation.ts";
 
 /** On SQLite an operation is one by itself. */
 export const performWhole = <T>(adapter: Adapter<any>, operation: () => Operation<T>): Promise<T> =>

@@ -1,0 +1,61 @@
+// What becomes of a claim that is asked for and has a row: the one table of it, whatever the claim is for. Pure: the row, the asking and the
+// database's time give the step; whether it was won is for the statement that makes it, which repeats what was decided by.
+//
+//   row                        fingerprint   then
+//   settled, window over       any           overwrite: a new window under an old key
+//   any other                  differs       mismatch; but a dead claim past its window that may simply run again is overwritten
+//   settled                    same          duplicate: its outcome
+//   parked                     same          parked, for as long as nobody resolved it
+//   released                   same          resume
+//   in flight, lease alive     same          again for its own owner, in-flight for others
+//   in flight, given back      same          resume: nobody died
+//   in flight, lease dead      same          by the author's choice: resume, rerun or park
+
+export interface FoundClaim {
+  readonly state: "in-flight" | "settled" | "parked" | "released";
+  readonly owner: string;
+  /** Given back on purpose when it is not positive. */
+  readonly leaseUntil: number;
+  /** Null: never. */
+  readonly endsAt: number | null;
+  /** Whether it was taken for what is asked for now. */
+  readonly isSame?: boolean;
+  /** Whether it may run again for somebody else once it is dead and past its window. */
+  readonly mayJustRerun?: boolean;
+}
+
+export type ClaimStep =
+  /** The answer of an earlier try of the same asking was lost on its way. */
+  | "again"
+  | "duplicate"
+  | "in-flight"
+  | "mismatch"
+  | "parked"
+  /** Taken: fence + 1, one attempt more; or from the top; or anew, and nothing of the old one stays. */
+  | "resume"
+  | "rerun"
+  | "overwrite"
+  | "park";
+
+export function decideClaim<Choice extends "resume" | "rerun" | "park">(
+  { owner, onCrash }: { readonly owner: string; readonly onCrash: Choice },
+  { state, isSame = true, mayJustRerun = false, ...found }: FoundClaim,
+  now: number,
+): Exclude<ClaimStep, "resume" | "rerun" | "park"> | "resume" | Choice {
+  const isEnded = found.endsAt !== null && found.endsAt <= now;
+  const isDead = state === "in-flight" && found.leaseUntil <= now;
+  if (state === "settled" && isEnded) return "overwrite";
+  // Before the state: another asking must neither learn of the first one's outcome nor take up its work.
+  if (!isSame) return isDead && isEnded && mayJustRerun ? "overwrite" : "mismatch";
+  switch (state) {
+    case "settled":
+      return "duplicate";
+    case "parked":
+      return "parked";
+    case "released":
+      return "resume";
+    case "in-flight":
+      if (!isDead) return found.owner === owner ? "again" : "in-flight";
+      return found.leaseUntil <= 0 ? "resume" : onCrash;
+  }
+}

@@ -1,5 +1,6 @@
 // `npm start`: tells the double-invoice story in the terminal and shows it in the dashboard. In a terminal the pages stay up until Ctrl-C;
-// elsewhere, and with --once, it ends by itself (STAY=1: not even then). KEEP=1 keeps its folder, PACE=0.2 tells it five times as fast.
+// elsewhere, and with --once, it ends by itself (STAY=1: not even then). KEEP=1 keeps its folder, PACE=0.2 tells it five times as fast, PROLOGUE=0 begins
+// with the first act.
 import { mkdtempSync, rmSync } from "node:fs";
 import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,6 +11,7 @@ const keep = process.env.KEEP === "1";
 const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
 const stays = process.env.STAY === "1" || (isTerminal && !process.argv.includes("--once"));
 const pace = Number(process.env.PACE ?? 1);
+const hasPrologue = process.env.PROLOGUE !== "0";
 // It takes about 20 seconds, twice as long where somebody watches; a step that keeps failing would be tried for minutes, and nobody should sit through that.
 const patienceMs = 120_000;
 
@@ -54,7 +56,7 @@ const [{ openPages }, { tellStory }] = await Promise.all([import("./pages.mjs"),
 const pages = await openPages().catch((error) => fail("The pages need a free port of this machine.", error));
 print();
 print(bold(`Watch it at ${pages.origin}`));
-await tellStory({ folder, pace, pages, isWatched: stays && isTerminal }).catch((error) =>
+await tellStory({ folder, pace, pages, isWatched: stays && isTerminal, hasPrologue }).catch((error) =>
   fail("The story stopped before its end.", error),
 );
 clearTimeout(patience);

@@ -11,7 +11,7 @@ import { bold, dim, green, print, red } from "./terminal.mjs";
 const readingMs = 1_200;
 const lookingMs = 5_000;
 
-export async function tellStory({ folder, pace, pages, isWatched }) {
+export async function tellStory({ folder, pace, pages, isWatched, hasPrologue }) {
   print();
   print(bold("The bug that double-invoiced 73 clients"));
   print("  A recruiter saves a placement. Bullhorn fires INSERTED and, within the same");
@@ -24,8 +24,10 @@ export async function tellStory({ folder, pace, pages, isWatched }) {
     print();
     if (isWatched) await delay(lookingMs * pace);
   };
-  await beforeItHappened({ folder, pace });
-  await delay(readingMs * pace);
+  if (hasPrologue) {
+    await beforeItHappened({ folder, pace });
+    await delay(readingMs * pace);
+  }
   const acts = [];
   for (const act of [withoutKey, withKey, killedWorker]) {
     acts.push(await act({ folder, pages, look, pace }));

@@ -67,7 +67,7 @@ test("the story ends by itself: twice without a key, once with it, once through 
 });
 
 test("the story is told in the dashboard too, whose pages stay up until they are stopped", async () => {
-  const { child, leftOver } = tell({ STAY: "1", PACE: "0" });
+  const { child, leftOver } = tell({ STAY: "1", PACE: "0", PROLOGUE: "0" });
   const seen: Record<string, unknown> = {};
   const get = async (path: string) => {
     const answer = await fetch(path);
@@ -98,7 +98,7 @@ test("the story is told in the dashboard too, whose pages stay up until they are
 });
 
 test("interrupted while its worker runs, the story stops at once and leaves no file and no process behind", async () => {
-  const { child, leftOver } = tell({ PACE: "0.2" });
+  const { child, leftOver } = tell({ PACE: "0.2", PROLOGUE: "0" });
   let worker = 0;
   const { code, output } = await read(child, (soFar) => {
     const seen = soFar.match(/steps done, worker (\d+)/);

@@ -23,4 +23,8 @@ export interface LocalStandby {
   promotedCopy(): Promise<{ readonly url: string; remove(): Promise<void> }>;
 }
 
-export function startLocalPostgres(options?: { settings?: Record<string, string> }): Promise<LocalPostgres>;
+export function startLocalPostgres(options?: {
+  settings?: Record<string, string>;
+  /** Else in memory where there is room. */
+  isOnDisk?: boolean;
+}): Promise<LocalPostgres>;

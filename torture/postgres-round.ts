@@ -78,7 +78,7 @@ export async function runPostgresRound(options: PostgresRoundOptions): Promise<P
   const local = (await import(pathToFileURL(join(root, "scripts", "local-postgres.mjs")).href)) as {
     startLocalPostgres: typeof startLocalPostgres;
   };
-  const server = await local.startLocalPostgres();
+  const server = await local.startLocalPostgres({ isOnDisk: true });
   const standby = await server.addStandby();
   const cluster = await openCluster(options, folder, server, {
     onMessage: (node, message) => {

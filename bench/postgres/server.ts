@@ -38,6 +38,7 @@ export async function startServer(): Promise<BenchServer> {
   const script = pathToFileURL(join(root, "scripts", "local-postgres.mjs")).href;
   const { startLocalPostgres } = (await import(script)) as typeof LocalPostgres;
   const server = await startLocalPostgres({
+    isOnDisk: true,
     settings: { shared_buffers: "1GB", max_wal_size: "4GB", shared_preload_libraries: "pg_stat_statements" },
   });
   try {

@@ -56,7 +56,7 @@ export const flowDefects: readonly Defect[] = [
   },
   {
     name: "a throttle forgets the start before",
-    patches: [{ file: "model/lane.js", from: "tat: due + spacing", to: "tat: now" }],
+    patches: [{ file: "flow/throttle/plan.js", from: "tat: due + spacing", to: "tat: now" }],
   },
   {
     name: "a rate limit counts what the key refuses",

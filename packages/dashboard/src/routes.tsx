@@ -8,6 +8,7 @@ import {
   redirect,
   retainSearchParams,
 } from "@tanstack/react-router";
+import { keyLayers } from "../../idem/src/server/api/key-layers.ts";
 import { basePath } from "./base-path.ts";
 import { Frame } from "./frame/frame.tsx";
 import { Nothing } from "./frame/nothing.tsx";
@@ -101,7 +102,7 @@ const keys = createRoute({
   component: pageAt("/keys"),
   validateSearch: searchOf({
     scope: text,
-    layer: oneOf("function", "event", "webhook", "http", "singleton", "effect"),
+    layer: oneOf(...keyLayers),
     q: text,
     order: oneOf("hits", "ends", "key"),
   }),

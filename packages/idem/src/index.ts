@@ -39,6 +39,13 @@ export type { LogStyle } from "./execute/log-style.ts";
 export type { Backoff } from "./execute/retry.ts";
 export type { StepContext } from "./execute/step-tools.ts";
 export type { UserDatabase } from "./execute/user-transaction.ts";
+export type { BatchOptions } from "./flow/batch/config.ts";
+export type { CancelOnOptions } from "./flow/cancel-on/config.ts";
+export type { ConcurrencyOptions } from "./flow/concurrency/config.ts";
+export type { DebounceOptions } from "./flow/debounce/config.ts";
+export type { RateLimitOptions } from "./flow/rate-limit/config.ts";
+export type { SingletonOptions } from "./flow/singleton/config.ts";
+export type { ThrottleOptions } from "./flow/throttle/config.ts";
 export type { DecisionKind } from "./model/decision.ts";
 export type { Effect, EffectState } from "./model/effect.ts";
 export { type ErrorCode, IdemError } from "./model/errors.ts";
@@ -47,18 +54,11 @@ export type { Tidings, TidingsKind, TidingsOf } from "./model/tidings.ts";
 export { NonRetriableError, RetryAfterError, type SerializedError, StepError } from "./model/user-errors.ts";
 export { Idem, type IdemOptions, type SendOptions } from "./sdk/client.ts";
 export type {
-  BatchOptions,
-  CancelOnOptions,
-  ConcurrencyOptions,
   CronInput,
-  DebounceOptions,
   FunctionOptions,
   HandlerContext,
   IdemFunction,
   IdempotencyOptions,
-  RateLimitOptions,
-  SingletonOptions,
-  ThrottleOptions,
   TriggerInput,
   UnkeyedOptions,
 } from "./sdk/create-function.ts";

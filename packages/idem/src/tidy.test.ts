@@ -37,13 +37,14 @@ describe("rooms", () => {
     model: ["model"],
     platform: ["platform"],
     dedup: ["dedup", "model"],
-    protocol: ["protocol", "model"],
-    "store contract": ["model", "store contract"],
-    "store plugs": ["store plugs", "store contract", "model", "platform"],
-    ingest: ["ingest", "dedup", "model", "store contract"],
-    schedule: ["schedule", "dedup", "model", "store contract"],
-    execute: ["execute", "protocol", "dedup", "model", "store contract", "platform"],
-    observe: ["observe", "dedup", "model", "store contract"],
+    flow: ["flow", "dedup", "model"],
+    protocol: ["protocol", "flow", "model"],
+    "store contract": ["flow", "model", "store contract"],
+    "store plugs": ["store plugs", "store contract", "flow", "model", "platform"],
+    ingest: ["ingest", "flow", "dedup", "model", "store contract"],
+    schedule: ["schedule", "flow", "dedup", "model", "store contract"],
+    execute: ["execute", "protocol", "flow", "dedup", "model", "store contract", "platform"],
+    observe: ["observe", "flow", "dedup", "model", "store contract"],
     engine: [
       "engine",
       "ingest",
@@ -52,12 +53,13 @@ describe("rooms", () => {
       "observe",
       "protocol",
       "dedup",
+      "flow",
       "model",
       "store contract",
       "platform",
     ],
-    radar: ["radar", "observe", "dedup", "model", "store contract"],
-    stories: ["stories", "radar", "engine", "observe", "dedup", "model", "store contract"],
+    radar: ["radar", "observe", "flow", "dedup", "model", "store contract"],
+    stories: ["stories", "radar", "engine", "observe", "flow", "dedup", "model", "store contract"],
     sdk: [
       "sdk",
       "stories",
@@ -68,6 +70,7 @@ describe("rooms", () => {
       "observe",
       "protocol",
       "dedup",
+      "flow",
       "model",
       "platform",
       "store contract",
@@ -81,12 +84,25 @@ describe("rooms", () => {
       "observe",
       "protocol",
       "dedup",
+      "flow",
       "model",
       "platform",
       "store contract",
       "store plugs",
     ],
-    serve: ["serve", "sdk", "engine", "execute", "ingest", "protocol", "dedup", "model", "platform", "store contract"],
+    serve: [
+      "serve",
+      "sdk",
+      "engine",
+      "execute",
+      "ingest",
+      "protocol",
+      "flow",
+      "dedup",
+      "model",
+      "platform",
+      "store contract",
+    ],
     server: [
       "server",
       "stories",
@@ -98,6 +114,7 @@ describe("rooms", () => {
       "observe",
       "protocol",
       "dedup",
+      "flow",
       "model",
       "platform",
       "store contract",
@@ -109,6 +126,7 @@ describe("rooms", () => {
       "engine",
       "execute",
       "observe",
+      "flow",
       "model",
       "platform",
       "store contract",
@@ -122,6 +140,7 @@ describe("rooms", () => {
       "execute",
       "observe",
       "dedup",
+      "flow",
       "model",
       "platform",
       "store contract",
@@ -139,6 +158,7 @@ describe("rooms", () => {
       "execute",
       "observe",
       "dedup",
+      "flow",
       "model",
       "platform",
       "store contract",
@@ -196,13 +216,18 @@ describe("rooms", () => {
 
   // A client of a server elsewhere knows what it answers: as types, of which nothing is there at run time.
   const answersOfServer = /^import type \{[^}]*\} from "\.\.\/server\/api\/api-table\.ts";$/gm;
+  // A function's configuration has its options.
+  const optionsOfFunction = /^import type \{ FlowConfig \} from "\.\.\/flow\/options\.ts";$/m;
 
   test("imports point down: model ← dedup ← stages ← engine ← what users touch, and no stage knows another", () => {
     const wrong: string[] = [];
     for (const { path, text } of sources) {
       const room = roomOf(path);
       if (room === "entry point") continue;
-      for (const [, target] of text.replaceAll(answersOfServer, "").matchAll(/from "(\.[^"]+)"/g)) {
+      for (const [, target] of text
+        .replaceAll(answersOfServer, "")
+        .replace(optionsOfFunction, "")
+        .matchAll(/from "(\.[^"]+)"/g)) {
         const to = roomOf(posix.normalize(posix.join(posix.dirname(path), target!)));
         if (!mayImport[room]!.includes(to)) wrong.push(`${path} (${room}) imports ${target} (${to})`);
       }
@@ -267,15 +292,19 @@ describe("rooms", () => {
     expect(wrong).toEqual([]);
   });
 
-  test("of this package the dashboard's pages take types, and code that needs nothing else of it", () => {
+  test("of this package the dashboard's pages take types, words, and code that needs nothing else of it", () => {
+    const importsOf = (path: string, from: RegExp): string[] =>
+      [...readFileSync(path, "utf8").matchAll(/^(?:import|export) (?!type)[^;]*? from "([^"]+)"/gm)]
+        .filter(([, target]) => from.test(target!))
+        .map(([, target]) => join(dirname(path), target!));
     const pages = filesUnder(join(root, "packages", "dashboard", "src"), /\.tsx?$/);
-    const taken = pages.flatMap((path) =>
-      [
-        ...readFileSync(path, "utf8").matchAll(/^(?:import|export) (?!type)[^;]*? from "([^"]*\/idem\/src\/[^"]+)"/gm),
-      ].map(([, target]) => join(dirname(path), target!)),
+    // Words are made of words.
+    const taken = new Set(pages.flatMap((path) => importsOf(path, /\/idem\/src\//)));
+    for (const path of taken) if (path.endsWith("words.ts")) for (const word of importsOf(path, /^\./)) taken.add(word);
+    const wrong = [...taken].filter((path) =>
+      path.endsWith("words.ts") ? importsOf(path, /^[^.]/).length > 0 : importsOf(path, /./).length > 0,
     );
-    const wrong = taken.filter((target) => /^import (?!type)/m.test(readFileSync(target, "utf8")));
-    expect(taken.length).toBeGreaterThan(0);
+    expect(taken.size).toBeGreaterThan(0);
     expect(wrong.map((target) => relative(src, target))).toEqual([]);
   });
 

@@ -1,7 +1,7 @@
 // A server in the foreground: a screen that says how to use it, then a line for what happens, until somebody stops it.
 import { relative as relativePath, resolve } from "node:path";
 import { readRetention } from "../engine/retention.ts";
-import { lengthText } from "../model/duration.ts";
+import { lengthText } from "../model/length-text.ts";
 import { readPackageText } from "../platform/package-files.ts";
 import type { RunningServer } from "../server/start-server.ts";
 import type { ServerSettings } from "../server/world.ts";

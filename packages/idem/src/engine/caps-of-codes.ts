@@ -1,7 +1,7 @@
 // The functions this process can run and what they allow: read with every lease, put together only when one of them changed.
 import type { Code } from "../execute/function-code.ts";
-import { capsOf } from "../ingest/plan-flow.ts";
-import type { LaneCaps } from "../model/lane.ts";
+import type { LaneCaps } from "../flow/lane.ts";
+import { capsOf } from "../flow/lane.ts";
 import type { Registry } from "./registry.ts";
 
 interface FunctionsAndCaps {

@@ -1,10 +1,11 @@
 // What is ahead of an event or a run, as the newest configuration of its function has it.
 
-import { laneOf, planFlow, sharedKey } from "../ingest/plan-flow.ts";
-import type { Decision } from "../model/decision.ts";
+import { laneLimits, planLane, readLane } from "../flow/lane.ts";
+import { gatheredAs, planFlow } from "../flow/plan.ts";
+import { sharedKeyOf } from "../flow/plan-keys.ts";
+import { type Decision, isGatheredKind } from "../model/decision.ts";
 import { type Event, payloadOf } from "../model/event.ts";
 import type { FunctionConfig } from "../model/function-config.ts";
-import { readLane } from "../model/lane.ts";
 import { isEnded, type Run } from "../model/run.ts";
 import type { CancelOutlook, LimitInLine, Outlook, PendingBuffer } from "../observe/outlook.ts";
 import type { Engine } from "./engine.ts";
@@ -20,13 +21,13 @@ export const outlookOf = (engine: Engine): Outlook => ({
 
 async function bufferOf(engine: Engine, event: Event, { fn, kind }: Decision): Promise<PendingBuffer | null> {
   const { store, env, expressions } = engine;
-  if (kind !== "debounced" && kind !== "batched") return null;
+  if (!isGatheredKind(kind)) return null;
   const config = await configOf(engine, fn);
   if (config === null) return null;
   const rule =
     planFlow({ env, fn, config }, { ...event, payload: payloadOf(event) }, expressions, true).flow?.buffer ?? null;
   // What was configured when the event came may be gone.
-  if (rule === null || rule.kind !== (kind === "debounced" ? "debounce" : "batch")) return null;
+  if (rule === null || gatheredAs[rule.kind] !== kind) return null;
   const use = await store.reads.buffer(env, fn, rule.kind, rule.key);
   if (use === null) return null;
   const max = rule.kind === "batch" ? rule.maxSize : null;
@@ -38,22 +39,21 @@ async function lineOf(engine: Engine, run: Run, event: Event): Promise<LimitInLi
   const { fn } = run;
   const config = run.state === "queued" ? await configOf(engine, fn) : null;
   if (config === null) return [];
+  const of = { env, fn, config };
   const payload = payloadOf(event);
-  const lane = laneOf({ env, fn, config }, payload, expressions);
+  const lane = planLane(of, payload, expressions);
   if (lane === null) return [];
-  const { slots, throttle } = readLane(lane.name);
   const uses = new Map((await store.reads.limitUses(env, limitsRead)).map((use) => [use.id, use]));
-  const keyOf = (key: string | null): string | null => (key === null ? null : sharedKey(key, payload, expressions));
-  const line = slots.map((id, i): LimitInLine => {
-    const { limit, key, scope } = config.concurrency![i]!;
-    const { used, waiting } = uses.get(id) ?? { used: 0, waiting: 0 };
-    return { kind: "concurrency", limit, periodMs: null, key: keyOf(key), scope, used, waiting };
-  });
-  // A run that has begun does not pay again.
-  if (throttle === null || run.startedAt !== null) return line;
-  const { limit, periodMs, key } = config.throttle!;
-  const waiting = uses.get(throttle)?.waiting ?? 0;
-  return [...line, { kind: "throttle", limit, periodMs, key: keyOf(key), scope: "fn", used: null, waiting }];
+  return (
+    laneLimits(readLane(lane.name), config)
+      // A run that has begun does not pay its throttle again.
+      .filter(({ kind }) => kind === "concurrency" || run.startedAt === null)
+      .map(({ id, kind, limit, periodMs, key, scope }): LimitInLine => {
+        const { used, waiting } = uses.get(id) ?? { used: 0, waiting: 0 };
+        const value = key === null ? null : sharedKeyOf(of, `${kind}.key`, key, payload, expressions);
+        return { kind, limit, periodMs, key: value, scope, used: kind === "concurrency" ? used : null, waiting };
+      })
+  );
 }
 
 async function cancelsOf(engine: Engine, run: Run): Promise<CancelOutlook[]> {

@@ -1,10 +1,10 @@
 // A person asks for a new run from an old one; its id. Limits and cancelling events hold for it as they are configured now.
 
-import { planFlow } from "../ingest/plan-flow.ts";
+import type { StartFlow } from "../flow/plan.ts";
+import { planFlow } from "../flow/plan.ts";
 import { errors } from "../model/errors.ts";
 import { payloadOf } from "../model/event.ts";
 import type { ByHand } from "../store/audit.ts";
-import type { StartFlow } from "../store/flow.ts";
 import type { Engine } from "./engine.ts";
 import type { RegisteredTarget } from "./registry.ts";
 import { type RerunOptions, rerunFrom } from "./rerun-from.ts";

@@ -7,12 +7,12 @@
 //   key's digits lost  → held, whatever onMissing says
 //   otherwise          → start, with the key if there is one and what else it has to pass
 import { deriveKey } from "../dedup/derive-key.ts";
+import { planFlow } from "../flow/plan.ts";
 import type { Expressions } from "../model/expression.ts";
 import { evaluateFilter } from "../model/expression.ts";
 import type { EventTrigger, FunctionConfig } from "../model/function-config.ts";
 import { turnCostMax, withinCost } from "../model/metered-cost.ts";
 import type { NewPair } from "../store/ingest.ts";
-import { planFlow } from "./plan-flow.ts";
 
 export interface Target {
   readonly fn: string;

@@ -49,8 +49,6 @@ export type EventIdScope = typeof eventScope | typeof webhookScope;
 /** A sender's id may stand in either; a look-up believes the one that cannot be forged. */
 export const eventIdScopes: readonly EventIdScope[] = [webhookScope, eventScope];
 export const functionScope = (fn: string): string => `fn:${fn}`;
-/** At most one open run of a function for each key in here. */
-export const singletonScope = (fn: string): string => `singleton:${fn}`;
 
 /** The instant an operation happens at, by the store's clock. */
 export interface Instant {
@@ -110,12 +108,6 @@ export const functionKeyAsk = (
   held: hold,
   fingerprint: null,
   leaseMs: null,
-});
-
-/** A run asks to be the only open one of its key: held as long as it is open, and not a moment longer. */
-export const singletonAsk = (fn: string, key: string, runId: string): ClaimAsk => ({
-  ...functionKeyAsk({ fn, windowMs: 0, hold: true }, key, runId),
-  scope: singletonScope(fn),
 });
 
 /**

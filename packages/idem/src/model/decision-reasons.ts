@@ -1,5 +1,5 @@
 // The reasons of decisions, in the words every store uses.
-import { lengthText } from "./duration.ts";
+import { lengthText } from "./length-text.ts";
 import type { EndState } from "./run.ts";
 
 const instant = (at: number): string => new Date(at).toISOString();

@@ -49,6 +49,20 @@ export const decidedOutright = (
   decidedAt,
 });
 
+/** Of an event that is kept with others until one run is started for them. */
+export const gatheredKinds = ["debounced", "batched"] as const satisfies readonly DecisionKind[];
+
+/** Something or somebody decides again. */
+export const pendingKinds = ["held", "paused", ...gatheredKinds] as const satisfies readonly DecisionKind[];
+
+export type GatheredKind = (typeof gatheredKinds)[number];
+export type PendingKind = (typeof pendingKinds)[number];
+
+const includes = (kinds: readonly DecisionKind[], kind: DecisionKind): boolean => kinds.includes(kind);
+
+export const isGatheredKind = (kind: DecisionKind): kind is GatheredKind => includes(gatheredKinds, kind);
+export const isPendingKind = (kind: DecisionKind): kind is PendingKind => includes(pendingKinds, kind);
+
 /** Something or somebody may still act on an event that was decided so: it is not history yet. */
 export const isPending = ({ kind, runId }: Pick<Decision, "kind" | "runId">): boolean =>
-  runId === null && (kind === "held" || kind === "paused" || kind === "debounced" || kind === "batched");
+  runId === null && isPendingKind(kind);

@@ -1,6 +1,7 @@
 // A function's configuration, checked and put into one shape. This is what is registered in the store, as JSON,
 // so that a process that only sends can decide for functions it does not have.
 
+import type { FlowConfig } from "../flow/options.ts";
 import type { OnDiverged } from "./divergence.ts";
 import type { EntriesConfig } from "./entries.ts";
 import { dayMs } from "./window.ts";
@@ -47,67 +48,6 @@ export type Runtime =
   /** A durable endpoint: the app's own HTTP handler, entered again by repeating the request in its event. */
   | { readonly kind: "endpoint"; readonly url: string };
 
-export interface ConcurrencyLimit {
-  readonly limit: number;
-  /** CEL over `event`; null for one limit on the whole function. */
-  readonly key: string | null;
-  /** Whose runs share the limit: this function's, or those of all functions of the environment or of the store with an equal key. */
-  readonly scope: "fn" | "env" | "account";
-}
-
-export interface ThrottleConfig {
-  readonly limit: number;
-  readonly periodMs: number;
-  readonly burst: number;
-  readonly key: string | null;
-}
-
-export interface RateLimitConfig {
-  readonly limit: number;
-  readonly periodMs: number;
-  readonly key: string | null;
-}
-
-export interface DebounceConfig {
-  readonly periodMs: number;
-  readonly timeoutMs: number | null;
-  readonly key: string | null;
-}
-
-export interface BatchConfig {
-  readonly maxSize: number;
-  readonly timeoutMs: number;
-  readonly key: string | null;
-  /** CEL over `event`: where it is not true, the event starts a run of its own. */
-  readonly if: string | null;
-}
-
-export interface SingletonConfig {
-  readonly mode: "skip" | "cancel";
-  readonly key: string | null;
-}
-
-export interface CancelConfig {
-  readonly event: string;
-  /** CEL over `event` (the run's own) and `async` (the arriving one); null for any. A `match` is written out here. */
-  readonly if: string | null;
-  /** How long after the run's creation it counts. */
-  readonly timeoutMs: number | null;
-}
-
-/** What is not configured is absent, so that the text of a plain function stays what it was. */
-export interface FlowConfig {
-  readonly concurrency?: readonly ConcurrencyLimit[];
-  readonly throttle?: ThrottleConfig;
-  readonly rateLimit?: RateLimitConfig;
-  readonly debounce?: DebounceConfig;
-  readonly batch?: BatchConfig;
-  readonly singleton?: SingletonConfig;
-  /** CEL over `event`: seconds by which a run is put before others of its function, or behind them. */
-  readonly priority?: string;
-  readonly cancelOn?: readonly CancelConfig[];
-}
-
 export interface FunctionConfig extends FlowConfig {
   readonly id: string;
   readonly name: string;
@@ -130,21 +70,6 @@ export interface FunctionConfig extends FlowConfig {
   readonly dataSchemas?: Readonly<Record<string, string>>;
 }
 
-/** Only how its runs may begin. */
-export function flowOf(config: FlowConfig): FlowConfig {
-  const { concurrency, throttle, rateLimit, debounce, batch, singleton, priority, cancelOn } = config;
-  return {
-    ...(concurrency === undefined ? {} : { concurrency }),
-    ...(throttle === undefined ? {} : { throttle }),
-    ...(rateLimit === undefined ? {} : { rateLimit }),
-    ...(debounce === undefined ? {} : { debounce }),
-    ...(batch === undefined ? {} : { batch }),
-    ...(singleton === undefined ? {} : { singleton }),
-    ...(priority === undefined ? {} : { priority }),
-    ...(cancelOn === undefined ? {} : { cancelOn }),
-  };
-}
-
 export const defaultWindowMs = dayMs;
 
 /** A trigger that reaches every event whose name begins with the part before the star. */
@@ -152,10 +77,6 @@ export const isWildcard = (name: string): boolean => name.endsWith("/*") || name
 
 /** `<app>-<id>`: the name a function has in its environment, on the wire and as an invoke target. */
 export const functionSlug = (app: string, id: string): string => `${app}-${id}`;
-
-/** Its runs wait in line for a slot or an instant, where others start at once. */
-export const needsLane = ({ concurrency, throttle }: FunctionConfig): boolean =>
-  concurrency !== undefined || throttle !== undefined;
 
 /** Why it has no key: its author's words, or that what starts it comes once. Null where it has one, and where one is missing. */
 export function whyNoKey({ idempotency, unkeyed, batch, triggers }: FunctionConfig): string | null {

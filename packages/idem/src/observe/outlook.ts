@@ -1,8 +1,9 @@
 // The future of events not yet decided and runs not yet begun. It takes configurations and expressions, which observing does
 // not have: the engine has them (engine/outlook.ts).
+
+import type { ConcurrencyLimit } from "../flow/concurrency/config.ts";
 import type { Decision } from "../model/decision.ts";
 import type { Event } from "../model/event.ts";
-import type { ConcurrencyLimit } from "../model/function-config.ts";
 import type { Run } from "../model/run.ts";
 
 /** The events that are kept for one run. */

@@ -1,9 +1,6 @@
 // How many events of each function wait to be decided, for lists of functions.
-import type { DecisionKind } from "../model/decision.ts";
+import { type PendingKind, pendingKinds } from "../model/decision.ts";
 import type { DecisionCursor, StoreReads } from "../store/reads.ts";
-
-export const pendingKinds = ["held", "paused", "debounced", "batched"] as const satisfies readonly DecisionKind[];
-type PendingKind = (typeof pendingKinds)[number];
 
 export type PendingCounts = Readonly<Record<PendingKind, number>> & {
   /** False when there are more than were counted. */
@@ -24,7 +21,8 @@ export async function countPending(
   fn?: string,
 ): Promise<(fn: string) => PendingCounts> {
   const byFunction = new Map<string, Record<PendingKind, number>>();
-  const none = (): Record<PendingKind, number> => ({ held: 0, paused: 0, debounced: 0, batched: 0 });
+  const none = (): Record<PendingKind, number> =>
+    Object.fromEntries(pendingKinds.map((kind) => [kind, 0])) as Record<PendingKind, number>;
   let before: DecisionCursor | null = null;
   let counted = 0;
   do {

@@ -1,6 +1,8 @@
 // How an app tells a server its functions (docs/reference/wire.md#syncs).
+
+import type { FlowConfig } from "../flow/options.ts";
 import type { EntriesConfig } from "../model/entries.ts";
-import { defaultWindowMs, type FlowConfig, type FunctionConfig, type KeyConfig } from "../model/function-config.ts";
+import { defaultWindowMs, type FunctionConfig, type KeyConfig } from "../model/function-config.ts";
 import { writeFlow, writeTrigger } from "./wire-flow.ts";
 
 export interface FunctionToRegister {

@@ -1,6 +1,7 @@
 import { Inngest } from "inngest";
 import { describe, expect, test } from "vitest";
-import type { FlowConfig, FunctionConfig } from "../model/function-config.ts";
+import type { FlowConfig } from "../flow/options.ts";
+import type { FunctionConfig } from "../model/function-config.ts";
 import { defineFunction } from "../sdk/create-function.ts";
 import { writeFunction } from "./app-registration.ts";
 import { readFunctions } from "./register-request.ts";

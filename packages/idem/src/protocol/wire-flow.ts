@@ -1,8 +1,8 @@
 // Triggers and flow control as they stand in a registration (docs/reference/wire.md#a-function-on-the-wire), read and written: what is written here is read
 // as the same configuration. Durations are written in milliseconds, because a configuration is kept in them.
+import { type FlowConfig, flowOptions, readFlow } from "../flow/options.ts";
 import { errors } from "../model/errors.ts";
-import { readFlow } from "../model/flow-options.ts";
-import type { FlowConfig, MissedPolicy, Trigger } from "../model/function-config.ts";
+import type { MissedPolicy, Trigger } from "../model/function-config.ts";
 import { readTriggers } from "../model/function-options.ts";
 import { isJsonObject } from "../model/json.ts";
 
@@ -21,19 +21,11 @@ export function readWireTriggers(triggers: unknown): Trigger[] {
 
 /** Throws as readFlow does. A field that is not known may come from a newer SDK and is passed over. */
 export function readWireFlow(fields: Readonly<Record<string, unknown>>, triggers: readonly Trigger[]): FlowConfig {
-  const { concurrency, throttle, rateLimit, debounce, batchEvents, priority, singleton, cancel, idempotency } = fields;
-  const given = {
-    concurrency: withoutZeroLimits(concurrency),
-    throttle: withoutZeroBurst(throttle),
-    // Where both are given, the key is the limit. Idem's own SDK writes a key that holds beside one as an object.
-    rateLimit: typeof idempotency === "string" ? undefined : rateLimit,
-    debounce,
-    batchEvents,
-    priority: isJsonObject(priority) && (priority.run ?? "") === "" ? undefined : priority,
-    singleton,
-    cancelOn: cancel,
-  };
-  return readFlow(withoutEmpty(given) as typeof given, { triggers });
+  const given = flowOptions.map(([, { written, onWire = written, fromWire }]) => {
+    const value = fields[onWire];
+    return [written, fromWire === undefined ? value : fromWire(value, fields)];
+  });
+  return readFlow(withoutEmpty(Object.fromEntries(given)) as object, { triggers });
 }
 
 /** An empty key, filter or timeout is none; SDKs of other languages write it for what is not there. */
@@ -43,21 +35,6 @@ function withoutEmpty(value: unknown): unknown {
   const present = Object.entries(value).filter(([, item]) => item !== "");
   return Object.fromEntries(present.map(([name, item]) => [name, withoutEmpty(item)]));
 }
-
-/** To the SDK's authors a concurrency of 0 "means use the maximum available concurrency" (its types), that is no limit. */
-function withoutZeroLimits(concurrency: unknown): unknown {
-  const limits = (list: unknown): unknown =>
-    Array.isArray(list) ? list.filter((limit) => !isJsonObject(limit) || limit.limit !== 0) : list;
-  if (concurrency === 0) return undefined;
-  if (!isJsonObject(concurrency)) return limits(concurrency);
-  const { limit, fn, step } = concurrency;
-  if (fn === undefined && step === undefined) return limit === 0 ? undefined : concurrency;
-  return { ...concurrency, fn: limits(fn), step: limits(step) };
-}
-
-/** SDKs of other languages write 0 for what is not there. */
-const withoutZeroBurst = (throttle: unknown): unknown =>
-  isJsonObject(throttle) && throttle.burst === 0 ? { ...throttle, burst: undefined } : throttle;
 
 export function writeTrigger(trigger: Trigger): object {
   if (!("cron" in trigger)) {
@@ -74,29 +51,20 @@ export function writeTrigger(trigger: Trigger): object {
 
 const writeMissed = (missed: MissedPolicy): unknown => (missed.kind === "all" ? { all: missed.max } : missed.kind);
 
-export function writeFlow(flow: FlowConfig): object {
-  const { concurrency, throttle, rateLimit, debounce, batch, singleton, priority, cancelOn } = flow;
-  return withoutNull({
-    concurrency: concurrency?.map((limit) => withoutNull(limit)) ?? null,
-    throttle: throttle === undefined ? null : written(throttle),
-    rateLimit: rateLimit === undefined ? null : written(rateLimit),
-    debounce: debounce === undefined ? null : written(debounce),
-    batchEvents: batch === undefined ? null : written(batch),
-    singleton: singleton === undefined ? null : withoutNull(singleton),
-    priority: priority === undefined ? null : { run: priority },
-    cancel: cancelOn?.map((cancel) => written(cancel)) ?? null,
-  });
+export function writeFlow(config: FlowConfig): object {
+  const fields = flowOptions.flatMap(([name, { written, onWire = written, toWire = writeFields }]) =>
+    config[name] === undefined ? [] : [[onWire, toWire(config[name])]],
+  );
+  return Object.fromEntries(fields);
 }
 
 /** `periodMs: 10_000` is `period: "10000ms"` on the wire. */
-function written(config: object): object {
-  const fields = Object.entries(config).map(([name, value]) =>
+function writeFields(config: unknown): unknown {
+  if (Array.isArray(config)) return config.map(writeFields);
+  const fields = Object.entries(config as object).map(([name, value]) =>
     name.endsWith("Ms") && typeof value === "number" ? [name.slice(0, -"Ms".length), duration(value)] : [name, value],
   );
-  return withoutNull(Object.fromEntries(fields));
+  return Object.fromEntries(fields.filter(([, value]) => value !== null));
 }
 
 const duration = (ms: number): string => `${ms}ms`;
-
-const withoutNull = (fields: object): object =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));

@@ -1,8 +1,8 @@
 // Which ticks of a schedule are due, and what becomes of each. A tick found in time is started; of those found late, the
 // function's policy says which are started, and the others leave a decision that says why not.
 import { nextTick, ticksBetween } from "../model/cron.ts";
-import { lengthText } from "../model/duration.ts";
 import type { MissedPolicy } from "../model/function-config.ts";
+import { lengthText } from "../model/length-text.ts";
 
 /** A tick found later than this was missed: nobody was there when it came. */
 export const lateMs = 60_000;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { planCancels } from "../ingest/plan-cancels.ts";
+import { planCancels } from "../flow/cancel-on/plan.ts";
 import type { Event } from "../model/event.ts";
 import { Expressions, evaluateFilter } from "../model/expression.ts";
 import { type TakenEquality, takeEquality } from "../model/expression-equality.ts";

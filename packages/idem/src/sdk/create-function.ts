@@ -7,10 +7,10 @@ import type { Backoff } from "../execute/retry.ts";
 import type { LimitedIdInput } from "../execute/step-name.ts";
 import type { StepContext, StepTools } from "../execute/step-tools.ts";
 import type { UserDatabase } from "../execute/user-transaction.ts";
+import { type FlowWritten, readFlow } from "../flow/options.ts";
 import { keepDataSchemas } from "../model/data-schemas.ts";
 import type { OnDiverged } from "../model/divergence.ts";
 import { errors, IdemError } from "../model/errors.ts";
-import { readFlow } from "../model/flow-options.ts";
 import { type EventTrigger, type FunctionConfig, functionSlug } from "../model/function-config.ts";
 import {
   readEntries,
@@ -42,88 +42,9 @@ export interface UnkeyedOptions {
   readonly none: string;
 }
 
-export interface ConcurrencyOptions {
-  readonly limit: number;
-  /** CEL over `event`: one limit for each value. */
-  readonly key?: string;
-  /** Whose runs share the limit: this function's ("fn", the default), or those of all functions of the environment or the store. */
-  readonly scope?: "fn" | "env" | "account";
-}
-
-export interface ThrottleOptions {
-  readonly limit: number;
-  /** "1s" to "7d". */
-  readonly period: string | number;
-  /** How many may begin at once: 1 by default. */
-  readonly burst?: number;
-  /** CEL over `event`: spaced apart for each value. */
-  readonly key?: string;
-}
-
-export interface RateLimitOptions {
-  readonly limit: number;
-  /** "1s" to "24h". */
-  readonly period: string | number;
-  /** CEL over `event`: one limit for each value. */
-  readonly key?: string;
-}
-
-export interface DebounceOptions {
-  /** How long no further event may come: "1s" to "7d". */
-  readonly period: string | number;
-  /** The longest an event is held back, however many follow. */
-  readonly timeout?: string | number;
-  /** CEL over `event`: each value is waited for by itself. */
-  readonly key?: string;
-}
-
-export interface BatchOptions {
-  /** 2 to 100. */
-  readonly maxSize: number;
-  /** How long the first event waits for others: "1s" to "7d". */
-  readonly timeout: string | number;
-  /** CEL over `event`: one batch for each value. */
-  readonly key?: string;
-  /** CEL over `event`: where it is not true, the event starts a run of its own. */
-  readonly if?: string;
-}
-
-export interface SingletonOptions {
-  /** Whether the new event is skipped, or the run that is open is cancelled for it. */
-  readonly mode: "skip" | "cancel";
-  /** CEL over `event`: one open run for each value. */
-  readonly key?: string;
-}
-
-export interface CancelOnOptions {
-  readonly event: string;
-  /** CEL over `event` (the run's own) and `async` (the arriving one). */
-  readonly if?: string;
-  /** A path that must be equal in both events, such as "data.orderId". */
-  readonly match?: string;
-  /** How long after the run's creation the event counts. */
-  readonly timeout?: string | number;
-}
-
-export interface FunctionOptions {
+export interface FunctionOptions extends FlowWritten {
   readonly id: string;
   readonly name?: string;
-  /** How many runs are at work at once; two limits at most. Sleeping and waiting runs do not count. */
-  readonly concurrency?: number | ConcurrencyOptions | readonly ConcurrencyOptions[];
-  /** Spaces the starts of runs; those too early wait in line. */
-  readonly throttle?: ThrottleOptions;
-  /** Starts no more runs than this; events beyond are kept, with a decision that says so. */
-  readonly rateLimit?: RateLimitOptions;
-  /** One run for the last of many events, once no more come. */
-  readonly debounce?: DebounceOptions;
-  /** One run for many events, in `events`. Not beside cancelOn, debounce, singleton or priority. */
-  readonly batchEvents?: BatchOptions;
-  /** CEL over `event`: seconds by which a run is put before others of its function, or behind them. */
-  readonly priority?: { readonly run: string };
-  /** At most one open run. */
-  readonly singleton?: SingletonOptions;
-  /** Events that cancel a run; five at most. */
-  readonly cancelOn?: readonly CancelOnOptions[];
   /** How often a step, or the code between steps, is tried again: 4 by default, 0 to 20. */
   readonly retries?: number;
   /** What makes two events the same to it; or `{ none: "why" }`, where events with other ids are other work. */
@@ -149,7 +70,7 @@ export interface FunctionOptions {
   /** Called once the run has failed for good, or was ended by `timeouts.finish`; a run of its own, with `error` and the run's event. */
   readonly onFailure?: (input: any) => unknown;
   /**
-   * Called once the run was cancelled: by a person, by `cancelOn`, by a newer run of its singleton key, by `timeouts.start`; and by
+   * Called once the run was cancelled: by a person, by an event of `cancelOn`, by a newer run that takes its place, by `timeouts.start`; and by
    * `timeouts.finish` where there is no `onFailure`. As `onFailure`, a run of its own; `error` says why.
    */
   readonly onCancel?: (input: any) => unknown;

@@ -1,8 +1,9 @@
 // idem.functions: what is registered, and pausing it.
 import type { Engine } from "../engine/engine.ts";
 import { type ResumedPart, resumePart, type Waiting, waitingChoices } from "../engine/resume-function.ts";
+import { type FlowConfig, flowOf } from "../flow/options.ts";
 import { errors } from "../model/errors.ts";
-import { type FlowConfig, type FunctionConfig, flowOf, type Trigger } from "../model/function-config.ts";
+import type { FunctionConfig, Trigger } from "../model/function-config.ts";
 import { countPending, type PendingCounts } from "../observe/pending-counts.ts";
 import type { OpenCounts } from "../store/reads.ts";
 import { nameIn, slugIn } from "./find-subject.ts";

@@ -1,19 +1,7 @@
 // Every option of a function and of what stands inside its options, by name.
+import { refuseUnknownInFlow, writtenNames } from "../flow/options.ts";
 import { type Foreign, refuseUnknown } from "../model/known-options.ts";
-import type {
-  BatchOptions,
-  CancelOnOptions,
-  ConcurrencyOptions,
-  CronInput,
-  DebounceOptions,
-  EventInput,
-  FunctionOptions,
-  IdempotencyOptions,
-  RateLimitOptions,
-  SingletonOptions,
-  ThrottleOptions,
-  UnkeyedOptions,
-} from "./create-function.ts";
+import type { CronInput, EventInput, FunctionOptions, IdempotencyOptions, UnkeyedOptions } from "./create-function.ts";
 
 // Of the `inngest` package, v3 and v4.
 const foreignOptions = {
@@ -27,12 +15,6 @@ const foreignTriggerOptions = {
   schema: "schemas are given to the client, as `events`",
   version: "an event's version is its own `v`",
 };
-
-/** The shape that tells runs from steps, beside the one with a limit. */
-interface RunAndStep {
-  readonly fn?: unknown;
-  readonly step?: unknown;
-}
 
 export function refuseUnknownFunctionOptions(
   options: FunctionOptions,
@@ -57,14 +39,7 @@ export function refuseUnknownFunctionOptions(
       onFailure: true,
       onCancel: true,
       middleware: true,
-      concurrency: true,
-      throttle: true,
-      rateLimit: true,
-      debounce: true,
-      batchEvents: true,
-      priority: true,
-      singleton: true,
-      cancelOn: true,
+      ...writtenNames,
     },
     { options: foreignOptions, warn },
   );
@@ -95,35 +70,5 @@ export function refuseUnknownFunctionOptions(
     onMax: true,
     delay: true,
   });
-  refuseUnknown<NonNullable<FunctionOptions["priority"]>>(inside("priority"), options.priority, { run: true });
-  refuseUnknown<ThrottleOptions>(inside("throttle"), options.throttle, {
-    limit: true,
-    period: true,
-    burst: true,
-    key: true,
-  });
-  refuseUnknown<RateLimitOptions>(inside("rateLimit"), options.rateLimit, { limit: true, period: true, key: true });
-  refuseUnknown<DebounceOptions>(inside("debounce"), options.debounce, { period: true, timeout: true, key: true });
-  refuseUnknown<BatchOptions>(inside("batchEvents"), options.batchEvents, {
-    maxSize: true,
-    timeout: true,
-    key: true,
-    if: true,
-  });
-  refuseUnknown<SingletonOptions>(inside("singleton"), options.singleton, { mode: true, key: true });
-  for (const each of listOf(options.cancelOn)) {
-    refuseUnknown<CancelOnOptions>(inside("cancelOn"), each, { event: true, if: true, match: true, timeout: true });
-  }
-  const limit = (each: unknown) =>
-    refuseUnknown<ConcurrencyOptions>(inside("concurrency"), each, { limit: true, key: true, scope: true });
-  for (const each of listOf(options.concurrency)) {
-    const { fn, step } = Object(each) as RunAndStep;
-    if (fn === undefined && step === undefined) limit(each);
-    else {
-      refuseUnknown<RunAndStep>(inside("concurrency"), each, { fn: true, step: true });
-      for (const one of [...listOf(fn), ...listOf(step)]) limit(one);
-    }
-  }
+  refuseUnknownInFlow(options, inside);
 }
-
-const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [value]);

@@ -2,6 +2,7 @@
 // was decided. Of many nodes each counts what it finds; the store counts nothing twice.
 import type { Engine } from "../engine/engine.ts";
 import { Housekeeping } from "../engine/housekeeping.ts";
+import { gatheredKinds } from "../model/decision.ts";
 import type { Platform } from "../platform/platform.ts";
 
 // 2,000 decisions are counted in some 5 ms, in which commits wait; between two such pieces there is room for others.
@@ -44,8 +45,8 @@ export function keepCounts(
   }
 
   async function isNothingBuffered(): Promise<boolean> {
-    const { debounced = 0, batched = 0 } = await store.reads.pendingCounts(env);
-    return debounced + batched === 0;
+    const counts = await store.reads.pendingCounts(env);
+    return gatheredKinds.every((kind) => (counts[kind] ?? 0) === 0);
   }
 
   let turning: Promise<number> | null = null;

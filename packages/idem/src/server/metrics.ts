@@ -1,8 +1,9 @@
 // What Prometheus reads at /metrics. Counters follow what the store committed (observe/observed-store.ts); queues are asked
 // of the store when somebody looks.
 import type { Engine } from "../engine/engine.ts";
+import { needsLane } from "../flow/lane.ts";
 import { nextTick } from "../model/cron.ts";
-import { needsLane } from "../model/function-config.ts";
+import { pendingKinds } from "../model/decision.ts";
 import type { StoreObserver } from "../observe/observed-store.ts";
 import type { LoopWatch, Platform } from "../platform/platform.ts";
 import type { OpenCounts, StoreCounts } from "../store/reads.ts";
@@ -239,8 +240,6 @@ const ofEnvironment = (text: string, env: string): string =>
     .split("\n")
     .filter((line) => (envLabel.exec(line)?.[1] ?? env) === env)
     .join("\n");
-
-const pendingKinds = ["debounced", "batched", "paused", "held"] as const;
 
 async function overdueMs(engine: Engine): Promise<number> {
   const { store, env, registry } = engine;

@@ -1,73 +1,13 @@
 // The part of the contract about how runs may begin beside their key: limits, buffers, one at a time, cancelling events, crons.
 // Expressions are evaluated before the store is asked; here are names, counts and times.
 
+import type { BufferRule } from "../flow/plan.ts";
 import type { DecisionKind } from "../model/decision.ts";
 import type { Event } from "../model/event.ts";
-import type { LaneCaps } from "../model/lane.ts";
 import type { Audited } from "./audit.ts";
 import type { Ingested, NewEvent, NewPair, StaleRegistration } from "./ingest.ts";
 
-/** What a start has to pass, in this order: buffer · key · rate limit · singleton · lane. */
-export interface StartFlow {
-  readonly buffer: BufferRule | null;
-  readonly rateLimit: RateRule | null;
-  readonly singleton: SingletonRule | null;
-  readonly lane: LaneUse | null;
-  readonly cancelOn: readonly CancelRule[];
-  /**
-   * So long after its creation, or its event's `ts` if that is later, a run that has not begun is leased past its lane, so that whoever
-   * executes it can end it (`timeouts.start`); null for never.
-   */
-  readonly startWithinMs: number | null;
-}
-
-export interface LaneUse {
-  /** As laneText wrote it. */
-  readonly name: string;
-  readonly caps: LaneCaps;
-}
-
-/** At most `limit` runs in any `periodMs`; the surplus is refused. */
-export interface RateRule {
-  readonly id: string;
-  readonly limit: number;
-  readonly periodMs: number;
-}
-
-/** At most one open run for this key. */
-export type SingletonRule =
-  | { readonly key: string; readonly mode: "skip" }
-  /** `result`: the error the cancelled run ends with; `releaseKey`: it gives its function key back. */
-  | { readonly key: string; readonly mode: "cancel"; readonly result: string; readonly releaseKey?: boolean };
-
-/** An event that cancels the run while it is open. */
-export interface CancelRule {
-  readonly eventName: string;
-  /** One equality taken from the expression, as in a wait for an event; "" for none. */
-  readonly path: string;
-  readonly value: string;
-  readonly rest: string | null;
-  /** How long after the run's creation it counts; null while the run is open. */
-  readonly lastsMs: number | null;
-}
-
-/** Events kept until one run is started for them. */
-export type BufferRule =
-  /** After so long a silence, with the newest event by `ts`; at the latest `timeoutMs` after the first. */
-  | { readonly kind: "debounce"; readonly key: string; readonly periodMs: number; readonly timeoutMs: number | null }
-  /** With all of them, once there are `maxSize`, or `bytesMax`, or `timeoutMs` after the first. */
-  | {
-      readonly kind: "batch";
-      readonly key: string;
-      readonly maxSize: number;
-      readonly timeoutMs: number;
-      readonly bytesMax: number;
-    };
-
-/** A debounce of so many events is over: what it decides in one commit is bounded. */
-export const debouncedMax = 10_000;
-
-/** A run that an ingest cancelled to make room for another of the same singleton key. */
+/** A run that an ingest cancelled to make room for the one it started. */
 export interface CancelledRun {
   readonly runId: string;
   readonly result: string;

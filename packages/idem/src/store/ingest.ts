@@ -1,9 +1,10 @@
 // What ingest is given and answers: events with one decision for each function they trigger.
 
+import type { StartFlow } from "../flow/plan.ts";
 import type { EventIdScope } from "../model/claim.ts";
 import type { Decision, DecisionKind } from "../model/decision.ts";
 import type { ByHand } from "./audit.ts";
-import type { CancelledRun, DecidedCounts, StartFlow } from "./flow.ts";
+import type { CancelledRun, DecidedCounts } from "./flow.ts";
 import type { LeasedJob } from "./leases.ts";
 
 export interface NewEvent {

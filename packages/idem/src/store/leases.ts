@@ -1,6 +1,7 @@
 // What lease is given and answers: jobs, each with all a worker needs to go on.
+
+import type { LaneCaps } from "../flow/lane.ts";
 import type { Event } from "../model/event.ts";
-import type { LaneCaps } from "../model/lane.ts";
 import type { ParkReason } from "../model/parked.ts";
 import type { Run } from "../model/run.ts";
 import type { FailedAttempt, Step } from "../model/step.ts";

@@ -1,6 +1,8 @@
 // How a row reads as a noun, and the column lists that go with it. Every query that returns a noun uses these lists.
+
+import type { BufferRule } from "../flow/plan.ts";
 import type { Claim, ClaimState } from "../model/claim.ts";
-import type { Decision, DecisionKind } from "../model/decision.ts";
+import { type Decision, type DecisionKind, gatheredKinds, pendingKinds } from "../model/decision.ts";
 import type { Event } from "../model/event.ts";
 import type { ParkedKind, ParkReason } from "../model/parked.ts";
 import { type EndState, openState, type RerunFrom, type Run } from "../model/run.ts";
@@ -35,6 +37,12 @@ export const readEvent = (row: EventRow): Event => ({
   firstEventId: row.first_event_id,
   sourceRunId: row.source_run_id,
 });
+
+const listSql = (texts: readonly string[]): string => texts.map((text) => `'${text}'`).join(", ");
+
+/** As the index of what is pending has them: a kind more is an index anew. */
+export const pendingSql = listSql(pendingKinds);
+export const gatheredSql = listSql(gatheredKinds);
 
 export interface DecisionRow {
   event_id: string;
@@ -285,7 +293,7 @@ export const alertColumns = `
 
 export interface BufferRow {
   fn: string;
-  kind: "debounce" | "batch";
+  kind: BufferRule["kind"];
   key: string;
   id: string;
   deadline: number | null;

@@ -1,9 +1,11 @@
 // What a person may do to a run.
+
+import type { LaneUse } from "../flow/lane.ts";
+import type { StartFlow } from "../flow/plan.ts";
 import type { ParkReason } from "../model/parked.ts";
 import type { EndState, RunState } from "../model/run.ts";
 import type { NestedIngest, WokenRun } from "./advance.ts";
 import type { ByHand } from "./audit.ts";
-import type { LaneUse, StartFlow } from "./flow.ts";
 import type { Ingested, StaleRegistration } from "./ingest.ts";
 import type { LeasedJob } from "./leases.ts";
 

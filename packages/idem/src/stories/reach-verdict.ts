@@ -1,9 +1,10 @@
 // One sentence with "because": why it ran, or did not, or ran twice.
 
-import { type Decision, type DecisionKind, isPending } from "../model/decision.ts";
+import { type Decision, isPending } from "../model/decision.ts";
 import { tickOf } from "../model/tick.ts";
 import { readError } from "../model/user-errors.ts";
 import { entityOf } from "../radar/fields.ts";
+import { decisionWords, sparedBy } from "./decision-words.ts";
 import type { Case, CaseRun } from "./gather-case.ts";
 import type { Story } from "./story.ts";
 import { capital, lengthOf, plainOf, shortId, some, timesWord } from "./story-words.ts";
@@ -69,20 +70,14 @@ export function reachVerdict(told: Case): Verdict {
     };
   }
   if (spared > 0) {
-    const has = (wanted: DecisionKind) => others.some(({ kind }) => kind === wanted);
-    const by = has("duplicate-key")
-      ? "its key was taken"
-      : told.duplicates.length > 0
-        ? "its id was known"
-        : has("singleton-skipped")
-          ? "one run at a time is allowed"
-          : has("debounced")
-            ? "the last of several events counts"
-            : "it was taken together with others";
+    const kinds = new Set(others.map(({ kind }) => kind));
+    const isId = told.duplicates.length > 0 && !kinds.has("duplicate-key");
+    const by = isId ? "its id was known" : (sparedBy(kinds)?.because ?? "it was taken together with others");
+    const isLeftOut = [...kinds].some((kind) => decisionWords[kind].spared?.isLeftOut);
     return {
       tone: "suppressed",
       times: 1,
-      title: `${noun} ran once because ${by}: ${some(spared, has("debounced") ? "other" : "duplicate")} ${spared === 1 ? "was" : "were"} ${has("debounced") ? "left out" : "stopped"}`,
+      title: `${noun} ran once because ${by}: ${some(spared, isLeftOut ? "other" : "duplicate")} ${spared === 1 ? "was" : "were"} ${isLeftOut ? "left out" : "stopped"}`,
       detail: `Whoever else asked was answered with run ${first!.number}.${rerunWords}`,
     };
   }
@@ -176,13 +171,13 @@ function notStarted({ asked, decisions, key, function: fn, nameOf }: Case, noun:
   }
   const decision = decisions.find((each) => each.fn === fn?.fn) ?? decisions[0];
   const id = `Event ${shortId(asked.callerId ?? asked.id)}`;
-  if (decision !== undefined && isPending(decision) && (decision.kind === "debounced" || decision.kind === "batched")) {
-    const why = decision.kind === "debounced" ? "waits until no other event comes" : "gathers events into a batch";
+  const meanwhile = decision === undefined ? undefined : decisionWords[decision.kind].meanwhile;
+  if (decision !== undefined && meanwhile !== undefined && isPending(decision)) {
     const name = nameOf(decision.fn);
     return {
       tone: "waiting",
       times: 0,
-      title: `${id} has not started anything yet because ${name} ${why}`,
+      title: `${id} has not started anything yet because ${name} ${meanwhile}`,
       detail: "It goes on by itself.",
     };
   }
@@ -198,30 +193,7 @@ function notStarted({ asked, decisions, key, function: fn, nameOf }: Case, noun:
 
 /** Of a decision that started nothing, or answers with another's run. */
 function whyNot({ kind, reason }: Decision): string {
-  switch (kind) {
-    case "paused":
-      return "the function was paused";
-    case "held":
-      return "its key was missing, and the function holds such events";
-    case "duplicate-event":
-      return "its id was taken";
-    case "duplicate-key":
-      return "its key was taken";
-    case "debounced":
-      return "a later event took its place";
-    case "rate-limited":
-      return "the rate limit was used up";
-    case "singleton-skipped":
-      return "one run at a time is allowed";
-    case "dropped":
-      return "a person dropped it";
-    case "missed":
-      return "its tick was found too late";
-    case "started":
-    case "batched":
-    case "filtered":
-      return reason === null ? `it was ${kind}` : lower(reason);
-  }
+  return decisionWords[kind].whyNot ?? (reason === null ? `it was ${kind}` : lower(reason));
 }
 
 function parked({ runs }: Case, { run }: CaseRun, noun: string): Verdict {

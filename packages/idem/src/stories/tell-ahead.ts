@@ -1,5 +1,5 @@
 // The present and the future: runs that stand in line, events that would cancel them, events that wait for others.
-import { lengthText } from "../model/duration.ts";
+import { lengthText } from "../model/length-text.ts";
 import { isOpen } from "../model/window.ts";
 import type { LimitInLine } from "../observe/outlook.ts";
 import type { Case, CaseRun } from "./gather-case.ts";

@@ -4,7 +4,7 @@ import { differingPaths, fromJson } from "../model/json.ts";
 import { tickOf } from "../model/tick.ts";
 import { readError } from "../model/user-errors.ts";
 import type { TimelineEntry } from "../observe/timeline.ts";
-import { decisionSentence } from "./decision-sentence.ts";
+import { decisionSentence, decisionWords } from "./decision-words.ts";
 import { type Case, type CaseRun, deliveredBy } from "./gather-case.ts";
 import type { StoryFact } from "./story.ts";
 import { capital, grouped, lengthOf, plainOf, shortId, some, timesWord } from "./story-words.ts";
@@ -187,13 +187,14 @@ function suppressed({ runs, duplicates }: Case): Fact[] {
   const facts: Fact[] = [];
   for (const { spared, number } of runs) {
     const keyed = spared.filter(({ kind }) => kind !== "duplicate-event");
-    for (const [kind, same] of grouped(keyed, (decision) => decision.kind)) {
+    for (const [, same] of grouped(keyed, ({ kind }) => kind)) {
+      const words = decisionWords[same[0]!.kind].spared;
       facts.push(
         folded(
           same.map(({ decidedAt }) => decidedAt),
           `Event ${shortId(same[0]!.eventId)}`,
-          kind === "debounced" ? "was left out" : "asked again",
-          `${reasonOf(kind)} run ${number} answered for it.${although(same.map(({ differs }) => differs))}`,
+          words?.isLeftOut ? "was left out" : "asked again",
+          `${words?.why ?? "it was put together with others"}, run ${number} answered for it.${although(same.map(({ differs }) => differs))}`,
         ),
       );
     }
@@ -240,15 +241,6 @@ function folded(times: readonly number[], subject: string, did: string, end: str
       : `${subject} and those after it ${did.replace(/^was /, "were ")} ${times.length} times: ${end}`;
   return { at: times[0]!, kind: "suppressed", text, ...(times.length === 1 ? {} : { untilAt: times.at(-1)! }) };
 }
-
-const reasonOf = (kind: string): string =>
-  kind === "duplicate-key"
-    ? "its key was taken,"
-    : kind === "singleton-skipped"
-      ? "one run at a time is allowed,"
-      : kind === "debounced"
-        ? "a later one took its place,"
-        : "it was put together with others,";
 
 /** What was decided for the event beside the function the story is about. */
 function decided({ asked, decisions, runs, function: fn, nameOf, pending }: Case): Fact[] {

@@ -1,6 +1,7 @@
 // How the function is set up, as it was registered; its limits with how much of each is taken; and when it ticks next.
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
+import { flowLines } from "../../../../idem/src/flow/words.ts";
 import { Time } from "../../parts/time.tsx";
 import { lengthWords } from "../../parts/time-words.ts";
 import { visibleText } from "../../parts/visible-text.ts";
@@ -8,7 +9,7 @@ import { type FunctionInFigures, triggerWords, windowWords } from "../functions/
 import { KeyCell } from "../functions/key-cell.tsx";
 
 export function SetUp({ of }: { readonly of: FunctionInFigures }) {
-  const lines = [...keyLines(of), ...flowLines(of.flow), ...otherLines(of)];
+  const lines = [...keyLines(of), ...limitLines(of), ...otherLines(of)];
   return (
     <section className="card set-up">
       <header>
@@ -45,42 +46,11 @@ function keyLines(of: FunctionInFigures): Line[] {
   ];
 }
 
-const byKey = (key: string | null): string => (key === null ? "" : ` for each ${key}`);
-
-function flowLines({
-  throttle,
-  rateLimit,
-  debounce,
-  batch,
-  singleton,
-  priority,
-  cancelOn,
-}: FunctionInFigures["flow"]): Line[] {
-  const lines: Line[] = [];
-  if (throttle !== undefined)
-    lines.push(["Throttle", `${throttle.limit} starts in ${lengthWords(throttle.periodMs)}${byKey(throttle.key)}`]);
-  if (rateLimit !== undefined)
-    lines.push([
-      "Rate limit",
-      `${rateLimit.limit} in ${lengthWords(rateLimit.periodMs)}${byKey(rateLimit.key)}, more are not started`,
-    ]);
-  if (debounce !== undefined)
-    lines.push(["Debounce", `after ${lengthWords(debounce.periodMs)} of quiet${byKey(debounce.key)}`]);
-  if (batch !== undefined)
-    lines.push([
-      "Batch",
-      `up to ${batch.maxSize} events, after ${lengthWords(batch.timeoutMs)} at the latest${byKey(batch.key)}`,
-    ]);
-  if (singleton !== undefined)
-    lines.push([
-      "One at a time",
-      `${singleton.mode === "skip" ? "the next is skipped" : "the one before is cancelled"}${byKey(singleton.key)}`,
-    ]);
-  if (priority !== undefined) lines.push(["Priority", <code key="priority">{visibleText(priority)}</code>]);
-  for (const { event, if: condition } of cancelOn ?? [])
-    lines.push([`Cancelled by ${event}`, condition === null ? "always" : visibleText(`where ${condition}`)]);
-  return lines;
-}
+const limitLines = ({ flow }: FunctionInFigures): Line[] =>
+  flowLines(flow, lengthWords).map(({ name, text, isCode }) => [
+    name,
+    isCode ? <code key={name}>{visibleText(text)}</code> : visibleText(text),
+  ]);
 
 function otherLines({ triggers, retries, startTimeoutMs, finishTimeoutMs, runtime, app }: FunctionInFigures): Line[] {
   const lines: Line[] = [

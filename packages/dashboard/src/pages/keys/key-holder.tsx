@@ -1,20 +1,23 @@
 import { Link } from "@tanstack/react-router";
+import { layerOf, layers } from "../../../../idem/src/server/api/key-layers.ts";
 import { runLink } from "../../parts/decision.tsx";
 import { Id } from "../../parts/id.tsx";
-import { type KeyItem, layerOf } from "./key-words.ts";
+import type { KeyItem } from "./key-words.ts";
 
 /** Who took it: a run, an event, or a caller whose name is its own business. */
 export function KeyHolder({ item }: { readonly item: KeyItem }) {
-  switch (layerOf(item)) {
-    case "function":
-    case "singleton":
+  const layer = layerOf(item.scope);
+  if (layer === "http") {
+    return <span className="holder cut">{item.state === "in-flight" ? "a request under way" : "a response"}</span>;
+  }
+  switch (layer === null ? undefined : layers[layer].holder) {
+    case "run":
       return (
         <span className="holder cut">
           run <Id id={item.holder} of="run" chars={12} link={(text) => runLink(item.holder, text)} />
         </span>
       );
     case "event":
-    case "webhook":
       return (
         <span className="holder cut">
           event{" "}
@@ -30,10 +33,7 @@ export function KeyHolder({ item }: { readonly item: KeyItem }) {
           />
         </span>
       );
-    case "http":
-      return <span className="holder cut">{item.state === "in-flight" ? "a request under way" : "a response"}</span>;
-    case "effect":
-    case "other":
+    case undefined:
       return <Id id={item.holder} of="holder" />;
   }
 }

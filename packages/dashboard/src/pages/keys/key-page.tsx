@@ -2,6 +2,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { useState } from "react";
+import { layerOf } from "../../../../idem/src/server/api/key-layers.ts";
 import { ApiError, ask } from "../../api/client.ts";
 import { say } from "../../frame/messages.ts";
 import { PageTitle } from "../../frame/page-title.tsx";
@@ -23,7 +24,7 @@ import { type ClaimPlace, readClaimName } from "./claim-name.ts";
 import { KeyAskers } from "./key-askers.tsx";
 import { KeyHolder } from "./key-holder.tsx";
 import type { KeyStory } from "./key-story.ts";
-import { keyWords, layerOf, layerWords, rateOf, scopeWords } from "./key-words.ts";
+import { keyWords, layerWords, rateOf, scopeWords } from "./key-words.ts";
 import "./key.css";
 
 export function Page() {
@@ -35,7 +36,7 @@ export function Page() {
     queryFn: ({ signal }) =>
       ask("GET /api/keys/:scope/:key", { params: { scope: place.scope, key: place.key }, signal }),
   });
-  const layer = layerWords[layerOf(place)];
+  const layer = layerWords(place);
   const scope = scopeWords(place);
   return (
     <>
@@ -179,7 +180,7 @@ function Release({
           onAct={release}
           onClose={() => setAsking(false)}
         >
-          {effectOf(layerOf(key))} What was done under it stays done.
+          {effectOf(layerOf(key.scope))} What was done under it stays done.
         </AskFirst>
       )}
     </>

@@ -1,41 +1,30 @@
 // Claims in words: which layer asks "has this been done?", and the key as a person would write it.
+import { layerOf, layers } from "../../../../idem/src/server/api/key-layers.ts";
 import { plainOf } from "../../../../idem/src/stories/story-words.ts";
 import type { Answer } from "../../api/client.ts";
 
 export type KeyItem = Answer<"GET /api/keys">["keys"][number];
 
-export type Layer = "function" | "event" | "webhook" | "http" | "singleton" | "effect" | "other";
-
-export const layerOf = ({ scope }: Pick<KeyItem, "scope">): Layer => {
-  if (scope === "event") return "event";
-  if (scope === "webhook") return "webhook";
-  if (scope.startsWith("fn:")) return "function";
-  if (scope.startsWith("singleton:")) return "singleton";
-  if (scope.startsWith("effect:")) return "effect";
-  return scope === "http" || scope.startsWith("http:") ? "http" : "other";
-};
-
-export const layerWords: Readonly<Record<Layer, string>> = {
-  function: "function key",
-  event: "event id",
-  webhook: "webhook id",
-  http: "HTTP",
-  singleton: "one at a time",
-  effect: "effect",
-  other: "claim",
-};
+/** Which layer asks; "claim" for none that has a name. */
+export function layerWords({ scope }: Pick<KeyItem, "scope">): string {
+  const layer = layerOf(scope);
+  return layer === null ? "claim" : layers[layer].words;
+}
 
 /** The function, or what else the key is unique within. */
-export const scopeWords = ({ scope }: Pick<KeyItem, "scope">): string =>
-  scope === "event"
-    ? "all events"
-    : scope === "webhook"
-      ? "all deliveries"
-      : scope.replace(/^(fn|singleton|effect):/, "");
+export function scopeWords({ scope }: Pick<KeyItem, "scope">): string {
+  if (scope === "event") return "all events";
+  if (scope === "webhook") return "all deliveries";
+  const layer = layerOf(scope);
+  const under = layer === null ? undefined : layers[layer].under;
+  return under === undefined ? scope : scope.slice(under.length);
+}
 
-/** Keys of functions are JSON, where 7 and "7" differ; a text is shown without its quotes. */
-export const keyWords = ({ scope, key }: Pick<KeyItem, "scope" | "key">): string =>
-  /^(fn|singleton):/.test(scope) ? plainOf(key) : key;
+/** A text that is JSON is shown without its quotes. */
+export function keyWords({ scope, key }: Pick<KeyItem, "scope" | "key">): string {
+  const layer = layerOf(scope);
+  return layer !== null && layers[layer].isJson ? plainOf(key) : key;
+}
 
 const hotPerMinute = 100;
 const minuteMs = 60_000;

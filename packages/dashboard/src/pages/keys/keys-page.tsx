@@ -1,6 +1,7 @@
 // Every claim of every layer. Who holds this key, until when, how often was it asked for?
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { keyLayers, layers } from "../../../../idem/src/server/api/key-layers.ts";
 import { ask } from "../../api/client.ts";
 import { useStatus } from "../../api/status.ts";
 import { PageTitle } from "../../frame/page-title.tsx";
@@ -17,7 +18,7 @@ import { visibleText } from "../../parts/visible-text.ts";
 import { WindowBar, windowOf } from "../../parts/window-bar.tsx";
 import { claimName } from "./claim-name.ts";
 import { KeyHolder } from "./key-holder.tsx";
-import { type KeyItem, keyWords, layerOf, layerWords, rateOf, scopeWords } from "./key-words.ts";
+import { type KeyItem, keyWords, layerWords, rateOf, scopeWords } from "./key-words.ts";
 import "./keys.css";
 
 const idOf = ({ scope, key }: KeyItem): string => `${scope} ${key}`;
@@ -25,14 +26,9 @@ const pageRows = 100;
 // What is put in order is one page; more than this nobody reads to its end.
 const orderedRows = 500;
 
-const layers = [
+const layerChoices = [
   { value: "", text: "all" },
-  { value: "function", text: "function key" },
-  { value: "event", text: "event id" },
-  { value: "webhook", text: "webhook id" },
-  { value: "http", text: "HTTP" },
-  { value: "singleton", text: "one at a time" },
-  { value: "effect", text: "effect" },
+  ...keyLayers.map((layer) => ({ value: layer, text: layers[layer].words })),
 ] as const;
 
 export function Page() {
@@ -75,7 +71,7 @@ export function Page() {
         <FilterSelect
           label="Layer"
           value={layer ?? ""}
-          choices={layers}
+          choices={layerChoices}
           onChange={(value) =>
             void navigate({
               search: (now) => ({ ...now, scope: undefined, layer: (value || undefined) as typeof layer }),
@@ -153,7 +149,7 @@ function Line({ item }: { readonly item: KeyItem }) {
   const rate = rateOf(item);
   return (
     <>
-      <span className="layer quiet cut">{layerWords[layerOf(item)]}</span>
+      <span className="layer quiet cut">{layerWords(item)}</span>
       <span className="scope cut">
         {item.function === null ? <bdi>{visibleText(scopeWords(item))}</bdi> : functionLink(item.function)}
       </span>

@@ -1,8 +1,8 @@
 // idem crons: every schedule, when it last ticked and when it will.
 
 import { nextTick, parseCron, ticksBetween } from "../../model/cron.ts";
-import { lengthText } from "../../model/duration.ts";
 import type { CronTrigger, FunctionConfig, MissedPolicy } from "../../model/function-config.ts";
+import { lengthText } from "../../model/length-text.ts";
 import { zoneOf } from "../../model/zone.ts";
 import type { CronRow } from "../../store/flow.ts";
 import type { RegisteredFunction } from "../../store/functions.ts";

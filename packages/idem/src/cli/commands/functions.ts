@@ -1,11 +1,11 @@
 // idem functions: what is registered in the store.
 
-import { lengthText } from "../../model/duration.ts";
+import { flowText } from "../../flow/words.ts";
 import { type FunctionConfig, type KeyConfig, whyNoKey } from "../../model/function-config.ts";
+import { lengthText } from "../../model/length-text.ts";
 import { countPending, pendingCount } from "../../observe/pending-counts.ts";
 import { type Command, storeOptions } from "../command.ts";
 import { printable } from "../printable.ts";
-import { flowText } from "../show-flow.ts";
 import { table } from "../table.ts";
 
 export const functions: Command = {

@@ -1,7 +1,14 @@
 // Triggers and flow control as /api shows them: as they are configured, durations in milliseconds.
 import { z } from "zod";
-
-const key = z.string().nullable().describe("CEL over `event`; null for one on the whole function");
+import { batchShape } from "../../flow/batch/shape.ts";
+import { cancelOnShape } from "../../flow/cancel-on/shape.ts";
+import { concurrencyShape } from "../../flow/concurrency/shape.ts";
+import { debounceShape } from "../../flow/debounce/shape.ts";
+import type { FlowConfig } from "../../flow/options.ts";
+import { priorityShape } from "../../flow/priority/shape.ts";
+import { rateLimitShape } from "../../flow/rate-limit/shape.ts";
+import { singletonShape } from "../../flow/singleton/shape.ts";
+import { throttleShape } from "../../flow/throttle/shape.ts";
 
 export const trigger = z.union([
   z.object({ event: z.string(), if: z.string().exactOptional() }),
@@ -19,14 +26,12 @@ export const trigger = z.union([
 ]);
 
 export const flow = z.object({
-  concurrency: z.array(z.object({ limit: z.number(), key, scope: z.enum(["fn", "env", "account"]) })).exactOptional(),
-  throttle: z.object({ limit: z.number(), periodMs: z.number(), burst: z.number(), key }).exactOptional(),
-  rateLimit: z.object({ limit: z.number(), periodMs: z.number(), key }).exactOptional(),
-  debounce: z.object({ periodMs: z.number(), timeoutMs: z.number().nullable(), key }).exactOptional(),
-  batch: z.object({ maxSize: z.number(), timeoutMs: z.number(), key, if: z.string().nullable() }).exactOptional(),
-  singleton: z.object({ mode: z.enum(["skip", "cancel"]), key }).exactOptional(),
-  priority: z.string().exactOptional(),
-  cancelOn: z
-    .array(z.object({ event: z.string(), if: z.string().nullable(), timeoutMs: z.number().nullable() }))
-    .exactOptional(),
-});
+  concurrency: concurrencyShape.exactOptional(),
+  throttle: throttleShape.exactOptional(),
+  rateLimit: rateLimitShape.exactOptional(),
+  debounce: debounceShape.exactOptional(),
+  batch: batchShape.exactOptional(),
+  singleton: singletonShape.exactOptional(),
+  priority: priorityShape.exactOptional(),
+  cancelOn: cancelOnShape.exactOptional(),
+} satisfies Record<keyof FlowConfig, z.ZodType>);

@@ -1,8 +1,10 @@
 // Functions as /api shows them: how each is set up, and what is open of it.
 import { z } from "zod";
 import type { Engine } from "../../engine/engine.ts";
+import { flowOf } from "../../flow/options.ts";
+import { type GatheredKind, gatheredKinds } from "../../model/decision.ts";
 import { errors } from "../../model/errors.ts";
-import { type FunctionConfig, flowOf, whyNoKey } from "../../model/function-config.ts";
+import { type FunctionConfig, whyNoKey } from "../../model/function-config.ts";
 import { dayMs } from "../../model/window.ts";
 import { countPending, type PendingCounts } from "../../observe/pending-counts.ts";
 import { knownFunctions } from "../../radar/functions-known.ts";
@@ -23,8 +25,7 @@ const openCounts = z.object({
 const pendingCounts = z.object({
   held: z.number().int().describe("For a person, because their key is missing"),
   paused: z.number().int().describe("For a person, because the function was paused"),
-  debounced: z.number().int(),
-  batched: z.number().int(),
+  ...(Object.fromEntries(gatheredKinds.map((kind) => [kind, z.number().int()])) as Record<GatheredKind, z.ZodInt>),
   isAll: z.boolean().describe("False when there are more than were counted"),
 });
 

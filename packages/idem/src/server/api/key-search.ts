@@ -2,21 +2,10 @@
 // so anything else is found by looking through them: a bounded number at a time, for it is a person who waits.
 import type { Claim } from "../../model/claim.ts";
 import type { ClaimFilter, StoreReads } from "../../store/reads.ts";
+import { type KeyLayer, layers } from "./key-layers.ts";
 import { examinedMax } from "./paging.ts";
 
-export const keyLayers = ["function", "event", "webhook", "http", "singleton", "effect"] as const;
-export type KeyLayer = (typeof keyLayers)[number];
-
 type Within = Pick<ClaimFilter, "scope" | "under">;
-
-const withinLayer: Readonly<Record<KeyLayer, Within>> = {
-  function: { under: "fn:" },
-  event: { scope: "event" },
-  webhook: { scope: "webhook" },
-  http: { scope: "http" },
-  singleton: { under: "singleton:" },
-  effect: { under: "effect:" },
-};
 
 export const keyOrders = ["hits", "ends"] as const;
 type KeyOrder = (typeof keyOrders)[number];
@@ -41,9 +30,14 @@ interface FoundKeys {
 
 const rowsAtOnce = 500;
 
+function withinLayer(layer: KeyLayer): Within {
+  const { scope, under } = layers[layer];
+  return scope === undefined ? { under: under! } : { scope };
+}
+
 export async function findKeys(reads: StoreReads, env: string, search: KeySearch, now: number): Promise<FoundKeys> {
   const { layer, scope, part, order, limit } = search;
-  const within: Within = scope !== undefined ? { scope } : layer !== undefined ? withinLayer[layer] : {};
+  const within: Within = scope !== undefined ? { scope } : layer !== undefined ? withinLayer(layer) : {};
   const wanted = part?.toLowerCase();
   const isPlain = wanted === undefined && order === undefined;
   const found: Claim[] = [];

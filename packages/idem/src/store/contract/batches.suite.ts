@@ -1,7 +1,7 @@
 // Events kept until there are enough of them, and one run for all. A key is carried once, and all keys share the run's fate.
 import { describe, expect, test } from "vitest";
+import type { StartFlow } from "../../flow/plan.ts";
 import { dayMs } from "../../model/window.ts";
-import type { StartFlow } from "../flow.ts";
 import type { NewEvent, StartPair } from "../ingest.ts";
 import { ids } from "./lanes.suite.ts";
 import {

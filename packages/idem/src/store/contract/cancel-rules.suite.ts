@@ -1,6 +1,6 @@
 // Events that cancel runs: every open run keeps its rules until it ends, and the store finds whom an event may concern.
 import { describe, expect, test } from "vitest";
-import type { CancelRule } from "../flow.ts";
+import type { CancelRule } from "../../flow/cancel-on/plan.ts";
 import type { NewEvent, StartPair } from "../ingest.ts";
 import {
   end,

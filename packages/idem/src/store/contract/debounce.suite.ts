@@ -1,7 +1,7 @@
 // Events kept until it is silent, and one run for the newest of them. What it does for a key is done when the run is started.
 import { describe, expect, test } from "vitest";
+import type { StartFlow } from "../../flow/plan.ts";
 import { isPending } from "../../model/decision.ts";
-import type { StartFlow } from "../flow.ts";
 import type { NewEvent, StartPair } from "../ingest.ts";
 import { ids } from "./lanes.suite.ts";
 import { env, everyWrite, fn, newEvent, type OpenStore, openWorld, startFlow, startPair, type World } from "./world.ts";

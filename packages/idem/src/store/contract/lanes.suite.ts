@@ -1,7 +1,6 @@
 // Limits on how many runs are at work at once. A slot is held by a leased run and by nobody else.
 import { describe, expect, test } from "vitest";
-import type { LaneCaps } from "../../model/lane.ts";
-import type { LaneUse } from "../flow.ts";
+import type { LaneCaps, LaneUse } from "../../flow/lane.ts";
 import type { StartPair } from "../ingest.ts";
 import type { LeaseAnswer } from "../leases.ts";
 import {

@@ -1,8 +1,8 @@
 // A step that invokes a function waits also while it is not decided whether a run starts: for the run that answers in the end, or
 // for the reason why there is none.
 import { describe, expect, test } from "vitest";
+import type { BufferRule, StartFlow } from "../../flow/plan.ts";
 import type { Outcome } from "../../model/outcome.ts";
-import type { BufferRule, StartFlow } from "../flow.ts";
 import type { NewPair, StartPair } from "../ingest.ts";
 import {
   decidedPair,

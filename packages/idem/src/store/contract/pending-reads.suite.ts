@@ -1,6 +1,6 @@
 // What people and metrics see of events that wait to be decided, and of those that were decided without anybody sending anything.
 import { describe, expect, test } from "vitest";
-import type { BufferRule } from "../flow.ts";
+import type { BufferRule } from "../../flow/plan.ts";
 import {
   decidedPair,
   env,

@@ -1,6 +1,6 @@
 // A throttle spaces starts and refuses none: who is early waits, and the store says until when.
 import { describe, expect, test } from "vitest";
-import type { ThrottleRule } from "../../model/lane.ts";
+import type { ThrottleRule } from "../../flow/throttle/plan.ts";
 import { ids, inLane } from "./lanes.suite.ts";
 import { end, everyWrite, fn, laneOf, newEvent, type OpenStore, openWorld, startPair, timeWait } from "./world.ts";
 

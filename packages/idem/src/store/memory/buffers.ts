@@ -1,5 +1,8 @@
 // Events kept until one run is started for them: a debounce for the newest after a silence, a batch for all of them. A buffer is
 // emptied in one commit with what becomes of its events; the next event opens a new one.
+
+import { debouncedMax } from "../../flow/debounce/plan.ts";
+import type { BufferRule } from "../../flow/plan.ts";
 import type { Decision } from "../../model/decision.ts";
 import {
   batchedUntil,
@@ -8,7 +11,6 @@ import {
   supersededBy,
   supersededForNothing,
 } from "../../model/decision-reasons.ts";
-import { type BufferRule, debouncedMax } from "../flow.ts";
 import type { StartPair } from "../ingest.ts";
 import type { Effects } from "./effects.ts";
 import { answeringRun, recordDecision } from "./record-decision.ts";

@@ -1,6 +1,6 @@
 // Decisions are counted by hour, behind a cursor, and the runs among them that slipped through are noted.
 import { functionScope } from "../../model/claim.ts";
-import type { Decision } from "../../model/decision.ts";
+import { type Decision, isGatheredKind } from "../../model/decision.ts";
 import { bufferedHoldMs, type CountAnswer, type CountInput, hourMs, hoursKeptMs } from "../counts.ts";
 import { leastIdAt } from "../id-times.ts";
 import type { RunRow, Tables } from "./tables.ts";
@@ -42,10 +42,7 @@ export function countDecisions(tables: Tables, { until, max }: CountInput): Coun
   const [floor, last] = [leastIdAt(until - bufferedHoldMs), leastIdAt(until)];
   const held = inOrder(tables).find(
     ({ kind, runId, eventId }) =>
-      runId === null &&
-      (kind === "debounced" || kind === "batched") &&
-      eventId >= floor &&
-      eventId >= from.split("\n")[0]!,
+      runId === null && isGatheredKind(kind) && eventId >= floor && eventId >= from.split("\n")[0]!,
   );
   const end = held !== undefined && held.eventId < last ? held.eventId : last;
   const waiting = inOrder(tables).filter((decision) => placeOf(decision) > from && decision.eventId < end);

@@ -1,7 +1,9 @@
 // A run is created together with its job, which has its id: no open run without something that makes it move.
-import { laneOnceBegun, readLane } from "../../model/lane.ts";
+
+import type { CancelRule } from "../../flow/cancel-on/plan.ts";
+import type { LaneUse } from "../../flow/lane.ts";
+import { laneOnceBegun, readLane } from "../../flow/lane.ts";
 import type { Run } from "../../model/run.ts";
-import type { CancelRule, LaneUse } from "../flow.ts";
 import { countThrottled, mayBegin } from "./lanes.ts";
 import { type JobRow, type Moment, type RunJob, type RunRow, type Tables, untroubled } from "./tables.ts";
 

@@ -1,6 +1,8 @@
 // A run ends once. In the same step its job, waits and cancelling rules go, its keys are settled or given back, and runs that wait
 // for it wake.
-import { functionScope, singletonScope } from "../../model/claim.ts";
+
+import { singletonScope } from "../../flow/singleton/plan.ts";
+import { functionScope } from "../../model/claim.ts";
 import type { Outcome } from "../../model/outcome.ts";
 import type { EndState } from "../../model/run.ts";
 import type { WokenRun } from "../advance.ts";

@@ -1,7 +1,9 @@
 // Room in lanes. A slot's use is the number of leased jobs whose lane names it, in all environments: it is counted, never kept,
 // so it cannot be wrong.
-import { admitStart, capOf, type LaneCaps, type LaneName, readLane } from "../../model/lane.ts";
-import type { LaneUse } from "../flow.ts";
+
+import type { LaneUse } from "../../flow/lane.ts";
+import { capOf, type LaneCaps, type LaneName, readLane } from "../../flow/lane.ts";
+import { admitStart } from "../../flow/throttle/plan.ts";
 import { type Database, isDue, type Moment, type RunJob, type Tables } from "./tables.ts";
 
 export type SlotUse = Map<string, number>;

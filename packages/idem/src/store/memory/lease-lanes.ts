@@ -1,6 +1,6 @@
 // Lanes take turns: in one lease every lane that can run gets a run before any lane gets a second one, and where a lease was too
 // short the next one goes on. A lane without room is passed over and keeps its turn.
-import { type LaneCaps, type LaneName, readLane } from "../../model/lane.ts";
+import { type LaneCaps, type LaneName, readLane } from "../../flow/lane.ts";
 import { countThrottled, hasRoom, type LanedJob, putOffUntil, type SlotUse, takeSlots } from "./lanes.ts";
 import type { Moment, Tables } from "./tables.ts";
 

@@ -1,5 +1,5 @@
 // At most so many starts in any period. The times of those that count are kept, so the answer is exact.
-import type { RateRule } from "../flow.ts";
+import type { RateRule } from "../../flow/rate-limit/plan.ts";
 import type { Moment, Tables } from "./tables.ts";
 
 /** When the next start is let in; null for now. A start at t counts until t + period. */

@@ -1,7 +1,8 @@
 // Reads for the API: copies of what is there now.
+
+import { limitsOfLane, readLane } from "../../flow/lane.ts";
 import { eventIdScopes } from "../../model/claim.ts";
 import { type DecisionKind, isPending } from "../../model/decision.ts";
-import { readLane } from "../../model/lane.ts";
 import { isEnded, openState } from "../../model/run.ts";
 import { pendingCountedMax, type StoreReads } from "../reads.ts";
 import { memoryAlertReads } from "./alert-reads.ts";
@@ -171,8 +172,7 @@ export function memoryReads(database: Database, moment: () => Moment): StoreRead
       const uses = new Map<string, { used: number; waiting: number }>();
       for (const job of database.env(env).jobs.all()) {
         if (job.kind !== "run" || job.lane === null || (job.leasedBy === null && !isDue(job, at))) continue;
-        const { slots, throttle } = readLane(job.lane);
-        for (const id of throttle === null ? slots : [...slots, throttle]) {
+        for (const id of limitsOfLane(readLane(job.lane))) {
           const waiting = (uses.get(id)?.waiting ?? 0) + (job.leasedBy === null ? 1 : 0);
           uses.set(id, { used: use.get(id) ?? 0, waiting });
         }

@@ -1,6 +1,8 @@
 // At most one open run for a key. The claim is held as long as its run is open and not a moment longer.
-import { askClaim, singletonAsk, singletonScope } from "../../model/claim.ts";
-import type { SingletonRule } from "../flow.ts";
+
+import type { SingletonRule } from "../../flow/singleton/plan.ts";
+import { singletonAsk, singletonScope } from "../../flow/singleton/plan.ts";
+import { askClaim } from "../../model/claim.ts";
 import type { Effects } from "./effects.ts";
 import { endRun } from "./end-run.ts";
 import { type Moment, type Tables, untroubled } from "./tables.ts";

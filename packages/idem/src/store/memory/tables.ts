@@ -1,5 +1,8 @@
 // The tables of the memory store: maps of frozen rows. A row is replaced, never changed, so what was given out stays as it
 // was; and every change is journalled, so an operation that throws leaves nothing behind.
+
+import type { CancelRule } from "../../flow/cancel-on/plan.ts";
+import type { BufferRule } from "../../flow/plan.ts";
 import type { Claim, Instant } from "../../model/claim.ts";
 import type { Decision } from "../../model/decision.ts";
 import type { Event } from "../../model/event.ts";
@@ -11,7 +14,7 @@ import type { Wait } from "../../model/wait.ts";
 import type { Alert, AlertPair, RadarPosition } from "../alerts.ts";
 import type { AuditInput, AuditRow } from "../audit.ts";
 import type { DecisionCount, GroupRun, Slip } from "../counts.ts";
-import type { CancelRule, CronRow } from "../flow.ts";
+import type { CronRow } from "../flow.ts";
 import type { RegisteredFunction } from "../functions.ts";
 import type { StartPair } from "../ingest.ts";
 import type { Setting } from "../settings.ts";
@@ -83,7 +86,7 @@ export interface BufferItem {
 
 export interface BufferRow {
   readonly fn: string;
-  readonly kind: "debounce" | "batch";
+  readonly kind: BufferRule["kind"];
   readonly key: string;
   readonly firstAt: number;
   readonly dueAt: number;

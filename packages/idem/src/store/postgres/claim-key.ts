@@ -1,7 +1,9 @@
 // Claiming a key. The first writer wins; everyone after learns who won. Asking locks the key until the transaction ends, whether
 // its claim exists or not: where it does not, a row is made that nobody else can see, and removed unless the key is taken.
 // What was found is kept with the transaction, so a key is read once and later askers of the same transaction see what earlier ones took.
-import { type Claim, type ClaimAsk, eventScope, singletonScope, webhookScope } from "../../model/claim.ts";
+
+import { isSingletonScope } from "../../flow/singleton/plan.ts";
+import { type Claim, type ClaimAsk, eventScope, webhookScope } from "../../model/claim.ts";
 import { type ClaimRow, readClaim } from "../rows.ts";
 import { askFor } from "../rules/ask-for.ts";
 import { compareTexts, indexable } from "./text.ts";
@@ -163,7 +165,7 @@ export async function lockExpected(tx: Transaction, expected: readonly ExpectedA
 
 // Whoever has a singleton key finds out which function keys its holder has, and asks for them then.
 const kindOf = (scope: string): number =>
-  scope === eventScope || scope === webhookScope ? 0 : scope.startsWith(singletonScope("")) ? 1 : 2;
+  scope === eventScope || scope === webhookScope ? 0 : isSingletonScope(scope) ? 1 : 2;
 
 /** The one order in which everybody locks keys. */
 const lockOrder = (a: Pick<ClaimAsk, "scope" | "key">, b: Pick<ClaimAsk, "scope" | "key">): number =>

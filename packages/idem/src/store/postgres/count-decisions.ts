@@ -1,4 +1,5 @@
 import { hourMs } from "../counts.ts";
+import { gatheredSql, pendingSql } from "../rows.ts";
 import type { Statements } from "../rules/statements.ts";
 import { isAfterFailure } from "./after-failure.ts";
 
@@ -9,8 +10,8 @@ export const counts: Statements["counts"] = {
   // A buffer decides its events again when it is flushed; paused and held ones wait for a person, and are not waited for.
   buffered: `
     select event_id as "eventId" from decisions
-     where env = ? and event_id >= ? and run_id is null and kind in ('held', 'paused', 'debounced', 'batched')
-       and kind in ('debounced', 'batched')
+     where env = ? and event_id >= ? and run_id is null and kind in (${pendingSql})
+       and kind in (${gatheredSql})
      order by event_id limit 1`,
   // The events of a batch are all decided to have started its run; the run is its first event's.
   count: `

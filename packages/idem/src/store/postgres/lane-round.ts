@@ -1,7 +1,9 @@
 // One round over the lanes that have somebody in line: how many runs of each may begin now. Lanes take turns: each gets one before any
 // gets a second, and the next round begins behind the lane that was served last. Slots and throttles are locked before they are
 // read, in one order, so nodes that lease at the same time wait for each other for the length of a commit and no limit is exceeded.
-import { admitStart, capOf, type LaneCaps, type LaneName, readLane } from "../../model/lane.ts";
+
+import { capOf, type LaneCaps, type LaneName, readLane } from "../../flow/lane.ts";
+import { admitStart } from "../../flow/throttle/plan.ts";
 import { slotUses } from "./lane-slots.ts";
 import { lockNames, slotLock } from "./lock-name.ts";
 import type { Transaction } from "./transaction.ts";

@@ -1,6 +1,6 @@
 // How much of each limit is in use: the leased jobs whose lane names it, counted from their rows. Whoever wants a slot first locks its
 // name, then counts, then takes: two nodes never take the last one both. Who gives a slot back locks nothing.
-import { capOf, type LaneCaps, readLane } from "../../model/lane.ts";
+import { capOf, type LaneCaps, readLane } from "../../flow/lane.ts";
 import { lockNames, slotLock } from "./lock-name.ts";
 import type { Transaction } from "./transaction.ts";
 

@@ -1,5 +1,5 @@
 // How full each limit is, for people: counted from the jobs, which is what limits are.
-import { readLane } from "../../model/lane.ts";
+import { limitsOfLane, readLane } from "../../flow/lane.ts";
 import type { LimitUse } from "../flow.ts";
 import type { Connection } from "./connection.ts";
 
@@ -20,8 +20,7 @@ export async function limitUses(connection: Connection, env: string, limit: numb
   const used = new Map(held.map(({ id, used }) => [id, used]));
   const waiting = new Map(held.filter(({ usedHere }) => usedHere > 0).map(({ id }) => [id, 0]));
   for (const row of await connection.all<{ lane: string; waiting: number }>(lanesSql, env)) {
-    const { slots, throttle } = readLane(row.lane);
-    for (const id of throttle === null ? slots : [...slots, throttle]) {
+    for (const id of limitsOfLane(readLane(row.lane))) {
       waiting.set(id, (waiting.get(id) ?? 0) + row.waiting);
     }
   }

@@ -1,6 +1,6 @@
 // PostgreSQL's own statements of rules/reads.ts.
 import { pendingCountedMax, previewChars } from "../reads.ts";
-import { decisionColumns, eventColumns, jobOfRunColumns, runColumns } from "../rows.ts";
+import { decisionColumns, eventColumns, jobOfRunColumns, pendingSql, runColumns } from "../rows.ts";
 import { boundedEventColumns } from "../rules/bounded-events.ts";
 import type { Statements } from "../rules/statements.ts";
 import { makingKinds } from "../steps.ts";
@@ -82,7 +82,7 @@ export const lists: Statements["lists"] = {
   pendingCounts: `
     select kind, count(*) as count
       from (select kind from decisions
-             where env = ? and run_id is null and kind in ('held', 'paused', 'debounced', 'batched')
+             where env = ? and run_id is null and kind in (${pendingSql})
              limit ${pendingCountedMax}) pending
      group by kind`,
   lastOutcomes: `

@@ -4,8 +4,10 @@
 //   buffers · event ids · singleton keys · function keys · rate limits · jobs of runs to be cancelled · slots · throttles
 //
 // It may lock more than is needed, where an event turns out to be a duplicate. What nobody foresaw is locked when it is met.
-import { eventIdAsk, functionKeyAsk, singletonAsk, singletonScope } from "../../model/claim.ts";
-import { readLane } from "../../model/lane.ts";
+
+import { readLane } from "../../flow/lane.ts";
+import { isSingletonScope, singletonAsk, singletonScope } from "../../flow/singleton/plan.ts";
+import { eventIdAsk, functionKeyAsk } from "../../model/claim.ts";
 import type { NewEvent, StartPair } from "../ingest.ts";
 import { askFor } from "../rules/ask-for.ts";
 import type { ClosedClaim } from "../rules/database.ts";
@@ -92,7 +94,7 @@ async function lockKeys(
     await lockExpected(tx, [...events, ...singletons, ...keys, ...closing]);
     return victims;
   }
-  const isSingleton = ({ ask }: ExpectedAsk) => ask.scope.startsWith(singletonScope(""));
+  const isSingleton = ({ ask }: ExpectedAsk) => isSingletonScope(ask.scope);
   await lockExpected(tx, [...events, ...singletons, ...closing.filter(isSingleton)]);
   for (const { env, pair } of cancelling) {
     const rule = pair.flow!.singleton!;

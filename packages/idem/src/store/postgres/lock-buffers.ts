@@ -1,6 +1,8 @@
 // Buffers are locked before the events that go into them are looked at, and made where there are none. One that stayed empty, because
 // its events were duplicates, is removed again.
-import { type BufferRule, debouncedMax } from "../flow.ts";
+
+import { debouncedMax } from "../../flow/debounce/plan.ts";
+import type { BufferRule } from "../../flow/plan.ts";
 import type { StartPair } from "../ingest.ts";
 import { bufferId, bufferTimes } from "../rules/fill-buffer.ts";
 import type { Asking } from "../rules/new-run.ts";

@@ -1,5 +1,5 @@
 // The limits keep the planner from joining whole tables: it cannot know that a page is small (docs/reference/stores.md#plans).
-import { decisionColumns, jobOfRunColumns, openStateSql, summaryColumns } from "../rows.ts";
+import { decisionColumns, jobOfRunColumns, openStateSql, pendingSql, summaryColumns } from "../rows.ts";
 import { decisionFits, runFits } from "../rules/page-reads.ts";
 import type { Statements } from "../rules/statements.ts";
 
@@ -43,11 +43,11 @@ export const pages: Statements["pages"] = {
   // What is pending is little, and has an index of its own: no floor is needed.
   pending: `
     select ${decisionColumns} from decisions d
-     where d.env = :env and d.run_id is null and d.kind in ('held', 'paused', 'debounced', 'batched')
+     where d.env = :env and d.run_id is null and d.kind in (${pendingSql})
        and (d.event_id, d.fn) < (:before, :beforeFn) and ${fits}
      order by d.event_id desc, d.fn desc limit :limit`,
   oldestPending: `
     select ${decisionColumns} from decisions d
-     where d.env = :env and d.run_id is null and d.kind in ('held', 'paused', 'debounced', 'batched') and ${fits}
+     where d.env = :env and d.run_id is null and d.kind in (${pendingSql}) and ${fits}
      order by d.event_id, d.fn limit :limit`,
 };

@@ -1,11 +1,12 @@
 // A transaction as the rules have it. What one writer gives SQLite for nothing is a lock here (decision 15), taken where the rule asks for
 // what it guards, or ahead of it.
+
+import type { BufferRule } from "../../flow/plan.ts";
 import type { Claim, Instant } from "../../model/claim.ts";
 import type { Decision } from "../../model/decision.ts";
 import type { Event } from "../../model/event.ts";
 import type { NestedIngest, NewStep } from "../advance.ts";
 import type { AuditInput } from "../audit.ts";
-import type { BufferRule } from "../flow.ts";
 import type { Ingested, NewEvent, StaleRegistration, StartPair } from "../ingest.ts";
 import type { LeasedJob } from "../leases.ts";
 import type { BufferRow } from "../rows.ts";

@@ -1,10 +1,12 @@
 // The one place where a run is created for an event, at once, from a buffer, by release or by a tick. Everything that may refuse it
 // is asked first and taken afterwards: a decision that creates no run takes no key, no part of a rate limit, no singleton.
-import { functionKeyAsk, functionScope, singletonAsk, singletonScope } from "../../model/claim.ts";
+
+import type { SingletonRule } from "../../flow/singleton/plan.ts";
+import { singletonAsk, singletonScope } from "../../flow/singleton/plan.ts";
+import { functionKeyAsk, functionScope } from "../../model/claim.ts";
 import type { Decision } from "../../model/decision.ts";
 import { keyTaken, rateLimited, singletonTaken } from "../../model/decision-reasons.ts";
 import type { Event } from "../../model/event.ts";
-import type { SingletonRule } from "../flow.ts";
 import type { StartPair } from "../ingest.ts";
 import { askFor } from "../rules/ask-for.ts";
 import { cancelHolder } from "../rules/cancel-run.ts";

@@ -1,5 +1,7 @@
 // Events that cancel a run while it is open, found by name and one equality as waits are.
-import type { CancelCandidate, CancelRule } from "../flow.ts";
+
+import type { CancelRule } from "../../flow/cancel-on/plan.ts";
+import type { CancelCandidate } from "../flow.ts";
 import { type EventRow, readEvent } from "../rows.ts";
 import type { Database, RuleTransaction } from "./database.ts";
 import type { Rule } from "./rule.ts";

@@ -1,11 +1,12 @@
 // What a rule may ask of its database. Statements that differ are kept by the database under one name (statements.ts), and so is what
 // only one of them needs: locks and what is sent ahead on PostgreSQL, what the one owner of a file remembers on SQLite.
+
+import type { BufferRule } from "../../flow/plan.ts";
 import type { Claim, ClaimState, Instant } from "../../model/claim.ts";
 import type { Decision } from "../../model/decision.ts";
 import type { Event } from "../../model/event.ts";
 import type { NestedIngest, NewStep } from "../advance.ts";
 import type { AuditInput } from "../audit.ts";
-import type { BufferRule } from "../flow.ts";
 import type { Ingested, NewEvent, NewPair, StaleRegistration, StartPair } from "../ingest.ts";
 import type { LeasedJob } from "../leases.ts";
 import type { BufferRow } from "../rows.ts";

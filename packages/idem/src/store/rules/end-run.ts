@@ -2,7 +2,9 @@
 // all in the transaction that says so.
 //
 // Order of locks, here and wherever a run moves: claims · job · run · the jobs of those who wait for it.
-import { functionScope, singletonScope } from "../../model/claim.ts";
+
+import { singletonScope } from "../../flow/singleton/plan.ts";
+import { functionScope } from "../../model/claim.ts";
 import type { EndState } from "../../model/run.ts";
 import type { WokenRun } from "../advance.ts";
 import type { WaitRow } from "../rows.ts";

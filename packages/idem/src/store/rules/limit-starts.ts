@@ -1,7 +1,9 @@
 // Limits on starts. Rate limit: at most so many in any period; the starts that still count are rows, so the answer is exact and says when
 // room frees. Throttle: the starts of a lane are spaced; the row holds when the next one is due if all had come evenly.
-import { admitStart, type LaneCaps } from "../../model/lane.ts";
-import type { RateRule } from "../flow.ts";
+
+import type { LaneCaps } from "../../flow/lane.ts";
+import type { RateRule } from "../../flow/rate-limit/plan.ts";
+import { admitStart } from "../../flow/throttle/plan.ts";
 import type { RuleTransaction } from "./database.ts";
 import type { Rule } from "./rule.ts";
 

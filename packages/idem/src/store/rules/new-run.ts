@@ -1,7 +1,9 @@
 // What begins: a run, its job, and what asks for it.
+
+import type { CancelRule } from "../../flow/cancel-on/plan.ts";
+import type { LaneUse } from "../../flow/lane.ts";
 import type { Event } from "../../model/event.ts";
 import type { RerunFrom, Run } from "../../model/run.ts";
-import type { CancelRule, LaneUse } from "../flow.ts";
 import type { NewEvent, NewPair, StartPair } from "../ingest.ts";
 
 export interface NewRun {

@@ -1,5 +1,7 @@
 // 2,000 of them take some 5 ms, in which commits wait.
+
 import { hourMs } from "../counts.ts";
+import { gatheredSql, pendingSql } from "../rows.ts";
 import type { Statements } from "../rules/statements.ts";
 import { isAfterFailure } from "./after-failure.ts";
 
@@ -10,8 +12,8 @@ export const counts: Statements["counts"] = {
   // A buffer decides its events again when it is flushed; paused and held ones wait for a person, and are not waited for.
   buffered: `
     select event_id as "eventId" from decisions indexed by decisions_pending
-     where env = ? and event_id >= ? and run_id is null and kind in ('held', 'paused', 'debounced', 'batched')
-       and kind in ('debounced', 'batched')
+     where env = ? and event_id >= ? and run_id is null and kind in (${pendingSql})
+       and kind in (${gatheredSql})
      order by event_id limit 1`,
   // The events of a batch are all decided to have started its run; the run is its first event's.
   count: `

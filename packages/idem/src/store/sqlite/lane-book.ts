@@ -6,8 +6,8 @@
 // blocked lane of each function that the freed room is enough for comes back: of each, because a function whose workers are gone
 // must not keep a shared slot from the others. A lane may be open with nothing to run; never the other way round.
 
+import { capOf, type LaneCaps, type LaneName, laneOnceBegun, readLane, sameCaps } from "../../flow/lane.ts";
 import { DueHeap } from "../../model/due-heap.ts";
-import { capOf, type LaneCaps, type LaneName, laneOnceBegun, readLane } from "../../model/lane.ts";
 import type { Connection } from "./connection.ts";
 
 const heldSql =
@@ -283,14 +283,6 @@ const noSlots = JSON.stringify(["", [], null]);
 
 const laneId = (env: string, text: string): string => `${env}\u0000${text}`;
 const turnOf = (env: string, fn: string): string => `${env}\u0000${fn}`;
-
-function sameCaps(a: LaneCaps, b: LaneCaps): boolean {
-  const { throttle: one } = a;
-  const { throttle: other } = b;
-  if (a.slots.length !== b.slots.length || a.slots.some((cap, i) => cap !== b.slots[i])) return false;
-  if (one === null || other === null) return one === other;
-  return one.limit === other.limit && one.periodMs === other.periodMs && one.burst === other.burst;
-}
 
 function within<V>(map: Map<string, Map<string, V>>, key: string): Map<string, V> {
   let inner = map.get(key);

@@ -1,6 +1,6 @@
 // SQLite's own statements of rules/reads.ts.
 import { pendingCountedMax, previewChars } from "../reads.ts";
-import { decisionColumns, eventColumns, runColumns } from "../rows.ts";
+import { decisionColumns, eventColumns, pendingSql, runColumns } from "../rows.ts";
 import { boundedEventColumns } from "../rules/bounded-events.ts";
 import type { Statements } from "../rules/statements.ts";
 import { makingKinds } from "../steps.ts";
@@ -96,7 +96,7 @@ export const lists: Statements["lists"] = {
   pendingCounts: `
     select kind, count(*) as count
       from (select kind from decisions indexed by decisions_pending
-             where env = ? and run_id is null and kind in ('held', 'paused', 'debounced', 'batched') limit ${pendingCountedMax})
+             where env = ? and run_id is null and kind in (${pendingSql}) limit ${pendingCountedMax})
      group by kind`,
   // Found by its id: the steps of each run are gone through once.
   lastOutcomes: `

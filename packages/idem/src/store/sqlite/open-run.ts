@@ -1,8 +1,9 @@
 // A run and its job are born together, in the transaction that decided to start it. "Born leased" saves a lease of its own:
 // the process that accepted the event already has the slot to execute it (docs/reference/stores.md#born-leased).
-import { laneOnceBegun } from "../../model/lane.ts";
+
+import type { LaneUse } from "../../flow/lane.ts";
+import { laneOnceBegun } from "../../flow/lane.ts";
 import { openState } from "../../model/run.ts";
-import type { LaneUse } from "../flow.ts";
 import type { LeasedJob } from "../leases.ts";
 import { keepRules } from "../rules/cancel-rules.ts";
 import { admitted } from "../rules/limit-starts.ts";

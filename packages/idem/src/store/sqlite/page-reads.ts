@@ -1,5 +1,5 @@
 // 10,000 rows take 2 to 6 ms to be looked at, and commits wait meanwhile.
-import { decisionColumns, openStateSql, summaryColumns } from "../rows.ts";
+import { decisionColumns, openStateSql, pendingSql, summaryColumns } from "../rows.ts";
 import { decisionFits, runFits } from "../rules/page-reads.ts";
 import type { Statements } from "../rules/statements.ts";
 
@@ -44,7 +44,7 @@ export const pages: Statements["pages"] = {
   pending: `
     select ${decisionColumns}
       from decisions d indexed by decisions_pending
-     where d.env = :env and d.run_id is null and d.kind in ('held', 'paused', 'debounced', 'batched')
+     where d.env = :env and d.run_id is null and d.kind in (${pendingSql})
        and (d.event_id, d.fn) < (:before, :beforeFn)
        and ${decisionFits}
        and (:kinds is null or d.kind in (select value from json_each(:kinds)))
@@ -52,7 +52,7 @@ export const pages: Statements["pages"] = {
   oldestPending: `
     select ${decisionColumns}
       from decisions d indexed by decisions_pending
-     where d.env = :env and d.run_id is null and d.kind in ('held', 'paused', 'debounced', 'batched')
+     where d.env = :env and d.run_id is null and d.kind in (${pendingSql})
        and ${decisionFits}
        and (:kinds is null or d.kind in (select value from json_each(:kinds)))
      order by d.event_id, d.fn limit :limit`,

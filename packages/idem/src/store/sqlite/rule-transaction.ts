@@ -1,12 +1,13 @@
 // A transaction as the rules have it. One process owns the file and one writer is at work, so nothing is locked; what its owner remembers
 // of the file (known-facts.ts, lane-book.ts, claim-index.ts) is told here.
+
+import type { BufferRule } from "../../flow/plan.ts";
 import type { Claim, Instant } from "../../model/claim.ts";
 import type { Decision } from "../../model/decision.ts";
 import type { Event } from "../../model/event.ts";
 import type { NestedIngest, NewStep } from "../advance.ts";
 import type { AuditInput } from "../audit.ts";
 import type { StoreClock } from "../clock.ts";
-import type { BufferRule } from "../flow.ts";
 import type { Ingested, NewEvent, StaleRegistration, StartPair } from "../ingest.ts";
 import type { LeasedJob } from "../leases.ts";
 import type { BufferRow } from "../rows.ts";

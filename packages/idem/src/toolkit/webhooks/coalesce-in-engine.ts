@@ -1,7 +1,7 @@
 // Coalescing on the engine: raw events are events under their own ids, a batch gathers those of one key (its first event opens it, its timeout or
 // the expected number flushes it, in one commit with the run), and that run sends the logical event. A duplicate fills no batch; a crash
 // anywhere leaves rows that go on by themselves.
-import { batchSizeMax } from "../../model/flow-options.ts";
+import { batchSizeMax } from "../../flow/batch/config.ts";
 import type { Idem } from "../../sdk/client.ts";
 import { type Coalescing, type Merged, mergedOf } from "./coalesce.ts";
 import { dataOf, quarantine } from "./keep-in-engine.ts";

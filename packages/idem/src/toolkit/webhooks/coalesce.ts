@@ -3,9 +3,9 @@
 // Raw events are unique by (source, id), logical ones by (source, key, window number). The first raw event opens a window; what comes within it
 // is absorbed; when it is over, one logical event is delivered. What comes later opens another window, but is absorbed too when it adds nothing.
 
+import { batchSizeMax } from "../../flow/batch/config.ts";
 import { parseDuration } from "../../model/duration.ts";
 import { errors } from "../../model/errors.ts";
-import { batchSizeMax } from "../../model/flow-options.ts";
 import { canonicalJson } from "../../model/json.ts";
 import { refuseUnknown } from "../../model/known-options.ts";
 import { businessKeyHash, businessKeyText } from "./business-key.ts";

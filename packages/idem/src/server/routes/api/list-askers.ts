@@ -5,7 +5,7 @@ import { errors } from "../../../model/errors.ts";
 import { isEnded } from "../../../model/run.ts";
 import { knownFunctions } from "../../../radar/functions-known.ts";
 import type { RunSummary } from "../../../store/reads.ts";
-import { decisionSentence } from "../../../stories/decision-sentence.ts";
+import { decisionSentence } from "../../../stories/decision-words.ts";
 import { apiRoute } from "../../api/api-route.ts";
 import { groupItem } from "../../api/group-shape.ts";
 import { pageWork } from "../../api/paging.ts";

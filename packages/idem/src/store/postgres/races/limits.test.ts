@@ -1,6 +1,6 @@
 // Limits that several nodes share: none of them is exceeded at any commit, and none of the room is lost.
 import { describe, expect, test } from "vitest";
-import type { LaneCaps } from "../../../model/lane.ts";
+import type { LaneCaps } from "../../../flow/lane.ts";
 import { end, fn, laneOf, newEvent, runJob, startFlow, startPair, type World } from "../../contract/world.ts";
 import type { StartPair } from "../../ingest.ts";
 import { type Cluster, shuffled, upTo, useServer } from "./world.suite.ts";

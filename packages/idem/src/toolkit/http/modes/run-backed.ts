@@ -2,6 +2,8 @@
 // one commit of the engine's, and there is no table of keys: a duplicate attaches to the run, wherever that is executed, and a web process
 // that dies loses nothing.
 
+import { gathersEvents } from "../../../flow/options.ts";
+import { isPendingKind } from "../../../model/decision.ts";
 import { errors, IdemError } from "../../../model/errors.ts";
 import { refuseUnknown } from "../../../model/known-options.ts";
 import type { Idem } from "../../../sdk/client.ts";
@@ -145,8 +147,7 @@ export function runBacked<Input = unknown>(
 
 function nameOf(given: IdemFunction | string): { readonly id: string; readonly slug: string } {
   if (typeof given === "string") return { id: given, slug: given };
-  const { debounce, batch } = given.code.config;
-  if (debounce !== undefined || batch !== undefined) {
+  if (gathersEvents(given.code.config)) {
     throw errors.TOOLKIT_OPTION_INVALID({
       call: "runBacked",
       option: "function",
@@ -167,8 +168,7 @@ async function jsonOf(request: Request): Promise<any> {
 }
 
 /** Somebody may still let it start: the function is paused, or a person decides. */
-const isPending = ({ kind }: PublicDecision): boolean =>
-  kind === "paused" || kind === "held" || kind === "debounced" || kind === "batched";
+const isPending = ({ kind }: PublicDecision): boolean => isPendingKind(kind);
 
 function accepted(run: { readonly runId: string; readonly location: string } | null): Response {
   const headers = new Headers({ "retry-after": String(retryAfterSeconds), "cache-control": "no-store" });
@@ -177,7 +177,7 @@ function accepted(run: { readonly runId: string; readonly location: string } | n
   return Response.json(body, { status: 202, headers });
 }
 
-/** A filter, a rate limit or a singleton had the last word, and a retry hears the same. Which, `idem explain` tells; not the caller. */
+/** A filter, a limit or a run that is open had the last word, and a retry hears the same. Which, `idem explain` tells; not the caller. */
 const notStarted = (): Response =>
   problemResponse("outcome-unknown", {
     detail: "Nothing was started for this request, and a retry starts nothing either.",

@@ -1,0 +1,20 @@
+// Kept in a buffer until nothing more comes.
+import type { FlowOf, OwnKey } from "../plan-keys.ts";
+
+/** After so long a silence, with the newest event by `ts`; at the latest `timeoutMs` after the first. */
+export interface DebounceRule {
+  readonly kind: "debounce";
+  readonly key: string;
+  readonly periodMs: number;
+  readonly timeoutMs: number | null;
+}
+
+/** A debounce of so many events is over: what it decides in one commit is bounded. */
+export const debouncedMax = 10_000;
+
+export function planDebounce({ config: { debounce } }: FlowOf, ownKey: OwnKey): DebounceRule | null {
+  if (debounce === undefined) return null;
+  const key = ownKey("debounce.key", debounce.key);
+  const { periodMs, timeoutMs } = debounce;
+  return key === null ? null : { kind: "debounce", key, periodMs, timeoutMs };
+}

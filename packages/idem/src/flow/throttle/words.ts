@@ -1,0 +1,9 @@
+import { by, forEach, type OptionWords, rateText } from "../option-words.ts";
+import type { ThrottleConfig } from "./config.ts";
+
+export const throttleWords: OptionWords<ThrottleConfig> = {
+  cell: (config) => [`throttle ${rateText(config)}${by(config.key)}`],
+  lines: ({ limit, periodMs, key }, length) => [
+    { name: "Throttle", text: `${limit} starts in ${length(periodMs)}${forEach(key)}` },
+  ],
+};

@@ -115,7 +115,10 @@ class NodeListener implements Listener {
     this.server.on("upgrade", (incoming, socket, head) => {
       socket.on("error", ignore);
       this.traffic.lines.begin(socket);
-      this.strangers.enter(() => this.upgrade(incoming, socket, head));
+      this.strangers.enter(() => {
+        this.upgrade(incoming, socket, head);
+        if (this.isQuiet) this.onQuiet?.();
+      });
     });
     this.server.on("clientError", answerGarbage);
   }

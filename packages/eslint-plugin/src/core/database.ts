@@ -82,6 +82,8 @@ const marker = /idempot|processed|dedup|inbox|seen_?events|event_?id|request_?id
 export function isDatabase({ module, names, root, path }: Source): boolean {
   if (module !== null && drivers.test(module)) return true;
   if (module !== null && path.length === 0) return false;
+  // supabase.from("users"), whatever the client is called
+  if (path.includes("from") && path.indexOf("from") < path.length - 1) return true;
   return [...names, ...root.split("."), ...path.slice(0, -1)].some((name) => databaseName.test(name));
 }
 

@@ -160,7 +160,7 @@ function ofRequest(names: Names, node: Call): Effect | null {
     ...nothing,
     node,
     kind: host !== null && askedByPost.test(host) ? "model" : "request",
-    what: shown ? `${request.method} ${shown}` : `the ${request.method} of ${nameOf(node.callee)}`,
+    what: shown && shown !== "…" ? `${request.method} ${shown}` : `the ${request.method} of ${nameOf(node.callee)}`,
     makes: request.method === "POST" && !isQuestion,
     provider:
       known === null ? null : { ...known, key: known.takesKey ? { in: "options", name: "Idempotency-Key" } : null },

@@ -235,7 +235,8 @@ export class Names {
     const node = def?.node as Node | undefined;
     if (!variable || !def || !node) return unknown(id.name);
     if (def.type === "ImportBinding") {
-      const from = (def.parent as unknown as TSESTree.ImportDeclaration).source.value;
+      const from = importedFrom(def.parent as unknown as Node);
+      if (from === null) return unknown(id.name);
       const root =
         node.type === "ImportSpecifier"
           ? node.imported.type === "Identifier"
@@ -315,6 +316,14 @@ export class Names {
 }
 
 const unknown = (root: string): Source => ({ module: null, root, names: root === "" ? [] : [root], path: [] });
+
+function importedFrom(node: Node): string | null {
+  if (node.type === "ImportDeclaration") return node.source.value;
+  // import stripe = require("stripe")
+  if (node.type !== "TSImportEqualsDeclaration" || node.moduleReference.type !== "TSExternalModuleReference")
+    return null;
+  return textOf(node.moduleReference.expression);
+}
 
 function required(call: Call): string | null {
   const isRequire = call.callee.type === "Identifier" && call.callee.name === "require";

@@ -21,7 +21,7 @@ export const providers: readonly Provider[] = [
     name: "Stripe",
     modules: ["stripe"],
     names: /^stripe/i,
-    makes: /^(?!webhooks\b).+\.(create\w*|pay|capture|confirm|sendInvoice|refund)$/,
+    makes: /^(?!webhooks\b|billingPortal\b).+\.(create\w*|pay|capture|confirm|sendInvoice|refund)$/,
     key: option,
   },
   {

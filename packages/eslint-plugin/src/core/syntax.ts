@@ -155,22 +155,32 @@ export function argumentsOf(call: Call): TSESTree.Expression[] {
 
 export const hasSpread = (call: Call): boolean => call.arguments.some(({ type }) => type === "SpreadElement");
 
-/** In two branches of which one is taken. */
+/** In two branches of which one is taken: of one statement, or because the first one leaves. */
 export function isEither(one: Node, other: Node): boolean {
   for (const each of ancestors(one)) {
-    const branches =
-      each.type === "IfStatement" || each.type === "ConditionalExpression"
-        ? [each.consequent, each.alternate]
-        : each.type === "SwitchStatement"
-          ? each.cases
-          : each.type === "TryStatement"
-            ? [each.block, each.handler]
-            : [];
-    const [mine] = branches.filter((branch) => branch && isWithin(one, branch));
-    const [theirs] = branches.filter((branch) => branch && isWithin(other, branch));
-    if (mine && theirs && mine !== theirs) return true;
+    if (isFunction(each)) continue;
+    const branches = branchesOf(each);
+    const mine = branches.find((branch) => isWithin(one, branch));
+    if (mine === undefined) continue;
+    const theirs = branches.find((branch) => isWithin(other, branch));
+    if (theirs !== undefined && theirs !== mine) return true;
+    if (each.type === "IfStatement" && exits(mine) && other.range[0] > each.range[1]) return true;
   }
   return false;
+}
+
+function branchesOf(node: Node): Node[] {
+  switch (node.type) {
+    case "IfStatement":
+    case "ConditionalExpression":
+      return [node.consequent, node.alternate].filter((each) => each !== null);
+    case "SwitchStatement":
+      return node.cases;
+    case "TryStatement":
+      return node.handler === null ? [] : [node.block, node.handler];
+    default:
+      return [];
+  }
 }
 
 /** Whether it leaves the function, or the turn of a loop, in any case. */
@@ -183,6 +193,11 @@ export function exits(node: Node | null): boolean {
     node.type === "ContinueStatement" ||
     node.type === "BreakStatement"
   );
+}
+
+export function hasThrow(node: Node): boolean {
+  for (const each of descendHere(node)) if (each.type === "ThrowStatement") return true;
+  return false;
 }
 
 const rounds = /^(map|forEach|flatMap|reduce|filter|some|every)$/;

@@ -13,6 +13,9 @@ tell("await-step", {
       return step.run("e", () => 5);`),
     "a function that is nothing but a step": `inngest.createFunction({ id: "a" }, { event: "b/c" }, ({ step }) => step.run("a", () => 1));`,
     "one step against the clock": fn(`await Promise.race([step.run("a", () => 1), step.sleep("too-long", "1h")]);`),
+    "a race that is said to be one": fn(
+      `await group.parallel(async () => Promise.race([step.run("a", () => 1), step.run("b", () => 2)]));`,
+    ),
     "a timer that is waited for": fn(`await step.run("a", async () => {
       await new Promise((resolve) => setTimeout(resolve, 50));
       await new Promise((resolve) => setTimeout(() => resolve(fetch("https://a.example/b", { method: "POST" })), 50));

@@ -67,7 +67,9 @@ export const awaitStep = defineRule({
       const working = list.elements.filter(
         (each) => each !== null && workingTools.has(file.durable.stepOf(bare(each))?.tool ?? ""),
       );
-      if (working.length > 1) yield { node: call, id: "race", data: { race } };
+      // group.parallel is Inngest's own word for a race that is meant.
+      const isMeant = [...ancestors(call)].some((each) => isCall(each) && nameOf(each.callee) === "group.parallel");
+      if (working.length > 1 && !isMeant) yield { node: call, id: "race", data: { race } };
     }
   },
 });

@@ -111,7 +111,7 @@ tell("destination-key", {
         `await step.run("a", () => twilio.messages.create({ to: "t" })); await step.run("b", () => emailService.sendReceipt({ to: "t" }));`,
       ),
       ids: ["keyless", "keyless"],
-      says: "Twilio takes no key",
+      says: "Twilio takes no key. Use step.effect with reconcile",
     },
   },
 });

@@ -22,7 +22,7 @@ export const destinationKey = defineRule({
     missing:
       "{{what}} carries no key. When its answer is lost or the process dies behind it, the step makes it again. {{provider}} takes one: {{way}}.",
     post: "{{what}} carries no key, and makes another one each time the step is tried again. Send an Idempotency-Key ({{way}}), or PUT it under a name of its own.",
-    keyless: "{{provider}} takes no key, so a second try of {{what}} cannot be told from the first. {{out}}",
+    keyless: "A second try of {{what}} cannot be told from the first: {{provider}} takes no key. {{out}}",
     constant:
       'The key of {{what}} is "{{key}}" for every event: only the first one gets anything. Put what it is about into it, event.data.…, or use the step\'s own key.',
     pass: "Pass a key",
@@ -57,7 +57,7 @@ export const destinationKey = defineRule({
           yield {
             node: effect.node,
             id: "keyless",
-            data: { what, provider: provider?.name ?? nameOf((effect.node as { callee: Node }).callee), out },
+            data: { what, provider: provider?.name ?? "as far as is known it", out },
           };
         } else if (effect.kind === "request") yield { node: effect.node, id: "post", data: { what, way: own } };
       }

@@ -28,6 +28,7 @@ tell("function-key", {
       import { webhook } from "idem/webhooks";
       export const receive = webhook({ source: "stripe", provider, idem });
       idem.createFunction({ id: "a" }, { event: "stripe/invoice.paid" }, async () => {});`,
+    "one puller, to which all events are the same": `inngest.createFunction({ id: "pull", singleton: { mode: "skip" } }, [{ event: "crm/pull" }, { cron: "* * * * *" }], async ({ step }) => step.run("pull", () => pull()));`,
     "options and triggers that are not written here": `
       inngest.createFunction({ id: "a", ...shared }, { event: "b/c" }, async () => {});
       inngest.createFunction(options, { event: "b/c" }, async () => {});
@@ -56,9 +57,9 @@ tell("function-key", {
     },
     "limits that count the events of all things together": {
       code: `
-        inngest.createFunction({ id: "a", debounce: { period: "30s" } }, { event: "b/c" }, async () => {});
-        inngest.createFunction({ id: "b", singleton: { mode: "skip" } }, { event: "b/c" }, async () => {});
-        inngest.createFunction({ id: "c", rateLimit: { limit: 1, period: "1h" } }, { event: "b/c" }, async () => {});`,
+        inngest.createFunction({ id: "a", debounce: { period: "30s" } }, { event: "b/c" }, async ({ event }) => event.data.id);
+        inngest.createFunction({ id: "b", singleton: { mode: "skip" } }, { event: "b/c" }, async ({ event }) => event.data.id);
+        inngest.createFunction({ id: "c", rateLimit: { limit: 1, period: "1h" } }, { event: "b/c" }, async (context) => context.event.data.id);`,
       ids: ["forAll", "forAll", "forAll"],
     },
     "a key that names only the owner of what the event is about": {

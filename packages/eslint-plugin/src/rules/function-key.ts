@@ -64,7 +64,8 @@ function judge(file: File, fn: DurableFunction, known: ReadonlySet<string>): Fou
     const limit = propertyOf(options, option);
     if (limit === null) continue;
     const object = file.names.objectOf(limit.value);
-    if (object === null || propertyOf(object, "key") !== null) return null;
+    // To code that does not look at its event all of them are the same: one puller, one clean-up.
+    if (object === null || propertyOf(object, "key") !== null || !readsEvent(file, fn)) return null;
     return { node: limit, id: "forAll", data: { fn: named, option } };
   }
   const isUnasked =
@@ -79,6 +80,9 @@ function judge(file: File, fn: DurableFunction, known: ReadonlySet<string>): Fou
   if (isUnasked || saysWhy(file, fn, node)) return null;
   return { node, id: "missing", data: { fn: named, none }, suggest: suggested(file, fn, node) };
 }
+
+const readsEvent = (file: File, { handlers }: DurableFunction): boolean =>
+  handlers.length === 0 || handlers.some((handler) => /\bevents?\b/.test(file.text(handler)));
 
 /** `// no key: why`, on the line of the function, of its options or of its id. */
 function saysWhy(file: File, { call, options }: DurableFunction, id: Node): boolean {

@@ -45,9 +45,10 @@ tell("insert-on-conflict", {
         await db.insert(users).values({ name: "n" });
         await prisma.user.create({ data: { name: "n" } });
         await supabase.from("users").insert({ name: "n" });
+        await svc.from("users").insert({ name: "n" });
         await kysely.insertInto("users").values({ name: "n" }).execute();
         await db.collection("users").insertOne({ name: "n" });`),
-      ids: ["blind", "blind", "blind", "blind", "blind", "blind"],
+      ids: ["blind", "blind", "blind", "blind", "blind", "blind", "blind"],
     },
     "one in a helper that a step calls": {
       code: `async function create(id) { return db.users.insert({ id }); } ${fn(`await create(event.data.id);`)}`,

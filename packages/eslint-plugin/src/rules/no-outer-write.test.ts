@@ -14,6 +14,7 @@ tell("no-outer-write", {
     ),
     "a variable nobody looks at outside": fn(`let timer; await step.run("a", () => { timer = 1; return timer; });`),
     "a client that is opened when it is first needed": `let client; ${fn(`await step.run("a", () => { client ??= new Client(); return client.ask(); });`)}`,
+    "the same, written out": `let client; ${fn(`await step.run("a", async () => { if (!client) client = await connect(); return client.ask(); });`)}`,
     "what is somebody else's": `import { queue } from "./queue"; ${fn(`await step.run("a", () => queue.add(event.data));`)}`,
   },
   wrong: {

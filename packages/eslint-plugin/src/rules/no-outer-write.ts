@@ -1,3 +1,4 @@
+import type { TSESTree } from "@typescript-eslint/types";
 import type { Scope } from "eslint";
 import type { File } from "../core/file.ts";
 import { bare, descend, isCall, isFunction, isWithin, memberName, type Node } from "../core/syntax.ts";
@@ -62,7 +63,8 @@ function* writesIn(file: File, body: Node): Iterable<Write> {
 /** The name at the root of what is written to. */
 function targetOf(file: File, node: Node): Node | null {
   if (node.type === "AssignmentExpression") {
-    const isLazy = (node.operator === "??=" || node.operator === "||=") && !hasEffect(file, node.right);
+    const isLazy =
+      (node.operator === "??=" || node.operator === "||=" || isFirstOnly(node)) && !hasEffect(file, node.right);
     return isLazy || (node.left.type !== "Identifier" && node.left.type !== "MemberExpression")
       ? null
       : rootOf(node.left);
@@ -78,6 +80,17 @@ function targetOf(file: File, node: Node): Node | null {
     return null;
   return rootOf(callee.object);
 }
+
+/** `if (!client) client = await connect()`: made once, and the same for every run. */
+function isFirstOnly({ left, parent }: TSESTree.AssignmentExpression): boolean {
+  const around = parent.parent?.type === "BlockStatement" ? parent.parent.parent : parent.parent;
+  if (around?.type !== "IfStatement" || left.type !== "Identifier") return false;
+  const { test } = around;
+  if (test.type === "UnaryExpression") return test.operator === "!" && isNamed(test.argument, left.name);
+  return test.type === "BinaryExpression" && /^===?$/.test(test.operator) && isNamed(test.left, left.name);
+}
+
+const isNamed = (node: Node, name: string): boolean => node.type === "Identifier" && node.name === name;
 
 function rootOf(node: Node): Node | null {
   let at = bare(node);

@@ -14,6 +14,9 @@ tell("no-swallowed-crash", {
     "a catch that answers": fn(
       `try { await step.run("a", () => 1); } catch (error) { return { failed: String(error) }; }`,
     ),
+    "a value that stands for the failure, and is looked at": fn(
+      `const found = await step.run("a", () => 1).catch(() => null); if (found === null) throw new Error("no");`,
+    ),
     "a loop that tries again inside of a step": fn(`await step.run("a", async ({ key }) => {
       for (let i = 0; i < 3; i++) { try { await stripe.charges.create({}, { idempotencyKey: key }); return; } catch (error) { console.error(error); } }
       throw new Error("in vain");

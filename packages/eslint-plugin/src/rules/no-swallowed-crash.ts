@@ -8,6 +8,7 @@ import {
   descendHere,
   enclosingFunction,
   exits,
+  hasThrow,
   isCall,
   isFunction,
   isLoop,
@@ -80,7 +81,7 @@ function swallowing(node: Node): TSESTree.CatchClause | Node | null {
         (isFunction(handler) &&
           (handler.body.type === "BlockStatement" ? isSilent(handler.body) : isTold(handler.body)))
       )
-        return parent.parent;
+        return isAnswered(handler as Node) && !isDropped(parent.parent) ? null : parent.parent;
       return null;
     }
     if (parent.type === "TryStatement" && parent.block === at && parent.handler !== null)
@@ -89,6 +90,14 @@ function swallowing(node: Node): TSESTree.CatchClause | Node | null {
     at = parent;
   }
   return null;
+}
+
+/** `const found = await step.run(…).catch(() => null)`: a value that stands for the failure, and is looked at. */
+const isAnswered = (handler: Node): boolean => isFunction(handler) && bare(handler.body).type === "Literal";
+
+function isDropped(call: Node): boolean {
+  const at = call.parent?.type === "AwaitExpression" ? call.parent.parent : call.parent;
+  return at?.type === "ExpressionStatement";
 }
 
 /** `await Promise.all(items.map(async () => …))`: what it throws comes out here. */
@@ -145,11 +154,6 @@ function* ofAnswer(file: File, effect: Effect): Iterable<Found> {
           : "";
     if (isItsOwn) yield { node: each.test, id: "refused", data: { status: String(status), what, why } };
   }
-}
-
-function hasThrow(node: Node): boolean {
-  for (const each of descendHere(node)) if (each.type === "ThrowStatement") return true;
-  return false;
 }
 
 /** The status that a test asks for, where it is a refusal. */

@@ -19,6 +19,9 @@ tell("one-effect-per-step", {
     "one or the other": fn(
       `await step.run("a", async () => { if (event.data.ok) await emailService.send({ to: "t" }); else await slack.chat.postMessage({ text: "t" }); });`,
     ),
+    "one, and then no further": fn(
+      `await step.run("a", async () => { if (event.data.ok) return emailService.send({ to: "t" }); return slack.chat.postMessage({ text: "t" }); });`,
+    ),
     "the statements of one transaction": fn(
       `await step.run("a", () => db.transaction(async (tx) => { await tx.orders.insert({ id: 1 }); await tx.lines.insert({ id: 2 }); }));`,
     ),

@@ -13,6 +13,9 @@ tell("stable-step-id", {
       "const variant = await step.run('choose', () => Math.random()); await step.run(`mail-${variant}`, () => 1);",
     ),
     "time inside of a step": fn(`await step.run("note", () => Date.now());`),
+    "an end by time that is a failure, and one behind the last step": fn(
+      `if (Date.now() > event.data.due) throw new Error("too late"); await step.run("a", () => 1); if (Date.now() > 1) return 2;`,
+    ),
     "an instant to sleep until": fn(`await step.sleepUntil("morning", new Date(Date.now() + 1000));`),
   },
   wrong: {
@@ -33,6 +36,10 @@ tell("stable-step-id", {
         const isLate = Date.now() > event.data.due;
         if (isLate) { await step.run("remind", () => 1); }`),
       ids: ["branch", "branch"],
+    },
+    "an end by time before a step": {
+      code: fn(`if (Date.now() > event.data.due) return; await step.run("a", () => 1);`),
+      ids: ["branch"],
     },
     "steps for each part of a list in an order by chance": {
       code: fn(

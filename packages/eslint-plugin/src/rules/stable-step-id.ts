@@ -1,7 +1,19 @@
+import type { TSESTree } from "@typescript-eslint/types";
 import { attemptIn } from "../core/attempts.ts";
 import type { Step } from "../core/durable.ts";
 import type { File } from "../core/file.ts";
-import { ancestors, bare, isCall, isFunction, isLoop, isWithin, memberName, type Node } from "../core/syntax.ts";
+import {
+  ancestors,
+  bare,
+  exits,
+  hasThrow,
+  isCall,
+  isFunction,
+  isLoop,
+  isWithin,
+  memberName,
+  type Node,
+} from "../core/syntax.ts";
 import { type Volatile, volatileIn } from "../core/trace.ts";
 import { defineRule, type Found } from "../rule.ts";
 
@@ -51,9 +63,22 @@ function ofSurroundings(file: File, step: Step): Found | null {
     const moving =
       each.type === "ForOfStatement" || each.type === "ForInStatement" ? volatileIn(file, each.right) : null;
     if (moving !== null) return told(step, moving, "order");
+    const early = each.type === "BlockStatement" ? earlyExit(file, each, step.call) : null;
+    if (early !== null) return told(step, early, "branch");
     const test = conditionAround(each, step.call);
     const deciding = test === null ? null : volatileIn(file, test);
     if (deciding !== null) return told(step, deciding, "branch");
+  }
+  return null;
+}
+
+/** `if (Date.now() > due) return;` before it, in the same block. */
+function earlyExit(file: File, block: TSESTree.BlockStatement, step: Node): Volatile | null {
+  for (const statement of block.body) {
+    if (statement.range[0] > step.range[0]) return null;
+    const leaves = statement.type === "IfStatement" && !isWithin(step, statement) && exits(statement.consequent);
+    const moving = leaves && !hasThrow(statement.consequent) ? volatileIn(file, statement.test) : null;
+    if (moving !== null) return moving;
   }
   return null;
 }

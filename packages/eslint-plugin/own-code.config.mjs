@@ -1,0 +1,8 @@
+// What docs/lint.md counts false alarms with: npx eslint --no-config-lookup -c packages/eslint-plugin/own-code.config.mjs examples acceptance
+import parser from "@typescript-eslint/parser";
+import idem from "./dist/index.js";
+
+export default [
+  { ignores: ["**/dist/**", "**/*.test.ts", "**/*.suite.ts"] },
+  { files: ["**/*.{ts,mjs}"], ...idem.configs.recommended, languageOptions: { parser } },
+];

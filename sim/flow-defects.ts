@@ -64,7 +64,7 @@ export const flowDefects: readonly Defect[] = [
       {
         file: sqlite("start-run"),
         from: "        countAsking(tx, found);\n        return {\n            ...base,",
-        to: "        countAsking(tx, found);\n        if (flow !== null && flow.rateLimit !== null) driveAtOnce(countStart(tx, env, flow.rateLimit, pair.runId));\n        return {\n            ...base,",
+        to: "        countAsking(tx, found);\n        driveAtOnce(refuseStart(tx, env, pair, out));\n        return {\n            ...base,",
       },
     ],
   },
@@ -140,8 +140,8 @@ export const flowDefects: readonly Defect[] = [
     name: "a singleton does not cancel the run before",
     patches: [
       {
-        file: sqlite("start-run"),
-        from: "        driveAtOnce(cancelHolder(tx, env, asked.claim.holder, rule, out));\n",
+        file: rules("refuse-start"),
+        from: "        yield* cancelHolder(tx, env, asked.claim.holder, rule, out);\n",
         to: '        tx.connection.run("update claims set held = 0 where n = ?", found.row);\n',
       },
       { file: memory("singleton"), from: 'holder !== null && rule.mode === "cancel"', to: "holder === ''" },

@@ -1,4 +1,4 @@
-// A run that the store itself cancelled, to make room for a newer one of the same singleton key: its end is told to others as if a
+// A run that the store itself cancelled, to make room for one that takes its place: its end is told to others as if a
 // person had cancelled it. The ids of what is sent are made of the run's, so a second telling is a repeat.
 import { deferredEvents } from "../execute/deferred.ts";
 import { derivedUlid } from "../model/ulid.ts";

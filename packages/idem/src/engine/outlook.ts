@@ -46,12 +46,12 @@ async function lineOf(engine: Engine, run: Run, event: Event): Promise<LimitInLi
   const uses = new Map((await store.reads.limitUses(env, limitsRead)).map((use) => [use.id, use]));
   return (
     laneLimits(readLane(lane.name), config)
-      // A run that has begun does not pay its throttle again.
-      .filter(({ kind }) => kind === "concurrency" || run.startedAt === null)
+      // What spaces starts is not paid again by a run that has begun.
+      .filter(({ periodMs }) => periodMs === null || run.startedAt === null)
       .map(({ id, kind, limit, periodMs, key, scope }): LimitInLine => {
         const { used, waiting } = uses.get(id) ?? { used: 0, waiting: 0 };
         const value = key === null ? null : sharedKeyOf(of, `${kind}.key`, key, payload, expressions);
-        return { kind, limit, periodMs, key: value, scope, used: kind === "concurrency" ? used : null, waiting };
+        return { kind, limit, periodMs, key: value, scope, used: periodMs === null ? used : null, waiting };
       })
   );
 }

@@ -1,7 +1,7 @@
 // A person asks for a new run from an old one; its id. Limits and cancelling events hold for it as they are configured now.
 
-import type { StartFlow } from "../flow/plan.ts";
-import { planFlow } from "../flow/plan.ts";
+import { needsLane } from "../flow/lane.ts";
+import { planFlow, type StartFlow } from "../flow/plan.ts";
 import { errors } from "../model/errors.ts";
 import { payloadOf } from "../model/event.ts";
 import type { ByHand } from "../store/audit.ts";
@@ -50,8 +50,7 @@ function noted({ byHand, fromStep }: RerunOptions, newRunId: string): ByHand | u
 
 /** What a run of this event has to pass now; most functions have nothing of the kind. */
 async function flowOf(engine: Engine, target: RegisteredTarget, eventId: string): Promise<StartFlow | null> {
-  const { concurrency, throttle, cancelOn } = target.config;
-  if (concurrency === undefined && throttle === undefined && cancelOn === undefined) return null;
+  if (!needsLane(target.config) && target.config.cancelOn === undefined) return null;
   const event = await engine.store.reads.event(engine.env, eventId);
   if (event === null) return null;
   const of = { env: engine.env, fn: target.fn, config: target.config };

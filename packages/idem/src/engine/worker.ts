@@ -255,7 +255,7 @@ export class Worker {
     if (ingested.dueAt !== null) this.alarmAt(ingested.dueAt);
   }
 
-  /** Runs that the store cancelled for others of their singleton key. */
+  /** Runs that the store cancelled for others that take their place. */
   private madeRoom(cancelled: readonly CancelledRun[]): void {
     for (const { runId, result } of cancelled) {
       this.cancel(runId);

@@ -8,6 +8,13 @@ export interface OptionWords<Config> {
   lines?(config: Config, length: (ms: number) => string): readonly FlowLine[];
 }
 
+/** What a run stands in line for: `of` says of which key and whose, `count` how many of a thing. */
+export type InLineWords = (
+  of: string,
+  limit: { readonly limit: number; readonly periodMs: number | null; readonly used: number | null },
+  count: (count: number, one: string) => string,
+) => string;
+
 export interface FlowLine {
   readonly name: string;
   readonly text: string;

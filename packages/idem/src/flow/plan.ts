@@ -26,6 +26,16 @@ export interface StartFlow {
   readonly startWithinMs: number | null;
 }
 
+/** What a run keeps of what its start had to pass. */
+export interface RunFlow extends Pick<StartFlow, "lane" | "cancelOn"> {
+  /** From then on it is leased past its lane; null for never. */
+  readonly startBy: number | null;
+  /** The key in which it is the only open run. */
+  readonly singleton: string | null;
+}
+
+export const unlimited: RunFlow = { lane: null, startBy: null, cancelOn: [], singleton: null };
+
 /** Events kept until one run is started for them. */
 export type BufferRule = DebounceRule | BatchRule;
 

@@ -1,14 +1,15 @@
 // How a function's runs may begin, in words: for a cell of a table, for its page. What each option says stands in its folder.
 import { batchWords } from "./batch/words.ts";
 import { cancelOnWords } from "./cancel-on/words.ts";
-import { concurrencyWords } from "./concurrency/words.ts";
+import { concurrencyWords, slotWords } from "./concurrency/words.ts";
 import { debounceWords } from "./debounce/words.ts";
-import type { FlowLine, OptionWords } from "./option-words.ts";
+import type { LaneLimit } from "./lane.ts";
+import type { FlowLine, InLineWords, OptionWords } from "./option-words.ts";
 import type { FlowConfig } from "./options.ts";
 import { priorityWords } from "./priority/words.ts";
 import { rateLimitWords } from "./rate-limit/words.ts";
 import { singletonWords } from "./singleton/words.ts";
-import { throttleWords } from "./throttle/words.ts";
+import { spacedWords, throttleWords } from "./throttle/words.ts";
 
 type Words = { readonly [Name in keyof FlowConfig]-?: OptionWords<NonNullable<FlowConfig[Name]>> };
 
@@ -36,3 +37,8 @@ export const flowLines = (flow: FlowConfig, length: (ms: number) => string): Flo
   told.flatMap(([name, { lines }]) =>
     flow[name] === undefined || lines === undefined ? [] : lines(flow[name], length),
   );
+
+export const inLineWords: Readonly<Record<LaneLimit["kind"], InLineWords>> = {
+  concurrency: slotWords,
+  throttle: spacedWords,
+};

@@ -49,6 +49,12 @@ export const decidedOutright = (
   decidedAt,
 });
 
+/** The run it names answers for the event; one that merely stood in the way does not. */
+export const isAnswered = (
+  decision: Pick<Decision, "kind" | "runId">,
+): decision is { kind: DecisionKind; runId: string } =>
+  decision.runId !== null && decision.kind !== "singleton-skipped";
+
 /** Of an event that is kept with others until one run is started for them. */
 export const gatheredKinds = ["debounced", "batched"] as const satisfies readonly DecisionKind[];
 

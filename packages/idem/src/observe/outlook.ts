@@ -1,7 +1,7 @@
 // The future of events not yet decided and runs not yet begun. It takes configurations and expressions, which observing does
 // not have: the engine has them (engine/outlook.ts).
 
-import type { ConcurrencyLimit } from "../flow/concurrency/config.ts";
+import type { LaneLimit } from "../flow/lane.ts";
 import type { Decision } from "../model/decision.ts";
 import type { Event } from "../model/event.ts";
 import type { Run } from "../model/run.ts";
@@ -18,16 +18,10 @@ export interface PendingBuffer {
 }
 
 /** A limit that a run in line has to pass. */
-export interface LimitInLine {
-  readonly kind: "concurrency" | "throttle";
-  readonly limit: number;
-  /** Of a throttle: in which so many may begin. */
-  readonly periodMs: number | null;
+export interface LimitInLine extends Omit<LaneLimit, "id"> {
   /** Its value for this run, as JSON; null for one limit on all. */
   readonly key: string | null;
-  /** Whose runs share it. */
-  readonly scope: ConcurrencyLimit["scope"];
-  /** How many runs at work hold it; null for a throttle, which nobody holds. */
+  /** How many runs at work hold it; null for one that spaces starts, which nobody holds. */
   readonly used: number | null;
   /** How many stand in line for it, this one included. */
   readonly waiting: number;

@@ -60,7 +60,7 @@ export interface LeaseInput {
 export interface LeaseAnswer {
   readonly now: number;
   readonly jobs: readonly LeasedJob[];
-  /** When the earliest timer of any function is due, or a throttled start; null when there is none. */
+  /** When the earliest timer of any function is due, or a start that is put off; null when there is none. */
   readonly nextDueAt: number | null;
   /** Something was due and did not fit into the room there was. */
   readonly isCut?: true;

@@ -36,7 +36,7 @@ export interface RerunInput {
   readonly newRunId: string;
   readonly rank: number;
   readonly leaseTo: string | null;
-  /** Limits and cancelling events hold for a rerun too; a rate limit, a singleton and buffers do not: a person asked. */
+  /** Limits and cancelling events hold for a rerun too; what may refuse a start and buffers do not: a person asked. */
   readonly lane: LaneUse | null;
   readonly cancelOn: StartFlow["cancelOn"];
   /** Begin at this step: outcomes recorded before its own come along, it and all others run again. Absent: from the start. */

@@ -1,4 +1,5 @@
 // The present and the future: runs that stand in line, events that would cancel them, events that wait for others.
+import { inLineWords } from "../flow/words.ts";
 import { lengthText } from "../model/length-text.ts";
 import { isOpen } from "../model/window.ts";
 import type { LimitInLine } from "../observe/outlook.ts";
@@ -69,19 +70,16 @@ function inLine({ number, run, line }: CaseRun): Fact[] {
   return texts.map((text) => ({ at: null, kind: run.state === "queued" ? "queued" : "note", text }));
 }
 
-/** The ones that are full; a throttle says nothing about a run that could not begin anyway. */
+/** The ones that are full; one that nobody holds says nothing about a run that could not begin anyway. */
 export function limitsThatHold(line: readonly LimitInLine[]): readonly LimitInLine[] {
   const full = line.filter(({ used, limit }) => used !== null && used >= limit);
-  return full.length > 0 ? full : line.filter(({ kind }) => kind === "throttle");
+  return full.length > 0 ? full : line.filter(({ used }) => used === null);
 }
 
-function limitWords({ kind, limit, periodMs, key, scope, used, waiting }: LimitInLine): string {
+function limitWords(inLine: LimitInLine): string {
+  const { kind, key, scope, waiting } = inLine;
   const of = `${key === null ? "" : ` of key ${shortId(plainOf(key))}`}${scope === "fn" ? "" : ` (${scope})`}`;
-  const what =
-    kind === "concurrency"
-      ? `a slot${of}: ${used} of ${limit} are in use`
-      : `its throttle${of}: ${some(limit, "start")} in ${lengthText(periodMs!)}`;
-  return `${what}, and ${some(waiting, "run waits", "runs wait")} for it`;
+  return `${inLineWords[kind](of, inLine, some)}, and ${some(waiting, "run waits", "runs wait")} for it`;
 }
 
 function cancelling({ number, run, cancelOn }: CaseRun): Fact[] {

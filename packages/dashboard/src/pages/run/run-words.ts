@@ -57,7 +57,7 @@ export function queueWords(run: RunDetail, group: GroupItem | undefined): string
   if (tight === undefined) return "It is due: the next free worker takes it up.";
   const ahead = Math.max(0, tight.waiting - 1);
   const what =
-    tight.kind === "throttle" ? `limit ${tight.limit} per ${lengthWords(tight.periodMs ?? 0)}` : `limit ${tight.limit}`;
+    tight.periodMs === null ? `limit ${tight.limit}` : `limit ${tight.limit} per ${lengthWords(tight.periodMs)}`;
   return `${count(ahead, "run")} ahead, ${what}${tight.key === null ? "" : ` for ${tight.key}`}.`;
 }
 

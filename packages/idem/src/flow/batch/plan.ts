@@ -1,4 +1,5 @@
 // Kept in a buffer until there are enough.
+import { instant } from "../../model/decision-reasons.ts";
 import { type Expressions, evaluateFilter } from "../../model/expression.ts";
 import { type FlowOf, sharedKeyOf, tellFailed } from "../plan-keys.ts";
 
@@ -26,3 +27,12 @@ export function planBatch(of: FlowOf, payload: unknown, expressions: Expressions
   const key = sharedKeyOf(of, "batchEvents.key", batch.key, payload, expressions);
   return { kind: "batch", key, maxSize, timeoutMs, bytesMax: batchBytesMax };
 }
+
+export const keyInBatch = (key: string, runId: string): string => `key ${key} is already in this batch (run ${runId})`;
+
+/** `also`: what else its decision has to say. */
+export const inBatch = (size: number, also: string | null): string =>
+  also === null ? `in a batch of ${size}` : `in a batch of ${size}; ${also}`;
+
+export const batchedUntil = (sizeMax: number, dueAt: number): string =>
+  `one of up to ${sizeMax} for the run at ${instant(dueAt)} or before`;

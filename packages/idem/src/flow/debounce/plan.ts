@@ -1,4 +1,5 @@
 // Kept in a buffer until nothing more comes.
+import { instant } from "../../model/decision-reasons.ts";
 import type { FlowOf, OwnKey } from "../plan-keys.ts";
 
 /** After so long a silence, with the newest event by `ts`; at the latest `timeoutMs` after the first. */
@@ -18,3 +19,10 @@ export function planDebounce({ config: { debounce } }: FlowOf, ownKey: OwnKey): 
   const { periodMs, timeoutMs } = debounce;
   return key === null ? null : { kind: "debounce", key, periodMs, timeoutMs };
 }
+
+export const debouncedUntil = (dueAt: number): string => `a run starts at ${instant(dueAt)} unless another event comes`;
+
+export const supersededBy = (eventId: string): string => `superseded by event ${eventId}`;
+
+export const supersededForNothing = (eventId: string, reason: string | null): string =>
+  `superseded by event ${eventId}, which started no run: ${reason}`;

@@ -1,4 +1,6 @@
 // The surplus is refused.
+import { instant } from "../../model/decision-reasons.ts";
+import { lengthText } from "../../model/length-text.ts";
 import { everyone, type FlowOf, type OwnKey } from "../plan-keys.ts";
 
 /** At most `limit` runs in any `periodMs`; the surplus is refused. */
@@ -15,3 +17,8 @@ export function planRateLimit({ fn, config: { rateLimit } }: FlowOf, ownKey: Own
   const { limit, periodMs } = rateLimit;
   return { id: key === everyone ? fn : `${fn} ${key}`, limit, periodMs };
 }
+
+export const rateLimited = (rule: RateRule, freesAt: number): string => {
+  const runs = rule.limit === 1 ? "1 run" : `${rule.limit} runs`;
+  return `at most ${runs} in ${lengthText(rule.periodMs)} for ${rule.id}; frees at ${instant(freesAt)}`;
+};

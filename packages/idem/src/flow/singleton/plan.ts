@@ -35,3 +35,5 @@ export const singletonAsk = (fn: string, key: string, runId: string): ClaimAsk =
   ...functionKeyAsk({ fn, windowMs: 0, hold: true }, key, runId),
   scope: singletonScope(fn),
 });
+
+export const singletonTaken = (holder: string): string => `run ${holder} of the same singleton key is still open`;

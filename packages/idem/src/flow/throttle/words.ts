@@ -1,4 +1,5 @@
-import { by, forEach, type OptionWords, rateText } from "../option-words.ts";
+import { lengthText } from "../../model/length-text.ts";
+import { by, forEach, type InLineWords, type OptionWords, rateText } from "../option-words.ts";
 import type { ThrottleConfig } from "./config.ts";
 
 export const throttleWords: OptionWords<ThrottleConfig> = {
@@ -7,3 +8,6 @@ export const throttleWords: OptionWords<ThrottleConfig> = {
     { name: "Throttle", text: `${limit} starts in ${length(periodMs)}${forEach(key)}` },
   ],
 };
+
+export const spacedWords: InLineWords = (of, { limit, periodMs }, count) =>
+  `its throttle${of}: ${count(limit, "start")} in ${lengthText(periodMs!)}`;

@@ -1,5 +1,6 @@
 // What is ahead of events and runs, as /api shows it.
 import { z } from "zod";
+import { laneLimitKinds } from "../../flow/lane.ts";
 
 export const pendingItem = z.object({
   function: z.string(),
@@ -15,7 +16,7 @@ export const pendingItem = z.object({
 });
 
 export const lineItem = z.object({
-  kind: z.enum(["concurrency", "throttle"]),
+  kind: z.enum(laneLimitKinds),
   limit: z.number(),
   periodMs: z.number().nullable(),
   key: z.string().nullable().describe("Its value for this run, as JSON; null for one limit on all"),

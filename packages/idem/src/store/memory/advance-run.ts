@@ -24,7 +24,7 @@ export function advanceRun(tables: Tables, at: Moment, input: AdvanceInput): Adv
   if (isProgress) tables.jobs.put(job.id, { ...job, lost: null, enterAt: null });
   for (const attempt of input.attempts) recordAttempt(tables, at, run.id, attempt, input.worker);
   const ingested = input.ingest === null ? null : storeEvents(tables, at, input.ingest, null);
-  // What it sent started another run of its own singleton key, which cancelled it.
+  // What it sent started a run that took its place.
   const { endState } = runOf(tables, run.id);
   if (endState !== null) return { kind: "ended", state: endState };
   const decidedCount = addWaits(tables, at, run.id, input.waits, input.ingest);

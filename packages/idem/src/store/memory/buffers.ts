@@ -1,16 +1,11 @@
 // Events kept until one run is started for them: a debounce for the newest after a silence, a batch for all of them. A buffer is
 // emptied in one commit with what becomes of its events; the next event opens a new one.
 
-import { debouncedMax } from "../../flow/debounce/plan.ts";
+import { batchedUntil } from "../../flow/batch/plan.ts";
+import { debouncedMax, debouncedUntil, supersededBy, supersededForNothing } from "../../flow/debounce/plan.ts";
 import type { BufferRule } from "../../flow/plan.ts";
 import type { Decision } from "../../model/decision.ts";
-import {
-  batchedUntil,
-  debouncedUntil,
-  pausedMeanwhile,
-  supersededBy,
-  supersededForNothing,
-} from "../../model/decision-reasons.ts";
+import { pausedMeanwhile } from "../../model/decision-reasons.ts";
 import type { StartPair } from "../ingest.ts";
 import type { Effects } from "./effects.ts";
 import { answeringRun, recordDecision } from "./record-decision.ts";

@@ -13,7 +13,7 @@ export function cancelRun(tables: Tables, at: Moment, input: CancelInput): Cance
   const stale = staleRegistration(tables, input.ingest);
   if (stale !== null) return stale;
   const ingested = input.ingest === null ? null : storeEvents(tables, at, input.ingest, null);
-  // Gone when what it left behind started another run of its singleton key, which cancelled it first.
+  // Gone when what it left behind started a run that took its place.
   const job = tables.jobs.get(run.id);
   const { result, releaseKey } = input;
   const isEnded = runOf(tables, run.id).endState !== null;

@@ -1,10 +1,9 @@
 // A run is created together with its job, which has its id: no open run without something that makes it move.
 
-import type { CancelRule } from "../../flow/cancel-on/plan.ts";
-import type { LaneUse } from "../../flow/lane.ts";
 import { laneOnceBegun, readLane } from "../../flow/lane.ts";
+import type { RunFlow } from "../../flow/plan.ts";
 import type { Run } from "../../model/run.ts";
-import { countThrottled, mayBegin } from "./lanes.ts";
+import { countBegun, mayBegin } from "./lanes.ts";
 import { type JobRow, type Moment, type RunJob, type RunRow, type Tables, untroubled } from "./tables.ts";
 
 interface NewRun
@@ -12,13 +11,11 @@ interface NewRun
       Run,
       "id" | "fn" | "eventId" | "key" | "subject" | "generation" | "previousRunId" | "rerunOf" | "rerunFrom"
     >,
-    Pick<RunRow, "inputs" | "events" | "keys" | "singleton" | "rootRunId"> {
+    Pick<RunRow, "inputs" | "events" | "keys" | "rootRunId">,
+    RunFlow {
   readonly rank: number;
   readonly dueAt: number | null;
   readonly leaseTo: string | null;
-  readonly lane: LaneUse | null;
-  readonly startBy: number | null;
-  readonly cancelOn: readonly CancelRule[];
 }
 
 export function createRun(tables: Tables, at: Moment, input: NewRun): RunJob {
@@ -45,7 +42,7 @@ export function createRun(tables: Tables, at: Moment, input: NewRun): RunJob {
     ...{ eventName, path, value, rest, lastsMs },
   }));
   if (rules.length > 0) tables.cancelRules.put(run.id, rules);
-  if (lane !== null && leasedBy !== null) countThrottled(tables, at, readLane(lane.name), lane.caps);
+  if (lane !== null && leasedBy !== null) countBegun(tables, at, readLane(lane.name), lane.caps);
   const job: RunJob = {
     id: run.id,
     kind: "run",

@@ -37,7 +37,7 @@ export function putOffUntil(
   return admission.kind === "later" ? admission.at : null;
 }
 
-export function countThrottled(tables: Tables, at: Moment, { throttle }: LaneName, caps: LaneCaps | undefined): void {
+export function countBegun(tables: Tables, at: Moment, { throttle }: LaneName, caps: LaneCaps | undefined): void {
   if (throttle === null || caps === undefined || caps.throttle === null) return;
   const admission = admitStart(tables.throttles.get(throttle) ?? null, caps.throttle, at.now);
   if (admission.kind === "now") tables.throttles.put(throttle, admission.tat);

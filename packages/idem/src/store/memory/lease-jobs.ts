@@ -6,7 +6,7 @@ import { onceBegun } from "./create-run.ts";
 import { Effects } from "./effects.ts";
 import { expireWaits } from "./end-wait.ts";
 import { isLaned, type LanedJob, slotUse } from "./lanes.ts";
-import { laneQueues, type Turns, takeTurns, throttleInstants } from "./lease-lanes.ts";
+import { instantsPutOff, laneQueues, type Turns, takeTurns } from "./lease-lanes.ts";
 import { runOf, showLeasedJob } from "./show.ts";
 import { isDue, type JobRow, type Moment, type Tables } from "./tables.ts";
 
@@ -36,7 +36,7 @@ export function leaseJobs(tables: Tables, at: Moment, input: LeaseInput, turns: 
     ...unleased.flatMap((job) =>
       standsInLane(job, at) && tables.jobs.get(job.id)?.leasedBy === null ? startByOf(job) : [],
     ),
-    ...throttleInstants(tables, at, use, queues),
+    ...instantsPutOff(tables, at, use, queues),
     ...tables.buffers.all().map(({ dueAt }) => dueAt),
   ].filter((instant) => instant > at.now);
   const next = later.length === 0 ? null : later.reduce((a, b) => Math.min(a, b));

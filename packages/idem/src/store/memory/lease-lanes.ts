@@ -1,7 +1,7 @@
 // Lanes take turns: in one lease every lane that can run gets a run before any lane gets a second one, and where a lease was too
 // short the next one goes on. A lane without room is passed over and keeps its turn.
 import { type LaneCaps, type LaneName, readLane } from "../../flow/lane.ts";
-import { countThrottled, hasRoom, type LanedJob, putOffUntil, type SlotUse, takeSlots } from "./lanes.ts";
+import { countBegun, hasRoom, type LanedJob, putOffUntil, type SlotUse, takeSlots } from "./lanes.ts";
 import type { Moment, Tables } from "./tables.ts";
 
 /** The order of turns. Kept by the process only: who forgets it serves some lane twice, and no limit is exceeded. */
@@ -72,7 +72,7 @@ export function takeTurns(
       if (!fits(queue.jobs[0]!)) return taken;
       taken.push(queue.jobs.shift()!);
       takeSlots(use, queue.name);
-      countThrottled(tables, at, queue.name, queue.caps);
+      countBegun(tables, at, queue.name, queue.caps);
       turns.served(lane);
       served.push(lane);
     }
@@ -84,8 +84,8 @@ export function takeTurns(
 const canRun = (tables: Tables, at: Moment, use: SlotUse, { name, caps }: LaneQueue): boolean =>
   hasRoom(use, name, caps) && putOffUntil(tables, at, name, caps) === null;
 
-/** When the throttles let in those who wait for nothing else. */
-export function throttleInstants(tables: Tables, at: Moment, use: SlotUse, queues: readonly LaneQueue[]): number[] {
+/** When those are let in who are put off and wait for nothing else. */
+export function instantsPutOff(tables: Tables, at: Moment, use: SlotUse, queues: readonly LaneQueue[]): number[] {
   return queues
     .filter(({ name, caps, jobs }) => jobs.length > 0 && hasRoom(use, name, caps))
     .flatMap(({ name, caps }) => putOffUntil(tables, at, name, caps) ?? []);

@@ -1,5 +1,5 @@
 // One decision per event and function. A pending one is decided again, and whoever waited for it is told.
-import { type Decision, isPending } from "../../model/decision.ts";
+import { type Decision, isAnswered, isPending } from "../../model/decision.ts";
 import { notStartedReason } from "../../model/decision-reasons.ts";
 import type { Outcome } from "../../model/outcome.ts";
 import { serializeError } from "../../model/user-errors.ts";
@@ -20,8 +20,8 @@ export function recordDecision(tables: Tables, at: Moment, effects: Effects, dec
 }
 
 /** The run whose end answers for the event. A run that merely stood in the way does not. */
-export function answeringRun(tables: Tables, { kind, runId }: Pick<Decision, "kind" | "runId">): string | null {
-  return runId === null || kind === "singleton-skipped" ? null : newestRerun(tables, runId);
+export function answeringRun(tables: Tables, decision: Pick<Decision, "kind" | "runId">): string | null {
+  return isAnswered(decision) ? newestRerun(tables, decision.runId) : null;
 }
 
 function tellWaiting(tables: Tables, at: Moment, effects: Effects, decision: Decision): void {

@@ -1,6 +1,7 @@
 // A new run from an old one: past keys, with the old subject and generation, so its destination keys are the same.
 // From now on the new run answers for its chain: the key's holder and every later duplicate name it.
 // Repeat: the new run's id tells.
+import { unlimited } from "../../flow/plan.ts";
 import { functionScope } from "../../model/claim.ts";
 import type { RerunFrom } from "../../model/run.ts";
 import type { RerunAnswer, RerunInput } from "../runs.ts";
@@ -23,7 +24,6 @@ export function rerunRun(tables: Tables, at: Moment, input: RerunInput): RerunAn
     events: old.events,
     key: old.key,
     keys: old.keys,
-    singleton: null,
     subject: old.subject,
     generation: old.generation,
     previousRunId: null,
@@ -34,8 +34,8 @@ export function rerunRun(tables: Tables, at: Moment, input: RerunInput): RerunAn
     rank: input.rank,
     dueAt: null,
     leaseTo: input.leaseTo,
+    ...unlimited,
     lane: input.lane,
-    startBy: null,
     cancelOn: input.cancelOn,
   });
   for (const key of old.keys) moveKey(tables, old, key, newRunId);

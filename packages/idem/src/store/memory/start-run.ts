@@ -1,8 +1,12 @@
 // The one place where a run begins for an event: at once, from a buffer, by release or by a tick. Everything that may refuse it is
 // asked first and taken afterwards, so a decision that creates no run takes no key, no part of a rate limit, no singleton.
+
+import { inBatch, keyInBatch } from "../../flow/batch/plan.ts";
+import { rateLimited } from "../../flow/rate-limit/plan.ts";
+import { singletonTaken } from "../../flow/singleton/plan.ts";
 import { askClaim, type Claim, functionKeyAsk, functionScope } from "../../model/claim.ts";
 import type { Decision } from "../../model/decision.ts";
-import { inBatch, keyInBatch, keyTaken, rateLimited, singletonTaken } from "../../model/decision-reasons.ts";
+import { keyTaken } from "../../model/decision-reasons.ts";
 import { publicEventId } from "../../model/event.ts";
 import { isOpen } from "../../model/window.ts";
 import type { StartPair } from "../ingest.ts";

@@ -60,7 +60,7 @@ export async function advanceRun(tx: Transaction, input: AdvanceInput): Promise<
   if (gotOn && lostWorkers > 0) tx.connection.write(forgetLostSql, env, jobId);
   for (const attempt of input.attempts) insertAttempt(tx, env, runId, worker, attempt);
   const ingested = input.ingest === null ? null : await ingestNested(tx, env, input.ingest);
-  // What it sent may have made a newer run of its own singleton key.
+  // What it sent may have started a run that took its place.
   if (ingested?.cancelled.some((each) => each.runId === runId) === true) return { kind: "ended", state: "cancelled" };
   let recordedAtOnce = false;
   for (const wait of input.waits) {

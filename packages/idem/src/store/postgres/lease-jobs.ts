@@ -175,7 +175,7 @@ async function leaseLanes(
   for (const { text, name } of turns) {
     const row = rows.get(text)!.shift();
     if (row === undefined) continue;
-    // Its turn and its throttle are taken by now: lanes are cut between rounds, not within one.
+    // Its turn and its start are counted by now: lanes are cut between rounds, not within one.
     room.takes(row.bytes);
     take(row, laneOnceBegun(name, text));
   }
@@ -201,15 +201,13 @@ async function leasedJob(tx: Transaction, env: string, row: JobRow, isOverdue: b
   return isOverdue ? { ...job, isOverdue: true } : job;
 }
 
-async function nextDueAt(tx: Transaction, env: string, throttledUntil: number | null): Promise<number | null> {
+async function nextDueAt(tx: Transaction, env: string, putOffUntil: number | null): Promise<number | null> {
   const { connection, at } = tx;
   const [timer, overdue, flush] = await Promise.all([
     connection.one<{ due_at: number | null }>(nextDueSql, env, at.now),
     connection.one<{ start_by: number | null }>(nextOverdueSql, env, at.now),
     driveAwaited(nextFlushAt(tx, env)),
   ]);
-  const times = [timer?.due_at, overdue?.start_by, flush, throttledUntil].filter(
-    (time): time is number => time != null,
-  );
+  const times = [timer?.due_at, overdue?.start_by, flush, putOffUntil].filter((time): time is number => time != null);
   return times.length === 0 ? null : Math.min(...times);
 }

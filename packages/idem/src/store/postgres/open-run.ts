@@ -149,11 +149,11 @@ export function insertJob(tx: Transaction, env: string, job: NewJob): void {
   );
 }
 
-/** Whether a run of this lane begins at once; its throttle has counted it then. */
+/** Whether a run of this lane begins at once; it is counted then. */
 async function mayBegin(tx: Transaction, env: string, { name, caps }: LaneUse): Promise<boolean> {
-  const { throttle } = readLane(name);
+  const lane = readLane(name);
   return (
-    (await hasRoom(tx, env, name, caps)) && (await driveAwaited(admitted(tx, env, throttle, caps, tx.at.now))) === null
+    (await hasRoom(tx, env, name, caps)) && (await driveAwaited(admitted(tx, env, lane, caps, tx.at.now))) === null
   );
 }
 

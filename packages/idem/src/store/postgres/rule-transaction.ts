@@ -29,7 +29,7 @@ import { bornLeased, insertJob, openRun } from "./open-run.ts";
 import type { RankFloors } from "./rank-floors.ts";
 import { insertWaited } from "./record-step.ts";
 import { RuleDatabase } from "./rule-database.ts";
-import { type Refusal, refusal, startRun } from "./start-run.ts";
+import { startRun } from "./start-run.ts";
 import { inEnv, nothingAhead, type Transaction } from "./transaction.ts";
 import { writeAudit } from "./write-audit.ts";
 
@@ -173,10 +173,6 @@ export class StoreTransaction extends RuleDatabase implements Transaction {
 
   startRun(env: string, start: Start, out: Writing): Asked<Decision> {
     return new Sent(startRun(this, env, start, out));
-  }
-
-  refusal(env: string, pair: StartPair, out: Writing): Asked<Refusal | null> {
-    return new Sent(refusal(this, env, pair, out));
   }
 
   openRun(env: string, run: NewRun): Asked<OpenedRun> {

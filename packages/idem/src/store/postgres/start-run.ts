@@ -1,19 +1,15 @@
 // The one place where a run is created for an event, at once, from a buffer, by release or by a tick. Everything that may refuse it
-// is asked first and taken afterwards: a decision that creates no run takes no key, no part of a rate limit, no singleton.
+// is asked first and taken afterwards: a decision that creates no run takes no key and nothing of what may refuse it.
 
-import type { SingletonRule } from "../../flow/singleton/plan.ts";
-import { singletonAsk, singletonScope } from "../../flow/singleton/plan.ts";
 import { functionKeyAsk, functionScope } from "../../model/claim.ts";
 import type { Decision } from "../../model/decision.ts";
-import { keyTaken, rateLimited, singletonTaken } from "../../model/decision-reasons.ts";
+import { keyTaken } from "../../model/decision-reasons.ts";
 import type { Event } from "../../model/event.ts";
-import type { StartPair } from "../ingest.ts";
 import { askFor } from "../rules/ask-for.ts";
-import { cancelHolder } from "../rules/cancel-run.ts";
-import { countStart, frees } from "../rules/limit-starts.ts";
-import { type Start, startBy } from "../rules/new-run.ts";
+import { flowOfRun, type Start } from "../rules/new-run.ts";
 import { answersForKey } from "../rules/read-memo.ts";
 import { noteFirst } from "../rules/record-decision.ts";
+import { refuseStart } from "../rules/refuse-start.ts";
 import { driveAwaited } from "../rules/rule.ts";
 import type { Writing } from "../writing.ts";
 import { countAsking, findClaim, writeClaim } from "./claim-key.ts";
@@ -35,7 +31,7 @@ export async function startRun(tx: Transaction, env: string, start: Start, out: 
     };
   }
   if (flow !== null) {
-    const refused = await refusal(tx, env, pair, out);
+    const refused = await driveAwaited(refuseStart(tx, env, pair, out));
     if (refused !== null) return { ...base, ...refused, windowEndsAt: null };
   }
   if (asked !== null) writeClaim(tx, env, { ...asked.claim, state: "in-flight" });
@@ -55,10 +51,7 @@ export async function startRun(tx: Transaction, env: string, start: Start, out: 
     dueAt: pair.dueAt,
     leaseTo: pair.leaseTo,
     holdsKey: pair.hold,
-    lane: flow?.lane ?? null,
-    startBy: startBy(tx.at, event, flow),
-    cancelOn: flow?.cancelOn ?? [],
-    singleton: flow?.singleton?.key ?? null,
+    ...flowOfRun(tx.at, event, flow),
     carried: null,
   });
   if (opened.fence !== null) {
@@ -87,57 +80,4 @@ async function duplicateKey(tx: Transaction, env: string, event: Event, key: str
   const { runId, ended, firstEventId } = await driveAwaited(answersForKey(tx, env, holder, key));
   if (firstEventId !== null) await driveAwaited(noteFirst(tx, env, out, event.data, firstEventId));
   return { kind: "duplicate-key", reason: keyTaken(key, runId, ended), runId, firstEventId } as const;
-}
-
-export type Refusal = Pick<Decision, "kind" | "reason" | "runId">;
-
-/** Rate limit, then singleton; what lets the run in is taken. */
-export async function refusal(
-  tx: Transaction,
-  env: string,
-  { fn, runId, flow }: StartPair,
-  out: Writing,
-): Promise<Refusal | null> {
-  if (flow === null) return null;
-  const { rateLimit, singleton } = flow;
-  if (rateLimit !== null) {
-    const freesAt = await driveAwaited(frees(tx, env, rateLimit));
-    if (freesAt !== null) {
-      return { kind: "rate-limited", reason: rateLimited(rateLimit, freesAt), runId: null };
-    }
-  }
-  if (singleton !== null) {
-    const holder = await takeSingleton(tx, env, fn, runId, singleton, out);
-    if (holder !== null) {
-      return { kind: "singleton-skipped", reason: singletonTaken(holder), runId: holder };
-    }
-  }
-  if (rateLimit !== null) await driveAwaited(countStart(tx, env, rateLimit, runId));
-  return null;
-}
-
-/** Null when the run has the key now; else the run that keeps it. */
-async function takeSingleton(
-  tx: Transaction,
-  env: string,
-  fn: string,
-  runId: string,
-  rule: SingletonRule,
-  out: Writing,
-): Promise<string | null> {
-  const scope = singletonScope(fn);
-  const ask = singletonAsk(fn, rule.key, runId);
-  let found = await findClaim(tx, env, scope, rule.key);
-  let asked = askFor(tx.at, found, ask);
-  if (!asked.taken) {
-    if (rule.mode === "skip") {
-      countAsking(tx, env, found!);
-      return asked.claim.holder;
-    }
-    await driveAwaited(cancelHolder(tx, env, asked.claim.holder, rule, out));
-    found = await findClaim(tx, env, scope, rule.key);
-    asked = askFor(tx.at, found, ask);
-  }
-  writeClaim(tx, env, asked.claim);
-  return null;
 }

@@ -1,6 +1,6 @@
 // A run begins to wait. Where the answer is already there (a finished child, a signal that is taken, a refused invoke) the
 // outcome is recorded at once instead, and is news to the caller.
-import { isPending } from "../../model/decision.ts";
+import { isAnswered, isPending } from "../../model/decision.ts";
 import type { Outcome } from "../../model/outcome.ts";
 import { type NewWait, standInFor } from "../../model/wait.ts";
 import type { AdvanceInput, NewStep } from "../advance.ts";
@@ -43,7 +43,7 @@ export function* beginWait(
     const eventId = pair === undefined ? undefined : nested?.events[pair.event]?.id;
     const decision = ingested?.decisions.find((d) => d.eventId === eventId && d.fn === pair?.fn);
     if (decision !== undefined && isPending(decision)) childRunId = standInFor(decision.eventId, decision.fn);
-    else if (decision === undefined || decision.runId === null || decision.kind === "singleton-skipped") {
+    else if (decision === undefined || !isAnswered(decision)) {
       const isStart = decision !== undefined && pair?.kind === "start";
       const refused = isStart ? notStarted(decision.fn, decision.reason ?? decision.kind) : wait.onRefused;
       return yield* recordAtOnce(null, refused);

@@ -38,7 +38,7 @@ function* takeJob(tx: RuleTransaction, env: string, runId: string): Rule<boolean
 const asCancelled = (result: string, releaseKey: boolean) =>
   ({ hadWaits: true, state: "cancelled", result, fence: null, releaseKey }) as const;
 
-/** One singleton run makes room for another, in the transaction that creates it; others hear of its end through the announce job. */
+/** A run makes room for one that takes its place, in the transaction that creates it; others hear of its end through the announce job. */
 export function* cancelHolder(
   tx: RuleTransaction,
   env: string,

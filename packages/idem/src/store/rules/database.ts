@@ -98,7 +98,6 @@ export interface RuleTransaction extends Database {
 
   // The hot operations, which each database has for itself.
   startRun(env: string, start: Start, out: Writing): Asked<Decision>;
-  refusal(env: string, pair: StartPair, out: Writing): Asked<Pick<Decision, "kind" | "reason" | "runId"> | null>;
   openRun(env: string, run: NewRun): Asked<OpenedRun>;
   addJob(env: string, job: NewJob): void;
   bornLeased(env: string, runId: string, worker: string | null): Asked<LeasedJob | null>;

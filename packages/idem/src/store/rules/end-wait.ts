@@ -1,6 +1,6 @@
 // A wait ends once: whoever deletes its row records its outcome. Timeout, match, signal and finished child all race on that
 // delete, so none of them needs to know about the others. The run's job is locked first, as by everyone who moves the run.
-import { type Decision, isPending } from "../../model/decision.ts";
+import { type Decision, isAnswered, isPending } from "../../model/decision.ts";
 import { notStartedReason } from "../../model/decision-reasons.ts";
 import type { Outcome } from "../../model/outcome.ts";
 import { serializeError } from "../../model/user-errors.ts";
@@ -67,14 +67,14 @@ export function* expireWaits(tx: RuleTransaction, env: string, runId: string): R
  * run that answers, or is over with the reason why there is none.
  */
 export function* answerPending(tx: RuleTransaction, env: string, decision: Decision, out: Writing): Rule<void> {
-  const { eventId, fn, runId } = decision;
+  const { eventId, fn } = decision;
   const child = standInFor(eventId, fn);
   if (isPending(decision) || !tx.mayHaveParent(env, child)) return;
+  const runId = isAnswered(decision) ? decision.runId : null;
   for (const wait of yield* tx.all<WaitRow>(tx.sql.waits.forChild, env, child)) {
-    const isAnswered = runId !== null && decision.kind !== "singleton-skipped";
-    const isOpen = isAnswered && (yield* tx.awaitRun(env, runId));
-    const run = isAnswered && !isOpen ? yield* findRun(tx, env, runId) : undefined;
-    if (isAnswered && (run === undefined || run.ended_state === null)) {
+    const isOpen = runId !== null && (yield* tx.awaitRun(env, runId));
+    const run = runId !== null && !isOpen ? yield* findRun(tx, env, runId) : undefined;
+    if (runId !== null && (run === undefined || run.ended_state === null)) {
       // As by everyone who moves the waiting run.
       yield* tx.lockJob(env, wait.run_id);
       tx.write(waitForRunSql, runId, env, wait.run_id, wait.step_id);

@@ -1,8 +1,8 @@
 // An event is kept for a run that comes later: after a silence with the newest event, or with a whole batch of them.
 
-import { debouncedMax } from "../../flow/debounce/plan.ts";
+import { batchedUntil } from "../../flow/batch/plan.ts";
+import { debouncedMax, debouncedUntil, supersededBy } from "../../flow/debounce/plan.ts";
 import type { BufferRule } from "../../flow/plan.ts";
-import { batchedUntil, debouncedUntil, supersededBy } from "../../model/decision-reasons.ts";
 import type { Event } from "../../model/event.ts";
 import type { StartPair } from "../ingest.ts";
 import type { BufferRow } from "../rows.ts";

@@ -1,14 +1,10 @@
 // A buffer that is due or full becomes a run: its keys, its decisions and the run are one commit.
+
+import { inBatch, keyInBatch } from "../../flow/batch/plan.ts";
+import { supersededBy, supersededForNothing } from "../../flow/debounce/plan.ts";
 import { functionKeyAsk, functionScope } from "../../model/claim.ts";
 import type { Decision, DecisionKind } from "../../model/decision.ts";
-import {
-  inBatch,
-  keyInBatch,
-  keyTaken,
-  pausedMeanwhile,
-  supersededBy,
-  supersededForNothing,
-} from "../../model/decision-reasons.ts";
+import { keyTaken, pausedMeanwhile } from "../../model/decision-reasons.ts";
 import { publicEventId } from "../../model/event.ts";
 import type { StartPair } from "../ingest.ts";
 import { type BufferRow, type EventRow, readEvent } from "../rows.ts";
@@ -16,9 +12,10 @@ import type { Writing } from "../writing.ts";
 import { askFor } from "./ask-for.ts";
 import type { RuleTransaction } from "./database.ts";
 import { answerPending } from "./end-wait.ts";
-import { startBy } from "./new-run.ts";
+import { flowOfRun } from "./new-run.ts";
 import { answersForKey, findEvent } from "./read-memo.ts";
 import { decideAgain } from "./record-decision.ts";
+import { refuseStart } from "./refuse-start.ts";
 import type { Rule } from "./rule.ts";
 
 const deleteBufferSql = "delete from buffers where env = ? and fn = ? and kind = ? and key = ?";
@@ -138,7 +135,7 @@ function* batched(
   }
   const first = carried[0];
   if (first !== undefined) {
-    const refused = yield* tx.refusal(env, { ...first.pair, runId }, out);
+    const refused = yield* refuseStart(tx, env, { ...first.pair, runId }, out);
     const key = (pair: StartPair) => ({ key: pair.key });
     if (refused !== null) {
       for (const { eventId, pair } of carried) {
@@ -242,10 +239,7 @@ function* carry(
     dueAt: null,
     leaseTo: null,
     holdsKey: pair.hold,
-    lane: pair.flow?.lane ?? null,
-    startBy: startBy(tx.at, events[0]!, pair.flow),
-    cancelOn: pair.flow?.cancelOn ?? [],
-    singleton: pair.flow?.singleton?.key ?? null,
+    ...flowOfRun(tx.at, events[0]!, pair.flow),
     carried: carried.map((each) => ({ eventId: each.eventId, key: each.pair.key })),
   });
   if (opened.run.state === "queued") out.queued = true;

@@ -1,7 +1,7 @@
 // Limits on starts. Rate limit: at most so many in any period; the starts that still count are rows, so the answer is exact and says when
 // room frees. Throttle: the starts of a lane are spaced; the row holds when the next one is due if all had come evenly.
 
-import type { LaneCaps } from "../../flow/lane.ts";
+import type { LaneCaps, LaneName } from "../../flow/lane.ts";
 import type { RateRule } from "../../flow/rate-limit/plan.ts";
 import { admitStart } from "../../flow/throttle/plan.ts";
 import type { RuleTransaction } from "./database.ts";
@@ -33,7 +33,7 @@ export function* countStart(tx: RuleTransaction, env: string, rule: RateRule, ru
 export function* admitted(
   tx: RuleTransaction,
   env: string,
-  throttle: string | null,
+  { throttle }: Pick<LaneName, "throttle">,
   caps: LaneCaps | undefined,
   now: number,
 ): Rule<number | null> {

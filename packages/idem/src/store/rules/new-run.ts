@@ -1,12 +1,11 @@
 // What begins: a run, its job, and what asks for it.
 
-import type { CancelRule } from "../../flow/cancel-on/plan.ts";
-import type { LaneUse } from "../../flow/lane.ts";
+import { type RunFlow, unlimited } from "../../flow/plan.ts";
 import type { Event } from "../../model/event.ts";
 import type { RerunFrom, Run } from "../../model/run.ts";
 import type { NewEvent, NewPair, StartPair } from "../ingest.ts";
 
-export interface NewRun {
+export interface NewRun extends RunFlow {
   readonly id: string;
   readonly fn: string;
   readonly eventId: string;
@@ -23,10 +22,6 @@ export interface NewRun {
   readonly leaseTo: string | null;
   /** Its end lets go of the key's claim. */
   readonly holdsKey: boolean;
-  readonly lane: LaneUse | null;
-  readonly startBy: number | null;
-  readonly cancelOn: readonly CancelRule[];
-  readonly singleton: string | null;
   /** The events of a batch, with the key each was let in for; null for a run of one event. */
   readonly carried: readonly { readonly eventId: string; readonly key: string | null }[] | null;
 }
@@ -68,9 +63,17 @@ export interface Asking {
   readonly pairs: readonly NewPair[];
 }
 
-/** The first instant at which it has waited too long. */
-export const startBy = (
+export const flowOfRun = (
   { now }: { readonly now: number },
   { ts }: Pick<Event, "ts">,
   flow: StartPair["flow"],
-): number | null => (flow === null || flow.startWithinMs === null ? null : Math.max(now, ts) + flow.startWithinMs + 1);
+): RunFlow =>
+  flow === null
+    ? unlimited
+    : {
+        lane: flow.lane,
+        // The first instant at which it has waited too long.
+        startBy: flow.startWithinMs === null ? null : Math.max(now, ts) + flow.startWithinMs + 1,
+        cancelOn: flow.cancelOn,
+        singleton: flow.singleton?.key ?? null,
+      };

@@ -1,5 +1,6 @@
 // A person asks for a new run from an old one: past event id and function key, with the same destination keys.
 // The key's holder becomes the new run, so that duplicates receive it from now on.
+import { unlimited } from "../../flow/plan.ts";
 import { functionScope } from "../../model/claim.ts";
 import type { RerunFrom } from "../../model/run.ts";
 import type { RunRow } from "../rows.ts";
@@ -50,10 +51,9 @@ export function* rerunRun(tx: RuleTransaction, input: RerunInput): Rule<RerunAns
     dueAt: null,
     leaseTo: input.leaseTo,
     holdsKey: claims.some(({ claim }) => claim.held),
+    ...unlimited,
     lane: input.lane,
-    startBy: null,
     cancelOn: input.cancelOn,
-    singleton: null,
     carried,
   });
   tx.write(pointToNewestSql, newRunId, env, old.root_run_id);

@@ -56,7 +56,7 @@ export function advanceRun(tx: Transaction, input: AdvanceInput): AdvanceAnswer 
   if (input.attempts.length > 0 || input.waits.length > 0) noteProgress(tx, env, jobId);
   for (const attempt of input.attempts) insertAttempt(tx, env, runId, worker, attempt);
   const ingested = input.ingest === null ? null : ingestNested(tx, env, input.ingest);
-  // What it sent may have made a newer run of its own singleton key.
+  // What it sent may have started a run that took its place.
   if (ingested?.cancelled.some((each) => each.runId === runId) === true) return { kind: "ended", state: "cancelled" };
   let recordedAtOnce = false;
   for (const wait of input.waits) {

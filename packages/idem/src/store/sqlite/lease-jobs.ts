@@ -162,7 +162,7 @@ function leaseLanes(
         continue;
       }
       if (!room.takes(row.bytes)) return;
-      const laterAt = driveAtOnce(admitted(tx, env, lane.name.throttle, own, tx.at.now));
+      const laterAt = driveAtOnce(admitted(tx, env, lane.name, own, tx.at.now));
       if (laterAt !== null) {
         tx.lanes.putOff(lane, laterAt);
         continue;

@@ -118,11 +118,11 @@ export function insertJob(tx: Transaction, env: string, job: NewJob): void {
   else if (job.dueAt === null) tx.lanes.join(env, job.lane);
 }
 
-/** Whether a run of this lane begins at once; its throttle has counted it then. */
+/** Whether a run of this lane begins at once; it is counted then. */
 function mayBegin(tx: Transaction, env: string, { name, caps }: LaneUse): boolean {
-  const { fn, throttle } = tx.lanes.nameOf(name);
-  tx.lanes.noteCaps(env, fn, caps);
-  return tx.lanes.hasRoom(env, name, caps) && driveAtOnce(admitted(tx, env, throttle, caps, tx.at.now)) === null;
+  const lane = tx.lanes.nameOf(name);
+  tx.lanes.noteCaps(env, lane.fn, caps);
+  return tx.lanes.hasRoom(env, name, caps) && driveAtOnce(admitted(tx, env, lane, caps, tx.at.now)) === null;
 }
 
 const bornLeasedSql = "select 1 from jobs where env = ? and id = ? and leased_by = ? and fence = 1 and born_leased = 1";

@@ -27,7 +27,7 @@ import type { LeasableFunctions } from "./leasable-functions.ts";
 import { bornLeased, insertJob, openRun } from "./open-run.ts";
 import { insertWaited } from "./record-step.ts";
 import { RuleDatabase } from "./rule-database.ts";
-import { type Refusal, refusal, startRun } from "./start-run.ts";
+import { startRun } from "./start-run.ts";
 import type { Transaction } from "./transaction.ts";
 import { writeAudit } from "./write-audit.ts";
 
@@ -168,10 +168,6 @@ export class StoreTransaction extends RuleDatabase implements Transaction {
 
   startRun(env: string, start: Start, out: Writing): Asked<Decision> {
     return new Given(startRun(this, env, start, out));
-  }
-
-  refusal(env: string, pair: StartPair, out: Writing): Asked<Refusal | null> {
-    return new Given(refusal(this, env, pair, out));
   }
 
   openRun(env: string, run: NewRun): Asked<OpenedRun> {

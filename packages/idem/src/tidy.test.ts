@@ -308,6 +308,21 @@ describe("rooms", () => {
     expect(wrong.map((target) => relative(src, target))).toEqual([]);
   });
 
+  test("a flow option is a folder: read, planned, put into words, described and tested there, and no option knows another", () => {
+    const folders = readdirSync(join(src, "flow"), { withFileTypes: true }).filter((entry) => entry.isDirectory());
+    const wrong = folders.flatMap(({ name }) =>
+      ["config.ts", "plan.ts", "words.ts", "shape.ts", `${name}.test.ts`]
+        .map((file) => `flow/${name}/${file}`)
+        .filter((path) => !existsSync(join(src, path))),
+    );
+    expect(folders.length).toBeGreaterThan(5);
+    expect(wrong).toEqual([]);
+    const others = sources.filter(
+      ({ path, text }) => /^flow\/[\w-]+\//.test(path) && /from "\.\.\/[\w-]+\//.test(text),
+    );
+    expect(others.map(({ path }) => path)).toEqual([]);
+  });
+
   test("a relative import names a file, with its ending", () => {
     const wrong = sources.flatMap(({ path, text }) =>
       [...text.matchAll(/from "(\.[^"]+)"/g)]

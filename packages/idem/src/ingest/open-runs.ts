@@ -41,7 +41,7 @@ export interface Occasion {
 export interface Leave {
   /** A person releases the event: neither a pause nor a missing key keeps it. */
   readonly released?: boolean;
-  /** It goes past debounce and batch. */
+  /** It goes past buffers. */
   readonly unbuffered?: boolean;
   /** Not before this instant; the event's own `ts` by default. */
   readonly dueAt?: number | null;

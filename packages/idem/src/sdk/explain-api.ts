@@ -44,7 +44,7 @@ export interface EventStory extends Pick<ExplainedEvent, "kind">, Told {
 
 export interface PendingStory {
   readonly function: string;
-  /** The debounce or batch that keeps it; null where a person decides. */
+  /** The buffer that keeps it; null where a person decides. */
   readonly buffer: PendingBuffer | null;
 }
 

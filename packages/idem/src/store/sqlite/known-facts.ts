@@ -69,7 +69,7 @@ export class KnownFacts {
     this.lost = null;
   }
 
-  /** Most stores never debounce or batch, and need no look. */
+  /** Most stores never have a buffer, and need no look. */
   mayHaveBuffers(): boolean {
     this.buffers ??= this.connection.one(buffersSql) !== undefined;
     return this.buffers;

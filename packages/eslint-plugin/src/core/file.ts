@@ -55,7 +55,9 @@ export class File {
   /** A client of Idem or Inngest: constructed, called so, used so, or of that type. */
   isClient(node: Node): boolean {
     const { module, root, names, path } = this.names.sourceOf(node);
-    if (module === "idem" || module === "inngest") return /^(Idem|Inngest)$/.test(root) && path.at(-1) === "()";
+    // Also of a whole module: `new inngest_1.Inngest()`.
+    if (module === "idem" || module === "inngest")
+      return path.at(-1) === "()" && /^(Idem|Inngest)$/.test([root, ...path].at(-2)!);
     if (module !== null) return false;
     const name = path.at(-1) ?? names.at(-1) ?? root;
     if (/^(idem|inngest)(Client)?$/i.test(name)) return true;

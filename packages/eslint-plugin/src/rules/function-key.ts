@@ -38,9 +38,9 @@ const sentBySteps = (file: File): string[] =>
 /** What a webhook() of this file receives is claimed by its provider's id: "stripe/" stands for all of them. */
 const receivedHere = (file: File): string[] =>
   file.calls.flatMap((call) => {
-    const { module, root } = file.names.sourceOf(call.callee);
+    const { module, root, path } = file.names.sourceOf(call.callee);
     const options =
-      module === "idem/webhooks" && root === "webhook"
+      module === "idem/webhooks" && (path.at(-1) ?? root) === "webhook"
         ? file.names.objectOf(call.arguments[0] as Node | undefined)
         : null;
     const source = options === null ? null : textOf(propertyOf(options, "source")?.value);

@@ -30,6 +30,11 @@ tell("send-with-id", {
         await inngest.send(carts.map((cart) => ({ name: "cart/paid", data: { cart } })));`,
       ids: ["missing", "missing"],
     },
+    "one of a client that CommonJS brought": {
+      code: `const { Inngest } = require("inngest"); const app = new Inngest({ id: "x" }); exports.go = () => app.send({ name: "a/b", data: {} });
+        const idem_1 = require("idem"); const bus = new idem_1.Idem({ id: "y" }); exports.come = () => bus.send({ name: "a/b", data: {} });`,
+      ids: ["missing", "missing"],
+    },
     "one sent in a step": {
       code: `import { Idem } from "idem"; const app = new Idem({ id: "x" });
         app.createFunction({ id: "a" }, { event: "b/c" }, async ({ step }) => { await step.run("tell", () => app.send({ name: "b/done", data: {} })); });`,

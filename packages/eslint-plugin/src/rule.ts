@@ -29,13 +29,16 @@ export interface RuleParts {
   readonly fixes?: boolean;
   readonly suggests?: boolean;
   readonly options?: Rule.RuleMetaData["schema"];
-  /** Whether a file without durable functions and steps is looked at, too. */
-  readonly everywhere?: boolean;
+  /** What a file without durable functions and steps has to contain to be looked at, too. */
+  readonly everywhere?: RegExp;
   find(file: File, options: Readonly<Record<string, unknown>>, path: string): Iterable<Found>;
 }
 
 /** The page that is published beside the code: always of the version that speaks. */
 const page = new URL("../docs/lint.md", import.meta.url).href;
+
+/** What any file with a durable function or a step contains: most files are not read any further. */
+const durable = /createFunction|step|Step/;
 
 export function defineRule({
   name,
@@ -58,8 +61,11 @@ export function defineRule({
     },
     create: (context) => ({
       "Program:exit"() {
+        const { text } = context.sourceCode;
+        const isAsked = everywhere?.test(text) === true;
+        if (!isAsked && !durable.test(text)) return;
         const file = fileOf(context.sourceCode);
-        if (everywhere !== true && file.durable.functions.length === 0 && file.durable.steps.length === 0) return;
+        if (!isAsked && file.durable.functions.length === 0 && file.durable.steps.length === 0) return;
         const seen = new Set<string>();
         for (const found of find(file, (context.options[0] ?? {}) as Record<string, unknown>, context.filename)) {
           // A helper that two steps call is one line of code.

@@ -76,6 +76,14 @@ const increments =
   /\bset\b[^;]*?"?\b(\w+)"?\s*=\s*(?:coalesce\s*\(\s*)?(?:\w+\.)?"?\1"?\s*(?:,\s*\w+\s*\)\s*)?(?:[+-]|\|\|)/is;
 /** A condition that is no longer true once the update was made. */
 const guards = /\bwhere\b.*(\bis\s+null\b|<>|!=|\bnot\s+exists\b|\bnot\s+in\b|\bversion\s*=)/is;
+/** `set state = 'shipped', version = version + 1 where state = 'paid'`: what it sets is what it asks for. */
+function isTrueOnce(sql: string): boolean {
+  if (guards.test(sql)) return true;
+  const [, set = "", where = ""] = /\bset\b(.*?)\bwhere\b(.*)$/is.exec(sql) ?? [];
+  const columns = [...set.matchAll(/(?:^|,)\s*"?(\w+)"?\s*=\s*(?!\s*"?\1"?\s*[+-])/g)].map(([, column]) => column!);
+  return columns.some((column) => new RegExp(`\\b${column}\\b"?\\s*(=|in\\b)`, "i").test(where));
+}
+
 /** What a row is called that says "this was done". */
 const marker = /idempot|processed|dedup|inbox|seen_?events|event_?id|request_?id|(^|_|[a-z])key$/i;
 
@@ -149,7 +157,7 @@ function ofSql(node: Node, text: string): Statement {
     .exec(sql.replace(/\bfor\s+update\b/gi, " ").replace(/\bdo\s+update\b/gi, " "))?.[1]
     ?.toLowerCase();
   const statement = (act: Act): Statement => ({ node, act, table, sql });
-  if (increments.test(sql)) return statement(guards.test(sql) && word === "update" ? "update" : "increment");
+  if (increments.test(sql)) return statement(word === "update" && isTrueOnce(sql) ? "update" : "increment");
   switch (word) {
     case "insert":
       return statement(settlesConflict.test(sql) ? "upsert" : "insert");

@@ -246,6 +246,9 @@ export class Durable {
       if (event !== null) return [{ kind: "event", event: this.#eventName(event.value) }];
       return propertyOf(value, "cron") === null ? null : [{ kind: "cron", event: null }];
     }
+    // createFunction({ name }, "event/name", …) of the first SDKs.
+    const text = textOf(value);
+    if (text !== null) return [{ kind: "event", event: text }];
     if (value.type !== "CallExpression") return null;
     const name = memberName(bare(value.callee)) ?? (value.callee.type === "Identifier" ? value.callee.name : "");
     if (name === "cron" || name === "invoke") return [{ kind: name, event: null }];

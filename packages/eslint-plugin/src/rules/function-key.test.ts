@@ -51,6 +51,10 @@ tell("function-key", {
         inngest.createFunction(options, async () => {});`,
       ids: ["missing"],
     },
+    "a function of the first SDKs, whose trigger is a name": {
+      code: `inngest.createFunction({ name: "Draft" }, "crm/placement.made", async () => {});`,
+      ids: ["missing"],
+    },
     "a reason that says nothing": {
       code: `idem.createFunction({ id: "a", idempotency: { none: "" } }, { event: "b/c" }, async () => {});`,
       ids: ["reason"],

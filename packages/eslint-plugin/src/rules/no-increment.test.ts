@@ -20,6 +20,9 @@ tell("no-increment", {
     "an addition that is true only once": fn(
       `await pool.query("update accounts set balance = balance + $1 where id = $2 and last_event <> $3", [1, 2, event.id]);`,
     ),
+    "an addition beside a state that moves once": fn(
+      `await pool.query("update orders set state = 'shipped', version = version + 1 where id = $1 and state = 'paid'", [1]);`,
+    ),
     "an addition in the inbox's transaction": fn(
       `await inbox.process(adapter, { source: "s", id: event.id }, async (tx) => { await tx.query("update stock set n = n + 1"); });`,
     ),
@@ -48,6 +51,12 @@ tell("no-increment", {
         await knex("accounts").where({ id: 1 }).increment("balance", 10);
         await redis.incr("count");`),
       ids: ["increment", "increment", "increment", "increment", "increment"],
+    },
+    "an addition as long as there is enough": {
+      code: fn(
+        `await pool.query("update stock set left_over = left_over - 1, seen = 1 where item = $1 and left_over >= 1", [1]);`,
+      ),
+      ids: ["increment"],
     },
     "a transaction that marks nothing": {
       code: fn(`await db.transaction(async (tx) => { await tx.query("update a set n = n + 1"); });`),

@@ -12,7 +12,7 @@ export const noRandomKey = defineRule({
     counter:
       "{{place}} is made of {{what}}, a variable that begins anew with every process. Make it of what it is about, event.data.…, or use the step's own key.",
   },
-  everywhere: true,
+  everywhere: /\bsend\b/,
   *find(file): Iterable<Found> {
     for (const { node, what } of keyPlaces(file)) {
       const found = volatileIn(file, node);

@@ -9,7 +9,7 @@ export const sendWithId = defineRule({
   name: "send-with-id",
   says: "An event has an id that names what happened: sent twice, it is one event.",
   suggests: true,
-  everywhere: true,
+  everywhere: /\bsend\b/,
   messages: {
     missing:
       "{{event}} is sent without an id: a second click, a retry or a redelivered webhook sends another one. Add an id made of what happened, such as {{prefix}}-… with the thing's own id.",

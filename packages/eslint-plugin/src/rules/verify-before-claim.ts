@@ -18,7 +18,7 @@ import { defineRule, type Found } from "../rule.ts";
 export const verifyBeforeClaim = defineRule({
   name: "verify-before-claim",
   says: "A webhook's signature is checked before anything of it is kept, claimed or sent on.",
-  everywhere: true,
+  everywhere: /webhook|constructEvent|timingSafeEqual|verify|signature|\bPOST\b/i,
   messages: {
     before:
       "{{what}} comes before {{verify}}: whoever can reach this address could take the id of a delivery that is still to come, and the real one is then a duplicate. Verify first, then claim.",

@@ -47,3 +47,8 @@ test("strict has every rule, and recommended all but those that ask for a word o
   expect(strict.sort()).toEqual(rules.map(([name]) => `idem/${name}`).sort());
   expect(strict.filter((name) => !(name in recommended))).toEqual(["idem/key-reason", "idem/unique-step-id"]);
 });
+
+test("what the page gives oxlint is recommended", () => {
+  const config = JSON.parse(/```json\n([\s\S]*?)```/.exec(page)?.[1] ?? "{}") as { rules: Linter.RulesRecord };
+  expect(config.rules).toEqual(recommended);
+});

@@ -2,6 +2,7 @@
 // also means exactly as they stand in the database.
 import { errors } from "../model/errors.ts";
 import type { Dialect, SqlValue } from "./sql/operation.ts";
+import type { Columns as SqlColumns } from "./sql/parts.ts";
 
 export type ColumnValue = SqlValue | boolean | Date;
 export type Columns = Readonly<Record<string, ColumnValue>>;
@@ -21,21 +22,13 @@ export const quoteTable = (call: string, table: unknown): string =>
     .map((part) => quoteName(call, part, "table"))
     .join(".");
 
-export interface QuotedColumns {
-  readonly names: readonly string[];
-  readonly values: readonly SqlValue[];
-}
-
-export function quoteColumns(dialect: Dialect, call: string, columns: Columns, option: string): QuotedColumns {
+export function quoteColumns(dialect: Dialect, call: string, columns: Columns, option: string): SqlColumns {
   const entries = Object.entries(columns);
   const missing = entries.find(([, value]) => value === undefined);
   if (missing !== undefined) {
     throw errors.TOOLKIT_OPTION_INVALID({ call, option, why: `${missing[0]} is undefined; null is a value` });
   }
-  return {
-    names: entries.map(([name]) => quoteName(call, name, option)),
-    values: entries.map(([, value]) => sqlValue(dialect, value)),
-  };
+  return Object.fromEntries(entries.map(([name, value]) => [quoteName(call, name, option), sqlValue(dialect, value)]));
 }
 
 /** SQLite has no booleans, and neither has a text form of a Date that both would write alike. */
@@ -45,20 +38,11 @@ function sqlValue(dialect: Dialect, value: ColumnValue): SqlValue {
 }
 
 /** What identifies a row: at least one column, and no null, for nothing is equal to null, not even another one. */
-export function quoteIdentity(dialect: Dialect, call: string, columns: Columns, option: string): QuotedColumns {
+export function quoteIdentity(dialect: Dialect, call: string, columns: Columns, option: string): SqlColumns {
   const quoted = quoteColumns(dialect, call, columns, option);
+  const values = Object.values(quoted);
   const refuse = (why: string) => errors.TOOLKIT_OPTION_INVALID({ call, option, why });
-  if (quoted.names.length === 0) throw refuse("it names no column");
-  if (quoted.values.includes(null)) throw refuse("a value is null");
+  if (values.length === 0) throw refuse("it names no column");
+  if (values.includes(null)) throw refuse("a value is null");
   return quoted;
 }
-
-/** `"a" = $1 and "b" = $2`, counted from `first`. */
-export const equalSql = (names: readonly string[], first: number): string =>
-  names.map((name, i) => `${name} = $${first + i}`).join(" and ");
-
-/** `"a" = $1, "b" = $2`, counted from `first`. */
-export const assignSql = (names: readonly string[], first: number): string =>
-  names.map((name, i) => `${name} = $${first + i}`).join(", ");
-
-export const placesSql = (count: number): string => Array.from({ length: count }, (_, i) => `$${i + 1}`).join(", ");

@@ -3,9 +3,10 @@
 
 import { errors } from "../model/errors.ts";
 import { refuseUnknown } from "../model/known-options.ts";
-import { type Columns, equalSql, placesSql, quoteColumns, quoteIdentity, quoteTable } from "./columns.ts";
+import { type Columns, quoteColumns, quoteIdentity, quoteTable } from "./columns.ts";
 import type { SqlTx, SyncAdapter } from "./sql/adapter.ts";
 import type { Answered, Dialect, Operation, Row, Statement } from "./sql/operation.ts";
+import { inserting, matching, plain, sqlPart, statementOf } from "./sql/parts.ts";
 
 export interface FindOrCreate {
   readonly table: string;
@@ -43,11 +44,8 @@ export function findStatement(
   call: string,
   asked: Pick<FindOrCreate, "table" | "unique">,
 ): Statement {
-  const unique = quoteIdentity(dialect, call, asked.unique, "unique");
-  return {
-    text: `select * from ${quoteTable(call, asked.table)} where ${equalSql(unique.names, 1)} limit 1`,
-    params: unique.values,
-  };
+  const unique = matching(quoteIdentity(dialect, call, asked.unique, "unique"));
+  return statementOf(sqlPart`select * from ${plain(quoteTable(call, asked.table))} where ${unique} limit 1`);
 }
 
 /** Returns the row if it was inserted, none if it is there. */
@@ -58,14 +56,11 @@ export function insertStatement(
   others: Columns,
 ): Statement {
   const all = quoteColumns(dialect, call, { ...others, ...unique }, "create");
-  const target = quoteIdentity(dialect, call, unique, "unique").names;
-  return {
-    text: `
-      insert into ${quoteTable(call, table)} (${all.names.join(", ")}) values (${placesSql(all.names.length)})
-      on conflict (${target.join(", ")}) do nothing
-      returning *`,
-    params: all.values,
-  };
+  const target = Object.keys(quoteIdentity(dialect, call, unique, "unique"));
+  return statementOf(sqlPart`
+    insert into ${plain(quoteTable(call, table))} ${inserting(all, {})}
+    on conflict (${plain(target.join(", "))}) do nothing
+    returning *`);
 }
 
 /** PostgreSQL's code, and SQLite's words, for a conflict target that no unique index matches. */

@@ -4,7 +4,7 @@
 import { parseDuration } from "../model/duration.ts";
 import { errors } from "../model/errors.ts";
 import { refuseUnknown } from "../model/known-options.ts";
-import { claimRow, reapRows } from "./claim/claim-operations.ts";
+import { type ClaimTable, claimRow, reapRows } from "./claim/claim-operations.ts";
 import { openWith } from "./open-with.ts";
 import type { Adapter } from "./sql/adapter.ts";
 import { numberOf, type Operation, type Sql, sqlOf } from "./sql/operation.ts";
@@ -33,14 +33,19 @@ interface Seen {
   readonly firstSeenAt: number;
 }
 
-const table = { name: "idem_inbox", key: ["source", "consumer", "id"], fence: "first_seen_at", held: "" };
+const table: ClaimTable = {
+  name: "idem_inbox",
+  key: ["source", "consumer", "id"],
+  fence: "first_seen_at",
+  held: "",
+  columns: "source, digest, first_seen_at",
+};
 
 /** A claim that is settled by its own insert: it is there with the writes it stands for, or not at all. */
 const markSeen = (sql: Sql, at: Required<Omit<InboxMessage, "digest">>, digest: string | null): Operation<Seen> =>
   claimRow<Seen>(sql, table, {
     at: { source: at.source, consumer: at.consumer, id: at.id },
-    insert: { digest, first_seen_at: plain(sql.now) },
-    columns: "source, digest, first_seen_at",
+    insert: () => ({ digest, first_seen_at: plain(sql.now) }),
     fresh: (firstSeenAt) => ({ isFirst: true, digest, firstSeenAt }),
     decide: (row) => ({
       answer: { isFirst: false, digest: row.digest as string | null, firstSeenAt: numberOf(row.first_seen_at) },

@@ -3,9 +3,10 @@
 
 import { errors } from "../model/errors.ts";
 import { refuseUnknown } from "../model/known-options.ts";
-import { assignSql, type Columns, equalSql, quoteColumns, quoteIdentity, quoteName, quoteTable } from "./columns.ts";
+import { type Columns, quoteColumns, quoteIdentity, quoteName, quoteTable } from "./columns.ts";
 import type { SqlTx, SyncAdapter } from "./sql/adapter.ts";
 import type { Dialect, Operation, Row } from "./sql/operation.ts";
+import { matching, plain, setting, sqlPart, statementOf } from "./sql/parts.ts";
 
 export interface Transition {
   readonly table: string;
@@ -39,15 +40,12 @@ export function* transitionOperation(dialect: Dialect, asked: Transition): Opera
     set: true,
   });
   const { id, where = id === undefined ? {} : { id }, from, to, set = {} } = asked;
-  const table = quoteTable(call, asked.table);
+  const table = plain(quoteTable(call, asked.table));
   const column = quoteName(call, asked.column ?? "state", "column");
   const identity = quoteIdentity(dialect, call, where, "where");
   const also = quoteColumns(dialect, call, set, "set");
-  const lock = dialect === "postgres" ? "for update" : "";
-  const found = yield {
-    text: `select * from ${table} where ${equalSql(identity.names, 1)} limit 2 ${lock}`,
-    params: identity.values,
-  };
+  const lock = plain(dialect === "postgres" ? "for update" : "");
+  const found = yield statementOf(sqlPart`select * from ${table} where ${matching(identity)} limit 2 ${lock}`);
   if (found.rows.length > 1) {
     throw errors.TOOLKIT_OPTION_INVALID({ call, option: "where", why: "it finds more than one row" });
   }
@@ -55,13 +53,10 @@ export function* transitionOperation(dialect: Dialect, asked: Transition): Opera
   const state = row?.[asked.column ?? "state"];
   const froms: readonly string[] = typeof from === "string" ? [from] : from;
   if (row === null || !froms.includes(state as string)) return { moved: false, row };
-  const { rows } = yield {
-    text: `
-      update ${table} set ${assignSql([column, ...also.names], 1)}
-       where ${equalSql([...identity.names, column], also.names.length + 2)}
-      returning *`,
-    params: [to, ...also.values, ...identity.values, state as string],
-  };
+  const still = sqlPart`${matching(identity)} and ${matching({ [column]: state as string })}`;
+  const { rows } = yield statementOf(
+    sqlPart`update ${table} set ${setting({ ...also, [column]: to })} where ${still} returning *`,
+  );
   return rows[0] === undefined ? { moved: false, row } : { moved: true, row: rows[0] };
 }
 

@@ -3,10 +3,11 @@
 
 import { errors } from "../model/errors.ts";
 import { refuseUnknown } from "../model/known-options.ts";
-import { assignSql, type Columns, equalSql, quoteColumns, quoteIdentity, quoteTable } from "./columns.ts";
+import { type Columns, quoteColumns, quoteIdentity, quoteTable } from "./columns.ts";
 import { askIndexed, findStatement, insertStatement } from "./find-or-create.ts";
 import type { SqlTx, SyncAdapter } from "./sql/adapter.ts";
 import type { Dialect, Operation, Row, Statement } from "./sql/operation.ts";
+import { differing, matching, plain, setting, sqlPart, statementOf } from "./sql/parts.ts";
 
 export interface Upsert {
   readonly table: string;
@@ -44,16 +45,12 @@ export function* upsertOperation(dialect: Dialect, asked: Upsert): Operation<Ups
 function updateStatement(dialect: Dialect, call: string, { table, unique, set }: Upsert): Statement {
   const identity = quoteIdentity(dialect, call, unique, "unique");
   const to = quoteColumns(dialect, call, set, "set");
-  if (to.names.length === 0) throw errors.TOOLKIT_OPTION_INVALID({ call, option: "set", why: "it names no column" });
-  const after = to.names.length + 1;
-  const differs = to.names.map((name, i) => `${name} is distinct from $${after + identity.names.length + i}`);
-  return {
-    text: `
-      update ${quoteTable(call, table)} set ${assignSql(to.names, 1)}
-       where ${equalSql(identity.names, after)} and (${differs.join(" or ")})
-      returning *`,
-    params: [...to.values, ...identity.values, ...to.values],
-  };
+  if (Object.keys(to).length === 0) {
+    throw errors.TOOLKIT_OPTION_INVALID({ call, option: "set", why: "it names no column" });
+  }
+  return statementOf(sqlPart`
+    update ${plain(quoteTable(call, table))} set ${setting(to)} where ${matching(identity)} and (${differing(to)})
+    returning *`);
 }
 
 /** Inside your transaction: `upsert(adapter.wrap(tx), { table: "users", unique: { id }, set: { email } })`. */

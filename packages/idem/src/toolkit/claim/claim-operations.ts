@@ -7,7 +7,17 @@
 //
 // Not an upsert whose update is always false, to read the row that is there: it locks and dirties it, 96 bytes of log for each replay.
 import { numberOf, type Operation, type Row, type Sql } from "../sql/operation.ts";
-import { type Columns, inserting, matching, type Part, plain, setting, sqlPart, statementOf } from "../sql/parts.ts";
+import {
+  type Columns,
+  inserting,
+  matching,
+  type Part,
+  paramsOf,
+  plain,
+  setting,
+  sqlPart,
+  statementOf,
+} from "../sql/parts.ts";
 import type { Held } from "./answers.ts";
 
 export interface ClaimTable {
@@ -17,6 +27,8 @@ export interface ClaimTable {
   readonly fence: string;
   /** The state of a claim that has a holder. */
   readonly held: string;
+  /** What claims read of a row; the key's columns, fence and state among it. */
+  readonly columns: string;
 }
 
 /** The primary key: column by column. */
@@ -36,10 +48,8 @@ export type Move<A> =
 
 export interface Asked<A> {
   readonly at: Key;
-  /** Of a row that is not there yet, without its key. */
-  readonly insert: Columns;
-  /** What `decide` and `taken` read; the key's columns, fence and state among it. */
-  readonly columns: string;
+  /** Of a row that is not there yet, without its key. One place per table writes it, for the text of a claim is made once from it. */
+  readonly insert: () => Columns;
   readonly fresh: (fence: number, now: number) => A;
   readonly decide: (row: Row, now: number) => Move<A>;
   readonly crowded: (now: number) => A;
@@ -53,7 +63,7 @@ export function* claimRow<A>(sql: Sql, table: ClaimTable, asked: Asked<A>): Oper
   for (let round = 0; round < roundsMax; round++) {
     let seen = yield* sql.dialect === "postgres" ? insertOrSee(sql, table, asked) : seeThenInsert(sql, table, asked);
     if (seen.inserted !== null) return asked.fresh(numberOf(seen.inserted), seen.now);
-    if (seen.row === null) seen = yield* seeRow(sql, table, asked, stood(sql, table));
+    if (seen.row === null) seen = yield* seeRow(sql, table, asked.at, true);
     now = seen.now;
     if (seen.row === null) continue;
     const move = asked.decide(seen.row, now);
@@ -77,59 +87,80 @@ const seenOf = ({ key }: ClaimTable, row: Row, inserted: unknown = null): Seen =
   inserted,
 });
 
-/** Nobody is told what only this server knows: an answer from a row that is there is as durable as the row should be (docs/postgres.md#failover). */
-const stood = ({ stand }: Sql, { key }: ClaimTable): Part =>
-  plain(`case when ${key[0]!} is null then null else ${stand} end as stood`);
+const texts = new WeakMap<ClaimTable, Map<string, string>>();
 
-const insertPart = ({ name, key, fence }: ClaimTable, { at, insert }: Pick<Asked<unknown>, "at" | "insert">): Part =>
-  sqlPart`insert into ${plain(name)} ${inserting(at, insert)}
-    on conflict (${plain(key.join(", "))}) do nothing returning ${plain(fence)} as inserted`;
+/** A replay is one statement, and putting its text together took as long as running it on SQLite; a driver finds what it prepared by the same text. */
+function textOf(table: ClaimTable, { dialect }: Sql, which: "see" | "answer" | "claim", write: () => Part) {
+  const name = `${dialect} ${which}`;
+  const known = texts.get(table) ?? new Map<string, string>();
+  if (known.size === 0) texts.set(table, known);
+  let text = known.get(name);
+  if (text === undefined) {
+    ({ text } = statementOf(write()));
+    known.set(name, text);
+  }
+  return text;
+}
+
+/** Nobody is told what only this server knows: an answer from a row that is there is as durable as the row should be (docs/postgres.md#failover). */
+const stood = ({ stand }: Sql, { key }: ClaimTable): string =>
+  `case when ${key[0]!} is null then null else ${stand} end as stood`;
+
+type Inserting = Pick<Asked<unknown>, "at" | "insert">;
+
+const insertPart = ({ name, key, fence }: ClaimTable, { now }: Sql, { at, insert }: Inserting): Part =>
+  sqlPart`insert into ${plain(name)} ${inserting(at, insert())}
+    on conflict (${plain(key.join(", "))}) do nothing returning ${plain(`${fence} as inserted, ${now} as now`)}`;
 
 /** Inside a transaction of the user's. False: somebody's row is there. */
-export function* insertRow(table: ClaimTable, asked: Pick<Asked<unknown>, "at" | "insert">): Operation<boolean> {
-  return (yield statementOf(insertPart(table, asked))).rows.length === 1;
+export function* insertRow(sql: Sql, table: ClaimTable, asked: Inserting): Operation<boolean> {
+  return (yield statementOf(insertPart(table, sql, asked))).rows.length === 1;
 }
 
 /** The select sees the table as it was before the insert: a row in its answer is somebody else's, or of an earlier try. */
-function* insertOrSee(sql: Sql, table: ClaimTable, asked: Asked<unknown>): Operation<Seen> {
-  const { name } = table;
-  const { rows } = yield statementOf(sqlPart`
-    with inserted as (${insertPart(table, asked)})
-    select ${plain(sql.now)} as now, (select inserted from inserted) as inserted, ${plain(asked.columns)},
-           ${stood(sql, table)}
-      from (select 1) as one left join ${plain(name)} on ${matching(asked.at)}`);
+function* insertOrSee(sql: Sql, table: ClaimTable, asked: Inserting): Operation<Seen> {
+  const at = paramsOf(asked.at);
+  const text = textOf(
+    table,
+    sql,
+    "claim",
+    () => sqlPart`
+      with inserted as (${insertPart(table, sql, asked)})
+      select ${plain(sql.now)} as now, (select inserted from inserted) as inserted, ${plain(table.columns)},
+             ${plain(stood(sql, table))}
+        from (select 1) as one left join ${plain(table.name)} on ${matching(asked.at)}`,
+  );
+  const { rows } = yield { text, params: [...at, ...paramsOf(asked.insert()), ...at] };
   return seenOf(table, rows[0]!, rows[0]!.inserted);
 }
 
 /** SQLite has no insert inside a select, and no round trips to spare: it looks first, so that a replay never asks for the one writer. */
-function* seeThenInsert(sql: Sql, table: ClaimTable, asked: Asked<unknown>): Operation<Seen> {
-  const seen = yield* seeRow(sql, table, asked);
+function* seeThenInsert(sql: Sql, table: ClaimTable, asked: Inserting): Operation<Seen> {
+  const seen = yield* seeRow(sql, table, asked.at);
   if (seen.row !== null) return seen;
-  const { rows } = yield statementOf(sqlPart`${insertPart(table, asked)}, ${plain(sql.now)} as now`);
-  return rows[0] === undefined ? seen : { row: null, now: numberOf(rows[0].now), inserted: rows[0].inserted };
+  const [mine] = (yield statementOf(insertPart(table, sql, asked))).rows;
+  return mine === undefined ? seen : { row: null, now: numberOf(mine.now), inserted: mine.inserted };
 }
 
 /** One row, by its primary key alone, with the database's time also when there is none. Writes nothing and waits for nobody. */
-export function* seeRow(
-  { now }: Sql,
-  table: ClaimTable,
-  { at, columns }: Pick<Asked<unknown>, "at" | "columns">,
-  also: Part = plain("null as stood"),
-): Operation<Seen> {
-  const { rows } = yield {
-    ...statementOf(sqlPart`
-      select ${plain(now)} as now, ${plain(columns)}, ${also}
-        from (select 1) as one left join ${plain(table.name)} on ${matching(at)}`),
-    isRead: true,
-  };
+export function* seeRow(sql: Sql, table: ClaimTable, at: Key, isAnswer = false): Operation<Seen> {
+  const text = textOf(
+    table,
+    sql,
+    isAnswer ? "answer" : "see",
+    () => sqlPart`
+      select ${plain(sql.now)} as now, ${plain(table.columns)}, ${plain(isAnswer ? stood(sql, table) : "null as stood")}
+        from (select 1) as one left join ${plain(table.name)} on ${matching(at)}`,
+  );
+  const { rows } = yield { text, params: paramsOf(at), isRead: true };
   return seenOf(table, rows[0]!);
 }
 
 /** Null: somebody was faster, or the claimant is alive after all; the claim looks again. */
 function* takeOver<A>(
   { now }: Sql,
-  { name, fence }: ClaimTable,
-  { at, columns }: Asked<A>,
+  { name, fence, columns }: ClaimTable,
+  { at }: Asked<A>,
   row: Row,
   { set, guard, taken }: Exclude<Move<A>, { answer: A }>,
 ): Operation<A | null> {

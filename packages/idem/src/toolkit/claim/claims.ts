@@ -23,7 +23,10 @@ import {
 import { decideClaim } from "./decide-claim.ts";
 import { cutReason } from "./work-under-claim.ts";
 
-const table: ClaimTable = { name: "idem_claims", key: ["scope", "key"], fence: "fence", held: "in-flight" };
+const columns = `
+  scope, key, state, owner, fence, attempts, generation, lease_until, taken_at, unknown_at, settled_at, ends_at, note, outcome, reason`;
+
+const table: ClaimTable = { name: "idem_claims", key: ["scope", "key"], fence: "fence", held: "in-flight", columns };
 
 export interface ClaimKey {
   readonly scope: string;
@@ -76,9 +79,6 @@ export type ClaimAnswer =
   /** `isNew`: by this asking. */
   | { readonly kind: "parked"; readonly row: ClaimRow; readonly isNew: boolean };
 
-const columns = `
-  scope, key, state, owner, fence, attempts, generation, lease_until, taken_at, unknown_at, settled_at, ends_at, note, outcome, reason`;
-
 const rowOf = (row: Row, now: number = numberOf(row.now)): ClaimRow => ({
   scope: row.scope as string,
   key: row.key as string,
@@ -106,19 +106,18 @@ const next = ({ now }: Sql, column: "fence" | "generation"): Part =>
   plain(`case when ${column} < ${now} then ${now} else ${column} + 1 end`);
 
 export function claim(sql: Sql, ask: ClaimAsk): Operation<ClaimAnswer> {
-  const { owner, leaseMs, windowMs, forgetMs, note = null } = ask;
+  const { owner, leaseMs, windowMs, forgetMs = null, note = null } = ask;
   const now = plain(sql.now);
   const leased = {
     owner,
     lease_until: fromNow(sql, leaseMs),
     window_ms: windowMs,
-    ends_at: forgetMs === undefined ? null : fromNow(sql, forgetMs),
+    ends_at: fromNow(sql, forgetMs),
   };
   const opened = { state: "in-flight", attempts: 1, taken_at: now, note, ...leased };
   return claimRow<ClaimAnswer>(sql, table, {
     at: atOf(ask),
-    insert: { ...opened, fence: now, generation: now },
-    columns,
+    insert: () => ({ ...opened, fence: now, generation: now }),
     fresh: (fence, takenAt) => ({
       kind: "fresh",
       row: { ...firstRow, ...atOf(ask), owner, fence, generation: fence, takenAt, note },
@@ -239,7 +238,7 @@ export function* resolve(sql: Sql, at: ClaimKey, outcome: string | null): Operat
 }
 
 export function* read(sql: Sql, at: ClaimKey): Operation<ClaimRow | null> {
-  const { row, now } = yield* seeRow(sql, table, { at: atOf(at), columns });
+  const { row, now } = yield* seeRow(sql, table, atOf(at));
   return row === null ? null : rowOf(row, now);
 }
 

@@ -33,7 +33,7 @@ import type {
   Resolved,
 } from "./key-store.ts";
 
-const table: ClaimTable = { name: "idempotency_keys", key: ["id"], fence: "fence", held: "running" };
+const table: ClaimTable = { name: "idempotency_keys", key: ["id"], fence: "fence", held: "running", columns };
 const heldBy = ({ id, owner, fence }: KeyHolder): Holder => ({ at: { id }, owner, fence });
 
 const leased = (sql: Sql, ask: KeyAsk): Columns => ({
@@ -85,8 +85,7 @@ const renewed = (sql: Sql, ask: KeyAsk): Columns => ({
 export const claimKey = (sql: Sql, ask: KeyAsk): Operation<KeyAnswer> =>
   claimRow<KeyAnswer>(sql, table, {
     at: { id: ask.id },
-    insert: begun(sql, ask, 1),
-    columns,
+    insert: () => begun(sql, ask, 1),
     fresh: (fence) => freshOf({ fence, attempts: 1, point: null }),
     crowded: (now) => ({ kind: "in-flight", since: now, leaseLeftMs: 0, ageMs: 0 }),
     decide: (found, now) => {
@@ -181,7 +180,7 @@ function* isKnown(id: string): Operation<boolean> {
 
 /** With the database's time, also when there is no row. */
 export function* seeKey(sql: Sql, id: string): Operation<{ readonly now: number; readonly row: KeyRow | null }> {
-  const { now, row } = yield* seeRow(sql, table, { at: { id }, columns });
+  const { now, row } = yield* seeRow(sql, table, { id });
   return { now, row: row === null ? null : keyRowOf(row) };
 }
 
@@ -257,7 +256,7 @@ export const reapKeys = (sql: Sql, limit: number): Operation<number> =>
 
 /** `taken` after a commit of somebody else's: their row can be read. Waits for one that is still open, as long as the transaction allows. */
 export function* insertKey(sql: Sql, ask: KeyAsk): Operation<"inserted" | "taken"> {
-  if (yield* insertRow(table, { at: { id: ask.id }, insert: begun(sql, ask, 1) })) return "inserted";
+  if (yield* insertRow(sql, table, { at: { id: ask.id }, insert: () => begun(sql, ask, 1) })) return "inserted";
   const ended = sqlPart`id = ${ask.id} and state = 'completed' and ends_at <= ${plain(sql.now)}`;
   return (yield* updateRows(table, renewed(sql, ask), ended)) === 1 ? "inserted" : "taken";
 }

@@ -9,7 +9,9 @@ import { numberOf, type Operation, type Sql } from "../sql/operation.ts";
 import { fromNow, listed, plain, sqlPart } from "../sql/parts.ts";
 import { type TakenMessage, takenOf } from "./message.ts";
 
-const table: ClaimTable = { name: "idem_outbox", key: ["seq"], fence: "started", held: "pending" };
+const columns = "seq, id, topic, message, order_key, started, finished";
+
+const table: ClaimTable = { name: "idem_outbox", key: ["seq"], fence: "started", held: "pending", columns };
 
 export interface ClaimAsk {
   readonly owner: string;
@@ -36,9 +38,7 @@ export function* claimMessages(sql: Sql, { owner, leaseMs, max, topics }: ClaimA
       started: plain("started + 1"),
       first_started_at: sqlPart`coalesce(first_started_at, ${now})`,
     },
-    columns: plain(
-      `seq, id, topic, message, order_key, started, finished, ${sql.now} - first_started_at as tried_for_ms`,
-    ),
+    columns: plain(`${columns}, ${sql.now} - first_started_at as tried_for_ms`),
   });
   return rows.map(takenOf).sort((a, b) => a.seq - b.seq);
 }

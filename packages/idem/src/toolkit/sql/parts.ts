@@ -30,20 +30,23 @@ export function statementOf(part: Part): Statement {
 export type Columns = Readonly<Record<string, SqlValue | Part>>;
 
 /** `name = value` each, in one flat part: these are made with every call. */
-function equalities(columns: Columns, between: string): Part {
+function each(columns: Columns, between: string, relation = "="): Part {
   const strings: string[] = [];
   const values: (SqlValue | Part)[] = [];
   for (const name in columns) {
-    strings.push(`${strings.length === 0 ? "" : between}${name} = `);
+    strings.push(`${strings.length === 0 ? "" : between}${name} ${relation} `);
     values.push(columns[name]!);
   }
   strings.push("");
   return new Part(strings, values);
 }
 
-export const setting = (columns: Columns): Part => equalities(columns, ", ");
+export const setting = (columns: Columns): Part => each(columns, ", ");
 
-export const matching = (columns: Columns): Part => equalities(columns, " and ");
+export const matching = (columns: Columns): Part => each(columns, " and ");
+
+/** At least one of them says something else. */
+export const differing = (columns: Columns): Part => each(columns, " or ", "is distinct from");
 
 /** `$1, $2` */
 export const listed = (values: readonly (SqlValue | Part)[]): Part =>
@@ -62,5 +65,16 @@ export function inserting(at: Columns, rest: Columns): Part {
   return sqlPart`(${plain(names.join(", "))}) values (${listed(values)})`;
 }
 
-/** By the database's clock. */
-export const fromNow = ({ now }: Sql, ms: number): Part => sqlPart`${plain(now)} + cast(${ms} as bigint)`;
+/** By the database's clock; of null it is null. */
+export const fromNow = ({ now }: Sql, ms: number | null): Part => sqlPart`${plain(now)} + cast(${ms} as bigint)`;
+
+/** Of columns, in their order, without the text: for one that was made before. */
+export function paramsOf(columns: Columns): SqlValue[] {
+  const params: SqlValue[] = [];
+  const add = (value: SqlValue | Part): void => {
+    if (value instanceof Part) value.values.forEach(add);
+    else params.push(value);
+  };
+  for (const name in columns) add(columns[name]!);
+  return params;
+}

@@ -1,7 +1,9 @@
 // The logical event that carries a raw one: the window that is open, a late one that already says it all, or a new window. One transaction with
 // the raw event's row; where two raw events of a key come at once, the unique window number decides who opens it.
 import { type Dialect, numberOf, type Operation, sqlOf } from "../sql/operation.ts";
+import { fromNow, inserting, sqlPart, statementOf } from "../sql/parts.ts";
 import type { Coalescing, Merged } from "./coalesce.ts";
+import { seenFirst } from "./webhook-rows.ts";
 
 export interface Absorbing {
   readonly source: string;
@@ -27,12 +29,12 @@ export interface LogicalRow extends Merged {
 const turnsMax = 20;
 
 export function* absorbEvent(dialect: Dialect, event: Absorbing, coalesce: Coalescing): Operation<void> {
-  const { now } = sqlOf(dialect);
+  const sql = sqlOf(dialect);
   const lock = dialect === "postgres" ? "for update" : "";
   for (let turn = 0; turn < turnsMax; turn++) {
     const { rows } = yield {
       text: `
-        select event_id, number, state, payload, due_at, first_seen_at, ${now} as now from processed_webhook_events
+        select event_id, number, state, payload, due_at, first_seen_at, ${sql.now} as now from processed_webhook_events
          where source = $1 and business_key = $2 and kind = 'logical'
          order by number desc limit 1 ${lock}`,
       params: [event.source, event.key.hash],
@@ -50,28 +52,22 @@ export function* absorbEvent(dialect: Dialect, event: Absorbing, coalesce: Coale
     const number = last === undefined ? 0 : numberOf(last.number) + 1;
     const logicalId = `logical-${event.key.hash}.${number}`;
     const row: LogicalRow = { ...event.merged, key: event.key.text, count: 1, newest: event.payload };
-    const { rows: opened } = yield {
-      text: `
-        insert into processed_webhook_events
-          (source, event_id, kind, type, subject, digest, state, payload, first_seen_at, last_seen_at, deliveries, conflicts,
-           business_key, number, due_at, attempts, fence, ends_at)
-        values ($1, $2, 'logical', $3, $4, $5, 'gathering', $6, ${now}, ${now}, 1, 0,
-                $7, $8, ${now} + cast($9 as bigint), 0, 0, ${now} + cast($10 as bigint))
-        on conflict do nothing
-        returning event_id`,
-      params: [
-        event.source,
-        logicalId,
-        event.merged.type,
-        event.subject,
-        event.digest,
-        JSON.stringify(row),
-        event.key.hash,
-        number,
-        coalesce.windowMs,
-        event.windowMs,
-      ],
+    const logical = {
+      source: event.source,
+      event_id: logicalId,
+      kind: "logical",
+      type: event.merged.type,
+      subject: event.subject,
+      digest: event.digest,
+      state: "gathering",
+      payload: JSON.stringify(row),
+      business_key: event.key.hash,
+      number,
+      due_at: fromNow(sql, coalesce.windowMs),
     };
+    const { rows: opened } = yield statementOf(sqlPart`
+      insert into processed_webhook_events ${inserting(logical, seenFirst(sql, event.windowMs))}
+      on conflict do nothing returning event_id`);
     if (opened.length > 0) return yield* point(event, logicalId);
     // Another raw event opened it first: now there is one to be absorbed by.
   }

@@ -12,13 +12,14 @@ import {
 } from "../claim/claim-operations.ts";
 import { reasonText, type WorkEnd } from "../claim/work-under-claim.ts";
 import { numberOf, numberOrNull, type Operation, type Row, type Sql } from "../sql/operation.ts";
-import { fromNow, matching, plain, setting, sqlPart, statementOf } from "../sql/parts.ts";
+import { type Columns, fromNow, matching, plain, setting, sqlPart, statementOf } from "../sql/parts.ts";
 
 const table: ClaimTable = {
   name: "processed_webhook_events",
   key: ["source", "event_id"],
   fence: "fence",
   held: "processing",
+  columns: "source, event_id, kind, type, subject, payload, occurred_at, attempts, owner, fence",
 };
 
 export interface NewEvent {
@@ -44,18 +45,9 @@ export function* insertEvent(sql: Sql, event: NewEvent): Operation<Inserted> {
   const { id, at: occurredAt, windowMs, source, ...columns } = event;
   const at = { source, event_id: id };
   const now = plain(sql.now);
-  const seen = {
-    first_seen_at: now,
-    last_seen_at: now,
-    deliveries: 1,
-    conflicts: 0,
-    due_at: now,
-    attempts: 0,
-    fence: 0,
-  };
-  const insert = { ...columns, kind: "raw", occurred_at: occurredAt, ...seen, ends_at: fromNow(sql, windowMs) };
+  const insert = { ...columns, kind: "raw", occurred_at: occurredAt, due_at: now, ...seenFirst(sql, windowMs) };
   for (let turn = 0; turn < turnsMax; turn++) {
-    if (yield* insertRow(table, { at, insert })) return { kind: "fresh" };
+    if (yield* insertRow(sql, table, { at, insert: () => insert })) return { kind: "fresh" };
     // Past its window an id is free again, whether or not the reaper has come by.
     yield statementOf(sqlPart`delete from processed_webhook_events where ${matching(at)} and ${ended(sql)}`);
     const again = {
@@ -70,6 +62,17 @@ export function* insertEvent(sql: Sql, event: NewEvent): Operation<Inserted> {
   }
   throw new Error("the row of this event comes and goes");
 }
+
+/** What every row begins with, raw or logical. */
+export const seenFirst = (sql: Sql, windowMs: number): Columns => ({
+  first_seen_at: plain(sql.now),
+  last_seen_at: plain(sql.now),
+  deliveries: 1,
+  conflicts: 0,
+  attempts: 0,
+  fence: 0,
+  ends_at: fromNow(sql, windowMs),
+});
 
 const ended = ({ now }: Sql) => plain(`ends_at <= ${now} and state in ('done', 'absorbed')`);
 
@@ -116,7 +119,7 @@ export function* claimEvents(
       attempts: plain("attempts + 1"),
       due_at: fromNow(sql, leaseMs),
     },
-    columns: plain("source, event_id, kind, type, subject, payload, occurred_at, attempts, owner, fence"),
+    columns: plain(table.columns),
   });
   return rows.map(claimedOf);
 }

@@ -39,11 +39,11 @@ export type ClaimStep =
 
 export function decideClaim<Choice extends "resume" | "rerun" | "park">(
   { owner, onCrash }: { readonly owner: string; readonly onCrash: Choice },
-  { state, isSame = true, mayJustRerun = false, ...found }: FoundClaim,
+  { state, isSame = true, mayJustRerun = false, owner: holder, leaseUntil, endsAt }: FoundClaim,
   now: number,
 ): Exclude<ClaimStep, "resume" | "rerun" | "park"> | "resume" | Choice {
-  const isEnded = found.endsAt !== null && found.endsAt <= now;
-  const isDead = state === "in-flight" && found.leaseUntil <= now;
+  const isEnded = endsAt !== null && endsAt <= now;
+  const isDead = state === "in-flight" && leaseUntil <= now;
   if (state === "settled" && isEnded) return "overwrite";
   // Before the state: another asking must neither learn of the first one's outcome nor take up its work.
   if (!isSame) return isDead && isEnded && mayJustRerun ? "overwrite" : "mismatch";
@@ -55,7 +55,7 @@ export function decideClaim<Choice extends "resume" | "rerun" | "park">(
     case "released":
       return "resume";
     case "in-flight":
-      if (!isDead) return found.owner === owner ? "again" : "in-flight";
-      return found.leaseUntil <= 0 ? "resume" : onCrash;
+      if (!isDead) return holder === owner ? "again" : "in-flight";
+      return leaseUntil <= 0 ? "resume" : onCrash;
   }
 }

@@ -32,7 +32,8 @@ export function decideKey(ask: Pick<KeyAsk, "owner" | "fingerprints" | "onCrash"
   const isSame = isSameFingerprint(row.fingerprint, ask.fingerprints);
   // By the record's own choice, too: another route of the same scope may have made it, and left its end to a person.
   const mayJustRerun = ask.onCrash === "rerun" && row.onCrash === "rerun" && row.work === null;
-  const step = decideClaim(ask, { ...row, state, isSame, mayJustRerun }, now);
+  const { owner, leaseUntil, endsAt } = row;
+  const step = decideClaim(ask, { state, owner, leaseUntil, endsAt, isSame, mayJustRerun }, now);
   switch (step) {
     case "duplicate":
       return answer({ kind: step, outcome: row.outcome!, completedAt: row.completedAt!, endsAt: row.endsAt });

@@ -12,6 +12,7 @@ import {
   notLeft,
   reapRows,
   seeRow,
+  settleHeld,
   takeDue,
   updateRows,
   wasWritten,
@@ -130,16 +131,15 @@ const mayGo = ({ now }: Sql): string =>
 export const heartbeatKey = (sql: Sql, holder: KeyHolder, leaseMs: number): Operation<Held> =>
   writeHeld(table, heldBy(holder), { lease_until: fromNow(sql, leaseMs) }, notLeft);
 
-const completed = (sql: Sql, outcome: KeyOutcome, windowMs: number): Columns => ({
-  state: "completed",
-  ...outcomeColumns(outcome),
-  completed_at: plain(sql.now),
-  ends_at: fromNow(sql, windowMs),
-});
+const completed = (sql: Sql, outcome: KeyOutcome, windowMs: number): Columns => {
+  const { status, headers, body, reference, gone_reason } = outcomeColumns(outcome);
+  const at = { completed_at: plain(sql.now), ends_at: fromNow(sql, windowMs) };
+  return { state: "completed", status, headers, body, reference, gone_reason, ...at };
+};
 
 /** Repeat: the outcome and its window stay as they were recorded first. */
 export function* completeKey(sql: Sql, holder: KeyHolder, outcome: KeyOutcome, windowMs: number): Operation<Held> {
-  if ((yield* writeHeld(table, heldBy(holder), completed(sql, outcome, windowMs))) === "held") return "held";
+  if ((yield* settleHeld(sql, table, heldBy(holder), completed(sql, outcome, windowMs))) === "held") return "held";
   return (yield* wasWritten(sql, table, heldBy(holder), "completed")) ? "held" : "lost";
 }
 

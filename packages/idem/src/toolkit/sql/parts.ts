@@ -1,5 +1,5 @@
 // Statements put together from parts. A part carries its own parameters; they are numbered once the whole is there.
-import type { Sql, SqlValue, Statement } from "./operation.ts";
+import { type Dialect, type Sql, type SqlValue, type Statement, sqlOf } from "./operation.ts";
 
 export class Part {
   constructor(
@@ -65,8 +65,13 @@ export function inserting(at: Columns, rest: Columns): Part {
   return sqlPart`(${plain(names.join(", "))}) values (${listed(values)})`;
 }
 
+const fromNowStrings: Readonly<Record<Dialect, readonly string[]>> = {
+  postgres: [`${sqlOf("postgres").now} + cast(`, " as bigint)"],
+  sqlite: [`${sqlOf("sqlite").now} + cast(`, " as bigint)"],
+};
+
 /** By the database's clock; of null it is null. */
-export const fromNow = ({ now }: Sql, ms: number | null): Part => sqlPart`${plain(now)} + cast(${ms} as bigint)`;
+export const fromNow = ({ dialect }: Sql, ms: number | null): Part => new Part(fromNowStrings[dialect], [ms]);
 
 /** Of columns, in their order, without the text: for one that was made before. */
 export function paramsOf(columns: Columns): SqlValue[] {

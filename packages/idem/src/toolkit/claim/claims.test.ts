@@ -1,8 +1,11 @@
 // The one claim, state by state, on each database. What tools make of it is tested with them.
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
+import { postgresDrivers, sqliteDrivers } from "../sql/adapters.suite.ts";
 import { eachDatabase, type TestDatabase } from "../sql/databases.suite.ts";
 import { type Operation, type Sql, sqlOf } from "../sql/operation.ts";
 import { plain } from "../sql/parts.ts";
+import { ensureTables } from "../sql/ready-tables.ts";
+import { tableSql } from "../sql/tables.ts";
 import {
   type ClaimAnswer,
   type ClaimAsk,
@@ -246,6 +249,32 @@ eachDatabase((open, dialect) => {
     const left = await db.rows("select key from idem_claims where scope = 'test' order by key");
     expect(left.map(({ key }) => key)).toEqual(["held", "kept", "left", "parked"]);
   });
+
+  test.each(Object.entries(dialect === "postgres" ? postgresDrivers : sqliteDrivers))(
+    "a claim lives the same life through %s, and what an earlier build knew is known there",
+    async (_name, openDriver) => {
+      const db = await open();
+      const { adapter } = openDriver(db.where, (close) => onTestFinished(async () => void (await close())));
+      await db.run(`
+        drop table idem_claims; ${tableSql(dialect, "idem_locks")};
+        insert into idem_toolkit values ('idem_locks', 1); insert into idem_locks values ('old', 'o', 7, 4102444800000)`);
+      await ensureTables(adapter);
+      const { claims, ask, take } = world(db, adapter);
+      expect(await ask({ scope: "lock", key: "old" })).toMatchObject({ kind: "in-flight" });
+      const row = await take({ note: '"ü"' });
+      expect(await ask()).toMatchObject({ kind: "in-flight" });
+      expect(await claims((sql) => extend(sql, row, leaseMs, { note: "null" }))).toBe("held");
+      expect(await claims(() => leave(row, "later"))).toBe("held");
+      const again = await take();
+      expect(again).toMatchObject({ attempts: 2, note: "null", reason: "later", generation: row.generation });
+      expect(again.fence).toBeGreaterThan(row.fence);
+      expect(await claims((sql) => settle(sql, row, "1"))).toBe("lost");
+      expect(await claims((sql) => settle(sql, again, "2"))).toBe("held");
+      expect(await ask()).toMatchObject({ kind: "duplicate", row: { outcome: "2", settledAt: expect.any(Number) } });
+      await db.age("idem_claims", windowMs);
+      expect(await claims((sql) => reap(sql, "test", 10))).toBe(1);
+    },
+  );
 
   test("open and forgettable claims are found by an index of their own, however many are settled", async () => {
     const db = await open();

@@ -2,7 +2,10 @@
 import pg from "pg";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { type LocalPostgres, type LocalStandby, startLocalPostgres } from "../../../../../scripts/local-postgres.mjs";
+import { cronTick } from "../cron-tick/cron-tick.ts";
+import { findOrCreateRemote } from "../find-or-create-remote.ts";
 import { inbox } from "../inbox.ts";
+import { createSentLog } from "../sent-log/create-sent-log.ts";
 import { pgAdapter } from "../sql/pg.ts";
 import { ensureTables } from "../sql/ready-tables.ts";
 import { asking, created, hold, windowMs } from "./conformance/world.ts";
@@ -51,6 +54,33 @@ test("a stored answer and a processed message are told to nobody again before th
     "that it is kept": () => keys.complete(held, created, windowMs),
     "that it was processed": () => inbox.process(adapter, message, () => {}),
   };
+  const asks = Object.entries(asked).map(([what, ask]) => ask().then(() => answered.push(what)));
+  await untilWaiting(asks.length, answered);
+  expect(answered).toEqual([]);
+  standby.thaw();
+  await Promise.all(asks);
+});
+
+test("what was sent, what a tick returned and what was found elsewhere is told to nobody again before the standby has it", async () => {
+  const adapter = pgAdapter(pool);
+  await ensureTables(adapter);
+  const log = createSentLog(adapter, { onUnknown: "resend" });
+  const tick = cronTick(adapter, { id: "digest", schedule: "0 9 * * *", onCrash: "resume" }, () => 3);
+  const asked = {
+    "the receipt": () => log.once({ template: "receipt", recipient: "ada@example.com", window: "1d" }, () => "m1"),
+    "what the tick returned": () => tick.at(Date.UTC(2026, 4, 8, 9)),
+    "the record": () =>
+      findOrCreateRemote(adapter, {
+        kind: "crm",
+        key: "7",
+        visibleAfter: 0,
+        find: async () => "c1",
+        create: async () => "c2",
+      }),
+  };
+  for (const ask of Object.values(asked)) await ask();
+  standby.freeze();
+  const answered: string[] = [];
   const asks = Object.entries(asked).map(([what, ask]) => ask().then(() => answered.push(what)));
   await untilWaiting(asks.length, answered);
   expect(answered).toEqual([]);

@@ -75,9 +75,7 @@ const sbom = join(idem, "dist", "sbom.cdx.json");
 const made = [...copyPlain(), ...compile(join(idem, "tsconfig.build.json")), ...(await buildPages()), sbom];
 writeFileSync(sbom, billOfMaterials());
 removeAllBut(made, join(idem, "dist"));
-// Not where nobody has installed what it is compiled against since it came.
-if (existsSync(join(root, "node_modules", "eslint")))
-  removeAllBut(compile(join(plugin, "tsconfig.build.json")), join(plugin, "dist"));
+removeAllBut(compile(join(plugin, "tsconfig.build.json")), join(plugin, "dist"));
 for (const program of ["sim", "torture", "siege", "bench", "acceptance/app"]) {
   const project = join(root, program, "tsconfig.json");
   if (existsSync(project)) compile(project);

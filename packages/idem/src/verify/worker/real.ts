@@ -5,8 +5,9 @@ export const realSetImmediate = globalThis.setImmediate;
 export const realSetTimeout = globalThis.setTimeout;
 export const realClearTimeout = globalThis.clearTimeout;
 export const realFetch = globalThis.fetch;
-/** Before they note every header for `node:http`. */
-export const { Headers: RealHeaders, Response: RealResponse } = globalThis;
+/** Before they note every header for `node:http`. Named as globals are: without the names their types would be of a package users may lack. */
+export const RealHeaders: typeof globalThis.Headers = globalThis.Headers;
+export const RealResponse: typeof globalThis.Response = globalThis.Response;
 export const RealDate = globalThis.Date;
 const { performance } = globalThis;
 const now = performance.now.bind(performance);

@@ -93,7 +93,7 @@ export function killHooks(openGround: () => Promise<Ground>, dialect: Ground["di
       expect(await second.post("/pull", { death: { at: "fetched" } })).toEqual({ kind: "nothing" });
       await ground.endLeases();
       const third = await start();
-      expect(await third.post("/pull")).toMatchObject({ body: { kind: "pulled", reGotCount: 1, lostCount: 0 } });
+      expect(await third.post("/pull")).toMatchObject({ body: { kind: "done", reGotCount: 1, lostCount: 0 } });
       await third.post("/process");
       for (const id of ["e1", "e2", "e3", "e4", "e5"]) expect(ground.charges(id), id).toHaveLength(1);
     });

@@ -12,6 +12,8 @@ const project = (name: string, include: string[], exclude: string[] = []) => ({
     testTimeout,
     hookTimeout: testTimeout,
     expect: { poll: { timeout: 15_000, interval: 50 } },
+    // What is built is loaded by Node, as users' projects load it, instead of being transformed once more.
+    server: { deps: { external: [/\/packages\/[\w-]+\/dist\//] } },
   },
 });
 

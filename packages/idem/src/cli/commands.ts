@@ -1,70 +1,47 @@
-// Every command, in the order of help: what one starts, sends, looks at, changes, and takes care of.
+// Every command, in the order of help: what one starts, sends, looks at, changes, and takes care of. Each is loaded when it is asked for:
+// most of what one needs the others do not.
 import type { Command } from "./command.ts";
-import { audit } from "./commands/audit.ts";
-import { backup } from "./commands/backup.ts";
-import { cancel } from "./commands/cancel.ts";
-import { completion } from "./commands/completion.ts";
-import { crons } from "./commands/crons.ts";
-import { dev } from "./commands/dev.ts";
-import { doctor } from "./commands/doctor.ts";
-import { drop } from "./commands/drop.ts";
-import { effects } from "./commands/effects.ts";
-import { events } from "./commands/events.ts";
-import { explain } from "./commands/explain.ts";
-import { functions } from "./commands/functions.ts";
-import { keys } from "./commands/keys.ts";
-import { migrate } from "./commands/migrate.ts";
-import { migrateStore } from "./commands/migrate-store.ts";
-import { nodes } from "./commands/nodes.ts";
-import { pause } from "./commands/pause.ts";
-import { prune } from "./commands/prune.ts";
-import { radar } from "./commands/radar.ts";
-import { release } from "./commands/release.ts";
-import { rerun } from "./commands/rerun.ts";
-import { restore } from "./commands/restore.ts";
-import { resume } from "./commands/resume.ts";
-import { run } from "./commands/run.ts";
-import { runs } from "./commands/runs.ts";
-import { secret } from "./commands/secret.ts";
-import { send } from "./commands/send.ts";
-import { sql } from "./commands/sql.ts";
-import { start } from "./commands/start.ts";
-import { tail } from "./commands/tail.ts";
-import { verify } from "./commands/verify.ts";
-import { webhooks } from "./commands/webhooks.ts";
 
-export const commands: readonly Command[] = [
-  dev,
-  start,
-  secret,
-  verify,
-  send,
-  runs,
-  run,
-  events,
-  explain,
-  rerun,
-  cancel,
-  pause,
-  resume,
-  release,
-  drop,
-  keys,
-  effects,
-  functions,
-  crons,
-  webhooks,
-  nodes,
-  audit,
-  tail,
-  radar,
-  doctor,
-  backup,
-  restore,
-  prune,
-  migrate,
-  migrateStore,
-  sql,
+const loaders: Readonly<Record<string, () => Promise<Command>>> = {
+  dev: async () => (await import("./commands/dev.ts")).dev,
+  start: async () => (await import("./commands/start.ts")).start,
+  secret: async () => (await import("./commands/secret.ts")).secret,
+  verify: async () => (await import("./commands/verify.ts")).verify,
+  send: async () => (await import("./commands/send.ts")).send,
+  runs: async () => (await import("./commands/runs.ts")).runs,
+  run: async () => (await import("./commands/run.ts")).run,
+  events: async () => (await import("./commands/events.ts")).events,
+  explain: async () => (await import("./commands/explain.ts")).explain,
+  rerun: async () => (await import("./commands/rerun.ts")).rerun,
+  cancel: async () => (await import("./commands/cancel.ts")).cancel,
+  pause: async () => (await import("./commands/pause.ts")).pause,
+  resume: async () => (await import("./commands/resume.ts")).resume,
+  release: async () => (await import("./commands/release.ts")).release,
+  drop: async () => (await import("./commands/drop.ts")).drop,
+  keys: async () => (await import("./commands/keys.ts")).keys,
+  effects: async () => (await import("./commands/effects.ts")).effects,
+  functions: async () => (await import("./commands/functions.ts")).functions,
+  crons: async () => (await import("./commands/crons.ts")).crons,
+  webhooks: async () => (await import("./commands/webhooks.ts")).webhooks,
+  nodes: async () => (await import("./commands/nodes.ts")).nodes,
+  audit: async () => (await import("./commands/audit.ts")).audit,
+  tail: async () => (await import("./commands/tail.ts")).tail,
+  radar: async () => (await import("./commands/radar.ts")).radar,
+  doctor: async () => (await import("./commands/doctor.ts")).doctor,
+  backup: async () => (await import("./commands/backup.ts")).backup,
+  restore: async () => (await import("./commands/restore.ts")).restore,
+  prune: async () => (await import("./commands/prune.ts")).prune,
+  migrate: async () => (await import("./commands/migrate.ts")).migrate,
+  "migrate-store": async () => (await import("./commands/migrate-store.ts")).migrateStore,
+  sql: async () => (await import("./commands/sql.ts")).sql,
   // Told what there is when it runs: it stands in the list itself.
-  completion(() => commands),
-];
+  completion: async () => (await import("./commands/completion.ts")).completion(allCommands),
+};
+
+export const commandNames: readonly string[] = Object.keys(loaders);
+
+export const allCommands = (): Promise<readonly Command[]> => Promise.all(Object.values(loaders).map((load) => load()));
+
+/** Null where there is none of this name. */
+export const findCommand = async (name: string): Promise<Command | null> =>
+  Object.hasOwn(loaders, name) ? loaders[name]!() : null;

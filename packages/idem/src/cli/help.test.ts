@@ -2,10 +2,12 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { storeOptions } from "./command.ts";
-import { commands } from "./commands.ts";
+import { allCommands } from "./commands.ts";
 import { exitCodeList } from "./exit.ts";
 import { fakeTerminal } from "./fake-terminal.ts";
 import { optionName, usageLine } from "./help.ts";
+
+const commands = await allCommands();
 
 const terminal = fakeTerminal({ cwd: "/" });
 const written = readFileSync(fileURLToPath(new URL("../../../../docs/cli.md", import.meta.url)), "utf8");

@@ -4,15 +4,13 @@ import { IdemError } from "../model/errors.ts";
 import { nearestWord } from "../model/nearest-word.ts";
 import { readPackageText } from "../platform/package-files.ts";
 import type { Command, Context } from "./command.ts";
-import { commands } from "./commands.ts";
+import { allCommands, commandNames, findCommand } from "./commands.ts";
 import { exitCodeOf, exitCodes, Refusal, usage } from "./exit.ts";
 import { findStore, locateStore } from "./find-store.ts";
 import { commandHelp, generalHelp, usageLine } from "./help.ts";
 import type { Io } from "./io.ts";
-import { readStore } from "./open-reading.ts";
 import { paintFor } from "./paint.ts";
 import { printable } from "./printable.ts";
-import { writeStore } from "./reach-owner.ts";
 import { terminal } from "./terminal.ts";
 import { withoutSecrets } from "./without-secrets.ts";
 
@@ -21,14 +19,14 @@ export async function main(args: readonly string[], io: Io = terminal()): Promis
     return await runCommand(args, io);
   } catch (error) {
     report(error, io);
-    return commands.find(({ name }) => name === args[0])?.exits?.unable ?? exitCodeOf(error);
+    return (await findCommand(args[0] ?? ""))?.exits?.unable ?? exitCodeOf(error);
   }
 }
 
 async function runCommand(args: readonly string[], io: Io): Promise<number> {
   const [name, ...rest] = args;
   if (name === undefined || name === "--help" || name === "-h" || (name === "help" && rest.length === 0)) {
-    io.out.write(generalHelp(commands));
+    io.out.write(generalHelp(await allCommands()));
     return exitCodes.ok;
   }
   if (name === "--version" || name === "-v") {
@@ -37,8 +35,8 @@ async function runCommand(args: readonly string[], io: Io): Promise<number> {
     return exitCodes.ok;
   }
   const wanted = name === "help" ? rest[0]! : name;
-  const command = commands.find((each) => each.name === wanted);
-  if (command === undefined) throw unknownCommand(wanted);
+  const command = await findCommand(wanted);
+  if (command === null) throw unknownCommand(wanted);
   if (name === "help" || rest.includes("--help") || rest.includes("-h")) {
     io.out.write(commandHelp(command));
     return exitCodes.ok;
@@ -50,10 +48,7 @@ function unknownCommand(name: string): Refusal {
   if (name.startsWith("-")) {
     return usage(`Options stand after the command: idem <command> ${printable(name)} … Try "idem --help".`);
   }
-  const near = nearestWord(
-    name,
-    commands.map((command) => command.name),
-  );
+  const near = nearestWord(name, commandNames);
   const hint = near === null ? "" : ` Did you mean "${near}"?`;
   return usage(`There is no command "${printable(name)}".${hint} Try "idem --help".`);
 }
@@ -87,8 +82,15 @@ function contextOf(command: Command, args: readonly string[], io: Io): Context {
     now: () => io.platform.wallMs(),
     storeAddress,
     storePath: () => findStore(io, options.store),
-    read: (body) => readStore(io, { address: storeAddress(), env, app: options.app }, body),
-    write: (body) => writeStore(io, { address: storeAddress(), app: options.app, env }, body),
+    // Loaded where they are used: the stores are most of what a command loads.
+    read: async (body) => {
+      const { readStore } = await import("./open-reading.ts");
+      return readStore(io, { address: storeAddress(), env, app: options.app }, body);
+    },
+    write: async (body) => {
+      const { writeStore } = await import("./reach-owner.ts");
+      return writeStore(io, { address: storeAddress(), app: options.app, env }, body);
+    },
     say: (line) => io.out.write(`${line}\n`),
     json: (value) => io.out.write(`${JSON.stringify(value, null, 2)}\n`),
     remark: (line) => io.err.write(`${line}\n`),

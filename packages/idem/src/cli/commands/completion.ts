@@ -3,7 +3,7 @@ import type { Command } from "../command.ts";
 import { completionFor, type Shell, shells } from "../completion.ts";
 import { usage } from "../exit.ts";
 
-export const completion = (commandsOf: () => readonly Command[]): Command => ({
+export const completion = (commandsOf: () => Promise<readonly Command[]>): Command => ({
   name: "completion",
   summary: "print a completion script for a shell",
   usage: shells.join(" | "),
@@ -17,7 +17,7 @@ export const completion = (commandsOf: () => readonly Command[]): Command => ({
   async run(context) {
     const shell = context.words[0] as Shell;
     if (!shells.includes(shell)) throw usage(`"${shell}" is none of ${shells.join(", ")}.`);
-    context.io.out.write(completionFor(shell, commandsOf()));
+    context.io.out.write(completionFor(shell, await commandsOf()));
     return 0;
   },
 });

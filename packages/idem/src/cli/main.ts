@@ -19,7 +19,9 @@ export async function main(args: readonly string[], io: Io = terminal()): Promis
     return await runCommand(args, io);
   } catch (error) {
     report(error, io);
-    return (await findCommand(args[0] ?? ""))?.exits?.unable ?? exitCodeOf(error);
+    // One that could not even be loaded says no more about itself.
+    const command = await findCommand(args[0] ?? "").catch(() => null);
+    return command?.exits?.unable ?? exitCodeOf(error);
   }
 }
 

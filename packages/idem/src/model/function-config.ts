@@ -83,7 +83,7 @@ export function whyNoKey({ idempotency, unkeyed, batch, triggers }: FunctionConf
   if (idempotency !== null) return null;
   if (unkeyed !== undefined) return unkeyed;
   if (batch !== undefined) return "an event is in one batch";
-  // Idem itself tells of something once.
   if (triggers.some((trigger) => "event" in trigger && !/^(idem|inngest)\//.test(trigger.event))) return null;
-  return triggers.some((trigger) => "cron" in trigger) ? "a tick runs once" : "what invokes it does so once";
+  if (triggers.length === 0) return "what invokes it does so once";
+  return triggers.some((trigger) => "cron" in trigger) ? "a tick runs once" : "Idem tells of something once";
 }

@@ -79,6 +79,34 @@ test("whoever looks gives way while they are told to, and events that arrive do 
   expect(done).toEqual(["first", "event", "event", "page"]);
 });
 
+test("whoever has spent much comes to an end as well, however many newcomers have spent nothing", async () => {
+  const { turns } = turnMeter();
+  let isOver = false;
+  const page = (async () => {
+    const work = new Work(turns, Number.POSITIVE_INFINITY, () => false);
+    for (let n = 0; n < 5; n++) {
+      const turn = work.next();
+      if (turn !== undefined) await turn;
+      work.do(() => chargeCost(dear));
+    }
+    isOver = true;
+  })();
+  const newcomer = async () => {
+    await turns.next(0);
+    chargeCost(dear);
+  };
+  let came = 0;
+  for (; !isOver && came < 200; came += 2) {
+    // Two in each turn, so that there is always one who has spent less.
+    void newcomer();
+    void newcomer();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect(isOver).toBe(true);
+  expect(came).toBeLessThan(200);
+  await page;
+});
+
 test("work that costs nothing waits for nobody", () => {
   const { turns } = turnMeter();
   for (let i = 0; i < 100; i++) expect(turns.next()).toBeUndefined();

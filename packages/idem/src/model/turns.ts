@@ -6,12 +6,16 @@ import { costCharged, costPerMs } from "./metered-cost.ts";
 // Together with one evaluation, which is not interrupted: 5 ms.
 const turnCost = costPerMs;
 
+/** In each turn of this number those who look go by how long they wait. */
+const turnOfTheOldest = 4;
+
 export class Turns {
   readonly #soon: (run: () => void) => void;
   readonly #mayLook: () => boolean;
   readonly #first: (() => void)[] = [];
   readonly #later: { readonly spent: number; readonly go: () => void }[] = [];
   #from = costCharged();
+  #looks = 0;
   #isArmed = false;
 
   /**
@@ -25,8 +29,9 @@ export class Turns {
 
   /**
    * To be awaited before each piece of work; undefined for going on at once, with no `await` in between: others would get the same answer.
-   * Events that arrive go before what people look for, who can wait. Of those the one that has `spent` least goes first: a page is not
-   * held up by filters that cost a hundred times as much.
+   * Events that arrive go before what people look for, who can wait. Of those the one that has `spent` least goes first, so that a page is
+   * not held up by filters that cost a hundred times as much; in every fourth turn the one that waits for longest, so that nobody waits for
+   * ever behind newcomers.
    */
   next(spent?: number): Promise<void> | undefined {
     this.#arm();
@@ -44,13 +49,15 @@ export class Turns {
     this.#soon(() => {
       this.#isArmed = false;
       this.#from = costCharged();
-      const next = this.#first.shift() ?? (this.#later.length > 0 && this.#mayLook() ? this.#leastSpent() : undefined);
+      const next = this.#first.shift() ?? (this.#later.length > 0 && this.#mayLook() ? this.#nextToLook() : undefined);
       if (this.#first.length > 0 || this.#later.length > 0) this.#arm();
       next?.();
     });
   }
 
-  #leastSpent(): (() => void) | undefined {
+  #nextToLook(): (() => void) | undefined {
+    this.#looks = (this.#looks + 1) % turnOfTheOldest;
+    if (this.#looks === 0) return this.#later.shift()?.go;
     let least = 0;
     for (let i = 1; i < this.#later.length; i++) if (this.#later[i]!.spent < this.#later[least]!.spent) least = i;
     return this.#later.splice(least, 1)[0]?.go;

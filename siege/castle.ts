@@ -4,7 +4,7 @@ import { createHmac, randomBytes } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import type { AttackOrder, Tally } from "./attackers.ts";
 import { ask, pause } from "./line.ts";
 import { appPath, source, type Target } from "./target.ts";
@@ -12,6 +12,8 @@ import { appPath, source, type Target } from "./target.ts";
 const root = join(dirname(fileURLToPath(import.meta.url)), basedOn());
 const bin = join(root, "packages", "idem", "bin", "idem.mjs");
 const built = join(root, "siege", "dist");
+// Each process under attack can be told to collect its garbage.
+const collecting = ["--expose-gc", "--import", pathToFileURL(join(built, "collect.js")).href];
 
 /** From the sources (in tests) and from what was built of them. */
 function basedOn(): string {
@@ -32,6 +34,8 @@ export interface Castle {
   attack(order: Omit<AttackOrder, "target">): Promise<Tally>;
   /** Resident memory, in bytes. */
   memory(): { readonly server: number; readonly app: number };
+  /** The same after both have collected their garbage: what they keep. */
+  memoryKept(): Promise<{ readonly server: number; readonly app: number }>;
   /** Null while it runs. */
   readonly ended: string | null;
   close(): void;
@@ -58,12 +62,12 @@ export async function openCastle(): Promise<Castle> {
     const [eventKey, publicEventKey, password, viewerPassword] = [secret(), secret(), secret(), secret()];
     const signingKey = `signkey-prod-${randomBytes(32).toString("hex")}`;
     const keep = secrets(eventKey, publicEventKey, signingKey, password, viewerPassword);
-    const serverChild = start([bin, "start", "--port", "0", "--allow-host", "127.0.0.1"], keep);
+    const serverChild = start([...collecting, bin, "start", "--port", "0", "--allow-host", "127.0.0.1"], keep);
     const said = transcript(serverChild);
     const server = await found(said, /listens +(http:\S+)/, serverChild);
     // Node 20 has the WebSocket of connect() behind a flag.
     const flags = "WebSocket" in globalThis ? {} : { NODE_OPTIONS: "--experimental-websocket --no-warnings" };
-    const appChild = start([join(built, "app.js")], {
+    const appChild = start([...collecting, join(built, "app.js")], {
       ...flags,
       SIEGE_SERVER: server,
       SIEGE_EVENT_KEY: eventKey,
@@ -110,6 +114,7 @@ export async function openCastle(): Promise<Castle> {
       attackers.once("message", () => resolve());
       attackers.once("exit", () => reject(new Error(`the attackers ended:\n${attackersSaid()}`)));
     });
+    const memory = () => ({ server: rssOf(serverChild), app: rssOf(appChild) });
     return Object.assign(castle, {
       target,
       attack: (order: Omit<AttackOrder, "target">) =>
@@ -122,7 +127,11 @@ export async function openCastle(): Promise<Castle> {
           });
           attackers.send({ target, ...order });
         }),
-      memory: () => ({ server: rssOf(serverChild), app: rssOf(appChild) }),
+      memory,
+      memoryKept: async () => {
+        await Promise.all([collected(serverChild), collected(appChild)]);
+        return memory();
+      },
       get ended() {
         if (serverChild.exitCode !== null || serverChild.signalCode !== null) return `the server ended:\n${said()}`;
         if (appChild.exitCode !== null || appChild.signalCode !== null) return `the app ended:\n${appSaid()}`;
@@ -148,6 +157,18 @@ const secrets = (
   IDEM_PASSWORD: password,
   IDEM_VIEWER_PASSWORD: viewerPassword,
 });
+
+/** Resolves when it has, or has ended. */
+const collected = (child: ChildProcess): Promise<void> =>
+  new Promise((resolve) => {
+    child.on("message", function listen(message: { collected?: true }) {
+      if (message.collected === undefined) return;
+      child.off("message", listen);
+      resolve();
+    });
+    child.once("exit", () => resolve());
+    child.send("collect", (error) => error && resolve());
+  });
 
 /** The last of what a process wrote. */
 function transcript(child: ChildProcess): () => string {

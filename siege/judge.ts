@@ -4,8 +4,8 @@ import type { Siege } from "./run-siege.ts";
 
 export const honestP99MsMax = 250;
 /**
- * Memory is flat when the middle value of the last round is no more than this above that of the second, after which everything that is
- * filled once (caches, code that was compiled, pools of lines) has been filled; what is kept per request would grow with each round.
+ * Memory is flat when what is kept after the last round is no more than this above what was kept after the second, by which everything
+ * that is filled once (caches, code that was compiled, pools of lines) has been filled; what is kept per request would grow with each round.
  */
 export const growthMax = { part: 0.15, bytes: 32 * 1024 * 1024 };
 /** Whatever is sent: a body kept for each request would pass it at once. */
@@ -59,7 +59,7 @@ export function slownessOf(siege: Siege): Complaint[] {
     });
   }
   for (const who of ["server", "app"] as const) {
-    const rounds = middlesOf(siege, who);
+    const rounds = siege.memoryKept.map((each) => each[who]);
     const [before, after] = [rounds[1], rounds.at(-1)];
     if (rounds.length < 3 || before === undefined || after === undefined) continue;
     if (after > before * (1 + growthMax.part) + growthMax.bytes) {
@@ -68,17 +68,6 @@ export function slownessOf(siege: Siege): Complaint[] {
     }
   }
   return complaints;
-}
-
-export function middlesOf({ memory }: Siege, who: "server" | "app"): number[] {
-  const rounds = Math.max(-1, ...memory.map(({ round }) => round)) + 1;
-  return Array.from({ length: rounds }, (_, n) => {
-    const values = memory.filter(({ round }) => round === n).map((each) => each[who]);
-    return percentile(
-      values.sort((a, b) => a - b),
-      0.5,
-    );
-  });
 }
 
 export const megabytes = (bytes: number): string => `${Math.round(bytes / 1024 / 1024)} MB`;

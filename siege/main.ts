@@ -1,7 +1,7 @@
 // npm run siege [-- --minutes N] [--kind <kind>]
 import { parseArgs } from "node:util";
 import { traffics } from "./honest.ts";
-import { type Complaint, complaintsOf, latenciesOf, megabytes, middlesOf, percentile, slownessOf } from "./judge.ts";
+import { type Complaint, complaintsOf, latenciesOf, megabytes, percentile, slownessOf } from "./judge.ts";
 import { kinds } from "./kinds.ts";
 import { kindNames, runSiege, type Siege } from "./run-siege.ts";
 
@@ -67,7 +67,7 @@ function repeatOf(kind: Complaint["kind"]): string {
   return `npm run siege --${chosenBefore} --minutes ${minutes}`;
 }
 
-function report({ slices, memory }: Siege): void {
+function report({ slices, memory, memoryKept }: Siege): void {
   const ms = (value: number) => value.toFixed(0).padStart(7);
   console.log(`\n${"kind".padEnd(22)}honest     p50     p99     max refused    loop  answers to attacks`);
   for (const kind of new Set(slices.map((slice) => slice.kind))) {
@@ -99,7 +99,7 @@ function report({ slices, memory }: Siege): void {
   }
   for (const who of ["server", "app"] as const) {
     const most = Math.max(0, ...memory.map((each) => each[who]));
-    const middles = middlesOf({ slices, memory, ended: null }, who).map(megabytes);
-    console.log(`memory of the ${who}: ${middles.join(", ")} by rounds (middle values), at most ${megabytes(most)}`);
+    const kept = memoryKept.map((each) => megabytes(each[who]));
+    console.log(`memory of the ${who}: kept ${kept.join(", ")} after each round, at most ${megabytes(most)}`);
   }
 }

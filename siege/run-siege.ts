@@ -27,10 +27,17 @@ export interface Slice {
   readonly loopMs: number;
 }
 
+export interface Memory {
+  readonly server: number;
+  readonly app: number;
+}
+
 export interface Siege {
   readonly slices: readonly Slice[];
   /** Each second: bytes. */
-  readonly memory: readonly { readonly round: number; readonly server: number; readonly app: number }[];
+  readonly memory: readonly Memory[];
+  /** After each round, without garbage. */
+  readonly memoryKept: readonly Memory[];
   /** A process under attack that did not live to the end of it. */
   readonly ended: string | null;
 }
@@ -49,10 +56,10 @@ async function besiege(castle: Castle, { kinds: names, sliceMs, rounds, onProgre
   const honest = new HonestTraffic(castle);
   const attacks = names.length > 1 ? [...names.map((name) => [name]), [...names]] : [[...names]];
   const seen: { kind: string; round: number; tally: Tally; loopMs: number }[] = [];
-  const memory: { round: number; server: number; app: number }[] = [];
-  let round = 0;
-  const meter = setInterval(() => memory.push({ round, ...castle.memory() }), Math.min(1_000, sliceMs / 2));
-  for (round = 0; round < rounds && castle.ended === null; round++) {
+  const memory: Memory[] = [];
+  const memoryKept: Memory[] = [];
+  const meter = setInterval(() => memory.push(castle.memory()), Math.min(1_000, sliceMs / 2));
+  for (let round = 0; round < rounds && castle.ended === null; round++) {
     for (const attack of attacks) {
       const kind = attack.length > 1 ? everything : attack[0]!;
       onProgress?.(`round ${round + 1} of ${rounds}: ${kind}`);
@@ -62,6 +69,7 @@ async function besiege(castle: Castle, { kinds: names, sliceMs, rounds, onProgre
       seen.push({ kind, round, tally, loopMs: await loopMsOf(castle) });
       if (castle.ended !== null) break;
     }
+    memoryKept.push(await castle.memoryKept());
   }
   clearInterval(meter);
   onProgress?.("waiting for what is under way");
@@ -73,7 +81,7 @@ async function besiege(castle: Castle, { kinds: names, sliceMs, rounds, onProgre
     samples: honest.samples.filter(({ slice }) => slice === n),
     answers: merged(Object.values(tally)),
   }));
-  return { slices, memory, ended: castle.ended };
+  return { slices, memory, memoryKept, ended: castle.ended };
 }
 
 function merged(tallies: readonly Readonly<Record<string, number>>[]): Record<string, number> {

@@ -37,10 +37,11 @@ describe.each(stores)("a tick on %s", (store) => {
     expect(work.entered).toEqual([]);
     await idem.functions.resume("fn", { waiting: "release" });
     await clock.tick(1);
-    expect(work.entered).toEqual(["00:01", "00:02"]);
+    // Released at one instant they begin in either order.
+    expect(work.entered.toSorted()).toEqual(["00:01", "00:02"]);
     expect(await kinds()).toEqual(["started", "started"]);
     await clock.tick("55s");
-    expect(work.entered).toEqual(["00:01", "00:02", "00:03"]);
+    expect(work.entered.toSorted()).toEqual(["00:01", "00:02", "00:03"]);
   });
 
   test("of a paused function can be dropped", async () => {

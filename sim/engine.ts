@@ -11,6 +11,7 @@ import type {
   Thread,
   Timer,
 } from "../packages/idem/dist/platform/platform.js";
+import type { HeartbeatAnswer } from "../packages/idem/dist/store/leases.js";
 import type * as Memory from "../packages/idem/dist/store/memory/store.js";
 import type * as Batches from "../packages/idem/dist/store/postgres/batches.js";
 import type * as TellOthers from "../packages/idem/dist/store/postgres/tell-others.js";
@@ -19,7 +20,6 @@ import type { Beat, Beats, BeatsOptions, StoreHint } from "../packages/idem/dist
 import type * as Inline from "../packages/idem/dist/store/sqlite/inline-store.js";
 import type * as Migrations from "../packages/idem/dist/store/sqlite/migrations.js";
 import type { Store, StoreWrites } from "../packages/idem/dist/store/store.js";
-import type { HeartbeatAnswer } from "../packages/idem/dist/store/workers.js";
 
 export type {
   Beat,

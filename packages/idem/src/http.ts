@@ -8,7 +8,7 @@
  * });
  * ```
  */
-export type { Held } from "./toolkit/claim/answers.ts";
+export type { Held } from "./toolkit/claim/decide-claim.ts";
 export type {
   Begun,
   Captured,

@@ -1,12 +1,14 @@
 // What a command is: its words for people, its options for the parser and the shells, and what it does.
+import { parseDuration } from "../model/duration.ts";
 import type { Idem } from "../sdk/client.ts";
 import type { Ask } from "../sdk/owner-desk.ts";
 import type { ReadOnlyStore } from "../store/postgres/read-only-store.ts";
 import type { StoreReads } from "../store/reads.ts";
 import type { Connection } from "../store/sqlite/connection.ts";
+import { usage } from "./exit.ts";
 import type { StoreAddress } from "./find-store.ts";
-import type { Io } from "./io.ts";
 import type { Paint } from "./paint.ts";
+import type { Io } from "./terminal.ts";
 import type { ToolReads } from "./tool-reads.ts";
 
 export interface Option {
@@ -108,3 +110,18 @@ export const storeOptions: Readonly<Record<string, Option>> = {
   app: { value: "id", help: "whose functions are called by their short names; the only app unless given" },
   json: { help: "one JSON document for programs instead of text for people" },
 };
+
+export function countOption(context: Context, name: string, otherwise: number, max: number): number {
+  const text = context.options[name];
+  if (text === undefined) return otherwise;
+  const count = Number(text);
+  if (!/^\d+$/.test(text) || count < 1 || count > max) {
+    throw usage(`--${name} is "${text}"; it must be a whole number from 1 to ${max}.`);
+  }
+  return count;
+}
+
+export function durationOption(context: Context, name: string, otherwise: number): number {
+  const text = context.options[name];
+  return text === undefined ? otherwise : parseDuration(text, `--${name}`);
+}

@@ -1,8 +1,8 @@
 // A terminal for tests: what was written is kept, the machine is a manual one, and Ctrl-C is a call.
 import { ManualPlatform } from "../platform/manual-platform.ts";
 import type { Platform } from "../platform/platform.ts";
-import type { Io } from "./io.ts";
 import { main } from "./main.ts";
+import type { Io } from "./terminal.ts";
 
 export interface FakeTerminal extends Io {
   /** What the last command wrote. */

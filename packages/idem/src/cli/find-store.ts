@@ -3,7 +3,7 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { withoutPassword } from "../store/postgres/address.ts";
 import { unusable } from "./exit.ts";
-import type { Io } from "./io.ts";
+import type { Io } from "./terminal.ts";
 
 const folder = ".idem";
 

@@ -2,7 +2,7 @@
 // so it is greeted before anything is asked of it, and nobody waits for that longer than seconds.
 import type { Ask } from "../sdk/owner-desk.ts";
 import { callOwner } from "../sdk/owner-socket.ts";
-import type { Io } from "./io.ts";
+import type { Io } from "./terminal.ts";
 
 // A healthy owner answers within milliseconds, on a loaded machine within a second.
 const greetingMs = 5_000;

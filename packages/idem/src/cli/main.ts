@@ -8,11 +8,9 @@ import { allCommands, commandNames, findCommand } from "./commands.ts";
 import { exitCodeOf, exitCodes, Refusal, usage } from "./exit.ts";
 import { findStore, locateStore } from "./find-store.ts";
 import { commandHelp, generalHelp, usageLine } from "./help.ts";
-import type { Io } from "./io.ts";
 import { paintFor } from "./paint.ts";
-import { printable } from "./printable.ts";
-import { terminal } from "./terminal.ts";
-import { withoutSecrets } from "./without-secrets.ts";
+import { printable, withoutSecrets } from "./printable.ts";
+import { type Io, terminal } from "./terminal.ts";
 
 export async function main(args: readonly string[], io: Io = terminal()): Promise<number> {
   try {

@@ -9,7 +9,7 @@ import type { Store } from "../store/store.ts";
 import type { Place, Reading } from "./command.ts";
 import { unusable } from "./exit.ts";
 import { checkStoreFile, type StoreAddress } from "./find-store.ts";
-import type { Io } from "./io.ts";
+import type { Io } from "./terminal.ts";
 import { type ToolReads, toolReadsOfFile } from "./tool-reads.ts";
 
 export const silent = { debug() {}, info() {}, warn() {}, error() {} };

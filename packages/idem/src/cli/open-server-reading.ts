@@ -4,8 +4,13 @@ import type { Platform } from "../platform/platform.ts";
 import type { Rows } from "../radar/finding.ts";
 import { loadDriver } from "../sdk/open-store.ts";
 import { wordsOf } from "../store/postgres/faults.ts";
-import { overdueRuns, runsOfUnknownWorkers, runsWithoutJob, waitingRuns } from "../store/postgres/health-reads.ts";
-import { historyOf } from "../store/postgres/history-reads.ts";
+import {
+  historyOf,
+  overdueRuns,
+  runsOfUnknownWorkers,
+  runsWithoutJob,
+  waitingRuns,
+} from "../store/postgres/health-reads.ts";
 import { countPrunable } from "../store/postgres/prune-events.ts";
 import { openReadOnlyStore, type ReadOnlyStore } from "../store/postgres/read-only-store.ts";
 import { commandName, type Opened } from "./open-reading.ts";

@@ -1,5 +1,5 @@
 // Colour, where somebody looks at a screen and did not ask for none (no-color.org).
-import type { Io, Stream } from "./io.ts";
+import type { Io, Stream } from "./terminal.ts";
 
 export interface Paint {
   bold(text: string): string;

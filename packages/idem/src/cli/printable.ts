@@ -14,6 +14,13 @@ export const printable = (text: string): string =>
 /** JSON on one line, safe to print. */
 export const printableJson = (value: unknown): string => printable(JSON.stringify(value) ?? "undefined");
 
+// The last gate before a screen or a log: whatever a message quotes, the password of an address in it is left out.
+
+const credentials = /([a-z][a-z0-9+.-]*:\/\/)[^\s"'<>:@/]*:[^\s"'<>]*@/gi;
+const secretWords = /([?&]password=)[^&\s"'<>]*/gi;
+
+export const withoutSecrets = (text: string): string => text.replace(credentials, "$1…@").replace(secretWords, "$1…");
+
 // East Asian wide and full-width forms, and emoji, take two columns.
 const wide =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}|[\u{20000}-\u{3fffd}]/u;

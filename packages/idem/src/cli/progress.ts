@@ -1,5 +1,5 @@
 // How far long work has come, on standard error so that standard output stays what was asked for.
-import type { Io } from "./io.ts";
+import type { Io } from "./terminal.ts";
 import { duration } from "./times.ts";
 
 const barWidth = 30;

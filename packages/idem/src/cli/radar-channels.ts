@@ -15,8 +15,7 @@ import {
   readChannels,
   shownChannel,
 } from "../radar/channels.ts";
-import { ownChannelAddresses } from "../sdk/own-channel-addresses.ts";
-import { sendToChannel } from "../sdk/send-to-channel.ts";
+import { ownChannelAddresses, sendToChannel } from "../sdk/send-to-channel.ts";
 import type { Setting } from "../store/settings.ts";
 import type { Context } from "./command.ts";
 import { exitCodes, usage } from "./exit.ts";

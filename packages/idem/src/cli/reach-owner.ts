@@ -13,8 +13,8 @@ import type { Store } from "../store/store.ts";
 import { unusable } from "./exit.ts";
 import { checkStoreFile, type StoreAddress } from "./find-store.ts";
 import { greetOwner, silentFor, wakeSilent, whySilent } from "./greet-owner.ts";
-import type { Io } from "./io.ts";
 import { commandName, onlyApp, silent } from "./open-reading.ts";
+import type { Io } from "./terminal.ts";
 
 // A process that starts owns the file a moment before it can be reached.
 const triesMax = 10;

@@ -2,9 +2,8 @@
 import type { Logger } from "../execute/function-code.ts";
 import { IdemError } from "../model/errors.ts";
 import type { Context } from "./command.ts";
-import { printable } from "./printable.ts";
+import { printable, withoutSecrets } from "./printable.ts";
 import { iso } from "./times.ts";
-import { withoutSecrets } from "./without-secrets.ts";
 
 export function serverLog(context: Context): Logger {
   const { io, paint } = context;

@@ -1,6 +1,27 @@
-// The real terminal.
+// What a command may touch of the world around it: its streams, its surroundings and its clock. Tests give their own.
 import { nodePlatform } from "../platform/node-platform.ts";
-import type { Io, Stream } from "./io.ts";
+import type { Platform } from "../platform/platform.ts";
+
+export interface Stream {
+  write(text: string): void;
+  readonly isTerminal: boolean;
+  /** Characters per line; null when nobody looks at a screen. */
+  readonly columns: number | null;
+}
+
+export interface Io {
+  readonly out: Stream;
+  readonly err: Stream;
+  readInput(): Promise<string>;
+  env(name: string): string | undefined;
+  readonly cwd: string;
+  readonly platform: Platform;
+  /**
+   * Calls back when the person presses Ctrl-C, or whoever looks after the process asks it to end (SIGTERM), instead of ending
+   * it. Asked a second time it ends at once. Returns how to stop listening.
+   */
+  onInterrupt(take: () => void): () => void;
+}
 
 // An event may have half of this; more is a mistake in a pipe.
 const inputBytesMax = 1024 * 1024;
@@ -24,6 +45,7 @@ async function readInput(): Promise<string> {
   return Buffer.concat(chunks).toString("utf8");
 }
 
+/** The real one. */
 export function terminal(): Io {
   // `idem runs | head` closes the pipe early; that is no failure.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {

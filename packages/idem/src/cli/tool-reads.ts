@@ -7,8 +7,13 @@ import type { OverdueRun, StuckRun, WaitingCount } from "../store/rules/health-r
 import type { OpenedRun, SuppressedEvent } from "../store/rules/history-reads.ts";
 import { ClaimIndex } from "../store/sqlite/claim-index.ts";
 import type { Connection } from "../store/sqlite/connection.ts";
-import { overdueRuns, runsOfUnknownWorkers, runsWithoutJob, waitingRuns } from "../store/sqlite/health-reads.ts";
-import { historyOf } from "../store/sqlite/history-reads.ts";
+import {
+  historyOf,
+  overdueRuns,
+  runsOfUnknownWorkers,
+  runsWithoutJob,
+  waitingRuns,
+} from "../store/sqlite/health-reads.ts";
 import { countPrunable } from "../store/sqlite/prune-events.ts";
 
 export interface ToolReads {

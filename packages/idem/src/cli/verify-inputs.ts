@@ -10,9 +10,9 @@ import type { DescribedFunction } from "../verify/worker/messages.ts";
 import type { Fixture } from "../verify/worker/world-script.ts";
 import { usage } from "./exit.ts";
 import { locateStore } from "./find-store.ts";
-import type { Io } from "./io.ts";
 import { readStore } from "./open-reading.ts";
 import { printable } from "./printable.ts";
+import type { Io } from "./terminal.ts";
 
 export const memoryName = "idem.verify.json";
 export const recordingsName = "idem.verify.recordings.json";

@@ -35,7 +35,7 @@ import { Retention } from "./retention.ts";
 import { RunEnds } from "./run-ends.ts";
 import { StoreTime } from "./store-time.ts";
 import type { Telling } from "./telling.ts";
-import { tickPair } from "./tick-pair.ts";
+import { tickPair } from "./tick-event.ts";
 import { Worker } from "./worker.ts";
 
 export interface EngineOptions {

@@ -8,7 +8,7 @@ import { errors } from "../model/errors.ts";
 import { payloadOf } from "../model/event.ts";
 import type { Expressions } from "../model/expression.ts";
 import { chargeCost, readingCost } from "../model/metered-cost.ts";
-import type { Outcome } from "../model/outcome.ts";
+import type { Outcome } from "../model/step.ts";
 import type { Turns } from "../model/turns.ts";
 import { serializeError } from "../model/user-errors.ts";
 import type { NewWait } from "../model/wait.ts";

@@ -1,6 +1,6 @@
 // One attempt of one step: a value, a final error, or the time to try again. Keeps what comes back within bounds.
 import { errors } from "../model/errors.ts";
-import type { Outcome } from "../model/outcome.ts";
+import type { Outcome } from "../model/step.ts";
 import { serializeError } from "../model/user-errors.ts";
 import type { NewEvent } from "../store/ingest.ts";
 import type { OpIds, Ran } from "./operation.ts";

@@ -5,7 +5,7 @@ import { entriesDefault, entriesElsewhere, nextEntry } from "../model/entries.ts
 import { errors } from "../model/errors.ts";
 import { payloadOf } from "../model/event.ts";
 import { fromJson, toJson } from "../model/json.ts";
-import type { ParkReason } from "../model/parked.ts";
+import type { ParkReason } from "../model/run.ts";
 import { serializeError } from "../model/user-errors.ts";
 import type { EndRun, NewStep } from "../store/advance.ts";
 import type { RunMemo } from "../store/leases.ts";
@@ -15,7 +15,6 @@ import { callRemote } from "./call-remote.ts";
 import { deferredEvents } from "./deferred.ts";
 import type { Code, Logger } from "./function-code.ts";
 import { divergenceSteps } from "./known-step.ts";
-import { parkedForEntries } from "./parked-for-entries.ts";
 import { Pass } from "./pass.ts";
 import type { FailedAttempt, PassResult, RunPorts } from "./ports.ts";
 import { nextAttempt, wasUnreached } from "./retry.ts";
@@ -309,4 +308,16 @@ export function executeRun(
       }
     }
   }
+}
+
+/** Why a run that lost its worker again and again is left to a person, in words. */
+function parkedForEntries({ run, steps }: RunMemo): ParkReason {
+  const count = run.lost?.count ?? 0;
+  const times = count === 1 ? "once" : `${count} times in a row`;
+  const last = steps.at(-1)?.name;
+  const where = last === undefined ? "" : ` after step "${last}"`;
+  return {
+    kind: "entries",
+    reason: `its code was entered ${times}${where} without an outcome: it probably ends its process (out of memory, process.exit) or stops it for minutes`,
+  };
 }

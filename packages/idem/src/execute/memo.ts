@@ -1,7 +1,6 @@
 // What a run already has, by step id: outcomes, failed attempts, waits. Nothing in here runs anything.
 import { divergedStepId, divergenceId, isDivergence, readDivergence } from "../model/divergence.ts";
-import type { Outcome } from "../model/outcome.ts";
-import type { Step } from "../model/step.ts";
+import type { Outcome, Step } from "../model/step.ts";
 import { keptInput } from "../model/step-input.ts";
 import type { RunMemo } from "../store/leases.ts";
 import { type KnownStep, knownSteps } from "./known-step.ts";

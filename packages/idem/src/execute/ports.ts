@@ -1,8 +1,8 @@
 // What a pass needs from outside, and what it gives back. Execution knows no store, no clock and no registry of its own.
 
 import type { ClaimAnswer } from "../model/claim.ts";
-import type { TakenEquality } from "../model/expression-equality.ts";
-import type { ParkReason } from "../model/parked.ts";
+import { type TakenEquality, wholeExpression } from "../model/expression-equality.ts";
+import type { ParkReason } from "../model/run.ts";
 import type { StepKind } from "../model/step.ts";
 import type { NewWait } from "../model/wait.ts";
 import type { CrashPoint, HttpRequest, HttpResponse, Timer } from "../platform/platform.ts";
@@ -143,6 +143,13 @@ export interface RunPorts {
   /** The event that carries an invoked function's data; throws when it cannot be carried. */
   acceptInvoked(invoked: { readonly function: string; readonly data: unknown; readonly v: unknown }): NewEvent;
   signal(signal: string, dataJson: string): Promise<string | null>;
+}
+
+/** The `if` of a wait for an event, as the store keeps it. Throws for an expression that cannot be compiled. */
+export function planCondition(text: string, ports: Pick<RunPorts, "checkExpression" | "takeEquality">): TakenEquality {
+  if (ports.takeEquality !== undefined) return ports.takeEquality(text);
+  ports.checkExpression(text);
+  return wholeExpression(text);
 }
 
 export type PassResult =

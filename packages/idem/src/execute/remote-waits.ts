@@ -3,13 +3,12 @@ import { destinationKey } from "../dedup/destination-key.ts";
 import { durationMsMax, parseDuration, parseInstant } from "../model/duration.ts";
 import { errors } from "../model/errors.ts";
 import { anyEvent } from "../model/expression-equality.ts";
-import { noValue, type Outcome } from "../model/outcome.ts";
+import { noValue, type Outcome } from "../model/step.ts";
 import { serializeError } from "../model/user-errors.ts";
 import type { WireOp } from "../protocol/wire-ops.ts";
 import { askedForSignal, askedToInvoke, askedToSleep, askedToWait } from "./asked-for.ts";
 import type { RemoteRun } from "./call-remote.ts";
-import { planCondition } from "./plan-condition.ts";
-import type { PlannedWait } from "./ports.ts";
+import { type PlannedWait, planCondition } from "./ports.ts";
 
 export type WaitOp = Extract<WireOp, { op: "sleep" | "wait-for-event" | "wait-for-signal" | "invoke" }>;
 

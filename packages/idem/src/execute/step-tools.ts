@@ -3,9 +3,8 @@ import { type DestinationOf, destinationKey } from "../dedup/destination-key.ts"
 import { parseDuration, parseInstant } from "../model/duration.ts";
 import { errors } from "../model/errors.ts";
 import { anyEvent } from "../model/expression-equality.ts";
-import { canonicalJson, fromJson, toJson } from "../model/json.ts";
-import { noValue, type Outcome } from "../model/outcome.ts";
-import { valueAt } from "../model/path.ts";
+import { canonicalJson, fromJson, toJson, valueAt } from "../model/json.ts";
+import { noValue, type Outcome } from "../model/step.ts";
 import { inputText } from "../model/step-input.ts";
 import { serializeError } from "../model/user-errors.ts";
 import type { TransactionClient } from "../store/transactional.ts";
@@ -14,8 +13,7 @@ import { durableFetch } from "./durable-fetch.ts";
 import { recordedEffect } from "./effect.ts";
 import type { AttemptFacts, OpIds } from "./operation.ts";
 import type { Pass } from "./pass.ts";
-import { planCondition } from "./plan-condition.ts";
-import type { RunPorts } from "./ports.ts";
+import { planCondition, type RunPorts } from "./ports.ts";
 import { type LimitedIdInput, limitedId, type StepIdInput } from "./step-name.ts";
 import {
   checkInvoke,

@@ -1,7 +1,7 @@
 // When nothing runs and something is blocked or waiting, the run is given back and the code forgotten; while something runs, a
 // timer looks after what is blocked or waiting beside it.
 import type { Timer } from "../platform/platform.ts";
-import { earliest, nextLook, nextRetryAt } from "./next-look.ts";
+import type { Memo } from "./memo.ts";
 import type { Op } from "./operation.ts";
 import type { PassCommits } from "./pass-commits.ts";
 import type { PassState } from "./pass-state.ts";
@@ -104,4 +104,26 @@ export class Suspension {
       this.plan();
     });
   }
+}
+
+// When a pass that still runs something must look at what is blocked or waiting beside it. Pure.
+
+// An event that another node delivers is not announced here: a look each second finds it.
+const lookMs = 1_000;
+
+const earliest = (times: readonly (number | null)[]): number | null =>
+  times.reduce((a, b) => (a === null ? b : b === null ? a : Math.min(a, b)), null);
+
+const nextRetryAt = (open: ReadonlyMap<string, Op>): number | null =>
+  earliest([...open.values()].map((op) => op.blockedUntil));
+
+function nextLook(
+  open: ReadonlyMap<string, Op>,
+  memo: Memo,
+  now: number,
+): { readonly at: number; readonly waitsOpen: boolean } | null {
+  const waitsOpen = [...open.keys()].some((stepId) => memo.isWaiting(stepId));
+  const ends = waitsOpen ? memo.timeouts.filter((at) => at !== null && at > now) : [];
+  const at = earliest([nextRetryAt(open), waitsOpen ? now + lookMs : null, ...ends]);
+  return at === null ? null : { at, waitsOpen };
 }

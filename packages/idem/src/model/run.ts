@@ -1,5 +1,4 @@
 // A run is one life of one function for one key.
-import type { LostWorkers, Parked } from "./parked.ts";
 
 export type RunId = string;
 
@@ -14,6 +13,32 @@ export interface RerunFrom {
   readonly name: string;
   /** How many outcomes came along from the run it reruns: the first ones of its memo. */
   readonly keptCount: number;
+}
+
+/**
+ * A parked run is open and does nothing: a person lets it go on, cancels it or reruns it. Why: its code was entered again and again without
+ * an outcome, or no longer asks for what is recorded.
+ */
+export const parkedKinds = ["entries", "diverged"] as const;
+export type ParkedKind = (typeof parkedKinds)[number];
+
+/** For people. */
+export interface ParkReason {
+  readonly kind: ParkedKind;
+  /** A sentence. */
+  readonly reason: string;
+}
+
+export interface Parked extends ParkReason {
+  readonly at: number;
+}
+
+/** Workers lost while they had the run, since it last got on. */
+export interface LostWorkers {
+  readonly count: number;
+  /** The last one. */
+  readonly worker: string;
+  readonly at: number;
 }
 
 export interface Run {

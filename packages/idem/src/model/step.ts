@@ -1,5 +1,11 @@
 // A step is a named point in a run whose outcome is kept. The first outcome recorded is the outcome for ever.
-import type { Outcome } from "./outcome.ts";
+
+/** An attempt's outcome: a value or an error, both as JSON text, kept for as long as the run. */
+export type Outcome =
+  | { readonly kind: "value"; readonly json: string }
+  | { readonly kind: "error"; readonly json: string };
+
+export const noValue: Outcome = { kind: "value", json: "null" };
 
 /** sha1 of the user's step id, `:n` appended for the n-th repeat (docs/reference/wire.md#the-memo). */
 export type StepId = string;

@@ -1,6 +1,5 @@
 // Why a run is asleep: until a time, for an event, for a signal, or for another run. Every wait ends at most once.
-import type { Outcome } from "./outcome.ts";
-import type { StepId, StepKind } from "./step.ts";
+import type { Outcome, StepId, StepKind } from "./step.ts";
 
 interface WaitBase {
   readonly stepId: StepId;

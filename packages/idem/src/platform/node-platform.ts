@@ -5,8 +5,8 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import { Worker, type WorkerOptions } from "node:worker_threads";
 import { readBounded } from "./bounded-body.ts";
 import { nodeLocalSockets } from "./node-local-sockets.ts";
+import { steadyMs } from "./node-thread.ts";
 import type { Platform, Thread, Timer } from "./platform.ts";
-import { steadyMs } from "./steady-ms.ts";
 
 // Fine enough for a pause a person would notice; a sample every 20 ms costs nothing that shows.
 const loopResolutionMs = 20;

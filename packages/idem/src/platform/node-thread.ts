@@ -1,6 +1,8 @@
 // The inside of one of Idem's threads: messages in and out, and the real clock.
 import { MessageChannel, type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
-import { steadyMs } from "./steady-ms.ts";
+
+/** A steady clock that all threads of a process read alike; `performance.now()` begins anew in each of them. */
+export const steadyMs = (): number => Number(process.hrtime.bigint() / 1_000n) / 1_000;
 
 export function nodeThread<Input, In, Out>() {
   const port = parentPort!;

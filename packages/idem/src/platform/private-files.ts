@@ -4,6 +4,7 @@ import {
   chmodSync,
   closeSync,
   existsSync,
+  fsyncSync,
   linkSync,
   mkdirSync,
   openSync,
@@ -116,5 +117,15 @@ export function copyPrivate(from: string, to: string): void {
     }
   } finally {
     closeSync(source);
+  }
+}
+
+/** What was written to a file, or named in a folder, is on the disk when this returns. */
+export function syncPath(path: string): void {
+  const handle = openSync(path, "r");
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
   }
 }

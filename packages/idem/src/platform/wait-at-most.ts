@@ -1,7 +1,7 @@
-// Something that may never end, waited for as long as it is worth it. It goes on by itself; what becomes of it then is nobody's.
+// What may never end is waited for as long as it is worth it.
 import type { Platform, Timer } from "./platform.ts";
 
-/** Whether it ended in time; an end in failure is an end. */
+/** Whether it ended in time; an end in failure is an end. It goes on by itself; what becomes of it then is nobody's. */
 export async function waitAtMost(
   platform: Pick<Platform, "timer">,
   ms: number,
@@ -18,4 +18,29 @@ export async function waitAtMost(
   const isEnded = await Promise.race([ended, late]);
   (timer as Timer | null)?.cancel();
   return isEnded;
+}
+
+/**
+ * Given up after a time, or when its asker has gone. One listener on the asker's signal, taken off again: AbortSignal.any leaves one behind
+ * for every call on a signal that lives as long as the server.
+ */
+export async function withinTime<T>(
+  platform: Pick<Platform, "timer">,
+  ms: number,
+  asker: AbortSignal | null,
+  run: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const given = new AbortController();
+  const leave = () => given.abort(asker?.reason);
+  if (asker?.aborted === true) leave();
+  asker?.addEventListener("abort", leave, { once: true });
+  const timer = platform.timer(ms, () => given.abort(new Error("it did not answer in time")));
+  try {
+    return await run(given.signal).catch((error) => {
+      throw given.signal.aborted ? given.signal.reason : error;
+    });
+  } finally {
+    timer.cancel();
+    asker?.removeEventListener("abort", leave);
+  }
 }

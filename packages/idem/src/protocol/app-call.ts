@@ -1,6 +1,6 @@
 // A call as the app receives it (docs/reference/wire.md#a-call): which run, which step, and what the run already has.
 import { errors } from "../model/errors.ts";
-import type { Outcome } from "../model/outcome.ts";
+import type { Outcome } from "../model/step.ts";
 
 export interface AppCall {
   readonly runId: string;

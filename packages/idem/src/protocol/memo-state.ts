@@ -1,6 +1,5 @@
 // A run's memo as SDKs read it: what each step left behind, in the shape of its kind (docs/reference/wire.md#the-memo).
-import type { Outcome } from "../model/outcome.ts";
-import type { StepKind } from "../model/step.ts";
+import type { Outcome, StepKind } from "../model/step.ts";
 
 export interface RecordedStep {
   readonly stepId: string;

@@ -2,9 +2,8 @@
 // equality, this decides the rest.
 import type { Event } from "../model/event.ts";
 import { type Expressions, evaluateFilter } from "../model/expression.ts";
-import { canonicalJson } from "../model/json.ts";
+import { canonicalJson, valueAt } from "../model/json.ts";
 import { chargeCost, readingCost } from "../model/metered-cost.ts";
-import { valueAt } from "../model/path.ts";
 import type { Turns } from "../model/turns.ts";
 import type { CancelCandidate } from "../store/flow.ts";
 import type { WaitCandidate } from "../store/waits.ts";

@@ -17,10 +17,10 @@ import type { StoreTrouble } from "../store/sqlite/store-trouble.ts";
 import type { Store } from "../store/store.ts";
 import type { MountedClient } from "./open-dashboard.ts";
 import { openStore } from "./open-store.ts";
-import { ownChannelAddresses } from "./own-channel-addresses.ts";
 import { type DeskClient, openDesk } from "./owner-desk.ts";
 import { type OwnerSocket, openOwnerSocket } from "./owner-socket.ts";
 import { secretsToTell } from "./sealed-store.ts";
+import { ownChannelAddresses } from "./send-to-channel.ts";
 import type { DuplicateRadar } from "./watch-duplicates.ts";
 
 export interface EmbeddedOptions {

@@ -2,8 +2,7 @@
 import type { Decision } from "../model/decision.ts";
 import { type Event, publicEventId } from "../model/event.ts";
 import { fromJson } from "../model/json.ts";
-import type { LostWorkers, Parked } from "../model/parked.ts";
-import type { RerunFrom, Run, RunState } from "../model/run.ts";
+import type { LostWorkers, Parked, RerunFrom, Run, RunState } from "../model/run.ts";
 import { readError, type SerializedError } from "../model/user-errors.ts";
 
 export interface PublicDecision extends Omit<Decision, "fn"> {

@@ -4,10 +4,9 @@ import { type AddressInfo, createServer as createTcp, type Server } from "node:n
 import { expect, onTestFinished, test } from "vitest";
 import { testMessage } from "../radar/channel-message.ts";
 import { type ChannelInput, makeChannel, newChannelSecret } from "../radar/channels.ts";
-import { channelAddresses } from "../server/radar/channel-addresses.ts";
+import { channelAddresses } from "../server/app-address.ts";
 import { standardWebhooks } from "../toolkit/webhooks/providers/standard-webhooks.ts";
-import { ownChannelAddresses } from "./own-channel-addresses.ts";
-import { sendToChannel } from "./send-to-channel.ts";
+import { ownChannelAddresses, sendToChannel } from "./send-to-channel.ts";
 
 const now = Date.UTC(2026, 10, 15, 12);
 const secret = newChannelSecret((count) => new Uint8Array(count).fill(7));

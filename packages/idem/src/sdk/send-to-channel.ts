@@ -3,6 +3,8 @@
 import { createHash, createHmac } from "node:crypto";
 import type { LookupFunction } from "node:net";
 import type { Logger } from "../execute/function-code.ts";
+import { rangeOf } from "../model/ip-range.ts";
+import { guardedLookup } from "../platform/guarded-lookup.ts";
 import { openHttpCalls } from "../platform/node-http.ts";
 import type { Platform } from "../platform/platform.ts";
 import { sendMail } from "../platform/send-mail.ts";
@@ -132,3 +134,17 @@ async function mail(channel: Channel, message: ChannelMessage, { lookup }: Chann
   );
   return { kind: "sent" };
 }
+
+/**
+ * Where the radar may send from an application's own process, and from a terminal. A server refuses private addresses, because whoever may set
+ * up a channel there need not be let into its network (server/app-address.ts). Here the process is the application's: its code reaches that
+ * network anyway, and a chat server beside it is an ordinary place for alerts. What hands out the credentials of a cloud's machine is no
+ * place for alerts anywhere.
+ */
+export const ownChannelAddresses: Required<Pick<ChannelPorts, "refuses" | "lookup">> = {
+  refuses: (url) => {
+    const host = new URL(url).hostname.replace(/^\[(.*)\]$/, "$1");
+    return rangeOf(host) === "never" ? `nobody can be told at ${host}` : null;
+  },
+  lookup: guardedLookup((_, address) => rangeOf(address) !== "never"),
+};

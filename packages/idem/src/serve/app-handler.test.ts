@@ -6,7 +6,7 @@ import { readInBandReply, readRegisterRequest } from "../protocol/register-reque
 import { signatureHeader, signRequest, verifySignature } from "../protocol/request-signature.ts";
 import { Idem } from "../sdk/client.ts";
 import { noteAddress } from "../sdk/request-address.ts";
-import { version } from "../sdk/version.ts";
+import { version } from "./describe-app.ts";
 import { fetchHandler } from "./fetch-handler.ts";
 import { callBody, origin, servedWorld, type WorldOptions } from "./served-world.suite.ts";
 

@@ -2,10 +2,10 @@
 import { limits } from "../engine/limits.ts";
 import type { FunctionCode } from "../execute/function-code.ts";
 import { SiblingPlans } from "../execute/sibling-plans.ts";
-import { StepIds } from "../execute/step-ids.ts";
 import { acceptEvent } from "../ingest/accept-events.ts";
 import { Expressions } from "../model/expression.ts";
 import { fromJson } from "../model/json.ts";
+import { StepIds } from "../model/step-id.ts";
 import { UlidSource } from "../model/ulid.ts";
 import type { ServedClient } from "../sdk/remote-client.ts";
 import { sendToServer } from "../sdk/remote-send.ts";

@@ -3,8 +3,10 @@ import { createHash } from "node:crypto";
 import type { AppAnswer } from "../protocol/app-answer.ts";
 import { capabilities, sdkName } from "../protocol/app-registration.ts";
 import { bearerTokenOf, withoutKeyPrefix } from "../protocol/signing-key.ts";
-import { version } from "../sdk/version.ts";
 import type { AppSettings } from "./app-handler.ts";
+
+/** Told to servers with every answer. Written here and not read from package.json, which bundlers leave behind. */
+export const version = "0.1.0";
 
 export const sdkHeaders = (framework: string): Record<string, string> => ({
   "x-inngest-sdk": sdkName(version),

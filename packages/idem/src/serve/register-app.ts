@@ -2,9 +2,8 @@
 import { IdemError } from "../model/errors.ts";
 import type { AppAnswer } from "../protocol/app-answer.ts";
 import { capabilities, type Registration, sdkName, writeRegistration } from "../protocol/app-registration.ts";
-import { version } from "../sdk/version.ts";
 import type { AppRequest, AppSettings } from "./app-handler.ts";
-import { inspect, sdkHeaders } from "./describe-app.ts";
+import { inspect, sdkHeaders, version } from "./describe-app.ts";
 
 const syncKind = (kind: "in_band" | "out_of_band") => ({ "x-inngest-sync-kind": kind });
 

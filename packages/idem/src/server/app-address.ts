@@ -8,6 +8,7 @@
 import { errors } from "../model/errors.ts";
 import { rangeOf } from "../model/ip-range.ts";
 import { guardedLookup } from "../platform/guarded-lookup.ts";
+import type { ChannelPorts } from "../sdk/send-to-channel.ts";
 import type { ServerSettings } from "./world.ts";
 
 export type AddressSettings = Pick<ServerSettings, "mode" | "allowHosts" | "sdkUrls">;
@@ -109,3 +110,12 @@ export function shownUrl(text: string): string {
     .replace(/[?#].*$/s, "")
     .slice(0, urlCharsShown);
 }
+
+/**
+ * Where the radar may send from a server. Whoever may set up a channel chooses an address inside this server's network, so the rule is that
+ * of apps: in `start` an address is public, or its host was allowed by the operator.
+ */
+export const channelAddresses = (settings: AddressSettings): Required<Pick<ChannelPorts, "refuses" | "lookup">> => ({
+  refuses: (url) => whyRefused(new URL(url), settings),
+  lookup: appLookup(settings),
+});

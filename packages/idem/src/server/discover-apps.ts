@@ -3,8 +3,8 @@
 // connection, and one that answers as something else is asked ever more rarely.
 import type { HttpCalls } from "../platform/node-http.ts";
 import type { Platform } from "../platform/platform.ts";
+import { withinTime } from "../platform/wait-at-most.ts";
 import { isFromSdk } from "../protocol/sync.ts";
-import { withinTime } from "./time-limit.ts";
 
 const range = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, i) => from + i);
 

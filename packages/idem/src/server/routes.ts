@@ -1,8 +1,13 @@
 // The whole API: who speaks to the server, by the three tables beside the routes. The router, the OpenAPI document and the fuzz test read it.
+import { errors } from "../model/errors.ts";
+import type { NodeRole } from "../store/sharing.ts";
 import { connectWorkers } from "./connect/connect-workers.ts";
 import { dashboardRoutes } from "./dashboard/serve-dashboard.ts";
 import { connectRealtime } from "./realtime/connect-realtime.ts";
 import type { Route, SocketRoute } from "./route.ts";
+import { checkHealth, checkLife } from "./routes/api/check-health.ts";
+import { explainError } from "./routes/api/explain-error.ts";
+import { readMetrics } from "./routes/api/read-metrics.ts";
 import { readOpenapi } from "./routes/api/read-openapi.ts";
 import { apiRoutes } from "./routes/api-routes.ts";
 import { v1Routes } from "./routes/v1-routes.ts";
@@ -18,3 +23,17 @@ export const routes: readonly Route[] = [
 ];
 
 export const sockets: readonly SocketRoute[] = [connectWorkers, connectRealtime];
+
+// What a node answers, by its role. One that only executes answers for itself (is it up, what does it count) and sends everybody
+// else away with a reason, so that a request that came here by mistake is sent again and not lost.
+const ofItself: ReadonlySet<Route> = new Set([checkHealth, checkLife, explainError, readMetrics]);
+
+const refuse = (): never => {
+  throw errors.OTHER_NODE({ why: "this node has the role worker, which executes runs and answers no requests" });
+};
+
+export const routesOf = (role: NodeRole, routes: readonly Route[]): readonly Route[] =>
+  role === "worker" ? routes.map((route) => (ofItself.has(route) ? route : { ...route, handle: refuse })) : routes;
+
+export const socketsOf = (role: NodeRole, sockets: readonly SocketRoute[]): readonly SocketRoute[] =>
+  role === "worker" ? sockets.map((socket) => ({ ...socket, upgrade: refuse })) : sockets;

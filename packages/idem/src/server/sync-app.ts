@@ -4,13 +4,13 @@
 import { errors, IdemError } from "../model/errors.ts";
 import { type HttpCalls, openHttpCalls } from "../platform/node-http.ts";
 import type { HttpRequest, HttpResponse } from "../platform/platform.ts";
+import { withinTime } from "../platform/wait-at-most.ts";
 import { canonicalAppUrl } from "../protocol/app-url.ts";
 import type { RegisterRequest } from "../protocol/register-request.ts";
 import { signatureHeader, signRequest, verifySignature } from "../protocol/request-signature.ts";
 import { readSyncReply, syncBody, syncHeaders } from "../protocol/sync.ts";
 import { appLookup, checkAppUrl, shownUrl } from "./app-address.ts";
 import { serverKind } from "./call-app.ts";
-import { withinTime } from "./time-limit.ts";
 import type { World } from "./world.ts";
 
 export type SyncWorld = Pick<World, "settings" | "platform" | "credentials" | "apps" | "engines" | "origin">;

@@ -1,9 +1,7 @@
 // What advance is given and answers: the one way a run moves.
 
-import type { Outcome } from "../model/outcome.ts";
-import type { ParkReason } from "../model/parked.ts";
-import type { EndState } from "../model/run.ts";
-import type { Step, StepKind } from "../model/step.ts";
+import type { EndState, ParkReason } from "../model/run.ts";
+import type { Outcome, Step, StepKind } from "../model/step.ts";
 import type { NewWait } from "../model/wait.ts";
 import type { Ingested, NewEvent, NewPair, StaleRegistration } from "./ingest.ts";
 

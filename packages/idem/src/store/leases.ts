@@ -1,9 +1,8 @@
-// What lease is given and answers: jobs, each with all a worker needs to go on.
+// What lease is given and answers: jobs, each with all a worker needs to go on; and what workers and housekeeping are answered.
 
 import type { LaneCaps } from "../flow/lane.ts";
 import type { Event } from "../model/event.ts";
-import type { ParkReason } from "../model/parked.ts";
-import type { Run } from "../model/run.ts";
+import type { ParkReason, Run } from "../model/run.ts";
 import type { FailedAttempt, Step } from "../model/step.ts";
 import type { Wait } from "../model/wait.ts";
 import type { Flushed } from "./flow.ts";
@@ -66,4 +65,19 @@ export interface LeaseAnswer {
   readonly isCut?: true;
   /** Absent when no buffer was due. */
   readonly flushed?: Flushed;
+}
+
+export interface HeartbeatAnswer {
+  /** False when this worker was declared lost: its leases are gone for good and it needs a new id. */
+  readonly alive: boolean;
+  readonly now: number;
+}
+
+export interface SweepAnswer {
+  /** Leases taken back from workers that went silent. */
+  readonly rescued: number;
+  /** Open runs that had neither job nor wait and were given one; more than zero is a defect worth an alarm. */
+  readonly repaired: number;
+  readonly reaped: number;
+  readonly queued: boolean;
 }

@@ -4,10 +4,10 @@ import type { BufferRule } from "../flow/plan.ts";
 import type { Claim, ClaimState } from "../model/claim.ts";
 import { type Decision, type DecisionKind, gatheredKinds, pendingKinds } from "../model/decision.ts";
 import type { Event } from "../model/event.ts";
-import type { ParkedKind, ParkReason } from "../model/parked.ts";
-import { type EndState, openState, type RerunFrom, type Run } from "../model/run.ts";
+import { type EndState, openState, type ParkedKind, type ParkReason, type RerunFrom, type Run } from "../model/run.ts";
 import type { FailedAttempt, Step, StepKind } from "../model/step.ts";
 import type { Wait } from "../model/wait.ts";
+import { arrivalBytesMax } from "./alerts.ts";
 import { previewChars } from "./reads.ts";
 
 export interface EventRow {
@@ -25,6 +25,12 @@ export interface EventRow {
 
 export const eventColumns =
   "e.id, e.caller_id, e.name, e.data, e.ts, e.extra, e.received_at, e.stamp, e.first_event_id, e.source_run_id";
+
+/** For `events e`: data that is too long to be compared is left out. */
+export const boundedEventColumns = eventColumns.replace(
+  "e.data",
+  `case when octet_length(e.data) <= ${arrivalBytesMax} then e.data else 'null' end as data`,
+);
 
 export const readEvent = (row: EventRow): Event => ({
   id: row.id,

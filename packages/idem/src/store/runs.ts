@@ -2,8 +2,7 @@
 
 import type { LaneUse } from "../flow/lane.ts";
 import type { StartFlow } from "../flow/plan.ts";
-import type { ParkReason } from "../model/parked.ts";
-import type { EndState, RunState } from "../model/run.ts";
+import type { EndState, ParkReason, RunState } from "../model/run.ts";
 import type { NestedIngest, WokenRun } from "./advance.ts";
 import type { ByHand } from "./audit.ts";
 import type { Ingested, StaleRegistration } from "./ingest.ts";

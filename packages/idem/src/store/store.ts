@@ -8,7 +8,7 @@
 // `now` is the store's own clock: it never goes backwards, and it alone decides windows, leases and due times.
 
 import type { ClaimAnswer } from "../model/claim.ts";
-import type { Outcome } from "../model/outcome.ts";
+import type { Outcome } from "../model/step.ts";
 import type { AdvanceAnswer, AdvanceInput } from "./advance.ts";
 import type { FollowAnswer, FollowInput, JudgeAnswer, JudgeInput, Raised, RaiseInput } from "./alerts.ts";
 import type { AuditAnswer, Audited, AuditInput } from "./audit.ts";
@@ -26,7 +26,7 @@ import type { CountAnswer, CountInput } from "./counts.ts";
 import type { RedecideAnswer, RedecideInput, Ticked, TickInput } from "./flow.ts";
 import type { PauseAnswer, PauseInput, RegisterAnswer, RegisterInput } from "./functions.ts";
 import type { Ingested, IngestInput, StaleRegistration } from "./ingest.ts";
-import type { LeaseAnswer, LeaseInput } from "./leases.ts";
+import type { HeartbeatAnswer, LeaseAnswer, LeaseInput, SweepAnswer } from "./leases.ts";
 import type { StoreOutbox } from "./outbox.ts";
 import type { PruneAnswer, PruneInput } from "./prune.ts";
 import type { StoreReads } from "./reads.ts";
@@ -35,7 +35,6 @@ import type { SettingAnswer, SettingInput } from "./settings.ts";
 import type { StoreSharing, WorkerAbout } from "./sharing.ts";
 import type { StoreTransactions } from "./transactional.ts";
 import type { ResumeAnswer, ResumeInput, SignalAnswer } from "./waits.ts";
-import type { HeartbeatAnswer, SweepAnswer } from "./workers.ts";
 
 /** The operations: everything of a store that changes it. */
 export type StoreWrites = Omit<Store, "reads" | "shared" | "outbox" | "transactional" | "close">;

@@ -1,8 +1,7 @@
 // biome-ignore-all lint/suspicious/noTsIgnore: it is meant for the declarations, where there is an error only without `pg`.
-
-// A step whose writes and memo are one transaction of the engine's database: exactly once, not at least once.
-import type { Outcome } from "../model/outcome.ts";
 import type { EndState } from "../model/run.ts";
+// A step whose writes and memo are one transaction of the engine's database: exactly once, not at least once.
+import type { Outcome } from "../model/step.ts";
 import type { NewStep } from "./advance.ts";
 
 /**

@@ -1,6 +1,6 @@
 // What ends a wait: an event or a signal.
 import type { Event } from "../model/event.ts";
-import type { Outcome } from "../model/outcome.ts";
+import type { Outcome } from "../model/step.ts";
 import type { WokenRun } from "./advance.ts";
 
 export interface WaitCandidate {

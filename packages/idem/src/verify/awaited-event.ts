@@ -1,8 +1,7 @@
 // The data of an event that a run waits for, so that the wait's own condition holds: read out of the condition where that can be done, and tried with it. Pure.
 import { compileExpression, type Expression, evaluateFilter } from "../model/expression.ts";
 import type { Node } from "../model/expression-node.ts";
-import { canonicalJson } from "../model/json.ts";
-import { valueAt } from "../model/path.ts";
+import { canonicalJson, valueAt } from "../model/json.ts";
 import type { Json } from "./thing.ts";
 
 export interface Awaiting {

@@ -1,7 +1,6 @@
 // idem audit: who did what to which thing, when and why.
 import { findAudit } from "../../observe/find-audit.ts";
-import { type Command, storeOptions } from "../command.ts";
-import { countOption } from "../options.ts";
+import { type Command, countOption, storeOptions } from "../command.ts";
 import { printable } from "../printable.ts";
 import { table } from "../table.ts";
 import { iso } from "../times.ts";

@@ -1,11 +1,11 @@
 // idem backup: a sound copy of a living store.
 import { existsSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import { syncPath } from "../../platform/private-files.ts";
 import { checkFile, copyStore } from "../../store/sqlite/copy-store.ts";
 import { type Command, storeOptions } from "../command.ts";
 import { failed } from "../exit.ts";
 import { showProgress } from "../progress.ts";
-import { syncPath } from "../sync-path.ts";
 import { bytes } from "../times.ts";
 
 export const backup: Command = {

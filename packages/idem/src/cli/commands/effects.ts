@@ -1,8 +1,7 @@
 // idem effects: what steps did to systems outside; what came out twice; and settling what nobody knows the outcome of.
 import type { Effect } from "../../model/effect.ts";
-import { type Command, type Context, storeOptions } from "../command.ts";
+import { type Command, type Context, countOption, durationOption, storeOptions } from "../command.ts";
 import { exitCodes, usage } from "../exit.ts";
-import { countOption, durationOption } from "../options.ts";
 import { printable } from "../printable.ts";
 import { table } from "../table.ts";
 import { when } from "../times.ts";

@@ -1,7 +1,6 @@
 // idem events: the newest events, newest first.
-import { type Command, storeOptions } from "../command.ts";
+import { type Command, countOption, storeOptions } from "../command.ts";
 import { usage } from "../exit.ts";
-import { countOption } from "../options.ts";
 import { listPending } from "../pending-events.ts";
 import { printable, printableJson } from "../printable.ts";
 import { table } from "../table.ts";

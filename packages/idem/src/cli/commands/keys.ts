@@ -2,9 +2,8 @@
 import { type Claim, eventScope, functionScope, webhookScope } from "../../model/claim.ts";
 import { isOpen } from "../../model/window.ts";
 import { functionKey } from "../claim-key.ts";
-import { type Command, type Context, type Reading, storeOptions } from "../command.ts";
+import { type Command, type Context, countOption, type Reading, storeOptions } from "../command.ts";
 import { exitCodes, failed, usage } from "../exit.ts";
-import { countOption } from "../options.ts";
 import { printable } from "../printable.ts";
 import { table } from "../table.ts";
 import { when } from "../times.ts";

@@ -5,10 +5,9 @@ import { alertAsCsv, alertAsMarkdown, noteOfAlert } from "../../radar/alert-note
 import { channelKinds } from "../../radar/channels.ts";
 import { type AlertFacts, wordsOf } from "../../radar/found-alert.ts";
 import { type Alert, type AlertVerdict, alertStates } from "../../store/alerts.ts";
-import { type Command, type Context, type Reading, storeOptions } from "../command.ts";
+import { type Command, type Context, countOption, durationOption, type Reading, storeOptions } from "../command.ts";
 import { exitCodes, usage } from "../exit.ts";
 import { greetOwner, silentFor } from "../greet-owner.ts";
-import { countOption, durationOption } from "../options.ts";
 import { printable } from "../printable.ts";
 import { changeChannels, listChannels } from "../radar-channels.ts";
 import { table } from "../table.ts";

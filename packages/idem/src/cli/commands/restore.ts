@@ -1,7 +1,7 @@
 // idem restore: a backup takes the store's place. The file that was there is kept under another name.
 import { existsSync, renameSync, rmSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { copyPrivate, makePrivate, prepareFolder } from "../../platform/private-files.ts";
+import { copyPrivate, makePrivate, prepareFolder, syncPath } from "../../platform/private-files.ts";
 import { checkFile, foldLog } from "../../store/sqlite/copy-store.ts";
 import { readFileFacts } from "../../store/sqlite/health-reads.ts";
 import { loadMigrations } from "../../store/sqlite/migrations.ts";
@@ -9,7 +9,6 @@ import { OwnerLock } from "../../store/sqlite/owner-lock.ts";
 import { openReadOnlyStore } from "../../store/sqlite/read-only-store.ts";
 import { type Command, type Context, storeOptions } from "../command.ts";
 import { failed, unusable } from "../exit.ts";
-import { syncPath } from "../sync-path.ts";
 import { iso } from "../times.ts";
 
 export const restore: Command = {

@@ -1,8 +1,7 @@
 // idem runs: the newest runs, newest first.
 import { isEnded, openStates, type RunState } from "../../model/run.ts";
-import { type Command, storeOptions } from "../command.ts";
+import { type Command, countOption, storeOptions } from "../command.ts";
 import { usage } from "../exit.ts";
-import { countOption } from "../options.ts";
 import { paintState } from "../paint.ts";
 import { printable } from "../printable.ts";
 import { table } from "../table.ts";

@@ -1,10 +1,8 @@
 // idem tail: what happens, as it happens. It reads beside whoever works on the store and asks again twice a second.
-import type { Event } from "../../model/event.ts";
-import { publicEventId } from "../../model/event.ts";
+import { type Event, publicEventId } from "../../model/event.ts";
 import { isEnded, openStates } from "../../model/run.ts";
-import { type Command, type Context, type Reading, storeOptions } from "../command.ts";
+import { type Command, type Context, countOption, type Reading, storeOptions } from "../command.ts";
 import { NewEvents } from "../new-events.ts";
-import { countOption } from "../options.ts";
 import { paintState } from "../paint.ts";
 import { fit, printable } from "../printable.ts";
 import { duration, iso } from "../times.ts";

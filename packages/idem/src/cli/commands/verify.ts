@@ -14,9 +14,8 @@ import { quoted, type Verified, verifyProgram } from "../../verify/verify-progra
 import { placeIn } from "../../verify/worker/caller.ts";
 import type { DescribedFunction } from "../../verify/worker/messages.ts";
 import { isOurs } from "../../verify/worker/our-folder.ts";
-import { type Command, type Context, storeOptions } from "../command.ts";
+import { type Command, type Context, countOption, durationOption, storeOptions } from "../command.ts";
 import { Refusal } from "../exit.ts";
-import { countOption, durationOption } from "../options.ts";
 import { printable } from "../printable.ts";
 import { showProgress } from "../progress.ts";
 import { showReport } from "../show-verdicts.ts";

@@ -1,5 +1,5 @@
 // Kept in a buffer until there are enough.
-import { instant } from "../../model/decision-reasons.ts";
+import { instant } from "../../model/decision.ts";
 import { type Expressions, evaluateFilter } from "../../model/expression.ts";
 import { type FlowOf, sharedKeyOf, tellFailed } from "../plan-keys.ts";
 

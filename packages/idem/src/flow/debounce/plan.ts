@@ -1,5 +1,5 @@
 // Kept in a buffer until nothing more comes.
-import { instant } from "../../model/decision-reasons.ts";
+import { instant } from "../../model/decision.ts";
 import type { FlowOf, OwnKey } from "../plan-keys.ts";
 
 /** After so long a silence, with the newest event by `ts`; at the latest `timeoutMs` after the first. */

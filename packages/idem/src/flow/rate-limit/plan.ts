@@ -1,5 +1,5 @@
 // The surplus is refused.
-import { instant } from "../../model/decision-reasons.ts";
+import { instant } from "../../model/decision.ts";
 import { lengthText } from "../../model/length-text.ts";
 import { everyone, type FlowOf, type OwnKey } from "../plan-keys.ts";
 

@@ -1,7 +1,6 @@
 // Runs and their timelines as /api shows them.
 import { z } from "zod";
-import { parkedKinds } from "../../model/parked.ts";
-import { openStates, type Run } from "../../model/run.ts";
+import { openStates, parkedKinds, type Run } from "../../model/run.ts";
 import { stepKinds } from "../../model/step.ts";
 import { lostInput } from "../../model/step-input.ts";
 import { readError, type SerializedError } from "../../model/user-errors.ts";

@@ -2,6 +2,7 @@
 // alerts there are. Costs nothing while nobody listens: what was committed is noted only then. What other processes commit is found by
 // looking, once a second. A digest that is lost loses nothing: a page reads again what it shows.
 import { errors } from "../../model/errors.ts";
+import type { StoreObserver } from "../../observe/observed-store.ts";
 import type { Platform, Timer } from "../../platform/platform.ts";
 import type { StoreReads } from "../../store/reads.ts";
 import type { LiveDigest } from "./digest-shape.ts";
@@ -251,3 +252,20 @@ function hand(listener: Listener, digest: LiveDigest): void {
     listener.isBehind = false;
   });
 }
+
+/** What is committed in this process, told to whoever listens. */
+export const liveObserver = (
+  live: LiveDigests,
+): Pick<StoreObserver, "accepted" | "decided" | "runEnded"> & Required<Pick<StoreObserver, "touched">> => ({
+  accepted: (env, count) => live.note(env, "accepted", count),
+  decided: (env, kind, count) => {
+    if (kind === "started") live.note(env, "started", count);
+    else if (kind === "duplicate-event" || kind === "duplicate-key") live.note(env, "suppressed", count);
+  },
+  runEnded: (env, runId, state) => {
+    live.note(env, "ended");
+    if (state === "failed") live.note(env, "failed");
+    live.touched(env, runId);
+  },
+  touched: (env, runId) => live.touched(env, runId),
+});

@@ -3,13 +3,13 @@
 import { errors } from "../../model/errors.ts";
 import { dashboardRoutes, dashboardRoutesAt } from "../dashboard/serve-dashboard.ts";
 import type { Route } from "../route.ts";
-import { addApp } from "../routes/api/add-app.ts";
 import { addWebhook } from "../routes/api/add-webhook.ts";
+import { addApp } from "../routes/api/apps.ts";
 import { addWebhookSecret, dropWebhookSecret } from "../routes/api/change-webhook-secrets.ts";
 import { explainError } from "../routes/api/explain-error.ts";
 import { readOpenapi } from "../routes/api/read-openapi.ts";
 import { removeWebhook } from "../routes/api/remove-webhook.ts";
-import { signOut } from "../routes/api/sign-out.ts";
+import { signOut } from "../routes/api/session.ts";
 import { routes } from "../routes.ts";
 
 const ofServers: ReadonlySet<Route> = new Set([

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { EventLine } from "./event-line.ts";
-import { WholeEvents } from "./whole-events.ts";
+import { EventLine, WholeEvents } from "./event-line.ts";
 
 async function readAll(line: EventLine): Promise<string> {
   let text = "";

@@ -1,7 +1,9 @@
 // A subscriber that reads server-sent events: what waits for it is a list, taken by the response as fast as the client reads.
+import { errors } from "../../model/errors.ts";
 import { responseEventName } from "../../protocol/endpoint-output.ts";
 import { asServerSentEvent, closingFrame } from "../../protocol/realtime-frames.ts";
 import type { Line } from "./channels.ts";
+import { realtimeLimits } from "./limits.ts";
 
 interface Piece {
   readonly bytes: Uint8Array;
@@ -99,5 +101,26 @@ export class EventLine implements Line, AsyncIterable<Uint8Array> {
 
   private forget(): void {
     for (const { sent } of this.pieces.splice(0)) sent();
+  }
+}
+
+/**
+ * Bytes of server-sent events arrive cut anywhere; two runs or a ping may share the line they go out on. So only whole events are passed on.
+ */
+const boundary = Buffer.from("\n\n");
+
+export class WholeEvents {
+  private rest: Buffer = Buffer.alloc(0);
+
+  /** The events that are complete now; null when none is. */
+  take(bytes: Uint8Array): Buffer | null {
+    const all = this.rest.length === 0 ? Buffer.from(bytes) : Buffer.concat([this.rest, bytes]);
+    const end = all.lastIndexOf(boundary);
+    const cut = end === -1 ? 0 : end + boundary.length;
+    this.rest = all.subarray(cut);
+    if (this.rest.length > realtimeLimits.eventBytesMax) {
+      throw errors.REQUEST_INVALID({ why: `an event has more than ${realtimeLimits.eventBytesMax} bytes` });
+    }
+    return cut === 0 ? null : all.subarray(0, cut);
   }
 }

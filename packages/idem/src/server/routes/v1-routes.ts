@@ -1,10 +1,10 @@
 // /v1, as the official SDK (docs/reference/wire.md#paths) and its users (docs/reference/wire.md#reading) speak it.
 import type { Route } from "../route.ts";
 import { cancelRun } from "./v1/cancel-run.ts";
+import { listCancellations, startCancellation, stopCancellation } from "./v1/cancellations.ts";
 import { checkpointRun } from "./v1/checkpoint-run.ts";
 import { createRealtimeToken } from "./v1/create-realtime-token.ts";
 import { followRealtime } from "./v1/follow-realtime.ts";
-import { listCancellations } from "./v1/list-cancellations.ts";
 import { listEventRuns } from "./v1/list-event-runs.ts";
 import { listEvents } from "./v1/list-events.ts";
 import { listFunctions } from "./v1/list-functions.ts";
@@ -15,9 +15,7 @@ import { readEvent } from "./v1/read-event.ts";
 import { readRun } from "./v1/read-run.ts";
 import { reportEndpointSteps } from "./v1/report-endpoint-steps.ts";
 import { sendSignal } from "./v1/send-signal.ts";
-import { startCancellation } from "./v1/start-cancellation.ts";
 import { startEndpointRun } from "./v1/start-endpoint-run.ts";
-import { stopCancellation } from "./v1/stop-cancellation.ts";
 import { teeRealtime } from "./v1/tee-realtime.ts";
 
 export const v1Routes = [

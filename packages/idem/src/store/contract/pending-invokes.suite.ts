@@ -2,7 +2,7 @@
 // for the reason why there is none.
 import { describe, expect, test } from "vitest";
 import type { BufferRule, StartFlow } from "../../flow/plan.ts";
-import type { Outcome } from "../../model/outcome.ts";
+import type { Outcome } from "../../model/step.ts";
 import type { NewPair, StartPair } from "../ingest.ts";
 import {
   decidedPair,

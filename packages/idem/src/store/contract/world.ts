@@ -1,13 +1,12 @@
 // The world a contract test builds: one store, a clock that moves only when told, and rows with ordinary contents, so that a
 // test says only what it is about.
 import { expect, onTestFinished, test } from "vitest";
-import type { LaneUse } from "../../flow/lane.ts";
-import { laneText } from "../../flow/lane.ts";
+import { type LaneUse, laneText } from "../../flow/lane.ts";
 import type { StartFlow } from "../../flow/plan.ts";
 import type { ThrottleRule } from "../../flow/throttle/plan.ts";
 import type { Decision } from "../../model/decision.ts";
-import type { Outcome } from "../../model/outcome.ts";
 import type { EndState } from "../../model/run.ts";
+import type { Outcome } from "../../model/step.ts";
 import type { NewWait } from "../../model/wait.ts";
 import { dayMs } from "../../model/window.ts";
 import type { AdvanceAnswer, Advanced, AdvanceInput, EndRun, NewFailedAttempt, NewStep } from "../advance.ts";

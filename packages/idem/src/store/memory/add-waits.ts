@@ -1,7 +1,7 @@
 // A run begins to wait. What is already decided is recorded at once instead: a signal that is taken, a child that has ended,
 // a child that was refused.
 import { type Decision, isPending } from "../../model/decision.ts";
-import type { Outcome } from "../../model/outcome.ts";
+import type { Outcome } from "../../model/step.ts";
 import { type NewWait, standInFor } from "../../model/wait.ts";
 import type { NestedIngest } from "../advance.ts";
 import { endOutcome } from "./end-run.ts";

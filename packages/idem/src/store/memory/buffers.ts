@@ -4,8 +4,7 @@
 import { batchedUntil } from "../../flow/batch/plan.ts";
 import { debouncedMax, debouncedUntil, supersededBy, supersededForNothing } from "../../flow/debounce/plan.ts";
 import type { BufferRule } from "../../flow/plan.ts";
-import type { Decision } from "../../model/decision.ts";
-import { pausedMeanwhile } from "../../model/decision-reasons.ts";
+import { type Decision, pausedMeanwhile } from "../../model/decision.ts";
 import type { StartPair } from "../ingest.ts";
 import type { Effects } from "./effects.ts";
 import { answeringRun, recordDecision } from "./record-decision.ts";

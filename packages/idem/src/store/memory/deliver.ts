@@ -1,5 +1,5 @@
 // Waits that end from outside. The row decides: a wait that is gone was ended by something else and stays as it was decided.
-import type { Outcome } from "../../model/outcome.ts";
+import type { Outcome } from "../../model/step.ts";
 import type { WokenRun } from "../advance.ts";
 import type { Audited } from "../audit.ts";
 import type { ResumeAnswer, ResumeInput, SignalAnswer } from "../waits.ts";

@@ -3,8 +3,8 @@
 
 import { singletonScope } from "../../flow/singleton/plan.ts";
 import { functionScope } from "../../model/claim.ts";
-import type { Outcome } from "../../model/outcome.ts";
 import type { EndState } from "../../model/run.ts";
+import type { Outcome } from "../../model/step.ts";
 import type { WokenRun } from "../advance.ts";
 import { endWait } from "./end-wait.ts";
 import { runOf } from "./show.ts";

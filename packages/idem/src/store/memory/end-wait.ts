@@ -1,5 +1,5 @@
 // Every wait ends at most once. Whoever deletes its row has ended it: an event, a signal, another run's end, or its timeout.
-import type { Outcome } from "../../model/outcome.ts";
+import type { Outcome } from "../../model/step.ts";
 import type { WokenRun } from "../advance.ts";
 import { recordStep } from "./record-step.ts";
 import { runOf } from "./show.ts";

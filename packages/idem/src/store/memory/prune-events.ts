@@ -2,8 +2,8 @@
 import { eventIdScopes, functionScope } from "../../model/claim.ts";
 import { isPending } from "../../model/decision.ts";
 import { isOpen } from "../../model/window.ts";
-import { type PruneAnswer, type PruneInput, prunedNothing } from "../prune.ts";
-import { pruneAlerts } from "./prune-alerts.ts";
+import type { Alert } from "../alerts.ts";
+import { type PruneAnswer, type PruneCounts, type PruneInput, prunedNothing } from "../prune.ts";
 import type { EventRow, Moment, RunRow, Tables } from "./tables.ts";
 
 export function pruneEvents(tables: Tables, at: Moment, { before, after, max, auditBefore }: PruneInput): PruneAnswer {
@@ -82,4 +82,22 @@ function isNeeded(tables: Tables, at: Moment, event: EventRow, runs: readonly Ru
     runs.some((run) => run.eventId !== event.id) ||
     runs.some((run) => run.keys.some((key) => isTaken(functionScope(run.fn), key, run.id)))
   );
+}
+
+const isOld = ({ state, lastAt, judgedAt }: Alert, before: number): boolean =>
+  state === "closed" && Math.max(lastAt, judgedAt ?? 0) < before;
+
+/** Those that nobody will look for again: closed, and old. Pairs go first; the alert goes with its last ones. */
+function pruneAlerts(tables: Tables, before: number, max: number): Pick<PruneCounts, "alerts" | "pairs"> {
+  const deleted = { alerts: 0, pairs: 0 };
+  for (const { id } of tables.alerts.all().filter((alert) => isOld(alert, before))) {
+    const left = max - deleted.alerts - deleted.pairs;
+    const places = tables.alertPairs.entries().flatMap(([place, { alertId }]) => (alertId === id ? place : []));
+    for (const place of places.slice(0, left)) tables.alertPairs.delete(place);
+    deleted.pairs += Math.min(left, places.length);
+    if (places.length >= left) return deleted;
+    tables.alerts.delete(id);
+    deleted.alerts += 1;
+  }
+  return deleted;
 }

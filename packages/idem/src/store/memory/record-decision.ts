@@ -1,7 +1,6 @@
 // One decision per event and function. A pending one is decided again, and whoever waited for it is told.
-import { type Decision, isAnswered, isPending } from "../../model/decision.ts";
-import { notStartedReason } from "../../model/decision-reasons.ts";
-import type { Outcome } from "../../model/outcome.ts";
+import { type Decision, isAnswered, isPending, notStartedReason } from "../../model/decision.ts";
+import type { Outcome } from "../../model/step.ts";
 import { serializeError } from "../../model/user-errors.ts";
 import { standInFor } from "../../model/wait.ts";
 import { newestRerun } from "./create-run.ts";

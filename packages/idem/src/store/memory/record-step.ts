@@ -1,5 +1,5 @@
 // A step has one outcome for ever: the first one recorded. Whoever comes later is given that one.
-import type { Outcome } from "../../model/outcome.ts";
+import type { Outcome } from "../../model/step.ts";
 import { invokedRun } from "../../model/wait.ts";
 import type { NewFailedAttempt, NewStep } from "../advance.ts";
 import type { Moment, StepRow, Tables } from "./tables.ts";

@@ -1,7 +1,7 @@
 // The smallest honest store: the whole contract over plain maps, gone with the process. Other stores are compared with it.
 // Every operation is one synchronous step, so nothing can happen in its middle.
 import type { ClaimAnswer } from "../../model/claim.ts";
-import type { Outcome } from "../../model/outcome.ts";
+import type { Outcome } from "../../model/step.ts";
 import type { AdvanceAnswer, AdvanceInput } from "../advance.ts";
 import type { FollowAnswer, FollowInput, JudgeAnswer, JudgeInput, Raised, RaiseInput } from "../alerts.ts";
 import type { AuditAnswer, Audited, AuditInput } from "../audit.ts";
@@ -20,7 +20,7 @@ import type { CountAnswer, CountInput } from "../counts.ts";
 import type { RedecideAnswer, RedecideInput, Ticked, TickInput } from "../flow.ts";
 import type { PauseAnswer, PauseInput, RegisterAnswer, RegisterInput } from "../functions.ts";
 import type { Ingested, IngestInput, StaleRegistration } from "../ingest.ts";
-import type { LeaseAnswer, LeaseInput } from "../leases.ts";
+import type { HeartbeatAnswer, LeaseAnswer, LeaseInput, SweepAnswer } from "../leases.ts";
 import type { StoreOutbox } from "../outbox.ts";
 import type { PruneAnswer, PruneInput } from "../prune.ts";
 import type { StoreReads } from "../reads.ts";
@@ -30,7 +30,6 @@ import type { StoreSharing, WorkerAbout } from "../sharing.ts";
 import type { Store } from "../store.ts";
 import type { StoreTransactions } from "../transactional.ts";
 import type { ResumeAnswer, ResumeInput, SignalAnswer } from "../waits.ts";
-import type { HeartbeatAnswer, SweepAnswer } from "../workers.ts";
 import { advanceRun } from "./advance-run.ts";
 import { judgeAlertRow, moveRadar, raiseAlerts } from "./alerts.ts";
 import { cancelRun } from "./cancel-run.ts";

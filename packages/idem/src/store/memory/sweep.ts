@@ -1,7 +1,7 @@
 // One bounded pass of housekeeping. Rescue is what makes lost workers harmless; repair should never find anything; reaping
 // is never correctness: a claim whose window is over behaves as if it were absent.
 import { isOpen } from "../../model/window.ts";
-import type { SweepAnswer } from "../workers.ts";
+import type { SweepAnswer } from "../leases.ts";
 import { onceBegun } from "./create-run.ts";
 import { type Database, type Moment, never, type Tables, untroubled } from "./tables.ts";
 import { takenBack } from "./workers.ts";

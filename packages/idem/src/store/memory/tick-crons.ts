@@ -1,5 +1,5 @@
 // Ticks of schedules. An instant is decided once: the row's last instant is compared and set in the commit that stores its event.
-import { alsoOf } from "../../model/decision-reasons.ts";
+import { alsoOf } from "../../model/decision.ts";
 import type { Ticked, TickInput } from "../flow.ts";
 import type { StaleRegistration } from "../ingest.ts";
 import { Effects } from "./effects.ts";

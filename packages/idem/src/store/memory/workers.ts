@@ -1,6 +1,6 @@
 // Workers and the one lease each has for all its jobs. A worker declared lost stays lost: its leases are gone for good.
+import type { HeartbeatAnswer } from "../leases.ts";
 import type { WorkerAbout, WorkerRow } from "../sharing.ts";
-import type { HeartbeatAnswer } from "../workers.ts";
 import type { Database, JobRow, Moment } from "./tables.ts";
 
 export function heartbeat(

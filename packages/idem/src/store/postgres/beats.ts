@@ -1,7 +1,7 @@
 // A node's leases, extended by a thread with a session of its own: a step that keeps the event loop busy costs its node nothing.
 import { errors } from "../../model/errors.ts";
+import { steadyMs } from "../../platform/node-thread.ts";
 import type { Platform, Thread, Timer } from "../../platform/platform.ts";
-import { steadyMs } from "../../platform/steady-ms.ts";
 import { waitAtMost } from "../../platform/wait-at-most.ts";
 import type { Beat, Beats, BeatsOptions } from "../sharing.ts";
 import { BeatBoard, type BeatThreadInput, type FromBeatThread, type ToBeatThread } from "./beat-board.ts";

@@ -3,9 +3,8 @@
 // What was found is kept with the transaction, so a key is read once and later askers of the same transaction see what earlier ones took.
 
 import { isSingletonScope } from "../../flow/singleton/plan.ts";
-import { type Claim, type ClaimAsk, eventScope, webhookScope } from "../../model/claim.ts";
+import { askFor, type Claim, type ClaimAsk, eventScope, webhookScope } from "../../model/claim.ts";
 import { type ClaimRow, readClaim } from "../rows.ts";
-import { askFor } from "../rules/ask-for.ts";
 import { compareTexts, indexable } from "./text.ts";
 import type { Transaction } from "./transaction.ts";
 

@@ -1,7 +1,12 @@
 import { hourMs } from "../counts.ts";
-import { gatheredSql, pendingSql } from "../rows.ts";
+import { isAfterFailure as asked, gatheredSql, pendingSql } from "../rows.ts";
 import type { Statements } from "../rules/statements.ts";
-import { isAfterFailure } from "./after-failure.ts";
+
+/** For `runs r`, as the shared one. The index holds the beginnings of subjects, so those are asked for beside the whole. */
+export const isAfterFailure = asked.replace(
+  "a.subject = 'fn:' || r.fn || ' ' || r.key",
+  (whole) => `left(a.subject, 100) = left('fn:' || r.fn || ' ' || r.key, 100) and ${whole}`,
+);
 
 const inRange = "d.env = ? and (d.event_id, d.fn) > (?, ?) and (d.event_id, d.fn) <= (?, ?)";
 

@@ -3,7 +3,7 @@ import { suppressedCountedMax } from "../counts.ts";
 import { jobOfRunColumns, summaryColumns } from "../rows.ts";
 import { inTail } from "../rules/count-reads.ts";
 import type { Statements } from "../rules/statements.ts";
-import { isAfterFailure } from "./after-failure.ts";
+import { isAfterFailure } from "./count-decisions.ts";
 
 // Where it was counted it is noted, and stays so when the run before is deleted.
 const afterFailure = `

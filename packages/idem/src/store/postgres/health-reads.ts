@@ -1,12 +1,14 @@
-// Is the schema sound, and does everything open still move? Read-only questions for `idem doctor`.
+// Is the schema sound, does everything open still move, and what came in the last days? Read-only questions of tools.
 import {
   overdueRuns as overdueRule,
   runsWithoutJob as runsWithoutJobRule,
   runsOfUnknownWorkers as unknownWorkersRule,
   waitingRuns as waitingRule,
 } from "../rules/health-reads.ts";
+import { historyOver } from "../rules/history-reads.ts";
+import { driveAwaited } from "../rules/rule.ts";
 import type { Connection } from "./connection.ts";
-import { over } from "./rule-database.ts";
+import { over, RuleDatabase } from "./rule-database.ts";
 
 // An index that was being built when its session ended is kept up to date and never used.
 const brokenIndexesSql = `
@@ -60,3 +62,5 @@ export const runsWithoutJob = over(runsWithoutJobRule);
 export const overdueRuns = over(overdueRule);
 export const runsOfUnknownWorkers = over(unknownWorkersRule);
 export const waitingRuns = over(waitingRule);
+
+export const historyOf = (connection: Connection) => historyOver(new RuleDatabase(connection), driveAwaited);

@@ -1,7 +1,13 @@
 // PostgreSQL's own statements of rules/reads.ts.
 import { pendingCountedMax, previewChars } from "../reads.ts";
-import { decisionColumns, eventColumns, jobOfRunColumns, pendingSql, runColumns } from "../rows.ts";
-import { boundedEventColumns } from "../rules/bounded-events.ts";
+import {
+  boundedEventColumns,
+  decisionColumns,
+  eventColumns,
+  jobOfRunColumns,
+  pendingSql,
+  runColumns,
+} from "../rows.ts";
 import type { Statements } from "../rules/statements.ts";
 import { makingKinds } from "../steps.ts";
 

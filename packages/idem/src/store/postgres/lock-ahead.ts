@@ -7,9 +7,8 @@
 
 import { readLane } from "../../flow/lane.ts";
 import { isSingletonScope, singletonAsk, singletonScope } from "../../flow/singleton/plan.ts";
-import { eventIdAsk, functionKeyAsk } from "../../model/claim.ts";
+import { askFor, eventIdAsk, functionKeyAsk } from "../../model/claim.ts";
 import type { NewEvent, StartPair } from "../ingest.ts";
-import { askFor } from "../rules/ask-for.ts";
 import type { ClosedClaim } from "../rules/database.ts";
 import { claimsOfRun } from "../rules/end-run.ts";
 import { rateTurn } from "../rules/limit-starts.ts";
@@ -18,7 +17,6 @@ import { driveAwaited } from "../rules/rule.ts";
 import { type ExpectedAsk, findClaim, lockExpected } from "./claim-key.ts";
 import { lockBuffers } from "./lock-buffers.ts";
 import { lockNames, slotLock } from "./lock-name.ts";
-import { lockThrottles } from "./lock-throttles.ts";
 import { compareTexts } from "./text.ts";
 import type { Transaction } from "./transaction.ts";
 
@@ -128,3 +126,20 @@ const unchanged = (env: string, { scope, key }: ClosedClaim): ExpectedAsk => ({
   ask: { scope, key, holder: "", generation: "", windowMs: 0, held: false, fingerprint: null, leaseMs: null },
   state: "released",
 });
+
+const lockTatsSql = `
+  insert into throttles (env, id, tat)
+  select env, id, 0 from unnest(cast(:envs as text[]), cast(:ids as text[])) as asked (env, id)
+  on conflict (env, id) do update set tat = throttles.tat`;
+
+/** Several, in the one order in which everybody locks them. */
+async function lockThrottles(
+  tx: Transaction,
+  throttles: readonly { readonly env: string; readonly id: string }[],
+): Promise<void> {
+  if (throttles.length === 0) return;
+  const byName = new Map(throttles.map((throttle) => [JSON.stringify([throttle.env, throttle.id]), throttle]));
+  const inOrder = [...byName].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, throttle]) => throttle);
+  const params = { envs: inOrder.map(({ env }) => env), ids: inOrder.map(({ id }) => id) };
+  await tx.connection.find(lockTatsSql, params);
+}

@@ -1,5 +1,5 @@
 // A step's outcome is written once and kept for ever: the primary key decides, and a second writer is told the first value.
-import type { Outcome } from "../../model/outcome.ts";
+import type { Outcome } from "../../model/step.ts";
 import { invokedRun } from "../../model/wait.ts";
 import type { NewFailedAttempt, NewStep } from "../advance.ts";
 import type { Connection } from "./connection.ts";

@@ -3,8 +3,7 @@
 import { tickEventName } from "../../model/tick.ts";
 import { eventColumns, waitColumns } from "../rows.ts";
 import type { Statements } from "../rules/statements.ts";
-import { isAfterFailure } from "./after-failure.ts";
-import { counts } from "./count-decisions.ts";
+import { counts, isAfterFailure } from "./count-decisions.ts";
 import { headlines } from "./count-reads.ts";
 import { lists } from "./list-reads.ts";
 import { pages } from "./page-reads.ts";

@@ -1,7 +1,7 @@
 // The hot path: outcomes of many runs, one statement, no other round trip. Each is recorded only while its job is still its worker's;
 // the job is locked meanwhile, or a worker that takes the run over could read a memo that this outcome is not yet in (docs/reference/stores.md#saves-and-takeovers).
 // "coalesce": a job is found by its id, never by all that its worker holds or has held.
-import type { Outcome } from "../../model/outcome.ts";
+import type { Outcome } from "../../model/step.ts";
 import type { Advanced, AdvanceInput, NewStep } from "../advance.ts";
 import type { Connection } from "./connection.ts";
 import { type ClockBounds, readNowSql } from "./database-clock.ts";

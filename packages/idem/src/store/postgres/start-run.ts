@@ -1,11 +1,9 @@
 // The one place where a run is created for an event, at once, from a buffer, by release or by a tick. Everything that may refuse it
 // is asked first and taken afterwards: a decision that creates no run takes no key and nothing of what may refuse it.
 
-import { functionKeyAsk, functionScope } from "../../model/claim.ts";
-import type { Decision } from "../../model/decision.ts";
-import { keyTaken } from "../../model/decision-reasons.ts";
+import { askFor, functionKeyAsk, functionScope } from "../../model/claim.ts";
+import { type Decision, keyTaken } from "../../model/decision.ts";
 import type { Event } from "../../model/event.ts";
-import { askFor } from "../rules/ask-for.ts";
 import { flowOfRun, type Start } from "../rules/new-run.ts";
 import { answersForKey } from "../rules/read-memo.ts";
 import { noteFirst } from "../rules/record-decision.ts";

@@ -7,7 +7,7 @@
 //                                                       undone, kept                     free: by then the lost one has ended
 import type { ClientBase, Pool, PoolClient, QueryConfig, QueryResult } from "pg";
 import { errors } from "../../model/errors.ts";
-import type { Outcome } from "../../model/outcome.ts";
+import type { Outcome } from "../../model/step.ts";
 import type { NewStep } from "../advance.ts";
 import { forgetLostSql } from "../rows.ts";
 import { findRun } from "../rules/read-memo.ts";

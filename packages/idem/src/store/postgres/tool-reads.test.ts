@@ -4,13 +4,13 @@ import { tickEventName } from "../../model/tick.ts";
 import { end, env, fn, newEvent, newTick, plainRerun, startFlow, startPair, timeWait } from "../contract/world.ts";
 import {
   checkIntegrity,
+  historyOf,
   overdueRuns,
   readServerFacts,
   runsOfUnknownWorkers,
   runsWithoutJob,
   waitingRuns,
 } from "./health-reads.ts";
-import { historyOf } from "./history-reads.ts";
 import { useServer } from "./place.suite.ts";
 import { quoted } from "./statement.ts";
 

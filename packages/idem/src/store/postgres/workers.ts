@@ -1,6 +1,6 @@
 // The lease is the worker's, not the job's: one row per process, extended by one write, however many jobs it holds.
+import type { HeartbeatAnswer, SweepAnswer } from "../leases.ts";
 import type { WorkerAbout } from "../sharing.ts";
-import type { HeartbeatAnswer, SweepAnswer } from "../workers.ts";
 import type { Transaction } from "./transaction.ts";
 
 // Two who disagree about a worker's life take turns on its row: once dead, it stays dead.

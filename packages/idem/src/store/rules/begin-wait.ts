@@ -1,7 +1,7 @@
 // A run begins to wait. Where the answer is already there (a finished child, a signal that is taken, a refused invoke) the
 // outcome is recorded at once instead, and is news to the caller.
 import { isAnswered, isPending } from "../../model/decision.ts";
-import type { Outcome } from "../../model/outcome.ts";
+import type { Outcome } from "../../model/step.ts";
 import { type NewWait, standInFor } from "../../model/wait.ts";
 import type { AdvanceInput, NewStep } from "../advance.ts";
 import type { Ingested } from "../ingest.ts";

@@ -1,8 +1,7 @@
 // A wait ends once: whoever deletes its row records its outcome. Timeout, match, signal and finished child all race on that
 // delete, so none of them needs to know about the others. The run's job is locked first, as by everyone who moves the run.
-import { type Decision, isAnswered, isPending } from "../../model/decision.ts";
-import { notStartedReason } from "../../model/decision-reasons.ts";
-import type { Outcome } from "../../model/outcome.ts";
+import { type Decision, isAnswered, isPending, notStartedReason } from "../../model/decision.ts";
+import type { Outcome } from "../../model/step.ts";
 import { serializeError } from "../../model/user-errors.ts";
 import { standInFor } from "../../model/wait.ts";
 import type { WokenRun } from "../advance.ts";

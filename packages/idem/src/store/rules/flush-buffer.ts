@@ -2,14 +2,12 @@
 
 import { inBatch, keyInBatch } from "../../flow/batch/plan.ts";
 import { supersededBy, supersededForNothing } from "../../flow/debounce/plan.ts";
-import { functionKeyAsk, functionScope } from "../../model/claim.ts";
-import type { Decision, DecisionKind } from "../../model/decision.ts";
-import { keyTaken, pausedMeanwhile } from "../../model/decision-reasons.ts";
+import { askFor, functionKeyAsk, functionScope } from "../../model/claim.ts";
+import { type Decision, type DecisionKind, keyTaken, pausedMeanwhile } from "../../model/decision.ts";
 import { publicEventId } from "../../model/event.ts";
 import type { StartPair } from "../ingest.ts";
 import { type BufferRow, type EventRow, readEvent } from "../rows.ts";
 import type { Writing } from "../writing.ts";
-import { askFor } from "./ask-for.ts";
 import type { RuleTransaction } from "./database.ts";
 import { answerPending } from "./end-wait.ts";
 import { flowOfRun } from "./new-run.ts";

@@ -18,6 +18,7 @@ import {
 } from "../reads.ts";
 import {
   alertColumns,
+  boundedEventColumns,
   type ClaimRow,
   type DecisionRow,
   decisionColumns,
@@ -33,7 +34,6 @@ import type { Setting } from "../settings.ts";
 import type { NodeRole, WorkerRow } from "../sharing.ts";
 import { givenOf, type LastOutcome, type StepGiven } from "../steps.ts";
 import type { WaitCandidate } from "../waits.ts";
-import { boundedEventColumns } from "./bounded-events.ts";
 import { rulesMatching } from "./cancel-rules.ts";
 import { groupRuns, hourCounts, lastFailures, liveCounts, runPayloads, runStarts, slips } from "./count-reads.ts";
 import type { Database, Param } from "./database.ts";

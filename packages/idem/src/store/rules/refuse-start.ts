@@ -1,12 +1,11 @@
 // What may refuse a start beside its key: a rate limit, then one at a time. What lets the run in is taken.
 
 import { rateLimited } from "../../flow/rate-limit/plan.ts";
-import type { SingletonRule } from "../../flow/singleton/plan.ts";
-import { singletonAsk, singletonScope, singletonTaken } from "../../flow/singleton/plan.ts";
+import { type SingletonRule, singletonAsk, singletonScope, singletonTaken } from "../../flow/singleton/plan.ts";
+import { askFor } from "../../model/claim.ts";
 import type { Decision } from "../../model/decision.ts";
 import type { StartPair } from "../ingest.ts";
 import type { Writing } from "../writing.ts";
-import { askFor } from "./ask-for.ts";
 import { cancelHolder } from "./cancel-run.ts";
 import type { RuleTransaction } from "./database.ts";
 import { countStart, frees } from "./limit-starts.ts";

@@ -1,5 +1,5 @@
 // An event or a signal arrives for runs that wait.
-import type { Outcome } from "../../model/outcome.ts";
+import type { Outcome } from "../../model/step.ts";
 import type { WokenRun } from "../advance.ts";
 import type { Audited } from "../audit.ts";
 import { type WaitRow, waitColumns } from "../rows.ts";

@@ -1,6 +1,6 @@
 // Ticks of schedules. Whoever asks first for an instant decides it; the row of the schedule says up to where everything is decided,
 // so neither another node nor a clock that goes back can decide it twice.
-import { alsoOf } from "../../model/decision-reasons.ts";
+import { alsoOf } from "../../model/decision.ts";
 import type { CronRow, Ticked, TickInput } from "../flow.ts";
 import type { StaleRegistration } from "../ingest.ts";
 import { answerOf, newWriting } from "../writing.ts";

@@ -1,5 +1,5 @@
 // A person lets a parked run go on: it is due now, and the workers it lost before no longer count.
-import type { ParkedKind } from "../../model/parked.ts";
+import type { ParkedKind } from "../../model/run.ts";
 import { readRun } from "../rows.ts";
 import type { UnparkAnswer, UnparkInput } from "../runs.ts";
 import type { RuleTransaction } from "./database.ts";

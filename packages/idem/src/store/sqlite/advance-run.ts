@@ -1,5 +1,5 @@
 // The one way a run moves. All of the patch or nothing, and only by the holder of the fence.
-import type { Outcome } from "../../model/outcome.ts";
+import type { Outcome } from "../../model/step.ts";
 import type { AdvanceAnswer, Advanced, AdvanceInput, ParkRun, SuspendRun } from "../advance.ts";
 import { forgetLostSql, readStep } from "../rows.ts";
 import { beginWait } from "../rules/begin-wait.ts";

@@ -1,12 +1,14 @@
-// Is the file sound, and does everything open still move? Read-only questions for `idem doctor`.
+// Is the file sound, does everything open still move, and what came in the last days? Read-only questions of tools.
 import {
   overdueRuns as overdueRule,
   runsWithoutJob as runsWithoutJobRule,
   runsOfUnknownWorkers as unknownWorkersRule,
   waitingRuns as waitingRule,
 } from "../rules/health-reads.ts";
+import { historyOver } from "../rules/history-reads.ts";
+import { driveAtOnce } from "../rules/rule.ts";
 import type { Connection } from "./connection.ts";
-import { over } from "./rule-database.ts";
+import { over, RuleDatabase } from "./rule-database.ts";
 
 /** An empty list means that SQLite found nothing wrong. `quick` skips comparing indexes with their tables. */
 export function checkIntegrity(connection: Connection, how: "full" | "quick"): string[] {
@@ -46,3 +48,5 @@ export const runsWithoutJob = over(runsWithoutJobRule);
 export const overdueRuns = over(overdueRule);
 export const runsOfUnknownWorkers = over(unknownWorkersRule);
 export const waitingRuns = over(waitingRule);
+
+export const historyOf = (connection: Connection) => historyOver(new RuleDatabase(connection), driveAtOnce);

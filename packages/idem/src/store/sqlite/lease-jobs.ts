@@ -2,7 +2,7 @@
 // and half from the ready queue by rank, so that neither starves the other.
 // Promise: never before the due time, never a function the worker lacks, no limit exceeded, fence + 1 with every change of hands.
 import { laneOnceBegun } from "../../flow/lane.ts";
-import type { ParkedKind } from "../../model/parked.ts";
+import type { ParkedKind } from "../../model/run.ts";
 import { LeaseRoom } from "../lease-room.ts";
 import type { LeaseAnswer, LeasedJob, LeaseInput } from "../leases.ts";
 import { readEvent, troublesOf } from "../rows.ts";

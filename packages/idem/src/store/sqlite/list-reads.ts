@@ -1,7 +1,6 @@
 // SQLite's own statements of rules/reads.ts.
 import { pendingCountedMax, previewChars } from "../reads.ts";
-import { decisionColumns, eventColumns, pendingSql, runColumns } from "../rows.ts";
-import { boundedEventColumns } from "../rules/bounded-events.ts";
+import { boundedEventColumns, decisionColumns, eventColumns, pendingSql, runColumns } from "../rows.ts";
 import type { Statements } from "../rules/statements.ts";
 import { makingKinds } from "../steps.ts";
 import { indexedTo } from "./claim-index.ts";

@@ -2,8 +2,7 @@
 // is asked first and taken afterwards: a decision that creates no run takes no key and nothing of what may refuse it.
 
 import { askClaim, functionKeyAsk, functionScope } from "../../model/claim.ts";
-import type { Decision } from "../../model/decision.ts";
-import { keyTaken } from "../../model/decision-reasons.ts";
+import { type Decision, keyTaken } from "../../model/decision.ts";
 import type { Event } from "../../model/event.ts";
 import { flowOfRun, type Start } from "../rules/new-run.ts";
 import { answersForKey } from "../rules/read-memo.ts";

@@ -6,6 +6,7 @@
 // repeats what it decided by, and only the one it hits has won. Repeat: the row knows its own owner.
 //
 // Not an upsert whose update is always false, to read the row that is there: it locks and dirties it, 96 bytes of log for each replay.
+import type { Platform } from "../../platform/platform.ts";
 import { numberOf, type Operation, type Row, type Sql } from "../sql/operation.ts";
 import {
   type Columns,
@@ -18,7 +19,7 @@ import {
   sqlPart,
   statementOf,
 } from "../sql/parts.ts";
-import type { Held } from "./answers.ts";
+import type { Held } from "./decide-claim.ts";
 
 export interface ClaimTable {
   readonly name: string;
@@ -40,6 +41,10 @@ export interface Holder {
   readonly owner: string;
   readonly fence: number;
 }
+
+/** A name that nobody else makes. */
+export const newOwner = (platform: Pick<Platform, "randomBytes">): string =>
+  Buffer.from(platform.randomBytes(16)).toString("hex");
 
 export type Move<A> =
   | { readonly answer: A }

@@ -7,7 +7,6 @@ import type { Adapter } from "../sql/adapter.ts";
 import { numberOf, numberOrNull, type Operation, type Row, type Sql, sqlOf } from "../sql/operation.ts";
 import { type Columns, fromNow, matching, type Part, plain, sqlPart, statementOf } from "../sql/parts.ts";
 import { readyTables } from "../sql/ready-tables.ts";
-import type { Held, InFlight } from "./answers.ts";
 import {
   type ClaimTable,
   claimRow,
@@ -20,7 +19,7 @@ import {
   updateRows,
   writeHeld,
 } from "./claim-operations.ts";
-import { decideClaim } from "./decide-claim.ts";
+import { decideClaim, type Held, type InFlight } from "./decide-claim.ts";
 import { cutReason } from "./work-under-claim.ts";
 
 const columns = `

@@ -4,7 +4,7 @@ import { parseDuration } from "../../model/duration.ts";
 import { errors } from "../../model/errors.ts";
 import type { Platform } from "../../platform/platform.ts";
 import { callWithin } from "../call-within.ts";
-import type { Held } from "./answers.ts";
+import type { Held } from "./decide-claim.ts";
 
 export interface KeptLease {
   /** Aborts with reason "lease-lost" once somebody else may have taken over. */

@@ -2,7 +2,7 @@
 import { NonRetriableError } from "../../model/user-errors.ts";
 import type { Platform, Timer } from "../../platform/platform.ts";
 import { pause } from "../call-within.ts";
-import type { Held } from "./answers.ts";
+import type { Held } from "./decide-claim.ts";
 import { keepLease } from "./keep-lease.ts";
 
 // Soon enough for work of milliseconds, seldom enough for many who wait.

@@ -1,9 +1,9 @@
 // One call about one tick: claim, run under the lease, record what came of it.
 import { fromJson, toJson } from "../../model/json.ts";
 import type { Platform } from "../../platform/platform.ts";
-import type { InFlight } from "../claim/answers.ts";
+import { newOwner } from "../claim/claim-operations.ts";
 import { type ClaimRow, claim, type claimsIn, extend, leave, park, settle } from "../claim/claims.ts";
-import { newOwner } from "../claim/owner-name.ts";
+import type { InFlight } from "../claim/decide-claim.ts";
 import { reasonOf, underLease } from "../claim/work-under-claim.ts";
 import { plain } from "../sql/parts.ts";
 import { tickKey } from "./due-tick.ts";

@@ -5,7 +5,7 @@
 //                        └ the store fails until the lease is nearly over ──▶ send, `unstored`
 import type { Platform } from "../../platform/platform.ts";
 import { callWithin, pause } from "../call-within.ts";
-import type { Held } from "../claim/answers.ts";
+import type { Held } from "../claim/decide-claim.ts";
 import { keepLease } from "../claim/keep-lease.ts";
 import type { KeyHolder, KeyStore } from "../keys/key-store.ts";
 import type { Captured, Finished, KeyEvent, KeyedRequest, Ticket, Verdict } from "./begin.ts";

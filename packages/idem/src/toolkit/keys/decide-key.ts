@@ -1,8 +1,8 @@
 // What a claim does about the record of a key it found: the claim's own table (claim/decide-claim.ts), in the words of keys.
+import { timingSafeEqual } from "node:crypto";
 import { decideClaim, type FoundClaim } from "../claim/decide-claim.ts";
 import type { KeyRow } from "./key-row.ts";
-import type { KeyAnswer, KeyAsk } from "./key-store.ts";
-import { isSameFingerprint } from "./same-fingerprint.ts";
+import type { Fingerprint, KeyAnswer, KeyAsk } from "./key-store.ts";
 
 export type KeyMove =
   | { readonly kind: "answer"; readonly answer: KeyAnswer }
@@ -64,3 +64,11 @@ export const runningWindowMs = ({ windowMs, leaseMs }: Pick<KeyAsk, "windowMs" |
   Math.max(windowMs, 10 * leaseMs);
 
 export const diedReason = "Its claimant died in the middle, and whether it had an effect is unknown";
+
+/** By the algorithm the first one was written with. One that is not known here cannot be compared, and is another request: to tell a stranger somebody's answer is worse than to refuse. */
+export function isSameFingerprint(written: Fingerprint | undefined, asked: readonly Fingerprint[]): boolean {
+  const same = asked.find(({ version }) => version === written?.version);
+  if (same === undefined || typeof written?.value !== "string") return false;
+  const [a, b] = [Buffer.from(written.value), Buffer.from(same.value)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}

@@ -5,7 +5,7 @@
 // If somebody wrote meanwhile, it decides again. A replay is that one read, and writes nothing.
 import { errors } from "../../model/errors.ts";
 import type { Idem } from "../../sdk/client.ts";
-import type { Held } from "../claim/answers.ts";
+import type { Held } from "../claim/decide-claim.ts";
 import { decideKey, diedReason, freshOf, runningWindowMs } from "./decide-key.ts";
 import { changeTo, keyRowOf, type SeenKey } from "./engine-keys-claim.ts";
 import { findParked, UnfinishedKeys } from "./engine-keys-lists.ts";

@@ -3,7 +3,6 @@
 // A first execution is two round trips, a replay one, and a replay writes nothing. Inside a transaction of the user's the row is inserted
 // first, so that duplicates queue on the index before they do any work, and filled by the last statement before the commit; what is undone leaves
 // no row, so there is neither lease nor fence to speak of.
-import type { Held } from "../claim/answers.ts";
 import {
   type ClaimTable,
   claimRow,
@@ -18,6 +17,7 @@ import {
   wasWritten,
   writeHeld,
 } from "../claim/claim-operations.ts";
+import type { Held } from "../claim/decide-claim.ts";
 import { numberOf, type Operation, type Row, type Sql } from "../sql/operation.ts";
 import { type Columns, fromNow, type Part, plain, sqlPart, statementOf } from "../sql/parts.ts";
 import { decideKey, diedReason, freshOf, type KeyMove, runningWindowMs } from "./decide-key.ts";

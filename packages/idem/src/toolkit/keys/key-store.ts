@@ -9,7 +9,7 @@
 // The database's clock decides leases and windows. A fingerprint that differs is a mismatch in every state. A write that does not carry
 // the current owner and fence changes nothing and says `lost`. Every call may be made twice: a claim knows its own owner again.
 
-import type { Held } from "../claim/answers.ts";
+import type { Held } from "../claim/decide-claim.ts";
 
 /** What becomes of a key whose claimant died: the author's choice, for a silent rerun is the double charge. */
 export type OnCrash = "resume" | "rerun" | "park";

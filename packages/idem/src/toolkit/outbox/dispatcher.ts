@@ -4,7 +4,7 @@
 //      ▲                              ├─ threw ─▶ pending, later each time ─▶ dead after `attempts`
 //      └── its process died: lease over, finished stays behind; three times ─▶ dead, "poison"
 import type { Platform, Timer } from "../../platform/platform.ts";
-import { newOwner } from "../claim/owner-name.ts";
+import { newOwner } from "../claim/claim-operations.ts";
 import { endOf, underLease, type WorkEnd } from "../claim/work-under-claim.ts";
 import type { Adapter } from "../sql/adapter.ts";
 import { sqlOf } from "../sql/operation.ts";

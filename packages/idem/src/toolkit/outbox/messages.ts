@@ -2,8 +2,8 @@
 //
 // By state, not by a cursor: a message whose transaction began first and committed last is found like any other. Of each order key only the
 // oldest unfinished message can be claimed; one that died for good holds up its key where the author chose `block`.
-import type { Held } from "../claim/answers.ts";
 import { type ClaimTable, type Holder, reapRows, takeDue, updateRows, writeHeld } from "../claim/claim-operations.ts";
+import type { Held } from "../claim/decide-claim.ts";
 import { reasonText, type WorkEnd } from "../claim/work-under-claim.ts";
 import { numberOf, type Operation, type Sql } from "../sql/operation.ts";
 import { fromNow, listed, plain, sqlPart } from "../sql/parts.ts";

@@ -4,7 +4,7 @@
 //     └── of one whose sender died or saw no end (unknown_at) ─▶ parked, settled by a search, or sent again, as chosen
 import { fromJson, toJson } from "../../model/json.ts";
 import type { Platform } from "../../platform/platform.ts";
-import type { InFlight } from "../claim/answers.ts";
+import { newOwner } from "../claim/claim-operations.ts";
 import {
   type ClaimKey,
   type ClaimRow,
@@ -17,7 +17,7 @@ import {
   release,
   settleLate,
 } from "../claim/claims.ts";
-import { newOwner } from "../claim/owner-name.ts";
+import type { InFlight } from "../claim/decide-claim.ts";
 import { reasonOf, underLease } from "../claim/work-under-claim.ts";
 import type { Sql } from "../sql/operation.ts";
 import { type Columns, plain } from "../sql/parts.ts";

@@ -39,3 +39,9 @@ export interface SyncAdapter<Tx> extends Adapter<Tx> {
   transactionSync<T>(body: (tx: Tx) => T, options?: TransactionOptions): T;
   performSync<T>(tx: Tx, operation: Operation<T>): T;
 }
+
+/** An operation as one transaction, whichever database it is: on SQLite it is one by itself. */
+export const performWhole = <T>(adapter: Adapter<any>, operation: () => Operation<T>): Promise<T> =>
+  adapter.dialect === "sqlite"
+    ? adapter.perform(operation())
+    : adapter.transaction((tx: unknown) => adapter.wrap(tx).perform(operation()));

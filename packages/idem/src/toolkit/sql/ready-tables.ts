@@ -2,13 +2,11 @@
 // do, and not an error of the driver in the middle of a transaction.
 import { errors } from "../../model/errors.ts";
 import { type AppliedMigration, type History, judgeHistory } from "../../store/schema-history.ts";
-import type { Adapter, SyncAdapter } from "./adapter.ts";
+import { type Adapter, performWhole, type SyncAdapter } from "./adapter.ts";
 import { carryTable } from "./carry-tables.ts";
-import type { Dialect, Operation } from "./operation.ts";
-import { numberOf } from "./operation.ts";
+import { type Dialect, numberOf, type Operation } from "./operation.ts";
 import { recogniseTable } from "./recognise-table.ts";
 import { type CarriedTable, carriedTables, type TableName, tableFile, tableNames, tableStatements } from "./tables.ts";
-import { performWhole } from "./whole.ts";
 
 const hasTableSql: Readonly<Record<Dialect, string>> = {
   postgres: "select 1 as found where to_regclass($1) is not null",

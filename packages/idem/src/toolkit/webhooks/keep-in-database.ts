@@ -1,9 +1,8 @@
 // Deliveries as rows of the user's database: the id is claimed and the work is there in one commit, for a processor to take up.
 import { createHash } from "node:crypto";
-import type { Adapter } from "../sql/adapter.ts";
+import { type Adapter, performWhole } from "../sql/adapter.ts";
 import { type Dialect, type Operation, sqlOf } from "../sql/operation.ts";
 import { readyTables } from "../sql/ready-tables.ts";
-import { performWhole } from "../sql/whole.ts";
 import { absorbEvent } from "./absorb-event.ts";
 import { businessKeyHash, businessKeyText } from "./business-key.ts";
 import { type Coalescing, mergedOf } from "./coalesce.ts";

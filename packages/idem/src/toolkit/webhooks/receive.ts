@@ -10,7 +10,6 @@ import { nodePlatform } from "../../platform/node-platform.ts";
 import type { Platform } from "../../platform/platform.ts";
 import { callWithin } from "../call-within.ts";
 import type { Delivery, Verification, WebhookProvider } from "./provider.ts";
-import { readBody } from "./read-body.ts";
 import type { Kept, WebhookStorage } from "./storage.ts";
 import { type Normalise, type Received, readDelivery } from "./webhook-event.ts";
 
@@ -115,4 +114,28 @@ function noteOf(source: string, { event }: Received, kept: Kept): WebhookNote {
     return { ...about, kind: "conflicting-payload", why: "the same id came with another body; the first one stays" };
   }
   return { ...about, kind: kept.kind === "fresh" ? "kept" : kept.kind, why: null };
+}
+
+/** The body's bytes as they came, up to a bound: nothing is believed yet, so nothing is decoded. */
+async function readBody(request: Request, bytesMax: number): Promise<Uint8Array | "too-large" | "broken"> {
+  if (Number(request.headers.get("content-length") ?? 0) > bytesMax) return "too-large";
+  if (request.body === null) return new Uint8Array();
+  const reader = request.body.getReader();
+  const chunks: Uint8Array[] = [];
+  let count = 0;
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return Buffer.concat(chunks);
+      count += value.byteLength;
+      if (count > bytesMax) {
+        await reader.cancel();
+        return "too-large";
+      }
+      chunks.push(value);
+    }
+  } catch {
+    // The sender went away in the middle, and will send it again.
+    return "broken";
+  }
 }

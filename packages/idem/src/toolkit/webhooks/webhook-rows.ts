@@ -1,6 +1,5 @@
 // Webhook deliveries as claims: an event's id is taken when it comes, and what is due is taken by time. Every later write carries owner and
 // fence, and one that comes late changes nothing.
-import type { Held } from "../claim/answers.ts";
 import {
   type ClaimTable,
   type Holder,
@@ -10,6 +9,7 @@ import {
   updateRows,
   writeHeld,
 } from "../claim/claim-operations.ts";
+import type { Held } from "../claim/decide-claim.ts";
 import { reasonText, type WorkEnd } from "../claim/work-under-claim.ts";
 import { numberOf, numberOrNull, type Operation, type Row, type Sql } from "../sql/operation.ts";
 import { type Columns, fromNow, matching, plain, setting, sqlPart, statementOf } from "../sql/parts.ts";

@@ -12,10 +12,14 @@ import type { Life } from "./life.ts";
 import { openLoader, withModules } from "./load-modules.ts";
 import type { FromThread, Loaded, Opened, ThreadInput, ToThread } from "./messages.ts";
 import { replaceGlobals } from "./replace-globals.ts";
-import { askOutside } from "./watch-http.ts";
-import type { Outside } from "./watcher.ts";
-import { watchers } from "./watchers.ts";
+import { watchFiles } from "./watch-files.ts";
+import { askOutside, watchHttp } from "./watch-http.ts";
+import { watchMail } from "./watch-mail.ts";
+import type { Outside, Watcher } from "./watcher.ts";
 import { World } from "./world.ts";
+
+// In the order they are opened: after all ways out are shut, so that each may open its own.
+const watchers: readonly Watcher[] = [watchHttp, watchMail, watchFiles];
 
 const thread = nodeThread<ThreadInput, ToThread, FromThread | Loaded | Opened>();
 const { loader } = thread.input;

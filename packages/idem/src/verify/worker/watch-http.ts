@@ -4,6 +4,7 @@ import http from "node:http";
 import https from "node:https";
 import { syncBuiltinESMExports } from "node:module";
 import type { Socket } from "node:net";
+import type { BatchInterceptor } from "@mswjs/interceptors";
 import { environment } from "../../platform/node-thread.ts";
 import {
   DestinationModel,
@@ -21,7 +22,6 @@ import { AbsentFields, watchAbsent, watchParsing } from "./absent-fields.ts";
 import { askReal } from "./ask-real.ts";
 import { asMachine, fromHere } from "./caller.ts";
 import { WayOutShut } from "./deny-ways-out.ts";
-import { loadInterceptors } from "./load-interceptors.ts";
 import { hasBody, plainRequest, plainResponse } from "./plain-fetch.ts";
 import { realClearTimeout, realSetTimeout } from "./real.ts";
 import { nodemailerPackage } from "./watch-mail.ts";
@@ -258,3 +258,23 @@ export const watchHttp: Watcher = {
     };
   },
 };
+
+/**
+ * The package that sees requests leave, of `fetch`, `node:http` and `node:https`, loaded when the thread opens: nothing else in Idem needs it,
+ * and only who verifies installs it.
+ */
+async function loadInterceptors(): Promise<BatchInterceptor> {
+  try {
+    const [{ BatchInterceptor }, { FetchInterceptor }, { ClientRequestInterceptor }] = await Promise.all([
+      import("@mswjs/interceptors"),
+      import("@mswjs/interceptors/fetch"),
+      import("@mswjs/interceptors/ClientRequest"),
+    ]);
+    const interceptors = [new FetchInterceptor(), new ClientRequestInterceptor()];
+    return new BatchInterceptor({ name: "idem-verify", interceptors });
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== "ERR_MODULE_NOT_FOUND") throw error;
+    const needed = "npm install --save-dev @mswjs/interceptors@0.41.9";
+    throw new Error(`idem verify needs a library that is not installed here; "${needed}", and try again`);
+  }
+}

@@ -1,7 +1,7 @@
 // How a kind of effect is watched. A watcher replaces, once for the thread and before any module of the user's, what leads outside; from then on it asks the
 // world whether an effect happens, carries it out on a model in memory, and shows what that holds at the world's end.
 //
-// To add one: a file `watch-<kind>.ts` that exports a Watcher, and its line in `watchers.ts`.
+// To add one: a file `watch-<kind>.ts` that exports a Watcher, and its place in the list of `thread.ts`.
 import type { GivenAnswer, ModelRequest } from "../destination-model.ts";
 import type { AbsentField, Json, Thing } from "../thing.ts";
 import type { Fixture } from "./world-script.ts";

@@ -4,8 +4,7 @@ import { Inngest } from "inngest";
 import { serve } from "inngest/node";
 import { expect, onTestFinished, test } from "vitest";
 import { routeWorld } from "../world.suite.ts";
-import { addApp } from "./add-app.ts";
-import { listApps } from "./list-apps.ts";
+import { addApp, listApps } from "./apps.ts";
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 

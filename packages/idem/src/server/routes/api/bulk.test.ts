@@ -3,11 +3,8 @@ import { ManualPlatform } from "../../../platform/manual-platform.ts";
 import { MemoryStore } from "../../../store/memory/store.ts";
 import { type ApiWorld, apiWorld, stores } from "../../api/api-world.suite.ts";
 import { bulkOf } from "../../bulk-work.ts";
-import { listBulk } from "./list-bulk.ts";
+import { listBulk, readBulk, startBulk, stopBulk } from "./bulk.ts";
 import { listRuns } from "./list-runs.ts";
-import { readBulk } from "./read-bulk.ts";
-import { startBulk } from "./start-bulk.ts";
-import { stopBulk } from "./stop-bulk.ts";
 
 const sleepers = { remind: { on: "trial/started", run: async ({ step }: any) => step.sleep("week", "7d") } };
 

@@ -1,5 +1,5 @@
 // Whether requests should be sent here: the server answers and its store takes operations. Who asks whether the process lives, to end it
-// if not, asks `check-life.ts`: a store that is away does not come back because a server is started again.
+// if not, asks `/health/live`: a store that is away does not come back because a server is started again.
 import { json, type Route } from "../../route.ts";
 import { healthOf } from "../../store-health.ts";
 
@@ -15,4 +15,15 @@ export const checkHealth: Route = {
     if (health.isWell) return json({ status: 200, message: "OK" });
     return json({ status: 503, message: health.why, code: health.code }, 503);
   },
+};
+
+/** Whether the process answers at all. It asks nothing of the store. */
+export const checkLife: Route = {
+  method: "GET",
+  path: "/health/live",
+  access: "open",
+  bodyBytesMax: null,
+  errors: "wire",
+  isVital: true,
+  handle: () => json({ status: 200, message: "OK" }),
 };

@@ -4,9 +4,9 @@ import { costPerMs, turnCostMax } from "../../../model/metered-cost.ts";
 import { turnMeter } from "../../../model/turn-meter.suite.ts";
 import { type ApiWorld, apiWorld } from "../../api/api-world.suite.ts";
 import { serverLimits } from "../../limits.ts";
+import { startBulk } from "./bulk.ts";
 import { listGroups } from "./list-groups.ts";
 import { previewRule } from "./preview-rule.ts";
-import { startBulk } from "./start-bulk.ts";
 
 const list = "event.data.list";
 // Each of its errors has a stack: 64,000 of them for one run.

@@ -1,11 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { apiWorld, stores } from "../../api/api-world.suite.ts";
-import { listApps } from "./list-apps.ts";
+import { listApps } from "./apps.ts";
 import { listFunctions } from "./list-functions.ts";
-import { pauseFunction } from "./pause-function.ts";
+import { pauseFunction, resumeFunction } from "./pause-function.ts";
 import { readFunction } from "./read-function.ts";
 import { readStatus } from "./read-status.ts";
-import { resumeFunction } from "./resume-function.ts";
 import { sendSignal } from "./send-signal.ts";
 
 async function shop(store: string) {

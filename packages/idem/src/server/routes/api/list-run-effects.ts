@@ -6,8 +6,24 @@ import { type Effect, effectOf, effectScope, readAsked } from "../../../model/ef
 import { errors } from "../../../model/errors.ts";
 import { hashStepId } from "../../../model/step-id.ts";
 import { apiRoute } from "../../api/api-route.ts";
-import { effectItem } from "../../api/effect-shape.ts";
 import { shownInputBytesMax } from "../../api/run-shape.ts";
+
+const effectItem = z.object({
+  id: z.string(),
+  stepId: z.string().describe("The step's id in the run's timeline"),
+  step: z.string().describe("As its author wrote it, `:n` for a repeat"),
+  destination: z.string(),
+  entity: z.string().describe("What it is about"),
+  key: z.string().describe("As it was sent; for a destination that takes none, a mark to look it up by"),
+  isKeyed: z.boolean().describe("False for a destination that takes no keys"),
+  state: z.enum(["sent", "in-flight", "unknown", "parked"]),
+  receipt: z.string().nullable().describe("What the destination calls it"),
+  firstTriedAt: z.number().int(),
+  tries: z.number().int(),
+  settledAt: z.number().int().nullable(),
+  settledBy: z.enum(["answer", "reconcile", "person"]).nullable(),
+  reason: z.string().nullable(),
+});
 
 export const listRunEffects = apiRoute({
   method: "GET",

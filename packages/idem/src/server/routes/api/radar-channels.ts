@@ -17,7 +17,7 @@ import { sendToChannel } from "../../../sdk/send-to-channel.ts";
 import type { Store } from "../../../store/store.ts";
 import { apiRoute } from "../../api/api-route.ts";
 import { reasonField } from "../../api/reason.ts";
-import { channelAddresses } from "../../radar/channel-addresses.ts";
+import { channelAddresses } from "../../app-address.ts";
 import { channelItem, channelItemOf } from "../../radar/channel-shape.ts";
 
 const tag = "radar";

@@ -1,12 +1,10 @@
 // Events that wait for a person, over /api: listed, released and dropped, one by one or with their function.
 import { describe, expect, test } from "vitest";
 import { apiWorld, stores } from "../../api/api-world.suite.ts";
-import { dropEvent } from "./drop-event.ts";
+import { dropEvent, releaseEvent } from "./decide-event.ts";
 import { listDecisions } from "./list-decisions.ts";
 import { listFunctions } from "./list-functions.ts";
-import { pauseFunction } from "./pause-function.ts";
-import { releaseEvent } from "./release-event.ts";
-import { resumeFunction } from "./resume-function.ts";
+import { pauseFunction, resumeFunction } from "./pause-function.ts";
 
 const params = { function: "shop-charge" };
 

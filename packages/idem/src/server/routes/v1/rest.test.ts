@@ -3,15 +3,13 @@ import { NonRetriableError } from "../../../model/user-errors.ts";
 import { apiWorld, stores } from "../../api/api-world.suite.ts";
 import { bulkOf } from "../../bulk-work.ts";
 import { cancelRun } from "./cancel-run.ts";
-import { listCancellations } from "./list-cancellations.ts";
+import { listCancellations, startCancellation, stopCancellation } from "./cancellations.ts";
 import { listEventRuns } from "./list-event-runs.ts";
 import { listEvents } from "./list-events.ts";
 import { listFunctions } from "./list-functions.ts";
 import { listRunJobs } from "./list-run-jobs.ts";
 import { readEvent } from "./read-event.ts";
 import { readRun } from "./read-run.ts";
-import { startCancellation } from "./start-cancellation.ts";
-import { stopCancellation } from "./stop-cancellation.ts";
 
 const minute = 60_000;
 

@@ -1,7 +1,7 @@
 // POST /v1/realtime/publish/tee: what a run says to its caller (server-sent events), passed on to those who follow it.
 import { checkName } from "../../../protocol/realtime-frames.ts";
+import { WholeEvents } from "../../realtime/event-line.ts";
 import { realtimeLimits } from "../../realtime/limits.ts";
-import { WholeEvents } from "../../realtime/whole-events.ts";
 import { json, type Route } from "../../route.ts";
 
 export const teeRealtime: Route = {

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { errors } from "../../../model/errors.ts";
 import type { KeyContext, RouteOptions, Ticket } from "../begin.ts";
 import type { Idempotency } from "../idempotency.ts";
-import { onDraining } from "./draining.ts";
+import { problemResponse } from "../problems.ts";
 import { HeldResponse } from "./held-response.ts";
 import { checkUnread } from "./kept-body.ts";
 import { type DoorRequest, fetchRequest, hasKey, isMeant } from "./node-request.ts";
@@ -83,4 +83,15 @@ function keepFromAborting(request: IncomingMessage, response: ServerResponse): v
     if (request.socket.destroyed) request.destroy();
     else request.resume();
   });
+}
+
+/** The process stops, and another one goes on with what may be resumed: the caller is told at once to come back. */
+export function onDraining(ticket: Ticket, route: RouteOptions, hear: (answer: Response) => void): void {
+  if (route.onCrash !== "resume") return;
+  const { signal } = ticket.context;
+  const look = () => {
+    if (signal.reason === "draining") hear(problemResponse("draining"));
+  };
+  if (signal.aborted) look();
+  else signal.addEventListener("abort", look, { once: true });
 }

@@ -3,7 +3,7 @@ import { errors } from "../../../model/errors.ts";
 import type { Captured, Finished, KeyContext, RouteOptions, Ticket } from "../begin.ts";
 import { capture } from "../capture.ts";
 import type { Idempotency } from "../idempotency.ts";
-import { onDraining } from "./draining.ts";
+import { onDraining } from "./enter.ts";
 import { hasKey, hasRepeatedKey, withRefusedKey } from "./node-request.ts";
 
 export interface HonoContext {

@@ -3,7 +3,7 @@
 
 import { parseDuration } from "../../../model/duration.ts";
 import { refuseUnknown } from "../../../model/known-options.ts";
-import { newOwner } from "../../claim/owner-name.ts";
+import { newOwner } from "../../claim/claim-operations.ts";
 import { repeating } from "../../claim/work-under-claim.ts";
 import { ownError } from "./attempt-transaction.ts";
 import { type KeyReaderWithStore, type PhasedOptions, phaseWorldOf } from "./phased.ts";

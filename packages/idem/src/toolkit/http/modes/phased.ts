@@ -3,7 +3,7 @@
 import { parseDuration } from "../../../model/duration.ts";
 import { refuseUnknown } from "../../../model/known-options.ts";
 import { callWithin, pause } from "../../call-within.ts";
-import { newOwner } from "../../claim/owner-name.ts";
+import { newOwner } from "../../claim/claim-operations.ts";
 import type { KeyAnswer, KeyAsk, KeyStore } from "../../keys/key-store.ts";
 import type { KeyedRequest, RouteOptions } from "../begin.ts";
 import { problemResponse } from "../problems.ts";

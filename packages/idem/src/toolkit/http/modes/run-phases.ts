@@ -3,7 +3,7 @@
 
 import { errors } from "../../../model/errors.ts";
 import type { Platform } from "../../../platform/platform.ts";
-import type { Held } from "../../claim/answers.ts";
+import type { Held } from "../../claim/decide-claim.ts";
 import { keepLease } from "../../claim/keep-lease.ts";
 import { completeKey, reachPoint } from "../../keys/key-operations.ts";
 import type { KeyHolder, KeyStore, Point } from "../../keys/key-store.ts";

@@ -7,7 +7,7 @@
 // error instead of a silent rollback at the commit. There is no lease and no fence: a crash takes the key with the rows.
 import { errors } from "../../../model/errors.ts";
 import type { Platform } from "../../../platform/platform.ts";
-import { newOwner } from "../../claim/owner-name.ts";
+import { newOwner } from "../../claim/claim-operations.ts";
 import { fillKey, insertKey } from "../../keys/key-operations.ts";
 import type { KeyAbout, KeyAsk } from "../../keys/key-store.ts";
 import type { SqlTx, SyncAdapter } from "../../sql/adapter.ts";

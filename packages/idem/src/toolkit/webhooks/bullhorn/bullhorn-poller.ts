@@ -6,7 +6,7 @@ import { refuseUnknown } from "../../../model/known-options.ts";
 import { nodePlatform } from "../../../platform/node-platform.ts";
 import type { Platform } from "../../../platform/platform.ts";
 import type { Idem } from "../../../sdk/client.ts";
-import { newOwner } from "../../claim/owner-name.ts";
+import { newOwner } from "../../claim/claim-operations.ts";
 import { repeating } from "../../claim/work-under-claim.ts";
 import type { Adapter } from "../../sql/adapter.ts";
 import { readyTables } from "../../sql/ready-tables.ts";

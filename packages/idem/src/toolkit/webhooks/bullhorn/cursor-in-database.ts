@@ -1,9 +1,8 @@
 // The cursor as a claim beside the events: both move in one transaction, and whoever holds the claim may pull.
-import type { Held, InFlight } from "../../claim/answers.ts";
 import { type ClaimHolder, claim, claimsIn, extend, release } from "../../claim/claims.ts";
-import type { Adapter } from "../../sql/adapter.ts";
+import type { Held, InFlight } from "../../claim/decide-claim.ts";
+import { type Adapter, performWhole } from "../../sql/adapter.ts";
 import { type Operation, sqlOf } from "../../sql/operation.ts";
-import { performWhole } from "../../sql/whole.ts";
 import type { Coalescing } from "../coalesce.ts";
 import { type KeepAsk, keepAskOf, keepOperation } from "../keep-in-database.ts";
 import { webhookEventOf } from "./bullhorn-event.ts";

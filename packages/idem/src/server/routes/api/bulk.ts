@@ -1,4 +1,4 @@
-// POST /api/bulk: cancel or rerun every run a filter finds. The caller's id makes it safe to send twice.
+// /api/bulk: one act on every run that a filter finds.
 import { z } from "zod";
 import type { Engine } from "../../../engine/engine.ts";
 import { functionKeyOf } from "../../../observe/function-key.ts";
@@ -9,6 +9,17 @@ import type { BulkFilter } from "../../bulk-filter.ts";
 import { bulkOf } from "../../bulk-work.ts";
 import { readInstant } from "../../read-input.ts";
 
+/** Of the last days. */
+export const listBulk = apiRoute({
+  method: "GET",
+  path: "/api/bulk",
+  summary: "List bulk work, newest first",
+  tag: "bulk",
+  answer: z.object({ bulk: z.array(bulkItem) }),
+  handle: async ({ env, world }) => ({ bulk: (await bulkOf(world).list(env)).map(bulkItemOf) }),
+});
+
+/** The caller's id makes it safe to send twice. */
 export const startBulk = apiRoute({
   method: "POST",
   path: "/api/bulk",
@@ -42,6 +53,26 @@ export const startBulk = apiRoute({
     });
     return { bulk: bulkItemOf(progress) };
   },
+});
+
+export const readBulk = apiRoute({
+  method: "GET",
+  path: "/api/bulk/:bulk",
+  summary: "Read how far bulk work is",
+  tag: "bulk",
+  answer: z.object({ bulk: bulkItem }),
+  handle: async ({ params, env, world }) => ({ bulk: bulkItemOf(await bulkOf(world).read(env, params.bulk!)) }),
+});
+
+export const stopBulk = apiRoute({
+  method: "POST",
+  path: "/api/bulk/:bulk/cancel",
+  summary: "Stop bulk work; what is done stays done",
+  tag: "bulk",
+  answer: z.object({ bulk: bulkItem }),
+  handle: async ({ params, env, world, actor }) => ({
+    bulk: bulkItemOf(await bulkOf(world).cancel(env, params.bulk!, { actor: actor.name })),
+  }),
 });
 
 async function filterOf(engine: Engine, given: z.infer<typeof bulkFilter>, now: number): Promise<BulkFilter> {

@@ -5,9 +5,9 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 
 const read = (path: string): string => readFileSync(fileURLToPath(new URL(path, import.meta.url)), "utf8");
-const compiled = readdirSync(fileURLToPath(new URL(".", import.meta.url)))
+const compiled = readdirSync(fileURLToPath(new URL(".", import.meta.url)), { recursive: true, encoding: "utf8" })
   .filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts"))
-  .map((name) => ({ text: read(`./${name}`), page: /^\/\/ (docs\/[\w-]+\.md)\n/.exec(read(`./${name}`))?.[1] }))
+  .map((name) => ({ text: read(`./${name}`), page: /^\/\/ (docs\/[\w/-]+\.md)\n/.exec(read(`./${name}`))?.[1] }))
   .filter(({ page }) => page !== undefined);
 
 test.each(compiled)("$page shows code that is compiled", ({ text, page }) => {

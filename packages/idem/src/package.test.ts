@@ -63,7 +63,7 @@ test("the package holds its entry points with all they lead to, the pages, the m
   const others = packed.filter((path) => !codes.includes(path));
   const known = [
     /^(package\.json|LICENSE|README\.md|CHANGELOG\.md|SECURITY\.md)$/,
-    /^docs\/((decisions|reference)\/)?[\w-]+\.(md|svg)$/,
+    /^docs\/((decisions|reference|quickstarts)\/)?[\w-]+\.(md|svg)$/,
     /^dist\/store\/(sqlite|postgres)\/migrations\/\d{4}_\w+\.sql$/,
     /^dist\/toolkit\/sql\/tables\/(sqlite|postgres)\/\w+\.sql$/,
     /^dist\/dashboard\/(index\.html|licenses\.md|assets\/[\w.-]+\.(js|css|svg))$/,

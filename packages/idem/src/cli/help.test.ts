@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { storeOptions } from "./command.ts";
@@ -37,6 +37,38 @@ describe("help", () => {
       expect(terminal.written.out).toBe(out);
     },
   );
+});
+
+describe("what is printed elsewhere", () => {
+  const root = fileURLToPath(new URL("../../../../", import.meta.url));
+  const pages = [
+    "README.md",
+    ...readdirSync(`${root}docs`, { recursive: true, encoding: "utf8" })
+      .filter((name) => name.endsWith(".md"))
+      .map((name) => `docs/${name}`),
+  ].map((page) => [page, readFileSync(`${root}${page}`, "utf8")] as const);
+  const helps = commands.map(({ name, details = [] }) => [`the help of ${name}`, details.join("\n")] as const);
+
+  /** What stands in code: `idem rerun <id> --from charge`, as a line or between words. */
+  const printed = (text: string): string[] => [
+    ...[...text.matchAll(/^```sh\n([\s\S]*?)^```/gm)].flatMap(([, lines]) => lines!.split("\n")),
+    ...[...text.replace(/^```[\s\S]*?^```/gm, "").matchAll(/`([^`\n]+)`/g)].map(([, code]) => code!),
+  ];
+
+  test("a command that a page or a help names is there, with every option it is given", () => {
+    const wrong = [...pages, ...helps].flatMap(([where, text]) =>
+      printed(text).flatMap((line) =>
+        [...line.matchAll(/(?:^|[\s(;])idem ([a-z][a-z-]*)([^#|&)]*)/g)].flatMap(([, name, rest]) => {
+          const command = commands.find((each) => each.name === name);
+          if (command === undefined) return [`${where}: there is no command in \`${line}\``];
+          const options = [...rest!.matchAll(/(?<=\s)--([a-z-]+)/g)].map(([, option]) => option!);
+          const strange = options.filter((option) => command.options[option] === undefined && option !== "help");
+          return strange.map((option) => `${where}: idem ${name} has no --${option} in \`${line}\``);
+        }),
+      ),
+    );
+    expect(wrong).toEqual([]);
+  });
 });
 
 describe("docs/cli.md", () => {

@@ -8,7 +8,7 @@ const second = 1_000;
 const minute = 60 * second;
 const hour = 60 * minute;
 
-// Delay before retry k, as Inngest publishes it; the last holds for all after it.
+// Delay before retry k, as docs/functions.md#when-something-fails has it (the waits of Inngest); the last holds for all after it.
 const backoffTable = [
   15 * second,
   30 * second,

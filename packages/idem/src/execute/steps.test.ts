@@ -142,6 +142,17 @@ test("arguments are handed to the callback, the context after them", async () =>
   expect((await run.end()).output).toEqual({ sum: 3, attempt: 1, isKey: true });
 });
 
+test("a callback may leave out its context: what is handed over are its arguments", async () => {
+  const run = await oneRun(
+    async ({ step, event }) => {
+      const greeting: string = await step.run("greet", (name: string) => `hello ${name}`, event.data.name);
+      return step.run("count", (text: string, times: number) => text.length * times, greeting, 2);
+    },
+    { event: { data: { name: "ann" } } },
+  );
+  expect((await run.end()).output).toBe(18);
+});
+
 test("a step's id may be an object with an id; anything else is refused by name", async () => {
   const run = await oneRun(async ({ step }) => step.run({ id: "named", name: "A name" }, () => "ok"));
   expect((await run.end()).output).toBe("ok");

@@ -65,7 +65,7 @@ export interface FunctionOptions extends FlowWritten {
     readonly onMax?: "park" | "fail";
     readonly delay?: string | number;
   };
-  /** Milliseconds to wait after the given attempt failed, instead of the published table. */
+  /** Milliseconds to wait after the given attempt failed, instead of the table of docs/functions.md#when-something-fails. */
   readonly backoff?: Backoff;
   /** Called once the run has failed for good, or was ended by `timeouts.finish`; a run of its own, with `error` and the run's event. */
   readonly onFailure?: (input: any) => unknown;
@@ -117,6 +117,12 @@ export interface TypedStepTools extends Omit<StepTools, "run" | "transaction" | 
   run<Args extends unknown[], Value>(
     id: LimitedIdInput,
     body: (...args: [...Args, StepContext]) => Value,
+    ...args: Args
+  ): Promise<Jsonify<Awaited<Value>>>;
+  /** The same for a callback that names its arguments and leaves out the context, which would be taken for the last of them. */
+  run<Args extends unknown[], Value>(
+    id: LimitedIdInput,
+    body: (...args: Args) => Value,
     ...args: Args
   ): Promise<Jsonify<Awaited<Value>>>;
   /** What `body` writes with `tx`, a client of `pg`, and that the step is done are one commit of the engine's PostgreSQL. */

@@ -29,7 +29,7 @@ export const effects: Command = {
   },
   details: [
     "A parked effect was tried, nobody knows whether it happened, and its destination may have forgotten the key: sent again, it could",
-    "happen twice. Look at the destination, say what you found, then `idem rerun <run id> --from-step <step>`.",
+    "happen twice. Look at the destination, say what you found, then `idem rerun <run id> --from <step>`.",
   ],
   examples: [
     "idem effects --parked",

@@ -97,7 +97,8 @@ describe("a request that cannot be keyed", () => {
 
   test.each([
     ["is empty", () => ""],
-    ["is missing", () => undefined as unknown as string],
+    ["is missing", () => undefined],
+    ["is null", (request: Request) => request.headers.get("x-nobody")],
     ["throws", () => Promise.reject(new Error("no session"))],
   ])("whose principal %s is refused with 403, and nothing executes", async (_, principal) => {
     const api = keyedApi(created, { principal });

@@ -11,8 +11,13 @@ import type { RouteSettings } from "./route-settings.ts";
 /** For APIs without callers to tell apart: every client shares one scope, and whoever guesses a key gets its answer. */
 export const ANONYMOUS_SHARED: unique symbol = Symbol("idem: all callers share one scope");
 
-/** Who asks, as a stable id; `native` is the framework's own request. A Response that it throws is the answer. */
-export type ScopeOf = (request: Request, native: unknown) => string | Promise<string>;
+type Name = string | null | undefined;
+
+/**
+ * Who asks, as a stable id; `native` is the framework's own request. A Response that it throws is the answer; for nobody (null, undefined or
+ * an empty name) the request is refused with 403.
+ */
+export type ScopeOf = (request: Request, native: unknown) => Name | Promise<Name>;
 
 export interface ReadWorld {
   readonly namespace: string;
@@ -80,13 +85,15 @@ type Asker =
 
 async function askerOf(request: Request, world: ReadWorld, native: unknown): Promise<Asker> {
   try {
-    const principal = world.principal === ANONYMOUS_SHARED ? null : await world.principal(request, native);
-    const tenant = world.tenant === null ? null : await world.tenant(request, native);
     // An empty name is nobody's: taken for one, all callers that are not known would share their answers.
-    const isName = (name: unknown) => name === null || (typeof name === "string" && name !== "");
+    const nameOf = async (scope: ScopeOf): Promise<string | null> => {
+      const name: unknown = await scope(request, native);
+      return typeof name === "string" && name !== "" ? name : null;
+    };
     const isShared = world.principal === ANONYMOUS_SHARED;
-    if (!isName(principal) || (principal === null && !isShared) || !isName(tenant)) return { kind: "unknown" };
-    if (tenant === null && world.tenant !== null) return { kind: "unknown" };
+    const principal = world.principal === ANONYMOUS_SHARED ? null : await nameOf(world.principal);
+    const tenant = world.tenant === null ? null : await nameOf(world.tenant);
+    if ((principal === null && !isShared) || (tenant === null && world.tenant !== null)) return { kind: "unknown" };
     return { kind: "known", principal, tenant };
   } catch (error) {
     if (error instanceof Response) return { kind: "answer", response: error };

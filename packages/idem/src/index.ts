@@ -37,6 +37,7 @@ export type { EffectContext, EffectOptions, ReconcileContext } from "./execute/e
 export type { Logger, Middleware } from "./execute/function-code.ts";
 export type { LogStyle } from "./execute/log-style.ts";
 export type { Backoff } from "./execute/retry.ts";
+export type { LimitedStepOptions, StepOptions } from "./execute/step-name.ts";
 export type { StepContext } from "./execute/step-tools.ts";
 export type { UserDatabase } from "./execute/user-transaction.ts";
 export type { BatchOptions } from "./flow/batch/config.ts";

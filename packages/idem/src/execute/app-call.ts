@@ -38,6 +38,7 @@ export class AppCall {
       attempt,
       maxAttempts: this.run.maxAttempts,
       destination,
+      open: [...pass.memo.waitingIds, ...pass.memo.retrying.map(({ stepId: id }) => id)],
     });
     const answer = await code.remote.call({ ...call, fn: destination.fn, body, signal: pass.signal });
     const reply = readCallReply(answer);

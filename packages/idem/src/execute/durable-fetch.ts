@@ -36,19 +36,22 @@ export function durableFetch(of: {
     const named = typeof second === "string" || second instanceof URL;
     const url = parseUrl(named ? second : (first as string | URL));
     const init = (named ? third : (second as FetchInit | undefined)) ?? {};
-    const { step, limitMs } = limitedId(named ? (first as LimitedIdInput) : `step.fetch: ${url.hostname}`, warnOnce);
+    const { step, asked, limitMs } = limitedId(
+      named ? (first as LimitedIdInput) : `step.fetch: ${url.hostname}`,
+      warnOnce,
+    );
     checkFetch(step, init, warnOnce);
     const method = (init.method ?? "GET").toUpperCase();
     const headers = readHeaders(init.headers);
     if (init.body !== undefined && init.body !== null && typeof init.body !== "string") {
       throw errors.STEP_INVALID({ step, why: "step.fetch takes its body as a string" });
     }
-    return pass.request("fetch", step, (ids) => ({
+    return pass.request("fetch", asked, (ids) => ({
       kind: "attempt",
       limitMs,
       input: () => askedToFetch(method, url),
       run: async ({ signal, within }) => {
-        const key = safeMethods.has(method) ? {} : { "idempotency-key": destinationKey(run, step, ids.repeat) };
+        const key = safeMethods.has(method) ? {} : { "idempotency-key": destinationKey(run, ids.name, ids.repeat) };
         const response = await within(() =>
           ports.fetch({
             url: url.href,

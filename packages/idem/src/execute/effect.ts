@@ -83,7 +83,7 @@ export function recordedEffect(of: {
 }) {
   const { pass, ports, run, runId, warnOnce } = of;
   return (id: LimitedIdInput, options: EffectOptions<any>, call: (context: EffectContext) => unknown): Promise<any> => {
-    const { step, limitMs } = limitedId(id, warnOnce);
+    const { step, asked: named, limitMs } = limitedId(id, warnOnce);
     const { effects } = ports;
     if (effects === undefined) throw errors.EFFECT_UNSUPPORTED({ call: `step.effect("${step}")` });
     const wrong = (why: string) => errors.STEP_INVALID({ step, why });
@@ -104,18 +104,18 @@ export function recordedEffect(of: {
         ? reconcileAfterMsDefault
         : parseDuration(options.reconcileAfter, "reconcileAfter");
     let asked: string | null = null;
-    return pass.request("effect", step, (ids) => ({
+    return pass.request("effect", named, (ids) => ({
       kind: "attempt",
       limitMs,
       input: () => asked,
       run: (facts) => {
-        const own = destinationKey(run, step, ids.repeat);
+        const own = destinationKey(run, ids.name, ids.repeat);
         const isKeyed = destination.place !== null;
         const key = isKeyed ? destination.key(own, account) : own;
         // By these its claim is found again.
         asked = inputText({ destination: destination.name, entity, key } satisfies EffectAsked);
         const attempt: EffectAttempt = {
-          effect: { destination, entity, key, step: ids.repeat === 0 ? step : `${step}:${ids.repeat}`, runId },
+          effect: { destination, entity, key, step: ids.repeat === 0 ? ids.name : `${ids.name}:${ids.repeat}`, runId },
           token: `${runId}/${ids.stepId}`,
           context: {
             key,

@@ -2,7 +2,7 @@
 import type { DestinationOf } from "../dedup/destination-key.ts";
 import { type Divergence, divergenceWords } from "../model/divergence.ts";
 import { entriesDefault, entriesElsewhere, nextEntry } from "../model/entries.ts";
-import { errors } from "../model/errors.ts";
+import { type ErrorCode, errors, type IdemError } from "../model/errors.ts";
 import { payloadOf } from "../model/event.ts";
 import { fromJson, toJson } from "../model/json.ts";
 import type { ParkReason } from "../model/run.ts";
@@ -17,6 +17,7 @@ import type { Code, Logger } from "./function-code.ts";
 import { divergenceSteps } from "./known-step.ts";
 import { Pass } from "./pass.ts";
 import type { FailedAttempt, PassResult, RunPorts } from "./ports.ts";
+import { RemoteError } from "./remote.ts";
 import { nextAttempt, wasUnreached } from "./retry.ts";
 import { Slots } from "./slots.ts";
 
@@ -43,6 +44,9 @@ export interface LeaseFacts {
   readonly isOverdue?: boolean;
 }
 
+// As an app says it of code elsewhere.
+const wasConflict: ErrorCode = "STEP_WAS_CONFLICT";
+
 export function executeRun(
   code: Code,
   env: string,
@@ -64,7 +68,12 @@ export function executeRun(
   const stopped = new Promise<readonly Divergence[]>((resolve) => {
     tellStopped = resolve;
   });
+  let tellConflict: (error: IdemError) => void = () => {};
+  const conflict = new Promise<IdemError>((resolve) => {
+    tellConflict = resolve;
+  });
   const pass = new Pass(ports, memo, limits, {
+    conflict: (error) => tellConflict(error),
     attemptsMax,
     lostWorkers,
     backoff: code.backoff,
@@ -123,7 +132,12 @@ export function executeRun(
     const deadline =
       deadlineAt === null ? null : ports.timer(Math.max(0, deadlineAt - ports.reached()), () => void cutShort());
     try {
-      return await Promise.race([callAndConclude(), stopped.then(stopDiverged), pass.closed]);
+      return await Promise.race([
+        callAndConclude(),
+        stopped.then(stopDiverged),
+        conflict.then(stopForConflict),
+        pass.closed,
+      ]);
     } finally {
       deadline?.cancel();
     }
@@ -172,6 +186,14 @@ export function executeRun(
     const error = errors.RUN_DIVERGED({ runId: run.id, why: reason });
     await runHooks({ ok: false, error });
     return end(ending("failed", serializeError(error)), { steps });
+  }
+
+  /** Two of its steps claim one id: what runs beside them may end, and its author decides. */
+  async function stopForConflict({ message }: Error): Promise<PassResult> {
+    isStopped = true;
+    pass.codeIsOver();
+    await pass.idle();
+    return park({ kind: "renamed", reason: message });
   }
 
   async function end(
@@ -268,6 +290,8 @@ export function executeRun(
       if (isStopped) return pass.closed;
       pass.codeIsOver();
       await pass.idle();
+      // Only of code elsewhere: what is thrown here may refuse to say what it is.
+      if ("remote" in code && error instanceof RemoteError && error.code === wasConflict) return stopForConflict(error);
       const now = ports.now();
       const counted = pass.progressed ? 1 : attempt;
       const next = nextAttempt(

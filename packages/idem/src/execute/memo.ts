@@ -4,8 +4,10 @@ import type { Outcome, Step } from "../model/step.ts";
 import { keptInput } from "../model/step-input.ts";
 import type { RunMemo } from "../store/leases.ts";
 import { type KnownStep, knownSteps } from "./known-step.ts";
-import type { OpIds } from "./operation.ts";
+import type { RunPorts } from "./ports.ts";
+import { type NextIds, type RecordedAs, RecordedIds } from "./recorded-ids.ts";
 import { wasUnreached } from "./retry.ts";
+import type { AskedStep } from "./step-name.ts";
 
 export interface Failures {
   readonly name: string;
@@ -28,8 +30,7 @@ export class Memo {
   private readonly inputs: RunMemo["inputs"];
   /** When each wait ends by itself. */
   private readonly waiting: Map<string, number | null>;
-  private readonly repeats = new Map<string, number>();
-  private readonly taken = new Set<string>();
+  private readonly ids: RecordedIds;
   /** What earlier passes reached and the code of this one has not come past yet. */
   private readonly unreplayed = new Set<string>();
   /** Outcomes no earlier pass can have handed to the code. */
@@ -39,10 +40,16 @@ export class Memo {
   /** Of these: what this one has not asked for yet. */
   readonly unasked: Map<string, KnownStep>;
 
-  constructor(
-    memo: RunMemo,
-    private readonly stepIdOf: (name: string, repeat: number) => string,
-  ) {
+  constructor(memo: RunMemo, ports: Pick<RunPorts, "stepId" | "isOpenElsewhere">) {
+    const isOpen = ports.isOpenElsewhere ?? (() => false);
+    this.ids = new RecordedIds(ports.stepId, {
+      isRecorded: (stepId) => this.steps.has(stepId),
+      knows: (stepId) => this.knows(stepId) || isOpen(stepId),
+      passOver: (stepId) => {
+        this.unasked.delete(stepId);
+        this.unreplayed.delete(stepId);
+      },
+    });
     const { steps, attempts, waits, inputs } = memo;
     this.inputs = inputs;
     this.known = knownSteps(memo);
@@ -141,14 +148,13 @@ export class Memo {
     return [...this.waiting.keys()];
   }
 
-  /** The n-th call with one id is its n-th repeat; a repeat that meets an id somebody wrote ("a:1") moves on. */
-  nextIds(name: string): OpIds {
-    let repeat = this.repeats.get(name) ?? 0;
-    let stepId = this.stepIdOf(name, repeat);
-    while (this.taken.has(stepId)) stepId = this.stepIdOf(name, ++repeat);
-    this.taken.add(stepId);
-    this.repeats.set(name, repeat + 1);
-    return { stepId, name, repeat };
+  /** Under which id the next call of this step is recorded. */
+  nextIds(asked: AskedStep): NextIds {
+    return this.ids.next(asked);
+  }
+
+  isInDoubt(op: RecordedAs): boolean {
+    return this.ids.isInDoubt(op);
   }
 
   /** The code asks for this step and it has no outcome. A step nobody knew means that the code is past its memo. */

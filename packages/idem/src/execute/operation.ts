@@ -52,6 +52,10 @@ export interface Ran {
 
 export interface Op extends OpIds {
   readonly kind: StepKind;
+  /** Of a renamed step: the id it would have by itself. */
+  readonly own?: string;
+  /** As the code asks for it. */
+  readonly step: string;
   readonly work: Work;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;

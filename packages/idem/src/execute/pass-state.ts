@@ -21,8 +21,8 @@ export class PassState {
   /** Made when somebody asks for its signal: most steps never do. */
   private abort: AbortController | null = null;
 
-  constructor(memo: RunMemo, ports: Pick<RunPorts, "stepId" | "soon">, onHandedOut: () => void) {
-    this.memo = new Memo(memo, ports.stepId);
+  constructor(memo: RunMemo, ports: Pick<RunPorts, "stepId" | "isOpenElsewhere" | "soon">, onHandedOut: () => void) {
+    this.memo = new Memo(memo, ports);
     this.handOut = new HandOut(this.memo, ports.soon, onHandedOut);
     this.closed = new Promise((resolve) => {
       this.tellClosed = resolve;

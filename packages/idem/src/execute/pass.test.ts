@@ -49,6 +49,7 @@ function failedOnce({ retryAt, reached, now }: { retryAt: number; reached: numbe
     slots: null,
     stepTimeoutMs: null,
     divergence: { policy: "warn", isWatched: false, hasTimes: true, stop() {} },
+    conflict() {},
     around: (_, run) => run(),
     warn: () => {},
   });
@@ -60,7 +61,7 @@ function failedOnce({ retryAt, reached, now }: { retryAt: number; reached: numbe
     pass,
     patches,
     enteredCount: () => entered,
-    step: pass.request("run", "s", () => ({ kind: "attempt", run })),
+    step: pass.request("run", { step: "s", was: null }, () => ({ kind: "attempt", run })),
   };
 }
 

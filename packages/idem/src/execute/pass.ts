@@ -10,7 +10,7 @@
 // A step's promise is resolved only after the commit that holds its outcome.
 
 import type { Divergence, OnDiverged } from "../model/divergence.ts";
-import { errors } from "../model/errors.ts";
+import { errors, type IdemError } from "../model/errors.ts";
 import type { StepKind } from "../model/step.ts";
 import { serializeError } from "../model/user-errors.ts";
 import type { NewStep } from "../store/advance.ts";
@@ -24,11 +24,13 @@ import type { Op, OpIds, Ran, Work } from "./operation.ts";
 import { type Advanced, PassCommits } from "./pass-commits.ts";
 import { PassState } from "./pass-state.ts";
 import type { PassResult, Patch, RunPorts } from "./ports.ts";
+import { inDoubt, type RecordedAs } from "./recorded-ids.ts";
 import { ReplayWatch } from "./replay-watch.ts";
 import { type Backoff, wasUnreached } from "./retry.ts";
 import type { Slots } from "./slots.ts";
 import { StepBody } from "./step-body.ts";
 import { noLimit, stepLimit } from "./step-limit.ts";
+import type { AskedStep } from "./step-name.ts";
 import { Unheard } from "./step-promise.ts";
 import { Suspension } from "./suspension.ts";
 
@@ -77,6 +79,8 @@ export class Pass {
         /** The run is to go no further, as its function says. */
         readonly stop: (found: readonly Divergence[]) => void;
       };
+      /** The run is to go no further: two of its steps claim one id, or nobody knows which of them a record is. */
+      readonly conflict: (error: IdemError) => void;
       readonly around: (op: OpIds & { attempt: number }, run: () => Promise<Ran>) => Promise<Ran>;
       /** Tells a person what no code hears of. */
       readonly warn: (message: string) => void;
@@ -159,23 +163,32 @@ export class Pass {
   }
 
   /** A call of a step tool. The promise never settles once the pass is closed. */
-  request(kind: StepKind, name: string, workOf: (ids: OpIds) => Work): Promise<unknown> {
+  request(kind: StepKind, asked: AskedStep, workOf: (ids: OpIds) => Work): Promise<unknown> {
     const body = StepBody.around(this);
     if (body !== null) {
-      const refused = Promise.reject(body.refuse(name, this.options.warn));
+      const refused = Promise.reject(body.refuse(asked.step, this.options.warn));
       refused.catch(() => {});
       return refused;
     }
-    const ids = this.memo.nextIds(name);
-    return this.requestAs(kind, ids, () => workOf(ids));
+    const ids = this.memo.nextIds(asked);
+    if (!("conflict" in ids)) return this.requestAs(kind, ids, () => workOf(ids), asked.step);
+    this.stopForConflict(ids.conflict);
+    return new Promise(() => {});
+  }
+
+  /** The run goes no further, and nothing new of it begins; a call for one step only passes by. */
+  private stopForConflict(error: IdemError): void {
+    if (this.ports.looksForOne === true) return;
+    this.ending = true;
+    this.options.conflict(error);
   }
 
   /** The same for a step whose id is given. */
-  requestAs(kind: StepKind, ids: OpIds, workOf: () => Work): Promise<unknown> {
+  requestAs(kind: StepKind, ids: RecordedAs, workOf: () => Work, step = ids.name): Promise<unknown> {
     const { stepId } = ids;
     return this.unheard.promise(ids, (resolve, reject) => {
       if (this.isOver) return;
-      const op: Op = { ...ids, kind, work: workOf(), resolve, reject, blockedUntil: null };
+      const op: Op = { ...ids, kind, step, work: workOf(), resolve, reject, blockedUntil: null };
       this.watch?.asked(ids, this.open.size);
       this.open.set(stepId, op);
       if (this.memo.get(stepId) !== undefined) {
@@ -346,6 +359,9 @@ export class Pass {
 
   private start(): void {
     if (!this.mayStart || this.watch?.holds(this.found) === true) return;
+    const doubtful = this.found.find((op) => this.memo.isInDoubt(op));
+    if (doubtful !== undefined) this.stopForConflict(inDoubt(doubtful.step));
+    if (!this.mayStart) return;
     const found = this.found;
     this.found = [];
     // Waits first: a sibling that sends the event must find them.

@@ -110,6 +110,8 @@ export interface RunPorts {
   newId(): string;
   /** A step's id for the n-th call with this name. */
   stepId(name: string, repeat: number): string;
+  /** Whether this step is begun, where that is not in the memo; absent where it is. */
+  isOpenElsewhere?(stepId: string): boolean;
   soon(run: () => void): void;
   timer(ms: number, run: () => void): Timer;
   point(name: CrashPoint): void | Promise<void>;

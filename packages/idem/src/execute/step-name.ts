@@ -1,17 +1,44 @@
-// How a step is named in user code: a text, or an object that also says how long an attempt may take.
+// How a step is named in user code: a text, or an object that also says what it was called before and how long an attempt may take.
 import { errors } from "../model/errors.ts";
 import { readTimeout } from "../model/function-options.ts";
 import { type Foreign, refuseUnknown } from "../model/known-options.ts";
 
-/** A step's id, or an object that has one (`{ id, name }` as in SDK v4). */
-export type StepIdInput = string | { readonly id: string; readonly name?: string };
+/** A step's id with what else is said of it (`{ id, name }` as in SDK v4). */
+export interface StepOptions {
+  /** What it is found by on every replay. */
+  readonly id: string;
+  readonly name?: string;
+  /**
+   * The id this step had before it was renamed. In every run it goes on being recorded under that id, with that id's wait and destination key: what
+   * was done as "charge" is not done again as "charge-card". Of several, the first it ever had comes first. It comes in the deployment that
+   * renames, and stays.
+   *
+   * @example step.run({ id: "charge-card", was: "charge" }, ({ key }) => pay(key))
+   */
+  readonly was?: string | readonly [string, ...string[]];
+}
+
+/** The same for a step that runs code. */
+export interface LimitedStepOptions extends StepOptions {
+  /** How long an attempt may take: "30s", or milliseconds. */
+  readonly timeout?: string | number;
+}
+
+/** A step's id, or an object that has one. */
+export type StepIdInput = string | StepOptions;
 
 /** The same for a step that runs code: `{ id, timeout }` is how long an attempt may take, "30s" or milliseconds. */
-export type LimitedIdInput =
-  | string
-  | { readonly id: string; readonly name?: string; readonly timeout?: string | number };
+export type LimitedIdInput = string | LimitedStepOptions;
+
+/** A step as its code asks for it. */
+export interface AskedStep {
+  readonly step: string;
+  /** Ids it may be recorded under, the first it ever had first; null for its own alone. */
+  readonly was: readonly [string, ...string[]] | null;
+}
 
 export interface LimitedId {
+  readonly asked: AskedStep;
   readonly step: string;
   /** Null for the function's own limit. */
   readonly limitMs: number | null;
@@ -25,15 +52,28 @@ const foreignOptions = {
 };
 
 export function limitedId(input: LimitedIdInput, warn: Foreign["warn"]): LimitedId {
-  const { id, timeout } = typeof input === "string" ? { id: input } : { ...input };
+  const { id, was, timeout }: Partial<LimitedStepOptions> = typeof input === "string" ? { id: input } : { ...input };
   if (typeof id !== "string" || id === "") {
     throw errors.STEP_INVALID({ step: String(id), why: "its id must be a non-empty string" });
   }
-  refuseUnknown<Exclude<LimitedIdInput, string>>(
+  refuseUnknown<LimitedStepOptions>(
     `step "${id}"`,
     input,
-    { id: true, name: true, timeout: true },
+    { id: true, name: true, was: true, timeout: true },
     { options: foreignOptions, warn },
   );
-  return { step: id, limitMs: readTimeout(timeout, `timeout of step "${id}"`) };
+  const asked = { step: id, was: was === undefined ? null : readWas(id, was) };
+  return { asked, step: id, limitMs: readTimeout(timeout, `timeout of step "${id}"`) };
+}
+
+function readWas(step: string, was: unknown): readonly [string, ...string[]] {
+  const wrong = (why: string) => errors.STEP_INVALID({ step, why });
+  const [first, ...later]: readonly unknown[] = Array.isArray(was) ? was : [was];
+  const ids = [first, ...later];
+  if (!ids.every((id) => typeof id === "string" && id !== "")) {
+    throw wrong("`was` must be the id it had before, or a list of them");
+  }
+  if (new Set(ids).size < ids.length) throw wrong("`was` names an id twice");
+  if (first === step) throw wrong("`was` begins with the id it has now; the first id it ever had comes first");
+  return ids as [string, ...string[]];
 }

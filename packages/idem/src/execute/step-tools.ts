@@ -14,7 +14,7 @@ import { recordedEffect } from "./effect.ts";
 import type { AttemptFacts, OpIds } from "./operation.ts";
 import type { Pass } from "./pass.ts";
 import { planCondition, type RunPorts } from "./ports.ts";
-import { type LimitedIdInput, limitedId, type StepIdInput } from "./step-name.ts";
+import { type LimitedId, type LimitedIdInput, limitedId, type StepIdInput } from "./step-name.ts";
 import {
   checkInvoke,
   checkSendSignal,
@@ -61,9 +61,10 @@ export interface StepToolsOf {
 }
 
 export function makeStepTools({ pass, ports, run, runId, event, inputs, limits, warnOnce }: StepToolsOf) {
-  const idOf = (input: StepIdInput): string => {
-    const { step, limitMs } = limitedId(input, warnOnce);
-    if (limitMs === null) return step;
+  const idOf = (input: StepIdInput): LimitedId => {
+    const named = limitedId(input, warnOnce);
+    const { step, limitMs } = named;
+    if (limitMs === null) return named;
     throw errors.STEP_INVALID({
       step,
       why: "it runs no code that a time limit could stop; its options say how long it waits",
@@ -81,16 +82,16 @@ export function makeStepTools({ pass, ports, run, runId, event, inputs, limits, 
     if (typeof options?.signal === "string" && options.signal !== "") return options.signal;
     throw errors.STEP_INVALID({ step, why: `${tool} needs the name of a signal` });
   };
+  const keyOf = ({ name, repeat }: OpIds): string => destinationKey(run, name, repeat);
   // Most callbacks want one of these or none; a hash and a controller are made for those that do.
   const contextOf = (
-    step: string,
-    { repeat }: OpIds,
+    ids: OpIds,
     { attempt, entered, signal }: Pick<AttemptFacts, "attempt" | "entered" | "signal">,
   ): StepContext => ({
     attempt,
     entered,
     get key() {
-      return destinationKey(run, step, repeat);
+      return keyOf(ids);
     },
     get signal() {
       return signal();
@@ -98,8 +99,8 @@ export function makeStepTools({ pass, ports, run, runId, event, inputs, limits, 
   });
   const waitBase = (ids: OpIds) => ({ stepId: ids.stepId, name: ids.name, repeat: ids.repeat });
   const sleepFor = (id: StepIdInput, until: (step: string) => WaitEnd): Promise<void> => {
-    const step = idOf(id);
-    return pass.request("sleep", step, (ids) => ({
+    const { step, asked } = idOf(id);
+    return pass.request("sleep", asked, (ids) => ({
       kind: "wait",
       plan: () => {
         const { timeoutAt, ...length } = until(step);
@@ -122,17 +123,17 @@ export function makeStepTools({ pass, ports, run, runId, event, inputs, limits, 
   return {
     /** Runs `body` once it has no outcome yet; its value is kept and given back on every replay. */
     run(id: LimitedIdInput, body: (...args: any[]) => unknown, ...args: unknown[]): Promise<any> {
-      const { step, limitMs } = limitedId(id, warnOnce);
+      const { step, asked, limitMs } = limitedId(id, warnOnce);
       if (typeof body !== "function") throw errors.STEP_INVALID({ step, why: "step.run needs a function" });
       // Written down before the callback can change them.
       let kept: string | null = null;
       const input = () => kept;
-      return pass.request("run", step, (ids) => ({
+      return pass.request("run", asked, (ids) => ({
         kind: "attempt",
         limitMs,
         ...(args.length > 0 && { input }),
         run: async (facts) => {
-          const context = contextOf(step, ids, facts);
+          const context = contextOf(ids, facts);
           const edited = inputs[ids.stepId];
           // Without a place for arguments the callback would take them for its context, and lose its key.
           if (edited !== undefined && args.length === 0) {
@@ -159,23 +160,23 @@ export function makeStepTools({ pass, ports, run, runId, event, inputs, limits, 
       where: UserDatabase<any> | ((tx: TransactionClient, context: StepContext) => unknown),
       inUserDatabase?: (tx: any, context: StepContext) => unknown,
     ): Promise<any> {
-      const { step, limitMs } = limitedId(id, warnOnce);
+      const { step, asked, limitMs } = limitedId(id, warnOnce);
       if (typeof where === "object") {
         const attempt = userTransaction({ step, database: where, body: inUserDatabase, bytesMax: limits.stepBytesMax });
-        return pass.request("transaction", step, (ids) => ({
+        return pass.request("transaction", asked, (ids) => ({
           kind: "attempt",
           limitMs,
-          run: (facts) => attempt(destinationKey(run, step, ids.repeat), runId, facts, contextOf(step, ids, facts)),
+          run: (facts) => attempt(keyOf(ids), runId, facts, contextOf(ids, facts)),
         }));
       }
       const body = where;
       if (typeof body !== "function") throw errors.STEP_INVALID({ step, why: "step.transaction needs a function" });
       if (ports.transact === undefined) throw errors.TRANSACTION_UNSUPPORTED({ call: `step.transaction("${step}")` });
-      return pass.request("transaction", step, (ids) => ({
+      return pass.request("transaction", asked, (ids) => ({
         kind: "transaction",
         limitMs,
         run: async (facts, tx) => {
-          const value = await facts.within(() => body(tx, contextOf(step, ids, facts)));
+          const value = await facts.within(() => body(tx, contextOf(ids, facts)));
           return { json: toJson(value, `Step "${step}"`) };
         },
       }));
@@ -192,8 +193,8 @@ export function makeStepTools({ pass, ports, run, runId, event, inputs, limits, 
 
     /** The event, or null once the timeout is over. Starts listening when the call is reached: earlier events do not count. */
     waitForEvent(id: StepIdInput, options: WaitForEventOptions): Promise<any> {
-      const step = idOf(id);
-      return pass.request("wait-for-event", step, (ids) => ({
+      const { step, asked } = idOf(id);
+      return pass.request("wait-for-event", asked, (ids) => ({
         kind: "wait",
         plan: () => {
           checkWaitForEvent(step, options, warnOnce);
@@ -228,8 +229,8 @@ export function makeStepTools({ pass, ports, run, runId, event, inputs, limits, 
 
     /** `{ signal, data }`, or null once the timeout is over. One run waits for a signal at a time. */
     waitForSignal(id: StepIdInput, options: WaitForSignalOptions): Promise<any> {
-      const step = idOf(id);
-      return pass.request("wait-for-signal", step, (ids) => ({
+      const { step, asked } = idOf(id);
+      return pass.request("wait-for-signal", asked, (ids) => ({
         kind: "wait",
         plan: () => {
           checkWaitForSignal(step, options);
@@ -255,8 +256,8 @@ export function makeStepTools({ pass, ports, run, runId, event, inputs, limits, 
 
     /** Runs another function and waits for what it returns; its failure is thrown here. */
     invoke(id: StepIdInput, options: InvokeOptions): Promise<any> {
-      const step = idOf(id);
-      return pass.request("invoke", step, (ids) => ({
+      const { step, asked } = idOf(id);
+      return pass.request("invoke", asked, (ids) => ({
         kind: "wait",
         plan: () => {
           checkInvoke(step, options, warnOnce);
@@ -280,7 +281,7 @@ export function makeStepTools({ pass, ports, run, runId, event, inputs, limits, 
             invoke: {
               function: target,
               event,
-              stepKey: destinationKey(run, step, ids.repeat),
+              stepKey: keyOf(ids),
               runId: ports.newId(),
             },
           };
@@ -290,9 +291,9 @@ export function makeStepTools({ pass, ports, run, runId, event, inputs, limits, 
 
     /** Sends events in the same commit that records the step. Without an id of their own they get one from the step. */
     sendEvent(id: LimitedIdInput, payload: unknown): Promise<{ ids: string[] }> {
-      const { step, limitMs } = limitedId(id, warnOnce);
-      return pass.request("send-event", step, (ids) => {
-        const key = destinationKey(run, step, ids.repeat);
+      const { step, asked, limitMs } = limitedId(id, warnOnce);
+      return pass.request("send-event", asked, (ids) => {
+        const key = keyOf(ids);
         const events = Array.isArray(payload) ? payload : [payload];
         const eventIds = events.map(() => ports.newId());
         return {
@@ -316,8 +317,8 @@ export function makeStepTools({ pass, ports, run, runId, event, inputs, limits, 
 
     /** Wakes the run that waits for this signal; `runId` is null when nobody waits. */
     sendSignal(id: LimitedIdInput, options: SendSignalOptions): Promise<{ runId: string | null }> {
-      const { step, limitMs } = limitedId(id, warnOnce);
-      return pass.request("send-signal", step, () => ({
+      const { step, asked, limitMs } = limitedId(id, warnOnce);
+      return pass.request("send-signal", asked, () => ({
         kind: "attempt",
         limitMs,
         input: () => inputText({ signal: options?.signal, data: options?.data }),

@@ -75,6 +75,11 @@ export const errorTable = {
       `Step "${step}" was started inside the body of step "${outer}"${isOver ? ", which has ended" : ""}; it did not run`,
     next: "Start it after that step instead, or do its work in the body without a step: a body that is stopped in its middle is entered again, with everything in it",
   }),
+  STEP_WAS_CONFLICT: define<{ step: string; why: string }>({
+    retry: "after-fix",
+    what: ({ step, why }) => `Step "${step}" cannot be told from another one: ${why}; it did not run`,
+    next: "The run is parked: give each step an id, and a `was`, of its own, deploy, and release the run",
+  }),
   VALUE_UNSERIALIZABLE: define<{ where: string; path: string; why: string }>({
     retry: "after-fix",
     what: ({ where, path, why }) => `${where} holds a value that JSON cannot carry at ${path}: ${why}`,

@@ -17,9 +17,9 @@ export interface RerunFrom {
 
 /**
  * A parked run is open and does nothing: a person lets it go on, cancels it or reruns it. Why: its code was entered again and again without
- * an outcome, or no longer asks for what is recorded.
+ * an outcome, no longer asks for what is recorded, or has two steps that claim one id.
  */
-export const parkedKinds = ["entries", "diverged"] as const;
+export const parkedKinds = ["entries", "diverged", "renamed"] as const;
 export type ParkedKind = (typeof parkedKinds)[number];
 
 /** For people. */

@@ -21,6 +21,8 @@ export interface AppCall {
   readonly memo: AppMemo;
   /** What destination keys are made of; only an Idem server says it. */
   readonly destination: Destination | null;
+  /** Steps that are begun and have no outcome yet; only an Idem server says it. */
+  readonly open: readonly string[];
 }
 
 export interface Destination {
@@ -59,6 +61,7 @@ export function readAppCall(body: unknown, stepId: string): AppCall {
     events: Array.isArray(body.events) && body.events.length > 1 ? readAppEvents(body.events) : [event],
     memo: readAppMemo(steps, isObject(ctx.stack) ? ctx.stack.stack : null),
     destination: readDestination(ctx.idem),
+    open: readOpen(ctx.idem),
   };
 }
 
@@ -106,6 +109,11 @@ function readDestination(value: unknown): Destination | null {
   if (typeof env !== "string" || !isText(fn) || typeof subject !== "string" || typeof generation !== "string")
     return null;
   return { env, fn, subject, generation };
+}
+
+function readOpen(value: unknown): readonly string[] {
+  const open = isObject(value) ? value.open : null;
+  return Array.isArray(open) && open.length <= stepsMax ? open.filter((id) => isText(id)) : [];
 }
 
 const wrong = (why: string) => errors.BODY_INVALID({ why });

@@ -16,6 +16,7 @@ const call: CallRequest = {
   generation: 1,
   jobId: "q:1",
   planOnly: false,
+  open: [],
   destination: { env: "default", fn: "shop-fn", subject: "7", generation: "01FIRST" },
 };
 

@@ -24,6 +24,8 @@ export interface CallRequest {
   readonly jobId: string;
   /** Report steps that are found instead of running them. */
   readonly planOnly: boolean;
+  /** Steps that are begun and have no outcome yet; read by Idem's own SDK. */
+  readonly open: readonly string[];
   /** What destination keys are made of; read by Idem's own SDK. */
   readonly destination: {
     readonly env: string;
@@ -58,7 +60,7 @@ export function writeCallRequest(call: CallRequest): string {
     disable_immediate_execution: call.planOnly,
     use_api: isLarge,
     stack: { stack, current: stack.length },
-    idem: call.destination,
+    idem: call.open.length === 0 ? call.destination : { ...call.destination, open: call.open },
   };
   const abortable = Object.fromEntries(defers.map(({ stepId }) => [stepId, { abortable: !aborted.has(stepId) }]));
   return `{"event":${call.events[0]},"events":[${events}],"steps":${isLarge ? "{}" : steps},"defers":${JSON.stringify(abortable)},"version":${call.version},"use_api":${isLarge},"ctx":${JSON.stringify(ctx)}}`;

@@ -396,6 +396,29 @@ test("code that no longer asks for a step it has done is noticed wherever it liv
   ]);
 });
 
+test("a renamed step keeps its record and key, and two steps that claim one id park the run, wherever it lives", async () => {
+  for (const lives of [embedded, served]) {
+    const seen: string[] = [];
+    let isRenamed = false;
+    const code = fn(async ({ step }) => {
+      const id = isRenamed ? { id: "charge-card", was: "charge" } : "charge";
+      await step.run(id, ({ key }: any) => seen.push(key));
+      await step.waitForSignal("go", { signal: "go", timeout: "1m" });
+      await step.run("charge", ({ key }: any) => seen.push(key));
+    });
+    const { idem, runs } = await lives(code);
+    const sent = await idem.send({ name: "test/go", data: { k: 7 } });
+    const runId = sent.decisions[0]!.runId!;
+    const stateOf = async () => (await runs.get(runId))!.state;
+    await expect.poll(stateOf).toBe("waiting");
+    isRenamed = true;
+    await idem.sendSignal({ signal: "go" });
+    await expect.poll(stateOf).toBe("parked");
+    expect((await runs.get(runId))!.parked).toMatchObject({ kind: "renamed" });
+    expect(seen).toHaveLength(1);
+  }
+});
+
 test('with onDiverged: "fail" it ends the run before anything is done in that step\'s place, wherever it lives', async () => {
   const here: string[] = [];
   const there: string[] = [];

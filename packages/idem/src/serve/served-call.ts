@@ -9,6 +9,7 @@ import { type Execution, executeRun } from "../execute/execute-run.ts";
 import type { FunctionCode } from "../execute/function-code.ts";
 import type { FoundStep, Patch, RunPorts } from "../execute/ports.ts";
 import { isDivergence } from "../model/divergence.ts";
+import type { ErrorCode } from "../model/errors.ts";
 import {
   type AppAnswer,
   type Beside,
@@ -71,11 +72,13 @@ class ServedCall {
   private execution!: Execution;
   private readonly startedMono: number;
   private readonly checkpoints: CheckpointOf | null;
+  private readonly open: ReadonlySet<string>;
 
   constructor(private readonly of: CallOf) {
     const { call, served, ports } = of;
     this.startedMono = served.platform.monoMs();
     this.isSought = call.target !== null;
+    this.open = new Set(call.target === null ? call.open : [...call.open, call.target]);
     const { runId } = call;
     const { requestId, generation } = of;
     const mayGoOn = call.target === null && !call.planOnly && of.maxRuntimeMs !== null;
@@ -140,6 +143,7 @@ class ServedCall {
         if (this.isSought && id === call.target) this.onFound();
         return id;
       },
+      isOpenElsewhere: (stepId) => this.open.has(stepId),
       reached: () => ports.now(),
       isHeld: () => true,
       advance: (patch) => this.advance(patch),
@@ -185,8 +189,10 @@ class ServedCall {
     switch (next.kind) {
       case "continue":
         return advanced(steps, true, this.of.ports.now());
-      // The server counts and parks; nothing here asks for it.
+      // The server counts and parks; two steps of one id it cannot see by itself.
       case "park":
+        if (next.why.kind !== "renamed") return this.settle(this.opsSoFar());
+        return this.settle(threwAnswer(conflictJson(next.why.reason), { isFinal: true, retryMs: null }));
       case "suspend":
         if (this.isSought) return this.search();
         return this.settle(own === undefined ? this.opsSoFar() : threwAnswer(own.error, this.failureOf(own)));
@@ -277,6 +283,9 @@ class ServedCall {
     return { kind: "fenced" };
   }
 }
+
+const conflictJson = (message: string): string =>
+  JSON.stringify({ name: "IdemError", message, code: "STEP_WAS_CONFLICT" satisfies ErrorCode });
 
 const advanced = (steps: readonly NewStep[], leased: boolean, now: number): AdvanceAnswer => ({
   kind: "advanced",

@@ -42,14 +42,42 @@ export function showReport(context: Context, report: VerifyReport): void {
     context.say("");
   }
   const { paint } = context;
-  const { verdicts: found, schedules, tookMs, problems } = report.summary;
+  const { verdicts: found, schedules, tookMs, problems, baseline } = report.summary;
+  showLeftOut(context, report.leftOut);
+  if (baseline !== null) showBaseline(context, baseline);
   for (const problem of problems) context.say(`${paint.red("✗")} ${printable(problem)}`);
   if (problems.length > 0) context.say("");
   const counts = verdicts.flatMap((verdict) => {
     const count = found[verdict];
     return count === undefined ? [] : paintOf(paint, verdict)(`${count} ${verdict.toLowerCase()}`);
   });
+  if (report.leftOut.length > 0) counts.push(paint.dim(`${report.leftOut.length} left out`));
   context.say(`${counts.join(" · ")}    ${paint.dim(`${counted(schedules, "schedule")}, ${duration(tookMs)}`)}`);
+}
+
+/** Those of one reason together. */
+function showLeftOut(context: Context, leftOut: VerifyReport["leftOut"]): void {
+  const { paint } = context;
+  for (const why of new Set(leftOut.map((each) => each.why))) {
+    const ids = leftOut.filter((each) => each.why === why).map(({ id }) => id);
+    const label = `${counted(ids.length, "function")} left out: `;
+    sayBeside(context, label, `${ids.join(", ")}: ${why}`, paint.dim(label), paint.dim);
+  }
+  if (leftOut.length > 0) context.say("");
+}
+
+function showBaseline(
+  context: Context,
+  { known, fresh, gone }: NonNullable<VerifyReport["summary"]["baseline"]>,
+): void {
+  const { paint } = context;
+  for (const { id, function: fn, kind, what } of gone) {
+    const label = `${paint.green("✓")} gone: `;
+    sayBeside(context, "✓ gone: ", `${fn}: ${kind.toLowerCase()}, ${what} (${id})`, label);
+  }
+  if (gone.length > 0) context.say("  write the baseline again, and they cannot come back: --write-baseline");
+  context.say(`${paint.dim("baseline:")} ${known} known, ${fresh} new, ${gone.length} gone`);
+  context.say("");
 }
 
 function showFunction(context: Context, verified: VerifiedFunction): void {
@@ -67,11 +95,16 @@ function showFunction(context: Context, verified: VerifiedFunction): void {
 
 function showFinding(context: Context, id: string, finding: Shown): void {
   const { paint } = context;
-  const { verdict, thing, timeline, because, repeat } = finding;
+  const { verdict, thing, timeline, because, repeat, isKnown } = finding;
   const head = `  ${`${signs[verdict]} ${verdict}`.padEnd(12)}`;
   sayBeside(context, head, thing, paintOf(paint, verdict)(head));
   if (because !== null) {
     sayBeside(context, "    accepted: ", because);
+    return;
+  }
+  if (isKnown) {
+    sayBeside(context, "    known: ", `it stands in the baseline (${finding.id})`);
+    context.say(`    ${paint.dim("repeat:")} ${printable(repeat)}`);
     return;
   }
   const start = timeline[0]?.at ?? 0;

@@ -1,6 +1,7 @@
 // What `idem verify` is given: files, events and the store, each read and checked; whatever is wrong with it is said before anything is played.
 import { existsSync, readFileSync, statSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join, relative, resolve, sep } from "node:path";
+import { type Baseline, readBaseline } from "../verify/baseline.ts";
 import { type ChosenEvent, reaching } from "../verify/choose-event.ts";
 import { readRecordings } from "../verify/recordings.ts";
 import type { Json } from "../verify/thing.ts";
@@ -69,6 +70,18 @@ export function readRecordingsOf(cwd: string): Fixture[] {
   if (typeof read === "string") throw usage(`${recordingsName}: ${read}.`);
   return read;
 }
+
+export function readBaselineOf(cwd: string, file: string): Baseline {
+  const path = resolve(cwd, file);
+  if (!existsSync(path))
+    throw usage(`There is no ${printable(file)} yet: write it with --write-baseline ${printable(file)}.`);
+  const read = readBaseline(readJson(path, file));
+  if (typeof read === "string") throw usage(`${printable(file)}: ${read}.`);
+  return read;
+}
+
+/** A file from the folder the command is given in, with slashes on every machine. */
+export const projectPath = (cwd: string, file: string): string => relative(cwd, file).split(sep).join("/");
 
 /** One event, or a list of them. */
 export function readEvents(cwd: string, file: string): ChosenEvent[] {

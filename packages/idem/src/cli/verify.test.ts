@@ -1,5 +1,5 @@
 // The command, on small projects in TypeScript (fixtures/verifying), each in a folder of its own. Worlds are played in threads that run from dist.
-import { spawnSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { cpSync, existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -10,6 +10,7 @@ import { afterAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { nodePlatform } from "../platform/node-platform.ts";
 import { Idem } from "../sdk/client.ts";
 import { reportShape } from "../verify/report-shape.suite.ts";
+import { sarifShape } from "../verify/sarif-shape.suite.ts";
 import { fakeTerminal } from "./fake-terminal.ts";
 import { KeptThreads } from "./kept-threads.suite.ts";
 import { silent } from "./open-reading.ts";
@@ -169,6 +170,84 @@ describe("idem verify", () => {
   });
 });
 
+describe("in a pipeline", () => {
+  const args = ["src/functions.ts", "--schedule", "die-after-effect:1"];
+  const events = [
+    { name: "crm/placement.made", data: { placementId: "7", clientId: "c3" } },
+    { name: "crm/payment.made", data: { paymentId: "pi-7" } },
+  ];
+
+  test("one run writes SARIF and JUnit beside what people read, by the same id as JSON has it", async () => {
+    const { folder, terminal, verify } = project();
+    const files = ["--reporter", "sarif", "--output", "out/idem.sarif", "--reporter", "junit", "--output", "idem.xml"];
+    expect(await verify(...args, "--event", "placement.json", ...files)).toBe(1);
+    expect(terminal.written.out).toContain("✗ DOUBLED");
+    const log = sarifShape.parse(JSON.parse(readFileSync(join(folder, "out/idem.sarif"), "utf8")));
+    const [result] = log.runs[0]!.results;
+    expect(result).toMatchObject({
+      ruleId: "DOUBLED",
+      locations: [{ physicalLocation: { artifactLocation: { uri: "src/functions.ts" }, region: { startLine: 11 } } }],
+    });
+    const xml = readFileSync(join(folder, "idem.xml"), "utf8");
+    expect(xml).toMatch(/<testcase name="draft-invoice" .* file="src\/functions\.ts" line="5"><failure type="DOUBLED"/);
+    expect(await verify(...args, "--event", "placement.json", "--reporter", "json")).toBe(1);
+    const { functions } = reportShape.parse(JSON.parse(terminal.written.out));
+    expect(functions[0]!.findings[0]!.id).toBe(result!.partialFingerprints["idemFindingId/v1"]);
+  });
+
+  test("what the baseline knows does not fail, wherever its line has moved; what is new does, and what is gone is told", async () => {
+    const some = [...args, "--event", "placement.json"];
+    const first = project();
+    expect(await first.verify(...some, "--write-baseline", "known.json")).toBe(0);
+    expect(first.terminal.written.err).toContain("known.json has 1 known finding now: commit it.");
+    const known = readFileSync(join(first.folder, "known.json"), "utf8");
+    const code = readFileSync(join(first.folder, "src/functions.ts"), "utf8");
+    // The same program elsewhere: threads that are kept know a module as it was.
+    const moved = project({ "known.json": known, "src/functions.ts": `// One line more.\n${code}` });
+    expect(await moved.verify(...some, "--baseline", "known.json")).toBe(0);
+    expect(moved.terminal.written.out).toMatch(
+      /✗ DOUBLED .*\n +known: it stands in the baseline \([0-9a-f]{16}\)[\s\S]*baseline: 1 known, 0 new, 0 gone/,
+    );
+    const renamed = code.replace('"draft-invoice"', '"draft"');
+    const other = project({ "known.json": known, "src/functions.ts": renamed });
+    expect(await other.verify(...some, "--baseline", "known.json")).toBe(1);
+    expect(other.terminal.written.out).toMatch(
+      /✓ gone: billing-draft-invoice: doubled, POST api\.stripe\.com\/v1\/invoices[\s\S]*baseline: 0 known, 1 new, 1 gone/,
+    );
+  });
+
+  test("only functions of which a file has changed are verified, and the others are counted, with the reason", async () => {
+    const other = `import { idem } from "@billing/client.js";
+      idem.createFunction({ id: "count", idempotency: "event.data.paymentId" }, { event: "crm/payment.made" }, () => 1);`;
+    const { folder, terminal, verify } = project({
+      "src/other.ts": other,
+      "both.json": events,
+      ".gitignore": "node_modules\n",
+    });
+    const git = (...words: string[]) =>
+      execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@b", ...words], { cwd: folder });
+    git("init", "-q");
+    git("add", ".");
+    git("commit", "-qm", "first");
+    const changed = ["src/functions.ts", "src/other.ts", "--event", "both.json", "--changed"];
+    expect(await verify(...changed, "--reporter", "json")).toBe(0);
+    expect(reportShape.parse(JSON.parse(terminal.written.out))).toMatchObject({
+      functions: [],
+      leftOut: [{ id: "draft-invoice" }, { id: "send-receipt" }, { id: "count" }],
+    });
+    writeFileSync(join(folder, "src/other.ts"), `${other}\n// changed`);
+    expect(await verify(...changed, "HEAD", "--schedule", "again-at-once")).toBe(0);
+    expect(terminal.written.out).toMatch(/count +event crm\/payment\.made .*\n {2}✓ HELD/);
+    expect(terminal.written.out).toMatch(
+      /2 functions left out: draft-invoice, send-receipt: none of the 3 files it is made of has changed since HEAD \([0-9a-f]{10}\)/,
+    );
+    expect(terminal.written.out).toMatch(/1 held · 2 left out/);
+    expect(await verify(...changed, "gone", "--schedule", "again-at-once")).toBe(0);
+    expect(terminal.written.err).toContain('Everything is verified: git knows no commit "gone"');
+    expect(terminal.written.out).toContain("3 held");
+  });
+});
+
 /** A sandbox of somebody's CRM, and a function that needs what it answers. */
 async function withSandbox() {
   const asked: string[] = [];
@@ -271,6 +350,25 @@ describe("what cannot be verified ends with 3 and says why", () => {
     ["an unknown schedule", ["src/functions.ts", "--schedule", "die-nicely"], {}, /There is no schedule "die-nicely"/],
     ["an unknown option", ["src/functions.ts", "--functions", "x"], {}, /Did you mean --function\?/],
     ["an unknown reporter", ["src/functions.ts", "--reporter", "xml"], {}, /--reporter is "xml"/],
+    [
+      "two reports on one screen",
+      ["src/functions.ts", "--reporter", "sarif", "--reporter", "junit"],
+      {},
+      /sarif and junit do not fit on one screen/,
+    ],
+    ["a file for no report", ["src/functions.ts", "--output", "a.xml"], {}, /There are 0 --reporter and 1 --output/],
+    [
+      "a baseline that is not there",
+      ["src/functions.ts", "--baseline", "known.json"],
+      {},
+      /no known\.json yet: write it with --write-baseline known\.json/,
+    ],
+    [
+      "a baseline that is none",
+      ["src/functions.ts", "--baseline", "known.json"],
+      { "known.json": { findings: [] } },
+      /known\.json: it is no baseline of version 1/,
+    ],
     [
       "two sources of events",
       ["src/functions.ts", "--generate", "--event", "both.json"],

@@ -1,9 +1,12 @@
 // What was found of one function by now: one finding for each verdict about one effect. Pure but for what it keeps.
 import type { Judged } from "./judge.ts";
-import type { Finding } from "./report.ts";
+import type { Finding, Kind } from "./report.ts";
 import type { SeenEffect, WorldRecord } from "./thing.ts";
 
 export type SeenIn = Pick<WorldRecord, "schedule" | "seed" | "timeline">;
+
+/** What a world showed that is not right. */
+type Wrong = Omit<Judged, "verdict"> & { readonly verdict: Kind };
 
 export class Findings {
   readonly all: Finding[] = [];
@@ -20,7 +23,7 @@ export class Findings {
   add(judged: Judged, seen: SeenIn): void {
     if (judged.verdict === "HELD") return;
     const { effect, thing } = judged;
-    const finding = this.of(judged, seen);
+    const finding = this.of({ ...judged, verdict: judged.verdict }, seen);
     const { verdict, place } = finding;
     const isKnown = this.all.some(
       (other) =>
@@ -32,12 +35,13 @@ export class Findings {
     this.effects.set(finding, effect);
   }
 
-  of(judged: Judged, { schedule, seed, timeline }: SeenIn): Finding {
-    const { effect, thing } = judged;
+  of(judged: Wrong, { schedule, seed, timeline }: SeenIn): Finding {
+    const { effect, thing, verdict } = judged;
     const title = effect?.title ?? null;
     const because = title === null ? null : this.options.accepts(title);
     return {
-      verdict: because === null && judged.verdict !== "HELD" ? judged.verdict : "ACCEPTED",
+      verdict: because === null ? verdict : "ACCEPTED",
+      kind: verdict,
       thing,
       place: judged.place ?? effect?.place ?? null,
       effect: title,

@@ -111,6 +111,7 @@ test("values of a real event are in no text of a report, whole or in a path", ()
     findings: [
       {
         verdict: "DOUBLED",
+        kind: "DOUBLED",
         thing: "two of PUT a.example/clients/7",
         place: null,
         effect: "PUT a.example/clients/7?mail=ann%40example.com",

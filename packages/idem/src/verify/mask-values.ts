@@ -14,7 +14,8 @@ function valuesIn(data: Json): string[] {
 
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&");
 
-function masker(data: Json): (text: string) => string {
+/** A text without these values. */
+export function masker(data: Json): (text: string) => string {
   const values = [...new Set(valuesIn(data))].filter((value) => value !== "").sort((a, b) => b.length - a.length);
   const ways = values.flatMap((value) => {
     const spelt = [...new Set([value, encodeURIComponent(value)])].map(escaped);

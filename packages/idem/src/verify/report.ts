@@ -1,4 +1,5 @@
 // What the verifier answers, for people and for programs.
+import type { KnownFinding } from "./baseline.ts";
 import type { Verdict } from "./judge.ts";
 import type { Json, Moment, Place } from "./thing.ts";
 
@@ -18,8 +19,12 @@ export interface Mend {
   readonly edits: readonly Edit[];
 }
 
+/** What is wrong, accepted or not. */
+export type Kind = Exclude<Verdict, "HELD" | "ACCEPTED">;
+
 export interface Finding {
   readonly verdict: Exclude<Verdict, "HELD">;
+  readonly kind: Kind;
   /** "two of api.stripe.com/v1/invoices". */
   readonly thing: string;
   readonly place: Place | null;
@@ -52,43 +57,80 @@ export interface FunctionReport {
 
 /** A function's, as the command shows it. */
 export interface VerifiedFunction extends FunctionReport {
+  /** Its full name, with its app. */
+  readonly fn: string;
+  /** Where it is defined; null where no line of the user's was seen. */
+  readonly place: Place | null;
   /** What started it; null for a tick of a clock, or for nothing. */
   readonly event: { readonly name: string; readonly from: string } | null;
-  readonly findings: readonly (Finding & {
-    /** The command that plays it again. */
-    readonly repeat: string;
-  })[];
+  readonly tookMs: number;
+  readonly findings: readonly ShownFinding[];
+}
+
+export interface ShownFinding extends Finding {
+  /** The same from one run to the next (finding-id.ts). */
+  readonly id: string;
+  /** It stands in the baseline: it does not fail. */
+  readonly isKnown: boolean;
+  /** The command that plays it again. */
+  readonly repeat: string;
+}
+
+/** A function that was not verified. */
+export interface LeftOut {
+  readonly id: string;
+  readonly fn: string;
+  readonly place: Place | null;
+  readonly why: string;
 }
 
 export interface VerifyReport {
   readonly functions: readonly VerifiedFunction[];
+  readonly leftOut: readonly LeftOut[];
   readonly summary: {
     readonly verdicts: Readonly<Partial<Record<Verdict, number>>>;
     readonly schedules: number;
     readonly tookMs: number;
     /** What is wrong with what was accepted: entries that are over, or that nothing is found for. */
     readonly problems: readonly string[];
+    /** Null where none was given. */
+    readonly baseline: {
+      readonly known: number;
+      readonly fresh: number;
+      /** Known, and not there any more. */
+      readonly gone: readonly KnownFinding[];
+    } | null;
   };
 }
 
+type Shorten = (file: string) => string;
+
+const shortPlace = (place: Place | null, shorten: Shorten) =>
+  place === null ? null : { file: shorten(place.file), line: place.line };
+
 /** What `--reporter json` prints, key by key as docs/verify.md has it; files by the names that `shorten` gives them. */
-export function jsonOf({ functions, summary }: VerifyReport, shorten: (file: string) => string) {
+export function jsonOf({ functions, leftOut, summary }: VerifyReport, shorten: Shorten) {
   return {
-    functions: functions.map(({ id, verdict, schedules, effects, commits, event, notes, outdated, findings }) => ({
+    functions: functions.map(({ id, verdict, schedules, effects, commits, event, notes, outdated, ...rest }) => ({
       id,
       verdict,
+      place: shortPlace(rest.place, shorten),
       schedules,
       effects,
       commits,
+      tookMs: rest.tookMs,
       event,
       notes,
       outdated,
-      findings: findings.map(({ place, mend, ...finding }) => ({
+      findings: rest.findings.map(({ place, mend, ...finding }) => ({
+        id: finding.id,
         verdict: finding.verdict,
+        kind: finding.kind,
+        isKnown: finding.isKnown,
         thing: finding.thing,
         effect: finding.effect,
         step: finding.step,
-        place: place === null ? null : { file: shorten(place.file), line: place.line },
+        place: shortPlace(place, shorten),
         schedule: finding.schedule,
         event: finding.event,
         timeline: finding.timeline,
@@ -98,25 +140,28 @@ export function jsonOf({ functions, summary }: VerifyReport, shorten: (file: str
         repeat: finding.repeat,
       })),
     })),
+    leftOut: leftOut.map(({ id, why }) => ({ id, why })),
     summary,
   };
 }
 
 export function summarise(
   functions: readonly VerifiedFunction[],
-  tookMs: number,
-  problems: readonly string[],
+  { leftOut, tookMs, problems }: Pick<VerifyReport, "leftOut"> & Pick<VerifyReport["summary"], "tookMs" | "problems">,
 ): VerifyReport {
   const verdicts: Partial<Record<Verdict, number>> = {};
   for (const { verdict } of functions) verdicts[verdict] = (verdicts[verdict] ?? 0) + 1;
   const schedules = functions.reduce((sum, each) => sum + each.schedules, 0);
-  return { functions, summary: { verdicts, schedules, tookMs, problems } };
+  return { functions, leftOut, summary: { verdicts, schedules, tookMs, problems, baseline: null } };
 }
+
+/** Neither accepted by a person nor in the baseline. */
+export const failsBy = ({ findings }: VerifiedFunction): ShownFinding[] =>
+  findings.filter(({ verdict, isKnown }) => verdict !== "ACCEPTED" && !isKnown);
 
 /** 0 held, 1 something is wrong (also beside unproven), 2 something is unproven. 3, could not run, is the command's own. */
 export function exitCodeOf({ functions, summary }: VerifyReport): 0 | 1 | 2 {
-  const found = new Set(functions.map(({ verdict }) => verdict));
-  if (summary.problems.length > 0) return 1;
-  if (["DOUBLED", "LOST", "HALF", "DIVERGED"].some((verdict) => found.has(verdict as Verdict))) return 1;
-  return found.has("UNPROVEN") ? 2 : 0;
+  const found = functions.flatMap(failsBy);
+  if (summary.problems.length > 0 || found.some(({ kind }) => kind !== "UNPROVEN")) return 1;
+  return found.length > 0 ? 2 : 0;
 }

@@ -369,7 +369,8 @@ class FunctionVerifier {
     if (answer?.kind !== "played") return null;
     const { record } = answer;
     const judged = judge(record, await this.handlers.referenceFor(schedule, reference));
-    return judged.verdict === "HELD" ? null : this.findings.of(judged, record);
+    const { verdict } = judged;
+    return verdict === "HELD" ? null : this.findings.of({ ...judged, verdict }, record);
   }
 
   private unproven(thing: string, schedule: string): FunctionReport {

@@ -1,9 +1,11 @@
 // A program's functions, one after the other: each with its event, what is remembered of it and its share of the time.
 import type { Platform } from "../platform/platform.ts";
+import type { Looked } from "./baseline.ts";
 import type { ChosenEvent } from "./choose-event.ts";
-import { withoutValues } from "./mask-values.ts";
+import { findingIds } from "./finding-id.ts";
+import { masker, withoutValues } from "./mask-values.ts";
 import type { PlayingThreads } from "./playing-threads.ts";
-import { type FunctionReport, summarise, type VerifiedFunction, type VerifyReport } from "./report.ts";
+import { type FunctionReport, type LeftOut, summarise, type VerifiedFunction, type VerifyReport } from "./report.ts";
 import type { VerifyConfiguration } from "./verify-configuration.ts";
 import { verifyFunction } from "./verify-function.ts";
 import { Consent, remember, type VerifyMemory } from "./verify-memory.ts";
@@ -34,6 +36,10 @@ export interface VerifyProgramOptions {
   readonly isWhole: boolean;
   /** The text of one of the program's files, for the edits of a mend. */
   readonly readSource: (file: string) => string | null;
+  /** A file as the project calls it. */
+  readonly shorten: (file: string) => string;
+  /** Functions that are not verified, and why. */
+  readonly leftOut: readonly LeftOut[];
   /** The command that verifies this function again, without a schedule. */
   readonly repeatOf: (id: string) => string;
   readonly onPlayed?: (id: string, played: number, known: number) => void;
@@ -42,6 +48,7 @@ export interface VerifyProgramOptions {
 
 export interface Verified {
   readonly report: VerifyReport;
+  readonly looked: Looked;
   /** With what failed now. */
   readonly memory: VerifyMemory;
   /** What hosts answered now. */
@@ -60,14 +67,20 @@ export async function verifyProgram(options: VerifyProgramOptions): Promise<Veri
     const share = budgetMs / (wanted.length - i);
     const before = platform.monoMs();
     const report = await verifyOne(options, fn, event, share, consent, (answers) => recorded.push(...answers));
+    const tookMs = platform.monoMs() - before;
     // What one leaves of its share is the others'.
-    budgetMs -= Math.min(share, platform.monoMs() - before);
+    budgetMs -= Math.min(share, tookMs);
     memory = remember(memory, report.id, failingOf(report), report.outdated);
-    verified.push(shown(options, report, event));
+    verified.push(shown(options, fn, report, event, tookMs));
     options.onVerified?.(report.id);
   }
-  const report = summarise(verified, platform.monoMs() - startedAt, consent.problems(options.isWhole));
-  return { report, memory, recorded };
+  const looked = { verified, isWhole: options.schedules === null, functions: options.functions.map(({ fn }) => fn) };
+  const report = summarise(verified, {
+    leftOut: options.leftOut,
+    tookMs: platform.monoMs() - startedAt,
+    problems: consent.problems(options.isWhole),
+  });
+  return { report, looked, memory, recorded };
 }
 
 async function verifyOne(
@@ -111,15 +124,27 @@ const failingOf = ({ findings }: FunctionReport): string[] =>
     .filter(({ verdict, schedule }) => verdict !== "UNPROVEN" && verdict !== "ACCEPTED" && schedule !== "clean")
     .map(({ schedule }) => schedule);
 
-function shown(options: VerifyProgramOptions, report: FunctionReport, event: ChosenEvent | null): VerifiedFunction {
+function shown(
+  options: VerifyProgramOptions,
+  { fn, env, place }: DescribedFunction,
+  report: FunctionReport,
+  event: ChosenEvent | null,
+  tookMs: number,
+): VerifiedFunction {
+  const { shorten, readSource } = options;
   const { isReal = false, data = {} } = event ?? {};
   const { findings, ...rest } = isReal ? withoutValues(report, data) : report;
+  const ids = findingIds(findings, { env, fn, shorten, readSource, hide: masker(data) });
   return {
     ...rest,
+    fn,
+    place,
     event: event === null ? null : { name: event.name, from: event.from },
-    findings: findings.map((finding) => {
+    tookMs,
+    findings: findings.map((finding, i) => {
       const { schedule, seed } = finding;
-      return { ...finding, repeat: `${options.repeatOf(report.id)} --schedule ${quoted(schedule)} --seed ${seed}` };
+      const repeat = `${options.repeatOf(report.id)} --schedule ${quoted(schedule)} --seed ${seed}`;
+      return { ...finding, id: ids[i]!, isKnown: false, repeat };
     }),
   };
 }

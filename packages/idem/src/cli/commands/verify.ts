@@ -1,29 +1,31 @@
 // idem verify: if this ran twice, would there be two of something?
 
-import { writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { dirname, join, relative } from "node:path";
+import { join, resolve } from "node:path";
 import { nearestWord } from "../../model/nearest-word.ts";
+import { against, renewed, writeBaseline } from "../../verify/baseline.ts";
 import { type ChosenEvent, eventOfSchema, reaching } from "../../verify/choose-event.ts";
-import { type Answer, coldFactor, PlayingThreads } from "../../verify/playing-threads.ts";
+import { PlayingThreads } from "../../verify/playing-threads.ts";
 import { mergeRecordings, readHost, writeRecordings } from "../../verify/recordings.ts";
-import { exitCodeOf, jsonOf, type VerifyReport } from "../../verify/report.ts";
+import { exitCodeOf, type LeftOut, type VerifyReport } from "../../verify/report.ts";
 import { readSchedule } from "../../verify/schedules.ts";
-import { noConfiguration, readConfiguration, type VerifyConfiguration } from "../../verify/verify-configuration.ts";
+import type { VerifyConfiguration } from "../../verify/verify-configuration.ts";
 import { quoted, type Verified, verifyProgram } from "../../verify/verify-program.ts";
-import { placeIn } from "../../verify/worker/caller.ts";
 import type { DescribedFunction } from "../../verify/worker/messages.ts";
-import { isOurs } from "../../verify/worker/our-folder.ts";
+import { changedSince } from "../changed-files.ts";
+import { ChangedFunctions } from "../changed-functions.ts";
 import { type Command, type Context, countOption, durationOption, storeOptions } from "../command.ts";
-import { Refusal } from "../exit.ts";
+import { answerMsMax, cannot, loadProgram, type Program, unable } from "../load-program.ts";
 import { printable } from "../printable.ts";
 import { showProgress } from "../progress.ts";
-import { showReport } from "../show-verdicts.ts";
+import { readReports, reporters, showReports } from "../report-verdicts.ts";
 import {
   eventsOfStore,
   findConfiguration,
-  findModules,
   memoryName,
+  projectPath,
+  readBaselineOf,
   readEvents,
   readMemoryOf,
   readRecordingsOf,
@@ -31,17 +33,13 @@ import {
   recordingsName,
 } from "../verify-inputs.ts";
 
-const unable = 3;
-const cannot = (message: string): Refusal => new Refusal(unable, message);
 const budgetMs = 10_000;
-/** Real time in which a world is played: more is an endless loop. */
-const answerMsMax = 15_000;
 
 export const verify: Command = {
   name: "verify",
   summary: "say of functions whether there would be two of something if they ran twice",
   usage:
-    "[module…] [--function <id>] [--event <file.json> | --from-store [address] | --generate] [--record <host>] [--schedule <name>] [--seed <1>] [--budget <10s>] [--reporter <text | json>]",
+    "[module…] [--function <id>] [--event <file.json> | --from-store [address] | --generate] [--record <host>] [--schedule <name>] [--seed <1>] [--budget <10s>] [--changed [commit]] [--baseline <file>] [--write-baseline <file>] [--reporter <text>] [--output <file>]",
   words: { min: 0, max: 1_000 },
   options: {
     function: { value: "id", help: "only this function; may be repeated", isMany: true },
@@ -60,7 +58,24 @@ export const verify: Command = {
     schedule: { value: "name", help: "only what goes wrong under this name; may be repeated", isMany: true },
     seed: { value: "1", help: "another chance for the code, and other ids" },
     budget: { value: "10s", help: "how long pairs of things that go wrong are played, of all functions together" },
-    reporter: { value: "text | json", help: "for people, or one JSON document", choices: ["text", "json"] },
+    changed: {
+      value: "commit",
+      help: "only functions of which a file has changed since that commit (HEAD unless given); whatever cannot be told is verified",
+      // A word after it that names a module is one.
+      looks: /^(?!-)(?!.*\.[cm]?[jt]sx?$)./i,
+    },
+    baseline: {
+      value: "file",
+      help: "findings that stand in it do not fail the run, new ones do; what is gone is told",
+    },
+    "write-baseline": { value: "file", help: "what is found now is written there as known, and does not fail" },
+    reporter: {
+      value: reporters.join(" | "),
+      help: "for people, one JSON document, tests as CI servers read them, or what code hosts show beside lines; may be repeated, each with its --output",
+      choices: reporters,
+      isMany: true,
+    },
+    output: { value: "file", help: "where the report goes; on the screen is then the one for people", isMany: true },
     json: storeOptions.json!,
   },
   details: [
@@ -73,12 +88,14 @@ export const verify: Command = {
     "idem verify src/functions.ts --event placement.json",
     "idem verify src/functions.ts --from-store sqlite:.idem/shop.db --function draft-invoice",
     "idem verify src/functions.ts --generate --reporter json",
+    "idem verify src/functions.ts --generate --reporter sarif --output idem.sarif --reporter junit --output idem.xml",
+    "idem verify src/functions.ts --generate --changed origin/main --baseline idem.verify.baseline.json",
     "idem verify src/functions.ts --event placement.json --record sandbox.crm.example",
     "idem verify src/functions.ts --event placement.json --function draft-invoice --schedule die-after-effect:2 --seed 1",
   ],
   exits: {
     list: [
-      [0, "all held, or what was found is accepted"],
+      [0, "all held, or what was found is accepted or known from the baseline"],
       [1, "something doubled, was lost, half done or diverged, or an accepted effect is over or not found"],
       [2, "something is unproven, and nothing is wrong"],
       [unable, "it could not run"],
@@ -86,7 +103,7 @@ export const verify: Command = {
     unable,
   },
   async run(context) {
-    const isJson = readReporter(context);
+    const reports = readReports(context);
     const threads = new PlayingThreads({
       platform: context.io.platform,
       loader: "typescript",
@@ -95,27 +112,14 @@ export const verify: Command = {
     });
     try {
       const report = await verifyAll(context, threads);
-      if (isJson) context.json(jsonOf(report, (file) => relative(context.io.cwd, file)));
-      else showReport(context, report);
-      return exitCodeOf(report);
+      const exitCode = exitCodeOf(report);
+      showReports(context, reports, report, exitCode);
+      return exitCode;
     } finally {
       await threads.close();
     }
   },
 };
-
-function readReporter({ options, isJson }: Context): boolean {
-  const { reporter = isJson ? "json" : "text" } = options;
-  if (reporter !== "text" && reporter !== "json")
-    throw cannot(`--reporter is "${printable(reporter)}"; it is text or json.`);
-  return reporter === "json";
-}
-
-interface Program {
-  readonly modules: readonly string[];
-  readonly functions: readonly DescribedFunction[];
-  readonly configuration: VerifyConfiguration;
-}
 
 async function verifyAll(context: Context, threads: PlayingThreads): Promise<VerifyReport> {
   const { io, lists, options, flags } = context;
@@ -133,9 +137,14 @@ async function verifyAll(context: Context, threads: PlayingThreads): Promise<Ver
   const memory = readMemoryOf(io.cwd);
   const recordings = readRecordingsOf(io.cwd);
   const given = options.event === undefined ? null : readEvents(io.cwd, options.event);
+  const known = options.baseline === undefined ? null : readBaselineOf(io.cwd, options.baseline);
   const program = await loadProgram(context, threads);
   const asked = askedFunctions(program.functions, lists.function ?? null);
-  const wanted = await withEvents(context, program.configuration, asked, given);
+  const { wanted, leftOut } = withoutUnchanged(
+    context,
+    program,
+    await withEvents(context, program.configuration, asked, given),
+  );
   let progress: { readonly id: string; readonly shown: ReturnType<typeof showProgress> } | null = null;
   const verified = await verifyProgram({
     ...program,
@@ -150,6 +159,8 @@ async function verifyAll(context: Context, threads: PlayingThreads): Promise<Ver
     schedules,
     isWhole: schedules === null && wanted.length === program.functions.filter(({ handlesEnd }) => !handlesEnd).length,
     readSource,
+    shorten: (file) => projectPath(io.cwd, file),
+    leftOut,
     repeatOf: (id) => repeatOf(context, id),
     onPlayed: (id, played, known) => {
       if (progress?.id !== id) progress = { id, shown: showProgress(io, printable(id)) };
@@ -161,7 +172,57 @@ async function verifyAll(context: Context, threads: PlayingThreads): Promise<Ver
     writeFileSync(join(io.cwd, memoryName), `${JSON.stringify(verified.memory, null, 2)}\n`);
   }
   if (recordHosts.length > 0) keepRecorded(context, recordHosts, recordings, verified.recorded);
-  return verified.report;
+  const written = keepBaseline(context, verified);
+  const baseline = written ?? known;
+  return baseline === null ? verified.report : against(verified.report, baseline, verified.looked);
+}
+
+type Wanted = readonly { readonly fn: DescribedFunction; readonly event: ChosenEvent | null }[];
+
+/** `--changed`: without the functions of which no file has changed. */
+function withoutUnchanged(
+  { io, options, remark }: Context,
+  { modules }: Program,
+  all: Wanted,
+): { readonly wanted: Wanted; readonly leftOut: readonly LeftOut[] } {
+  if (options.changed === undefined) return { wanted: all, leftOut: [] };
+  const changes = changedSince(io.cwd, options.changed);
+  if (changes.kind === "untold") {
+    remark(`Everything is verified: ${changes.why}.`);
+    return { wanted: all, leftOut: [] };
+  }
+  const inputs = [findConfiguration(io.cwd), join(io.cwd, recordingsName), options.event ?? null];
+  const changed = new ChangedFunctions({
+    changes,
+    modules,
+    inputs: inputs.flatMap((file) => (file === null ? [] : resolve(io.cwd, file))).filter((file) => existsSync(file)),
+    shorten: (file) => projectPath(io.cwd, file),
+  });
+  const leftOut: LeftOut[] = [];
+  const wanted = all.filter(({ fn }) => {
+    const { config, place } = fn;
+    const change = changed.of(fn);
+    if (change.kind === "unclear") remark(`${printable(config.id)} is verified: ${printable(change.why)}.`);
+    if (change.kind !== "same") return true;
+    const files = change.files === 1 ? "the one file" : `none of the ${change.files} files`;
+    const why = `${files} it is made of has ${change.files === 1 ? "not " : ""}changed since ${changes.since}`;
+    leftOut.push({ id: config.id, fn: fn.fn, place, why });
+    return false;
+  });
+  return { wanted, leftOut };
+}
+
+/** `--write-baseline`; null where nobody asked for it. */
+function keepBaseline({ io, options, remark }: Context, { looked }: Verified): ReturnType<typeof renewed> | null {
+  const name = options["write-baseline"];
+  if (name === undefined) return null;
+  const file = resolve(io.cwd, name);
+  const before = existsSync(file) ? readBaselineOf(io.cwd, name) : { findings: [] };
+  const baseline = renewed(before, looked, (path) => projectPath(io.cwd, path));
+  writeFileSync(file, writeBaseline(baseline));
+  const count = baseline.findings.length;
+  remark(`${printable(name)} has ${count} known ${count === 1 ? "finding" : "findings"} now: commit it.`);
+  return baseline;
 }
 
 /** Those of `--record`. */
@@ -214,83 +275,6 @@ function repeatOf({ words, options, flags }: Context, id: string): string {
   ].join(" ");
 }
 
-async function loadProgram({ io, words }: Context, threads: PlayingThreads): Promise<Program> {
-  const file = findConfiguration(io.cwd);
-  if (words.length === 0 && file === null) {
-    throw cannot(
-      "Which modules? Name those that define functions: idem verify src/functions.ts. Or write an idem.verify.ts that loads them.",
-    );
-  }
-  const before = file === null ? [] : [file];
-  let modules = [...before, ...findModules(words, io.cwd)];
-  let described = await describe(io.cwd, threads, modules);
-  let configuration = configurationOf(file, described.configuration);
-  if (words.length === 0 && configuration.modules.length > 0) {
-    modules = [...before, ...findModules(configuration.modules, dirname(file!))];
-    described = await describe(io.cwd, threads, modules);
-    configuration = configurationOf(file, described.configuration);
-  }
-  const { functions, clients } = described;
-  const names = modules.map((path) => relative(io.cwd, path)).join(", ");
-  if (clients.length === 0)
-    throw cannot(`${names} constructed no Idem: name the module in which your client is made, or one that imports it.`);
-  if (functions.length === 0) throw cannot(`${names} defined no function: name the modules that call createFunction.`);
-  const twice = functions.find(
-    (each, i) => functions.findIndex(({ fn, env }) => fn === each.fn && env === each.env) < i,
-  );
-  if (twice !== undefined) {
-    throw cannot(
-      `"${twice.config.id}" is defined twice in ${names}, and of two with one name only one would run: verify their modules one after the other.`,
-    );
-  }
-  const own = clients.filter((each) => each.functions > 0);
-  const alike = own.find(({ app, env }, i) => own.findIndex((each) => each.app === app && each.env === env) < i);
-  if (alike !== undefined) {
-    throw cannot(
-      `${names} constructed two clients with the id "${alike.app}", and of two with one id only the functions of one would run: give each an id of its own, or verify their modules one after the other.`,
-    );
-  }
-  return { modules, functions, configuration };
-}
-
-function configurationOf(file: string | null, written: unknown): VerifyConfiguration {
-  if (file === null) return noConfiguration;
-  const read = readConfiguration(written);
-  if (typeof read === "string") throw cannot(`${file}: ${read}${read.endsWith("?") ? "" : "."}`);
-  return read;
-}
-
-type Described = Extract<Answer, { kind: "described" }>;
-
-async function describe(cwd: string, threads: PlayingThreads, modules: readonly string[]): Promise<Described> {
-  const answer = await threads.ask({ kind: "describe", modules });
-  if (answer.kind === "described") return answer;
-  // Which of them? Each by itself.
-  for (const path of modules.length > 1 ? modules : []) {
-    const alone = await threads.ask({ kind: "describe", modules: [path] });
-    if (alone.kind !== "described") throw notLoaded(cwd, relative(cwd, path), alone);
-  }
-  throw notLoaded(cwd, modules.map((path) => relative(cwd, path)).join(", "), answer);
-}
-
-function notLoaded(cwd: string, name: string, answer: Answer): Refusal {
-  switch (answer.kind) {
-    case "stuck":
-      return cannot(
-        `${name} does not come to its end: after ${(answerMsMax * coldFactor) / 1_000} s it was still being loaded. Look for a loop, or an await at the top that nothing answers.`,
-      );
-    case "failed": {
-      const place = placeIn(answer.stack, isOurs);
-      const where = place === null ? "" : ` (${relative(cwd, place.file)}:${place.line})`;
-      return cannot(`${name} cannot be loaded: ${answer.why}${where}`);
-    }
-    case "gone":
-      return cannot(`${name} cannot be loaded: its thread ended (${answer.why}).`);
-    default:
-      return cannot(`${name} cannot be loaded.`);
-  }
-}
-
 function askedFunctions(all: readonly DescribedFunction[], ids: readonly string[] | null): DescribedFunction[] {
   const own = all.filter(({ handlesEnd }) => !handlesEnd);
   if (ids === null) return own;
@@ -312,7 +296,7 @@ async function withEvents(
   { functions }: VerifyConfiguration,
   asked: readonly DescribedFunction[],
   given: readonly ChosenEvent[] | null,
-): Promise<{ readonly fn: DescribedFunction; readonly event: ChosenEvent | null }[]> {
+): Promise<Wanted> {
   if (given !== null) {
     const reached = asked.flatMap((fn) => {
       const event = reaching(fn, given);

@@ -1,6 +1,6 @@
 // What the command and its thread say to each other. Plain data.
 import type { FunctionConfig } from "../../model/function-config.ts";
-import type { Json, WorldRecord } from "../thing.ts";
+import type { Json, Place, WorldRecord } from "../thing.ts";
 import type { WorldScript } from "./world-script.ts";
 
 export interface ThreadInput {
@@ -15,6 +15,10 @@ export interface DescribedFunction {
   readonly config: FunctionConfig;
   /** It handles the end of another one's runs. */
   readonly handlesEnd: boolean;
+  /** Where it is defined; null where no line of the user's is seen. */
+  readonly place: Place | null;
+  /** Files whose code was at work when it and its client were made; null where that cannot be told. */
+  readonly madeBy: readonly string[] | null;
 }
 
 export type ToThread =

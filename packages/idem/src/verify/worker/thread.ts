@@ -10,13 +10,14 @@ import { asCaller, currentCaller, isUnwatched } from "./caller.ts";
 import { denyWaysOut } from "./deny-ways-out.ts";
 import type { Life } from "./life.ts";
 import { openLoader, withModules } from "./load-modules.ts";
+import { Makers } from "./makers.ts";
 import type { FromThread, Loaded, Opened, ThreadInput, ToThread } from "./messages.ts";
 import { replaceGlobals } from "./replace-globals.ts";
 import { watchFiles } from "./watch-files.ts";
 import { askOutside, watchHttp } from "./watch-http.ts";
 import { watchMail } from "./watch-mail.ts";
 import type { Outside, Watcher } from "./watcher.ts";
-import { World } from "./world.ts";
+import { World, type WorldOptions } from "./world.ts";
 
 // In the order they are opened: after all ways out are shut, so that each may open its own.
 const watchers: readonly Watcher[] = [watchHttp, watchMail, watchFiles];
@@ -97,13 +98,19 @@ const emptyScript = {
 } as const;
 
 async function describe(modules: readonly string[]): Promise<FromThread> {
-  const world = new World({ ...emptyScript, modules, schedule: cleanSchedule, seed: 1, watchers, askHttp });
+  const makers = new Makers();
+  const onTaken: WorldOptions["onTaken"] = (taken) => makers.follow(taken);
+  const world = new World({ ...emptyScript, modules, schedule: cleanSchedule, seed: 1, watchers, askHttp, onTaken });
   playing = world;
   isShown = true;
   try {
     const { clients } = await withModules(modules, false, () => world.load());
     const functions = clients.flatMap(({ client, codes }) =>
-      codes.map(({ fn, config, handlesEnd }) => ({ app: client.id, env: client.env, fn, config, handlesEnd })),
+      codes.map((code) => {
+        const { fn, config, handlesEnd } = code;
+        const { place, by } = makers.of(code);
+        return { app: client.id, env: client.env, fn, config, handlesEnd, place, madeBy: by };
+      }),
     );
     const configuration = JSON.parse(JSON.stringify(world.configuration ?? null)) as Json;
     const named = clients.map(({ client, codes }) => ({ app: client.id, env: client.env, functions: codes.length }));

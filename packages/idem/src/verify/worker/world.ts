@@ -1,6 +1,6 @@
 // One world: a store, a clock, processes and an outside, played to its end under one schedule.
 import type { HttpRequest, HttpResponse } from "../../platform/platform.ts";
-import { takeClients } from "../../sdk/take-client.ts";
+import { type TakenClient, takeClients } from "../../sdk/take-client.ts";
 import { MemoryStore } from "../../store/memory/store.ts";
 import { type Adversity, nameOf, type Schedule } from "../schedules.ts";
 import type { Json, Moment, WorldRecord } from "../thing.ts";
@@ -25,6 +25,8 @@ export interface WorldOptions extends WorldScript {
   readonly seed: number;
   readonly watchers: readonly Watcher[];
   readonly askHttp: (life: Life, request: HttpRequest) => Promise<HttpResponse>;
+  /** A client of the program's is being constructed. */
+  readonly onTaken?: (taken: TakenClient) => void;
 }
 
 // A supervisor that starts a process again takes a moment for it.
@@ -187,7 +189,11 @@ export class World {
     const scratch = new MemoryStore(clock);
     takeClients(() => {
       const at = currentCaller()?.life ?? life;
-      return { platform: at.platform(), scratch, take: (taken) => at.clients.push(taken) };
+      const take = (taken: TakenClient): void => {
+        at.clients.push(taken);
+        this.options.onTaken?.(taken);
+      };
+      return { platform: at.platform(), scratch, take };
     });
     const before = realMonoMs();
     this.configuration = await asCaller({ life, run: null }, () => loadModules(this.options.modules));

@@ -1,0 +1,100 @@
+// The program that is verified: its modules, named by the command or by its configuration, loaded once to see which functions there are.
+import { dirname, relative } from "node:path";
+import { type Answer, coldFactor, type PlayingThreads } from "../verify/playing-threads.ts";
+import { noConfiguration, readConfiguration, type VerifyConfiguration } from "../verify/verify-configuration.ts";
+import { placeIn } from "../verify/worker/caller.ts";
+import type { DescribedFunction } from "../verify/worker/messages.ts";
+import { isOurs } from "../verify/worker/our-folder.ts";
+import type { Context } from "./command.ts";
+import { Refusal } from "./exit.ts";
+import { findConfiguration, findModules } from "./verify-inputs.ts";
+
+/** The exit code of a verification that could not run. */
+export const unable = 3;
+export const cannot = (message: string): Refusal => new Refusal(unable, message);
+/** Real time in which a world is played: more is an endless loop. */
+export const answerMsMax = 15_000;
+
+export interface Program {
+  /** Files; its configuration first, if it has one. */
+  readonly modules: readonly string[];
+  readonly functions: readonly DescribedFunction[];
+  readonly configuration: VerifyConfiguration;
+}
+
+export async function loadProgram({ io, words }: Context, threads: PlayingThreads): Promise<Program> {
+  const file = findConfiguration(io.cwd);
+  if (words.length === 0 && file === null) {
+    throw cannot(
+      "Which modules? Name those that define functions: idem verify src/functions.ts. Or write an idem.verify.ts that loads them.",
+    );
+  }
+  const before = file === null ? [] : [file];
+  let modules = [...before, ...findModules(words, io.cwd)];
+  let described = await describe(io.cwd, threads, modules);
+  let configuration = configurationOf(file, described.configuration);
+  if (words.length === 0 && configuration.modules.length > 0) {
+    modules = [...before, ...findModules(configuration.modules, dirname(file!))];
+    described = await describe(io.cwd, threads, modules);
+    configuration = configurationOf(file, described.configuration);
+  }
+  const { functions, clients } = described;
+  const names = modules.map((path) => relative(io.cwd, path)).join(", ");
+  if (clients.length === 0)
+    throw cannot(`${names} constructed no Idem: name the module in which your client is made, or one that imports it.`);
+  if (functions.length === 0) throw cannot(`${names} defined no function: name the modules that call createFunction.`);
+  const twice = functions.find(
+    (each, i) => functions.findIndex(({ fn, env }) => fn === each.fn && env === each.env) < i,
+  );
+  if (twice !== undefined) {
+    throw cannot(
+      `"${twice.config.id}" is defined twice in ${names}, and of two with one name only one would run: verify their modules one after the other.`,
+    );
+  }
+  const own = clients.filter((each) => each.functions > 0);
+  const alike = own.find(({ app, env }, i) => own.findIndex((each) => each.app === app && each.env === env) < i);
+  if (alike !== undefined) {
+    throw cannot(
+      `${names} constructed two clients with the id "${alike.app}", and of two with one id only the functions of one would run: give each an id of its own, or verify their modules one after the other.`,
+    );
+  }
+  return { modules, functions, configuration };
+}
+
+function configurationOf(file: string | null, written: unknown): VerifyConfiguration {
+  if (file === null) return noConfiguration;
+  const read = readConfiguration(written);
+  if (typeof read === "string") throw cannot(`${file}: ${read}${read.endsWith("?") ? "" : "."}`);
+  return read;
+}
+
+type Described = Extract<Answer, { kind: "described" }>;
+
+async function describe(cwd: string, threads: PlayingThreads, modules: readonly string[]): Promise<Described> {
+  const answer = await threads.ask({ kind: "describe", modules });
+  if (answer.kind === "described") return answer;
+  // Which of them? Each by itself.
+  for (const path of modules.length > 1 ? modules : []) {
+    const alone = await threads.ask({ kind: "describe", modules: [path] });
+    if (alone.kind !== "described") throw notLoaded(cwd, relative(cwd, path), alone);
+  }
+  throw notLoaded(cwd, modules.map((path) => relative(cwd, path)).join(", "), answer);
+}
+
+function notLoaded(cwd: string, name: string, answer: Answer): Refusal {
+  switch (answer.kind) {
+    case "stuck":
+      return cannot(
+        `${name} does not come to its end: after ${(answerMsMax * coldFactor) / 1_000} s it was still being loaded. Look for a loop, or an await at the top that nothing answers.`,
+      );
+    case "failed": {
+      const place = placeIn(answer.stack, isOurs);
+      const where = place === null ? "" : ` (${relative(cwd, place.file)}:${place.line})`;
+      return cannot(`${name} cannot be loaded: ${answer.why}${where}`);
+    }
+    case "gone":
+      return cannot(`${name} cannot be loaded: its thread ended (${answer.why}).`);
+    default:
+      return cannot(`${name} cannot be loaded.`);
+  }
+}

@@ -42,7 +42,7 @@ export async function takeCosts(server: RunningServer, windowMs: number, say: (l
   const engine = await server.world.engine("default");
   const options = { id: "work", idempotency: "event.data.n" };
   const body = ({ step }: any) => step.run("one", () => 1);
-  await engine.register(defineFunction("bench", options, [{ event: "bench/work" }], body as never, []));
+  await engine.register(defineFunction("bench", options, [{ event: "bench/work" }], body as never));
   let n = 0;
   const one = async () => {
     const { decisions } = await engine.accept([{ name: "bench/work", data: { n: ++n } }], 86_400_000, []);

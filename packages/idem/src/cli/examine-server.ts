@@ -89,116 +89,107 @@ function oldestText({ seesAll }: ServerState, [oldest]: readonly OldTransaction[
 export function judgeServer(readings: ServerReadings): Finding[] {
   const { schema, settings, facts, state, wrong, transactions } = readings;
   const findings: Finding[] = [];
-  const found = (
-    kind: string,
-    level: Finding["level"],
-    title: string,
-    details: readonly string[],
-    next: string,
-    about: Finding["facts"],
-  ) => findings.push({ kind, level, title, details, next, facts: about });
-
   const refused = fault(settings);
   if (refused !== null) {
-    found(
-      "server-refused",
-      "problem",
-      `No node starts on this server: ${refused}`,
-      [],
-      "Set it right for the whole server; a node that started before keeps going on a server that may lose what it acknowledged",
-      { settings },
-    );
+    findings.push({
+      kind: "server-refused",
+      level: "problem",
+      title: `No node starts on this server: ${refused}`,
+      details: [],
+      next: "Set it right for the whole server; a node that started before keeps going on a server that may lose what it acknowledged",
+      facts: { settings },
+    });
   }
   if (wrong.length > 0) {
-    found(
-      "integrity",
-      "problem",
-      "The database is damaged",
-      wrong,
-      "Make broken indexes anew with reindex index concurrently; after a failed checksum stop the nodes and go back to the last backup",
-      { wrong },
-    );
+    findings.push({
+      kind: "integrity",
+      level: "problem",
+      title: "The database is damaged",
+      details: wrong,
+      next: "Make broken indexes anew with reindex index concurrently; after a failed checksum stop the nodes and go back to the last backup",
+      facts: { wrong },
+    });
   }
   if (state.standbys > 0 && state.synchronousStandbys === "") {
-    found(
-      "asynchronous-failover",
-      "note",
-      `${times(state.standbys, "standby follows", "standbys follow")} asynchronously: a failover loses what was acknowledged last`,
-      ["Steps that were recorded run again then, and keys that were taken are free again."],
-      "Name the standby that takes over in synchronous_standby_names (docs/postgres.md); one that is only read from may stay as it is",
-      { standbys: state.standbys },
-    );
+    findings.push({
+      kind: "asynchronous-failover",
+      level: "note",
+      title: `${times(state.standbys, "standby follows", "standbys follow")} asynchronously: a failover loses what was acknowledged last`,
+      details: ["Steps that were recorded run again then, and keys that were taken are free again."],
+      next: "Name the standby that takes over in synchronous_standby_names (docs/postgres.md); one that is only read from may stay as it is",
+      facts: { standbys: state.standbys },
+    });
   } else if (state.synchronousStandbys !== "" && ["local", "off"].includes(settings.synchronous_commit)) {
-    found(
-      "asynchronous-failover",
-      "note",
-      `synchronous_commit is ${settings.synchronous_commit}: commits do not wait for the synchronous standby`,
-      [],
-      "Set synchronous_commit to on for this role and database",
-      { synchronousCommit: settings.synchronous_commit },
-    );
+    findings.push({
+      kind: "asynchronous-failover",
+      level: "note",
+      title: `synchronous_commit is ${settings.synchronous_commit}: commits do not wait for the synchronous standby`,
+      details: [],
+      next: "Set synchronous_commit to on for this role and database",
+      facts: { synchronousCommit: settings.synchronous_commit },
+    });
   }
   const old = transactions.filter(({ ageMs }) => ageMs > transactionMsMax);
   if (old.length > 0) {
-    found(
-      "old-transaction",
-      "problem",
-      `A transaction has been open for ${span(old[0]!.ageMs)}: no row that was deleted since can be cleared away`,
-      old.map(describeTransaction),
-      "End it: select pg_terminate_backend(<pid>), or rollback prepared; idle_in_transaction_session_timeout ends such sessions by itself",
-      { transactions: old },
-    );
+    findings.push({
+      kind: "old-transaction",
+      level: "problem",
+      title: `A transaction has been open for ${span(old[0]!.ageMs)}: no row that was deleted since can be cleared away`,
+      details: old.map(describeTransaction),
+      next: "End it: select pg_terminate_backend(<pid>), or rollback prepared; idle_in_transaction_session_timeout ends such sessions by itself",
+      facts: { transactions: old },
+    });
   }
   if (facts.deadJobs > deadJobsMax) {
-    found(
-      "queue-bloat",
-      "problem",
-      `The queue has ${facts.deadJobs} dead rows beside ${times(state.liveJobs, "living one")}`,
-      [`${bytes(state.jobsBytes)} with its indexes; every lease walks over them`],
-      `End the oldest transaction, if there is one, then: vacuum (analyze) ${quoted(schema)}.jobs`,
-      { deadJobs: facts.deadJobs, liveJobs: state.liveJobs, jobsBytes: state.jobsBytes },
-    );
+    findings.push({
+      kind: "queue-bloat",
+      level: "problem",
+      title: `The queue has ${facts.deadJobs} dead rows beside ${times(state.liveJobs, "living one")}`,
+      details: [`${bytes(state.jobsBytes)} with its indexes; every lease walks over them`],
+      next: `End the oldest transaction, if there is one, then: vacuum (analyze) ${quoted(schema)}.jobs`,
+      facts: { deadJobs: facts.deadJobs, liveJobs: state.liveJobs, jobsBytes: state.jobsBytes },
+    });
   } else if (state.jobsBytes > jobsBytesMax && state.jobsBytes > bytesPerJobMax * (state.liveJobs + facts.deadJobs)) {
-    found(
-      "queue-grown",
-      "note",
-      `The queue takes ${bytes(state.jobsBytes)} for ${times(state.liveJobs, "row")}: it has grown once and does not shrink by itself`,
-      [],
-      `In a quiet moment: vacuum (full) ${quoted(schema)}.jobs; nodes wait meanwhile`,
-      { jobsBytes: state.jobsBytes, liveJobs: state.liveJobs },
-    );
+    findings.push({
+      kind: "queue-grown",
+      level: "note",
+      title: `The queue takes ${bytes(state.jobsBytes)} for ${times(state.liveJobs, "row")}: it has grown once and does not shrink by itself`,
+      details: [],
+      next: `In a quiet moment: vacuum (full) ${quoted(schema)}.jobs; nodes wait meanwhile`,
+      facts: { jobsBytes: state.jobsBytes, liveJobs: state.liveJobs },
+    });
   }
   const usable = facts.sessionsMax - state.sessionsReserved;
   if (state.sessions > usable * sessionsShareMax) {
-    found(
-      "sessions-scarce",
-      "problem",
-      `${state.sessions} of ${usable} sessions are in use`,
-      [
+    findings.push({
+      kind: "sessions-scarce",
+      level: "problem",
+      title: `${state.sessions} of ${usable} sessions are in use`,
+      details: [
         "A node holds up to its pool and one more; a node that finds none waits and then says that the store is unavailable.",
       ],
-      "Raise max_connections, lower ?pool=, or put a transaction pooler between (?pooler=true)",
-      { sessions: state.sessions, usable },
-    );
+      next: "Raise max_connections, lower ?pool=, or put a transaction pooler between (?pooler=true)",
+      facts: { sessions: state.sessions, usable },
+    });
   }
   if (state.autovacuum !== "on") {
-    found(
-      "autovacuum-off",
-      "problem",
-      "autovacuum is off: the queue's dead rows are never cleared away",
-      [],
-      "Set autovacuum = on",
-      {},
-    );
+    findings.push({
+      kind: "autovacuum-off",
+      level: "problem",
+      title: "autovacuum is off: the queue's dead rows are never cleared away",
+      details: [],
+      next: "Set autovacuum = on",
+      facts: {},
+    });
   } else if (state.autovacuumNaptimeMs > naptimeMsMax) {
-    found(
-      "autovacuum-rare",
-      "note",
-      `autovacuum looks every ${span(state.autovacuumNaptimeMs)}; a busy queue wants it every 10 s`,
-      [],
-      "Set autovacuum_naptime = '10s' and reload the server",
-      { autovacuumNaptimeMs: state.autovacuumNaptimeMs },
-    );
+    findings.push({
+      kind: "autovacuum-rare",
+      level: "note",
+      title: `autovacuum looks every ${span(state.autovacuumNaptimeMs)}; a busy queue wants it every 10 s`,
+      details: [],
+      next: "Set autovacuum_naptime = '10s' and reload the server",
+      facts: { autovacuumNaptimeMs: state.autovacuumNaptimeMs },
+    });
   }
   return findings;
 }

@@ -38,7 +38,7 @@ const code = `
     const by = await step.run("work", ({ entered }) => { say("entered", { entered }); return work(); });
     say("recorded", { by });
     return by;
-  }, []);
+  });
   await engine.register(codes);
   await engine.start();
   process.on("message", async (message) => {

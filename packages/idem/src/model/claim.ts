@@ -75,6 +75,10 @@ export interface ClaimAsk {
   readonly note?: string | null;
 }
 
+/** Whether whoever asks for the key now is second: its window is open, and nobody gave it back. */
+export const isTaken = (claim: Pick<Claim, "state" | "endsAt" | "held">, now: number): boolean =>
+  claim.state !== "released" && isOpen(claim, now);
+
 /** An event asks for the id its sender gave it. */
 export const eventIdAsk = (
   {

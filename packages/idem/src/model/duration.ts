@@ -64,6 +64,16 @@ export function parseDuration(value: string | number, what?: string, msMax = dur
   return Math.round(ms);
 }
 
+/** Of a window or a limit: one that is over at once is a mistake. `refuse` makes the error of whoever reads it. */
+export function lasting(
+  ms: number,
+  option: string,
+  refuse = (option: string, why: string): Error => errors.OPTION_INVALID({ option, why }),
+): number {
+  if (ms > 0) return ms;
+  throw refuse(option, "it must be longer than 0");
+}
+
 /** What `step.sleepUntil` takes; the object form is a Temporal.Instant or ZonedDateTime. */
 export type InstantInput = Date | string | number | { readonly epochMilliseconds: number };
 

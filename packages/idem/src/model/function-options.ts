@@ -1,7 +1,7 @@
 // The options of a function, read and checked in one place, whether they were written in this process or arrived
 // over a wire. What limits, gathers and cancels its runs is in flow-options.ts.
 import { parseCron } from "./cron.ts";
-import { parseDuration } from "./duration.ts";
+import { lasting, parseDuration } from "./duration.ts";
 import { type EntriesConfig, entriesDefault, entriesDelayMsMax, entriesMaxMost } from "./entries.ts";
 import { errors } from "./errors.ts";
 import { compileExpression } from "./expression.ts";
@@ -138,9 +138,7 @@ export function readTimeouts(
 
 export function readTimeout(value: unknown, option: string): number | null {
   if (value === undefined) return null;
-  const ms = parseDuration(value as string | number, option);
-  if (ms <= 0) throw errors.OPTION_INVALID({ option, why: "it must be longer than 0" });
-  return ms;
+  return lasting(parseDuration(value as string | number, option), option);
 }
 
 /** How often its code is entered in a row without an outcome, and what then. */
@@ -210,10 +208,10 @@ function readKey(given: object): KeyConfig {
     throw errors.OPTION_INVALID({ option: "idempotency.onMissing", why: 'it must be "run" or "reject"' });
   }
   const untilFinished = window === "until-finished";
+  const option = "idempotency.window";
   const windowMs =
     window === undefined || untilFinished
       ? defaultWindowMs
-      : parseDuration(window as string | number, "idempotency.window");
-  if (windowMs <= 0) throw errors.OPTION_INVALID({ option: "idempotency.window", why: "it must be longer than 0" });
+      : lasting(parseDuration(window as string | number, option), option);
   return { key: expression, windowMs, untilFinished, onFailure, onMissing };
 }

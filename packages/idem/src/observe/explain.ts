@@ -1,5 +1,5 @@
 // "Why did this run?" and "why did it not?": what the rows know of one event, one run or one key. The sentences are made in stories/.
-import { functionScope } from "../model/claim.ts";
+import { functionScope, isTaken } from "../model/claim.ts";
 import { type Decision, isPending } from "../model/decision.ts";
 import type { Event } from "../model/event.ts";
 import { differingPaths, fromJson } from "../model/json.ts";
@@ -123,7 +123,7 @@ export async function explainKey(
     askedCount: claim?.asked ?? 0,
     takenAt: claim?.takenAt ?? null,
     windowEndsAt: claim?.endsAt ?? null,
-    isOpen: claim !== null && claim.state !== "released" && (claim.held || now < claim.endsAt),
+    isOpen: claim !== null && isTaken(claim, now),
     spared,
     earlier,
   };

@@ -159,7 +159,7 @@ describe("what Idem's own SDK registers is read as it was configured", () => {
     [{ triggers: [{ cron: "0 9 * * *", missed: "skip" }, { cron: "1 9 * * *", missed: "last" }, { event: "a/*" }] }],
   ])("%j", (options) => {
     const { triggers = [{ event: "order/paid" }], ...rest } = options as { triggers?: any };
-    const [code] = defineFunction("shop", { id: "pay", ...rest }, triggers, async () => null, []);
+    const [code] = defineFunction("shop", { id: "pay", ...rest }, triggers, async () => null);
     const read = carried(writeFunction(code!, url));
     expect(read).toEqual({ ...code!.config, runtime: { kind: "http", url } });
   });

@@ -8,7 +8,7 @@ import type { FunctionCode, Logger, Middleware } from "../execute/function-code.
 import { type LogStyle, logStyles, silentLogger } from "../execute/log-style.ts";
 import { readBlockedMax } from "../model/beats.ts";
 import { type EventIdScope, webhookScope } from "../model/claim.ts";
-import { parseDuration } from "../model/duration.ts";
+import { lasting, parseDuration } from "../model/duration.ts";
 import { errors } from "../model/errors.ts";
 import { placeOf } from "../model/event.ts";
 import { defaultWindowMs } from "../model/function-config.ts";
@@ -262,8 +262,8 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
     const triggers = (threeArguments ? second : options?.triggers) ?? [];
     const list = (Array.isArray(triggers) ? triggers : [triggers]) as readonly TriggerInput[];
     const handler = threeArguments ? third : second;
-    const { middleware = [], events = {} } = this.options;
-    const codes = defineFunction(this.id, options, list, handler, middleware, events, this.warn);
+    const { middleware = [], events: schemas = {} } = this.options;
+    const codes = defineFunction(this.id, options, list, handler, { middleware, schemas, warn: this.warn });
     for (const code of codes) {
       if (this.codes.some(({ fn }) => fn === code.fn)) {
         throw errors.FUNCTION_INVALID({
@@ -468,9 +468,5 @@ function readLogger({ logger = console, logStyle: style }: IdemOptions): {
   return { logger, style };
 }
 
-function readWindow(window: string | number | undefined, option: string): number | null {
-  if (window === undefined) return null;
-  const ms = parseDuration(window);
-  if (ms <= 0) throw errors.OPTION_INVALID({ option, why: "it must be longer than 0" });
-  return ms;
-}
+const readWindow = (window: string | number | undefined, option: string): number | null =>
+  window === undefined ? null : lasting(parseDuration(window), option);

@@ -180,15 +180,20 @@ export interface IdemFunction {
   readonly code: FunctionCode;
 }
 
+/** What every function of a client has. */
+interface OfClient {
+  readonly middleware?: readonly Middleware[];
+  readonly schemas?: EventSchemas;
+  readonly warn?: (message: string) => void;
+}
+
 /** The code for the function and, where it has `onFailure` or `onCancel`, for the companions that run when it ended so. */
 export function defineFunction(
   app: string,
   options: FunctionOptions,
   triggers: readonly TriggerInput[],
   handler: unknown,
-  clientMiddleware: readonly Middleware[],
-  schemas: EventSchemas = {},
-  warn: (message: string) => void = () => {},
+  { middleware = [], schemas = {}, warn = () => {} }: OfClient = {},
 ): FunctionCode[] {
   const id = options?.id;
   const wrong = (why: string, cause?: unknown) =>
@@ -220,7 +225,7 @@ export function defineFunction(
       config,
       handler: handler as FunctionCode["handler"],
       backoff: readFunction<Backoff>(options.backoff, "backoff"),
-      middleware: [...clientMiddleware, ...readMiddleware(options.middleware)],
+      middleware: [...middleware, ...readMiddleware(options.middleware)],
       handlesEnd: false,
     };
     const onFailure = readFunction<(input: any) => unknown>(options.onFailure, "onFailure");

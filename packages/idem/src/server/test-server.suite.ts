@@ -46,7 +46,7 @@ export async function testServer(settings: Partial<ServerSettings> = {}, parts: 
     },
     define: async (id, trigger, handler, options = {}) => {
       const engine = await server.world.engine("default");
-      await engine.register(defineFunction("test", { id, retries: 0, ...options }, [trigger], handler, []));
+      await engine.register(defineFunction("test", { id, retries: 0, ...options }, [trigger], handler));
     },
   };
 }

@@ -51,6 +51,15 @@ export interface Maker {
   readonly effect: number;
 }
 
+/** What is asked to be written, and by whom. */
+interface Writing {
+  readonly host: string;
+  readonly path: readonly string[];
+  readonly body: Json;
+  readonly maker: Maker;
+  readonly given: GivenAnswer | null;
+}
+
 interface Kept {
   state: Json;
   readonly path: readonly string[];
@@ -206,32 +215,26 @@ export class DestinationModel {
     const existing = this.kept.find((each) => each.host === url.host && addressOf(each) === path.join("/"));
     const precondition = refuses(headers, existing);
     if (precondition) return answer(412, { error: "precondition failed" });
+    const writing = { host: url.host, path, body, maker, given };
     switch (method) {
       case "PUT":
-        return this.set(existing, url.host, path, body, maker, given, "replace");
+        return this.set(existing, writing, "replace");
       case "PATCH":
-        return this.set(existing, url.host, path, body, maker, given, "merge");
+        return this.set(existing, writing, "merge");
       case "DELETE": {
-        const gone = existing ?? this.keep(url.host, path, true, null, null, maker);
+        const gone = existing ?? this.keep({ host: url.host, path, isAddressed: true, id: null, state: null }, maker);
         if (gone.isDeleted) return answer(404, { error: "not found" });
         Object.assign(gone, { isDeleted: true, by: maker.fn, effect: maker.effect });
         return answer(given?.status ?? 200, given?.body ?? { deleted: true });
       }
       default:
         // Stripe's way to change a thing.
-        if (existing !== undefined) return this.set(existing, url.host, path, body, maker, given, "merge");
-        return this.make(url.host, path, body, maker, given, awsOperation(headers));
+        if (existing !== undefined) return this.set(existing, writing, "merge");
+        return this.make(writing, awsOperation(headers));
     }
   }
 
-  private make(
-    host: string,
-    path: readonly string[],
-    body: Json,
-    maker: Maker,
-    given: GivenAnswer | null,
-    operation: string | null,
-  ): ModelAnswer {
+  private make({ host, path, body, maker, given }: Writing, operation: string | null): ModelAnswer {
     const collection = path.at(-1) ?? "thing";
     const count = (this.counts.get(`${host} ${collection}`) ?? 0) + 1;
     this.counts.set(`${host} ${collection}`, count);
@@ -242,7 +245,7 @@ export class DestinationModel {
       typeof givenId === "string" ? (count === 1 ? givenId : `${givenId}_${count}`) : `${collection}_made_${count}`;
     const id = ownId ?? made;
     if (ownId === null) this.madeIds.push(id);
-    const kept = this.keep(host, path, false, id, body ?? {}, maker);
+    const kept = this.keep({ host, path, isAddressed: false, id, state: body ?? {} }, maker);
     const times = { created: Math.floor(this.options.now() / 1_000) };
     const known = providerFields(operation, path.join("/"), body, id);
     const echoed = { ...times, ...(isRecord(body) ? body : {}), ...known };
@@ -251,16 +254,9 @@ export class DestinationModel {
     return given?.body === undefined ? madeUp(said) : said;
   }
 
-  private set(
-    existing: Kept | undefined,
-    host: string,
-    path: readonly string[],
-    body: Json,
-    maker: Maker,
-    given: GivenAnswer | null,
-    how: "replace" | "merge",
-  ): ModelAnswer {
-    const kept = existing ?? this.keep(host, path, true, null, null, maker);
+  private set(existing: Kept | undefined, writing: Writing, how: "replace" | "merge"): ModelAnswer {
+    const { host, path, body, maker, given } = writing;
+    const kept = existing ?? this.keep({ host, path, isAddressed: true, id: null, state: null }, maker);
     const merges = how === "merge" && isRecord(kept.state) && isRecord(body);
     const state = merges ? { ...(kept.state as object), ...(body as object) } : body;
     Object.assign(kept, { state, isDeleted: false, version: kept.version + 1, by: maker.fn, effect: maker.effect });
@@ -272,16 +268,8 @@ export class DestinationModel {
     return given?.body === undefined ? madeUp(said) : said;
   }
 
-  private keep(
-    host: string,
-    path: readonly string[],
-    isAddressed: boolean,
-    id: string | null,
-    state: Json,
-    maker: Maker,
-  ): Kept {
-    const { fn: by, effect } = maker;
-    const kept: Kept = { state, path, host, isAddressed, id, made: [], version: 0, by, effect, isDeleted: false };
+  private keep(thing: Pick<Kept, "host" | "path" | "isAddressed" | "id" | "state">, { fn: by, effect }: Maker): Kept {
+    const kept: Kept = { ...thing, made: [], version: 0, by, effect, isDeleted: false };
     this.kept.push(kept);
     return kept;
   }

@@ -66,7 +66,8 @@ export async function verifyProgram(options: VerifyProgramOptions): Promise<Veri
   for (const [i, { fn, event }] of wanted.entries()) {
     const share = budgetMs / (wanted.length - i);
     const before = platform.monoMs();
-    const report = await verifyOne(options, fn, event, share, consent, (answers) => recorded.push(...answers));
+    const take = (answers: readonly Fixture[]) => recorded.push(...answers);
+    const report = await verifyOne(options, fn, { event, budgetMs: share, consent, take });
     const tookMs = platform.monoMs() - before;
     // What one leaves of its share is the others'.
     budgetMs -= Math.min(share, tookMs);
@@ -83,13 +84,17 @@ export async function verifyProgram(options: VerifyProgramOptions): Promise<Veri
   return { report, looked, memory, recorded };
 }
 
+interface OneToVerify {
+  readonly event: ChosenEvent | null;
+  readonly budgetMs: number;
+  readonly consent: Consent;
+  readonly take: (recorded: readonly Fixture[]) => void;
+}
+
 async function verifyOne(
   options: VerifyProgramOptions,
   fn: DescribedFunction,
-  event: ChosenEvent | null,
-  budgetMs: number,
-  consent: Consent,
-  take: (recorded: readonly Fixture[]) => void,
+  { event, budgetMs, consent, take }: OneToVerify,
 ): Promise<FunctionReport> {
   const { threads, platform, modules, functions, configuration, memory, seed, schedules, onPlayed, readSource } =
     options;

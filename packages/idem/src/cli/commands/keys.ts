@@ -1,6 +1,5 @@
 // idem keys: who has which key, until when, and how often it was asked for; and giving one back by hand.
-import { type Claim, eventScope, functionScope, webhookScope } from "../../model/claim.ts";
-import { isOpen } from "../../model/window.ts";
+import { type Claim, eventScope, functionScope, isTaken, webhookScope } from "../../model/claim.ts";
 import { functionKey } from "../claim-key.ts";
 import { type Command, type Context, countOption, type Reading, storeOptions } from "../command.ts";
 import { exitCodes, failed, usage } from "../exit.ts";
@@ -116,5 +115,3 @@ async function list(context: Context, reading: Reading): Promise<number> {
   if (claims.length === limit) context.remark("There may be more: --limit, --function and --scope narrow the list.");
   return exitCodes.ok;
 }
-
-const isTaken = (claim: Claim, now: number): boolean => claim.state !== "released" && isOpen(claim, now);

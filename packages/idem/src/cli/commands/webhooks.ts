@@ -72,13 +72,11 @@ export const webhooks: Command = {
       case "rotate":
         return rotate(context, source);
       case "drop-old":
-        return change(
-          context,
-          source,
-          "the older secret was dropped",
-          withoutOldSecret,
-          "keeps its newest secret only",
-        );
+        return change(context, source, {
+          make: withoutOldSecret,
+          reason: "the older secret was dropped",
+          said: "keeps its newest secret only",
+        });
       case "remove":
         return remove(context, source);
     }
@@ -125,27 +123,26 @@ async function rotate(context: Context, source: string): Promise<number> {
   const { value: known } = await find(context, source);
   const { secret, made } = await secretFor(context, known.config.provider);
   const now = context.now();
-  const said = "accepts both its secrets; once the provider signs with the new one: idem webhooks drop-old";
-  const code = await change(
-    context,
-    source,
-    "a secret was added",
-    (value) => withSecret(value, secret, now),
-    said,
+  const code = await change(context, source, {
+    make: (value) => withSecret(value, secret, now),
+    reason: "a secret was added",
+    said: "accepts both its secrets; once the provider signs with the new one: idem webhooks drop-old",
     made,
-  );
+  });
   if (!context.isJson) tellSecret(context, made);
   return code;
 }
 
-async function change(
-  context: Context,
-  source: string,
-  reason: string,
-  make: (value: SourceValue) => SourceValue,
-  said: string,
-  made: string | null = null,
-): Promise<number> {
+interface Change {
+  readonly make: (value: SourceValue) => SourceValue;
+  readonly reason: string;
+  /** "source ci ‹said›" */
+  readonly said: string;
+  /** A secret that was made for it. */
+  readonly made?: string | null;
+}
+
+async function change(context: Context, source: string, { make, reason, said, made = null }: Change): Promise<number> {
   const { setting, value } = await find(context, source);
   const changed = make(value);
   const answer = await context.write((ask) =>

@@ -1,5 +1,5 @@
 // Events that cancel a run while it is open.
-import { parseDuration } from "../../model/duration.ts";
+import { lasting, parseDuration } from "../../model/duration.ts";
 import { errors } from "../../model/errors.ts";
 import { nameCharsMax, readExpression } from "../../model/function-options.ts";
 import { refuseUnknown } from "../../model/known-options.ts";
@@ -73,7 +73,5 @@ function readTimeout(value: unknown, option: string): number | null {
     const why = 'it counts from the creation of each run, so it must be a duration such as "1h", not a date';
     throw errors.OPTION_INVALID({ option, why });
   }
-  const ms = parseDuration(value as string | number, option);
-  if (ms <= 0) throw errors.OPTION_INVALID({ option, why: "it must be longer than 0" });
-  return ms;
+  return lasting(parseDuration(value as string | number, option), option);
 }

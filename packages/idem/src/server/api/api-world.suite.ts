@@ -100,7 +100,7 @@ export async function apiWorld(options: ApiWorldOptions = {}): Promise<ApiWorld>
     apps,
     async start(functions) {
       const codes = Object.entries(functions).flatMap(([id, { on, options: over, run }]) =>
-        defineFunction("shop", { id, ...over }, [{ event: on }], run, []),
+        defineFunction("shop", { id, ...over }, [{ event: on }], run),
       );
       await engine.register(codes);
       await engine.start();

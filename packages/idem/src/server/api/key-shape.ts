@@ -1,7 +1,6 @@
 // Claims as /api shows them: who has which key, until when, and how often it was asked for.
 import { z } from "zod";
-import { type Claim, eventScope, functionScope, webhookScope } from "../../model/claim.ts";
-import { isOpen } from "../../model/window.ts";
+import { type Claim, eventScope, functionScope, isTaken, webhookScope } from "../../model/claim.ts";
 
 export const keyItem = z.object({
   scope: z.string().describe("What the key is unique within: `event`, `webhook`, or `fn:<function>`"),
@@ -32,7 +31,7 @@ export const keyItemOf = (claim: Claim, now: number): KeyItem => ({
   function: functionOfScope(claim.scope),
   holder: claim.holder,
   state: claim.state,
-  isTaken: claim.state !== "released" && isOpen(claim, now),
+  isTaken: isTaken(claim, now),
   isHeld: claim.held,
   generation: claim.generation,
   takenAt: claim.takenAt,

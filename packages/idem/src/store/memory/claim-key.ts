@@ -1,7 +1,6 @@
 // Claim, settle, release: Idem's one primitive for keys of any scope. Asking again with the same token is the same asking.
 import { amendClaim } from "../../model/amend-claim.ts";
-import { askClaim, type Claim, type ClaimAnswer } from "../../model/claim.ts";
-import { isOpen } from "../../model/window.ts";
+import { askClaim, type Claim, type ClaimAnswer, isTaken } from "../../model/claim.ts";
 import type {
   AmendAnswer,
   AmendInput,
@@ -16,9 +15,7 @@ import type { Moment, Tables } from "./tables.ts";
 
 export function claimKey(tables: Tables, at: Moment, input: ClaimInput): ClaimAnswer {
   const existing = tables.claim(input.scope, input.key);
-  const isTaken =
-    existing !== null && existing.state !== "released" && isOpen(existing, at.windowNow(existing.takenAt));
-  if (isTaken && existing.holder === input.token) {
+  if (existing !== null && existing.holder === input.token && isTaken(existing, at.windowNow(existing.takenAt))) {
     return existing.state === "in-flight" ? fresh(existing) : duplicate(existing);
   }
   const asked = askClaim(

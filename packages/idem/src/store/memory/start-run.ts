@@ -4,10 +4,9 @@
 import { inBatch, keyInBatch } from "../../flow/batch/plan.ts";
 import { rateLimited } from "../../flow/rate-limit/plan.ts";
 import { singletonTaken } from "../../flow/singleton/plan.ts";
-import { askClaim, type Claim, functionKeyAsk, functionScope } from "../../model/claim.ts";
+import { askClaim, type Claim, functionKeyAsk, functionScope, isTaken } from "../../model/claim.ts";
 import { type Decision, keyTaken } from "../../model/decision.ts";
 import { publicEventId } from "../../model/event.ts";
-import { isOpen } from "../../model/window.ts";
 import type { StartPair } from "../ingest.ts";
 import { createRun, newestRerun } from "./create-run.ts";
 import type { Effects } from "./effects.ts";
@@ -112,7 +111,7 @@ function askForKeys(tables: Tables, at: Moment, effects: Effects, items: readonl
   for (const item of items) {
     const { fn, key } = item.pair;
     const claim = key === null ? null : tables.claim(functionScope(fn), key);
-    if (claim !== null && claim.state !== "released" && isOpen(claim, at.windowNow(claim.takenAt))) {
+    if (claim !== null && isTaken(claim, at.windowNow(claim.takenAt))) {
       const asked: Claim = { ...claim, asked: claim.asked + 1, lastAskedAt: at.now };
       tables.putClaim(asked);
       recordDecision(tables, at, effects, duplicateOf(tables, at, item, asked));

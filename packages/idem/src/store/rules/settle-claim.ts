@@ -1,8 +1,7 @@
 // Claims that are neither events nor runs: HTTP requests, webhooks, sent mails. Claim, do the work, settle with the outcome;
 // whoever asks again gets that outcome. The lease says how long a silent holder is believed, the window how long the key is taken.
 import { amendClaim } from "../../model/amend-claim.ts";
-import { askClaim, type Claim, type ClaimAnswer } from "../../model/claim.ts";
-import { isOpen } from "../../model/window.ts";
+import { askClaim, type Claim, type ClaimAnswer, isTaken } from "../../model/claim.ts";
 import type {
   AmendAnswer,
   AmendInput,
@@ -21,11 +20,7 @@ export function* takeClaim(tx: RuleTransaction, input: ClaimInput): Rule<ClaimAn
   const { now } = tx.at;
   const found = yield* tx.findClaim(env, scope, key);
   const existing = found?.claim ?? null;
-  const open =
-    found !== null &&
-    existing !== null &&
-    existing.state !== "released" &&
-    isOpen(existing, tx.at.windowNow(existing.takenAt));
+  const open = found !== null && existing !== null && isTaken(existing, tx.at.windowNow(existing.takenAt));
   if (!open) {
     const { claim } = askClaim(
       existing,

@@ -244,20 +244,21 @@ export function* holdRow({ dialect }: Sql, table: ClaimTable, holder: Holder): O
   return rows.length === 1 ? "held" : "lost";
 }
 
+interface Due {
+  readonly due: Part;
+  readonly order: string;
+  readonly limit: number;
+}
+
 /** Several at once, in the order given. Many may ask: a row one of them is about to take is skipped by the others. */
 export function* takeDue(
-  { skipLocked }: Sql,
-  { name, key }: ClaimTable,
-  asked: {
-    readonly due: Part;
-    readonly order: string;
-    readonly limit: number;
-    readonly set: Columns;
-    readonly columns: Part;
-  },
+  sql: Sql,
+  table: ClaimTable,
+  asked: Due & { readonly set: Columns; readonly columns: Part },
 ): Operation<readonly Row[]> {
+  const { name, key } = table;
   const { rows } = yield statementOf(sqlPart`
-    with due as materialized (${chosen(name, key, asked.due, asked.order, asked.limit, skipLocked)})
+    with due as materialized (${chosen(sql, table, asked)})
     update ${plain(name)} set ${setting(asked.set)}
      where (${plain(key.join(", "))}) in (select ${plain(key.join(", "))} from due)
     returning ${asked.columns}`);
@@ -265,26 +266,14 @@ export function* takeDue(
 }
 
 /** Frees space; correctness never waits for it. A row somebody writes at this moment is skipped; one they wrote since is looked at again. */
-export function* reapRows(
-  { skipLocked }: Sql,
-  { name, key }: ClaimTable,
-  ended: Part,
-  order: string,
-  limit: number,
-): Operation<number> {
+export function* reapRows(sql: Sql, table: ClaimTable, ended: Part, order: string, limit: number): Operation<number> {
+  const { name, key } = table;
   const { count } = yield statementOf(sqlPart`
-    with ended as (${chosen(name, key, ended, order, limit, skipLocked)})
+    with ended as (${chosen(sql, table, { due: ended, order, limit })})
     delete from ${plain(name)} where (${plain(key.join(", "))}) in (select ${plain(key.join(", "))} from ended)`);
   return count;
 }
 
-const chosen = (
-  name: string,
-  key: readonly string[],
-  which: Part,
-  order: string,
-  limit: number,
-  skipLocked: string,
-): Part => sqlPart`
-  select ${plain(key.join(", "))} from ${plain(name)} where ${which} order by ${plain(order)}
+const chosen = ({ skipLocked }: Sql, { name, key }: ClaimTable, { due, order, limit }: Due): Part => sqlPart`
+  select ${plain(key.join(", "))} from ${plain(name)} where ${due} order by ${plain(order)}
    limit cast(${limit} as bigint) ${plain(skipLocked)}`;

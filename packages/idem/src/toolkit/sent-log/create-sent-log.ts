@@ -1,7 +1,7 @@
 // The sent-log: for destinations that keep no idempotency keys (mail, text messages, chat, most CRMs). What is about to be sent is written
 // down first; who asks again gets the receipt; and what becomes of a sending that nobody saw end is the author's choice.
 
-import { parseDuration } from "../../model/duration.ts";
+import { lasting, parseDuration } from "../../model/duration.ts";
 import { errors } from "../../model/errors.ts";
 import { toJson } from "../../model/json.ts";
 import { refuseUnknown } from "../../model/known-options.ts";
@@ -110,8 +110,7 @@ export function createSentLog(adapter: Adapter<any>, options: SentLogOptions): S
     once: async <T>(input: OnceInput, send: SendTask<T>) => {
       refuseUnknown<OnceInput>("sentLog.once", input, { template: true, recipient: true, about: true, window: true });
       const { template, recipient, about = null } = input;
-      const windowMs = parseDuration(input.window, "window");
-      if (windowMs <= 0) throw refuse("window", "it must be longer than 0");
+      const windowMs = lasting(parseDuration(input.window, "window"), "window", refuse);
       for (const [option, value] of Object.entries({ template, recipient, about: about ?? "-" })) {
         if (typeof value !== "string" || value === "" || value.length > 1_000) {
           throw refuse(option, "it must be a text of 1 to 1,000 characters");

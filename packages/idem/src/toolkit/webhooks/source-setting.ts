@@ -2,7 +2,7 @@
 // setting of the store, secrets included, for a signature can only be checked with them; what is shown of it never has them.
 import { createHash } from "node:crypto";
 import { z } from "zod";
-import { parseDuration } from "../../model/duration.ts";
+import { lasting, parseDuration } from "../../model/duration.ts";
 import { errors } from "../../model/errors.ts";
 import { toJson, valueAt } from "../../model/json.ts";
 import { digitsOf, WrittenNumber } from "../../model/long-number.ts";
@@ -172,10 +172,7 @@ export const shownWindowMs = ({ window }: Pick<SourceConfig, "window">): number 
 export function windowMsOf(value: SourceValue): number {
   const { window } = value.config;
   const known = providerOf(value).windowMs;
-  if (window === undefined) return known;
-  const ms = parseDuration(window, "window");
-  if (ms <= 0) throw refuse("window", "it must be longer than 0");
-  return ms;
+  return window === undefined ? known : lasting(parseDuration(window, "window"), "window", refuse);
 }
 
 /** Undefined where the delivery's own id is what counts. */

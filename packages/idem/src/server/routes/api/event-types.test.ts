@@ -8,7 +8,7 @@ import { listEventTypes } from "./list-event-types.ts";
 
 const paid = z.object({ order: z.string(), total: z.number() });
 const define = (id: string, triggers: { event: string }[], schemas = {}, app = "shop") =>
-  defineFunction(app, { id, onFailure: () => null }, triggers, async () => null, [], schemas);
+  defineFunction(app, { id, onFailure: () => null }, triggers, async () => null, { schemas });
 
 describe.each(stores)("event types over /api on %s", (store) => {
   test("every event that functions name or that came lately is listed with its schema and what it starts", async () => {

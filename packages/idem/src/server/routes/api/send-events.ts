@@ -1,8 +1,7 @@
 // POST /api/events: a person sends events and is told what was decided.
 import { z } from "zod";
 import { limits } from "../../../engine/limits.ts";
-import { parseDuration } from "../../../model/duration.ts";
-import { errors } from "../../../model/errors.ts";
+import { lasting, parseDuration } from "../../../model/duration.ts";
 import { defaultWindowMs } from "../../../model/function-config.ts";
 import { sendResultOf } from "../../../sdk/send-result.ts";
 import { apiRoute } from "../../api/api-route.ts";
@@ -44,9 +43,5 @@ export const sendEvents = apiRoute({
   },
 });
 
-function windowOf(text: string | undefined): number {
-  if (text === undefined) return defaultWindowMs;
-  const ms = parseDuration(text, "window");
-  if (ms <= 0) throw errors.OPTION_INVALID({ option: "window", why: "it must be longer than 0" });
-  return ms;
-}
+const windowOf = (text: string | undefined): number =>
+  text === undefined ? defaultWindowMs : lasting(parseDuration(text, "window"), "window");

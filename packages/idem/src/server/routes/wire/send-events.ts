@@ -2,7 +2,7 @@
 // finds its events stored and is told the same. Idem's own client also asks for what was decided.
 import { limits } from "../../../engine/limits.ts";
 import { type EventIdScope, webhookScope } from "../../../model/claim.ts";
-import { parseDuration } from "../../../model/duration.ts";
+import { lasting, parseDuration } from "../../../model/duration.ts";
 import { errors } from "../../../model/errors.ts";
 import { defaultWindowMs } from "../../../model/function-config.ts";
 import { deliveryHeader, sourceRunHeader } from "../../../protocol/app-event.ts";
@@ -64,10 +64,7 @@ function idScopeOf(
 /** How long ids of these events stay taken: `x-idem-window: 1h`. */
 export function eventWindowOf({ headers }: Pick<RouteRequest, "headers">): number {
   const window = headers["x-idem-window"];
-  if (window === undefined) return defaultWindowMs;
-  const ms = parseDuration(window, "x-idem-window");
-  if (ms <= 0) throw errors.OPTION_INVALID({ option: "x-idem-window", why: "it must be longer than 0" });
-  return ms;
+  return window === undefined ? defaultWindowMs : lasting(parseDuration(window, "x-idem-window"), "x-idem-window");
 }
 
 export const wantsDecisions = ({ headers, query }: Pick<RouteRequest, "headers" | "query">): boolean =>

@@ -54,7 +54,7 @@ function copyPlain() {
 function copyPages() {
   rmSync(join(idem, "docs"), { recursive: true, force: true });
   const isText = (path) => !path.includes("screenshots");
-  for (const name of ["README.md", "CHANGELOG.md", "SECURITY.md", "docs"])
+  for (const name of ["README.md", "CHANGELOG.md", "SECURITY.md", "llms.txt", "docs"])
     cpSync(join(root, name), join(idem, name), { recursive: true, filter: isText });
   // The plugin's only page: its links to others of these would lead nowhere.
   const lint = readFileSync(join(root, "docs", "lint.md"), "utf8").replace(/\[([^\]]+)\]\((?!#)[^)]+\)/g, "$1");

@@ -1,10 +1,11 @@
 // What the pages say their examples do, they do; the tables of docs/functions.md name every tool and option there is. The tests of
-// docs/testing.md run here as they stand there.
+// docs/testing.md and docs/agents.md run here as they stand there.
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { Idem } from "idem";
 import { testIdem } from "idem/testing";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import "./agents.ts";
 import "./testing.ts";
 import { approve, billed, billing, clock, decide, did, idem, refused, shop, watch } from "./functions.ts";
 import * as comingFrom from "./quickstarts/coming-from.ts";

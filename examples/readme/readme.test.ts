@@ -1,6 +1,9 @@
-// The code of the README and of docs/errors.md is this folder's code, compiled and run.
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+// What the README and the quick-starts print runs as it is printed; the code of docs/errors.md and docs/logs.md is this folder's.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -31,8 +34,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test("every code block of the README and of docs/errors.md is one of this folder's files, to the letter", () => {
-  expect(blocksOf("README.md")).toEqual(["intro", "toolkit", "typed-events", "delivered-twice"].map(regionOf));
+test("the code of docs/errors.md is this folder's, to the letter", () => {
   expect(blocksOf("docs/errors.md")).toEqual(["errors"].map(regionOf));
 });
 
@@ -66,15 +68,73 @@ test("an error says what to do next", async () => {
   await idem.stop();
 });
 
-test("the first twenty lines do what they say: one draft, and the second delivery is answered with the first run", async () => {
-  const { idem, first, again } = await import("./intro.ts");
-  expect(first.decisions[0]).toMatchObject({ kind: "started", function: "draft-invoice", key: "7" });
-  const { runId } = first.decisions[0]!;
-  expect(again.decisions[0]).toMatchObject({ kind: "duplicate-key", runId, reason: `key 7 is taken by run ${runId}` });
-  await idem.idle();
-  expect(stripe.invoices.count()).toBe(1);
-  expect((await idem.runs.get(runId!))!.state).toBe("waiting");
-  await idem.stop();
+/** Runs the first JavaScript of a page as it is printed, in a folder of its own: what it wrote, line by line. */
+function startPrinted(page: string, name: string, env: Record<string, string> = {}): ChildProcess {
+  const [, code] = /```js\n([\s\S]*?)```/.exec(readFileSync(join(here, "..", "..", page), "utf8"))!;
+  const cwd = join(folder, name);
+  mkdirSync(cwd, { recursive: true });
+  writeFileSync(join(cwd, "app.mjs"), code!);
+  if (!existsSync(join(cwd, "node_modules")))
+    symlinkSync(join(here, "..", "..", "node_modules"), join(cwd, "node_modules"));
+  const { IDEM_STORE: _, ...others } = process.env;
+  return spawn(process.execPath, ["app.mjs"], {
+    cwd,
+    env: { ...others, ...env },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+}
+
+async function linesOf(child: ChildProcess): Promise<string[]> {
+  let out = "";
+  child.stdout!.on("data", (text) => {
+    out += text;
+  });
+  await once(child, "close");
+  return out.trim().split("\n");
+}
+
+test("the README runs as printed: one draft, the second delivery is answered with the first run, and so is a second start", async () => {
+  expect(readFileSync(join(here, "..", "..", "README.md"), "utf8").split(/\s+/).length).toBeLessThanOrEqual(901);
+  const said = await linesOf(startPrinted("README.md", "first"));
+  const [drafting, started, again, ...end] = said;
+  expect([drafting, started]).toEqual(["drafting for Acme", "started"]);
+  expect(again).toMatch(/^duplicate-key key 7 is taken by run \w{26}$/);
+  expect(end.join(" ")).toBe("{ state: 'completed', output: 'in_1', error: null }");
+  expect(await linesOf(startPrinted("README.md", "first"))).toEqual(["duplicate-key", again, ...end]);
+});
+
+test("the quick-start in one's own process prints what it says it prints", async () => {
+  const page = readFileSync(join(here, "..", "..", "docs", "quickstarts", "embedded.md"), "utf8");
+  const [, printed] = /```\n(charging[\s\S]*?)```/.exec(page)!;
+  expect(await linesOf(startPrinted("docs/quickstarts/embedded.md", "embedded"))).toEqual(printed!.trim().split("\n"));
+});
+
+test("the quick-start with Express answers a second click with the first answer, and ends when it is told to", async () => {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  const child = startPrinted("docs/quickstarts/express.md", "express", { PORT: String(port) });
+  const said = linesOf(child);
+  await once(child.stdout!, "data");
+  const click = async (key: string, account?: string) => {
+    const headers = {
+      "content-type": "application/json",
+      "idempotency-key": key,
+      ...(account && { "x-account": account }),
+    };
+    const answer = await fetch(`http://127.0.0.1:${port}/orders`, { method: "POST", headers, body: '{"orderId":1}' });
+    return { status: answer.status, text: await answer.text(), replayed: answer.headers.get("idempotent-replayed") };
+  };
+  const first = await click("click-1", "ann");
+  expect([first.status, JSON.parse(first.text).decision]).toEqual([201, "started"]);
+  expect(await click("click-1", "ann")).toEqual({ ...first, replayed: "true" });
+  expect(JSON.parse((await click("click-2", "ann")).text)).toMatchObject({ decision: "duplicate-key" });
+  expect((await click("click-1")).status).toBe(403);
+  expect(await (await fetch(`http://127.0.0.1:${port}/idem`)).text()).toContain("idem-base");
+  child.kill("SIGTERM");
+  expect(await said).toEqual(["listening", "mail: order 1"]);
+  expect(child.exitCode).toBe(0);
 });
 
 test("behind an Idempotency-Key a double click is answered twice and invoiced once", async () => {
@@ -95,19 +155,5 @@ test("behind an Idempotency-Key a double click is answered twice and invoiced on
   expect(stripe.invoices.count()).toBe(before + 1);
   server.close();
   server.closeAllConnections();
-  await idem.stop();
-});
-
-test("an event that does not fit its schema is refused with its path", async () => {
-  const { idem, refused } = await import("./typed-events.ts");
-  await expect(refused).rejects.toMatchObject({ code: "EVENT_SCHEMA", facts: { path: "data.total" } });
-  await idem.stop();
-});
-
-test("a double delivery starts one run and says so; after the window the key starts again", async () => {
-  const { cart, idem, started, suppressed } = await import("./delivered-twice.ts");
-  expect(started).toHaveLength(1);
-  expect(suppressed).toMatchObject([{ kind: "duplicate-key", runId: started[0] }]);
-  expect((await idem.send(cart)).decisions[0]!.kind).toBe("started");
   await idem.stop();
 });

@@ -1,3 +1,4 @@
+// docs/overview.md
 import { createServer } from "node:http";
 import { Idem } from "idem";
 import { stripe } from "./stripe.ts";

@@ -62,7 +62,7 @@ test("the package holds its entry points with all they lead to, the pages, the m
   expect([...found].filter((path) => !packed.includes(path))).toEqual([]);
   const others = packed.filter((path) => !codes.includes(path));
   const known = [
-    /^(package\.json|LICENSE|README\.md|CHANGELOG\.md|SECURITY\.md)$/,
+    /^(package\.json|LICENSE|README\.md|CHANGELOG\.md|SECURITY\.md|llms\.txt)$/,
     /^docs\/((decisions|reference|quickstarts)\/)?[\w-]+\.(md|svg)$/,
     /^dist\/store\/(sqlite|postgres)\/migrations\/\d{4}_\w+\.sql$/,
     /^dist\/toolkit\/sql\/tables\/(sqlite|postgres)\/\w+\.sql$/,
@@ -92,6 +92,12 @@ test("nothing that is published names a file that is not, or a folder of the mac
   const asked = [...page.matchAll(/"\.\/(assets\/[^"]+)"/g)].map(([, path]) => `dist/dashboard/${path}`);
   expect(asked.length).toBeGreaterThan(1);
   expect(asked.filter((path) => !packed.includes(path))).toEqual([]);
+});
+
+test("a bundler finds no file to look for in what applications import: Turbopack ends a build where one is not found", () => {
+  const own = [...reached()].filter((path) => /^dist\/(?!cli\/|verify\/).*\.js$/.test(path));
+  expect(own.length).toBeGreaterThan(100);
+  expect(own.filter((path) => /new URL\([^;]*,\s*import\.meta\.url/.test(read(path)))).toEqual([]);
 });
 
 test("what most programs never use is not loaded with the package: no radar, no stories, no server, no driver", () => {

@@ -603,6 +603,15 @@ describe("documents", () => {
     expect(broken).toEqual([]);
   });
 
+  test.each(["docs/overview.md", "llms.txt"])("%s names every page", (list) => {
+    const named = [...read(list).matchAll(/\]\(([^)#\s]+\.md)\)/g)].map(([, to]) =>
+      posix.join(posix.dirname(list), to!),
+    );
+    const others = pages.filter((page) => page.startsWith("docs/") && !/^docs\/(decisions\/|overview)/.test(page));
+    expect(others.filter((page) => !named.includes(page))).toEqual([]);
+    expect(named.filter((page) => !existsSync(join(root, page)))).toEqual([]);
+  });
+
   test("a comment that names a page names one that is here, from the root: docs/reference/wire.md#a-call", () => {
     const broken: string[] = [];
     for (const path of filesUnder(root, /\.(ts|tsx|mts|mjs|js|css|sql|yml)$/)) {

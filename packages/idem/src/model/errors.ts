@@ -209,7 +209,7 @@ export const errorTable = {
   STORE_OWNED: define<{ path: string; owner: string }>({
     retry: "later",
     what: ({ path, owner }) => `The store ${path} is in use by ${owner}`,
-    next: "One process owns a SQLite file. Stop the other one, or run web and worker processes on PostgreSQL or beside an Idem server",
+    next: "One process owns a SQLite file, by one client. Stop the other process, or run web and worker processes on PostgreSQL or beside an Idem server; within one process use one client, kept on globalThis where a bundler loads its module twice (docs/quickstarts/nextjs.md)",
   }),
   STORE_NEWER: define<{ path: string; found: number; known: number }>({
     retry: "after-fix",

@@ -6,6 +6,7 @@ import { Worker, type WorkerOptions } from "node:worker_threads";
 import { readBounded } from "./bounded-body.ts";
 import { nodeLocalSockets } from "./node-local-sockets.ts";
 import { steadyMs } from "./node-thread.ts";
+import { fileBeside } from "./package-files.ts";
 import type { Platform, Thread, Timer } from "./platform.ts";
 
 // Fine enough for a pause a person would notice; a sample every 20 ms costs nothing that shows.
@@ -28,7 +29,7 @@ function startTimer(ms: number, run: () => void): Timer {
 /** The file of a thread; run from TypeScript sources (tests), threads come from the built package beside them. */
 function threadFile(file: string): URL {
   const isSource = import.meta.url.endsWith(".ts");
-  return new URL(isSource ? `../../dist/${file}.js` : `../${file}.js`, import.meta.url);
+  return fileBeside(isSource ? `../../dist/${file}.js` : `../${file}.js`);
 }
 
 /** What a thread needs of Node that is not there unasked. */

@@ -1,7 +1,13 @@
 // Reads files that ship inside this package, wherever it runs from (src in tests, dist when installed).
 import { readdirSync, readFileSync } from "node:fs";
 
-export const readPackageText = (path: string): string => readFileSync(new URL(`../${path}`, import.meta.url), "utf8");
+/**
+ * A file of this package, from the folder this file is in. Written as one address: bundlers take a path with `import.meta.url` behind it for a file that
+ * they have to find while they build, and Turbopack ends the build of a whole application where it does not.
+ */
+export const fileBeside = (path: string): URL => new URL(import.meta.url.replace(/[^/]*$/, path));
+
+export const readPackageText = (path: string): string => readFileSync(fileBeside(`../${path}`), "utf8");
 
 /** The version of this package; a bundle that left its package.json behind does not know it. */
 export function packageVersion(): string {
@@ -14,7 +20,7 @@ export function packageVersion(): string {
 
 /** What was built beside the code, by name; from src as from dist. Null when it was not built. */
 export function readBuiltFolder(path: string): ReadonlyMap<string, Buffer> | null {
-  const folder = new URL(`../../dist/${path}/`, import.meta.url);
+  const folder = fileBeside(`../../dist/${path}/`);
   try {
     const names = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isFile());
     return new Map(names.map(({ name }) => [name, readFileSync(new URL(encodeURIComponent(name), folder))]));
@@ -23,3 +29,10 @@ export function readBuiltFolder(path: string): ReadonlyMap<string, Buffer> | nul
     throw error;
   }
 }
+
+/** The Markdown files under a folder of this package, by their names without the ending, in order. */
+export const packagePages = (folder: string): readonly string[] =>
+  readdirSync(fileBeside(`../${folder}/`), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => name.replaceAll("\\", "/").replace(/\.md$/, ""))
+    .sort();

@@ -20,7 +20,6 @@ import { openStore } from "./open-store.ts";
 import { type DeskClient, openDesk } from "./owner-desk.ts";
 import { type OwnerSocket, openOwnerSocket } from "./owner-socket.ts";
 import { secretsToTell } from "./sealed-store.ts";
-import { ownChannelAddresses } from "./send-to-channel.ts";
 import type { DuplicateRadar } from "./watch-duplicates.ts";
 
 export interface EmbeddedOptions {
@@ -97,10 +96,13 @@ export class Embedded {
     this.started = true;
     const { platform, telling, hasRadar } = this.options;
     // Only a process that executes looks for duplicates, and loads what that takes.
-    const radar = hasRadar ? await import("./watch-duplicates.ts") : null;
+    const loaded = hasRadar
+      ? await Promise.all([import("./watch-duplicates.ts"), import("./send-to-channel.ts")])
+      : null;
     await engine.start();
-    const { logger } = telling;
-    this.radar = radar?.watchDuplicates({ engine, platform, logger, addresses: ownChannelAddresses }) ?? null;
+    if (loaded === null) return;
+    const [{ watchDuplicates }, { ownChannelAddresses }] = loaded;
+    this.radar = watchDuplicates({ engine, platform, logger: telling.logger, addresses: ownChannelAddresses });
   }
 
   async stop(graceMs: number): Promise<void> {

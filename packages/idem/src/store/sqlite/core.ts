@@ -110,7 +110,7 @@ export class SqliteCore implements Owned {
     const { path } = options;
     const isFile = path !== ":memory:";
     const beganMono = options.clock.monoMs();
-    this.lock = isFile ? OwnerLock.take(path) : null;
+    this.lock = isFile ? OwnerLock.take(path, options.owner) : null;
     let connection: Connection | null = null;
     try {
       connection = new Connection(isFile ? realFile(path) : path, {

@@ -11,7 +11,8 @@ const readOwnerSql = "select value from meta where name = 'owner'";
 export class OwnerLock {
   private constructor(private readonly db: Database.Database) {}
 
-  static take(path: string): OwnerLock {
+  /** `asker` is the process that asks, by the name under which owners are known. */
+  static take(path: string, asker?: string): OwnerLock {
     // SQLite keeps a log beside the name it was given: with two names two processes would write over each other, and no lock tells.
     const names = nameCount(path);
     if (names > 1 && !isBeingMade(path)) {
@@ -27,7 +28,11 @@ export class OwnerLock {
       return new OwnerLock(db);
     } catch (error) {
       db.close();
-      if (isBusy(error)) throw errors.STORE_OWNED({ path, owner: nameOfOwner(path) });
+      if (isBusy(error)) {
+        const owner = nameOfOwner(path);
+        // Whoever is told to stop another process looks for one in vain.
+        throw errors.STORE_OWNED({ path, owner: owner === asker ? `another client of this ${owner}` : owner });
+      }
       throw error;
     }
   }

@@ -28,6 +28,14 @@ describe("one process owns a file", () => {
     await first.close();
   });
 
+  test("a second client of the same process is told so: there is no other process to stop", async () => {
+    const first = open("process 17 on db-host");
+    expect(() => open("process 17 on db-host")).toThrow(
+      /in use by another client of this process 17 on db-host\. .*globalThis/,
+    );
+    await first.close();
+  });
+
   test("a second opener is refused whatever link leads to the file: its own, or its folder's, before it exists or after", async () => {
     mkdirSync(join(folder, "real"));
     symlinkSync(join(folder, "real"), join(folder, "linked"));

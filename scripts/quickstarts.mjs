@@ -1,0 +1,131 @@
+// Builds and runs the quick-starts whose framework is not among our dependencies, as they stand in docs/quickstarts: every block that begins
+// with a path is written there, the framework and this package are installed, and an order is placed twice. Needs the network and a
+// minute or two, so it has a command of its own: npm run quickstarts, or one of them: npm run quickstarts -- nextjs
+import { execFileSync, spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+
+const layout = `export default function Layout({ children }: { children: React.ReactNode }) {
+  return <html lang="en"><body>{children}</body></html>;
+}
+`;
+const nestOptions = {
+  module: "nodenext",
+  target: "es2023",
+  strict: true,
+  experimentalDecorators: true,
+  emitDecoratorMetadata: true,
+  skipLibCheck: true,
+  outDir: "dist",
+};
+
+const quickstarts = {
+  nextjs: {
+    install: ["next@16", "react", "react-dom", "typescript@5", "@types/react", "@types/node@20"],
+    beside: { "app/layout.tsx": layout, "app/page.tsx": "export default () => null;\n" },
+    build: ["node_modules/next/dist/bin/next", "build"],
+    start: (port) => ["node_modules/next/dist/bin/next", "start", "-p", String(port)],
+    orders: "/api/orders",
+  },
+  nestjs: {
+    install: [
+      ...["@nestjs/core@12", "@nestjs/common@12", "@nestjs/platform-express@12", "reflect-metadata", "rxjs"],
+      ...["typescript@5", "@types/node@20"],
+    ],
+    beside: { "tsconfig.json": JSON.stringify({ compilerOptions: nestOptions, include: ["src"] }) },
+    build: ["node_modules/typescript/bin/tsc"],
+    start: () => ["dist/main.js"],
+    orders: "/orders",
+  },
+};
+
+const freePort = () =>
+  new Promise((resolve) => {
+    const server = createServer().listen(0, "127.0.0.1", () => {
+      const { port } = server.address();
+      server.close(() => resolve(port));
+    });
+  });
+
+async function placeOrder(url) {
+  for (let tries = 0; ; tries++) {
+    try {
+      const headers = { "content-type": "application/json" };
+      const answer = await fetch(url, { method: "POST", headers, body: JSON.stringify({ orderId: 7 }) });
+      return { status: answer.status, ...(await answer.json()) };
+    } catch (error) {
+      if (tries === 100) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+  }
+}
+
+function expectSame(what, found, wanted) {
+  if (JSON.stringify(found) !== JSON.stringify(wanted)) {
+    throw new Error(`${what}: ${JSON.stringify(found)} instead of ${JSON.stringify(wanted)}`);
+  }
+}
+
+async function prove(name, { install, beside, build, start, orders }) {
+  const folder = mkdtempSync(join(tmpdir(), `idem-${name}-`));
+  const page = readFileSync(join(root, "docs", "quickstarts", `${name}.md`), "utf8");
+  const blocks = [...page.matchAll(/```ts\n\/\/ (\S+)\n([\s\S]*?)```/g)].map(([, path, code]) => [path, code]);
+  for (const [path, text] of [...blocks, ...Object.entries(beside), ["package.json", '{ "private": true }\n']]) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
+  }
+  const run = (command, args) =>
+    execFileSync(command, args, {
+      cwd: folder,
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "inherit"],
+      env: { ...process.env, NEXT_TELEMETRY_DISABLED: "1" },
+    });
+  const pack = [
+    "pack",
+    "--loglevel=error",
+    "--ignore-scripts",
+    "--pack-destination",
+    folder,
+    join(root, "packages", "idem"),
+  ];
+  const tarball = run("npm", pack).trim().split("\n").at(-1);
+  run("npm", ["install", "--loglevel=error", "--no-audit", "--no-fund", `./${tarball}`, ...install]);
+  run(process.execPath, build);
+  const port = await freePort();
+  const server = spawn(process.execPath, start(port), {
+    cwd: folder,
+    env: { ...process.env, PORT: String(port), NODE_ENV: "production" },
+  });
+  let out = "";
+  for (const stream of [server.stdout, server.stderr]) stream.on("data", (text) => (out += text));
+  const ended = new Promise((resolve) => server.once("exit", resolve));
+  try {
+    const origin = `http://localhost:${port}`;
+    const first = await placeOrder(origin + orders);
+    expectSame("the first order", [first.status, first.decision], [201, "started"]);
+    const again = await placeOrder(origin + orders);
+    expectSame("the second order", [again.status, again.decision, again.run], [201, "duplicate-key", first.run]);
+    const page = await fetch(`${origin}/idem`);
+    expectSame("the dashboard", [page.status, (await page.text()).includes("idem-base")], [200, true]);
+    expectSame("the mails", out.match(/^mail: order 7$/gm)?.length, 1);
+  } catch (error) {
+    console.error(out);
+    throw error;
+  } finally {
+    server.kill("SIGTERM");
+    await ended;
+  }
+  rmSync(folder, { recursive: true, force: true });
+  console.log(`${name}: built, started, one order placed twice: one run, one mail`);
+}
+
+const wanted = process.argv.slice(2);
+for (const [name, quickstart] of Object.entries(quickstarts)) {
+  if (wanted.length === 0 || wanted.includes(name)) await prove(name, quickstart);
+}

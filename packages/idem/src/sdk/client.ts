@@ -130,8 +130,7 @@ export class Idem<Schemas extends EventSchemas = Untyped> {
   readonly env: string;
   /** For the toolkit's webhooks. At a server it takes a signing key: an event key is not enough to speak for a provider. */
   readonly deliveries: Deliveries = {
-    send: (events, options) =>
-      this.sendIn(webhookScope, events, options) as Promise<SendResult>,
+    send: (events, options) => this.sendIn(webhookScope, events, options) as Promise<SendResult>,
     get: (id) => this.reads.events.get(id, { scope: webhookScope }),
   };
   private readonly options: IdemOptions<Schemas>;
@@ -267,11 +266,7 @@ export class Idem<Schemas extends EventSchemas = Untyped> {
     options: FunctionOptions<EventOf<Schemas, Input>, Schemas> & { readonly triggers?: Input },
     handler: (context: HandlerContext<EventOf<Schemas, Input>, Schemas>) => Returned,
   ): IdemFunction<InvokedWith<EventOf<Schemas, Input>>, Jsonify<Awaited<Returned>>>;
-  createFunction(
-    given: unknown,
-    second: unknown,
-    third?: unknown,
-  ): IdemFunction<never, never> {
+  createFunction(given: unknown, second: unknown, third?: unknown): IdemFunction<never, never> {
     const options = given as FunctionOptions & { readonly triggers?: unknown };
     const threeArguments = typeof second !== "function";
     const triggers = (threeArguments ? second : options?.triggers) ?? [];

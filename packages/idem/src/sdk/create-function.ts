@@ -21,6 +21,13 @@ import type { EventSchemas } from "./event-types.ts";
 import type { FunctionOptions, TriggerInput } from "./function-types.ts";
 import { refuseUnknownFunctionOptions } from "./known-function-options.ts";
 
+/** What every function of a client has. */
+interface OfClient {
+  readonly middleware?: readonly Middleware[];
+  readonly schemas?: EventSchemas;
+  readonly warn?: (message: string) => void;
+}
+
 /** The code for the function and, where it has `onFailure` or `onCancel`, for the companions that run when it ended so. */
 export function defineFunction(
   app: string,
@@ -52,7 +59,11 @@ export function defineFunction(
       ...readEntries(options.entries),
       ...readOnDiverged(options.onDiverged),
       ...readFlow(options, { triggers: starts }),
-      ...keepDataSchemas(starts, Object.keys(schemas).filter((name) => name !== "*"), (name) => dataSchemaOf(schemas[name])),
+      ...keepDataSchemas(
+        starts,
+        Object.keys(schemas).filter((name) => name !== "*"),
+        (name) => dataSchemaOf(schemas[name]),
+      ),
     };
     const code = {
       fn: functionSlug(app, id),

@@ -98,7 +98,10 @@ export interface HandlerContext<Event, Schemas extends EventSchemas = EventSchem
 
 /** What `onFailure` and `onCancel` receive: a run of their own, whose event tells of the one that ended. */
 export interface EndContext<Event, Schemas extends EventSchemas = EventSchemas>
-  extends HandlerContext<ReceivedEvent<"inngest/function.failed" | "inngest/function.cancelled", EndData<Event>>, Schemas> {
+  extends HandlerContext<
+    ReceivedEvent<"inngest/function.failed" | "inngest/function.cancelled", EndData<Event>>,
+    Schemas
+  > {
   /** Why it ended. */
   readonly error: Error;
 }
@@ -131,8 +134,9 @@ type HeardOf<Schemas extends EventSchemas, Input> = Input extends { readonly eve
 type BegunWith<Schemas extends EventSchemas, Begin extends string> = string extends keyof Schemas
   ? ReceivedEvent<string, Untyped>
   :
-      | { [Name in NamedIn<Schemas> & `${Begin}${string}`]: ReceivedEvent<Name, DataOf<Schemas, Name>> }[NamedIn<Schemas> &
-          `${Begin}${string}`]
+      | {
+          [Name in NamedIn<Schemas> & `${Begin}${string}`]: ReceivedEvent<Name, DataOf<Schemas, Name>>;
+        }[NamedIn<Schemas> & `${Begin}${string}`]
       | ("*" extends keyof Schemas ? ReceivedEvent<string, DataOf<Schemas, string>> : never);
 
 /** What `step.invoke` hands to a function: the data of any event that starts it; whatever is given where none does. */

@@ -5,15 +5,7 @@ import type { InvokeOptions, WaitForEventOptions, WaitForSignalOptions } from ".
 import type { StepContext, StepTools } from "../execute/step-tools.ts";
 import type { UserDatabase } from "../execute/user-transaction.ts";
 import type { TransactionClient } from "../store/transactional.ts";
-import type {
-  DataOf,
-  EventName,
-  EventSchemas,
-  EventsGiven,
-  HeardName,
-  ReceivedEvent,
-  Untyped,
-} from "./event-types.ts";
+import type { DataOf, EventName, EventSchemas, EventsGiven, HeardName, ReceivedEvent, Untyped } from "./event-types.ts";
 
 type Typed = "run" | "transaction" | "effect" | "waitForEvent" | "waitForSignal" | "invoke" | "sendEvent";
 

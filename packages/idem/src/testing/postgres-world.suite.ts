@@ -15,11 +15,7 @@ export interface PostgresWorld {
   /** Of the engine's tables. */
   readonly schema: string;
   /** A node; `over` may stand between it and its store. */
-  node(options?: {
-    readonly pg?: Pg;
-    readonly url?: string;
-    readonly over?: (store: Store) => Store;
-  }): Promise<Idem>;
+  node(options?: { readonly pg?: Pg; readonly url?: string; readonly over?: (store: Store) => Store }): Promise<Idem>;
   /** A session of the user's, or of an administrator. */
   session(database?: string): Promise<pg.Client>;
   /** Rows of the first column. */

@@ -9,7 +9,7 @@ export type EventSchemas = Record<string, StandardSchema>;
  * Data nobody described: fields are read as they come, as in code written for Inngest. With a schema for the event's name, or one for
  * `"*"`, it does not occur.
  */
-// biome-ignore lint/suspicious/noExplicitAny: unknown would refuse code that is taken as it is; a record could not be handed to a function that names its fields.
+// Unknown would refuse code that is taken as it is; a record could not be handed to a function that names its fields.
 export type Untyped = any;
 
 export type NamedIn<Schemas extends EventSchemas> = Exclude<keyof Schemas & string, "*">;

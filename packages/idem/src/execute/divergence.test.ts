@@ -1,6 +1,6 @@
 // A replay that no longer asks for what was begun. The code of a run is changed while it waits, as a deployment would.
 import { describe, expect, test } from "vitest";
-import type { FunctionOptions, HandlerContext } from "../sdk/function-types.ts";
+import type { FunctionOptions, HandlerContext } from "../sdk/create-function.ts";
 import { held, type OneRun, oneRun, stores } from "../testing/one-run.suite.ts";
 
 /** `work` takes a millisecond, so that steps one after the other are seen to be. */
@@ -102,6 +102,41 @@ test('with onDiverged: "park" the code may be put right meanwhile, and nothing i
   await run.idem.runs.release(run.runId);
   expect(await run.end()).toMatchObject({ state: "completed" });
   expect(run.did).toEqual(["charge", "mail"]);
+});
+
+const chargeAndNap =
+  (id: string): Code =>
+  async (step, work) => {
+    await step.run(id, () => work(id));
+    await step.sleep(`nap after ${id}`, "1h");
+    await step.run("mail", () => work("mail"));
+    await step.sleep("another", "1h");
+  };
+
+test("where a step was renamed together with the sleep behind it, it is told before the run sleeps again", async () => {
+  const run = await running(chargeAndNap("charge"));
+  run.deploy(chargeAndNap("charge-card"));
+  await run.clock.advance("1h");
+  const told = [
+    ["charge", "charge-card"],
+    ["nap after charge", "nap after charge-card"],
+  ];
+  expect([await diverged(run), run.warned.length]).toEqual([told, 2]);
+  await run.end();
+  expect([await diverged(run), run.warned.length]).toEqual([told, 2]);
+});
+
+test("what stands in a step's place is told, though other steps are new behind it and none took any time", async () => {
+  let id = "charge";
+  const run = await oneRun(async ({ step }) => {
+    await step.run(id, () => "");
+    await step.sleep("nap", "1h");
+    await step.run("mail", () => "");
+  });
+  await run.idem.idle();
+  id = "charge-card";
+  await run.end();
+  expect(await diverged(run)).toEqual([["charge", "charge-card"]]);
 });
 
 test("an id made by chance is noticed at the first replay, each step once", async () => {
@@ -262,6 +297,21 @@ describe("nothing is told, and nothing held up,", () => {
       await step.run("behind", () => work("behind"));
     });
     expect((await quiet(run)).slice(2)).toEqual(["between", "behind"]);
+  });
+
+  test("where a sleep is put before steps that are done", async () => {
+    const run = await running(async (step, work) => {
+      await step.run("a", () => work("x"));
+      await step.run("b", () => work("x"));
+      await step.sleep("nap", "1h");
+    });
+    run.deploy(async (step, work) => {
+      await step.sleep("before all", "1h");
+      await step.run("a", () => work("x"));
+      await step.run("b", () => work("x"));
+      await step.sleep("nap", "1h");
+    });
+    expect(await quiet(run)).toEqual(["x", "x"]);
   });
 
   test("where a run is rerun from a step, with other code, or with an edited input", async () => {

@@ -2,7 +2,6 @@
 import type { FunctionConfig } from "../model/function-config.ts";
 import type { Remote } from "./remote.ts";
 import type { Backoff } from "./retry.ts";
-import type { StepTools } from "./step-tools.ts";
 
 /** Hooks around runs, steps and sends. Each may be async; a hook that throws fails what it surrounds. */
 export interface Middleware {
@@ -33,9 +32,9 @@ export interface StepInfo {
 }
 
 export interface HandlerInput {
-  readonly event: unknown;
-  readonly events: readonly unknown[];
-  readonly step: StepTools;
+  readonly event: any;
+  readonly events: readonly any[];
+  readonly step: any;
   readonly runId: string;
   readonly attempt: number;
   /** How often in a row the code was entered, this time included, since it last came to an outcome. */
@@ -70,7 +69,7 @@ export type Code = FunctionCode | RemoteCode;
 
 /** A function whose code is in this process. */
 export interface FunctionCode extends CodeBase {
-  readonly handler: (input: HandlerInput) => unknown;
+  readonly handler: (input: any) => unknown;
   /** Set on the companion that handles another function's failed or cancelled runs: it receives why as `error`. */
   readonly handlesEnd: boolean;
 }

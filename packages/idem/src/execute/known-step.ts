@@ -4,7 +4,8 @@ import type { StepKind } from "../model/step.ts";
 import type { NewStep } from "../store/advance.ts";
 import type { RunMemo } from "../store/leases.ts";
 
-const waitKinds: ReadonlySet<StepKind> = new Set(["sleep", "wait-for-event", "wait-for-signal", "invoke"]);
+/** Their outcome comes by itself; the others run code. */
+export const waitKinds: ReadonlySet<StepKind> = new Set(["sleep", "wait-for-event", "wait-for-signal", "invoke"]);
 
 export interface KnownStep {
   readonly stepId: string;

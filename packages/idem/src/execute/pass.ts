@@ -110,6 +110,7 @@ export class Pass {
       deadlineAt: options.deadlineAt,
       mayStart: () => this.mayStart,
       hasFound: () => this.found.length > 0 || this.watch?.isJudging === true,
+      tellsFirst: () => this.watch?.tellsBeforeSuspending() === true,
       start: () => this.planStart(),
       startAttempt: (op) => this.startAttempt(op),
       poke: () => this.poke(),
@@ -189,7 +190,7 @@ export class Pass {
     return this.unheard.promise(ids, (resolve, reject) => {
       if (this.isOver) return;
       const op: Op = { ...ids, kind, step, work: workOf(), resolve, reject, blockedUntil: null };
-      this.watch?.asked(ids, this.open.size);
+      this.watch?.asked(ids, kind, this.open.size);
       this.open.set(stepId, op);
       if (this.memo.get(stepId) !== undefined) {
         this.state.handOut.add(op);

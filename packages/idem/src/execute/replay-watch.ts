@@ -6,13 +6,15 @@
 //   a new step is asked for, known ones were not (park, fail) ─▶ held until the turn ends ─┬─ asked for after all ───────▶ begins
 //                                                                                        ├─ a sequence ────────────────▶ diverged
 //                                                                                        └─ branches ─▶ held for 10 s ─▶ diverged
+//   the run is to be given back, new ones stand where known ones of their sort did, a sequence ─────────────────────────▶ diverged (warn)
 //   the code returned, known ones were not asked for ──────────────────────────────────────────────────────────────────▶ diverged
 //
 // A branch that awaits something of its own, a query say, may come to its step later than in the pass before, and is no divergence: so
 // branches are given time, or are judged when the code returns. Code that throws is not judged: it may have come less far this time.
 import type { Divergence, OnDiverged } from "../model/divergence.ts";
+import type { StepKind } from "../model/step.ts";
 import type { Timer } from "../platform/platform.ts";
-import { type KnownStep, overlap } from "./known-step.ts";
+import { type KnownStep, overlap, waitKinds } from "./known-step.ts";
 import type { Memo } from "./memo.ts";
 import type { Op } from "./operation.ts";
 import type { RunPorts } from "./ports.ts";
@@ -47,21 +49,21 @@ export class ReplayWatch {
   /** Known steps the code has asked for again. */
   private readonly again: KnownStep[] = [];
   private latestPlace = -1;
-  /** The latest step it asked for that nobody knew. */
-  private fresh: string | null = null;
-  /** The same when the doubt arose. */
-  private instead: string | null = null;
+  /** Steps it asked for that nobody knew, and how far it had come by then in what was known. */
+  private readonly fresh: { readonly name: string; readonly isWait: boolean; readonly after: number }[] = [];
+  /** How many there were when the doubt arose. */
+  private freshCount = 0;
 
   constructor(private readonly of: Watched) {}
 
   /** The code asks for a step, beside this many others. */
-  asked({ stepId, name }: { readonly stepId: string; readonly name: string }, beside: number): void {
+  asked({ stepId, name }: { readonly stepId: string; readonly name: string }, kind: StepKind, beside: number): void {
     const { memo } = this.of;
     if (memo.unasked.size === 0) return;
     if (beside > 0) this.isParallel = true;
     const known = memo.unasked.get(stepId);
     if (known === undefined) {
-      if (!memo.knows(stepId)) this.fresh = name;
+      if (!memo.knows(stepId)) this.fresh.push({ name, isWait: waitKinds.has(kind), after: this.latestPlace });
       return;
     }
     memo.unasked.delete(stepId);
@@ -85,8 +87,23 @@ export class ReplayWatch {
   /** The code returned: what it has not asked for by now it will not. */
   atReturn(): readonly Divergence[] {
     this.stop();
-    this.instead = this.fresh;
+    this.freshCount = this.fresh.length;
     return this.divergences(this.missing());
+  }
+
+  /** The run is about to be given back: whether it has something to tell before. */
+  tellsBeforeSuspending(): boolean {
+    const { policy, hasTimes, diverged } = this.of;
+    if (policy !== "warn" || this.fresh.length === 0 || !hasTimes || !this.isSequence) return false;
+    this.freshCount = this.fresh.length;
+    // As far as each has a new one of its sort in its place: behind something that was put in, the others may still come.
+    const pairs = this.inPlaceOf(this.missing());
+    const unpaired = pairs.findIndex(({ asked }) => asked === null);
+    const found = unpaired < 0 ? pairs : pairs.slice(0, unpaired);
+    if (found.length === 0) return false;
+    this.isJudging = true;
+    diverged(found);
+    return true;
   }
 
   stop(): void {
@@ -105,7 +122,7 @@ export class ReplayWatch {
   private judge(): void {
     if (this.isJudging) return;
     this.isJudging = true;
-    this.instead = this.fresh;
+    this.freshCount = this.fresh.length;
     void this.turnOver().then(() => this.look(false));
   }
 
@@ -158,7 +175,18 @@ export class ReplayWatch {
     return [...memo.unasked.values()].filter(({ stepId }) => !memo.isToldDiverged(stepId));
   }
 
+  /** Where nothing stands in a step's place, the latest new one does. */
   private divergences(found: readonly KnownStep[]): Divergence[] {
-    return found.map(({ stepId, name }) => ({ stepId, name, asked: this.instead }));
+    const latest = this.fresh[this.freshCount - 1]?.name ?? null;
+    return this.inPlaceOf(found).map((each) => ({ ...each, asked: each.asked ?? latest }));
+  }
+
+  /** With each the first new one of its sort that stands in its place. */
+  private inPlaceOf(found: readonly KnownStep[]): Divergence[] {
+    const fresh = this.fresh.slice(0, this.freshCount);
+    return found.map(({ stepId, name, place, isWait }) => {
+      const at = fresh.findIndex((each) => each.after < place && each.isWait === isWait);
+      return { stepId, name, asked: at < 0 ? null : fresh.splice(at, 1)[0]!.name };
+    });
   }
 }

@@ -14,6 +14,8 @@ export interface Suspendable {
   readonly mayStart: () => boolean;
   /** Operations the code has begun and nobody has looked at yet, or whether it still asks for what it did before. */
   readonly hasFound: () => boolean;
+  /** Something is told first, which plans this anew. */
+  readonly tellsFirst: () => boolean;
   readonly start: () => void;
   readonly startAttempt: (op: Op) => void;
   readonly poke: () => void;
@@ -54,7 +56,7 @@ export class Suspension {
     if (!this.pass.mayStart()) return;
     if (handOut.pending > 0 || this.pass.hasFound() || open.size === attempting) return;
     if (running === 0) {
-      void this.suspend();
+      if (!this.pass.tellsFirst()) void this.suspend();
       return;
     }
     this.commits.flush();

@@ -1,6 +1,7 @@
-// The program that is verified: its modules, named by the command or by its configuration, loaded once to see which functions there are.
+// The program that a command runs in threads of its own: its modules, named by the command or by its configuration, loaded once to see which functions there are.
+import { availableParallelism } from "node:os";
 import { dirname, relative } from "node:path";
-import { type Answer, coldFactor, type PlayingThreads } from "../verify/playing-threads.ts";
+import { type Answer, coldFactor, PlayingThreads } from "../verify/playing-threads.ts";
 import { noConfiguration, readConfiguration, type VerifyConfiguration } from "../verify/verify-configuration.ts";
 import { placeIn } from "../verify/worker/caller.ts";
 import type { DescribedFunction } from "../verify/worker/messages.ts";
@@ -12,21 +13,35 @@ import { findConfiguration, findModules } from "./verify-inputs.ts";
 /** The exit code of a verification that could not run. */
 export const unable = 3;
 export const cannot = (message: string): Refusal => new Refusal(unable, message);
-/** Real time in which a world is played: more is an endless loop. */
-export const answerMsMax = 15_000;
+/** Real time in which a world is played, or a run replayed: more is an endless loop. */
+const answerMsMax = 15_000;
+
+export const programThreads = ({ io }: Context, sizeMax: number): PlayingThreads =>
+  new PlayingThreads({
+    platform: io.platform,
+    loader: "typescript",
+    size: Math.max(1, Math.min(sizeMax, availableParallelism())),
+    answerMsMax,
+  });
 
 export interface Program {
   /** Files; its configuration first, if it has one. */
   readonly modules: readonly string[];
   readonly functions: readonly DescribedFunction[];
   readonly configuration: VerifyConfiguration;
+  /** The clients that were constructed. */
+  readonly clients: readonly { readonly app: string; readonly env: string }[];
 }
 
-export async function loadProgram({ io, words }: Context, threads: PlayingThreads): Promise<Program> {
+export async function loadProgram(
+  { io, words }: Context,
+  threads: PlayingThreads,
+  command = "verify",
+): Promise<Program> {
   const file = findConfiguration(io.cwd);
   if (words.length === 0 && file === null) {
     throw cannot(
-      "Which modules? Name those that define functions: idem verify src/functions.ts. Or write an idem.verify.ts that loads them.",
+      `Which modules? Name those that define functions: idem ${command} src/functions.ts. Or write an idem.verify.ts that loads them.`,
     );
   }
   const before = file === null ? [] : [file];
@@ -48,17 +63,17 @@ export async function loadProgram({ io, words }: Context, threads: PlayingThread
   );
   if (twice !== undefined) {
     throw cannot(
-      `"${twice.config.id}" is defined twice in ${names}, and of two with one name only one would run: verify their modules one after the other.`,
+      `"${twice.config.id}" is defined twice in ${names}, and of two with one name only one would run: name their modules one after the other.`,
     );
   }
   const own = clients.filter((each) => each.functions > 0);
   const alike = own.find(({ app, env }, i) => own.findIndex((each) => each.app === app && each.env === env) < i);
   if (alike !== undefined) {
     throw cannot(
-      `${names} constructed two clients with the id "${alike.app}", and of two with one id only the functions of one would run: give each an id of its own, or verify their modules one after the other.`,
+      `${names} constructed two clients with the id "${alike.app}", and of two with one id only the functions of one would run: give each an id of its own, or name their modules one after the other.`,
     );
   }
-  return { modules, functions, configuration };
+  return { modules, functions, configuration, clients };
 }
 
 function configurationOf(file: string | null, written: unknown): VerifyConfiguration {

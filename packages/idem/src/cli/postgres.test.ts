@@ -1,6 +1,7 @@
 // Commands on a PostgreSQL store: beside the nodes, without an owner, and without ever becoming one of them.
-import { writeFileSync } from "node:fs";
+import { symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { type LocalPostgres, startLocalPostgres } from "../../../../scripts/local-postgres.mjs";
@@ -71,6 +72,34 @@ describe("looking", () => {
     expect(terminal.written.out).toContain("event     order/paid order-paid-7");
     expect(await terminal.run("events", "--pending")).toBe(0);
   });
+
+  test("check-deploy reads beside the nodes, by a role that may only select, and tells of a renamed step", async () => {
+    const { idem, terminal, schema, folder } = await shop({ isStarted: true });
+    await idem.send({ name: "trial/started", data: {} });
+    await idem.idle();
+    await admin.query(`create role looker login password 'looks'; grant usage on schema ${schema} to looker;
+      grant select on all tables in schema ${schema} to looker`);
+    onTestFinished(async () => void (await admin.query("drop owned by looker; drop role looker")));
+    symlinkSync(fileURLToPath(new URL("../../../../node_modules", import.meta.url)), join(folder, "node_modules"));
+    const build = (sleep: string) =>
+      writeFileSync(
+        join(folder, "build.mjs"),
+        `import { Idem } from "idem"; const idem = new Idem({ id: "shop" });
+        idem.createFunction({ id: "remind" }, { event: "trial/started" }, ({ step }) => step.sleep("${sleep}", "7d"));`,
+      );
+    const args = [
+      "check-deploy",
+      "build.mjs",
+      "--store",
+      `postgres://looker:looks@127.0.0.1:${server.port}/postgres?schema=${schema}`,
+    ];
+    build("week");
+    expect((await terminal.json(...args, "--function", "remind")).summary).toMatchObject({ open: 1, goesOn: 1 });
+    build("seven-days");
+    expect(await terminal.run(...args)).toBe(1);
+    expect(terminal.written.out).toContain('step "week", now "seven-days": it sleeps, and would sleep anew');
+    expect(await terminal.json("nodes")).toHaveLength(1);
+  }, 120_000);
 
   test("tail shows what happens while it looks, each event once, and ends when asked", async () => {
     const { idem, terminal } = await shop({ isStarted: true });

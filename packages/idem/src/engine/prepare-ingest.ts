@@ -119,7 +119,7 @@ export function eventsOfSends(
 export function invokedEvent(
   invoked: { readonly function: string; readonly data: unknown; readonly v: unknown },
   runId: string,
-  options: PrepareOptions,
+  options: Pick<PrepareOptions, "newId" | "now">,
 ): NewEvent {
   return acceptEvent(
     { name: "inngest/function.invoked", data: invoked.data ?? {}, v: invoked.v },

@@ -19,27 +19,19 @@ import { environmentVariable, nodePlatform } from "../platform/node-platform.ts"
 import type { Platform } from "../platform/platform.ts";
 import type { UserTransaction } from "../store/outbox.ts";
 import type { Store } from "../store/store.ts";
-import { defineFunction } from "./create-function.ts";
+import {
+  defineFunction,
+  type EventOf,
+  type FunctionOptions,
+  type HandlerContext,
+  type IdemFunction,
+  type TriggerInput,
+} from "./create-function.ts";
 import { type EffectsApi, effectsApi } from "./effects-api.ts";
 import { Embedded } from "./embedded.ts";
-import {
-  checkSchema,
-  type EventName,
-  type EventSchemas,
-  type EventsGiven,
-  type EventToSend,
-  type Untyped,
-} from "./event-types.ts";
+import { checkSchema, type EventSchemas, type EventToSend } from "./event-types.ts";
 import type { Explain, Tell } from "./explain-api.ts";
 import { nameIn } from "./find-subject.ts";
-import type {
-  EventOf,
-  FunctionOptions,
-  HandlerContext,
-  IdemFunction,
-  InvokedWith,
-  TriggerInput,
-} from "./function-types.ts";
 import { type FunctionsApi, functionsApi, type ResumePartOptions, resumeOnePart } from "./functions-api.ts";
 import { checkedReads, refuseUnknownClientOptions, refuseUnknownSendOptions } from "./known-client-options.ts";
 import { type DashboardHandler, type DashboardOptions, openDashboard } from "./open-dashboard.ts";
@@ -50,9 +42,8 @@ import { sendToServer } from "./remote-send.ts";
 import { defaultServer, RemoteServer } from "./remote-server.ts";
 import { type QueuedResult, type SendResult, sendResultOf } from "./send-result.ts";
 import { takingClients } from "./take-client.ts";
-import type { Jsonify } from "./typed-step-tools.ts";
 
-export interface IdemOptions<Schemas extends EventSchemas = Untyped> extends ServerKeys {
+export interface IdemOptions<Schemas extends EventSchemas = EventSchemas> extends ServerKeys {
   /** The app's name; functions are known as `<id>-<function id>` in their environment. */
   readonly id: string;
   /** "sqlite:./path.db", "memory:", or a store. By default IDEM_STORE, then sqlite:.idem/<id>.db. */
@@ -103,11 +94,6 @@ export interface SendOptions {
   readonly window?: string | number;
 }
 
-export interface SendInTransaction extends SendOptions {
-  /** A transaction of your own in the engine's PostgreSQL. */
-  readonly tx: UserTransaction;
-}
-
 /** Where webhooks put what a provider sent, once its signature was checked: under ids that no other sender can take. */
 export interface Deliveries {
   send(
@@ -125,12 +111,13 @@ export interface KeepingClient {
   store(): Promise<Store>;
 }
 
-export class Idem<Schemas extends EventSchemas = Untyped> {
+export class Idem<Schemas extends EventSchemas = EventSchemas> {
   readonly id: string;
   readonly env: string;
   /** For the toolkit's webhooks. At a server it takes a signing key: an event key is not enough to speak for a provider. */
   readonly deliveries: Deliveries = {
-    send: (events, options) => this.sendIn(webhookScope, events, options) as Promise<SendResult>,
+    send: (events, options) =>
+      this.sendIn(webhookScope, events as EventToSend<Schemas>, options) as Promise<SendResult>,
     get: (id) => this.reads.events.get(id, { scope: webhookScope }),
   };
   private readonly options: IdemOptions<Schemas>;
@@ -177,7 +164,7 @@ export class Idem<Schemas extends EventSchemas = Untyped> {
     });
     refuseUnknownClientOptions(options, this.warn);
     this.eventWindowMs = readWindow(options.eventWindow, "eventWindow") ?? defaultWindowMs;
-    const others = new Map<string, Idem>();
+    const others = new Map<string, Idem<any>>();
     const embed = (store: string | Store) =>
       new Embedded({
         id: this.id,
@@ -214,6 +201,7 @@ export class Idem<Schemas extends EventSchemas = Untyped> {
         this.embedded.abandon();
         this.embedded = embed(store);
       },
+      checkEvents: (events) => this.checkEvents(events),
     });
     const engine = () => this.embedded.engine();
     this.reads = checkedReads({
@@ -257,17 +245,20 @@ export class Idem<Schemas extends EventSchemas = Untyped> {
   }
 
   /** Defines a function: `(options, trigger, handler)`, or `({ ...options, triggers }, handler)`. */
-  createFunction<const Input extends TriggerInput<Schemas> | readonly TriggerInput<Schemas>[], Returned>(
-    options: FunctionOptions<EventOf<Schemas, Input>, Schemas>,
+  createFunction<const Input extends TriggerInput | readonly TriggerInput[]>(
+    options: FunctionOptions,
     trigger: Input,
-    handler: (context: HandlerContext<EventOf<Schemas, Input>, Schemas>) => Returned,
-  ): IdemFunction<InvokedWith<EventOf<Schemas, Input>>, Jsonify<Awaited<Returned>>>;
-  createFunction<const Input extends TriggerInput<Schemas> | readonly TriggerInput<Schemas>[] = [], Returned = unknown>(
-    options: FunctionOptions<EventOf<Schemas, Input>, Schemas> & { readonly triggers?: Input },
-    handler: (context: HandlerContext<EventOf<Schemas, Input>, Schemas>) => Returned,
-  ): IdemFunction<InvokedWith<EventOf<Schemas, Input>>, Jsonify<Awaited<Returned>>>;
-  createFunction(given: unknown, second: unknown, third?: unknown): IdemFunction<never, never> {
-    const options = given as FunctionOptions & { readonly triggers?: unknown };
+    handler: (context: HandlerContext<EventOf<Schemas, Input>>) => unknown,
+  ): IdemFunction;
+  createFunction<const Input extends TriggerInput | readonly TriggerInput[] = []>(
+    options: FunctionOptions & { readonly triggers?: Input },
+    handler: (context: HandlerContext<EventOf<Schemas, Input>>) => unknown,
+  ): IdemFunction;
+  createFunction(
+    options: FunctionOptions & { readonly triggers?: TriggerInput | readonly TriggerInput[] },
+    second: unknown,
+    third?: unknown,
+  ): IdemFunction {
     const threeArguments = typeof second !== "function";
     const triggers = (threeArguments ? second : options?.triggers) ?? [];
     const list = (Array.isArray(triggers) ? triggers : [triggers]) as readonly TriggerInput[];
@@ -308,24 +299,27 @@ export class Idem<Schemas extends EventSchemas = Untyped> {
    * await client.query("commit");
    * ```
    */
-  async send<const Name extends EventName<Schemas>>(
-    events: EventsGiven<Schemas, Name>,
-    options: SendInTransaction,
+  async send(
+    events: EventToSend<Schemas> | readonly EventToSend<Schemas>[],
+    options: SendOptions & { readonly tx: UserTransaction },
   ): Promise<QueuedResult>;
   /** Sends one event or many: stored durably, all or nothing, with what was decided for each function. */
-  async send<const Name extends EventName<Schemas>>(
-    events: EventsGiven<Schemas, Name>,
+  async send(
+    events: EventToSend<Schemas> | readonly EventToSend<Schemas>[],
     options?: SendOptions,
   ): Promise<SendResult>;
-  async send(events: unknown, options?: SendOptions & Partial<SendInTransaction>): Promise<SendResult | QueuedResult> {
+  async send(
+    events: EventToSend<Schemas> | readonly EventToSend<Schemas>[],
+    options?: SendOptions & { readonly tx?: UserTransaction },
+  ): Promise<SendResult | QueuedResult> {
     refuseUnknownSendOptions(options, this.warn);
     return this.sendIn(undefined, events, options);
   }
 
   private async sendIn(
     idScope: EventIdScope | undefined,
-    events: unknown,
-    options?: SendOptions & Partial<SendInTransaction>,
+    events: EventToSend<Schemas> | readonly EventToSend<Schemas>[],
+    options?: SendOptions & { readonly tx?: UserTransaction },
   ): Promise<SendResult | QueuedResult> {
     const windowMs = readWindow(options?.window, "window") ?? this.eventWindowMs;
     const list: readonly unknown[] = Array.isArray(events) ? events : [events];

@@ -13,11 +13,13 @@ export interface Taking {
 }
 
 export interface TakenClient {
-  readonly client: Idem;
+  readonly client: Idem<any>;
   /** Its functions, as they will be registered: whoever took it may change them before it is moved. */
   readonly codes: FunctionCode[];
   /** From here on the client is one of this store's; what it had begun on the other is abandoned. */
   moveTo(store: Store): void;
+  /** Throws for an event that its schema refuses. */
+  checkEvents(events: readonly unknown[]): Promise<void>;
 }
 
 // On the global object: the program may have a copy of this package of its own.

@@ -42,19 +42,25 @@ export class PlayingThreads {
 
   async describe(
     modules: readonly string[],
-  ): Promise<readonly DescribedFunction[] | Exclude<Answer, { kind: "played" | "described" }>> {
+  ): Promise<readonly DescribedFunction[] | Exclude<Answer, { kind: "played" | "described" | "replayed" }>> {
     const answer = await this.ask({ kind: "describe", modules });
     if (answer.kind === "described") return answer.functions;
-    return answer.kind === "played" ? { kind: "gone", why: "it answered something else" } : answer;
+    return answer.kind === "played" || answer.kind === "replayed"
+      ? { kind: "gone", why: "it answered something else" }
+      : answer;
   }
 
-  async ask(message: ToThread): Promise<Answer> {
-    const { answer, isOpen } = await this.askOne(message);
+  /** `onLoaded` whenever it says that what comes now is the program's own time. */
+  async ask(message: ToThread, onLoaded: () => void = () => {}): Promise<Answer> {
+    const { answer, isOpen } = await this.askOne(message, onLoaded);
     // It never came as far as the user's modules: not their fault, and no reason to blame them.
-    return answer.kind === "stuck" && !isOpen ? (await this.askOne(message)).answer : answer;
+    return answer.kind === "stuck" && !isOpen ? (await this.askOne(message, onLoaded)).answer : answer;
   }
 
-  private async askOne(message: ToThread): Promise<{ readonly answer: Answer; readonly isOpen: boolean }> {
+  private async askOne(
+    message: ToThread,
+    onLoaded: () => void,
+  ): Promise<{ readonly answer: Answer; readonly isOpen: boolean }> {
     const held = await this.acquire();
     // Whoever asks what there is plays it next: the other threads open meanwhile.
     if (message.kind === "describe")
@@ -76,8 +82,9 @@ export class PlayingThreads {
         heard++;
         timer.cancel();
         held.isWarm = true;
-        if (said.kind !== "loaded") resolve(said);
-        else timer = within(answerMsMax);
+        if (said.kind !== "loaded") return resolve(said);
+        onLoaded();
+        timer = within(answerMsMax);
       };
       held.thread.post(message);
     });
@@ -85,7 +92,7 @@ export class PlayingThreads {
       answer.kind === "stuck" ||
       answer.kind === "gone" ||
       this.isClosed ||
-      (answer.kind === "played" && answer.heapBytes > heapBytesMax);
+      ("heapBytes" in answer && answer.heapBytes > heapBytesMax);
     if (isSpent) this.all.delete(held);
     else this.free.push(held);
     this.line.shift()?.();

@@ -1,12 +1,11 @@
 // idem verify: if this ran twice, would there be two of something?
 
 import { existsSync, writeFileSync } from "node:fs";
-import { availableParallelism } from "node:os";
 import { join, resolve } from "node:path";
 import { nearestWord } from "../../model/nearest-word.ts";
 import { against, renewed, writeBaseline } from "../../verify/baseline.ts";
 import { type ChosenEvent, eventOfSchema, reaching } from "../../verify/choose-event.ts";
-import { PlayingThreads } from "../../verify/playing-threads.ts";
+import type { PlayingThreads } from "../../verify/playing-threads.ts";
 import { mergeRecordings, readHost, writeRecordings } from "../../verify/recordings.ts";
 import { exitCodeOf, type LeftOut, type VerifyReport } from "../../verify/report.ts";
 import { readSchedule } from "../../verify/schedules.ts";
@@ -16,7 +15,7 @@ import type { DescribedFunction } from "../../verify/worker/messages.ts";
 import { changedSince } from "../changed-files.ts";
 import { ChangedFunctions } from "../changed-functions.ts";
 import { type Command, type Context, countOption, durationOption, storeOptions } from "../command.ts";
-import { answerMsMax, cannot, loadProgram, type Program, unable } from "../load-program.ts";
+import { cannot, loadProgram, type Program, programThreads, unable } from "../load-program.ts";
 import { printable } from "../printable.ts";
 import { showProgress } from "../progress.ts";
 import { readReports, reporters, showReports } from "../report-verdicts.ts";
@@ -34,6 +33,7 @@ import {
 } from "../verify-inputs.ts";
 
 const budgetMs = 10_000;
+const threadsMax = 8;
 
 export const verify: Command = {
   name: "verify",
@@ -104,12 +104,7 @@ export const verify: Command = {
   },
   async run(context) {
     const reports = readReports(context);
-    const threads = new PlayingThreads({
-      platform: context.io.platform,
-      loader: "typescript",
-      size: Math.max(1, Math.min(8, availableParallelism())),
-      answerMsMax,
-    });
+    const threads = programThreads(context, threadsMax);
     try {
       const report = await verifyAll(context, threads);
       const exitCode = exitCodeOf(report);

@@ -1,5 +1,6 @@
 // What the command and its thread say to each other. Plain data.
 import type { FunctionConfig } from "../../model/function-config.ts";
+import type { Replay, ReplayedRun } from "../deploy/replay.ts";
 import type { Json, Place, WorldRecord } from "../thing.ts";
 import type { WorldScript } from "./world-script.ts";
 
@@ -30,6 +31,13 @@ export type ToThread =
       readonly seed: number;
       /** What the user's code prints is shown. */
       readonly isShown: boolean;
+    }
+  /** Open runs, one after the other, over these modules; each is told of before it is entered. */
+  | {
+      readonly kind: "replay";
+      readonly modules: readonly string[];
+      readonly now: number;
+      readonly runs: readonly ReplayedRun[];
     };
 
 /** Said once: Node and this package are loaded, and everything is replaced. From here on it is the user's modules that are waited for. */
@@ -37,7 +45,7 @@ export interface Opened {
   readonly kind: "opened";
 }
 
-/** Before a world's answer: the program is loaded, and what comes now is its own time. */
+/** Before a world's answer, and before each run that is replayed: the program is loaded, and what comes now is its own time. */
 export interface Loaded {
   readonly kind: "loaded";
 }
@@ -52,5 +60,6 @@ export type FromThread =
       readonly configuration: Json;
     }
   | { readonly kind: "played"; readonly record: WorldRecord; readonly heapBytes: number }
+  | { readonly kind: "replayed"; readonly replays: readonly Replay[]; readonly heapBytes: number }
   /** The modules could not be loaded, or the thread has a defect. */
   | { readonly kind: "failed"; readonly why: string; readonly stack: string };

@@ -13,6 +13,7 @@ import { openLoader, withModules } from "./load-modules.ts";
 import { Makers } from "./makers.ts";
 import type { FromThread, Loaded, Opened, ThreadInput, ToThread } from "./messages.ts";
 import { replaceGlobals } from "./replace-globals.ts";
+import { Replaying } from "./replaying.ts";
 import { watchFiles } from "./watch-files.ts";
 import { askOutside, watchHttp } from "./watch-http.ts";
 import { watchMail } from "./watch-mail.ts";
@@ -29,26 +30,35 @@ let playing: World | null = null;
 /** From here on everything that is not let out on purpose is the user's, also between two worlds: what a dead process left behind. */
 let isOpen = false;
 let isShown = false;
+/** While runs are replayed nothing outside answers. */
+let replaying: Replaying | null = null;
 
 const outside: Outside = {
   async effect(about, apply) {
     const caller = currentCaller();
+    if (replaying !== null) return replaying.refuse(caller, about.title);
     if (caller !== null) return caller.life.options.home.effect(caller, about, apply);
     playing?.unproven(`${about.title} came from code whose world cannot be told (its async context was lost)`);
     return { kind: "lost" };
   },
   effectNow(about, apply) {
     const caller = currentCaller();
+    if (replaying !== null) return replaying.refuse(caller, about.title);
     if (caller !== null) return caller.life.options.home.effectNow(caller, about, apply);
     playing?.unproven(`${about.title} came from code whose world cannot be told (its async context was lost)`);
     return { kind: "lost" };
   },
-  async read(body) {
-    const life = currentCaller()?.life;
-    await life?.pass();
+  async read(body, title) {
+    const caller = currentCaller();
+    if (replaying !== null && title !== undefined) replaying.refuseToRead(caller, title);
+    await caller?.life.pass();
     return body();
   },
-  unproven: (what) => (currentCaller()?.life.options.home ?? playing)?.unproven(what),
+  unproven: (what) => {
+    const caller = currentCaller();
+    if (replaying !== null) replaying.refuse(caller, what);
+    else (caller?.life.options.home ?? playing)?.unproven(what);
+  },
   isWatched: () => isOpen && !isUnwatched(),
   begin: () => {
     const life = currentCaller()?.life;
@@ -121,8 +131,33 @@ async function describe(modules: readonly string[]): Promise<FromThread> {
   }
 }
 
+/** What was loaded for replays: the same modules for all of them, as a process has them. */
+let loaded: { readonly name: string; readonly world: World; readonly replays: Replaying } | null = null;
+
+async function loadReplays(modules: readonly string[], startMs: number): Promise<NonNullable<typeof loaded>> {
+  const name = JSON.stringify(modules);
+  if (loaded?.name === name) return loaded;
+  const world = new World({ ...emptyScript, startMs, modules, schedule: cleanSchedule, seed: 1, watchers, askHttp });
+  playing = world;
+  const life = await withModules(modules, false, () => world.load());
+  loaded = { name, world, replays: new Replaying(world, life) };
+  return loaded;
+}
+
+async function replay({ modules, now, runs }: Extract<ToThread, { kind: "replay" }>): Promise<FromThread> {
+  try {
+    const { world, replays } = await loadReplays(modules, now);
+    [playing, replaying] = [world, replays];
+    const told = await replays.replay(runs, now, () => thread.post({ kind: "loaded" }));
+    return { kind: "replayed", replays: told, heapBytes: getHeapStatistics().used_heap_size };
+  } finally {
+    [playing, replaying] = [null, null];
+  }
+}
+
 async function answer(message: ToThread): Promise<FromThread> {
   if (message.kind === "describe") return describe(message.modules);
+  if (message.kind === "replay") return replay(message);
   const schedule = readSchedule(message.schedule) ?? cleanSchedule;
   const { script, seed } = message;
   isShown = message.isShown;

@@ -47,10 +47,10 @@ async function carryOut(outside: Outside, request: ModelRequest): Promise<ModelA
   const here = model!;
   refuse(outside, doorOf(request));
   await recordReal(outside, request);
-  if (isRead(request)) return outside.read(() => here.ask(request, { fn: null, effect: 0 }));
+  const title = `${method} ${url.host}/${pathOf(request).join("/")}`;
+  if (isRead(request)) return outside.read(() => here.ask(request, { fn: null, effect: 0 }), title);
   const body = readBody(request.body, request.headers["content-type"] ?? "");
   const { key } = keyOf(request, body, knownHost(url.hostname));
-  const title = `${method} ${url.host}/${pathOf(request).join("/")}`;
   const became: Effected<ModelAnswer> = await outside.effect({ watcher: "http", title, key }, (by) => {
     const answer = here.ask(by.key === null ? request : withKey(request, by.key, knownHost(url.hostname)), by);
     return { value: answer, isRepeat: answer.isRepeat, isForgotten: answer.isForgotten };

@@ -47,8 +47,10 @@ export interface Outside {
   effect<T>(about: AskedEffect, apply: (by: Applied) => Carried<T>): Promise<Effected<T>>;
   /** The same for a call that cannot wait (`writeFileSync`): a process that dies in it runs on unheard until it gives up its turn. */
   effectNow<T>(about: AskedEffect, apply: (by: Applied) => Carried<T>): Effected<T>;
-  /** Only asks, changes nothing: no adversity meets it. Never comes back to a process that is dead. */
-  read<T>(body: () => T): Promise<T>;
+  /**
+   * Only asks, changes nothing: no adversity meets it. Never comes back to a process that is dead. `title`, of what is asked of others, as an effect has one.
+   */
+  read<T>(body: () => T, title?: string): Promise<T>;
   /** Something was reached for that nobody watches: the verdict is UNPROVEN, by this name. */
   unproven(what: string): void;
   /** Whether the code that runs is of a world; the command's own is not watched. */

@@ -83,7 +83,7 @@ idem.createFunction({ id: "chase-payment" }, { event: "invoice/sent" }, async ({
 
 // #region signals
 idem.createFunction({ id: "refund" }, { event: "refund/asked" }, async ({ event, step }) => {
-  const answer = await step.waitForSignal("ask-a-person", {
+  const answer = await step.waitForSignal<{ approved: boolean }>("ask-a-person", {
     signal: `refund-${event.data.charge}`,
     timeout: "3d",
   });

@@ -42,7 +42,7 @@ declare global {
 /** Express takes a handler's failure by `next`. */
 export type ExpressHandler = (request: NodeRequest, response: NodeResponse, next: (error?: unknown) => void) => void;
 
-export function serve(idem: Idem<any>, options: ServeOptions = {}): ExpressHandler {
+export function serve(idem: Idem, options: ServeOptions = {}): ExpressHandler {
   const handle = nodeHandler(idem, options, "express");
   return (request, response, next) => {
     handle(request, response).catch(next);

@@ -52,7 +52,7 @@ export interface FastifyRoute {
   readonly handler: FastifyHandler;
 }
 
-export function serve(idem: Idem<any>, options: ServeOptions = {}): FastifyRoute {
+export function serve(idem: Idem, options: ServeOptions = {}): FastifyRoute {
   const handle = appHandler(idem, options, "fastify");
   const answer: FastifyHandler = async ({ raw }, reply) => {
     const gone = new AbortController();

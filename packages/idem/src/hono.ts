@@ -37,7 +37,7 @@ export type HonoHandler = (context: {
   readonly env?: unknown;
 }) => Promise<Response>;
 
-export function serve(idem: Idem<any>, options: ServeOptions = {}): HonoHandler {
+export function serve(idem: Idem, options: ServeOptions = {}): HonoHandler {
   const handle = fetchHandler(idem, options, "hono");
   return ({ req, env }) => {
     const { incoming } = (env ?? {}) as { incoming?: { socket?: { remoteAddress?: string } } };

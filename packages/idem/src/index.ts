@@ -53,24 +53,28 @@ export { type ErrorCode, IdemError } from "./model/errors.ts";
 export type { EndState, RunState } from "./model/run.ts";
 export type { Tidings, TidingsKind, TidingsOf } from "./model/tidings.ts";
 export { NonRetriableError, RetryAfterError, type SerializedError, StepError } from "./model/user-errors.ts";
-export { Idem, type IdemOptions, type SendOptions } from "./sdk/client.ts";
+export { Idem, type IdemOptions, type SendInTransaction, type SendOptions } from "./sdk/client.ts";
+export type { DoubledEffects, EffectsApi, EffectsFilter, EffectVerdict } from "./sdk/effects-api.ts";
+export type { EventSchemas, EventToSend, ReceivedEvent, SentEvent, Untyped } from "./sdk/event-types.ts";
+export type { EventStory, Explain, KeyStory, PendingStory, RunStory, Tell, Told } from "./sdk/explain-api.ts";
 export type {
   CronInput,
+  EndContext,
+  EndData,
+  EventInput,
   FunctionOptions,
   HandlerContext,
   IdemFunction,
   IdempotencyOptions,
   TriggerInput,
   UnkeyedOptions,
-} from "./sdk/create-function.ts";
-export type { DoubledEffects, EffectsApi, EffectsFilter, EffectVerdict } from "./sdk/effects-api.ts";
-export type { EventSchemas, EventToSend, ReceivedEvent } from "./sdk/event-types.ts";
-export type { EventStory, Explain, KeyStory, PendingStory, RunStory, Tell, Told } from "./sdk/explain-api.ts";
+} from "./sdk/function-types.ts";
 export type { FunctionsApi, Paused, PublicFunction, Resumed, ResumeOptions } from "./sdk/functions-api.ts";
 export type { DashboardCaller, DashboardHandler, DashboardOptions, DashboardRole } from "./sdk/open-dashboard.ts";
 export type { PublicDecision, PublicEvent, PublicRun } from "./sdk/public-types.ts";
 export type { EventsApi, RunDetail, RunEnd, RunsApi, RunsFilter, VerdictOptions } from "./sdk/reads-api.ts";
 export type { QueuedResult, SendResult } from "./sdk/send-result.ts";
+export type { Invocable, Jsonify, TypedStepTools } from "./sdk/typed-step-tools.ts";
 export type { UserTransaction } from "./store/outbox.ts";
 export type { TransactionClient } from "./store/transactional.ts";
 export type { StoryAsked } from "./stories/answer-story.ts";

@@ -27,7 +27,7 @@ export interface NextRoute {
   readonly POST: FetchHandler;
 }
 
-export function serve(idem: Idem<any>, options: ServeOptions = {}): NextRoute {
+export function serve(idem: Idem, options: ServeOptions = {}): NextRoute {
   const handle = fetchHandler(idem, options, "nextjs");
   return { GET: handle, PUT: handle, POST: handle };
 }

@@ -27,7 +27,7 @@ export type { NodeHandler, NodeRequest, NodeResponse } from "./serve/node-handle
 export type { KeyContext, RouteOptions } from "./toolkit/http/begin.ts";
 export type { KeyedIncoming, KeyedListener } from "./toolkit/http/doors/node-door.ts";
 
-export const serve = (idem: Idem<any>, options: ServeOptions = {}): NodeHandler => nodeHandler(idem, options, "nodejs");
+export const serve = (idem: Idem, options: ServeOptions = {}): NodeHandler => nodeHandler(idem, options, "nodejs");
 
 /** The handler runs once per key; `request.idempotency` is what it is told of it. */
 export const idempotent = (

@@ -14,5 +14,4 @@ import { type FetchHandler, fetchHandler } from "./serve/fetch-handler.ts";
 export type { ServeOptions } from "./serve/app-handler.ts";
 export type { FetchHandler } from "./serve/fetch-handler.ts";
 
-export const serve = (idem: Idem<any>, options: ServeOptions = {}): FetchHandler =>
-  fetchHandler(idem, options, "fetch");
+export const serve = (idem: Idem, options: ServeOptions = {}): FetchHandler => fetchHandler(idem, options, "fetch");

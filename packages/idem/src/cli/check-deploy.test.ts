@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, test, vi } from "vitest";
 import { nodePlatform } from "../platform/node-platform.ts";
-import type { FunctionOptions } from "../sdk/create-function.ts";
+import type { FunctionOptions } from "../sdk/function-types.ts";
 import { deployShape } from "../verify/deploy/deploy-shape.suite.ts";
 import { fakeTerminal } from "./fake-terminal.ts";
 import { KeptThreads } from "./kept-threads.suite.ts";

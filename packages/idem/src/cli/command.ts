@@ -61,7 +61,7 @@ export interface Reading {
   readonly store: string;
   readonly env: string;
   /** For its reads; it is not started and cannot write. */
-  readonly idem: Idem<any>;
+  readonly idem: Idem;
   readonly reads: StoreReads;
   readonly rows: ToolReads;
   readonly place: Place;

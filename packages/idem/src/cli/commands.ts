@@ -6,6 +6,7 @@ const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   dev: async () => (await import("./commands/dev.ts")).dev,
   start: async () => (await import("./commands/start.ts")).start,
   secret: async () => (await import("./commands/secret.ts")).secret,
+  init: async () => (await import("./commands/init.ts")).init,
   verify: async () => (await import("./commands/verify.ts")).verify,
   "check-deploy": async () => (await import("./commands/check-deploy.ts")).checkDeployCommand,
   send: async () => (await import("./commands/send.ts")).send,

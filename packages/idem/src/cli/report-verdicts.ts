@@ -87,7 +87,7 @@ function textOf({ io }: Context, reporter: Written, report: VerifyReport, exitCo
 }
 
 /** Code hosts look for a file from the repository's root, wherever in it the project lies. */
-function repositoryOf(cwd: string): string {
+export function repositoryOf(cwd: string): string {
   for (let folder = cwd; ; folder = dirname(folder)) {
     if (existsSync(join(folder, ".git"))) return folder;
     if (dirname(folder) === folder) return cwd;

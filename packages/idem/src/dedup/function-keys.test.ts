@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { ManualClock } from "../platform/manual-clock.ts";
-import type { IdempotencyOptions } from "../sdk/create-function.ts";
+import type { IdempotencyOptions } from "../sdk/function-types.ts";
 import { MemoryStore } from "../store/memory/store.ts";
 import { held, stores } from "../testing/one-run.suite.ts";
 import { testIdem } from "../testing/test-idem.ts";

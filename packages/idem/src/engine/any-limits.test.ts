@@ -1,6 +1,6 @@
 // Runs that come, sleep, fail, are cancelled and repeated in any order: no limit is ever exceeded, and nobody is forgotten.
 import { describe, expect, test } from "vitest";
-import type { FunctionOptions } from "../sdk/create-function.ts";
+import type { FunctionOptions } from "../sdk/function-types.ts";
 import { stores } from "../testing/one-run.suite.ts";
 import { oneStore } from "../testing/one-store.suite.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Idem } from "../sdk/client.ts";
-import type { CronInput, FunctionOptions } from "../sdk/create-function.ts";
+import type { CronInput, FunctionOptions } from "../sdk/function-types.ts";
 import { held, stores } from "../testing/one-run.suite.ts";
 import { oneStore } from "../testing/one-store.suite.ts";
 import { type TestClock, testIdem } from "../testing/test-idem.ts";
@@ -16,7 +16,7 @@ function timeOf(text: string): string {
 
 /** A scheduled function that notes for which instants it was started, and when. */
 function scheduled(
-  idem: Idem<any>,
+  idem: Idem,
   clock: TestClock,
   cron: CronInput | readonly CronInput[],
   options: Partial<FunctionOptions> = {},
@@ -33,7 +33,7 @@ function scheduled(
 }
 
 /** What became of every tick, in their order. */
-async function ticksOf(idem: Idem<any>): Promise<string[]> {
+async function ticksOf(idem: Idem): Promise<string[]> {
   const events = await idem.events.list({ name: "inngest/scheduled.timer", limit: 1_000 });
   const ticks = events.map(async ({ internalId, data }) => {
     const { decisions } = (await idem.events.get(internalId))!;

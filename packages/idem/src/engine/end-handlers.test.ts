@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { FunctionOptions } from "../sdk/create-function.ts";
+import type { FunctionOptions } from "../sdk/function-types.ts";
 import { held, stores } from "../testing/one-run.suite.ts";
 import { testIdem } from "../testing/test-idem.ts";
 

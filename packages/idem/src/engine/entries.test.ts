@@ -12,12 +12,12 @@ interface Life {
 }
 
 /** One process at a time over a store that others may share, started again two seconds after it ended. */
-function supervised(define: (idem: Idem<any>, life: Life) => void, options: TestIdemOptions<any> = {}) {
+function supervised(define: (idem: Idem, life: Life) => void, options: TestIdemOptions<any> = {}) {
   const world = testIdem<any>(options);
   const { platform } = world.idem as unknown as { platform: Platform };
   const { handle } = sharedStore(platform);
   const asker = world.client({ id: "shop", store: handle().store });
-  const processes: Idem<any>[] = [];
+  const processes: Idem[] = [];
   const started = { count: 0 };
   const start = async () => {
     const made = handle();
@@ -59,7 +59,7 @@ const logs = () => {
   return { said, logger: { debug() {}, info() {}, warn: note("warn"), error: note("error") } };
 };
 
-const sent = async (idem: Idem<any>, name: string): Promise<string> => (await idem.send({ name })).decisions[0]!.runId!;
+const sent = async (idem: Idem, name: string): Promise<string> => (await idem.send({ name })).decisions[0]!.runId!;
 
 describe("a step that ends its process", () => {
   test("is told how often it was entered, is entered later each time, and after the fifth its run is parked for a person", async () => {
@@ -196,7 +196,7 @@ describe("a step that ends its process", () => {
   test("is not counted where its process was stopped and handed it back", async () => {
     const entries: number[] = [];
     const world = testIdem();
-    const define = (idem: Idem<any>) =>
+    const define = (idem: Idem) =>
       idem.createFunction({ id: "long" }, { event: "a/b" }, ({ step }) =>
         step.run("long", ({ entered }) => {
           entries.push(entered);

@@ -1,6 +1,6 @@
 // Event ids and function keys hold whatever else a function's configuration says.
 import { describe, expect, test } from "vitest";
-import type { FunctionOptions } from "../sdk/create-function.ts";
+import type { FunctionOptions } from "../sdk/function-types.ts";
 import type { PublicDecision } from "../sdk/public-types.ts";
 import { stores, testIdem } from "../testing/flow-stores.suite.ts";
 

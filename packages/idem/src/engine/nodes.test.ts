@@ -11,7 +11,7 @@ import { limits } from "./limits.ts";
 import { Telling } from "./telling.ts";
 
 interface Node {
-  readonly idem: Idem<any>;
+  readonly idem: Idem;
   readonly handle: Handle;
 }
 
@@ -19,7 +19,7 @@ interface Nodes {
   readonly clock: TestClock;
   readonly platform: Platform;
   readonly hints: readonly StoreHint[];
-  node(define?: (idem: Idem<any>) => void): Node;
+  node(define?: (idem: Idem) => void): Node;
   handle(): Handle;
 }
 
@@ -115,7 +115,7 @@ describe.each([soon, late])("$name", ({ loses, within }) => {
 
   test("a function paused on one node starts nothing on the other", async () => {
     const { clock, node } = nodes({ loses });
-    const define = (idem: Idem<any>) => idem.createFunction({ id: "bill" }, { event: "order/paid" }, () => 1);
+    const define = (idem: Idem) => idem.createFunction({ id: "bill" }, { event: "order/paid" }, () => 1);
     const [one, other] = [node(define), node(define)];
     await one.idem.start();
     await other.idem.start();
@@ -190,7 +190,7 @@ describe("schedules", () => {
   test("a cron that three nodes have fires once at each of its instants", async () => {
     const { clock, node } = nodes();
     const fired: string[] = [];
-    const define = (name: string) => (idem: Idem<any>) =>
+    const define = (name: string) => (idem: Idem) =>
       idem.createFunction({ id: "report" }, { cron: "*/5 * * * *" }, ({ event }) => {
         fired.push(`${event.ts} by ${name}`);
       });
@@ -204,7 +204,7 @@ describe("schedules", () => {
   test("an instant whose node is cut off is ticked by another", async () => {
     const { clock, node } = nodes();
     const fired: string[] = [];
-    const define = (name: string) => (idem: Idem<any>) =>
+    const define = (name: string) => (idem: Idem) =>
       idem.createFunction({ id: "report" }, { cron: "* * * * *" }, () => fired.push(name));
     const [one, two] = [node(define("one")), node(define("two"))];
     await one.idem.start();
@@ -219,7 +219,7 @@ describe("schedules", () => {
 });
 
 describe("leases", () => {
-  const define = (name: string, entered: string[], end: Promise<void>) => (idem: Idem<any>) =>
+  const define = (name: string, entered: string[], end: Promise<void>) => (idem: Idem) =>
     idem.createFunction({ id: "bill", retries: 0 }, { event: "order/paid" }, ({ step }) =>
       step.run("charge", async ({ signal }) => {
         entered.push(name);

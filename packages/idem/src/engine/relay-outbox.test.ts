@@ -221,7 +221,7 @@ describe("send(events, { tx })", () => {
 });
 
 describe("a transaction that cannot carry events is refused before anything is written", () => {
-  const refusal = (idem: Idem<any>, tx: unknown) =>
+  const refusal = (idem: Idem, tx: unknown) =>
     idem.send(paid("o1"), { tx: tx as pg.Client }).catch((error: { code?: string; facts?: object }) => error);
   const unusable = (why: RegExp) => ({ code: "TRANSACTION_UNUSABLE", facts: { why: expect.stringMatching(why) } });
 

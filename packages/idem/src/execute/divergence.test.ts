@@ -1,6 +1,6 @@
 // A replay that no longer asks for what was begun. The code of a run is changed while it waits, as a deployment would.
 import { describe, expect, test } from "vitest";
-import type { FunctionOptions, HandlerContext } from "../sdk/create-function.ts";
+import type { FunctionOptions, HandlerContext } from "../sdk/function-types.ts";
 import { held, type OneRun, oneRun, stores } from "../testing/one-run.suite.ts";
 
 /** `work` takes a millisecond, so that steps one after the other are seen to be. */

@@ -15,7 +15,7 @@ describe("nodes on PostgreSQL", () => {
   test("record effects, answer a rerun from the record, and park what the destination may have forgotten by the database's clock", async () => {
     const world = await openWorld();
     let calls = 0;
-    const define = (idem: Idem<any>) => {
+    const define = (idem: Idem) => {
       idem.createFunction({ id: "pay", retries: 0 }, { event: "order/paid" }, ({ event, step }) =>
         step.effect("charge", { destination: "paypal/orders", entity: event.data.order }, () => {
           calls++;
@@ -35,7 +35,7 @@ describe("nodes on PostgreSQL", () => {
     };
     const [sent, lost] = [await send("sent"), await send("lost")];
     await world.column(`update ${world.schema}.claims set taken_at = taken_at - 25200000 where scope like 'effect:%'`);
-    const again = async (idem: Idem<any>, runId: string) => {
+    const again = async (idem: Idem, runId: string) => {
       const rerun = await idem.runs.rerun(runId, { fromStep: "charge" });
       return idem.runs.wait(rerun.runId);
     };
@@ -62,7 +62,7 @@ describe("an app that a server calls", () => {
     const start = { port: 0, store: "memory:", discovery: false, poll: false } as const;
     const server = await startServer(start, { logger: quiet });
     onTestFinished(() => server.close({ graceMs: 0 }));
-    const idem = new Idem<any>({ id: "shop", server: server.origin, logger: quiet });
+    const idem = new Idem({ id: "shop", server: server.origin, logger: quiet });
     const end = async (name: string) => {
       const { decisions } = await idem.send({ name });
       return runsApi(() => server.world.engine("default")).wait(decisions[0]!.runId!);

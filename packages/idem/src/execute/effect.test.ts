@@ -1,7 +1,7 @@
 // Effects that are recorded: what was sent where, once, and never again blindly when its destination may have forgotten the key.
 import { describe, expect, expectTypeOf, test } from "vitest";
 import { destination } from "../dedup/destinations.ts";
-import type { FunctionOptions } from "../sdk/create-function.ts";
+import type { FunctionOptions } from "../sdk/function-types.ts";
 import { held, stores } from "../testing/one-run.suite.ts";
 import { type OneStore, oneStore } from "../testing/one-store.suite.ts";
 import { testIdem } from "../testing/test-idem.ts";

@@ -2,6 +2,7 @@
 import type { FunctionConfig } from "../model/function-config.ts";
 import type { Remote } from "./remote.ts";
 import type { Backoff } from "./retry.ts";
+import type { StepTools } from "./step-tools.ts";
 
 /** Hooks around runs, steps and sends. Each may be async; a hook that throws fails what it surrounds. */
 export interface Middleware {
@@ -32,9 +33,9 @@ export interface StepInfo {
 }
 
 export interface HandlerInput {
-  readonly event: any;
-  readonly events: readonly any[];
-  readonly step: any;
+  readonly event: unknown;
+  readonly events: readonly unknown[];
+  readonly step: StepTools;
   readonly runId: string;
   readonly attempt: number;
   /** How often in a row the code was entered, this time included, since it last came to an outcome. */
@@ -69,7 +70,7 @@ export type Code = FunctionCode | RemoteCode;
 
 /** A function whose code is in this process. */
 export interface FunctionCode extends CodeBase {
-  readonly handler: (input: any) => unknown;
+  readonly handler: (input: HandlerInput) => unknown;
   /** Set on the companion that handles another function's failed or cancelled runs: it receives why as `error`. */
   readonly handlesEnd: boolean;
 }

@@ -139,8 +139,8 @@ describe.each(stores)("invoke on %s", (store) => {
 
 test("an unknown function throws FUNCTION_UNKNOWN, which can be caught", async () => {
   const run = await oneRun(async ({ step }) => {
-    const error = await step.invoke("ask", { function: "nobody" }).catch((caught: any) => caught);
-    return error.code;
+    const error = await step.invoke("ask", { function: "nobody" }).catch((caught) => caught);
+    return (error as { code: string }).code;
   });
   expect((await run.end()).output).toBe("FUNCTION_UNKNOWN");
 });

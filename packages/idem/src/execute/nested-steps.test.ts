@@ -13,7 +13,7 @@
 import { setTimeout as later } from "node:timers/promises";
 import Database from "better-sqlite3";
 import { expect, test } from "vitest";
-import type { HandlerContext } from "../sdk/create-function.ts";
+import type { HandlerContext } from "../sdk/function-types.ts";
 import { servedWorld } from "../serve/served-world.suite.ts";
 import { held, oneRun, stores } from "../testing/one-run.suite.ts";
 import { sqliteAdapter } from "../toolkit/sql/better-sqlite3.ts";

@@ -153,7 +153,7 @@ test("an event wakes its wait while a sibling step runs long", async () => {
       step.run("long", () => long.promise),
       step
         .waitForEvent("answer", { event: "test/answer", timeout: "1d" })
-        .then((event) => step.run("answered", () => order.push(event.data.text))),
+        .then((event) => step.run("answered", () => order.push(event!.data.text))),
     ]);
   });
   await run.clock.tick("1s");

@@ -1,7 +1,7 @@
 // A step whose id changed, and that says so (`was`). The code of a run is changed while it waits, as a deployment would.
 import { describe, expect, expectTypeOf, test } from "vitest";
 import { hashStepId } from "../model/step-id.ts";
-import type { FunctionOptions, HandlerContext } from "../sdk/create-function.ts";
+import type { FunctionOptions, HandlerContext } from "../sdk/function-types.ts";
 import { servedWorld } from "../serve/served-world.suite.ts";
 import { held, type OneRun, oneRun, stores } from "../testing/one-run.suite.ts";
 import { testIdem } from "../testing/test-idem.ts";

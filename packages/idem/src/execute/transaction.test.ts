@@ -27,7 +27,7 @@ const failed = ({ column, schema }: PostgresWorld) => column(`select error from 
 type Body = (tx: TransactionClient, context: { readonly attempt: number; readonly key: string }) => unknown;
 
 /** A node with one function, whose one step is a transaction. */
-async function node(world: PostgresWorld, body: Body, options: { pg?: Pg; url?: string } = {}): Promise<Idem<any>> {
+async function node(world: PostgresWorld, body: Body, options: { pg?: Pg; url?: string } = {}): Promise<Idem> {
   const idem = await world.node(options);
   idem.createFunction({ id: "book", retries: 5, backoff: () => 0 }, { event: "order/paid" }, ({ step }) =>
     step.transaction("write", body),
@@ -36,8 +36,8 @@ async function node(world: PostgresWorld, body: Body, options: { pg?: Pg; url?: 
   return idem;
 }
 
-const send = async (idem: Idem<any>): Promise<string> => (await idem.send({ name: "order/paid" })).decisions[0]!.runId!;
-const end = async (idem: Idem<any>) => idem.runs.wait(await send(idem));
+const send = async (idem: Idem): Promise<string> => (await idem.send({ name: "order/paid" })).decisions[0]!.runId!;
+const end = async (idem: Idem) => idem.runs.wait(await send(idem));
 
 describe("what the body writes and that the step is done are one commit", () => {
   test("nobody sees one without the other", async () => {
@@ -521,7 +521,7 @@ describe("the body has the transaction, and no more", () => {
 
 describe("where the engine has no PostgreSQL, it says what it needs", () => {
   const needs = /^step\.transaction\("write"\) needs an engine on PostgreSQL in this process/;
-  const define = (idem: Idem<any>) =>
+  const define = (idem: Idem) =>
     idem.createFunction({ id: "book", retries: 0 }, { event: "order/paid" }, ({ step }) =>
       step.transaction("write", () => 1),
     );
@@ -541,7 +541,7 @@ describe("where the engine has no PostgreSQL, it says what it needs", () => {
     const start = { port: 0, store: "memory:", discovery: false, poll: false } as const;
     const server = await startServer(start, { logger: quiet });
     onTestFinished(() => server.close({ graceMs: 0 }));
-    const idem = new Idem<any>({ id: "shop", server: server.origin, logger: quiet });
+    const idem = new Idem({ id: "shop", server: server.origin, logger: quiet });
     define(idem);
     await syncApp(server.world, "default", await served(idem));
     const { error } = await runsApi(() => server.world.engine("default")).wait(await send(idem));

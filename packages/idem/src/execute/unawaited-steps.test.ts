@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { HandlerContext } from "../sdk/create-function.ts";
+import type { HandlerContext } from "../sdk/function-types.ts";
 import { servedWorld } from "../serve/served-world.suite.ts";
 import { oneRun, stores } from "../testing/one-run.suite.ts";
 import type { Logger } from "./function-code.ts";

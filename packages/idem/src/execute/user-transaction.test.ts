@@ -1,7 +1,7 @@
 // Steps that are one commit with writes to a database of the user's own, on SQLite and on a real PostgreSQL.
 import { describe, expect, test } from "vitest";
 import { errors } from "../model/errors.ts";
-import type { FunctionOptions } from "../sdk/create-function.ts";
+import type { FunctionOptions } from "../sdk/function-types.ts";
 import { oneStore } from "../testing/one-store.suite.ts";
 import type { Adapter } from "../toolkit/sql/adapter.ts";
 import { eachDatabase, type TestDatabase } from "../toolkit/sql/databases.suite.ts";

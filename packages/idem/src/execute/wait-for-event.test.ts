@@ -83,7 +83,7 @@ describe.each(stores)("waitForEvent on %s", (store) => {
     const { idem } = testIdem({ store });
     idem.createFunction({ id: "one" }, { event: "test/go" }, async ({ step }) => {
       const waits = [1, 2].map((n) => step.waitForEvent(`wait ${n}`, { event: "test/all", timeout: "1d" }));
-      return (await Promise.all(waits)).map((event) => event.data.n);
+      return (await Promise.all(waits)).map((event) => event!.data.n);
     });
     await idem.start();
     const sent = await idem.send(Array.from({ length: 10 }, () => ({ name: "test/go" })));
@@ -129,9 +129,11 @@ describe.each(stores)("waitForEvent on %s", (store) => {
       const run = await oneRun(
         async ({ step }) => {
           const send = () => step.sendEvent("send", { name: "test/answer", data: { n: 1 } });
-          const wait = () => step.waitForEvent("wait", { event: "test/answer", timeout: "1h" });
-          const both = await Promise.all(sendFirst ? [send(), wait()] : [wait(), send()]);
-          return both[sendFirst ? 1 : 0]?.data.n;
+          const first = sendFirst ? [send()] : [];
+          const wait = step.waitForEvent("wait", { event: "test/answer", timeout: "1h" });
+          if (!sendFirst) first.push(send());
+          await Promise.all(first);
+          return (await wait)?.data.n;
         },
         { store },
       );

@@ -19,19 +19,27 @@ import { environmentVariable, nodePlatform } from "../platform/node-platform.ts"
 import type { Platform } from "../platform/platform.ts";
 import type { UserTransaction } from "../store/outbox.ts";
 import type { Store } from "../store/store.ts";
-import {
-  defineFunction,
-  type EventOf,
-  type FunctionOptions,
-  type HandlerContext,
-  type IdemFunction,
-  type TriggerInput,
-} from "./create-function.ts";
+import { defineFunction } from "./create-function.ts";
 import { type EffectsApi, effectsApi } from "./effects-api.ts";
 import { Embedded } from "./embedded.ts";
-import { checkSchema, type EventSchemas, type EventToSend } from "./event-types.ts";
+import {
+  checkSchema,
+  type EventName,
+  type EventSchemas,
+  type EventsGiven,
+  type EventToSend,
+  type Untyped,
+} from "./event-types.ts";
 import type { Explain, Tell } from "./explain-api.ts";
 import { nameIn } from "./find-subject.ts";
+import type {
+  EventOf,
+  FunctionOptions,
+  HandlerContext,
+  IdemFunction,
+  InvokedWith,
+  TriggerInput,
+} from "./function-types.ts";
 import { type FunctionsApi, functionsApi, type ResumePartOptions, resumeOnePart } from "./functions-api.ts";
 import { checkedReads, refuseUnknownClientOptions, refuseUnknownSendOptions } from "./known-client-options.ts";
 import { type DashboardHandler, type DashboardOptions, openDashboard } from "./open-dashboard.ts";
@@ -42,8 +50,9 @@ import { sendToServer } from "./remote-send.ts";
 import { defaultServer, RemoteServer } from "./remote-server.ts";
 import { type QueuedResult, type SendResult, sendResultOf } from "./send-result.ts";
 import { takingClients } from "./take-client.ts";
+import type { Jsonify } from "./typed-step-tools.ts";
 
-export interface IdemOptions<Schemas extends EventSchemas = EventSchemas> extends ServerKeys {
+export interface IdemOptions<Schemas extends EventSchemas = Untyped> extends ServerKeys {
   /** The app's name; functions are known as `<id>-<function id>` in their environment. */
   readonly id: string;
   /** "sqlite:./path.db", "memory:", or a store. By default IDEM_STORE, then sqlite:.idem/<id>.db. */
@@ -94,6 +103,11 @@ export interface SendOptions {
   readonly window?: string | number;
 }
 
+export interface SendInTransaction extends SendOptions {
+  /** A transaction of your own in the engine's PostgreSQL. */
+  readonly tx: UserTransaction;
+}
+
 /** Where webhooks put what a provider sent, once its signature was checked: under ids that no other sender can take. */
 export interface Deliveries {
   send(
@@ -111,13 +125,12 @@ export interface KeepingClient {
   store(): Promise<Store>;
 }
 
-export class Idem<Schemas extends EventSchemas = EventSchemas> {
+export class Idem<Schemas extends EventSchemas = Untyped> {
   readonly id: string;
   readonly env: string;
   /** For the toolkit's webhooks. At a server it takes a signing key: an event key is not enough to speak for a provider. */
   readonly deliveries: Deliveries = {
-    send: (events, options) =>
-      this.sendIn(webhookScope, events as EventToSend<Schemas>, options) as Promise<SendResult>,
+    send: (events, options) => this.sendIn(webhookScope, events, options) as Promise<SendResult>,
     get: (id) => this.reads.events.get(id, { scope: webhookScope }),
   };
   private readonly options: IdemOptions<Schemas>;
@@ -164,7 +177,7 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
     });
     refuseUnknownClientOptions(options, this.warn);
     this.eventWindowMs = readWindow(options.eventWindow, "eventWindow") ?? defaultWindowMs;
-    const others = new Map<string, Idem<any>>();
+    const others = new Map<string, Idem>();
     const embed = (store: string | Store) =>
       new Embedded({
         id: this.id,
@@ -245,20 +258,17 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
   }
 
   /** Defines a function: `(options, trigger, handler)`, or `({ ...options, triggers }, handler)`. */
-  createFunction<const Input extends TriggerInput | readonly TriggerInput[]>(
-    options: FunctionOptions,
+  createFunction<const Input extends TriggerInput<Schemas> | readonly TriggerInput<Schemas>[], Returned>(
+    options: FunctionOptions<EventOf<Schemas, Input>, Schemas>,
     trigger: Input,
-    handler: (context: HandlerContext<EventOf<Schemas, Input>>) => unknown,
-  ): IdemFunction;
-  createFunction<const Input extends TriggerInput | readonly TriggerInput[] = []>(
-    options: FunctionOptions & { readonly triggers?: Input },
-    handler: (context: HandlerContext<EventOf<Schemas, Input>>) => unknown,
-  ): IdemFunction;
-  createFunction(
-    options: FunctionOptions & { readonly triggers?: TriggerInput | readonly TriggerInput[] },
-    second: unknown,
-    third?: unknown,
-  ): IdemFunction {
+    handler: (context: HandlerContext<EventOf<Schemas, Input>, Schemas>) => Returned,
+  ): IdemFunction<InvokedWith<EventOf<Schemas, Input>>, Jsonify<Awaited<Returned>>>;
+  createFunction<const Input extends TriggerInput<Schemas> | readonly TriggerInput<Schemas>[] = [], Returned = unknown>(
+    options: FunctionOptions<EventOf<Schemas, Input>, Schemas> & { readonly triggers?: Input },
+    handler: (context: HandlerContext<EventOf<Schemas, Input>, Schemas>) => Returned,
+  ): IdemFunction<InvokedWith<EventOf<Schemas, Input>>, Jsonify<Awaited<Returned>>>;
+  createFunction(given: unknown, second: unknown, third?: unknown): IdemFunction<never, never> {
+    const options = given as FunctionOptions & { readonly triggers?: unknown };
     const threeArguments = typeof second !== "function";
     const triggers = (threeArguments ? second : options?.triggers) ?? [];
     const list = (Array.isArray(triggers) ? triggers : [triggers]) as readonly TriggerInput[];
@@ -299,27 +309,24 @@ export class Idem<Schemas extends EventSchemas = EventSchemas> {
    * await client.query("commit");
    * ```
    */
-  async send(
-    events: EventToSend<Schemas> | readonly EventToSend<Schemas>[],
-    options: SendOptions & { readonly tx: UserTransaction },
+  async send<const Name extends EventName<Schemas>>(
+    events: EventsGiven<Schemas, Name>,
+    options: SendInTransaction,
   ): Promise<QueuedResult>;
   /** Sends one event or many: stored durably, all or nothing, with what was decided for each function. */
-  async send(
-    events: EventToSend<Schemas> | readonly EventToSend<Schemas>[],
+  async send<const Name extends EventName<Schemas>>(
+    events: EventsGiven<Schemas, Name>,
     options?: SendOptions,
   ): Promise<SendResult>;
-  async send(
-    events: EventToSend<Schemas> | readonly EventToSend<Schemas>[],
-    options?: SendOptions & { readonly tx?: UserTransaction },
-  ): Promise<SendResult | QueuedResult> {
+  async send(events: unknown, options?: SendOptions & Partial<SendInTransaction>): Promise<SendResult | QueuedResult> {
     refuseUnknownSendOptions(options, this.warn);
     return this.sendIn(undefined, events, options);
   }
 
   private async sendIn(
     idScope: EventIdScope | undefined,
-    events: EventToSend<Schemas> | readonly EventToSend<Schemas>[],
-    options?: SendOptions & { readonly tx?: UserTransaction },
+    events: unknown,
+    options?: SendOptions & Partial<SendInTransaction>,
   ): Promise<SendResult | QueuedResult> {
     const windowMs = readWindow(options?.window, "window") ?? this.eventWindowMs;
     const list: readonly unknown[] = Array.isArray(events) ? events : [events];

@@ -12,7 +12,7 @@ import { oneRun, stores } from "../testing/one-run.suite.ts";
 import { oneStore } from "../testing/one-store.suite.ts";
 import { testIdem } from "../testing/test-idem.ts";
 import { Idem } from "./client.ts";
-import type { FunctionOptions } from "./create-function.ts";
+import type { FunctionOptions } from "./function-types.ts";
 
 /** A function that is paused from the beginning. */
 async function paused(store: string, options: Partial<FunctionOptions> & { readonly if?: string } = {}) {

@@ -2,16 +2,41 @@
 import { errors } from "../model/errors.ts";
 import type { InputOfSchema, StandardSchema } from "./standard-schema.ts";
 
-/** Event name → schema of its `data`. */
+/** Event name → schema of its `data`; `"*"` is that of every other name. Without `"*"` the compiler knows no others. */
 export type EventSchemas = Record<string, StandardSchema>;
 
+/**
+ * Data nobody described: fields are read as they come, as in code written for Inngest. With a schema for the event's name, or one for
+ * `"*"`, it does not occur.
+ */
+// Unknown would refuse code that is taken as it is; a record could not be handed to a function that names its fields.
+export type Untyped = any;
+
+export type NamedIn<Schemas extends EventSchemas> = Exclude<keyof Schemas & string, "*">;
+
+/** What Idem itself tells: ends of runs, ticks, calls of functions. */
+type SystemName = `inngest/${string}`;
+
+/** What may be sent: names of the schemas; any where there are none, or one for `"*"`. */
+export type EventName<Schemas extends EventSchemas> = string extends keyof Schemas
+  ? string
+  : "*" extends keyof Schemas
+    ? string
+    : NamedIn<Schemas>;
+
+/** What may be listened to. */
+export type HeardName<Schemas extends EventSchemas> = EventName<Schemas> | SystemName;
+
 // What was sent is stored as it was sent: a schema checks, it does not change. So both sides see the schema's input type.
-// Without a schema data is any, not a record of any: a record could not be handed to a function that names its fields.
 export type DataOf<Schemas extends EventSchemas, Name extends string> = string extends keyof Schemas
-  ? any
-  : Name extends keyof Schemas
+  ? Untyped
+  : Name extends NamedIn<Schemas>
     ? InputOfSchema<Schemas[Name]>
-    : any;
+    : Name extends SystemName
+      ? Untyped
+      : Schemas extends { readonly "*": infer Others extends StandardSchema }
+        ? InputOfSchema<Others>
+        : Untyped;
 
 export interface SentEvent<Name extends string, Data> {
   name: Name;
@@ -25,10 +50,20 @@ export interface SentEvent<Name extends string, Data> {
   meta?: unknown;
 }
 
-/** What `send` takes: any event of the schemas, or any other event when there is no schema for its name. */
-export type EventToSend<Schemas extends EventSchemas> = string extends keyof Schemas
-  ? SentEvent<string, Record<string, any>>
-  : { [Name in keyof Schemas & string]: SentEvent<Name, DataOf<Schemas, Name>> }[keyof Schemas & string];
+/** An event that may be sent, whichever it is. */
+export type EventToSend<Schemas extends EventSchemas> = EventNamed<Schemas, EventName<Schemas>>;
+
+type EventNamed<Schemas extends EventSchemas, Name extends string> = Name extends string
+  ? SentEvent<Name, DataOf<Schemas, Name>>
+  : never;
+
+// By `{ name }` the compiler finds out which names were given: it infers nothing through a conditional type.
+type Given<Schemas extends EventSchemas, Name extends string> = { name: Name } & EventNamed<Schemas, Name>;
+
+/** One event or many, each with the data of its name. */
+export type EventsGiven<Schemas extends EventSchemas, Name extends string> =
+  | Given<Schemas, Name>
+  | readonly Given<Schemas, Name>[];
 
 export interface ReceivedEvent<Name extends string, Data> {
   readonly id: string;
@@ -36,15 +71,19 @@ export interface ReceivedEvent<Name extends string, Data> {
   readonly data: Data;
   readonly ts: number;
   readonly v?: string;
-  readonly user?: any;
+  readonly user?: unknown;
 }
+
+export const schemaOf = (schemas: EventSchemas, name: string): StandardSchema | undefined =>
+  Object.hasOwn(schemas, name) ? schemas[name] : name.startsWith("inngest/") ? undefined : schemas["*"];
 
 /** Refuses an event whose data does not fit its schema; the error names the path. */
 export async function checkSchema(schemas: EventSchemas, event: unknown, where: string): Promise<void> {
   if (typeof event !== "object" || event === null) return;
   const { name, data } = event as { name?: unknown; data?: unknown };
-  if (typeof name !== "string" || !Object.hasOwn(schemas, name)) return;
-  const result = await schemas[name]!["~standard"].validate(data ?? {});
+  const schema = typeof name === "string" ? schemaOf(schemas, name) : undefined;
+  if (schema === undefined) return;
+  const result = await schema["~standard"].validate(data ?? {});
   if (result.issues === undefined) return;
   const issue = result.issues[0];
   const path = ["data", ...(issue?.path ?? []).map((part) => String(typeof part === "object" ? part.key : part))];

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { stores } from "../testing/one-run.suite.ts";
 import { testIdem } from "../testing/test-idem.ts";
-import type { FunctionOptions } from "./create-function.ts";
+import type { FunctionOptions } from "./function-types.ts";
 
 async function shop(store: string, options: Partial<FunctionOptions> = {}) {
   const world = testIdem({ store });

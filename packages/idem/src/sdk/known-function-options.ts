@@ -1,7 +1,7 @@
 // Every option of a function and of what stands inside its options, by name.
 import { refuseUnknownInFlow, writtenNames } from "../flow/options.ts";
 import { type Foreign, refuseUnknown } from "../model/known-options.ts";
-import type { CronInput, EventInput, FunctionOptions, IdempotencyOptions, UnkeyedOptions } from "./create-function.ts";
+import type { CronInput, EventInput, FunctionOptions, IdempotencyOptions, UnkeyedOptions } from "./function-types.ts";
 
 // Of the `inngest` package, v3 and v4.
 const foreignOptions = {

@@ -22,7 +22,7 @@ function folder(): string {
 async function openSocket(file = join(folder(), "shop.db")) {
   writeFileSync(file, "");
   const store = new MemoryStore(nodePlatform);
-  const clients = new Map<string, Idem<any>>();
+  const clients = new Map<string, Idem>();
   const clientIn = (env: string) => {
     const client = clients.get(env) ?? new Idem({ id: "shop", env, store, logger: silent });
     clients.set(env, client);

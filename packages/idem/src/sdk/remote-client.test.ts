@@ -15,7 +15,7 @@ function remote(answer: Answer = () => ({}), options: Partial<IdemOptions<any>> 
       return { status, headers, body };
     },
   });
-  const idem = new Idem<any>({ id: "shop", server: "http://idem.test:8288/", ...options, platform });
+  const idem = new Idem({ id: "shop", server: "http://idem.test:8288/", ...options, platform });
   /** Lets the pauses between tries pass. */
   const inTime = async <T>(promise: Promise<T>): Promise<T> => {
     let isOver = false;

@@ -13,7 +13,7 @@ export interface Taking {
 }
 
 export interface TakenClient {
-  readonly client: Idem<any>;
+  readonly client: Idem;
   /** Its functions, as they will be registered: whoever took it may change them before it is moved. */
   readonly codes: FunctionCode[];
   /** From here on the client is one of this store's; what it had begun on the other is abandoned. */

@@ -139,7 +139,7 @@ describe("of a client", () => {
     expect(new Idem(new Config()).id).toBe("shop");
   });
 
-  test.each<[string, (idem: Idem<any>) => Promise<unknown>, string]>([
+  test.each<[string, (idem: Idem) => Promise<unknown>, string]>([
     ["send", (idem) => idem.send({ name: "a/b" }, { widow: "1h" } as any), 'did you mean "window"?'],
     ["sendSignal", (idem) => idem.sendSignal({ signal: "s", date: 1 } as any), 'did you mean "data"?'],
     ["stop", (idem) => idem.stop({ garce: "1s" } as any), 'did you mean "grace"?'],

@@ -24,7 +24,7 @@ function log() {
   };
 }
 
-function draftInvoices(idem: Idem<any>, idempotency?: string) {
+function draftInvoices(idem: Idem, idempotency?: string) {
   const drafts: unknown[] = [];
   idem.createFunction(
     { id: "draft-invoice-from-placement", ...(idempotency === undefined ? {} : { idempotency }) },
@@ -43,7 +43,7 @@ const placed = (placementId: number, eventType: string) => ({
   data: { placementId, clientId: 7, eventType, rate: 42.5 },
 });
 
-async function week(idem: Idem<any>, pause: (ms: number) => Promise<void>) {
+async function week(idem: Idem, pause: (ms: number) => Promise<void>) {
   for (const id of placements) {
     await idem.send(placed(id, "INSERTED"));
     await pause(800);

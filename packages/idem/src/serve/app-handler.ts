@@ -107,7 +107,7 @@ const foreignOptions = {
   id: "the app's id is the client's",
 };
 
-export function appHandler(idem: Idem<any>, options: ServeOptions, framework: string): AppHandler {
+export function appHandler(idem: Idem, options: ServeOptions, framework: string): AppHandler {
   const served = idem.serving();
   const warn = (message: string) => served.logs.logger.warn(`idem: ${message}`);
   refuseUnknown<ServeOptions>("serve", options, knownOptions, { options: foreignOptions, warn });

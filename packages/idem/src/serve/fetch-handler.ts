@@ -5,7 +5,7 @@ import { appHandler, type ServeOptions } from "./app-handler.ts";
 
 export type FetchHandler = (request: Request) => Promise<Response>;
 
-export function fetchHandler(idem: Idem<any>, options: ServeOptions, framework: string): FetchHandler {
+export function fetchHandler(idem: Idem, options: ServeOptions, framework: string): FetchHandler {
   const handle = appHandler(idem, options, framework);
   return async (request) => {
     const { status, headers, body } = await handle({

@@ -19,7 +19,7 @@ export async function listening(server: Server): Promise<string> {
 }
 
 /** In dev unless its client has a key. */
-export async function served(idem: Idem<any>, options: ServeOptions = {}): Promise<string> {
+export async function served(idem: Idem, options: ServeOptions = {}): Promise<string> {
   const dev = idem.serving().server.options.signingKeys.length === 0;
   return `${await listening(createServer(serve(idem, { dev, ...options })))}/api/idem`;
 }

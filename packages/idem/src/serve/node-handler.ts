@@ -22,7 +22,7 @@ export interface NodeResponse {
 
 export type NodeHandler = (request: NodeRequest, response: NodeResponse) => Promise<void>;
 
-export function nodeHandler(idem: Idem<any>, options: ServeOptions, framework: string): NodeHandler {
+export function nodeHandler(idem: Idem, options: ServeOptions, framework: string): NodeHandler {
   const handle = appHandler(idem, options, framework);
   return async (request, response) => {
     const gone = new AbortController();

@@ -11,10 +11,10 @@ import { MemoryStore } from "../store/memory/store.ts";
 import { served as listen } from "./listening.suite.ts";
 
 /** `pace` is how soon a failed attempt is followed by the next; a server has its own. */
-type Define = (idem: Idem<any>, pace: { readonly backoff?: () => number }) => void;
+type Define = (idem: Idem, pace: { readonly backoff?: () => number }) => void;
 
 interface Lived {
-  readonly idem: Idem<any>;
+  readonly idem: Idem;
   readonly runs: RunsApi;
 }
 

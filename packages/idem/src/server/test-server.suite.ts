@@ -1,7 +1,8 @@
 // A server on a free port with a store in memory, for tests; closed when the test is over.
 import { onTestFinished } from "vitest";
 import type { Logger } from "../execute/function-code.ts";
-import { defineFunction, type FunctionOptions, type TriggerInput } from "../sdk/create-function.ts";
+import { defineFunction } from "../sdk/create-function.ts";
+import type { FunctionOptions, TriggerInput } from "../sdk/function-types.ts";
 import { type RunningServer, type ServerParts, startServer } from "./start-server.ts";
 import type { ServerSettings } from "./world.ts";
 

@@ -33,7 +33,7 @@ export function twoHoursLater(): Platform {
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
 export async function expectCarriedForward(store: Store, platform: Platform, { sql }: ReleasedStore): Promise<void> {
-  const idem = new Idem<any>({ id: "shop", store, platform, logger: silent, radar: false });
+  const idem = new Idem({ id: "shop", store, platform, logger: silent, radar: false });
   onTestFinished(() => idem.stop({ grace: 0 }));
   const entered: string[] = [];
   defineShop(idem, { entered, isBankOpen: true });

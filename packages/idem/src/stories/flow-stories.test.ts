@@ -1,7 +1,7 @@
 // Every outcome of flow control, as it is told.
 import { describe, expect, test } from "vitest";
-import type { FunctionOptions } from "../sdk/create-function.ts";
 import type { EventStory, RunStory } from "../sdk/explain-api.ts";
+import type { FunctionOptions } from "../sdk/function-types.ts";
 import { held, stores } from "../testing/one-run.suite.ts";
 import { testIdem } from "../testing/test-idem.ts";
 

@@ -23,7 +23,7 @@ export interface Delivered {
 }
 
 export async function deliverTwice(
-  idem: Idem<any>,
+  idem: Idem,
   event: { readonly name: string; readonly id?: string; readonly data?: Record<string, unknown> },
   options: DeliverTwice,
 ): Promise<Delivered> {

@@ -1,11 +1,12 @@
 // One function, one event, in a world of its own: sleeps take no time, and any step can be answered by the test.
 
 import type { HandlerInput } from "../execute/function-code.ts";
+import type { StepTools } from "../execute/step-tools.ts";
 import { errors } from "../model/errors.ts";
 import { refuseUnknown } from "../model/known-options.ts";
 import { didYouMean } from "../model/nearest-word.ts";
 import type { Timeline } from "../observe/timeline.ts";
-import type { IdemFunction } from "../sdk/create-function.ts";
+import type { IdemFunction } from "../sdk/function-types.ts";
 import type { RunEnd } from "../sdk/reads-api.ts";
 import { type TestIdemOptions, testIdem } from "./test-idem.ts";
 
@@ -46,7 +47,7 @@ export async function execute(fn: IdemFunction, options: ExecuteOptions): Promis
       ...(code.backoff === null ? {} : { backoff: code.backoff }),
     },
     { event: eventName },
-    code.handler,
+    (context) => code.handler({ ...context }),
   );
   await idem.start();
   try {
@@ -77,9 +78,10 @@ function refuseUnused(
   throw errors.MOCK_UNUSED({ function: fn, mocks: unused, meant, steps: [...asked], end });
 }
 
-function mockSteps({ step }: HandlerInput, mocks: Readonly<Record<string, unknown>>, asked: Set<string>): unknown {
-  return new Proxy(step as Record<string, (...args: any[]) => unknown>, {
-    get(tools, tool: string) {
+function mockSteps({ step }: HandlerInput, mocks: Readonly<Record<string, unknown>>, asked: Set<string>): StepTools {
+  const tools = step as unknown as Record<string, (...args: unknown[]) => unknown>;
+  return new Proxy(step, {
+    get(_, tool: string) {
       const real = tools[tool];
       if (typeof real !== "function") return real;
       return (id: string | { id: string }, ...rest: unknown[]) => {

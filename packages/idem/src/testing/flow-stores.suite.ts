@@ -142,7 +142,7 @@ function postgresWorld(options: TestIdemOptions<any>): TestWorld<any> {
   const lazy = new LazyStore(() => platform);
   const world = plainTestIdem({ ...options, store: lazy.store });
   const { platform } = world.idem as unknown as { platform: ManualPlatform };
-  const clients: Idem<any>[] = [world.idem];
+  const clients: Idem[] = [world.idem];
   // A step that a test holds in its middle never ends: nobody waits for it.
   onTestFinished(() => lazy.close());
   const settle = async () => {

@@ -1,5 +1,5 @@
 // A function, an event and its run, in a world of its own: what most tests of runs begin with.
-import type { FunctionOptions, HandlerContext } from "../sdk/create-function.ts";
+import type { FunctionOptions, HandlerContext } from "../sdk/function-types.ts";
 import type { RunEnd } from "../sdk/reads-api.ts";
 import { type TestIdemOptions, type TestWorld, testIdem } from "./test-idem.ts";
 

@@ -14,7 +14,7 @@ export interface OneStore {
   readonly clock: TestClock;
   readonly store: Store;
   /** A process of its own; stopping it does not close the store. */
-  process(options?: Partial<IdemOptions<any>>): { readonly idem: Idem<any>; lose(): void; isLost(): boolean };
+  process(options?: Partial<IdemOptions<any>>): { readonly idem: Idem; lose(): void; isLost(): boolean };
 }
 
 export function oneStore(kind: (typeof stores)[number]): OneStore {
@@ -59,4 +59,4 @@ function reach(store: Store, isLost: () => boolean): Store {
 }
 
 /** Acts of people on an engine, as through the server: pause, release, invoke. */
-export const engineOf = (idem: Idem<any>): Promise<Engine> => idem["embedded"].engine();
+export const engineOf = (idem: Idem): Promise<Engine> => idem["embedded"].engine();

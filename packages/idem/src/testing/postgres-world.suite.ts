@@ -15,11 +15,7 @@ export interface PostgresWorld {
   /** Of the engine's tables. */
   readonly schema: string;
   /** A node; `over` may stand between it and its store. */
-  node(options?: {
-    readonly pg?: Pg;
-    readonly url?: string;
-    readonly over?: (store: Store) => Store;
-  }): Promise<Idem<any>>;
+  node(options?: { readonly pg?: Pg; readonly url?: string; readonly over?: (store: Store) => Store }): Promise<Idem>;
   /** A session of the user's, or of an administrator. */
   session(database?: string): Promise<pg.Client>;
   /** Rows of the first column. */
@@ -74,7 +70,7 @@ export function usePostgres(): () => Promise<PostgresWorld> {
           owner: "test",
         });
         const store = options.over?.(opened) ?? opened;
-        const idem = new Idem<any>({ id: "shop", store, logger, runsInFlight: limits.runsInFlight });
+        const idem = new Idem({ id: "shop", store, logger, runsInFlight: limits.runsInFlight });
         onTestFinished(() => idem.stop({ grace: 0 }));
         return idem;
       },

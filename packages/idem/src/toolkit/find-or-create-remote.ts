@@ -40,7 +40,7 @@ export interface FindOrCreateRemote<R> extends LockOptions {
 
 /** `wasCreated` is true at most once: whoever sees it false may also be the one whose earlier attempt created it and died. */
 export async function findOrCreateRemote<R>(
-  adapter: Adapter<any>,
+  adapter: Adapter<unknown>,
   asked: FindOrCreateRemote<R>,
 ): Promise<{ readonly record: R; readonly wasCreated: boolean }> {
   refuseUnknown<FindOrCreateRemote<R>>("findOrCreateRemote", asked, {

@@ -86,7 +86,7 @@ async function process<Tx, T>(
 
 /** Deletes at most `limit` rows of a source that are older than its sender's last redelivery. */
 async function reap(
-  adapter: Adapter<any>,
+  adapter: Adapter<unknown>,
   what: { readonly source: string; readonly olderThan: string | number; readonly limit?: number },
 ): Promise<number> {
   const sql = sqlOf(adapter.dialect);

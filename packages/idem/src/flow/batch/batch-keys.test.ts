@@ -1,6 +1,6 @@
 // A batch carries each key once, and holds the keys of all its events.
 import { describe, expect, test } from "vitest";
-import type { IdempotencyOptions } from "../../sdk/create-function.ts";
+import type { IdempotencyOptions } from "../../sdk/function-types.ts";
 import { stores, testIdem } from "../../testing/flow-stores.suite.ts";
 
 describe.each(stores)("keys of a batch on %s", (store) => {

@@ -1,13 +1,13 @@
 // One limit over several functions, environments and processes.
 import { describe, expect, test } from "vitest";
 import type { Idem } from "../../sdk/client.ts";
-import type { FunctionOptions } from "../../sdk/create-function.ts";
+import type { FunctionOptions } from "../../sdk/function-types.ts";
 import { oneStore, stores, testIdem } from "../../testing/flow-stores.suite.ts";
 import { HeldWork } from "../../testing/held-work.suite.ts";
 
 type Concurrency = NonNullable<FunctionOptions["concurrency"]>;
 
-function worked(idem: Idem<any>, id: string, work: HeldWork, concurrency: Concurrency) {
+function worked(idem: Idem, id: string, work: HeldWork, concurrency: Concurrency) {
   idem.createFunction({ id, concurrency }, { event: `do/${id}` }, async ({ event, step }) =>
     step.run("work", () => work.do(event.data.n)),
   );

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { NonRetriableError } from "../../model/user-errors.ts";
 import type { Idem } from "../../sdk/client.ts";
-import type { FunctionOptions } from "../../sdk/create-function.ts";
+import type { FunctionOptions } from "../../sdk/function-types.ts";
 import { stores, testIdem } from "../../testing/flow-stores.suite.ts";
 import { HeldWork } from "../../testing/held-work.suite.ts";
 import { engineOf } from "../../testing/one-store.suite.ts";
@@ -9,7 +9,7 @@ import { engineOf } from "../../testing/one-store.suite.ts";
 type Concurrency = NonNullable<FunctionOptions["concurrency"]>;
 
 /** A function whose runs hold a step until they are let go, named by `n`. */
-function worked(idem: Idem<any>, work: HeldWork, concurrency: Concurrency, fn: Partial<FunctionOptions> = {}) {
+function worked(idem: Idem, work: HeldWork, concurrency: Concurrency, fn: Partial<FunctionOptions> = {}) {
   idem.createFunction({ id: "fn", concurrency, ...fn }, { event: "a/b" }, async ({ event, step }) =>
     step.run("work", () => work.do(event.data.n)),
   );

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { FunctionOptions } from "../../sdk/create-function.ts";
+import type { FunctionOptions } from "../../sdk/function-types.ts";
 import { stores, testIdem } from "../../testing/flow-stores.suite.ts";
 import type { RateLimitOptions } from "./config.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { NonRetriableError } from "../../model/user-errors.ts";
-import type { FunctionOptions } from "../../sdk/create-function.ts";
+import type { FunctionOptions } from "../../sdk/function-types.ts";
 import { oneStore, stores, testIdem } from "../../testing/flow-stores.suite.ts";
 import { HeldWork } from "../../testing/held-work.suite.ts";
 import { held } from "../../testing/one-run.suite.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { FunctionOptions } from "../../sdk/create-function.ts";
+import type { FunctionOptions } from "../../sdk/function-types.ts";
 import { oneStore, stores, testIdem } from "../../testing/flow-stores.suite.ts";
 import { HeldWork } from "../../testing/held-work.suite.ts";
 import type { ThrottleOptions } from "./config.ts";

@@ -267,7 +267,7 @@ export const reap = (sql: Sql, scope: string, limit: number, which: Part = plain
 
 /** Performs operations on claims, once it is known that the database has their table. */
 export const claimsIn =
-  (adapter: Adapter<any>) =>
+  (adapter: Adapter<unknown>) =>
   async <T>(operation: (sql: Sql) => Operation<T>): Promise<T> => {
     await readyTables(adapter, ["idem_claims"]);
     return adapter.perform(operation(sqlOf(adapter.dialect)));

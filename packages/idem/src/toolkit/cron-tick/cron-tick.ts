@@ -46,7 +46,7 @@ export interface CronTick<T> {
   resolve(instant: Date | number, what: "done" | "resume"): Promise<boolean>;
 }
 
-export function cronTick<T>(adapter: Adapter<any>, options: CronTickOptions, task: TickTask<T>): CronTick<T> {
+export function cronTick<T>(adapter: Adapter<unknown>, options: CronTickOptions, task: TickTask<T>): CronTick<T> {
   refuseUnknown<CronTickOptions>("cronTick", options, {
     id: true,
     schedule: true,

@@ -23,7 +23,7 @@ export interface MessageContext {
 export type MessageTask = (message: OutboxMessage, context: MessageContext) => unknown;
 
 export interface DispatcherOptions {
-  readonly adapter: Adapter<any>;
+  readonly adapter: Adapter<unknown>;
   readonly platform: Platform;
   readonly report: (what: string, error: unknown) => void;
   readonly topics: readonly string[] | null;

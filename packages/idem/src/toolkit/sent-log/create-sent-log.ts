@@ -74,7 +74,7 @@ export interface SentLog {
   reap(limit?: number): Promise<number>;
 }
 
-export function createSentLog(adapter: Adapter<any>, options: SentLogOptions): SentLog {
+export function createSentLog(adapter: Adapter<unknown>, options: SentLogOptions): SentLog {
   refuseUnknown<SentLogOptions>("createSentLog", options, {
     lease: true,
     platform: true,

@@ -41,7 +41,7 @@ export interface SyncAdapter<Tx> extends Adapter<Tx> {
 }
 
 /** An operation as one transaction, whichever database it is: on SQLite it is one by itself. */
-export const performWhole = <T>(adapter: Adapter<any>, operation: () => Operation<T>): Promise<T> =>
+export const performWhole = <T>(adapter: Adapter<unknown>, operation: () => Operation<T>): Promise<T> =>
   adapter.dialect === "sqlite"
     ? adapter.perform(operation())
     : adapter.transaction((tx: unknown) => adapter.wrap(tx).perform(operation()));

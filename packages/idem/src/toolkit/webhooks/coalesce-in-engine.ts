@@ -10,7 +10,7 @@ import type { Kept, WebhookStorage } from "./storage.ts";
 import type { WebhookEvent } from "./webhook-event.ts";
 
 export interface CoalesceInEngine extends Sender {
-  readonly idem: Idem<any>;
+  readonly idem: Idem;
   readonly source: string;
   readonly coalesce: Coalescing;
 }

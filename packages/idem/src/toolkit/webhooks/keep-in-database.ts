@@ -12,7 +12,7 @@ import type { Received, WebhookEvent } from "./webhook-event.ts";
 import { type Inserted, insertEvent, type NewEvent } from "./webhook-rows.ts";
 
 export interface KeepInDatabase {
-  readonly adapter: Adapter<any>;
+  readonly adapter: Adapter<unknown>;
   readonly source: string;
   readonly windowMs: number;
   readonly businessKey: ((event: WebhookEvent<any>) => readonly (string | number | null | undefined)[]) | undefined;

@@ -226,7 +226,7 @@ function inTransaction<Payload, Tx>(options: InTransaction<Payload, Tx>): Attemp
   };
 }
 
-async function eventOf<Payload>(adapter: Adapter<any>, claimed: ClaimedEvent): Promise<ProcessedEvent<Payload>> {
+async function eventOf<Payload>(adapter: Adapter<unknown>, claimed: ClaimedEvent): Promise<ProcessedEvent<Payload>> {
   const { source, id, type, subject, at } = claimed;
   const common = { source, id, type, subject, at, key: `${source}:${id}` };
   const value = JSON.parse(claimed.payload);

@@ -37,14 +37,14 @@ interface CommonOptions<Payload> {
 
 export interface EngineWebhookOptions<Payload> extends CommonOptions<Payload> {
   /** Deliveries become events of this client, in the commit that starts their runs. */
-  readonly idem: Idem<any>;
+  readonly idem: Idem;
   /** Pure: from a payload to the event that is sent, or null for none. What it throws sends the delivery to quarantine. */
   readonly transform?: Transform<Payload>;
 }
 
 export interface DatabaseWebhookOptions<Payload> extends CommonOptions<Payload> {
   /** Deliveries become rows of this database, for `webhookProcessor`. */
-  readonly store: Adapter<any>;
+  readonly store: Adapter<unknown>;
 }
 
 export type WebhookOptions<Payload> = EngineWebhookOptions<Payload> | DatabaseWebhookOptions<Payload>;

@@ -114,5 +114,5 @@ export function checkLockName(name: unknown): void {
 }
 
 /** Deletes at most `limit` names that nobody has had for a day. */
-export const reapLocks = (adapter: Adapter<any>, limit = 1_000): Promise<number> =>
+export const reapLocks = (adapter: Adapter<unknown>, limit = 1_000): Promise<number> =>
   claimsIn(adapter)((sql) => reap(sql, scope, limit));

@@ -1,6 +1,7 @@
 // The user's functions as a world registers them: what they ask of `step`, what they send and what they wait for is seen.
 import type { DestinationOf } from "../../dedup/destination-key.ts";
 import type { FunctionCode, HandlerInput } from "../../execute/function-code.ts";
+import type { StepTools } from "../../execute/step-tools.ts";
 import type { TakenClient } from "../../sdk/take-client.ts";
 import { awaitedData } from "../awaited-event.ts";
 import type { Json, Place, SeenEffect } from "../thing.ts";
@@ -144,7 +145,7 @@ export class WatchedFunctions {
     return { for: { event: name }, runId, step, data: made?.data ?? null, unmade, sent: new Map() };
   }
 
-  private watchedStep(step: any, fn: string, { runId, event }: HandlerInput): unknown {
+  private watchedStep(step: StepTools, fn: string, { runId, event }: HandlerInput): StepTools {
     const watched = new Proxy(step, {
       get: (target, tool) => {
         const value = Reflect.get(target, tool) as unknown;

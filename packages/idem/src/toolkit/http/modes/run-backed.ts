@@ -7,7 +7,7 @@ import { isPendingKind } from "../../../model/decision.ts";
 import { errors, IdemError } from "../../../model/errors.ts";
 import { refuseUnknown } from "../../../model/known-options.ts";
 import type { Idem } from "../../../sdk/client.ts";
-import type { IdemFunction } from "../../../sdk/create-function.ts";
+import type { IdemFunction } from "../../../sdk/function-types.ts";
 import type { PublicDecision } from "../../../sdk/public-types.ts";
 import type { RunEnd } from "../../../sdk/reads-api.ts";
 import { isSameFingerprint } from "../../keys/decide-key.ts";
@@ -53,7 +53,7 @@ const retryAfterSeconds = 5;
  */
 export function runBacked<Input = unknown>(
   reader: KeyReader,
-  idem: Idem<any>,
+  idem: Idem,
   options: RunBackedOptions<Input>,
 ): FetchHandler {
   const { required: _, replayHeaders: __, responseBytesMax: ___, ...known } = modeOptions;

@@ -22,7 +22,7 @@ export interface BullhornPollerOptions {
   readonly client: BullhornClient;
   readonly subscription: string;
   /** A client of the engine, or an adapter of your database. */
-  readonly into: Idem<any> | Adapter<any>;
+  readonly into: Idem | Adapter<unknown>;
   /** "bullhorn" by default; two subscriptions need two. */
   readonly source?: string;
   readonly coalesce?: CoalesceOptions<BullhornEvent>;
@@ -95,7 +95,7 @@ interface Common extends BullhornPollerOptions {
 
 function pollIntoEngine(
   { source, subscription, coalesced, pulling, told, ...options }: Common,
-  idem: Idem<any>,
+  idem: Idem,
 ): BullhornPoller {
   const { platform = nodePlatform, cron = "* * * * *" } = options;
   const windowMs = parseDuration("366d");
@@ -122,7 +122,7 @@ function pollIntoEngine(
   };
 }
 
-function pollIntoDatabase(common: Common, adapter: Adapter<any>): BullhornPoller {
+function pollIntoDatabase(common: Common, adapter: Adapter<unknown>): BullhornPoller {
   const { source, subscription, coalesced, pulling, told, platform = nodePlatform } = common;
   const leaseMs = parseDuration(common.lease ?? "60s", "lease");
   const everyMs = parseDuration(common.every ?? "30s", "every");

@@ -9,7 +9,7 @@ import { webhookEventOf } from "./bullhorn-event.ts";
 import type { PullCursor, PulledBatch } from "./pull-events.ts";
 
 export interface DatabaseCursor {
-  readonly adapter: Adapter<any>;
+  readonly adapter: Adapter<unknown>;
   readonly source: string;
   readonly subscription: string;
   readonly leaseMs: number;

@@ -1,0 +1,53 @@
+// Which modules of a project define functions, by their text: what `idem verify` will load.
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { readSource } from "../verify-inputs.ts";
+
+/** More than any project has by hand; what lies deeper is named by whoever knows it. */
+const filesMax = 20_000;
+const bytesMax = 1024 * 1024;
+
+const isElsewhere = (name: string): boolean =>
+  name.startsWith(".") ||
+  /^(node_modules|dist|build|out|coverage|tests?|__tests__|__mocks__|e2e|fixtures|vendor)$/.test(name);
+const isModule = (name: string): boolean =>
+  /\.([cm]?[jt]s|[jt]sx)$/.test(name) && !/\.d\.[cm]?ts$|\.(test|spec|config|stories)\.\w+$|^idem\.verify\./.test(name);
+
+const defines = /\b([\w$]+)\s*\.\s*createFunction\s*(?:<[^()]*>)?\(/g;
+
+export interface FoundModules {
+  /** From the project's folder, with slashes, in the order of their names. */
+  readonly modules: readonly string[];
+  /** Those written for the `inngest` package: linted, and not verified. */
+  readonly others: readonly string[];
+}
+
+/** `hasInngest`: the project depends on that package, so what is called `inngest` is its client. */
+export function findFunctions(folder: string, hasInngest: boolean): FoundModules {
+  const modules: string[] = [];
+  const others: string[] = [];
+  let looked = 0;
+  const look = (path: string): void => {
+    for (const entry of readdirSync(join(folder, path), { withFileTypes: true }).sort(byName)) {
+      const name = path === "" ? entry.name : `${path}/${entry.name}`;
+      if (entry.isDirectory() && !isElsewhere(entry.name)) look(name);
+      if (!entry.isFile() || !isModule(entry.name) || ++looked > filesMax) continue;
+      const kind = kindOf(readSource(join(folder, name)) ?? "", hasInngest);
+      if (kind !== null) (kind === "idem" ? modules : others).push(name);
+    }
+  };
+  look("");
+  return { modules, others };
+}
+
+const byName = (a: { readonly name: string }, b: { readonly name: string }): number => (a.name < b.name ? -1 : 1);
+
+/** Whose functions a text defines; null for none. */
+export function kindOf(text: string, hasInngest: boolean): "idem" | "inngest" | null {
+  if (text.length > bytesMax) return null;
+  const holders = [...text.matchAll(defines)].map(([, name]) => name!);
+  if (holders.length === 0) return null;
+  if (/["']idem["']/.test(text)) return "idem";
+  const isTheirs = /["']inngest["']/.test(text) || (hasInngest && holders.every((name) => /inngest/i.test(name)));
+  return isTheirs ? "inngest" : "idem";
+}

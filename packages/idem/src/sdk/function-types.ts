@@ -1,0 +1,151 @@
+// What the author of a function writes and what its handler receives, with the types of the events that start it.
+import type { FunctionCode, Logger, Middleware } from "../execute/function-code.ts";
+import type { Backoff } from "../execute/retry.ts";
+import type { FlowWritten } from "../flow/options.ts";
+import type { OnDiverged } from "../model/divergence.ts";
+import type { SerializedError } from "../model/user-errors.ts";
+import type { DataOf, EventSchemas, HeardName, NamedIn, ReceivedEvent, Untyped } from "./event-types.ts";
+import type { Invocable, TypedStepTools } from "./typed-step-tools.ts";
+
+export interface IdempotencyOptions {
+  /** CEL over `event`: what makes two events the same to this function. */
+  readonly key: string;
+  /** How long the key stays taken, "24h" by default; "until-finished" keeps it past that while the run is open. */
+  readonly window?: string | number;
+  /** Whether a failed or cancelled run gives the key back. */
+  readonly onFailure?: "keep" | "release";
+  /** What to do when the key is missing, null or fails. */
+  readonly onMissing?: "run" | "reject";
+}
+
+/** The function has no key, and this is why: "each tick is new work". */
+export interface UnkeyedOptions {
+  readonly none: string;
+}
+
+export interface FunctionOptions<Event = ReceivedEvent<string, Untyped>, Schemas extends EventSchemas = EventSchemas>
+  extends FlowWritten {
+  readonly id: string;
+  readonly name?: string;
+  /** How often a step, or the code between steps, is tried again: 4 by default, 0 to 20. */
+  readonly retries?: number;
+  /** What makes two events the same to it; or `{ none: "why" }`, where events with other ids are other work. */
+  readonly idempotency?: string | IdempotencyOptions | UnkeyedOptions;
+  readonly timeouts?: {
+    readonly start?: string | number;
+    readonly finish?: string | number;
+    /** How long one attempt of a step may take, unless the step has a `timeout` of its own. */
+    readonly step?: string | number;
+  };
+  /**
+   * How often the code is entered in a row while its process is lost each time before anything came of it: 5 by default, 1 to 1,000. Then
+   * the run is parked for a person, or fails. Every outcome begins the count anew. `delay` is what the third entry is put off by, "5s" unless
+   * told, at most "1h"; the next ones by up to nine times as much, each spread by chance over three times its length.
+   */
+  readonly entries?: {
+    readonly max?: number;
+    readonly onMax?: "park" | "fail";
+    readonly delay?: string | number;
+  };
+  /** Milliseconds to wait after the given attempt failed, instead of the table of docs/functions.md#when-something-fails. */
+  readonly backoff?: Backoff;
+  /** Called once the run has failed for good, or was ended by `timeouts.finish`; a run of its own, with `error` and the run's event. */
+  readonly onFailure?: (context: EndContext<Event, Schemas>) => unknown;
+  /**
+   * Called once the run was cancelled: by a person, by an event of `cancelOn`, by a newer run that takes its place, by `timeouts.start`; and by
+   * `timeouts.finish` where there is no `onFailure`. As `onFailure`, a run of its own; `error` says why.
+   */
+  readonly onCancel?: (context: EndContext<Event, Schemas>) => unknown;
+  readonly middleware?: readonly Middleware[];
+  /**
+   * What becomes of a run whose code no longer asks for a step it had begun, after a change of the code say: "warn" by default. "park" and "fail"
+   * stop it before anything is done in that step's place.
+   */
+  readonly onDiverged?: OnDiverged;
+}
+
+export type TriggerInput<Schemas extends EventSchemas = EventSchemas> = EventInput<Schemas> | CronInput;
+
+export interface EventInput<Schemas extends EventSchemas = EventSchemas> {
+  /** A name; or one that ends in `*`, for all that begin so. */
+  readonly event: HeardName<Schemas> | `${string}*`;
+  /** CEL over `event`: the function starts only where it is true. */
+  readonly if?: string;
+}
+
+export interface CronInput {
+  /** Five fields, optionally after a zone: "TZ=Europe/Paris 0 9 * * 1". UTC by default. */
+  readonly cron: string;
+  /** Puts each start off by up to this much: "1s" to "5m". */
+  readonly jitter?: string | number;
+  /** Which ticks that nobody was there for are started: "last" by default; "all" means the newest 100. */
+  readonly missed?: "skip" | "last" | "all" | { readonly all: number };
+}
+
+export interface HandlerContext<Event, Schemas extends EventSchemas = EventSchemas> {
+  readonly event: Event;
+  /** All that it was started with: more than one where it takes batches. */
+  readonly events: readonly Event[];
+  readonly step: TypedStepTools<Schemas>;
+  readonly runId: string;
+  /** Of the code between steps, counted from 1. */
+  readonly attempt: number;
+  /** How often in a row the code was entered, this time included: more than once where a process was lost in the middle of it. */
+  readonly entered: number;
+  readonly maxAttempts: number;
+  readonly logger: Logger;
+}
+
+/** What `onFailure` and `onCancel` receive: a run of their own, whose event tells of the one that ended. */
+export interface EndContext<Event, Schemas extends EventSchemas = EventSchemas>
+  extends HandlerContext<
+    ReceivedEvent<"inngest/function.failed" | "inngest/function.cancelled", EndData<Event>>,
+    Schemas
+  > {
+  /** Why it ended. */
+  readonly error: Error;
+}
+
+export interface EndData<Event> {
+  /** `<app>-<id>` */
+  readonly function_id: string;
+  readonly run_id: string;
+  /** What it was started with. */
+  readonly event: Event;
+  readonly events: readonly Event[];
+  readonly error: SerializedError;
+}
+
+/** The event a handler receives, of its triggers: told apart by `name`. */
+export type EventOf<Schemas extends EventSchemas, Input> = Input extends readonly (infer Each)[]
+  ? [Each] extends [never]
+    ? ReceivedEvent<string, Untyped>
+    : HeardOf<Schemas, Each>
+  : HeardOf<Schemas, Input>;
+
+type HeardOf<Schemas extends EventSchemas, Input> = Input extends { readonly event: infer Name extends string }
+  ? string extends Name
+    ? ReceivedEvent<string, Untyped>
+    : Name extends `${infer Begin}*`
+      ? BegunWith<Schemas, Begin>
+      : ReceivedEvent<Name, DataOf<Schemas, Name>>
+  : ReceivedEvent<string, Untyped>;
+
+type BegunWith<Schemas extends EventSchemas, Begin extends string> = string extends keyof Schemas
+  ? ReceivedEvent<string, Untyped>
+  :
+      | {
+          [Name in NamedIn<Schemas> & `${Begin}${string}`]: ReceivedEvent<Name, DataOf<Schemas, Name>>;
+        }[NamedIn<Schemas> & `${Begin}${string}`]
+      | ("*" extends keyof Schemas ? ReceivedEvent<string, DataOf<Schemas, string>> : never);
+
+/** What `step.invoke` hands to a function: the data of any event that starts it; whatever is given where none does. */
+export type InvokedWith<Event> = Event extends ReceivedEvent<string, infer Data> ? Data : never;
+
+/** A function as its author holds it: pass it to `step.invoke`, or ignore it. */
+export interface IdemFunction<Data = Untyped, Output = unknown> extends Invocable<Data, Output> {
+  /** Its name in the environment. */
+  readonly slug: string;
+  /** What the engine executes; for tools such as idem/testing. */
+  readonly code: FunctionCode;
+}

@@ -1,0 +1,95 @@
+// `step` as a handler sees it: with the types of what its callbacks return, of the events of the schemas, and of the functions it invokes.
+import type { EffectContext, EffectOptions } from "../execute/effect.ts";
+import type { LimitedIdInput, StepIdInput } from "../execute/step-name.ts";
+import type { InvokeOptions, WaitForEventOptions, WaitForSignalOptions } from "../execute/step-options.ts";
+import type { StepContext, StepTools } from "../execute/step-tools.ts";
+import type { UserDatabase } from "../execute/user-transaction.ts";
+import type { TransactionClient } from "../store/transactional.ts";
+import type { DataOf, EventName, EventSchemas, EventsGiven, HeardName, ReceivedEvent, Untyped } from "./event-types.ts";
+
+type Typed = "run" | "transaction" | "effect" | "waitForEvent" | "waitForSignal" | "invoke" | "sendEvent";
+
+export interface TypedStepTools<Schemas extends EventSchemas = EventSchemas> extends Omit<StepTools, Typed> {
+  /** Runs `body` once it has no outcome yet; its value is kept, as JSON, and given back on every replay. */
+  run<Args extends unknown[], Value>(
+    id: LimitedIdInput,
+    body: (...args: [...Args, StepContext]) => Value,
+    ...args: Args
+  ): Promise<Jsonify<Awaited<Value>>>;
+  /** The same for a callback that names its arguments and leaves out the context, which would be taken for the last of them. */
+  run<Args extends unknown[], Value>(
+    id: LimitedIdInput,
+    body: (...args: Args) => Value,
+    ...args: Args
+  ): Promise<Jsonify<Awaited<Value>>>;
+  /** What `body` writes with `tx`, a client of `pg`, and that the step is done are one commit of the engine's PostgreSQL. */
+  transaction<Value>(
+    id: LimitedIdInput,
+    body: (tx: TransactionClient, context: StepContext) => Value,
+  ): Promise<Jsonify<Awaited<Value>>>;
+  /** The same on a database of your own: `adapter` is one of idem/sql, and the table `idem_steps` is in it. */
+  transaction<Tx, Value>(
+    id: LimitedIdInput,
+    adapter: UserDatabase<Tx>,
+    body: (tx: Tx, context: StepContext) => Value,
+  ): Promise<Jsonify<Awaited<Value>>>;
+  /**
+   * A call to a system outside, recorded with its receipt: a repeat gets the recorded value, and once the destination may have forgotten the
+   * key it is looked up or parked instead of sent again.
+   */
+  effect<Value>(
+    id: LimitedIdInput,
+    options: EffectOptions<Value>,
+    call: (context: EffectContext) => Value | Promise<Value>,
+  ): Promise<Jsonify<Value>>;
+  /** The event, or null once the timeout is over. Starts listening when the call is reached: earlier events do not count. */
+  waitForEvent<const Name extends HeardName<Schemas>>(
+    id: StepIdInput,
+    options: WaitForEventOptions & { readonly event: Name },
+  ): Promise<ReceivedEvent<Name, DataOf<Schemas, Name>> | null>;
+  /** `{ signal, data }`, or null once the timeout is over. One run waits for a signal at a time. What `data` is, the sender knows. */
+  waitForSignal<Data = unknown>(
+    id: StepIdInput,
+    options: WaitForSignalOptions,
+  ): Promise<{ readonly signal: string; readonly data: Data } | null>;
+  /** Runs a function that is known by its name, `<app>-<id>`, and waits for what it returns; its failure is thrown here. */
+  invoke<Output = unknown>(id: StepIdInput, options: InvokeOptions & { readonly function: string }): Promise<Output>;
+  /** Runs another function and waits for what it returns; its failure is thrown here. */
+  invoke<Data, Output>(id: StepIdInput, options: InvokeFunction<Data, Output>): Promise<Output>;
+  /** Sends one event or many in the same commit that records the step. Without an id of its own each gets one from the step. */
+  sendEvent<const Name extends EventName<Schemas>>(
+    id: LimitedIdInput,
+    events: EventsGiven<Schemas, Name>,
+  ): Promise<{ ids: string[] }>;
+}
+
+/** What `step.invoke` can call: the function's id, and for the compiler what it takes and gives. */
+export interface Invocable<Data = Untyped, Output = unknown> {
+  readonly id: string;
+  /** Never there: for the compiler. */
+  readonly "~types"?: { readonly data: Data; readonly output: Output } | undefined;
+}
+
+type InvokeFunction<Data, Output> = Omit<InvokeOptions, "function" | "data"> & {
+  readonly function: Invocable<Data, Output>;
+} & (undefined extends Data ? { readonly data?: Data } : { readonly data: Data });
+
+/** What a value is after it went through JSON, as every step's value does. */
+export type Jsonify<Value> = unknown extends Value
+  ? Value
+  : Value extends { toJSON(): infer Json }
+    ? Json
+    : Value extends string | number | boolean | null
+      ? Value
+      : Value extends void
+        ? null
+        : Value extends (...args: never[]) => unknown
+          ? never
+          : Value extends readonly unknown[]
+            ? { [K in keyof Value]: Jsonify<Value[K]> }
+            : Value extends object
+              ? { [K in keyof Value]: JsonifyField<Value[K]> }
+              : never;
+
+// A field that may be undefined may be absent afterwards; an element or a whole value becomes null.
+type JsonifyField<Value> = undefined extends Value ? Jsonify<Exclude<Value, undefined>> | undefined : Jsonify<Value>;

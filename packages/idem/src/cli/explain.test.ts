@@ -1,6 +1,8 @@
 // idem explain: the same story as everywhere, laid out for a terminal.
+
 import { stripVTControlCharacters } from "node:util";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { inside } from "../sdk/inside.ts";
 import type { Story } from "../stories/story.ts";
 import { storeWorld } from "./store-world.ts";
 
@@ -56,7 +58,7 @@ describe("one voice", () => {
     for (const q of ["48213", "UPDATED-48213"]) {
       const told = await api(q);
       expect(told.kind).toBe("story");
-      expect(await idem.tell({ q })).toEqual(told);
+      expect(await idem[inside].tell({ q })).toEqual(told);
       expect(await terminal.run("explain", q)).toBe(0);
       const { out } = terminal.written;
       let from = 0;

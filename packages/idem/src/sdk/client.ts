@@ -1,7 +1,6 @@
 // The client: what a user constructs. Its functions run in its own process (embedded.ts), or are called by a server (remote-server.ts);
 // what a user sends and asks is the same.
 import { limits } from "../engine/limits.ts";
-import type { ResumedPart } from "../engine/resume-function.ts";
 import { readRetention } from "../engine/retention.ts";
 import { type Listener, Telling } from "../engine/telling.ts";
 import type { FunctionCode, Logger, Middleware } from "../execute/function-code.ts";
@@ -22,15 +21,8 @@ import type { Store } from "../store/store.ts";
 import { defineFunction } from "./create-function.ts";
 import { type EffectsApi, effectsApi } from "./effects-api.ts";
 import { Embedded } from "./embedded.ts";
-import {
-  checkSchema,
-  type EventName,
-  type EventSchemas,
-  type EventsGiven,
-  type EventToSend,
-  type Untyped,
-} from "./event-types.ts";
-import type { Explain, Tell } from "./explain-api.ts";
+import { checkSchema, type EventName, type EventSchemas, type EventsGiven, type Untyped } from "./event-types.ts";
+import type { Explain } from "./explain-api.ts";
 import { nameIn } from "./find-subject.ts";
 import type {
   EventOf,
@@ -40,7 +32,8 @@ import type {
   InvokedWith,
   TriggerInput,
 } from "./function-types.ts";
-import { type FunctionsApi, functionsApi, type ResumePartOptions, resumeOnePart } from "./functions-api.ts";
+import { type FunctionsApi, functionsApi, resumeOnePart } from "./functions-api.ts";
+import { type Inside, inside } from "./inside.ts";
 import { checkedReads, refuseUnknownClientOptions, refuseUnknownSendOptions } from "./known-client-options.ts";
 import { type DashboardHandler, type DashboardOptions, openDashboard } from "./open-dashboard.ts";
 import { type EventsApi, eventsApi, type RunsApi, runsApi } from "./reads-api.ts";
@@ -108,30 +101,22 @@ export interface SendInTransaction extends SendOptions {
   readonly tx: UserTransaction;
 }
 
-/** Where webhooks put what a provider sent, once its signature was checked: under ids that no other sender can take. */
-export interface Deliveries {
-  send(
-    event: EventToSend<any> | readonly EventToSend<any>[],
-    options: { readonly window: string | number },
-  ): Promise<SendResult>;
-  /** By the stored id, or by the delivery's own; an event somebody else sent under that id is not found. */
-  get: EventsApi["get"];
-}
-
-/** What the toolkit keeps its own facts in. */
-export interface KeepingClient {
-  readonly env: string;
-  /** Opened when it is first needed, and again after a stop. */
-  store(): Promise<Store>;
-}
-
 export class Idem<Schemas extends EventSchemas = Untyped> {
   readonly id: string;
   readonly env: string;
-  /** For the toolkit's webhooks. At a server it takes a signing key: an event key is not enough to speak for a provider. */
-  readonly deliveries: Deliveries = {
-    send: (events, options) => this.sendIn(webhookScope, events, options) as Promise<SendResult>,
-    get: (id) => this.reads.events.get(id, { scope: webhookScope }),
+  readonly [inside]: Inside = {
+    tell: (asked) => this.reads.tell(asked),
+    deliveries: {
+      send: (events, options) => this.sendIn(webhookScope, events, options) as Promise<SendResult>,
+      get: (id) => this.reads.events.get(id, { scope: webhookScope }),
+    },
+    resumePart: async (id, options) => resumeOnePart(await this.embedded.engine(), id, options),
+    serving: () => this.serving(),
+    keeping: () => {
+      if (this.remote !== null) throw errors.STORE_ELSEWHERE({ client: this.id, server: this.remote.origin });
+      this.isKeeping = true;
+      return { env: this.env, store: async () => (await this.embedded.engine()).store };
+    },
   };
   private readonly options: IdemOptions<Schemas>;
   private readonly platform: Platform;
@@ -252,11 +237,6 @@ export class Idem<Schemas extends EventSchemas = Untyped> {
     return this.reads.explain;
   }
 
-  /** For the command line: as `explain`, of whatever id, key or value somebody has at hand. */
-  get tell(): Tell {
-    return this.reads.tell;
-  }
-
   /** Defines a function: `(options, trigger, handler)`, or `({ ...options, triggers }, handler)`. */
   createFunction<const Input extends TriggerInput<Schemas> | readonly TriggerInput<Schemas>[], Returned>(
     options: FunctionOptions<EventOf<Schemas, Input>, Schemas>,
@@ -366,11 +346,6 @@ export class Idem<Schemas extends EventSchemas = Untyped> {
     return { runId: await engine.signal(signal, json) };
   }
 
-  /** For the owner's desk, which has to answer soon: as `functions.resume`, a bounded number of events at a time. */
-  async resumePart(id: string, options: ResumePartOptions): Promise<ResumedPart> {
-    return resumeOnePart(await this.embedded.engine(), id, options);
-  }
-
   /**
    * Calls the listener with what happens in this process, each time after the commit that made it true; nothing is told again when code
    * is replayed. Returns how to stop listening. What a listener throws is logged and changes nothing.
@@ -389,11 +364,7 @@ export class Idem<Schemas extends EventSchemas = Untyped> {
     await this.embedded.idle();
   }
 
-  /**
-   * For `serve`: the functions of this client and the server that calls them, where `idem dev` listens by default. From here on
-   * what the client sends goes there too.
-   */
-  serving(): ServedClient {
+  private serving(): ServedClient {
     if (this.remote === null && !this.isTaken && (this.options.store !== undefined || this.embedded.isOpen)) {
       throw errors.CLIENT_EMBEDDED({ client: this.id, why: "it has a store of its own and executes from it" });
     }
@@ -412,13 +383,6 @@ export class Idem<Schemas extends EventSchemas = Untyped> {
       platform: this.platform,
       logs: this.telling,
     };
-  }
-
-  /** For `engineKeys`: the store this client opens, beside its events and runs. A client whose store is at a server has none to give. */
-  keeping(): KeepingClient {
-    if (this.remote !== null) throw errors.STORE_ELSEWHERE({ client: this.id, server: this.remote.origin });
-    this.isKeeping = true;
-    return { env: this.env, store: async () => (await this.embedded.engine()).store };
   }
 
   /**

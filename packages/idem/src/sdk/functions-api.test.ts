@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { stores } from "../testing/one-run.suite.ts";
 import { testIdem } from "../testing/test-idem.ts";
 import type { FunctionOptions } from "./function-types.ts";
+import { inside } from "./inside.ts";
 
 async function shop(store: string, options: Partial<FunctionOptions> = {}) {
   const world = testIdem({ store });
@@ -168,7 +169,7 @@ test("thousands of events are released in parts, every one once and in their ord
   idem.createFunction({ id: "charge" }, { event: "order/paid" }, () => null);
   await idem.functions.pause("charge");
   const { ids } = await idem.send(Array.from({ length: 2_300 }, () => ({ name: "order/paid" })));
-  expect(await idem.resumePart("charge", { waiting: "release", next: null })).toMatchObject({
+  expect(await idem[inside].resumePart("charge", { waiting: "release", next: null })).toMatchObject({
     changed: false,
     decided: 1_000,
     next: expect.any(Number),

@@ -1,5 +1,6 @@
 // What other processes may ask of the one that owns a store. The command line asks through the owner's local socket
 // (owner-socket.ts), or, when no owner lives, sits down at a desk of its own after taking the file.
+
 import type { Verdict } from "../engine/redecide-events.ts";
 import type { ResumedPart, Waiting } from "../engine/resume-function.ts";
 import { errors } from "../model/errors.ts";
@@ -9,7 +10,8 @@ import type { PruneAnswer } from "../store/prune.ts";
 import type { SettingAnswer, SettingInput } from "../store/settings.ts";
 import type { Store } from "../store/store.ts";
 import type { EffectsApi } from "./effects-api.ts";
-import type { FunctionsApi, Paused, ResumePartOptions } from "./functions-api.ts";
+import type { FunctionsApi, Paused } from "./functions-api.ts";
+import { type Inside, inside } from "./inside.ts";
 import type { PublicDecision } from "./public-types.ts";
 import type { EventsApi, RunsApi } from "./reads-api.ts";
 import { type Resealed, resealSettings } from "./sealed-store.ts";
@@ -72,7 +74,7 @@ export interface DeskClient {
   readonly functions: Pick<FunctionsApi, "pause">;
   readonly events: Pick<EventsApi, "release" | "drop">;
   readonly effects: Pick<EffectsApi, "resolve">;
-  resumePart(id: string, options: ResumePartOptions): Promise<ResumedPart>;
+  readonly [inside]: Pick<Inside, "resumePart">;
 }
 
 export interface DeskOptions {
@@ -121,7 +123,7 @@ export function openDesk({ store, owner, actor, clientIn }: DeskOptions): Ask {
     pause: (env, { function: fn, reason }) =>
       clientIn(env).functions.pause(text(fn, "function"), { reason: text(reason, "reason", ""), actor }),
     resume: (env, { function: fn, reason, waiting, next }) =>
-      clientIn(env).resumePart(text(fn, "function"), {
+      clientIn(env)[inside].resumePart(text(fn, "function"), {
         reason: text(reason, "reason", ""),
         actor,
         waiting,

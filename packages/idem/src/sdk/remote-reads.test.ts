@@ -1,9 +1,11 @@
 // What a client reads over HTTP is what it would read from the store itself.
+
 import { expect, onTestFinished, test } from "vitest";
 import { nodePlatform } from "../platform/node-platform.ts";
 import { startServer } from "../server/start-server.ts";
 import { MemoryStore } from "../store/memory/store.ts";
 import { Idem } from "./client.ts";
+import { inside } from "./inside.ts";
 
 const quiet = { debug() {}, info() {}, warn() {}, error() {} };
 
@@ -60,7 +62,7 @@ test("runs, events and their stories are the same, read from the store or from a
   expect(story).toEqual(same);
   const key = { function: "ok", key: 7 };
   expect(await there.explain(key)).toEqual(await here.explain(key));
-  expect(await there.tell({ q: "first" })).toEqual(await here.tell({ q: "first" }));
+  expect(await there[inside].tell({ q: "first" })).toEqual(await here[inside].tell({ q: "first" }));
 });
 
 test("a batch, what waits to be decided, and functions with limits are the same, read from the store or from a server", async () => {

@@ -1,4 +1,5 @@
 // The double-invoice story, live: a placement arrives as two events, nobody has given the function a key, and somebody is told.
+
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -12,6 +13,7 @@ import { until, usePostgres } from "../testing/postgres-world.suite.ts";
 import { sharedStore } from "../testing/shared-store.suite.ts";
 import { testIdem } from "../testing/test-idem.ts";
 import type { Idem } from "./client.ts";
+import { inside } from "./inside.ts";
 
 const env = "default";
 const placements = Array.from({ length: 73 }, (_, i) => 48_000 + i);
@@ -216,7 +218,7 @@ describe("on PostgreSQL", () => {
     const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
     const secret = newChannelSecret((count) => new Uint8Array(count));
     const channel = makeChannel("ops", { kind: "webhook", url }, null, { secret, now: 0 });
-    const store = await nodes[0]!.keeping().store();
+    const store = await nodes[0]![inside].keeping().store();
     const setting = { env, kind: channelKind, name: "ops", over: null, reason: "test" };
     await store.set({ ...setting, value: JSON.stringify(channel) });
     for (const each of nodes) {

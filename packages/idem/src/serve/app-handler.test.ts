@@ -5,6 +5,7 @@ import { readPackageText } from "../platform/package-files.ts";
 import { readInBandReply, readRegisterRequest } from "../protocol/register-request.ts";
 import { signatureHeader, signRequest, verifySignature } from "../protocol/request-signature.ts";
 import { Idem } from "../sdk/client.ts";
+import { inside } from "../sdk/inside.ts";
 import { noteAddress } from "../sdk/request-address.ts";
 import { version } from "./describe-app.ts";
 import { fetchHandler } from "./fetch-handler.ts";
@@ -291,7 +292,7 @@ describe("registration", () => {
     );
     world.idem.createFunction({ id: "plain", idempotency: "event.data.id" }, [], () => 1);
   };
-  const codesOf = (idem: Idem) => idem.serving().codes();
+  const codesOf = (idem: Idem) => idem[inside].serving().codes();
 
   test("out-of-band, the server is told everything the functions were given", async () => {
     const world = servedWorld({ answer: () => ({ body: '{"ok":true,"modified":true,"status":200}' }) });

@@ -20,6 +20,7 @@ import { readJson } from "../protocol/read-json.ts";
 import { readSignature, signatureHeader, type Verified } from "../protocol/request-signature.ts";
 import { withoutKeyPrefix } from "../protocol/signing-key.ts";
 import type { Idem } from "../sdk/client.ts";
+import { inside } from "../sdk/inside.ts";
 import type { ServedClient } from "../sdk/remote-client.ts";
 import { type BodyPieces, CallBody, HeldBytes } from "./call-body.ts";
 import { callPorts } from "./call-ports.ts";
@@ -108,7 +109,7 @@ const foreignOptions = {
 };
 
 export function appHandler(idem: Idem, options: ServeOptions, framework: string): AppHandler {
-  const served = idem.serving();
+  const served = idem[inside].serving();
   const warn = (message: string) => served.logs.logger.warn(`idem: ${message}`);
   refuseUnknown<ServeOptions>("serve", options, knownOptions, { options: foreignOptions, warn });
   const settings = readSettings(served, options, framework);

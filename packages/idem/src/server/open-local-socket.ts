@@ -1,11 +1,13 @@
 // The server's local socket for the command line of this machine: `idem send`, `rerun`, `cancel` and the like work beside it,
 // on its own engines, so that what they ask for happens at once.
+
 import { parseDuration } from "../model/duration.ts";
 import { defaultWindowMs } from "../model/function-config.ts";
 import { cliName, processName } from "../platform/node-platform.ts";
 import { effectsApi } from "../sdk/effects-api.ts";
 import { nameIn } from "../sdk/find-subject.ts";
 import { functionsApi, resumeOnePart } from "../sdk/functions-api.ts";
+import { inside } from "../sdk/inside.ts";
 import { type DeskClient, openDesk } from "../sdk/owner-desk.ts";
 import { type OwnerSocket, openOwnerSocket } from "../sdk/owner-socket.ts";
 import { eventsApi, runsApi } from "../sdk/reads-api.ts";
@@ -28,7 +30,7 @@ export async function openLocalSocket(world: World, file: string, store: Store):
       events: eventsApi(engineOf),
       functions: functionsApi(engineOf),
       effects: effectsApi(engineOf),
-      resumePart: async (id, options) => resumeOnePart(await engineOf(), id, options),
+      [inside]: { resumePart: async (id, options) => resumeOnePart(await engineOf(), id, options) },
     };
   };
   try {

@@ -1,6 +1,8 @@
 // idem explain: why something ran, or did not, or ran twice.
+
 import { errors } from "../../model/errors.ts";
 import { fromJson } from "../../model/json.ts";
+import { inside } from "../../sdk/inside.ts";
 import type { Story } from "../../stories/story.ts";
 import { functionKey } from "../claim-key.ts";
 import { type Command, type Reading, storeOptions } from "../command.ts";
@@ -37,8 +39,8 @@ export const explain: Command = {
       const fn = name === undefined ? undefined : reading.slugOf(name);
       const answer =
         word === undefined
-          ? await reading.idem.tell({ q: await functionKey(reading, fn!, key!), as: "key", function: fn })
-          : await reading.idem.tell({ q: word, function: fn });
+          ? await reading.idem[inside].tell({ q: await functionKey(reading, fn!, key!), as: "key", function: fn })
+          : await reading.idem[inside].tell({ q: word, function: fn });
       if (answer.kind === "none") throw errors.SUBJECT_UNKNOWN({ id: (word ?? key)! });
       if (context.isJson) context.json(answer.kind === "several" ? answer : await explained(reading, answer));
       else if (answer.kind === "story") showStory(context, answer, (of) => reading.nameOf(of));

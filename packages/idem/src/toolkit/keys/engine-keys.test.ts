@@ -1,4 +1,5 @@
 // Keys in the engine's own store keep the promises of key-store.ts, whichever store the engine has.
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,6 +9,7 @@ import { type LocalPostgres, startLocalPostgres } from "../../../../../scripts/l
 import { ManualPlatform } from "../../platform/manual-platform.ts";
 import { nodePlatform } from "../../platform/node-platform.ts";
 import { Idem } from "../../sdk/client.ts";
+import { inside } from "../../sdk/inside.ts";
 import { MemoryStore } from "../../store/memory/store.ts";
 import { openPostgresStore } from "../../store/postgres/postgres-store.ts";
 import { tableNames } from "../../store/postgres/statement.ts";
@@ -194,7 +196,7 @@ test("a client whose store is at a server is refused at once, and one that keeps
   expect(() => engineKeys(remote)).toThrowError(expect.objectContaining({ code: "STORE_ELSEWHERE" }));
   const served = new Idem({ id: "shop", logger: silent });
   engineKeys(served);
-  expect(() => served.serving()).toThrowError(expect.objectContaining({ code: "CLIENT_EMBEDDED" }));
+  expect(() => served[inside].serving()).toThrowError(expect.objectContaining({ code: "CLIENT_EMBEDDED" }));
 });
 
 test("a claim whose note nobody can read executes nothing", async () => {

@@ -3,8 +3,10 @@
 //
 // Every call reads the claim with the store's time, decides as the other stores do (decide-key.ts), and amends the claim it decided upon.
 // If somebody wrote meanwhile, it decides again. A replay is that one read, and writes nothing.
+
 import { errors } from "../../model/errors.ts";
 import type { Idem } from "../../sdk/client.ts";
+import { inside } from "../../sdk/inside.ts";
 import type { Held } from "../claim/decide-claim.ts";
 import { decideKey, diedReason, freshOf, runningWindowMs } from "./decide-key.ts";
 import { changeTo, keyRowOf, type SeenKey } from "./engine-keys-claim.ts";
@@ -32,8 +34,8 @@ interface Decided<A> {
  * const keys = engineKeys(new Idem({ id: "shop" }));
  * ```
  */
-export function engineKeys(idem: Pick<Idem, "keeping">): KeyStore {
-  const { env, store } = idem.keeping();
+export function engineKeys(idem: Idem): KeyStore {
+  const { env, store } = idem[inside].keeping();
   const unfinished = new UnfinishedKeys(env, httpScope);
 
   const see = async (id: string): Promise<SeenKey> => {

@@ -1,11 +1,13 @@
 // Row 34 of the pitfalls, on the engine: INSERTED and UPDATED of one placement, in either order, duplicated, 0 to 10 seconds apart, across a
 // restart. One run per logical event; what was absorbed is linked to it.
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { nodePlatform } from "../../platform/node-platform.ts";
 import type { Platform } from "../../platform/platform.ts";
+import { inside } from "../../sdk/inside.ts";
 import { openInlineStore } from "../../store/sqlite/inline-store.ts";
 import { loadMigrations } from "../../store/sqlite/migrations.ts";
 import { testIdem } from "../../testing/test-idem.ts";
@@ -193,9 +195,9 @@ describe("what comes after the delivery", () => {
 
 test("a run that died after it had delivered, and is entered again, delivers nothing more", async () => {
   const { idem, clock, ran, deliver } = await single();
-  const { send } = idem.deliveries;
+  const { send } = idem[inside].deliveries;
   let failures = 2;
-  idem.deliveries.send = (async (...args: Parameters<typeof send>) => {
+  idem[inside].deliveries.send = (async (...args: Parameters<typeof send>) => {
     const sent = await send(...args);
     if (String((args[0] as { id?: string }).id).includes("logical") && failures-- > 0) throw new Error("died");
     return sent;

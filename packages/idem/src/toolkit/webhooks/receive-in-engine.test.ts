@@ -1,7 +1,9 @@
 // Deliveries that become events of the engine.
+
 import { describe, expect, test } from "vitest";
 import { nodePlatform } from "../../platform/node-platform.ts";
 import type { Platform } from "../../platform/platform.ts";
+import { inside } from "../../sdk/inside.ts";
 import { testIdem } from "../../testing/test-idem.ts";
 import { github } from "./providers/github.ts";
 import { slack } from "./providers/slack.ts";
@@ -215,12 +217,12 @@ describe("a transform", () => {
 describe("no 2xx before it is durable", () => {
   test("a store that fails is 503 with Retry-After, and the provider's next try is processed once", async () => {
     const { idem, ran, deliver, notes } = await world();
-    const { send } = idem.deliveries;
-    idem.deliveries.send = (() => Promise.reject(new Error("the disk is full"))) as never;
+    const { send } = idem[inside].deliveries;
+    idem[inside].deliveries.send = (() => Promise.reject(new Error("the disk is full"))) as never;
     const failed = await deliver(invoice());
     expect([failed.status, failed.headers.get("retry-after")]).toEqual([503, "5"]);
     expect(ran).toEqual([]);
-    idem.deliveries.send = send;
+    idem[inside].deliveries.send = send;
     for (let i = 0; i < 2; i++) expect((await deliver(invoice())).status).toBe(200);
     expect(ran.length).toBe(1);
     expect(notes.map(({ kind }) => kind)).toEqual(["unavailable", "kept", "duplicate"]);
@@ -228,13 +230,13 @@ describe("no 2xx before it is durable", () => {
 
   test("an answer that was lost behind the commit is a duplicate the next time, and was processed once", async () => {
     const { idem, ran, deliver } = await world();
-    const send = idem.deliveries.send;
-    idem.deliveries.send = (async (...args: Parameters<typeof send>) => {
+    const send = idem[inside].deliveries.send;
+    idem[inside].deliveries.send = (async (...args: Parameters<typeof send>) => {
       await send(...args);
       throw new Error("the process died");
     }) as never;
     expect((await deliver(invoice())).status).toBe(503);
-    idem.deliveries.send = send as never;
+    idem[inside].deliveries.send = send as never;
     expect((await deliver(invoice())).headers.get("idempotent-replayed")).toBe("true");
     expect(ran.length).toBe(1);
   });
@@ -252,9 +254,9 @@ describe("no 2xx before it is durable", () => {
     };
     const { idem } = clocked;
     await idem.start();
-    const send = idem.deliveries.send;
+    const send = idem[inside].deliveries.send;
     let go = () => {};
-    idem.deliveries.send = (async (...args: Parameters<typeof send>) => {
+    idem[inside].deliveries.send = (async (...args: Parameters<typeof send>) => {
       await new Promise<void>((resolve) => {
         go = resolve;
       });
@@ -268,7 +270,7 @@ describe("no 2xx before it is durable", () => {
     rings[0]!();
     expect((await answering).status).toBe(503);
     go();
-    idem.deliveries.send = send as never;
+    idem[inside].deliveries.send = send as never;
     while ((await idem.events.get("stripe:evt_1")) === null) await new Promise((resolve) => setImmediate(resolve));
     expect((await receive(sign())).headers.get("idempotent-replayed")).toBe("true");
   });

@@ -6,6 +6,7 @@ import { refuseUnknown } from "../../model/known-options.ts";
 import { nodePlatform } from "../../platform/node-platform.ts";
 import type { Platform } from "../../platform/platform.ts";
 import type { Idem } from "../../sdk/client.ts";
+import { inside } from "../../sdk/inside.ts";
 import type { Adapter } from "../sql/adapter.ts";
 import { type CoalesceOptions, readCoalesce } from "./coalesce.ts";
 import { coalesceInEngine } from "./coalesce-in-engine.ts";
@@ -79,7 +80,7 @@ export function webhook<Payload = any>(options: WebhookOptions<Payload>): Webhoo
   const receive = { source, provider, normalise, ackBudget, bytesMax, onNote, platform };
   if ("idem" in options && options.idem !== undefined) {
     const { idem, transform, businessKey } = options;
-    const sender = { deliveries: idem.deliveries, windowMs, platform: platform ?? nodePlatform };
+    const sender = { deliveries: idem[inside].deliveries, windowMs, platform: platform ?? nodePlatform };
     if (coalesce === null) return receiver(receive, keepInEngine({ ...sender, source, transform, businessKey }));
     if (transform !== undefined) throw refuse("transform", "what is coalesced is read by normalise");
     return receiver(receive, coalesceInEngine({ ...sender, idem, source, coalesce }));

@@ -6,6 +6,7 @@ import { refuseUnknown } from "../../../model/known-options.ts";
 import { nodePlatform } from "../../../platform/node-platform.ts";
 import type { Platform } from "../../../platform/platform.ts";
 import type { Idem } from "../../../sdk/client.ts";
+import { inside } from "../../../sdk/inside.ts";
 import { newOwner } from "../../claim/claim-operations.ts";
 import { repeating } from "../../claim/work-under-claim.ts";
 import type { Adapter } from "../../sql/adapter.ts";
@@ -99,7 +100,7 @@ function pollIntoEngine(
 ): BullhornPoller {
   const { platform = nodePlatform, cron = "* * * * *" } = options;
   const windowMs = parseDuration("366d");
-  const { deliveries } = idem;
+  const { deliveries } = idem[inside];
   if (coalesced !== null) defineCoalescer({ idem, deliveries, source, coalesce: coalesced, windowMs, platform });
   const cursor = engineCursor({ deliveries, source, subscription, coalesce: coalesced, now: () => platform.wallMs() });
   // One open run at a time, whichever process has it: that is the single puller, and its lease is the run's.

@@ -1,6 +1,6 @@
 // The cursor as events of the engine: each batch is sent together with an event that says "this number is in", in one commit. Where we are is
 // found from the server's last number backwards: the first one that is in.
-import type { Deliveries } from "../../../sdk/client.ts";
+import type { Deliveries } from "../../../sdk/inside.ts";
 import type { Coalescing } from "../coalesce.ts";
 import { rawEvent } from "../coalesce-in-engine.ts";
 import { dataOf } from "../keep-in-engine.ts";

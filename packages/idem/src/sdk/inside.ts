@@ -1,0 +1,45 @@
+// What Idem's own parts ask of a client and its users do not: kept under a symbol, so that nothing offers it beside `send` and `runs`.
+import type { ResumedPart } from "../engine/resume-function.ts";
+import type { Store } from "../store/store.ts";
+import type { EventToSend, Untyped } from "./event-types.ts";
+import type { Tell } from "./explain-api.ts";
+import type { ResumePartOptions } from "./functions-api.ts";
+import type { EventsApi } from "./reads-api.ts";
+import type { ServedClient } from "./remote-client.ts";
+import type { SendResult } from "./send-result.ts";
+
+/** One for all copies of the package that a process has loaded. */
+export const inside: unique symbol = Symbol.for("idem.inside");
+
+export interface Inside {
+  /** For the command line: as `explain`, of whatever id, key or value somebody has at hand. */
+  readonly tell: Tell;
+  /** For the toolkit's webhooks. At a server it takes a signing key: an event key is not enough to speak for a provider. */
+  readonly deliveries: Deliveries;
+  /** For the owner's desk, which has to answer soon: as `functions.resume`, a bounded number of events at a time. */
+  resumePart(id: string, options: ResumePartOptions): Promise<ResumedPart>;
+  /**
+   * For `serve`: the functions of this client and the server that calls them, where `idem dev` listens by default. From here on
+   * what the client sends goes there too.
+   */
+  serving(): ServedClient;
+  /** For `engineKeys`: the store this client opens, beside its events and runs. A client whose store is at a server has none to give. */
+  keeping(): KeepingClient;
+}
+
+/** Where webhooks put what a provider sent, once its signature was checked: under ids that no other sender can take. */
+export interface Deliveries {
+  send(
+    event: EventToSend<Untyped> | readonly EventToSend<Untyped>[],
+    options: { readonly window: string | number },
+  ): Promise<SendResult>;
+  /** By the stored id, or by the delivery's own; an event somebody else sent under that id is not found. */
+  get: EventsApi["get"];
+}
+
+/** What the toolkit keeps its own facts in. */
+export interface KeepingClient {
+  readonly env: string;
+  /** Opened when it is first needed, and again after a stop. */
+  store(): Promise<Store>;
+}

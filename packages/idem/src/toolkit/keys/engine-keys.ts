@@ -6,7 +6,7 @@
 
 import { errors } from "../../model/errors.ts";
 import type { Idem } from "../../sdk/client.ts";
-import { inside } from "../../sdk/inside.ts";
+import { inside, type KeepingClient } from "../../sdk/inside.ts";
 import type { Held } from "../claim/decide-claim.ts";
 import { decideKey, diedReason, freshOf, runningWindowMs } from "./decide-key.ts";
 import { changeTo, keyRowOf, type SeenKey } from "./engine-keys-claim.ts";
@@ -34,8 +34,9 @@ interface Decided<A> {
  * const keys = engineKeys(new Idem({ id: "shop" }));
  * ```
  */
-export function engineKeys(idem: Idem): KeyStore {
-  const { env, store } = idem[inside].keeping();
+export const engineKeys = (idem: Idem): KeyStore => keysIn(idem[inside].keeping());
+
+export function keysIn({ env, store }: KeepingClient): KeyStore {
   const unfinished = new UnfinishedKeys(env, httpScope);
 
   const see = async (id: string): Promise<SeenKey> => {

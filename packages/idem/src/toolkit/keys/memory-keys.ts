@@ -4,7 +4,7 @@ import { refuseUnknown } from "../../model/known-options.ts";
 import { nodePlatform } from "../../platform/node-platform.ts";
 import type { Platform } from "../../platform/platform.ts";
 import { MemoryStore } from "../../store/memory/store.ts";
-import { engineKeys } from "./engine-keys.ts";
+import { keysIn } from "./engine-keys.ts";
 import type { KeyStore } from "./key-store.ts";
 
 /**
@@ -15,5 +15,5 @@ import type { KeyStore } from "./key-store.ts";
 export function memoryKeys(options: { readonly platform?: Platform } = {}): KeyStore {
   refuseUnknown<{ platform: Platform }>("memoryKeys", options, { platform: true });
   const store = new MemoryStore(options.platform ?? nodePlatform);
-  return engineKeys({ keeping: () => ({ env: "keys", store: async () => store }) });
+  return keysIn({ env: "keys", store: async () => store });
 }

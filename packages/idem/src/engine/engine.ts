@@ -1,5 +1,6 @@
 // The only place that knows all stages: one store, one clock, one worker; and what client, server and command line call.
 
+import { fingerprintOf } from "../execute/code-of-run.ts";
 import type { Code, FunctionCode, Middleware, RemoteCode } from "../execute/function-code.ts";
 import { acceptEvent } from "../ingest/accept-events.ts";
 import { blockedMaxDefaultMs } from "../model/beats.ts";
@@ -99,10 +100,19 @@ export class Engine {
 
   constructor(private readonly options: EngineOptions) {
     const { store, platform, env, app, about, leaseTermMs, retentionMs = null } = options;
-    this.registry = new Registry(store, env, app, () => {
-      this.crons.refresh();
-      options.onRegistered?.();
-    });
+    this.registry = new Registry(
+      store,
+      env,
+      app,
+      (fn) => {
+        const code = this.codes.get(fn);
+        return code === undefined ? undefined : fingerprintOf(code);
+      },
+      () => {
+        this.crons.refresh();
+        options.onRegistered?.();
+      },
+    );
     const { telling } = options;
     this.turns = options.turns ?? new Turns((run) => platform.soon(run));
     this.expressions = new Expressions(limits.expressionsCached, ({ fn, ...failed }) => {
@@ -279,11 +289,11 @@ export class Engine {
     const answer = await store.register({
       env,
       app,
-      functions: codes.map(({ fn, config }) => ({
-        fn,
-        id: config.id,
-        config: JSON.stringify(config),
-        crons: config.triggers.flatMap((trigger) => ("cron" in trigger ? trigger.cron : [])),
+      functions: codes.map((code) => ({
+        fn: code.fn,
+        id: code.config.id,
+        config: JSON.stringify({ ...code.config, fingerprint: fingerprintOf(code) }),
+        crons: code.config.triggers.flatMap((trigger) => ("cron" in trigger ? trigger.cron : [])),
       })),
     });
     if (answer.kind === "registered") return answer.changed;

@@ -18,17 +18,24 @@ export class Registry {
     private readonly store: Store,
     private readonly env: string,
     private readonly app: string,
+    /** Fingerprint of a function's code in this process. */
+    private readonly codeOf: (fn: string) => string | undefined = () => undefined,
     /** Told when what was read is another registration than the one before. */
     private readonly onChanged: () => void = () => {},
   ) {}
 
   async refresh(): Promise<void> {
     const { registration, functions } = await this.store.reads.functions(this.env);
+    const { codeOf } = this;
     const targets = functions.map(({ fn, app, config, pausedAt }) => ({
       fn,
       app,
       config: JSON.parse(config) as FunctionConfig,
       pausedAt,
+      // Asked when a run begins: code may come after its registration was read.
+      get code() {
+        return codeOf(fn);
+      },
     }));
     const isOther = registration !== this.registration;
     this.registration = registration;

@@ -28,7 +28,18 @@ export async function rerunRun(engine: Engine, runId: string, options: RerunOpti
     const lane = flow?.lane ?? null;
     const cancelOn = flow?.cancelOn ?? [];
     const begins = from === null ? {} : { from };
-    const input = { env, runId, newRunId, rank, leaseTo, lane, cancelOn, byHand: noted(options, newRunId), ...begins };
+    const input = {
+      env,
+      runId,
+      newRunId,
+      rank,
+      leaseTo,
+      code: target?.code ?? null,
+      lane,
+      cancelOn,
+      byHand: noted(options, newRunId),
+      ...begins,
+    };
     const answer = await store.rerun(input).catch((error) => {
       if (leaseTo !== null) worker.names.doubt(leaseTo, error);
       throw error;

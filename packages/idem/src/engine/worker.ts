@@ -325,9 +325,9 @@ export class Worker {
         if (this.free <= 0 || worker === null) break;
         const max = Math.min(this.free, limits.leaseBatch);
         const askedMono = options.platform.monoMs();
-        const { functions, caps } = this.caps.read();
+        const { functions, caps, codes } = this.caps.read();
         const answer = await options.store
-          .lease({ env: options.env, worker, functions, caps, max, room: this.bytes.room })
+          .lease({ env: options.env, worker, functions, caps, codes, max, room: this.bytes.room })
           .catch((error) => {
             this.names.doubt(worker, error);
             throw error;

@@ -12,6 +12,7 @@ import type { RunMemo } from "../store/leases.ts";
 import type { PassLimits } from "./attempt-step.ts";
 import { callInProcess } from "./call-in-process.ts";
 import { callRemote } from "./call-remote.ts";
+import { codeChange } from "./code-of-run.ts";
 import { deferredEvents } from "./deferred.ts";
 import type { Code, Logger } from "./function-code.ts";
 import { divergenceSteps } from "./known-step.ts";
@@ -254,6 +255,10 @@ export function executeRun(
     info.attempt = attempt;
     const startedAttemptAt = ports.now();
     const event = payloadOf(memo.event);
+    // A server knows which code its apps had; they are only told what to do.
+    const change = ports.beginsHere === undefined ? codeChange(memo, code, startedAttemptAt) : null;
+    if (change !== null) await pass.note([change]);
+    if (pass.isOver) return pass.closed;
     try {
       const call = {
         pass,

@@ -1,5 +1,5 @@
 // What a run already has, by step id: outcomes, failed attempts, waits. Nothing in here runs anything.
-import { divergedStepId, divergenceId, isDivergence, readDivergence } from "../model/divergence.ts";
+import { divergedStepId, divergenceId, isDivergence, isNote, readDivergence } from "../model/divergence.ts";
 import type { Outcome, Step } from "../model/step.ts";
 import { keptInput } from "../model/step-input.ts";
 import type { RunMemo } from "../store/leases.ts";
@@ -63,7 +63,7 @@ export class Memo {
       this.fail(stepId, name, retryAt, wasUnreached(error));
     }
     for (const known of [...steps, ...waits, ...attempts]) {
-      if (known.stepId !== "" && !isDivergence(known)) this.unreplayed.add(known.stepId);
+      if (known.stepId !== "" && !isNote(known)) this.unreplayed.add(known.stepId);
     }
     // The pass before this one suspended before the latest wait ended; waits that ended at that same instant are news too.
     const byPasses = Math.max(0, ...[...steps, ...attempts].map(({ worker, stamp }) => (worker === null ? 0 : stamp)));

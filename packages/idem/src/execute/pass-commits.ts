@@ -1,6 +1,6 @@
 // What a pass writes. Each answer is taken in before anybody hears of it: recorded outcomes go to the code, a lost run closes
 // the pass.
-import { isDivergence } from "../model/divergence.ts";
+import { isNote } from "../model/divergence.ts";
 import type { Step } from "../model/step.ts";
 import type { AdvanceAnswer } from "../store/advance.ts";
 import { CommitQueue } from "./commit-queue.ts";
@@ -55,7 +55,7 @@ export class PassCommits {
 
   take(steps: readonly Step[], seen: number): void {
     const { handOut, memo } = this.state;
-    if (handOut.take(steps) && !steps.every(isDivergence)) this.progressed = true;
+    if (handOut.take(steps) && !steps.every(isNote)) this.progressed = true;
     memo.seen = Math.max(memo.seen, seen);
   }
 

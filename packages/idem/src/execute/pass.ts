@@ -305,11 +305,15 @@ export class Pass {
     return this.watch?.atReturn() ?? [];
   }
 
+  /** What is written down for people beside the steps. */
+  note(steps: readonly NewStep[]): Promise<void> {
+    return this.commits.commit({ steps, next: { kind: "continue", collect: this.memo.hasWaits } });
+  }
+
   private async diverged(found: readonly Divergence[]): Promise<void> {
     const { policy, stop } = this.options.divergence;
     if (policy !== "warn") return stop(found);
-    const steps = divergenceSteps(found, this.ports.now());
-    await this.commits.commit({ steps, next: { kind: "continue", collect: this.memo.hasWaits } });
+    await this.note(divergenceSteps(found, this.ports.now()));
     if (!this.isOver) this.watch!.letGo();
   }
 

@@ -18,6 +18,8 @@ export interface Target {
   readonly fn: string;
   readonly config: FunctionConfig;
   readonly pausedAt: number | null;
+  /** Fingerprint of its code in this process; absent where it has none. */
+  readonly code?: string | undefined;
 }
 
 export interface Occasion {
@@ -99,6 +101,7 @@ function decide(
     rank: occasion.now - planned.priorityMs,
     dueAt: leave.dueAt === undefined ? ownDueAt : leave.dueAt,
     leaseTo: occasion.leaseTo,
+    ...(occasion.leaseTo === null || target.code === undefined ? {} : { code: target.code }),
     reason: reasons.length === 0 ? null : reasons.join("; "),
     flow: planned.flow,
   };

@@ -1,5 +1,6 @@
 // A run has diverged when its code no longer asks for a step that an earlier pass of it asked for (docs/states.md). That is written down
 // beside the run's steps, as a step of its own kind that no code asks for.
+import { isCodeChange } from "./code-fingerprint.ts";
 import { fromJson, toJson } from "./json.ts";
 import type { StepKind } from "./step.ts";
 
@@ -27,7 +28,10 @@ export const isDivergence = ({ stepId }: { readonly stepId: string }): boolean =
 
 /** Kept with the run and no part of what its code asks for. */
 export const isBesideCode = (step: { readonly stepId: string; readonly kind: StepKind }): boolean =>
-  step.kind === "defer" || step.kind === "defer-abort" || isDivergence(step);
+  step.kind === "defer" || step.kind === "defer-abort" || isNote(step);
+
+/** Written down for people beside the steps: neither an outcome nor a sign that the run got on. */
+export const isNote = (step: { readonly stepId: string }): boolean => isDivergence(step) || isCodeChange(step);
 
 export const divergenceJson = ({ asked }: Divergence): string => toJson({ asked }, "a divergence");
 

@@ -64,6 +64,8 @@ export interface FunctionConfig extends FlowConfig {
   readonly entries?: EntriesConfig;
   /** What becomes of a run whose code no longer asks for a step it had begun; absent for a warning and nothing more. */
   readonly onDiverged?: Exclude<OnDiverged, "warn">;
+  /** Of its code, as the app that has it says; absent where nobody does. */
+  readonly fingerprint?: string;
   /** Absent for a function that runs in its own process. */
   readonly runtime?: Runtime;
   /** JSON Schemas, as text, of the data of events that start it, by the event's name (data-schemas.ts). */

@@ -172,6 +172,10 @@ export function readOnDiverged(value: unknown): Pick<FunctionConfig, "onDiverged
   throw errors.OPTION_INVALID({ option: "onDiverged", why: 'it must be "warn", "park" or "fail"' });
 }
 
+/** As an app says it of its code; one that is none of ours is passed over. */
+export const readFingerprint = (value: unknown): Pick<FunctionConfig, "fingerprint"> =>
+  typeof value === "string" && /^[\w-]{10}$/.test(value) ? { fingerprint: value } : {};
+
 export function readRetries(retries: unknown): number {
   if (retries === undefined) return retriesDefault;
   if (typeof retries !== "number" || !Number.isInteger(retries) || retries < 0 || retries > retriesMax) {

@@ -56,6 +56,8 @@ export interface Run {
   readonly rerunOf: RunId | null;
   /** Set on a rerun that began at a step instead of at the start. */
   readonly rerunFrom: RerunFrom | null;
+  /** Fingerprint of the code that entered it first (code-fingerprint.ts); null before that, and of runs older than fingerprints. */
+  readonly code: string | null;
   readonly state: RunState;
   /** JSON text of the returned value (completed) or of the error (failed, cancelled); null while open. */
   readonly result: string | null;

@@ -26,6 +26,8 @@ export const stepKinds = [
   "defer-abort",
   // That the code no longer asks for another step (model/divergence.ts).
   "diverged",
+  // That the run went on under other code (model/code-fingerprint.ts).
+  "code-changed",
 ] as const;
 export type StepKind = (typeof stepKinds)[number];
 

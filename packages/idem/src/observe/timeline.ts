@@ -1,6 +1,6 @@
 // What happened in a run, in order: steps with their attempts, and what it still waits for.
 import { destinationKey } from "../dedup/destination-key.ts";
-import { isDivergence } from "../model/divergence.ts";
+import { isNote } from "../model/divergence.ts";
 import { fromJson } from "../model/json.ts";
 import { isEnded } from "../model/run.ts";
 import type { StepKind } from "../model/step.ts";
@@ -22,7 +22,7 @@ export interface TimelineEntry {
   readonly name: string;
   /** Its hash; unlike the name it is unique in the run. */
   readonly stepId: string;
-  /** "function" for code between steps; "diverged" says that the code no longer asks for the step of that name (`output.asked`: for which instead). */
+  /** "function" for code between steps; "diverged" says that the code no longer asks for the step of that name (`output.asked`: for which instead); "code-changed" that the run went on under other code (`output.from`, `output.to`: fingerprints). */
   readonly kind: StepKind | "function";
   readonly state: "completed" | "failed" | "retrying" | "waiting";
   readonly output: any;
@@ -62,7 +62,7 @@ export function timelineOf(memo: RunMemo, env: string): Timeline {
     state: step.outcome.kind === "value" ? "completed" : "failed",
     output: step.outcome.kind === "value" ? fromJson(step.outcome.json) : null,
     error: step.outcome.kind === "error" ? readError(step.outcome.json) : null,
-    destinationKey: isDivergence(step) ? null : keyOf(step.name, step.repeat),
+    destinationKey: isNote(step) ? null : keyOf(step.name, step.repeat),
     startedAt: step.startedAt,
     endedAt: step.endedAt,
     waitsUntil: null,

@@ -8,10 +8,12 @@ import { writeFlow, writeTrigger } from "./wire-flow.ts";
 export interface FunctionToRegister {
   readonly fn: string;
   readonly config: FunctionConfig;
+  /** Of its code; absent where it is not said. */
+  readonly fingerprint?: string;
 }
 
 /** One entry of `functions`. `url` is the app's own; what a call adds to it is added here. */
-export function writeFunction({ fn, config }: FunctionToRegister, url: string): object {
+export function writeFunction({ fn, config, fingerprint }: FunctionToRegister, url: string): object {
   return {
     id: fn,
     name: config.name,
@@ -28,6 +30,7 @@ export function writeFunction({ fn, config }: FunctionToRegister, url: string): 
     ...timeoutsOf(config),
     ...(config.entries === undefined ? {} : { entries: entriesOf(config.entries) }),
     ...divergedOf(config),
+    ...(fingerprint === undefined ? {} : { fingerprint }),
     ...(config.idempotency === null ? unkeyedOf(config) : keyOf(config.idempotency, config)),
     ...writeFlow(config),
   };

@@ -8,7 +8,8 @@ export interface RecordedStep {
 }
 
 /** Kinds that are kept with the run and are no part of what its code reads back. */
-export const isLazy = (kind: StepKind): boolean => kind === "defer" || kind === "defer-abort";
+export const isLazy = (kind: StepKind): boolean =>
+  kind === "defer" || kind === "defer-abort" || kind === "code-changed";
 
 /** JSON text of one entry of `steps`. */
 export function stateOf({ kind, outcome }: RecordedStep): string {

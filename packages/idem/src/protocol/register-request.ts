@@ -6,6 +6,7 @@ import { type FunctionConfig, functionSlug, type Runtime } from "../model/functi
 import {
   nameCharsMax,
   readEntries,
+  readFingerprint,
   readIdempotency,
   readName,
   readObject,
@@ -98,6 +99,7 @@ function readFunction(app: string, given: unknown): RegisteredCode {
       ...readTimeouts(fields.timeouts),
       ...readEntries(fields.entries),
       ...readOnDiverged(fields.onDiverged),
+      ...readFingerprint(fields.fingerprint),
       ...readWireFlow(fields, triggers),
       runtime,
       ...readDataSchemas(triggers, fields.dataSchemas),

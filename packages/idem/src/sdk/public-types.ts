@@ -24,6 +24,8 @@ export interface PublicRun {
   /** Set on a rerun that began at a step: which one, and how many recorded steps it kept. */
   readonly rerunFrom: RerunFrom | null;
   readonly previousRunId: string | null;
+  /** Fingerprint of the code that entered it first: of the handler's text and the function's options. Its timeline says where the code changed. */
+  readonly code: string | null;
   readonly createdAt: number;
   readonly startedAt: number | null;
   readonly endedAt: number | null;
@@ -59,6 +61,7 @@ export const publicRun = (run: Run, nameOf: (fn: string) => string): PublicRun =
   rerunOf: run.rerunOf,
   rerunFrom: run.rerunFrom,
   previousRunId: run.previousRunId,
+  code: run.code,
   createdAt: run.createdAt,
   startedAt: run.startedAt,
   endedAt: run.endedAt,

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
+import { fingerprintOf } from "../execute/code-of-run.ts";
 import { canonicalJson } from "../model/json.ts";
 import { readPackageText } from "../platform/package-files.ts";
 import { readInBandReply, readRegisterRequest } from "../protocol/register-request.ts";
@@ -311,7 +312,7 @@ describe("registration", () => {
     for (const code of codesOf(world.idem)) {
       const arrived = read.functions.find(({ fn }) => fn === code.fn)!;
       const { runtime, ...config } = arrived.config;
-      expect(config).toEqual(code.config);
+      expect(config).toEqual({ ...code.config, fingerprint: fingerprintOf(code) });
       expect(runtime?.kind).toBe("http");
     }
     const plain = asked!.body.functions.find(({ id }: any) => id === "shop-plain");

@@ -51,6 +51,7 @@ export function memoOf(call: AppCall, destination: Destination, now: number): Ru
       previousRunId: null,
       rerunOf: null,
       rerunFrom: null,
+      code: null,
       state: "running",
       result: null,
       createdAt: now,

@@ -1,4 +1,5 @@
 // PUT: the app tells its functions, by calling the server (out-of-band) or in its answer (in-band; docs/reference/wire.md#syncs).
+import { fingerprintOf } from "../execute/code-of-run.ts";
 import { IdemError } from "../model/errors.ts";
 import type { AppAnswer } from "../protocol/app-answer.ts";
 import { capabilities, type Registration, sdkName, writeRegistration } from "../protocol/app-registration.ts";
@@ -86,7 +87,7 @@ const registrationOf = ({ served, framework }: AppSettings, url: string, deployI
   framework,
   sdkVersion: version,
   deployId,
-  functions: served.codes(),
+  functions: served.codes().map((code) => ({ ...code, fingerprint: fingerprintOf(code) })),
 });
 
 /** Where this very request came in, without what belongs to one call or one sync. */

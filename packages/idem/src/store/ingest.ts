@@ -40,6 +40,8 @@ export interface StartPair {
   readonly dueAt: number | null;
   /** Lease the run's job to this worker as it is created ("born leased"). */
   readonly leaseTo: string | null;
+  /** Fingerprint of the code that the worker it is leased to has; absent where it is not said. */
+  readonly code?: string | null;
   /** Why the decision deserves a second look (a missing key, say); null for the ordinary case. */
   readonly reason: string | null;
   /** Null for a function that may start as many runs as it likes, at once. */

@@ -48,6 +48,8 @@ export interface LeaseInput {
   readonly functions: readonly string[];
   /** What the functions that have limits allow, by function. */
   readonly caps: Readonly<Record<string, LaneCaps>>;
+  /** Fingerprints of the worker's code by function, for runs that begin with this lease; absent where they are not said. */
+  readonly codes?: Readonly<Record<string, string>>;
   readonly max: number;
   /**
    * How many bytes of recorded outcomes the answer may bring together, absent for any number. With `atLeastOne` the first job comes

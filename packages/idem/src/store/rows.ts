@@ -132,6 +132,7 @@ export interface RunRow {
   /** How many events it carries; null for one that was not batched. */
   carried: number | null;
   singleton: string | null;
+  code: string | null;
   /** From the run's job, without which all of them are null. */
   leased_by: string | null;
   due_at: number | null;
@@ -157,7 +158,7 @@ export interface KeyAnswer {
 /** For `from runs r left join jobs j on j.env = r.env and j.id = r.id`. */
 export const runColumns = `r.id, r.fn, r.event_id, r.key, r.subject, r.generation, r.previous_run_id, r.rerun_of, r.root_run_id,
   r.newest_run_id, r.ended_state, r.result, r.created_at, r.started_at, r.ended_at, r.ended_fence, r.rerun_from,
-  r.inputs, r.carried, r.singleton, ${jobOfRunColumns.replaceAll(/\w+/g, "j.$&")}`;
+  r.inputs, r.carried, r.singleton, r.code, ${jobOfRunColumns.replaceAll(/\w+/g, "j.$&")}`;
 
 /** The same where a list shows the beginning of a result, which can be megabytes. */
 export const summaryColumns = runColumns.replace("r.result", `substr(r.result, 1, ${previewChars}) as result`);
@@ -194,6 +195,7 @@ export const readRun = (row: RunRow): Run => ({
   previousRunId: row.previous_run_id,
   rerunOf: row.rerun_of,
   rerunFrom: row.rerun_from === null ? null : (JSON.parse(row.rerun_from) as RerunFrom),
+  code: row.code,
   // Where an open run is follows from its job; only the end is a fact of the run itself.
   state: row.ended_state ?? openState({ leasedBy: row.leased_by, dueAt: row.due_at, parkedAt: row.parked_at }),
   result: row.result,

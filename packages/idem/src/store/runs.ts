@@ -35,6 +35,8 @@ export interface RerunInput {
   readonly newRunId: string;
   readonly rank: number;
   readonly leaseTo: string | null;
+  /** As of a start. */
+  readonly code?: string | null;
   /** Limits and cancelling events hold for a rerun too; what may refuse a start and buffers do not: a person asked. */
   readonly lane: LaneUse | null;
   readonly cancelOn: StartFlow["cancelOn"];

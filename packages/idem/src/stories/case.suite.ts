@@ -29,6 +29,7 @@ const madeUpRun: Run = {
   previousRunId: null,
   rerunOf: null,
   rerunFrom: null,
+  code: null,
   state: "completed",
   result: "null",
   createdAt: startedAt,

@@ -1,4 +1,5 @@
 // The past, one sentence per fact, subject first, in the order of time. Repeats are one sentence, with how often and until when.
+import type { CodeChange } from "../model/code-fingerprint.ts";
 import type { Event } from "../model/event.ts";
 import { differingPaths, fromJson } from "../model/json.ts";
 import { tickOf } from "../model/tick.ts";
@@ -160,6 +161,11 @@ function stepFacts({ number, timeline }: CaseRun): Fact[] {
       const asked = (entry.output as { asked?: unknown } | null)?.asked;
       const instead = typeof asked === "string" ? `it asked for step ${asked}, which is new` : "it went on without it";
       const text = `The code of run ${number} no longer asked for step ${entry.name}, which it had begun; ${instead}.`;
+      return entry.isKept ? [] : [{ at: entry.endedAt, kind: "note", text }];
+    }
+    if (entry.kind === "code-changed") {
+      const { from, to } = entry.output as CodeChange;
+      const text = `Run ${number} went on under other code: ${to} instead of ${from}.`;
       return entry.isKept ? [] : [{ at: entry.endedAt, kind: "note", text }];
     }
     const failed = entry.attempts.filter(({ error }) => error !== null);

@@ -12,7 +12,7 @@ import { visibleText } from "../../parts/visible-text.ts";
 import { WindowBar } from "../../parts/window-bar.tsx";
 import { DoubledNote } from "./doubled-note.tsx";
 import { type EffectItem, type GroupItem, isOpen, type RunAnswer } from "./run-data.ts";
-import { enteredAgain, queueWords, stateWords, stepsWords } from "./run-words.ts";
+import { codesOf, enteredAgain, queueWords, stateWords, stepsWords } from "./run-words.ts";
 import "./run-head.css";
 
 interface RunHeadProps {
@@ -27,6 +27,7 @@ interface RunHeadProps {
 export function RunHead({ answer, group, effects, onRerun, onCancel, onRelease }: RunHeadProps) {
   const { run, event } = answer;
   const queue = queueWords(run, group);
+  const codes = codesOf(run);
   return (
     <>
       <div className="run-head">
@@ -53,6 +54,11 @@ export function RunHead({ answer, group, effects, onRerun, onCancel, onRelease }
       {run.parked === null && run.lost !== null && (
         <Note tone="waiting" title={enteredAgain(run.lost)}>
           Its worker was lost in the middle of it, the last one <Time at={run.lost.at} />; nothing was recorded since.
+        </Note>
+      )}
+      {codes !== null && (
+        <Note tone="plain" title="Its code changed while it was under way">
+          It went through {visibleText(codes)}. Its timeline shows where.
         </Note>
       )}
       {run.rerunOf !== null && (

@@ -24,8 +24,17 @@ export function stateWords(run: RunDetail): string {
 export const enteredAgain = ({ count: times }: { readonly count: number }): string =>
   `Entered ${timesWord(times)} without an outcome`;
 
+/** The fingerprints of the code it went through, in order; null where it was the same all along. */
+export function codesOf({ code, timeline }: RunDetail): string | null {
+  const since = timeline.flatMap(({ kind, output, isKept }) => {
+    const to: unknown = kind === "code-changed" && !isKept ? (output?.value as { to?: unknown } | null)?.to : null;
+    return typeof to === "string" ? [to] : [];
+  });
+  return code === null || since.length === 0 ? null : [code, ...since].join(", then ");
+}
+
 export function stepsWords(run: RunDetail): string {
-  const steps = run.timeline.filter(({ kind }) => kind !== "function").length;
+  const steps = run.timeline.filter(({ kind }) => kind !== "function" && kind !== "code-changed").length;
   const errors = run.timeline.reduce(
     (sum, { attempts }) => sum + attempts.filter(({ error }) => error !== null).length,
     0,

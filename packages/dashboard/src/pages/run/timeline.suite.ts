@@ -38,6 +38,7 @@ export const run = (given: Partial<RunDetail>): RunDetail => ({
   rerunOf: null,
   rerunFrom: null,
   previousRunId: null,
+  code: null,
   createdAt: 0,
   startedAt: 10,
   endedAt: 1_000,

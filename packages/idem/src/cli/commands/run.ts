@@ -54,6 +54,7 @@ export const run: Command = {
       if (found.dueAt !== null) facts.push(["looked at", when(found.dueAt, now)]);
       if (found.rerunOf !== null) facts.push(["reruns", found.rerunOf]);
       if (found.rerunFrom !== null) facts.push(["from step", printable(found.rerunFrom.name)]);
+      if (found.code !== null) facts.push(["code", codeText(found.code, found.timeline)]);
       if (found.previousRunId !== null) facts.push(["key before", found.previousRunId]);
       if (found.state === "completed") facts.push(["output", shown(context, found.output, 12)]);
       if (found.error !== null) facts.push(["error", printable(`${found.error.name}: ${found.error.message}`)]);
@@ -65,6 +66,12 @@ export const run: Command = {
     });
   },
 };
+
+/** The fingerprint it began under, and what it went on under. */
+function codeText(code: string, timeline: readonly TimelineEntry[]): string {
+  const since = timeline.flatMap(({ kind, output, isKept }) => (kind === "code-changed" && !isKept ? [output.to] : []));
+  return [code, ...since].map(printable).join(", changed to ");
+}
 
 function showTimeline(context: Context, timeline: readonly TimelineEntry[], from: number): void {
   const { io, paint } = context;

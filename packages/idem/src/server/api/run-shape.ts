@@ -30,6 +30,12 @@ export const runItem = z.object({
     .nullable()
     .describe("Set on a rerun that began at a step: which one, and how many recorded steps it kept"),
   previousRunId: z.string().nullable().describe("The run that held the same key before this one"),
+  code: z
+    .string()
+    .nullable()
+    .describe(
+      "Fingerprint of the code that entered it first; code-changed in its timeline says where it went on under another",
+    ),
   createdAt: z.number().int(),
   startedAt: z.number().int().nullable(),
   endedAt: z.number().int().nullable(),
@@ -56,6 +62,7 @@ export const runItemOf = (run: RunSummary, shown?: Preview): RunItem => ({
   rerunOf: run.rerunOf,
   rerunFrom: run.rerunFrom === null ? null : { ...run.rerunFrom },
   previousRunId: run.previousRunId,
+  code: run.code,
   createdAt: run.createdAt,
   startedAt: run.startedAt,
   endedAt: run.endedAt,

@@ -22,6 +22,23 @@ const ids = ({ jobs }: LeaseAnswer) => jobs.map(({ jobId }) => jobId);
 
 export function leasesSuite(open: OpenStore): void {
   describe("leases", () => {
+    test("a run keeps the fingerprint of the code that entered it first, born leased, leased or rerun", async () => {
+      const world = await openWorld(open);
+      const codeOf = async (runId: string) => (await world.store.reads.run(env, runId))!.code;
+      await world.startLeased("r1", { code: "first" });
+      await world.start("r2", { code: "nobody's" });
+      expect([await codeOf("r1"), await codeOf("r2")]).toEqual(["first", null]);
+      const { jobs } = await world.lease("w2", { codes: { [fn]: "second" } });
+      expect(jobs.map((job) => job.kind === "run" && job.memo.run.code)).toEqual(["second"]);
+      await world.advance("r1", { next: { kind: "suspend", dueAt: 1 } });
+      await world.lease("w2", { codes: { [fn]: "third" } });
+      expect([await codeOf("r1"), await codeOf("r2")]).toEqual(["first", "second"]);
+      const again = { env, runId: "r1", newRunId: "r3", rank: 0, lane: null, cancelOn: [] };
+      const answer = await world.store.rerun({ ...again, leaseTo: "w2", code: "third" });
+      expect(answer).toMatchObject({ leased: { memo: { run: { code: "third" } } } });
+      expect(await codeOf("r3")).toBe("third");
+    });
+
     test("a wall clock that is suddenly hours ahead takes no lease from a living worker; a dead one is rescued all the same", async () => {
       const world = await openWorld(open);
       await world.store.heartbeat("w1", 20_000);

@@ -9,7 +9,7 @@ import { type JobRow, type Moment, type RunJob, type RunRow, type Tables, untrou
 interface NewRun
   extends Pick<
       Run,
-      "id" | "fn" | "eventId" | "key" | "subject" | "generation" | "previousRunId" | "rerunOf" | "rerunFrom"
+      "id" | "fn" | "eventId" | "key" | "subject" | "generation" | "previousRunId" | "rerunOf" | "rerunFrom" | "code"
     >,
     Pick<RunRow, "inputs" | "events" | "keys" | "rootRunId">,
     RunFlow {
@@ -26,6 +26,7 @@ export function createRun(tables: Tables, at: Moment, input: NewRun): RunJob {
   const inLine = lane?.name ?? null;
   tables.runs.put(run.id, {
     ...run,
+    code: leasedBy === null ? null : run.code,
     lane: inLine,
     newestRunId: run.id,
     endState: null,

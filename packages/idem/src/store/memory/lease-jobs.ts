@@ -29,7 +29,7 @@ export function leaseJobs(tables: Tables, at: Moment, input: LeaseInput, turns: 
   const fromLanes = takeTurns(tables, at, turns, use, queues, input.max - share, fits);
   const cut = ready.slice(0, input.max - fromLanes.length).findIndex((job) => !fits(job));
   const taken = [...ready.slice(0, cut === -1 ? input.max - fromLanes.length : cut), ...fromLanes];
-  const jobs = taken.map((job) => lease(tables, at, job, input.worker));
+  const jobs = taken.map((job) => lease(tables, at, job, input));
 
   const later = [
     ...unleased.flatMap(({ dueAt }) => dueAt ?? []),
@@ -86,7 +86,7 @@ function byTurn(a: JobRow, b: JobRow): number {
 
 const byId = (a: JobRow, b: JobRow): number => (a.id < b.id ? -1 : 1);
 
-function lease(tables: Tables, at: Moment, job: JobRow, worker: string) {
+function lease(tables: Tables, at: Moment, job: JobRow, { worker, codes }: LeaseInput) {
   const held = { leasedBy: worker, dueAt: null, fence: job.fence + 1 };
   if (job.kind !== "run") {
     const leased = { ...job, ...held };
@@ -98,13 +98,13 @@ function lease(tables: Tables, at: Moment, job: JobRow, worker: string) {
   // Its time to start stays: whoever rescues it finds it overdue again.
   const leased = { ...job, ...held, lane, startBy: isOverdue ? job.startBy : null };
   tables.jobs.put(job.id, leased);
-  begin(tables, at, job.id);
+  begin(tables, at, job.id, codes?.[job.fn] ?? null);
   const shown = showLeasedJob(tables, leased);
   return isOverdue && shown.kind === "run" ? { ...shown, isOverdue: true as const } : shown;
 }
 
-function begin(tables: Tables, at: Moment, runId: string): void {
+function begin(tables: Tables, at: Moment, runId: string, code: string | null): void {
   const run = runOf(tables, runId);
-  if (run.startedAt === null) tables.runs.put(runId, { ...run, startedAt: at.now });
+  if (run.startedAt === null) tables.runs.put(runId, { ...run, startedAt: at.now, code });
   expireWaits(tables, at, runId);
 }

@@ -34,6 +34,7 @@ export function rerunRun(tables: Tables, at: Moment, input: RerunInput): RerunAn
     rank: input.rank,
     dueAt: null,
     leaseTo: input.leaseTo,
+    code: input.code ?? null,
     ...unlimited,
     lane: input.lane,
     cancelOn: input.cancelOn,

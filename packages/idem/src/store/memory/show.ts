@@ -18,6 +18,7 @@ export function showRun(tables: Tables, row: RunRow): Run {
     previousRunId: row.previousRunId,
     rerunOf: row.rerunOf,
     rerunFrom: row.rerunFrom,
+    code: row.code,
     // An open run without a job is a defect that the sweep repairs; it waits until then.
     state: row.endState ?? (job === undefined ? "waiting" : openState({ ...job, parkedAt: job.parked?.at ?? null })),
     result: row.result,

@@ -65,6 +65,7 @@ export function decideStart(tables: Tables, at: Moment, effects: Effects, start:
     // A batch has its own time.
     dueAt: isBatch ? null : first.pair.dueAt,
     leaseTo,
+    code: first.pair.code ?? null,
     lane: flow?.lane ?? null,
     startBy: startBy(at, first.event, flow),
     cancelOn: flow?.cancelOn ?? [],

@@ -19,6 +19,7 @@ interface JobRow {
   id: string;
   kind: "run" | "deliver" | "announce";
   run_id: string | null;
+  fn: string | null;
   event_id: string | null;
   fence: number;
   lost_workers: number;
@@ -32,7 +33,7 @@ interface JobRow {
 }
 
 // What its memo weighs stands beside each value: none is read for it.
-const jobColumns = `id, kind, run_id, event_id, fence, lost_workers, enter_at, parked_kind, parked_reason, lane, due_at, rank,
+const jobColumns = `id, kind, run_id, fn, event_id, fence, lost_workers, enter_at, parked_kind, parked_reason, lane, due_at, rank,
   (select cast(coalesce(sum(octet_length(s.json)), 0) as double precision) from steps s
     where s.env = jobs.env and s.run_id = jobs.run_id) as bytes`;
 
@@ -72,7 +73,7 @@ const takeOverdueSql = `
   update jobs set leased_by = ?, fence = fence + 1, due_at = null, lane = null, slot_1 = null, slot_2 = null
    where env = ? and id = ?`;
 const joinLaneSql = "update jobs set due_at = null, rank = ? where env = ? and id = ?";
-const startRunSql = "update runs set started_at = ? where env = ? and id = ? and started_at is null";
+const startRunSql = "update runs set started_at = ?, code = ? where env = ? and id = ? and started_at is null";
 const nextDueSql = `
   select min(due_at) as due_at from jobs
    where env = ? and leased_by is null and due_at is not null and due_at > ?`;
@@ -119,7 +120,7 @@ export async function leaseJobs(tx: Transaction, input: LeaseInput): Promise<Lea
   await leaseLanes(tx, env, round, left(), room, take);
   await round.close(tx, env, tx.turns);
   // Sent one behind the other on one session, so they overlap; the memo is read after the lease is taken, never before.
-  const jobs = await Promise.all(taken.map(({ row, isOverdue }) => leasedJob(tx, env, row, isOverdue)));
+  const jobs = await Promise.all(taken.map(({ row, isOverdue }) => leasedJob(tx, input, row, isOverdue)));
   const { redecided, cancelled } = flushing;
   const flushed = redecided === null ? {} : { flushed: { decided: redecided, cancelled } };
   return {
@@ -181,7 +182,12 @@ async function leaseLanes(
   }
 }
 
-async function leasedJob(tx: Transaction, env: string, row: JobRow, isOverdue: boolean): Promise<LeasedJob | null> {
+async function leasedJob(
+  tx: Transaction,
+  { env, codes }: LeaseInput,
+  row: JobRow,
+  isOverdue: boolean,
+): Promise<LeasedJob | null> {
   const { connection, at } = tx;
   const fence = row.fence + 1;
   if (row.kind === "deliver") {
@@ -189,7 +195,7 @@ async function leasedJob(tx: Transaction, env: string, row: JobRow, isOverdue: b
     return event === undefined ? null : { kind: "deliver", jobId: row.id, fence, event: readEvent(event) };
   }
   if (row.kind === "run") {
-    connection.write(startRunSql, at.now, env, row.run_id);
+    connection.write(startRunSql, at.now, codes?.[row.fn!] ?? null, env, row.run_id);
     await driveAwaited(expireWaits(tx, env, row.run_id!));
   }
   const memo = await driveAwaited(readMemo(tx, env, row.run_id!));

@@ -13,6 +13,7 @@ const released: ReleasedFiles = {
   "0008_audit_filters": "f73b2a90e95a3e31",
   "0009_parked_runs": "23d2533fe87a626f",
   "0010_webhook_scope": "4485298c45c8291c",
+  "0011_code_of_runs": "7d88f77b1c486927",
 };
 
 export const loadMigrations = (): Migration[] => migrationsOf("store/postgres/migrations", released);

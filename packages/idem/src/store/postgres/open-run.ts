@@ -32,6 +32,7 @@ const newRuns = insertion("runs", {
   inputs: "text",
   singleton: "text",
   carried: "int",
+  code: "text",
 });
 
 const newJobs = insertion("jobs", {
@@ -61,6 +62,7 @@ export async function openRun(tx: Transaction, env: string, run: NewRun): Promis
   const begins = dueAt === null && run.leaseTo !== null && (run.lane === null || (await mayBegin(tx, env, run.lane)));
   const leasedBy = begins ? run.leaseTo : null;
   const startedAt = leasedBy === null ? null : now;
+  const code = leasedBy === null ? null : run.code;
   tx.connection.insert(
     newRuns,
     env,
@@ -80,6 +82,7 @@ export async function openRun(tx: Transaction, env: string, run: NewRun): Promis
     run.rerunFrom === null ? null : JSON.stringify(run.inputs),
     run.singleton,
     run.carried?.length ?? null,
+    code,
   );
   run.carried?.forEach(({ eventId, key }, n) => {
     tx.connection.write(insertCarriedSql, env, run.id, n, eventId, key);
@@ -112,6 +115,7 @@ export async function openRun(tx: Transaction, env: string, run: NewRun): Promis
       previousRunId: run.previousRunId,
       rerunOf: run.rerunOf,
       rerunFrom: run.rerunFrom,
+      code,
       state: openState({ leasedBy, dueAt, parkedAt: null }),
       result: null,
       createdAt: now,

@@ -48,6 +48,7 @@ export async function startRun(tx: Transaction, env: string, start: Start, out: 
     rank: pair.rank,
     dueAt: pair.dueAt,
     leaseTo: pair.leaseTo,
+    code: pair.code ?? null,
     holdsKey: pair.hold,
     ...flowOfRun(tx.at, event, flow),
     carried: null,

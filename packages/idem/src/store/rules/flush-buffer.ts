@@ -236,6 +236,7 @@ function* carry(
     rank: tx.at.now,
     dueAt: null,
     leaseTo: null,
+    code: null,
     holdsKey: pair.hold,
     ...flowOfRun(tx.at, events[0]!, pair.flow),
     carried: carried.map((each) => ({ eventId: each.eventId, key: each.pair.key })),

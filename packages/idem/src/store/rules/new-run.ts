@@ -20,6 +20,8 @@ export interface NewRun extends RunFlow {
   readonly rank: number;
   readonly dueAt: number | null;
   readonly leaseTo: string | null;
+  /** Of the worker it is leased to. */
+  readonly code: string | null;
   /** Its end lets go of the key's claim. */
   readonly holdsKey: boolean;
   /** The events of a batch, with the key each was let in for; null for a run of one event. */

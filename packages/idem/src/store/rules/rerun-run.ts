@@ -50,6 +50,7 @@ export function* rerunRun(tx: RuleTransaction, input: RerunInput): Rule<RerunAns
     rank: input.rank,
     dueAt: null,
     leaseTo: input.leaseTo,
+    code: input.code ?? null,
     holdsKey: claims.some(({ claim }) => claim.held),
     ...unlimited,
     lane: input.lane,

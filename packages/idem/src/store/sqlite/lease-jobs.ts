@@ -19,6 +19,7 @@ interface JobRow {
   id: string;
   kind: "run" | "deliver" | "announce";
   run_id: string | null;
+  fn: string | null;
   event_id: string | null;
   fence: number;
   lost_workers: number;
@@ -31,7 +32,7 @@ interface JobRow {
 }
 
 // What its memo weighs stands in the heads of its rows: no value is read for it.
-const jobColumns = `id, kind, run_id, event_id, fence, lost_workers, enter_at, parked_kind, parked_reason, lane, due_at,
+const jobColumns = `id, kind, run_id, fn, event_id, fence, lost_workers, enter_at, parked_kind, parked_reason, lane, due_at,
   (select coalesce(sum(octet_length(s.json)), 0) from steps s where s.env = jobs.env and s.run_id = jobs.run_id) as bytes`;
 
 // The partial indexes give the order.
@@ -67,7 +68,7 @@ const takeJobSql =
 const takeOverdueSql =
   "update jobs set leased_by = ?, fence = fence + 1, due_at = null, lane = null where env = ? and id = ?";
 const joinLaneSql = "update jobs set due_at = null, rank = ? where env = ? and id = ?";
-const startRunSql = "update runs set started_at = ? where env = ? and id = ? and started_at is null";
+const startRunSql = "update runs set started_at = ?, code = ? where env = ? and id = ? and started_at is null";
 const nextDueSql = `
   select min(due_at) as due_at from jobs indexed by jobs_timers
    where env = ? and leased_by is null and due_at is not null and due_at > ?`;
@@ -89,12 +90,12 @@ export function leaseJobs(tx: Transaction, input: LeaseInput): LeaseAnswer {
   };
   const take: Take = (row, lane) => {
     tx.connection.run(takeJobSql, input.worker, lane, env, row.id);
-    add(leasedJob(tx, env, row));
+    add(leasedJob(tx, input, row));
   };
   for (const row of tx.connection.all<JobRow>(selectOverdueSql, env, now, functions, max)) {
     if (!room.takes(row.bytes)) break;
     tx.connection.run(takeOverdueSql, input.worker, env, row.id);
-    const job = leasedJob(tx, env, row);
+    const job = leasedJob(tx, input, row);
     add(job?.kind === "run" ? { ...job, isOverdue: true } : job);
   }
   leaseTimers(tx, input, functions, max - jobs.length, room, take);
@@ -177,7 +178,7 @@ function leaseLanes(
   }
 }
 
-function leasedJob(tx: Transaction, env: string, row: JobRow): LeasedJob | null {
+function leasedJob(tx: Transaction, { env, codes }: LeaseInput, row: JobRow): LeasedJob | null {
   const { connection, at } = tx;
   const fence = row.fence + 1;
   if (row.kind === "deliver") {
@@ -185,7 +186,7 @@ function leasedJob(tx: Transaction, env: string, row: JobRow): LeasedJob | null 
     return event === undefined ? null : { kind: "deliver", jobId: row.id, fence, event: readEvent(event) };
   }
   if (row.kind === "run") {
-    connection.run(startRunSql, at.now, env, row.run_id);
+    connection.run(startRunSql, at.now, codes?.[row.fn!] ?? null, env, row.run_id);
     driveAtOnce(expireWaits(tx, env, row.run_id!));
   }
   const memo = driveAtOnce(readMemo(tx, env, row.run_id!));

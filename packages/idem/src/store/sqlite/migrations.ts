@@ -17,6 +17,7 @@ const released: ReleasedFiles = {
   "0012_audit_filters": "26da2c3240faa161",
   "0013_parked_runs": "2208ded5c8626636",
   "0014_webhook_scope": "d631241a5d719cc4",
+  "0015_code_of_runs": "502cadedd711c8be",
 };
 
 let loaded: readonly Migration[] | null = null;

@@ -14,8 +14,8 @@ import type { Transaction } from "./transaction.ts";
 
 const insertRunSql = `
   insert into runs (env, id, fn, event_id, key, subject, generation, previous_run_id, rerun_of, root_run_id, created_at,
-                    started_at, holds_key, rerun_from, inputs, singleton, carried)
-  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+                    started_at, holds_key, rerun_from, inputs, singleton, carried, code)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
 const insertJobSql = `
   insert into jobs (env, id, kind, run_id, event_id, fn, rank, due_at, fence, leased_by, lane, start_by, had_waits,
@@ -30,6 +30,7 @@ export function openRun(tx: Transaction, env: string, run: NewRun): OpenedRun {
   const begins = dueAt === null && run.leaseTo !== null && (run.lane === null || mayBegin(tx, env, run.lane));
   const leasedBy = begins ? run.leaseTo : null;
   const startedAt = leasedBy === null ? null : now;
+  const code = leasedBy === null ? null : run.code;
   tx.connection.run(
     insertRunSql,
     env,
@@ -49,6 +50,7 @@ export function openRun(tx: Transaction, env: string, run: NewRun): OpenedRun {
     run.rerunFrom === null ? null : JSON.stringify(run.inputs),
     run.singleton,
     run.carried?.length ?? null,
+    code,
   );
   run.carried?.forEach(({ eventId, key }, n) => {
     tx.connection.run(insertCarriedSql, env, run.id, n, eventId, key);
@@ -82,6 +84,7 @@ export function openRun(tx: Transaction, env: string, run: NewRun): OpenedRun {
       previousRunId: run.previousRunId,
       rerunOf: run.rerunOf,
       rerunFrom: run.rerunFrom,
+      code,
       state: openState({ leasedBy, dueAt, parkedAt: null }),
       result: null,
       createdAt: now,

@@ -49,6 +49,7 @@ export function startRun(tx: Transaction, env: string, start: Start, out: Writin
     rank: pair.rank,
     dueAt: pair.dueAt,
     leaseTo: pair.leaseTo,
+    code: pair.code ?? null,
     holdsKey: pair.hold,
     ...flowOfRun(tx.at, event, flow),
     carried: null,

@@ -194,6 +194,7 @@ function unpackLeased(input: Given, flat: Flat, now: number): LeasedJob[] {
       previousRunId: flat[i + 4] as string | null,
       rerunOf: null,
       rerunFrom: null,
+      code: pair.code ?? null,
       state: "running",
       result: null,
       createdAt: now,

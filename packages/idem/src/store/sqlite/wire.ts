@@ -19,20 +19,22 @@ export const none: readonly never[] = Object.freeze([]) as readonly never[];
 export interface LeaseList {
   functions: LeaseInput["functions"] | null;
   caps: LeaseInput["caps"] | null;
+  codes: LeaseInput["codes"];
 }
 
-export const noLeaseList = (): LeaseList => ({ functions: null, caps: null });
+export const noLeaseList = (): LeaseList => ({ functions: null, caps: null, codes: undefined });
 
 /**
  * [0, …] saves one step · [1, …] accepts events · [2, …] ends a run · [4, …] leases · [5, …] ticks · [3, name, input] anything else
  */
 export function packCall(call: Call, sent: LeaseList): Flat {
   if (call.name === "lease") {
-    const { env, worker, max, functions, caps, room } = call.input[0] as LeaseInput;
-    const isKnown = functions === sent.functions && caps === sent.caps;
+    const { env, worker, max, functions, caps, codes, room } = call.input[0] as LeaseInput;
+    const isKnown = functions === sent.functions && caps === sent.caps && codes === sent.codes;
     sent.functions = functions;
     sent.caps = caps;
-    return [4, env, worker, max, isKnown ? null : functions, isKnown ? null : caps, room];
+    sent.codes = codes;
+    return [4, env, worker, max, isKnown ? null : functions, isKnown ? null : caps, room, isKnown ? null : codes];
   }
   if (call.name === "tick") {
     const { env, registration, leaseTo, ticks } = call.input[0] as TickInput;
@@ -70,6 +72,7 @@ export function unpackCall(flat: Flat, came: LeaseList): Call {
       if (flat[4] !== null) {
         came.functions = flat[4] as LeaseInput["functions"];
         came.caps = flat[5] as LeaseInput["caps"];
+        came.codes = flat[7] as LeaseInput["codes"];
       }
       const input: LeaseInput = {
         env: flat[1] as string,
@@ -77,6 +80,7 @@ export function unpackCall(flat: Flat, came: LeaseList): Call {
         max: flat[3] as number,
         functions: came.functions!,
         caps: came.caps!,
+        ...(came.codes === undefined ? {} : { codes: came.codes }),
         ...(flat[6] === undefined ? {} : { room: flat[6] as NonNullable<LeaseInput["room"]> }),
       };
       return { name: "lease", input: [input] };
@@ -182,8 +186,26 @@ function unpackEvents(flat: Flat): NewEvent[] {
 function packPairs(pairs: readonly NewPair[]): Flat {
   return pairs.map((pair) => {
     if (pair.kind !== "start") return [pair.kind, pair.event, pair.fn, pair.reason];
-    const { event, fn, runId, key, windowMs, hold, subject, generation, rank, dueAt, leaseTo, reason, flow } = pair;
-    return ["start", event, fn, runId, key, windowMs, hold, subject, generation, rank, dueAt, leaseTo, reason, flow];
+    const { event, fn, runId, key, windowMs, hold, subject, generation, rank, dueAt, leaseTo, code, reason, flow } =
+      pair;
+    const start = [
+      "start",
+      event,
+      fn,
+      runId,
+      key,
+      windowMs,
+      hold,
+      subject,
+      generation,
+      rank,
+      dueAt,
+      leaseTo,
+      reason,
+      flow,
+    ];
+    if (code !== undefined) start.push(code);
+    return start;
   });
 }
 
@@ -207,6 +229,7 @@ function unpackPairs(flat: Flat): NewPair[] {
       leaseTo: each[11],
       reason: each[12],
       flow: each[13],
+      ...(each[14] === undefined ? {} : { code: each[14] }),
     } as StartPair;
   });
 }

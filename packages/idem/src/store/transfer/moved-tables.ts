@@ -119,6 +119,7 @@ export const movedTables: readonly MovedTable[] = [
     inputs: text,
     singleton: text,
     carried: integer,
+    code: text,
     awaited: {
       type: integer,
       from: "ended_state is null and exists (select 1 from waits w where w.env = runs.env and w.child_run_id = runs.id)",

@@ -93,7 +93,7 @@ async function linesOf(child: ChildProcess): Promise<string[]> {
   return out.trim().split("\n");
 }
 
-test("the README runs as printed: one draft, the second delivery is answered with the first run, and so is a second start", async () => {
+test.concurrent("the README runs as printed: one draft, the second delivery is answered with the first run, and so is a second start", async () => {
   expect(readFileSync(join(here, "..", "..", "README.md"), "utf8").split(/\s+/).length).toBeLessThanOrEqual(901);
   const said = await linesOf(startPrinted("README.md", "first"));
   const [drafting, started, again, ...end] = said;
@@ -103,13 +103,13 @@ test("the README runs as printed: one draft, the second delivery is answered wit
   expect(await linesOf(startPrinted("README.md", "first"))).toEqual(["duplicate-key", again, ...end]);
 });
 
-test("the quick-start in one's own process prints what it says it prints", async () => {
+test.concurrent("the quick-start in one's own process prints what it says it prints", async () => {
   const page = readFileSync(join(here, "..", "..", "docs", "quickstarts", "embedded.md"), "utf8");
   const [, printed] = /```\n(charging[\s\S]*?)```/.exec(page)!;
   expect(await linesOf(startPrinted("docs/quickstarts/embedded.md", "embedded"))).toEqual(printed!.trim().split("\n"));
 });
 
-test("the quick-start with Express answers a second click with the first answer, and ends when it is told to", async () => {
+test.concurrent("the quick-start with Express answers a second click with the first answer, and ends when it is told to", async () => {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;

@@ -3,7 +3,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { nearestWord } from "../../model/nearest-word.ts";
-import { against, renewed, writeBaseline } from "../../verify/baseline.ts";
+import { against, goneFrom, renewed, writeBaseline } from "../../verify/baseline.ts";
 import { type ChosenEvent, eventOfSchema, reaching } from "../../verify/choose-event.ts";
 import type { PlayingThreads } from "../../verify/playing-threads.ts";
 import { mergeRecordings, readHost, writeRecordings } from "../../verify/recordings.ts";
@@ -216,7 +216,10 @@ function keepBaseline({ io, options, remark }: Context, { looked }: Verified): R
   const baseline = renewed(before, looked, (path) => projectPath(io.cwd, path));
   writeFileSync(file, writeBaseline(baseline));
   const count = baseline.findings.length;
-  remark(`${printable(name)} has ${count} known ${count === 1 ? "finding" : "findings"} now: commit it.`);
+  const gone = goneFrom(before, looked).length;
+  const taken =
+    gone === 0 ? "" : `, ${gone} that ${gone === 1 ? "is" : "are"} gone ${gone === 1 ? "was" : "were"} taken out`;
+  remark(`${printable(name)} has ${count} known ${count === 1 ? "finding" : "findings"} now${taken}: commit it.`);
   return baseline;
 }
 

@@ -13,28 +13,31 @@ export type Edited =
 const testFiles = '["**/*.test.*", "**/*.spec.*"]';
 const entryOf = (name: string): string => `{ ...${name}.configs.recommended, ignores: ${testFiles} },`;
 
-export const newEslintConfig = (isTyped: boolean): string =>
-  isTyped
-    ? `import parser from "@typescript-eslint/parser";
-import idem from "eslint-plugin-idem";
-
-export default [
-  { ignores: ["**/dist/**", "**/build/**", "**/coverage/**"] },
-  {
-    ...idem.configs.recommended,
-    files: ["**/*.{ts,tsx,mts,cts,js,mjs,cjs}"],
-    ignores: ${testFiles},
-    languageOptions: { parser },
-  },
+const built = '["**/dist/**", "**/build/**", "**/coverage/**"]';
+const newPlain = [
+  'import idem from "eslint-plugin-idem";',
+  "",
+  "export default [",
+  `  { ignores: ${built} },`,
+  `  { ...idem.configs.recommended, files: ["**/*.{js,mjs,cjs}"], ignores: ${testFiles} },`,
+  "];",
 ];
-`
-    : `import idem from "eslint-plugin-idem";
-
-export default [
-  { ignores: ["**/dist/**", "**/build/**", "**/coverage/**"] },
-  { ...idem.configs.recommended, files: ["**/*.{js,mjs,cjs}"], ignores: ${testFiles} },
+const newTyped = [
+  'import parser from "@typescript-eslint/parser";',
+  'import idem from "eslint-plugin-idem";',
+  "",
+  "export default [",
+  `  { ignores: ${built} },`,
+  "  {",
+  "    ...idem.configs.recommended,",
+  '    files: ["**/*.{ts,tsx,mts,cts,js,mjs,cjs}"],',
+  `    ignores: ${testFiles},`,
+  "    languageOptions: { parser },",
+  "  },",
+  "];",
 ];
-`;
+
+export const newEslintConfig = (isTyped: boolean): string => `${(isTyped ? newTyped : newPlain).join("\n")}\n`;
 
 /** The same length, with spaces where comments and texts are: what is found there is code. */
 const codeOf = (text: string): string =>

@@ -5,6 +5,7 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { ESLint } from "eslint";
 import { afterAll, expect, test } from "vitest";
 import plugin from "./index.ts";
 
@@ -90,7 +91,7 @@ interface Ran {
   readonly out: string;
 }
 
-function repository(code: string, ...args: string[]) {
+function repository(code: string, files: Readonly<Record<string, string>>, ...args: string[]) {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "idem-pipeline-")));
   folders.push(folder);
   const run = (command: string, ...words: string[]): Ran => {
@@ -103,6 +104,7 @@ function repository(code: string, ...args: string[]) {
   mkdirSync(join(folder, "src"));
   writeFileSync(join(folder, "src", "clients.mjs"), clients);
   writeFileSync(join(folder, "src", "functions.mjs"), code);
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
   const initialised = run(process.execPath, join(root, "packages/idem/bin/idem.mjs"), "init", ...args);
   const configuration = join(folder, "idem.verify.mjs");
   writeFileSync(configuration, readFileSync(configuration, "utf8").replace("functions: {}", `functions: ${event}`));
@@ -135,8 +137,8 @@ const started = (folder: string, words: readonly string[]): Promise<Ran> =>
 test.each(["eslint", "oxlint"])(
   "a repository of npm init and idem init fails on the articles' first function and passes on the mended one, with %s",
   async (linter) => {
-    const wrong = repository(asPrinted, "--linter", linter);
-    const right = repository(mended, "--linter", linter);
+    const wrong = repository(asPrinted, {}, "--linter", linter);
+    const right = repository(mended, {}, "--linter", linter);
     expect(wrong.initialised).toMatchObject({ code: 0, out: expect.stringContaining("modules: src/functions.mjs") });
     const isVerified = linter === "eslint";
     const report = ["verify", "--", "--budget", "0", "--reporter", "sarif", "--output", "idem.sarif"];
@@ -165,8 +167,22 @@ test.each(["eslint", "oxlint"])(
   120_000,
 );
 
+test.each([
+  ["eslint.config.js", '"use strict";\nconst rules = {};\nmodule.exports = [\n  { rules },\n];\n'],
+  [
+    "eslint.config.mjs",
+    'import { defineConfig } from "eslint/config";\nexport default defineConfig(\n  { rules: {} },\n);\n',
+  ],
+  ["eslint.config.cjs", "const config = [{ rules: {} }];\nmodule.exports = config;\n"],
+])("ESLint loads %s as idem init has edited it, with the rules on", async (name, text) => {
+  const { folder, initialised } = repository(mended, { [name]: text });
+  expect(initialised.out).toContain(`${name}  changed`);
+  const config = await new ESLint({ cwd: folder }).calculateConfigForFile(join(folder, "src/functions.mjs"));
+  expect(config.rules).toHaveProperty(["idem/function-key"]);
+});
+
 test("the rules that idem init writes for oxlint are those of the recommended preset", () => {
-  const { folder } = repository(mended, "--linter", "oxlint");
+  const { folder } = repository(mended, {}, "--linter", "oxlint");
   const { rules } = JSON.parse(readFileSync(join(folder, ".oxlintrc.json"), "utf8"));
   expect(rules).toEqual(plugin.configs.recommended.rules);
 });

@@ -198,6 +198,7 @@ describe("idem init", () => {
 
   test.each<[string, Readonly<Record<string, unknown>>, readonly string[], RegExp]>([
     ["a folder without package.json", {}, [], /There is no package\.json/],
+    ["scripts that are none", { "package.json": { scripts: [] } }, [], /cannot be edited: "scripts" is no object/],
     ["a package.json that is none", { "package.json": "{" }, [], /package\.json is not JSON/],
     ["another linter", { "package.json": "{}" }, ["--linter", "tslint"], /--linter is "tslint"/],
   ])("%s is refused, and nothing is written", async (_, files, args, why) => {

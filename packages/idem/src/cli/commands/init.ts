@@ -39,7 +39,7 @@ export const init: Command = {
   examples: ["idem init", "idem init src/functions.ts --dry-run", "idem init --linter oxlint --install"],
   async run(context) {
     const project = readProject(context);
-    const plan = planInit(project);
+    const plan = planOf(project);
     const isDry = context.flags.has("dry-run");
     if (!isDry) for (const planned of plan.files) write(context.io.cwd, planned);
     const missing = plan.packages.filter((name) => !isInstalled(context.io.cwd, name));
@@ -51,6 +51,16 @@ export const init: Command = {
     return exitCodes.ok;
   },
 };
+
+function planOf(project: Project): Plan {
+  try {
+    return planInit(project);
+  } catch (error) {
+    // `scripts` that is a list, say.
+    if (error instanceof SyntaxError) throw usage(`package.json cannot be edited: ${error.message}.`);
+    throw error;
+  }
+}
 
 interface Manifest {
   readonly packageManager?: string;

@@ -28,7 +28,7 @@ export function findFunctions(folder: string, hasInngest: boolean): FoundModules
   const others: string[] = [];
   let looked = 0;
   const look = (path: string): void => {
-    for (const entry of readdirSync(join(folder, path), { withFileTypes: true }).sort(byName)) {
+    for (const entry of entriesOf(join(folder, path))) {
       const name = path === "" ? entry.name : `${path}/${entry.name}`;
       if (entry.isDirectory() && !isElsewhere(entry.name)) look(name);
       if (!entry.isFile() || !isModule(entry.name) || ++looked > filesMax) continue;
@@ -38,6 +38,15 @@ export function findFunctions(folder: string, hasInngest: boolean): FoundModules
   };
   look("");
   return { modules, others };
+}
+
+/** None where nobody may look: what is in there is named by whoever knows it. */
+function entriesOf(folder: string) {
+  try {
+    return readdirSync(folder, { withFileTypes: true }).sort(byName);
+  } catch {
+    return [];
+  }
 }
 
 const byName = (a: { readonly name: string }, b: { readonly name: string }): number => (a.name < b.name ? -1 : 1);

@@ -1,5 +1,6 @@
 // idem check-deploy: before new code goes live, do the runs that are open go on under it?
 import { relative } from "node:path";
+import { functionSlug } from "../../model/function-config.ts";
 import { nearestWord } from "../../model/nearest-word.ts";
 import { CannotReplay, checkDeploy } from "../../verify/deploy/check-deploy.ts";
 import {
@@ -17,7 +18,7 @@ import { printable } from "../printable.ts";
 import { showProgress } from "../progress.ts";
 import { showDeploy } from "../show-deploy.ts";
 
-/** Runs of one function at one position: three seconds of work (npm run deploy:time). */
+/** Runs of one function at one position: some five seconds of work on two cores (npm run deploy:time). */
 const sampleDefault = 10_000;
 const sampleMax = 1_000_000;
 /** More threads would wait for the one that reads the store. */
@@ -112,6 +113,7 @@ async function checkOne(
   const isOf = (each: { readonly env: string }) => options.env !== undefined || each.env === env;
   const names = lists.function;
   const own = functions.filter(isOf);
+  const apps = [...new Set(clients.filter(isOf).map(({ app }) => app))];
   const idOf = new Map(own.map(({ fn, config }) => [fn, config.id]));
   const listing = showProgress(io, "open runs found");
   const checking = showProgress(io, "runs replayed");
@@ -123,9 +125,12 @@ async function checkOne(
       reads,
       env,
       functions: own,
-      apps: [...new Set(clients.filter(isOf).map(({ app }) => app))],
+      apps,
       isWanted: (fn) =>
-        names === undefined || names.some((name) => name === fn || name === idOf.get(fn) || fn.endsWith(`-${name}`)),
+        names === undefined ||
+        names.some(
+          (name) => name === fn || name === idOf.get(fn) || apps.some((app) => functionSlug(app, name) === fn),
+        ),
       sample,
       now: context.now(),
       onListed: (count) => listing.update(count, null),
@@ -143,7 +148,7 @@ async function checkOne(
 
 function checkNames({ lists }: Context, program: Program, functions: readonly CheckedFunction[]): void {
   for (const name of lists.function ?? []) {
-    if (functions.some(({ id, fn }) => id === name || fn === name || fn.endsWith(`-${name}`))) continue;
+    if (functions.some(({ id, fn, app }) => id === name || fn === name || fn === functionSlug(app, name))) continue;
     const near = nearestWord(
       name,
       program.functions.map(({ config }) => config.id),

@@ -3,11 +3,14 @@
  *
  * ```ts
  * const keys = idempotency({ keys: sqlKeys(pgAdapter(pool)), principal: (request) => accountOf(request) });
- * export const POST = keys.handler({ onCrash: "park" }, async (request, { destinationKey }) => {
+ * export type { Reconciled } from "./execute/attempt-effect.ts";
+export const POST = keys.handler({ onCrash: "park" }, async (request, { destinationKey }) => {
  *   return Response.json(await pay(await request.json(), destinationKey("stripe")), { status: 201 });
  * });
  * ```
  */
+
+export type { FetchHandler } from "./serve/fetch-handler.ts";
 export type { Held } from "./toolkit/claim/decide-claim.ts";
 export type {
   Begun,
@@ -25,7 +28,7 @@ export type {
   Verdict,
 } from "./toolkit/http/begin.ts";
 export type { FetchHandle } from "./toolkit/http/fetch-handler.ts";
-export { type Idempotency, type IdempotencyOptions, idempotency } from "./toolkit/http/idempotency.ts";
+export { type Idempotency, type IdempotencyKeyOptions, idempotency } from "./toolkit/http/idempotency.ts";
 export { createKey, type IdempotentInit, idempotentFetch } from "./toolkit/http/idempotent-fetch.ts";
 export type { BodySeal } from "./toolkit/http/key-outcome.ts";
 export { type Completed, type Completer, type CompleterOptions, completer } from "./toolkit/http/modes/completer.ts";
@@ -34,18 +37,16 @@ export type { KeyReader, ModeOptions } from "./toolkit/http/modes/mode-route.ts"
 export { type KeyReaderWithStore, type PhasedOptions, phased } from "./toolkit/http/modes/phased.ts";
 export {
   type AnyPhases,
-  type EffectContext,
   type PhaseContext,
+  type PhaseEffectContext,
   type Phases,
   phases,
-  type Reconciled,
   type Repeat,
 } from "./toolkit/http/modes/phases.ts";
 export type { InputOf } from "./toolkit/http/modes/read-input.ts";
 export { type Answer, Final, type RespondOptions, respond } from "./toolkit/http/modes/respond.ts";
 export { type RunBackedOptions, runBacked } from "./toolkit/http/modes/run-backed.ts";
 export {
-  type FetchHandler,
   type Prepared,
   preparedTransaction,
   type SyncTransactionBody,

@@ -13,6 +13,7 @@
  * ```
  */
 
+export type { Reconciled } from "./execute/attempt-effect.ts";
 export type { Columns, ColumnValue } from "./toolkit/columns.ts";
 export { type CronTick, type CronTickOptions, cronTick } from "./toolkit/cron-tick/cron-tick.ts";
 export type { Tick, TickAnswer, TickTask } from "./toolkit/cron-tick/run-tick.ts";
@@ -47,7 +48,6 @@ export {
   type InDoubt,
   type OnceInput,
   type OnUnknown,
-  type Reconciled,
   type SentLog,
   type SentLogOptions,
 } from "./toolkit/sent-log/create-sent-log.ts";

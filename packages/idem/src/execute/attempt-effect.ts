@@ -29,7 +29,7 @@ import type { Ran } from "./operation.ts";
 import type { EffectStore, RunPorts } from "./ports.ts";
 
 /** What a look-up found: the value the effect's callback would have returned, surely nothing, or no answer to the question. */
-export type Reconciled<Value> = { readonly found: Value } | "absent" | "unknown";
+export type Reconciled<Value = unknown> = { readonly found: Value } | "absent" | "unknown";
 
 export interface EffectAttempt {
   readonly effect: {

@@ -1,7 +1,7 @@
 // The server's local socket for the command line of this machine: `idem send`, `rerun`, `cancel` and the like work beside it,
 // on its own engines, so that what they ask for happens at once.
 
-import { parseDuration } from "../model/duration.ts";
+import { lasting, parseDuration } from "../model/duration.ts";
 import { defaultWindowMs } from "../model/function-config.ts";
 import { cliName, processName } from "../platform/node-platform.ts";
 import { effectsApi } from "../sdk/effects-api.ts";
@@ -23,7 +23,7 @@ export async function openLocalSocket(world: World, file: string, store: Store):
     return {
       send: async (event, { window }) => {
         const engine = await engineOf();
-        const windowMs = window === undefined ? defaultWindowMs : parseDuration(window, "window");
+        const windowMs = window === undefined ? defaultWindowMs : lasting(parseDuration(window, "window"), "window");
         return sendResultOf(await engine.accept([event], windowMs, []), nameIn(engine));
       },
       runs: runsApi(engineOf),

@@ -21,7 +21,7 @@ import { refuseUnknownRouteOptions, routeSettings } from "./route-settings.ts";
 import type { OpenTicket } from "./ticket.ts";
 import { WaitRoom } from "./wait-room.ts";
 
-export interface IdempotencyOptions {
+export interface IdempotencyKeyOptions {
   readonly keys: KeyStore;
   /**
    * Who asks: a stable id of the account or user, never a token. Without one nothing executes (403). `ANONYMOUS_SHARED` where callers
@@ -100,9 +100,9 @@ const knownOptions = {
   platform: true,
 } as const;
 
-export function idempotency(options: IdempotencyOptions): Idempotency {
-  refuseUnknown<IdempotencyOptions>("idempotency", options, knownOptions);
-  refuseUnknown<NonNullable<IdempotencyOptions["replayCache"]>>("idempotency, replayCache", options?.replayCache, {
+export function idempotency(options: IdempotencyKeyOptions): Idempotency {
+  refuseUnknown<IdempotencyKeyOptions>("idempotency", options, knownOptions);
+  refuseUnknown<NonNullable<IdempotencyKeyOptions["replayCache"]>>("idempotency, replayCache", options?.replayCache, {
     entries: true,
     for: true,
   });
@@ -270,13 +270,13 @@ export function idempotency(options: IdempotencyOptions): Idempotency {
   return self;
 }
 
-function cacheOf({ replayCache }: IdempotencyOptions, platform: Platform): ReplayCache | null {
+function cacheOf({ replayCache }: IdempotencyKeyOptions, platform: Platform): ReplayCache | null {
   if (replayCache === undefined) return null;
   const forMs = parseDuration(replayCache.for ?? cacheMsMax, "replayCache.for");
   return new ReplayCache(platform, { entriesMax: replayCache.entries, forMs: Math.min(forMs, cacheMsMax) });
 }
 
-function tell({ on, logger = console }: IdempotencyOptions, event: KeyEvent): void {
+function tell({ on, logger = console }: IdempotencyKeyOptions, event: KeyEvent): void {
   try {
     on?.(event);
   } catch (error) {

@@ -3,7 +3,7 @@ import { ManualPlatform } from "../../platform/manual-platform.ts";
 import type { KeyStore } from "../keys/key-store.ts";
 import { memoryKeys } from "../keys/memory-keys.ts";
 import type { KeyContext, KeyEvent, RouteOptions } from "./begin.ts";
-import { type Idempotency, type IdempotencyOptions, idempotency } from "./idempotency.ts";
+import { type Idempotency, type IdempotencyKeyOptions, idempotency } from "./idempotency.ts";
 
 export interface KeyedApi {
   readonly platform: ManualPlatform;
@@ -29,7 +29,7 @@ export interface AskOptions {
 
 export type ApiHandle = (request: Request, context: KeyContext, count: number) => Response | Promise<Response>;
 
-export interface ApiOptions extends Partial<IdempotencyOptions> {
+export interface ApiOptions extends Partial<IdempotencyKeyOptions> {
   readonly platform?: ManualPlatform;
   readonly route?: Partial<RouteOptions>;
 }

@@ -1,6 +1,7 @@
 // The sent-log: for destinations that keep no idempotency keys (mail, text messages, chat, most CRMs). What is about to be sent is written
 // down first; who asks again gets the receipt; and what becomes of a sending that nobody saw end is the author's choice.
 
+import type { Reconciled } from "../../execute/attempt-effect.ts";
 import { lasting, parseDuration } from "../../model/duration.ts";
 import { errors } from "../../model/errors.ts";
 import { toJson } from "../../model/json.ts";
@@ -34,7 +35,6 @@ export interface InDoubt {
 }
 
 /** `absent` counts once `reconcileAfter` has passed; before, a provider's search may not show it yet. */
-export type Reconciled = { readonly found: unknown } | "absent" | "unknown";
 
 /** Required: what the next asker does when nobody knows whether it was sent. */
 export type OnUnknown =

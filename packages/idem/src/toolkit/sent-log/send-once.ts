@@ -2,6 +2,8 @@
 //
 //   fresh ──send──▶ receipt ─▶ settled        definite refusal ─▶ released
 //     └── of one whose sender died or saw no end (unknown_at) ─▶ parked, settled by a search, or sent again, as chosen
+
+import type { Reconciled } from "../../execute/attempt-effect.ts";
 import { fromJson, toJson } from "../../model/json.ts";
 import type { Platform } from "../../platform/platform.ts";
 import { newOwner } from "../claim/claim-operations.ts";
@@ -21,7 +23,7 @@ import type { InFlight } from "../claim/decide-claim.ts";
 import { reasonOf, underLease } from "../claim/work-under-claim.ts";
 import type { Sql } from "../sql/operation.ts";
 import { type Columns, plain } from "../sql/parts.ts";
-import type { InDoubt, OnUnknown, Reconciled } from "./create-sent-log.ts";
+import type { InDoubt, OnUnknown } from "./create-sent-log.ts";
 import { entryOf, type SentEntry, type SentNote, sentScope, tagOf } from "./entry.ts";
 import { answeredBy, Refused } from "./receipt.ts";
 

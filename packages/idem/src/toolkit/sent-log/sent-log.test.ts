@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
+import type { Reconciled } from "../../execute/attempt-effect.ts";
 import { ManualPlatform } from "../../platform/manual-platform.ts";
 import type { Adapter } from "../sql/adapter.ts";
 import { eachDatabase } from "../sql/databases.suite.ts";
-import { createSentLog, type OnUnknown, type Reconciled } from "./create-sent-log.ts";
+import { createSentLog, type OnUnknown } from "./create-sent-log.ts";
 import { Refused } from "./receipt.ts";
 
 const receipt = { template: "receipt", recipient: "ada@example.com", about: "order-7", window: "1d" };

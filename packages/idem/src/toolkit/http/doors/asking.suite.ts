@@ -1,12 +1,12 @@
 // What tests of single doors begin with: keys in memory, and a request with one.
 import { memoryKeys } from "../../keys/memory-keys.ts";
 import type { RouteOptions } from "../begin.ts";
-import { type Idempotency, type IdempotencyOptions, idempotency } from "../idempotency.ts";
+import { type Idempotency, type IdempotencyKeyOptions, idempotency } from "../idempotency.ts";
 import { ANONYMOUS_SHARED } from "../read-request.ts";
 
 export const route: RouteOptions = { onCrash: "park" };
 
-export const keysOf = (options: Partial<IdempotencyOptions> = {}): Idempotency =>
+export const keysOf = (options: Partial<IdempotencyKeyOptions> = {}): Idempotency =>
   idempotency({
     keys: memoryKeys(),
     principal: ANONYMOUS_SHARED,

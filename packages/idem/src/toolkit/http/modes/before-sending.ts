@@ -4,15 +4,16 @@ import { createHash } from "node:crypto";
 import type { AnyDestination, CustomDestination } from "../../../dedup/destination.ts";
 import { type DestinationName, destination } from "../../../dedup/destinations.ts";
 import { mayResend, reconcileAfterMsDefault } from "../../../dedup/retention-guard.ts";
+import type { Reconciled } from "../../../execute/attempt-effect.ts";
 import { parseDuration } from "../../../model/duration.ts";
 import type { Tried } from "./phase-state.ts";
-import type { EffectContext, Phase, PhaseContext, Reconciled } from "./phases.ts";
+import type { Phase, PhaseContext, PhaseEffectContext } from "./phases.ts";
 
 export type Effect = Extract<Phase<unknown>, { readonly kind: "effect" }>;
 
 export type BeforeSending =
   /** With these the effect's code is called, once that is committed. */
-  | { readonly kind: "send"; readonly facts: Readonly<Record<string, unknown>> & PhaseContext & EffectContext }
+  | { readonly kind: "send"; readonly facts: Readonly<Record<string, unknown>> & PhaseContext & PhaseEffectContext }
   | { readonly kind: "found"; readonly value: unknown }
   | { readonly kind: "park"; readonly reason: string };
 
@@ -61,7 +62,7 @@ function keysFor(
   to: AnyDestination | null,
   key: string,
   repeat: { readonly account?: string } | object,
-): Pick<EffectContext, "key" | "headers"> {
+): Pick<PhaseEffectContext, "key" | "headers"> {
   if (to === null || to.place === null) return { key, headers: {} };
   const account = "account" in repeat ? repeat.account : undefined;
   return { key: to.key(key, account), headers: to.headers(key, account) };

@@ -3,13 +3,13 @@ import { ownLogger } from "../../../execute/log-style.ts";
 import { errors } from "../../../model/errors.ts";
 import { refuseUnknown } from "../../../model/known-options.ts";
 import { nodePlatform } from "../../../platform/node-platform.ts";
-import type { IdempotencyOptions } from "../idempotency.ts";
+import type { IdempotencyKeyOptions } from "../idempotency.ts";
 import { ANONYMOUS_SHARED, type ReadWorld, readRequest } from "../read-request.ts";
 import { routeSettings } from "../route-settings.ts";
 import type { KeyReader } from "./mode-route.ts";
 
 export type KeyReaderOptions = Pick<
-  IdempotencyOptions,
+  IdempotencyKeyOptions,
   "principal" | "tenant" | "namespace" | "secret" | "docs" | "logger" | "platform"
 >;
 

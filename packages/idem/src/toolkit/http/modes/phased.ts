@@ -2,6 +2,7 @@
 
 import { parseDuration } from "../../../model/duration.ts";
 import { refuseUnknown } from "../../../model/known-options.ts";
+import type { FetchHandler } from "../../../serve/fetch-handler.ts";
 import { callWithin, pause } from "../../call-within.ts";
 import { newOwner } from "../../claim/claim-operations.ts";
 import type { KeyAnswer, KeyAsk, KeyStore } from "../../keys/key-store.ts";
@@ -23,7 +24,6 @@ import type { AnyPhases } from "./phases.ts";
 import { readInput } from "./read-input.ts";
 import { firstResponse } from "./respond.ts";
 import { type PhasesEnd, type PhaseWorld, runPhases } from "./run-phases.ts";
-import type { FetchHandler } from "./same-transaction.ts";
 
 export interface KeyReaderWithStore extends KeyReader {
   readonly keys: KeyStore;

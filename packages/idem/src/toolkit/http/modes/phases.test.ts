@@ -1,11 +1,12 @@
 import { expect, test } from "vitest";
+import type { Reconciled } from "../../../execute/attempt-effect.ts";
 import { nodePlatform } from "../../../platform/node-platform.ts";
 import type { KeyStore } from "../../keys/key-store.ts";
 import type { Adapter } from "../../sql/adapter.ts";
 import { eachDatabase } from "../../sql/databases.suite.ts";
 import { completer } from "./completer.ts";
 import { phased } from "./phased.ts";
-import { phases, type Reconciled } from "./phases.ts";
+import { phases } from "./phases.ts";
 import { Final, respond } from "./respond.ts";
 import { after, ask, deferred, insertOrder, openShop, type Shop } from "./shop.suite.ts";
 

@@ -5,6 +5,7 @@
 
 import type { CustomDestination, Destination } from "../../../dedup/destination.ts";
 import type { KeyedName, KeylessName } from "../../../dedup/destinations.ts";
+import type { Reconciled } from "../../../execute/attempt-effect.ts";
 import { errors } from "../../../model/errors.ts";
 import { refuseUnknown } from "../../../model/known-options.ts";
 import type { Adapter } from "../../sql/adapter.ts";
@@ -21,7 +22,7 @@ export interface PhaseContext {
   readonly signal: AbortSignal;
 }
 
-export interface EffectContext extends PhaseContext {
+export interface PhaseEffectContext extends PhaseContext {
   /** For the destination: the same on every attempt of this request, another for every phase. */
   readonly key: string;
   /** The same as a header, where the destination takes it as one. */
@@ -29,10 +30,9 @@ export interface EffectContext extends PhaseContext {
 }
 
 /** What a look-up found out about an effect that may have happened. `unknown` is for a person to decide. */
-export type Reconciled<Value> = { readonly found: Value } | "absent" | "unknown";
 
 export type Reconcile<Facts, Value> = (
-  facts: Facts & EffectContext & { readonly since: number },
+  facts: Facts & PhaseEffectContext & { readonly since: number },
 ) => Reconciled<Value> | Promise<Reconciled<Value>>;
 
 /** Why it is no harm when the effect is called again: one of the three has to be said. */
@@ -107,7 +107,7 @@ export class Phases<Tx, Input, Done> implements AnyPhases<Tx> {
   effect<const Name extends string, T>(
     name: Name,
     repeat: Repeat<Known<Input, Done>, Value<NoInfer<T>>>,
-    body: (facts: Known<Input, Done> & EffectContext) => T,
+    body: (facts: Known<Input, Done> & PhaseEffectContext) => T,
   ): Phases<Tx, Input, Done & { [N in Name]: Value<T> }> {
     const given = repeat as Partial<Record<keyof Repeat<unknown, unknown>, unknown>> | undefined;
     if (given?.destination === undefined && given?.reconcile === undefined && given?.repeatable !== true) {

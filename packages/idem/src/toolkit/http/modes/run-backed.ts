@@ -10,6 +10,7 @@ import type { Idem } from "../../../sdk/client.ts";
 import type { IdemFunction } from "../../../sdk/function-types.ts";
 import type { PublicDecision } from "../../../sdk/public-types.ts";
 import type { RunEnd } from "../../../sdk/reads-api.ts";
+import type { FetchHandler } from "../../../serve/fetch-handler.ts";
 import { isSameFingerprint } from "../../keys/decide-key.ts";
 import type { Fingerprint } from "../../keys/key-store.ts";
 import type { KeyedRequest, RouteOptions } from "../begin.ts";
@@ -17,7 +18,6 @@ import { problemResponse } from "../problems.ts";
 import { refuseUnknownInside, routeSettings } from "../route-settings.ts";
 import { type KeyReader, type ModeOptions, modeOptions, seen } from "./mode-route.ts";
 import { type InputOf, readInput } from "./read-input.ts";
-import type { FetchHandler } from "./same-transaction.ts";
 
 export interface RunBackedOptions<Input> extends Omit<ModeOptions, "required" | "replayHeaders" | "responseBytesMax"> {
   /** The function whose run answers, or its id. */

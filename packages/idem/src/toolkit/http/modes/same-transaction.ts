@@ -6,6 +6,7 @@ import { errors } from "../../../model/errors.ts";
 import { refuseUnknown } from "../../../model/known-options.ts";
 import { nodePlatform } from "../../../platform/node-platform.ts";
 import type { Platform } from "../../../platform/platform.ts";
+import type { FetchHandler } from "../../../serve/fetch-handler.ts";
 import type { KeyAsk } from "../../keys/key-store.ts";
 import type { Adapter, SqlTx, SyncAdapter } from "../../sql/adapter.ts";
 import { sqlOf } from "../../sql/operation.ts";
@@ -65,8 +66,6 @@ export interface Prepared<Tx, Written> {
   readonly write: (tx: Tx) => Written;
   readonly response: Answer | ((written: Awaited<Written>) => Answer);
 }
-
-export type FetchHandler = (request: Request) => Promise<Response>;
 
 /**
  * The key and the rows of a request in one commit.

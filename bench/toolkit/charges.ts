@@ -1,7 +1,14 @@
 // The API that is measured: POST /charges, an answer of 500 bytes, and who asks for it. In process: a Request goes in, a Response comes out and
 // is read to its end, and no socket is between. Whatever is not the answer that a request must get ends the bench.
 import type { BenchDatabase } from "./database.ts";
-import { type FetchHandler, type IdempotencyOptions, idempotency, respond, sameTransaction, sqlKeys } from "./idem.ts";
+import {
+  type FetchHandler,
+  type IdempotencyKeyOptions,
+  idempotency,
+  respond,
+  sameTransaction,
+  sqlKeys,
+} from "./idem.ts";
 
 export interface Charges {
   /** How often a handler was entered. */
@@ -52,7 +59,7 @@ const silent = { debug() {}, info() {}, warn() {}, error: console.error };
 
 export function openCharges(
   { adapter, dialect }: BenchDatabase,
-  options: Pick<IdempotencyOptions, "replayCache"> = {},
+  options: Pick<IdempotencyKeyOptions, "replayCache"> = {},
 ): Charges {
   const keys = idempotency({
     keys: sqlKeys(adapter),

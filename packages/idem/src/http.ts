@@ -3,14 +3,14 @@
  *
  * ```ts
  * const keys = idempotency({ keys: sqlKeys(pgAdapter(pool)), principal: (request) => accountOf(request) });
- * export type { Reconciled } from "./execute/attempt-effect.ts";
-export const POST = keys.handler({ onCrash: "park" }, async (request, { destinationKey }) => {
+ * export const POST = keys.handler({ onCrash: "park" }, async (request, { destinationKey }) => {
  *   return Response.json(await pay(await request.json(), destinationKey("stripe")), { status: 201 });
  * });
  * ```
  */
 
-export type { FetchHandler } from "./serve/fetch-handler.ts";
+export type { Reconciled } from "./execute/attempt-effect.ts";
+export type { FetchHandler } from "./sdk/request-address.ts";
 export type { Held } from "./toolkit/claim/decide-claim.ts";
 export type {
   Begun,

@@ -10,8 +10,9 @@
  * ```
  */
 import type { Idem } from "./sdk/client.ts";
+import type { FetchHandler } from "./sdk/request-address.ts";
 import type { ServeOptions } from "./serve/app-handler.ts";
-import { type FetchHandler, fetchHandler } from "./serve/fetch-handler.ts";
+import { fetchHandler } from "./serve/fetch-handler.ts";
 import type { RouteOptions } from "./toolkit/http/begin.ts";
 import { type KeyedRoute, nextDoor } from "./toolkit/http/doors/next-door.ts";
 import type { Idempotency } from "./toolkit/http/idempotency.ts";

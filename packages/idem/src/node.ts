@@ -11,16 +11,16 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Idem } from "./sdk/client.ts";
+import type { FetchHandler } from "./sdk/request-address.ts";
 import type { ServeOptions } from "./serve/app-handler.ts";
-import type { FetchHandler } from "./serve/fetch-handler.ts";
 import { type FetchListener, fetchListener } from "./serve/fetch-listener.ts";
 import { type NodeHandler, nodeHandler } from "./serve/node-handler.ts";
 import type { RouteOptions } from "./toolkit/http/begin.ts";
 import { type KeyedListener, nodeDoor } from "./toolkit/http/doors/node-door.ts";
 import type { Idempotency } from "./toolkit/http/idempotency.ts";
 
+export type { FetchHandler } from "./sdk/request-address.ts";
 export type { ServeOptions } from "./serve/app-handler.ts";
-export type { FetchHandler } from "./serve/fetch-handler.ts";
 export type { FetchListener } from "./serve/fetch-listener.ts";
 export type { NodeHandler, NodeRequest, NodeResponse } from "./serve/node-handler.ts";
 

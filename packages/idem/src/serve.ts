@@ -8,10 +8,11 @@
  * ```
  */
 import type { Idem } from "./sdk/client.ts";
+import type { FetchHandler } from "./sdk/request-address.ts";
 import type { ServeOptions } from "./serve/app-handler.ts";
-import { type FetchHandler, fetchHandler } from "./serve/fetch-handler.ts";
+import { fetchHandler } from "./serve/fetch-handler.ts";
 
+export type { FetchHandler } from "./sdk/request-address.ts";
 export type { ServeOptions } from "./serve/app-handler.ts";
-export type { FetchHandler } from "./serve/fetch-handler.ts";
 
 export const serve = (idem: Idem, options: ServeOptions = {}): FetchHandler => fetchHandler(idem, options, "fetch");

@@ -5,3 +5,6 @@ export const noteAddress = (request: Request, address: string): void => void add
 
 /** Null where nobody knows. */
 export const notedAddress = (request: Request): string | null => addresses.get(request) ?? null;
+
+/** Web standard Request and Response. */
+export type FetchHandler = (request: Request) => Promise<Response>;

@@ -1,9 +1,7 @@
 // Web standard Request and Response, as Hono, Next.js, Bun, Deno and SvelteKit have them.
 import type { Idem } from "../sdk/client.ts";
-import { notedAddress } from "../sdk/request-address.ts";
+import { type FetchHandler, notedAddress } from "../sdk/request-address.ts";
 import { appHandler, type ServeOptions } from "./app-handler.ts";
-
-export type FetchHandler = (request: Request) => Promise<Response>;
 
 export function fetchHandler(idem: Idem, options: ServeOptions, framework: string): FetchHandler {
   const handle = appHandler(idem, options, framework);

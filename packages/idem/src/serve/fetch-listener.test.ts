@@ -5,8 +5,8 @@ import express from "express";
 import { expect, onTestFinished, test } from "vitest";
 import { asListener } from "../node.ts";
 import { Idem } from "../sdk/client.ts";
+import type { FetchHandler } from "../sdk/request-address.ts";
 import { notedAddress } from "../sdk/request-address.ts";
-import type { FetchHandler } from "./fetch-handler.ts";
 
 async function listening(listener: RequestListener): Promise<string> {
   const server = createServer(listener);

@@ -2,8 +2,8 @@
 // come in either direction; whoever leaves is noticed.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { nodePlatform } from "../platform/node-platform.ts";
+import type { FetchHandler } from "../sdk/request-address.ts";
 import { noteAddress } from "../sdk/request-address.ts";
-import type { FetchHandler } from "./fetch-handler.ts";
 import { nodeRequest, parsedBody } from "./node-handler.ts";
 
 export type FetchListener = (request: IncomingMessage, response: ServerResponse) => Promise<void>;

@@ -2,7 +2,7 @@
 
 import { parseDuration } from "../../../model/duration.ts";
 import { refuseUnknown } from "../../../model/known-options.ts";
-import type { FetchHandler } from "../../../serve/fetch-handler.ts";
+import type { FetchHandler } from "../../../sdk/request-address.ts";
 import { callWithin, pause } from "../../call-within.ts";
 import { newOwner } from "../../claim/claim-operations.ts";
 import type { KeyAnswer, KeyAsk, KeyStore } from "../../keys/key-store.ts";

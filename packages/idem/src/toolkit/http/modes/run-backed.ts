@@ -10,7 +10,7 @@ import type { Idem } from "../../../sdk/client.ts";
 import type { IdemFunction } from "../../../sdk/function-types.ts";
 import type { PublicDecision } from "../../../sdk/public-types.ts";
 import type { RunEnd } from "../../../sdk/reads-api.ts";
-import type { FetchHandler } from "../../../serve/fetch-handler.ts";
+import type { FetchHandler } from "../../../sdk/request-address.ts";
 import { isSameFingerprint } from "../../keys/decide-key.ts";
 import type { Fingerprint } from "../../keys/key-store.ts";
 import type { KeyedRequest, RouteOptions } from "../begin.ts";

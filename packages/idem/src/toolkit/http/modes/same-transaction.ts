@@ -6,7 +6,7 @@ import { errors } from "../../../model/errors.ts";
 import { refuseUnknown } from "../../../model/known-options.ts";
 import { nodePlatform } from "../../../platform/node-platform.ts";
 import type { Platform } from "../../../platform/platform.ts";
-import type { FetchHandler } from "../../../serve/fetch-handler.ts";
+import type { FetchHandler } from "../../../sdk/request-address.ts";
 import type { KeyAsk } from "../../keys/key-store.ts";
 import type { Adapter, SqlTx, SyncAdapter } from "../../sql/adapter.ts";
 import { sqlOf } from "../../sql/operation.ts";

@@ -1,7 +1,7 @@
 // A shop behind keys, for the tests of the modes: one table of orders in the user's database, and callers who ask with a key.
 import { nodePlatform } from "../../../platform/node-platform.ts";
 import type { Platform } from "../../../platform/platform.ts";
-import type { FetchHandler } from "../../../serve/fetch-handler.ts";
+import type { FetchHandler } from "../../../sdk/request-address.ts";
 import { sqlKeys } from "../../keys/sql-keys.ts";
 import type { Adapter } from "../../sql/adapter.ts";
 import type { TestDatabase } from "../../sql/databases.suite.ts";

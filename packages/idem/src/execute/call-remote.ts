@@ -85,7 +85,7 @@ class RemotePass {
     let mustWait = this.reopen();
     for (;;) {
       if (mustWait && (await this.someOver())) attempt = 0;
-      const before = { over: this.over, recorded: pass.memo.size };
+      const before = { over: this.over, recorded: pass.memo.rowCount };
       const reply = await pass.during(() =>
         this.app.ask(null, pass.memo.recorded, this.attemptOf(attempt), this.isPlanOnly),
       );
@@ -102,7 +102,7 @@ class RemotePass {
       if (end !== null) return end.value;
       const someOver = this.over > before.over;
       const looksAgain = reply.ops.some(({ op }) => op === "look-again");
-      if (!someOver && pass.memo.size === before.recorded && this.open.size === 0 && !looksAgain) {
+      if (!someOver && pass.memo.rowCount === before.recorded && this.open.size === 0 && !looksAgain) {
         if (++fruitless > 1) throw emptyAnswer();
       } else {
         fruitless = 0;

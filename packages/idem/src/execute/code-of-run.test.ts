@@ -1,10 +1,14 @@
 // A run says under which code it began, and where it went on under another one.
 import { describe, expect, test } from "vitest";
-import { codeFingerprint } from "../model/code-fingerprint.ts";
+import { codeChangeId, codeFingerprint } from "../model/code-fingerprint.ts";
+import { divergenceId } from "../model/divergence.ts";
+import { noValue } from "../model/step.ts";
 import type { FunctionOptions } from "../sdk/function-types.ts";
 import { servedWorld } from "../serve/served-world.suite.ts";
+import type { RunMemo } from "../store/leases.ts";
 import { held, stores } from "../testing/one-run.suite.ts";
 import { testIdem } from "../testing/test-idem.ts";
+import { Memo } from "./memo.ts";
 
 type Handler = (context: any) => unknown;
 
@@ -89,6 +93,17 @@ describe.each(stores)("on %s", (store) => {
     expect(await codeOf(naps, { retries: 1 })).not.toBe(code);
     expect(await codeOf(napsElsewhere)).not.toBe(code);
   });
+});
+
+test("what is written beside a run's steps takes no place among the steps it may have", () => {
+  const note = { name: "", repeat: 0, outcome: noValue, attempt: 1, startedAt: 0, endedAt: 0, stamp: 1, worker: null };
+  const steps = [
+    { ...note, stepId: codeChangeId(1), kind: "code-changed" },
+    { ...note, stepId: divergenceId("a"), kind: "diverged" },
+    { ...note, stepId: "b", kind: "run" },
+  ] as const;
+  const memo = { run: { rerunFrom: null }, steps, attempts: [], waits: [], inputs: {} } as unknown as RunMemo;
+  expect(new Memo(memo, { stepId: (name) => name }).size).toBe(1);
 });
 
 test("an app tells the fingerprint of its code with its functions", async () => {

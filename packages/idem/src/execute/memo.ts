@@ -25,6 +25,7 @@ export class Memo {
   /** Bytes of all outcomes. */
   bytes = 0;
   private readonly steps = new Map<string, Step>();
+  private notes = 0;
   private readonly failed = new Map<string, Failures>();
   /** What a person put in place of a step's arguments. */
   private readonly inputs: RunMemo["inputs"];
@@ -72,7 +73,13 @@ export class Memo {
     for (const step of ended) if (step.endedAt === latestAt) this.unseen.add(step.stepId);
   }
 
+  /** How many steps it has: what is written beside them for people is none. */
   get size(): number {
+    return this.steps.size - this.notes;
+  }
+
+  /** The same with what is written beside them: an answer that brought some of it was no empty one. */
+  get rowCount(): number {
     return this.steps.size;
   }
 
@@ -191,6 +198,7 @@ export class Memo {
 
   private keep(step: Step): void {
     this.steps.set(step.stepId, step);
+    if (isNote(step)) this.notes++;
     this.lastStamp = Math.max(this.lastStamp, step.stamp);
     this.bytes += Buffer.byteLength(step.outcome.json);
   }

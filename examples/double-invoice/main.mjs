@@ -34,12 +34,15 @@ if (!(pace >= 0 && pace <= 10)) fail(`PACE is a factor from 0 to 10, not "${proc
 
 const folder = makeFolder();
 let isTold = false;
+let pages = null;
 process.on("exit", () => {
   if (!keep) rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
 });
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
   process.once(signal, async () => {
     await killWorkers();
+    // A store that is still open would go on writing into the folder that is removed.
+    await pages?.close();
     finish();
     print("Stopped; nothing is left running.");
     // At its end, stopping it is what one is asked to do.
@@ -53,7 +56,7 @@ const patience = setTimeout(() => fail(`The story did not end within ${patienceM
 const [{ openPages }, { tellStory }] = await Promise.all([import("./pages.mjs"), import("./story.mjs")]).catch(
   (error) => fail("Idem is not built here. Run `npm ci` at the root of the repository, then try again.", error),
 );
-const pages = await openPages().catch((error) => fail("The pages need a free port of this machine.", error));
+pages = await openPages().catch((error) => fail("The pages need a free port of this machine.", error));
 print();
 print(bold(`Watch it at ${pages.origin}`));
 await tellStory({ folder, pace, pages, isWatched: stays && isTerminal, hasPrologue }).catch((error) =>

@@ -33,7 +33,7 @@ export async function openPages() {
     /** Beside the engine of another process, which says where it listens. */
     showAt: (act, port) => put(act, forwardTo(port)),
     close: async () => {
-      await Promise.all(clients.map((idem) => idem.stop()));
+      await Promise.all(clients.map((idem) => idem.stop({ grace: 0 })));
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     },

@@ -61,6 +61,8 @@ export interface LedgerFacts {
 }
 
 export function readLedger(folder: string): LedgerFacts {
+  const lines = readFileSync(join(folder, "ledger.jsonl"), "utf8").split("\n").slice(0, -1);
+  const records = lines.map((line): LedgerRecord => JSON.parse(line));
   const acked: Acked[] = [];
   const ackedOthers: { eventId: string; hash: string }[] = [];
   const tried = new Set<number>();
@@ -68,8 +70,8 @@ export function readLedger(folder: string): LedgerFacts {
   const steps = new Map<string, StepFacts>();
   const entriesOfRun = new Map<string, Entry[]>();
   const enteredLate: string[] = [];
-  /** By "speaker run step"; told after the entry it is about. */
-  const late = new Set<string>();
+  /** Entries that are told to have been late: the last one of that speaker before it says so. It may enter the step again, in time. */
+  const late = lateEntries(records);
   const sleeps = new Map<string, Sleep>();
   const ends = new Map<string, { state: string; hash: string }[]>();
   const cancels: Cancel[] = [];
@@ -119,7 +121,7 @@ export function readLedger(folder: string): LedgerFacts {
         const [, at, run, step, attempt, key, work] = record;
         progress(at);
         const entry = { order, attempt, key, speaker };
-        if (late.has(`${speaker} ${run} ${step}`)) {
+        if (late.has(order)) {
           enteredLate.push(`${run} ${step}`);
           return;
         }
@@ -164,12 +166,6 @@ export function readLedger(folder: string): LedgerFacts {
     }
   };
 
-  const lines = readFileSync(join(folder, "ledger.jsonl"), "utf8").split("\n").slice(0, -1);
-  const records = lines.map((line): LedgerRecord => JSON.parse(line));
-  for (const record of records) {
-    if (record[0] === "from") speaker = record[1];
-    if (record[0] === "late") late.add(`${speaker} ${record[1]} ${record[2]}`);
-  }
   records.forEach(take);
   return {
     recordCount: lines.length,
@@ -187,4 +183,17 @@ export function readLedger(folder: string): LedgerFacts {
     takeovers: holds.takeovers,
     recoveryMs,
   };
+}
+
+/** By their place in the ledger. */
+function lateEntries(records: readonly LedgerRecord[]): Set<number> {
+  const late = new Set<number>();
+  const entered = new Map<string, number>();
+  let speaker = "";
+  records.forEach((record, order) => {
+    if (record[0] === "from") speaker = record[1];
+    else if (record[0] === "enter") entered.set(`${speaker} ${record[2]} ${record[3]}`, order);
+    else if (record[0] === "late") late.add(entered.get(`${speaker} ${record[1]} ${record[2]}`) ?? -1);
+  });
+  return late;
 }

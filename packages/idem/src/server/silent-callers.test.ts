@@ -88,6 +88,8 @@ describe("bodies that never come", () => {
       await expect.poll(() => server.listener.load.bodyBytesHeld, { interval: 5 }).toBe(sent);
       await hold(server.port, announced("/w/stripe"), 4);
       const opened = 1 + sent * 4;
+      // All of them are here: one that came behind the next byte would have been silent for less long.
+      await expect.poll(() => server.listener.load.bodiesAwaited, { interval: 5 }).toBe(Math.min(10, opened));
       await expect.poll(() => server.listener.load.cutSilent, { interval: 5 }).toBe(Math.max(0, opened - 10));
     }
     expect(await answer).toMatch(/^HTTP\/1\.1 200/);

@@ -199,3 +199,24 @@ test("a window of one send: its ids are free again when it is over", async () =>
     await expect(idem.send({ name: "a/b" }, { window })).rejects.toBeInstanceOf(IdemError);
   }
 });
+
+test("the schema of `*` is that of every name without one, and of nothing that Idem tells itself", async () => {
+  const { idem, clock } = testIdem({
+    store: "memory:",
+    events: { "order/paid": z.object({ order: z.string() }), "*": z.object({ tenant: z.string() }) },
+  });
+  const heard: string[] = [];
+  idem.createFunction({ id: "any" }, { event: "other/thing" }, () => {});
+  idem.createFunction({ id: "end" }, { event: "inngest/function.finished" }, ({ event }) => heard.push(event.name));
+  await idem.start();
+  await expect(idem.send({ name: "other/thing", data: { order: "1" } as never })).rejects.toMatchObject({
+    code: "EVENT_SCHEMA",
+    message: expect.stringContaining("data.tenant"),
+  });
+  await idem.send([
+    { name: "order/paid", data: { order: "1" } },
+    { name: "other/thing", data: { tenant: "1" } },
+  ]);
+  await clock.advanceToEnd();
+  expect(heard).toEqual(["inngest/function.finished"]);
+});

@@ -37,7 +37,7 @@ export function findModules(names: readonly string[], from: string): string[] {
     const found = statSync(path, { throwIfNoEntry: false });
     if (found?.isFile() === true) return path;
     const why = found === undefined ? "there is no such file" : "it is not a file: name the modules in it";
-    throw usage(`${printable(name)} cannot be verified: ${why}.`);
+    throw usage(`${printable(name)} cannot be loaded: ${why}.`);
   });
 }
 

@@ -322,7 +322,7 @@ describe("--record", () => {
 describe("what cannot be verified ends with 3 and says why", () => {
   test.each<[string, readonly string[], Readonly<Record<string, unknown>>, RegExp]>([
     ["no module", [], {}, /Which modules\?/],
-    ["a file that is not there", ["src/absent.ts"], {}, /src\/absent\.ts cannot be verified: there is no such file/],
+    ["a file that is not there", ["src/absent.ts"], {}, /src\/absent\.ts cannot be loaded: there is no such file/],
     ["a folder", ["src"], {}, /it is not a file/],
     [
       "a module that throws",

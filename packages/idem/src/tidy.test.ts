@@ -146,6 +146,7 @@ describe("rooms", () => {
       "store contract",
       "store plugs",
     ],
+    harness: ["harness", "cli", "verify", "toolkit", "sdk", "model", "platform"],
     cli: [
       "cli",
       "verify",

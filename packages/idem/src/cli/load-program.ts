@@ -16,7 +16,10 @@ export const cannot = (message: string): Refusal => new Refusal(unable, message)
 /** Real time in which a world is played, or a run replayed: more is an endless loop. */
 const answerMsMax = 15_000;
 
-export const programThreads = ({ io }: Context, sizeMax: number): PlayingThreads =>
+export const programThreads = (
+  { io }: { readonly io: Pick<Context["io"], "platform"> },
+  sizeMax: number,
+): PlayingThreads =>
   new PlayingThreads({
     platform: io.platform,
     loader: "typescript",
@@ -34,7 +37,7 @@ export interface Program {
 }
 
 export async function loadProgram(
-  { io, words }: Context,
+  { io, words }: { readonly io: Pick<Context["io"], "cwd">; readonly words: readonly string[] },
   threads: PlayingThreads,
   command = "verify",
 ): Promise<Program> {

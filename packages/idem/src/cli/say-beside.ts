@@ -2,10 +2,15 @@
 import type { Context } from "./command.ts";
 import { printable, textWidth } from "./printable.ts";
 
+/** What is needed of a command to write lines for people. */
+export interface Screen extends Pick<Context, "say" | "paint"> {
+  readonly io: { readonly cwd: string; readonly out: { readonly columns: number | null } };
+}
+
 /** `painted` is the label as it is shown, `body` paints a line of the text. */
 export type Said = [label: string, text: string, painted?: string, body?: (line: string) => string];
 
-export function sayBeside(context: Context, ...[label, text, painted = label, body = (line) => line]: Said): void {
+export function sayBeside(context: Screen, ...[label, text, painted = label, body = (line) => line]: Said): void {
   const { columns } = context.io.out;
   const [first = "", ...rest] = wrapped(printable(text), columns === null ? null : columns - textWidth(label));
   context.say(`${painted}${body(first)}`.trimEnd());

@@ -3,10 +3,9 @@ import { relative } from "node:path";
 import type { Verdict } from "../verify/judge.ts";
 import { verdicts } from "../verify/judge.ts";
 import type { VerifiedFunction, VerifyReport } from "../verify/report.ts";
-import type { Context } from "./command.ts";
 import type { Paint } from "./paint.ts";
 import { printable } from "./printable.ts";
-import { sayBeside } from "./say-beside.ts";
+import { type Screen, sayBeside } from "./say-beside.ts";
 import { duration } from "./times.ts";
 import { linesAround } from "./verify-inputs.ts";
 
@@ -36,7 +35,7 @@ function timeOf(at: number, start: number): string {
   return isSameDay ? time.slice(0, -1) : `${day} ${time.slice(0, 8)}`;
 }
 
-export function showReport(context: Context, report: VerifyReport): void {
+export function showReport(context: Screen, report: VerifyReport): void {
   for (const verified of report.functions) {
     showFunction(context, verified);
     context.say("");
@@ -56,7 +55,7 @@ export function showReport(context: Context, report: VerifyReport): void {
 }
 
 /** Those of one reason together. */
-function showLeftOut(context: Context, leftOut: VerifyReport["leftOut"]): void {
+function showLeftOut(context: Screen, leftOut: VerifyReport["leftOut"]): void {
   const { paint } = context;
   for (const why of new Set(leftOut.map((each) => each.why))) {
     const ids = leftOut.filter((each) => each.why === why).map(({ id }) => id);
@@ -66,10 +65,7 @@ function showLeftOut(context: Context, leftOut: VerifyReport["leftOut"]): void {
   if (leftOut.length > 0) context.say("");
 }
 
-function showBaseline(
-  context: Context,
-  { known, fresh, gone }: NonNullable<VerifyReport["summary"]["baseline"]>,
-): void {
+function showBaseline(context: Screen, { known, fresh, gone }: NonNullable<VerifyReport["summary"]["baseline"]>): void {
   const { paint } = context;
   for (const { id, function: fn, kind, what } of gone) {
     const label = `${paint.green("✓")} gone: `;
@@ -80,7 +76,7 @@ function showBaseline(
   context.say("");
 }
 
-function showFunction(context: Context, verified: VerifiedFunction): void {
+function showFunction(context: Screen, verified: VerifiedFunction): void {
   const { paint } = context;
   const { id, verdict, event, schedules, effects, commits, findings, notes } = verified;
   const started = event === null ? "" : paint.dim(`    event ${printable(event.name)} (${printable(event.from)})`);
@@ -93,7 +89,7 @@ function showFunction(context: Context, verified: VerifiedFunction): void {
   for (const note of notes) sayBeside(context, "    note: ", note, paint.dim("    note: "), paint.dim);
 }
 
-function showFinding(context: Context, id: string, finding: Shown): void {
+function showFinding(context: Screen, id: string, finding: Shown): void {
   const { paint } = context;
   const { verdict, thing, timeline, because, repeat, isKnown } = finding;
   const head = `  ${`${signs[verdict]} ${verdict}`.padEnd(12)}`;
@@ -115,12 +111,13 @@ function showFinding(context: Context, id: string, finding: Shown): void {
   showPlace(context, finding);
   // Nothing was played where nothing happened at all.
   if (timeline.length > 0 || verdict !== "UNPROVEN") context.say(`    ${paint.dim("repeat:")} ${printable(repeat)}`);
-  if (verdict === "UNPROVEN") return;
+  // Whoever verifies in a test has one.
+  if (verdict === "UNPROVEN" || !repeat.startsWith("idem ")) return;
   context.say(`    ${paint.dim("as a test:")}`);
   for (const line of testOf(id, finding)) context.say(`      ${printable(line)}`.trimEnd());
 }
 
-function showPlace(context: Context, { place, mend }: Shown): void {
+function showPlace(context: Screen, { place, mend }: Shown): void {
   const { paint, io } = context;
   if (place !== null) {
     context.say(`    ${printable(relative(io.cwd, place.file))}:${place.line}`);

@@ -132,6 +132,11 @@ export const errorTable = {
       `In execute(…) no step of function "${f.function}" asked for the mock ${mocks.map((name) => JSON.stringify(name)).join(", ")}${meant}. The steps it asked for: ${steps.join(", ") || "none"}; the run ${end}`,
     next: "Correct the name, or leave the mock out: a step without one ran as in production",
   }),
+  VERIFY_UNABLE: define<{ about: string; why: string }>({
+    retry: "after-fix",
+    what: ({ about, why }) => `${about} cannot be verified: ${why}`,
+    next: "Nothing was played, and nothing is known; docs/verify.md says what is needed",
+  }),
   // -- what a run met --------------------------------------------------------------------------------------------------
   RUN_UNKNOWN: define<{ runId: string }>({
     retry: "never",

@@ -42,6 +42,7 @@ import { remoteReads, type StoreReads } from "./remote-reads.ts";
 import { sendToServer } from "./remote-send.ts";
 import { defaultServer, RemoteServer } from "./remote-server.ts";
 import { type QueuedResult, type SendResult, sendResultOf } from "./send-result.ts";
+import { makersOf, noteMakers, traceAbove } from "./made-by.ts";
 import { takingClients } from "./take-client.ts";
 import type { Jsonify } from "./typed-step-tools.ts";
 
@@ -148,6 +149,7 @@ export class Idem<Schemas extends EventSchemas = Untyped> {
       }
     }
     this.options = options;
+    noteMakers(this, traceAbove(Idem as never));
     this.id = options.id;
     this.env = options.env ?? "default";
     const taking = takingClients();
@@ -264,6 +266,7 @@ export class Idem<Schemas extends EventSchemas = Untyped> {
       }
     }
     this.codes.push(...codes);
+    makersOf(this)?.functions.set(codes[0]!.fn, traceAbove(this.createFunction));
     return { id: options.id, slug: codes[0]!.fn, code: codes[0]! };
   }
 

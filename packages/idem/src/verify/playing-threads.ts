@@ -100,6 +100,11 @@ export class PlayingThreads {
     return { answer, isOpen: held.isOpen };
   }
 
+  /** Whether those that are there keep the process from ending. */
+  keepAlive(isKept: boolean): void {
+    for (const { thread } of this.all) thread.ref(isKept);
+  }
+
   /** Those that are there. */
   get count(): number {
     return this.all.size;

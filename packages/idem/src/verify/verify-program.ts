@@ -40,8 +40,8 @@ export interface VerifyProgramOptions {
   readonly shorten: (file: string) => string;
   /** Functions that are not verified, and why. */
   readonly leftOut: readonly LeftOut[];
-  /** The command that verifies this function again, without a schedule. */
-  readonly repeatOf: (id: string) => string;
+  /** What plays this schedule of the function's again. */
+  readonly repeatOf: (id: string, schedule: string, seed: number) => string;
   readonly onPlayed?: (id: string, played: number, known: number) => void;
   readonly onVerified?: (id: string) => void;
 }
@@ -148,7 +148,7 @@ function shown(
     tookMs,
     findings: findings.map((finding, i) => {
       const { schedule, seed } = finding;
-      const repeat = `${options.repeatOf(report.id)} --schedule ${quoted(schedule)} --seed ${seed}`;
+      const repeat = options.repeatOf(report.id, schedule, seed);
       return { ...finding, id: ids[i]!, isKnown: false, repeat };
     }),
   };

@@ -156,7 +156,7 @@ async function verifyAll(context: Context, threads: PlayingThreads): Promise<Ver
     readSource,
     shorten: (file) => projectPath(io.cwd, file),
     leftOut,
-    repeatOf: (id) => repeatOf(context, id),
+    repeatOf: (id, schedule, of) => `${repeatOf(context, id)} --schedule ${quoted(schedule)} --seed ${of}`,
     onPlayed: (id, played, known) => {
       if (progress?.id !== id) progress = { id, shown: showProgress(io, printable(id)) };
       progress.shown.update(Math.min(played, known), known);
@@ -257,7 +257,7 @@ function keepRecorded(
   remark(`What was answered is in ${recordingsName}: look through it, and commit it.`);
 }
 
-/** The words that come to the same function again. */
+/** The words that come to the same function again, without a schedule. */
 function repeatOf({ words, options, flags }: Context, id: string): string {
   const address = options["from-store"];
   return [

@@ -1,0 +1,34 @@
+// Which modules have to be loaded so that a client is there again, read from the stacks of its making. Pure.
+import { isOurs } from "../verify/worker/our-folder.ts";
+
+// Where a module begins: what evaluates one, in Node and in the runners of tests.
+const beginning =
+  /\bnode:internal\/modules\/|\/node_modules\/(?:vite|vite-node|vitest|jest-runtime)\/|\/load-modules\.[jt]s:/;
+
+const frame = /(?:\(|at (?:async )?)(?:file:\/\/)?(\/.+?|[A-Za-z]:[\\/].+?):\d+(?::\d+)?\)?$/;
+
+/** Files of the user's on a stack, the innermost first; as far as the beginning of the module they are in where `isWhole` does not ask for all. */
+export function ownFiles(stack: string, isWhole = false): string[] {
+  const files: string[] = [];
+  for (const line of stack.split("\n").slice(1)) {
+    if (!isWhole && beginning.test(line)) break;
+    const [, written] = frame.exec(line.trim()) ?? [];
+    if (written === undefined) continue;
+    const file = decodeURIComponent(written.replace(/\?.*$/, ""));
+    if (!isOurs(file) && !file.includes("/node_modules/") && !files.includes(file)) files.push(file);
+  }
+  return files;
+}
+
+/** Found: a module that makes it while it is loaded. Otherwise who made it: the test itself, or nobody who can be seen. */
+export type MadeIn =
+  | { readonly kind: "module"; readonly file: string }
+  | { readonly kind: "test"; readonly file: string }
+  | { readonly kind: "unseen" };
+
+/** `asking`: the files that are at work where somebody asks for a verdict. What they made, they made in passing. */
+export function madeIn(stack: string, asking: readonly string[]): MadeIn {
+  const file = ownFiles(stack).at(-1);
+  if (file === undefined) return { kind: "unseen" };
+  return asking.includes(file) ? { kind: "test", file } : { kind: "module", file };
+}

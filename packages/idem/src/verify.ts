@@ -3,7 +3,7 @@
  *
  * ```ts
  * import { verify } from "idem/verify";
- * import { idem } from "../src/functions.ts";
+ * import { idem } from "#functions";
  *
  * const event = { name: "crm/placement.made", data: { placementId: "7" } };
  * (await verify(idem, { function: "draft-invoice", event })).assertHeld();

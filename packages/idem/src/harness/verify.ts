@@ -83,7 +83,7 @@ const known: KnownOptions<VerifyOptions> = {
  *
  * ```ts
  * import { verify } from "idem/verify";
- * import { idem } from "../src/functions.ts";
+ * import { idem } from "#functions";
  *
  * test("an invoice is drafted once", async () => {
  *   const event = { name: "crm/placement.made", data: { placementId: "7", clientId: "c3" } };

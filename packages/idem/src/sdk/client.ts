@@ -35,6 +35,7 @@ import type {
 import { type FunctionsApi, functionsApi, resumeOnePart } from "./functions-api.ts";
 import { type Inside, inside } from "./inside.ts";
 import { checkedReads, refuseUnknownClientOptions, refuseUnknownSendOptions } from "./known-client-options.ts";
+import { makersOf, noteMakers, traceAbove } from "./made-by.ts";
 import { type DashboardHandler, type DashboardOptions, openDashboard } from "./open-dashboard.ts";
 import { type EventsApi, eventsApi, type RunsApi, runsApi } from "./reads-api.ts";
 import { keysOf, type ServedClient, type ServerKeys, serverOf } from "./remote-client.ts";
@@ -42,7 +43,6 @@ import { remoteReads, type StoreReads } from "./remote-reads.ts";
 import { sendToServer } from "./remote-send.ts";
 import { defaultServer, RemoteServer } from "./remote-server.ts";
 import { type QueuedResult, type SendResult, sendResultOf } from "./send-result.ts";
-import { makersOf, noteMakers, traceAbove } from "./made-by.ts";
 import { takingClients } from "./take-client.ts";
 import type { Jsonify } from "./typed-step-tools.ts";
 

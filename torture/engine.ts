@@ -14,6 +14,7 @@ import type * as PostgresSessions from "../packages/idem/dist/store/postgres/ses
 import type * as PostgresStatement from "../packages/idem/dist/store/postgres/statement.js";
 import type { StoreReads } from "../packages/idem/dist/store/reads.js";
 import type * as Core from "../packages/idem/dist/store/sqlite/core.js";
+import type * as Driver from "../packages/idem/dist/store/sqlite/driver.js";
 import type * as Health from "../packages/idem/dist/store/sqlite/health-reads.js";
 import type * as Migrations from "../packages/idem/dist/store/sqlite/migrations.js";
 import type * as ReadOnly from "../packages/idem/dist/store/sqlite/read-only-store.js";
@@ -47,6 +48,10 @@ const loaderOf =
   (folder: string) =>
   (file: string): Promise<any> =>
     import(pathToFileURL(join(folder, file)).href);
+
+/** The SQLite of the runtime that this is. */
+export const loadDriver = async (): Promise<ReturnType<typeof Driver.sqliteDriver>> =>
+  ((await loaderOf(builtEngine)("store/sqlite/driver.js")) as typeof Driver).sqliteDriver();
 
 export async function loadEngine(folder = builtEngine): Promise<EngineUnderTest> {
   const load = loaderOf(folder);

@@ -2,8 +2,8 @@
 // cuts its log. What it did it says when it is asked to end.
 
 import { setTimeout as delay } from "node:timers/promises";
-import Database from "better-sqlite3";
 import { Chance } from "./chance.ts";
+import { loadDriver } from "./engine.ts";
 
 export interface LockerInput {
   readonly path: string;
@@ -29,7 +29,10 @@ process.on("message", () => {
 // Without the process that started it this one has no reason to live.
 process.on("disconnect", () => process.exit(1));
 
-async function lock(db: Database.Database): Promise<void> {
+const driver = await loadDriver();
+type Handle = ReturnType<typeof driver.open>;
+
+async function lock(db: Handle): Promise<void> {
   db.exec("begin immediate");
   const ms = chance.int(50, 1_500);
   counts.locks++;
@@ -38,16 +41,16 @@ async function lock(db: Database.Database): Promise<void> {
   db.exec("rollback");
 }
 
-function checkpoint(db: Database.Database): void {
-  db.pragma("wal_checkpoint(TRUNCATE)");
+function checkpoint(db: Handle): void {
+  db.exec("pragma wal_checkpoint(TRUNCATE)");
   counts.checkpoints++;
 }
 
 while (!isOver) {
   await delay(Math.min(chance.exponential(meanGapMs), meanGapMs * 4));
-  let db: Database.Database | null = null;
+  let db: Handle | null = null;
   try {
-    db = new Database(path, { fileMustExist: true, timeout: 2_000 });
+    db = driver.open(path, { readonly: false, mustExist: true, busyMs: 2_000 });
     if (chance.happens(0.5)) await lock(db);
     else checkpoint(db);
   } catch (error) {

@@ -1,7 +1,7 @@
 // Runs that wait for a person, and runs that lose their process again and again, as the command line tells of them.
 import { stripVTControlCharacters } from "node:util";
-import Database from "better-sqlite3";
 import { expect, test } from "vitest";
+import { sqliteDriver } from "../store/sqlite/driver.ts";
 import { storeWorld } from "./store-world.ts";
 
 const reason = "its code was entered 5 times in a row without an outcome";
@@ -17,7 +17,7 @@ async function troubled(columns: Readonly<Record<string, string | number | null>
   const { runId } = (await world.idem.send({ name: "image/uploaded" })).decisions[0]!;
   await world.idem.idle();
   await world.stop();
-  const db = new Database(world.path);
+  const db = sqliteDriver().open(world.path, { readonly: false, busyMs: 5_000 });
   const at = world.platform.wallMs() - 60_000;
   const values = {
     ...columns,

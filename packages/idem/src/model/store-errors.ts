@@ -65,7 +65,7 @@ export const storeErrors = {
   }),
   STORE_DRIVER_UNUSABLE: define<{ why: string }>({
     retry: "after-fix",
-    what: ({ why }) => `The database driver does not load: ${why}`,
-    next: 'Install it with the Node that runs this: "npm rebuild better-sqlite3", or "npm ci" after a change of Node or machine',
+    what: ({ why }) => `There is no SQLite that can be used: ${why}`,
+    next: 'Run this with Node 22.22.3, 24.15 or newer, which have one inside; or "npm install better-sqlite3", and "npm rebuild better-sqlite3" after a change of Node or machine',
   }),
 };

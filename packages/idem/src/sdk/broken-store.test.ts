@@ -2,8 +2,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import Database from "better-sqlite3";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { sqliteDriver } from "../store/sqlite/driver.ts";
 import { troubledPlatform } from "../store/sqlite/troubled-platform.suite.ts";
 import { Idem } from "./client.ts";
 
@@ -48,7 +48,7 @@ test("after a failed sync a client says so, lets go of its store when it is stop
 test("a run in the middle of a step waits out somebody else's lock: the step is entered once, and its outcome is kept", async () => {
   const { idem } = client();
   await idem.start();
-  const other = new Database(join(folder, "a.db"), { timeout: 10_000 });
+  const other = sqliteDriver().open(join(folder, "a.db"), { readonly: false, busyMs: 10_000 });
   let entered = 0;
   idem.createFunction({ id: "ship", triggers: [{ event: "order/packed" }] }, async ({ step }) =>
     step.run("hand-over", () => {

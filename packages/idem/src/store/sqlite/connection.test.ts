@@ -15,10 +15,10 @@ describe("durability", () => {
     const path = join(folder, "a.db");
     for (let round = 0; round < 2; round++) {
       const connection = new Connection(path, { readonly: false });
-      expect(connection.db.pragma("synchronous", { simple: true })).toBe(2);
+      expect(connection.pragma("synchronous")).toBe(2);
       connection.db.exec("create table if not exists t (x); insert into t values (1)");
-      expect(connection.db.pragma("synchronous", { simple: true })).toBe(2);
-      expect(connection.db.pragma("journal_mode", { simple: true })).toBe("wal");
+      expect(connection.pragma("synchronous")).toBe(2);
+      expect(connection.pragma("journal_mode")).toBe("wal");
       connection.close();
     }
   });

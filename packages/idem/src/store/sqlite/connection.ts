@@ -1,11 +1,8 @@
 // One SQLite handle with its prepared statements. Durability is set here, read back here, and refused here:
 // better-sqlite3 drops `synchronous` to NORMAL after the first write in WAL mode unless it is set (docs/reference/stores.md#durability-of-a-file).
-import Database from "better-sqlite3";
 import { errors } from "../../model/errors.ts";
 import { makePrivate, preparePrivate } from "../../platform/private-files.ts";
-
-// 3.51.3 mends a WAL-reset race that two connections checkpointing together can meet.
-const versionMin = [3, 51, 3] as const;
+import { type Handle, isOlder, type Param, type Prepared, pragma, sqliteDriver, sqliteMin } from "./driver.ts";
 
 // 16 MiB of 4 KiB pages: checkpoints stay short and the log stays well under its 64 MiB alarm.
 const checkpointPages = 4_000;
@@ -20,15 +17,13 @@ const busyMsMax = 5_000;
 // Enough for the right edges of all trees and the keys of half a million claims; more would not be this process's to take.
 const cacheKib = 32 * 1024;
 
-export type Param = string | number | null;
-
 // A bound limit may change the plan, so SQLite compiles the statement anew for each binding (21 µs for one of a lease's instead of 1). A sum
 // may not (docs/reference/stores.md).
 const boundLimit = /\blimit (\?|:\w+)/g;
 
 export class Connection {
-  readonly db: Database.Database;
-  private readonly statements = new Map<string, Database.Statement>();
+  readonly db: Handle;
+  private readonly statements = new Map<string, Prepared>();
 
   constructor(
     readonly path: string,
@@ -39,7 +34,7 @@ export class Connection {
       // SQLite makes them like the file; these are of an earlier build.
       for (const ending of ["-wal", "-shm"]) makePrivate(`${path}${ending}`);
     }
-    this.db = new Database(path, { readonly: options.readonly, timeout: busyMsMax });
+    this.db = sqliteDriver().open(path, { readonly: options.readonly, busyMs: busyMsMax });
     try {
       this.prepareHandle(options);
     } catch (error) {
@@ -52,34 +47,39 @@ export class Connection {
     const { path } = this;
     const version = this.one<{ v: string }>("select sqlite_version() as v")!.v;
     if (isOlder(version)) {
-      throw errors.STORE_NOT_DURABLE({ path, why: `SQLite ${version} is older than ${versionMin.join(".")}` });
+      throw errors.STORE_NOT_DURABLE({ path, why: `SQLite ${version} is older than ${sqliteMin}` });
     }
     if (options.readonly) return;
     if (path !== ":memory:") {
-      this.db.pragma("journal_mode = WAL");
+      this.db.exec("pragma journal_mode = WAL");
       this.expectPragma("journal_mode", "wal");
     }
-    this.db.pragma(`synchronous = ${options.synchronous ?? "FULL"}`);
+    this.pragma(`synchronous = ${options.synchronous ?? "FULL"}`);
     if (options.synchronous === undefined) this.expectPragma("synchronous", 2);
-    this.db.pragma(`wal_autocheckpoint = ${checkpointPages}`);
-    this.db.pragma(`journal_size_limit = ${logBytesMax}`);
-    this.db.pragma(`cache_size = ${-cacheKib}`);
-    this.db.pragma("temp_store = MEMORY");
+    this.db.exec(`pragma wal_autocheckpoint = ${checkpointPages}`);
+    this.db.exec(`pragma journal_size_limit = ${logBytesMax}`);
+    this.db.exec(`pragma cache_size = ${-cacheKib}`);
+    this.db.exec("pragma temp_store = MEMORY");
   }
 
   /** How long a statement waits by itself for somebody else's lock. */
   set busyMs(ms: number) {
-    this.db.pragma(`busy_timeout = ${ms}`);
+    this.db.exec(`pragma busy_timeout = ${ms}`);
+  }
+
+  /** The first cell that it answers with. */
+  pragma(text: string): unknown {
+    return pragma(this.db, text);
   }
 
   private expectPragma(name: string, wanted: string | number): void {
-    const found = this.db.pragma(name, { simple: true });
+    const found = this.pragma(name);
     if (found !== wanted) {
       throw errors.STORE_NOT_DURABLE({ path: this.path, why: `${name} is ${String(found)} instead of ${wanted}` });
     }
   }
 
-  private prepare(sql: string): Database.Statement {
+  private prepare(sql: string): Prepared {
     let statement = this.statements.get(sql);
     if (statement === undefined) {
       statement = this.db.prepare(sql.replaceAll(boundLimit, "$& + 0"));
@@ -113,13 +113,4 @@ export class Connection {
     this.statements.clear();
     this.db.close();
   }
-}
-
-function isOlder(version: string): boolean {
-  const parts = version.split(".").map(Number);
-  for (let i = 0; i < versionMin.length; i++) {
-    const difference = (parts[i] ?? 0) - versionMin[i]!;
-    if (difference !== 0) return difference < 0;
-  }
-  return false;
 }

@@ -3,31 +3,14 @@ import { preparePrivate } from "../../platform/private-files.ts";
 import { Connection } from "./connection.ts";
 import { checkIntegrity } from "./health-reads.ts";
 
-// 4 MiB between two looks at the event loop.
-const pagesPerStep = 1_000;
-
-/**
- * Copies the store into `target`, which must not exist. The open read transaction pins one snapshot: without it every commit
- * of the owner would make SQLite begin again, and a busy store would never be copied.
- */
+/** Copies the store into `target`, which must not exist. */
 export async function copyStore(
   connection: Connection,
   target: string,
   onProgress: (done: number, total: number) => void,
 ): Promise<void> {
-  connection.db.exec("begin");
-  try {
-    connection.one("select 1 from meta limit 1");
-    preparePrivate(target);
-    await connection.db.backup(target, {
-      progress: ({ totalPages, remainingPages }) => {
-        onProgress(totalPages - remainingPages, totalPages);
-        return pagesPerStep;
-      },
-    });
-  } finally {
-    connection.db.exec("commit");
-  }
+  preparePrivate(target);
+  await connection.db.backup(target, onProgress);
 }
 
 /** What is wrong with the file at `path`; empty when it is a sound SQLite file. */
@@ -48,7 +31,7 @@ export function foldLog(path: string): boolean {
   let connection: Connection | null = null;
   try {
     connection = new Connection(path, { readonly: false });
-    connection.db.pragma("wal_checkpoint(TRUNCATE)");
+    connection.pragma("wal_checkpoint(TRUNCATE)");
     return true;
   } catch {
     // Broken or not ours: the log stays beside it and is moved along.

@@ -13,7 +13,7 @@ import { over, RuleDatabase } from "./rule-database.ts";
 /** An empty list means that SQLite found nothing wrong. `quick` skips comparing indexes with their tables. */
 export function checkIntegrity(connection: Connection, how: "full" | "quick"): string[] {
   const pragma = how === "full" ? "integrity_check(20)" : "quick_check(20)";
-  const rows = connection.db.pragma(pragma) as Record<string, string>[];
+  const rows = connection.all<Record<string, string>>(`pragma ${pragma}`);
   return rows.map((row) => String(Object.values(row)[0])).filter((text) => text !== "ok");
 }
 
@@ -31,11 +31,11 @@ export interface FileFacts {
 const metaSql = "select value from meta where name = ?";
 
 export function readFileFacts(connection: Connection): FileFacts {
-  const pragma = (name: string) => connection.db.pragma(name, { simple: true }) as number;
+  const pragma = (name: string) => connection.pragma(name) as number;
   const meta = (name: string) => connection.one<{ value: string }>(metaSql, name)?.value ?? null;
   const clock = meta("clock");
   return {
-    journalMode: String(connection.db.pragma("journal_mode", { simple: true })),
+    journalMode: String(connection.pragma("journal_mode")),
     pageCount: pragma("page_count"),
     pageSize: pragma("page_size"),
     freePages: pragma("freelist_count"),

@@ -13,6 +13,7 @@ import {
 } from "../schema-history.ts";
 import { Connection } from "./connection.ts";
 import { describeSchema, type ObjectRow } from "./describe-schema.ts";
+import { immediately } from "./driver.ts";
 import { mends } from "./mends.ts";
 
 const makeTableSql = `
@@ -21,12 +22,12 @@ const readAppliedSql = "select version, checksum from migrations";
 const noteAppliedSql = "insert into migrations (version, name, checksum) values (?, ?, ?) on conflict do nothing";
 
 export function schemaVersion(connection: Connection): number {
-  return connection.db.pragma("user_version", { simple: true }) as number;
+  return connection.pragma("user_version") as number;
 }
 
 /** Refuses what is newer or other. */
 export function readHistory(connection: Connection, migrations: readonly Migration[]): OurHistory {
-  const isKept = (connection.db.pragma("table_info(migrations)") as unknown[]).length > 0;
+  const isKept = connection.all("pragma table_info(migrations)").length > 0;
   const applied = isKept ? connection.all<AppliedMigration>(readAppliedSql) : [];
   return requireOurs(judgeHistory(schemaVersion(connection), applied, migrations), connection.path);
 }
@@ -36,20 +37,20 @@ export function migrate(connection: Connection, migrations: readonly Migration[]
   if (history.kind === "current") return;
   const { db } = connection;
   const found = history.kind === "empty" ? 0 : history.found;
-  const isBlank = db.pragma("schema_version", { simple: true }) === 0;
+  const isBlank = connection.pragma("schema_version") === 0;
   const made = isBlank ? madeOf.get(migrations) : undefined;
   if (made !== undefined) {
-    db.transaction(() => db.exec(made)).immediate();
+    immediately(db, () => db.exec(made));
     return;
   }
-  if (history.kind === "unrecorded") db.transaction(() => recognise(connection, migrations, found)).immediate();
+  if (history.kind === "unrecorded") immediately(db, () => recognise(connection, migrations, found));
   for (const migration of migrations) {
     if (migration.version <= found) continue;
-    db.transaction(() => {
+    immediately(db, () => {
       db.exec(migration.sql);
-      db.pragma(`user_version = ${migration.version}`);
+      connection.pragma(`user_version = ${migration.version}`);
       note(connection, migration);
-    }).immediate();
+    });
   }
   if (isBlank) madeOf.set(migrations, scriptOf(connection));
 }

@@ -1,15 +1,15 @@
 // One process owns a SQLite file. The lock is an open write transaction on a small file beside it: the operating system drops
 // it when the owner dies, so a dead owner's lock is taken at once and a live one's never. It lies beside the real file, whatever link
 // led there: two names of one file are one lock.
-import Database from "better-sqlite3";
 import { errors } from "../../model/errors.ts";
 import { nameCount, realFile } from "../../platform/node-files.ts";
 import { isBeingMade, makePrivate, preparePrivate } from "../../platform/private-files.ts";
+import { type Handle, sqliteDriver } from "./driver.ts";
 
 const readOwnerSql = "select value from meta where name = 'owner'";
 
 export class OwnerLock {
-  private constructor(private readonly db: Database.Database) {}
+  private constructor(private readonly db: Handle) {}
 
   /** `asker` is the process that asks, by the name under which owners are known. */
   static take(path: string, asker?: string): OwnerLock {
@@ -22,7 +22,7 @@ export class OwnerLock {
     const file = `${realFile(path)}-owner`;
     preparePrivate(file);
     makePrivate(`${file}-journal`);
-    const db = new Database(file, { timeout: 0 });
+    const db = sqliteDriver().open(file, { readonly: false, busyMs: 0 });
     try {
       db.exec("begin immediate");
       return new OwnerLock(db);
@@ -38,7 +38,7 @@ export class OwnerLock {
   }
 
   release(): void {
-    if (this.db.open) this.db.close();
+    if (this.db.isOpen) this.db.close();
   }
 }
 
@@ -46,9 +46,9 @@ const isBusy = (error: unknown): boolean => String((error as { code?: unknown })
 
 /** The owner leaves its name in the store itself; a store that is still being created has none yet. */
 function nameOfOwner(path: string): string {
-  let db: Database.Database | null = null;
+  let db: Handle | null = null;
   try {
-    db = new Database(path, { readonly: true, timeout: 50 });
+    db = sqliteDriver().open(path, { readonly: true, busyMs: 50 });
     return (db.prepare(readOwnerSql).get() as { value: string } | undefined)?.value ?? "another process";
   } catch {
     // Only the name is missing then; that the file is owned is already known.

@@ -1,12 +1,12 @@
 import { linkSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import Database from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { ManualClock } from "../../platform/manual-clock.ts";
 import { newEvent } from "../contract/world.ts";
 import { Connection } from "./connection.ts";
 import { SqliteCore } from "./core.ts";
+import { sqliteDriver } from "./driver.ts";
 import { openInlineStore } from "./inline-store.ts";
 import { loadMigrations } from "./migrations.ts";
 
@@ -110,7 +110,7 @@ describe("one process owns a file", () => {
 
   test("an owner whose file was taken over by force cannot commit any more", () => {
     const core = new SqliteCore({ path, migrations, clock: new ManualClock(), owner: "a" });
-    const other = new Database(path);
+    const other = sqliteDriver().open(path, { readonly: false, busyMs: 5_000 });
     other.exec("update meta set value = '99' where name = 'epoch'");
     expect(() => core.commit([{ name: "heartbeat", input: ["w1", 1_000] }])).toThrow(/STORE_OWNED/);
     expect(other.prepare("select count(*) as count from workers").get()).toEqual({ count: 0 });
@@ -174,7 +174,7 @@ describe("quick restarts", () => {
         },
       ]);
       core.close();
-      const reader = new Database(path, { readonly: true });
+      const reader = sqliteDriver().open(path, { readonly: true, busyMs: 5_000 });
       stamps.push((reader.prepare("select stamp from events where id = ?").get(`e${i}`) as { stamp: number }).stamp);
       reader.close();
     }
@@ -193,7 +193,7 @@ describe("a commit that fails", () => {
     // In the same millisecond.
     core.commit([call]);
     core.close();
-    const reader = new Database(path, { readonly: true });
+    const reader = sqliteDriver().open(path, { readonly: true, busyMs: 5_000 });
     expect(reader.prepare("select value from meta where name = 'clock'").get()).toEqual({
       value: String(clock.wallMs()),
     });
@@ -237,7 +237,7 @@ describe("a batch", () => {
       { name: "heartbeat", input: ["w2", 1_000] },
     ]);
     expect(answers.map((answer) => answer.ok)).toEqual([true, false, true]);
-    const reader = new Database(path, { readonly: true });
+    const reader = sqliteDriver().open(path, { readonly: true, busyMs: 5_000 });
     expect(reader.prepare("select id from workers order by id").all()).toEqual([{ id: "w1" }, { id: "w2" }]);
     reader.close();
     core.close();

@@ -1,10 +1,10 @@
 // The planner is an adversary: without statistics it once chose the primary key's prefix over the right index and took
 // 10.8 ms instead of 0.17 ms at 100,000 waits (docs/reference/stores.md#plans). Every statement the store prepares is checked here.
-import Database from "better-sqlite3";
 import { expect, test, vi } from "vitest";
 import { ManualClock } from "../../platform/manual-clock.ts";
 import { Connection } from "./connection.ts";
 import { SqliteCore } from "./core.ts";
+import { sqliteDriver } from "./driver.ts";
 import { LeasableFunctions } from "./leasable-functions.ts";
 import { migrate } from "./migrate.ts";
 import { loadMigrations } from "./migrations.ts";
@@ -35,15 +35,7 @@ const mayScan: readonly { readonly part: string; readonly why: string }[] = [
 
 test("no statement of the store reads a table from one end to the other", () => {
   const prepared = new Set<string>();
-  const prepare = vi.spyOn(Database.prototype, "prepare").mockImplementation(function (this: any, sql: string) {
-    prepared.add(sql);
-    return Reflect.apply(realPrepare, this, [sql]);
-  });
-  try {
-    exerciseEveryOperation();
-  } finally {
-    prepare.mockRestore();
-  }
+  notingStatements((sql) => void prepared.add(sql), exerciseEveryOperation);
   expect(prepared.size).toBeGreaterThan(50);
 
   const connection = new Connection(":memory:", { readonly: false });
@@ -68,15 +60,9 @@ test("no statement of the store reads a table from one end to the other", () => 
 
 test("what a page asks by ids is found by ids, however many rows there are", () => {
   const prepared = new Set<string>();
-  const prepare = vi.spyOn(Database.prototype, "prepare").mockImplementation(function (this: any, sql: string) {
+  notingStatements((sql) => {
     if (sql.includes("json_each(:ids)") || sql.includes("json_each(:runs)")) prepared.add(sql);
-    return Reflect.apply(realPrepare, this, [sql]);
-  });
-  try {
-    exerciseEveryOperation();
-  } finally {
-    prepare.mockRestore();
-  }
+  }, exerciseEveryOperation);
   expect(prepared.size).toBeGreaterThanOrEqual(4);
   const connection = new Connection(":memory:", { readonly: false });
   migrate(connection, loadMigrations());
@@ -88,7 +74,25 @@ test("what a page asks by ids is found by ids, however many rows there are", () 
   }
 });
 
-const realPrepare = Database.prototype.prepare;
+/** Of every handle that is opened meanwhile. */
+function notingStatements(note: (sql: string) => void, body: () => void): void {
+  const driver = sqliteDriver();
+  const open = driver.open;
+  const spy = vi.spyOn(driver, "open").mockImplementation((path, options) => {
+    const handle = open(path, options);
+    const { prepare } = handle;
+    handle.prepare = (sql) => {
+      note(sql);
+      return prepare(sql);
+    };
+    return handle;
+  });
+  try {
+    body();
+  } finally {
+    spy.mockRestore();
+  }
+}
 
 /** Calls each operation and each read once, on rows that make every branch prepare its statements. */
 function exerciseEveryOperation(): void {

@@ -26,7 +26,7 @@ function fileOf({ sql, version }: ReleasedStore, bringTo = version): string {
   for (const migration of migrations) {
     if (migration.version <= version || migration.version > bringTo) continue;
     connection.db.exec(migration.sql);
-    connection.db.pragma(`user_version = ${migration.version}`);
+    connection.pragma(`user_version = ${migration.version}`);
   }
   connection.close();
   return path;

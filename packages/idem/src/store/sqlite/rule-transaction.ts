@@ -216,11 +216,11 @@ export class StoreTransaction extends RuleDatabase implements Transaction {
 
   secretly(write: () => void): void {
     const { db } = this.connection;
-    db.pragma("secure_delete = ON");
+    db.exec("pragma secure_delete = ON");
     try {
       write();
     } finally {
-      db.pragma("secure_delete = OFF");
+      db.exec("pragma secure_delete = OFF");
     }
   }
 }

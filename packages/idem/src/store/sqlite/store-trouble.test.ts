@@ -2,12 +2,12 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import Database from "better-sqlite3";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { nodePlatform } from "../../platform/node-platform.ts";
 import { newEvent } from "../contract/world.ts";
 import type { IngestInput } from "../ingest.ts";
 import type { Store } from "../store.ts";
+import { type Handle, sqliteDriver } from "./driver.ts";
 import type { StoreTrouble } from "./store-trouble.ts";
 import { openThreadStore, type ThreadStoreOptions } from "./thread-store.ts";
 import { troubledPlatform } from "./troubled-platform.suite.ts";
@@ -41,7 +41,7 @@ const ingest = (id: string, data = "{}"): IngestInput => ({
 });
 
 const idsIn = (file: string): string[] => {
-  const db = new Database(file, { readonly: true });
+  const db = sqliteDriver().open(file, { readonly: true, busyMs: 5_000 });
   try {
     return (db.prepare("select id from events order by id").all() as { id: string }[]).map(({ id }) => id);
   } finally {
@@ -50,8 +50,8 @@ const idsIn = (file: string): string[] => {
 };
 
 /** Somebody else's handle on the file. */
-function tool(): Database.Database {
-  const db = new Database(path, { timeout: 10_000 });
+function tool(): Handle {
+  const db = sqliteDriver().open(path, { readonly: false, busyMs: 10_000 });
   onTestFinished(() => void db.close());
   return db;
 }
@@ -117,12 +117,12 @@ describe("a file that another program locks", () => {
     await store.ingest(ingest("a"));
     reader.exec("begin");
     reader.prepare("select count(*) from events").get();
-    other.pragma("busy_timeout = 300");
+    other.exec("pragma busy_timeout = 300");
     const asked = Promise.all(Array.from({ length: 50 }, (_, i) => store.ingest(ingest(`e${i}`))));
-    other.pragma("wal_checkpoint(TRUNCATE)");
+    other.exec("pragma wal_checkpoint(TRUNCATE)");
     await asked;
     reader.exec("commit");
-    other.pragma("wal_checkpoint(TRUNCATE)");
+    other.exec("pragma wal_checkpoint(TRUNCATE)");
     await store.ingest(ingest("z"));
     expect(idsIn(path)).toHaveLength(52);
   });
@@ -270,15 +270,15 @@ describe("a file that loses its name under its owner", () => {
     const store = await open();
     await store.ingest(ingest("a"));
     for (const ending of ["", "-wal", "-shm"]) renameSync(`${path}${ending}`, `${path}${ending}.old`);
-    const other = new Database(path);
-    other.pragma("journal_mode = wal");
+    const other = sqliteDriver().open(path, { readonly: false, busyMs: 5_000 });
+    other.exec("pragma journal_mode = wal");
     other.exec("create table theirs (n integer); insert into theirs values (7)");
     await until(() => told.some(({ kind }) => kind === "copied"));
     await store.close();
     expect(existsSync(`${path}-wal`)).toBe(true);
     expect(other.prepare("select n from theirs").get()).toEqual({ n: 7 });
     other.close();
-    const again = new Database(path);
+    const again = sqliteDriver().open(path, { readonly: false, busyMs: 5_000 });
     expect(again.prepare("select n from theirs").get()).toEqual({ n: 7 });
     again.close();
   });

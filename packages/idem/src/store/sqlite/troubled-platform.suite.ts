@@ -7,34 +7,44 @@ import type { Platform, Thread } from "../../platform/platform.ts";
 const faults = { none: 0, full: 1, sync: 2, write: 3 } as const;
 
 // Runs before the store's thread, in it: SQLite's statements pass through here.
-const wrapper = (thread: string): string => `
+const wrapper = (driver: string, thread: string): string => `
   const { workerData } = require("node:worker_threads");
-  const Database = require("better-sqlite3");
   const fault = new Int32Array(workerData.fault);
-  const prepare = Database.prototype.prepare;
-  const refuse = (code, text) => { throw new Database.SqliteError(text, code); };
-  Database.prototype.prepare = function (sql) {
-    const statement = prepare.call(this, sql);
-    if (sql !== "commit" && sql !== "begin immediate") return statement;
-    const run = statement.run.bind(statement);
-    statement.run = (...params) => {
-      if (sql === "begin immediate") {
-        // A database that may have no more pages than it has is full for whoever needs another one.
-        const pages = this.pragma("page_count", { simple: true });
-        this.pragma("max_page_count = " + (Atomics.load(fault, 0) === 1 ? pages : 1073741823));
-      } else if (Atomics.load(fault, 0) === 2) refuse("SQLITE_IOERR_FSYNC", "disk I/O error");
-      else if (Atomics.load(fault, 0) === 3) refuse("SQLITE_IOERR_WRITE", "disk I/O error");
-      return run(...params);
+  const refuse = (code) => { throw Object.assign(new Error("disk I/O error"), { code }); };
+  const trouble = (driver) => {
+    const { open } = driver;
+    driver.open = (path, options) => {
+      const handle = open(path, options);
+      const { prepare } = handle;
+      handle.prepare = (sql) => {
+        const statement = prepare(sql);
+        if (sql !== "commit" && sql !== "begin immediate") return statement;
+        const run = statement.run.bind(statement);
+        statement.run = (...params) => {
+          if (sql === "begin immediate") {
+            // A database that may have no more pages than it has is full for whoever needs another one.
+            const { page_count: pages } = prepare("pragma page_count").get();
+            handle.exec("pragma max_page_count = " + (Atomics.load(fault, 0) === 1 ? pages : 1073741823));
+          } else if (Atomics.load(fault, 0) === 2) refuse("SQLITE_IOERR_FSYNC");
+          else if (Atomics.load(fault, 0) === 3) refuse("SQLITE_IOERR_WRITE");
+          return run(...params);
+        };
+        return statement;
+      };
+      return handle;
     };
-    return statement;
   };
-  import(${JSON.stringify(thread)});
+  import(${JSON.stringify(driver)}).then(({ sqliteDriver }) => {
+    trouble(sqliteDriver());
+    return import(${JSON.stringify(thread)});
+  });
 `;
 
 export function troubledPlatform(): { readonly platform: Platform; setFault(name: keyof typeof faults): void } {
   const shared = new SharedArrayBuffer(4);
   const startThread = (file: string, input: unknown): Thread => {
-    const code = wrapper(new URL(`../../../dist/${file}.js`, import.meta.url).href);
+    const built = (name: string) => new URL(`../../../dist/${name}.js`, import.meta.url).href;
+    const code = wrapper(built("store/sqlite/driver"), built(file));
     const worker = new Worker(code, { eval: true, workerData: { ...(input as object), fault: shared } });
     let failure: Error | null = null;
     worker.on("error", (error) => {

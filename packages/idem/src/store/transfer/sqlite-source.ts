@@ -7,7 +7,7 @@ import { Connection } from "../sqlite/connection.ts";
 import { migrate } from "../sqlite/migrate.ts";
 import { type MovedNote, movedNoteName, readMovedNote } from "../sqlite/moved-note.ts";
 import { OwnerLock } from "../sqlite/owner-lock.ts";
-import type { Cell, MovedTable, Row } from "./moved-tables.ts";
+import type { MovedTable, Row } from "./moved-tables.ts";
 
 const readMetaSql = "select value from meta where name = ?";
 const writeMetaSql = `
@@ -68,7 +68,7 @@ export class SqliteSource {
   *rows({ name, columns, where }: MovedTable): Generator<Row> {
     const sql = `select ${columns.map(({ from }) => from).join(", ")} from ${name}${where === null ? "" : ` where ${where}`}`;
     const readers = columns.flatMap(({ read }, i) => (read === undefined ? [] : [{ i, read }]));
-    for (const row of this.reading.db.prepare(sql).raw().iterate() as Iterable<Cell[]>) {
+    for (const row of this.reading.db.cells(sql)) {
       for (const { i, read } of readers) row[i] = read(row[i]!);
       yield row;
     }

@@ -1,7 +1,6 @@
 // What the verifier found, for a person: the verdict of each function, and of each finding what happened, where, and how to see it again.
 import { relative } from "node:path";
-import type { Verdict } from "../verify/judge.ts";
-import { verdicts } from "../verify/judge.ts";
+import { type Verdict, verdicts } from "../model/verdict.ts";
 import type { VerifiedFunction, VerifyReport } from "../verify/report.ts";
 import type { Paint } from "./paint.ts";
 import { printable } from "./printable.ts";

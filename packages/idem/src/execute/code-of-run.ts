@@ -6,6 +6,7 @@ import {
   isCodeChange,
   readCodeChange,
 } from "../model/code-fingerprint.ts";
+import { codeText } from "../model/code-text.ts";
 import type { NewStep } from "../store/advance.ts";
 import type { RunMemo } from "../store/leases.ts";
 import type { Code } from "./function-code.ts";
@@ -20,12 +21,14 @@ export function fingerprintOf(code: Code): string {
   const found = known.get(code);
   if (found !== undefined) return found;
   const { runtime: _, fingerprint: said, ...options } = code.config;
-  const written = "handler" in code ? Function.prototype.toString.call(code.handler) : "";
-  const backoff = "handler" in code && code.backoff !== null ? Function.prototype.toString.call(code.backoff) : "";
+  const written = "handler" in code ? textOf(code.handler) : "";
+  const backoff = "handler" in code && code.backoff !== null ? textOf(code.backoff) : "";
   const made = said ?? codeFingerprint([written, backoff, JSON.stringify(options)]);
   known.set(code, made);
   return made;
 }
+
+const textOf = (code: (...args: never[]) => unknown): string => codeText(Function.prototype.toString.call(code));
 
 /** Null where it is the same code as before, or nobody knows which that was. */
 export function codeChange({ run, steps }: RunMemo, code: Code, now: number): NewStep | null {

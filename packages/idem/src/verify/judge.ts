@@ -1,14 +1,10 @@
 // The table of docs/verify.md as code: adversity × how the run ended × what the outside holds → verdict. Pure; a function for each group of rows, asked in
 // the table's order.
+import { type Verdict, verdicts } from "../model/verdict.ts";
 import { tellAbsent } from "./absent-fields.ts";
 import { compareThings, type Difference, type Volatile } from "./compare-things.ts";
 import { type Adversity, readSchedule } from "./schedules.ts";
 import type { Place, SeenEffect, Thing, WorldRecord } from "./thing.ts";
-
-export type Verdict = "DOUBLED" | "LOST" | "HALF" | "DIVERGED" | "UNPROVEN" | "ACCEPTED" | "HELD";
-
-/** The worst first. */
-export const verdicts: readonly Verdict[] = ["DOUBLED", "LOST", "HALF", "DIVERGED", "UNPROVEN", "ACCEPTED", "HELD"];
 
 export const worstOf = (found: readonly Verdict[]): Verdict =>
   verdicts.find((verdict) => found.includes(verdict)) ?? "HELD";

@@ -1,6 +1,6 @@
 // What the verifier answers, for people and for programs.
+import type { findingKinds, Verdict } from "../model/verdict.ts";
 import type { KnownFinding } from "./baseline.ts";
-import type { Verdict } from "./judge.ts";
 import type { Json, Moment, Place } from "./thing.ts";
 
 /** One line of the user's source. */
@@ -20,7 +20,7 @@ export interface Mend {
 }
 
 /** What is wrong, accepted or not. */
-export type Kind = Exclude<Verdict, "HELD" | "ACCEPTED">;
+export type Kind = (typeof findingKinds)[number];
 
 export interface Finding {
   readonly verdict: Exclude<Verdict, "HELD">;

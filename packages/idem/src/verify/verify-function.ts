@@ -1,5 +1,7 @@
 // One function, from two clean runs to a report: what is played, in which order, and what comes of it. The worlds are played in threads (playing-threads.ts);
 // what they showed is judged here (judge.ts).
+
+import type { Verdict } from "../model/verdict.ts";
 import type { Platform } from "../platform/platform.ts";
 import { tellAbsent } from "./absent-fields.ts";
 import { learnVolatile } from "./compare-things.ts";
@@ -7,7 +9,7 @@ import { EndHandlers } from "./end-handlers.ts";
 import { Findings, type SeenIn } from "./findings.ts";
 import { cleanFacts, type FunctionScript, firstStart, functionScript, secondStart } from "./function-script.ts";
 import { Happened, readSchedules } from "./happened.ts";
-import { type Judged, judge, judgeReplay, type Reference, unknownsOf, type Verdict, worstOf } from "./judge.ts";
+import { type Judged, judge, judgeReplay, type Reference, unknownsOf, worstOf } from "./judge.ts";
 import { type Change, withFunctionKey } from "./mends/change.ts";
 import type { Tried } from "./mends/improve.ts";
 import { improveFindings } from "./mends/improve-findings.ts";

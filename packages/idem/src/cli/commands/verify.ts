@@ -18,6 +18,7 @@ import { type Command, type Context, countOption, durationOption, storeOptions }
 import { cannot, loadProgram, type Program, programThreads, unable } from "../load-program.ts";
 import { printable } from "../printable.ts";
 import { showProgress } from "../progress.ts";
+import { publishVerdicts, readPublish, type VerdictOn } from "../publish-verdicts.ts";
 import { readReports, reporters, showReports } from "../report-verdicts.ts";
 import {
   eventsOfStore,
@@ -39,7 +40,7 @@ export const verify: Command = {
   name: "verify",
   summary: "say of functions whether there would be two of something if they ran twice",
   usage:
-    "[module…] [--function <id>] [--event <file.json> | --from-store [address] | --generate] [--record <host>] [--schedule <name>] [--seed <1>] [--budget <10s>] [--changed [commit]] [--baseline <file>] [--write-baseline <file>] [--reporter <text>] [--output <file>]",
+    "[module…] [--function <id>] [--event <file.json> | --from-store [address] | --generate] [--record <host>] [--schedule <name>] [--seed <1>] [--budget <10s>] [--changed [commit]] [--baseline <file>] [--write-baseline <file>] [--reporter <text>] [--output <file>] [--publish [address]]",
   words: { min: 0, max: 1_000 },
   options: {
     function: { value: "id", help: "only this function; may be repeated", isMany: true },
@@ -76,6 +77,11 @@ export const verify: Command = {
       isMany: true,
     },
     output: { value: "file", help: "where the report goes; on the screen is then the one for people", isMany: true },
+    publish: {
+      value: "address",
+      help: "verdicts go where people look: a store, or a server (IDEM_SIGNING_KEY or IDEM_PASSWORD); nothing of events, answers or requests goes along",
+      looks: /^(sqlite:|postgres(ql)?:\/\/|https?:\/\/|.*\.db$)/i,
+    },
     json: storeOptions.json!,
   },
   details: [
@@ -90,6 +96,7 @@ export const verify: Command = {
     "idem verify src/functions.ts --generate --reporter json",
     "idem verify src/functions.ts --generate --reporter sarif --output idem.sarif --reporter junit --output idem.xml",
     "idem verify src/functions.ts --generate --changed origin/main --baseline idem.verify.baseline.json",
+    "idem verify src/functions.ts --generate --publish http://127.0.0.1:8288",
     "idem verify src/functions.ts --event placement.json --record sandbox.crm.example",
     "idem verify src/functions.ts --event placement.json --function draft-invoice --schedule die-after-effect:2 --seed 1",
   ],
@@ -98,17 +105,21 @@ export const verify: Command = {
       [0, "all held, or what was found is accepted or known from the baseline"],
       [1, "something doubled, was lost, half done or diverged, or an accepted effect is over or not found"],
       [2, "something is unproven, and nothing is wrong"],
-      [unable, "it could not run"],
+      [unable, "it could not run, or what it found could not be published"],
     ],
     unable,
   },
   async run(context) {
     const reports = readReports(context);
+    const publishTo = readPublish(context);
     const threads = programThreads(context, threadsMax);
     try {
-      const report = await verifyAll(context, threads);
+      const { report, judged } = await verifyAll(context, threads);
       const exitCode = exitCodeOf(report);
       showReports(context, reports, report, exitCode);
+      if (publishTo !== null) {
+        await publishVerdicts(context, publishTo, judged, (file) => projectPath(context.io.cwd, file));
+      }
       return exitCode;
     } finally {
       await threads.close();
@@ -116,7 +127,10 @@ export const verify: Command = {
   },
 };
 
-async function verifyAll(context: Context, threads: PlayingThreads): Promise<VerifyReport> {
+async function verifyAll(
+  context: Context,
+  threads: PlayingThreads,
+): Promise<{ readonly report: VerifyReport; readonly judged: readonly VerdictOn[] }> {
   const { io, lists, options, flags } = context;
   const ways = ["event", "from-store"].filter((name) => options[name] !== undefined);
   if (flags.has("generate")) ways.push("generate");
@@ -169,7 +183,9 @@ async function verifyAll(context: Context, threads: PlayingThreads): Promise<Ver
   if (recordHosts.length > 0) keepRecorded(context, recordHosts, recordings, verified.recorded);
   const written = keepBaseline(context, verified);
   const baseline = written ?? known;
-  return baseline === null ? verified.report : against(verified.report, baseline, verified.looked);
+  const judged = wanted.map(({ fn }, i) => ({ fn, verified: verified.report.functions[i]! }));
+  const report = baseline === null ? verified.report : against(verified.report, baseline, verified.looked);
+  return { report, judged };
 }
 
 type Wanted = readonly { readonly fn: DescribedFunction; readonly event: ChosenEvent | null }[];

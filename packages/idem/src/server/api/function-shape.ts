@@ -7,12 +7,14 @@ import { errors } from "../../model/errors.ts";
 import { type FunctionConfig, whyNoKey } from "../../model/function-config.ts";
 import { dayMs } from "../../model/window.ts";
 import { countPending, type PendingCounts } from "../../observe/pending-counts.ts";
+import { readVerdicts, verdictKind } from "../../observe/published-verdicts.ts";
 import { knownFunctions } from "../../radar/functions-known.ts";
 import type { RegisteredFunction } from "../../store/functions.ts";
 import type { OpenCounts, StoreCounts } from "../../store/reads.ts";
 import { figuresOf, limitsNow, nextTicks } from "../groups/function-figures.ts";
 import { flow, trigger } from "./flow-shape.ts";
 import { figures } from "./function-groups.ts";
+import { verdictItem, verdictItemOf } from "./verdict-shape.ts";
 
 const openCounts = z.object({
   queued: z.number().int(),
@@ -77,6 +79,9 @@ export const functionInFigures = functionItem.extend({
     .describe("Limits on runs at work"),
   nextTicks: z.array(z.number().int()).describe("The next five instants of its schedules; none while it is paused"),
   suggestedKey: z.string().nullable().describe("For a function without a key: the one the radar would give it"),
+  verdict: verdictItem
+    .nullable()
+    .describe("What `idem verify --publish` said last; null for a function that was never verified"),
 });
 export type FunctionInFigures = z.infer<typeof functionInFigures>;
 
@@ -125,12 +130,14 @@ export async function functionsInFigures(
   fn?: string,
 ): Promise<FunctionInFigures[]> {
   const { reads } = engine.store;
-  const [{ functions }, counts, pending, known] = await Promise.all([
+  const [{ functions }, counts, pending, known, settings] = await Promise.all([
     reads.functions(env),
     reads.counts(env),
     countPending(reads, env, fn),
     knownFunctions(reads, env),
+    reads.settings(env, verdictKind),
   ]);
+  const verdicts = readVerdicts(settings);
   const wanted = functions.filter((each) => fn === undefined || each.fn === fn);
   if (fn !== undefined && wanted.length === 0) throw errors.FUNCTION_UNKNOWN({ function: fn });
   const range = { since: now - dayMs, until: now + 1, ...(fn === undefined ? {} : { fn }) };
@@ -144,12 +151,14 @@ export async function functionsInFigures(
   return wanted.map((registered) => {
     const item = functionItemOf(registered, counts, pending(registered.fn));
     const config = JSON.parse(registered.config) as FunctionConfig;
+    const verdict = verdicts.get(registered.fn);
     return {
       ...item,
       day: of(registered.fn),
       limits: limitsNow(config, item.open),
       nextTicks: nextTicks(registered, now),
       suggestedKey: known.guessOf(registered.fn),
+      verdict: verdict === undefined ? null : verdictItemOf(verdict, config.fingerprint),
     };
   });
 }

@@ -27,6 +27,7 @@ import { listRuns } from "./api/list-runs.ts";
 import { listWebhooks } from "./api/list-webhooks.ts";
 import { pauseFunction, resumeFunction } from "./api/pause-function.ts";
 import { previewRule } from "./api/preview-rule.ts";
+import { publishVerdicts } from "./api/publish-verdicts.ts";
 import { listChannels, putChannel, removeChannel, testChannel } from "./api/radar-channels.ts";
 import { listRules, putRule, removeRule } from "./api/radar-rules.ts";
 import { readAlert } from "./api/read-alert.ts";
@@ -83,6 +84,7 @@ export const apiRoutes = [
   invokeFunction,
   pauseFunction,
   resumeFunction,
+  publishVerdicts,
   // -- keys, and runs by key
   listGroups,
   listAskers,

@@ -24,7 +24,9 @@ async function checked(ask: Ask, runs: number) {
     modules: ["new.mjs"],
     reads,
     env: "default",
-    functions: [{ app: "test", env: "default", fn: "test-bill", config, handlesEnd: false, place: null, madeBy: null }],
+    functions: [
+      { app: "test", env: "default", fn: "test-bill", config, code: "", handlesEnd: false, place: null, madeBy: null },
+    ],
     apps: ["test"],
     isWanted: () => true,
     sample: 100,

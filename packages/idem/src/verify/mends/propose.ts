@@ -1,5 +1,5 @@
 // Which changes might make a finding go away, by the table of docs/verify.md: the smallest first. Each is tried before anybody hears of it. Pure.
-import type { Verdict } from "../judge.ts";
+import type { Verdict } from "../../model/verdict.ts";
 import { knownHost } from "../known-hosts.ts";
 import type { Adversity } from "../schedules.ts";
 import type { SeenEffect } from "../thing.ts";

@@ -14,6 +14,8 @@ export interface DescribedFunction {
   readonly env: string;
   readonly fn: string;
   readonly config: FunctionConfig;
+  /** The fingerprint of its code, as a process that has it registers it. */
+  readonly code: string;
   /** It handles the end of another one's runs. */
   readonly handlesEnd: boolean;
   /** Where it is defined; null where no line of the user's is seen. */

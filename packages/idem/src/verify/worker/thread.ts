@@ -2,6 +2,7 @@
 // them is loaded.
 import "./real.ts";
 import { getHeapStatistics } from "node:v8";
+import { fingerprintOf } from "../../execute/code-of-run.ts";
 import { nodeThread } from "../../platform/node-thread.ts";
 import type { HttpRequest, HttpResponse } from "../../platform/platform.ts";
 import { cleanSchedule, readSchedule } from "../schedules.ts";
@@ -119,7 +120,8 @@ async function describe(modules: readonly string[]): Promise<FromThread> {
       codes.map((code) => {
         const { fn, config, handlesEnd } = code;
         const { place, by } = makers.of(code);
-        return { app: client.id, env: client.env, fn, config, handlesEnd, place, madeBy: by };
+        const fingerprint = fingerprintOf(code);
+        return { app: client.id, env: client.env, fn, config, code: fingerprint, handlesEnd, place, madeBy: by };
       }),
     );
     const configuration = JSON.parse(JSON.stringify(world.configuration ?? null)) as Json;

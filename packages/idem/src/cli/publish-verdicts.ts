@@ -1,0 +1,145 @@
+// `idem verify --publish`: verdicts go where people look, into a store or to a server.
+import {
+  findingsKeptMax,
+  type GivenVerdict,
+  type PublishAnswer,
+  publishVerdict,
+  type VerdictShelf,
+  verdictKind,
+} from "../observe/published-verdicts.ts";
+import { cliName } from "../platform/node-platform.ts";
+import { RemoteServer } from "../sdk/remote-server.ts";
+import { answerTo, requestTo } from "../sdk/server-api.ts";
+import { withoutPassword } from "../store/postgres/address.ts";
+import type { VerifiedFunction } from "../verify/report.ts";
+import type { DescribedFunction } from "../verify/worker/messages.ts";
+import type { Context } from "./command.ts";
+import { locateStore, type StoreAddress } from "./find-store.ts";
+import { cannot } from "./load-program.ts";
+import { readStore } from "./open-reading.ts";
+import { printable } from "./printable.ts";
+import { writeStore } from "./reach-owner.ts";
+
+export type PublishTo = StoreAddress | { readonly kind: "idem-server"; readonly url: string };
+
+/** What a store or a server takes at a time. */
+const atOnce = 50;
+
+/** Where verdicts go; null where nobody asked for it. Refuses before anything is played. */
+export function readPublish({ io, options, lists }: Context): PublishTo | null {
+  const address = options.publish;
+  if (address === undefined) return null;
+  if (lists.schedule !== undefined) {
+    throw cannot(
+      "--publish says of a function what all its schedules showed, and --schedule plays some of them: HELD would be said of what was not tried. Leave one of the two out.",
+    );
+  }
+  if (/^https?:\/\//i.test(address)) return { kind: "idem-server", url: address };
+  return locateStore(io, address === "" ? undefined : address);
+}
+
+export interface VerdictOn {
+  readonly fn: Pick<DescribedFunction, "fn" | "env" | "code">;
+  readonly verified: VerifiedFunction;
+}
+
+/** What is published of a function: never a text that was made of an event, an answer or a request. */
+export function givenVerdictOf(
+  { fn, verified }: VerdictOn,
+  at: number,
+  shorten: (file: string) => string,
+): GivenVerdict {
+  const { verdict, schedules, effects, findings } = verified;
+  const lineOf = (place: VerifiedFunction["place"]) =>
+    place === null ? null : { file: shorten(place.file), line: place.line };
+  return {
+    function: fn.fn,
+    verdict,
+    schedules,
+    effects,
+    findingCount: findings.length,
+    findings: findings.slice(0, findingsKeptMax).map((finding) => ({
+      id: finding.id,
+      kind: finding.kind,
+      isAccepted: finding.verdict === "ACCEPTED",
+      place: lineOf(finding.place),
+      schedule: finding.schedule,
+    })),
+    place: lineOf(verified.place),
+    code: fn.code,
+    at,
+  };
+}
+
+export async function publishVerdicts(
+  context: Context,
+  to: PublishTo,
+  all: readonly VerdictOn[],
+  shorten: (file: string) => string,
+): Promise<void> {
+  const at = context.now();
+  const answers: PublishAnswer[] = [];
+  for (const env of new Set(all.map(({ fn }) => fn.env))) {
+    const verdicts = all.filter(({ fn }) => fn.env === env).map((each) => givenVerdictOf(each, at, shorten));
+    answers.push(
+      ...(to.kind === "idem-server"
+        ? await publishToServer(context, to.url, env, verdicts)
+        : await publishToStore(context, to, env, verdicts)),
+    );
+  }
+  const older = answers.filter((answer) => answer === "older").length;
+  const count = answers.length - older;
+  const left = older === 0 ? "" : `; of ${older} a newer one is there, and stays`;
+  context.remark(`${count} ${count === 1 ? "verdict is" : "verdicts are"} published to ${shownAddress(to)}${left}.`);
+}
+
+function shownAddress(to: PublishTo): string {
+  if (to.kind === "file") return printable(to.path);
+  return printable(to.kind === "server" ? withoutPassword(to.url) : new URL(to.url).origin);
+}
+
+async function publishToStore(
+  { io, now }: Context,
+  address: StoreAddress,
+  env: string,
+  verdicts: readonly GivenVerdict[],
+): Promise<PublishAnswer[]> {
+  const place = { address, env, app: undefined };
+  return writeStore(io, place, async (ask) => {
+    const shelf: VerdictShelf = {
+      settings: () => readStore(io, place, ({ reads }) => reads.settings(env, verdictKind)),
+      set: (input) => ask("set", env, input),
+    };
+    const answers: PublishAnswer[] = [];
+    for (const verdict of verdicts) answers.push(await publishVerdict(shelf, verdict, { by: cliName(), now: now() }));
+    return answers;
+  });
+}
+
+async function publishToServer(
+  { io }: Context,
+  url: string,
+  env: string,
+  verdicts: readonly GivenVerdict[],
+): Promise<PublishAnswer[]> {
+  const { username, password } = new URL(url);
+  if (username !== "" || password !== "") {
+    throw cannot("An address with a password in it is seen by others: set IDEM_PASSWORD or IDEM_SIGNING_KEY instead.");
+  }
+  const signingKeys = ["IDEM_SIGNING_KEY", "IDEM_SIGNING_KEY_FALLBACK"].flatMap((name) => io.env(name) || []);
+  const server = new RemoteServer({ server: url, eventKey: null, signingKeys, env }, io.platform);
+  const known = io.env("IDEM_PASSWORD") ?? "";
+  const headers: Record<string, string> =
+    signingKeys.length > 0 || known === ""
+      ? {}
+      : { authorization: `Basic ${Buffer.from(`idem:${known}`).toString("base64")}` };
+  const what = "The verdicts";
+  const route = "POST /api/verdicts";
+  const answers: PublishAnswer[] = [];
+  for (let from = 0; from < verdicts.length; from += atOnce) {
+    const body = { verdicts: verdicts.slice(from, from + atOnce) };
+    const response = await server.ask({ ...requestTo(route, { body }, { what }), headers });
+    answers.push(...answerTo(server, route, response, what).verdicts.map(({ answer }) => answer));
+  }
+  return answers;
+}

@@ -170,6 +170,62 @@ describe("idem verify", () => {
   });
 });
 
+describe("idem verify --publish", () => {
+  test("keeps each verdict with the code it was for: idem functions and the doctor have it, UNPROVEN is none to be glad of", async () => {
+    const { folder, terminal, verify } = project();
+    const path = join(folder, "billing.db");
+    const address = `sqlite:${path}`;
+    const client = new Idem({ id: "billing", store: address, logger: silent });
+    type Placement = { readonly placementId: string; readonly clientId: string };
+    // The code of the fixture, transpiled by somebody else.
+    client.createFunction(
+      { id: "draft-invoice", idempotency: "event.data.placementId" },
+      { event: "crm/placement.made" },
+      async ({ event, step }) => {
+        const placement: Placement = event.data;
+        await step.run("create-invoice", async () => {
+          const answer = await fetch("https://api.stripe.com/v1/invoices", {
+            method: "POST",
+            body: JSON.stringify({ customer: placement.clientId, placement: placement.placementId }),
+          });
+          if (!answer.ok) throw new Error(`answered ${answer.status}`);
+        });
+      },
+    );
+    client.createFunction({ id: "send-receipt" }, { event: "crm/payment.made" }, async () => "other code");
+    client.createFunction({ id: "nobody-looked" }, { event: "crm/none" }, async () => null);
+    await client.functions.list();
+    const lines = async (...args: string[]) => {
+      await terminal.run(...args, "--store", address);
+      return terminal.written.out;
+    };
+    const receipt = ["--event", "both.json", "--function", "send-receipt"];
+    expect(await verify("src/functions.ts", ...receipt, "--publish", path)).toBe(0);
+    expect(terminal.written.err).toContain("1 verdict is published to");
+    // While its owner lives, and without it.
+    await client.stop();
+    expect(await verify("src/functions.ts", "--function", "draft-invoice", "--publish", address)).toBe(2);
+    const keys = await lines("functions", "--keys");
+    expect(keys).toMatch(/draft-invoice .* UNPROVEN in 0 schedules, [^,\n]*$/m);
+    expect(keys).toMatch(/send-receipt .* HELD in \d\d schedules, .*, code changed since$/m);
+    expect(keys).toMatch(/nobody-looked .* never verified$/m);
+    const doctor = await lines("doctor");
+    expect(doctor).toMatch(/1 function was never verified\n +"nobody-looked"/);
+    expect(doctor).toMatch(/code of 1 function has changed since it was verified\n +"send-receipt": HELD/);
+    expect(doctor).toMatch(/found something in 1 function\n +"draft-invoice": UNPROVEN/);
+    expect(doctor).toContain("No problems found");
+    const [audited] = JSON.parse(await lines("audit", "--json"));
+    expect(audited).toMatchObject({ action: "change-setting", subject: "verdict:billing-draft-invoice" });
+  });
+
+  test("a run of one schedule publishes nothing, and says why before anything is played", async () => {
+    const { terminal, verify } = project();
+    const args = ["src/functions.ts", "--event", "placement.json", "--schedule", "replay", "--publish", "none.db"];
+    expect(await verify(...args)).toBe(3);
+    expect(terminal.written.err).toContain("--schedule plays some of them: HELD would be said of what was not tried");
+  });
+});
+
 describe("in a pipeline", () => {
   const args = ["src/functions.ts", "--schedule", "die-after-effect:1"];
   const events = [

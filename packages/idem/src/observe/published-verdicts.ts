@@ -1,5 +1,6 @@
 // The last verdict of `idem verify` on each function, as somebody published it: the verdict, counts, places in the code, and the fingerprint of the code it was
 // for. Nothing of what the worlds were played with, and nothing of what they showed, is in it.
+import type { FunctionConfig } from "../model/function-config.ts";
 import type { findingKinds, Verdict } from "../model/verdict.ts";
 import type { Setting, SettingAnswer, SettingInput } from "../store/settings.ts";
 
@@ -96,3 +97,16 @@ export type VerifiedCode = "same" | "changed" | "unknown";
 
 export const verifiedCode = ({ code }: Pick<GivenVerdict, "code">, registered: string | undefined): VerifiedCode =>
   registered === undefined || code === null ? "unknown" : registered === code ? "same" : "changed";
+
+const endNames: readonly string[] = ["inngest/function.failed", "inngest/function.cancelled"];
+
+/** Of a handler of another function's end: that function, whose verdict is about both. Null for every other one. */
+export function verifiedWith({ triggers }: Pick<FunctionConfig, "triggers">): string | null {
+  const of = triggers.map((each) =>
+    "event" in each && endNames.includes(each.event)
+      ? /^event\.data\.function_id == '([^']+)'/.exec(each.if ?? "")
+      : null,
+  );
+  const [first] = of;
+  return first !== undefined && first !== null && of.every((each) => each?.[1] === first[1]) ? first[1]! : null;
+}

@@ -9,6 +9,7 @@ import { type Command, type Context, countOption, durationOption, type Reading, 
 import { type Examined, examineHealth } from "../examine-health.ts";
 import { examineHistory } from "../examine-history.ts";
 import { examineSecrets } from "../examine-secrets.ts";
+import { examineVerdicts } from "../examine-verdicts.ts";
 import { exitCodes, failed } from "../exit.ts";
 import { notedFunctions } from "../noted-functions.ts";
 import { printable } from "../printable.ts";
@@ -47,7 +48,8 @@ export const doctor: Command = {
       const history = await examineHistory(reading, functions, { since, nearMs, windowMs: dayMs }, onRow);
       progress.end();
       const secrets = await examineSecrets(reading);
-      const findings = [...health.findings, ...secrets, ...history.findings];
+      const verdicts = await examineVerdicts(reading, functions, context.now());
+      const findings = [...health.findings, ...secrets, ...history.findings, ...verdicts];
       const { report } = context.options;
       let written: string[] = [];
       if (report !== undefined) {

@@ -4,9 +4,12 @@ import { flowText } from "../../flow/words.ts";
 import { type FunctionConfig, type KeyConfig, whyNoKey } from "../../model/function-config.ts";
 import { lengthText } from "../../model/length-text.ts";
 import { countPending, pendingCount } from "../../observe/pending-counts.ts";
+import { readVerdicts, verdictKind, verifiedCode } from "../../observe/published-verdicts.ts";
 import { type Command, storeOptions } from "../command.ts";
+import type { Paint } from "../paint.ts";
 import { printable } from "../printable.ts";
 import { table } from "../table.ts";
+import { verdictWords } from "../verdict-words.ts";
 
 export const functions: Command = {
   name: "functions",
@@ -15,10 +18,11 @@ export const functions: Command = {
   words: { min: 0, max: 0 },
   options: {
     ...storeOptions,
-    keys: { help: "for a reviewer: only the keys, those without one first" },
+    keys: { help: "for a reviewer: only the keys and the last verdicts, those without a key first" },
     check: { help: "exit with 1 where a key is missing and no reason is given for it" },
   },
   details: [
+    "LAST VERDICT is what `idem verify --publish` said, and for which code: UNPROVEN and `never verified` say nothing good.",
     "PENDING counts events that wait to be decided; `idem events --pending` lists them. A function without a key says why, if it was",
     'given `idempotency: { none: "…" }`. What comes once by itself needs none: ticks, invokes, events gathered in batches.',
   ],
@@ -29,10 +33,12 @@ export const functions: Command = {
     "idem functions --env staging --json",
   ],
   async run(context) {
-    return context.read(async ({ reads }) => {
+    return context.read(async ({ reads, nameOf }) => {
       const { functions: registered } = await reads.functions(context.env);
       const { dueByFunction } = await reads.counts(context.env);
       const pending = await countPending(reads, context.env);
+      const verdicts = readVerdicts(await reads.settings(context.env, verdictKind));
+      const now = context.now();
       const list = registered.map(({ config, ...rest }) => ({
         ...rest,
         config: JSON.parse(config) as FunctionConfig,
@@ -41,7 +47,13 @@ export const functions: Command = {
       }));
       const keyless = context.flags.has("check") ? list.filter(({ config }) => keyText(config) === missing) : [];
       if (context.isJson) {
-        context.json(list);
+        context.json(
+          list.map((each) => {
+            const verdict = verdicts.get(each.fn);
+            const codeSince = verdict && verifiedCode(verdict, each.config.fingerprint);
+            return { ...each, verdict: verdict === undefined ? null : { ...verdict, codeSince } };
+          }),
+        );
         return keyless.length === 0 ? 0 : 1;
       }
       if (list.length === 0) {
@@ -58,15 +70,17 @@ export const functions: Command = {
               { title: "WINDOW" },
               { title: "WHEN IT FAILS" },
               { title: "WHEN MISSING" },
+              { title: "LAST VERDICT", shrinks: true, paint: (cell) => paintVerdict(cell, paint) },
             ],
             list
               .toSorted((a, b) => reviewOrder(a.config) - reviewOrder(b.config))
-              .map(({ id, config }) => [
+              .map(({ fn, id, config }) => [
                 printable(id),
                 printable(keyText(config)),
                 windowText(config.idempotency),
                 config.idempotency?.onFailure ?? "–",
                 config.idempotency?.onMissing ?? "–",
+                printable(verdictWords(verdicts.get(fn), config, { now, nameOf })),
               ]),
             { columns: io.out.columns, bold: paint.bold },
           ),
@@ -90,9 +104,15 @@ export const functions: Command = {
             { title: "RETRIES", align: "right" },
             { title: "DUE", align: "right" },
             { title: "PENDING", align: "right" },
+            {
+              title: "LAST VERDICT",
+              shrinks: true,
+              drops: true,
+              paint: (cell) => paintVerdict(cell, paint),
+            },
             { title: "" },
           ],
-          list.map(({ id, app, config, pausedAt, dueCount, pending: waiting }) => [
+          list.map(({ fn, id, app, config, pausedAt, dueCount, pending: waiting }) => [
             printable(id),
             printable(app),
             printable(
@@ -104,6 +124,7 @@ export const functions: Command = {
             String(config.retries),
             String(dueCount),
             `${pendingCount(waiting)}${waiting.isAll ? "" : "+"}`,
+            printable(verdictWords(verdicts.get(fn), config, { now, nameOf })),
             pausedAt === null ? "" : "paused",
           ]),
           { columns: io.out.columns, bold: paint.bold },
@@ -115,6 +136,12 @@ export const functions: Command = {
 };
 
 const missing = "none";
+
+/** Only what held, for the code that is there, is quiet. */
+function paintVerdict(words: string, paint: Paint): string {
+  if (/^(DOUBLED|LOST|HALF|DIVERGED)/.test(words)) return paint.red(words);
+  return /^(HELD|ACCEPTED)(?!.*(changed|nobody))|^with /.test(words) ? words : paint.yellow(words);
+}
 
 function keyText(config: FunctionConfig): string {
   const why = whyNoKey(config);

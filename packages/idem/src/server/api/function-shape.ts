@@ -7,7 +7,7 @@ import { errors } from "../../model/errors.ts";
 import { type FunctionConfig, whyNoKey } from "../../model/function-config.ts";
 import { dayMs } from "../../model/window.ts";
 import { countPending, type PendingCounts } from "../../observe/pending-counts.ts";
-import { readVerdicts, verdictKind } from "../../observe/published-verdicts.ts";
+import { readVerdicts, verdictKind, verifiedWith } from "../../observe/published-verdicts.ts";
 import { knownFunctions } from "../../radar/functions-known.ts";
 import type { RegisteredFunction } from "../../store/functions.ts";
 import type { OpenCounts, StoreCounts } from "../../store/reads.ts";
@@ -79,6 +79,10 @@ export const functionInFigures = functionItem.extend({
     .describe("Limits on runs at work"),
   nextTicks: z.array(z.number().int()).describe("The next five instants of its schedules; none while it is paused"),
   suggestedKey: z.string().nullable().describe("For a function without a key: the one the radar would give it"),
+  verifiedWith: z
+    .string()
+    .nullable()
+    .describe("Of a handler of another function's end: that function, whose verdict is about both"),
   verdict: verdictItem
     .nullable()
     .describe("What `idem verify --publish` said last; null for a function that was never verified"),
@@ -158,6 +162,7 @@ export async function functionsInFigures(
       limits: limitsNow(config, item.open),
       nextTicks: nextTicks(registered, now),
       suggestedKey: known.guessOf(registered.fn),
+      verifiedWith: verifiedWith(config),
       verdict: verdict === undefined ? null : verdictItemOf(verdict, config.fingerprint),
     };
   });

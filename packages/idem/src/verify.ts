@@ -12,7 +12,7 @@
 
 export { type HeldReport, NotHeldError } from "./harness/held-report.ts";
 export { type FixtureGiven, type VerifyOptions, verify, type WorldOptions } from "./harness/verify.ts";
-export type { Verdict } from "./verify/judge.ts";
+export type { Verdict } from "./model/verdict.ts";
 export type { Edit, Finding, Mend, ShownFinding, VerifiedFunction, VerifyReport } from "./verify/report.ts";
 export type { Moment, Place } from "./verify/thing.ts";
 export type { Accepted } from "./verify/verify-memory.ts";

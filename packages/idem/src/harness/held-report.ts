@@ -1,7 +1,8 @@
 // What a test is given: the report of the command, what it says to people, and an assertion.
 import { paintFor } from "../cli/paint.ts";
 import { showReport } from "../cli/show-verdicts.ts";
-import { type Verdict, worstOf } from "../verify/judge.ts";
+import type { Verdict } from "../model/verdict.ts";
+import { worstOf } from "../verify/judge.ts";
 import { exitCodeOf, type VerifyReport } from "../verify/report.ts";
 
 /** Something did not hold. The message is the report, as `idem verify` prints it. */

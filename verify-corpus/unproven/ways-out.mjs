@@ -83,7 +83,7 @@ const waysOut = {
   "module.register": ({ marker }) =>
     module.register(`data:text/javascript,import fs from "node:fs"; fs.writeFileSync(${JSON.stringify(marker)}, "")`),
   BroadcastChannel: () => new BroadcastChannel("others").postMessage("x"),
-  "a native addon": () => new (require("better-sqlite3"))(":memory:"),
+  "a database nobody gave": ({ marker }) => new (require("better-sqlite3"))(marker),
   "process.dlopen": () => process.dlopen({ exports: {} }, "/nowhere/native.node"),
   "crypto.setEngine": () => crypto.setEngine("/nowhere/engine.so"),
   "process.kill": () => process.kill(process.pid, "SIGCONT"),

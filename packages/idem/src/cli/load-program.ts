@@ -6,9 +6,11 @@ import { noConfiguration, readConfiguration, type VerifyConfiguration } from "..
 import { placeIn } from "../verify/worker/caller.ts";
 import type { DescribedFunction } from "../verify/worker/messages.ts";
 import { isOurs } from "../verify/worker/our-folder.ts";
+import type { DatabaseScript } from "../verify/worker/sql/database-script.ts";
 import type { Context } from "./command.ts";
 import { Refusal } from "./exit.ts";
-import { findConfiguration, findModules } from "./verify-inputs.ts";
+import type { PrepareDatabases } from "./verify-databases.ts";
+import { findConfiguration, findModules, readSource } from "./verify-inputs.ts";
 
 /** The exit code of a verification that could not run. */
 export const unable = 3;
@@ -32,6 +34,8 @@ export interface Program {
   readonly modules: readonly string[];
   readonly functions: readonly DescribedFunction[];
   readonly configuration: VerifyConfiguration;
+  /** As they were prepared. */
+  readonly databases: readonly DatabaseScript[];
   /** The clients that were constructed. */
   readonly clients: readonly { readonly app: string; readonly env: string }[];
 }
@@ -39,7 +43,14 @@ export interface Program {
 export async function loadProgram(
   { io, words }: { readonly io: Pick<Context["io"], "cwd">; readonly words: readonly string[] },
   threads: PlayingThreads,
-  command = "verify",
+  {
+    command = "verify",
+    prepare = null,
+  }: {
+    readonly command?: string;
+    /** Makes the databases of its configuration ready, before its modules open them. */
+    readonly prepare?: PrepareDatabases | null;
+  } = {},
 ): Promise<Program> {
   const file = findConfiguration(io.cwd);
   if (words.length === 0 && file === null) {
@@ -49,11 +60,15 @@ export async function loadProgram(
   }
   const before = file === null ? [] : [file];
   let modules = [...before, ...findModules(words, io.cwd)];
-  let described = await describe(io.cwd, threads, modules);
+  // Which databases there are has to be known before the program is loaded.
+  const hasDatabases = prepare !== null && file !== null && /\bdatabases\b/.test(readSource(file) ?? "");
+  const alone = hasDatabases ? configurationOf(file, (await describe(io.cwd, threads, before)).configuration) : null;
+  const databases = (alone === null ? undefined : await prepare?.(alone)) ?? [];
+  let described = await describe(io.cwd, threads, modules, databases);
   let configuration = configurationOf(file, described.configuration);
   if (words.length === 0 && configuration.modules.length > 0) {
     modules = [...before, ...findModules(configuration.modules, dirname(file!))];
-    described = await describe(io.cwd, threads, modules);
+    described = await describe(io.cwd, threads, modules, databases);
     configuration = configurationOf(file, described.configuration);
   }
   const { functions, clients } = described;
@@ -76,7 +91,7 @@ export async function loadProgram(
       `${names} constructed two clients with the id "${alike.app}", and of two with one id only the functions of one would run: give each an id of its own, or name their modules one after the other.`,
     );
   }
-  return { modules, functions, configuration, clients };
+  return { modules, functions, configuration, clients, databases };
 }
 
 function configurationOf(file: string | null, written: unknown): VerifyConfiguration {
@@ -88,12 +103,18 @@ function configurationOf(file: string | null, written: unknown): VerifyConfigura
 
 type Described = Extract<Answer, { kind: "described" }>;
 
-async function describe(cwd: string, threads: PlayingThreads, modules: readonly string[]): Promise<Described> {
-  const answer = await threads.ask({ kind: "describe", modules });
+async function describe(
+  cwd: string,
+  threads: PlayingThreads,
+  modules: readonly string[],
+  prepared: readonly DatabaseScript[] = [],
+): Promise<Described> {
+  const databases = prepared.length === 0 ? {} : { databases: prepared };
+  const answer = await threads.ask({ kind: "describe", modules, ...databases });
   if (answer.kind === "described") return answer;
   // Which of them? Each by itself.
   for (const path of modules.length > 1 ? modules : []) {
-    const alone = await threads.ask({ kind: "describe", modules: [path] });
+    const alone = await threads.ask({ kind: "describe", modules: [path], ...databases });
     if (alone.kind !== "described") throw notLoaded(cwd, relative(cwd, path), alone);
   }
   throw notLoaded(cwd, modules.map((path) => relative(cwd, path)).join(", "), answer);

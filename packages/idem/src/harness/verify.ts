@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Refusal } from "../cli/exit.ts";
 import { loadProgram } from "../cli/load-program.ts";
+import { withDatabases } from "../cli/verify-databases.ts";
 import { findModules, projectPath, readMemoryOf, readRecordingsOf, readSource } from "../cli/verify-inputs.ts";
 import { parseDuration } from "../model/duration.ts";
 import { errors } from "../model/errors.ts";
@@ -109,33 +110,35 @@ export async function verify(
   const schedules = schedulesOf(options, (name) => readSchedule(name) !== null);
   const words = pathsOf(options.modules) ?? modulesOf(idem, id, asking);
   return explaining(about, () =>
-    withThreads(async (threads) => {
-      const program = await loadProgram({ io: { cwd }, words: findModules(words, cwd) }, threads);
-      const configuration = joined(program.configuration, configurationOf(options, id));
-      const own = program.functions.filter(({ app, env }) => app === idem.id && env === idem.env);
-      const functions = own.filter(({ handlesEnd }) => !handlesEnd);
-      const wanted = wantedOf(functions, id).map((fn) => ({ fn, event: eventFor(fn, configuration, options) }));
-      const { report } = await verifyProgram({
-        ...program,
-        configuration,
-        threads,
-        platform: nodePlatform,
-        wanted,
-        memory: readMemoryOf(cwd),
-        recordings: readRecordingsOf(cwd),
-        recordHosts: [],
-        budgetMs: options.budget === undefined ? 0 : parseDuration(options.budget, "budget"),
-        seed,
-        schedules,
-        isWhole: schedules === null && wanted.length === program.functions.filter((each) => !each.handlesEnd).length,
-        readSource,
-        shorten: (file) => projectPath(cwd, file),
-        leftOut: [],
-        repeatOf: (of, schedule, at) =>
-          `verify(…, { function: ${JSON.stringify(of)}, …, schedule: ${JSON.stringify(schedule)}, seed: ${at} })`,
-      });
-      return heldReport(report, cwd);
-    }),
+    withThreads((threads) =>
+      withDatabases(cwd, async (prepare) => {
+        const program = await loadProgram({ io: { cwd }, words: findModules(words, cwd) }, threads, { prepare });
+        const configuration = joined(program.configuration, configurationOf(options, id));
+        const own = program.functions.filter(({ app, env }) => app === idem.id && env === idem.env);
+        const functions = own.filter(({ handlesEnd }) => !handlesEnd);
+        const wanted = wantedOf(functions, id).map((fn) => ({ fn, event: eventFor(fn, configuration, options) }));
+        const { report } = await verifyProgram({
+          ...program,
+          configuration,
+          threads,
+          platform: nodePlatform,
+          wanted,
+          memory: readMemoryOf(cwd),
+          recordings: readRecordingsOf(cwd),
+          recordHosts: [],
+          budgetMs: options.budget === undefined ? 0 : parseDuration(options.budget, "budget"),
+          seed,
+          schedules,
+          isWhole: schedules === null && wanted.length === program.functions.filter((each) => !each.handlesEnd).length,
+          readSource,
+          shorten: (file) => projectPath(cwd, file),
+          leftOut: [],
+          repeatOf: (of, schedule, at) =>
+            `verify(…, { function: ${JSON.stringify(of)}, …, schedule: ${JSON.stringify(schedule)}, seed: ${at} })`,
+        });
+        return heldReport(report, cwd);
+      }),
+    ),
   );
 }
 
@@ -206,6 +209,7 @@ export function joined(project: VerifyConfiguration, own: VerifyConfiguration): 
     modules: project.modules,
     fixtures: [...own.fixtures, ...project.fixtures],
     accept: [...own.accept, ...project.accept],
+    databases: project.databases,
     functions,
   };
 }

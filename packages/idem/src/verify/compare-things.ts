@@ -124,6 +124,22 @@ function namedOnce(clean: Outside, volatile: Volatile): Named[] {
   return known;
 }
 
+/** How much it is, or how far it was moved (row-things.ts). */
+function amountOf(value: Json | undefined): number | null {
+  if (value === undefined) return 0;
+  if (typeof value === "number") return value;
+  const moved = isRecord(value) ? value.moved : null;
+  return typeof moved === "number" && Object.keys(value as object).length === 1 ? moved : null;
+}
+
+/** Each piece of work added to it. */
+function isSum(value: Json, parts: readonly (Json | undefined)[]): boolean {
+  const amount = amountOf(value);
+  const amounts = parts.map(amountOf);
+  if (amount === null || amounts.includes(null)) return false;
+  return Math.abs(amounts.reduce<number>((sum, each) => sum + each!, 0) - amount) < 1e-9;
+}
+
 /** Whether it holds what each piece of work put there: the elements of all their lists, the fields of all their records. */
 function holdsAll(state: Json, expected: readonly Json[]): boolean {
   if (Array.isArray(state)) {
@@ -132,8 +148,10 @@ function holdsAll(state: Json, expected: readonly Json[]): boolean {
   }
   if (!isRecord(state) || !expected.every(isRecord)) return false;
   const names = new Set(expected.flatMap((each) => Object.keys(each)));
-  const has = (name: string): boolean =>
-    expected.some((each) => JSON.stringify((each as Record<string, Json>)[name]) === JSON.stringify(state[name]));
+  const has = (name: string): boolean => {
+    const parts = expected.map((each) => (each as Record<string, Json>)[name]);
+    return parts.some((part) => JSON.stringify(part) === JSON.stringify(state[name])) || isSum(state[name]!, parts);
+  };
   return Object.keys(state).length === names.size && [...names].every(has);
 }
 

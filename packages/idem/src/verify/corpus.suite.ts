@@ -17,7 +17,7 @@ export interface Pair {
 }
 
 /** `shelf`: those that stand by themselves, or "packages", which use others' clients and SDKs. */
-export function corpusPairs(shelf: "." | "packages" = "."): Pair[] {
+export function corpusPairs(shelf: "." | "packages" | "databases" = "."): Pair[] {
   const folder = join(corpus, shelf);
   return readdirSync(folder, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && existsSync(join(folder, entry.name, "faulty.mjs")))
@@ -43,7 +43,7 @@ export async function verifyProgram(
   options: Partial<VerifyFunctionOptions> = {},
 ): Promise<FunctionReport> {
   const modules = [program];
-  const functions = await threads.describe(modules);
+  const functions = await threads.describe(modules, options.databases);
   if (!Array.isArray(functions)) throw new Error(`${program} could not be loaded: ${JSON.stringify(functions)}`);
   const fn = functions.find(({ handlesEnd }) => !handlesEnd)!;
   const own = join(dirname(program), "event.json");

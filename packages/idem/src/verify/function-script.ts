@@ -48,6 +48,7 @@ export function functionScript(options: VerifyFunctionOptions, changes: readonly
     outageMs,
     fixtures,
     waits,
+    databases: { databases: options.databases ?? [], isSetUp: false },
     changes,
   };
   return { script, isSent, entity };

@@ -1,6 +1,7 @@
 // The threads in which worlds are played, watched: one that does not answer in time is ended, whatever its code does, and another is started when it is needed.
 import type { Platform, Thread } from "../platform/platform.ts";
 import type { DescribedFunction, FromThread, Loaded, Opened, ThreadInput, ToThread } from "./worker/messages.ts";
+import type { DatabaseScript } from "./worker/sql/database-script.ts";
 
 export type Answer =
   | FromThread
@@ -42,8 +43,13 @@ export class PlayingThreads {
 
   async describe(
     modules: readonly string[],
+    databases?: readonly DatabaseScript[],
   ): Promise<readonly DescribedFunction[] | Exclude<Answer, { kind: "played" | "described" | "replayed" }>> {
-    const answer = await this.ask({ kind: "describe", modules });
+    const answer = await this.ask({
+      kind: "describe",
+      modules,
+      ...(databases === undefined ? {} : { databases }),
+    });
     if (answer.kind === "described") return answer.functions;
     return answer.kind === "played" || answer.kind === "replayed"
       ? { kind: "gone", why: "it answered something else" }

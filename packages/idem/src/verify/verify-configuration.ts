@@ -21,15 +21,31 @@ export interface FunctionSettings {
   readonly waits?: Readonly<Record<string, Json>>;
 }
 
+/** A database of the program's: a file, of which each world has a copy, or a server's, whose address stands in this variable. */
+export type ConfiguredDatabase =
+  | { readonly file: string }
+  | {
+      readonly env: string;
+      /** The project's own command that makes its tables, given the variable. */
+      readonly migrate?: string;
+    };
+
 export interface VerifyConfiguration {
   /** What is verified where the command names nothing, from the configuration's folder. */
   readonly modules: readonly string[];
   readonly fixtures: readonly Fixture[];
   readonly functions: Readonly<Record<string, FunctionSettings>>;
   readonly accept: readonly Accepted[];
+  readonly databases: readonly ConfiguredDatabase[];
 }
 
-export const noConfiguration: VerifyConfiguration = { modules: [], fixtures: [], functions: {}, accept: [] };
+export const noConfiguration: VerifyConfiguration = {
+  modules: [],
+  fixtures: [],
+  functions: {},
+  accept: [],
+  databases: [],
+};
 
 type Written = { readonly [name: string]: Json };
 
@@ -54,16 +70,16 @@ export function wrongEvent(event: unknown): string | null {
 /** The configuration, or what is wrong with it. */
 export function readConfiguration(written: unknown): VerifyConfiguration | string {
   if (!isRecord(written)) return "its default export must be an object";
-  const strange = strangeIn(written, ["load", "env", "modules", "fixtures", "functions", "accept"]);
+  const strange = strangeIn(written, ["load", "env", "modules", "fixtures", "functions", "accept", "databases"]);
   if (strange !== null) return strange;
-  const { modules = [], fixtures = [], functions = {}, accept = [], env = {} } = written;
+  const { modules = [], fixtures = [], functions = {}, accept = [], databases = [], env = {} } = written;
   if (!isRecord(env) || !Object.values(env).every((value) => typeof value === "string")) {
     return "`env` must hold strings by the names of variables";
   }
   if (!Array.isArray(modules) || !modules.every((each) => typeof each === "string")) {
     return "`modules` must be a list of files";
   }
-  const wrong = wrongFixtures(fixtures) ?? wrongFunctions(functions);
+  const wrong = wrongFixtures(fixtures) ?? wrongFunctions(functions) ?? wrongDatabases(databases);
   if (wrong !== null) return wrong;
   const accepted = readAccepted(accept);
   if (typeof accepted === "string") return accepted;
@@ -72,6 +88,7 @@ export function readConfiguration(written: unknown): VerifyConfiguration | strin
     fixtures: fixtures as unknown as readonly Fixture[],
     functions: functions as VerifyConfiguration["functions"],
     accept: accepted,
+    databases: databases as unknown as readonly ConfiguredDatabase[],
   };
 }
 
@@ -101,6 +118,21 @@ function wrongFunctions(functions: Json): string | null {
     if (settings.waits !== undefined && !isRecord(settings.waits)) {
       return `\`waits\` of "${id}" must hold data by the names of events and signals`;
     }
+  }
+  return null;
+}
+
+const databaseShape =
+  '`databases` must be a list of { file: "./app.db" } and { env: "DATABASE_URL", migrate: "npm run migrate" }';
+
+function wrongDatabases(databases: Json): string | null {
+  if (!Array.isArray(databases)) return databaseShape;
+  for (const database of databases as readonly Json[]) {
+    if (!isRecord(database)) return databaseShape;
+    const strange = strangeIn(database, "file" in database ? ["file"] : ["env", "migrate"]);
+    if (strange !== null) return `a database: ${strange}`;
+    const names = "file" in database ? [database.file] : [database.env, database.migrate ?? "-"];
+    if (!names.every((each) => typeof each === "string" && each !== "")) return databaseShape;
   }
   return null;
 }

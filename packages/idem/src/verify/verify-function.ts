@@ -29,6 +29,7 @@ import {
 } from "./schedules.ts";
 import type { Json, WorldRecord } from "./thing.ts";
 import type { DescribedFunction } from "./worker/messages.ts";
+import type { DatabaseScript } from "./worker/sql/database-script.ts";
 import type { Fixture } from "./worker/world-script.ts";
 
 export interface VerifyFunctionOptions {
@@ -46,6 +47,8 @@ export interface VerifyFunctionOptions {
   /** The field that says which entity the event is about ("placementId"), where its name does not. */
   readonly entity?: string | null;
   readonly fixtures?: readonly Fixture[];
+  /** As they were prepared for the worlds. */
+  readonly databases?: readonly DatabaseScript[];
   /** The data of what its runs wait for, by the event's or the signal's name. */
   readonly waits?: Readonly<Record<string, Json>>;
   /** `--record`: these hosts (with their port) are really asked once, and their answers used where no fixture says otherwise. */

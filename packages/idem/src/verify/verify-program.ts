@@ -10,6 +10,7 @@ import type { VerifyConfiguration } from "./verify-configuration.ts";
 import { verifyFunction } from "./verify-function.ts";
 import { Consent, remember, type VerifyMemory } from "./verify-memory.ts";
 import type { DescribedFunction } from "./worker/messages.ts";
+import type { DatabaseScript } from "./worker/sql/database-script.ts";
 import type { Fixture } from "./worker/world-script.ts";
 
 export interface VerifyProgramOptions {
@@ -22,6 +23,8 @@ export interface VerifyProgramOptions {
   /** Those to verify, each with the event that starts it; null where there is none, or none is needed. */
   readonly wanted: readonly { readonly fn: DescribedFunction; readonly event: ChosenEvent | null }[];
   readonly configuration: VerifyConfiguration;
+  /** As they were prepared. */
+  readonly databases: readonly DatabaseScript[];
   readonly memory: VerifyMemory;
   /** What hosts answered when they were recorded. */
   readonly recordings: readonly Fixture[];
@@ -110,6 +113,7 @@ async function verifyOne(
     event,
     fixtures: [...configuration.fixtures, ...recordings.filter(({ host }) => !hosts.includes(host))],
     waits,
+    databases: options.databases,
     ...(hosts.length === 0 ? {} : { record: { hosts, take } }),
     budgetMs,
     seed,

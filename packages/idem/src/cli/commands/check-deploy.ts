@@ -57,7 +57,7 @@ export const checkDeployCommand: Command = {
     const address = context.storeAddress();
     const threads = programThreads(context, lanesMax);
     try {
-      const program = await loadProgram(context, threads, "check-deploy");
+      const program = await loadProgram(context, threads, { command: "check-deploy" });
       const startedAt = context.io.platform.monoMs();
       const parts: DeployReport[] = [];
       for (const env of environmentsOf(context, program)) {

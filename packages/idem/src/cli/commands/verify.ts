@@ -20,6 +20,7 @@ import { printable } from "../printable.ts";
 import { showProgress } from "../progress.ts";
 import { publishVerdicts, readPublish, type VerdictOn } from "../publish-verdicts.ts";
 import { readReports, reporters, showReports } from "../report-verdicts.ts";
+import { type PrepareDatabases, withDatabases } from "../verify-databases.ts";
 import {
   eventsOfStore,
   findConfiguration,
@@ -114,7 +115,7 @@ export const verify: Command = {
     const publishTo = readPublish(context);
     const threads = programThreads(context, threadsMax);
     try {
-      const { report, judged } = await verifyAll(context, threads);
+      const { report, judged } = await withDatabases(context.io.cwd, (prepare) => verifyAll(context, threads, prepare));
       const exitCode = exitCodeOf(report);
       showReports(context, reports, report, exitCode);
       if (publishTo !== null) {
@@ -130,6 +131,7 @@ export const verify: Command = {
 async function verifyAll(
   context: Context,
   threads: PlayingThreads,
+  prepare: PrepareDatabases,
 ): Promise<{ readonly report: VerifyReport; readonly judged: readonly VerdictOn[] }> {
   const { io, lists, options, flags } = context;
   const ways = ["event", "from-store"].filter((name) => options[name] !== undefined);
@@ -147,7 +149,7 @@ async function verifyAll(
   const recordings = readRecordingsOf(io.cwd);
   const given = options.event === undefined ? null : readEvents(io.cwd, options.event);
   const known = options.baseline === undefined ? null : readBaselineOf(io.cwd, options.baseline);
-  const program = await loadProgram(context, threads);
+  const program = await loadProgram(context, threads, { prepare });
   const asked = askedFunctions(program.functions, lists.function ?? null);
   const { wanted, leftOut } = withoutUnchanged(
     context,

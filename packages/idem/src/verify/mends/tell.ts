@@ -69,6 +69,11 @@ function tellEffect({ step, by }: Extract<Change, { kind: "effect" }>, { effect,
       : effect.step === null
         ? "Move it into a step of its own (step.run), which is recorded when it is done. "
         : `Step "${effect.step}" has more than one effect: give each a step of its own. `;
+  if (effect.watcher === "sql") {
+    return words(
+      `${own}${effect.title} writes again when its step runs again. Let the rows and that the step is done be one commit (step.transaction with your database's adapter), or write so that a second time changes nothing (upsert, findOrCreate): docs/databases.md.`,
+    );
+  }
   if (by === "look-up") {
     return words(
       `${own}${known?.name ?? effect.title} takes no key: send it by step.effect with a reconcile that looks it up, or write to the sent-log first (docs/effects.md, docs/sent-log.md).`,

@@ -2,6 +2,7 @@
 import type { FunctionConfig } from "../../model/function-config.ts";
 import type { Replay, ReplayedRun } from "../deploy/replay.ts";
 import type { Json, Place, WorldRecord } from "../thing.ts";
+import type { DatabaseScript } from "./sql/database-script.ts";
 import type { WorldScript } from "./world-script.ts";
 
 export interface ThreadInput {
@@ -25,7 +26,12 @@ export interface DescribedFunction {
 }
 
 export type ToThread =
-  | { readonly kind: "describe"; readonly modules: readonly string[] }
+  | {
+      readonly kind: "describe";
+      readonly modules: readonly string[];
+      /** What they set up in these while they are loaded stays. */
+      readonly databases?: readonly DatabaseScript[];
+    }
   | {
       readonly kind: "play";
       readonly script: WorldScript;

@@ -7,14 +7,16 @@ import vm from "node:vm";
 interface Loading {
   exports: unknown;
   readonly path?: string;
+  readonly loaded?: boolean;
   require(name: string): unknown;
 }
 type Compile = (this: Loading, code: string, file: string, ...rest: unknown[]) => unknown;
 type Resolve = (name: string, parent: Loading | null | undefined, isMain?: boolean, options?: unknown) => string;
 interface Loader {
-  readonly prototype: { _compile: Compile };
+  readonly prototype: { _compile: Compile; load(file: string): void };
   readonly _extensions: object;
-  readonly _cache: object;
+  readonly _cache: Record<string, Loading | undefined>;
+  _load(name: string, parent: Loading | null | undefined, isMain?: boolean): unknown;
   _resolveFilename: Resolve;
   _resolveLookupPaths(name: string, parent: Loading): string[] | null;
 }
@@ -71,4 +73,35 @@ export function shareCode(): void {
     resolved.set(key, file);
     return file;
   };
+  fillEmpty(loader);
+}
+
+/**
+ * To find the names of a file that only hands on another one (`module.exports = require("./lib")`), Node puts an empty module for it into the cache, and gives
+ * that to whoever asks for it a second time by the same name: to every life after the first.
+ */
+function fillEmpty(loader: Loader): void {
+  const { prototype } = loader;
+  const begun = new WeakSet<object>();
+  const begin = prototype.load;
+  prototype.load = function (this: Loading, file) {
+    begun.add(this);
+    begin.call(this, file);
+  };
+  const load = loader._load;
+  loader._load = function (this: unknown, name, parent, isMain) {
+    const file = parent === null || parent === undefined || Module.isBuiltin(name) ? null : fileOf(name, parent);
+    const held = file === null ? undefined : loader._cache[file];
+    // By its file, and in nobody's name: then Node fills it.
+    if (held?.loaded === false && !begun.has(held)) return load.call(this, file!, undefined, isMain);
+    return load.call(this, name, parent, isMain);
+  };
+  /** Null where it leads nowhere: that is for Node to say. */
+  function fileOf(name: string, parent: Loading): string | null {
+    try {
+      return loader._resolveFilename(name, parent, false);
+    } catch {
+      return null;
+    }
+  }
 }

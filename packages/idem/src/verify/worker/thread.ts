@@ -15,6 +15,7 @@ import { Makers } from "./makers.ts";
 import type { FromThread, Loaded, Opened, ThreadInput, ToThread } from "./messages.ts";
 import { replaceGlobals } from "./replace-globals.ts";
 import { Replaying } from "./replaying.ts";
+import { watchSqlite } from "./sql/watch-sqlite.ts";
 import { watchFiles } from "./watch-files.ts";
 import { askOutside, watchHttp } from "./watch-http.ts";
 import { watchMail } from "./watch-mail.ts";
@@ -22,7 +23,7 @@ import type { Outside, Watcher } from "./watcher.ts";
 import { World, type WorldOptions } from "./world.ts";
 
 // In the order they are opened: after all ways out are shut, so that each may open its own.
-const watchers: readonly Watcher[] = [watchHttp, watchMail, watchFiles];
+const watchers: readonly Watcher[] = [watchHttp, watchMail, watchFiles, watchSqlite];
 
 const thread = nodeThread<ThreadInput, ToThread, FromThread | Loaded | Opened>();
 const { loader } = thread.input;
@@ -53,6 +54,10 @@ const outside: Outside = {
     const caller = currentCaller();
     if (replaying !== null && title !== undefined) replaying.refuseToRead(caller, title);
     await caller?.life.pass();
+    return body();
+  },
+  readNow(body, title) {
+    if (replaying !== null) replaying.refuseToRead(currentCaller(), title);
     return body();
   },
   unproven: (what) => {
@@ -108,10 +113,12 @@ const emptyScript = {
   fixtures: [],
 } as const;
 
-async function describe(modules: readonly string[]): Promise<FromThread> {
+async function describe({ modules, databases }: Extract<ToThread, { kind: "describe" }>): Promise<FromThread> {
   const makers = new Makers();
   const onTaken: WorldOptions["onTaken"] = (taken) => makers.follow(taken);
-  const world = new World({ ...emptyScript, modules, schedule: cleanSchedule, seed: 1, watchers, askHttp, onTaken });
+  const setUp = databases === undefined ? {} : { databases: { databases, isSetUp: true } };
+  const script = { ...emptyScript, ...setUp, modules };
+  const world = new World({ ...script, schedule: cleanSchedule, seed: 1, watchers, askHttp, onTaken });
   playing = world;
   isShown = true;
   try {
@@ -158,7 +165,7 @@ async function replay({ modules, now, runs }: Extract<ToThread, { kind: "replay"
 }
 
 async function answer(message: ToThread): Promise<FromThread> {
-  if (message.kind === "describe") return describe(message.modules);
+  if (message.kind === "describe") return describe(message);
   if (message.kind === "replay") return replay(message);
   const schedule = readSchedule(message.schedule) ?? cleanSchedule;
   const { script, seed } = message;

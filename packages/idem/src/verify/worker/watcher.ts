@@ -4,6 +4,7 @@
 // To add one: a file `watch-<kind>.ts` that exports a Watcher, and its place in the list of `thread.ts`.
 import type { GivenAnswer, ModelRequest } from "../destination-model.ts";
 import type { AbsentField, Json, Thing } from "../thing.ts";
+import type { DatabasesScript } from "./sql/database-script.ts";
 import type { Fixture } from "./world-script.ts";
 
 /** What is about to happen outside. */
@@ -51,6 +52,8 @@ export interface Outside {
    * Only asks, changes nothing: no adversity meets it. Never comes back to a process that is dead. `title`, of what is asked of others, as an effect has one.
    */
   read<T>(body: () => T, title?: string): Promise<T>;
+  /** The same for a call that cannot wait. */
+  readNow<T>(body: () => T, title: string): T;
   /** Something was reached for that nobody watches: the verdict is UNPROVEN, by this name. */
   unproven(what: string): void;
   /** Whether the code that runs is of a world; the command's own is not watched. */
@@ -75,6 +78,8 @@ export interface WorldOfWatcher {
   readonly assume: (what: string) => void;
   readonly given: (request: ModelRequest) => GivenAnswer | null;
   readonly recordFrom: readonly string[];
+  /** Absent where modules are only looked at, and nobody said which there are. */
+  readonly databases?: DatabasesScript;
   /** The data of what is delivered to the world. */
   readonly events: readonly Json[];
 }

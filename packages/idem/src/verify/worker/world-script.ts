@@ -2,6 +2,7 @@
 import type { GivenAnswer, ModelRequest } from "../destination-model.ts";
 import type { Change } from "../mends/change.ts";
 import type { Json } from "../thing.ts";
+import type { DatabasesScript } from "./sql/database-script.ts";
 
 export interface DeliveredEvent {
   readonly name: string;
@@ -33,6 +34,8 @@ export interface WorldScript {
   readonly waits?: Readonly<Record<string, Json>>;
   /** Hosts that are really asked, and whose answers are recorded. */
   readonly recordFrom?: readonly string[];
+  /** Absent where modules are only looked at. */
+  readonly databases?: DatabasesScript;
   /** Played as if the function had been changed so. */
   readonly changes?: readonly Change[];
 }

@@ -84,6 +84,7 @@ export class World {
         assume: (what) => this.assumptions.add(what),
         given: (request) => fixtureFor(options.fixtures, request),
         recordFrom: options.recordFrom ?? [],
+        ...(options.databases === undefined ? {} : { databases: options.databases }),
         events: [options.event.data, options.twin?.data ?? null, ...Object.values(options.changed)],
       }),
     );

@@ -1,0 +1,130 @@
+// Rows as things: what a database holds at a world's end, compared with what stood there before. A row is a thing, a table its collection. Pure.
+import type { Json, Thing } from "../../thing.ts";
+
+export type Row = { readonly [column: string]: Json };
+
+export interface TableShape {
+  readonly name: string;
+  /** Columns that say which row it is; none where any number of equal ones may stand there. */
+  readonly key: readonly string[];
+  /** Columns the database itself numbers. */
+  readonly numbered: readonly string[];
+  /** Columns that refer to one that is numbered. */
+  readonly referring: readonly string[];
+}
+
+/** What differs from before: rows that were not there, in the order in which they came, and rows that are no longer. */
+export interface TableChange {
+  readonly table: TableShape;
+  readonly added: readonly Row[];
+  readonly removed: readonly Row[];
+}
+
+/** A statement that wrote. */
+export interface Write {
+  /** Null where its text does not tell. */
+  readonly table: string | null;
+  readonly fn: string | null;
+  readonly effect: number;
+}
+
+/** What the toolkit notes in the user's database to do things once; what came of it is compared instead. */
+const ownTables =
+  /^(idempotency_keys|processed_webhook_events|idem_(outbox|inbox|claims|steps|locks|ticks|webhook_cursors|remote_records|sent_log|toolkit|toolkit_history))$/;
+
+export const isOwnTable = (name: string): boolean => ownTables.test(name);
+
+const madeMark = "‹made›";
+const idLike = /(^|_)id$|Id$|ID$/;
+
+/** Numbers and texts the world was given: no number of the database's, even where it is the same. */
+function valuesIn(value: Json, into = new Set<Json>()): Set<Json> {
+  if (typeof value === "object" && value !== null) {
+    for (const each of Array.isArray(value) ? value : Object.values(value)) valuesIn(each as Json, into);
+  } else if (value !== null) into.add(value).add(String(value));
+  return into;
+}
+
+export function rowThings(
+  destination: string,
+  changes: readonly TableChange[],
+  writes: readonly Write[],
+  events: readonly Json[],
+): Thing[] {
+  const own = changes.filter(({ table }) => !isOwnTable(table.name));
+  const given = valuesIn(events as Json);
+  const made = new Set<Json>();
+  for (const { table, added } of own) {
+    for (const column of table.numbered) {
+      for (const row of added) {
+        const value = row[column] ?? null;
+        if (value !== null && !given.has(value)) made.add(value);
+      }
+    }
+  }
+  return own.flatMap(({ table, added, removed }) => {
+    const by = writes.findLast((write) => write.table === table.name) ?? writes.at(-1);
+    const thing = (
+      path: readonly string[],
+      isAddressed: boolean,
+      state: Json,
+      madeFields: readonly string[],
+    ): Thing => ({
+      watcher: "sql",
+      destination,
+      path: [table.name, ...path],
+      isAddressed,
+      state,
+      by: by?.fn ?? null,
+      effect: by?.effect ?? 0,
+      made: madeFields,
+    });
+    const keyOf = (row: Row): string | null =>
+      table.key.length === 0 ? null : table.key.map((column) => textOf(row[column] ?? null)).join(",");
+    const before = new Map(removed.map((row) => [keyOf(row), row]));
+    const changed: Thing[] = [];
+    const fresh: Thing[] = [];
+    for (const row of added) {
+      const key = keyOf(row);
+      const was = key === null ? undefined : before.get(key);
+      if (was !== undefined) {
+        before.delete(key);
+        changed.push(thing([key!], true, changeOf(was, row), []));
+        continue;
+      }
+      // What the database numbered is another number after a rollback, and says nothing.
+      const isNumbered = table.key.some((column) => table.numbered.includes(column) && made.has(row[column] ?? null));
+      const state = Object.fromEntries(
+        Object.entries(row).map(([column, value]) => {
+          const refers = table.referring.includes(column) || (idLike.test(column) && !table.numbered.includes(column));
+          return [column, refers && made.has(value) ? madeMark : value];
+        }),
+      );
+      const madeFields = table.numbered.filter((column) => made.has(row[column] ?? null));
+      const isAddressed = key !== null && !isNumbered && table.key.every((column) => state[column] !== madeMark);
+      fresh.push(thing(isAddressed ? [key] : [], isAddressed, state, madeFields));
+    }
+    const gone = removed.flatMap((row) => {
+      const key = keyOf(row);
+      if (key === null) return [thing([], false, { "‹deleted›": row }, [])];
+      return before.get(key) === row ? [thing([key], true, "‹deleted›", [])] : [];
+    });
+    return [...changed.sort((a, b) => (a.path[1]! < b.path[1]! ? -1 : 1)), ...gone, ...fresh];
+  });
+}
+
+const textOf = (value: Json): string => (typeof value === "string" ? value : JSON.stringify(value));
+
+/** How far a number was moved, so that two pieces of work may both have moved it; of anything else, what it is now. */
+function changeOf(before: Row, after: Row): Json {
+  const moved: Record<string, Json> = {};
+  for (const [column, value] of Object.entries(after)) {
+    const was = before[column] ?? null;
+    if (JSON.stringify(was) === JSON.stringify(value)) continue;
+    moved[column] = typeof was === "number" && typeof value === "number" ? { moved: round(value - was) } : value;
+  }
+  return moved;
+}
+
+/** Cents that were added and subtracted as binary fractions. */
+const round = (value: number): number => Number(value.toPrecision(12));

@@ -1,0 +1,15 @@
+// SQLite, whichever driver opens it: files of the world's own, rows as things.
+import type { Watcher } from "../watcher.ts";
+import { beginSqlite } from "./sqlite-world.ts";
+import { watchBetterSqlite3 } from "./watch-better-sqlite3.ts";
+
+export const watchSqlite: Watcher = {
+  name: "sqlite",
+  open(outside) {
+    watchBetterSqlite3(outside);
+  },
+  begin({ databases, events }) {
+    const mine = beginSqlite(databases, events);
+    return { things: () => mine.things(), madeIds: [] };
+  },
+};

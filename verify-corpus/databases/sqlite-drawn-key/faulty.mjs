@@ -1,0 +1,17 @@
+import Database from "better-sqlite3";
+import { Idem } from "idem";
+
+const idem = new Idem({ id: "corpus" });
+const db = new Database("shop.db");
+db.exec(`create table if not exists invoices (id text primary key, placement text not null)`);
+
+idem.createFunction(
+  { id: "draft-invoice", idempotency: "event.data.placementId" },
+  { event: "crm/placement.made" },
+  async ({ event, step }) => {
+    await step.run("create-invoice", () => {
+      // ✗ DOUBLED
+      db.prepare("insert or ignore into invoices values (?, ?)").run(crypto.randomUUID(), event.data.placementId);
+    });
+  },
+);

@@ -123,6 +123,22 @@ test("what most programs never use is not loaded with the package: no radar, no 
   expect(loaded.filter((url) => late.test(url))).toEqual([]);
 });
 
+test("CommonJS requires what others import, every entry of it: there is never a second copy", () => {
+  const entries = Object.keys(manifest.exports).filter((name) => name !== "./package.json");
+  const program = `
+    const names = process.argv.slice(1).map((entry) => entry.replace(/^\\./, "idem"));
+    Promise.all(names.map(async (name) => (await import(name)) === require(name))).then((same) =>
+      console.log(JSON.stringify(names.filter((_, i) => !same[i]))));`;
+  const run = ["--input-type=commonjs", "--eval", program, ...entries];
+  const out = execFileSync(process.execPath, run, {
+    cwd: folder,
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  expect(entries.length).toBeGreaterThan(5);
+  expect(JSON.parse(out)).toEqual([]);
+});
+
 test("where the library for e-mail is not installed, sending one says what to install", () => {
   // Away from every node_modules.
   const elsewhere = mkdtempSync(join(tmpdir(), "idem-package-"));

@@ -16,7 +16,9 @@ export function raiseDiverged(
   run: { readonly id: string; readonly fn: string },
   of: RaisingEngine,
 ): void {
-  const found = (patch.steps ?? []).filter(isDivergence).flatMap((step) => {
+  // On the path of every commit, and hardly ever there.
+  if (patch.steps === undefined || !patch.steps.some(isDivergence)) return;
+  const found = patch.steps.filter(isDivergence).flatMap((step) => {
     const { stepId, name, asked } = readDivergence({ ...step, json: step.outcome.json });
     return asked === null ? [] : [{ before: name === "" ? stepId : name, asked, at: step.endedAt }];
   });

@@ -32,6 +32,8 @@ const textOf = (code: (...args: never[]) => unknown): string => codeText(Functio
 
 /** Null where it is the same code as before, or nobody knows which that was. */
 export function codeChange({ run, steps }: RunMemo, code: Code, now: number): NewStep | null {
+  // As most runs are: begun under this code, with nothing to read.
+  if (steps.length === 0 && (run.code === null || run.code === fingerprintOf(code))) return null;
   // What a rerun brought along was under the code of the run before it.
   const changes = steps.slice(run.rerunFrom?.keptCount ?? 0).filter(isCodeChange);
   const last = changes.at(-1);

@@ -2,7 +2,7 @@
 import type { DestinationOf } from "../dedup/destination-key.ts";
 import { type Divergence, divergenceWords } from "../model/divergence.ts";
 import { entriesDefault, entriesElsewhere, nextEntry } from "../model/entries.ts";
-import { type ErrorCode, errors, type IdemError } from "../model/errors.ts";
+import { type ErrorCode, errors } from "../model/errors.ts";
 import { payloadOf } from "../model/event.ts";
 import { fromJson, toJson } from "../model/json.ts";
 import type { ParkReason } from "../model/run.ts";
@@ -65,16 +65,20 @@ export function executeRun(
   const { entries = "remote" in code ? entriesElsewhere : entriesDefault } = config;
   const info = { runId: run.id, function: config.id, attempt: 1 };
   const warn = (message: string) => logs.logger.warn(`idem: function "${config.id}", run ${run.id}: ${message}`);
-  let tellStopped: (found: readonly Divergence[]) => void = () => {};
-  const stopped = new Promise<readonly Divergence[]>((resolve) => {
+  let tellStopped: (stopping: Promise<PassResult>) => void = () => {};
+  const stopped = new Promise<PassResult>((resolve) => {
     tellStopped = resolve;
   });
-  let tellConflict: (error: IdemError) => void = () => {};
-  const conflict = new Promise<IdemError>((resolve) => {
-    tellConflict = resolve;
-  });
+  let isStopping = false;
+  // Not within the call that found out: the pass is in the middle of a turn.
+  const stopBy = (stop: () => Promise<PassResult>): void => {
+    if (isStopping) return;
+    isStopping = true;
+    tellStopped(Promise.resolve().then(stop));
+  };
+  const stopForDivergence = (found: readonly Divergence[]): void => stopBy(() => stopDiverged(found));
   const pass = new Pass(ports, memo, limits, {
-    conflict: (error) => tellConflict(error),
+    conflict: (error) => stopBy(() => stopForConflict(error)),
     attemptsMax,
     lostWorkers,
     backoff: code.backoff,
@@ -84,7 +88,7 @@ export function executeRun(
       isWatched: "handler" in code && ports.looksForOne !== true,
       // A server sends outcomes, and not when they came to be.
       hasTimes: ports.beginsHere === undefined,
-      stop: (found) => tellStopped(found),
+      stop: stopForDivergence,
     },
     stepTimeoutMs: config.stepTimeoutMs ?? null,
     // A slot of a limit is one step at work, in this run as in all others.
@@ -133,12 +137,7 @@ export function executeRun(
     const deadline =
       deadlineAt === null ? null : ports.timer(Math.max(0, deadlineAt - ports.reached()), () => void cutShort());
     try {
-      return await Promise.race([
-        callAndConclude(),
-        stopped.then(stopDiverged),
-        conflict.then(stopForConflict),
-        pass.closed,
-      ]);
+      return await Promise.race([callAndConclude(), stopped, pass.closed]);
     } finally {
       deadline?.cancel();
     }
@@ -271,7 +270,7 @@ export function executeRun(
         inputs: memo.inputs,
         attempt,
         maxAttempts: attemptsMax,
-        stop: tellStopped,
+        stop: stopForDivergence,
       };
       const value = await ("remote" in code
         ? callRemote({ ...call, code })

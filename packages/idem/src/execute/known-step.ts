@@ -19,6 +19,8 @@ export interface KnownStep {
 }
 
 export function knownSteps({ run, steps, attempts, waits }: RunMemo): KnownStep[] {
+  // A fresh run, as most are.
+  if (steps.length === 0 && attempts.length === 0 && waits.length === 0) return [];
   const known = new Map<string, KnownStep>();
   // What a rerun brought along was asked for by the code of the run before it, which may have been mended since.
   for (const step of steps.slice(run.rerunFrom?.keptCount ?? 0)) {

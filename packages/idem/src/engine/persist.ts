@@ -6,18 +6,16 @@ import type { Platform } from "../platform/platform.ts";
 const delayMsMax = 1_000;
 
 /** Goes on until the store answers, or nobody needs the answer any more. */
-export async function persist<T>(
+export function persist<T>(
   platform: Pick<Platform, "timer">,
   write: () => Promise<T>,
   isNeeded: () => boolean,
+  delayMs = 10,
 ): Promise<T> {
-  for (let delayMs = 10; ; delayMs = Math.min(delayMs * 2, delayMsMax)) {
-    try {
-      return await write();
-    } catch (error) {
-      const mayHelp = error instanceof IdemError && error.retry === "later";
-      if (!mayHelp || !isNeeded()) throw error;
-      await new Promise<void>((resolve) => platform.timer(delayMs, resolve));
-    }
-  }
+  return write().catch(async (error) => {
+    const mayHelp = error instanceof IdemError && error.retry === "later";
+    if (!mayHelp || !isNeeded()) throw error;
+    await new Promise<void>((resolve) => platform.timer(delayMs, resolve));
+    return persist(platform, write, isNeeded, Math.min(delayMs * 2, delayMsMax));
+  });
 }

@@ -3,6 +3,7 @@
 import { executeRun } from "../execute/execute-run.ts";
 import type { Code } from "../execute/function-code.ts";
 import type { Pass } from "../execute/pass.ts";
+import type { PassResult } from "../execute/ports.ts";
 import { SiblingPlans } from "../execute/sibling-plans.ts";
 import type { Expressions } from "../model/expression.ts";
 import { isEnded } from "../model/run.ts";
@@ -372,9 +373,8 @@ export class Worker {
     const ports = runPorts(job, heldBy, code, share, this, options);
     const { pass, result } = executeRun(code, options.env, memo, job, ports, options.telling, limits);
     let wasFull = false;
-    const done = result
-      .catch((error) => ({ kind: "broken", error }) as const)
-      .then((ended) => {
+    const over = (ended: PassResult): void => {
+      try {
         // Before its end is told: whoever asks from here on must look, or would wait for news that is already out.
         if (this.active.get(runId)?.pass === pass) {
           wasFull = this.free <= 0;
@@ -385,14 +385,15 @@ export class Worker {
         if (ended.kind === "ended") options.onEnded(runId, ended.end);
         if (ended.kind === "lost") this.counts.fenced++;
         if (ended.kind === "broken") this.mend(job, heldBy, ended.error, delayMs);
-      })
-      .finally(() => {
+      } finally {
         share.close();
         this.names.ended(heldBy);
         // A full house may have left due work behind. Asked before the place was freed: many may leave in one turn.
         if (wasFull || this.wasCut) this.poke();
         this.settled();
-      });
+      }
+    };
+    const done = result.then(over, (error) => over({ kind: "broken", error }));
     this.active.set(runId, { pass, fence: job.fence, heldBy, done });
   }
 

@@ -26,21 +26,19 @@ export interface AttemptOptions {
   readonly backoff: Backoff | null;
 }
 
-export async function attemptStep(
-  run: () => Promise<Ran>,
+export function succeeded({ json, sends = [], isRecorded }: Ran): Attempted {
+  return isRecorded ? { kind: "recorded" } : { kind: "outcome", outcome: { kind: "value", json }, sends };
+}
+
+export function failed(
+  error: unknown,
   { attempt, unreached, attemptsMax, backoff }: AttemptOptions,
   ports: Pick<RunPorts, "now" | "random">,
-): Promise<Attempted> {
-  try {
-    const { json, sends = [], isRecorded } = await run();
-    if (isRecorded) return { kind: "recorded" };
-    return { kind: "outcome", outcome: { kind: "value", json }, sends };
-  } catch (error) {
-    const failure = { error, attempt, unreached, attemptsMax, now: ports.now(), chance: ports.random() };
-    const next = nextAttempt(failure, backoff);
-    if (next.kind === "retry") return { kind: "retry", error: serializeError(error), retryAt: next.atMs };
-    return { kind: "outcome", outcome: { kind: "error", json: serializeError(error) }, sends: [] };
-  }
+): Attempted {
+  const failure = { error, attempt, unreached, attemptsMax, now: ports.now(), chance: ports.random() };
+  const next = nextAttempt(failure, backoff);
+  if (next.kind === "retry") return { kind: "retry", error: serializeError(error), retryAt: next.atMs };
+  return { kind: "outcome", outcome: { kind: "error", json: serializeError(error) }, sends: [] };
 }
 
 /** Refuses a value that is too large for a step, or the one that makes the run too large. */

@@ -10,11 +10,12 @@ test("who has its turn commits alone: what came before is done, what came after 
     await Promise.resolve();
     sent.push(steps.map(({ name }) => name).join("+"));
   });
-  const before = queue.add(patch("a"));
-  void queue.add(patch("b"));
+  const add = (name: string) => new Promise<void>((done) => queue.add(patch(name), done));
+  const before = add("a");
+  void add("b");
   const turn = queue.turn();
   const next = queue.turn();
-  const after = [queue.add(patch("c")), queue.add(patch("d"))];
+  const after = [add("c"), add("d")];
   await before;
   const leave = await turn;
   expect(sent).toEqual(["a", "b"]);

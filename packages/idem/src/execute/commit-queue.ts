@@ -18,12 +18,10 @@ export class CommitQueue {
   /** `send` takes in the answer before it resolves, and does not reject. */
   constructor(private readonly send: (patch: Patch) => Promise<void>) {}
 
-  /** Resolves once the patch was answered. */
-  add(patch: Patch): Promise<void> {
-    return new Promise((done) => {
-      this.queued.push({ patch, done });
-      this.pumping ??= this.pump();
-    });
+  /** `done` is called once the patch was answered. */
+  add(patch: Patch, done: () => void): void {
+    this.queued.push({ patch, done });
+    this.pumping ??= this.pump();
   }
 
   /** For what is committed by other means: resolves once nothing else is on its way, and nothing else begins until it is left. */

@@ -108,7 +108,7 @@ export function recordedEffect(of: {
       kind: "attempt",
       limitMs,
       input: () => asked,
-      run: (facts) => {
+      run: async (facts) => {
         const own = destinationKey(run, ids.name, ids.repeat);
         const isKeyed = destination.place !== null;
         const key = isKeyed ? destination.key(own, account) : own;

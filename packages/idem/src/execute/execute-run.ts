@@ -65,16 +65,16 @@ export function executeRun(
   const { entries = "remote" in code ? entriesElsewhere : entriesDefault } = config;
   const info = { runId: run.id, function: config.id, attempt: 1 };
   const warn = (message: string) => logs.logger.warn(`idem: function "${config.id}", run ${run.id}: ${message}`);
-  let tellStopped: (stopping: Promise<PassResult>) => void = () => {};
-  const stopped = new Promise<PassResult>((resolve) => {
-    tellStopped = resolve;
-  });
+  /** However it goes on, it ends by closing the pass. */
+  const goOn = (by: Promise<PassResult>): void => {
+    by.catch((error) => pass.finish({ kind: "broken", error }));
+  };
   let isStopping = false;
   // Not within the call that found out: the pass is in the middle of a turn.
   const stopBy = (stop: () => Promise<PassResult>): void => {
     if (isStopping) return;
     isStopping = true;
-    tellStopped(Promise.resolve().then(stop));
+    goOn(Promise.resolve().then(stop));
   };
   const stopForDivergence = (found: readonly Divergence[]): void => stopBy(() => stopDiverged(found));
   const pass = new Pass(ports, memo, limits, {
@@ -93,19 +93,21 @@ export function executeRun(
     stepTimeoutMs: config.stepTimeoutMs ?? null,
     // A slot of a limit is one step at work, in this run as in all others.
     slots: config.concurrency === undefined ? null : new Slots(1),
-    around: async (op, body) => {
-      if (code.middleware.length === 0) return body();
-      const step = { id: op.name, attempt: op.attempt };
-      for (const middleware of code.middleware) await middleware.beforeStep?.(info, step);
-      const ran = await body().catch(async (error) => {
-        for (const middleware of code.middleware) await middleware.afterStep?.(info, step, { ok: false, error });
-        throw error;
-      });
-      for (const middleware of code.middleware) {
-        await middleware.afterStep?.(info, step, { ok: true, value: fromJson(ran.json) });
-      }
-      return ran;
-    },
+    around:
+      code.middleware.length === 0
+        ? null
+        : async (op, body) => {
+            const step = { id: op.name, attempt: op.attempt };
+            for (const middleware of code.middleware) await middleware.beforeStep?.(info, step);
+            const ran = await body().catch(async (error) => {
+              for (const middleware of code.middleware) await middleware.afterStep?.(info, step, { ok: false, error });
+              throw error;
+            });
+            for (const middleware of code.middleware) {
+              await middleware.afterStep?.(info, step, { ok: true, value: fromJson(ran.json) });
+            }
+            return ran;
+          },
     warn,
   });
   const ownFailures = memo.attempts.filter((attempt) => attempt.stepId === "");
@@ -137,7 +139,8 @@ export function executeRun(
     const deadline =
       deadlineAt === null ? null : ports.timer(Math.max(0, deadlineAt - ports.reached()), () => void cutShort());
     try {
-      return await Promise.race([callAndConclude(), stopped, pass.closed]);
+      goOn(callAndConclude());
+      return await pass.closed;
     } finally {
       deadline?.cancel();
     }
@@ -288,7 +291,7 @@ export function executeRun(
       }
       const diverged = pass.divergedAtReturn();
       if (diverged.length > 0 && config.onDiverged !== undefined) return await stopDiverged(diverged);
-      await runHooks({ ok: true, value });
+      if (code.middleware.length > 0) await runHooks({ ok: true, value });
       return await end(ending("completed", json), { steps: divergenceSteps(diverged, ports.now()) });
     } catch (error) {
       if (isStopped) return pass.closed;

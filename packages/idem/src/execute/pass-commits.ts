@@ -21,11 +21,15 @@ export class PassCommits {
   ) {}
 
   /** Resolves once the patch is committed and its outcomes are on their way to the code. */
-  async commit(patch: Patch): Promise<void> {
+  commit(patch: Patch): Promise<void> {
     this.state.enter();
-    await this.queue.add(patch);
-    this.state.leave();
-    this.onCommitted();
+    return new Promise((resolve) => {
+      this.queue.add(patch, () => {
+        this.state.leave();
+        this.onCommitted();
+        resolve();
+      });
+    });
   }
 
   /** For a step that is recorded by a commit of its own: until it is left, nothing else of this run is committed. */
@@ -60,19 +64,20 @@ export class PassCommits {
   }
 
   /** One patch, past those that wait their turn. Null when the pass is over. */
-  async send(patch: Patch): Promise<Advanced | null> {
+  send(patch: Patch): Promise<Advanced | null> {
     const { state } = this;
-    let answer: AdvanceAnswer;
-    try {
-      answer = await this.ports.advance(patch, state.memo.seen);
-    } catch (error) {
-      state.close({ kind: "broken", error });
-      return null;
-    }
-    if (state.isClosed) return null;
-    if (answer.kind === "advanced") return answer;
-    state.giveUp(answer.kind === "ended" ? `the run is ${answer.state}` : "another worker has the run");
-    return null;
+    return this.ports.advance(patch, state.memo.seen).then(
+      (answer) => {
+        if (state.isClosed) return null;
+        if (answer.kind === "advanced") return answer;
+        state.giveUp(answer.kind === "ended" ? `the run is ${answer.state}` : "another worker has the run");
+        return null;
+      },
+      (error) => {
+        state.close({ kind: "broken", error });
+        return null;
+      },
+    );
   }
 
   private async commitTogether(patch: Patch): Promise<void> {

@@ -18,6 +18,7 @@ export class PassState {
   attempting = 0;
   private tellClosed!: (result: PassResult) => void;
   private whenIdle: (() => void)[] = [];
+  private readonly whenClosed: (() => void)[] = [];
   /** Made when somebody asks for its signal: most steps never do. */
   private abort: AbortController | null = null;
 
@@ -44,7 +45,14 @@ export class PassState {
     this.isClosed = true;
     this.handOut.stop();
     if (this.running > 0) this.abort?.abort(new Error(result.kind === "lost" ? result.why : "the run is over"));
+    for (const run of this.whenClosed) run();
+    for (const resolve of this.whenIdle.splice(0)) resolve();
     this.tellClosed(result);
+  }
+
+  /** To be done once the pass is over, at once. */
+  onClosed(run: () => void): void {
+    this.whenClosed.push(run);
   }
 
   giveUp(why: string): void {
@@ -66,7 +74,6 @@ export class PassState {
     if (this.running === 0 || this.isClosed) return Promise.resolve();
     return new Promise((resolve) => {
       this.whenIdle.push(resolve);
-      void this.closed.then(() => resolve());
     });
   }
 }

@@ -15,7 +15,7 @@ import type { StepKind } from "../model/step.ts";
 import { serializeError } from "../model/user-errors.ts";
 import type { NewStep } from "../store/advance.ts";
 import type { RunMemo } from "../store/leases.ts";
-import { attemptStep, checkSize, type PassLimits } from "./attempt-step.ts";
+import { type Attempted, checkSize, failed, type PassLimits, succeeded } from "./attempt-step.ts";
 import { attemptTransaction } from "./attempt-transaction.ts";
 import { checkDefers } from "./deferred.ts";
 import { divergenceSteps } from "./known-step.ts";
@@ -81,7 +81,8 @@ export class Pass {
       };
       /** The run is to go no further: two of its steps claim one id, or nobody knows which of them a record is. */
       readonly conflict: (error: IdemError) => void;
-      readonly around: (op: OpIds & { attempt: number }, run: () => Promise<Ran>) => Promise<Ran>;
+      /** Middleware; null for none. */
+      readonly around: ((op: OpIds & { attempt: number }, run: () => Promise<Ran>) => Promise<Ran>) | null;
       /** Tells a person what no code hears of. */
       readonly warn: (message: string) => void;
     },
@@ -104,7 +105,7 @@ export class Pass {
           },
           diverged: (found) => void this.diverged(found),
         });
-    void this.closed.then(() => this.watch?.stop());
+    this.state.onClosed(() => this.watch?.stop());
     this.commits = new PassCommits(ports, this.state, () => this.suspension.planIfBlocked());
     this.suspension = new Suspension(ports, this.state, this.commits, {
       deadlineAt: options.deadlineAt,
@@ -423,14 +424,16 @@ export class Pass {
     this.state.enter();
     this.state.attempting++;
     this.weigh();
-    this.inLine(() => this.attempt(op))
-      .catch((error) => this.finish({ kind: "broken", error }))
-      .finally(() => {
-        this.state.attempting--;
-        this.weigh();
-        this.state.leave();
-        this.suspension.planIfBlocked();
-      });
+    const over = () => {
+      this.state.attempting--;
+      this.weigh();
+      this.state.leave();
+      this.suspension.planIfBlocked();
+    };
+    void this.inLine(() => this.attempt(op)).then(over, (error) => {
+      this.finish({ kind: "broken", error });
+      over();
+    });
   }
 
   private inLine(attempt: () => Promise<void>): Promise<void> {
@@ -461,8 +464,10 @@ export class Pass {
     const limit = limitMs === null ? noLimit(this) : stepLimit(name, limitMs, this, this.ports);
     const body = new StepBody(this, name);
     const facts = { attempt, entered: this.entered, ...limit, body };
-    const around = async (run: () => Promise<Ran>): Promise<Ran> => {
-      const ran = await this.options.around({ ...op, attempt }, run);
+    const around = (run: () => Promise<Ran>): Promise<Ran> =>
+      this.options.around === null ? run() : this.options.around({ ...op, attempt }, run);
+    /** Before anything of it is kept. */
+    const check = (ran: Ran): Ran => {
       body.throwIfNested();
       checkSize(ran.json, op, { id: this.runId, bytes: this.memo.bytes + this.bytesComing }, this.limits);
       bytes = Buffer.byteLength(ran.json);
@@ -472,16 +477,22 @@ export class Pass {
       return ran;
     };
     const { ports, state, commits } = this;
-    const attempted = await attemptStep(
-      () =>
-        body.run(() =>
-          work.kind === "attempt"
-            ? around(() => work.run(facts))
-            : attemptTransaction({ op, work, facts, startedAt, ports, state, commits, around }),
-        ),
-      { ...this.options, attempt, unreached },
-      this.ports,
-    );
+    let attempted: Attempted;
+    try {
+      attempted = succeeded(
+        work.kind === "attempt"
+          ? check(await body.run(() => around(() => work.run(facts))))
+          : await body.run(() =>
+              attemptTransaction({
+                ...{ op, work, facts, startedAt, ports, state, commits },
+                around: async (run) => check(await around(run)),
+              }),
+            ),
+      );
+    } catch (error) {
+      attempted = failed(error, { ...this.options, attempt, unreached }, this.ports);
+    }
+    body.isOver = true;
     if (this.isOver) return;
     const endedAt = this.ports.now();
     if (attempted.kind !== "outcome") this.bytesComing -= bytes;

@@ -30,12 +30,9 @@ export class StepBody {
     return entered.getStore() ?? null;
   }
 
-  async run<T>(body: () => Promise<T>): Promise<T> {
-    try {
-      return await entered.run(this, body);
-    } finally {
-      this.isOver = true;
-    }
+  /** Whoever runs it says when it is over. */
+  run<T>(body: () => Promise<T>): Promise<T> {
+    return entered.run(this, body);
   }
 
   /** Refuses a step that was started in here; once the body is over, nobody else hears of it. */

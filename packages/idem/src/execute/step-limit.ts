@@ -18,8 +18,13 @@ type Leave = "after-grace" | "never";
 export interface StepLimit {
   /** Aborts when the time is over, and when the run is cancelled or lost. */
   readonly signal: () => AbortSignal;
-  readonly within: <T>(body: () => T | Promise<T>, leave?: Leave) => Promise<T>;
+  /** To be awaited: without a limit it gives back what the body does. */
+  readonly within: <T>(body: () => T | Promise<T>, leave?: Leave) => T | Promise<T>;
 }
+
+/** Whether what a body gave back is to be waited for. */
+export const isThenable = (value: unknown): value is PromiseLike<unknown> =>
+  typeof (value as { then?: unknown } | null | undefined)?.then === "function";
 
 export interface LimitedPass {
   readonly signal: AbortSignal;
@@ -27,7 +32,7 @@ export interface LimitedPass {
 }
 
 export function noLimit(pass: LimitedPass): StepLimit {
-  return { signal: () => pass.signal, within: async (body) => body() };
+  return { signal: () => pass.signal, within: (body) => body() };
 }
 
 export function stepLimit(

@@ -53,7 +53,8 @@ const foreignOptions = {
 
 export function limitedId(input: LimitedIdInput, warn: Foreign["warn"]): LimitedId {
   // As most steps are named.
-  if (typeof input === "string" && input !== "") return { asked: { step: input, was: null }, step: input, limitMs: null };
+  if (typeof input === "string" && input !== "")
+    return { asked: { step: input, was: null }, step: input, limitMs: null };
   const { id, was, timeout }: Partial<LimitedStepOptions> = typeof input === "string" ? { id: input } : { ...input };
   if (typeof id !== "string" || id === "") {
     throw errors.STEP_INVALID({ step: String(id), why: "its id must be a non-empty string" });

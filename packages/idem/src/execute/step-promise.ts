@@ -31,8 +31,13 @@ export class Unheard {
   private readonly names = new Map<string, string>();
 
   promise({ stepId, name }: OpIds, settling: Settling): Promise<unknown> {
-    const promise = new StepPromise(settling);
-    Promise.prototype.then.call(promise, undefined, () => {});
+    const promise: StepPromise = new StepPromise((resolve, reject) =>
+      settling(resolve, (reason) => {
+        // Whoever asked before this hears of it; nobody else has to.
+        if (this.names.has(stepId)) Promise.prototype.then.call(promise, undefined, () => {});
+        reject(reason);
+      }),
+    );
     this.names.set(stepId, name);
     promise.onHeard = () => this.names.delete(stepId);
     return promise;

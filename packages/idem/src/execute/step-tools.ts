@@ -14,6 +14,7 @@ import { recordedEffect } from "./effect.ts";
 import type { AttemptFacts, OpIds } from "./operation.ts";
 import type { Pass } from "./pass.ts";
 import { planCondition, type RunPorts } from "./ports.ts";
+import { isThenable } from "./step-limit.ts";
 import { type LimitedId, type LimitedIdInput, limitedId, type StepIdInput } from "./step-name.ts";
 import {
   checkInvoke,
@@ -145,7 +146,9 @@ export function makeStepTools({ pass, ports, run, runId, event, inputs, limits, 
           const given = edited === undefined ? args : (fromJson(edited) as unknown[]);
           if (args.length > 0) kept = inputText(given);
           // With arguments the callback receives those, as in Inngest; the context comes last.
-          const value = await facts.within(() => (args.length > 0 ? body(...given, context) : body(context)));
+          const got = facts.within(() => (args.length > 0 ? body(...given, context) : body(context)));
+          // Many bodies answer at once: nothing is waited for then.
+          const value = isThenable(got) ? await got : got;
           return { json: toJson(value, `Step "${step}"`) };
         },
       }));

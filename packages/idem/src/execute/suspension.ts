@@ -33,7 +33,7 @@ export class Suspension {
     private readonly commits: PassCommits,
     private readonly pass: Suspendable,
   ) {
-    void state.closed.then(() => this.timer?.cancel());
+    state.onClosed(() => this.timer?.cancel());
   }
 
   /** Looks, soon, whether there is nothing left to do but to wait. */

@@ -8,6 +8,7 @@
 import { errors, IdemError } from "../model/errors.ts";
 import { toJson } from "../model/json.ts";
 import type { AttemptFacts, Ran } from "./operation.ts";
+import { isThenable } from "./step-limit.ts";
 
 interface Answered {
   readonly rows: readonly Readonly<Record<string, unknown>>[];
@@ -92,9 +93,9 @@ export function userTransaction<Tx, Context>(of: {
       const recorded = sync.performSync(tx, take(key, runId, step));
       if (recorded !== null) return recorded;
       const value = body(tx, context);
-      if (typeof (value as { then?: unknown } | null)?.then === "function") {
+      if (isThenable(value)) {
         // What it does from here on it does outside of the transaction; that it fails there is nobody's business.
-        void (value as Promise<unknown>).then(undefined, () => {});
+        void value.then(undefined, () => {});
         refuseAsync(step);
       }
       const json = jsonOf(value, facts);

@@ -1,8 +1,11 @@
 // A store opened for reading: a file beside its owner if one lives, without it otherwise; a server's store beside its nodes.
+import type { FunctionConfig } from "../model/function-config.ts";
+import { allNames, type NamedFunction, recordedNames, shownApp, shownName } from "../model/function-names.ts";
 import { processName } from "../platform/node-platform.ts";
 import type { Platform } from "../platform/platform.ts";
 import { Idem } from "../sdk/client.ts";
 import { sealingOf, sealStore } from "../sdk/sealed-store.ts";
+import type { RegisteredFunction } from "../store/functions.ts";
 import { loadMigrations } from "../store/sqlite/migrations.ts";
 import { openReadOnlyStore } from "../store/sqlite/read-only-store.ts";
 import type { Store } from "../store/store.ts";
@@ -17,10 +20,43 @@ export const silent = { debug() {}, info() {}, warn() {}, error() {} };
 /** How a command is named to others: the owner of a file meanwhile, or a session of a server. */
 export const commandName = (): string => `a command line, ${processName()}`;
 
-/** Where one app has all functions, people mean its own names. */
-export function onlyApp(functions: readonly { readonly app: string }[]): string | null {
+/** The app whose own names people mean, by the name that rows have it under: the one they said, or the one that has all functions. */
+export function appMeant(functions: readonly RegisteredFunction[], said: string | undefined): string | null {
   const apps = new Set(functions.map(({ app }) => app));
-  return apps.size === 1 ? [...apps][0]! : null;
+  if (said === undefined) return apps.size === 1 ? [...apps][0]! : null;
+  return functions.map(namedOf).find((each) => shownApp(each) === said)?.app ?? said;
+}
+
+const namedOf = ({ fn, app, config }: RegisteredFunction): NamedFunction => ({
+  fn,
+  app,
+  config: JSON.parse(config) as FunctionConfig,
+});
+
+/** From rows to what people call a function, and back. `app` is the one whose own names they mean. */
+function functionNamesOf(
+  functions: readonly RegisteredFunction[],
+  app: string | null,
+): Pick<Reading, "nameOf" | "slugOf"> {
+  const byName = new Map<string, NamedFunction>();
+  const ids = new Map<string, NamedFunction>();
+  const isOwn = (each: NamedFunction) => each.app === app;
+  const all = functions.map(namedOf);
+  for (const each of all) for (const name of allNames(each)) byName.set(name, each);
+  for (const each of all) byName.set(each.fn, each);
+  for (const each of all.filter(isOwn)) {
+    for (const name of recordedNames(each))
+      if (name.startsWith(`${each.app}-`)) ids.set(name.slice(each.app.length + 1), each);
+  }
+  for (const each of all.filter(isOwn)) ids.set(each.config.id, each);
+  return {
+    nameOf: (fn) => {
+      const found = byName.get(fn);
+      if (found === undefined) return fn;
+      return isOwn(found) ? found.config.id : shownName(found);
+    },
+    slugOf: (name) => (ids.get(name) ?? byName.get(name))?.fn ?? name,
+  };
 }
 
 export interface Opened {
@@ -42,8 +78,8 @@ export async function readStore<T>(
   const store = sealStore(opened.store, sealing);
   try {
     const { functions } = await store.reads.functions(env);
-    const app = options.app ?? onlyApp(functions);
-    const byFn = new Map(functions.map((each) => [each.fn, each]));
+    const app = appMeant(functions, options.app);
+    const names = functionNamesOf(functions, app);
     const idem = new Idem({ id: app ?? "idem", env, store, platform: io.platform, logger: silent });
     return await body({
       store: place.kind === "file" ? place.path : place.where,
@@ -56,11 +92,7 @@ export async function readStore<T>(
         if (place.kind === "file") return place.connection;
         throw unusable(`${place.where} is a PostgreSQL store, and this works on SQLite files.`);
       },
-      nameOf: (fn) => {
-        const found = byFn.get(fn);
-        return found !== undefined && found.app === app ? found.id : fn;
-      },
-      slugOf: (name) => (app !== null && byFn.has(`${app}-${name}`) ? `${app}-${name}` : name),
+      ...names,
     });
   } finally {
     await store.close();

@@ -13,7 +13,7 @@ import type { Store } from "../store/store.ts";
 import { unusable } from "./exit.ts";
 import { checkStoreFile, type StoreAddress } from "./find-store.ts";
 import { greetOwner, silentFor, wakeSilent, whySilent } from "./greet-owner.ts";
-import { commandName, onlyApp, silent } from "./open-reading.ts";
+import { appMeant, commandName, silent } from "./open-reading.ts";
 import type { Io } from "./terminal.ts";
 
 // A process that starts owns the file a moment before it can be reached.
@@ -44,9 +44,8 @@ export async function writeStore<T>(
 function deskOver(io: Io, store: Store, owner: string, app: string | undefined): Ask {
   const { platform } = io;
   return async (command, env, request) => {
-    const only = onlyApp((await store.reads.functions(env)).functions);
-    const clientIn = (each: string) =>
-      new Idem({ id: app ?? only ?? "idem", env: each, store, platform, logger: silent });
+    const meant = appMeant((await store.reads.functions(env)).functions, app);
+    const clientIn = (each: string) => new Idem({ id: meant ?? "idem", env: each, store, platform, logger: silent });
     return openDesk({ store, owner, actor: cliName(), clientIn })(command, env, request);
   };
 }

@@ -6,6 +6,7 @@ import { acceptEvent } from "../ingest/accept-events.ts";
 import { blockedMaxDefaultMs } from "../model/beats.ts";
 import { errors } from "../model/errors.ts";
 import { Expressions } from "../model/expression.ts";
+import { recordedNames } from "../model/function-names.ts";
 import { Turns, Work } from "../model/turns.ts";
 import { UlidSource } from "../model/ulid.ts";
 import type { Platform } from "../platform/platform.ts";
@@ -28,6 +29,7 @@ import { Neighbours } from "./neighbours.ts";
 import type { CheckEvents } from "./outgoing-events.ts";
 import type { pairsFor } from "./prepare-ingest.ts";
 import { Presence } from "./presence.ts";
+import { refuseOtherNames } from "./refuse-other-names.ts";
 import { Registry } from "./registry.ts";
 import { OutboxRelay } from "./relay-outbox.ts";
 import type { RerunOptions } from "./rerun-from.ts";
@@ -43,7 +45,10 @@ export interface EngineOptions {
   readonly store: Store;
   readonly platform: Platform;
   readonly env: string;
+  /** The app that rows name: the first name it ever had. */
   readonly app: string;
+  /** Every name it had (`was`), where it was renamed. */
+  readonly formerApps?: readonly string[];
   readonly telling: Telling;
   readonly runsInFlight: number;
   readonly bytesInFlight?: number | undefined;
@@ -247,9 +252,10 @@ export class Engine {
   /** Tells the store this app's functions. Matching uses what is registered, so a process that only sends decides the same. */
   async register(codes: readonly FunctionCode[]): Promise<void> {
     if (codes.length > 0) {
-      await this.tellStore(this.options.app, codes);
+      const { app, formerApps = [] } = this.options;
+      await this.tellStore(app, codes, formerApps);
       this.codes.clear();
-      for (const code of codes) this.codes.set(code.fn, code);
+      for (const code of codes) this.know(code);
       this.worker.codesChanged();
     }
     await this.registry.refresh();
@@ -259,8 +265,12 @@ export class Engine {
   }
 
   /** Replaces the functions of an app whose code is elsewhere: what it no longer names is not executed any more. */
-  async serve(app: string, codes: readonly RemoteCode[]): Promise<{ readonly changed: boolean }> {
-    const changed = await this.tellStore(app, codes);
+  async serve(
+    app: string,
+    codes: readonly RemoteCode[],
+    formerApps: readonly string[] = [],
+  ): Promise<{ readonly changed: boolean }> {
+    const changed = await this.tellStore(app, codes, formerApps);
     await this.registry.refresh();
     this.crons.refresh();
     this.reach(app, codes);
@@ -270,11 +280,8 @@ export class Engine {
   /** Functions of an app as the store already knows them can be reached from here. */
   reach(app: string, codes: readonly RemoteCode[]): void {
     for (const fn of this.served.get(app) ?? []) this.codes.delete(fn);
-    for (const code of codes) this.codes.set(code.fn, code);
-    this.served.set(
-      app,
-      codes.map(({ fn }) => fn),
-    );
+    for (const code of codes) this.know(code);
+    this.served.set(app, codes.flatMap(recordedNames));
     this.worker.codesChanged();
     this.worker.poke();
   }
@@ -284,8 +291,16 @@ export class Engine {
     return this.served.keys();
   }
 
-  private async tellStore(app: string, codes: readonly Code[]): Promise<boolean> {
+  /** Runs that began under any name it had are its own. */
+  private know(code: Code): void {
+    for (const name of recordedNames(code)) this.codes.set(name, code);
+  }
+
+  private async tellStore(app: string, codes: readonly Code[], formerApps: readonly string[]): Promise<boolean> {
     const { env, store } = this.options;
+    if (codes.some(({ config }) => config.was !== undefined)) {
+      refuseOtherNames(app, codes, formerApps, (await store.reads.functions(env)).functions);
+    }
     const answer = await store.register({
       env,
       app,
@@ -296,7 +311,13 @@ export class Engine {
         crons: code.config.triggers.flatMap((trigger) => ("cron" in trigger ? trigger.cron : [])),
       })),
     });
-    if (answer.kind === "registered") return answer.changed;
+    if (answer.kind === "registered") {
+      // What was registered under another name it had, before `was` said so. Behind the registration: no event in between starts nothing.
+      for (const former of formerApps) {
+        if (former !== app) await store.register({ env, app: former, functions: [] });
+      }
+      return answer.changed;
+    }
     throw errors.FUNCTION_INVALID({
       function: answer.fn,
       why: `app "${answer.app}" already has a function of that name in this environment`,

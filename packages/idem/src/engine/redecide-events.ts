@@ -116,10 +116,12 @@ const droppedPair = (fn: string, reason: string): NewPair => ({
 
 function releasedPair(engine: Engine, event: Event, fn: string, runId: string): NewPair {
   const { registry, env, expressions } = engine;
-  const target = registry.get(fn);
-  if (target === null) throw errors.FUNCTION_UNKNOWN({ function: fn });
+  const found = registry.get(fn);
+  if (found === null) throw errors.FUNCTION_UNKNOWN({ function: fn });
+  // Decided under a name it had, it is decided again under that one.
+  const target = { ...found, fn };
   // A pause is decided before the filters are asked. An invoked function and a tick have none.
-  const triggers = registry.match(event.name).find((match) => match.target.fn === fn)?.triggers ?? [];
+  const triggers = registry.match(event.name).find((match) => match.target.fn === found.fn)?.triggers ?? [];
   const payload = payloadOf(event);
   const occasion = {
     event: 0,

@@ -3,6 +3,7 @@ import { TriggerIndex } from "../ingest/match-triggers.ts";
 import type { Target } from "../ingest/open-runs.ts";
 import type { FunctionConfig } from "../model/function-config.ts";
 import { functionSlug } from "../model/function-config.ts";
+import { recordedNames, shownName } from "../model/function-names.ts";
 import type { Store } from "../store/store.ts";
 
 export interface RegisteredTarget extends Target {
@@ -12,6 +13,10 @@ export interface RegisteredTarget extends Target {
 export class Registry {
   registration = 0;
   private targets = new Map<string, RegisteredTarget>();
+  /** Of those that were renamed: by the name of today, and by those they had. */
+  private renamed = new Map<string, RegisteredTarget>();
+  /** Of this app's that were renamed: by the id of today. */
+  private ownIds = new Map<string, RegisteredTarget>();
   private index = new TriggerIndex<RegisteredTarget>([]);
 
   constructor(
@@ -40,8 +45,15 @@ export class Registry {
     const isOther = registration !== this.registration;
     this.registration = registration;
     this.targets = new Map(targets.map((target) => [target.fn, target]));
+    this.learnNames(targets.filter(({ config }) => config.was !== undefined));
     this.index = new TriggerIndex(targets);
     if (isOther) this.onChanged();
+  }
+
+  private learnNames(renamed: readonly RegisteredTarget[]): void {
+    const formers = renamed.flatMap((each) => recordedNames(each).map((name) => [name, each] as const));
+    this.renamed = new Map([...formers, ...renamed.map((each) => [shownName(each), each] as const)]);
+    this.ownIds = new Map(renamed.filter(({ app }) => app === this.app).map((each) => [each.config.id, each]));
   }
 
   match(eventName: string) {
@@ -52,19 +64,38 @@ export class Registry {
     return [...this.targets.values()];
   }
 
-  get(fn: string): RegisteredTarget | null {
-    return this.targets.get(fn) ?? null;
+  /** Whether any function has, or had, another name than the one rows have it under. */
+  get hasRenamed(): boolean {
+    return this.renamed.size > 0;
   }
 
-  /** By its id in this app, or by its full name in the environment. */
+  /** By the name that rows have it under, or any other of its full names. */
+  get(fn: string): RegisteredTarget | null {
+    return this.targets.get(fn) ?? this.renamed.get(fn) ?? null;
+  }
+
+  /** By its id in this app, or by its full name in the environment; both as they are today, or were. */
   find(idOrSlug: string): RegisteredTarget | null {
-    return this.targets.get(functionSlug(this.app, idOrSlug)) ?? this.targets.get(idOrSlug) ?? null;
+    return this.get(functionSlug(this.app, idOrSlug)) ?? this.ownIds.get(idOrSlug) ?? this.get(idOrSlug);
   }
 
   /** How this app's people call a function: by its own id if it is theirs. */
   displayName(fn: string): string {
-    const target = this.targets.get(fn);
-    return target !== undefined && target.app === this.app ? target.config.id : fn;
+    const target = this.get(fn);
+    if (target === null) return fn;
+    return target.app === this.app ? target.config.id : shownName(target);
+  }
+
+  /** `<app>-<id>` as people call it, of the name that rows have it under. */
+  fullName(fn: string): string {
+    const target = this.get(fn);
+    return target === null ? fn : shownName(target);
+  }
+
+  /** An app as people call it, of the name that rows have it under. */
+  appName(app: string): string {
+    const renamed = [...this.renamed.values()].find((target) => target.app === app);
+    return renamed?.config.app ?? app;
   }
 
   slugOf(idOrSlug: string): string {

@@ -16,7 +16,7 @@ export async function rerunRun(engine: Engine, runId: string, options: RerunOpti
   const { fn } = run;
   const target = registry.get(fn);
   const isRemote = target?.config.runtime !== undefined;
-  const flow = target === null ? null : await flowOf(engine, target, run.eventId);
+  const flow = target === null ? null : await flowOf(engine, { ...target, fn }, run.eventId);
   // The memo can be megabytes; only a rerun from a step needs it.
   const isWhole = options.fromStep === undefined && options.input === undefined;
   const memo = isWhole ? null : await store.reads.runMemo(env, runId);

@@ -111,7 +111,7 @@ export function executeRun(
     warn,
   });
   const ownFailures = memo.attempts.filter((attempt) => attempt.stepId === "");
-  const destination: DestinationOf = { env, fn: code.fn, subject: run.subject, generation: run.generation };
+  const destination: DestinationOf = { env, fn: run.fn, subject: run.subject, generation: run.generation };
   let isStopped = false;
   const result = runToResult();
   return { pass, result };

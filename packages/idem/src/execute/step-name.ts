@@ -1,5 +1,6 @@
 // How a step is named in user code: a text, or an object that also says what it was called before and how long an attempt may take.
 import { errors } from "../model/errors.ts";
+import { type FormerIds, readFormerIds } from "../model/former-ids.ts";
 import { readTimeout } from "../model/function-options.ts";
 import { type Foreign, refuseUnknown } from "../model/known-options.ts";
 
@@ -15,7 +16,7 @@ export interface StepOptions {
    *
    * @example step.run({ id: "charge-card", was: "charge" }, ({ key }) => pay(key))
    */
-  readonly was?: string | readonly [string, ...string[]];
+  readonly was?: string | FormerIds;
 }
 
 /** The same for a step that runs code. */
@@ -34,7 +35,7 @@ export type LimitedIdInput = string | LimitedStepOptions;
 export interface AskedStep {
   readonly step: string;
   /** Ids it may be recorded under, the first it ever had first; null for its own alone. */
-  readonly was: readonly [string, ...string[]] | null;
+  readonly was: FormerIds | null;
 }
 
 export interface LimitedId {
@@ -65,18 +66,6 @@ export function limitedId(input: LimitedIdInput, warn: Foreign["warn"]): Limited
     { id: true, name: true, was: true, timeout: true },
     { options: foreignOptions, warn },
   );
-  const asked = { step: id, was: was === undefined ? null : readWas(id, was) };
+  const asked = { step: id, was: readFormerIds(id, was, (why) => errors.STEP_INVALID({ step: id, why })) };
   return { asked, step: id, limitMs: readTimeout(timeout, `timeout of step "${id}"`) };
-}
-
-function readWas(step: string, was: unknown): readonly [string, ...string[]] {
-  const wrong = (why: string) => errors.STEP_INVALID({ step, why });
-  const [first, ...later]: readonly unknown[] = Array.isArray(was) ? was : [was];
-  const ids = [first, ...later];
-  if (!ids.every((id) => typeof id === "string" && id !== "")) {
-    throw wrong("`was` must be the id it had before, or a list of them");
-  }
-  if (new Set(ids).size < ids.length) throw wrong("`was` names an id twice");
-  if (first === step) throw wrong("`was` begins with the id it has now; the first id it ever had comes first");
-  return ids as [string, ...string[]];
 }

@@ -33,6 +33,11 @@ export const errorTable = {
     what: (f) => `Function "${f.function}" cannot be registered: ${f.why}`,
     next: "Correct the function's configuration",
   }),
+  FUNCTION_WAS_CONFLICT: define<{ function: string; why: string }>({
+    retry: "after-fix",
+    what: (f) => `Function "${f.function}" cannot be told from another one by its names: ${f.why}`,
+    next: "Give each function an id, and a `was`, of its own; an id that a function had before is not another one's while `was` names it",
+  }),
   FUNCTION_UNKNOWN: define<{ function: string }>({
     retry: "after-fix",
     what: (f) => `No function "${f.function}" is registered`,

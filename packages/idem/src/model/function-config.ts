@@ -49,7 +49,12 @@ export type Runtime =
   | { readonly kind: "endpoint"; readonly url: string };
 
 export interface FunctionConfig extends FlowConfig {
+  /** As it is called today. */
   readonly id: string;
+  /** As its app is called today, where its rows name another one. */
+  readonly app?: string;
+  /** Full names that rows have it under, the first one ever first; absent where it was never renamed (function-names.ts). */
+  readonly was?: readonly string[];
   readonly name: string;
   readonly triggers: readonly Trigger[];
   readonly retries: number;

@@ -2,7 +2,8 @@
 
 import type { FlowConfig } from "../flow/options.ts";
 import type { EntriesConfig } from "../model/entries.ts";
-import { defaultWindowMs, type FunctionConfig, type KeyConfig } from "../model/function-config.ts";
+import type { FormerIds } from "../model/former-ids.ts";
+import { defaultWindowMs, type FunctionConfig, functionSlug, type KeyConfig } from "../model/function-config.ts";
 import { writeFlow, writeTrigger } from "./wire-flow.ts";
 
 export interface FunctionToRegister {
@@ -13,9 +14,13 @@ export interface FunctionToRegister {
 }
 
 /** One entry of `functions`. `url` is the app's own; what a call adds to it is added here. */
-export function writeFunction({ fn, config, fingerprint }: FunctionToRegister, url: string): object {
+export function writeFunction(of: FunctionToRegister, app: string, url: string): object {
+  const { config, fingerprint } = of;
+  // By the name of today, which every server takes; one that knows of `was` records it under the first of those.
+  const fn = functionSlug(app, config.id);
   return {
     id: fn,
+    ...(config.was === undefined ? {} : { was: config.was }),
     name: config.name,
     triggers: config.triggers.map(writeTrigger),
     steps: {
@@ -38,6 +43,8 @@ export function writeFunction({ fn, config, fingerprint }: FunctionToRegister, u
 
 export interface Registration {
   readonly app: string;
+  /** What the app was called before. */
+  readonly was: FormerIds | null;
   readonly url: string;
   readonly framework: string;
   readonly sdkVersion: string;
@@ -61,9 +68,9 @@ function writeSchemas({ config: { dataSchemas } }: FunctionToRegister, budget: {
   return { dataSchemas };
 }
 
-function writeFunctions({ functions, url }: Registration): object[] {
+function writeFunctions({ functions, app, url }: Registration): object[] {
   const budget = { left: schemasBytesMax };
-  return functions.map((each) => ({ ...writeFunction(each, url), ...writeSchemas(each, budget) }));
+  return functions.map((each) => ({ ...writeFunction(each, app, url), ...writeSchemas(each, budget) }));
 }
 
 export const writeRegistration = (registration: Registration): object => ({
@@ -71,12 +78,15 @@ export const writeRegistration = (registration: Registration): object => ({
   deployType: "ping",
   framework: registration.framework,
   appName: registration.app,
+  ...formerApps(registration.was),
   sdk: sdkName(registration.sdkVersion),
   v: "0.1",
   ...(registration.deployId === null ? {} : { deployId: registration.deployId }),
   capabilities,
   functions: writeFunctions(registration),
 });
+
+export const formerApps = (was: FormerIds | null): object => (was === null ? {} : { was });
 
 function callUrl(url: string, fn: string): string {
   const call = new URL(url);

@@ -21,7 +21,10 @@ import { readJson } from "./read-json.ts";
 import { readWireFlow, readWireTriggers } from "./wire-flow.ts";
 
 export interface RegisterRequest {
+  /** The one that rows name: the first it ever had. */
   readonly app: string;
+  /** Every name it had before, where it was renamed. */
+  readonly formerApps: readonly string[];
   readonly url: string;
   readonly functions: readonly RegisteredCode[];
   readonly sdk: string | null;
@@ -30,6 +33,7 @@ export interface RegisterRequest {
 }
 
 export interface RegisteredCode {
+  /** The first name it ever had. */
   readonly fn: string;
   readonly config: FunctionConfig;
 }
@@ -37,6 +41,7 @@ export interface RegisteredCode {
 // Shown to people, never compared.
 const labelCharsMax = 128;
 const urlCharsMax = 2_048;
+const formerNamesMax = 100;
 
 /** The body of POST /fn/register. */
 export const readRegisterRequest = (body: unknown): RegisterRequest => readRegistration(body, "appName");
@@ -46,11 +51,16 @@ export const readInBandReply = (body: unknown): RegisterRequest => readRegistrat
 
 function readRegistration(body: unknown, appField: string): RegisterRequest {
   if (!isJsonObject(body)) throw errors.REQUEST_INVALID({ why: "a registration is a JSON object" });
-  const app = readAppName(body[appField], appField);
+  const called = readAppName(body[appField], appField);
+  const formerApps = readWas(body.was, (why) => errors.REQUEST_INVALID({ why })) ?? [];
+  const app = formerApps[0] ?? called;
+  const functions = readFunctions(called, body.functions);
   return {
     app,
+    formerApps,
     url: readUrl(body.url, "url", (why) => errors.REQUEST_INVALID({ why })),
-    functions: readFunctions(app, body.functions),
+    functions:
+      app === called ? functions : functions.map(({ fn, config }) => ({ fn, config: { ...config, app: called } })),
     sdk: label(body.sdk),
     framework: label(body.framework),
     appVersion: label(body.appVersion),
@@ -90,8 +100,10 @@ function readFunction(app: string, given: unknown): RegisteredCode {
   try {
     const { retries, runtime } = readStep(fields.steps);
     const triggers = readWireTriggers(fields.triggers);
+    const was = readWas(fields.was, wrong);
     const config: FunctionConfig = {
       id,
+      ...(was === null ? {} : { was }),
       name: readName(fields.name) ?? id,
       triggers,
       retries,
@@ -104,17 +116,29 @@ function readFunction(app: string, given: unknown): RegisteredCode {
       runtime,
       ...readDataSchemas(triggers, fields.dataSchemas),
     };
-    return { fn: slug as string, config };
+    return { fn: was?.[0] ?? (slug as string), config };
   } catch (error) {
     if (error instanceof IdemError && error.code !== "FUNCTION_INVALID") throw wrong(error.message, error);
     throw error;
   }
 }
 
+/** Names it had, as Idem's own SDK tells them; null where it was never renamed. */
+function readWas(given: unknown, wrong: (why: string) => Error): readonly string[] | null {
+  if (given === undefined || given === null) return null;
+  const isList = Array.isArray(given) && given.length > 0 && given.length <= formerNamesMax;
+  if (isList && given.every((name) => typeof name === "string" && isPlainName(name, 2 * nameCharsMax))) return given;
+  throw wrong(`was must be a list of 1 to ${formerNamesMax} names`);
+}
+
 /** Told by Idem's own SDK. They only draw forms: one that cannot be read is left out and keeps no function from being registered. */
 function readDataSchemas(triggers: FunctionConfig["triggers"], given: unknown): Pick<FunctionConfig, "dataSchemas"> {
   if (!isJsonObject(given)) return {};
-  return keepDataSchemas(triggers, Object.keys(given).filter(isPlainName), (name) => schemaText(given[name]));
+  return keepDataSchemas(
+    triggers,
+    Object.keys(given).filter((name) => isPlainName(name)),
+    (name) => schemaText(given[name]),
+  );
 }
 
 function schemaText(given: unknown): string | null {
@@ -169,8 +193,8 @@ function readUrl(value: unknown, field: string, refuse: (why: string) => IdemErr
 }
 
 /** Apps on this wire may be called anything that can be read. */
-const isPlainName = (name: string): boolean =>
-  name !== "" && name.length <= nameCharsMax && !/[\p{Cc}\p{Cs}]/u.test(name);
+const isPlainName = (name: string, charsMax = nameCharsMax): boolean =>
+  name !== "" && name.length <= charsMax && !/[\p{Cc}\p{Cs}]/u.test(name);
 
 const label = (value: unknown): string | null =>
   typeof value === "string" && value !== "" ? value.slice(0, labelCharsMax) : null;

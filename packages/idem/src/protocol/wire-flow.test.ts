@@ -160,7 +160,7 @@ describe("what Idem's own SDK registers is read as it was configured", () => {
   ])("%j", (options) => {
     const { triggers = [{ event: "order/paid" }], ...rest } = options as { triggers?: any };
     const [code] = defineFunction("shop", { id: "pay", ...rest }, triggers, async () => null);
-    const read = carried(writeFunction(code!, url));
+    const read = carried(writeFunction(code!, "shop", url));
     expect(read).toEqual({ ...code!.config, runtime: { kind: "http", url } });
   });
 });

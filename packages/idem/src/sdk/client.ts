@@ -10,7 +10,9 @@ import { type EventIdScope, webhookScope } from "../model/claim.ts";
 import { lasting, parseDuration } from "../model/duration.ts";
 import { errors } from "../model/errors.ts";
 import { placeOf } from "../model/event.ts";
+import { type FormerIds, readFormerIds } from "../model/former-ids.ts";
 import { defaultWindowMs } from "../model/function-config.ts";
+import { type AppNames, nameShared, recordedApp, recordedNames, shownName } from "../model/function-names.ts";
 import { toJson } from "../model/json.ts";
 import { refuseUnknown } from "../model/known-options.ts";
 import type { TidingsKind } from "../model/tidings.ts";
@@ -49,7 +51,14 @@ import type { Jsonify } from "./typed-step-tools.ts";
 export interface IdemOptions<Schemas extends EventSchemas = Untyped> extends ServerKeys {
   /** The app's name; functions are known as `<id>-<function id>` in their environment. */
   readonly id: string;
-  /** "sqlite:./path.db", "memory:", or a store. By default IDEM_STORE, then sqlite:.idem/<id>.db. */
+  /**
+   * The name this app had before it was renamed; of several, the first one ever first. Its functions go on being recorded under that name: open runs, windows,
+   * limits, schedules and the keys of steps stay what they were. It comes in the deployment that renames, and stays.
+   *
+   * @example new Idem({ id: "billing", was: "shop" })
+   */
+  readonly was?: string | FormerIds;
+  /** "sqlite:./path.db", "memory:", or a store. By default IDEM_STORE, then sqlite:.idem/<id>.db, with the first id of `was` where there is one. */
   readonly store?: string | Store;
   /**
    * An Idem server that keeps the events and runs and calls the functions: "http://127.0.0.1:8288". IDEM_SERVER by default.
@@ -120,6 +129,7 @@ export class Idem<Schemas extends EventSchemas = Untyped> {
     },
   };
   private readonly options: IdemOptions<Schemas>;
+  private readonly names: AppNames;
   private readonly platform: Platform;
   private readonly telling: Telling;
   private readonly eventWindowMs: number;
@@ -136,12 +146,13 @@ export class Idem<Schemas extends EventSchemas = Untyped> {
   private readonly warn = (message: string): void => this.telling.logger.warn(`idem: ${message}`);
 
   constructor(options: IdemOptions<Schemas>) {
-    if (typeof options?.id !== "string" || !/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(options.id)) {
-      throw errors.OPTION_INVALID({
-        option: "id",
-        why: "it must be 1 to 64 letters, digits, dots, dashes or underscores",
-      });
-    }
+    const checkId = (option: string, id: unknown): void => {
+      if (typeof id === "string" && /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(id)) return;
+      throw errors.OPTION_INVALID({ option, why: "it must be 1 to 64 letters, digits, dots, dashes or underscores" });
+    };
+    checkId("id", options?.id);
+    const was = readFormerIds(options.id, options.was, (why) => errors.OPTION_INVALID({ option: "was", why }));
+    for (const former of was ?? []) checkId("was", former);
     const { runsInFlight, bytesInFlight } = options;
     for (const [option, value] of Object.entries({ runsInFlight, bytesInFlight })) {
       if (value !== undefined && (!Number.isInteger(value) || value < 1)) {
@@ -151,6 +162,7 @@ export class Idem<Schemas extends EventSchemas = Untyped> {
     this.options = options;
     noteMakers(this, traceAbove(Idem as never));
     this.id = options.id;
+    this.names = { id: options.id, was };
     this.env = options.env ?? "default";
     const taking = takingClients();
     this.isTaken = taking !== null;
@@ -167,7 +179,7 @@ export class Idem<Schemas extends EventSchemas = Untyped> {
     const others = new Map<string, Idem>();
     const embed = (store: string | Store) =>
       new Embedded({
-        id: this.id,
+        names: this.names,
         env: this.env,
         store,
         platform: this.platform,
@@ -184,14 +196,17 @@ export class Idem<Schemas extends EventSchemas = Untyped> {
           if (env === this.env) return this;
           const { id, platform } = this;
           const { logger = console, logStyle } = options;
-          const how = logStyle === undefined ? {} : { logStyle };
+          const how = { ...(logStyle === undefined ? {} : { logStyle }), ...(was === null ? {} : { was }) };
           const client = others.get(env) ?? new Idem({ id, env, store, platform, logger, ...how });
           others.set(env, client);
           return client;
         },
       });
     this.embedded = embed(
-      taking?.scratch ?? options.store ?? environmentVariable("IDEM_STORE") ?? `sqlite:.idem/${this.id}.db`,
+      taking?.scratch ??
+        options.store ??
+        environmentVariable("IDEM_STORE") ??
+        `sqlite:.idem/${recordedApp(this.names)}.db`,
     );
     taking?.take({
       client: this,
@@ -256,18 +271,24 @@ export class Idem<Schemas extends EventSchemas = Untyped> {
     const list = (Array.isArray(triggers) ? triggers : [triggers]) as readonly TriggerInput[];
     const handler = threeArguments ? third : second;
     const { middleware = [], events: schemas = {} } = this.options;
-    const codes = defineFunction(this.id, options, list, handler, { middleware, schemas, warn: this.warn });
+    const of = { middleware, schemas, warn: this.warn, appWas: this.names.was };
+    const codes = defineFunction(this.id, options, list, handler, of);
+    const app = recordedApp(this.names);
+    const named = (code: FunctionCode) => ({ ...code, app });
     for (const code of codes) {
-      if (this.codes.some(({ fn }) => fn === code.fn)) {
-        throw errors.FUNCTION_INVALID({
-          function: code.config.id,
-          why: "this client already has a function of that id",
-        });
+      const { id } = code.config;
+      if (this.codes.some(({ config }) => config.id === id)) {
+        throw errors.FUNCTION_INVALID({ function: id, why: "this client already has a function of that id" });
+      }
+      const shared = nameShared(named(code), this.codes.map(named));
+      if (shared !== null) {
+        const why = `"${shared.name}" is a name of function "${shared.other.config.id}" too`;
+        throw errors.FUNCTION_WAS_CONFLICT({ function: id, why });
       }
     }
     this.codes.push(...codes);
     makersOf(this)?.functions.set(codes[0]!.fn, traceAbove(this.createFunction));
-    return { id: options.id, slug: codes[0]!.fn, code: codes[0]! };
+    return { id: options.id, slug: shownName(named(codes[0]!)), code: codes[0]! };
   }
 
   /** Opens the store, registers the functions and begins to execute them. */
@@ -379,6 +400,7 @@ export class Idem<Schemas extends EventSchemas = Untyped> {
     }
     return {
       id: this.id,
+      was: this.names.was,
       server: this.remote ?? (this.isTaken ? this.serverAt(defaultServer) : this.reach(defaultServer)),
       // Functions may be defined after the handler was made.
       codes: () => this.codes,
@@ -408,7 +430,10 @@ export class Idem<Schemas extends EventSchemas = Untyped> {
 
   private reach(server: string): RemoteServer {
     this.remote = this.serverAt(server);
-    const slugOf = (name: string) => this.codes.find(({ config }) => config.id === name)?.fn ?? name;
+    const slugOf = (name: string) => {
+      const found = this.codes.find(({ config }) => config.id === name);
+      return found === undefined ? name : this.shownName(found);
+    };
     const names = { nameOf: (fn: string) => this.nameOf(fn), slugOf };
     this.reads = checkedReads(remoteReads(this.remote, names, this.platform));
     return this.remote;
@@ -416,7 +441,11 @@ export class Idem<Schemas extends EventSchemas = Untyped> {
 
   /** A function of this client by its own id, another by its full name. */
   private nameOf(fn: string): string {
-    return this.codes.find((code) => code.fn === fn)?.config.id ?? fn;
+    return this.codes.find((code) => [...recordedNames(code), this.shownName(code)].includes(fn))?.config.id ?? fn;
+  }
+
+  private shownName(code: FunctionCode): string {
+    return shownName({ ...code, app: recordedApp(this.names) });
   }
 
   private async checkEvents(events: readonly unknown[]): Promise<void> {

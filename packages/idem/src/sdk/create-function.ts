@@ -6,7 +6,9 @@ import type { Backoff } from "../execute/retry.ts";
 import { readFlow } from "../flow/options.ts";
 import { keepDataSchemas } from "../model/data-schemas.ts";
 import { errors, IdemError } from "../model/errors.ts";
+import { type FormerIds, readFormerIds } from "../model/former-ids.ts";
 import { type EventTrigger, type FunctionConfig, functionSlug } from "../model/function-config.ts";
+import { type AppNames, allNames, namesOf, recordedApp } from "../model/function-names.ts";
 import {
   readEntries,
   readIdempotency,
@@ -23,6 +25,8 @@ import { refuseUnknownFunctionOptions } from "./known-function-options.ts";
 
 /** What every function of a client has. */
 interface OfClient {
+  /** What its app was called before. */
+  readonly appWas?: FormerIds | null;
   readonly middleware?: readonly Middleware[];
   readonly schemas?: EventSchemas;
   readonly warn?: (message: string) => void;
@@ -30,11 +34,11 @@ interface OfClient {
 
 /** The code for the function and, where it has `onFailure` or `onCancel`, for the companions that run when it ended so. */
 export function defineFunction(
-  app: string,
+  appId: string,
   options: FunctionOptions,
   triggers: readonly TriggerInput[],
   handler: unknown,
-  { middleware = [], schemas = {}, warn = () => {} }: OfClient = {},
+  { middleware = [], schemas = {}, warn = () => {}, appWas = null }: OfClient = {},
 ): FunctionCode[] {
   const id = options?.id;
   const wrong = (why: string, cause?: unknown) =>
@@ -42,15 +46,18 @@ export function defineFunction(
       { function: typeof id === "string" ? id.slice(0, 128) : typeof id, why },
       cause === undefined ? undefined : { cause },
     );
-  if (typeof id !== "string" || !/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(id)) {
-    throw wrong("its id must be 1 to 128 letters, digits, dots, dashes or underscores");
-  }
+  if (typeof id !== "string" || !idPattern.test(id)) throw wrong(`its id must be ${idWords}`);
   if (typeof handler !== "function") throw wrong("it has no handler");
   try {
     refuseUnknownFunctionOptions(options, triggers, warn);
     const starts = readTriggers(triggers);
+    const app: AppNames = { id: appId, was: appWas };
+    const was = readFormerIds(id, options.was, wrong);
+    for (const former of was ?? []) if (!idPattern.test(former)) throw wrong(`each of \`was\` must be ${idWords}`);
+    const names = namesOf(app, id, was);
     const config: FunctionConfig = {
       id,
+      ...names,
       name: readName(options.name) ?? id,
       triggers: starts,
       retries: readRetries(options.retries),
@@ -66,7 +73,7 @@ export function defineFunction(
       ),
     };
     const code = {
-      fn: functionSlug(app, id),
+      fn: names.was?.[0] ?? functionSlug(appId, id),
       config,
       handler: handler as FunctionCode["handler"],
       backoff: readFunction<Backoff>(options.backoff, "backoff"),
@@ -77,10 +84,12 @@ export function defineFunction(
     const onCancel = readFunction<FunctionCode["handler"]>(options.onCancel, "onCancel");
     return [
       code,
-      ...(onFailure === null ? [] : [endHandler(app, code, "failure", onFailure, failureTriggers(code))]),
+      ...(onFailure === null
+        ? []
+        : [endHandler(app, code, was, "failure", onFailure, failureTriggers(isOf(app, code), code))]),
       ...(onCancel === null
         ? []
-        : [endHandler(app, code, "cancel", onCancel, cancelTriggers(code, onFailure !== null))]),
+        : [endHandler(app, code, was, "cancel", onCancel, cancelTriggers(isOf(app, code), code, onFailure !== null))]),
     ];
   } catch (error) {
     if (error instanceof IdemError && !["FUNCTION_INVALID", "OPTION_UNKNOWN"].includes(error.code))
@@ -89,38 +98,49 @@ export function defineFunction(
   }
 }
 
-// Which end is told to which handler: the table is in docs/states.md.
-const isOf = ({ fn }: FunctionCode): string => `event.data.function_id == '${fn}'`;
+const idPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
+const idWords = "1 to 128 letters, digits, dots, dashes or underscores";
+
+/** Which end is told to which handler: the table is in docs/states.md. A server that does not know of former names says the one of today. */
+function isOf(app: AppNames, { fn, config }: FunctionCode): string {
+  const names = allNames({ fn, app: recordedApp(app), config }).map((name) => `event.data.function_id == '${name}'`);
+  return names.length === 1 ? names[0]! : `(${names.join(" || ")})`;
+}
 const isFinishTimeout = `has(event.data.error.code) && event.data.error.code == 'RUN_TIMED_OUT'`;
 
-function failureTriggers(of: FunctionCode): EventTrigger[] {
-  const failed = { event: "inngest/function.failed", if: isOf(of) };
+function failureTriggers(isOf: string, of: FunctionCode): EventTrigger[] {
+  const failed = { event: "inngest/function.failed", if: isOf };
   if (of.config.finishTimeoutMs === null) return [failed];
-  return [failed, { event: "inngest/function.cancelled", if: `${isOf(of)} && ${isFinishTimeout}` }];
+  return [failed, { event: "inngest/function.cancelled", if: `${isOf} && ${isFinishTimeout}` }];
 }
 
-function cancelTriggers(of: FunctionCode, hasOnFailure: boolean): EventTrigger[] {
+function cancelTriggers(isOf: string, of: FunctionCode, hasOnFailure: boolean): EventTrigger[] {
   const leavesTimeouts = hasOnFailure && of.config.finishTimeoutMs !== null;
-  return [
-    { event: "inngest/function.cancelled", if: leavesTimeouts ? `${isOf(of)} && !(${isFinishTimeout})` : isOf(of) },
-  ];
+  return [{ event: "inngest/function.cancelled", if: leavesTimeouts ? `${isOf} && !(${isFinishTimeout})` : isOf }];
 }
 
 function endHandler(
-  app: string,
+  app: AppNames,
   of: FunctionCode,
+  was: FormerIds | null,
   end: "failure" | "cancel",
   handler: FunctionCode["handler"],
   triggers: readonly EventTrigger[],
 ): FunctionCode {
   const id = `${of.config.id}-${end}`;
+  const names = namesOf(
+    app,
+    id,
+    was === null ? null : (was.map((former) => `${former}-${end}`) as [string, ...string[]]),
+  );
   return {
     ...of,
-    fn: functionSlug(app, id),
+    fn: names.was?.[0] ?? functionSlug(app.id, id),
     handler,
     handlesEnd: true,
     config: {
       id,
+      ...names,
       name: `${of.config.name} (${end})`,
       triggers,
       retries: 1,

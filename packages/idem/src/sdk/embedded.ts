@@ -6,6 +6,7 @@ import type { CheckEvents } from "../engine/outgoing-events.ts";
 import type { Telling } from "../engine/telling.ts";
 import type { FunctionCode } from "../execute/function-code.ts";
 import { errors } from "../model/errors.ts";
+import { type AppNames, recordedApp } from "../model/function-names.ts";
 import { observedStore } from "../observe/observed-store.ts";
 import { type RelayedObserver, relayObserver } from "../observe/relay-observer.ts";
 import { endingPlatform } from "../platform/ending-platform.ts";
@@ -23,7 +24,7 @@ import { secretsToTell } from "./sealed-store.ts";
 import type { DuplicateRadar } from "./watch-duplicates.ts";
 
 export interface EmbeddedOptions {
-  readonly id: string;
+  readonly names: AppNames;
   readonly env: string;
   /** An address, or a store somebody opened. */
   readonly store: string | Store;
@@ -125,7 +126,13 @@ export class Embedded {
 
   /** For the dashboard beside it. */
   mounted(): MountedClient {
-    const { id, env, platform, telling, store } = this.options;
+    const {
+      names: { id },
+      env,
+      platform,
+      telling,
+      store,
+    } = this.options;
     this.watching ??= new Set();
     const { watching } = this;
     return {
@@ -203,7 +210,8 @@ export class Embedded {
       store,
       platform,
       env: this.options.env,
-      app: this.options.id,
+      app: recordedApp(this.options.names),
+      formerApps: this.options.names.was ?? [],
       telling,
       runsInFlight: this.options.runsInFlight,
       bytesInFlight: this.options.bytesInFlight,

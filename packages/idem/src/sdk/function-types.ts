@@ -3,6 +3,7 @@ import type { FunctionCode, Logger, Middleware } from "../execute/function-code.
 import type { Backoff } from "../execute/retry.ts";
 import type { FlowWritten } from "../flow/options.ts";
 import type { OnDiverged } from "../model/divergence.ts";
+import type { FormerIds } from "../model/former-ids.ts";
 import type { SerializedError } from "../model/user-errors.ts";
 import type { DataOf, EventSchemas, HeardName, NamedIn, ReceivedEvent, Untyped } from "./event-types.ts";
 import type { Invocable, TypedStepTools } from "./typed-step-tools.ts";
@@ -26,6 +27,14 @@ export interface UnkeyedOptions {
 export interface FunctionOptions<Event = ReceivedEvent<string, Untyped>, Schemas extends EventSchemas = EventSchemas>
   extends FlowWritten {
   readonly id: string;
+  /**
+   * The id this function had before it was renamed. It goes on being recorded under that id: open runs, windows, limits, schedules, its pause and the keys
+   * its steps hand out stay what they were, and both ids start it. Of several, the first it ever had comes first. It comes in the deployment that
+   * renames, and stays.
+   *
+   * @example idem.createFunction({ id: "charge-customer", was: "bill-customer" }, { event: "order/paid" }, handler)
+   */
+  readonly was?: string | FormerIds;
   readonly name?: string;
   /** How often a step, or the code between steps, is tried again: 4 by default, 0 to 20. */
   readonly retries?: number;

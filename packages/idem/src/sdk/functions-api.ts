@@ -4,6 +4,7 @@ import { type ResumedPart, resumePart, type Waiting, waitingChoices } from "../e
 import { type FlowConfig, flowOf } from "../flow/options.ts";
 import { errors } from "../model/errors.ts";
 import type { FunctionConfig, Trigger } from "../model/function-config.ts";
+import { shownApp, shownName } from "../model/function-names.ts";
 import { countPending, type PendingCounts } from "../observe/pending-counts.ts";
 import type { OpenCounts } from "../store/reads.ts";
 import { nameIn, slugIn } from "./find-subject.ts";
@@ -77,11 +78,12 @@ export function functionsApi(engineOf: () => Promise<Engine>): FunctionsApi {
         countPending(reads, engine.env),
       ]);
       return functions.map(({ fn, app, config, pausedAt }): PublicFunction => {
-        const { name, triggers, ...rest } = JSON.parse(config) as FunctionConfig;
+        const read = JSON.parse(config) as FunctionConfig;
+        const { name, triggers, ...rest } = read;
         return {
           id: nameIn(engine)(fn),
-          slug: fn,
-          app,
+          slug: shownName({ app, config: read }),
+          app: shownApp({ app, config: read }),
           name,
           triggers,
           flow: flowOf(rest),

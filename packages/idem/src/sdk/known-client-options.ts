@@ -29,6 +29,7 @@ export function refuseUnknownClientOptions(options: IdemOptions<any>, warn: Fore
     options,
     {
       id: true,
+      was: true,
       store: true,
       server: true,
       env: true,

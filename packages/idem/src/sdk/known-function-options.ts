@@ -28,6 +28,7 @@ export function refuseUnknownFunctionOptions(
     options,
     {
       id: true,
+      was: true,
       name: true,
       triggers: true,
       retries: true,

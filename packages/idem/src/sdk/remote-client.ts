@@ -3,6 +3,7 @@ import type { CheckEvents } from "../engine/outgoing-events.ts";
 import type { Logs } from "../execute/execute-run.ts";
 import type { FunctionCode } from "../execute/function-code.ts";
 import { errors } from "../model/errors.ts";
+import type { FormerIds } from "../model/former-ids.ts";
 import { environmentVariable } from "../platform/node-platform.ts";
 import type { Platform } from "../platform/platform.ts";
 import type { RemoteServer, ServerOptions } from "./remote-server.ts";
@@ -19,6 +20,7 @@ export interface ServerKeys {
 /** What `serve` needs of a client. */
 export interface ServedClient {
   readonly id: string;
+  readonly was: FormerIds | null;
   readonly server: RemoteServer;
   readonly codes: () => readonly FunctionCode[];
   readonly checkEvents: CheckEvents;

@@ -8,6 +8,7 @@
 
 import { parseDuration } from "../model/duration.ts";
 import { errors, IdemError } from "../model/errors.ts";
+import { allNames } from "../model/function-names.ts";
 import { refuseUnknown } from "../model/known-options.ts";
 import { refuseWeak } from "../model/secret.ts";
 import { environmentVariable } from "../platform/node-platform.ts";
@@ -192,7 +193,8 @@ export function appHandler(idem: Idem, options: ServeOptions, framework: string)
       throw errors.REQUEST_INVALID({ why: `the probe "${probe.slice(0, 40)}" is not known` });
     }
     const fn = query.get("fnId") ?? "";
-    const code = served.codes().find((each) => each.fn === fn);
+    const app = served.was?.[0] ?? served.id;
+    const code = served.codes().find((each) => allNames({ ...each, app }).includes(fn));
     // The server may know more functions than this version of the app, for as long as a deployment takes.
     if (code === undefined)
       return internalAnswer(500, "FUNCTION_UNKNOWN", errors.FUNCTION_UNKNOWN({ function: fn }).message);

@@ -2,7 +2,13 @@
 import { fingerprintOf } from "../execute/code-of-run.ts";
 import { IdemError } from "../model/errors.ts";
 import type { AppAnswer } from "../protocol/app-answer.ts";
-import { capabilities, type Registration, sdkName, writeRegistration } from "../protocol/app-registration.ts";
+import {
+  capabilities,
+  formerApps,
+  type Registration,
+  sdkName,
+  writeRegistration,
+} from "../protocol/app-registration.ts";
 import type { AppRequest, AppSettings } from "./app-handler.ts";
 import { inspect, sdkHeaders, version } from "./describe-app.ts";
 
@@ -67,6 +73,7 @@ export function registerInBand(settings: AppSettings, body: string): AppAnswer {
     headers: syncKind("in_band"),
     body: JSON.stringify({
       app_id: served.id,
+      ...formerApps(served.was),
       capabilities,
       env: served.server.options.env,
       framework,
@@ -83,6 +90,7 @@ export function registerInBand(settings: AppSettings, body: string): AppAnswer {
 
 const registrationOf = ({ served, framework }: AppSettings, url: string, deployId: string | null): Registration => ({
   app: served.id,
+  was: served.was,
   url,
   framework,
   sdkVersion: version,

@@ -10,6 +10,7 @@ import type { FunctionCode } from "../execute/function-code.ts";
 import type { FoundStep, Patch, RunPorts } from "../execute/ports.ts";
 import { isDivergence } from "../model/divergence.ts";
 import type { ErrorCode } from "../model/errors.ts";
+import { functionSlug } from "../model/function-config.ts";
 import {
   type AppAnswer,
   type Beside,
@@ -257,7 +258,8 @@ class ServedCall {
   }
 
   private slugOf(idOrSlug: string): string {
-    return this.of.served.codes().find(({ config }) => config.id === idOrSlug)?.fn ?? idOrSlug;
+    const { codes, id } = this.of.served;
+    return codes().some(({ config }) => config.id === idOrSlug) ? functionSlug(id, idOrSlug) : idOrSlug;
   }
 
   // ------------------------------------------------------------------------------------------------ the step asked for

@@ -3,7 +3,10 @@ import type { FunctionConfig } from "../model/function-config.ts";
 
 /** What an app says about itself, read from the wire. */
 export interface AppRegistration {
+  /** The one that rows name: the first it ever had. */
   readonly app: string;
+  /** Every name it had before, where it was renamed. */
+  readonly formerApps?: readonly string[];
   /** Its serve URL without deployId, fnId and stepId; null for workers that connect. */
   readonly url: string | null;
   readonly functions: readonly { readonly fn: string; readonly config: FunctionConfig }[];

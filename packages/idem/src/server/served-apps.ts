@@ -29,10 +29,10 @@ export class ServedApps implements Apps {
   constructor(private readonly options: ServedAppsOptions) {}
 
   async register(env: string, registration: AppRegistration): Promise<{ readonly modified: boolean }> {
-    const { app, functions, ...about } = registration;
+    const { app, formerApps, functions, ...about } = registration;
     const engine = await this.options.engine(env);
     const codes = functions.map(({ fn, config }) => this.codeOf(env, app, fn, config));
-    const { changed } = await engine.serve(app, codes);
+    const { changed } = await engine.serve(app, codes, formerApps);
     const before = this.notes.get(noteName(env, app))?.registration ?? null;
     const moved = before !== null && before.appVersion !== about.appVersion;
     this.note(env, app, { registration: { app, ...about }, syncedAt: this.options.platform.wallMs(), error: null });

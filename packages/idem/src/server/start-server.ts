@@ -73,6 +73,7 @@ export async function startServer(
     reads: opened.store.reads,
     isShared: opened.store.shared !== null,
     now: () => world.engines.get(env)?.now() ?? platform.wallMs(),
+    fullName: (fn) => world.engines.get(env)?.registry.fullName(fn) ?? fn,
   }));
   const told = liveObserver(live);
   const observer: StoreObserver = {

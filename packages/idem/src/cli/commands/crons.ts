@@ -2,6 +2,7 @@
 
 import { nextTick, parseCron, ticksBetween } from "../../model/cron.ts";
 import type { CronTrigger, FunctionConfig, MissedPolicy } from "../../model/function-config.ts";
+import { shownApp } from "../../model/function-names.ts";
 import { lengthText } from "../../model/length-text.ts";
 import { zoneOf } from "../../model/zone.ts";
 import type { CronRow } from "../../store/flow.ts";
@@ -79,17 +80,25 @@ function schedulesOf(
 ): Schedule[] {
   const decidedTo = new Map(rows.map(({ fn, cron, lastTickAt }) => [`${fn}\n${cron}`, lastTickAt]));
   const list = functions.flatMap(({ fn, id, app, config, pausedAt }) => {
-    const { triggers } = JSON.parse(config) as FunctionConfig;
-    return triggers.flatMap((trigger) => {
+    const read = JSON.parse(config) as FunctionConfig;
+    return read.triggers.flatMap((trigger) => {
       const to = "cron" in trigger ? decidedTo.get(`${fn}\n${trigger.cron}`) : undefined;
       if (to === undefined) return [];
-      return [{ fn, id, app, ...read(trigger as CronTrigger, to, now, ahead), pausedAt }];
+      return [
+        {
+          fn,
+          id,
+          app: shownApp({ app, config: read }),
+          ...scheduleOf(trigger as CronTrigger, to, now, ahead),
+          pausedAt,
+        },
+      ];
     });
   });
   return list.sort((a, b) => (a.next[0]?.at ?? Number.MAX_VALUE) - (b.next[0]?.at ?? Number.MAX_VALUE));
 }
 
-function read({ cron, missed, jitterMs = 0 }: CronTrigger, decidedTo: number, now: number, ahead: number) {
+function scheduleOf({ cron, missed, jitterMs = 0 }: CronTrigger, decidedTo: number, now: number, ahead: number) {
   const { zone } = parseCron(cron);
   const next: Tick[] = [];
   let at = nextTick(cron, Math.max(now, decidedTo));

@@ -2,6 +2,7 @@
 
 import { flowText } from "../../flow/words.ts";
 import { type FunctionConfig, type KeyConfig, whyNoKey } from "../../model/function-config.ts";
+import { shownApp } from "../../model/function-names.ts";
 import { lengthText } from "../../model/length-text.ts";
 import { countPending, pendingCount } from "../../observe/pending-counts.ts";
 import { readVerdicts, verdictKind, verifiedCode } from "../../observe/published-verdicts.ts";
@@ -114,7 +115,7 @@ export const functions: Command = {
           ],
           list.map(({ fn, id, app, config, pausedAt, dueCount, pending: waiting }) => [
             printable(id),
-            printable(app),
+            printable(shownApp({ app, config })),
             printable(
               config.triggers.map((trigger) => ("event" in trigger ? trigger.event : trigger.cron)).join(", "),
             ) || "–",

@@ -7,6 +7,7 @@ import type { Actor } from "../people/actor.ts";
 import { readBody, readQuery } from "../read-input.ts";
 import { json, type Route, type RouteAnswer, type RouteRequest } from "../route.ts";
 import type { World } from "../world.ts";
+import { namesOfToday, recordedNamesIn } from "./function-names.ts";
 
 type Shape = Readonly<Record<string, z.ZodType>>;
 type Read<S extends Shape> = z.output<z.ZodObject<S>>;
@@ -84,17 +85,23 @@ export function apiRoute<
       answer: route.answer,
     },
     handle: async (request, world) => {
-      const given = {
+      const read = {
         query: readQuery(query, request.query) as Read<Q>,
         body: (route.method === "GET" ? {} : readBody(body, request)) as Read<B>,
       };
       const engine = await world.engine(request.env);
-      const { env, params, headers, address, actor, signal } = request;
+      const { registry } = engine;
+      const given = {
+        query: recordedNamesIn(read.query, registry),
+        body: recordedNamesIn(read.body, registry),
+        params: recordedNamesIn(request.params, registry),
+      };
+      const { env, headers, address, actor, signal } = request;
       const audit: ApiCall<Q, B>["audit"] = (action, subject, reason = "") =>
         engine.store.audit({ env, action, subject, reason, actor: actor.name });
-      const asked = { ...given, params, env, headers, address, actor, signal };
+      const asked = { ...given, env, headers, address, actor, signal };
       const answer = await route.handle({ ...asked, engine, now: engine.now(), world, audit });
-      return answer instanceof RawAnswer ? answer.answer : json(answer);
+      return answer instanceof RawAnswer ? answer.answer : json(namesOfToday(answer, route.answer, registry));
     },
   };
 }

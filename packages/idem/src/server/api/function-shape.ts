@@ -5,6 +5,7 @@ import { flowOf } from "../../flow/options.ts";
 import { type GatheredKind, gatheredKinds } from "../../model/decision.ts";
 import { errors } from "../../model/errors.ts";
 import { type FunctionConfig, whyNoKey } from "../../model/function-config.ts";
+import { shownApp } from "../../model/function-names.ts";
 import { dayMs } from "../../model/window.ts";
 import { countPending, type PendingCounts } from "../../observe/pending-counts.ts";
 import { readVerdicts, verdictKind, verifiedWith } from "../../observe/published-verdicts.ts";
@@ -100,7 +101,7 @@ export function functionItemOf(
   const { idempotency, runtime } = config;
   return {
     function: registered.fn,
-    app: registered.app,
+    app: shownApp({ app: registered.app, config }),
     id: registered.id,
     name: config.name,
     triggers: [...config.triggers],

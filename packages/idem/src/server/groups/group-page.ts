@@ -173,7 +173,14 @@ export async function groupPage(
     if (filter.q === undefined) return true;
     const wanted = filter.q.toLowerCase();
     chargeCost(group.runs.length * idCost);
-    const texts = [run.fn, run.key, group.guess?.entity, start?.eventName, start?.callerId];
+    const texts = [
+      run.fn,
+      engine.registry.fullName(run.fn),
+      run.key,
+      group.guess?.entity,
+      start?.eventName,
+      start?.callerId,
+    ];
     const ids = group.runs.flatMap(({ id, eventId }) => [id, eventId]);
     return [...texts, ...ids].some((text) => text?.toLowerCase().includes(wanted) ?? false);
   }

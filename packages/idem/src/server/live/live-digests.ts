@@ -20,6 +20,8 @@ export interface LiveStore {
   /** Others may write to it. */
   readonly isShared: boolean;
   now(): number;
+  /** How people call a function. */
+  fullName(fn: string): string;
 }
 
 const digestMs = 500;
@@ -150,7 +152,7 @@ export class LiveDigests {
   private async digestOf(
     env: string,
     hub: Hub,
-    { reads, now }: LiveStore,
+    { reads, now, fullName }: LiveStore,
     { counts, runIds, isCut }: { counts: Counts; runIds: readonly string[]; isCut: boolean },
   ): Promise<LiveDigest> {
     const [openCount, newest, grouped] = await Promise.all([
@@ -170,7 +172,7 @@ export class LiveDigests {
       isCut,
       alerts: {
         open: openCount,
-        new: fresh.map(({ id, kind, fn, pairCount }) => ({ id, kind, function: fn, pairCount })),
+        new: fresh.map(({ id, kind, fn, pairCount }) => ({ id, kind, function: fullName(fn), pairCount })),
       },
     };
   }

@@ -53,7 +53,12 @@ export function openMountedWorld(client: MountedClient, mode: Mode): MountedWorl
     if (engine === undefined) return null;
     const { store } = engine;
     // What was committed unseen is found as what other processes commit is.
-    return { reads: store.reads, isShared: store.shared !== null || !client.isWatched(), now: () => engine.now() };
+    return {
+      reads: store.reads,
+      isShared: store.shared !== null || !client.isWatched(),
+      now: () => engine.now(),
+      fullName: (fn) => engine.registry.fullName(fn),
+    };
   });
   const unwatch = client.watch(liveObserver(live));
 

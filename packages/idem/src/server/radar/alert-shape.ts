@@ -39,12 +39,13 @@ export const pairItem = z.object({
   at: instantField,
 });
 
-export function alertItemOf(alert: Alert): z.input<typeof alertItem> {
+/** `name` is how people call its function. */
+export function alertItemOf(alert: Alert, name: string): z.input<typeof alertItem> {
   const { fn, about: _, facts: text, ...rest } = alert;
   const facts = JSON.parse(text) as AlertFacts;
   return {
     ...rest,
-    ...wordsOf({ ...alert, facts }, fn),
+    ...wordsOf({ ...alert, facts }, name),
     function: fn === "" ? null : fn,
     of: facts.of,
     differs: [...(facts.differs ?? [])],

@@ -22,7 +22,9 @@ export const listApps = apiRoute({
   summary: "List the apps this server serves",
   tag: "apps",
   answer: z.object({ apps: z.array(appItem) }),
-  handle: async ({ world, env }) => ({ apps: (await world.apps.list(env)).map((app) => ({ ...app })) }),
+  handle: async ({ world, env, engine }) => ({
+    apps: (await world.apps.list(env)).map((each) => ({ ...each, app: engine.registry.appName(each.app) })),
+  }),
 });
 
 /** A person names an app's URL; it is asked for its functions and they are registered. */
@@ -41,10 +43,10 @@ export const addApp = apiRoute({
     modified: z.boolean().describe("False when its functions were registered already"),
     app: appItem.nullable().describe("Null when it registered by itself, under a URL of its own choosing"),
   }),
-  handle: async ({ body, env, world, signal, audit }) => {
+  handle: async ({ body, env, engine, world, signal, audit }) => {
     const { app, modified } = await syncApp(world, env, body.url, { signal });
     if (modified) await audit("add-app", body.url);
     const added = app === null ? undefined : (await world.apps.list(env)).find((each) => each.app === app);
-    return { modified, app: added === undefined ? null : { ...added } };
+    return { modified, app: added === undefined ? null : { ...added, app: engine.registry.appName(added.app) } };
   },
 });

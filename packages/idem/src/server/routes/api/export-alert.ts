@@ -18,7 +18,7 @@ export const exportAlert = apiRoute({
   answer: z.string(),
   handle: async ({ params, query, engine, env }) => {
     const alert = await findAlert(engine, env, params.alert!);
-    const note = await noteOfAlert(engine.store, env, alert, alert.fn);
+    const note = await noteOfAlert(engine.store, env, alert, engine.registry.fullName(alert.fn));
     const { write, type } = formats[query.format];
     const headers = {
       "content-type": type,

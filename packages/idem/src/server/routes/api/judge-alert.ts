@@ -16,7 +16,7 @@ async function judge(engine: Engine, input: JudgeInput): Promise<z.input<typeof 
   const judged = await engine.store.judge(input);
   if (judged.kind === "unknown") throw errors.ALERT_UNKNOWN({ alert: input.id });
   if (judged.kind === "closed") throw errors.ALERT_CLOSED({ alert: input.id });
-  return { alert: alertItemOf(judged.alert) };
+  return { alert: alertItemOf(judged.alert, engine.registry.fullName(judged.alert.fn)) };
 }
 
 export const acknowledgeAlert = apiRoute({

@@ -28,7 +28,7 @@ export const listAlerts = apiRoute({
     };
     const [alerts, openCount] = await Promise.all([reads.alerts(env, filter), reads.openAlertCount(env)]);
     return {
-      alerts: alerts.map(alertItemOf),
+      alerts: alerts.map((alert) => alertItemOf(alert, engine.registry.fullName(alert.fn))),
       openCount,
       next: alerts.length < limit ? null : alerts.at(-1)!.id,
     };

@@ -74,7 +74,7 @@ export const listAskers = apiRoute({
     const [found] = judgeAll([own], functions);
     const [group] = await tellGroups([found!], { engine, env, functions, now });
     const { runs } = found!.judged;
-    const sentence = (decision: Decision) => decisionSentence(decision, run.fn);
+    const sentence = (decision: Decision) => decisionSentence(decision, engine.registry.fullName(run.fn));
     const duplicates = await Promise.all(
       (await reads.runStarts(env, own.runs)).flatMap(({ runId, suppressed }) =>
         suppressed === 0 ? [] : reads.duplicatesOfRun(env, runId, limit + 1, after),
@@ -108,7 +108,7 @@ export const listAskers = apiRoute({
       }
       const decision = (await reads.decisionsOfEvent(env, each.eventId)).find(({ fn }) => fn === each.fn);
       return decision === undefined
-        ? { ...told, kind: null, sentence: `${each.fn} started run ${each.id}.` }
+        ? { ...told, kind: null, sentence: `${engine.registry.fullName(each.fn)} started run ${each.id}.` }
         : { ...told, kind: decision.kind, sentence: sentence(decision) };
     }
 

@@ -24,7 +24,7 @@ export const readAlert = apiRoute({
     const filter = before === undefined ? { limit } : { limit, before };
     const pairs = await engine.store.reads.alertPairs(env, alert.id, filter);
     return {
-      alert: alertItemOf(alert),
+      alert: alertItemOf(alert, engine.registry.fullName(alert.fn)),
       pairs: pairs.map(pairItemOf),
       deliveries: await deliveriesOf(engine.store.reads, env, alert),
       next: pairs.length < limit ? null : pairs.at(-1)!.laterId,

@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { Engine } from "../../../engine/engine.ts";
 import { errors } from "../../../model/errors.ts";
 import { functionSlug } from "../../../model/function-config.ts";
+import { shownApp } from "../../../model/function-names.ts";
 import { makeUlid } from "../../../model/ulid.ts";
 import { type RestCancellation, restCancellation } from "../../../protocol/rest-shapes.ts";
 import { type BulkProgress, bulkOf } from "../../bulk-work.ts";
@@ -37,7 +38,9 @@ export const startCancellation = v1Route({
     const { app_id: app, function_id: id, started_before: until, started_after: since, if: expression } = body;
     const { registry } = engine;
     const target = registry.get(functionSlug(app, id)) ?? registry.get(id);
-    if (target === null || target.app !== app) throw errors.FUNCTION_UNKNOWN({ function: functionSlug(app, id) });
+    if (target === null || (target.app !== app && shownApp(target) !== app)) {
+      throw errors.FUNCTION_UNKNOWN({ function: functionSlug(app, id) });
+    }
     readInstant("started_before", until, now);
     if (since != null) readInstant("started_after", since, now);
     const { platform } = world;
@@ -74,7 +77,7 @@ function cancellationOf(progress: BulkProgress, { registry }: Pick<Engine, "regi
   const instant = (text: string | undefined) => (text === undefined ? null : readInstant("filter", text, startedAt));
   return {
     id: progress.id,
-    app: target?.app ?? null,
+    app: target === null ? null : shownApp(target),
     functionId: target?.config.id ?? filter.fn ?? null,
     startedAfter: instant(filter.since),
     startedBefore: instant(filter.until),

@@ -1,6 +1,7 @@
 // GET /dev: how older SDKs and tools find a development server (docs/reference/wire.md#paths). `idem start` has no such page.
 import { errors } from "../../../model/errors.ts";
 import type { FunctionConfig } from "../../../model/function-config.ts";
+import { shownName } from "../../../model/function-names.ts";
 import { readPackageText } from "../../../platform/package-files.ts";
 import { defaultEnv } from "../../admit-caller.ts";
 import { json, type Route } from "../../route.ts";
@@ -30,8 +31,10 @@ export const describeDevServer: Route = {
       version: packageVersion(),
       authed: false,
       startOpts: { autodiscover: settings.discovery, poll: settings.poll, sdkURLs: settings.sdkUrls },
-      functions: functions.map(({ fn, config }) => {
-        const { name, triggers } = JSON.parse(config) as FunctionConfig;
+      functions: functions.map(({ app, config: text }) => {
+        const config = JSON.parse(text) as FunctionConfig;
+        const { name, triggers } = config;
+        const fn = shownName({ app, config });
         return { id: fn, slug: fn, name, triggers };
       }),
       handlers: apps.map(({ app, url, sdk, framework, error }) => ({ appName: app, url, sdk, framework, error })),

@@ -26,7 +26,7 @@ export const invokeFunction: Route = {
       eventWindowOf(request),
       eventId === undefined ? {} : { eventId },
     );
-    const { ids, decisions } = sendResultOf(accepted);
+    const { ids, decisions } = sendResultOf(accepted, (fn) => engine.registry.fullName(fn));
     return json({ id: ids[0], status: 200, ...(wantsDecisions(request) ? { decisions } : {}) });
   },
 };

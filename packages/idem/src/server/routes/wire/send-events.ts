@@ -42,7 +42,8 @@ export const sendEvents: Route = {
     };
     const engine = await world.engine(env);
     const accepted = await engine.accept(normaliseEvents(given), eventWindowOf(request), [], known);
-    if (wantsDecisions(request)) return json({ ...sendResultOf(accepted), status: 200 });
+    if (wantsDecisions(request))
+      return json({ ...sendResultOf(accepted, (fn) => engine.registry.fullName(fn)), status: 200 });
     return json({ ids: accepted.events.map(({ id }) => id), status: 200 });
   },
 };

@@ -1,0 +1,59 @@
+// The names of a function (docs/states.md#a-functions-name). It is recorded under the first one it ever had, `fn`: rows, keys, windows, limits and
+// schedules carry that one for ever. People read the one it has today.
+import type { FormerIds } from "./former-ids.ts";
+import { type FunctionConfig, functionSlug } from "./function-config.ts";
+
+/** An app, as its author calls it today and called it before. */
+export interface AppNames {
+  readonly id: string;
+  readonly was: FormerIds | null;
+}
+
+/** The app that rows of its functions name. */
+export const recordedApp = ({ id, was }: AppNames): string => was?.[0] ?? id;
+
+/** A function as it is registered. `app` is the recorded one. */
+export interface NamedFunction {
+  readonly fn: string;
+  readonly app: string;
+  readonly config: Pick<FunctionConfig, "id" | "app" | "was">;
+}
+
+/** What is said of its names in its configuration; nothing of one that was never renamed. */
+export function namesOf(app: AppNames, id: string, was: FormerIds | null): Pick<FunctionConfig, "app" | "was"> {
+  if (app.was === null && was === null) return {};
+  const apps = app.was ?? [app.id];
+  const ids = was ?? [id];
+  const names = apps.flatMap((each) => ids.map((former) => functionSlug(each, former)));
+  return { was: names, ...(recordedApp(app) === app.id ? {} : { app: app.id }) };
+}
+
+/** The app as people call it. */
+export const shownApp = ({ app, config }: Pick<NamedFunction, "app" | "config">): string => config.app ?? app;
+
+/** `<app>-<id>` as people call it. */
+export const shownName = (named: Pick<NamedFunction, "app" | "config">): string =>
+  functionSlug(shownApp(named), named.config.id);
+
+/** Every name that rows may have it under, the one that new rows get first. */
+export const recordedNames = ({ fn, config }: Pick<NamedFunction, "fn" | "config">): readonly string[] =>
+  config.was ?? [fn];
+
+/** Every name it answers to. */
+export const allNames = (named: NamedFunction): readonly string[] => [
+  ...new Set([...recordedNames(named), shownName(named)]),
+];
+
+/** The first of `others` that answers to a name of this one, with that name: there is no telling which of them it means. */
+export function nameShared<Other extends NamedFunction>(
+  named: NamedFunction,
+  others: readonly Other[],
+): { readonly other: Other; readonly name: string } | null {
+  const own = allNames(named);
+  for (const other of others) {
+    const theirs = new Set(allNames(other));
+    const name = own.find((each) => theirs.has(each));
+    if (name !== undefined) return { other, name };
+  }
+  return null;
+}

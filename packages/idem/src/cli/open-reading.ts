@@ -1,6 +1,5 @@
 // A store opened for reading: a file beside its owner if one lives, without it otherwise; a server's store beside its nodes.
-import type { FunctionConfig } from "../model/function-config.ts";
-import { allNames, type NamedFunction, recordedNames, shownApp, shownName } from "../model/function-names.ts";
+import { allNames, type NamedFunction, namedOf, recordedNames, shownApp, shownName } from "../model/function-names.ts";
 import { processName } from "../platform/node-platform.ts";
 import type { Platform } from "../platform/platform.ts";
 import { Idem } from "../sdk/client.ts";
@@ -26,12 +25,6 @@ export function appMeant(functions: readonly RegisteredFunction[], said: string 
   if (said === undefined) return apps.size === 1 ? [...apps][0]! : null;
   return functions.map(namedOf).find((each) => shownApp(each) === said)?.app ?? said;
 }
-
-const namedOf = ({ fn, app, config }: RegisteredFunction): NamedFunction => ({
-  fn,
-  app,
-  config: JSON.parse(config) as FunctionConfig,
-});
 
 /** From rows to what people call a function, and back. `app` is the one whose own names they mean. */
 function functionNamesOf(

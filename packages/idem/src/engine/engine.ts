@@ -6,7 +6,7 @@ import { acceptEvent } from "../ingest/accept-events.ts";
 import { blockedMaxDefaultMs } from "../model/beats.ts";
 import { errors } from "../model/errors.ts";
 import { Expressions } from "../model/expression.ts";
-import { recordedNames } from "../model/function-names.ts";
+import { leftBehind, type NamedFunction, namedOf, recordedNames } from "../model/function-names.ts";
 import { Turns, Work } from "../model/turns.ts";
 import { UlidSource } from "../model/ulid.ts";
 import type { Platform } from "../platform/platform.ts";
@@ -29,7 +29,6 @@ import { Neighbours } from "./neighbours.ts";
 import type { CheckEvents } from "./outgoing-events.ts";
 import type { pairsFor } from "./prepare-ingest.ts";
 import { Presence } from "./presence.ts";
-import { refuseOtherNames } from "./refuse-other-names.ts";
 import { Registry } from "./registry.ts";
 import { OutboxRelay } from "./relay-outbox.ts";
 import type { RerunOptions } from "./rerun-from.ts";
@@ -291,6 +290,16 @@ export class Engine {
     return this.served.keys();
   }
 
+  /** Going on would leave runs, windows and schedules under a name that nobody asks for; whoever has the function goes on with it. */
+  private async refuseLeavingBehind(own: readonly NamedFunction[]): Promise<void> {
+    const { functions } = await this.store.reads.functions(this.env);
+    const living = functions.map(namedOf);
+    for (const named of own) {
+      const found = leftBehind(named, own, living);
+      if (found !== null) throw errors.FUNCTION_WAS_CONFLICT({ function: named.config.id, why: found.why });
+    }
+  }
+
   /** Runs that began under any name it had are its own. */
   private know(code: Code): void {
     for (const name of recordedNames(code)) this.codes.set(name, code);
@@ -299,7 +308,7 @@ export class Engine {
   private async tellStore(app: string, codes: readonly Code[], formerApps: readonly string[]): Promise<boolean> {
     const { env, store } = this.options;
     if (codes.some(({ config }) => config.was !== undefined)) {
-      refuseOtherNames(app, codes, formerApps, (await store.reads.functions(env)).functions);
+      await this.refuseLeavingBehind(codes.map(({ fn, config }) => ({ fn, app, config })));
     }
     const answer = await store.register({
       env,

@@ -57,3 +57,37 @@ export function nameShared<Other extends NamedFunction>(
   }
   return null;
 }
+
+/**
+ * What the store has of a renamed function under a name that its code does not say it had: runs, windows and schedules there would be left behind.
+ * `living` are the registered ones, `own` all functions of this registration.
+ */
+export function leftBehind<Row extends NamedFunction>(
+  named: NamedFunction,
+  own: readonly NamedFunction[],
+  living: readonly Row[],
+): { readonly row: Row; readonly why: string } | null {
+  if (named.config.was === undefined) return null;
+  const names = allNames(named);
+  const claimed = new Set(own.flatMap((each) => recordedNames(each)));
+  for (const row of living) {
+    if (claimed.has(row.fn) || (row.app !== named.app && row.app !== shownApp(named))) continue;
+    const shared = allNames(row).find((name) => names.includes(name));
+    if (shared === undefined) continue;
+    const first = row.fn === shownName(named) ? "lists it too, last" : "begins with it";
+    const why = `the store has "${shared}" under "${row.fn}", which \`was\` does not name: what is recorded there would be left behind unless \`was\` ${first}`;
+    return { row, why };
+  }
+  return null;
+}
+
+/** As it was registered. */
+export const namedOf = ({
+  fn,
+  app,
+  config,
+}: {
+  readonly fn: string;
+  readonly app: string;
+  readonly config: string;
+}): NamedFunction & { readonly config: FunctionConfig } => ({ fn, app, config: JSON.parse(config) as FunctionConfig });

@@ -210,6 +210,7 @@ export class Idem<Schemas extends EventSchemas = Untyped> {
     );
     taking?.take({
       client: this,
+      app: recordedApp(this.names),
       codes: this.codes,
       moveTo: (store) => {
         this.isParked = false;

@@ -14,6 +14,8 @@ export interface Taking {
 
 export interface TakenClient {
   readonly client: Idem;
+  /** The app that rows of its functions name. */
+  readonly app: string;
   /** Its functions, as they will be registered: whoever took it may change them before it is moved. */
   readonly codes: FunctionCode[];
   /** From here on the client is one of this store's; what it had begun on the other is abandoned. */

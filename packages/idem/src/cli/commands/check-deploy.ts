@@ -1,6 +1,7 @@
 // idem check-deploy: before new code goes live, do the runs that are open go on under it?
 import { relative } from "node:path";
 import { functionSlug } from "../../model/function-config.ts";
+import { allNames } from "../../model/function-names.ts";
 import { nearestWord } from "../../model/nearest-word.ts";
 import { CannotReplay, checkDeploy } from "../../verify/deploy/check-deploy.ts";
 import {
@@ -114,7 +115,7 @@ async function checkOne(
   const names = lists.function;
   const own = functions.filter(isOf);
   const apps = [...new Set(clients.filter(isOf).map(({ app }) => app))];
-  const idOf = new Map(own.map(({ fn, config }) => [fn, config.id]));
+  const namesOf = new Map(own.map((each) => [each.fn, [each.config.id, ...allNames(each)]]));
   const listing = showProgress(io, "open runs found");
   const checking = showProgress(io, "runs replayed");
   try {
@@ -129,7 +130,8 @@ async function checkOne(
       isWanted: (fn) =>
         names === undefined ||
         names.some(
-          (name) => name === fn || name === idOf.get(fn) || apps.some((app) => functionSlug(app, name) === fn),
+          (name) =>
+            name === fn || namesOf.get(fn)?.includes(name) || apps.some((app) => functionSlug(app, name) === fn),
         ),
       sample,
       now: context.now(),
@@ -148,7 +150,11 @@ async function checkOne(
 
 function checkNames({ lists }: Context, program: Program, functions: readonly CheckedFunction[]): void {
   for (const name of lists.function ?? []) {
+    const own = program.functions.filter((each) =>
+      allNames(each).some((full) => [name, functionSlug(each.app, name)].includes(full)),
+    );
     if (functions.some(({ id, fn, app }) => id === name || fn === name || fn === functionSlug(app, name))) continue;
+    if (own.length > 0) continue;
     const near = nearestWord(
       name,
       program.functions.map(({ config }) => config.id),

@@ -29,7 +29,12 @@ function openLive(isShared = false) {
       next: null,
     }),
   } as unknown as StoreReads;
-  const live = new LiveDigests(platform, () => ({ reads, isShared, now: () => platform.wallMs() }));
+  const live = new LiveDigests(platform, () => ({
+    reads,
+    isShared,
+    now: () => platform.wallMs(),
+    fullName: (fn) => fn,
+  }));
   const settle = async () => {
     for (let i = 0; i < 20; i++) await Promise.resolve();
   };

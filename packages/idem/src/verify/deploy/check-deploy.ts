@@ -2,10 +2,10 @@
 // configurations are compared with those that are registered. The store is only read.
 import { functionScope } from "../../model/claim.ts";
 import type { FunctionConfig } from "../../model/function-config.ts";
+import { type NamedFunction, namedOf, recordedNames, shownApp } from "../../model/function-names.ts";
 import { isEnded } from "../../model/run.ts";
 import { isOpen } from "../../model/window.ts";
 import { countPending, pendingCount } from "../../observe/pending-counts.ts";
-import type { RegisteredFunction } from "../../store/functions.ts";
 import type { RunMemo } from "../../store/leases.ts";
 import type { StoreReads } from "../../store/reads.ts";
 import type { PlayingThreads } from "../playing-threads.ts";
@@ -13,6 +13,7 @@ import type { DescribedFunction } from "../worker/messages.ts";
 import { type Change, changesOf, type Windows } from "./changes.ts";
 import { type CheckedFunction, worstOf } from "./deploy-report.ts";
 import { type JudgedRun, judgeReplay, type RunFact } from "./judge-replay.ts";
+import { goneChanges, type NowCalled, nameChanges, renamedTo, type WaitingUnder } from "./names.ts";
 import { type Listed, listOpenRuns } from "./positions.ts";
 import type { Replay, ReplayedRun } from "./replay.ts";
 import { Tally } from "./tally.ts";
@@ -52,47 +53,57 @@ const inputBytesMax = 64 * 1024;
 const endlessMax = 2;
 
 export async function checkDeploy(options: CheckDeployOptions): Promise<CheckedEnvironment> {
-  const { reads, env, functions, apps, isWanted, sample, onListed } = options;
-  const { functions: registered } = await reads.functions(env);
+  const { reads, env, functions, isWanted, sample, onListed } = options;
+  const registered = (await reads.functions(env)).functions.map(namedOf);
+  const nowCalled = (fn: string) => renamedTo(fn, registered, functions);
+  const apps = [...options.apps, ...registered.filter(({ fn }) => nowCalled(fn) !== null).map(({ app }) => app)];
   const appOf = ownerOf(registered, apps);
-  const isOurs = (fn: string) => apps.includes(appOf(fn)) && isWanted(fn);
+  /** By any name it had, to the one that new rows get. */
+  const known = new Map(functions.flatMap((each) => recordedNames(each).map((name) => [name, each] as const)));
+  const recordedAs = (fn: string) => known.get(fn)?.fn ?? fn;
+  const isOurs = (fn: string) => (known.has(fn) || apps.includes(appOf(fn))) && isWanted(recordedAs(fn));
   const listed = await listOpenRuns({ reads, env, isWanted: isOurs, sample, onListed });
   const tallies = new Map<string, Tally>();
   for (const fn of [...functions.map((each) => each.fn).filter(isWanted), ...listed.keys()]) {
-    tallies.set(fn, new Tally(listed.get(fn)?.open ?? 0));
+    const names = recordedNames(known.get(fn) ?? { fn, config: { id: fn } });
+    const open = names.reduce((sum, name) => sum + (listed.get(name)?.open ?? 0), 0);
+    if (recordedAs(fn) === fn) tallies.set(fn, new Tally(open));
   }
-  await replayAll(options, listed, tallies);
-  const facts = await factsOf(options, listed, registered);
-  const known = functions.filter(({ fn }) => isWanted(fn));
+  // One tally for all names of a function.
+  for (const fn of listed.keys()) tallies.set(fn, tallies.get(fn) ?? tallies.get(recordedAs(fn)) ?? new Tally(0));
+  await replayAll(options, new Set(known.keys()), listed, tallies, nowCalled);
+  const facts = await factsOf(options, listed);
   const checked: CheckedFunction[] = [];
-  for (const { fn, app, config } of known) {
-    const before = registered.find((each) => each.fn === fn);
-    const changes = before === undefined ? [] : await facts.changes(before, config);
-    checked.push(checkedOf({ id: config.id, fn, app, env }, tallies.get(fn)!, changes));
+  for (const each of functions.filter(({ fn }) => isWanted(fn))) {
+    const { fn, config } = each;
+    const before = registered.find((row) => row.fn === fn);
+    const changes = [
+      ...nameChanges(each, functions, registered, await facts.names(each, listed)),
+      ...(before === undefined ? [] : await facts.changes(fn, before.config, config)),
+    ];
+    checked.push(checkedOf({ id: config.id, fn, app: shownApp(each), env }, tallies.get(fn)!, changes));
   }
-  for (const fn of goneOf(registered, listed, functions).filter(isOurs)) {
-    const { id, app } = registered.find((each) => each.fn === fn) ?? { id: fn, app: appOf(fn) };
-    const changes = facts.gone(fn, id);
+  for (const fn of goneOf(registered, listed, known).filter(isOurs)) {
+    const row = registered.find((each) => each.fn === fn);
+    const { id, app } = row === undefined ? { id: fn, app: appOf(fn) } : { id: row.config.id, app: shownApp(row) };
+    const changes = row === undefined ? [] : await facts.gone(row, nowCalled(fn));
     const tally = tallies.get(fn) ?? new Tally(0);
     if (tally.counts.open > 0 || changes.length > 0) checked.push(checkedOf({ id, fn, app, env }, tally, changes));
   }
-  return { functions: checked, others: await othersOf(options, appOf) };
+  return { functions: checked, others: await othersOf({ ...options, apps }, known, appOf) };
 }
 
 /** A function that is not registered any more is its app's by its name. */
 const ownerOf =
-  (registered: readonly RegisteredFunction[], apps: readonly string[]) =>
+  (registered: readonly NamedFunction[], apps: readonly string[]) =>
   (fn: string): string =>
     registered.find((each) => each.fn === fn)?.app ?? apps.find((app) => fn.startsWith(`${app}-`)) ?? "";
 
 const goneOf = (
-  registered: readonly RegisteredFunction[],
+  registered: readonly NamedFunction[],
   listed: ReadonlyMap<string, Listed>,
-  functions: readonly DescribedFunction[],
-): string[] =>
-  [...new Set([...registered.map(({ fn }) => fn), ...listed.keys()])].filter(
-    (fn) => !functions.some((each) => each.fn === fn),
-  );
+  known: ReadonlyMap<string, unknown>,
+): string[] => [...new Set([...registered.map(({ fn }) => fn), ...listed.keys()])].filter((fn) => !known.has(fn));
 
 const checkedOf = (
   of: Pick<CheckedFunction, "id" | "fn" | "app" | "env">,
@@ -101,11 +112,11 @@ const checkedOf = (
 ): CheckedFunction => ({ ...of, verdict: worstOf(counts), runs: counts, findings, changes });
 
 async function othersOf(
-  { reads, env, apps, functions, isWanted }: CheckDeployOptions,
+  { reads, env, apps, isWanted }: CheckDeployOptions,
+  known: ReadonlyMap<string, unknown>,
   appOf: (fn: string) => string,
 ): Promise<CheckedEnvironment["others"]> {
   const { byFunction } = await reads.counts(env);
-  const known = new Set(functions.map(({ fn }) => fn));
   const others = Object.entries(byFunction).filter(
     ([fn]) => isWanted(fn) && !known.has(fn) && !apps.includes(appOf(fn)),
   );
@@ -130,16 +141,17 @@ interface Read extends Chosen {
 
 async function replayAll(
   options: CheckDeployOptions,
+  known: ReadonlySet<string>,
   listed: ReadonlyMap<string, Listed>,
   tallies: ReadonlyMap<string, Tally>,
+  nowCalled: (fn: string) => NowCalled | null,
 ): Promise<void> {
-  const { functions, lanes, onChecked } = options;
-  const known = new Set(functions.map(({ fn }) => fn));
+  const { lanes, onChecked } = options;
   const left: Chosen[] = [];
   for (const [fn, { positions }] of listed) {
     const runIds = [...positions.values()].flatMap(({ chosen }) => chosen);
     if (known.has(fn)) for (const runId of runIds) left.push({ fn, runId });
-    else tallies.get(fn)!.addAll(runIds, gone);
+    else tallies.get(fn)!.addAll(runIds, gone(nowCalled(fn)));
   }
   const total = left.length;
   let done = 0;
@@ -226,7 +238,11 @@ const told = (kind: Exclude<RunFact["kind"], "NOTE">, why: string): JudgedRun =>
   facts: [{ kind, step: null, asked: null, why, place: null, key: null }],
 });
 
-const gone = told("STUCK", "none of these modules has the function: its runs wait until a process has it again");
+const gone = (now: NowCalled | null): JudgedRun =>
+  told(
+    "STUCK",
+    `none of these modules has the function: its runs wait until a process has it again${now === null ? "" : `. If it is "${now.name}" now, ${now.mend} keeps them`}`,
+  );
 const unentered = told("UNPROVEN", "it was not entered: others of its function did not come to their end");
 
 function judged({ memo, waitInputs }: Read, replay: Replay, env: string): JudgedRun {
@@ -236,17 +252,12 @@ function judged({ memo, waitInputs }: Read, replay: Replay, env: string): Judged
 
 // ---------------------------------------------------------------------------------------------------- configurations
 
-async function factsOf(
-  { reads, env, now }: CheckDeployOptions,
-  listed: ReadonlyMap<string, Listed>,
-  registered: readonly RegisteredFunction[],
-) {
+async function factsOf({ reads, env, now }: CheckDeployOptions, listed: ReadonlyMap<string, Listed>) {
   const { byFunction } = await reads.counts(env);
   const pending = await countPending(reads, env);
   const crons = await reads.crons(env);
   return {
-    changes: async ({ fn, config }: RegisteredFunction, is: FunctionConfig): Promise<Change[]> => {
-      const before = JSON.parse(config) as FunctionConfig;
+    changes: async (fn: string, before: FunctionConfig, is: FunctionConfig): Promise<Change[]> => {
       const asked = {
         now,
         open: listed.get(fn)?.open ?? 0,
@@ -260,11 +271,27 @@ async function factsOf(
       const windows = isSame ? noWindows : await openWindows(reads, env, fn, now);
       return changesOf(before, is, { ...asked, windows });
     },
-    gone: (fn: string, id: string): Change[] => {
-      const count = pendingCount(pending(fn));
-      if (count === 0 || !registered.some((each) => each.fn === fn)) return [];
-      const becomes = `${count} ${count === 1 ? "event waits" : "events wait"} for it, and ${count === 1 ? "starts" : "start"} nothing until it is back`;
-      return [{ what: "function", before: id, now: "none", becomes, waiting: count, until: null, isRisk: true }];
+    /** What waits under each name of a function that was renamed. */
+    names: async ({ fn, config }: NamedFunction, of: ReadonlyMap<string, Listed>): Promise<WaitingUnder[]> =>
+      Promise.all(
+        (config.was === undefined ? [] : recordedNames({ fn, config })).map(async (name) => ({
+          name,
+          open: of.get(name)?.open ?? 0,
+          pending: pendingCount(pending(name)),
+          windows: await openWindows(reads, env, name, now),
+          crons: crons.filter((each) => each.fn === name).length,
+        })),
+      ),
+    gone: async ({ fn, config }: NamedFunction, isNow: NowCalled | null): Promise<Change[]> => {
+      const under = {
+        name: fn,
+        open: listed.get(fn)?.open ?? 0,
+        pending: pendingCount(pending(fn)),
+        // Of a function that is simply gone nobody asks for a key any more.
+        windows: isNow === null ? noWindows : await openWindows(reads, env, fn, now),
+        crons: crons.filter((each) => each.fn === fn).length,
+      };
+      return goneChanges(config.id, under, isNow);
     },
   };
 }

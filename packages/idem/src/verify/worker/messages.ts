@@ -11,6 +11,7 @@ export interface ThreadInput {
 }
 
 export interface DescribedFunction {
+  /** The one that rows name: the first it ever had. */
   readonly app: string;
   readonly env: string;
   readonly fn: string;

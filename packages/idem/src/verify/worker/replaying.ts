@@ -1,5 +1,7 @@
 // The runs of a store, replayed one after the other over modules that are loaded once, as a process that takes them up would have them.
+
 import type { FunctionCode } from "../../execute/function-code.ts";
+import { recordedNames } from "../../model/function-names.ts";
 import type { Replay, ReplayedRun } from "../deploy/replay.ts";
 import { asCaller, type Caller } from "./caller.ts";
 import { WayOutShut } from "./deny-ways-out.ts";
@@ -22,8 +24,10 @@ export class Replaying {
     private readonly loaded: Life,
   ) {
     for (const taken of loaded.clients) {
-      for (const code of taken.codes)
-        this.known.set(code.fn, { code, checkData: (event) => taken.checkEvents([event]) });
+      for (const code of taken.codes) {
+        for (const name of recordedNames(code))
+          this.known.set(name, { code, checkData: (event) => taken.checkEvents([event]) });
+      }
     }
   }
 

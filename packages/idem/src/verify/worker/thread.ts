@@ -123,16 +123,16 @@ async function describe({ modules, databases }: Extract<ToThread, { kind: "descr
   isShown = true;
   try {
     const { clients } = await withModules(modules, false, () => world.load());
-    const functions = clients.flatMap(({ client, codes }) =>
+    const functions = clients.flatMap(({ client, app, codes }) =>
       codes.map((code) => {
         const { fn, config, handlesEnd } = code;
         const { place, by } = makers.of(code);
         const fingerprint = fingerprintOf(code);
-        return { app: client.id, env: client.env, fn, config, code: fingerprint, handlesEnd, place, madeBy: by };
+        return { app, env: client.env, fn, config, code: fingerprint, handlesEnd, place, madeBy: by };
       }),
     );
     const configuration = JSON.parse(JSON.stringify(world.configuration ?? null)) as Json;
-    const named = clients.map(({ client, codes }) => ({ app: client.id, env: client.env, functions: codes.length }));
+    const named = clients.map(({ client, app, codes }) => ({ app, env: client.env, functions: codes.length }));
     return { kind: "described", functions, clients: named, configuration };
   } finally {
     playing = null;

@@ -7,6 +7,7 @@ import { withDatabases } from "../cli/verify-databases.ts";
 import { findModules, projectPath, readMemoryOf, readRecordingsOf, readSource } from "../cli/verify-inputs.ts";
 import { parseDuration } from "../model/duration.ts";
 import { errors } from "../model/errors.ts";
+import { shownApp } from "../model/function-names.ts";
 import { type KnownOptions, refuseUnknown } from "../model/known-options.ts";
 import { nearestWord } from "../model/nearest-word.ts";
 import { nodePlatform } from "../platform/node-platform.ts";
@@ -114,7 +115,7 @@ export async function verify(
       withDatabases(cwd, async (prepare) => {
         const program = await loadProgram({ io: { cwd }, words: findModules(words, cwd) }, threads, { prepare });
         const configuration = joined(program.configuration, configurationOf(options, id));
-        const own = program.functions.filter(({ app, env }) => app === idem.id && env === idem.env);
+        const own = program.functions.filter((each) => shownApp(each) === idem.id && each.env === idem.env);
         const functions = own.filter(({ handlesEnd }) => !handlesEnd);
         const wanted = wantedOf(functions, id).map((fn) => ({ fn, event: eventFor(fn, configuration, options) }));
         const { report } = await verifyProgram({

@@ -288,8 +288,9 @@ export class Idem<Schemas extends EventSchemas = Untyped> {
       }
     }
     this.codes.push(...codes);
-    makersOf(this)?.functions.set(codes[0]!.fn, traceAbove(this.createFunction));
-    return { id: options.id, slug: shownName(named(codes[0]!)), code: codes[0]! };
+    const slug = shownName(named(codes[0]!));
+    makersOf(this)?.functions.set(slug, traceAbove(this.createFunction));
+    return { id: options.id, slug, code: codes[0]! };
   }
 
   /** Opens the store, registers the functions and begins to execute them. */

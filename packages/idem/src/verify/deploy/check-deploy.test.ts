@@ -115,6 +115,7 @@ async function told(
     env: "default",
     fn,
     config,
+    code: "",
     handlesEnd: false,
     place: null,
     madeBy: null,

@@ -65,6 +65,7 @@ test("a registration as the SDK sends it is read whole", () => {
   const served = "http://localhost:13000/api/inngest";
   expect(read).toEqual({
     app: "shop",
+    formerApps: [],
     url: served,
     sdk: "js:v4.24.0",
     framework: "nodejs",
@@ -207,6 +208,7 @@ describe("a function that cannot be registered is named with the field and the r
     ["a batch of ticks", { batchEvents: batch, triggers: [{ cron: "0 9 * * *" }] }, "only cron triggers"],
     ["a key too long", { throttle: { limit: 1, period: "1s", key: "x".repeat(5_000) } }, "throttle.key"],
     ["a broken match", { cancel: [{ event: "a/c", if: "event.data.my-id == async.data.my-id" }] }, "cancelOn[0].if"],
+    ["former names that are none", { was: [] }, "a list of 1 to 100 names"],
     ["a jitter too long", { triggers: [{ cron: "0 9 * * *", jitter: "1h" }] }, "trigger.jitter"],
   ])("%s", (_, over, why) => {
     const error = refusal(() => readFunctions("shop", [fn({ id: "shop-fine" }), fn(over)]));
@@ -220,6 +222,16 @@ describe("a function that cannot be registered is named with the field and the r
   });
 });
 
+test("a renamed app and function are registered under the first names they had, and say those of today", () => {
+  const given = fn({ id: "billing-pay", was: ["shop-charge", "shop-bill"] });
+  const read = readRegisterRequest({ appName: "billing", was: ["shop", "store"], url, functions: [given] });
+  expect(read).toMatchObject({
+    app: "shop",
+    formerApps: ["shop", "store"],
+    functions: [{ fn: "shop-charge", config: { id: "pay", app: "billing", was: ["shop-charge", "shop-bill"] } }],
+  });
+});
+
 describe("a registration that is none", () => {
   test.each([
     ["a list", []],
@@ -230,6 +242,9 @@ describe("a registration that is none", () => {
     ["an odd URL", { appName: "shop", url: "ftp://x", functions: [] }],
     ["a URL too long", { appName: "shop", url: `http://x/${"y".repeat(2048)}`, functions: [] }],
     ["no functions", { appName: "shop", url }],
+    ["former names that are no list", { appName: "shop", url, functions: [], was: "old" }],
+    ["former names that cannot be read", { appName: "shop", url, functions: [], was: ["old\n"] }],
+    ["more former names than anybody had", { appName: "shop", url, functions: [], was: Array(101).fill("old") }],
   ])("%s", (_, body) => {
     expect(refusal(() => readRegisterRequest(body)).code).toBe("REQUEST_INVALID");
   });

@@ -13,6 +13,7 @@ import { basePath } from "./base-path.ts";
 import { Frame } from "./frame/frame.tsx";
 import { Nothing } from "./frame/nothing.tsx";
 import { PageError } from "./frame/page-error.tsx";
+import { verdictFilters } from "./pages/functions/verdict-words.ts";
 import { type PageAddress, pageLoader } from "./pages.ts";
 import { oneOf, parseSearch, searchOf, stringifySearch, text } from "./search.ts";
 
@@ -109,7 +110,12 @@ const keys = createRoute({
 });
 const key = createRoute({ getParentRoute: parent, path: "/keys/$claim", component: pageAt("/keys/$claim") });
 
-const functions = createRoute({ getParentRoute: parent, path: "/functions", component: pageAt("/functions") });
+const functions = createRoute({
+  getParentRoute: parent,
+  path: "/functions",
+  component: pageAt("/functions"),
+  validateSearch: searchOf({ verdict: oneOf(...verdictFilters) }),
+});
 const fn = createRoute({
   getParentRoute: parent,
   path: "/functions/$fn",

@@ -37,9 +37,56 @@ test("each function says whether it has a key: none is said in magenta, never by
   expect(colour).toBe(magenta);
   // 2 ran, 4 more were stopped.
   const cells = await row("record-stripe-payment").getByRole("cell").allInnerTexts();
-  expect(cells.slice(2, 4).map((text) => text.trim())).toEqual(["2", "4"]);
+  expect(cells.slice(3, 5).map((text) => text.trim())).toEqual(["2", "4"]);
   await drafts.getByRole("link").first().click();
   await expect.poll(() => page.locator("h1").innerText()).toBe("draft-invoice-from-placement");
+  expect(page.troubles).toEqual([]);
+});
+
+test("each function shows its last verdict with its age and whether the code has changed since; none is never shown as good", async () => {
+  const { functions } = await world.api("/api/functions");
+  const place = { file: "src/draft-invoice.ts", line: 14 };
+  const finding = { id: "6f3c0a6be8b1d2f4", kind: "DOUBLED", isAccepted: false, place, schedule: "die-after-effect:2" };
+  const verdict = (fn: string, over: object) => ({
+    ...{ function: fn, verdict: "HELD", schedules: 61, effects: 2, findingCount: 0, findings: [], place: null },
+    ...{ code: "abcdefghij", at: Date.now() - 2 * 3_600_000 },
+    ...over,
+  });
+  const mails = functions.find(({ id }: { id: string }) => id === "send-welcome-mail") ?? functions.at(-1);
+  const body = JSON.stringify({
+    verdicts: [
+      verdict(story.drafts, { verdict: "DOUBLED", findingCount: 1, findings: [finding], place }),
+      verdict(story.payments, {}),
+      verdict(mails.function, { verdict: "UNPROVEN", schedules: 0 }),
+    ],
+  });
+  const headers = { "content-type": "application/json" };
+  expect((await fetch(`${world.origin}/api/verdicts`, { method: "POST", headers, body })).status).toBe(200);
+  const page = await open("/functions");
+  const cell = (name: string) => page.getByRole("row").filter({ hasText: name }).getByRole("cell").nth(2);
+  await expect
+    .poll(() => cell("record-stripe-payment").innerText())
+    .toMatch(/HELD in 61 schedules\s+2 h ago\s+code changed/);
+  expect(await cell("draft-invoice-from-placement").innerText()).toContain("DOUBLED in 61 schedules");
+  expect(await cell(mails.id).innerText()).toContain("UNPROVEN in 0 schedules");
+  expect(await cell("nightly-report").innerText()).toBe("never verified");
+  expect(await cell("nightly-report").locator(".completed").count()).toBe(0);
+  expect(await cell(mails.id).locator(".completed").count()).toBe(0);
+  await page.getByRole("button", { name: /^Never \d/ }).click();
+  await expect.poll(() => page.getByRole("row").filter({ hasText: "record-stripe-payment" }).count()).toBe(0);
+  expect(page.url()).toContain("verdict=never");
+  await page.goto(`${world.origin}/functions/${story.drafts}`);
+  const part = page.locator(".verdict-part");
+  await expect.poll(() => part.innerText()).toContain("The code that is registered now is another one.");
+  expect(await part.innerText()).toContain("src/draft-invoice.ts:14");
+  expect(await part.innerText()).toContain(
+    "npx idem verify src/draft-invoice.ts --function draft-invoice-from-placement --from-store --schedule die-after-effect:2",
+  );
+  await page.goto(`${world.origin}/functions/${report}`);
+  await expect.poll(() => part.innerText()).toContain("Never verified");
+  expect(await part.innerText()).toContain(
+    `npx idem verify path/to/module.ts --function nightly-report --publish ${world.origin}`,
+  );
   expect(page.troubles).toEqual([]);
 });
 

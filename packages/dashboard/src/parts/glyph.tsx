@@ -1,6 +1,6 @@
 // How one asking ended, in the shapes the whole dashboard uses: a square ran first, a ring was stopped, a diamond slipped through,
-// an open square was asked for by a person, two squares are a key that ran twice.
-export type GlyphName = "first" | "suppressed" | "slipped" | "rerun" | "doubled";
+// an open square was asked for by a person, two squares are a key that ran twice, a dashed ring with a question was not shown.
+export type GlyphName = "first" | "suppressed" | "slipped" | "rerun" | "doubled" | "unproven";
 
 const shapes = {
   first: <rect x="3" y="3" width="10" height="10" rx="1.5" fill="currentColor" />,
@@ -16,6 +16,18 @@ const shapes = {
       <rect x="6" y="6" width="9" height="9" rx="1.5" fill="currentColor" />
     </>
   ),
+  unproven: (
+    <>
+      <circle cx="8" cy="8" r="6.25" fill="none" stroke="currentColor" strokeWidth="1.5" strokeDasharray="2.4 2.5" />
+      <path
+        d="M6.2 6.3a1.8 1.8 0 1 1 2.6 1.6c-.5.3-.8.6-.8 1.2M8 11.2v.1"
+        fill="none"
+        stroke="currentColor"
+        strokeWidth="1.5"
+        strokeLinecap="round"
+      />
+    </>
+  ),
 } as const;
 
 const colours = {
@@ -24,6 +36,7 @@ const colours = {
   slipped: "doubled",
   rerun: "quiet",
   doubled: "doubled",
+  unproven: "quiet",
 } as const;
 
 /** Give `words` where no text beside it says the same. */

@@ -18,6 +18,7 @@ import { useCharts } from "./charts-data.ts";
 import { FunctionActions } from "./function-actions.tsx";
 import { FunctionCharts } from "./function-charts.tsx";
 import { Ahead, SetUp } from "./set-up.tsx";
+import { VerdictPart } from "./verdict-part.tsx";
 import "../functions/functions.css";
 import "./function.css";
 
@@ -62,6 +63,7 @@ export function Page() {
             onRange={(next) => void navigate({ search: (now) => ({ ...now, range: next }) })}
             limit={own?.limit ?? null}
           />
+          <VerdictPart of={data} />
           <SetUp of={data} />
         </div>
         <Ahead of={data} />

@@ -1,18 +1,21 @@
 // How each function is set up and how it is doing. Is it keyed, is it healthy, is it keeping up?
-import { Link } from "@tanstack/react-router";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { PageTitle } from "../../frame/page-title.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { ErrorPart } from "../../parts/error-part.tsx";
+import { Segments } from "../../parts/field.tsx";
 import { Glyph } from "../../parts/glyph.tsx";
 import { Note } from "../../parts/note.tsx";
 import { Skeleton } from "../../parts/skeleton.tsx";
 import { Table } from "../../parts/table.tsx";
 import { Tag } from "../../parts/tag.tsx";
-import { durationWords } from "../../parts/time-words.ts";
+import { Time } from "../../parts/time.tsx";
 import { visibleText } from "../../parts/visible-text.ts";
 import "../../parts/list.css";
-import { type FunctionInFigures, nowWords, useFresh, useFunctions } from "./function-data.ts";
+import { type FunctionInFigures, nowWords, triggerWords, useFresh, useFunctions } from "./function-data.ts";
 import { KeyCell } from "./key-cell.tsx";
+import { VerdictCell } from "./verdict-cell.tsx";
+import { filterChoices, hasChanged, isShown, standingOf, verdictFilters } from "./verdict-words.ts";
 import "./functions.css";
 
 export function Page() {
@@ -22,6 +25,7 @@ export function Page() {
     <>
       <PageTitle title="Functions" />
       {data !== undefined && data.length > 0 && <Headline functions={data} />}
+      {data !== undefined && data.length > 0 && <VerdictFilters functions={data} />}
       <section className="card functions">
         {error !== null && data === undefined ? (
           <ErrorPart error={error} what="The functions could not be read. Runs go on." onRetry={() => void refetch()} />
@@ -37,9 +41,29 @@ export function Page() {
   );
 }
 
+/** In the address, so that whoever is shown it sees the same. */
+function VerdictFilters({ functions }: { readonly functions: readonly FunctionInFigures[] }) {
+  const { verdict: filter } = useSearch({ from: "/functions" });
+  const navigate = useNavigate({ from: "/functions" });
+  return (
+    <div className="verdict-filters">
+      <Segments
+        label="Last verdict"
+        value={filter ?? ""}
+        choices={filterChoices(functions, filter)}
+        onChange={(value) =>
+          void navigate({ search: { verdict: verdictFilters.find((each) => each === value) }, replace: true })
+        }
+      />
+    </div>
+  );
+}
+
 /** One kind of trouble at a time, worst first. */
 function Headline({ functions }: { readonly functions: readonly FunctionInFigures[] }) {
   const slipping = functions.filter(({ day }) => day.slipped > 0);
+  const doubling = functions.filter((each) => standingOf(each) === "doubled" && !hasChanged(each));
+  const never = functions.filter((each) => standingOf(each) === "never");
   const keyless = functions.filter(({ key, unkeyed }) => key === null && unkeyed === null);
   const failing = functions.filter(({ day }) => day.failed > 0);
   const paused = functions.filter(({ pausedAt }) => pausedAt !== null);
@@ -59,6 +83,23 @@ function Headline({ functions }: { readonly functions: readonly FunctionInFigure
         {worst!.key === null
           ? "It has no key. One line of configuration stops it."
           : "It has a key; its page says what happened to it."}
+      </Note>
+    );
+  }
+  if (doubling.length > 0) {
+    const [first] = doubling;
+    const rest = doubling.length === 1 ? "" : ` and ${doubling.length - 1} more`;
+    return (
+      <Note
+        tone="doubled"
+        title={`${first!.id}${rest} would do something twice`}
+        actions={
+          <Link className="button is-hot" to="/functions/$fn" params={{ fn: first!.function }} hash="verdict">
+            See the finding
+          </Link>
+        }
+      >
+        <code>idem verify</code> found it <Time at={first!.verdict!.at} as="ago" />. It did not happen in 24 hours.
       </Note>
     );
   }
@@ -85,31 +126,37 @@ function Headline({ functions }: { readonly functions: readonly FunctionInFigure
   return (
     <Note tone="good" title="Nothing ran more often than asked in 24 hours">
       {words}
+      {never.length > 0 &&
+        ` ${never.length} of ${functions.length} ${never.length === 1 ? "was" : "were"} never verified.`}
     </Note>
   );
 }
 
 function Functions({ functions }: { readonly functions: readonly FunctionInFigures[] }) {
+  const { verdict: filter } = useSearch({ from: "/functions" });
+  const nameOf = (fn: string): string => functions.find((each) => each.function === fn)?.id ?? fn;
   return (
     <Table
       label="Functions"
-      rows={functions}
+      rows={functions.filter((each) => isShown(each, filter))}
       idOf={({ function: fn }) => fn}
       tone={() => "row"}
       columns={[
         {
           name: "Function",
-          cell: ({ function: fn, id, app, pausedAt }) => (
+          cell: ({ function: fn, id, app, pausedAt, triggers }) => (
             <span className="name">
               <Link className="row-link" to="/functions/$fn" params={{ fn }}>
                 <b>{visibleText(id)}</b>
               </Link>
               {app !== "" && <small className="faint">{visibleText(app)}</small>}
+              <small className="quiet starts">{visibleText(triggers.map(triggerWords).join(", "))}</small>
               {pausedAt !== null && <Tag tone="waiting">paused</Tag>}
             </span>
           ),
         },
         { name: "Key", cell: (each) => <KeyCell of={each} /> },
+        { name: "Last verdict", cell: (each) => <VerdictCell of={each} nameOf={nameOf} /> },
         { name: "Ran 24 h", isNumber: true, cell: ({ day }) => (day.first + day.slipped).toLocaleString("en-GB") },
         { name: "Suppressed", isNumber: true, cell: ({ day }) => <Figure count={day.suppressed} tone="suppressed" /> },
         { name: "Slipped", isNumber: true, cell: ({ day }) => <Figure count={day.slipped} tone="slipped" /> },
@@ -117,12 +164,6 @@ function Functions({ functions }: { readonly functions: readonly FunctionInFigur
           name: "Failed",
           isNumber: true,
           cell: ({ day }) => <span className={day.failed > 0 ? "failed" : "faint"}>{day.failed}</span>,
-        },
-        {
-          name: "p95",
-          isNumber: true,
-          cell: ({ day }) =>
-            day.p95Ms === null ? <span className="faint nowrap">none yet</span> : durationWords(day.p95Ms),
         },
         { name: "Now", cell: (each) => <span className="quiet nowrap">{nowWords(each)}</span> },
       ]}

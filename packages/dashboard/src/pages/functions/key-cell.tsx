@@ -2,19 +2,20 @@ import { Glyph } from "../../parts/glyph.tsx";
 import { visibleText } from "../../parts/visible-text.ts";
 import type { FunctionInFigures } from "./function-data.ts";
 
-/** No key is said in magenta, never by an empty cell; one that is left out for a reason is said with it. */
+/** No key is never an empty cell: in magenta where it ran twice or would, else as something nobody said; one that is left out for a reason is said with it. */
 export function KeyCell({
-  of: { key, unkeyed, suggestedKey },
+  of: { key, unkeyed, suggestedKey, day, verdict },
 }: {
-  readonly of: Pick<FunctionInFigures, "key" | "unkeyed" | "suggestedKey">;
+  readonly of: Pick<FunctionInFigures, "key" | "unkeyed" | "suggestedKey" | "day" | "verdict">;
 }) {
   if (key !== null) return <code>{visibleText(key.expression)}</code>;
   if (unkeyed !== null) return <span className="quiet">none: {visibleText(unkeyed)}</span>;
+  const isTwice = day.slipped > 0 || verdict?.verdict === "DOUBLED";
   return (
-    <span className="doubled no-key">
-      <Glyph name="doubled" size={14} />
+    <span className={isTwice ? "doubled no-key" : "waiting no-key"}>
+      {isTwice && <Glyph name="doubled" size={14} />}
       <span>
-        none
+        {isTwice ? "none" : "none, and no reason given"}
         {suggestedKey !== null && (
           <>
             , suggested: <code>{visibleText(suggestedKey)}</code>

@@ -14,6 +14,7 @@ import { Time } from "../../parts/time.tsx";
 import { durationWords } from "../../parts/time-words.ts";
 import { visibleText } from "../../parts/visible-text.ts";
 import { type FunctionInFigures, useFresh, useFunction } from "../functions/function-data.ts";
+import { standingOf } from "../functions/verdict-words.ts";
 import { useCharts } from "./charts-data.ts";
 import { FunctionActions } from "./function-actions.tsx";
 import { FunctionCharts } from "./function-charts.tsx";
@@ -46,6 +47,7 @@ export function Page() {
       </>
     );
   }
+  const isWrong = ["doubled", "wrong", "unproven"].includes(standingOf(data));
   const own = data.limits.find(({ key, scope }) => key === null && scope === "fn");
   return (
     <>
@@ -57,13 +59,14 @@ export function Page() {
       </div>
       <div className="function-columns">
         <div className="stack">
+          {isWrong && <VerdictPart of={data} />}
           <FunctionCharts
             fn={fn}
             range={range}
             onRange={(next) => void navigate({ search: (now) => ({ ...now, range: next }) })}
             limit={own?.limit ?? null}
           />
-          <VerdictPart of={data} />
+          {!isWrong && <VerdictPart of={data} />}
           <SetUp of={data} />
         </div>
         <Ahead of={data} />

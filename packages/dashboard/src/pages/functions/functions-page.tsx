@@ -140,17 +140,18 @@ function Functions({ functions }: { readonly functions: readonly FunctionInFigur
       label="Functions"
       rows={functions.filter((each) => isShown(each, filter))}
       idOf={({ function: fn }) => fn}
-      tone={() => "row"}
+      tone={(each) => (standingOf(each) === "doubled" || each.day.slipped > 0 ? "row is-doubled" : "row")}
       columns={[
         {
           name: "Function",
-          cell: ({ function: fn, id, app, pausedAt, triggers }) => (
+          cell: ({ function: fn, id, app, pausedAt, triggers, open }) => (
             <span className="name">
               <Link className="row-link" to="/functions/$fn" params={{ fn }}>
                 <b>{visibleText(id)}</b>
               </Link>
               {app !== "" && <small className="faint">{visibleText(app)}</small>}
               <small className="quiet starts">{visibleText(triggers.map(triggerWords).join(", "))}</small>
+              {!isIdle(open) && <small className="quiet starts">{nowWords({ open })}</small>}
               {pausedAt !== null && <Tag tone="waiting">paused</Tag>}
             </span>
           ),
@@ -165,11 +166,13 @@ function Functions({ functions }: { readonly functions: readonly FunctionInFigur
           isNumber: true,
           cell: ({ day }) => <span className={day.failed > 0 ? "failed" : "faint"}>{day.failed}</span>,
         },
-        { name: "Now", cell: (each) => <span className="quiet nowrap">{nowWords(each)}</span> },
       ]}
     />
   );
 }
+
+const isIdle = ({ running, due, waiting, parked }: FunctionInFigures["open"]): boolean =>
+  running + due + waiting + parked === 0;
 
 function Figure({ count, tone }: { readonly count: number; readonly tone: "suppressed" | "slipped" }) {
   if (count === 0) return <span className="faint">0</span>;

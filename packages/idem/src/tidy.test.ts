@@ -134,6 +134,9 @@ describe("rooms", () => {
     ],
     verify: [
       "verify",
+      // An app's world has a server of its own.
+      "server",
+      "protocol",
       "radar",
       "sdk",
       "engine",
@@ -367,7 +370,8 @@ describe("the platform is the only way to the machine", () => {
     for (const { path, text } of sources) {
       // The command line is a process of its own, around the engine.
       // The verifier's thread puts worlds in the machine's place.
-      const isEdge = ["platform/", "cli/", "verify/worker/"].some((room) => path.startsWith(room));
+      // Its apps are processes of this machine.
+      const isEdge = ["platform/", "cli/", "verify/worker/", "verify/app/"].some((room) => path.startsWith(room));
       if (isEdge || listeners.includes(path)) continue;
       const code = withoutComments(text);
       for (const [pattern, instead] of banned) {

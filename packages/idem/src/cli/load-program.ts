@@ -94,6 +94,14 @@ export async function loadProgram(
   return { modules, functions, configuration, clients, databases };
 }
 
+/** What the project's configuration says, without its modules. */
+export async function loadConfiguration({ io }: Context, threads: PlayingThreads): Promise<VerifyConfiguration> {
+  const file = findConfiguration(io.cwd);
+  return file === null
+    ? noConfiguration
+    : configurationOf(file, (await describe(io.cwd, threads, [file])).configuration);
+}
+
 function configurationOf(file: string | null, written: unknown): VerifyConfiguration {
   if (file === null) return noConfiguration;
   const read = readConfiguration(written);

@@ -77,14 +77,20 @@ function showBaseline(context: Screen, { known, fresh, gone }: NonNullable<Verif
 
 function showFunction(context: Screen, verified: VerifiedFunction): void {
   const { paint } = context;
-  const { id, verdict, event, schedules, effects, commits, findings, notes } = verified;
+  const { id, verdict, event, schedules, unplayed, effects, commits, findings, notes } = verified;
   const started = event === null ? "" : paint.dim(`    event ${printable(event.name)} (${printable(event.from)})`);
   context.say(`${paint.bold(printable(id))}${started}`);
   if (verdict === "HELD") {
-    const what = `in ${counted(schedules, "schedule")}: ${counted(effects, "effect")}, ${counted(commits, "commit")}, one of everything each time`;
+    const played =
+      unplayed === 0 ? counted(schedules, "schedule") : `${schedules} of ${schedules + unplayed} schedules`;
+    const what = `in ${played}: ${counted(effects, "effect")}, ${counted(commits, "commit")}, one of everything each time`;
     sayBeside(context, "  ✓ HELD      ", what, `  ${paint.green("✓ HELD")}      `);
   }
   for (const finding of findings) showFinding(context, id, finding);
+  if (unplayed > 0) {
+    const rest = `${schedules} of ${schedules + unplayed} schedules were played within the budget, those that show most first; --budget gives more`;
+    sayBeside(context, "    note: ", rest, paint.dim("    note: "), paint.dim);
+  }
   for (const note of notes) sayBeside(context, "    note: ", note, paint.dim("    note: "), paint.dim);
 }
 

@@ -39,3 +39,6 @@ export function openMailbox<T>(): { readonly port: MessagePort; readonly drain: 
   };
   return { port: port2, drain };
 }
+
+/** Node, the file it was given, and what follows it. */
+export const commandLine = (): readonly string[] => process.argv;

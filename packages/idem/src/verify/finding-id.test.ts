@@ -108,6 +108,7 @@ const verified = (fn: string, findings: readonly ShownFinding[]): VerifiedFuncti
   place: null,
   verdict: findings[0]?.verdict ?? "HELD",
   schedules: 1,
+  unplayed: 0,
   effects: 1,
   commits: 1,
   notes: [],

@@ -104,6 +104,7 @@ test("values of a real event are in no text of a report, whole or in a path", ()
     id: "f",
     verdict: "DOUBLED",
     schedules: 1,
+    unplayed: 0,
     effects: 1,
     commits: 1,
     notes: ["ann@example.com was told"],

@@ -38,6 +38,7 @@ export const reportShape = z.strictObject({
       verdict,
       place,
       schedules: count,
+      unplayed: count,
       effects: count,
       commits: count,
       tookMs: z.number().min(0),

@@ -46,6 +46,8 @@ export interface FunctionReport {
   readonly verdict: Verdict;
   /** How many were played in which all of it happened; clean runs are none. */
   readonly schedules: number;
+  /** Those there would have been time for in a larger budget. */
+  readonly unplayed: number;
   /** Of one clean run. */
   readonly effects: number;
   readonly commits: number;
@@ -111,35 +113,40 @@ const shortPlace = (place: Place | null, shorten: Shorten) =>
 /** What `--reporter json` prints, key by key as docs/verify.md has it; files by the names that `shorten` gives them. */
 export function jsonOf({ functions, leftOut, summary }: VerifyReport, shorten: Shorten) {
   return {
-    functions: functions.map(({ id, verdict, schedules, effects, commits, event, notes, outdated, ...rest }) => ({
-      id,
-      verdict,
-      place: shortPlace(rest.place, shorten),
-      schedules,
-      effects,
-      commits,
-      tookMs: rest.tookMs,
-      event,
-      notes,
-      outdated,
-      findings: rest.findings.map(({ place, mend, ...finding }) => ({
-        id: finding.id,
-        verdict: finding.verdict,
-        kind: finding.kind,
-        isKnown: finding.isKnown,
-        thing: finding.thing,
-        effect: finding.effect,
-        step: finding.step,
-        place: shortPlace(place, shorten),
-        schedule: finding.schedule,
-        event: finding.event,
-        timeline: finding.timeline,
-        mend:
-          mend === null ? null : { ...mend, edits: mend.edits.map((each) => ({ ...each, file: shorten(each.file) })) },
-        because: finding.because,
-        repeat: finding.repeat,
-      })),
-    })),
+    functions: functions.map(
+      ({ id, verdict, schedules, unplayed, effects, commits, event, notes, outdated, ...rest }) => ({
+        id,
+        verdict,
+        place: shortPlace(rest.place, shorten),
+        schedules,
+        unplayed,
+        effects,
+        commits,
+        tookMs: rest.tookMs,
+        event,
+        notes,
+        outdated,
+        findings: rest.findings.map(({ place, mend, ...finding }) => ({
+          id: finding.id,
+          verdict: finding.verdict,
+          kind: finding.kind,
+          isKnown: finding.isKnown,
+          thing: finding.thing,
+          effect: finding.effect,
+          step: finding.step,
+          place: shortPlace(place, shorten),
+          schedule: finding.schedule,
+          event: finding.event,
+          timeline: finding.timeline,
+          mend:
+            mend === null
+              ? null
+              : { ...mend, edits: mend.edits.map((each) => ({ ...each, file: shorten(each.file) })) },
+          because: finding.because,
+          repeat: finding.repeat,
+        })),
+      }),
+    ),
     leftOut: leftOut.map(({ id, why }) => ({ id, why })),
     summary,
   };

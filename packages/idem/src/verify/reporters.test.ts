@@ -39,6 +39,7 @@ const fn = (id: string, findings: readonly ShownFinding[], over: Partial<Verifie
   place: { file: "/repo/pack ages/fn.ts", line: 3, column: 6 },
   verdict: findings[0]?.verdict ?? "HELD",
   schedules: 7,
+  unplayed: 0,
   effects: 1,
   commits: 2,
   notes: [],

@@ -55,6 +55,8 @@ export interface VerifyFunctionOptions {
   readonly record?: { readonly hosts: readonly string[]; readonly take: (recorded: readonly Fixture[]) => void };
   /** For pairs of adversities, once every single one was played. */
   readonly budgetMs: number;
+  /** Every world takes of the budget, clean runs apart: what is left when it is spent is not played, and counted. */
+  readonly isEveryWorldBudgeted?: boolean;
   readonly seed?: number;
   /** Only these; null for all there are. Names that mean nothing are left out. */
   readonly only?: readonly string[] | null;
@@ -112,6 +114,9 @@ class FunctionVerifier {
   private stuck = 0;
   private effects = 0;
   private commits = 0;
+  /** When the budget is spent; null where it is not for every world. */
+  private until: number | null = null;
+  private unplayed = 0;
 
   constructor(
     private readonly options: VerifyFunctionOptions,
@@ -144,6 +149,11 @@ class FunctionVerifier {
     const inVain = this.facts === null ? [] : this.happened.inVain(only ?? [], this.facts);
     for (const { thing, schedule } of inVain) this.find(unprovenBy(thing), schedule);
     if (this.options.mends !== false) await this.improve();
+    if (this.happened.count === 0 && this.unplayed > 0 && this.findings.all.length === 0)
+      return this.unproven(
+        "the budget was spent before anything could be played: give more with --budget",
+        cleanSchedule.id,
+      );
     if (this.lacksTwin && (this.options.only ?? null) === null) {
       return this.unproven(
         "no twin could be made of the event, so nobody knows whether the function's key swallows other things; name the field that tells them apart (entity), or give the twin's data (twin)",
@@ -202,6 +212,8 @@ class FunctionVerifier {
       twin !== null,
     );
     this.facts ??= facts;
+    if (this.options.isEveryWorldBudgeted === true)
+      this.until ??= this.options.platform.monoMs() + this.options.budgetMs;
     const { first: before, rest } = this.wanted(facts, base);
     await this.playAll(before, reference);
     if (this.trial.isRefuted?.(this.findings.all) === true) return false;
@@ -234,6 +246,7 @@ class FunctionVerifier {
 
   private async playAll(schedules: readonly Schedule[], reference: Reference): Promise<void> {
     this.known += schedules.length;
+    if (this.until !== null) return this.playWithin(schedules, reference, this.until);
     const all = schedules.map(async (schedule): Promise<Played | null> => {
       const answer = await this.play(schedule, firstStart, this.seed);
       return answer === null ? null : { schedule, answer };
@@ -247,9 +260,18 @@ class FunctionVerifier {
     }
   }
 
+  /** One after the other, for as long as there is time. */
+  private async playWithin(schedules: readonly Schedule[], reference: Reference, until: number): Promise<void> {
+    for (const schedule of schedules) {
+      const answer = this.options.platform.monoMs() < until ? await this.play(schedule, firstStart, this.seed) : null;
+      if (answer === null) this.unplayed++;
+      else this.weigh({ schedule, answer }, await this.handlers.referenceFor(schedule, reference));
+    }
+  }
+
   private async playPairs(facts: CleanFacts, base: readonly Adversity[], reference: Reference): Promise<void> {
     const { platform, budgetMs } = this.options;
-    const until = platform.monoMs() + budgetMs;
+    const until = this.until ?? platform.monoMs() + budgetMs;
     const batchSize = 16;
     const all = pairs(facts);
     while (platform.monoMs() < until && this.findings.all.length === 0) {
@@ -391,6 +413,7 @@ class FunctionVerifier {
       id: this.options.fn.config.id,
       verdict: worstOf(verdicts),
       schedules: this.happened.count,
+      unplayed: this.unplayed,
       effects: this.effects,
       commits: this.commits,
       notes: [...this.notes],

@@ -7,7 +7,7 @@ import { masker, withoutValues } from "./mask-values.ts";
 import type { PlayingThreads } from "./playing-threads.ts";
 import { type FunctionReport, type LeftOut, summarise, type VerifiedFunction, type VerifyReport } from "./report.ts";
 import type { VerifyConfiguration } from "./verify-configuration.ts";
-import { verifyFunction } from "./verify-function.ts";
+import { type VerifyFunctionOptions, verifyFunction } from "./verify-function.ts";
 import { Consent, remember, type VerifyMemory } from "./verify-memory.ts";
 import type { DescribedFunction } from "./worker/messages.ts";
 import type { DatabaseScript } from "./worker/sql/database-script.ts";
@@ -45,6 +45,8 @@ export interface VerifyProgramOptions {
   readonly leftOut: readonly LeftOut[];
   /** What plays this schedule of the function's again. */
   readonly repeatOf: (id: string, schedule: string, seed: number) => string;
+  /** Where its worlds are others than threads'. */
+  readonly how?: Pick<VerifyFunctionOptions, "isEveryWorldBudgeted" | "mends" | "picks">;
   readonly onPlayed?: (id: string, played: number, known: number) => void;
   readonly onVerified?: (id: string) => void;
 }
@@ -105,6 +107,7 @@ async function verifyOne(
   const { id } = fn.config;
   const { twin, entity, waits = {} } = configuration.functions[id] ?? {};
   return verifyFunction({
+    ...options.how,
     threads,
     platform,
     modules,

@@ -10,7 +10,7 @@ import { mergeRecordings, readHost, writeRecordings } from "../../verify/recordi
 import { exitCodeOf, type LeftOut, type VerifyReport } from "../../verify/report.ts";
 import { readSchedule } from "../../verify/schedules.ts";
 import type { VerifyConfiguration } from "../../verify/verify-configuration.ts";
-import { quoted, type Verified, verifyProgram } from "../../verify/verify-program.ts";
+import { quoted, type Verified, type VerifyProgramOptions, verifyProgram } from "../../verify/verify-program.ts";
 import type { DescribedFunction } from "../../verify/worker/messages.ts";
 import { changedSince } from "../changed-files.ts";
 import { ChangedFunctions } from "../changed-functions.ts";
@@ -20,6 +20,7 @@ import { printable } from "../printable.ts";
 import { showProgress } from "../progress.ts";
 import { publishVerdicts, readPublish, type VerdictOn } from "../publish-verdicts.ts";
 import { readReports, reporters, showReports } from "../report-verdicts.ts";
+import { asApp, type OpenedApp, openApp, readAppUrl } from "../verify-app.ts";
 import { type PrepareDatabases, withDatabases } from "../verify-databases.ts";
 import {
   eventsOfStore,
@@ -35,15 +36,26 @@ import {
 } from "../verify-inputs.ts";
 
 const budgetMs = 10_000;
+/** A world of an app takes a second, in place of ten milliseconds. */
+const appBudgetMs = 60_000;
 const threadsMax = 8;
 
 export const verify: Command = {
   name: "verify",
   summary: "say of functions whether there would be two of something if they ran twice",
   usage:
-    "[module…] [--function <id>] [--event <file.json> | --from-store [address] | --generate] [--record <host>] [--schedule <name>] [--seed <1>] [--budget <10s>] [--changed [commit]] [--baseline <file>] [--write-baseline <file>] [--reporter <text>] [--output <file>] [--publish [address]]",
+    "[module… | -u <url> --start <command>] [--function <id>] [--event <file.json> | --from-store [address] | --generate] [--record <host>] [--schedule <name>] [--seed <1>] [--budget <10s>] [--changed [commit]] [--baseline <file>] [--write-baseline <file>] [--reporter <text>] [--output <file>] [--publish [address]]",
   words: { min: 0, max: 1_000 },
   options: {
+    url: {
+      value: "url",
+      short: "u",
+      help: "an app that serves its functions there, written with the official SDK or served with Idem's own: http://localhost:3000/api/inngest",
+    },
+    start: {
+      value: "command",
+      help: "what starts that app; it is started, killed and started again many times, on another port",
+    },
     function: { value: "id", help: "only this function; may be repeated", isMany: true },
     event: { value: "file.json", help: "an event, or a list of them: only the functions they reach are verified" },
     "from-store": {
@@ -59,7 +71,10 @@ export const verify: Command = {
     },
     schedule: { value: "name", help: "only what goes wrong under this name; may be repeated", isMany: true },
     seed: { value: "1", help: "another chance for the code, and other ids" },
-    budget: { value: "10s", help: "how long pairs of things that go wrong are played, of all functions together" },
+    budget: {
+      value: "10s",
+      help: "how long pairs of things that go wrong are played, of all functions together; of an app (60s) everything that goes wrong",
+    },
     changed: {
       value: "commit",
       help: "only functions of which a file has changed since that commit (HEAD unless given); whatever cannot be told is verified",
@@ -100,6 +115,7 @@ export const verify: Command = {
     "idem verify src/functions.ts --generate --publish http://127.0.0.1:8288",
     "idem verify src/functions.ts --event placement.json --record sandbox.crm.example",
     "idem verify src/functions.ts --event placement.json --function draft-invoice --schedule die-after-effect:2 --seed 1",
+    'idem verify -u http://localhost:3000/api/inngest --start "npm run dev" --event placement.json',
   ],
   exits: {
     list: [
@@ -128,11 +144,37 @@ export const verify: Command = {
   },
 };
 
-async function verifyAll(
-  context: Context,
-  threads: PlayingThreads,
-  prepare: PrepareDatabases,
-): Promise<{ readonly report: VerifyReport; readonly judged: readonly VerdictOn[] }> {
+/** The app that `-u` names, or the modules. */
+async function openProgram(context: Context, threads: PlayingThreads, prepare: PrepareDatabases): Promise<Opened> {
+  const { url, start } = context.options;
+  if (url === undefined) {
+    if (start !== undefined) throw cannot("--start says how an app is started, and -u where it is served: give both.");
+    return { program: await loadProgram(context, threads, { prepare }), threads, close: async () => {} };
+  }
+  if (context.lists.record !== undefined)
+    throw cannot("--record is for modules: of an app (-u) nothing leaves this machine.");
+  if (context.flags.has("generate"))
+    throw cannot("--generate is for modules: an app (-u) does not tell its schemas. Give --event or --from-store.");
+  return { ...(await openApp(context, readAppUrl(url), threads)), how: asApp };
+}
+
+interface Judged {
+  readonly report: VerifyReport;
+  readonly judged: readonly VerdictOn[];
+}
+
+type Opened = OpenedApp & Pick<VerifyProgramOptions, "how">;
+
+async function verifyAll(context: Context, threads: PlayingThreads, prepare: PrepareDatabases): Promise<Judged> {
+  const opened = await openProgram(context, threads, prepare);
+  try {
+    return await verifyOpened(context, opened);
+  } finally {
+    await opened.close();
+  }
+}
+
+async function verifyOpened(context: Context, { program, threads, how }: Opened): Promise<Judged> {
   const { io, lists, options, flags } = context;
   const ways = ["event", "from-store"].filter((name) => options[name] !== undefined);
   if (flags.has("generate")) ways.push("generate");
@@ -144,12 +186,12 @@ async function verifyAll(
   }
   const recordHosts = readHosts(context);
   const seed = countOption(context, "seed", 1, 1_000_000);
-  const budget = options.budget === "0" ? 0 : durationOption(context, "budget", budgetMs);
+  const budget =
+    options.budget === "0" ? 0 : durationOption(context, "budget", how === undefined ? budgetMs : appBudgetMs);
   const memory = readMemoryOf(io.cwd);
   const recordings = readRecordingsOf(io.cwd);
   const given = options.event === undefined ? null : readEvents(io.cwd, options.event);
   const known = options.baseline === undefined ? null : readBaselineOf(io.cwd, options.baseline);
-  const program = await loadProgram(context, threads, { prepare });
   const asked = askedFunctions(program.functions, lists.function ?? null);
   const { wanted, leftOut } = withoutUnchanged(
     context,
@@ -160,6 +202,7 @@ async function verifyAll(
   const verified = await verifyProgram({
     ...program,
     threads,
+    ...(how === undefined ? {} : { how }),
     platform: io.platform,
     wanted,
     memory,
@@ -281,6 +324,8 @@ function repeatOf({ words, options, flags }: Context, id: string): string {
   return [
     "idem verify",
     ...words.map(quoted),
+    ...(options.url === undefined ? [] : [`-u ${quoted(options.url)}`]),
+    ...(options.start === undefined ? [] : [`--start ${quoted(options.start)}`]),
     `--function ${quoted(id)}`,
     ...(options.event === undefined ? [] : [`--event ${quoted(options.event)}`]),
     // An address may hold a password.

@@ -5,19 +5,28 @@ import type { Place } from "../thing.ts";
 import type { Life } from "./life.ts";
 import { isOurs } from "./our-folder.ts";
 
-export interface Caller {
-  readonly life: Life;
+/** `L` is what stands for its process: a life of a thread's world; a process itself knows of no other. */
+export interface Caller<L = Life> {
+  readonly life: L;
   /** Null outside any function: code of a module, of a client's own. */
   readonly run: { readonly fn: string; readonly runId: string; isOver: boolean } | null;
   /** Where the effect was asked for, if somebody looked; null where no line of the user's is. */
   readonly place?: Place | null;
+  /** The step it was asked for in, where another process said so. */
+  readonly step?: StepAtWork | null;
 }
 
-const callers = new AsyncLocalStorage<Caller>();
+export interface StepAtWork {
+  readonly step: string;
+  readonly isOver: boolean;
+}
 
-export const currentCaller = (): Caller | null => callers.getStore() ?? null;
+const callers = new AsyncLocalStorage<Caller<unknown>>();
 
-export const asCaller = <T>(caller: Caller, body: () => T): T => callers.run(caller, body);
+/** In a thread everybody is given a life, in a process of an app nobody is. */
+export const currentCaller = <L = Life>(): Caller<L> | null => (callers.getStore() as Caller<L> | undefined) ?? null;
+
+export const asCaller = <T>(caller: Caller<unknown>, body: () => T): T => callers.run(caller, body);
 
 const unwatched = new AsyncLocalStorage<true>();
 
@@ -52,7 +61,9 @@ export function stackAbove(below: (...args: never[]) => unknown, frames: number)
   return stack;
 }
 
-export const stepHere = (): { readonly step: string; readonly isOver: boolean } | null => StepBody.current();
+export const stepHere = (): StepAtWork | null => StepBody.current();
+
+export const stepOf = ({ step }: Pick<Caller, "step">): StepAtWork | null => (step === undefined ? stepHere() : step);
 
 const frame = /(?:\(|at (?:async )?)((?:file:\/\/)?\/[^()]+?):(\d+):(\d+)\)?$/;
 

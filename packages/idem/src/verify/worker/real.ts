@@ -9,6 +9,13 @@ export const realFetch = globalThis.fetch;
 export const RealHeaders: typeof globalThis.Headers = globalThis.Headers;
 export const RealResponse: typeof globalThis.Response = globalThis.Response;
 export const RealDate = globalThis.Date;
+/** `Date` by another clock. */
+export const dateBy = (now: () => number): DateConstructor =>
+  new Proxy(RealDate, {
+    construct: (target, args, as) => Reflect.construct(target, args.length === 0 ? [now()] : args, as) as object,
+    apply: () => new RealDate(now()).toString(),
+    get: (target, name) => (name === "now" ? now : (Reflect.get(target, name) as unknown)),
+  });
 const { performance } = globalThis;
 const now = performance.now.bind(performance);
 /** Milliseconds of the real steady clock. */

@@ -10,7 +10,7 @@ import type { Timer } from "../../platform/platform.ts";
 import { currentCaller } from "./caller.ts";
 import type { Chance } from "./chance.ts";
 import type { Life } from "./life.ts";
-import { RealDate } from "./real.ts";
+import { dateBy, RealDate } from "./real.ts";
 
 const lifeHere = (): Life | null => currentCaller()?.life ?? null;
 
@@ -29,11 +29,7 @@ function replaceDate(life: () => Life | null): void {
     if (here === null) return RealDate.now();
     return here.options.home.simulation.timeHere() ?? here.options.clock.wallMs();
   };
-  globalThis.Date = new Proxy(RealDate, {
-    construct: (target, args, as) => Reflect.construct(target, args.length === 0 ? [now()] : args, as) as object,
-    apply: () => new RealDate(now()).toString(),
-    get: (target, name) => (name === "now" ? now : (Reflect.get(target, name) as unknown)),
-  });
+  globalThis.Date = dateBy(now);
   const { performance } = globalThis;
   const steady = performance.now.bind(performance);
   Object.defineProperty(performance, "now", {

@@ -68,7 +68,7 @@ export class Simulation {
   // ------------------------------------------------------------------------------------------------ effects
 
   /** Null where nothing is changed about it. */
-  callOf({ run, place = null }: Caller, about: AskedEffect): ChangedCall | null {
+  callOf({ run, place = null }: Pick<Caller, "run" | "place">, about: AskedEffect): ChangedCall | null {
     if (this.changes.length === 0 || run === null) return null;
     const change = this.changes.find(
       (each): each is EffectChange => each.kind === "effect" && isOneOf(each.calls, { title: about.title, place }),

@@ -121,30 +121,6 @@ export class WatchedFunctions {
     };
   }
 
-  private waitOf(step: string, runId: string, event: unknown, asked: unknown): Wait {
-    const { event: name, signal = "", match, if: condition } = (asked ?? {}) as Record<string, string | undefined>;
-    const { waits = {} } = this.options.script;
-    const own = (event ?? {}) as { readonly data?: Json };
-    if (name === undefined) {
-      const data = givenFor(waits, signal) ?? own.data ?? null;
-      return { for: { signal }, runId, step, data, unmade: null, sent: new Map() };
-    }
-    const given = givenFor(waits, name);
-    const made = awaitedData({
-      name,
-      event: own,
-      ...(match === undefined ? {} : { match }),
-      ...(condition === undefined ? {} : { if: condition }),
-      ...(given === undefined ? {} : { given }),
-    });
-    const which = condition === undefined ? `by \`match: "${match}"\`` : `with \`if: ${condition}\``;
-    const unmade =
-      made === null
-        ? `the event ${name} that step "${step}" waits for ${which} could not be made${given === undefined ? "" : " of what is given"}: write its data down in idem.verify.ts, functions: { "<id>": { waits: { "${name}": { … } } } }`
-        : null;
-    return { for: { event: name }, runId, step, data: made?.data ?? null, unmade, sent: new Map() };
-  }
-
   private watchedStep(step: StepTools, fn: string, { runId, event }: HandlerInput): StepTools {
     const watched = new Proxy(step, {
       get: (target, tool) => {
@@ -177,7 +153,10 @@ export class WatchedFunctions {
             }
             case "waitForEvent":
             case "waitForSignal":
-              if (!this.waits.has(name)) this.waits.set(name, this.waitOf(id, runId, event, args[1]));
+              if (!this.waits.has(name)) {
+                const { waits = {} } = this.options.script;
+                this.waits.set(name, waitOf(waits, { step: id, runId, event, asked: args[1] }));
+              }
               break;
           }
           return call(...args);
@@ -205,6 +184,33 @@ export class WatchedFunctions {
     };
     return [first, watched, ...args];
   }
+}
+
+/** What a step waits for, and what would end it. `event` is its run's own, `asked` the wait as its author wrote it. */
+export function waitOf(
+  waits: Readonly<Record<string, Json>>,
+  { step, runId, event, asked }: { step: string; runId: string; event: unknown; asked: unknown },
+): Wait {
+  const { event: name, signal = "", match, if: condition } = (asked ?? {}) as Record<string, string | undefined>;
+  const own = (event ?? {}) as { readonly data?: Json };
+  if (name === undefined) {
+    const data = givenFor(waits, signal) ?? own.data ?? null;
+    return { for: { signal }, runId, step, data, unmade: null, sent: new Map() };
+  }
+  const given = givenFor(waits, name);
+  const made = awaitedData({
+    name,
+    event: own,
+    ...(match === undefined ? {} : { match }),
+    ...(condition === undefined ? {} : { if: condition }),
+    ...(given === undefined ? {} : { given }),
+  });
+  const which = condition === undefined ? `by \`match: "${match}"\`` : `with \`if: ${condition}\``;
+  const unmade =
+    made === null
+      ? `the event ${name} that step "${step}" waits for ${which} could not be made${given === undefined ? "" : " of what is given"}: write its data down in idem.verify.ts, functions: { "<id>": { waits: { "${name}": { … } } } }`
+      : null;
+  return { for: { event: name }, runId, step, data: made?.data ?? null, unmade, sent: new Map() };
 }
 
 /** By its name, or by one in which a star stands for anything. */

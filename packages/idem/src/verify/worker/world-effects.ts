@@ -1,12 +1,15 @@
 // What becomes of the effects of one world: each leaves, or meets what its schedule has for it.
 import type { Adversity, Schedule } from "../schedules.ts";
 import type { Place, SeenEffect } from "../thing.ts";
-import { type Caller, stepHere } from "./caller.ts";
+import { type Caller, stepOf } from "./caller.ts";
 import type { Life } from "./life.ts";
 import type { ChangedCall, Simulation } from "./simulation.ts";
 import type { Applied, AskedEffect, Carried, Effected } from "./watcher.ts";
 
-export interface WorldEffectsOptions {
+/** Whose effects they are: what a world needs to know of a process. */
+export interface Living extends Pick<Life, "index" | "isDead" | "isLoading" | "pass" | "freeze"> {}
+
+export interface WorldEffectsOptions<L extends Living = Life> {
   readonly schedule: Schedule;
   readonly simulation: Simulation;
   readonly now: () => number;
@@ -14,8 +17,8 @@ export interface WorldEffectsOptions {
   readonly say: (text: string) => void;
   readonly unproven: (what: string) => void;
   /** `isOutage`: nobody starts it again for longer than destinations remember. */
-  readonly kill: (life: Life, why: string, isOutage: boolean) => void;
-  readonly cancel: (caller: Caller, adversity: Adversity) => void;
+  readonly kill: (life: L, why: string, isOutage: boolean) => void;
+  readonly cancel: (caller: Caller<L>, adversity: Adversity) => void;
   readonly happened: (adversity: Adversity) => void;
   /** Where a step was asked for, for what leaves it by the engine's own hand. */
   readonly placeOfStep: (runId: string, step: string) => Place | null;
@@ -23,7 +26,7 @@ export interface WorldEffectsOptions {
 
 type OfEffect = Extract<Adversity, { readonly effect: number }>;
 
-export class WorldEffects {
+export class WorldEffects<L extends Living = Life> {
   readonly seen: SeenEffect[] = [];
   private readonly fired = new Set<Adversity>();
   /** Steps that are to fail now. */
@@ -33,7 +36,7 @@ export class WorldEffects {
   private refusing: { readonly title: string; readonly status: 500 | 429 | 409 } | null = null;
   private isHealed = false;
 
-  constructor(private readonly options: WorldEffectsOptions) {}
+  constructor(private readonly options: WorldEffectsOptions<L>) {}
 
   /** People mended what refused. */
   heal(): void {
@@ -47,7 +50,7 @@ export class WorldEffects {
     return this.throwing.delete(step);
   }
 
-  async effect<T>(caller: Caller, about: AskedEffect, apply: (by: Applied) => Carried<T>): Promise<Effected<T>> {
+  async effect<T>(caller: Caller<L>, about: AskedEffect, apply: (by: Applied) => Carried<T>): Promise<Effected<T>> {
     const { life } = caller;
     const { stir, say, cancel, simulation } = this.options;
     stir();
@@ -73,7 +76,7 @@ export class WorldEffects {
   }
 
   effectNow<T>(
-    caller: Caller,
+    caller: Caller<L>,
     about: AskedEffect,
     apply: (by: Applied) => Carried<T>,
     call: ChangedCall | null = this.options.simulation.callOf(caller, about),
@@ -88,7 +91,7 @@ export class WorldEffects {
       unproven(`${about.title} was asked for while the module was being loaded`);
       return { kind: "lost" };
     }
-    const step = stepHere()?.step ?? null;
+    const step = stepOf(caller)?.step ?? null;
     const index = this.seen.length + 1;
     const note = (became: SeenEffect["became"], isForgotten = false) =>
       this.note(caller, about, index, became, isForgotten);
@@ -130,14 +133,15 @@ export class WorldEffects {
   }
 
   private note(
-    { life, run, place = null }: Caller,
+    caller: Caller<L>,
     about: AskedEffect,
     index: number,
     became: SeenEffect["became"],
     isForgotten: boolean,
   ): void {
+    const { life, run, place = null } = caller;
     const { now, say, placeOfStep } = this.options;
-    const step = stepHere();
+    const step = stepOf(caller);
     const isLate = step?.isOver === true || run?.isOver === true;
     this.seen.push({
       index,

@@ -1,0 +1,86 @@
+// The app that `idem verify -u` looks at: started here, watched, killed and started again; or left as it is, of which nothing can be said.
+
+import { killAll } from "../verify/app/app-process.ts";
+import { AppNotReady, AppWorlds } from "../verify/app/app-worlds.ts";
+import { appliesToApp } from "../verify/app/applies.ts";
+import type { PlayingThreads } from "../verify/playing-threads.ts";
+import type { VerifyProgramOptions } from "../verify/verify-program.ts";
+import type { Context } from "./command.ts";
+import { cannot, loadConfiguration, type Program } from "./load-program.ts";
+import { printable } from "./printable.ts";
+
+/** A framework in development compiles the route when it is first asked, which takes it tens of seconds. */
+const startMsMax = 90_000;
+
+/** How an app's functions are verified: each world takes a process or more, so all of them are within the budget; a change cannot be tried. */
+export const asApp: NonNullable<VerifyProgramOptions["how"]> = {
+  isEveryWorldBudgeted: true,
+  mends: false,
+  picks: appliesToApp,
+};
+
+export interface OpenedApp {
+  readonly program: Program;
+  readonly threads: Pick<PlayingThreads, "ask">;
+  close(): Promise<void>;
+}
+
+export async function openApp(context: Context, url: URL, threads: PlayingThreads): Promise<OpenedApp> {
+  const { io, options, words } = context;
+  if (words.length > 0) {
+    throw cannot(
+      `"${printable(words[0]!)}" is a module, and -u verifies an app that serves its functions: give one of the two.`,
+    );
+  }
+  const configuration = await loadConfiguration(context, threads);
+  const { start: command } = options;
+  const worlds = await AppWorlds.open({
+    platform: io.platform,
+    command: command ?? [],
+    cwd: io.cwd,
+    env: process.env,
+    url,
+    startMsMax,
+  });
+  const onExit = () => killAll();
+  process.once("exit", onExit);
+  const stopListening = io.onInterrupt(() => {
+    killAll();
+    process.exit(130);
+  });
+  const close = async () => {
+    await worlds.close();
+    stopListening();
+    process.off("exit", onExit);
+  };
+  try {
+    const functions = command === undefined ? await worlds.describeRunning() : await worlds.describe();
+    if (functions.length === 0) throw cannot(`The app at ${url.href} serves no function.`);
+    const [{ app, env }] = functions as [(typeof functions)[number]];
+    const program = { modules: [], functions, configuration, clients: [{ app, env }] };
+    return { program, threads: command === undefined ? { ask: notStarted(url) } : worlds, close };
+  } catch (error) {
+    await close();
+    if (!(error instanceof AppNotReady)) throw error;
+    for (const line of error.output) context.remark(`  | ${printable(line)}`);
+    throw cannot(error.message);
+  }
+}
+
+const notStarted =
+  ({ href }: URL): PlayingThreads["ask"] =>
+  async () => ({
+    kind: "gone",
+    why: `the app at ${href} was not started here, so nobody sees what it sends; give the command that starts it: --start "npm run dev"`,
+  });
+
+/** Throws for what is no address of this machine's. */
+export function readAppUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url?.protocol !== "http:")
+    throw cannot(`-u is "${printable(text)}"; it is an address such as http://localhost:3000/api/inngest.`);
+  if (!/^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname)) {
+    throw cannot(`-u is "${printable(text)}"; an app is verified on this machine: http://localhost:3000/api/inngest.`);
+  }
+  return url;
+}

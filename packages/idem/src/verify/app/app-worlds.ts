@@ -1,0 +1,188 @@
+// The worlds of one app, played one after the other. Another start of the app is always being made ready meanwhile: each world has processes of its own, and each
+// death needs another.
+import type { Platform } from "../../platform/platform.ts";
+import { readSyncReply, syncBody, syncHeaders } from "../../protocol/sync.ts";
+import { defaultEnv } from "../../server/admit-caller.ts";
+import type { AppRegistration } from "../../server/apps.ts";
+import type { Answer } from "../playing-threads.ts";
+import { cleanSchedule, readSchedule } from "../schedules.ts";
+import type { DescribedFunction, ToThread } from "../worker/messages.ts";
+import { Gateway, sendOn } from "./app-gateway.ts";
+import { AppProcess, portOf } from "./app-process.ts";
+import { AppWorld } from "./app-world.ts";
+import { ControlServer } from "./control-server.ts";
+
+export interface AppWorldsOptions {
+  readonly platform: Platform;
+  /** What starts the app, as a shell reads it; a list is started without one. */
+  readonly command: string | readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Where its functions are served, as its author says. */
+  readonly url: URL;
+  readonly startMsMax: number;
+}
+
+/** It could not be started, or asked for its functions. */
+export class AppNotReady extends Error {
+  constructor(
+    message: string,
+    /** What it printed last. */
+    readonly output: readonly string[],
+  ) {
+    super(message);
+  }
+}
+
+/** A handler of failures is a function of its own to the SDK. */
+const endEvents = new Set(["inngest/function.failed", "inngest/function.cancelled"]);
+
+export class AppWorlds {
+  private world: AppWorld | null = null;
+  private registration: AppRegistration | null = null;
+  private spare: AppProcess | null = null;
+  private readonly mine = new Set<AppProcess>();
+  private turn: Promise<unknown> = Promise.resolve();
+  private isClosed = false;
+
+  private constructor(
+    private readonly options: AppWorldsOptions,
+    private readonly control: ControlServer,
+    private readonly toApp: Gateway,
+    private readonly toServer: Gateway,
+  ) {}
+
+  static async open(options: AppWorldsOptions): Promise<AppWorlds> {
+    const current = (): AppWorld | null => worlds.world;
+    const worlds: AppWorlds = new AppWorlds(
+      options,
+      await ControlServer.open(),
+      await Gateway.open(async (request) => (await current()?.toApp(request)) ?? null),
+      await Gateway.open(async (request) => (await current()?.toServer(request)) ?? null),
+    );
+    return worlds;
+  }
+
+  private start(): AppProcess {
+    const { platform, command, cwd, env, url, startMsMax } = this.options;
+    const serverOrigin = this.toServer.origin;
+    const { control } = this;
+    const process = new AppProcess({ platform, command, cwd, env, url, startMsMax, control, serverOrigin });
+    for (const each of this.mine) if (each.isDead) this.mine.delete(each);
+    this.mine.add(process);
+    return process;
+  }
+
+  /** The one that was made ready meanwhile, and another one begun. */
+  private async next(): Promise<{ readonly process: AppProcess; readonly port: number } | AppNotReady> {
+    const process = this.spare ?? this.start();
+    this.spare = null;
+    const started = await process.started;
+    if (started.kind === "failed") {
+      await process.kill();
+      return new AppNotReady(`The app does not start: ${started.why}.`, started.output);
+    }
+    if (!this.isClosed) this.spare = this.start();
+    return { process, port: started.port };
+  }
+
+  /** Its functions, as it tells them to a server. Throws AppNotReady. */
+  async describe(): Promise<readonly DescribedFunction[]> {
+    const started = await this.next();
+    if (started instanceof AppNotReady) throw started;
+    const { process, port } = started;
+    try {
+      return await this.describeAt(port);
+    } finally {
+      await process.kill();
+    }
+  }
+
+  /** Those of an app that somebody else started. Asking changes nothing in it. */
+  async describeRunning(): Promise<readonly DescribedFunction[]> {
+    const { url } = this.options;
+    try {
+      return await this.describeAt(portOf(url));
+    } catch (error) {
+      if (error instanceof AppNotReady) throw error;
+      const start = 'start it, or let it be started: --start "npm run dev"';
+      throw new AppNotReady(`Nothing answers at ${url.href}: ${start}.`, []);
+    }
+  }
+
+  private async describeAt(port: number): Promise<readonly DescribedFunction[]> {
+    const { pathname } = this.options.url;
+    const body = Buffer.from(syncBody(`http://127.0.0.1:${port}${pathname}`));
+    const headers = { ...syncHeaders("dev"), host: `127.0.0.1:${port}` };
+    const reply = await sendOn(`http://127.0.0.1:${port}`, { method: "PUT", path: pathname, headers, body });
+    const answer = readSyncReply({ ...reply, body: reply.body.toString("utf8") }, "dev");
+    if (answer.kind === "refused") throw new AppNotReady(`The app does not tell its functions: ${answer.why}.`, []);
+    if (answer.kind === "told-elsewhere") {
+      throw new AppNotReady(
+        "The app does not tell its functions: it is not allowed to answer with them (in band).",
+        [],
+      );
+    }
+    this.registration = answer.registration;
+    return answer.registration.functions.map(({ fn, config }) => ({
+      app: answer.registration.app,
+      env: defaultEnv,
+      fn,
+      config,
+      handlesEnd: config.triggers.some((each) => "event" in each && endEvents.has(each.event)),
+      place: null,
+      madeBy: null,
+    }));
+  }
+
+  /** One world; those that are asked for meanwhile wait. */
+  async ask(message: ToThread): Promise<Answer> {
+    const before = this.turn;
+    const answer = before.then(() => this.play(message));
+    this.turn = answer.catch(() => {});
+    return answer;
+  }
+
+  private async play(message: ToThread): Promise<Answer> {
+    const { registration } = this;
+    if (message.kind !== "play" || registration === null) return { kind: "gone", why: "an app is only played" };
+    if (this.isClosed) return { kind: "gone", why: "everything was closed" };
+    const { platform, url } = this.options;
+    const { script, seed } = message;
+    const handlers = registration.functions.flatMap(({ fn, config }) =>
+      config.triggers.some((each) => "event" in each && endEvents.has(each.event)) ? [fn] : [],
+    );
+    const world = new AppWorld({
+      ...script,
+      schedule: readSchedule(message.schedule) ?? cleanSchedule,
+      seed,
+      platform,
+      registration,
+      appUrl: `${this.toApp.origin}${url.pathname}`,
+      handlers,
+      start: async () => {
+        const started = await this.next();
+        if (!(started instanceof AppNotReady)) return started;
+        return [started.message, ...started.output.slice(-10)].join("\n");
+      },
+    });
+    this.world = world;
+    try {
+      return { kind: "played", record: await world.run(), heapBytes: 0 };
+    } catch (error) {
+      const { message: why, stack = "" } = error instanceof Error ? error : new Error(String(error));
+      return { kind: "failed", why, stack };
+    } finally {
+      this.world = null;
+    }
+  }
+
+  /** Nothing is left behind. */
+  async close(): Promise<void> {
+    this.isClosed = true;
+    await Promise.all([...this.mine].filter(({ isDead }) => !isDead).map((process) => process.kill()));
+    this.toApp.close();
+    this.toServer.close();
+    this.control.close();
+  }
+}

@@ -1,0 +1,70 @@
+// What an app's processes and the command say to each other, a line of JSON each. The command listens on loopback; whoever comes shows the token of
+// the process it was started in.
+import type { ModelAnswer } from "../destination-model.ts";
+import type { AbsentField, Json, Place } from "../thing.ts";
+
+/** Where a started process finds what it needs, in its environment. */
+export const settingsName = "IDEM_VERIFY_APP";
+
+export interface AppSettings {
+  /** Where the command listens. */
+  readonly controlPort: number;
+  /** Of this start: another one has another. */
+  readonly token: string;
+  /** Where the app is to listen, as its author says; it is given a free one in its place. */
+  readonly appPort: number;
+  /** Where the app finds its server: the command. */
+  readonly serverOrigin: string;
+}
+
+/** The header by which a process says which start it is of, where it asks the server something. */
+export const tokenHeader = "x-idem-verify-token";
+/** Whose code asks the server something. */
+export const byHeader = "x-idem-verify-by";
+
+/** A request of the app's code that is about to leave. */
+export interface AskedRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** Whose code asks. */
+export interface AskedBy {
+  /** The call of the server's it belongs to; null where it belongs to none. */
+  readonly call: string | null;
+  readonly step: string | null;
+  /** The call was answered before. */
+  readonly isLate: boolean;
+  readonly place: Place | null;
+}
+
+export type FromApp =
+  | { readonly kind: "hello"; readonly token: string; readonly pid: number }
+  /** A port was asked for; `port` is the one it has. */
+  | { readonly kind: "listening"; readonly asked: number; readonly port: number }
+  | { readonly kind: "ask"; readonly id: number; readonly request: AskedRequest; readonly by: AskedBy }
+  | { readonly kind: "unproven"; readonly what: string }
+  /** Timers of the user's that are to ring yet. */
+  | { readonly kind: "timers"; readonly count: number }
+  | { readonly kind: "done"; readonly id: number; readonly absent: readonly AbsentField[] };
+
+export type ToApp =
+  /** Null where the connection broke. */
+  | { readonly kind: "answer"; readonly id: number; readonly answer: ModelAnswer | null }
+  /** The world's time, told before each call. */
+  | { readonly kind: "now"; readonly id: number; readonly nowMs: number }
+  /** What is delivered to the world; from here on it is looked at. */
+  | { readonly kind: "begin"; readonly id: number; readonly nowMs: number; readonly events: readonly Json[] }
+  | { readonly kind: "report"; readonly id: number };
+
+/** Calls back with each line that has come whole. */
+export function byLine(take: (message: unknown) => void): (text: string) => void {
+  let rest = "";
+  return (text) => {
+    const lines = (rest + text).split("\n");
+    rest = lines.pop()!;
+    for (const line of lines) if (line !== "") take(JSON.parse(line));
+  };
+}

@@ -1,0 +1,19 @@
+// The step waits for it.
+import { host, inngest } from "../host.mjs";
+
+host(
+  inngest.createFunction(
+    { id: "charge", idempotency: "event.data.placementId", triggers: [{ event: "crm/placement.made" }] },
+    async ({ event, step }) => {
+      await step.run("charge", async () => {
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        const answer = await fetch("https://api.stripe.com/v1/charges", {
+          method: "POST",
+          headers: { "idempotency-key": `charge-${event.data.placementId}` },
+          body: JSON.stringify({ placement: event.data.placementId }),
+        });
+        if (!answer.ok) throw new Error(`refused with ${answer.status}`);
+      });
+    },
+  ),
+);

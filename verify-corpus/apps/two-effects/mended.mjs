@@ -1,0 +1,26 @@
+// A step for each, and each with a key.
+import { host, inngest } from "../host.mjs";
+
+host(
+  inngest.createFunction(
+    { id: "charge", idempotency: "event.data.placementId", triggers: [{ event: "crm/placement.made" }] },
+    async ({ event, step }) => {
+      await step.run("charge", async () => {
+        const answer = await fetch("https://api.stripe.com/v1/charges", {
+          method: "POST",
+          headers: { "idempotency-key": `charge-${event.data.placementId}` },
+          body: JSON.stringify({ placement: event.data.placementId }),
+        });
+        if (!answer.ok) throw new Error(`refused with ${answer.status}`);
+      });
+      await step.run("mail", async () => {
+        const answer = await fetch("https://api.resend.com/emails", {
+          method: "POST",
+          headers: { "idempotency-key": `mail-${event.data.placementId}` },
+          body: JSON.stringify({ to: event.data.email }),
+        });
+        if (!answer.ok) throw new Error(`refused with ${answer.status}`);
+      });
+    },
+  ),
+);

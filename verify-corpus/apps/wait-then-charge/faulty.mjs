@@ -1,0 +1,24 @@
+// What comes after a wait is as repeatable as what comes before it.
+import { host, inngest } from "../host.mjs";
+
+host(
+  inngest.createFunction(
+    { id: "charge", idempotency: "event.data.placementId", triggers: [{ event: "crm/placement.made" }] },
+    async ({ event, step }) => {
+      const paid = await step.waitForEvent("paid", {
+        event: "crm/placement.approved",
+        match: "data.placementId",
+        timeout: "1d",
+      });
+      if (paid === null) return;
+      await step.run("charge", async () => {
+        // ✗ DOUBLED
+        const answer = await fetch("https://api.stripe.com/v1/charges", {
+          method: "POST",
+          body: JSON.stringify({ placement: event.data.placementId }),
+        });
+        if (!answer.ok) throw new Error(`refused with ${answer.status}`);
+      });
+    },
+  ),
+);

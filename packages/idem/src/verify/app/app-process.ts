@@ -101,6 +101,11 @@ export class AppProcess implements StartedApp {
 
   // ------------------------------------------------------------------------------------------------ its end
 
+  /** The group of its processes; undefined where it never began. */
+  get group(): number | undefined {
+    return this.child.pid;
+  }
+
   killNow(): void {
     this.isDead = true;
     living.delete(this);

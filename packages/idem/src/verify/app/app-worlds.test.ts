@@ -1,0 +1,74 @@
+// Apps in processes of their own, really killed. A short form; `npm run corpus -- --apps` plays every pair of them.
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, onTestFinished, test } from "vitest";
+import { nodePlatform } from "../../platform/node-platform.ts";
+import { verifyFunction } from "../verify-function.ts";
+import { AppProcess } from "./app-process.ts";
+import { AppWorlds } from "./app-worlds.ts";
+import { ControlServer } from "./control-server.ts";
+
+const apps = join(dirname(fileURLToPath(import.meta.url)), "..", "..", "..", "..", "..", "verify-corpus", "apps");
+const url = new URL("http://localhost:3000/api/inngest");
+const event = { name: "crm/placement.made", data: { placementId: "7", clientId: "c3" } };
+
+async function verifyApp(program: string, only: readonly string[]) {
+  const command = [process.execPath, join(apps, program)];
+  const worlds = await AppWorlds.open({
+    platform: nodePlatform,
+    command,
+    cwd: apps,
+    env: process.env,
+    url,
+    startMsMax: 60_000,
+  });
+  onTestFinished(() => worlds.close());
+  const [fn] = await worlds.describe();
+  return verifyFunction({
+    threads: worlds,
+    platform: nodePlatform,
+    modules: [],
+    fn: fn!,
+    endHandlers: [],
+    event,
+    budgetMs: 0,
+    mends: false,
+    only,
+  });
+}
+
+async function startOf(command: string, startMsMax = 60_000): Promise<AppProcess> {
+  const control = await ControlServer.open();
+  onTestFinished(() => control.close());
+  const { env } = process;
+  const serverOrigin = "http://127.0.0.1:1";
+  return new AppProcess({ platform: nodePlatform, command, cwd: apps, env, url, control, serverOrigin, startMsMax });
+}
+
+test("an app of the official SDK is killed when its effect has happened, and what it does again is found, with its line", async () => {
+  const { verdict, findings } = await verifyApp("no-key/faulty.mjs", ["die-after-effect:1"]);
+  expect(findings.map(({ place, thing }) => ({ line: place?.line, thing }))).toEqual([
+    { line: 10, thing: "two of api.stripe.com/v1/charges" },
+  ]);
+  expect(verdict).toBe("DOUBLED");
+}, 60_000);
+
+test("an app whose charge carries a key holds under the same death", async () => {
+  const { verdict, schedules, effects } = await verifyApp("no-key/mended.mjs", ["die-after-effect:1"]);
+  expect({ verdict, schedules, effects }).toEqual({ verdict: "HELD", schedules: 1, effects: 1 });
+}, 60_000);
+
+test("an app that does not start is told with what it printed", async () => {
+  const app = await startOf(`node -e "console.error('no database'); process.exit(3)"`);
+  expect(await app.started).toEqual({ kind: "failed", why: "it ended with exit code 3", output: ["no database"] });
+}, 60_000);
+
+test("nothing an app started is left when it is killed", async () => {
+  const app = await startOf(
+    `node -e "setInterval(() => {}, 1e6)" & node -e "console.log(process.pid); setInterval(() => {}, 1e6)"`,
+    1,
+  );
+  await app.started;
+  await app.kill();
+  expect(() => process.kill(-app.group!, 0)).toThrow(/ESRCH/);
+}, 60_000);

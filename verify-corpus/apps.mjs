@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { nodePlatform } from "../node_modules/idem/dist/platform/node-platform.js";
 import { AppWorlds } from "../node_modules/idem/dist/verify/app/app-worlds.js";
-import { appliesToApp } from "../node_modules/idem/dist/verify/app/applies.js";
+import { appliesToApp, rankOfApp } from "../node_modules/idem/dist/verify/app/applies.js";
 import { verifyFunction } from "../node_modules/idem/dist/verify/verify-function.js";
 
 const corpus = dirname(fileURLToPath(import.meta.url));
@@ -33,6 +33,7 @@ async function verify(program, budgetMs) {
       isEveryWorldBudgeted: true,
       mends: false,
       picks: appliesToApp,
+      rank: rankOfApp,
     });
   } finally {
     await worlds.close();

@@ -31,6 +31,7 @@ const verified: VerifiedFunction = {
   fn: "test-charge",
   verdict: "DOUBLED",
   schedules: 35,
+  unplayed: 0,
   effects: 1,
   commits: 3,
   notes: [secret],

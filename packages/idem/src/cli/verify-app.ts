@@ -2,7 +2,7 @@
 
 import { killAll } from "../verify/app/app-process.ts";
 import { AppNotReady, AppWorlds } from "../verify/app/app-worlds.ts";
-import { appliesToApp } from "../verify/app/applies.ts";
+import { appliesToApp, rankOfApp } from "../verify/app/applies.ts";
 import type { PlayingThreads } from "../verify/playing-threads.ts";
 import type { VerifyProgramOptions } from "../verify/verify-program.ts";
 import type { Context } from "./command.ts";
@@ -17,6 +17,7 @@ export const asApp: NonNullable<VerifyProgramOptions["how"]> = {
   isEveryWorldBudgeted: true,
   mends: false,
   picks: appliesToApp,
+  rank: rankOfApp,
 };
 
 export interface OpenedApp {

@@ -18,6 +18,7 @@ const fn: DescribedFunction = {
     startTimeoutMs: null,
     finishTimeoutMs: null,
   },
+  code: "",
   handlesEnd: false,
   place: null,
   madeBy: null,

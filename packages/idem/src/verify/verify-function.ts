@@ -62,6 +62,8 @@ export interface VerifyFunctionOptions {
   readonly only?: readonly string[] | null;
   /** Which of the single adversities are played; all unless told. `index` is their place among them. */
   readonly picks?: (schedule: Schedule, index: number) => boolean;
+  /** Those of a lower rank are played first; as they are listed, unless told. */
+  readonly rank?: (schedule: Schedule) => number;
   /** Played before all others: what failed the last time. */
   readonly remembered?: readonly string[];
   /** Why a finding about this effect may be; null where nobody said so. */
@@ -235,9 +237,10 @@ class FunctionVerifier {
     const named = (names: readonly string[]) =>
       readSchedules(names).filter((each) => isInVain(each) === base.length > 0);
     if (only !== null) return { first: [], rest: named(only) };
-    const { picks = () => true } = this.options;
+    const { picks = () => true, rank = () => 0 } = this.options;
     const all = singles(facts)
       .filter(picks)
+      .sort((a, b) => rank(a) - rank(b))
       .map(({ adversities }) => scheduleOf(...base, ...adversities));
     const before = named(remembered);
     const ids = new Set(before.map(({ id }) => id));

@@ -46,7 +46,7 @@ export interface VerifyProgramOptions {
   /** What plays this schedule of the function's again. */
   readonly repeatOf: (id: string, schedule: string, seed: number) => string;
   /** Where its worlds are others than threads'. */
-  readonly how?: Pick<VerifyFunctionOptions, "isEveryWorldBudgeted" | "mends" | "picks">;
+  readonly how?: Pick<VerifyFunctionOptions, "isEveryWorldBudgeted" | "mends" | "picks" | "rank">;
   readonly onPlayed?: (id: string, played: number, known: number) => void;
   readonly onVerified?: (id: string) => void;
 }

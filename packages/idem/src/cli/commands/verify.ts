@@ -166,15 +166,17 @@ interface Judged {
 type Opened = OpenedApp & Pick<VerifyProgramOptions, "how">;
 
 async function verifyAll(context: Context, threads: PlayingThreads, prepare: PrepareDatabases): Promise<Judged> {
+  // Whatever is wrong with what is given is said before anything is started.
+  const inputs = readInputs(context);
   const opened = await openProgram(context, threads, prepare);
   try {
-    return await verifyOpened(context, opened);
+    return await verifyOpened(context, opened, inputs);
   } finally {
     await opened.close();
   }
 }
 
-async function verifyOpened(context: Context, { program, threads, how }: Opened): Promise<Judged> {
+function readInputs(context: Context) {
   const { io, lists, options, flags } = context;
   const ways = ["event", "from-store"].filter((name) => options[name] !== undefined);
   if (flags.has("generate")) ways.push("generate");
@@ -184,14 +186,25 @@ async function verifyOpened(context: Context, { program, threads, how }: Opened)
   if (strange !== undefined) {
     throw cannot(`There is no schedule "${printable(strange)}". docs/verify.md lists them; a finding names its own.`);
   }
-  const recordHosts = readHosts(context);
-  const seed = countOption(context, "seed", 1, 1_000_000);
-  const budget =
-    options.budget === "0" ? 0 : durationOption(context, "budget", how === undefined ? budgetMs : appBudgetMs);
-  const memory = readMemoryOf(io.cwd);
-  const recordings = readRecordingsOf(io.cwd);
-  const given = options.event === undefined ? null : readEvents(io.cwd, options.event);
-  const known = options.baseline === undefined ? null : readBaselineOf(io.cwd, options.baseline);
+  const usualMs = options.url === undefined ? budgetMs : appBudgetMs;
+  return {
+    schedules,
+    recordHosts: readHosts(context),
+    seed: countOption(context, "seed", 1, 1_000_000),
+    budget: options.budget === "0" ? 0 : durationOption(context, "budget", usualMs),
+    memory: readMemoryOf(io.cwd),
+    recordings: readRecordingsOf(io.cwd),
+    given: options.event === undefined ? null : readEvents(io.cwd, options.event),
+    known: options.baseline === undefined ? null : readBaselineOf(io.cwd, options.baseline),
+  };
+}
+
+async function verifyOpened(
+  context: Context,
+  { program, threads, how }: Opened,
+  { schedules, recordHosts, seed, budget, memory, recordings, given, known }: ReturnType<typeof readInputs>,
+): Promise<Judged> {
+  const { io, lists } = context;
   const asked = askedFunctions(program.functions, lists.function ?? null);
   const { wanted, leftOut } = withoutUnchanged(
     context,

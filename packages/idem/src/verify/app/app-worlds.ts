@@ -129,6 +129,8 @@ export class AppWorlds {
       env: defaultEnv,
       fn,
       config,
+      // The official SDK tells none.
+      code: config.fingerprint ?? "",
       handlesEnd: config.triggers.some((each) => "event" in each && endEvents.has(each.event)),
       place: null,
       madeBy: null,

@@ -101,9 +101,9 @@ export class AppProcess implements StartedApp {
 
   // ------------------------------------------------------------------------------------------------ its end
 
-  /** The group of its processes; undefined where it never began. */
-  get group(): number | undefined {
-    return this.child.pid;
+  /** How many of its processes are there, of those that run under the watcher. */
+  get size(): number {
+    return this.connections.size;
   }
 
   killNow(): void {

@@ -1,7 +1,7 @@
 // Apps in processes of their own, really killed. A short form; `npm run corpus -- --apps` plays every pair of them.
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { nodePlatform } from "../../platform/node-platform.ts";
 import { verifyFunction } from "../verify-function.ts";
 import { AppProcess } from "./app-process.ts";
@@ -21,6 +21,7 @@ async function verifyApp(program: string, only: readonly string[]) {
     env: process.env,
     url,
     startMsMax: 60_000,
+    isAhead: false,
   });
   onTestFinished(() => worlds.close());
   const [fn] = await worlds.describe();
@@ -37,12 +38,21 @@ async function verifyApp(program: string, only: readonly string[]) {
   });
 }
 
-async function startOf(command: string, startMsMax = 60_000): Promise<AppProcess> {
+async function startOf(command: string): Promise<AppProcess> {
   const control = await ControlServer.open();
   onTestFinished(() => control.close());
   const { env } = process;
   const serverOrigin = "http://127.0.0.1:1";
-  return new AppProcess({ platform: nodePlatform, command, cwd: apps, env, url, control, serverOrigin, startMsMax });
+  return new AppProcess({
+    platform: nodePlatform,
+    command,
+    cwd: apps,
+    env,
+    url,
+    control,
+    serverOrigin,
+    startMsMax: 60_000,
+  });
 }
 
 test("an app of the official SDK is killed when its effect has happened, and what it does again is found, with its line", async () => {
@@ -53,22 +63,16 @@ test("an app of the official SDK is killed when its effect has happened, and wha
   expect(verdict).toBe("DOUBLED");
 }, 60_000);
 
-test("an app whose charge carries a key holds under the same death", async () => {
-  const { verdict, schedules, effects } = await verifyApp("no-key/mended.mjs", ["die-after-effect:1"]);
-  expect({ verdict, schedules, effects }).toEqual({ verdict: "HELD", schedules: 1, effects: 1 });
-}, 60_000);
-
 test("an app that does not start is told with what it printed", async () => {
   const app = await startOf(`node -e "console.error('no database'); process.exit(3)"`);
   expect(await app.started).toEqual({ kind: "failed", why: "it ended with exit code 3", output: ["no database"] });
 }, 60_000);
 
 test("nothing an app started is left when it is killed", async () => {
-  const app = await startOf(
-    `node -e "setInterval(() => {}, 1e6)" & node -e "console.log(process.pid); setInterval(() => {}, 1e6)"`,
-    1,
-  );
-  await app.started;
+  const idle = `node -e "setInterval(() => {}, 1e6)"`;
+  const app = await startOf(`${idle} & ${idle}`);
+  await vi.waitFor(() => expect(app.size).toBe(2), { timeout: 30_000 });
   await app.kill();
-  expect(() => process.kill(-app.group!, 0)).toThrow(/ESRCH/);
+  expect(app.size).toBe(0);
+  expect(await app.started).toMatchObject({ kind: "failed", why: "it ended with SIGKILL" });
 }, 60_000);

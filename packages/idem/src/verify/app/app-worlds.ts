@@ -1,5 +1,7 @@
 // The worlds of one app, played one after the other. Another start of the app is always being made ready meanwhile: each world has processes of its own, and each
 // death needs another.
+import { fingerprintOf } from "../../execute/code-of-run.ts";
+import type { Remote } from "../../execute/remote.ts";
 import type { Platform } from "../../platform/platform.ts";
 import { readSyncReply, syncBody, syncHeaders } from "../../protocol/sync.ts";
 import { defaultEnv } from "../../server/admit-caller.ts";
@@ -21,6 +23,8 @@ export interface AppWorldsOptions {
   /** Where its functions are served, as its author says. */
   readonly url: URL;
   readonly startMsMax: number;
+  /** Whether another start is made ready meanwhile; it is, unless told. */
+  readonly isAhead?: boolean;
 }
 
 /** It could not be started, or asked for its functions. */
@@ -33,6 +37,8 @@ export class AppNotReady extends Error {
     super(message);
   }
 }
+
+const nobody: Remote = { call: () => Promise.reject(new Error("nobody is called")) };
 
 /** A handler of failures is a function of its own to the SDK. */
 const endEvents = new Set(["inngest/function.failed", "inngest/function.cancelled"]);
@@ -82,7 +88,7 @@ export class AppWorlds {
       await process.kill();
       return new AppNotReady(`The app does not start: ${started.why}.`, started.output);
     }
-    if (!this.isClosed) this.spare = this.start();
+    if (!this.isClosed && this.options.isAhead !== false) this.spare = this.start();
     return { process, port: started.port };
   }
 
@@ -129,8 +135,8 @@ export class AppWorlds {
       env: defaultEnv,
       fn,
       config,
-      // The official SDK tells none.
-      code: config.fingerprint ?? "",
+      // The official SDK tells none: then it is made of its options, as a server does.
+      code: fingerprintOf({ fn, config, backoff: null, middleware: [], remote: nobody }),
       handlesEnd: config.triggers.some((each) => "event" in each && endEvents.has(each.event)),
       place: null,
       madeBy: null,

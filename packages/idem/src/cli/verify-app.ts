@@ -58,7 +58,7 @@ export async function openApp(context: Context, url: URL, threads: PlayingThread
     const functions = command === undefined ? await worlds.describeRunning() : await worlds.describe();
     if (functions.length === 0) throw cannot(`The app at ${url.href} serves no function.`);
     const [{ app, env }] = functions as [(typeof functions)[number]];
-    const program = { modules: [], functions, configuration, clients: [{ app, env }] };
+    const program = { modules: [], functions, configuration, clients: [{ app, env }], databases: [] };
     return { program, threads: command === undefined ? { ask: notStarted(url) } : worlds, close };
   } catch (error) {
     await close();

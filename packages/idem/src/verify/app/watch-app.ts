@@ -46,6 +46,7 @@ class WatchedApp {
       effect: async () => ({ kind: "lost" }),
       effectNow: () => ({ kind: "lost" }),
       read: async (body) => body(),
+      readNow: (body) => body(),
       unproven,
       isWatched: () => isInCall() && !isUnwatched(),
       begin: () => () => {},

@@ -151,7 +151,7 @@ async function findOverdue(context: Context, reading: Reading, place: ExaminedPl
         `the oldest, ${oldest.runId}, has been due since ${iso(oldest.dueSince)} (${relative(oldest.dueSince, now)})`,
         place.whoTakesUp,
       ],
-      next: "Start the process that defines this function with idem.start(), or cancel the runs with idem cancel",
+      next: "Start the process that defines this function with idem.start(); if it was renamed, say what it was (docs/deploying.md); or cancel the runs with idem cancel",
       facts: { function: reading.nameOf(fn), count: overdue.length, runIds: overdue.map(({ runId }) => runId) },
     };
   });

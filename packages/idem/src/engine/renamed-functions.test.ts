@@ -2,8 +2,8 @@
 import { describe, expect, test } from "vitest";
 import type { Idem, IdemOptions } from "../sdk/client.ts";
 import type { FunctionOptions, HandlerContext } from "../sdk/function-types.ts";
-import { stores } from "../testing/one-run.suite.ts";
-import { engineOf, oneStore } from "../testing/one-store.suite.ts";
+import { oneStore, stores } from "../testing/flow-stores.suite.ts";
+import { engineOf } from "../testing/one-store.suite.ts";
 
 type Names = Pick<FunctionOptions, "id" | "was">;
 type Options = Partial<Omit<FunctionOptions, "id" | "was">>;

@@ -110,13 +110,13 @@ async function told(
   }
   const names = fresh["names"];
   const app = names.was?.[0] ?? names.id;
-  const functions = fresh["codes"].map(({ fn, config }) => ({
+  const functions = fresh["codes"].map(({ fn, config, handlesEnd }) => ({
     app,
     env: "default",
     fn,
     config,
     code: "",
-    handlesEnd: false,
+    handlesEnd,
     place: null,
     madeBy: null,
   }));
@@ -149,7 +149,8 @@ async function told(
 }
 
 test("of a function that is renamed and says so everything goes on, and that is told", async () => {
-  const { all } = await told([{ id: "bill" }], [{ id: "charge", was: "bill" }]);
+  const onFailure = () => null;
+  const { all } = await told([{ id: "bill", onFailure }], [{ id: "charge", was: "bill", onFailure }]);
   expect(all).toMatchObject([
     {
       id: "charge",
@@ -158,7 +159,7 @@ test("of a function that is renamed and says so everything goes on, and that is 
     },
   ]);
   expect(all[0]!.changes[0]!.becomes).toBe(
-    'it stays recorded under "test-bill": 1 open run, 1 window, 1 schedule, the keys of its steps and its pause go on',
+    'it stays recorded under "test-bill": 1 open run, 1 schedule, 1 window, the keys of its steps and its pause go on',
   );
 });
 
@@ -172,7 +173,7 @@ test("of one that does not say so it is told what stays behind, and what would k
       changes: [{ before: "bill", now: "charge", waiting: 3, isRisk: true }],
     },
   ]);
-  expect(all[0]!.changes[0]!.becomes).toContain("1 open run, 1 window, 1 schedule");
+  expect(all[0]!.changes[0]!.becomes).toContain("1 open run, 1 schedule, 1 window");
   // Taking it away is renaming it again.
   const again = await told([{ id: "charge", was: "bill" }], [{ id: "charge" }]);
   expect(again.all).toMatchObject([

@@ -79,7 +79,7 @@ export async function checkDeploy(options: CheckDeployOptions): Promise<CheckedE
     const before = registered.find((row) => row.fn === fn);
     const changes = [
       ...nameChanges(each, functions, registered, await facts.names(each, listed)),
-      ...(before === undefined ? [] : await facts.changes(fn, before.config, config)),
+      ...(before === undefined ? [] : await facts.changes(fn, before.config, asAuthored(before.config, each))),
     ];
     checked.push(checkedOf({ id: config.id, fn, app: shownApp(each), env }, tallies.get(fn)!, changes));
   }
@@ -92,6 +92,10 @@ export async function checkDeploy(options: CheckDeployOptions): Promise<CheckedE
   }
   return { functions: checked, others: await othersOf({ ...options, apps }, known, appOf) };
 }
+
+/** Which events tell a function's end is not its author's to say, and follows its names. */
+const asAuthored = (before: FunctionConfig, { config, handlesEnd }: DescribedFunction): FunctionConfig =>
+  handlesEnd ? { ...config, triggers: before.triggers } : config;
 
 /** A function that is not registered any more is its app's by its name. */
 const ownerOf =

@@ -66,7 +66,7 @@ const listText = (all: readonly string[]): string => (all.length === 1 ? text(al
 
 /** Of a function whose code says what it was. */
 export function nameChanges(
-  named: Registered,
+  named: Registered & { readonly handlesEnd: boolean },
   functions: readonly NamedFunction[],
   registered: readonly Registered[],
   under: readonly WaitingUnder[],
@@ -81,11 +81,13 @@ export function nameChanges(
   }
   const before = registered.find(({ fn }) => fn === first.name);
   const isKnown = before !== undefined || under.some((each) => countOf(each) > 0);
-  if (!isKnown && behind === null) {
+  if (!isKnown && behind === null && !named.handlesEnd) {
     const becomes = `the store has nothing under ${text(first.name)}, so nothing is left behind; from now on it is recorded under that name`;
     changes.push(change(first.name, shownName(named), becomes, { waiting: 0, until: null, isRisk: false }));
   }
-  if (before !== undefined && shownName(before) !== shownName(named)) {
+  // What handles the ends of a function is renamed with it: that says nothing new.
+  const isTold = !named.handlesEnd || countOf(first) > 0;
+  if (before !== undefined && shownName(before) !== shownName(named) && isTold) {
     const becomes = `it stays recorded under ${text(first.name)}: ${whatWaits(first)}, the keys of its steps and its pause go on`;
     const waiting = countOf(first);
     changes.push(change(shownName(before), shownName(named), becomes, { waiting, until: null, isRisk: false }));
@@ -102,7 +104,7 @@ export function nameChanges(
 export function goneChanges(id: string, under: WaitingUnder, now: NowCalled | null): Change[] {
   const { pending, windows } = under;
   if (now !== null && countOf(under) > 0) {
-    const becomes = `what waits for it stays behind: ${whatWaits(under)}. If it is ${text(now.name)} now, ${now.mend} keeps all of it`;
+    const becomes = `if it is ${text(now.name)} now, ${now.mend} keeps what waits for it; without it this stays behind: ${whatWaits(under)}`;
     return [change(id, now.name, becomes, { waiting: countOf(under), until: windows.until, isRisk: true })];
   }
   if (pending === 0) return [];
@@ -124,9 +126,10 @@ const counted = (count: number, one: string): string => `${count} ${one}${count 
 function whatWaits({ open, pending, windows, crons }: WaitingUnder): string {
   const parts: [number, string][] = [
     [open, "open run"],
-    [windows.count, "window"],
     [pending, "waiting event"],
     [crons, "schedule"],
+    // Last: when the last one ends is told behind it.
+    [windows.count, "window"],
   ];
   const said = parts.flatMap(([count, one]) => (count === 0 ? [] : counted(count, one)));
   return said.length === 0 ? "no open run" : said.join(", ");

@@ -15,8 +15,15 @@ export function nodeThread<Input, In, Out>() {
     },
     post: (message: Out) => port.postMessage(message),
     onMessage: (take: (message: In) => void) => port.on("message", take),
-    end: () => port.close(),
+    end: () => endThread(port),
   };
+}
+
+/** Deno's port of a thread has no `close`; the thread itself has. */
+function endThread(port: { close?(): void }): void {
+  const thread = globalThis as { close?(): void };
+  if (port.close === undefined) thread.close?.();
+  else port.close();
 }
 
 /** Of this thread: others keep their own. */

@@ -12,7 +12,7 @@ import {
   type Surroundings,
   sqliteDriver,
 } from "./driver.ts";
-import { resultName } from "./result-names.ts";
+import { resultName, resultOfMessage } from "./result-names.ts";
 
 let folder: string;
 let path: string;
@@ -194,4 +194,7 @@ test("SQLite's numbers have the names of its own list, and one that is new there
   for (const [number, name] of Object.entries({ ...known, ...more, ...last })) {
     expect(resultName(Number(number))).toBe(`SQLITE_${name}`);
   }
+  expect(resultName(resultOfMessage("database is locked"))).toBe("SQLITE_BUSY");
+  expect(resultName(resultOfMessage("unable to open database file: /a.db"))).toBe("SQLITE_CANTOPEN");
+  expect(resultName(resultOfMessage("no such table: t"))).toBe("SQLITE_ERROR");
 });

@@ -8,7 +8,7 @@
 //   IDEM_SQLITE=better-sqlite3 | node | bun              that one, or a refusal: for tests
 import { errors } from "../../model/errors.ts";
 import { chosenDriver, installedModule, runtime, runtimeModule } from "../../platform/driver-modules.ts";
-import { resultName } from "./result-names.ts";
+import { resultName, resultOfMessage } from "./result-names.ts";
 
 export const driverNames = ["better-sqlite3", "node", "bun"] as const;
 export type DriverName = (typeof driverNames)[number];
@@ -321,11 +321,11 @@ function named<T>(body: () => T): T {
   }
 }
 
-/** Node tells SQLite's number, Deno of a file that it cannot open not even that. */
+/** Node tells SQLite's number, Deno only of a prepared statement. */
 function withName(error: unknown): unknown {
   const { code, errcode, message } = error as { code?: unknown; errcode?: unknown; message?: unknown };
   if (code !== "ERR_SQLITE_ERROR") return error;
-  const number = typeof errcode === "number" ? errcode : /^unable to open database file/.test(String(message)) ? 14 : 1;
+  const number = typeof errcode === "number" ? errcode : resultOfMessage(String(message));
   return Object.assign(error as Error, { code: resultName(number) });
 }
 

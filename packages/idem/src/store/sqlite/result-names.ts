@@ -26,3 +26,20 @@ export function resultName(number: number): string {
   const detail = extended[kind]?.[(number >> 8) - 1];
   return detail === undefined ? `SQLITE_${kind}` : `SQLITE_${kind}_${detail}`;
 }
+
+// sqlite3_errstr() of those that decide what becomes of a store.
+const messages: readonly (readonly [string, number])[] = [
+  ["database is locked", 5],
+  ["database table is locked", 6],
+  ["attempt to write a readonly database", 8],
+  ["disk I/O error", 10],
+  ["database disk image is malformed", 11],
+  ["database or disk is full", 13],
+  ["unable to open database file", 14],
+  ["locking protocol", 15],
+  ["file is not a database", 26],
+];
+
+/** For a driver that tells no number. */
+export const resultOfMessage = (message: string): number =>
+  messages.find(([text]) => message.startsWith(text))?.[1] ?? 1;

@@ -138,6 +138,7 @@ describe("rooms", () => {
       "server",
       "protocol",
       "radar",
+      "toolkit",
       "sdk",
       "engine",
       "execute",

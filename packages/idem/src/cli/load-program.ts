@@ -109,6 +109,16 @@ function configurationOf(file: string | null, written: unknown): VerifyConfigura
   return read;
 }
 
+/** What the configuration in this file says; without one, nothing. */
+export async function loadConfigured(
+  cwd: string,
+  file: string | null,
+  threads: PlayingThreads,
+): Promise<VerifyConfiguration> {
+  if (file === null) return noConfiguration;
+  return configurationOf(file, (await describe(cwd, threads, [file])).configuration);
+}
+
 type Described = Extract<Answer, { kind: "described" }>;
 
 async function describe(

@@ -187,11 +187,12 @@ function judgeLoud(world: WorldRecord): Judged | null {
   return world.wasRerun ? held(["it failed loudly where a destination refused, and was complete after a rerun"]) : null;
 }
 
-const effectOf = ({ effects, sent }: WorldRecord, { effect }: Thing): SeenEffect | null =>
+export const effectOf = ({ effects, sent }: WorldRecord, { effect }: Thing): SeenEffect | null =>
   [...effects, ...sent].find(({ index }) => index === effect) ?? null;
 
 /** "POST api.stripe.com/v1/invoices" without what differs from one to the next. */
 export const titleOf = ({ watcher, destination, path }: Thing): string =>
   watcher === "events" ? `event ${path.join("/")}` : `${destination}/${path.join("/")}`;
 
-const numberWord = (count: number): string => ["no", "one", "two", "three", "four", "five"][count] ?? String(count);
+export const numberWord = (count: number): string =>
+  ["no", "one", "two", "three", "four", "five"][count] ?? String(count);

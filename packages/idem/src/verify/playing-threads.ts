@@ -44,14 +44,14 @@ export class PlayingThreads {
   async describe(
     modules: readonly string[],
     databases?: readonly DatabaseScript[],
-  ): Promise<readonly DescribedFunction[] | Exclude<Answer, { kind: "played" | "described" | "replayed" }>> {
+  ): Promise<readonly DescribedFunction[] | Exclude<Answer, { kind: "played" | "described" | "replayed" | "called" }>> {
     const answer = await this.ask({
       kind: "describe",
       modules,
       ...(databases === undefined ? {} : { databases }),
     });
     if (answer.kind === "described") return answer.functions;
-    return answer.kind === "played" || answer.kind === "replayed"
+    return answer.kind === "played" || answer.kind === "replayed" || answer.kind === "called"
       ? { kind: "gone", why: "it answered something else" }
       : answer;
   }

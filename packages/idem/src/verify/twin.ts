@@ -8,7 +8,7 @@ const isRecord = (value: Json): value is Data => typeof value === "object" && va
 const idLike = /(^|_|\.)(id|uuid|key|number|ref|reference|sku|email)$|(Id|Uuid|Key|Number|Ref|Reference|Email)$/;
 
 /** Fields of the data that hold ids, by their path. */
-function idFields(data: Json, at = "", depth = 0): string[] {
+export function idFields(data: Json, at = "", depth = 0): string[] {
   if (!isRecord(data) || depth > 2) return [];
   return Object.entries(data).flatMap(([name, value]) => {
     const path = at === "" ? name : `${at}.${name}`;

@@ -9,7 +9,13 @@ import { isOurs } from "./our-folder.ts";
 export interface Caller<L = Life> {
   readonly life: L;
   /** Null outside any function: code of a module, of a client's own. */
-  readonly run: { readonly fn: string; readonly runId: string; isOver: boolean } | null;
+  readonly run: {
+    readonly fn: string;
+    readonly runId: string;
+    isOver: boolean;
+    /** It is no run of the engine's, but a call of a handler. */
+    readonly isCall?: boolean;
+  } | null;
   /** Where the effect was asked for, if somebody looked; null where no line of the user's is. */
   readonly place?: Place | null;
   /** The step it was asked for in, where another process said so. */

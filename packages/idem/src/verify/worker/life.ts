@@ -3,6 +3,7 @@
 import type { CrashPoint, Platform, Thread } from "../../platform/platform.ts";
 import type { TakenClient } from "../../sdk/take-client.ts";
 import type { Store } from "../../store/store.ts";
+import type { Side } from "../schedules.ts";
 import { Chance } from "./chance.ts";
 import { realSetImmediate } from "./real.ts";
 import type { World } from "./world.ts";
@@ -19,6 +20,8 @@ export interface LifeOptions {
   /** Something happened: whoever waits for quiet waits on. */
   readonly stir: () => void;
   readonly onPoint: (life: Life, name: CrashPoint) => void;
+  /** Before and after each call of the store that answers later. */
+  readonly onStoreCall: (life: Life, side: Side) => void;
   readonly fetch: (life: Life, request: Parameters<Platform["fetch"]>[0]) => ReturnType<Platform["fetch"]>;
 }
 
@@ -34,6 +37,7 @@ export class Life {
   /** What the machine is doing for it. */
   underway = 0;
   private thawing: (() => void)[] = [];
+  private readonly mourning: (() => void)[] = [];
 
   constructor(readonly options: LifeOptions) {
     this.index = options.index;
@@ -42,6 +46,12 @@ export class Life {
 
   die(): void {
     this.isDead = true;
+    for (const go of this.mourning.splice(0)) go();
+  }
+
+  /** Whoever is connected to it sees the connection break. */
+  onDeath(run: () => void): void {
+    this.mourning.push(run);
   }
 
   freeze(): void {
@@ -105,7 +115,7 @@ export class Life {
 
   /** The world's store as this process sees it. */
   storeOf(store: Store): Store {
-    const { stir } = this.options;
+    const { stir, onStoreCall } = this.options;
     const gate = (target: object): object =>
       new Proxy(target, {
         get: (of, name) => {
@@ -114,6 +124,7 @@ export class Life {
           if (typeof value !== "function") return value;
           return (...args: unknown[]) => {
             stir();
+            if (of === store) onStoreCall(this, "before");
             const call = () => (value as (...all: unknown[]) => unknown).apply(of, args);
             const wait = this.pass();
             const made = wait === undefined ? call() : wait.then(call);
@@ -122,6 +133,7 @@ export class Life {
             return made.then(
               (answer) => {
                 stir();
+                if (of === store) onStoreCall(this, "after");
                 const late = this.pass();
                 return late === undefined ? answer : late.then(() => answer);
               },

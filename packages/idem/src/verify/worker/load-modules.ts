@@ -66,7 +66,10 @@ interface Configuration {
 const isConfiguration = (path: string): boolean => /[\\/]idem\.verify\.[cm]?[jt]s$/.test(path);
 
 /** Gives what the configuration among them exports, if one is. */
-export async function loadModules(paths: readonly string[]): Promise<unknown> {
+export async function loadModules(
+  paths: readonly string[],
+  onModule: (path: string, exported: object) => void = () => {},
+): Promise<unknown> {
   for (const file of Object.keys(require.cache)) {
     if (!file.startsWith(ourFolder)) delete require.cache[file];
   }
@@ -77,6 +80,7 @@ export async function loadModules(paths: readonly string[]): Promise<unknown> {
     const loaded = ((await modules?.import(url))?.namespace ?? (await import(`${url}?${life}`))) as {
       readonly default?: Configuration & { readonly default?: Configuration };
     };
+    onModule(paths[i]!, loaded);
     if (!isConfiguration(paths[i]!)) continue;
     // Of a CommonJS file, the default is all of it.
     configuration = loaded.default?.default ?? loaded.default ?? {};

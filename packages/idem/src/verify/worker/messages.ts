@@ -1,5 +1,6 @@
 // What the command and its thread say to each other. Plain data.
 import type { FunctionConfig } from "../../model/function-config.ts";
+import type { CallPlan, CallRecord, CallScript } from "../calls/call-script.ts";
 import type { Replay, ReplayedRun } from "../deploy/replay.ts";
 import type { Json, Place, WorldRecord } from "../thing.ts";
 import type { DatabaseScript } from "./sql/database-script.ts";
@@ -41,6 +42,8 @@ export type ToThread =
       /** What the user's code prints is shown. */
       readonly isShown: boolean;
     }
+  /** Calls of a handler. */
+  | { readonly kind: "call"; readonly script: CallScript; readonly plan: CallPlan; readonly seed: number }
   /** Open runs, one after the other, over these modules; each is told of before it is entered. */
   | {
       readonly kind: "replay";
@@ -69,6 +72,7 @@ export type FromThread =
       readonly configuration: Json;
     }
   | { readonly kind: "played"; readonly record: WorldRecord; readonly heapBytes: number }
+  | { readonly kind: "called"; readonly record: CallRecord; readonly heapBytes: number }
   | { readonly kind: "replayed"; readonly replays: readonly Replay[]; readonly heapBytes: number }
   /** The modules could not be loaded, or the thread has a defect. */
   | { readonly kind: "failed"; readonly why: string; readonly stack: string };

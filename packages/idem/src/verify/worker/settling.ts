@@ -21,6 +21,8 @@ export class Settling {
       readonly clock: WorldClock;
       /** Time of its own after which it is not waited for any longer. */
       readonly spentMsMax: number;
+      /** Something that somebody waits for is under way. */
+      readonly isPending: () => boolean;
       readonly onHang: () => void;
     },
   ) {}
@@ -61,7 +63,7 @@ export class Settling {
       quiet++;
       if (quiet === 2) ask();
       if (quiet < restTurns.idle) continue;
-      if (isIdle && !this.isWorking()) return;
+      if (isIdle && !this.isWorking() && !this.options.isPending()) return;
       if (quiet < restTurns.busy) continue;
       if (this.isBlocked() && !this.isWorking()) return;
       if (quietMs > hangMs) {

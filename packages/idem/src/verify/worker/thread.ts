@@ -5,8 +5,10 @@ import { getHeapStatistics } from "node:v8";
 import { fingerprintOf } from "../../execute/code-of-run.ts";
 import { nodeThread } from "../../platform/node-thread.ts";
 import type { HttpRequest, HttpResponse } from "../../platform/platform.ts";
+import type { CallRecord } from "../calls/call-script.ts";
 import { cleanSchedule, readSchedule } from "../schedules.ts";
 import type { Json, WorldRecord } from "../thing.ts";
+import { CallWorld } from "./call-world.ts";
 import { asCaller, currentCaller, isUnwatched } from "./caller.ts";
 import { denyWaysOut } from "./deny-ways-out.ts";
 import type { Life } from "./life.ts";
@@ -164,9 +166,24 @@ async function replay({ modules, now, runs }: Extract<ToThread, { kind: "replay"
   }
 }
 
+async function call({ script, plan, seed }: Extract<ToThread, { kind: "call" }>): Promise<FromThread> {
+  const play = (): Promise<CallRecord> => {
+    const world = new CallWorld({ script, plan, seed, watchers, askHttp });
+    playing = world;
+    return world.playCalls(() => thread.post({ kind: "loaded" }));
+  };
+  try {
+    const record = await withModules(script.modules, true, play);
+    return { kind: "called", record, heapBytes: getHeapStatistics().used_heap_size };
+  } finally {
+    playing = null;
+  }
+}
+
 async function answer(message: ToThread): Promise<FromThread> {
   if (message.kind === "describe") return describe(message);
   if (message.kind === "replay") return replay(message);
+  if (message.kind === "call") return call(message);
   const schedule = readSchedule(message.schedule) ?? cleanSchedule;
   const { script, seed } = message;
   isShown = message.isShown;

@@ -156,7 +156,8 @@ export class WorldEffects<L extends Living = Life> {
       isForgotten,
       became,
     });
-    const where = step === null ? "outside any step" : `step ${step.step}`;
+    const outside = run?.isCall === true ? "the handler" : "outside any step";
+    const where = step === null ? outside : `step ${step.step}`;
     say(`${where}${isLate ? ", after it had ended" : ""}   ${about.title}   ${outcomeWords[became]}`);
   }
 

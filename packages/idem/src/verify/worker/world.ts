@@ -2,7 +2,7 @@
 import type { HttpRequest, HttpResponse } from "../../platform/platform.ts";
 import { type TakenClient, takeClients } from "../../sdk/take-client.ts";
 import { MemoryStore } from "../../store/memory/store.ts";
-import { type Adversity, nameOf, type Schedule } from "../schedules.ts";
+import { type Adversity, nameOf, type Schedule, type Side } from "../schedules.ts";
 import type { Json, Moment, WorldRecord } from "../thing.ts";
 import { AnswerWaits } from "./answer-waits.ts";
 import { asCaller, type Caller, currentCaller } from "./caller.ts";
@@ -25,6 +25,12 @@ export interface WorldOptions extends WorldScript {
   readonly seed: number;
   readonly watchers: readonly Watcher[];
   readonly askHttp: (life: Life, request: HttpRequest) => Promise<HttpResponse>;
+  /** A module of the program's was loaded for this life. */
+  readonly onModule?: (life: Life, path: string, exported: object) => void;
+  /** Something that somebody waits for is under way: more turns than an engine at rest needs. */
+  readonly isPending?: () => boolean;
+  /** Before and after each call of the store that answers later. */
+  readonly onStoreCall?: (life: Life, side: Side) => void;
   /** A client of the program's is being constructed. */
   readonly onTaken?: (taken: TakenClient) => void;
 }
@@ -59,21 +65,22 @@ export class World {
   private readonly waits: AnswerWaits;
   private readonly commits: WorldCommits;
   private readonly happened = new Set<Adversity>();
-  private readonly delivered = new Set<string>();
+  protected readonly delivered = new Set<string>();
   /** Sent, and nobody has answered yet: whoever sent it sends it again. */
   private readonly unanswered = new Map<string, object>();
   private downMs = restartMs;
   private handoverUntil = 0;
   private startedAt = realMonoMs();
-  private readonly settling: Settling;
+  protected readonly settling: Settling;
   readonly stir: () => void;
 
-  constructor(private readonly options: WorldOptions) {
+  constructor(protected readonly options: WorldOptions) {
     this.clock = new WorldClock(options.startMs);
     this.settling = new Settling({
       lives: this.lives,
       clock: this.clock,
       spentMsMax: 2 * worldMsMax,
+      isPending: options.isPending ?? (() => false),
       onHang: () => this.unproven("it hangs: a step or the code between steps waits for something that never comes"),
     });
     this.stir = this.settling.stir;
@@ -185,6 +192,7 @@ export class World {
         if (this.delivered.size > 0) this.commits.meet(of, name);
       },
       fetch: this.options.askHttp,
+      onStoreCall: this.options.onStoreCall ?? (() => {}),
     });
     this.lives.push(life);
     const scratch = new MemoryStore(clock);
@@ -197,14 +205,17 @@ export class World {
       return { platform: at.platform(), scratch, take };
     });
     const before = realMonoMs();
-    this.configuration = await asCaller({ life, run: null }, () => loadModules(this.options.modules));
+    this.configuration = await asCaller({ life, run: null }, () =>
+      loadModules(this.options.modules, (path, exported) => this.options.onModule?.(life, path, exported)),
+    );
     // Providers' SDKs take a while to load: no time that the world took.
     this.startedAt += realMonoMs() - before;
     life.isLoading = false;
     return life;
   }
 
-  private async openLife(): Promise<void> {
+  protected async openLife(): Promise<void> {
+    const isBeside = this.living !== null;
     const life = await this.load();
     for (const taken of life.clients) {
       this.functions.fit(life, taken);
@@ -213,7 +224,8 @@ export class World {
         if (!life.isDead) this.divergences.set(`${runId} ${step}`, { step, asked });
       });
     }
-    if (this.lives.length > 1) {
+    if (isBeside) this.say("a second process runs beside the first");
+    else if (this.lives.length > 1) {
       this.say("another process took over");
       this.handoverUntil = this.clock.monoMs() + handoverMs;
     }
@@ -228,7 +240,7 @@ export class World {
     }
   }
 
-  private kill(life: Life, why: string): void {
+  protected kill(life: Life, why: string): void {
     life.die();
     this.say(`the process died: ${why}`);
     this.stir();
@@ -296,7 +308,7 @@ export class World {
     await this.moveTo(this.clock.monoMs() + ms);
   }
 
-  private async moveTo(at: number): Promise<void> {
+  protected async moveTo(at: number): Promise<void> {
     while (this.clock.monoMs() < at) {
       const next = this.clock.next("awaited");
       await this.clock.moveTo(
@@ -308,7 +320,7 @@ export class World {
   }
 
   /** Until nothing waits any more. */
-  private async play(): Promise<void> {
+  protected async play(): Promise<void> {
     let patience = patienceMax;
     for (let moves = 0; moves < movesMax && !this.settling.isHanging; moves++) {
       if (this.settling.spentMs > worldMsMax) break;
@@ -428,7 +440,7 @@ export class World {
     return this.options.schedule.adversities.filter((each) => !this.happened.has(each)).map(nameOf);
   }
 
-  private async record(wasRerun: boolean, isPastWindow: boolean): Promise<WorldRecord> {
+  protected async record(wasRerun: boolean, isPastWindow: boolean): Promise<WorldRecord> {
     const { schedule, seed, env } = this.options;
     for (const life of this.lives) life.die();
     const runs = await this.runsOfTarget();

@@ -1,0 +1,13 @@
+import { Idem } from "idem";
+import { ANONYMOUS_SHARED, engineKeys, idempotency } from "idem/http";
+
+const idem = new Idem({ id: "corpus" });
+const silent = { info() {}, warn() {}, error() {}, debug() {} };
+const keys = idempotency({ keys: engineKeys(idem), principal: ANONYMOUS_SHARED, logger: silent });
+
+export const POST = keys.handler({ onCrash: "rerun" }, async (request) => {
+  const { orderId, amount } = await request.json();
+  // ✗ DOUBLED
+  await fetch("https://payments.example/charges", { method: "POST", body: JSON.stringify({ orderId, amount }) });
+  return Response.json({ orderId }, { status: 201 });
+});

@@ -8,6 +8,9 @@ import { parseArgs } from "node:util";
 import { nodePlatform } from "../node_modules/idem/dist/platform/node-platform.js";
 import { PlayingThreads } from "../node_modules/idem/dist/verify/playing-threads.js";
 import { verifyFunction } from "../node_modules/idem/dist/verify/verify-function.js";
+import * as harness from "../node_modules/idem/dist/verify.js";
+
+import { handlerPairs, isFound, verifyHalf } from "./handlers.mjs";
 
 const { values } = parseArgs({
   options: {
@@ -75,6 +78,23 @@ for (const name of all) {
     console.log(`${name.padEnd(30)} ${told} ${other}   ${found.schedules} + ${mended.schedules} schedules`);
   }
 }
+const handlers = handlerPairs().filter(
+  ({ name }) => values.only === undefined || values.only.some((part) => name.includes(part)),
+);
+for (const { name, expected } of handlers) {
+  const faulty = await verifyHalf(harness, name, "faulty");
+  const mended = await verifyHalf(harness, name, "mended");
+  const isRight = isFound(faulty, expected);
+  if (!isRight) missed.push(name);
+  if (mended.verdict !== "HELD") alarmed.push(name);
+  const [one, other] = [faulty, mended].map(({ functions }) => functions[0].schedules);
+  worlds += one + other;
+  if (!values.json) {
+    const told = `${isRight ? "found" : "MISSED"} ${expected.verdict}`.padEnd(16);
+    const held = mended.verdict === "HELD" ? "held" : `ALARMED ${mended.text}`;
+    console.log(`${name.padEnd(30)} ${told} ${held}   ${one} + ${other} schedules`);
+  }
+}
 for (const { name, program, only } of alone) {
   if (values.only?.some((part) => name.includes(part)) === false) continue;
   if ((await verify(join(corpus, program), only)).verdict !== "HELD") alarmed.push(name);
@@ -82,11 +102,12 @@ for (const { name, program, only } of alone) {
 await threads.close();
 const { user, system } = process.cpuUsage(cpuBefore);
 const cpuMs = (user + system) / 1_000;
-if (values.json) console.log(JSON.stringify({ pairs: all.length, missed, alarmed, worlds, cpuMs: Math.round(cpuMs) }));
+const pairs = all.length + handlers.length;
+if (values.json) console.log(JSON.stringify({ pairs, missed, alarmed, worlds, cpuMs: Math.round(cpuMs) }));
 else {
-  console.log(`${all.length} pairs: ${all.length - missed.length} faults found, ${alarmed.length} false alarms`);
+  console.log(`${pairs} pairs: ${pairs - missed.length} faults found, ${alarmed.length} false alarms`);
   console.log(
-    `${worlds} worlds, ${(cpuMs / worlds).toFixed(1)} ms of processor each, ${(cpuMs / 1_000 / all.length / 2).toFixed(2)} s a program`,
+    `${worlds} worlds, ${(cpuMs / worlds).toFixed(1)} ms of processor each, ${(cpuMs / 1_000 / pairs / 2).toFixed(2)} s a program`,
   );
 }
 process.exitCode = missed.length + alarmed.length > 0 ? 1 : 0;

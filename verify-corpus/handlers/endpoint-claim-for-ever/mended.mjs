@@ -7,10 +7,11 @@ const keys = idempotency({ keys: engineKeys(idem), principal: ANONYMOUS_SHARED, 
 
 export const POST = keys.handler({ onCrash: "resume" }, async (request, { destinationKey }) => {
   const { orderId, amount } = await request.json();
-  await fetch("https://payments.example/charges", {
+  const answer = await fetch("https://payments.example/charges", {
     method: "POST",
     headers: { "Idempotency-Key": destinationKey() },
     body: JSON.stringify({ orderId, amount }),
   });
+  if (!answer.ok) throw new Error(`answered ${answer.status}`);
   return Response.json({ orderId }, { status: 201 });
 });

@@ -10,6 +10,10 @@ export function POST(request) {
 async function charge(request) {
   const { orderId, amount } = await request.json();
   // ✗ DOUBLED
-  await fetch("https://payments.example/charges", { method: "POST", body: JSON.stringify({ orderId, amount }) });
+  const answer = await fetch("https://payments.example/charges", {
+    method: "POST",
+    body: JSON.stringify({ orderId, amount }),
+  });
+  if (!answer.ok) throw new Error(`answered ${answer.status}`);
   return Response.json({ orderId }, { status: 201 });
 }

@@ -8,6 +8,10 @@ const keys = idempotency({ keys: engineKeys(idem), principal: ANONYMOUS_SHARED, 
 export const POST = keys.handler({ onCrash: "rerun" }, async (request) => {
   const { orderId, amount } = await request.json();
   // ✗ DOUBLED
-  await fetch("https://payments.example/charges", { method: "POST", body: JSON.stringify({ orderId, amount }) });
+  const answer = await fetch("https://payments.example/charges", {
+    method: "POST",
+    body: JSON.stringify({ orderId, amount }),
+  });
+  if (!answer.ok) throw new Error(`answered ${answer.status}`);
   return Response.json({ orderId }, { status: 201 });
 });

@@ -2,10 +2,11 @@
 export async function POST(request) {
   const { orderId, customer, amount } = await request.json();
   // ✗ LOST
-  await fetch("https://payments.example/charges", {
+  const answer = await fetch("https://payments.example/charges", {
     method: "POST",
     headers: { "Idempotency-Key": customer },
     body: JSON.stringify({ orderId, customer, amount }),
   });
+  if (!answer.ok) throw new Error(`answered ${answer.status}`);
   return Response.json({ orderId }, { status: 201 });
 }

@@ -7,10 +7,11 @@ const keys = idempotency({ keys: engineKeys(idem), principal: ANONYMOUS_SHARED, 
 
 export const POST = keys.handler({ onCrash: "rerun" }, async (request, { destinationKey }) => {
   const { orderId, customer, amount } = await request.json();
-  await fetch("https://payments.example/charges", {
+  const answer = await fetch("https://payments.example/charges", {
     method: "POST",
     headers: { "Idempotency-Key": destinationKey("charge") },
     body: JSON.stringify({ orderId, customer, amount }),
   });
+  if (!answer.ok) throw new Error(`answered ${answer.status}`);
   return Response.json({ orderId }, { status: 201 });
 });

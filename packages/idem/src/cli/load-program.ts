@@ -109,14 +109,21 @@ function configurationOf(file: string | null, written: unknown): VerifyConfigura
   return read;
 }
 
-/** What the configuration in this file says; without one, nothing. */
-export async function loadConfigured(
+/** Modules that export a handler: they need not construct a client. */
+export async function loadHandlers(
   cwd: string,
-  file: string | null,
+  names: readonly string[],
   threads: PlayingThreads,
-): Promise<VerifyConfiguration> {
-  if (file === null) return noConfiguration;
-  return configurationOf(file, (await describe(cwd, threads, [file])).configuration);
+  prepare: PrepareDatabases,
+): Promise<Pick<Program, "modules" | "configuration" | "databases">> {
+  const file = findConfiguration(cwd);
+  const before = file === null ? [] : [file];
+  const modules = [...before, ...findModules(names, cwd)];
+  const alone =
+    file === null ? noConfiguration : configurationOf(file, (await describe(cwd, threads, before)).configuration);
+  const databases = await prepare(alone);
+  const { configuration } = await describe(cwd, threads, modules, databases);
+  return { modules, configuration: configurationOf(file, configuration), databases };
 }
 
 type Described = Extract<Answer, { kind: "described" }>;

@@ -1,21 +1,15 @@
 // What `verifyEndpoint`, `verifyWebhook` and `verifyTick` have in common: a handler by its module, the project's configuration, the threads, the report.
 import { resolve } from "node:path";
-import { loadConfigured } from "../cli/load-program.ts";
-import {
-  findConfiguration,
-  findModules,
-  projectPath,
-  readMemoryOf,
-  readRecordingsOf,
-  readSource,
-} from "../cli/verify-inputs.ts";
+import { loadHandlers } from "../cli/load-program.ts";
+import { withDatabases } from "../cli/verify-databases.ts";
+import { projectPath, readMemoryOf, readRecordingsOf, readSource } from "../cli/verify-inputs.ts";
 import { errors } from "../model/errors.ts";
 import { nodePlatform } from "../platform/node-platform.ts";
-import type { CallScript, HandlerPlace, SentCall } from "../verify/calls/call-script.ts";
+import type { CallScript, SentCall } from "../verify/calls/call-script.ts";
 import { verifyCalls } from "../verify/calls/verify-calls.ts";
 import { findingIds } from "../verify/finding-id.ts";
 import { masker } from "../verify/mask-values.ts";
-import { summarise, type VerifiedFunction } from "../verify/report.ts";
+import { type FunctionReport, summarise, type VerifiedFunction } from "../verify/report.ts";
 import type { Json } from "../verify/thing.ts";
 import { Consent } from "../verify/verify-memory.ts";
 import { type HeldReport, heldReport } from "./held-report.ts";
@@ -61,55 +55,51 @@ export async function verifyHandler(asked: HandlerToVerify, options: WorldOption
   const only = schedulesOf(options, () => true);
   const { seed = 1 } = options;
   return explaining(`"${id}"`, () =>
-    withThreads(async (threads) => {
-      const startedAt = nodePlatform.monoMs();
-      const [module, ...others] = findModules([pathOf(handler.module), ...(asked.modules ?? [])], cwd);
-      const file = findConfiguration(cwd);
-      const configuration = joined(await loadConfigured(cwd, file, threads), configurationOf(options, null));
-      const consent = new Consent([...readMemoryOf(cwd).accepted, ...configuration.accept], nodePlatform.wallMs());
-      const place: HandlerPlace = {
-        module: module!,
-        name: handler.export ?? "default",
-        style: asked.isPlain ? "plain" : (handler.style ?? null),
-      };
-      const report = await verifyCalls({
-        threads,
-        platform: nodePlatform,
-        id,
-        script: {
-          modules: [...(file === null ? [] : [file]), module!, ...others],
-          handler: place,
-          caller,
-          calls,
-          fixtures: [...configuration.fixtures, ...readRecordingsOf(cwd)],
-        },
-        startsMs,
-        everyMs,
-        seed,
-        only,
-        noTwin,
-        accepts: (effect) => consent.accepts(id, effect),
-      });
-      const shorten = (path: string): string => projectPath(cwd, path);
-      const ids = findingIds(report.findings, { env: "", fn: id, shorten, readSource, hide: masker({}) });
-      const tookMs = nodePlatform.monoMs() - startedAt;
-      const verified: VerifiedFunction = {
-        ...report,
-        fn: id,
-        place: null,
-        event: null,
-        tookMs,
-        findings: report.findings.map((finding, i) => ({
-          ...finding,
-          id: ids[i]!,
-          isKnown: false,
-          repeat: `${by}(…, { …, schedule: ${JSON.stringify(finding.schedule)}, seed: ${finding.seed} })`,
-        })),
-      };
-      const problems = consent.problems(false);
-      return heldReport(summarise([verified], { leftOut: [], tookMs, problems }), cwd);
-    }),
+    withThreads((threads) =>
+      withDatabases(cwd, async (prepare) => {
+        const startedAt = nodePlatform.monoMs();
+        const module = resolve(cwd, pathOf(handler.module));
+        const names = [module, ...(asked.modules ?? []).map((each) => resolve(cwd, each))];
+        const program = await loadHandlers(cwd, [...new Set(names)], threads, prepare);
+        const configuration = joined(program.configuration, configurationOf(options, null));
+        const consent = new Consent([...readMemoryOf(cwd).accepted, ...configuration.accept], nodePlatform.wallMs());
+        const style = asked.isPlain ? "plain" : (handler.style ?? null);
+        const report = await verifyCalls({
+          threads,
+          id,
+          script: {
+            modules: program.modules,
+            databases: program.databases,
+            handler: { module, name: handler.export ?? "default", style },
+            caller,
+            calls,
+            fixtures: [...configuration.fixtures, ...readRecordingsOf(cwd)],
+          },
+          startsMs,
+          everyMs,
+          seed,
+          only,
+          noTwin,
+          accepts: (effect) => consent.accepts(id, effect),
+        });
+        const tookMs = nodePlatform.monoMs() - startedAt;
+        const verified = shown(report, by, cwd, tookMs);
+        return heldReport(summarise([verified], { leftOut: [], tookMs, problems: consent.problems(false) }), cwd);
+      }),
+    ),
   );
+}
+
+function shown(report: FunctionReport, by: string, cwd: string, tookMs: number): VerifiedFunction {
+  const shorten = (path: string): string => projectPath(cwd, path);
+  const { id } = report;
+  const ids = findingIds(report.findings, { env: "", fn: id, shorten, readSource, hide: masker({}) });
+  const findings = report.findings.map((finding, i) => {
+    const { schedule, seed } = finding;
+    const repeat = `${by}(…, { …, schedule: ${JSON.stringify(schedule)}, seed: ${seed} })`;
+    return { ...finding, id: ids[i]!, isKnown: false, repeat };
+  });
+  return { ...report, fn: id, place: null, event: null, tookMs, findings };
 }
 
 /** A request as a test has it: the real thing, or its parts. */

@@ -4,7 +4,7 @@ import { nodePlatform } from "../platform/node-platform.ts";
 import type { PlayingThreads } from "../verify/playing-threads.ts";
 
 // A runner has other tests to run beside.
-const threadsMax = 2;
+const threadsMax = 1;
 
 let threads: PlayingThreads | null = null;
 let asking = 0;

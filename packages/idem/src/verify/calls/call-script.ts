@@ -1,6 +1,7 @@
 // What a world of calls is played with: a handler, who calls it, and what goes wrong. Plain data: it crosses to a thread.
 import type { Adversity, Side } from "../schedules.ts";
 import type { WorldRecord } from "../thing.ts";
+import type { DatabaseScript } from "../worker/sql/database-script.ts";
 import type { Fixture } from "../worker/world-script.ts";
 
 /** Who calls: what they take for an answer, and how often they come again, differs. */
@@ -36,6 +37,8 @@ export interface SentCall {
 
 export interface CallScript {
   readonly modules: readonly string[];
+  /** As they were prepared. */
+  readonly databases: readonly DatabaseScript[];
   readonly handler: HandlerPlace;
   readonly caller: CallerKind;
   /** By their names in plans. */

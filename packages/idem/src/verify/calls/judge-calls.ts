@@ -59,8 +59,8 @@ function judgeOthers(
   });
   const all = less.length >= Math.min(...expected.map((call) => clean[call]!.things.length));
   if (lost === undefined && !all) return null;
-  const outcome = world.calls.at(-1);
-  const told = outcome?.status == null ? "" : `, and its caller was answered ${outcome.status || "as if it had"}`;
+  const status = world.calls.at(-1)?.status ?? null;
+  const told = status === null ? "" : status === 0 ? ", and its caller heard nothing of it" : `, and was answered ${status}`;
   const what = `no ${titleOf(less[0]!)} for other work: it was taken for the first${told}`;
   const effect = effectOf(clean[lost ?? expected[0]!]!, less[0]!);
   return { verdict: "LOST", thing: what, effect, notes: [] };

@@ -1,6 +1,5 @@
 // One handler, from two clean calls to a report: what is played, in which order, and what comes of it. The worlds are played in threads; what they showed is
 // judged in judge-calls.ts.
-import type { Platform } from "../../platform/platform.ts";
 import { learnVolatile } from "../compare-things.ts";
 import { Findings } from "../findings.ts";
 import { type Judged, unknownsOf, worstOf } from "../judge.ts";
@@ -12,7 +11,6 @@ import { type CallReference, judgeCalls } from "./judge-calls.ts";
 
 export interface VerifyCallsOptions {
   readonly threads: Pick<PlayingThreads, "ask">;
-  readonly platform: Pick<Platform, "monoMs">;
   /** For people: "POST /charges". */
   readonly id: string;
   readonly script: Omit<CallScript, "startMs">;
@@ -138,7 +136,10 @@ class CallsVerifier {
   }
 
   private weigh(plan: CallPlan, answer: CallRecord | string, reference: CallReference): void {
-    if (typeof answer === "string") return this.find(unproven(answer), plan.id);
+    if (typeof answer === "string") {
+      this.find(unproven(answer), plan.id);
+      return;
+    }
     const judged = judgeCalls(answer, plan, reference);
     if (judged.verdict !== "HELD") this.findings.add(judged, answer);
     else if (answer.notHappened.length > 0) {

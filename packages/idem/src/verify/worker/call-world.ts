@@ -52,6 +52,7 @@ export class CallWorld extends World {
       outageMs: 0,
       startMs: script.startMs,
       fixtures: script.fixtures,
+      databases: { databases: script.databases, isSetUp: false },
       schedule: plan.adversities.length === 0 ? cleanSchedule : { id: plan.id, adversities: plan.adversities },
       onModule: (life, path, exported) => this.handlersOf(life).set(path, exported),
       isPending: () => [...this.atWork.values()].some(({ isDead, isFrozen }) => !isDead && !isFrozen),
@@ -100,7 +101,10 @@ export class CallWorld extends World {
     sender.tries++;
     const { what } = sender.sent;
     this.say(sender.tries === 1 ? `${what} arrived` : `again: ${what}`);
-    if (life === null || life.isDead || life.isFrozen) return this.heardNothing(sender, "nobody listens");
+    if (life === null || life.isDead || life.isFrozen) {
+      this.heardNothing(sender, "nobody listens");
+      return;
+    }
     const work = {};
     let isHeard = false;
     const hear = (then: () => void): void => {
@@ -131,9 +135,8 @@ export class CallWorld extends World {
         if (isHeard) return;
         if (this.plan.diesBeforeAnswer === true && !this.hasDied) {
           this.hasDied = true;
-          return this.kill(life, "it had done its work, and its answer had not left");
-        }
-        hear(() => this.answered(sender, answered));
+          this.kill(life, "it had done its work, and its answer had not left");
+        } else hear(() => this.answered(sender, answered));
       });
     });
   }

@@ -1,13 +1,18 @@
 // `verify(idem, …)`, as a test has it: under Vitest here, under node:test in a process of its own. Worlds are played in threads that run from dist.
 import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
+import { handlerPairs, isFound, verifyHalf } from "../../../../verify-corpus/handlers.mjs";
 import { idem as billing } from "../../fixtures/harness/src/functions.mjs";
 import { verifyItsOwn } from "../../fixtures/harness/test/makes-its-own.mjs";
 import { NotHeldError } from "./held-report.ts";
 import { madeIn, ownFiles } from "./made-in.ts";
 import { verify } from "./verify.ts";
+import { verifyEndpoint } from "./verify-endpoint.ts";
+import { verifyTick } from "./verify-tick.ts";
+import { verifyWebhook } from "./verify-webhook.ts";
 
 const project = join(dirname(fileURLToPath(import.meta.url)), "..", "..", "fixtures", "harness");
 const event = { name: "crm/placement.made", data: { placementId: "7", clientId: "c3" } };
@@ -89,6 +94,87 @@ describe("verify", () => {
     });
     expect(out).toMatch(/pass 2$/m);
     expect(out).toMatch(/fail 0$/m);
+  });
+});
+
+const harness = { verifyEndpoint, verifyWebhook, verifyTick };
+
+/** Those that show most for their time. */
+const telling = {
+  endpoint: ["again-elsewhere", "die-after-effect:1", "die-before-effect:1", "other-body", "twin-after-end"],
+  webhook: ["again-after-days", "die-after-effect:1", "die-before-effect:1", "bad-signature", "twin-after-end"],
+  tick: ["again-elsewhere", "die-after-effect:1", "next-tick", "missed-tick"],
+} as const;
+const besides: Readonly<Record<string, string>> = {
+  "webhook-second-name": "other-name-after-end",
+  "webhook-out-of-order": "out-of-order",
+};
+const tellingOf = (name: string): string[] => {
+  const kind = name.split("-")[0] as keyof typeof telling;
+  return [...telling[kind], ...(besides[name] === undefined ? [] : [besides[name]])];
+};
+
+describe("handlers", () => {
+  test("there are at least four pairs of endpoints and of receivers, and three of ticks", () => {
+    const counts = Object.keys(telling).map(
+      (kind) => handlerPairs().filter(({ name }) => name.startsWith(`${kind}-`)).length,
+    );
+    expect(counts.map((count, i) => count >= [4, 4, 3][i]!)).toEqual([true, true, true]);
+  });
+
+  test.each(handlerPairs())("$name: its fault is found, and its mended twin raises no alarm", async (pair) => {
+    const { name, expected } = pair;
+    const schedule = tellingOf(name);
+    const faulty = await verifyHalf(harness, name, "faulty", { schedule });
+    expect(faulty.functions[0]!.findings).not.toEqual([]);
+    expect(isFound(faulty, expected)).toBe(true);
+    expect(() => faulty.assertHeld()).toThrow(expected.verdict);
+    // What showed it, and other work; `npm run corpus` plays all there are.
+    const shown = faulty.functions[0]!.findings.map((each) => each.schedule);
+    const others = schedule.filter((each) => /^(twin|next)/.test(each));
+    const mended = await verifyHalf(harness, name, "mended", { schedule: [...new Set([...shown, ...others])] });
+    expect(mended.text).toMatch(/✓ HELD/);
+    mended.assertHeld();
+  });
+
+  test("an Express application is called as a server calls it; rows of SQLite are watched as everything else is", async () => {
+    const headers = { "Idempotency-Key": "k1" };
+    const app = { module: "src/express-app.mjs", export: "app" };
+    const charge = { url: "/charges", headers, body: { orderId: "7", amount: 20 } };
+    const options = { cwd: project, schedule: ["again-at-once", "die-after-effect:1"] };
+    expect((await verifyEndpoint(app, charge, options)).verdict).toBe("HELD");
+    const unkeyed = await verifyEndpoint(app, { ...charge, url: "/unkeyed" }, options);
+    expect(unkeyed.text).toMatch(/DOUBLED +two of payments\.example/);
+
+    const order = { url: "/orders", headers, body: { itemId: "7", amount: 20 } };
+    const sql = { ...options, cwd: join(project, "sql") };
+    const rows = await verifyEndpoint({ module: "orders.mjs", export: "unkeyed" }, order, sql);
+    expect(rows.text).toMatch(/DOUBLED +two of shop\.db\/orders/);
+    expect((await verifyEndpoint({ module: "orders.mjs", export: "parked" }, order, sql)).verdict).toBe("HELD");
+    const hourly = { module: "orders.mjs", export: "hourly" };
+    const schedule = ["again-elsewhere", "die-after-effect:5", "next-tick"];
+    expect((await verifyTick(hourly, { cron: "0 * * * *", cwd: sql.cwd, schedule })).verdict).toBe("HELD");
+    expect(existsSync(join(project, "sql", "shop.db"))).toBe(false);
+  });
+
+  test("what cannot be verified says why: no key, no module, no such export, no other work, a function of the test's", async () => {
+    const module = join(project, "sql", "orders.mjs");
+    const order = { headers: { "Idempotency-Key": "k1" }, body: "itemId=7" };
+    const options = { cwd: join(project, "sql") };
+    await expect(verifyEndpoint({ module }, { body: {} }, options)).rejects.toThrow(/no Idempotency-Key/);
+    await expect(verifyEndpoint({ module: "absent.mjs" }, order, options)).rejects.toThrow(
+      /no such file.*VERIFY_UNABLE/,
+    );
+    const inMemory = (async () => new Response()) as never;
+    await expect(verifyEndpoint(inMemory, order, options)).rejects.toThrow(/could not be loaded again after a death/);
+    const absent = await verifyEndpoint({ module, export: "absent" }, order, options);
+    expect(absent.text).toMatch(/UNPROVEN .*the module exports no "absent"/);
+    await expect(verifyTick({ module }, { cron: "not a cron" })).rejects.toThrow(/CRON_INVALID/);
+    const asked = await verifyTick(
+      { module, export: "hourly" },
+      { cron: "0 * * * *", schedule: "twin-at-once", ...options },
+    );
+    expect(asked.text).toMatch(/UNPROVEN +twin-at-once did not happen to this handler/);
   });
 });
 

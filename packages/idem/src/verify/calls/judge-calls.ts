@@ -60,7 +60,8 @@ function judgeOthers(
   const all = less.length >= Math.min(...expected.map((call) => clean[call]!.things.length));
   if (lost === undefined && !all) return null;
   const status = world.calls.at(-1)?.status ?? null;
-  const told = status === null ? "" : status === 0 ? ", and its caller heard nothing of it" : `, and was answered ${status}`;
+  const told =
+    status === null ? "" : status === 0 ? ", and its caller heard nothing of it" : `, and was answered ${status}`;
   const what = `no ${titleOf(less[0]!)} for other work: it was taken for the first${told}`;
   const effect = effectOf(clean[lost ?? expected[0]!]!, less[0]!);
   return { verdict: "LOST", thing: what, effect, notes: [] };

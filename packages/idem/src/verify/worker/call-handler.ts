@@ -117,10 +117,11 @@ function callNode(
       const isBare = response.statusCode === 204 || response.statusCode === 304;
       resolve(new Response(isBare ? null : shown, { status: response.statusCode, headers: pairs }));
     });
-    // What it throws at once, or hands to a next that is not there.
-    const made = (listener as (...args: unknown[]) => unknown)(request, response, (error?: unknown) =>
-      reject(error ?? new Error("nobody answered: the last handler called next()")),
-    );
+    const next = (error?: unknown): void =>
+      reject(error ?? new Error("nobody answered: the last handler called next()"));
+    // An application answers by itself what nobody handles, where a server calls it.
+    const isApplication = typeof (listener as { handle?: unknown }).handle === "function";
+    const made = (listener as (...args: unknown[]) => unknown)(request, response, ...(isApplication ? [] : [next]));
     if (made instanceof Promise) made.catch(reject);
   });
 }

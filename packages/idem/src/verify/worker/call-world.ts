@@ -143,8 +143,16 @@ export class CallWorld extends World {
 
   private async enter(life: Life, sent: SentCall): Promise<Answered> {
     const { module, name, style } = this.script.handler;
-    const handler: Handler = handlerIn(this.handlersOf(life).get(module) ?? {}, name, style);
-    const headers = await headersOf(sent, this.clock.wallMs(), (path) => this.handlersOf(life).get(path) ?? {});
+    const exported = (path: string): object => this.handlersOf(life).get(path) ?? {};
+    let handler: Handler;
+    let headers: [string, string][];
+    try {
+      handler = handlerIn(exported(module), name, style);
+      headers = await headersOf(sent, this.clock.wallMs(), exported);
+    } catch (error) {
+      this.unproven((error as Error).message);
+      return { status: 404, isParked: true, isUnsettled: false, retryAfterMs: 0, error: "it was not called" };
+    }
     return callHandler(handler, sent, headers);
   }
 

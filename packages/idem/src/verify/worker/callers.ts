@@ -46,9 +46,10 @@ export function afterAnswer(
 ): number | null {
   if (isParked) return null;
   const next = spacing(caller, tries);
-  if (status === null) return next;
   if (isUnsettled) return next;
-  if (status < 400) return null;
-  if (caller === "client" && (!isPassing(status) || failures >= failuresMax)) return null;
+  // What it threw is a server's 500.
+  const told = status ?? 500;
+  if (told < 400) return null;
+  if (caller === "client" && (!isPassing(told) || failures >= failuresMax)) return null;
   return next === null ? null : Math.max(next, retryAfterMs);
 }

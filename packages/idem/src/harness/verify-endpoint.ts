@@ -89,7 +89,7 @@ export async function verifyEndpoint(
       id,
       handler,
       isPlain: false,
-      caller: "client",
+      sender: "client",
       calls,
       startsMs: [firstStart, secondStart],
       noTwin,

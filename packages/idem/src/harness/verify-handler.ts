@@ -36,7 +36,7 @@ export interface HandlerToVerify {
   readonly id: string;
   readonly handler: ExportedHandler;
   readonly isPlain: boolean;
-  readonly caller: CallScript["caller"];
+  readonly sender: CallScript["sender"];
   readonly calls: Readonly<Record<string, SentCall>>;
   /** Modules that calls are signed by. */
   readonly modules?: readonly string[];
@@ -46,7 +46,7 @@ export interface HandlerToVerify {
 }
 
 export async function verifyHandler(asked: HandlerToVerify, options: WorldOptions): Promise<HeldReport> {
-  const { by, id, handler, caller, calls, startsMs, noTwin, everyMs = 0 } = asked;
+  const { by, id, handler, sender, calls, startsMs, noTwin, everyMs = 0 } = asked;
   if (typeof handler !== "object" || handler === null || handler.module === undefined) {
     const why = `it is no place: a function in a test's memory could not be loaded again after a death; give { module: new URL("…", import.meta.url), export: "…" }`;
     throw errors.OPTION_INVALID({ option: "handler", why });
@@ -71,7 +71,7 @@ export async function verifyHandler(asked: HandlerToVerify, options: WorldOption
             modules: program.modules,
             databases: program.databases,
             handler: { module, name: handler.export ?? "default", style },
-            caller,
+            sender,
             calls,
             fixtures: [...configuration.fixtures, ...readRecordingsOf(cwd)],
           },

@@ -51,7 +51,7 @@ export async function verifyTick(handler: ExportedHandler, options: VerifyTickOp
       id: handler?.export ?? "default",
       handler,
       isPlain: request === undefined,
-      caller: "scheduler",
+      sender: "scheduler",
       calls: { first },
       startsMs: [tick + lateMs, tickAfter(cron, secondStart) + lateMs],
       everyMs,

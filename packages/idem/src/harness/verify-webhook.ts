@@ -113,7 +113,7 @@ export async function verifyWebhook(
       id: path,
       handler: receiver,
       isPlain: false,
-      caller: "provider",
+      sender: "provider",
       calls,
       modules,
       startsMs: [firstStart, secondStart],

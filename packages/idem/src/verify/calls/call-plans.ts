@@ -1,6 +1,6 @@
 // What can go wrong around a handler, from the record of one clean call. Pure.
 import { type Adversity, nameOf } from "../schedules.ts";
-import type { CallerKind, CallPlan } from "./call-script.ts";
+import type { CallPlan, SenderKind } from "./call-script.ts";
 
 export interface CallFacts {
   readonly effectCount: number;
@@ -88,8 +88,8 @@ function* ofScheduler({ everyMs }: CallFacts): Generator<CallPlan> {
 }
 
 /** Every single one. */
-export function callPlans(caller: CallerKind, facts: CallFacts): CallPlan[] {
-  const own = caller === "client" ? ofClient : caller === "provider" ? ofProvider : ofScheduler;
+export function callPlans(sender: SenderKind, facts: CallFacts): CallPlan[] {
+  const own = sender === "client" ? ofClient : sender === "provider" ? ofProvider : ofScheduler;
   const plans = [again("again-at-once", {}), again("again-elsewhere", { isElsewhere: true }), ...own(facts)];
   if (facts.others.includes("twin")) {
     const expected = ["first", "twin"];

@@ -5,7 +5,7 @@ import type { DatabaseScript } from "../worker/sql/database-script.ts";
 import type { Fixture } from "../worker/world-script.ts";
 
 /** Who calls: what they take for an answer, and how often they come again, differs. */
-export type CallerKind = "client" | "provider" | "scheduler";
+export type SenderKind = "client" | "provider" | "scheduler";
 
 /** A handler, by the module that exports it. */
 export interface HandlerPlace {
@@ -40,7 +40,7 @@ export interface CallScript {
   /** As they were prepared. */
   readonly databases: readonly DatabaseScript[];
   readonly handler: HandlerPlace;
-  readonly caller: CallerKind;
+  readonly sender: SenderKind;
   /** By their names in plans. */
   readonly calls: Readonly<Record<string, SentCall>>;
   readonly startMs: number;

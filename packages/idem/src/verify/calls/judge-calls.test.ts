@@ -1,7 +1,7 @@
 // The table of handlers, row by row; and how those behave who call them.
 import { describe, expect, test } from "vitest";
 import type { Thing } from "../thing.ts";
-import { afterAnswer, afterSilence } from "../worker/callers.ts";
+import { afterAnswer, afterSilence } from "../worker/senders.ts";
 import { callPlans } from "./call-plans.ts";
 import type { CallOutcome, CallPlan, CallRecord } from "./call-script.ts";
 import { judgeCalls } from "./judge-calls.ts";

@@ -54,7 +54,7 @@ class CallsVerifier {
     if (reference === null) return this.report();
     const { first } = reference.clean;
     const { everyMs, script } = this.options;
-    const plans = callPlans(script.caller, {
+    const plans = callPlans(script.sender, {
       effectCount: first!.effects.length,
       writeCount: first!.writes,
       commitCount: first!.commits,

@@ -3,8 +3,8 @@ import type { CallOutcome, CallPlan, CallRecord, CallScript, SentCall } from "..
 import { cleanSchedule, type Side } from "../schedules.ts";
 import { type Answered, callHandler, type Handler, handlerIn } from "./call-handler.ts";
 import { asCaller, currentCaller } from "./caller.ts";
-import { afterAnswer, afterSilence, waitsMs } from "./callers.ts";
 import type { Life } from "./life.ts";
+import { afterAnswer, afterSilence, waitsMs } from "./senders.ts";
 import { headersOf } from "./sign-call.ts";
 import { World, type WorldOptions } from "./world.ts";
 
@@ -115,7 +115,7 @@ export class CallWorld extends World {
       then();
     };
     const timer = this.clock.set(
-      waitsMs[this.script.caller],
+      waitsMs[this.script.sender],
       () => hear(() => this.heardNothing(sender, "its caller waited in vain")),
       nobody,
       false,
@@ -158,7 +158,7 @@ export class CallWorld extends World {
 
   private heardNothing(sender: Sender, why: string | null): void {
     if (why !== null) this.say(`${why}: ${sender.sent.what}`);
-    this.comeAgain(sender, null, afterSilence(this.script.caller, sender.tries));
+    this.comeAgain(sender, null, afterSilence(this.script.sender, sender.tries));
   }
 
   private answered(sender: Sender, answered: Answered): void {
@@ -167,7 +167,7 @@ export class CallWorld extends World {
     if (answered.status !== null && answered.status < 500) sender.failures = 0;
     else sender.failures++;
     const { tries, failures } = sender;
-    this.comeAgain(sender, answered, afterAnswer(this.script.caller, answered, { tries, failures }));
+    this.comeAgain(sender, answered, afterAnswer(this.script.sender, answered, { tries, failures }));
   }
 
   private comeAgain(sender: Sender, answered: Answered | null, inMs: number | null): void {

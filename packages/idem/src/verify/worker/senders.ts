@@ -1,18 +1,18 @@
 // How those behave who call a handler: what is an answer to them, and when they come again. Pure.
-import type { CallerKind } from "../calls/call-script.ts";
+import type { SenderKind } from "../calls/call-script.ts";
 import type { Answered } from "./call-handler.ts";
 
 const second = 1_000;
 const minute = 60 * second;
 
 /** How long they wait for an answer. */
-export const waitsMs: Readonly<Record<CallerKind, number>> = {
+export const waitsMs: Readonly<Record<SenderKind, number>> = {
   client: 30 * second,
   provider: 15 * second,
   scheduler: 5 * minute,
 };
 
-const triesMax: Readonly<Record<CallerKind, number>> = { client: 14, provider: 9, scheduler: 9 };
+const triesMax: Readonly<Record<SenderKind, number>> = { client: 14, provider: 9, scheduler: 9 };
 /** A client that hears of nothing but failures gives up. */
 const failuresMax = 4;
 
@@ -28,28 +28,28 @@ const providerMs = [
   1_440 * minute,
 ];
 
-function spacing(caller: CallerKind, tries: number): number | null {
-  if (tries >= triesMax[caller]) return null;
-  if (caller === "client") return Math.min(minute, second * 2 ** (tries - 1));
-  return caller === "provider" ? (providerMs[tries - 1] ?? null) : minute;
+function spacing(sender: SenderKind, tries: number): number | null {
+  if (tries >= triesMax[sender]) return null;
+  if (sender === "client") return Math.min(minute, second * 2 ** (tries - 1));
+  return sender === "provider" ? (providerMs[tries - 1] ?? null) : minute;
 }
 
 /** Milliseconds until the next try; null for none. */
-export const afterSilence = (caller: CallerKind, tries: number): number | null => spacing(caller, tries);
+export const afterSilence = (sender: SenderKind, tries: number): number | null => spacing(sender, tries);
 
 const isPassing = (status: number): boolean => status >= 500 || [408, 409, 425, 429].includes(status);
 
 export function afterAnswer(
-  caller: CallerKind,
+  sender: SenderKind,
   { status, isParked, isUnsettled, retryAfterMs }: Answered,
   { tries, failures }: { readonly tries: number; readonly failures: number },
 ): number | null {
   if (isParked) return null;
-  const next = spacing(caller, tries);
+  const next = spacing(sender, tries);
   if (isUnsettled) return next;
   // What it threw is a server's 500.
   const told = status ?? 500;
   if (told < 400) return null;
-  if (caller === "client" && (!isPassing(told) || failures >= failuresMax)) return null;
+  if (sender === "client" && (!isPassing(told) || failures >= failuresMax)) return null;
   return next === null ? null : Math.max(next, retryAfterMs);
 }

@@ -102,6 +102,26 @@ const defects = [
     pairs: ["effect-parked"],
     patches: [["judge.js", "parked.length > 0 ||", ""]],
   },
+  {
+    name: "nobody calls a handler again",
+    pairs: ["endpoint-rerun"],
+    patches: [["worker/senders.js", "if (tries >= triesMax[sender])", "if (tries >= 0)"]],
+  },
+  {
+    name: "what a sender was told is not asked",
+    pairs: ["endpoint-other-body"],
+    patches: [["calls/judge-calls.js", "judgeRefused(world, plan) ??", ""]],
+  },
+  {
+    name: "a second name is not delivered",
+    pairs: ["webhook-second-name"],
+    patches: [["calls/call-plans.js", 'others.includes("other-name")', "others.length === 0"]],
+  },
+  {
+    name: "the next tick is no new work",
+    pairs: ["tick-constant-key"],
+    patches: [["calls/judge-calls.js", "expected.length < 2 ||", "expected.length > 0 ||"]],
+  },
 ];
 
 function run(pairs, patches) {

@@ -165,6 +165,7 @@ class CallsVerifier {
       notes: [...this.notes],
       findings: all,
       outdated: [],
+      unplayed: 0,
     };
   }
 }

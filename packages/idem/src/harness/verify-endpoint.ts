@@ -40,7 +40,7 @@ const known: KnownOptions<VerifyEndpointOptions> = {
  *   headers: { "Idempotency-Key": "k1", authorization: "Bearer ann" },
  *   body: JSON.stringify({ orderId: "7", amount: 20 }),
  * });
- * const charge = { module: new URL("../src/charge.ts", import.meta.url), export: "POST" };
+ * const charge = { module: "src/charge.ts", export: "POST" };
  * (await verifyEndpoint(charge, request)).assertHeld();
  * ```
  */

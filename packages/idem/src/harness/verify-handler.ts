@@ -21,7 +21,7 @@ import { withThreads } from "./worlds.ts";
  * loaded again.
  */
 export interface ExportedHandler {
-  /** The file, from `cwd`, or its `file:` address: `new URL("../src/charge.ts", import.meta.url)`. */
+  /** The file, from `cwd`, or its `file:` address (`new URL`, with `import.meta.url`). */
   readonly module: string | URL;
   /** The name it is exported under; "default" unless told. */
   readonly export?: string;

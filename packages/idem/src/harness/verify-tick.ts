@@ -33,7 +33,7 @@ const lateMs = 2_000;
  * tick new work, also where one was missed?
  *
  * ```ts
- * const digest = { module: new URL("../src/digest.ts", import.meta.url), export: "GET" };
+ * const digest = { module: "src/digest.ts", export: "GET" };
  * (await verifyTick(digest, { cron: "0 9 * * *", request: { method: "GET", url: "/api/digest" } })).assertHeld();
  * ```
  */

@@ -60,7 +60,7 @@ const known: KnownOptions<VerifyWebhookOptions> = {
  * another event take effect, and one with a bad signature none, not even on the genuine one after it? Functions that the delivery starts belong to it.
  *
  * ```ts
- * const receive = { module: new URL("../src/stripe.ts", import.meta.url), export: "POST" };
+ * const receive = { module: "src/stripe.ts", export: "POST" };
  * const body = { id: "evt_1", type: "invoice.paid", data: { object: { id: "in_7" } } };
  * const sign = { provider: "stripe", secret: process.env.STRIPE_WEBHOOK_SECRET } as const;
  * (await verifyWebhook(receive, { body, sign })).assertHeld();

@@ -21,7 +21,7 @@ import { withThreads } from "./worlds.ts";
  * loaded again.
  */
 export interface ExportedHandler {
-  /** The file, from `cwd`, or its `file:` address (`new URL`, with `import.meta.url`). */
+  /** The file, from `cwd`, or its `file:` address. */
   readonly module: string | URL;
   /** The name it is exported under; "default" unless told. */
   readonly export?: string;
@@ -48,7 +48,7 @@ export interface HandlerToVerify {
 export async function verifyHandler(asked: HandlerToVerify, options: WorldOptions): Promise<HeldReport> {
   const { by, id, handler, sender, calls, startsMs, noTwin, everyMs = 0 } = asked;
   if (typeof handler !== "object" || handler === null || handler.module === undefined) {
-    const why = `it is no place: a function in a test's memory could not be loaded again after a death; give { module: new URL("…", import.meta.url), export: "…" }`;
+    const why = `it is no place: a function in a test's memory could not be loaded again after a death; give { module: "src/….ts", export: "…" }`;
     throw errors.OPTION_INVALID({ option: "handler", why });
   }
   const cwd = resolve(options.cwd ?? ".");

@@ -51,7 +51,7 @@ export type Runtime =
 export interface FunctionConfig extends FlowConfig {
   /** As it is called today. */
   readonly id: string;
-  /** As its app is called today, where its rows name another one. */
+  /** As its app is called today; absent where neither it nor its app was ever renamed. */
   readonly app?: string;
   /** Full names that rows have it under, the first one ever first; absent where it was never renamed (function-names.ts). */
   readonly was?: readonly string[];

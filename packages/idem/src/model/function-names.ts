@@ -25,7 +25,7 @@ export function namesOf(app: AppNames, id: string, was: FormerIds | null): Pick<
   const apps = app.was ?? [app.id];
   const ids = was ?? [id];
   const names = apps.flatMap((each) => ids.map((former) => functionSlug(each, former)));
-  return { was: names, ...(recordedApp(app) === app.id ? {} : { app: app.id }) };
+  return { app: app.id, was: names };
 }
 
 /** The app as people call it. */

@@ -53,14 +53,11 @@ function readRegistration(body: unknown, appField: string): RegisterRequest {
   if (!isJsonObject(body)) throw errors.REQUEST_INVALID({ why: "a registration is a JSON object" });
   const called = readAppName(body[appField], appField);
   const formerApps = readWas(body.was, (why) => errors.REQUEST_INVALID({ why })) ?? [];
-  const app = formerApps[0] ?? called;
-  const functions = readFunctions(called, body.functions);
   return {
-    app,
+    app: formerApps[0] ?? called,
     formerApps,
     url: readUrl(body.url, "url", (why) => errors.REQUEST_INVALID({ why })),
-    functions:
-      app === called ? functions : functions.map(({ fn, config }) => ({ fn, config: { ...config, app: called } })),
+    functions: readFunctions(called, body.functions),
     sdk: label(body.sdk),
     framework: label(body.framework),
     appVersion: label(body.appVersion),
@@ -103,7 +100,7 @@ function readFunction(app: string, given: unknown): RegisteredCode {
     const was = readWas(fields.was, wrong);
     const config: FunctionConfig = {
       id,
-      ...(was === null ? {} : { was }),
+      ...(was === null ? {} : { app, was }),
       name: readName(fields.name) ?? id,
       triggers,
       retries,

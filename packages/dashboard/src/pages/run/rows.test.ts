@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { processOf, rowsOf as rowsWith, workOf } from "./rows.ts";
-import type { RunDetail } from "./run-data.ts";
+import type { RunDetail, TimelineEntry } from "./run-data.ts";
+import { stepsWords, tellingStep } from "./run-words.ts";
 import { attempt, entry, run } from "./timeline.suite.ts";
 
 const rowsOf = (of: RunDetail, now: number) => rowsWith(of, { now, effects: [], workers: {} });
@@ -76,6 +77,28 @@ describe("rows of a run", () => {
       ["nap", "slept"],
     ]);
     expect(workOf(rows, 2_000)).toEqual([{ from: 10, to: 40 }]);
+  });
+
+  test("what was found out about a run is marked where it was, took no time and is no step", () => {
+    const value = { from: "5ynk8qRRWg", to: "Xu16YFyXVl" };
+    const output = { value, bytes: 40, isOmitted: false } as unknown as TimelineEntry["output"];
+    const timeline = [
+      entry({ name: "a", startedAt: 10, endedAt: 40, attempts: [attempt({ startedAt: 10, endedAt: 40 })] }),
+      entry({
+        name: "code changed",
+        kind: "code-changed",
+        startedAt: 50,
+        endedAt: 50,
+        output,
+        attempts: [attempt({})],
+      }),
+    ];
+    expect(rowsOf(run({ timeline }), 100)[2]).toMatchObject({
+      words: "",
+      bars: [{ kind: "remark", from: 50, to: 50 }],
+      note: "5ynk8qRRWg → Xu16YFyXVl",
+    });
+    expect([stepsWords(run({ timeline })), tellingStep(run({ timeline }))?.name]).toEqual(["1 step", "a"]);
   });
 
   test("rows stand in the order in which steps began, kept ones before all", () => {

@@ -6,7 +6,7 @@ import type { Span } from "./fold.ts";
 import { type EffectItem, isOpen, type RunDetail, type TimelineAttempt, type TimelineEntry } from "./run-data.ts";
 
 export interface Bar {
-  readonly kind: "value" | "error" | "pause" | "wait" | "queued" | "working" | "skipped";
+  readonly kind: "value" | "error" | "pause" | "wait" | "queued" | "working" | "skipped" | "remark";
   readonly from: number;
   /** Null while it goes on: it fades out at the now line. */
   readonly to: number | null;
@@ -32,12 +32,20 @@ export interface Row {
 const waitKinds: ReadonlySet<TimelineEntry["kind"]> = new Set(["sleep", "wait-for-event", "wait-for-signal", "invoke"]);
 export const isWait = ({ kind }: Pick<TimelineEntry, "kind">): boolean => waitKinds.has(kind);
 
+const remarkKinds: ReadonlySet<TimelineEntry["kind"]> = new Set(["code-changed", "diverged"]);
+/** Something that was found out about the run, and no step of it: it did nothing and took no time. */
+export const isRemark = ({ kind }: Pick<TimelineEntry, "kind">): boolean => remarkKinds.has(kind);
+
 // More than this cannot be told apart in one row: the first, how many, the last three.
 const attemptsDrawnMax = 8;
 const lastDrawn = 3;
 
 export const nameOf = (entry: Pick<TimelineEntry, "name" | "kind">): string =>
-  entry.kind === "function" ? "code between steps" : entry.name;
+  entry.kind === "function"
+    ? "code between steps"
+    : entry.kind === "diverged"
+      ? `${entry.name} not asked for`
+      : entry.name;
 
 /** What is known beside the timeline itself. */
 export interface RowsFacts {
@@ -112,7 +120,7 @@ function stepRow(entry: TimelineEntry, now: number, destination: string | null):
     state: entry.state === "retrying" ? "waiting" : entry.state,
     from,
     to,
-    words: entry.isKept ? "kept" : to === null ? `${length} so far` : length,
+    words: entry.isKept ? "kept" : isRemark(entry) ? "" : to === null ? `${length} so far` : length,
     bars: entry.isKept ? [] : barsOf(entry),
     note: noteOf(entry, destination),
     entry,
@@ -120,6 +128,7 @@ function stepRow(entry: TimelineEntry, now: number, destination: string | null):
 }
 
 function barsOf(entry: TimelineEntry): Bar[] {
+  if (isRemark(entry)) return [{ kind: "remark", from: entry.startedAt, to: entry.startedAt }];
   if (isWait(entry)) return [{ kind: "wait", from: entry.startedAt, to: entry.endedAt }];
   const { attempts } = entry;
   if (attempts.length <= attemptsDrawnMax) return attempts.flatMap((each) => attemptBars(each, entry));
@@ -164,6 +173,9 @@ function noteOf(entry: TimelineEntry, destination: string | null): string | null
   if (entry.isKept) return "kept from the run before";
   if (destination !== null) return `to ${destination}`;
   switch (entry.kind) {
+    case "code-changed":
+    case "diverged":
+      return remarkWords(entry);
     case "sleep":
       return entry.endedAt === null ? null : "slept";
     case "wait-for-event":
@@ -176,6 +188,13 @@ function noteOf(entry: TimelineEntry, destination: string | null): string | null
     default:
       return null;
   }
+}
+
+/** "5ynk8qRRWg → Xu16YFyXVl", "charge-card instead" */
+function remarkWords({ kind, output }: TimelineEntry): string | null {
+  const { from, to, asked } = (output?.value ?? {}) as Readonly<Record<string, unknown>>;
+  if (kind === "code-changed") return typeof from === "string" && typeof to === "string" ? `${from} → ${to}` : null;
+  return typeof asked === "string" ? `${asked} instead` : null;
 }
 
 /** A process as it names itself: "process 4121 on web-2". */

@@ -58,7 +58,7 @@ export function RunHead({ answer, group, effects, onRerun, onCancel, onRelease }
       )}
       {codes !== null && (
         <Note tone="plain" title="Its code changed while it was under way">
-          It went through {visibleText(codes)}. Its timeline shows where.
+          Its code was <span className="mono">{visibleText(codes)}</span>; the timeline shows where.
         </Note>
       )}
       {run.rerunOf !== null && (

@@ -1,7 +1,7 @@
 // What is said of a run in sentences.
 import { timesWord } from "../../../../idem/src/stories/story-words.ts";
 import { lengthWords } from "../../parts/time-words.ts";
-import { isWait, nameOf } from "./rows.ts";
+import { isRemark, isWait, nameOf } from "./rows.ts";
 import type { EffectItem, GroupItem, RunDetail, TimelineEntry } from "./run-data.ts";
 
 const ordinals = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"];
@@ -34,7 +34,7 @@ export function codesOf({ code, timeline }: RunDetail): string | null {
 }
 
 export function stepsWords(run: RunDetail): string {
-  const steps = run.timeline.filter(({ kind }) => kind !== "function" && kind !== "code-changed").length;
+  const steps = run.timeline.filter((entry) => entry.kind !== "function" && !isRemark(entry)).length;
   const errors = run.timeline.reduce(
     (sum, { attempts }) => sum + attempts.filter(({ error }) => error !== null).length,
     0,
@@ -97,7 +97,7 @@ export function tellingStep(run: RunDetail): TimelineEntry | undefined {
     timeline.find(({ state }) => state === "failed") ??
     timeline.find(({ state }) => state === "retrying") ??
     timeline.find(({ kind }) => kind === "effect") ??
-    timeline.findLast((entry) => !isWait(entry) && entry.kind !== "function") ??
+    timeline.findLast((entry) => !isWait(entry) && !isRemark(entry) && entry.kind !== "function") ??
     timeline[0]
   );
 }

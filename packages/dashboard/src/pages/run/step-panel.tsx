@@ -1,6 +1,7 @@
 // One step: its outcome, its input, its attempts, and the key it sent to others.
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { ActButton, Button } from "../../parts/button.tsx";
+import { Icon } from "../../parts/icon.tsx";
 import { cutMiddle } from "../../parts/id.tsx";
 import { StoredPayload, sizeWords } from "../../parts/payload.tsx";
 import { StateIcon } from "../../parts/state-icon.tsx";
@@ -10,7 +11,7 @@ import { visibleText } from "../../parts/visible-text.ts";
 import { Attempts } from "./attempts.tsx";
 import { DestinationPart } from "./destination-part.tsx";
 import { ErrorView } from "./error-view.tsx";
-import { isWait, nameOf } from "./rows.ts";
+import { isRemark, isWait, nameOf } from "./rows.ts";
 import type { EffectItem, GroupItem, RunAnswer, TimelineEntry } from "./run-data.ts";
 import { stepOutputPath } from "./run-queries.ts";
 import { StepInput } from "./step-input.tsx";
@@ -28,7 +29,8 @@ interface StepPanelProps {
 const tabs = ["outcome", "input", "attempts"] as const;
 
 export function StepPanel({ answer, entry, effect, group, onRerunFrom }: StepPanelProps) {
-  const { tab = "outcome" } = useSearch({ from: "/runs/$run" });
+  const { tab: chosen = "outcome" } = useSearch({ from: "/runs/$run" });
+  const tab = isRemark(entry) ? "outcome" : chosen;
   const navigate = useNavigate({ from: "/runs/$run" });
   const begun = entry.attempts[0]?.startedAt ?? entry.startedAt;
   const words = { outcome: "Outcome", input: "Input", attempts: `Attempts ${entry.attempts.length}` } as const;
@@ -50,14 +52,20 @@ export function StepPanel({ answer, entry, effect, group, onRerunFrom }: StepPan
   return (
     <aside className="card step-panel" aria-label={`Step ${nameOf(entry)}`}>
       <header>
-        <StateIcon state={entry.state === "retrying" ? "waiting" : entry.state} />
+        {isRemark(entry) ? (
+          <Icon name="explain" />
+        ) : (
+          <StateIcon state={entry.state === "retrying" ? "waiting" : entry.state} />
+        )}
         <h2 className="cut">
           <bdi>{visibleText(nameOf(entry))}</bdi>
         </h2>
-        {entry.endedAt !== null && <span className="length">{durationWords(entry.endedAt - begun)}</span>}
+        {entry.endedAt !== null && !isRemark(entry) && (
+          <span className="length">{durationWords(entry.endedAt - begun)}</span>
+        )}
       </header>
       <nav className="tabs" aria-label="About the step">
-        {tabs.map((each) => (
+        {(isRemark(entry) ? tabs.slice(0, 1) : tabs).map((each) => (
           <Link
             key={each}
             from="/runs/$run"
@@ -78,7 +86,7 @@ export function StepPanel({ answer, entry, effect, group, onRerunFrom }: StepPan
             <DestinationPart entry={entry} effect={effect} run={answer.run} group={group} />
             <Outcome entry={entry} runId={answer.run.id} />
             <div className="button-row">
-              {entry.stepId !== "" && entry.state !== "waiting" && (
+              {entry.stepId !== "" && entry.state !== "waiting" && !isRemark(entry) && (
                 <ActButton small onClick={onRerunFrom}>
                   Rerun from here
                 </ActButton>

@@ -4,7 +4,7 @@ import { StateIcon } from "../../parts/state-icon.tsx";
 import { Table } from "../../parts/table.tsx";
 import { Time } from "../../parts/time.tsx";
 import { visibleText } from "../../parts/visible-text.ts";
-import { processOf, type Row } from "./rows.ts";
+import { isRemark, processOf, type Row } from "./rows.ts";
 import type { RunDetail } from "./run-data.ts";
 import { stepParam } from "./run-words.ts";
 
@@ -40,15 +40,22 @@ export function StepTable({ rows, run, workers }: StepTableProps) {
         },
         {
           name: "State",
-          cell: ({ state, entry }) => (
-            <span className="step-state">
-              <StateIcon state={state} words={false} /> {entry?.state ?? state}
-            </span>
-          ),
+          cell: ({ state, entry }) =>
+            entry !== null && isRemark(entry) ? (
+              "noted"
+            ) : (
+              <span className="step-state">
+                <StateIcon state={state} words={false} /> {entry?.state ?? state}
+              </span>
+            ),
         },
         { name: "Started", cell: ({ from, entry }) => (entry?.isKept === true ? "kept" : <Time at={from} as="row" />) },
         { name: "Length", cell: ({ words }) => <span className="nowrap">{words}</span>, isNumber: true },
-        { name: "Attempts", cell: ({ entry }) => entry?.attempts.length ?? "", isNumber: true },
+        {
+          name: "Attempts",
+          cell: ({ entry }) => (entry === null || isRemark(entry) ? "" : entry.attempts.length),
+          isNumber: true,
+        },
         {
           name: "Worker",
           cell: ({ entry }) =>

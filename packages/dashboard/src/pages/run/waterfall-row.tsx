@@ -1,12 +1,13 @@
 // One step: its state, its name, how long it took, and its attempts on the track.
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
+import { Icon } from "../../parts/icon.tsx";
 import { StateIcon } from "../../parts/state-icon.tsx";
 import { visibleText } from "../../parts/visible-text.ts";
 import type { Scale } from "./fold.ts";
 import { InvokedRun } from "./invoked-run.tsx";
 import type { Bracket } from "./lanes.ts";
-import type { Bar, Row } from "./rows.ts";
+import { type Bar, isRemark, type Row } from "./rows.ts";
 import type { RunDetail } from "./run-data.ts";
 import { count, stepParam } from "./run-words.ts";
 
@@ -28,7 +29,11 @@ export function WaterfallRow({ row, bracket, scale, now, run, isSelected, nests 
   return (
     <li className={`row${isSelected ? " is-selected" : ""}${bracket === null ? "" : ` in-bracket is-${bracket}`}`}>
       <div className="label">
-        <StateIcon state={state} words={entry === null ? row.name !== state : true} />
+        {entry !== null && isRemark(entry) ? (
+          <Icon name="explain" />
+        ) : (
+          <StateIcon state={state} words={entry === null ? row.name !== state : true} />
+        )}
         {entry === null ? (
           <span className="name">{name}</span>
         ) : (

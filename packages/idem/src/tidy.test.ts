@@ -136,6 +136,7 @@ describe("rooms", () => {
       "verify",
       // An app's world has a server of its own.
       "server",
+      "serve",
       "protocol",
       "radar",
       "toolkit",

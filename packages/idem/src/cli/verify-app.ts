@@ -1,8 +1,9 @@
 // The app that `idem verify -u` looks at: started here, watched, killed and started again; or left as it is, of which nothing can be said.
 
-import { killAll } from "../verify/app/app-process.ts";
+import { killAll, serveModules } from "../verify/app/app-process.ts";
 import { AppNotReady, AppWorlds } from "../verify/app/app-worlds.ts";
 import { appliesToApp, rankOfApp } from "../verify/app/applies.ts";
+import { programPath, programPort } from "../verify/app/control-messages.ts";
 import type { PlayingThreads } from "../verify/playing-threads.ts";
 import type { VerifyProgramOptions } from "../verify/verify-program.ts";
 import type { Context } from "./command.ts";
@@ -26,8 +27,9 @@ export interface OpenedApp {
   close(): Promise<void>;
 }
 
+/** The app that `-u` names. */
 export async function openApp(context: Context, url: URL, threads: PlayingThreads): Promise<OpenedApp> {
-  const { io, options, words } = context;
+  const { options, words } = context;
   if (words.length > 0) {
     throw cannot(
       `"${printable(words[0]!)}" is a module, and -u verifies an app that serves its functions: give one of the two.`,
@@ -35,14 +37,42 @@ export async function openApp(context: Context, url: URL, threads: PlayingThread
   }
   const configuration = await loadConfiguration(context, threads);
   const { start: command } = options;
-  const worlds = await AppWorlds.open({
-    platform: io.platform,
-    command: command ?? [],
-    cwd: io.cwd,
-    env: process.env,
-    url,
-    startMsMax,
+  return openWorlds(context, url, command ?? [], async (worlds) => {
+    const functions = command === undefined ? await worlds.describeRunning() : await worlds.describe();
+    if (functions.length === 0) throw cannot(`The app at ${url.href} serves no function.`);
+    const [{ app, env }] = functions as [(typeof functions)[number]];
+    const program = { modules: [], functions, configuration, clients: [{ app, env }], databases: [] };
+    return { program, threads: command === undefined ? { ask: notStarted(url) } : worlds };
   });
+}
+
+/** `--process`: the program's functions, each client's served in processes of their own. */
+export async function openProcesses(context: Context, program: Program): Promise<OpenedApp> {
+  const apps = [...new Set(program.functions.map(({ app }) => app))];
+  if (apps.length > 1) {
+    throw cannot(
+      `--process takes the functions of one client, and there are those of ${apps.join(", ")}: name their modules one after the other.`,
+    );
+  }
+  const url = new URL(`http://127.0.0.1:${programPort}${programPath}0`);
+  const command = [process.execPath, ...serveModules(program.modules)];
+  return openWorlds(context, url, command, async (worlds) => {
+    const served = await worlds.describe();
+    // Where they are defined is known of the modules.
+    const functions = program.functions.filter(({ fn }) => served.some((each) => each.fn === fn));
+    return { program: { ...program, functions }, threads: worlds };
+  });
+}
+
+async function openWorlds(
+  context: Context,
+  url: URL,
+  command: string | readonly string[],
+  open: (worlds: AppWorlds) => Promise<Omit<OpenedApp, "close">>,
+): Promise<OpenedApp> {
+  const { io } = context;
+  const { platform, cwd } = io;
+  const worlds = await AppWorlds.open({ platform, command, cwd, env: process.env, url, startMsMax });
   const onExit = () => killAll();
   process.once("exit", onExit);
   const stopListening = io.onInterrupt(() => {
@@ -55,11 +85,7 @@ export async function openApp(context: Context, url: URL, threads: PlayingThread
     process.off("exit", onExit);
   };
   try {
-    const functions = command === undefined ? await worlds.describeRunning() : await worlds.describe();
-    if (functions.length === 0) throw cannot(`The app at ${url.href} serves no function.`);
-    const [{ app, env }] = functions as [(typeof functions)[number]];
-    const program = { modules: [], functions, configuration, clients: [{ app, env }], databases: [] };
-    return { program, threads: command === undefined ? { ask: notStarted(url) } : worlds, close };
+    return { ...(await open(worlds)), close };
   } catch (error) {
     await close();
     if (!(error instanceof AppNotReady)) throw error;

@@ -217,6 +217,11 @@ export class Idem<Schemas extends EventSchemas = Untyped> {
         this.embedded.abandon();
         this.embedded = embed(store);
       },
+      servedBy: (server) => {
+        this.isParked = false;
+        this.embedded.abandon();
+        this.reach(server);
+      },
       checkEvents: (events) => this.checkEvents(events),
     });
     const engine = () => this.embedded.engine();

@@ -20,6 +20,8 @@ export interface TakenClient {
   readonly codes: FunctionCode[];
   /** From here on the client is one of this store's; what it had begun on the other is abandoned. */
   moveTo(store: Store): void;
+  /** From here on the client is one of this server's, which calls its functions where they are served. */
+  servedBy(server: string): void;
   /** Throws for an event that its schema refuses. */
   checkEvents(events: readonly unknown[]): Promise<void>;
 }

@@ -20,7 +20,7 @@ import { printable } from "../printable.ts";
 import { showProgress } from "../progress.ts";
 import { publishVerdicts, readPublish, type VerdictOn } from "../publish-verdicts.ts";
 import { readReports, reporters, showReports } from "../report-verdicts.ts";
-import { asApp, type OpenedApp, openApp, readAppUrl } from "../verify-app.ts";
+import { asApp, type OpenedApp, openApp, openProcesses, readAppUrl } from "../verify-app.ts";
 import { type PrepareDatabases, withDatabases } from "../verify-databases.ts";
 import {
   eventsOfStore,
@@ -44,7 +44,7 @@ export const verify: Command = {
   name: "verify",
   summary: "say of functions whether there would be two of something if they ran twice",
   usage:
-    "[module… | -u <url> --start <command>] [--function <id>] [--event <file.json> | --from-store [address] | --generate] [--record <host>] [--schedule <name>] [--seed <1>] [--budget <10s>] [--changed [commit]] [--baseline <file>] [--write-baseline <file>] [--reporter <text>] [--output <file>] [--publish [address]]",
+    "[module… | -u <url> --start <command>] [--process] [--function <id>] [--event <file.json> | --from-store [address] | --generate] [--record <host>] [--schedule <name>] [--seed <1>] [--budget <10s>] [--changed [commit]] [--baseline <file>] [--write-baseline <file>] [--reporter <text>] [--output <file>] [--publish [address]]",
   words: { min: 0, max: 1_000 },
   options: {
     url: {
@@ -55,6 +55,9 @@ export const verify: Command = {
     start: {
       value: "command",
       help: "what starts that app; it is started, killed and started again many times, on another port",
+    },
+    process: {
+      help: "modules in processes of their own that are really killed, where the state of modules and of the machine matters",
     },
     function: { value: "id", help: "only this function; may be repeated", isMany: true },
     event: { value: "file.json", help: "an event, or a list of them: only the functions they reach are verified" },
@@ -115,6 +118,7 @@ export const verify: Command = {
     "idem verify src/functions.ts --generate --publish http://127.0.0.1:8288",
     "idem verify src/functions.ts --event placement.json --record sandbox.crm.example",
     "idem verify src/functions.ts --event placement.json --function draft-invoice --schedule die-after-effect:2 --seed 1",
+    "idem verify src/functions.ts --event placement.json --process",
     'idem verify -u http://localhost:3000/api/inngest --start "npm run dev" --event placement.json',
   ],
   exits: {
@@ -147,10 +151,15 @@ export const verify: Command = {
 /** The app that `-u` names, or the modules. */
 async function openProgram(context: Context, threads: PlayingThreads, prepare: PrepareDatabases): Promise<Opened> {
   const { url, start } = context.options;
+  const inProcesses = context.flags.has("process");
   if (url === undefined) {
     if (start !== undefined) throw cannot("--start says how an app is started, and -u where it is served: give both.");
-    return { program: await loadProgram(context, threads, { prepare }), threads, close: async () => {} };
+    const program = await loadProgram(context, threads, { prepare });
+    if (!inProcesses) return { program, threads, close: async () => {} };
+    if (context.lists.record !== undefined) throw cannot("--record asks from a thread: leave --process out.");
+    return { ...(await openProcesses(context, program)), how: asApp };
   }
+  if (inProcesses) throw cannot("--process is for modules; an app (-u) is always verified in processes of its own.");
   if (context.lists.record !== undefined)
     throw cannot("--record is for modules: of an app (-u) nothing leaves this machine.");
   if (context.flags.has("generate"))
@@ -186,7 +195,7 @@ function readInputs(context: Context) {
   if (strange !== undefined) {
     throw cannot(`There is no schedule "${printable(strange)}". docs/verify.md lists them; a finding names its own.`);
   }
-  const usualMs = options.url === undefined ? budgetMs : appBudgetMs;
+  const usualMs = options.url === undefined && !flags.has("process") ? budgetMs : appBudgetMs;
   return {
     schedules,
     recordHosts: readHosts(context),
@@ -346,6 +355,7 @@ function repeatOf({ words, options, flags }: Context, id: string): string {
       ? []
       : [address === "" || !address.startsWith("sqlite:") ? "--from-store" : `--from-store ${quoted(address)}`]),
     ...(flags.has("generate") ? ["--generate"] : []),
+    ...(flags.has("process") ? ["--process"] : []),
   ].join(" ");
 }
 

@@ -1,11 +1,12 @@
 // One start of an app, from its command to its end by SIGKILL: its processes, what they print, and which of them serves.
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
 import http from "node:http";
+import { fileURLToPath } from "node:url";
 import { fileBeside } from "../../platform/package-files.ts";
 import type { Platform } from "../../platform/platform.ts";
 import { isFromSdk } from "../../protocol/sync.ts";
 import type { AbsentField, Json } from "../thing.ts";
-import { type AppSettings, type FromApp, settingsName, type ToApp } from "./control-messages.ts";
+import { type AppSettings, type FromApp, programPath, settingsName, type ToApp } from "./control-messages.ts";
 import type { AppConnection, ControlServer, StartedApp } from "./control-server.ts";
 
 export interface AppProcessOptions {
@@ -37,9 +38,16 @@ export type Started =
 const linesKept = 60;
 const pollMs = 25;
 
-/** The module that watches; run from TypeScript sources (tests), it comes from the built package beside them. */
-const watcherFile = (): URL =>
-  fileBeside(import.meta.url.endsWith(".ts") ? "../../dist/verify/app/watch.js" : "../verify/app/watch.js");
+/** A module of this folder, for a process of its own; run from TypeScript sources (tests), it comes from the built package beside them. */
+const builtFile = (name: string): URL =>
+  fileBeside(`${import.meta.url.endsWith(".ts") ? "../../dist" : ".."}/verify/app/${name}.js`);
+
+/** What Node is given to serve the functions of a program's modules. */
+export const serveModules = (modules: readonly string[]): string[] => [
+  fileURLToPath(builtFile("serve-modules")),
+  JSON.stringify(modules),
+  programPath,
+];
 
 const living = new Set<AppProcess>();
 
@@ -83,7 +91,9 @@ export class AppProcess implements StartedApp {
       IDEM_DEV: "1",
       IDEM_SERVER: serverOrigin,
       PORT: String(portOf(url)),
-      NODE_OPTIONS: [env.NODE_OPTIONS ?? "", "--enable-source-maps", `--import=${watcherFile().href}`].join(" ").trim(),
+      NODE_OPTIONS: [env.NODE_OPTIONS ?? "", "--enable-source-maps", `--import=${builtFile("watch").href}`]
+        .join(" ")
+        .trim(),
       [settingsName]: JSON.stringify(settings),
     };
     // A group of its own: what it starts ends with it.

@@ -4,6 +4,7 @@ import type { Engine } from "../../engine/engine.ts";
 import { silentLogger } from "../../execute/log-style.ts";
 import { isDivergence, readDivergence } from "../../model/divergence.ts";
 import type { FunctionConfig } from "../../model/function-config.ts";
+import { tickEventName } from "../../model/tick.ts";
 import type { HttpRequest, HttpResponse, Platform } from "../../platform/platform.ts";
 import { defaultEnv } from "../../server/admit-caller.ts";
 import type { AppRegistration } from "../../server/apps.ts";
@@ -165,7 +166,7 @@ export class AppWorld {
     this.calls.set(id, call);
     return this.during(call, async () => {
       await process.tellTime(this.clock.wallMs());
-      const asked = sendOn(`http://127.0.0.1:${this.port}`, request).catch(() => null);
+      const asked = sendOn(`http://127.0.0.1:${this.port}`, this.named(request)).catch(() => null);
       const passed = await Promise.race([asked, call.givenUp]);
       if (passed === null || process.isDead) return null;
       if (this.meet("answer", "before")) return null;
@@ -173,6 +174,18 @@ export class AppWorld {
       this.meet("answer", "after");
       return passed;
     });
+  }
+
+  /** What stands for a tick, or for being invoked, under the name the SDK knows it by: it refuses all others. */
+  private named(request: Passing): Passing {
+    const { tickName, registration, fn } = this.options;
+    const target = registration.functions.find((each) => each.fn === fn);
+    const isTimed = target?.config.triggers.some((each) => "cron" in each) === true;
+    const name = (of: string): string => `"name":${JSON.stringify(of)}`;
+    const text = request.body.toString("utf8");
+    if (!text.includes(name(tickName))) return request;
+    const known = text.replaceAll(name(tickName), name(isTimed ? tickEventName : "inngest/function.invoked"));
+    return { ...request, body: Buffer.from(known) };
   }
 
   /** What the app says to its server. */

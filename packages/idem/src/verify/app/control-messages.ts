@@ -22,6 +22,11 @@ export const tokenHeader = "x-idem-verify-token";
 /** Whose code asks the server something. */
 export const byHeader = "x-idem-verify-by";
 
+/** Where a program's functions are served that is no app; the process is given another. */
+export const programPort = 1;
+/** And at which path, followed by the number of the client. */
+export const programPath = "/idem/";
+
 /** A request of the app's code that is about to leave. */
 export interface AskedRequest {
   readonly method: string;

@@ -1,34 +1,38 @@
+// npm run corpus -- --process …: the pairs of Idem's own functions, served by processes of their own.
 // npm run corpus -- --apps [--only <part of a name>] [--budget <ms>] [--json]: the pairs of apps/, each an app of the official SDK in processes of its own that are
 // really killed. Prints what was found, what was alarmed for nothing, and what it took.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { nodePlatform } from "../node_modules/idem/dist/platform/node-platform.js";
+import { serveModules } from "../node_modules/idem/dist/verify/app/app-process.js";
 import { AppWorlds } from "../node_modules/idem/dist/verify/app/app-worlds.js";
 import { appliesToApp, rankOfApp } from "../node_modules/idem/dist/verify/app/applies.js";
 import { verifyFunction } from "../node_modules/idem/dist/verify/verify-function.js";
 
 const corpus = dirname(fileURLToPath(import.meta.url));
-const shelf = join(corpus, "apps");
 
-async function verify(program, budgetMs) {
+async function verify(program, budgetMs, isModule) {
   const worlds = await AppWorlds.open({
     platform: nodePlatform,
-    command: [process.execPath, program],
+    command: [process.execPath, ...(isModule ? serveModules([program]) : [program])],
     cwd: dirname(program),
     env: process.env,
-    url: new URL("http://localhost:3000/api/inngest"),
+    url: new URL(isModule ? "http://127.0.0.1:1/idem/0" : "http://localhost:3000/api/inngest"),
     startMsMax: 60_000,
   });
   try {
     const functions = await worlds.describe();
+    const fn = functions.find(({ handlesEnd }) => !handlesEnd);
+    const own = join(dirname(program), "event.json");
+    const example = JSON.parse(readFileSync(existsSync(own) ? own : join(corpus, "event.json"), "utf8"));
     return await verifyFunction({
       threads: worlds,
       platform: nodePlatform,
       modules: [],
-      fn: functions.find(({ handlesEnd }) => !handlesEnd),
+      fn,
       endHandlers: functions.filter(({ handlesEnd }) => handlesEnd).map((each) => each.fn),
-      event: JSON.parse(readFileSync(join(corpus, "event.json"), "utf8")),
+      event: fn.config.triggers.some((each) => "cron" in each) ? null : example,
       budgetMs,
       isEveryWorldBudgeted: true,
       mends: false,
@@ -40,7 +44,8 @@ async function verify(program, budgetMs) {
   }
 }
 
-export async function verifyApps({ only, budgetMs, isJson }) {
+export async function verifyApps({ only, budgetMs, isJson, isModule }) {
+  const shelf = isModule ? corpus : join(corpus, "apps");
   const all = readdirSync(shelf, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && existsSync(join(shelf, entry.name, "faulty.mjs")))
     .map(({ name }) => name)
@@ -54,12 +59,12 @@ export async function verifyApps({ only, budgetMs, isJson }) {
     const lines = readFileSync(faulty, "utf8").split("\n");
     const at = lines.findIndex((line) => line.includes("// ✗ "));
     const expected = lines[at].split("✗ ")[1].trim();
-    const found = await verify(faulty, budgetMs);
+    const found = await verify(faulty, budgetMs, isModule);
     const isRight =
       found.verdict === expected &&
       found.findings.some(({ verdict, place }) => verdict === expected && place?.line === at + 2);
     if (!isRight) missed.push(name);
-    const mended = await verify(join(shelf, name, "mended.mjs"), budgetMs);
+    const mended = await verify(join(shelf, name, "mended.mjs"), budgetMs, isModule);
     if (mended.verdict !== "HELD") alarmed.push(name);
     worlds += found.schedules + mended.schedules;
     if (isJson) continue;

@@ -1,4 +1,4 @@
-// npm run corpus -- --apps: the apps of the official SDK, see apps.mjs.
+// npm run corpus -- --apps: the apps of the official SDK; -- --process: these pairs in processes of their own. Both see apps.mjs.
 // npm run corpus [-- --only <part of a name>] [--budget <ms>] [--json]: verifies every pair of the corpus with every single adversity, and pairs of them on the mended half
 // for as long as the budget says. Prints what was found, what was alarmed for nothing, and what it took.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
@@ -18,12 +18,17 @@ const { values } = parseArgs({
     budget: { type: "string", default: "0" },
     json: { type: "boolean" },
     apps: { type: "boolean" },
+    process: { type: "boolean" },
   },
 });
-if (values.apps) {
+if (values.apps || values.process) {
   const { verifyApps } = await import("./apps.mjs");
   const budgetMs = Number(values.budget === "0" ? 120_000 : values.budget);
-  process.exit((await verifyApps({ only: values.only, budgetMs, isJson: values.json === true })) ? 0 : 1);
+  process.exit(
+    (await verifyApps({ only: values.only, budgetMs, isJson: values.json === true, isModule: values.process === true }))
+      ? 0
+      : 1,
+  );
 }
 const corpus = dirname(fileURLToPath(import.meta.url));
 const threads = new PlayingThreads({ platform: nodePlatform, loader: null, size: 1, answerMsMax: 30_000 });

@@ -50,6 +50,7 @@ function reached(): Set<string> {
         open.push(posix.join(posix.dirname(path), to!.replace(/(\.d)?\.ts$/, ".js")));
       }
       for (const [, thread] of text.matchAll(/startThread\("([^"]+)"/g)) open.push(`dist/${thread}.js`);
+      for (const [, program] of text.matchAll(/builtFile\("([^"]+)"/g)) open.push(`dist/verify/app/${program}.js`);
     }
   }
   return found;

@@ -37,6 +37,7 @@ export type Started =
 // Enough to see why it does not start.
 const linesKept = 60;
 const pollMs = 25;
+const orderMsMax = 5_000;
 
 /** A module of this folder, for a process of its own; run from TypeScript sources (tests), it comes from the built package beside them. */
 const builtFile = (name: string): URL =>
@@ -240,7 +241,12 @@ export class AppProcess implements StartedApp {
     if (this.isDead || serving === null) return Promise.resolve([]);
     const id = ++this.count;
     return new Promise((resolve) => {
-      this.waiting.set(id, resolve);
+      // Code that never gives its turn back hears of nothing.
+      const patience = this.options.platform.timer(orderMsMax, () => resolve([]));
+      this.waiting.set(id, (absent) => {
+        patience.cancel();
+        resolve(absent);
+      });
       serving.post(make(id));
     });
   }

@@ -90,7 +90,7 @@ describe("rows of a run", () => {
         startedAt: 50,
         endedAt: 50,
         output,
-        attempts: [attempt({})],
+        attempts: [attempt({ startedAt: 50, endedAt: 50 })],
       }),
     ];
     expect(rowsOf(run({ timeline }), 100)[2]).toMatchObject({

@@ -65,7 +65,8 @@ export async function verifyEndpoint(
   const entity = entityField(pathname, data, declared);
   const other = twin === undefined ? (entity === null ? null : withAnother(data, entity)) : toData(twin);
   const [field] = otherFields(data, entity);
-  const changed = field === undefined ? other : withAnother(data, field);
+  // Of other fields a retry may differ: what was left out of the fingerprint.
+  const changed = other ?? (field === undefined ? null : withAnother(data, field));
   const call = (what: string, withKey: string, body: Json | null): SentCall => ({
     ...sent,
     what: `${id}, key ${withKey}${what}`,

@@ -90,10 +90,12 @@ export async function verifyWebhook(
   };
   const { data } = await readRequest({ url, method, body: delivery.body });
   const fields = idFields(data);
-  const twin =
-    options.twin ?? (fields.length === 0 ? null : { body: otherThing(data, fields), id: `${deliveryId}-twin` });
   const first = await call("", {});
   const isSigned = sign !== undefined || first.headers.some(([name]) => /signature|hmac/i.test(name));
+  // Under a signature that was made for other bytes it would be refused, and rightly.
+  const canMake = fields.length > 0 && (sign !== undefined || !isSigned);
+  const made = canMake ? { body: otherThing(data, fields), id: `${deliveryId}-twin` } : null;
+  const twin = options.twin ?? made;
   const { otherName, next } = options;
   const calls: Record<string, SentCall> = {
     first,
@@ -104,7 +106,7 @@ export async function verifyWebhook(
   };
   const noTwin =
     twin === null
-      ? "no other event could be made of the body, so nobody knows whether it would take effect: give another one (twin)"
+      ? "no other event could be made of the body, so nobody knows whether it would take effect: give another one (twin), or say how deliveries are signed (sign)"
       : null;
   const modules = sign !== undefined && "module" in sign && sign.module !== undefined ? [pathOf(sign.module)] : [];
   return verifyHandler(

@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { handlerPairs, isFound, verifyHalf } from "../../../../verify-corpus/handlers.mjs";
 import { idem as billing } from "../../fixtures/harness/src/functions.mjs";
+import { signatureOf } from "../../fixtures/harness/src/hub.mjs";
 import { verifyItsOwn } from "../../fixtures/harness/test/makes-its-own.mjs";
 import { NotHeldError } from "./held-report.ts";
 import { madeIn, ownFiles } from "./made-in.ts";
@@ -155,6 +156,27 @@ describe("handlers", () => {
     const schedule = ["again-elsewhere", "die-after-effect:5", "next-tick"];
     expect((await verifyTick(hourly, { cron: "0 * * * *", cwd: sql.cwd, schedule })).verdict).toBe("HELD");
     expect(existsSync(join(project, "sql", "shop.db"))).toBe(false);
+  });
+
+  test("a listener of Node's is called with Node's own objects; a delivery whose signature is given as it is proves nothing about others", async () => {
+    const hub = { module: "src/hub.mjs", export: "onHub", style: "node" } as const;
+    const body = JSON.stringify({ push: { id: "p7" } });
+    const headers = { "x-hub-delivery": "d1", "x-hub-signature-256": signatureOf(body) };
+    const schedule = ["again-after-days", "die-after-effect:1", "bad-signature"];
+    const held = await verifyWebhook(hub, { url: "/hub", body, headers }, { cwd: project, schedule });
+    expect(held).toMatchObject({ verdict: "HELD", functions: [{ schedules: 3 }] });
+    const alone = await verifyWebhook(hub, { url: "/hub", body, headers }, { cwd: project });
+    expect(alone.functions[0]!.findings.map(({ thing }) => thing)).toEqual([
+      expect.stringMatching(/^no other event could be made .*\(twin\).*\(sign\)/),
+    ]);
+    const other = JSON.stringify({ push: { id: "p8" } });
+    const twin = { body: other, headers: { "x-hub-delivery": "d2", "x-hub-signature-256": signatureOf(other) } };
+    const whole = await verifyWebhook(
+      hub,
+      { url: "/hub", body, headers },
+      { cwd: project, twin, schedule: "twin-at-once" },
+    );
+    expect(whole).toMatchObject({ verdict: "HELD", functions: [{ schedules: 1 }] });
   });
 
   test("what cannot be verified says why: no key, no module, no such export, no other work, a function of the test's", async () => {

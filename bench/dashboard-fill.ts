@@ -133,7 +133,7 @@ const config = (id: string, key: string | null) =>
     triggers: [trigger],
     retries: 3,
     idempotency:
-      key === null ? null : { key, windowMs: dayMs, untilFinished: false, onFailure: "keep", onMissing: "run" },
+      key === null ? null : { key, windowMs: dayMs, untilFinished: false, afterFailure: "keep", onMissing: "run" },
     startTimeoutMs: null,
     finishTimeoutMs: null,
   });

@@ -91,7 +91,7 @@ export const buffers: Workload = {
         id: "batched",
         retries: 0,
         batchEvents: { maxSize: 3, timeout: "3s", key: "event.data.topic" },
-        idempotency: { key: "event.data.order", window: 12_000, onFailure: "release" },
+        idempotency: { key: "event.data.order", window: 12_000, afterFailure: "release" },
       },
       pile,
       one("batched"),

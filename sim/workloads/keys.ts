@@ -42,7 +42,7 @@ export const keys: Workload = {
       charge("keyed"),
     );
     idem.createFunction(
-      { id: "keyed-released", retries: 0, idempotency: { key, window: 20_000, onFailure: "release" } },
+      { id: "keyed-released", retries: 0, idempotency: { key, window: 20_000, afterFailure: "release" } },
       { event: "keys/go" },
       charge("keyed-released"),
     );

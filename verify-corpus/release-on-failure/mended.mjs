@@ -3,7 +3,7 @@ import { Idem } from "idem";
 const idem = new Idem({ id: "corpus" });
 
 idem.createFunction(
-  { id: "draft-invoice", idempotency: { key: "event.data.placementId", onFailure: "release" } },
+  { id: "draft-invoice", idempotency: { key: "event.data.placementId", afterFailure: "release" } },
   { event: "crm/placement.made" },
   async ({ event, step }) => {
     await step.run("charge", async ({ key }) => {

@@ -36,7 +36,7 @@ describe.each(stores)("destination keys on %s", (store) => {
     const keys: string[] = [];
     const { idem, clock } = testIdem({ store });
     idem.createFunction(
-      { id: "charge", retries: 1, backoff: () => 0, idempotency: { key: "event.data.order", onFailure: "release" } },
+      { id: "charge", retries: 1, backoff: () => 0, idempotency: { key: "event.data.order", afterFailure: "release" } },
       { event: "order/paid" },
       async ({ step }) => {
         await step.run("charge", ({ key }) => {

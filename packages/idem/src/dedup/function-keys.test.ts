@@ -82,16 +82,16 @@ describe.each(stores)("function keys on %s", (store) => {
   });
 
   test("failed and cancelled runs keep their key, or release it if so told", async () => {
-    for (const onFailure of ["keep", "release"] as const) {
-      const expected = onFailure === "keep" ? "duplicate-key" : "started";
-      const failing = await keyed(store, { key: "event.data.order", onFailure }, async () => {
+    for (const afterFailure of ["keep", "release"] as const) {
+      const expected = afterFailure === "keep" ? "duplicate-key" : "started";
+      const failing = await keyed(store, { key: "event.data.order", afterFailure }, async () => {
         throw new Error("no");
       });
       await failing.send({ order: 7 });
       await failing.idem.idle();
       expect((await failing.send({ order: 7 })).kind).toBe(expected);
 
-      const sleeping = await keyed(store, { key: "event.data.order", onFailure }, async ({ step }) =>
+      const sleeping = await keyed(store, { key: "event.data.order", afterFailure }, async ({ step }) =>
         step.sleep("nap", "1h"),
       );
       const { runId } = await sleeping.send({ order: 7 });
@@ -101,8 +101,8 @@ describe.each(stores)("function keys on %s", (store) => {
     }
   });
 
-  test("a completed run keeps its key also with onFailure release", async () => {
-    const { send, idem } = await keyed(store, { key: "event.data.order", onFailure: "release" });
+  test("a completed run keeps its key also with afterFailure release", async () => {
+    const { send, idem } = await keyed(store, { key: "event.data.order", afterFailure: "release" });
     await send({ order: 7 });
     await idem.idle();
     expect((await send({ order: 7 })).kind).toBe("duplicate-key");

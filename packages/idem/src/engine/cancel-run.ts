@@ -23,7 +23,7 @@ export async function cancelRun(
   const memo = await store.reads.runMemo(env, runId);
   if (memo === null) return { kind: "unknown" };
   const result = serializeError(Object.assign(new Error(reason), { name: "CancelledError", stack: undefined }));
-  const releaseKey = registry.get(memo.run.fn)?.config.idempotency?.onFailure === "release";
+  const releaseKey = registry.get(memo.run.fn)?.config.idempotency?.afterFailure === "release";
   const runIds = new RunIds(newId);
   const eventIds = [newId(), newId()];
   const { fn, subject, generation } = memo.run;

@@ -7,6 +7,8 @@ import { type TestClock, testIdem } from "../testing/test-idem.ts";
 
 const minuteMs = 60_000;
 
+type Tick = { readonly scheduledAt: string; readonly fireAt: string };
+
 /** "00:10" of the first day, "1 00:10" of the second. */
 function timeOf(text: string): string {
   const at = new Date(text);
@@ -37,7 +39,7 @@ async function ticksOf(idem: Idem): Promise<string[]> {
   const events = await idem.events.list({ name: "inngest/scheduled.timer", limit: 1_000 });
   const ticks = events.map(async ({ internalId, data }) => {
     const { decisions } = (await idem.events.get(internalId))!;
-    return `${timeOf(data.scheduledAt)} ${decisions.map(({ kind }) => kind).join()}`;
+    return `${timeOf((data as Tick).scheduledAt)} ${decisions.map(({ kind }) => kind).join()}`;
   });
   return (await Promise.all(ticks)).sort();
 }
@@ -55,7 +57,7 @@ describe.each(stores)("a schedule on %s", (store) => {
       { name: "inngest/scheduled.timer", data: { cron: "*/5 * * * *", scheduledAt: "2026-01-01T00:05:00Z" } },
     ]);
     await clock.advance("11m");
-    expect(events.map(({ data }) => timeOf(data.scheduledAt))).toEqual(["00:05", "00:10", "00:15"]);
+    expect(events.map(({ data }) => timeOf((data as Tick).scheduledAt))).toEqual(["00:05", "00:10", "00:15"]);
     const runs = await idem.runs.list();
     expect(runs.map(({ startedAt }) => timeOf(new Date(startedAt!).toISOString()))).toEqual([
       "00:15",
@@ -145,13 +147,13 @@ describe.each(stores)("a schedule on %s", (store) => {
       expect(run).toMatchObject({ state: "waiting", startedAt: null });
       const { decisions, data } = (await idem.events.get(run!.eventId))!;
       expect(decisions).toMatchObject([{ kind: "started", decidedAt: clock.now(), runId: run!.id }]);
-      const fireAt = Date.parse(data.fireAt);
+      const fireAt = Date.parse((data as Tick).fireAt);
       expect(run!.dueAt).toBe(fireAt);
       expect(fireAt - clock.now()).toBeGreaterThan(0);
       expect(fireAt - clock.now()).toBeLessThanOrEqual(5 * minuteMs);
       await clock.advance("5m");
       expect(begun).toEqual([fireAt]);
-      fireAts.push(data.fireAt);
+      fireAts.push((data as Tick).fireAt);
     }
     expect(fireAts[0]).toBe(fireAts[1]);
   });
@@ -233,7 +235,7 @@ describe.each(stores)("ticks that nobody was there for, on %s", (store) => {
       ...startedOf("01:10"),
     ]);
     const events = await idem.events.list({ name: "inngest/scheduled.timer" });
-    const { internalId } = events.find(({ data }) => data.scheduledAt.includes("T00:20"))!;
+    const { internalId } = events.find(({ data }) => (data as Tick).scheduledAt.includes("T00:20"))!;
     const [decision] = (await idem.events.get(internalId))!.decisions;
     expect(decision!.reason).toBe('tick 2026-01-01T00:20:00Z was missed: found 43 min late; policy "skip" starts none');
   });

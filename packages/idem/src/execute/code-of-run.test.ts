@@ -1,6 +1,6 @@
 // A run says under which code it began, and where it went on under another one.
 import { describe, expect, test } from "vitest";
-import { codeChangeId, codeFingerprint } from "../model/code-fingerprint.ts";
+import { type CodeChange, codeChangeId, codeFingerprint } from "../model/code-fingerprint.ts";
 import { divergenceId } from "../model/divergence.ts";
 import { noValue } from "../model/step.ts";
 import type { FunctionOptions } from "../sdk/function-types.ts";
@@ -37,7 +37,7 @@ function deploying(store?: string) {
 
 const told = async (idem: Awaited<ReturnType<ReturnType<typeof deploying>["deploy"]>>, runId: string) => {
   const { code, timeline } = (await idem.runs.get(runId))!;
-  const changes = timeline.filter(({ kind }) => kind === "code-changed").map(({ output }) => [output.from, output.to]);
+  const changes = timeline.filter(({ kind }) => kind === "code-changed").map(({ output }) => [(output as CodeChange).from, (output as CodeChange).to]);
   return { code, changes, keys: timeline.map(({ destinationKey }) => destinationKey) };
 };
 

@@ -46,7 +46,7 @@ async function running(code: Code, fn: Partial<FunctionOptions> = {}, store: str
 const diverged = async ({ idem, runId }: OneRun) =>
   (await idem.runs.get(runId))!.timeline
     .filter(({ kind }) => kind === "diverged")
-    .map(({ name, output }) => [name, output.asked]);
+    .map(({ name, output }) => [name, (output as { asked: unknown }).asked]);
 
 const charge =
   (id: string): Code =>

@@ -172,7 +172,7 @@ export function executeRun(
       kind: "end",
       state,
       result: json,
-      releaseKey: state !== "completed" && config.idempotency?.onFailure === "release",
+      releaseKey: state !== "completed" && config.idempotency?.afterFailure === "release",
     };
   }
 

@@ -189,7 +189,7 @@ test("a step of a run that an event sent in a body started is not inside that bo
   );
   const { output } = await end();
   await clock.advanceToEnd();
-  expect(await idem.runs.wait(output)).toMatchObject({ state: "completed", output: 7 });
+  expect(await idem.runs.wait(output as string)).toMatchObject({ state: "completed", output: 7 });
 });
 
 test("a body may send events and read of the engine", async () => {

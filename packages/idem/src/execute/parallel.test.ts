@@ -25,10 +25,10 @@ describe.each(stores)("parallel steps on %s", (store) => {
     await run.clock.advance("30m");
     await run.idem.send({ name: "test/answer", data: { yes: true } });
     const { output } = await run.end();
-    expect(output[0]).toBe(1);
-    expect(output[1]).toBeNull();
-    expect(output[2]).toMatchObject({ name: "test/answer", data: { yes: true } });
-    expect(output[3]).toBe(21);
+    expect((output as unknown[])[0]).toBe(1);
+    expect((output as unknown[])[1]).toBeNull();
+    expect((output as unknown[])[2]).toMatchObject({ name: "test/answer", data: { yes: true } });
+    expect((output as unknown[])[3]).toBe(21);
     expect(entered.sort()).toEqual(["more", "work"]);
   });
 

@@ -3,6 +3,8 @@ import { z } from "zod";
 import { oneRun, stores } from "../testing/one-run.suite.ts";
 import { testIdem } from "../testing/test-idem.ts";
 
+type Sent = { readonly ids: readonly string[] };
+
 describe.each(stores)("step.sendEvent on %s", (store) => {
   test("the events are stored with the step, and name the run that sent them", async () => {
     const run = await oneRun(
@@ -18,8 +20,8 @@ describe.each(stores)("step.sendEvent on %s", (store) => {
     );
     const { output } = await run.end();
     expect(output).toHaveLength(2);
-    const [a, b] = await Promise.all(output.map((id: string) => run.idem.events.get(id)));
-    expect(a).toMatchObject({ internalId: output[0], name: "test/a", data: { n: 1 }, sourceRunId: run.runId });
+    const [a, b] = await Promise.all((output as string[]).map((id) => run.idem.events.get(id)));
+    expect(a).toMatchObject({ internalId: (output as string[])[0], name: "test/a", data: { n: 1 }, sourceRunId: run.runId });
     expect(b).toMatchObject({ id: "mine", name: "test/b", data: { n: 2 }, sourceRunId: run.runId });
     expect((await run.idem.events.list()).map(({ name }) => name)).toEqual(["test/b", "test/a", "test/go"]);
   });
@@ -34,9 +36,9 @@ describe.each(stores)("step.sendEvent on %s", (store) => {
         },
       },
     );
-    const first = (await run.end()).output.ids;
+    const first = ((await run.end()).output as Sent).ids;
     const { runId } = await run.idem.runs.rerun(run.runId);
-    const second = (await run.idem.runs.wait(runId)).output.ids;
+    const second = ((await run.idem.runs.wait(runId)).output as Sent).ids;
     await run.idem.idle();
     expect(await run.idem.runs.list({ function: "child" })).toHaveLength(2);
     for (const [i, id] of second.entries()) {
@@ -87,7 +89,7 @@ test("a step's events pass the client's schemas and middleware like any other", 
   await idem.start();
   const good = (await idem.send({ name: "test/go", data: { n: 1 } })).decisions[0]!.runId!;
   const { output } = await idem.runs.wait(good);
-  expect(await idem.events.get(output.ids[0])).toMatchObject({ data: { n: 1, stamped: true } });
+  expect(await idem.events.get((output as Sent).ids[0]!)).toMatchObject({ data: { n: 1, stamped: true } });
   const bad = (await idem.send({ name: "test/go", data: { n: "one" } })).decisions[0]!.runId!;
   const { state, error } = await idem.runs.wait(bad);
   expect([state, error!.code]).toEqual(["failed", "EVENT_SCHEMA"]);

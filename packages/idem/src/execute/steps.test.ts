@@ -192,8 +192,8 @@ describe("bounds", () => {
       return settled.map((each) => (each.status === "rejected" ? each.reason.code : "kept"));
     });
     const { output } = await run.end();
-    expect(output.filter((each: string) => each === "kept")).toHaveLength(8);
-    expect(output.filter((each: string) => each === "RUN_TOO_LARGE")).toHaveLength(1);
+    expect((output as string[]).filter((each) => each === "kept")).toHaveLength(8);
+    expect((output as string[]).filter((each) => each === "RUN_TOO_LARGE")).toHaveLength(1);
   });
 
   test("a run has at most 1,000 steps", async () => {

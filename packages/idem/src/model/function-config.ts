@@ -35,7 +35,7 @@ export interface KeyConfig {
   /** Keep the key taken past its window while the run is open. */
   readonly untilFinished: boolean;
   /** Whether a failed or cancelled run gives its key back. */
-  readonly onFailure: "keep" | "release";
+  readonly afterFailure: "keep" | "release";
   /** What to do when the key is missing, null or fails: start anyway and say so, or hold the event for a person. */
   readonly onMissing: "run" | "reject";
 }

@@ -203,10 +203,10 @@ export function readIdempotency(option: unknown): Pick<FunctionConfig, "idempote
 }
 
 function readKey(given: object): KeyConfig {
-  const { key, window, onFailure = "keep", onMissing = "run" } = given as Record<string, unknown>;
+  const { key, window, afterFailure = "keep", onMissing = "run" } = given as Record<string, unknown>;
   const expression = readExpression(key, "idempotency.key");
-  if (onFailure !== "keep" && onFailure !== "release") {
-    throw errors.OPTION_INVALID({ option: "idempotency.onFailure", why: 'it must be "keep" or "release"' });
+  if (afterFailure !== "keep" && afterFailure !== "release") {
+    throw errors.OPTION_INVALID({ option: "idempotency.afterFailure", why: 'it must be "keep" or "release"' });
   }
   if (onMissing !== "run" && onMissing !== "reject") {
     throw errors.OPTION_INVALID({ option: "idempotency.onMissing", why: 'it must be "run" or "reject"' });
@@ -217,5 +217,5 @@ function readKey(given: object): KeyConfig {
     window === undefined || untilFinished
       ? defaultWindowMs
       : lasting(parseDuration(window as string | number, option), option);
-  return { key: expression, windowMs, untilFinished, onFailure, onMissing };
+  return { key: expression, windowMs, untilFinished, afterFailure, onMissing };
 }

@@ -25,7 +25,7 @@ export interface TimelineEntry {
   /** "function" for code between steps; "diverged" says that the code no longer asks for the step of that name (`output.asked`: for which instead); "code-changed" that the run went on under other code (`output.from`, `output.to`: fingerprints). */
   readonly kind: StepKind | "function";
   readonly state: "completed" | "failed" | "retrying" | "waiting";
-  readonly output: any;
+  readonly output: unknown;
   readonly error: SerializedError | null;
   /** What the step's callback received as `key`. */
   readonly destinationKey: string | null;

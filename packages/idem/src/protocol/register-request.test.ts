@@ -82,7 +82,7 @@ test("a registration as the SDK sends it is read whole", () => {
             key: "event.data.id",
             windowMs: 86_400_000,
             untilFinished: false,
-            onFailure: "keep",
+            afterFailure: "keep",
             onMissing: "run",
           },
           startTimeoutMs: 10_000,

@@ -148,7 +148,7 @@ describe("what Idem's own SDK registers is read as it was configured", () => {
     [{ throttle: { limit: 3, period: "1w" } }],
     [{ rateLimit: { limit: 3, period: "1h", key: keyed } }],
     [{ rateLimit: { limit: 3, period: "1h" }, idempotency: keyed }],
-    [{ rateLimit: { limit: 3, period: "1h" }, idempotency: { key: keyed, window: "7d", onFailure: "release" } }],
+    [{ rateLimit: { limit: 3, period: "1h" }, idempotency: { key: keyed, window: "7d", afterFailure: "release" } }],
     [{ idempotency: keyed }],
     [{ idempotency: { none: "each tick is new work" } }],
     [{ debounce: { period: 1_001, timeout: "1h", key: keyed } }],

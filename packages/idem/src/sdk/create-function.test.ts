@@ -117,7 +117,7 @@ describe("a function that cannot be registered is refused where it is defined, w
     ["a number for a key", { id: "fn", idempotency: 7 }, "idempotency"],
     ["an endless window", { id: "fn", idempotency: { key: "event.id", window: "forever" } }, "forever"],
     ["a window of nothing", { id: "fn", idempotency: { key: "event.id", window: 0 } }, "idempotency.window"],
-    ["an odd onFailure", { id: "fn", idempotency: { key: "event.id", onFailure: "explode" } }, "idempotency.onFailure"],
+    ["an odd afterFailure", { id: "fn", idempotency: { key: "event.id", afterFailure: "explode" } }, "idempotency.afterFailure"],
     ["an odd onMissing", { id: "fn", idempotency: { key: "event.id", onMissing: "drop" } }, "idempotency.onMissing"],
     ["a timeout in words", { id: "fn", timeouts: "5m" }, "timeouts"],
     ["an unreadable timeout", { id: "fn", timeouts: { finish: "soon" } }, "timeouts.finish"],
@@ -181,7 +181,7 @@ test("whatever the options are, the answer is a function or an IdemError, and th
         {
           id: fc.oneof(fc.constant("ok"), fc.string({ unit: "binary" }), fc.anything()),
           retries: odd,
-          idempotency: fc.oneof(odd, fc.record({ key: odd, window: odd, onFailure: odd, onMissing: odd })),
+          idempotency: fc.oneof(odd, fc.record({ key: odd, window: odd, afterFailure: odd, onMissing: odd })),
           timeouts: fc.oneof(odd, fc.record({ start: odd, finish: odd })),
           backoff: odd,
           name: odd,

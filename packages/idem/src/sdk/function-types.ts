@@ -14,7 +14,7 @@ export interface IdempotencyOptions {
   /** How long the key stays taken, "24h" by default; "until-finished" keeps it past that while the run is open. */
   readonly window?: string | number;
   /** Whether a failed or cancelled run gives the key back. */
-  readonly onFailure?: "keep" | "release";
+  readonly afterFailure?: "keep" | "release";
   /** What to do when the key is missing, null or fails. */
   readonly onMissing?: "run" | "reject";
 }

@@ -58,7 +58,7 @@ export function refuseUnknownFunctionOptions(
     none: true,
     key: true,
     window: true,
-    onFailure: true,
+    afterFailure: true,
     onMissing: true,
   });
   refuseUnknown<NonNullable<FunctionOptions["timeouts"]>>(inside("timeouts"), options.timeouts, {

@@ -18,7 +18,7 @@ export interface PublicRun {
   readonly state: RunState;
   readonly eventId: string;
   readonly key: string | null;
-  readonly output: any;
+  readonly output: unknown;
   readonly error: SerializedError | null;
   readonly rerunOf: string | null;
   /** Set on a rerun that began at a step: which one, and how many recorded steps it kept. */
@@ -43,7 +43,7 @@ export interface PublicEvent {
   /** The sender's id, or the stored one. */
   readonly id: string;
   readonly name: string;
-  readonly data: any;
+  readonly data: unknown;
   readonly ts: number;
   readonly receivedAt: number;
   readonly duplicateOf: string | null;

@@ -86,7 +86,7 @@ export interface RunsFilter {
 
 export interface RunEnd {
   readonly state: EndState;
-  readonly output: any;
+  readonly output: unknown;
   readonly error: SerializedError | null;
 }
 

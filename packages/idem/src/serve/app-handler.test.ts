@@ -284,7 +284,7 @@ describe("registration", () => {
         id: "full",
         name: "Full fn",
         retries: 2,
-        idempotency: { key: "event.data.id", window: "1h", onFailure: "release" },
+        idempotency: { key: "event.data.id", window: "1h", afterFailure: "release" },
         timeouts: { start: "10s", finish: "1m" },
         onFailure: () => 1,
       },

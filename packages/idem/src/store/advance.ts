@@ -41,7 +41,7 @@ export interface EndRun {
   readonly kind: "end";
   readonly state: EndState;
   readonly result: string;
-  /** Give the function key back (`onFailure: "release"`). */
+  /** Give the function key back (`afterFailure: "release"`). */
   readonly releaseKey: boolean;
 }
 

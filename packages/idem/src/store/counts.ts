@@ -88,7 +88,7 @@ export interface GroupRun {
   /** The run that was first: it opened the window, or is what the others rerun. */
   readonly group: string;
   readonly run: RunSummary;
-  /** It took the key of a run that failed or was cancelled and gave it back by itself: `onFailure: "release"` asks for that. */
+  /** It took the key of a run that failed or was cancelled and gave it back by itself: `afterFailure: "release"` asks for that. */
   readonly isAfterFailure: boolean;
 }
 

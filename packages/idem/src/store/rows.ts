@@ -175,7 +175,7 @@ export const openStateSql = `case when j.leased_by is not null then 'running' wh
   when j.due_at is null then 'queued' else 'waiting' end`;
 
 /**
- * For `runs r`: whether it took the key of a run that failed or was cancelled and gave it back by itself (`onFailure: "release"`). A key
+ * For `runs r`: whether it took the key of a run that failed or was cancelled and gave it back by itself (`afterFailure: "release"`). A key
  * that a hand released meanwhile is in the audit.
  */
 export const isAfterFailure = `(r.key is not null and r.carried is null and r.generation <> r.id and exists (

@@ -77,7 +77,7 @@ describe.each(stores)("explain on %s", (store) => {
       `Run 1 carries a batch of two events: ${first.eventId}, ${last.eventId}.`,
     );
     const detail = await idem.runs.get(runId!);
-    expect(detail!.events.map(({ data }) => data.n)).toEqual([1, 2]);
+    expect(detail!.events.map(({ data }) => (data as { n: number }).n)).toEqual([1, 2]);
   });
 
   test("a rate-limited event names the limit and when it frees", async () => {

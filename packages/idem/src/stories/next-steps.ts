@@ -70,7 +70,7 @@ export function nextSteps(told: Case, gates: readonly StoryGate[]): StoryTodo[] 
       other: null,
     });
   }
-  const isKept = fn?.config?.idempotency?.onFailure === "keep";
+  const isKept = fn?.config?.idempotency?.afterFailure === "keep";
   const isRefused = runs.some(({ spared }) => spared.some(({ kind }) => kind === "duplicate-key"));
   if (slipped.length === 0 && told.key !== null && isKept && isRefused && isWithoutSuccess(last?.run.state)) {
     todos.push({

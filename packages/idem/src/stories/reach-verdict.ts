@@ -58,7 +58,7 @@ export function reachVerdict(told: Case): Verdict {
       tone: "once",
       times,
       title: `${noun} ran ${timesWord(times)} because what did not complete gave its key back`,
-      detail: `The function is configured so: onFailure is "release". ${askedWords(spared)}${rerunWords}`.trim(),
+      detail: `The function is configured so: afterFailure is "release". ${askedWords(spared)}${rerunWords}`.trim(),
     };
   }
   if (times > 1) {

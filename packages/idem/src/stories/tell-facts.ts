@@ -88,7 +88,7 @@ function startFact(told: Case, each: CaseRun): Fact {
       : `, ${lengthOf(run.createdAt - first.run.createdAt)} after run ${first.number}`;
   switch (kind) {
     case "first": {
-      // The function is configured so: `onFailure: "release"`.
+      // The function is configured so: `afterFailure: "release"`.
       if (first !== each)
         return {
           at: run.createdAt,

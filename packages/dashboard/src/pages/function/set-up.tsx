@@ -41,7 +41,7 @@ function keyLines(of: FunctionInFigures): Line[] {
   return [
     ["Key", <KeyCell key="key" of={of} />],
     ["Window", windowWords(key)],
-    ["When it fails", failureWords[key.onFailure]],
+    ["When it fails", failureWords[key.afterFailure]],
     ["When the key is missing", missingWords[key.onMissing]],
   ];
 }

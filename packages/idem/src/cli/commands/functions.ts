@@ -79,7 +79,7 @@ export const functions: Command = {
                 printable(id),
                 printable(keyText(config)),
                 windowText(config.idempotency),
-                config.idempotency?.onFailure ?? "–",
+                config.idempotency?.afterFailure ?? "–",
                 config.idempotency?.onMissing ?? "–",
                 printable(verdictWords(verdicts.get(fn), config, { now, nameOf })),
               ]),

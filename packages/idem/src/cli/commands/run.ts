@@ -1,4 +1,5 @@
 // idem run <id>: one run's timeline as text.
+import type { CodeChange } from "../../model/code-fingerprint.ts";
 import type { LimitInLine } from "../../observe/outlook.ts";
 import type { TimelineEntry } from "../../observe/timeline.ts";
 import { type Command, type Context, storeOptions } from "../command.ts";
@@ -69,7 +70,7 @@ export const run: Command = {
 
 /** The fingerprint it began under, and what it went on under. */
 function codeText(code: string, timeline: readonly TimelineEntry[]): string {
-  const since = timeline.flatMap(({ kind, output, isKept }) => (kind === "code-changed" && !isKept ? [output.to] : []));
+  const since = timeline.flatMap(({ kind, output, isKept }) => (kind === "code-changed" && !isKept ? [(output as CodeChange).to] : []));
   return [code, ...since].map(printable).join(", changed to ");
 }
 

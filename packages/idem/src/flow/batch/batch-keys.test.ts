@@ -75,8 +75,8 @@ describe.each(stores)("keys of a batch on %s", (store) => {
     ]);
   });
 
-  test("a batch that failed with onFailure release gives back the keys of all its events", async () => {
-    const { carried, send } = await begin({ onFailure: "release" });
+  test("a batch that failed with afterFailure release gives back the keys of all its events", async () => {
+    const { carried, send } = await begin({ afterFailure: "release" });
     await send({ n: 1, key: "a", fail: true }, { n: 2, key: "b" }, { n: 3, key: "c" });
     await send({ n: 4, key: "a" }, { n: 5, key: "b" }, { n: 6, key: "c" });
     expect(carried).toEqual([
@@ -86,7 +86,7 @@ describe.each(stores)("keys of a batch on %s", (store) => {
   });
 
   test("so does one that was cancelled", async () => {
-    const { idem, carried, send, decisionOf } = await begin({ onFailure: "release" });
+    const { idem, carried, send, decisionOf } = await begin({ afterFailure: "release" });
     const [first] = await send({ n: 1, key: "a", nap: "1h" }, { n: 2, key: "b" }, { n: 3, key: "c" });
     await idem.runs.cancel((await decisionOf(first!)).runId!);
     await send({ n: 4, key: "a" }, { n: 5, key: "b" }, { n: 6, key: "c" });

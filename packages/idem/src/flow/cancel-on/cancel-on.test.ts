@@ -158,7 +158,7 @@ describe.each(stores)("cancelOn on %s", (store) => {
   test("the cancelled run gives its key back where the function says so", async () => {
     const { idem, start, stop } = await begin(
       { event: "stop" },
-      { idempotency: { key: "event.data.order", onFailure: "release" } },
+      { idempotency: { key: "event.data.order", afterFailure: "release" } },
     );
     const runId = await start({ order: 1 });
     expect((await idem.send({ name: "a/b", data: { order: 1 } })).decisions).toMatchObject([

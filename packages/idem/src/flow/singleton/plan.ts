@@ -21,7 +21,7 @@ export function planSingleton({ runId, config }: FlowOf, ownKey: OwnKey): Single
     key,
     mode: "cancel",
     result: serializeError(Object.assign(reason, { name: "CancelledError", stack: undefined })),
-    releaseKey: idempotency?.onFailure === "release",
+    releaseKey: idempotency?.afterFailure === "release",
   };
 }
 

@@ -260,7 +260,7 @@ describe.each(stores)("singleton on %s, mode cancel", (store) => {
   });
 
   test("the cancelled run gives its key back where the function says so, as for any other cancel", async () => {
-    const { idem, send } = await begin({ idempotency: { key: "event.data.key", onFailure: "release" } });
+    const { idem, send } = await begin({ idempotency: { key: "event.data.key", afterFailure: "release" } });
     const first = await send("1", { key: "k" });
     await send("2", { key: "other" });
     expect(await idem.runs.get(first.runId!)).toMatchObject({ state: "cancelled" });

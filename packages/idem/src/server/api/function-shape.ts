@@ -44,7 +44,7 @@ export const functionItem = z.object({
       expression: z.string(),
       windowMs: z.number(),
       untilFinished: z.boolean(),
-      onFailure: z.enum(["keep", "release"]),
+      afterFailure: z.enum(["keep", "release"]),
       onMissing: z.enum(["run", "reject"]),
     })
     .nullable()
@@ -113,7 +113,7 @@ export function functionItemOf(
             expression: idempotency.key,
             windowMs: idempotency.windowMs,
             untilFinished: idempotency.untilFinished,
-            onFailure: idempotency.onFailure,
+            afterFailure: idempotency.afterFailure,
             onMissing: idempotency.onMissing,
           },
     unkeyed: whyNoKey(config),

@@ -115,7 +115,7 @@ describe.each(modes)("in %s", (_mode, settings, options) => {
     expect([answer.status, await answer.json()]).toEqual([200, { a: 1, b: 2, path: "/orders/7" }]);
     const { run, state, output, timeline } = await newestRun(server);
     expect(state).toBe("completed");
-    expect(JSON.parse(output.body)).toEqual({ a: 1, b: 2, path: "/orders/7" });
+    expect(JSON.parse((output as { body: string }).body)).toEqual({ a: 1, b: 2, path: "/orders/7" });
     expect(run.function).toBe(`${url}-POST /orders/7`);
     expect(JSON.stringify(timeline)).toMatch(/"a".*"b"/);
     expect(calls).toEqual(["a", "b"]);

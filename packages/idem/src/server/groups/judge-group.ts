@@ -1,6 +1,6 @@
 // Which run of a group was first, which slipped through, which a person asked for: the rules by which a group is loud. A further run
 // slipped through when a key was claimed and released by hand; or, without a key, when it came within a minute or with the same payload. What
-// `onFailure: "release"` lets start after a failure was asked for by configuration: it is a first run again, and quiet.
+// `afterFailure: "release"` lets start after a failure was asked for by configuration: it is a first run again, and quiet.
 
 import { chargeCost, readingCost } from "../../model/metered-cost.ts";
 import type { KnownFunctions } from "../../radar/functions-known.ts";

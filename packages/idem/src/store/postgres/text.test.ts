@@ -66,7 +66,7 @@ test("events whose ids differ only in such characters are different events, and 
     for (const id of ids) await idem.send({ name: "order/paid", id, data: { id } });
     const events = await idem.events.list({ limit: 10 });
     expect(events.map(({ id }) => id).reverse()).toEqual(ids);
-    expect(events.map(({ data }) => data.id).reverse()).toEqual(ids);
+    expect(events.map(({ data }) => (data as { id: string }).id).reverse()).toEqual(ids);
     expect(events.filter(({ duplicateOf }) => duplicateOf !== null)).toEqual([]);
   } finally {
     await idem.stop();

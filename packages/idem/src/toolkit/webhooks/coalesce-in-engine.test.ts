@@ -90,7 +90,7 @@ describe("INSERTED and UPDATED of one thing", () => {
       const linked = await Promise.all(
         ["e1", "e2"].map(async (id) => {
           const [decision] = (await idem.events.get(`bullhorn:${id}`))!.decisions;
-          return (await idem.runs.get(decision!.runId!))!.output.logicalId;
+          return ((await idem.runs.get(decision!.runId!))!.output as { logicalId: string }).logicalId;
         }),
       );
       expect(new Set(linked).size).toBe(1);
@@ -157,7 +157,7 @@ describe("what comes after the delivery", () => {
     const late = (await idem.events.get("bullhorn:e4"))!.decisions[0]!;
     const first = (await idem.events.get("bullhorn:e1"))!.decisions[0]!;
     const { output } = (await idem.runs.get(late.runId!))!;
-    expect(output).toEqual({ kind: "absorbed", logicalId: (await idem.runs.get(first.runId!))!.output.logicalId });
+    expect(output).toEqual({ kind: "absorbed", logicalId: ((await idem.runs.get(first.runId!))!.output as { logicalId: string }).logicalId });
   });
 
   test("is delivered when it adds something", async () => {
@@ -224,7 +224,7 @@ test("a logical event that somebody else sends under the next number absorbs not
   await clock.advanceToEnd();
   const { id, data } = (await idem.events.list({ name: "bullhorn/Placement.UPDATED" }))[0]!;
   const [, before, stretch] = /^(.+-)(\d+)\.0$/.exec(id)!;
-  const forged = { ...data, changed: ["hours"], carries: ["forged"], openedAt: clock.now() };
+  const forged = { ...(data as object), changed: ["hours"], carries: ["forged"], openedAt: clock.now() };
   for (const next of [`${stretch}.1`, `${Number(stretch) + 1}.0`]) {
     await idem.send({ id: before + next, name: "bullhorn/nothing", data: forged });
   }

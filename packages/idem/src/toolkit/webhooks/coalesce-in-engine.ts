@@ -163,6 +163,6 @@ async function chain(deliveries: SendingClient, nameOf: (number: number) => stri
     const id = nameOf(found.length);
     const event = await deliveries.get(id);
     if (event === null) return found;
-    found.push({ id, data: event.data });
+    found.push({ id, data: event.data as LogicalData });
   }
 }

@@ -25,7 +25,7 @@ const key = {
   key: "event.data.order",
   windowMs: 86_400_000,
   untilFinished: false,
-  onFailure: "keep",
+  afterFailure: "keep",
   onMissing: "run",
 } as const;
 

@@ -42,7 +42,7 @@ describe.each(stores)("functions over /api on %s", (store) => {
         function: "shop-charge",
         id: "charge",
         triggers: [{ event: "order/paid" }],
-        key: { expression: "event.data.order", windowMs: 86_400_000, onFailure: "keep" },
+        key: { expression: "event.data.order", windowMs: 86_400_000, afterFailure: "keep" },
         retries: 2,
         pausedAt: null,
         open: { queued: 0, running: 0, waiting: 0, due: 0 },

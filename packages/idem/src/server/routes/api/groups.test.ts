@@ -114,7 +114,7 @@ describe.each(everyStore)("groups over %s", (kind) => {
     await world.start({
       bill: {
         on: "order/paid",
-        options: { idempotency: { key: "event.data.orderId", onFailure: "release" }, retries: 0 },
+        options: { idempotency: { key: "event.data.orderId", afterFailure: "release" }, retries: 0 },
         run: () => {
           if (++tries === 1) throw new Error("no such account");
           return { invoice: tries };

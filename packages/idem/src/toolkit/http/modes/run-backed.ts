@@ -97,7 +97,7 @@ export function runBacked<Input = unknown>(
     const { firstEventId, differs, runId } = decision;
     if (firstEventId === null || (differs.length === 0 && runId !== null)) return decision;
     const first = await idem.events.get(firstEventId);
-    const written: Fingerprint | undefined = first?.data?.idempotency;
+    const written = (first?.data as { readonly idempotency?: Fingerprint } | null | undefined)?.idempotency;
     if (first !== null && !isSameFingerprint(written, keyed.fingerprints)) return "reused";
     // It may have waited for a person, and been started since.
     return runId === null ? (first?.decisions.find(isOfFn) ?? decision) : decision;

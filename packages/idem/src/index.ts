@@ -76,6 +76,7 @@ export type { EventsApi, RunDetail, RunEnd, RunsApi, RunsFilter, VerdictOptions 
 export type { QueuedResult, SendResult } from "./sdk/send-result.ts";
 export type { Invocable, Jsonify, TypedStepTools } from "./sdk/typed-step-tools.ts";
 export type { UserTransaction } from "./store/outbox.ts";
+export type { Store } from "./store/store.ts";
 export type { TransactionClient } from "./store/transactional.ts";
 export type { StoryAsked } from "./stories/answer-story.ts";
 export type {

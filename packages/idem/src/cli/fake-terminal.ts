@@ -9,6 +9,7 @@ export interface FakeTerminal extends Io {
   readonly written: { out: string; err: string };
   run(...args: string[]): Promise<number>;
   /** Runs a command that must succeed, and reads its JSON. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests read what a command printed
   json(...args: string[]): Promise<any>;
   interrupt(): void;
 }

@@ -26,7 +26,7 @@ export class KeptThreads {
         kept.thread.post(message);
       },
       onMessage: (take) => {
-        kept.take = take;
+        kept.take = take as Kept["take"];
       },
       onEnd: (take) => {
         kept.ended = take;

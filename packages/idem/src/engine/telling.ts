@@ -27,7 +27,7 @@ export class Telling {
   private readonly say: Say;
   private readonly style: LogStyle;
   private readonly platform: TellingOptions["platform"];
-  private readonly listeners = new Map<TidingsKind, Set<Listener<any>>>();
+  private readonly listeners = new Map<TidingsKind, Set<Listener>>();
   private readonly seldom = new Map<string, { readonly until: number; more: number }>();
   private lines = 0;
   private untold = 0;
@@ -51,7 +51,7 @@ export class Telling {
     const of = this.listeners.get(kind) ?? new Set();
     this.listeners.set(kind, of);
     // The same function may listen twice; each stops by itself.
-    const heard: Listener<K> = (tidings) => listener(tidings);
+    const heard: Listener = (tidings) => listener(tidings as TidingsOf<K>);
     of.add(heard);
     return () => void of.delete(heard);
   }

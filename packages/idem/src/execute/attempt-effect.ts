@@ -43,8 +43,8 @@ export interface EffectAttempt {
   readonly token: string;
   readonly context: EffectContext;
   readonly call: (context: EffectContext) => unknown;
-  readonly receipt: (value: any) => string | null;
-  readonly reconcile: ((context: ReconcileContext) => Reconciled<any> | Promise<Reconciled<any>>) | null;
+  readonly receipt: (value: unknown) => string | null;
+  readonly reconcile: ((context: ReconcileContext) => Reconciled<unknown> | Promise<Reconciled<unknown>>) | null;
   readonly reconcileAfterMs: number;
   readonly store: EffectStore;
   readonly ports: Pick<RunPorts, "now" | "newId">;

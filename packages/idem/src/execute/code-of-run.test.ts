@@ -37,7 +37,9 @@ function deploying(store?: string) {
 
 const told = async (idem: Awaited<ReturnType<ReturnType<typeof deploying>["deploy"]>>, runId: string) => {
   const { code, timeline } = (await idem.runs.get(runId))!;
-  const changes = timeline.filter(({ kind }) => kind === "code-changed").map(({ output }) => [(output as CodeChange).from, (output as CodeChange).to]);
+  const changes = timeline
+    .filter(({ kind }) => kind === "code-changed")
+    .map(({ output }) => [(output as CodeChange).from, (output as CodeChange).to]);
   return { code, changes, keys: timeline.map(({ destinationKey }) => destinationKey) };
 };
 

@@ -28,12 +28,14 @@ export function deferredEvents(
   made: { readonly newId: () => string; readonly now: number },
 ): NewEvent[] {
   const aborted = new Set(
-    steps.filter(({ kind }) => kind === "defer-abort").map(({ outcome }) => (fromJson(outcome.json) as any)?.target),
+    steps
+      .filter(({ kind }) => kind === "defer-abort")
+      .map(({ outcome }) => (fromJson(outcome.json) as { readonly target?: unknown } | null)?.target),
   );
   return steps
     .filter(({ kind, stepId }) => kind === "defer" && !aborted.has(stepId))
     .map(({ name, repeat, outcome }) => {
-      const { function: slug, input, meta } = fromJson(outcome.json) as Record<string, any>;
+      const { function: slug, input, meta } = fromJson(outcome.json) as Record<string, unknown>;
       const about = { fn_slug: slug, parent_fn_slug: run.fn, parent_run_id: run.runId };
       return {
         id: made.newId(),

@@ -82,7 +82,11 @@ export function recordedEffect(of: {
   readonly warnOnce: (message: string) => void;
 }) {
   const { pass, ports, run, runId, warnOnce } = of;
-  return (id: LimitedIdInput, options: EffectOptions<any>, call: (context: EffectContext) => unknown): Promise<any> => {
+  return (
+    id: LimitedIdInput,
+    options: EffectOptions<unknown>,
+    call: (context: EffectContext) => unknown,
+  ): Promise<unknown> => {
     const { step, asked: named, limitMs } = limitedId(id, warnOnce);
     const { effects } = ports;
     if (effects === undefined) throw errors.EFFECT_UNSUPPORTED({ call: `step.effect("${step}")` });

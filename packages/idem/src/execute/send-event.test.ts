@@ -21,7 +21,12 @@ describe.each(stores)("step.sendEvent on %s", (store) => {
     const { output } = await run.end();
     expect(output).toHaveLength(2);
     const [a, b] = await Promise.all((output as string[]).map((id) => run.idem.events.get(id)));
-    expect(a).toMatchObject({ internalId: (output as string[])[0], name: "test/a", data: { n: 1 }, sourceRunId: run.runId });
+    expect(a).toMatchObject({
+      internalId: (output as string[])[0],
+      name: "test/a",
+      data: { n: 1 },
+      sourceRunId: run.runId,
+    });
     expect(b).toMatchObject({ id: "mine", name: "test/b", data: { n: 2 }, sourceRunId: run.runId });
     expect((await run.idem.events.list()).map(({ name }) => name)).toEqual(["test/b", "test/a", "test/go"]);
   });

@@ -18,7 +18,7 @@ class StepPromise extends Promise<unknown> {
   // biome-ignore lint/suspicious/noThenProperty: a promise has one
   override then<A = unknown, B = never>(
     onValue?: ((value: unknown) => A | PromiseLike<A>) | null,
-    onError?: ((reason: any) => B | PromiseLike<B>) | null,
+    onError?: ((reason: unknown) => B | PromiseLike<B>) | null,
   ): Promise<A | B> {
     this.onHeard?.();
     this.onHeard = null;

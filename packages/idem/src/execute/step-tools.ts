@@ -123,7 +123,7 @@ export function makeStepTools({ pass, ports, run, runId, event, inputs, limits, 
 
   return {
     /** Runs `body` once it has no outcome yet; its value is kept and given back on every replay. */
-    run(id: LimitedIdInput, body: (...args: any[]) => unknown, ...args: unknown[]): Promise<any> {
+    run(id: LimitedIdInput, body: (...args: unknown[]) => unknown, ...args: unknown[]): Promise<unknown> {
       const { step, asked, limitMs } = limitedId(id, warnOnce);
       if (typeof body !== "function") throw errors.STEP_INVALID({ step, why: "step.run needs a function" });
       // Written down before the callback can change them.
@@ -160,9 +160,9 @@ export function makeStepTools({ pass, ports, run, runId, event, inputs, limits, 
      */
     transaction(
       id: LimitedIdInput,
-      where: UserDatabase<any> | ((tx: TransactionClient, context: StepContext) => unknown),
-      inUserDatabase?: (tx: any, context: StepContext) => unknown,
-    ): Promise<any> {
+      where: UserDatabase<unknown> | ((tx: TransactionClient, context: StepContext) => unknown),
+      inUserDatabase?: (tx: unknown, context: StepContext) => unknown,
+    ): Promise<unknown> {
       const { step, asked, limitMs } = limitedId(id, warnOnce);
       if (typeof where === "object") {
         const attempt = userTransaction({ step, database: where, body: inUserDatabase, bytesMax: limits.stepBytesMax });
@@ -195,7 +195,7 @@ export function makeStepTools({ pass, ports, run, runId, event, inputs, limits, 
       sleepFor(id, (step) => ({ timeoutAt: parseInstant(time, `step "${step}"`) })),
 
     /** The event, or null once the timeout is over. Starts listening when the call is reached: earlier events do not count. */
-    waitForEvent(id: StepIdInput, options: WaitForEventOptions): Promise<any> {
+    waitForEvent(id: StepIdInput, options: WaitForEventOptions): Promise<unknown> {
       const { step, asked } = idOf(id);
       return pass.request("wait-for-event", asked, (ids) => ({
         kind: "wait",
@@ -231,7 +231,7 @@ export function makeStepTools({ pass, ports, run, runId, event, inputs, limits, 
     },
 
     /** `{ signal, data }`, or null once the timeout is over. One run waits for a signal at a time. */
-    waitForSignal(id: StepIdInput, options: WaitForSignalOptions): Promise<any> {
+    waitForSignal(id: StepIdInput, options: WaitForSignalOptions): Promise<unknown> {
       const { step, asked } = idOf(id);
       return pass.request("wait-for-signal", asked, (ids) => ({
         kind: "wait",
@@ -258,7 +258,7 @@ export function makeStepTools({ pass, ports, run, runId, event, inputs, limits, 
     },
 
     /** Runs another function and waits for what it returns; its failure is thrown here. */
-    invoke(id: StepIdInput, options: InvokeOptions): Promise<any> {
+    invoke(id: StepIdInput, options: InvokeOptions): Promise<unknown> {
       const { step, asked } = idOf(id);
       return pass.request("invoke", asked, (ids) => ({
         kind: "wait",

@@ -6,7 +6,7 @@ export type Facts = Record<string, unknown>;
 export interface ErrorDefinition {
   /** Whether the same call can succeed without a change: `later` yes, `after-fix` once the caller changed something. */
   readonly retry: Retry;
-  readonly what: (facts: any) => string;
+  readonly what: (facts: never) => string;
   readonly next: string;
 }
 

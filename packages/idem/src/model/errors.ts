@@ -309,7 +309,7 @@ export class IdemError extends Error {
     options?: { cause?: unknown },
   ) {
     const { what, next } = errorTable[code];
-    const happened = what(facts);
+    const happened = what(facts as never);
     super(`${happened}${happened.endsWith("?") ? "" : "."} ${next}. [${code}]`, options);
   }
   /** What to do about it, without what happened. */

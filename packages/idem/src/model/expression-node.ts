@@ -14,6 +14,7 @@ interface Checker {
 /** The library's parsed node. Its types leave out what its own macros use: meta, setMeta, evaluate, handle. */
 export interface Node {
   readonly op: string;
+  // biome-ignore lint/suspicious/noExplicitAny: its shape is the operator's, and the library's own types leave it open
   readonly args: any;
   readonly start: number;
   readonly end: number;

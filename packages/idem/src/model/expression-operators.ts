@@ -64,7 +64,7 @@ export function defineEquality(node: Node, meter: Meter): readonly Node[] {
   return [left, right];
 }
 
-const relations: Readonly<Record<string, (a: any, b: any) => boolean>> = {
+const relations: Readonly<Record<string, (a: number | bigint | string, b: number | bigint | string) => boolean>> = {
   "<": (a, b) => a < b,
   "<=": (a, b) => a <= b,
   ">": (a, b) => a > b,

@@ -40,7 +40,8 @@ export interface HttpResponse {
 /** A thread that takes and gives structured-clone messages. */
 export interface Thread {
   post(message: unknown): void;
-  onMessage(take: (message: any) => void): void;
+  /** The type of what it posts is between the two files. */
+  onMessage<Message>(take: (message: Message) => void): void;
   /** Called once when the thread ends, with the reason when it ended by itself. */
   onEnd(take: (error: Error | null) => void): void;
   terminate(): Promise<void>;

@@ -114,7 +114,10 @@ function timeoutsOf({ startTimeoutMs, finishTimeoutMs }: FunctionConfig): object
  * Text where it is what the wire knows, a key for 24 hours that replaces a rate limit; what an Idem server can do beyond that is
  * said, not left out.
  */
-function keyOf({ key, windowMs, untilFinished, afterFailure, onMissing }: KeyConfig, { rateLimit }: FlowConfig): object {
+function keyOf(
+  { key, windowMs, untilFinished, afterFailure, onMissing }: KeyConfig,
+  { rateLimit }: FlowConfig,
+): object {
   const isPlain =
     windowMs === defaultWindowMs &&
     !untilFinished &&

@@ -85,7 +85,7 @@ export function problemOf(error: IdemError): Problem {
     type: `/docs/errors/${code}`,
     title: titleOf(code),
     status: statusOf(code),
-    detail: errorTable[code].what(facts),
+    detail: errorTable[code].what(facts as never),
     code,
     next,
   };

@@ -18,6 +18,7 @@ interface Field<T> {
   readonly read: (reader: BinaryReader, before: T) => T;
 }
 
+// biome-ignore lint/suspicious/noExplicitAny: fields of all types in one record
 type Fields = Record<string, Field<any>>;
 type ValueOf<F extends Fields> = { readonly [K in keyof F]: F[K] extends Field<infer T> ? T : never };
 
@@ -141,7 +142,7 @@ export function message<F extends Fields>(fields: F): Message<ValueOf<F>> {
 
 function readFields(
   reader: BinaryReader,
-  byNumber: ReadonlyMap<number, { name: string; field: Field<any> }>,
+  byNumber: ReadonlyMap<number, { name: string; field: Fields[string] }>,
   value: Record<string, unknown>,
 ): void {
   while (reader.pos < reader.len) {

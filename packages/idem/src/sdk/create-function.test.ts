@@ -117,7 +117,11 @@ describe("a function that cannot be registered is refused where it is defined, w
     ["a number for a key", { id: "fn", idempotency: 7 }, "idempotency"],
     ["an endless window", { id: "fn", idempotency: { key: "event.id", window: "forever" } }, "forever"],
     ["a window of nothing", { id: "fn", idempotency: { key: "event.id", window: 0 } }, "idempotency.window"],
-    ["an odd afterFailure", { id: "fn", idempotency: { key: "event.id", afterFailure: "explode" } }, "idempotency.afterFailure"],
+    [
+      "an odd afterFailure",
+      { id: "fn", idempotency: { key: "event.id", afterFailure: "explode" } },
+      "idempotency.afterFailure",
+    ],
     ["an odd onMissing", { id: "fn", idempotency: { key: "event.id", onMissing: "drop" } }, "idempotency.onMissing"],
     ["a timeout in words", { id: "fn", timeouts: "5m" }, "timeouts"],
     ["an unreadable timeout", { id: "fn", timeouts: { finish: "soon" } }, "timeouts.finish"],

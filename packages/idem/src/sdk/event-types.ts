@@ -10,6 +10,7 @@ export type EventSchemas = Record<string, StandardSchema>;
  * `"*"`, it does not occur.
  */
 // Unknown would refuse code that is taken as it is; a record could not be handed to a function that names its fields.
+// biome-ignore lint/suspicious/noExplicitAny: see above
 export type Untyped = any;
 
 export type NamedIn<Schemas extends EventSchemas> = Exclude<keyof Schemas & string, "*">;

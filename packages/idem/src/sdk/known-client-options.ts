@@ -3,6 +3,7 @@ import { type Foreign, refuseUnknown } from "../model/known-options.ts";
 import type { UserTransaction } from "../store/outbox.ts";
 import type { IdemOptions, SendOptions } from "./client.ts";
 import type { EffectsApi, EffectsFilter, EffectVerdict } from "./effects-api.ts";
+import type { EventSchemas } from "./event-types.ts";
 import type { PauseOptions, ResumeOptions } from "./functions-api.ts";
 import type { EventsApi, RunsApi, RunsFilter, VerdictOptions } from "./reads-api.ts";
 import type { StoreReads } from "./remote-reads.ts";
@@ -23,7 +24,7 @@ const foreignOptions = {
   endpointAdapter: "endpoints are served by the app's own SDK",
 };
 
-export function refuseUnknownClientOptions(options: IdemOptions<any>, warn: Foreign["warn"]): void {
+export function refuseUnknownClientOptions(options: IdemOptions<EventSchemas>, warn: Foreign["warn"]): void {
   refuseUnknown<IdemOptions>(
     "new Idem",
     options,
@@ -143,4 +144,4 @@ export function checkedReads(reads: StoreReads): StoreReads {
   };
 }
 
-type OptionsOf<Call extends (id: string, options?: any) => unknown> = NonNullable<Parameters<Call>[1]>;
+type OptionsOf<Call extends (id: string, options?: never) => unknown> = NonNullable<Parameters<Call>[1]>;

@@ -6,11 +6,12 @@ import { errors } from "../model/errors.ts";
 import { refuseUnknown } from "../model/known-options.ts";
 import { didYouMean } from "../model/nearest-word.ts";
 import type { Timeline } from "../observe/timeline.ts";
+import type { EventSchemas } from "../sdk/event-types.ts";
 import type { IdemFunction } from "../sdk/function-types.ts";
 import type { RunEnd } from "../sdk/reads-api.ts";
 import { type TestIdemOptions, testIdem } from "./test-idem.ts";
 
-export interface ExecuteOptions extends Pick<TestIdemOptions<any>, "fetch" | "logger"> {
+export interface ExecuteOptions extends Pick<TestIdemOptions<EventSchemas>, "fetch" | "logger"> {
   readonly event: { readonly name?: string; readonly id?: string; readonly data?: Record<string, unknown> };
   /**
    * Answers steps by their id instead of running them: a value, or a function called for each attempt (throw to fail it).

@@ -70,7 +70,9 @@ export const run: Command = {
 
 /** The fingerprint it began under, and what it went on under. */
 function codeText(code: string, timeline: readonly TimelineEntry[]): string {
-  const since = timeline.flatMap(({ kind, output, isKept }) => (kind === "code-changed" && !isKept ? [(output as CodeChange).to] : []));
+  const since = timeline.flatMap(({ kind, output, isKept }) =>
+    kind === "code-changed" && !isKept ? [(output as CodeChange).to] : [],
+  );
   return [code, ...since].map(printable).join(", changed to ");
 }
 

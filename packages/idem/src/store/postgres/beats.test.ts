@@ -6,7 +6,7 @@ test("when the thread that extends leases ends, all engines over the store hear 
   const ends: ((error: Error | null) => void)[] = [];
   const startThread = (): Thread => ({
     post: () => {},
-    onMessage: (take) => void queueMicrotask(() => take({ kind: "open" })),
+    onMessage: (take) => void queueMicrotask(() => take({ kind: "open" } as never)),
     onEnd: (told) => void ends.push(told),
     ref: () => {},
     terminate: async () => {},

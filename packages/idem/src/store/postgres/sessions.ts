@@ -202,6 +202,7 @@ function sessionClient(
       });
     }
 
+    // biome-ignore lint/suspicious/noExplicitAny: as the driver declares it
     override connect(told?: any): any {
       if (hosts === null) return super.connect(told);
       const connecting = hosts
@@ -221,6 +222,7 @@ function sessionClient(
     }
 
     /** `pg` will refuse a second statement while one is under way; those it can send one behind the other are meant. */
+    // biome-ignore lint/suspicious/noExplicitAny: as the driver declares it
     override query(...asked: any[]): any {
       const ask = () => (super.query as (...asked: unknown[]) => unknown)(...asked);
       const isPipelined = (this as { pipeline?: boolean }).pipeline === true;

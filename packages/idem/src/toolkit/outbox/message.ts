@@ -7,8 +7,7 @@ import { numberOf } from "../sql/operation.ts";
 /** As `idem.send` takes it. Its name is the message's topic. */
 export interface OutboxEvent {
   readonly name: string;
-  /** Without a schema data is any, as in the rest of the SDK: a record could not be handed to a function that names its fields. */
-  readonly data?: any;
+  readonly data?: unknown;
   /** Yours, where there is one: what Idem knows the event by, and the message's dedup key unless another is given. */
   readonly id?: string;
   readonly ts?: number;
@@ -21,7 +20,7 @@ export interface OutboxMessage {
   /** The same on every try: the key to give to the destination, and the id for the consumer's inbox. */
   readonly id: string;
   readonly topic: string;
-  readonly data: any;
+  readonly data: unknown;
   readonly event: OutboxEvent;
   readonly orderKey: string | null;
 }

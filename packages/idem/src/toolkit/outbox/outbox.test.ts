@@ -11,6 +11,8 @@ import type { OutboxEvent } from "./message.ts";
 import { claimMessages } from "./messages.ts";
 import type { PutMessage } from "./put-message.ts";
 
+type Order = { readonly n: number };
+
 let seeds = 0;
 const order = (n: number) => ({ name: "order/placed", data: { n } });
 
@@ -65,7 +67,7 @@ eachDatabase((open, dialect) => {
     const withId = await send({ ...order(3), id: "order-3" });
     expect(await send({ ...order(3), id: "order-3" })).toEqual({ added: false, id: withId.id });
     const seen: number[] = [];
-    await drain((message) => void seen.push(message.data.n));
+    await drain((message) => void seen.push((message.data as Order).n));
     expect(seen).toEqual([1, 3]);
     expect((await send(order(4), { dedupKey: "receipt:7" })).added).toBe(false);
   });
@@ -95,12 +97,12 @@ eachDatabase((open, dialect) => {
     }
     await send(order(3), { orderKey: "b" });
     const seen: number[] = [];
-    await drain((message) => void seen.push(message.data.n));
+    await drain((message) => void seen.push((message.data as Order).n));
     expect(seen).toEqual([3]);
     expect(await outbox.dead()).toMatchObject([{ id, reason: "poison", isBlocking: true, orderKey: "a" }]);
     expect(reported).toEqual([`message ${id} is dead`]);
     expect(await outbox.drop(id)).toBe(true);
-    await drain((message) => void seen.push(message.data.n));
+    await drain((message) => void seen.push((message.data as Order).n));
     expect(seen).toEqual([3, 2]);
   });
 
@@ -116,7 +118,7 @@ eachDatabase((open, dialect) => {
         if (message.orderKey === null) return;
         expect(++atOnce).toBe(1);
         await new Promise(setImmediate);
-        seen.push(message.data.n);
+        seen.push((message.data as Order).n);
         atOnce--;
       },
       { concurrency: 8 },
@@ -131,8 +133,8 @@ eachDatabase((open, dialect) => {
     await send(order(2), { orderKey: "a" });
     const tried: number[] = [];
     const task: MessageTask = (message) => {
-      tried.push(message.data.n);
-      if (message.data.n === 1) throw new Error("503");
+      tried.push((message.data as Order).n);
+      if ((message.data as Order).n === 1) throw new Error("503");
     };
     await drain(task, { attempts: 2 });
     await drain(task, { attempts: 2 });
@@ -142,7 +144,7 @@ eachDatabase((open, dialect) => {
     expect(tried).toEqual([1, 1]);
     expect(await outbox.dead()).toMatchObject([{ id, reason: "Error: 503", attempts: 2 }]);
     expect(await outbox.retry(id)).toBe(true);
-    await drain((message) => void tried.push(message.data.n));
+    await drain((message) => void tried.push((message.data as Order).n));
     expect(tried).toEqual([1, 1, 1, 2]);
     expect(await outbox.retry(id)).toBe(false);
   });
@@ -174,8 +176,8 @@ eachDatabase((open, dialect) => {
     });
     const dispatching = outbox.dispatch({
       "order/placed": (message) => {
-        if (message.data.n === 1) throw new NonRetriableError("no");
-        seen.push(message.data.n);
+        if ((message.data as Order).n === 1) throw new NonRetriableError("no");
+        seen.push((message.data as Order).n);
       },
     });
     await dispatching.idle();
@@ -189,7 +191,7 @@ eachDatabase((open, dialect) => {
     for (let n = 0; n < 30; n++) await send(order(n));
     const seen: number[] = [];
     const several = [db.adapter, db.another(), db.another()].map((adapter) =>
-      outboxOn(adapter).drain((message) => void seen.push(message.data.n), { concurrency: 4 }),
+      outboxOn(adapter).drain((message) => void seen.push((message.data as Order).n), { concurrency: 4 }),
     );
     await Promise.all(several);
     expect(seen.sort((a, b) => a - b)).toEqual(Array.from({ length: 30 }, (_, n) => n));
@@ -206,10 +208,10 @@ eachDatabase((open, dialect) => {
     await send(order(1), { notBefore: Number(now) + 3_600_000 });
     await send({ name: "order/lost", data: {} });
     const seen: number[] = [];
-    await drain((message) => void seen.push(message.data.n));
+    await drain((message) => void seen.push((message.data as Order).n));
     expect(seen).toEqual([]);
     await db.age("idem_outbox", 3_600_001);
-    await drain((message) => void seen.push(message.data.n));
+    await drain((message) => void seen.push((message.data as Order).n));
     expect(seen).toEqual([1]);
   });
 
@@ -319,11 +321,11 @@ eachDatabase((open, dialect) => {
       });
       await written;
       await send(order(2));
-      await drain((message) => void seen.push(message.data.n));
+      await drain((message) => void seen.push((message.data as Order).n));
       expect(seen).toEqual([2]);
       commit();
       await late;
-      await drain((message) => void seen.push(message.data.n));
+      await drain((message) => void seen.push((message.data as Order).n));
       expect(seen).toEqual([2, 1]);
     },
   );
@@ -346,11 +348,11 @@ eachDatabase((open, dialect) => {
       const second = send(order(2), { orderKey: "a" });
       const waiting = () => db.rows("select 1 from pg_locks where locktype = 'advisory' and not granted");
       await expect.poll(waiting).toHaveLength(1);
-      await drain((message) => void seen.push(message.data.n));
+      await drain((message) => void seen.push((message.data as Order).n));
       expect(seen).toEqual([]);
       commit();
       await Promise.all([first, second]);
-      await drain((message) => void seen.push(message.data.n));
+      await drain((message) => void seen.push((message.data as Order).n));
       expect(seen).toEqual([1, 2]);
     },
   );

@@ -7,7 +7,7 @@ import type { MessageTask } from "./dispatcher.ts";
 /** An `Idem` client, embedded or of a server. */
 export interface EventDestination {
   /** Any event: a client with schemas takes only those it knows, and checks each when it is sent. */
-  send(event: any, options: { readonly window: number }): Promise<unknown>;
+  send(event: never, options: { readonly window: number }): Promise<unknown>;
 }
 
 /** What a destination forgets in the last tenth of its memory, it may forget while a request is under way. */
@@ -20,7 +20,7 @@ export const relayTask =
       throw new NonRetriableError("outcome-unknown: first tried longer ago than Idem remembers its id");
     }
     try {
-      await idem.send({ ...message.event, id: message.event.id ?? message.id }, { window: windowMs });
+      await idem.send({ ...message.event, id: message.event.id ?? message.id } as never, { window: windowMs });
     } catch (error) {
       // An event that does not fit its schema fits no better in a minute.
       if (error instanceof IdemError && error.retry !== "later") {

@@ -94,7 +94,7 @@ describe("INSERTED and UPDATED of one thing", () => {
         }),
       );
       expect(new Set(linked).size).toBe(1);
-      expect(await idem.events.get(linked[0])).toMatchObject({ name: "bullhorn/Placement.INSERTED" });
+      expect(await idem.events.get(linked[0]!)).toMatchObject({ name: "bullhorn/Placement.INSERTED" });
     }
   });
 
@@ -157,7 +157,10 @@ describe("what comes after the delivery", () => {
     const late = (await idem.events.get("bullhorn:e4"))!.decisions[0]!;
     const first = (await idem.events.get("bullhorn:e1"))!.decisions[0]!;
     const { output } = (await idem.runs.get(late.runId!))!;
-    expect(output).toEqual({ kind: "absorbed", logicalId: ((await idem.runs.get(first.runId!))!.output as { logicalId: string }).logicalId });
+    expect(output).toEqual({
+      kind: "absorbed",
+      logicalId: ((await idem.runs.get(first.runId!))!.output as { logicalId: string }).logicalId,
+    });
   });
 
   test("is delivered when it adds something", async () => {

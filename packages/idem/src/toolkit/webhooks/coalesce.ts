@@ -38,8 +38,8 @@ export interface Coalescing {
   readonly windowMs: number;
   readonly expects: number | null;
   /** The key as JSON, and short. */
-  keyOf(event: WebhookEvent<any>): { readonly text: string; readonly hash: string };
-  lateMsOf(event: WebhookEvent<any>): number;
+  keyOf(event: WebhookEvent<unknown>): { readonly text: string; readonly hash: string };
+  lateMsOf(event: WebhookEvent<unknown>): number;
   merge(first: Merged, next: Merged): Merged;
   /** Whether the first one said it all. */
   addsNothing(first: Merged, next: Merged): boolean;
@@ -47,7 +47,9 @@ export interface Coalescing {
 
 const windowMsMax = 7 * 24 * 60 * 60 * 1_000;
 
-export function readCoalesce<Payload>(options: CoalesceOptions<Payload>): Coalescing {
+/** The payload's type is the caller's word for what its provider sends. */
+export function readCoalesce<Payload>(given: CoalesceOptions<Payload>): Coalescing {
+  const options = given as unknown as CoalesceOptions<unknown>;
   refuseUnknown<CoalesceOptions>("coalesce", options, {
     key: true,
     windowMs: true,

@@ -15,7 +15,7 @@ export interface KeepInDatabase {
   readonly adapter: Adapter<unknown>;
   readonly source: string;
   readonly windowMs: number;
-  readonly businessKey: ((event: WebhookEvent<any>) => readonly (string | number | null | undefined)[]) | undefined;
+  readonly businessKey: ((event: WebhookEvent<unknown>) => readonly (string | number | null | undefined)[]) | undefined;
   readonly coalesce: Coalescing | null;
 }
 

@@ -25,8 +25,8 @@ export interface KeepInEngine extends Sender {
   readonly source: string;
   /** What names of events begin with; the source by default. */
   readonly names?: string;
-  readonly transform: Transform<any> | undefined;
-  readonly businessKey: ((event: WebhookEvent<any>) => readonly (string | number | null | undefined)[]) | undefined;
+  readonly transform: Transform<unknown> | undefined;
+  readonly businessKey: ((event: WebhookEvent<unknown>) => readonly (string | number | null | undefined)[]) | undefined;
 }
 
 export function keepInEngine(options: KeepInEngine): WebhookStorage {
@@ -63,7 +63,7 @@ export function keepInEngine(options: KeepInEngine): WebhookStorage {
 }
 
 function transformed(
-  transform: Transform<any>,
+  transform: Transform<unknown>,
   { delivery }: Received,
   { payload }: WebhookEvent,
 ): TransformedEvent | null {

@@ -109,7 +109,9 @@ const knownOptions = {
 
 const reapEveryMs = 3_600_000;
 
-export function webhookProcessor<Payload = any, Tx = any>(options: ProcessorOptions<Payload, Tx>): WebhookProcessor {
+export function webhookProcessor<Payload = unknown, Tx = unknown>(
+  options: ProcessorOptions<Payload, Tx>,
+): WebhookProcessor {
   refuseUnknown<ProcessorOptions<Payload, Tx>>("webhookProcessor", options, knownOptions);
   const { store: adapter, platform = nodePlatform, attempts = 8, concurrency = 4, onDead } = options;
   const refuse = (option: string, why: string) =>
@@ -188,7 +190,7 @@ export function webhookProcessor<Payload = any, Tx = any>(options: ProcessorOpti
 type Attempt<Payload> = (event: ProcessedEvent<Payload>, claimed: ClaimedEvent) => Promise<void>;
 
 function atLeastOnce<Payload>(
-  { store: adapter, process }: AtLeastOnce<Payload, any>,
+  { store: adapter, process }: AtLeastOnce<Payload, unknown>,
   platform: Platform,
   leaseMs: number,
 ): Attempt<Payload> {

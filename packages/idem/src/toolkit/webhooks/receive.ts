@@ -34,7 +34,7 @@ export type WebhookNote =
 export interface ReceiveOptions {
   readonly source: string;
   readonly provider: WebhookProvider;
-  readonly normalise: Normalise<any> | undefined;
+  readonly normalise: Normalise<unknown> | undefined;
   readonly ackBudget: string | number | undefined;
   readonly bytesMax: number | undefined;
   readonly onNote: ((note: WebhookNote) => void) | undefined;

@@ -35,7 +35,7 @@ export function readDelivery(
   source: string,
   provider: WebhookProvider,
   delivery: Delivery,
-  normalise: Normalise<any> | undefined,
+  normalise: Normalise<unknown> | undefined,
 ): Received {
   const digest = createHash("sha256").update(delivery.bytes).digest("hex");
   try {

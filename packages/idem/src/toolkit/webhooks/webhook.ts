@@ -66,16 +66,18 @@ const knownOptions = {
   store: true,
 } as const;
 
-/** Payloads are what the provider makes them; say what you rely on, `webhook<{ id: string }>(…)`, or have any. */
-export function webhook<Payload = any>(options: WebhookOptions<Payload>): WebhookReceiver {
-  refuseUnknown<WebhookOptions<Payload>>("webhook", options, knownOptions);
+/** Payloads are what the provider makes them; say what you rely on: `webhook<{ id: string }>(…)`. */
+export function webhook<Payload = unknown>(given: WebhookOptions<Payload>): WebhookReceiver {
+  refuseUnknown<WebhookOptions<Payload>>("webhook", given, knownOptions);
+  // The caller's word for what its provider sends; nothing in here reads a payload.
+  const options = given as unknown as WebhookOptions<unknown>;
   const refuse = (option: string, why: string) => errors.TOOLKIT_OPTION_INVALID({ call: "webhook", option, why });
   const source = readSource(options.source);
   const windowMs = options.window === undefined ? options.provider.windowMs : parseDuration(options.window, "window");
   if (options.coalesce !== undefined && options.businessKey !== undefined) {
     throw refuse("businessKey", "coalesce has a key of its own");
   }
-  const coalesce = options.coalesce === undefined ? null : readCoalesce<Payload>(options.coalesce);
+  const coalesce = options.coalesce === undefined ? null : readCoalesce(options.coalesce);
   const { provider, normalise, ackBudget, bytesMax, onNote, platform } = options;
   const receive = { source, provider, normalise, ackBudget, bytesMax, onNote, platform };
   if ("idem" in options && options.idem !== undefined) {

@@ -13,6 +13,7 @@ import tls from "node:tls";
 import { promisify } from "node:util";
 import v8 from "node:v8";
 import worker_threads from "node:worker_threads";
+import type { Anything } from "./file-effects.ts";
 import { answerNames } from "./model-names.ts";
 import { modelServers } from "./model-servers.ts";
 import type { Outside } from "./watcher.ts";
@@ -25,7 +26,6 @@ export class WayOutShut extends Error {
   }
 }
 
-type Anything = (...args: any[]) => any;
 type Args = readonly unknown[];
 
 /** Where to, of `connect(options)`, `connect(port, host)` and `connect(path)`. */

@@ -8,6 +8,7 @@ import { currentCaller, fromHere } from "./caller.ts";
 import { Overlay, type RealFiles, type Writer } from "./overlay.ts";
 import type { Effected, Outside } from "./watcher.ts";
 
+// biome-ignore lint/suspicious/noExplicitAny: a function of some package's, replaced without knowing what it takes
 export type Anything = (...args: any[]) => any;
 export type Args = readonly unknown[];
 

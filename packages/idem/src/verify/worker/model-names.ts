@@ -3,9 +3,8 @@
 import dns from "node:dns";
 import { syncBuiltinESMExports } from "node:module";
 import { isIP } from "node:net";
+import type { Anything } from "./file-effects.ts";
 import type { Outside } from "./watcher.ts";
-
-type Anything = (...args: any[]) => any;
 
 // TEST-NET-1, for documentation: no route leads there (RFC 5737).
 const addresses = new Map<string, string>();

@@ -174,18 +174,19 @@ function replaceTimers(): void {
     return () => resource.runInAsyncScope(run as (...all: unknown[]) => void, null, ...args);
   };
   const set =
-    (repeats: boolean, otherwise: (...all: any[]) => unknown) =>
+    (repeats: boolean, otherwise: (...all: never[]) => unknown) =>
     (run: (...args: never[]) => void, ms: unknown, ...args: unknown[]): unknown => {
       const life = lifeHere();
-      if (life === null || typeof run !== "function") return otherwise(run, ms, ...args);
+      if (life === null || typeof run !== "function")
+        return (otherwise as (...all: unknown[]) => unknown)(run, ms, ...args);
       return new WorldTimer(life, bound(run, args), Number(ms) || 0, repeats);
     };
   const clear =
-    (otherwise: (timer: any) => void) =>
+    (otherwise: (timer: never) => void) =>
     (timer: unknown): void => {
       const known = timer instanceof WorldTimer ? timer : numbers.get(Number(timer));
       if (known !== undefined && typeof timer !== "undefined") known.close();
-      else otherwise(timer);
+      else otherwise(timer as never);
     };
   const setTimeout = set(false, real.setTimeout);
   const setInterval = set(true, real.setInterval);
@@ -199,9 +200,9 @@ function replaceTimers(): void {
     });
     return { close: () => (isOver = true), ref() {}, unref() {}, hasRef: () => true };
   };
-  const clearImmediate = (immediate: any): void => {
+  const clearImmediate = (immediate: { readonly close?: () => void } | undefined): void => {
     if (typeof immediate?.close === "function") immediate.close();
-    else real.clearImmediate(immediate);
+    else real.clearImmediate(immediate as NodeJS.Immediate);
   };
   const wait = (ms?: number, value?: unknown, options?: { signal?: AbortSignal }): Promise<unknown> => {
     if (lifeHere() === null) return realPromises.setTimeout(ms, value, options as object);

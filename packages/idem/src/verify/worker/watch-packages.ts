@@ -3,6 +3,7 @@
 import Module from "node:module";
 import { fromHere } from "./caller.ts";
 
+// biome-ignore lint/suspicious/noExplicitAny: whatever the package exports
 type Take = (exported: any) => void;
 
 /** Where it is on disk, and what to do with what it exports. */

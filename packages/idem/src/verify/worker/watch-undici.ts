@@ -112,7 +112,7 @@ const watched = new WeakSet<object>();
 
 /** What Agent, Client, Pool and the others have in common. */
 function watchBase(agent: object | null, outside: Outside, ask: Ask): void {
-  const base = Object.getPrototypeOf(agent ?? {}) as { dispatch?: (...args: any[]) => boolean };
+  const base = Object.getPrototypeOf(agent ?? {}) as { dispatch?: (...args: [Dispatched, Handler]) => boolean };
   const { dispatch } = base;
   if (typeof dispatch !== "function" || watched.has(base)) return;
   watched.add(base);

@@ -20,7 +20,7 @@ export const explainError: Route = {
   handle: ({ params: { code }, method, path }) => {
     if (!Object.hasOwn(errorTable, code!)) throw errors.ROUTE_UNKNOWN({ method, path });
     const { what, next, retry } = errorTable[code as ErrorCode];
-    const text = `# ${code}\n\n${what(anyFacts)}.\n\n**Next:** ${next}. ${retryWords[retry]}\n`;
+    const text = `# ${code}\n\n${what(anyFacts as never)}.\n\n**Next:** ${next}. ${retryWords[retry]}\n`;
     return { status: 200, headers: { "content-type": "text/markdown; charset=utf-8" }, body: text };
   },
 };

@@ -1,6 +1,6 @@
 // Methods of one object, replaced for a while. What stood there before may be an object's own (compression and sessions wrap `write` and
 // `end` so), and is put back as it was.
-type Method = (...args: any[]) => unknown;
+type Method = (...args: unknown[]) => unknown;
 
 export interface TakenMethods {
   /** As it was before, on its object. */

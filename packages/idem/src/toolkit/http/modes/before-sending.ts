@@ -43,7 +43,7 @@ export async function beforeSending(
       return { kind: "park", reason: forgotten(name, to, since) };
     case "reconcile":
   }
-  const found: Reconciled<unknown> = await repeat.reconcile!({ ...facts, since });
+  const found: Reconciled<unknown> = await repeat.reconcile!({ ...facts, since } as never);
   if (found === "unknown") return { kind: "park", reason: notFoundOut(name, since) };
   if (found !== "absent") return { kind: "found", value: found.found };
   if (now < tried.last + reconcileAfterMs(repeat.reconcileAfter)) {

@@ -71,13 +71,14 @@ export type Phase<Tx> =
   | {
       readonly kind: "effect";
       readonly name: string;
-      readonly repeat: Repeat<any, unknown>;
-      readonly body: (facts: any) => unknown;
+      readonly repeat: Repeat<never, unknown>;
+      readonly body: (facts: never) => unknown;
     };
 
 type Value<T> = Exclude<Awaited<T>, Answer>;
 
 /** Without a type for its results, as a door or a completer sees it. */
+// biome-ignore lint/suspicious/noExplicitAny: of whichever database, for which the language has no other word
 export interface AnyPhases<Tx = any> {
   readonly name: string;
   readonly adapter: Adapter<Tx>;
@@ -113,7 +114,7 @@ export class Phases<Tx, Input, Done> implements AnyPhases<Tx> {
     if (given?.destination === undefined && given?.reconcile === undefined && given?.repeatable !== true) {
       throw this.refuse(`effect "${name}" does not say why it may be repeated: destination, reconcile or repeatable`);
     }
-    return this.with({ kind: "effect", name, repeat: repeat as Repeat<any, unknown>, body });
+    return this.with({ kind: "effect", name, repeat: repeat as Repeat<never, unknown>, body });
   }
 
   private with<More>(phase: Phase<Tx>): Phases<Tx, Input, More> {

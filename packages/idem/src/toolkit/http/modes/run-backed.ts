@@ -159,7 +159,7 @@ function nameOf(given: IdemFunction | string): { readonly id: string; readonly s
 
 const runPath = (runId: string): string => `/v1/runs/${runId}`;
 
-async function jsonOf(request: Request): Promise<any> {
+async function jsonOf(request: Request): Promise<unknown> {
   try {
     return await request.json();
   } catch {

@@ -117,7 +117,7 @@ const knownTo = ({ work, state }: Step): Record<string, unknown> & { readonly at
   attempt: work.attempt,
 });
 
-async function atomically(phase: Extract<Phase<any>, { kind: "atomic" }>, step: Step): Promise<Moved> {
+async function atomically(phase: Extract<Phase<unknown>, { kind: "atomic" }>, step: Step): Promise<Moved> {
   const { phases, work, world } = step;
   const { adapter } = phases;
   const { platform } = world;
@@ -166,7 +166,7 @@ async function atomically(phase: Extract<Phase<any>, { kind: "atomic" }>, step: 
   }
 }
 
-async function outside(phase: Extract<Phase<any>, { kind: "effect" }>, step: Step): Promise<Moved> {
+async function outside(phase: Extract<Phase<unknown>, { kind: "effect" }>, step: Step): Promise<Moved> {
   const { phases, work, world, signal } = step;
   const { keys, platform, leaseMs } = world;
   const tried = step.state.tried[phase.name] ?? null;
@@ -179,7 +179,7 @@ async function outside(phase: Extract<Phase<any>, { kind: "effect" }>, step: Ste
     state = { ...state, tried: { ...state.tried, [phase.name]: { first: tried?.first ?? now, last: now } } };
     if ((await keys.reach(work.holder, pointOf(phases.list, state), leaseMs)) === "lost") return { kind: "lost" };
   }
-  const value = before.kind === "send" ? await asBody(async () => phase.body(before.facts)) : before.value;
+  const value = before.kind === "send" ? await asBody(async () => phase.body(before.facts as never)) : before.value;
   const next = settled(phase.name, value, { ...step, state });
   if (next instanceof Answer) return end(work, world, next);
   const held = await keys.reach(work.holder, pointOf(phases.list, next), leaseMs);

@@ -12,6 +12,7 @@ import {
   withoutWaiting,
 } from "./sqlite-world.ts";
 
+// biome-ignore lint/suspicious/noExplicitAny: the driver's own method, replaced without knowing what it takes
 type Method = (this: object, ...args: any[]) => any;
 
 interface NativeDatabase {

@@ -7,6 +7,7 @@ import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { serve } from "../node.ts";
 import { nodePlatform } from "../platform/node-platform.ts";
 import { Idem } from "../sdk/client.ts";
 import { reportShape } from "../verify/report-shape.suite.ts";
@@ -375,6 +376,23 @@ describe("--record", () => {
   });
 });
 
+describe("idem verify -u", () => {
+  test("of an app that was not started here each function is unproven, and the way to start it is told", async () => {
+    const client = new Idem({ id: "shop", server: "http://127.0.0.1:9", logger: silent });
+    client.createFunction({ id: "charge" }, { event: "crm/placement.made" }, async () => {});
+    const app = createServer(serve(client, { dev: true })).listen(0, "127.0.0.1");
+    onTestFinished(() => void app.close());
+    await once(app, "listening");
+    const { terminal, verify } = project();
+    const url = `http://127.0.0.1:${(app.address() as AddressInfo).port}/api/idem`;
+    expect(await verify("-u", url, "--event", "placement.json")).toBe(2);
+    expect(terminal.written.out).toMatch(/^charge/m);
+    expect(terminal.written.out.replace(/\s+/g, " ")).toMatch(
+      /UNPROVEN .*nobody sees what it sends; .*--start "npm run dev"/,
+    );
+  });
+});
+
 describe("what cannot be verified ends with 3 and says why", () => {
   test.each<[string, readonly string[], Readonly<Record<string, unknown>>, RegExp]>([
     ["no module", [], {}, /Which modules\?/],
@@ -404,6 +422,42 @@ describe("what cannot be verified ends with 3 and says why", () => {
     ],
     ["an unknown function", ["src/functions.ts", "--function", "draft-invoce"], {}, /Did you mean "draft-invoice"\?/],
     ["an unknown schedule", ["src/functions.ts", "--schedule", "die-nicely"], {}, /There is no schedule "die-nicely"/],
+    [
+      "an app and a module",
+      ["src/functions.ts", "-u", "http://localhost:3000/api/inngest", "--start", "npm run dev"],
+      {},
+      /"src\/functions\.ts" is a module, and -u verifies an app/,
+    ],
+    [
+      "an app on another machine",
+      ["-u", "https://shop.example/api/inngest", "--start", "npm run dev"],
+      {},
+      /it is an address such as http:\/\/localhost:3000/,
+    ],
+    [
+      "what starts an app, and not where it is",
+      ["src/functions.ts", "--start", "npm run dev"],
+      {},
+      /and -u where it is/,
+    ],
+    [
+      "an app in processes",
+      ["-u", "http://localhost:3000/api/inngest", "--process"],
+      {},
+      /an app \(-u\) is always verified in processes of its own/,
+    ],
+    [
+      "an app that nobody started",
+      ["-u", "http://localhost:9/api/inngest"],
+      {},
+      /Nothing answers at http:\/\/localhost:9/,
+    ],
+    [
+      "an app that does not start",
+      ["-u", "http://localhost:3000/api/inngest", "--start", "echo no database; exit 3"],
+      {},
+      /\| no database[\s\S]*The app does not start: it ended with exit code 3/,
+    ],
     ["an unknown option", ["src/functions.ts", "--functions", "x"], {}, /Did you mean --function\?/],
     ["an unknown reporter", ["src/functions.ts", "--reporter", "xml"], {}, /--reporter is "xml"/],
     [

@@ -62,6 +62,14 @@ test("nothing of events, answers, requests or notes is published", () => {
   });
 });
 
+test("that a function holds is not published where some of its schedules were not played", async () => {
+  const said: string[] = [];
+  const context = { now: () => 0, remark: (line: string) => said.push(line) } as unknown as Context;
+  const part = { ...on, verified: { ...verified, verdict: "HELD", findings: [], unplayed: 7 } } as const;
+  await publishVerdicts(context, { kind: "file", path: "/nowhere" }, [part], shorten);
+  expect(said).toEqual([expect.stringContaining("charge is not published: 7 of its schedules were not played")]);
+});
+
 test("a server takes verdicts from its signing key and its operators, not from strangers and viewers", async () => {
   const passwords = { password: "open sesame tonight", viewerPassword: "look but not touch" };
   const keys = { eventKeys: [testKeys.event], signingKeys: [testKeys.signing] };

@@ -29,9 +29,10 @@ const atOnce = 50;
 export function readPublish({ io, options, lists }: Context): PublishTo | null {
   const address = options.publish;
   if (address === undefined) return null;
-  if (lists.schedule !== undefined) {
+  const part = lists.schedule !== undefined ? "--schedule" : options.events !== undefined ? "--events" : null;
+  if (part !== null) {
     throw cannot(
-      "--publish says of a function what all its schedules showed, and --schedule plays some of them: HELD would be said of what was not tried. Leave one of the two out.",
+      `--publish says of a function what all its schedules showed, and ${part} plays some of them: HELD would be said of what was not tried. Leave one of the two out.`,
     );
   }
   if (/^https?:\/\//i.test(address)) return { kind: "idem-server", url: address };
@@ -71,13 +72,25 @@ export function givenVerdictOf(
   };
 }
 
+/** What is wrong is wrong however much was played; that it holds is said of all that can be. */
+const isWhole = ({ verdict, unplayed }: VerifiedFunction): boolean =>
+  unplayed === 0 || (verdict !== "HELD" && verdict !== "ACCEPTED");
+
 export async function publishVerdicts(
   context: Context,
   to: PublishTo,
-  all: readonly VerdictOn[],
+  verified: readonly VerdictOn[],
   shorten: (file: string) => string,
 ): Promise<void> {
   const at = context.now();
+  const all = verified.filter((each) => isWhole(each.verified));
+  for (const { verified: part } of verified) {
+    if (isWhole(part)) continue;
+    context.remark(
+      `${printable(part.id)} is not published: ${part.unplayed} of its schedules were not played within the budget, and ${part.verdict} would be said of them, too. --budget gives more.`,
+    );
+  }
+  if (all.length === 0) return;
   const answers: PublishAnswer[] = [];
   for (const env of new Set(all.map(({ fn }) => fn.env))) {
     const verdicts = all.filter(({ fn }) => fn.env === env).map((each) => givenVerdictOf(each, at, shorten));

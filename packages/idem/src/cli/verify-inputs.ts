@@ -124,6 +124,61 @@ export async function eventsOfStore(
   return found;
 }
 
+/** `--events`: two ids, of events or of the runs they started. */
+export function readPair(text: string | undefined): readonly [string, string] | null {
+  if (text === undefined) return null;
+  const ids = text.split(",").map((id) => id.trim());
+  if (ids.length !== 2 || ids.some((id) => id === "") || ids[0] === ids[1]) {
+    throw usage(
+      `--events is "${printable(text)}"; it is two ids with a comma between them, of events or of the runs they started.`,
+    );
+  }
+  return [ids[0]!, ids[1]!];
+}
+
+/** Both events of a pair, for each function that both of them start, read from a store that is not changed. */
+export async function pairOfStore(
+  io: Io,
+  address: string,
+  functions: readonly DescribedFunction[],
+  ids: readonly [string, string],
+): Promise<ReadonlyMap<string, ChosenEvent>> {
+  const place = locateStore(io, address === "" ? undefined : address);
+  const found = new Map<string, ChosenEvent>();
+  const missing = new Set<string>();
+  for (const env of new Set(functions.map((each) => each.env))) {
+    await readStore(io, { address: place, env, app: undefined }, async ({ reads }) => {
+      const eventOf = async (id: string) => {
+        const run = await reads.run(env, id);
+        const event = await reads.event(env, run?.eventId ?? id);
+        if (event === null) missing.add(id);
+        return event;
+      };
+      const [first, second] = [await eventOf(ids[0]), await eventOf(ids[1])];
+      if (first === null || second === null) return;
+      // The one that came first is the event, whichever was named first.
+      const [one, two] = first.receivedAt <= second.receivedAt ? [first, second] : [second, first];
+      const written = ({ name, data }: typeof one) => ({ name, data: JSON.parse(data) as Json });
+      const chosen: ChosenEvent = {
+        ...written(one),
+        from: `from the store, and ${two.name} for the same thing`,
+        isReal: true,
+        second: { ...written(two), apartMs: two.receivedAt - one.receivedAt },
+      };
+      for (const fn of functions.filter((each) => each.env === env)) {
+        const both = [chosen, { ...chosen, name: two.name }].every((event) => reaching(fn, [event]) !== null);
+        if (both) found.set(fn.fn, chosen);
+      }
+    });
+  }
+  if (found.size > 0) return found;
+  const why =
+    missing.size > 0
+      ? `The store has no event or run ${[...missing].map(printable).join(" and ")}`
+      : "No function here is started by both events";
+  throw usage(`${why}; see idem events and idem radar.`);
+}
+
 /** The text of a file; null where it cannot be read. */
 export function readSource(file: string): string | null {
   try {

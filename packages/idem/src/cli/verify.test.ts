@@ -171,6 +171,61 @@ describe("idem verify", () => {
   });
 });
 
+describe("idem verify --events", () => {
+  const story = join(idem, "..", "..", "examples", "double-invoice");
+  const body = { id: 1042, clientStripeId: "cus_secret", amountCents: 4_200 };
+  const fixtures = [{ method: "GET", host: "rest.bullhorn.example", path: "/placements/*", body }];
+
+  test("an alert's own pair doubles in the function as it was deployed, and holds in the mended one", async () => {
+    const { folder, terminal } = project({ "idem.verify.mjs": `export default ${JSON.stringify({ fixtures })};` });
+    const address = `sqlite:${join(folder, "agency.db")}`;
+    const client = new Idem({ id: "agency", store: address, logger: silent });
+    client.createFunction({ id: "draft-invoice" }, { event: "bullhorn/placement.event" }, async () => null);
+    await client.start();
+    const fire = (eventType: string) =>
+      client.send({ name: "bullhorn/placement.event", data: { placementId: 1042, eventType, by: "ann-secret" } });
+    const sent = [await fire("INSERTED"), await fire("UPDATED")];
+    const alerts = () => terminal.run("radar", "--store", address, "--json");
+    await expect
+      .poll(async () => (await alerts(), terminal.written.out), { timeout: 20_000 })
+      .toContain('"doubled-runs"');
+    const [{ id }] = JSON.parse(terminal.written.out);
+    await client.stop();
+    expect(await terminal.run("radar", id, "--store", address)).toBe(0);
+    const [, command] = /→ See it happen, and hold once it is mended: idem (verify .*)$/m.exec(terminal.written.out)!;
+    const runs = sent.map(({ decisions }) => decisions[0]!.runId).join(",");
+    expect(command).toBe(`verify path/to/module.ts --function draft-invoice --from-store ${address} --events ${runs}`);
+
+    const play = (module: string, ...more: string[]) =>
+      terminal.run(
+        ...command!.split(" ").map((word) => (word.startsWith("path/") ? join(story, module) : word)),
+        ...more,
+      );
+    expect(await play("as-deployed.mjs")).toBe(1);
+    const { out } = terminal.written;
+    expect(out).toMatch(/✗ DOUBLED +two of api\.stripe\.com\/v1\/invoices/);
+    expect(out).toMatch(/event bullhorn\/placement\.event for the same thing arrived/);
+    expect(out).toMatch(/repeat: idem verify .* --events \S+ --schedule pair-at-once --seed 1/);
+    expect(out).not.toMatch(/ann-secret/);
+    expect(await play("as-mended.mjs", "--json")).toBe(0);
+    expect(JSON.parse(terminal.written.out).functions).toMatchObject([{ verdict: "HELD", schedules: 3 }]);
+    expect(await play("as-mended.mjs", "--publish", address)).toBe(3);
+    expect(terminal.written.err).toContain("--events plays some of them");
+  });
+
+  test("two ids that are none, and events that start nothing here, are named before anything is played", async () => {
+    const { folder, terminal, verify } = project();
+    const address = `sqlite:${join(folder, "billing.db")}`;
+    const client = new Idem({ id: "billing", store: address, logger: silent });
+    await client.functions.list();
+    await client.stop();
+    expect(await verify("src/functions.ts", "--events", "one")).toBe(3);
+    expect(terminal.written.err).toContain("it is two ids with a comma between them");
+    expect(await verify("src/functions.ts", "--from-store", address, "--events", "one,two")).toBe(3);
+    expect(terminal.written.err).toContain("The store has no event or run one and two");
+  });
+});
+
 describe("idem verify --publish", () => {
   test("keeps each verdict with the code it was for: idem functions and the doctor have it, UNPROVEN is none to be glad of", async () => {
     const { folder, terminal, verify } = project();

@@ -10,6 +10,8 @@ export interface ChosenEvent extends WrittenEvent {
   readonly from: string;
   /** It happened: its values are not shown. */
   readonly isReal: boolean;
+  /** Another one that somebody takes for the same thing. */
+  readonly second?: WrittenEvent & { readonly apartMs: number };
 }
 
 /** The first of these that reaches the function. */

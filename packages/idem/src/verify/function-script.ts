@@ -26,7 +26,7 @@ export const secondStart = Date.UTC(2027, 10, 23, 16, 41, 7, 389);
 const outageMs = 46 * 24 * hour;
 
 export function functionScript(options: VerifyFunctionOptions, changes: readonly Change[]): FunctionScript {
-  const { modules, fn, event, fixtures = [], waits = {} } = options;
+  const { modules, fn, event, second = null, fixtures = [], waits = {} } = options;
   const { config } = fn;
   const names = config.triggers.flatMap((each) => ("event" in each ? [each.event] : []));
   const isSent = event !== undefined && event !== null;
@@ -39,10 +39,11 @@ export function functionScript(options: VerifyFunctionOptions, changes: readonly
     modules,
     env: fn.env,
     fn: fn.fn,
-    names: [...names, delivered.name],
+    names: [...names, delivered.name, ...(second === null ? [] : [second.name])],
     tickName,
     event: delivered,
     twin: isSent && twinData !== null ? { ...delivered, id: `${delivered.id}-twin`, data: twinData } : null,
+    second: second === null ? null : { data: {}, ...second, id: `${delivered.id}-second` },
     changed: Object.fromEntries(fields.map((field) => [field, changedField(delivered.data, field)])),
     windowMs: config.idempotency?.windowMs ?? defaultWindowMs,
     outageMs,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type CleanFacts, pairs, readSchedule, singles, whyNotHappened } from "./schedules.ts";
+import { type CleanFacts, pairSchedules, pairs, readSchedule, singles, whyNotHappened } from "./schedules.ts";
 
 const facts: CleanFacts = {
   effectCount: 2,
@@ -90,4 +90,10 @@ test("a tick is nobody's to send under another id", () => {
   expect(ids.filter((id) => /^(other|twin|swapped|before-window|after-window|again-(later|after))/.test(id))).toEqual(
     [],
   );
+});
+
+test("two events that are one thing are played together, as far apart as they came, and one after the other", () => {
+  expect(pairSchedules).toEqual(["pair-at-once", "pair-as-seen", "pair-after-end"]);
+  expect(pairSchedules.map((id) => readSchedule(id)?.id)).toEqual(pairSchedules);
+  expect(whyNotHappened(readSchedule("pair-as-seen")!.adversities[0]!, facts)).toContain("--events");
 });

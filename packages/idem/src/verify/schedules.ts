@@ -2,11 +2,15 @@
 
 export type Side = "before" | "after";
 
+const pairTimes = ["at-once", "as-seen", "after-end"] as const;
+
 export type Adversity =
   | { readonly kind: "again"; readonly when: "at-once" | "later" | "after-end" }
   | { readonly kind: "other-id"; readonly when: "at-once" | "after-end" | "before-window-end" | "after-window-end" }
   | { readonly kind: "other-name"; readonly event: string; readonly order: "after" | "first" }
   | { readonly kind: "other-field"; readonly field: string }
+  /** The second of two real events, which are one thing: together, as far apart as they came, and after the first one's run. */
+  | { readonly kind: "pair"; readonly when: (typeof pairTimes)[number] }
   | { readonly kind: "twin"; readonly when: "at-once" | "after-end" }
   | { readonly kind: "die-at-effect"; readonly effect: number; readonly side: Side; readonly times: 1 | 2 }
   | { readonly kind: "die-at-commit"; readonly commit: number; readonly side: Side; readonly times: 1 | 2 }
@@ -40,6 +44,8 @@ export function nameOf(adversity: Adversity): string {
       return `${adversity.order === "after" ? "other-name" : "swapped"}:${adversity.event}`;
     case "other-field":
       return `other-field:${adversity.field}`;
+    case "pair":
+      return `pair-${adversity.when}`;
     case "twin":
       return `twin-${adversity.when}`;
     case "die-at-effect":
@@ -99,6 +105,10 @@ function readAdversity(name: string): Adversity | null {
     case "before-window-end":
     case "after-window-end":
       return { kind: "other-id", when: head };
+    case "pair-at-once":
+    case "pair-as-seen":
+    case "pair-after-end":
+      return { kind: "pair", when: head.slice("pair-".length) as "at-once" };
     case "twin-at-once":
     case "twin-after-end":
       return { kind: "twin", when: head.slice("twin-".length) as "at-once" };
@@ -224,6 +234,9 @@ function deliveries(facts: CleanFacts): Adversity[] {
   return [...otherIds, ...(facts.hasTwin ? twins : []), ...again, ...fields];
 }
 
+/** What is played with two real events that somebody takes for one thing. */
+export const pairSchedules: readonly string[] = pairTimes.map((when) => scheduleOf({ kind: "pair", when }).id);
+
 /** Whether every wait is in vain in it: then it is compared with a clean run of its own. */
 export const isInVain = ({ adversities }: Schedule): boolean =>
   adversities.some((each) => each.kind === "wait" && each.answer === "timeout");
@@ -242,6 +255,8 @@ export function whyNotHappened(adversity: Adversity, facts: CleanFacts): string 
       return adversity.fromStep === null || steps.includes(adversity.fromStep)
         ? "the run could not be rerun so"
         : `the function has no step "${adversity.fromStep}" that does something`;
+    case "pair":
+      return "no second event was given with --events";
     case "twin":
       return "no twin could be made of the event";
     case "other-name":

@@ -42,6 +42,8 @@ export interface VerifyFunctionOptions {
   readonly endHandlers: readonly string[];
   /** What starts it. Absent for a function that only a clock starts, or only others invoke. */
   readonly event?: { readonly name: string; readonly data?: Json; readonly id?: string } | null;
+  /** Another event for the same thing, and how long after the first it came. */
+  readonly second?: { readonly name: string; readonly data?: Json; readonly apartMs: number } | null;
   /** The data of the twin, where it cannot be made from the event. */
   readonly twin?: Json;
   /** The field that says which entity the event is about ("placementId"), where its name does not. */

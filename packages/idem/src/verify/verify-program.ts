@@ -114,6 +114,7 @@ async function verifyOne(
     fn,
     endHandlers: functions.filter(({ handlesEnd }) => handlesEnd).map((each) => each.fn),
     event,
+    ...(event?.second === undefined ? {} : { second: event.second }),
     fixtures: [...configuration.fixtures, ...recordings.filter(({ host }) => !hosts.includes(host))],
     waits,
     databases: options.databases,
@@ -144,7 +145,8 @@ function shown(
   tookMs: number,
 ): VerifiedFunction {
   const { shorten, readSource } = options;
-  const { isReal = false, data = {} } = event ?? {};
+  const { isReal = false, second } = event ?? {};
+  const data = [event?.data ?? {}, second?.data ?? {}];
   const { findings, ...rest } = isReal ? withoutValues(report, data) : report;
   const ids = findingIds(findings, { env, fn, shorten, readSource, hide: masker(data) });
   return {
@@ -160,7 +162,3 @@ function shown(
     }),
   };
 }
-
-/** For a shell. */
-export const quoted = (word: string): string =>
-  /^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;

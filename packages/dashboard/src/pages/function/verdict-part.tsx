@@ -1,6 +1,6 @@
 // Would it do things twice? What `idem verify` said of this function, for which code, and the command that says it again.
 import { basePath } from "../../base-path.ts";
-import { Copy } from "../../parts/copy.tsx";
+import { Command } from "../../parts/command.tsx";
 import { Time } from "../../parts/time.tsx";
 import { visibleText } from "../../parts/visible-text.ts";
 import type { FunctionInFigures } from "../functions/function-data.ts";
@@ -84,11 +84,3 @@ function Said({ of, verdict }: { readonly of: FunctionInFigures; readonly verdic
     </>
   );
 }
-
-const Command = ({ name, command }: { readonly name: string; readonly command: string }) => (
-  <div className="verdict-command">
-    <span className="faint">{name}</span>
-    <code>{visibleText(command)}</code>
-    <Copy text={command} what={`the command: ${name}`} />
-  </div>
-);

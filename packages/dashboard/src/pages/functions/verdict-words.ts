@@ -1,4 +1,5 @@
 // What `idem verify` said of a function, sorted and in words.
+import { shellWord } from "../../../../idem/src/model/shell-word.ts";
 import type { FunctionInFigures } from "./function-data.ts";
 
 export type FunctionVerdict = NonNullable<FunctionInFigures["verdict"]>;
@@ -61,9 +62,6 @@ export function filterChoices(functions: readonly FunctionInFigures[], chosen: V
 export const playedWords = ({ schedules }: Pick<FunctionVerdict, "schedules">): string =>
   `in ${schedules.toLocaleString("en-GB")} ${schedules === 1 ? "schedule" : "schedules"}`;
 
-/** For a shell. */
-const quoted = (word: string): string => (/^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
-
 /** The command that verifies it; the module is named where a verdict said where the function stands. */
 export function verifyCommand(
   { id, verdict, triggers }: Pick<FunctionInFigures, "id" | "verdict" | "triggers">,
@@ -71,7 +69,7 @@ export function verifyCommand(
 ): string {
   const module = verdict?.place?.file ?? "path/to/module.ts";
   const needsEvent = triggers.some((each) => "event" in each);
-  return `npx idem verify ${quoted(module)} --function ${quoted(id)}${needsEvent ? " --from-store" : ""} --publish ${origin}`;
+  return `npx idem verify ${shellWord(module)} --function ${shellWord(id)}${needsEvent ? " --from-store" : ""} --publish ${origin}`;
 }
 
 /** The command that plays one finding again. */
@@ -79,4 +77,4 @@ export const repeatCommand = (
   { id, verdict, triggers }: Pick<FunctionInFigures, "id" | "verdict" | "triggers">,
   schedule: string,
 ): string =>
-  `${verifyCommand({ id, verdict, triggers }, "").replace(/ --publish $/, "")} --schedule ${quoted(schedule)}`;
+  `${verifyCommand({ id, verdict, triggers }, "").replace(/ --publish $/, "")} --schedule ${shellWord(schedule)}`;

@@ -2,6 +2,7 @@
 // can be done, and where it was told.
 import { Link } from "@tanstack/react-router";
 import { useMemo } from "react";
+import { Command } from "../../parts/command.tsx";
 import { useNow } from "../../parts/now.ts";
 import { Tag } from "../../parts/tag.tsx";
 import { agoWords, clockOf, dateOf, isSameDay } from "../../parts/time-words.ts";
@@ -50,6 +51,7 @@ export function AlertCard({
   const noun = isOfRuns ? entityNoun(alert.subject) : "key";
   const gaps = useMemo(() => gathered.flatMap(({ gapMs }) => gapMs ?? []), [gathered]);
   const title = titleOf(alert, name, gathered, count);
+  const command = pairs.find(({ verify }) => verify !== null)?.verify ?? null;
   return (
     <article className={`card alert-card${isTwice(alert) ? " is-twice" : ""}`} aria-label={title}>
       <div className="what">
@@ -118,6 +120,14 @@ export function AlertCard({
         <p className="all-pairs quiet">
           The newest {pairs.length} of {alert.pairCount}. The export has more.
         </p>
+      )}
+      {isWhole && command !== null && (
+        <div className="part">
+          <p className="caption">
+            Plays the newest two events again, where nothing leaves: it happens, and holds once it is mended
+          </p>
+          <Command name="Verify it" command={`npx ${command}`} />
+        </div>
       )}
       <footer>
         <AlertActions alert={alert} hasKeys={hasKeys} isWhole={isWhole} />

@@ -23,7 +23,7 @@ test("gaps are counted from 10 ms to 60 s, and what is further apart at the end"
 });
 
 test("a thing that ran three times is one column with two diamonds", () => {
-  const pair = (laterId: string, at: number) => ({ entity: "7", firstId: null, laterId, at });
+  const pair = (laterId: string, at: number) => ({ entity: "7", firstId: null, laterId, at, verify: null });
   expect(drawnPairs([{ entity: "7", pairs: [pair("b", 20), pair("a", 10)], gapMs: null }])).toEqual([
     { at: 10, count: 2 },
   ]);

@@ -24,7 +24,13 @@ const alert: Alert = {
   mutedUntil: null,
 };
 const pairs = [
-  { entity: "48213", firstId: "01M7GREA7FBC28KC5V3EC7KJ59", laterId: "01M7GREA86A5EVBJY47C6XNN89", at: 0 },
+  {
+    entity: "48213",
+    firstId: "01M7GREA7FBC28KC5V3EC7KJ59",
+    laterId: "01M7GREA86A5EVBJY47C6XNN89",
+    at: 0,
+    verify: null,
+  },
 ];
 
 test("an alert says what ran twice in words of the business, not of the machine", () => {

@@ -1,9 +1,11 @@
 // idem radar: what the duplicate radar found while the engine ran, and a person's answer to it.
 import { errors } from "../../model/errors.ts";
+import { readVerdicts, verdictKind } from "../../observe/published-verdicts.ts";
 import { deliveriesOf } from "../../radar/alert-deliveries.ts";
 import { alertAsCsv, alertAsMarkdown, noteOfAlert } from "../../radar/alert-note.ts";
 import { channelKinds } from "../../radar/channels.ts";
 import { type AlertFacts, wordsOf } from "../../radar/found-alert.ts";
+import { verifyPair } from "../../radar/verify-pair.ts";
 import { type Alert, type AlertVerdict, alertStates } from "../../store/alerts.ts";
 import { type Command, type Context, countOption, durationOption, type Reading, storeOptions } from "../command.ts";
 import { exitCodes, usage } from "../exit.ts";
@@ -165,8 +167,16 @@ const show = (context: Context, id: string): Promise<number> =>
     const limit = countOption(context, "limit", context.isJson ? 50 : pairsShown, 1_000);
     const pairs = await reading.reads.alertPairs(reading.env, id, { limit });
     const deliveries = await deliveriesOf(reading.reads, reading.env, kept);
+    const verdict = readVerdicts(await reading.reads.settings(reading.env, verdictKind)).get(kept.fn);
+    const of = {
+      name: nameIn(reading, kept.fn),
+      module: verdict?.place?.file ?? null,
+      // An address may hold a password.
+      store: reading.place.kind === "file" ? `sqlite:${reading.place.path}` : null,
+    };
+    const played = pairs.map((pair) => ({ ...pair, verify: verifyPair(kept, pair, of) }));
     if (context.isJson) {
-      context.json({ ...alert, pairs, deliveries });
+      context.json({ ...alert, pairs: played, deliveries });
       return exitCodes.ok;
     }
     const now = context.now();
@@ -183,6 +193,10 @@ const show = (context: Context, id: string): Promise<number> =>
     if (alert.pairCount > pairs.length) context.say(`  and ${alert.pairCount - pairs.length} more`);
     for (const { words } of deliveries) context.say(`  ${printable(words)}`);
     context.say(`  ${context.paint.green("→")} ${printable(alert.next)}`);
+    const command = played.find(({ verify }) => verify !== null)?.verify ?? null;
+    if (command !== null) {
+      context.say(`  ${context.paint.green("→")} See it happen, and hold once it is mended: ${printable(command)}`);
+    }
     return exitCodes.ok;
   });
 

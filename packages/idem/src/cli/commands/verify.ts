@@ -3,14 +3,15 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { nearestWord } from "../../model/nearest-word.ts";
+import { shellWord } from "../../model/shell-word.ts";
 import { against, goneFrom, renewed, writeBaseline } from "../../verify/baseline.ts";
 import { type ChosenEvent, eventOfSchema, reaching } from "../../verify/choose-event.ts";
 import type { PlayingThreads } from "../../verify/playing-threads.ts";
 import { mergeRecordings, readHost, writeRecordings } from "../../verify/recordings.ts";
 import { exitCodeOf, type LeftOut, type VerifyReport } from "../../verify/report.ts";
-import { readSchedule } from "../../verify/schedules.ts";
+import { pairSchedules, readSchedule } from "../../verify/schedules.ts";
 import type { VerifyConfiguration } from "../../verify/verify-configuration.ts";
-import { quoted, type Verified, type VerifyProgramOptions, verifyProgram } from "../../verify/verify-program.ts";
+import { type Verified, type VerifyProgramOptions, verifyProgram } from "../../verify/verify-program.ts";
 import type { DescribedFunction } from "../../verify/worker/messages.ts";
 import { changedSince } from "../changed-files.ts";
 import { ChangedFunctions } from "../changed-functions.ts";
@@ -26,10 +27,12 @@ import {
   eventsOfStore,
   findConfiguration,
   memoryName,
+  pairOfStore,
   projectPath,
   readBaselineOf,
   readEvents,
   readMemoryOf,
+  readPair,
   readRecordingsOf,
   readSource,
   recordingsName,
@@ -44,7 +47,7 @@ export const verify: Command = {
   name: "verify",
   summary: "say of functions whether there would be two of something if they ran twice",
   usage:
-    "[module… | -u <url> --start <command>] [--process] [--function <id>] [--event <file.json> | --from-store [address] | --generate] [--record <host>] [--schedule <name>] [--seed <1>] [--budget <10s>] [--changed [commit]] [--baseline <file>] [--write-baseline <file>] [--reporter <text>] [--output <file>] [--publish [address]]",
+    "[module… | -u <url> --start <command>] [--process] [--function <id>] [--event <file.json> | --from-store [address] [--events <id>,<id>] | --generate] [--record <host>] [--schedule <name>] [--seed <1>] [--budget <10s>] [--changed [commit]] [--baseline <file>] [--write-baseline <file>] [--reporter <text>] [--output <file>] [--publish [address]]",
   words: { min: 0, max: 1_000 },
   options: {
     url: {
@@ -65,6 +68,10 @@ export const verify: Command = {
       value: "address",
       help: "the newest event each function had, its values left out of reports; the store is only read",
       looks: /^(sqlite:|postgres(ql)?:\/\/)/i,
+    },
+    events: {
+      value: "id>,<id",
+      help: "two events of that store (or their runs) that are one thing, as an alert of the radar names them: the second is delivered as the duplicate of the first",
     },
     generate: { help: "events made up from the schemas the client has for them" },
     record: {
@@ -112,6 +119,7 @@ export const verify: Command = {
   examples: [
     "idem verify src/functions.ts --event placement.json",
     "idem verify src/functions.ts --from-store sqlite:.idem/shop.db --function draft-invoice",
+    "idem verify src/functions.ts --function draft-invoice --from-store --events 01JZZ4Q8X5T2M7N0B6E3R9V1KD,01JZZ4Q9C1T2M7N0B6E3R9V1KD",
     "idem verify src/functions.ts --generate --reporter json",
     "idem verify src/functions.ts --generate --reporter sarif --output idem.sarif --reporter junit --output idem.xml",
     "idem verify src/functions.ts --generate --changed origin/main --baseline idem.verify.baseline.json",
@@ -188,15 +196,18 @@ async function verifyAll(context: Context, threads: PlayingThreads, prepare: Pre
 function readInputs(context: Context) {
   const { io, lists, options, flags } = context;
   const ways = ["event", "from-store"].filter((name) => options[name] !== undefined);
+  const pair = readPair(options.events);
+  if (pair !== null && options["from-store"] === undefined) ways.push("events");
   if (flags.has("generate")) ways.push("generate");
   if (ways.length > 1) throw cannot(`Give one of ${ways.map((name) => `--${name}`).join(" and ")}.`);
-  const schedules = lists.schedule ?? null;
+  const schedules = lists.schedule ?? (pair === null ? null : pairSchedules);
   const strange = schedules?.find((name) => readSchedule(name) === null);
   if (strange !== undefined) {
     throw cannot(`There is no schedule "${printable(strange)}". docs/verify.md lists them; a finding names its own.`);
   }
   const usualMs = options.url === undefined && !flags.has("process") ? budgetMs : appBudgetMs;
   return {
+    pair,
     schedules,
     recordHosts: readHosts(context),
     seed: countOption(context, "seed", 1, 1_000_000),
@@ -211,14 +222,14 @@ function readInputs(context: Context) {
 async function verifyOpened(
   context: Context,
   { program, threads, how }: Opened,
-  { schedules, recordHosts, seed, budget, memory, recordings, given, known }: ReturnType<typeof readInputs>,
+  { pair, schedules, recordHosts, seed, budget, memory, recordings, given, known }: ReturnType<typeof readInputs>,
 ): Promise<Judged> {
   const { io, lists } = context;
   const asked = askedFunctions(program.functions, lists.function ?? null);
   const { wanted, leftOut } = withoutUnchanged(
     context,
     program,
-    await withEvents(context, program.configuration, asked, given),
+    await withEvents(context, program.configuration, asked, given, pair),
   );
   let progress: { readonly id: string; readonly shown: ReturnType<typeof showProgress> } | null = null;
   const verified = await verifyProgram({
@@ -237,7 +248,7 @@ async function verifyOpened(
     readSource,
     shorten: (file) => projectPath(io.cwd, file),
     leftOut,
-    repeatOf: (id, schedule, of) => `${repeatOf(context, id)} --schedule ${quoted(schedule)} --seed ${of}`,
+    repeatOf: (id, schedule, of) => `${repeatOf(context, id)} --schedule ${shellWord(schedule)} --seed ${of}`,
     onPlayed: (id, played, known) => {
       if (progress?.id !== id) progress = { id, shown: showProgress(io, printable(id)) };
       progress.shown.update(Math.min(played, known), known);
@@ -310,7 +321,7 @@ function keepBaseline({ io, options, remark }: Context, { looked }: Verified): R
 function readHosts({ lists, options }: Context): string[] {
   const written = lists.record ?? [];
   // Answers about real people are not committed.
-  if (written.length > 0 && options["from-store"] !== undefined) {
+  if (written.length > 0 && (options["from-store"] ?? options.events) !== undefined) {
     throw cannot(
       "--record keeps answers in a file that is committed, and --from-store asks with real data: give --event.",
     );
@@ -345,15 +356,16 @@ function repeatOf({ words, options, flags }: Context, id: string): string {
   const address = options["from-store"];
   return [
     "idem verify",
-    ...words.map(quoted),
-    ...(options.url === undefined ? [] : [`-u ${quoted(options.url)}`]),
-    ...(options.start === undefined ? [] : [`--start ${quoted(options.start)}`]),
-    `--function ${quoted(id)}`,
-    ...(options.event === undefined ? [] : [`--event ${quoted(options.event)}`]),
+    ...words.map(shellWord),
+    ...(options.url === undefined ? [] : [`-u ${shellWord(options.url)}`]),
+    ...(options.start === undefined ? [] : [`--start ${shellWord(options.start)}`]),
+    `--function ${shellWord(id)}`,
+    ...(options.event === undefined ? [] : [`--event ${shellWord(options.event)}`]),
     // An address may hold a password.
     ...(address === undefined
       ? []
-      : [address === "" || !address.startsWith("sqlite:") ? "--from-store" : `--from-store ${quoted(address)}`]),
+      : [address === "" || !address.startsWith("sqlite:") ? "--from-store" : `--from-store ${shellWord(address)}`]),
+    ...(options.events === undefined ? [] : [`--events ${shellWord(options.events)}`]),
     ...(flags.has("generate") ? ["--generate"] : []),
     ...(flags.has("process") ? ["--process"] : []),
   ].join(" ");
@@ -380,7 +392,15 @@ async function withEvents(
   { functions }: VerifyConfiguration,
   asked: readonly DescribedFunction[],
   given: readonly ChosenEvent[] | null,
+  pair: readonly [string, string] | null,
 ): Promise<Wanted> {
+  if (pair !== null) {
+    const both = await pairOfStore(io, options["from-store"] ?? "", asked, pair);
+    return asked.flatMap((fn) => {
+      const event = both.get(fn.fn);
+      return event === undefined ? [] : [{ fn, event }];
+    });
+  }
   if (given !== null) {
     const reached = asked.flatMap((fn) => {
       const event = reaching(fn, given);

@@ -4,6 +4,7 @@ import type { Engine } from "../../engine/engine.ts";
 import { errors } from "../../model/errors.ts";
 import { type AlertFacts, wordsOf } from "../../radar/found-alert.ts";
 import type { RadarRule } from "../../radar/rules.ts";
+import { type PairOf, verifyPair } from "../../radar/verify-pair.ts";
 import { type Alert, type AlertPair, alertStates } from "../../store/alerts.ts";
 
 const instantField = z.number().int();
@@ -37,6 +38,12 @@ export const pairItem = z.object({
   firstId: z.string().nullable(),
   laterId: z.string(),
   at: instantField,
+  verify: z
+    .string()
+    .nullable()
+    .describe(
+      "The command that plays these two events again, in worlds of its own; null where no two events did one thing twice",
+    ),
 });
 
 /** `name` is how people call its function. */
@@ -52,7 +59,10 @@ export function alertItemOf(alert: Alert, name: string): z.input<typeof alertIte
   };
 }
 
-export const pairItemOf = (pair: AlertPair): z.input<typeof pairItem> => ({ ...pair });
+export const pairItemOf = (alert: Alert, pair: AlertPair, of: PairOf): z.input<typeof pairItem> => ({
+  ...pair,
+  verify: verifyPair(alert, pair, of),
+});
 
 export async function findAlert(engine: Engine, env: string, id: string): Promise<Alert> {
   const alert = await engine.store.reads.alert(env, id);

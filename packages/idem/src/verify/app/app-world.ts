@@ -393,8 +393,8 @@ export class AppWorld {
       await this.openServer();
       if (!(await this.openApp())) return await this.record(false, false);
       await this.quiet.settle();
-      const { schedule, event, twin, changed, names, windowMs } = this.options;
-      const course = { adversities: schedule.adversities, event, twin, changed, names, windowMs };
+      const { schedule, event, twin, second = null, changed, names, windowMs } = this.options;
+      const course = { adversities: schedule.adversities, event, twin, second, changed, names, windowMs };
       const { isPastWindow } = await playCourse(course, {
         monoMs: () => this.clock.monoMs(),
         in: (ms, run) => void this.clock.set(ms, run, awake, false),

@@ -61,7 +61,7 @@ export function propose(about: ProposeFor): Change[][] {
       const byKey = keys.map((each): Change[] => [each]);
       const both = keys.flatMap((key) => effects.map((each): Change[] => [key, each]));
       const late = effect?.isLate === true ? [[awaited], ...effects.map((each): Change[] => [awaited, each])] : [];
-      const isDelivery = adversities.some(({ kind }) => kind === "other-id" || kind === "other-name");
+      const isDelivery = adversities.some(({ kind }) => ["other-id", "other-name", "pair"].includes(kind));
       return isDelivery ? [...byKey, ...alone, ...both, ...late] : [...alone, ...late, ...byKey, ...both];
     }
     case "LOST":

@@ -4,7 +4,7 @@ import type { WorldScript } from "./world-script.ts";
 
 type Event = WorldScript["event"];
 
-interface Course extends Pick<WorldScript, "event" | "twin" | "changed" | "names" | "windowMs"> {
+interface Course extends Pick<WorldScript, "event" | "twin" | "second" | "changed" | "names" | "windowMs"> {
   readonly adversities: readonly Adversity[];
 }
 
@@ -21,7 +21,7 @@ interface CourseWorld {
 
 /** Whether something was delivered after the key's window had ended. */
 export async function playCourse(course: Course, world: CourseWorld): Promise<{ readonly isPastWindow: boolean }> {
-  const { event, twin, changed, names, windowMs, adversities } = course;
+  const { event, twin, second = null, changed, names, windowMs, adversities } = course;
   const has = <K extends Adversity["kind"]>(kind: K) =>
     adversities.find((each): each is Extract<Adversity, { kind: K }> => each.kind === kind) ?? null;
   const again = has("again");
@@ -29,6 +29,7 @@ export async function playCourse(course: Course, world: CourseWorld): Promise<{ 
   const otherName = has("other-name");
   const otherField = has("other-field");
   const twinned = has("twin");
+  const paired = second === null ? null : has("pair");
   const anotherId = { ...event, id: `${event.id}-again` };
   const renamed = otherName && { ...event, name: otherName.event, id: `${event.id}-other-name` };
   const isHeard = names.some((name) => name === otherName?.event || name.includes("*"));
@@ -48,6 +49,10 @@ export async function playCourse(course: Course, world: CourseWorld): Promise<{ 
   if (otherId?.when === "at-once")
     deliver(otherId, anotherId, "the same data arrived at the same time, under another id");
   if (twinned?.when === "at-once" && twin !== null) deliver(twinned, twin, "the twin's event arrived at the same time");
+  if (paired?.when === "at-once")
+    deliver(paired, second!, `event ${second!.name} for the same thing arrived at the same time`);
+  if (paired?.when === "as-seen")
+    world.in(second!.apartMs, () => deliver(paired, second!, `event ${second!.name} for the same thing arrived`));
   if (again?.when === "later") world.in(1_000, () => deliver(again, event, "the same event arrived again"));
   await world.play();
 
@@ -58,7 +63,8 @@ export async function playCourse(course: Course, world: CourseWorld): Promise<{ 
     { at = world.monoMs(), invented = false } = {},
   ): Promise<void> => {
     await world.moveTo(at);
-    if (world.monoMs() - begunAt >= windowMs) isPastWindow = true;
+    // Two events that somebody takes for one thing are one, however far apart.
+    if (by.kind !== "pair" && world.monoMs() - begunAt >= windowMs) isPastWindow = true;
     deliver(by, next, what, invented);
     await world.play();
   };
@@ -76,6 +82,8 @@ export async function playCourse(course: Course, world: CourseWorld): Promise<{ 
     const other = { ...event, id: `${event.id}-field`, data };
     await later(otherField, `an event arrived with another ${otherField.field}`, other, { invented: true });
   }
+  if (paired?.when === "after-end")
+    await later(paired, `event ${second!.name} for the same thing arrived`, second!, aMinuteOn());
   if (twinned?.when === "after-end" && twin !== null)
     await later(twinned, "the twin's event arrived", twin, aMinuteOn());
   return { isPastWindow };

@@ -10,6 +10,10 @@ export interface DeliveredEvent {
   readonly data: Json;
 }
 
+export interface SecondEvent extends DeliveredEvent {
+  readonly apartMs: number;
+}
+
 export interface WorldScript {
   readonly modules: readonly string[];
   readonly env: string;
@@ -21,6 +25,8 @@ export interface WorldScript {
   readonly tickName: string;
   readonly event: DeliveredEvent;
   readonly twin: DeliveredEvent | null;
+  /** Another event that is the same thing, and how long after the first it came. */
+  readonly second?: SecondEvent | null;
   /** The event's data with another value in this field. */
   readonly changed: Readonly<Record<string, Json>>;
   /** Of its key; without one, of an event's id. */

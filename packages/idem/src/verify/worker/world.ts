@@ -289,8 +289,8 @@ export class World {
     await this.openLife();
     onLoaded();
     await this.settling.settle();
-    const { schedule, event, twin, changed, names, windowMs } = this.options;
-    const course = { adversities: schedule.adversities, event, twin, changed, names, windowMs };
+    const { schedule, event, twin, second = null, changed, names, windowMs } = this.options;
+    const course = { adversities: schedule.adversities, event, twin, second, changed, names, windowMs };
     const { isPastWindow } = await playCourse(course, {
       monoMs: () => this.clock.monoMs(),
       in: (ms, run) => void this.clock.set(ms, run, { isDead: false, isFrozen: false }, false),

@@ -1,5 +1,6 @@
 // GET /api/radar/alerts/:alert: one alert with its pairs, newest first.
 import { z } from "zod";
+import { readVerdicts, verdictKind } from "../../../observe/published-verdicts.ts";
 import { deliveriesOf } from "../../../radar/alert-deliveries.ts";
 import { apiRoute } from "../../api/api-route.ts";
 import { beforeField, limitField, nextField } from "../../api/paging.ts";
@@ -22,11 +23,15 @@ export const readAlert = apiRoute({
     const alert = await findAlert(engine, env, params.alert!);
     const { before, limit } = query;
     const filter = before === undefined ? { limit } : { limit, before };
-    const pairs = await engine.store.reads.alertPairs(env, alert.id, filter);
+    const { reads } = engine.store;
+    const pairs = await reads.alertPairs(env, alert.id, filter);
+    const verdict = readVerdicts(await reads.settings(env, verdictKind)).get(alert.fn);
+    const name = engine.registry.get(alert.fn)?.config.id ?? alert.fn;
+    const of = { name, module: verdict?.place?.file ?? null, store: null };
     return {
       alert: alertItemOf(alert, engine.registry.fullName(alert.fn)),
-      pairs: pairs.map(pairItemOf),
-      deliveries: await deliveriesOf(engine.store.reads, env, alert),
+      pairs: pairs.map((pair) => pairItemOf(alert, pair, of)),
+      deliveries: await deliveriesOf(reads, env, alert),
       next: pairs.length < limit ? null : pairs.at(-1)!.laterId,
     };
   },

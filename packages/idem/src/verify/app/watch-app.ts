@@ -44,6 +44,7 @@ class WatchedApp {
     const unproven = (what: string) => this.unproven(what);
     const outside: Outside = {
       effect: async () => ({ kind: "lost" }),
+      effectLater: async () => ({ kind: "lost" }),
       effectNow: () => ({ kind: "lost" }),
       read: async (body) => body(),
       readNow: (body) => body(),

@@ -53,7 +53,7 @@ function ofLife(resolved: Resolved, parentURL: string): Resolved {
 }
 
 // Packages whose own calls are watched (watch-packages.ts): as ES modules they say themselves that they are loaded.
-const watched = /\/nodemailer\/.*\/mailer\/index\.js$|\/stripe\/esm\/StripeResource\.js$/;
+const watched = /\/nodemailer\/.*\/mailer\/index\.js$|\/stripe\/esm\/StripeResource\.js$|\/postgres\/src\/query\.js$/;
 
 export async function load(
   url: string,

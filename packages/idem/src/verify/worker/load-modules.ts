@@ -6,6 +6,7 @@ import { KnownModules, LifeModules } from "./known-modules.ts";
 import type { ThreadInput } from "./messages.ts";
 import { ourFolder } from "./our-folder.ts";
 import { shareCode } from "./share-code.ts";
+import { world as postgresWorld } from "./sql/postgres-world.ts";
 import type { Told } from "./tell-hooks.ts";
 
 const require = createRequire(import.meta.url);
@@ -85,6 +86,7 @@ export async function loadModules(
     // Of a CommonJS file, the default is all of it.
     configuration = loaded.default?.default ?? loaded.default ?? {};
     setEnvironment(configuration.env ?? {});
+    postgresWorld?.setAddresses();
   }
   await configuration?.load?.();
   return configuration;

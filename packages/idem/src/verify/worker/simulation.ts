@@ -110,6 +110,19 @@ export class Simulation {
     return carried;
   }
 
+  /** The same for what is really carried out. */
+  async carryLater<T>(
+    call: ChangedCall | null,
+    by: Omit<Applied, "key">,
+    apply: (by: Applied) => Promise<Carried<T>>,
+  ): Promise<Carried<T>> {
+    const before = call?.change.by === "look-up" ? (this.arrived.get(call.key) as Carried<T> | undefined) : undefined;
+    if (before !== undefined) return { ...before, isRepeat: true, isForgotten: false };
+    const carried = await apply({ ...by, key: call?.change.by === "key" ? call.key : null });
+    if (call?.change.by === "look-up") this.arrived.set(call.key, carried);
+    return carried;
+  }
+
   /** The user's code hears of it. */
   heard(call: ChangedCall | null, value: unknown): void {
     if (call === null) return;

@@ -17,6 +17,7 @@ import { Makers } from "./makers.ts";
 import type { FromThread, Loaded, Opened, ThreadInput, ToThread } from "./messages.ts";
 import { replaceGlobals } from "./replace-globals.ts";
 import { Replaying } from "./replaying.ts";
+import { watchPostgres } from "./sql/watch-postgres.ts";
 import { watchSqlite } from "./sql/watch-sqlite.ts";
 import { watchFiles } from "./watch-files.ts";
 import { askOutside, watchHttp } from "./watch-http.ts";
@@ -25,7 +26,7 @@ import type { Outside, Watcher } from "./watcher.ts";
 import { World, type WorldOptions } from "./world.ts";
 
 // In the order they are opened: after all ways out are shut, so that each may open its own.
-const watchers: readonly Watcher[] = [watchHttp, watchMail, watchFiles, watchSqlite];
+const watchers: readonly Watcher[] = [watchHttp, watchMail, watchFiles, watchSqlite, watchPostgres];
 
 const thread = nodeThread<ThreadInput, ToThread, FromThread | Loaded | Opened>();
 const { loader } = thread.input;
@@ -42,6 +43,13 @@ const outside: Outside = {
     const caller = currentCaller();
     if (replaying !== null) return replaying.refuse(caller, about.title);
     if (caller !== null) return caller.life.options.home.effect(caller, about, apply);
+    playing?.unproven(`${about.title} came from code whose world cannot be told (its async context was lost)`);
+    return { kind: "lost" };
+  },
+  async effectLater(about, apply) {
+    const caller = currentCaller();
+    if (replaying !== null) return replaying.refuse(caller, about.title);
+    if (caller !== null) return caller.life.options.home.effectLater(caller, about, apply);
     playing?.unproven(`${about.title} came from code whose world cannot be told (its async context was lost)`);
     return { kind: "lost" };
   },
@@ -137,6 +145,7 @@ async function describe({ modules, databases }: Extract<ToThread, { kind: "descr
     const named = clients.map(({ client, app, codes }) => ({ app, env: client.env, functions: codes.length }));
     return { kind: "described", functions, clients: named, configuration };
   } finally {
+    await world.close();
     playing = null;
     isShown = false;
   }

@@ -40,12 +40,17 @@ export const smithyPackage: WatchedPackage = {
 
 const taken = new WeakSet<object>();
 
+const watched: WatchedPackage[] = [];
+
+/** Each watcher has its own. */
 export function watchPackages(packages: readonly WatchedPackage[]): void {
+  watched.push(...packages);
+  if (watched.length > packages.length) return;
   const take = (file: string, exported: unknown): void => {
     if ((typeof exported !== "object" && typeof exported !== "function") || exported === null || taken.has(exported)) {
       return;
     }
-    for (const each of packages) {
+    for (const each of watched) {
       if (!each.file.test(file)) continue;
       taken.add(exported);
       each.take(exported);
@@ -58,7 +63,7 @@ export function watchPackages(packages: readonly WatchedPackage[]): void {
   const before = loading._load;
   loading._load = function (this: unknown, request, parent, isMain) {
     const exported = before.call(this, request, parent, isMain);
-    if (/undici|mailer|StripeResource|@smithy\//.test(request))
+    if (/undici|mailer|StripeResource|@smithy\/|^\.\/(client|query\.js)$|^pg-pool$/.test(request))
       take(loading._resolveFilename(request, parent), exported);
     return exported;
   };

@@ -46,6 +46,8 @@ export interface Outside {
    * May never come back: the process died. `apply` carries it out on the model and says whether it was a repeat the destination had already answered.
    */
   effect<T>(about: AskedEffect, apply: (by: Applied) => Carried<T>): Promise<Effected<T>>;
+  /** The same for what is really carried out, by a server of the world's own. */
+  effectLater<T>(about: AskedEffect, apply: (by: Applied) => Promise<Carried<T>>): Promise<Effected<T>>;
   /** The same for a call that cannot wait (`writeFileSync`): a process that dies in it runs on unheard until it gives up its turn. */
   effectNow<T>(about: AskedEffect, apply: (by: Applied) => Carried<T>): Effected<T>;
   /**
@@ -64,6 +66,12 @@ export interface Outside {
 
 /** What a watcher keeps of one world. */
 export interface WatchedWorld {
+  /** Before the first process: what it needs is there, and as it was. */
+  ready?(): Promise<void>;
+  /** After a death, before another process takes over: nothing of the dead one is left. */
+  bury?(): Promise<void>;
+  /** After the last process: what `things` shows is known. */
+  end?(): Promise<void>;
   things(): readonly Thing[];
   /** Ids that were made up there. */
   readonly madeIds: readonly string[];
@@ -75,6 +83,8 @@ export interface WatchedWorld {
 
 export interface WorldOfWatcher {
   readonly now: () => number;
+  /** Something happened: whoever waits for quiet waits on. */
+  readonly stir: () => void;
   readonly assume: (what: string) => void;
   readonly given: (request: ModelRequest) => GivenAnswer | null;
   readonly recordFrom: readonly string[];

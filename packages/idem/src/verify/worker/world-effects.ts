@@ -24,10 +24,19 @@ export interface WorldEffectsOptions<L extends Living = Life> {
   readonly placeOfStep: (runId: string, step: string) => Place | null;
 }
 
+/** On its way. */
+interface Begun {
+  readonly index: number;
+  readonly dies: Extract<Adversity, { kind: "die-at-effect" | "outage" }> | null;
+  readonly by: Omit<Applied, "key">;
+}
+
 type OfEffect = Extract<Adversity, { readonly effect: number }>;
 
 export class WorldEffects<L extends Living = Life> {
   readonly seen: SeenEffect[] = [];
+  /** Numbers that are given. */
+  private taken = 0;
   private readonly fired = new Set<Adversity>();
   /** Steps that are to fail now. */
   private readonly throwing = new Map<string, Adversity>();
@@ -51,14 +60,55 @@ export class WorldEffects<L extends Living = Life> {
   }
 
   async effect<T>(caller: Caller<L>, about: AskedEffect, apply: (by: Applied) => Carried<T>): Promise<Effected<T>> {
+    const { call, recorded } = await this.leave(caller, about);
+    if (recorded !== undefined) return { kind: "happened", value: recorded.value as T };
+    const became = this.effectNow(caller, about, apply, call);
+    await caller.life.pass();
+    return became;
+  }
+
+  /** The same for what is really carried out, by a server that takes its time. */
+  async effectLater<T>(
+    caller: Caller<L>,
+    about: AskedEffect,
+    apply: (by: Applied) => Promise<Carried<T>>,
+  ): Promise<Effected<T>> {
+    const { simulation } = this.options;
+    const { call, recorded } = await this.leave(caller, about);
+    if (recorded !== undefined) return { kind: "happened", value: recorded.value as T };
+    const begun = this.begin(caller, about);
+    if ("became" in begun) {
+      await caller.life.pass();
+      return begun.became;
+    }
+    const { index, by } = begun;
+    let carried: Carried<T>;
+    try {
+      carried = await simulation.carryLater(call, by, apply);
+    } catch (error) {
+      // It was refused by the one who was asked: nothing happened, and the number is free unless others came after it.
+      if (this.taken === index) this.taken--;
+      await caller.life.pass();
+      throw error;
+    }
+    const became = this.end(caller, about, begun, call, carried);
+    await caller.life.pass();
+    return became;
+  }
+
+  /** Up to the instant at which it leaves. */
+  private async leave(
+    caller: Caller<L>,
+    about: AskedEffect,
+  ): Promise<{ readonly call: ChangedCall | null; readonly recorded: { readonly value: unknown } | undefined }> {
     const { life } = caller;
     const { stir, say, cancel, simulation } = this.options;
     stir();
     await life.pass();
     const call = simulation.callOf(caller, about);
     const recorded = simulation.recorded(call);
-    if (recorded !== undefined) return { kind: "happened", value: recorded.value as T };
-    const next = this.seen.length + 1;
+    if (recorded !== undefined) return { call, recorded };
+    const next = this.taken + 1;
     if (this.adverse("zombie", next) !== null) {
       say(`${about.title}: the process stands still just before it leaves`);
       life.freeze();
@@ -70,9 +120,7 @@ export class WorldEffects<L extends Living = Life> {
       say(`a person cancels the run while ${about.title} is under way`);
       cancel(caller, cancelled);
     }
-    const became = this.effectNow(caller, about, apply, call);
-    await life.pass();
-    return became;
+    return { call, recorded: undefined };
   }
 
   effectNow<T>(
@@ -81,36 +129,62 @@ export class WorldEffects<L extends Living = Life> {
     apply: (by: Applied) => Carried<T>,
     call: ChangedCall | null = this.options.simulation.callOf(caller, about),
   ): Effected<T> {
+    const { simulation } = this.options;
+    const recorded = caller.life.isDead ? undefined : simulation.recorded(call);
+    if (recorded !== undefined) return { kind: "happened", value: recorded.value as T };
+    const begun = this.begin(caller, about);
+    if ("became" in begun) return begun.became;
+    let carried: Carried<T>;
+    try {
+      carried = simulation.carry(call, begun.by, apply);
+    } catch (error) {
+      this.taken--;
+      throw error;
+    }
+    return this.end(caller, about, begun, call, carried);
+  }
+
+  /** It has a number now, or what became of it without leaving. */
+  private begin(
+    caller: Caller<L>,
+    about: AskedEffect,
+  ): Begun | { readonly became: Extract<Effected<never>, { kind: "lost" | "refused" }> } {
     const { life, run } = caller;
     const { stir, unproven, kill, simulation } = this.options;
     stir();
-    if (life.isDead) return { kind: "lost" };
-    const recorded = simulation.recorded(call);
-    if (recorded !== undefined) return { kind: "happened", value: recorded.value as T };
+    if (life.isDead) return { became: { kind: "lost" } };
     if (life.isLoading) {
       unproven(`${about.title} was asked for while the module was being loaded`);
-      return { kind: "lost" };
+      return { became: { kind: "lost" } };
     }
-    const step = stepOf(caller)?.step ?? null;
-    const index = this.seen.length + 1;
-    const note = (became: SeenEffect["became"], isForgotten = false) =>
-      this.note(caller, about, index, became, isForgotten);
+    const index = ++this.taken;
     const dies = this.adverse("die-at-effect", index) ?? this.adverse("outage", index);
     if (dies?.kind === "die-at-effect" && dies.side === "before") {
-      note("never-left");
+      this.note(caller, about, index, "never-left", false);
       kill(life, "before the request left", false);
-      return { kind: "lost" };
+      return { became: { kind: "lost" } };
     }
     const status = this.refusalOf(about.title, index);
     if (status !== null) {
-      note("refused");
+      this.note(caller, about, index, "refused", false);
       simulation.noteEnd(about.title, false);
-      return { kind: "refused", status };
+      return { became: { kind: "refused", status } };
     }
-    const by = { fn: run?.fn ?? null, effect: index };
-    const { value, isRepeat, isForgotten = false } = simulation.carry(call, by, apply);
+    return { index, dies, by: { fn: run?.fn ?? null, effect: index } };
+  }
+
+  private end<T>(
+    caller: Caller<L>,
+    about: AskedEffect,
+    { index, dies }: Begun,
+    call: ChangedCall | null,
+    { value, isRepeat, isForgotten = false }: Carried<T>,
+  ): Effected<T> {
+    const { life } = caller;
+    const { kill, simulation } = this.options;
+    const step = stepOf(caller)?.step ?? null;
     const isLost = this.adverse("lost-answer", index) !== null;
-    note(isLost ? "lost" : isRepeat ? "answered-before" : "happened", isForgotten);
+    this.note(caller, about, index, isLost ? "lost" : isRepeat ? "answered-before" : "happened", isForgotten);
     const throws = this.adverse("throw-after-effect", index);
     if (throws !== null && step !== null) this.throwing.set(step, throws);
     const again = this.dying?.title === about.title && life.index > this.dying.life ? this.dying : null;

@@ -57,6 +57,7 @@ export class World {
   private readonly assumptions = new Set<string>();
   readonly simulation: Simulation;
   readonly effect: WorldEffects["effect"];
+  readonly effectLater: WorldEffects["effectLater"];
   readonly effectNow: WorldEffects["effectNow"];
   private readonly watched: WatchedWorld[];
   private readonly divergences = new Map<string, { step: string; asked: string | null }>();
@@ -88,6 +89,7 @@ export class World {
     this.watched = options.watchers.map((watcher) =>
       watcher.begin({
         now: () => this.clock.wallMs(),
+        stir: () => this.stir(),
         assume: (what) => this.assumptions.add(what),
         given: (request) => fixtureFor(options.fixtures, request),
         recordFrom: options.recordFrom ?? [],
@@ -144,6 +146,7 @@ export class World {
       sendSignal: (signal, what) => this.sendSignal(signal, what),
     });
     this.effect = (...asked) => this.effects.effect(...asked);
+    this.effectLater = (...asked) => this.effects.effectLater(...asked);
     this.effectNow = (...asked) => this.effects.effectNow(...asked);
   }
 
@@ -181,6 +184,8 @@ export class World {
 
   /** A process, its modules loaded; not yet at work. */
   async load(): Promise<Life> {
+    const isFirst = this.lives.length === 0;
+    for (const each of this.watched) await (isFirst ? each.ready?.() : each.bury?.());
     const { clock, stir } = this;
     const life = new Life({
       home: this,
@@ -440,9 +445,15 @@ export class World {
     return this.options.schedule.adversities.filter((each) => !this.happened.has(each)).map(nameOf);
   }
 
+  /** Nothing of it goes on. */
+  async close(): Promise<void> {
+    for (const life of this.lives) life.die();
+    for (const each of this.watched) await each.end?.();
+  }
+
   protected async record(wasRerun: boolean, isPastWindow: boolean): Promise<WorldRecord> {
     const { schedule, seed, env } = this.options;
-    for (const life of this.lives) life.die();
+    await this.close();
     const runs = await this.runsOfTarget();
     return {
       schedule: schedule.id,

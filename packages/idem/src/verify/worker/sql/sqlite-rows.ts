@@ -9,7 +9,7 @@ export interface OpenSqlite {
   close(): void;
 }
 
-interface TableRows {
+export interface TableRows {
   readonly shape: TableShape;
   readonly rows: readonly { readonly row: Row; readonly text: string }[];
 }

@@ -86,7 +86,8 @@ export class SqliteWorld {
   private scriptOf(file: string): SqliteScript | null {
     // Only looked at: a copy of what is there, or nothing.
     if (this.script === undefined) return { kind: "sqlite", file, name: file, image: file };
-    return this.script.databases.find((each) => each.kind === "sqlite" && each.file === file) ?? null;
+    const found = this.script.databases.find((each) => each.kind === "sqlite" && each.file === file);
+    return found?.kind === "sqlite" ? found : null;
   }
 
   /** Processes that are gone hold no locks. */

@@ -1,0 +1,22 @@
+import { Idem } from "idem";
+import { ensureTables, pgAdapter } from "idem/sql";
+import pg from "pg";
+
+const idem = new Idem({ id: "corpus" });
+const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL });
+await pool.query(`
+  create table if not exists accounts (client text primary key, balance integer not null);
+  insert into accounts values ('c3', 500) on conflict do nothing;
+`);
+const adapter = pgAdapter(pool);
+await ensureTables(adapter);
+
+idem.createFunction(
+  { id: "draft-invoice", idempotency: "event.data.placementId" },
+  { event: "crm/placement.made" },
+  async ({ event, step }) => {
+    await step.transaction("charge", adapter, async (tx) => {
+      await tx.query("update accounts set balance = balance - 10 where client = $1", [event.data.clientId]);
+    });
+  },
+);

@@ -1,6 +1,6 @@
 // npm run corpus -- --apps: the apps of the official SDK; -- --process: these pairs in processes of their own. Both see apps.mjs.
 // npm run corpus [-- --only <part of a name>] [--budget <ms>] [--json]: verifies every pair of the corpus with every single adversity, and pairs of them on the mended half
-// for as long as the budget says. Prints what was found, what was alarmed for nothing, and what it took.
+// for as long as the budget says; with --databases those that write to SQLite and to a PostgreSQL of their own (--server <url> for another one). Prints what was found, what was alarmed for nothing, and what it took.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -19,6 +19,8 @@ const { values } = parseArgs({
     json: { type: "boolean" },
     apps: { type: "boolean" },
     process: { type: "boolean" },
+    databases: { type: "boolean" },
+    server: { type: "string" },
   },
 });
 if (values.apps || values.process) {
@@ -30,8 +32,11 @@ if (values.apps || values.process) {
       : 1,
   );
 }
-const corpus = dirname(fileURLToPath(import.meta.url));
+const here = dirname(fileURLToPath(import.meta.url));
+const corpus = values.databases ? join(here, "databases") : here;
 const threads = new PlayingThreads({ platform: nodePlatform, loader: null, size: 1, answerMsMax: 30_000 });
+
+const databases = values.databases ? await (await import("./scratch-databases.mjs")).openScratch(values.server) : null;
 
 /** Programs that are right under these schedules, and would not be under a verifier whose deaths run a `finally`. */
 const alone = [
@@ -39,11 +44,12 @@ const alone = [
 ];
 
 async function verify(program, only = null) {
-  const functions = await threads.describe([program]);
+  const prepared = databases === null ? {} : { databases: await databases.next(program) };
+  const functions = await threads.describe([program], prepared.databases);
   if (!Array.isArray(functions)) throw new Error(`${program} could not be loaded: ${JSON.stringify(functions)}`);
   const fn = functions.find(({ handlesEnd }) => !handlesEnd);
   const own = join(dirname(program), "event.json");
-  const example = JSON.parse(readFileSync(existsSync(own) ? own : join(corpus, "event.json"), "utf8"));
+  const example = JSON.parse(readFileSync(existsSync(own) ? own : join(here, "event.json"), "utf8"));
   return verifyFunction({
     threads,
     platform: nodePlatform,
@@ -53,8 +59,11 @@ async function verify(program, only = null) {
     event: fn.config.triggers.some((each) => "cron" in each) ? null : example,
     budgetMs: program.endsWith("mended.mjs") ? Number(values.budget) : 0,
     only,
+    ...prepared,
   });
 }
+
+const cpuOf = { sqlite: [0, 0], postgres: [0, 0] };
 
 const all = readdirSync(corpus, { withFileTypes: true })
   .filter((entry) => entry.isDirectory() && existsSync(join(corpus, entry.name, "faulty.mjs")))
@@ -66,6 +75,7 @@ const alarmed = [];
 const cpuBefore = process.cpuUsage();
 for (const name of all) {
   const faulty = join(corpus, name, "faulty.mjs");
+  const before = performance.now();
   const lines = readFileSync(faulty, "utf8").split("\n");
   const at = lines.findIndex((line) => line.includes("// ✗ "));
   const expected = lines[at].split("✗ ")[1].trim();
@@ -77,13 +87,16 @@ for (const name of all) {
   const mended = await verify(join(corpus, name, "mended.mjs"));
   if (mended.verdict !== "HELD") alarmed.push(name);
   worlds += found.schedules + mended.schedules;
+  const kind = cpuOf[name.startsWith("sqlite") || name.startsWith("node-sqlite") ? "sqlite" : "postgres"];
+  kind[0] += performance.now() - before;
+  kind[1] += found.schedules + mended.schedules;
   if (!values.json) {
     const told = `${isRight ? "found" : "MISSED"} ${found.verdict}`.padEnd(16);
     const other = mended.verdict === "HELD" ? "held" : `ALARMED ${mended.verdict} ${mended.findings[0]?.thing}`;
     console.log(`${name.padEnd(30)} ${told} ${other}   ${found.schedules} + ${mended.schedules} schedules`);
   }
 }
-const handlers = handlerPairs().filter(
+const handlers = (databases === null ? handlerPairs() : []).filter(
   ({ name }) => values.only === undefined || values.only.some((part) => name.includes(part)),
 );
 for (const { name, expected } of handlers) {
@@ -100,11 +113,12 @@ for (const { name, expected } of handlers) {
     console.log(`${name.padEnd(30)} ${told} ${held}   ${one} + ${other} schedules`);
   }
 }
-for (const { name, program, only } of alone) {
+for (const { name, program, only } of databases === null ? alone : []) {
   if (values.only?.some((part) => name.includes(part)) === false) continue;
   if ((await verify(join(corpus, program), only)).verdict !== "HELD") alarmed.push(name);
 }
 await threads.close();
+await databases?.close();
 const { user, system } = process.cpuUsage(cpuBefore);
 const cpuMs = (user + system) / 1_000;
 const pairs = all.length + handlers.length;
@@ -114,5 +128,9 @@ else {
   console.log(
     `${worlds} worlds, ${(cpuMs / worlds).toFixed(1)} ms of processor each, ${(cpuMs / 1_000 / pairs / 2).toFixed(2)} s a program`,
   );
+  if (databases !== null) {
+    for (const [kind, [ms, count]] of Object.entries(cpuOf))
+      if (count > 0) console.log(`${kind}: ${count} worlds, ${(ms / count).toFixed(1)} ms each, on one thread`);
+  }
 }
 process.exitCode = missed.length + alarmed.length > 0 ? 1 : 0;

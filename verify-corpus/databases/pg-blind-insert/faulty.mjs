@@ -3,7 +3,9 @@ import pg from "pg";
 
 const idem = new Idem({ id: "corpus" });
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL });
-await pool.query(`create table if not exists invoices (id serial primary key, placement text not null, amount integer not null, at timestamptz default now())`);
+await pool.query(
+  `create table if not exists invoices (id serial primary key, placement text not null, amount integer not null, at timestamptz default now())`,
+);
 
 idem.createFunction(
   { id: "draft-invoice", idempotency: "event.data.placementId" },

@@ -3,7 +3,9 @@ import pg from "pg";
 
 const idem = new Idem({ id: "corpus" });
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL });
-await pool.query(`create table if not exists invoices (id serial primary key, placement text not null unique, amount integer not null, at timestamptz default now())`);
+await pool.query(
+  `create table if not exists invoices (id serial primary key, placement text not null unique, amount integer not null, at timestamptz default now())`,
+);
 
 idem.createFunction(
   { id: "draft-invoice", idempotency: "event.data.placementId" },
@@ -11,7 +13,9 @@ idem.createFunction(
   async ({ event, step }) => {
     await step.run("create-invoice", async () => {
       const { placementId } = event.data;
-      await pool.query("insert into invoices (placement, amount) values ($1, 100) on conflict do nothing", [placementId]);
+      await pool.query("insert into invoices (placement, amount) values ($1, 100) on conflict do nothing", [
+        placementId,
+      ]);
     });
   },
 );

@@ -8,48 +8,52 @@ import type { DatabaseScript } from "../verify/worker/sql/database-script.ts";
 import { cannot } from "./load-program.ts";
 import { printable } from "./printable.ts";
 import { projectPath } from "./verify-inputs.ts";
+import { preparePostgres } from "./verify-postgres.ts";
 
 /** Makes the databases of a configuration ready. */
 export type PrepareDatabases = (configuration: VerifyConfiguration) => Promise<readonly DatabaseScript[]>;
 
-/** What `body` had prepared is gone after it. */
-export async function withDatabases<T>(cwd: string, body: (prepare: PrepareDatabases) => Promise<T>): Promise<T> {
-  const prepared: PreparedDatabases[] = [];
-  try {
-    return await body(async ({ databases }) => {
-      const made = prepareDatabases(cwd, databases);
-      prepared.push(made);
-      return made.scripts;
-    });
-  } finally {
-    for (const each of prepared) each.close();
-  }
+export interface DatabaseOptions {
+  readonly cwd: string;
+  /** `--database`: the scratch server. */
+  readonly server?: string | undefined;
+  /** It may be another machine's. */
+  readonly mayBeRemote?: boolean;
 }
 
-interface PreparedDatabases {
-  readonly scripts: readonly DatabaseScript[];
-  /** Nothing is left behind. */
-  close(): void;
+/** What `body` had prepared is gone after it. */
+export async function withDatabases<T>(
+  options: DatabaseOptions,
+  body: (prepare: PrepareDatabases) => Promise<T>,
+): Promise<T> {
+  const undo: (() => void | Promise<void>)[] = [];
+  try {
+    return await body(({ databases }) => prepareDatabases(options, databases, undo));
+  } finally {
+    for (const each of undo.reverse()) await each();
+  }
 }
 
 // In memory where there is some: a commit waits for the disk otherwise, and nobody needs what it wrote.
 const home = (): string => (existsSync("/dev/shm") ? "/dev/shm" : tmpdir());
 
-function prepareDatabases(cwd: string, configured: readonly ConfiguredDatabase[]): PreparedDatabases {
-  if (configured.length === 0) return { scripts: [], close: () => {} };
+async function prepareDatabases(
+  options: DatabaseOptions,
+  configured: readonly ConfiguredDatabase[],
+  undo: (() => void | Promise<void>)[],
+): Promise<readonly DatabaseScript[]> {
+  if (configured.length === 0) return [];
   const scratch = mkdtempSync(join(home(), `idem-verify-${process.pid}-`));
-  try {
-    const scripts = configured.flatMap((database, i) => {
-      if (!("file" in database)) return [];
-      const folder = join(scratch, String(i));
-      mkdirSync(folder);
-      return [prepareFile(cwd, database.file, folder)];
-    });
-    return { scripts, close: () => rmSync(scratch, { recursive: true, force: true }) };
-  } catch (error) {
-    rmSync(scratch, { recursive: true, force: true });
-    throw error;
-  }
+  undo.push(() => rmSync(scratch, { recursive: true, force: true }));
+  const files = configured.flatMap((database, i) => {
+    if (!("file" in database)) return [];
+    const folder = join(scratch, String(i));
+    mkdirSync(folder);
+    return [prepareFile(options.cwd, database.file, folder)];
+  });
+  const servers = configured.flatMap((database) => ("env" in database ? [database] : []));
+  if (servers.length === 0) return files;
+  return [...files, ...(await preparePostgres({ ...options, scratch }, servers, undo))];
 }
 
 function prepareFile(cwd: string, named: string, folder: string): DatabaseScript {

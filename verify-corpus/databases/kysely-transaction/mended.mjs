@@ -1,0 +1,31 @@
+import { Idem } from "idem";
+import { ensureTables, kyselyAdapter } from "idem/sql";
+import { Kysely, PostgresDialect } from "kysely";
+import pg from "pg";
+
+const idem = new Idem({ id: "corpus" });
+const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL });
+const db = new Kysely({ dialect: new PostgresDialect({ pool }) });
+await pool.query(`
+  create table if not exists accounts (client text primary key, balance integer not null);
+  insert into accounts values ('c3', 500) on conflict do nothing;
+`);
+const adapter = kyselyAdapter(db, { dialect: "postgres" });
+await ensureTables(adapter);
+
+idem.createFunction(
+  { id: "draft-invoice", idempotency: "event.data.placementId" },
+  { event: "crm/placement.made" },
+  async ({ event, step }) => {
+    await step.transaction("charge", adapter, async (tx) => {
+      const { balance } = await tx
+        .selectFrom("accounts")
+        .select("balance")
+        .where("client", "=", event.data.clientId)
+        .forUpdate()
+        .executeTakeFirstOrThrow();
+      const changed = tx.updateTable("accounts").set({ balance: balance - 10 });
+      await changed.where("client", "=", event.data.clientId).execute();
+    });
+  },
+);

@@ -1,0 +1,36 @@
+import { Idem } from "idem";
+import pg from "pg";
+
+const idem = new Idem({ id: "corpus" });
+const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL });
+await pool.query(`
+  create table if not exists accounts (client text primary key, balance integer not null);
+  insert into accounts values ('c3', 500) on conflict do nothing;
+`);
+
+idem.createFunction(
+  { id: "draft-invoice", idempotency: "event.data.placementId" },
+  { event: "crm/placement.made" },
+  async ({ event, step }) => {
+    await step.run("charge", async () => {
+      const client = await pool.connect();
+      try {
+        await client.query("begin");
+        const { rows } = await client.query("select balance from accounts where client = $1 for update", [
+          event.data.clientId,
+        ]);
+        // ✗ DOUBLED
+        await client.query("update accounts set balance = $1 where client = $2", [
+          rows[0].balance - 10,
+          event.data.clientId,
+        ]);
+        await client.query("commit");
+      } catch (error) {
+        await client.query("rollback").catch(() => {});
+        throw error;
+      } finally {
+        client.release();
+      }
+    });
+  },
+);

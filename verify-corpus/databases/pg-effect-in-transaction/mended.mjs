@@ -18,8 +18,8 @@ idem.createFunction(
       });
       if (!answer.ok) throw new Error(`answered ${answer.status}`);
     });
-    await step.run("note", () =>
-      pool.query("insert into payments values ($1, 'paid') on conflict do nothing", [event.data.placementId]),
-    );
+    await step.run("note", async () => {
+      await pool.query("insert into payments values ($1, 'paid') on conflict do nothing", [event.data.placementId]);
+    });
   },
 );

@@ -10,9 +10,9 @@ idem.createFunction(
   { event: "crm/placement.made" },
   async ({ event, step }) => {
     const { placementId } = event.data;
-    await step.run("place", () =>
-      pool.query("insert into placements values ($1) on conflict do nothing", [placementId]),
-    );
+    await step.run("place", async () => {
+      await pool.query("insert into placements values ($1) on conflict do nothing", [placementId]);
+    });
     await step.sendEvent("tell", { name: "crm/placement.stored", id: placementId, data: { placementId } });
   },
 );

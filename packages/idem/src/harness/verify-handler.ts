@@ -5,6 +5,7 @@ import { withDatabases } from "../cli/verify-databases.ts";
 import { projectPath, readMemoryOf, readRecordingsOf, readSource } from "../cli/verify-inputs.ts";
 import { errors } from "../model/errors.ts";
 import { nodePlatform } from "../platform/node-platform.ts";
+import { environment } from "../platform/node-thread.ts";
 import type { CallScript, SentCall } from "../verify/calls/call-script.ts";
 import { verifyCalls } from "../verify/calls/verify-calls.ts";
 import { findingIds } from "../verify/finding-id.ts";
@@ -56,7 +57,7 @@ export async function verifyHandler(asked: HandlerToVerify, options: WorldOption
   const { seed = 1 } = options;
   return explaining(`"${id}"`, () =>
     withThreads((threads) =>
-      withDatabases(cwd, async (prepare) => {
+      withDatabases({ cwd, server: environment().IDEM_VERIFY_DATABASE }, async (prepare) => {
         const startedAt = nodePlatform.monoMs();
         const module = resolve(cwd, pathOf(handler.module));
         const names = [module, ...(asked.modules ?? []).map((each) => resolve(cwd, each))];

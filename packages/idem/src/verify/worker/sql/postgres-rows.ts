@@ -3,8 +3,11 @@ import type { Row, TableShape } from "./row-things.ts";
 import { isOwnTable } from "./row-things.ts";
 import { changesBetween, type TableRows } from "./sqlite-rows.ts";
 
+// biome-ignore lint/suspicious/noExplicitAny: what a row holds is known by whoever asked
+export type AskedRow = Record<string, any>;
+
 /** A session of the verifier's own. */
-export type Ask = (sql: string, values?: readonly unknown[]) => Promise<Record<string, any>[]>;
+export type Ask = (sql: string, values?: readonly unknown[]) => Promise<AskedRow[]>;
 
 interface Table {
   readonly shape: TableShape;

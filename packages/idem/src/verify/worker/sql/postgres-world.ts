@@ -13,17 +13,14 @@ import { type Life, never } from "../life.ts";
 import { realClearTimeout, realSetTimeout } from "../real.ts";
 import type { Outside, WatchedWorld, WorldOfWatcher } from "../watcher.ts";
 import { addressOf, type PostgresScript } from "./database-script.ts";
-import { type Ask, PostgresRows } from "./postgres-rows.ts";
+import { type Ask, type AskedRow, PostgresRows } from "./postgres-rows.ts";
 import { rowThings, type Write } from "./row-things.ts";
 import { readStatement } from "./sql-text.ts";
 import { titleOf } from "./sqlite-world.ts";
 
 interface OwnClient {
   connect(): Promise<unknown>;
-  query(
-    sql: string,
-    values?: readonly unknown[],
-  ): Promise<{ rows?: Record<string, any>[] } | { rows?: Record<string, any>[] }[]>;
+  query(sql: string, values?: readonly unknown[]): Promise<{ rows?: AskedRow[] } | { rows?: AskedRow[] }[]>;
   end(): Promise<void>;
   on(event: "error", run: () => void): unknown;
 }

@@ -13,6 +13,7 @@ import {
   withoutWaiting,
 } from "./sqlite-world.ts";
 
+// biome-ignore lint/suspicious/noExplicitAny: a function of a driver's, replaced without knowing what it takes
 type Method = (this: object, ...args: any[]) => any;
 
 interface Statement {

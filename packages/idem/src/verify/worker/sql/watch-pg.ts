@@ -16,6 +16,7 @@ interface Client {
   readonly connection?: { ssl?: unknown; readonly stream?: { destroy(): void } };
 }
 
+// biome-ignore lint/suspicious/noExplicitAny: a function of a driver's, replaced without knowing what it takes
 type Method<This> = (this: This, ...args: any[]) => any;
 
 /** In the context of whoever gave it. */

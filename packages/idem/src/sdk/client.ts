@@ -160,13 +160,13 @@ export class Idem<Schemas extends EventSchemas = Untyped> {
       }
     }
     this.options = options;
-    noteMakers(this, traceAbove(Idem as never));
     this.id = options.id;
     this.names = { id: options.id, was };
     this.env = options.env ?? "default";
     const taking = takingClients();
     this.isTaken = taking !== null;
     this.isParked = this.isTaken;
+    if (!this.isTaken) noteMakers(this, traceAbove(Idem as never));
     this.platform = taking?.platform ?? options.platform ?? nodePlatform;
     const logged = readLogger(options);
     this.telling = new Telling({

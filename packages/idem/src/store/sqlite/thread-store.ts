@@ -91,8 +91,9 @@ class ThreadShell {
           readAnswer(message.answer);
           resolve();
         } catch (error) {
-          void thread.terminate();
+          // In this order: in Deno the thread is over before `terminate` returns, and its end is a reason too.
           reject(error);
+          void thread.terminate();
         }
       });
       thread.onEnd((error) => {

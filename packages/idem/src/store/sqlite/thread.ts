@@ -26,7 +26,5 @@ try {
   post({ kind: "open", answer: { ok: true, value: null } });
 } catch (error) {
   const { path } = input;
-  // Whoever started it ends it: what a thread says as its last is lost in Deno.
-  onMessage(() => {});
   post({ kind: "open", answer: fail(openingFault(error, path, lookAtPath(path))) });
 }

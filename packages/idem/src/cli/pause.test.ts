@@ -126,7 +126,7 @@ describe("looking at what waits", () => {
       { id: "mail", pending: { paused: 3, held: 0 } },
     ]);
     expect(await terminal.run("functions")).toBe(0);
-    expect(terminal.written.out).toMatch(/charge .* 4 +paused/);
+    expect(terminal.written.out).toMatch(/charge .* 4 +never verified +paused/);
     const listed = async (...args: string[]) =>
       (await terminal.json("events", "--pending", ...args)).map((row: any) => [row.function, row.kind, row.eventId]);
     const every = await listed();

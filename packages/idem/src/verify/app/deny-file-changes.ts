@@ -3,9 +3,8 @@ import fs from "node:fs";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { WayOutShut } from "../worker/deny-ways-out.ts";
+import type { Anything } from "../worker/file-effects.ts";
 import type { Outside } from "../worker/watcher.ts";
-
-type Anything = (...args: any[]) => any;
 
 const changing = [
   "writeFile",

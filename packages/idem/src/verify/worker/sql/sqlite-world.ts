@@ -41,7 +41,6 @@ interface WorldFile {
 const imagesRead = new Map<string, { readonly mtimeMs: number; readonly rows: SqliteRows }>();
 
 let openFile: OpenFile | null = null;
-export const isDriverKnown = (): boolean => openFile !== null;
 export const useDriver = (open: OpenFile): void => {
   openFile = open;
 };

@@ -118,7 +118,7 @@ async function placementsWithTwoRunsInAMinute(inngest: Idem): Promise<number[]> 
   const alerts = new Set<number>();
   const newestFirst = await inngest.runs.list({ function: "draft-invoice-from-placement", limit: 1_000 });
   for (const run of newestFirst.toReversed()) {
-    const { placementId } = (await inngest.events.get(run.eventId))!.data;
+    const { placementId } = (await inngest.events.get(run.eventId))!.data as { readonly placementId: number };
     const before = createdAt.get(placementId);
     if (before !== undefined && run.createdAt - before <= 60_000) alerts.add(placementId);
     createdAt.set(placementId, run.createdAt);

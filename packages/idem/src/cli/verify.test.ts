@@ -186,9 +186,7 @@ describe("idem verify --events", () => {
       client.send({ name: "bullhorn/placement.event", data: { placementId: 1042, eventType, by: "ann-secret" } });
     const sent = [await fire("INSERTED"), await fire("UPDATED")];
     const alerts = () => terminal.run("radar", "--store", address, "--json");
-    await expect
-      .poll(async () => (await alerts(), terminal.written.out), { timeout: 20_000 })
-      .toContain('"doubled-runs"');
+    await expect.poll(() => alerts().then(() => terminal.written.out), { timeout: 20_000 }).toContain('"doubled-runs"');
     const [{ id }] = JSON.parse(terminal.written.out);
     await client.stop();
     expect(await terminal.run("radar", id, "--store", address)).toBe(0);

@@ -1,5 +1,5 @@
-// What `idem verify` says of the examples' own functions. Not looked at: functions of tests (seeds, kill-test), those behind a database (the shop's other two)
-// or clients that are only declared (readme), and the app of the official SDK, which the verifier cannot load yet.
+// What `idem verify` says of the examples' own functions. Not looked at: functions of tests (seeds, kill-test), those behind a database (the shop's other two, the approval's)
+// or clients that are only declared (readme), and the app of the official SDK, which `idem verify -u` plays.
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { expect, test, vi } from "vitest";
@@ -7,7 +7,7 @@ import { expect, test, vi } from "vitest";
 // Two hundred worlds: seconds of processor, which on a busy machine are minutes.
 vi.setConfig({ testTimeout: 300_000 });
 
-test("the examples' functions hold, and what nobody can watch yet is said by its name", () => {
+test("the examples' functions hold", () => {
   const bin = fileURLToPath(new URL("../packages/idem/bin/idem.mjs", import.meta.url));
   const cwd = fileURLToPath(new URL(".", import.meta.url));
   const args = [bin, "verify", "--budget", "0", "--reporter", "json"];
@@ -22,9 +22,8 @@ test("the examples' functions hold, and what nobody can watch yet is said by its
     ["draft-invoice", "HELD"],
     ["renew-membership", "HELD"],
     ["pay-deposit", "HELD"],
-    ["invoice-placement", "UNPROVEN", 'step.transaction "queue" writes to a database, which is not watched'],
     ["order", "HELD"],
   ]);
-  expect(functions.every(({ verdict, effects }: any) => verdict === "UNPROVEN" || effects > 0)).toBe(true);
-  expect(status).toBe(2);
+  expect(functions.every(({ effects }: any) => effects > 0)).toBe(true);
+  expect(status).toBe(0);
 });

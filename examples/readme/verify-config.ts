@@ -13,6 +13,7 @@ export default {
       waits: { "crm/placement.approved": { by: "ann" } }, // the data of an event or a signal it waits for; a star stands for anything
     },
   },
+  databases: [{ file: "./shop.db" }], // each world has a copy: see below
   accept: [{ effect: "POST metrics.local/*", because: "telemetry", until: "2027-06-01" }],
 };
 // #endregion

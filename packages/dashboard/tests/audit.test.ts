@@ -58,6 +58,8 @@ test("entries are narrowed by what was done, who did it and words, the address h
   ]);
   await page.getByRole("button", { name: /Who dev/ }).click();
   await page.waitForURL((url) => !url.search.includes("actor"));
+  // Rows of the filter before are faded until those of this one have come.
+  await expect.poll(() => page.locator(".list.is-old").count()).toBe(0);
   for (const look of looks) {
     await wear(page, look);
     expect([look, await axeFindings(page)]).toEqual([look, []]);

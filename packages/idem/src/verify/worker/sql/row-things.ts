@@ -37,11 +37,11 @@ export const isOwnTable = (name: string): boolean => ownTables.test(name);
 const madeMark = "‹made›";
 const idLike = /(^|_)id$|Id$|ID$/;
 
-/** Numbers and texts the world was given: no number of the database's, even where it is the same. */
-function valuesIn(value: Json, into = new Set<Json>()): Set<Json> {
+/** Ids the world was given: no number of the database's, even where it is the same. An amount that happens to be a row's number is none. */
+function idsIn(value: Json, field = "", into = new Set<Json>()): Set<Json> {
   if (typeof value === "object" && value !== null) {
-    for (const each of Array.isArray(value) ? value : Object.values(value)) valuesIn(each as Json, into);
-  } else if (value !== null) into.add(value).add(String(value));
+    for (const [key, each] of Object.entries(value)) idsIn(each as Json, Array.isArray(value) ? field : key, into);
+  } else if (value !== null && idLike.test(field)) into.add(value).add(String(value));
   return into;
 }
 
@@ -52,7 +52,7 @@ export function rowThings(
   events: readonly Json[],
 ): Thing[] {
   const own = changes.filter(({ table }) => !isOwnTable(table.name));
-  const given = valuesIn(events as Json);
+  const given = idsIn(events as Json);
   const made = new Set<Json>();
   for (const { table, added } of own) {
     for (const column of table.numbered) {

@@ -35,7 +35,7 @@ const table = (name: string, shape: Partial<TableShape> = {}): TableShape => ({
 const invoices = table("invoices", { key: ["id"], numbered: ["id"] });
 const accounts = table("accounts", { key: ["client"] });
 const outside = (shape: TableShape, added: readonly Row[], removed: readonly Row[] = []) => ({
-  things: rowThings("shop", [{ table: shape, added, removed }], [], [{ placementId: "7" }]),
+  things: rowThings("shop", [{ table: shape, added, removed }], [], [{ placementId: "7", amount: 1 }]),
   madeIds: [],
 });
 const compared = (world: ReturnType<typeof outside>, ...expected: ReturnType<typeof outside>[]) => {

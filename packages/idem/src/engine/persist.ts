@@ -10,12 +10,18 @@ export function persist<T>(
   platform: Pick<Platform, "timer">,
   write: () => Promise<T>,
   isNeeded: () => boolean,
-  delayMs = 10,
 ): Promise<T> {
-  return write().catch(async (error) => {
-    const mayHelp = error instanceof IdemError && error.retry === "later";
-    if (!mayHelp || !isNeeded()) throw error;
-    await new Promise<void>((resolve) => platform.timer(delayMs, resolve));
-    return persist(platform, write, isNeeded, Math.min(delayMs * 2, delayMsMax));
+  return write().catch(async (first) => {
+    let error: unknown = first;
+    for (let delayMs = 10; ; delayMs = Math.min(delayMs * 2, delayMsMax)) {
+      const mayHelp = error instanceof IdemError && error.retry === "later";
+      if (!mayHelp || !isNeeded()) throw error;
+      await new Promise<void>((resolve) => platform.timer(delayMs, resolve));
+      try {
+        return await write();
+      } catch (again) {
+        error = again;
+      }
+    }
   });
 }

@@ -31,15 +31,23 @@ export class Unheard {
   private readonly names = new Map<string, string>();
 
   promise({ stepId, name }: OpIds, settling: Settling): Promise<unknown> {
-    const promise: StepPromise = new StepPromise((resolve, reject) =>
-      settling(resolve, (reason) => {
-        // Whoever asked before this hears of it; nobody else has to.
-        if (this.names.has(stepId)) Promise.prototype.then.call(promise, undefined, () => {});
-        reject(reason);
-      }),
-    );
+    let resolve!: (value: unknown) => void;
+    let reject!: (reason: unknown) => void;
+    const promise = new StepPromise((...both) => {
+      [resolve, reject] = both;
+    });
     this.names.set(stepId, name);
     promise.onHeard = () => this.names.delete(stepId);
+    const refuse = (reason: unknown): void => {
+      // Whoever asked before this hears of it; nobody else has to.
+      if (this.names.has(stepId)) Promise.prototype.then.call(promise, undefined, () => {});
+      reject(reason);
+    };
+    try {
+      settling(resolve, refuse);
+    } catch (error) {
+      refuse(error);
+    }
     return promise;
   }
 

@@ -3,6 +3,7 @@ import type { HandlerContext } from "../sdk/function-types.ts";
 import { servedWorld } from "../serve/served-world.suite.ts";
 import { oneRun, stores } from "../testing/one-run.suite.ts";
 import type { Logger } from "./function-code.ts";
+import { Unheard } from "./step-promise.ts";
 
 type Step = HandlerContext<any>["step"];
 
@@ -100,4 +101,15 @@ test("a step nobody awaited that failed is told where a server calls the functio
   const failed = { error: { name: "Error", message: "declined" } };
   await world.call("one", { steps: { charge: failed, mail: { data: "sent" } } });
   expect(world.logged.flat().join()).toContain('step "charge" failed, and nobody awaited it: declined');
+});
+
+// Vitest fails a run in which a rejection is not handled, as Node ends a process.
+test("what is thrown while a step is asked for is its own refusal, and ends nothing where nobody awaits it", async () => {
+  const ids = { stepId: "a", name: "a", repeat: 0 };
+  const thrown = new Error("thrown at once");
+  const asked = new Unheard().promise(ids, () => {
+    throw thrown;
+  });
+  await new Promise((resolve) => setImmediate(resolve));
+  await expect(asked).rejects.toBe(thrown);
 });

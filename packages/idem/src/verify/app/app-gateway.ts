@@ -58,7 +58,11 @@ async function take(request: IncomingMessage, response: ServerResponse, pass: Pa
 }
 
 /** Sends it on; rejects where nobody answers. */
-export function sendOn(origin: string, { method, path, headers, body }: Passing): Promise<Passed> {
+export function sendOn(
+  origin: string,
+  { method, path, headers, body }: Passing,
+  signal?: AbortSignal,
+): Promise<Passed> {
   const { hostname, port } = new URL(origin);
   return new Promise((resolve, reject) => {
     const options = {
@@ -68,6 +72,7 @@ export function sendOn(origin: string, { method, path, headers, body }: Passing)
       path,
       agent: false,
       headers: { ...headers, "content-length": body.length },
+      ...(signal === undefined ? {} : { signal }),
     };
     const request = http.request(options, (response) => {
       bytesOf(response).then(
@@ -80,9 +85,17 @@ export function sendOn(origin: string, { method, path, headers, body }: Passing)
   });
 }
 
+// More than any call or report of an SDK has.
+const bytesMax = 64 * 1024 * 1024;
+
 async function bytesOf(message: IncomingMessage): Promise<Buffer> {
   const pieces: Buffer[] = [];
-  for await (const piece of message) pieces.push(piece as Buffer);
+  let length = 0;
+  for await (const piece of message) {
+    length += (piece as Buffer).length;
+    if (length > bytesMax) throw new Error(`a body of more than ${bytesMax} bytes`);
+    pieces.push(piece as Buffer);
+  }
   return Buffer.concat(pieces);
 }
 

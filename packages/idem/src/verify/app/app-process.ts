@@ -38,6 +38,7 @@ export type Started =
 const linesKept = 60;
 const pollMs = 25;
 const orderMsMax = 5_000;
+const goneMsMax = 5_000;
 
 /** A module of this folder, for a process of its own; run from TypeScript sources (tests), it comes from the built package beside them. */
 const builtFile = (name: string): URL =>
@@ -123,12 +124,10 @@ export class AppProcess implements StartedApp {
     for (const answer of this.waiting.values()) answer([]);
     this.waiting.clear();
     const { pid } = this.child;
-    if (pid === undefined) return;
-    try {
-      process.kill(-pid, "SIGKILL");
-    } catch {
-      // It is gone already.
-    }
+    if (pid !== undefined) killPid(-pid);
+    // Where there are no groups, and what left its own.
+    this.child.kill("SIGKILL");
+    for (const connection of this.connections) killPid(connection.pid);
   }
 
   /** Resolves once none of its processes is left. */
@@ -137,6 +136,8 @@ export class AppProcess implements StartedApp {
     if (this.exited === null || this.connections.size > 0) {
       await new Promise<void>((resolve) => {
         this.onGone = resolve;
+        // One that no signal ends is left behind; it is not heard any more.
+        this.options.platform.timer(goneMsMax, resolve);
       });
     }
     this.options.control.forget(this.token);
@@ -167,7 +168,7 @@ export class AppProcess implements StartedApp {
     while (platform.monoMs() < until) {
       if (this.exited !== null) return failed(this.exited.why);
       const { port } = this;
-      if (port !== null && (await answers(port, url))) return { kind: "ready", port };
+      if (port !== null && (await answers(port, url, until - platform.monoMs()))) return { kind: "ready", port };
       await new Promise<void>((resolve) => void platform.timer(pollMs, resolve));
     }
     const within = `after ${startMsMax / 1_000} s`;
@@ -252,16 +253,26 @@ export class AppProcess implements StartedApp {
   }
 }
 
+function killPid(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It is gone already.
+  }
+}
+
 export const portOf = ({ port, protocol }: URL): number => Number(port || (protocol === "https:" ? 443 : 80));
 
 /** Whether an SDK answers there; a framework in development compiles the route when it is first asked. */
-function answers(port: number, url: URL): Promise<boolean> {
+function answers(port: number, url: URL, msMax: number): Promise<boolean> {
   return new Promise((resolve) => {
-    const request = http.get({ host: "127.0.0.1", port, path: url.pathname, agent: false }, (response) => {
+    const signal = AbortSignal.timeout(Math.max(1, Math.ceil(msMax)));
+    const request = http.get({ host: "127.0.0.1", port, path: url.pathname, agent: false, signal }, (response) => {
       response.resume();
       const headers = Object.fromEntries(
         Object.entries(response.headers).map(([name, value]) => [name, String(value)]),
       );
+      response.once("error", () => {});
       response.once("close", () => resolve(isFromSdk(headers)));
     });
     request.once("error", () => resolve(false));

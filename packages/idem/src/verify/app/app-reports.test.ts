@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { readSchedule, type Schedule, singles } from "../schedules.ts";
 import { AppReports, type Report } from "./app-reports.ts";
 import { appliesToApp } from "./applies.ts";
+import { byLine } from "./control-messages.ts";
 
 /** Which of an app's reports it dies around. */
 function deaths(name: string, told: readonly Report[]): string[] {
@@ -56,4 +57,21 @@ test("every single adversity is played with an app but a step that is made to th
   };
   const left = singles(facts).filter((schedule: Schedule) => !appliesToApp(schedule));
   expect(left.map(({ id }) => id)).toEqual(["throw-after-effect:1"]);
+});
+
+test("a line of the control channel that is no JSON, or longer than a stranger may send, ends it and nothing else", () => {
+  const taken: unknown[] = [];
+  const stranger = () =>
+    byLine(
+      (message) => taken.push(message),
+      () => 20,
+    );
+  expect(stranger()('{"kind":"hello"}\n{"ki')).toBe(true);
+  expect(taken).toEqual([{ kind: "hello" }]);
+  expect([stranger()("GET / HTTP/1.1\n"), stranger()("x".repeat(21)), stranger()(`"${"x".repeat(30)}"\n`)]).toEqual([
+    false,
+    false,
+    false,
+  ]);
+  expect(taken).toHaveLength(1);
 });

@@ -52,6 +52,8 @@ const patienceMax = 60;
 /** Real time, without what starting the app takes. */
 const worldMsMax = 30_000;
 const restartMs = 500;
+/** Real time. */
+const closeMsMax = 30_000;
 const rowsMax = 1_000;
 /** Steps a run can be rerun from: they do something. */
 const doing = new Set(["run", "fetch", "effect", "send-event", "invoke"]);
@@ -581,7 +583,11 @@ export class AppWorld {
     });
     // Its graces are of the world's time.
     const turn = () => new Promise<void>((resolve) => this.options.platform.soon(resolve));
-    while (!isClosed) await this.clock.moveTo(this.clock.monoMs() + 1_000, turn);
+    const until = this.options.platform.monoMs() + closeMsMax;
+    while (!isClosed) {
+      if (this.options.platform.monoMs() > until) throw new Error("a world's server does not close");
+      await this.clock.moveTo(this.clock.monoMs() + 1_000, turn);
+    }
     await closing;
     await this.store.close();
   }

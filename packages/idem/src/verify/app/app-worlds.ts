@@ -120,7 +120,12 @@ export class AppWorlds {
     const { pathname } = this.options.url;
     const body = Buffer.from(syncBody(`http://127.0.0.1:${port}${pathname}`));
     const headers = { ...syncHeaders("dev"), host: `127.0.0.1:${port}` };
-    const reply = await sendOn(`http://127.0.0.1:${port}`, { method: "PUT", path: pathname, headers, body });
+    const { startMsMax } = this.options;
+    const reply = await sendOn(
+      `http://127.0.0.1:${port}`,
+      { method: "PUT", path: pathname, headers, body },
+      AbortSignal.timeout(startMsMax),
+    );
     const answer = readSyncReply({ ...reply, body: reply.body.toString("utf8") }, "dev");
     if (answer.kind === "refused") throw new AppNotReady(`The app does not tell its functions: ${answer.why}.`, []);
     if (answer.kind === "told-elsewhere") {

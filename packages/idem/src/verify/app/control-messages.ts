@@ -64,12 +64,26 @@ export type ToApp =
   | { readonly kind: "begin"; readonly id: number; readonly nowMs: number; readonly events: readonly Json[] }
   | { readonly kind: "report"; readonly id: number };
 
-/** Calls back with each line that has come whole. */
-export function byLine(take: (message: unknown) => void): (text: string) => void {
+/** Calls back with each line that has come whole; false ends it: the line is longer than may be, or no JSON. */
+export function byLine(
+  take: (message: unknown) => void,
+  charsMax: () => number = () => Number.POSITIVE_INFINITY,
+): (text: string) => boolean {
   let rest = "";
   return (text) => {
     const lines = (rest + text).split("\n");
     rest = lines.pop()!;
-    for (const line of lines) if (line !== "") take(JSON.parse(line));
+    for (const line of lines) {
+      if (line === "") continue;
+      if (line.length > charsMax()) return false;
+      let message: unknown;
+      try {
+        message = JSON.parse(line);
+      } catch {
+        return false;
+      }
+      take(message);
+    }
+    return rest.length <= charsMax();
   };
 }

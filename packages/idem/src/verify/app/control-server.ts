@@ -14,6 +14,8 @@ export interface StartedApp {
   closed(connection: AppConnection): void;
 }
 
+const helloCharsMax = 1_000;
+
 export class ControlServer {
   private readonly starts = new Map<string, StartedApp>();
   private readonly sockets = new Set<Socket>();
@@ -72,9 +74,13 @@ export class ControlServer {
       of = { app, connection: { post, pid: message.pid } };
       app.connected(of.connection);
     };
-    socket.on(
-      "data",
-      byLine((message) => take(message as FromApp)),
+    // Nobody is believed before it has shown a token, and nothing of it is kept.
+    const lines = byLine(
+      (message) => take(message as FromApp),
+      () => (of === null ? helloCharsMax : Number.POSITIVE_INFINITY),
     );
+    socket.on("data", (text: string) => {
+      if (!lines(text)) socket.destroy();
+    });
   }
 }

@@ -1,9 +1,10 @@
 // A scratch PostgreSQL for `idem verify`: databases of its own on the server that is given, or on one that is started for the command. Databases that are
 // there are neither read nor written.
 import { spawnSync } from "node:child_process";
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { createRequire } from "node:module";
 import { createServer } from "node:net";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { ConfiguredDatabase } from "../verify/verify-configuration.ts";
@@ -16,6 +17,8 @@ type OfServer = Extract<ConfiguredDatabase, { readonly env: string }>;
 
 /** Its name, to be found again: what a command left that was killed is dropped by the next one. */
 const prefix = "idem_verify_";
+/** Numbers of processes are this machine's own, and a scratch server may be several machines'. */
+const machine = createHash("sha256").update(hostname()).digest("hex").slice(0, 6);
 
 export async function preparePostgres(
   options: DatabaseOptions & { readonly scratch: string },
@@ -25,7 +28,7 @@ export async function preparePostgres(
   const server = options.server === undefined ? await startEmbedded(options, databases[0]!, undo) : options.server;
   if (options.server !== undefined) refuseRemote(options.server, options.mayBeRemote === true);
   const ask = await connect(options.cwd, server);
-  const own = `${prefix}${process.pid}_${randomBytes(3).toString("hex")}`;
+  const own = `${prefix}${machine}_${process.pid}_${randomBytes(3).toString("hex")}`;
   undo.push(async () => {
     const { query, end } = await connect(options.cwd, server);
     try {
@@ -76,13 +79,19 @@ export function refuseRemote(address: string, mayBeRemote: boolean): void {
 /** Without its password. */
 const shown = (address: string): string => printable(new URL(address).host);
 
+const connectMsMax = 10_000;
+const migrateMsMax = 10 * 60_000;
+
 interface Session {
   readonly query: (sql: string) => Promise<Record<string, unknown>[]>;
   readonly end: () => Promise<void>;
 }
 
 async function connect(cwd: string, server: string): Promise<Session> {
-  const client = new (pgOf(cwd).Client)({ connectionString: server });
+  const client = new (pgOf(cwd).Client)({
+    connectionString: server,
+    connectionTimeoutMillis: connectMsMax,
+  });
   client.on("error", () => {});
   await client.connect().catch((error: unknown) => {
     throw cannot(
@@ -125,10 +134,11 @@ async function dropAll(query: Session["query"], isMine: (name: string) => boolea
   }
 }
 
-/** Of a command that is no longer. */
+/** Of a command of this machine that is no longer. */
 function isForgotten(name: string): boolean {
-  const pid = Number(/^idem_verify_(\d+)_/.exec(name)?.[1] ?? Number.NaN);
-  if (Number.isNaN(pid)) return false;
+  const [, of, number] = /^idem_verify_([0-9a-f]{6})_(\d+)_/.exec(name) ?? [];
+  if (of !== machine) return false;
+  const pid = Number(number);
   try {
     process.kill(pid, 0);
     return false;
@@ -144,8 +154,12 @@ function runMigrate(cwd: string, command: string, env: string, address: string):
     encoding: "utf8",
     env: { ...process.env, [env]: address },
     maxBuffer: 64 * 1024 * 1024,
+    timeout: migrateMsMax,
   });
   if (ran.status === 0) return;
+  if ((ran.error as { code?: unknown } | undefined)?.code === "ETIMEDOUT") {
+    throw cannot(`migrate (${printable(command)}) did not end within ${migrateMsMax / 60_000} minutes.`);
+  }
   const said = `${ran.stdout}\n${ran.stderr}`.trim().split("\n").slice(-5).join("\n");
   throw cannot(
     `migrate (${printable(command)}) ended with ${ran.status ?? ran.signal}, given ${env} of a scratch database:\n${said}`,

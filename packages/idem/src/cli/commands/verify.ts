@@ -4,6 +4,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { nearestWord } from "../../model/nearest-word.ts";
 import { shellWord } from "../../model/shell-word.ts";
+import { withoutPassword } from "../../store/postgres/address.ts";
 import { against, goneFrom, renewed, writeBaseline } from "../../verify/baseline.ts";
 import { type ChosenEvent, eventOfSchema, reaching } from "../../verify/choose-event.ts";
 import type { PlayingThreads } from "../../verify/playing-threads.ts";
@@ -379,6 +380,8 @@ function repeatOf({ words, options, flags }: Context, id: string): string {
       ? []
       : [address === "" || !address.startsWith("sqlite:") ? "--from-store" : `--from-store ${shellWord(address)}`]),
     ...(options.events === undefined ? [] : [`--events ${shellWord(options.events)}`]),
+    ...(options.database === undefined ? [] : [`--database ${shellWord(withoutPassword(options.database))}`]),
+    ...(flags.has("remote-database") ? ["--remote-database"] : []),
     ...(flags.has("generate") ? ["--generate"] : []),
     ...(flags.has("process") ? ["--process"] : []),
   ].join(" ");

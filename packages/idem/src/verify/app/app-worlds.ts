@@ -1,7 +1,5 @@
 // The worlds of one app, played one after the other. Another start of the app is always being made ready meanwhile: each world has processes of its own, and each
 // death needs another.
-import { fingerprintOf } from "../../execute/code-of-run.ts";
-import type { Remote } from "../../execute/remote.ts";
 import type { Platform } from "../../platform/platform.ts";
 import { readSyncReply, syncBody, syncHeaders } from "../../protocol/sync.ts";
 import { defaultEnv } from "../../server/admit-caller.ts";
@@ -37,8 +35,6 @@ export class AppNotReady extends Error {
     super(message);
   }
 }
-
-const nobody: Remote = { call: () => Promise.reject(new Error("nobody is called")) };
 
 /** A handler of failures is a function of its own to the SDK. */
 const endEvents = new Set(["inngest/function.failed", "inngest/function.cancelled"]);
@@ -140,8 +136,8 @@ export class AppWorlds {
       env: defaultEnv,
       fn,
       config,
-      // The official SDK tells none: then it is made of its options, as a server does.
-      code: fingerprintOf({ fn, config, backoff: null, middleware: [], remote: nobody }),
+      // The official SDK tells none, and options alone do not say that the handler is the same.
+      code: config.fingerprint ?? null,
       handlesEnd: config.triggers.some((each) => "event" in each && endEvents.has(each.event)),
       place: null,
       madeBy: null,

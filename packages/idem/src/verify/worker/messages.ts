@@ -17,8 +17,8 @@ export interface DescribedFunction {
   readonly env: string;
   readonly fn: string;
   readonly config: FunctionConfig;
-  /** The fingerprint of its code, as a process that has it registers it. */
-  readonly code: string;
+  /** The fingerprint of its code, as a process that has it registers it; null where none is told. */
+  readonly code: string | null;
   /** It handles the end of another one's runs. */
   readonly handlesEnd: boolean;
   /** Where it is defined; null where no line of the user's is seen. */

@@ -65,7 +65,7 @@ export class SimNode {
         process: owner,
         random: random.fork(stream),
         counters,
-        wallMs: () => epochMs + loop.now + this.wallOffsetMs,
+        wallMs: () => Math.floor(epochMs + loop.now + this.wallOffsetMs),
         crashRate: () => world.faults.rates["crash-point"],
         crash: (where) => this.crash(`crashes at ${where}`),
       });

@@ -212,6 +212,19 @@ describe("instants", () => {
     expect(store.decided.map(({ tickAt, at }) => at - tickAt)).toEqual([0, 0]);
   });
 
+  test("a process whose clock is ahead misses nothing for having heard first that functions changed", async () => {
+    const { store, clock, settle, advance, platform } = world();
+    store.register("minutely", { cron: "* * * * *" });
+    platform.clock.stepWall(hour);
+    const { clock: late, registry } = clock();
+    await registry.refresh();
+    store.register("other", { cron: "0 0 1 1 *" });
+    await advance(minute + 1_000);
+    late.start();
+    await settle();
+    expect(store.told("minutely")).toEqual(["start 00:01"]);
+  });
+
   test("an instant years away is waited for", async () => {
     const { store, advance } = await running(["leap", { cron: "0 0 29 2 *" }]);
     await advance(2 * 366 * day + 60 * day);

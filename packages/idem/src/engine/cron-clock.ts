@@ -180,8 +180,9 @@ export class CronClock {
   // ------------------------------------------------------------------------------------------------ ticking
 
   private async pass(): Promise<void> {
-    // Also before anything else: until the store has said its time, an instant may seem to have come that has not.
-    if (this.isLongSilent()) await this.send([]);
+    // Also before anything else: until the store has said its time, an instant may seem to have come, or to be missed, that has not.
+    // An answer that only says that functions changed does not say it.
+    while (this.isLongSilent() && this.state === "running") await this.send([]);
     const underWay = new Set<Promise<void>>();
     try {
       await this.sendDue(underWay);

@@ -56,6 +56,30 @@ describe.each(variants)("an app of the SDK %s", (name, options) => {
     expect(inputs.rest).toMatch(/^\{"until":"20/);
   });
 
+  test("an attempt that failed took as long as its code did, alone or side by side", async () => {
+    const slowly = async () => {
+      await new Promise((resolve) => setTimeout(resolve, 30));
+      throw new Error("the shop answered 503");
+    };
+    const { send, runs, store } = await appOf(
+      (inngest) => [
+        inngest.createFunction({ id: "slow", retries: 0, triggers: [{ event: "go" }] }, async ({ step }) => {
+          await step.run("before", () => 1);
+          await step.run("alone", slowly).catch(() => {});
+          await Promise.all(["l", "r"].map((id) => step.run(id, slowly).catch(() => {})));
+        }),
+      ],
+      options,
+    );
+    const runId = await send("go");
+    await runs.wait(runId);
+    const { steps } = (await store.reads.runMemo("default", runId))!;
+    // A timer may fire a millisecond early by the clock that is read here.
+    const tooShort = steps.filter(({ name, startedAt, endedAt }) => name !== "before" && endedAt - startedAt < 28);
+    expect(tooShort).toEqual([]);
+    expect(steps.map(({ name }) => name).sort()).toEqual(["alone", "before", "l", "r"]);
+  });
+
   test("runs parallel steps side by side and goes on once", async () => {
     const { end, calls, log } = await appOf(
       (inngest, log) => [

@@ -71,6 +71,8 @@ class RemotePass {
   private readonly slots = new Slots(stepsAtOnceMax);
   /** A step the store or we would not take: the run's own failure. */
   private refusal: { readonly error: unknown } | null = null;
+  /** When the app was last asked what comes next. */
+  private askedAt = 0;
   /** What was recorded when the app last said what comes next. */
   private planned: readonly Step[] = [];
 
@@ -86,6 +88,7 @@ class RemotePass {
     for (;;) {
       if (mustWait && (await this.someOver())) attempt = 0;
       const before = { over: this.over, recorded: pass.memo.rowCount };
+      this.askedAt = this.run.ports.now();
       const reply = await pass.during(() =>
         this.app.ask(null, pass.memo.recorded, this.attemptOf(attempt), this.isPlanOnly),
       );
@@ -173,10 +176,10 @@ class RemotePass {
     const { ports, limits } = this.run;
     switch (op.op) {
       case "planned":
-        this.begin(op.kind, op, this.attemptAlone(op, null, op.input));
+        this.begin(op.kind, op, this.attemptAlone(op, null));
         break;
       case "threw":
-        this.begin(op.kind, op, this.attemptAlone(op, thrownBy(op, reply), op.input));
+        this.begin(op.kind, op, this.attemptAlone(op, { error: thrownBy(op, reply), began: this.beganAt(op) }));
         break;
       case "fetch":
         this.begin("fetch", op, {
@@ -220,9 +223,19 @@ class RemotePass {
     this.open.set(stepId, settled);
   }
 
-  /** A call for one step alone. `known` is how its first attempt failed, when that has been answered already. */
-  private attemptAlone(ids: OpIds, known: RemoteError | null, given: string | null): Work {
+  /** By the app's clock, and not before it was asked; where it does not say, behind what it did last. */
+  private beganAt({ startedAt }: Extract<WireOp, { op: "threw" }>): number {
+    const since = this.run.pass.memo.recorded.reduce((last, { endedAt }) => Math.max(last, endedAt), this.askedAt);
+    return Math.max(this.askedAt, startedAt ?? since);
+  }
+
+  /** A call for one step alone. `known` is how its first attempt failed, when that has been answered already, and when it began. */
+  private attemptAlone(
+    { input: given, ...ids }: OpIds & { readonly input: string | null },
+    known: { readonly error: RemoteError; readonly began: number } | null,
+  ): Work {
     let failure = known;
+    let began: number | null = null;
     let input = given;
     // The code came to this step with these; what its siblings leave behind only makes the way longer (the SDK takes 75 ms to
     // come to one of a thousand planned steps, and 400 ms past the outcomes of the others).
@@ -230,11 +243,13 @@ class RemotePass {
     return {
       kind: "attempt",
       input: () => input,
+      began: () => began,
       run: async ({ attempt }) => {
+        began = failure?.began ?? null;
         if (failure !== null) {
-          const thrown = failure;
+          const { error } = failure;
           failure = null;
-          throw thrown;
+          throw error;
         }
         // Its turn may come long after it was allowed to begin: a cancel or a lost lease meanwhile is looked at again.
         const reply = await this.slots.within(() =>
@@ -270,7 +285,7 @@ class RemotePass {
     this.planned = pass.memo.recorded;
     for (const { stepId, name } of retrying) {
       const ids = { stepId, name, repeat: this.repeatOf(stepId, name) };
-      this.begin("run", ids, this.attemptAlone(ids, null, null));
+      this.begin("run", ids, this.attemptAlone({ ...ids, input: null }, null));
     }
     // They are in the store and found by their ids; what they wait for is not planned again.
     for (const stepId of waitingIds) {

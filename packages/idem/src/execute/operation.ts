@@ -36,6 +36,8 @@ export type Work =
       readonly read?: (value: unknown) => unknown;
       /** What it was given, as it is kept; asked once an attempt is over. Absent for nothing. */
       readonly input?: () => string | null;
+      /** When it began, where it had begun before it came here; asked once an attempt is over. */
+      readonly began?: () => number | null;
     } & Limited)
   /** The same inside a transaction, by which the value is recorded. */
   | ({

@@ -458,7 +458,7 @@ export class Pass {
       this.giveUp("its lease may have ended");
       return;
     }
-    const startedAt = this.ports.now();
+    let startedAt = this.ports.now();
     let bytes = 0;
     const limitMs = work.limitMs ?? this.options.stepTimeoutMs;
     const limit = limitMs === null ? noLimit(this) : stepLimit(name, limitMs, this, this.ports);
@@ -495,6 +495,7 @@ export class Pass {
     body.isOver = true;
     if (this.isOver) return;
     const endedAt = this.ports.now();
+    if (work.kind === "attempt") startedAt = Math.min(startedAt, work.began?.() ?? startedAt);
     if (attempted.kind !== "outcome") this.bytesComing -= bytes;
     if (attempted.kind === "recorded") return;
     const input = this.memo.inputOf(stepId, work.kind === "attempt" ? (work.input?.() ?? null) : null);

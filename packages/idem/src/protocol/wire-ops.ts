@@ -28,6 +28,7 @@ export type WireOp = OpName & { readonly race: boolean } & (
         readonly error: SerializedError;
         readonly isFinal: boolean;
         readonly input: string | null;
+        readonly startedAt: number | null;
       }
     | { readonly op: "sleep"; readonly until: string }
     | { readonly op: "wait-for-event"; readonly event: string; readonly timeout: string; readonly if: string | null }
@@ -125,6 +126,7 @@ function readOp(value: unknown, where: string): WireOp {
         error: errorOf(error),
         isFinal: op === "StepFailed",
         input: inputOf(options.input),
+        startedAt: startedAt(value.timing),
       };
     case "Sleep":
       return { ...base, op: "sleep", until: text("duration") || (typeof name === "string" ? name : "") };

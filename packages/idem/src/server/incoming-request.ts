@@ -9,6 +9,7 @@ import { type Asked, answerRequest, errorAnswer, findRoute, NodeRequest, splitTa
 import type { AwaitedBodies, AwaitedBody } from "./awaited-bodies.ts";
 import { trustOf } from "./awaited-bodies.ts";
 import type { BrowserGuard } from "./browser-guard.ts";
+import { unknownPage } from "./dashboard/serve-dashboard.ts";
 import type { ServerLimits } from "./limits.ts";
 import type { Lines } from "./lines.ts";
 import { dataHeaders } from "./people/safe-headers.ts";
@@ -206,6 +207,11 @@ export class IncomingRequest {
     return headers["sec-fetch-site"] !== undefined && headers["sec-fetch-mode"] !== "navigate";
   }
 
+  private pageOf(error: IdemError): RouteAnswer | null {
+    const { method = "", url = "", headers } = this.incoming;
+    return unknownPage({ method, path: url.split("?", 1)[0]!, accept: headers.accept }, error);
+  }
+
   private fail(error: unknown): void {
     const { response, route, traffic } = this;
     if (error instanceof CallerGone || response.destroyed) return;
@@ -216,6 +222,11 @@ export class IncomingRequest {
       return;
     }
     if (statusOf(known.code) === 503) traffic.refusedBusy++;
+    const page = route === null ? this.pageOf(known) : null;
+    if (page !== null) {
+      this.send(page, page.body as PlainBody);
+      return;
+    }
     const shape = route?.errors ?? (/^\/(api|docs)\b/.test(this.incoming.url!) ? "problem" : "wire");
     if (shape === "problem") this.pageHeaders = { ...dataHeaders, ...this.pageHeaders };
     const answer = errorAnswer(known, shape, route?.access === "event-key");

@@ -32,7 +32,9 @@ export function Page() {
   return (
     <>
       <PageTitle title="Run" under={{ to: "/runs", text: "Runs" }} />
-      {isUnknown && <Empty title="No run with this id">It may have been reaped: runs are kept for 30 days.</Empty>}
+      {isUnknown && (
+        <Empty title="No run with this id">It may have been pruned, or belong to another environment.</Empty>
+      )}
       {error !== null && !isUnknown && (
         <ErrorPart error={error} what="The run could not be read." onRetry={() => void refetch()} />
       )}

@@ -59,6 +59,25 @@ test("a file that was not built, a path out of the folder and an address that is
   }
 });
 
+test.skipIf(!isBuilt)("a person who opens an address that leads nowhere reads so on the page", async () => {
+  const { ask } = await testServer();
+  const accept = "text/html,application/xhtml+xml,*/*;q=0.8";
+  const { status, headers, text } = await ask("/nope", { headers: { accept } });
+  expect([status, headers.get("content-type")]).toEqual([404, "text/html; charset=utf-8"]);
+  expect(text).toContain('<meta name="idem-base" content="/"');
+  expect(headers.get("content-security-policy")).toMatch(/script-src 'self'/);
+  // Programs, and what programs ask for, go on reading problems.
+  for (const [path, sent] of [
+    ["/nope", "application/json"],
+    ["/api/nope", accept],
+    ["/assets/none.js", accept],
+  ] as const) {
+    const answer = await ask(path, { headers: { accept: sent } });
+    expect([path, answer.status]).toEqual([path, 404]);
+    expect(answer.headers.get("content-type")).toMatch(/json/);
+  }
+});
+
 test.skipIf(!isBuilt)("under a mount path the page finds its files and its server there", () => {
   const html = pageAt("/tools/idem/")!.bytes.toString();
   expect(html).toContain('<meta name="idem-base" content="/tools/idem/"');

@@ -1,6 +1,7 @@
 // The dashboard's addresses. A page is the same empty shell everywhere and needs no credential: what it shows it asks of /api, which
-// does. The browser's own router finds the page; addresses that are not listed are nobody's, and stay a problem in JSON.
-import { errors } from "../../model/errors.ts";
+// does. The browser's own router finds the page; addresses that are not listed are nobody's: a person reads so on the page, a program as a
+// problem in JSON.
+import { errors, type IdemError } from "../../model/errors.ts";
 import { pageHeaders } from "../people/safe-headers.ts";
 import type { Route, RouteAnswer, RouteRequest } from "../route.ts";
 import { assetOf, type DashboardFile, pageAt } from "./dashboard-files.ts";
@@ -59,6 +60,21 @@ function answerPage(request: Asking, base: string): RouteAnswer {
   const page = pageAt(base);
   if (page === null) return { status: 404, headers: { "content-type": "text/plain; charset=utf-8" }, body: notBuilt };
   return answerFile(request, page, "no-cache", pageHeaders);
+}
+
+// What programs ask for: they read problems, whoever asks.
+const forPrograms = /^\/(api|v1|assets|e|w|docs)(\/|$)/;
+
+/** For a person who opened an address that leads nowhere: the page, which says so. Null for everybody else. */
+export function unknownPage(
+  asked: { readonly method: string; readonly path: string; readonly accept: string | undefined },
+  error: IdemError,
+  base = "/",
+): RouteAnswer | null {
+  const isPerson = /^(GET|HEAD)$/.test(asked.method) && asked.accept?.includes("text/html") === true;
+  if (error.code !== "ROUTE_UNKNOWN" || !isPerson || forPrograms.test(asked.path)) return null;
+  const page = answerPage({ headers: {} }, base);
+  return { ...page, status: 404 };
 }
 
 /** Null when there is no such file. */

@@ -7,6 +7,7 @@ import { namedEnv } from "../admit-caller.ts";
 import { type Admitted, isChange } from "../admit-person.ts";
 import { answerRequest, errorAnswer, findRoute } from "../answer-request.ts";
 import { BodyBudget, BodyShare } from "../body-budget.ts";
+import { unknownPage } from "../dashboard/serve-dashboard.ts";
 import { unexpected } from "../incoming-request.ts";
 import { serverLimits } from "../limits.ts";
 import type { Actor } from "../people/actor.ts";
@@ -90,7 +91,7 @@ export function mountDashboard(client: MountedClient, { base, authorize }: Mount
       // Nobody is left to read it.
       if (error instanceof CallerGone) return new Response(null, { status: 499 });
       const known = error instanceof IdemError ? error : unexpected(error, request, { path: `under ${base}` }, client);
-      return responseOf(asked, refusalOf(request, known), dataHeaders);
+      return responseOf(asked, refusalOf(request, known, asked.path, base), dataHeaders);
     }
   };
 }
@@ -105,8 +106,11 @@ function pathUnder(base: string, path: string): string | null {
 }
 
 /** A person who opens a page reads a sentence; everything else reads a problem. */
-function refusalOf(request: Request, error: IdemError): RouteAnswer {
-  const isPage = request.headers.get("accept")?.includes("text/html") === true;
+function refusalOf(request: Request, error: IdemError, path: string, base: string): RouteAnswer {
+  const accept = request.headers.get("accept") ?? undefined;
+  const page = unknownPage({ method: request.method, path, accept }, error, base);
+  if (page !== null) return page;
+  const isPage = accept?.includes("text/html") === true;
   if (!isPage) return errorAnswer(error, "problem", false);
   const headers = { "content-type": "text/plain; charset=utf-8" };
   return { status: statusOf(error.code), headers, body: `${error.message}\n` };

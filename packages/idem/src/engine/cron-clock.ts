@@ -18,7 +18,7 @@ import { type CronEntry, CronSchedules, type Due } from "./cron-schedules.ts";
 import { limits } from "./limits.ts";
 import { RunIds } from "./prepare-ingest.ts";
 import type { RegisteredTarget, Registry } from "./registry.ts";
-import type { StoreTime } from "./store-time.ts";
+import { hearTime, type StoreTime } from "./store-time.ts";
 import { tickEvent } from "./tick-event.ts";
 
 // One commit of a few dozen milliseconds: others get their turn, and 10,000 functions that tick at once take twenty.
@@ -181,8 +181,11 @@ export class CronClock {
 
   private async pass(): Promise<void> {
     // Also before anything else: until the store has said its time, an instant may seem to have come, or to be missed, that has not.
-    // An answer that only says that functions changed does not say it.
-    while (this.isLongSilent() && this.state === "running") await this.send([]);
+    if (this.isLongSilent()) {
+      const askedMono = this.options.platform.monoMs();
+      await hearTime(this.options);
+      this.heardMono = askedMono;
+    }
     const underWay = new Set<Promise<void>>();
     try {
       await this.sendDue(underWay);
@@ -216,14 +219,13 @@ export class CronClock {
     sent.catch(() => {});
   }
 
-  /** With no ticks it only asks for the time and whether functions changed. */
   private async send(due: readonly Due[]): Promise<void> {
     const { store, env, registry, platform, time, worker } = this.options;
     const slots = { reserved: 0 };
-    const leaseTo = due.length === 0 ? null : worker.takesDeliveries;
+    const leaseTo = worker.takesDeliveries;
     try {
       const asked = this.ask(due, slots);
-      const before = due.length === 0 ? undefined : platform.point("ingest:before-commit");
+      const before = platform.point("ingest:before-commit");
       if (before !== undefined) await before;
       const askedMono = platform.monoMs();
       const ticks = asked.map(({ tick }) => tick);
@@ -238,7 +240,7 @@ export class CronClock {
         await registry.refresh();
         return;
       }
-      const after = due.length === 0 ? undefined : platform.point("ingest:after-commit");
+      const after = platform.point("ingest:after-commit");
       if (after !== undefined) await after;
       time.note(askedMono, answer.now);
       this.heardMono = askedMono;

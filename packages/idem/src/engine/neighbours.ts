@@ -10,7 +10,7 @@ import type { Store } from "../store/store.ts";
 import { Housekeeping } from "./housekeeping.ts";
 import { limits } from "./limits.ts";
 import type { Registry } from "./registry.ts";
-import type { StoreTime } from "./store-time.ts";
+import { hearTime, type StoreTime } from "./store-time.ts";
 
 /** Code under way, which may be told that the store has news for it. */
 interface AtWork {
@@ -77,22 +77,13 @@ export class Neighbours {
     try {
       do {
         this.again = false;
-        await this.lookOnce();
+        await hearTime(this.options);
       } while (this.again && !this.isOver);
     } catch (error) {
       if (!this.isOver) this.options.report("looking for changed functions", error);
     } finally {
       this.looking = false;
     }
-  }
-
-  /** Ticks without a tick only ask for the time and whether the functions known here are the newest. */
-  private async lookOnce(): Promise<void> {
-    const { store, env, registry, platform, time } = this.options;
-    const askedMono = platform.monoMs();
-    const answer = await store.tick({ env, registration: registry.registration, ticks: [], leaseTo: null });
-    if (answer.kind === "stale-registration") await registry.refresh();
-    else time.note(askedMono, answer.now);
   }
 
   private collect(): void {

@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
 import { ManualClock } from "../platform/manual-clock.ts";
+import { MemoryStore } from "../store/memory/store.ts";
+import { testIdem } from "../testing/test-idem.ts";
 import { StoreTime } from "./store-time.ts";
 
 /** A store and a node that hears of its time by answers which take `there` and `back`. */
@@ -56,4 +58,12 @@ test("while the store's clock stands still a wait is counted from the last time 
   time.note(10_000, stands);
   pass(100);
   expect(time.reached()).toBe(stands + 100);
+});
+
+test("the first event of a process whose clock is an hour ahead is dated by the store's clock", async () => {
+  const clock = new ManualClock();
+  const { idem, clock: own } = testIdem({ store: new MemoryStore(clock) });
+  own.stepWall(3_600_000);
+  const { ids } = await idem.send({ name: "a/b", data: {} });
+  expect((await idem.events.get(ids[0]!))!.ts).toBe(clock.wallMs());
 });

@@ -5,6 +5,7 @@ import { acceptEvent } from "../ingest/accept-events.ts";
 import { openRun } from "../ingest/open-runs.ts";
 import { errors } from "../model/errors.ts";
 import { payloadOf } from "../model/event.ts";
+import { noteInvoked } from "../protocol/invoked-event.ts";
 import type { NewEvent } from "../store/ingest.ts";
 import { limits } from "./limits.ts";
 import type { pairsFor } from "./prepare-ingest.ts";
@@ -20,7 +21,8 @@ export function eventToInvoke(
     typeof input === "object" && input !== null && !Array.isArray(input)
       ? { ...input, name: "inngest/function.invoked" }
       : input;
-  return acceptEvent(given, where, { ...facts, sourceRunId: null, allowReserved: true }, limits);
+  const event = acceptEvent(given, where, { ...facts, sourceRunId: null, allowReserved: true }, limits);
+  return noteInvoked(event, { fn_id: idOrSlug });
 }
 
 /** Instead of every function whose trigger names the event, this one. Throws FUNCTION_UNKNOWN. */

@@ -1,17 +1,19 @@
 // Turns what people, steps and ended runs send into what the store ingests. Ids are made once and kept, so that deciding
 // again after the registry changed repeats the same operation.
 
-import type { PlannedSends, PlannedWait } from "../execute/ports.ts";
+import type { InvokedData, PlannedSends, PlannedWait } from "../execute/ports.ts";
 import { acceptEvent } from "../ingest/accept-events.ts";
-import { openRun } from "../ingest/open-runs.ts";
+import { isFor, openRun } from "../ingest/open-runs.ts";
 import { errors } from "../model/errors.ts";
-import { payloadOf } from "../model/event.ts";
+import { deferredEventName, payloadOf } from "../model/event.ts";
 import type { Expressions } from "../model/expression.ts";
 import { chargeCost, readingCost } from "../model/metered-cost.ts";
 import type { Outcome } from "../model/step.ts";
 import type { Turns } from "../model/turns.ts";
 import { serializeError } from "../model/user-errors.ts";
 import type { NewWait } from "../model/wait.ts";
+import { mergeSessions } from "../protocol/event-sessions.ts";
+import { noteInvoked } from "../protocol/invoked-event.ts";
 import type { NestedIngest } from "../store/advance.ts";
 import type { NewEvent, NewPair } from "../store/ingest.ts";
 import { limits } from "./limits.ts";
@@ -53,6 +55,7 @@ export function* pairsFor(
     const payload = payloadOf(event);
     chargeCost(readingCost(event.data));
     for (const { target, triggers } of matches) {
+      if (event.name === deferredEventName && !isFor(target.fn, triggers, payload, options.expressions)) continue;
       yield openRun(
         target,
         triggers,
@@ -115,18 +118,33 @@ export function eventsOfSends(
   });
 }
 
-/** The event that starts an invoked function and carries its data. */
+/** The event that starts an invoked function and carries its data. Throws for sessions that cannot be kept. */
 export function invokedEvent(
-  invoked: { readonly function: string; readonly data: unknown; readonly v: unknown },
-  runId: string,
+  invoked: InvokedData,
+  source: { readonly runId: string; readonly fn: string; readonly app: string },
   options: Pick<PrepareOptions, "newId" | "now">,
 ): NewEvent {
-  return acceptEvent(
-    { name: "inngest/function.invoked", data: invoked.data ?? {}, v: invoked.v },
-    `The data for function "${invoked.function}"`,
-    { eventId: options.newId(), now: options.now, windowMs: 0, sourceRunId: runId, allowReserved: true },
+  const where = `The data for function "${invoked.function}"`;
+  const { data, v, meta } = invoked;
+  const event = acceptEvent(
+    {
+      name: "inngest/function.invoked",
+      data: data ?? {},
+      v,
+      ...(meta === undefined || meta === null ? {} : { meta: mergeSessions(meta, where) }),
+    },
+    where,
+    { eventId: options.newId(), now: options.now, windowMs: 0, sourceRunId: source.runId, allowReserved: true },
     limits,
   );
+  return noteInvoked(event, {
+    fn_id: invoked.function,
+    name: invoked.step.name,
+    correlation_id: `${source.runId}.${invoked.step.stepId}`,
+    source_app_id: source.app,
+    source_fn_id: source.fn,
+    expire: invoked.timeoutAt,
+  });
 }
 
 /** Events that a run sends, decided. */

@@ -64,7 +64,11 @@ export function runPorts(
       const events = await outgoingEvents(sends.events, code.middleware, options.checkEvents);
       return eventsOfSends({ ...sends, events }, runId, worker.prepare());
     },
-    acceptInvoked: (invoked) => invokedEvent(invoked, runId, worker.prepare()),
+    acceptInvoked: (invoked) => {
+      const { fn } = job.memo.run;
+      const app = options.registry.get(fn)?.app ?? "";
+      return invokedEvent(invoked, { runId, fn, app }, worker.prepare());
+    },
     checkExpression: (expression) => {
       expressions.get(expression);
     },

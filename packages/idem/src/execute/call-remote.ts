@@ -14,6 +14,7 @@ import type { DestinationOf } from "../dedup/destination-key.ts";
 import { type Divergence, isDivergence, readDivergence } from "../model/divergence.ts";
 import type { Step, StepKind } from "../model/step.ts";
 import type { CallReply } from "../protocol/call-reply.ts";
+import { mergeSessions } from "../protocol/event-sessions.ts";
 import { completeId, type WireOp } from "../protocol/wire-ops.ts";
 import type { NewStep } from "../store/advance.ts";
 import { AppCall } from "./app-call.ts";
@@ -196,10 +197,12 @@ class RemotePass {
           run: ({ signal }) => inferAnswer(op, ports, signal(), limits.fetchBytesMax),
         });
         break;
+      case "invoke":
+        this.begin(op.op, op, this.invokeWork(op));
+        break;
       case "sleep":
       case "wait-for-event":
       case "wait-for-signal":
-      case "invoke":
         this.begin(op.op, op, { kind: "wait", plan: () => planWait(op, this.run) });
         break;
     }
@@ -265,6 +268,16 @@ class RemotePass {
         throw notAnswered(ids.name);
       },
     };
+  }
+
+  /** Sessions that cannot be kept fail the step for good: its code may catch it, and go on without the function. */
+  private invokeWork(op: Extract<WireOp, { op: "invoke" }>): Work {
+    try {
+      if (op.meta !== null) mergeSessions(op.meta, `The data for function "${op.function}"`);
+      return { kind: "wait", plan: () => planWait(op, this.run) };
+    } catch (error) {
+      return { kind: "attempt", run: () => Promise.reject(error) };
+    }
   }
 
   /** A failed attempt is kept without its repeat; the id is made from it. */

@@ -2,9 +2,11 @@
 // (docs/reference/wire.md#ops). Its id comes from the step, so a rerun's deferred work is recognised as the same.
 import { type DestinationOf, destinationKey } from "../dedup/destination-key.ts";
 import { errors } from "../model/errors.ts";
+import { deferredEventName } from "../model/event.ts";
 import { fromJson } from "../model/json.ts";
 import type { Step } from "../model/step.ts";
 import { dayMs } from "../model/window.ts";
+import { mergeSessions } from "../protocol/event-sessions.ts";
 import type { NewEvent } from "../store/ingest.ts";
 
 // As many as Inngest takes. More is refused when it is reported: dropped later, it would be missed by nobody.
@@ -41,11 +43,21 @@ export function deferredEvents(
         id: made.newId(),
         callerId: destinationKey(run, name, repeat),
         windowMs: dayMs,
-        name: "inngest/deferred.schedule",
+        name: deferredEventName,
         data: JSON.stringify({ ...(typeof input === "object" ? input : { input }), _inngest: about }),
         ts: made.now,
-        extra: meta === null || meta === undefined ? null : JSON.stringify({ meta }),
+        extra: extraOf(meta),
         sourceRunId: run.runId,
       };
     });
+}
+
+/** Put-off work is started in any case: sessions that cannot be kept are left out. */
+function extraOf(meta: unknown): string | null {
+  if (meta === null || meta === undefined) return null;
+  try {
+    return JSON.stringify({ meta: mergeSessions(meta, "Deferred work") });
+  } catch {
+    return null;
+  }
 }

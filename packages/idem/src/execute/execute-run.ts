@@ -7,6 +7,7 @@ import { payloadOf } from "../model/event.ts";
 import { fromJson, toJson } from "../model/json.ts";
 import type { ParkReason } from "../model/run.ts";
 import { serializeError } from "../model/user-errors.ts";
+import { calledEvent } from "../protocol/invoked-event.ts";
 import type { EndRun, NewStep } from "../store/advance.ts";
 import type { RunMemo } from "../store/leases.ts";
 import type { PassLimits } from "./attempt-step.ts";
@@ -256,7 +257,8 @@ export function executeRun(
     const attempt = failuresSince.length - unreached + 1;
     info.attempt = attempt;
     const startedAttemptAt = ports.now();
-    const event = payloadOf(memo.event);
+    const seen = "remote" in code ? calledEvent : payloadOf;
+    const event = seen(memo.event);
     // A server knows which code its apps had; they are only told what to do.
     const change = ports.beginsHere === undefined ? codeChange(memo, code, startedAttemptAt) : null;
     if (change !== null) await pass.note([change]);
@@ -269,7 +271,7 @@ export function executeRun(
         limits,
         runId: run.id,
         event,
-        events: memo.events.length === 1 ? [event] : memo.events.map(payloadOf),
+        events: memo.events.length === 1 ? [event] : memo.events.map(seen),
         inputs: memo.inputs,
         attempt,
         maxAttempts: attemptsMax,

@@ -67,6 +67,17 @@ export interface PlannedInvoke {
   readonly runId: string;
 }
 
+/** What a step gives the function it invokes. */
+export interface InvokedData {
+  readonly function: string;
+  readonly data: unknown;
+  readonly v: unknown;
+  /** Of code elsewhere: what its SDK says about the event; null or absent for nothing. */
+  readonly meta?: unknown;
+  readonly step: OpIds;
+  readonly timeoutAt: number;
+}
+
 /** What a step wants to send. */
 export interface PlannedSends {
   readonly step: string;
@@ -143,7 +154,7 @@ export interface RunPorts {
   /** What `send` does with events before they are stored; throws what it would throw. */
   acceptSends(sends: PlannedSends): Promise<readonly NewEvent[]>;
   /** The event that carries an invoked function's data; throws when it cannot be carried. */
-  acceptInvoked(invoked: { readonly function: string; readonly data: unknown; readonly v: unknown }): NewEvent;
+  acceptInvoked(invoked: InvokedData): NewEvent;
   signal(signal: string, dataJson: string): Promise<string | null>;
 }
 

@@ -59,7 +59,8 @@ export function planWait(op: WaitOp, run: Pick<RemoteRun, "ports" | "destination
       };
     }
     case "invoke": {
-      const event = ports.acceptInvoked({ function: op.function, data: op.data, v: op.v });
+      const timeoutAt = op.timeout === null ? now + limits.invokeTimeoutMs : timeOf(op.timeout, name, now);
+      const event = ports.acceptInvoked({ ...op, step: base, timeoutAt });
       const timedOut = errors.INVOKE_TIMED_OUT({ step: name, function: op.function });
       return {
         kind: "invoke",
@@ -67,7 +68,7 @@ export function planWait(op: WaitOp, run: Pick<RemoteRun, "ports" | "destination
           ...base,
           kind: "run",
           stepKind: "invoke",
-          timeoutAt: op.timeout === null ? now + limits.invokeTimeoutMs : timeOf(op.timeout, name, now),
+          timeoutAt,
           // The name SDKs know it by.
           onTimeout: failure(Object.assign(new Error(timedOut.message), { name: "InngestInvokeTimeoutError" })),
           input: askedToInvoke(op.function, event),

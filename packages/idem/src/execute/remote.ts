@@ -55,4 +55,9 @@ export class RemoteError extends Error {
 /** The app could not be asked, or died before it answered. No attempt of its author's code is spent on it. */
 export class AppUnreachableError extends Error {
   override readonly name = "AppUnreachableError";
+  constructor(message: string) {
+    super(message);
+    // It is shown to the app's author, to whom our own frames say nothing.
+    delete this.stack;
+  }
 }

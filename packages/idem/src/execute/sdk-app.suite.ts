@@ -153,11 +153,11 @@ export async function sdkApp(
   await engine.serve("shop", codes);
   await engine.start();
   const runs = runsApi(async () => engine);
-  const send = async (name: string, data: object = {}) => {
-    const accepted = await engine.accept([{ name, data }], 86_400_000, []);
+  const send = async (name: string, data: object = {}, rest: object = {}) => {
+    const accepted = await engine.accept([{ name, data, ...rest }], 86_400_000, []);
     return accepted.decisions.find(({ kind }) => kind === "started")!.runId!;
   };
-  const end = async (name: string, data: object = {}) => runs.wait(await send(name, data));
+  const end = async (name: string, data: object = {}, rest: object = {}) => runs.wait(await send(name, data, rest));
   /** The app reports to this engine from now on. */
   const use = (other: Engine) => {
     current = other;

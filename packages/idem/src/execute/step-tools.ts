@@ -269,7 +269,13 @@ export function makeStepTools({ pass, ports, run, runId, event, inputs, limits, 
             throw errors.STEP_INVALID({ step, why: "invoke needs a function, or its id" });
           }
           const { timeoutAt, ...length } = endOf(options.timeout ?? limits.invokeTimeoutMs, step);
-          const event = ports.acceptInvoked({ function: target, data: options.data, v: options.v });
+          const event = ports.acceptInvoked({
+            function: target,
+            data: options.data,
+            v: options.v,
+            step: ids,
+            timeoutAt,
+          });
           return {
             kind: "invoke",
             ...length,

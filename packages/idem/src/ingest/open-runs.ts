@@ -107,6 +107,14 @@ function decide(
   };
 }
 
+/** Whether an event that was written for one function is for this one: the others decide nothing about it. */
+export const isFor = (
+  fn: string,
+  triggers: readonly EventTrigger[],
+  payload: Occasion["payload"],
+  expressions: Expressions,
+): boolean => firstRefusal(fn, triggers, payload, expressions) === null;
+
 /** Null when one trigger lets the event in. */
 function firstRefusal(
   fn: string,

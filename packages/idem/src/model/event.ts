@@ -12,7 +12,7 @@ export interface Event {
   readonly data: string;
   /** When it happened, by the sender's word. Never decides a window. */
   readonly ts: number;
-  /** JSON text of what else the sender attached (`v`, `user`, `meta`), or null. */
+  /** JSON text of what else the sender attached (`v`, `user`, `meta`) and of who invoked (`invoked`), or null. */
   readonly extra: string | null;
   readonly receivedAt: number;
   /** Set on a duplicate: the event that was first. */
@@ -21,6 +21,9 @@ export interface Event {
   readonly sourceRunId: string | null;
 }
 
+/** Starts one function that a run put off until its end, and names it. */
+export const deferredEventName = "inngest/deferred.schedule";
+
 /** How one event of a call is named in errors. */
 export const placeOf = (index: number, count: number): string =>
   count === 1 ? "The event" : `Event ${index + 1} of ${count}`;
@@ -28,10 +31,12 @@ export const placeOf = (index: number, count: number): string =>
 /** What user code calls `event.id`: the sender's id where there is one. */
 export const publicEventId = (event: Pick<Event, "id" | "callerId">): string => event.callerId ?? event.id;
 
-/** As user code and expressions see it. */
+const nothing: Readonly<Record<string, unknown>> = {};
+
+/** As user code and expressions see it: who invoked is nobody's key. */
 export function payloadOf(
   event: Pick<Event, "id" | "callerId" | "name" | "data" | "ts" | "extra">,
 ): Record<string, unknown> & { id: string; ts: number } {
-  const extra = event.extra === null ? {} : (fromJson(event.extra) as Record<string, unknown>);
+  const { invoked: _, ...extra } = event.extra === null ? nothing : (fromJson(event.extra) as Record<string, unknown>);
   return { ...extra, id: publicEventId(event), name: event.name, data: fromJson(event.data), ts: event.ts };
 }

@@ -1,5 +1,6 @@
 // What an app answered to a call, classified (docs/reference/wire.md#an-answer). A 2xx that did not come from an SDK is never a success.
 import { errors } from "../model/errors.ts";
+import { isJsonObject } from "../model/json.ts";
 import type { SerializedError } from "../model/user-errors.ts";
 import { errorOf, readOps, type WireOp } from "./wire-ops.ts";
 
@@ -32,8 +33,8 @@ interface Answer {
 export function readCallReply(raw: Answer): CallReply {
   const answer = unwrapStreamed(raw);
   const { status, headers } = answer;
-  if (!isSdk(headers)) return { kind: "not-the-app", why: notSdk(answer) };
   const body = parse(answer.body);
+  if (!isSdk(headers) && !isThrownAround(answer)) return { kind: "not-the-app", why: notSdk(answer) };
   const version = Number(headers["x-inngest-req-version"] ?? 2) === 1 ? 1 : 2;
   const noRetry = headers["x-inngest-no-retry"] === "true";
   // Idem's own SDK says it to the millisecond; a number with its unit is a duration and no count of seconds.
@@ -81,6 +82,16 @@ export function unwrapStreamed(answer: Answer): Answer {
 export const isSdk = (headers: Readonly<Record<string, string>>): boolean =>
   headers["x-inngest-sdk"] !== undefined || headers["x-inngest-sdk-handled"] !== undefined;
 
+/**
+ * What the SDK says when an app's own middleware throws around the whole request: none of its headers, and no signature in any mode. It
+ * is the app's code that failed, so an attempt is spent. A stranger on the line who says the same can spend one too, and nothing else.
+ */
+export function isThrownAround({ status, body }: Answer): boolean {
+  const thrown = status === 500 ? parse(body) : null;
+  if (!isJsonObject(thrown) || thrown.type !== "internal") return false;
+  return typeof thrown.name === "string" && typeof thrown.message === "string";
+}
+
 function notSdk({ status, headers, body }: Answer): string {
   if (status >= 300 && status < 400) {
     return `it answered ${status} and points to ${headers.location ?? "nowhere"}; give the app's final URL`;
@@ -94,7 +105,7 @@ function readFailure(body: unknown, status: number): SerializedError {
     const { requestedStep } = body as Record<string, unknown>;
     return { name: "StepNotFoundError", message: `The app's code did not come to step ${String(requestedStep)}` };
   }
-  const error = errorOf(body);
+  const error = errorOf(isJsonObject(body) && body.type === "internal" ? { ...body, type: undefined } : body);
   return error.message === "no reason was given"
     ? { ...error, message: `The app answered ${status} without a reason` }
     : error;

@@ -82,7 +82,7 @@ export function normaliseEvent(event: unknown, where: string): unknown {
 }
 
 /** `_inngest` says who invoked whom; an event from outside must not. */
-function withoutInternals(data: unknown): unknown {
+export function withoutInternals(data: unknown): unknown {
   if (!isJsonObject(data) || !Object.hasOwn(data, "_inngest")) return data;
   const { _inngest, ...rest } = data;
   return rest;

@@ -4,6 +4,7 @@ import type { FunctionConfig } from "../model/function-config.ts";
 import { fromJson } from "../model/json.ts";
 import type { Run } from "../model/run.ts";
 import { readError } from "../model/user-errors.ts";
+import { calledEvent } from "./invoked-event.ts";
 import { writeFlow, writeTrigger } from "./wire-flow.ts";
 
 // Accounts are a thing of the hosted service; tools only copy the field.
@@ -50,7 +51,7 @@ export function restEvent(event: Event, env: string): Record<string, unknown> {
     received_at: instant(event.receivedAt),
     id: publicEventId(event),
     name: event.name,
-    data: fromJson(event.data),
+    data: calledEvent(event).data,
     ...(user === undefined ? {} : { user }),
     ts: event.ts,
     ...(v === undefined ? {} : { v }),

@@ -43,6 +43,8 @@ export type WireOp = OpName & { readonly race: boolean } & (
         readonly function: string;
         readonly data: unknown;
         readonly v: unknown;
+        /** As it came: its sessions are looked at when the function is invoked. */
+        readonly meta: unknown;
         readonly timeout: string | null;
       }
     | {
@@ -163,6 +165,7 @@ function readOp(value: unknown, where: string): WireOp {
         function: fn,
         data: payload.data ?? {},
         v: payload.v,
+        meta: payload.meta ?? null,
         timeout: text("timeout") || null,
       };
     }

@@ -2,6 +2,7 @@
 import type { Event } from "../model/event.ts";
 import type { FailedAttempt, Step } from "../model/step.ts";
 import type { AppCall, Destination } from "../protocol/app-call.ts";
+import { withoutInternals } from "../protocol/event-body.ts";
 import type { RunMemo } from "../store/leases.ts";
 
 // Nobody here did it, and nobody asks who: what counts is that an earlier pass of the code has seen it.
@@ -77,7 +78,8 @@ function eventOf(event: AppCall["events"][number], runId: string, now: number): 
     id: eventId,
     callerId: eventId,
     name: String(name),
-    data: JSON.stringify(data ?? {}),
+    // Who invoked is for other SDKs: a function sees the same here as in the server's own process.
+    data: JSON.stringify((name === "inngest/function.invoked" ? withoutInternals(data) : data) ?? {}),
     ts: typeof ts === "number" ? ts : now,
     extra: Object.keys(rest).length === 0 ? null : JSON.stringify(rest),
     receivedAt: now,

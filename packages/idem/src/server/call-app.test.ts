@@ -1,18 +1,84 @@
 import { once } from "node:events";
-import { createServer } from "node:http";
+import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import type { RemoteCall } from "../execute/remote.ts";
 import { openHttpCalls } from "../platform/node-http.ts";
+import { readCallReply } from "../protocol/call-reply.ts";
 import { callApp } from "./call-app.ts";
-import { openCredentials } from "./credentials.ts";
+import { type Credentials, openCredentials } from "./credentials.ts";
 
 const platform = { wallMs: () => 0 };
 const credentials = openCredentials({ mode: "dev", eventKeys: [], signingKeys: [] });
 
+const call: RemoteCall = {
+  fn: "shop-bill",
+  runId: "01K",
+  stepId: "step",
+  planOnly: false,
+  body: "{}",
+  requestId: "r",
+  generation: 1,
+  jobId: "j",
+  signal: new AbortController().signal,
+};
+
+/** What an app of its own answers, over one line. */
+async function appThat(answers: RequestListener) {
+  const app = createServer(answers);
+  await new Promise<void>((resolve) => app.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void app.close());
+  const http = openHttpCalls({ socketsPerHost: 1, connectMsMax: 10_000, callMsMax: 60_000 });
+  onTestFinished(() => http.close());
+  const url = `http://127.0.0.1:${(app.address() as AddressInfo).port}/api/idem`;
+  return (given: { mode: "dev" | "start"; credentials: Credentials } = { mode: "dev", credentials }) =>
+    callApp("default", url, { http, platform, checkUrl: () => {}, ...given });
+}
+
+test("all calls of a run are one trace, and each is a span of it", async () => {
+  const seen: string[] = [];
+  const remote = (
+    await appThat(({ headers }, response) => {
+      seen.push(String(headers.traceparent));
+      response.end("{}");
+    })
+  )();
+  for (const requestId of ["r1", "r2"]) await remote.call({ ...call, requestId });
+  await remote.call({ ...call, runId: "01L", requestId: "r3" });
+  for (const each of seen) expect(each).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
+  const [first, second, other] = seen.map((each) => each.split("-"));
+  expect(second![1]).toBe(first![1]);
+  expect(second![2]).not.toBe(first![2]);
+  expect(other![1]).not.toBe(first![1]);
+});
+
+test("what an app's middleware throws around the SDK is read as that, signed or not, streamed or not", async () => {
+  const error = { name: "TypeError", message: "no tenant", stack: "TypeError: no tenant\n    at app.js:1" };
+  const body = JSON.stringify({ type: "internal", ...error });
+  const plain: RequestListener = (_, response) => void response.writeHead(500).end(body);
+  const streamed: RequestListener = (_, response) =>
+    void response.writeHead(201, { "x-inngest-sdk": "js" }).end(JSON.stringify({ status: 500, headers: {}, body }));
+  const signingKeys = [`signkey-prod-${"ab".repeat(16)}`];
+  const signed = openCredentials({ mode: "start", eventKeys: ["k"], signingKeys });
+  for (const listener of [plain, streamed]) {
+    const remote = await appThat(listener);
+    for (const given of [{ mode: "dev", credentials } as const, { mode: "start", credentials: signed } as const]) {
+      const answer = await remote(given).call(call);
+      expect(readCallReply(answer)).toEqual({ kind: "threw", error, isFinal: false, retryAfter: null });
+    }
+  }
+  const answer = { status: 500, headers: {}, body };
+  for (const other of [
+    { ...answer, status: 502 },
+    { ...answer, body: '{"type":"internal"}' },
+  ]) {
+    expect(readCallReply(other)).toMatchObject({ kind: "not-the-app" });
+  }
+});
+
 test("an answer without an end is given up at the first byte beyond 8 MiB, and its line with it", async () => {
   let hasEnded = false;
-  const app = createServer(async (_, response) => {
+  const remote = await appThat(async (_, response) => {
     response.on("close", () => {
       hasEnded = true;
     });
@@ -20,24 +86,7 @@ test("an answer without an end is given up at the first byte beyond 8 MiB, and i
     const megabyte = Buffer.alloc(1024 * 1024, " ");
     while (!hasEnded) if (!response.write(megabyte)) await once(response, "drain").catch(() => {});
   });
-  await new Promise<void>((resolve) => app.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => void app.close());
-  const http = openHttpCalls({ socketsPerHost: 1, connectMsMax: 10_000, callMsMax: 60_000 });
-  onTestFinished(() => http.close());
-  const url = `http://127.0.0.1:${(app.address() as AddressInfo).port}/api/idem`;
-  const remote = callApp("default", url, { http, platform, credentials, mode: "dev", checkUrl: () => {} });
-  const call: RemoteCall = {
-    fn: "shop-bill",
-    runId: "01K",
-    stepId: "step",
-    planOnly: false,
-    body: "{}",
-    requestId: "r",
-    generation: 1,
-    jobId: "j",
-    signal: new AbortController().signal,
-  };
   const max = 8 * 1024 * 1024;
-  await expect(remote.call(call)).rejects.toMatchObject({ code: "REPLY_TOO_LARGE", facts: { max } });
+  await expect(remote().call(call)).rejects.toMatchObject({ code: "REPLY_TOO_LARGE", facts: { max } });
   await expect.poll(() => hasEnded).toBe(true);
 });

@@ -3,7 +3,7 @@ import { AppUnreachableError, type RemoteReply } from "../execute/remote.ts";
 import { errors } from "../model/errors.ts";
 import { BodyTooLargeError, type HttpCalls } from "../platform/node-http.ts";
 import type { HttpRequest, Platform } from "../platform/platform.ts";
-import { isSdk, unwrapStreamed } from "../protocol/call-reply.ts";
+import { isSdk, isThrownAround, unwrapStreamed } from "../protocol/call-reply.ts";
 import { signatureHeader, verifySignature } from "../protocol/request-signature.ts";
 import type { Credentials } from "./credentials.ts";
 
@@ -30,7 +30,7 @@ export async function exchange(
   const answer = unwrapStreamed(raw);
   const keys = credentials.signingKeysOf(env);
   const verified = verifySignature(answer.headers[signatureHeader], answer.body, keys, platform.wallMs());
-  if (verified.kind === "refused") {
+  if (verified.kind === "refused" && !isThrownAround(answer)) {
     throw new AppUnreachableError(`The answer of ${shown} cannot be trusted: ${verified.why}`);
   }
   return answer;

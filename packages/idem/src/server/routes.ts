@@ -1,7 +1,7 @@
 // The whole API: who speaks to the server, by the three tables beside the routes. The router, the OpenAPI document and the fuzz test read it.
 import { errors } from "../model/errors.ts";
 import type { NodeRole } from "../store/sharing.ts";
-import { connectWorkers } from "./connect/connect-workers.ts";
+import { connectWorkers, connectWorkersV0 } from "./connect/connect-workers.ts";
 import { dashboardRoutes } from "./dashboard/serve-dashboard.ts";
 import { connectRealtime } from "./realtime/connect-realtime.ts";
 import type { Route, SocketRoute } from "./route.ts";
@@ -22,7 +22,7 @@ export const routes: readonly Route[] = [
   ...dashboardRoutes,
 ];
 
-export const sockets: readonly SocketRoute[] = [connectWorkers, connectRealtime];
+export const sockets: readonly SocketRoute[] = [connectWorkers, connectWorkersV0, connectRealtime];
 
 // What a node answers, by its role. One that only executes answers for itself (is it up, what does it count) and sends everybody
 // else away with a reason, so that a request that came here by mistake is sent again and not lost.

@@ -18,7 +18,7 @@ export type EventItem = z.infer<typeof eventItem>;
 
 export const eventDetail = eventItem.extend({
   data: payloadSchema.describe("Whole at /api/events/:event/data"),
-  extra: z.unknown().describe("What else the sender attached: v, user, meta; null for nothing"),
+  extra: z.unknown().describe("What else the sender attached: v, user, meta, and who invoked; null for nothing"),
 });
 
 export const eventItemOf = (event: EventSummary): EventItem => ({

@@ -1,12 +1,13 @@
 // A call in the words of the wire.
 import type { RemoteCall } from "../../execute/remote.ts";
 import { executorRequest } from "../../protocol/connect-messages.ts";
+import { traceparentOf } from "../../protocol/traceparent.ts";
 
 const utf8 = new TextEncoder();
-// Must be JSON, or the worker fails to read the call.
-const noTrace = utf8.encode("{}");
 
 export function encodeCall(env: string, app: string, call: RemoteCall, leaseId: string): Uint8Array {
+  // Must be JSON, or the worker fails to read the call; the SDK takes both fields or neither.
+  const trace = utf8.encode(JSON.stringify({ traceparent: traceparentOf(call), tracestate: "" }));
   return executorRequest.encode({
     requestId: call.requestId,
     // Ids of things that have no others here; workers only repeat them.
@@ -18,8 +19,8 @@ export function encodeCall(env: string, app: string, call: RemoteCall, leaseId: 
     functionSlug: call.fn,
     stepId: call.stepId,
     requestPayload: utf8.encode(call.body),
-    systemTraceCtx: noTrace,
-    userTraceCtx: noTrace,
+    systemTraceCtx: trace,
+    userTraceCtx: trace,
     runId: call.runId,
     leaseId,
     jobId: call.jobId,

@@ -19,7 +19,10 @@ describe("a call", () => {
       jobId: "job-7",
     });
     expect(Buffer.from(worker.calls[0]!.requestPayload).toString()).toBe('{"é":1}');
-    expect(Buffer.from(worker.calls[0]!.userTraceCtx).toString()).toBe("{}");
+    expect(JSON.parse(Buffer.from(worker.calls[0]!.userTraceCtx).toString())).toEqual({
+      traceparent: expect.stringMatching(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/),
+      tracestate: "",
+    });
     worker.ack(made.requestId);
     worker.reply(made.requestId, '{"paid":true}');
     await settle();

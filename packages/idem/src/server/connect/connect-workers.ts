@@ -38,3 +38,10 @@ export const connectWorkers: SocketRoute = {
   // The listener has its own grace and cuts the sockets when it is over, which ends the calls as well.
   close: (world) => world.connect.stop(serverLimits.stopGraceMs),
 };
+
+/** The same gateway by the address that workers are given elsewhere: people have it in their proxies. */
+export const connectWorkersV0: SocketRoute = {
+  path: "/v0/connect",
+  access: connectWorkers.access,
+  upgrade: connectWorkers.upgrade,
+};

@@ -4,7 +4,9 @@ import { WebSocket } from "ws";
 import { connectProtocol, frame, frameKind, startResponse, workerConnect } from "../../protocol/connect-messages.ts";
 import type { RouteRequest } from "../route.ts";
 import { startConnection } from "../routes/wire/start-connection.ts";
+import { sockets } from "../routes.ts";
 import { type ConnectServer, connectServer } from "./connect-server.suite.ts";
+import { connectWorkersV0 } from "./connect-workers.ts";
 import { workerApp } from "./fake-worker.suite.ts";
 
 const mebibyte = 1024 * 1024;
@@ -51,6 +53,15 @@ describe("the socket", () => {
     const { host } = await server();
     expect((await open(host, []).error).message).toContain("400");
     expect((await open(host, ["v9.connect"]).error).message).toContain("400");
+  });
+
+  test("is at /v0/connect as well, the address that other servers give", async () => {
+    const { host } = await server({ socket: connectWorkersV0 });
+    const { socket, hears, closed } = open(`ws://${host}/v0/connect`);
+    await hears(frameKind.gatewayHello);
+    socket.close();
+    await closed;
+    expect(sockets).toContain(connectWorkersV0);
   });
 
   test("takes binary frames only", async () => {

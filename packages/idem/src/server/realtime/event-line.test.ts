@@ -14,7 +14,7 @@ test("what waits is delivered in order before the line ends, and counts as sent 
   line.events(Buffer.from("event: x\ndata: 2\n\n"), () => sent.push(2));
   line.end(Buffer.from("event: last\n\n"));
   expect(sent).toEqual([]);
-  expect(await readAll(line)).toBe(': subscribed\n\ndata: {"n":1}\n\nevent: x\ndata: 2\n\nevent: last\n\n');
+  expect(await readAll(line)).toBe(':\n\ndata: {"n":1}\n\nevent: x\ndata: 2\n\nevent: last\n\n');
   expect(sent).toEqual([1, 2]);
 });
 

@@ -10,7 +10,8 @@ interface Piece {
   readonly sent: () => void;
 }
 
-const comment = (text: string): Buffer => Buffer.from(`: ${text}\n\n`);
+// A comment without a word: readers that only know events pass it over, whichever they are.
+const emptyComment = Buffer.from(":\n\n");
 
 export class EventLine implements Line, AsyncIterable<Uint8Array> {
   private readonly pieces: Piece[] = [];
@@ -23,7 +24,7 @@ export class EventLine implements Line, AsyncIterable<Uint8Array> {
   /** `onOver` may be called more than once. */
   constructor(private readonly onOver: () => void) {
     // The first bytes: the client's request is answered as soon as it is subscribed.
-    this.add(comment("subscribed"), () => {});
+    this.add(emptyComment, () => {});
   }
 
   frame(bytes: Buffer, sent: () => void): void {
@@ -39,7 +40,7 @@ export class EventLine implements Line, AsyncIterable<Uint8Array> {
   ping(): boolean {
     if (this.pinged) return false;
     this.pinged = true;
-    this.add(comment("ping"), () => {
+    this.add(emptyComment, () => {
       this.pinged = false;
     });
     return true;

@@ -147,7 +147,8 @@ describe.each(modes)("in %s", (_mode, settings, options) => {
     const until = async (part: string) => {
       while (!text.includes(part)) text += new TextDecoder().decode((await reader.read()).value);
     };
-    await until(": subscribed\n\n");
+    await until(":\n\n");
+    expect(text).toBe(":\n\n");
     await client["inngestApi"].publish({ channel: "run-1", topics: ["status"] }, { a: 1 });
     await until('"data":{"a":1}}\n\n');
     let say!: ReadableStreamDefaultController<Uint8Array>;

@@ -288,7 +288,7 @@ function portsOf(
     },
     takeEquality: (text) => takeEquality(expressions.get(text), payloadOf(memo.event)),
     acceptSends: never,
-    acceptInvoked: (invoked) => invokedEvent(invoked, runId, { newId, now: now() }),
+    acceptInvoked: (invoked) => invokedEvent(invoked, { runId, fn: memo.run.fn, app: "" }, { newId, now: now() }),
     signal: never,
   };
 }

@@ -27,7 +27,11 @@ test("exactly the named function is started, whatever its triggers, with the dat
   expect(status).toBe(200);
   expect(body).toEqual({ id: expect.any(String), status: 200 });
   const stored = await made.engine.store.reads.event("default", body.id);
-  expect(stored).toMatchObject({ name: "inngest/function.invoked", data: '{"n":1}', extra: '{"user":{"id":7}}' });
+  expect(stored).toMatchObject({
+    name: "inngest/function.invoked",
+    data: '{"n":1}',
+    extra: '{"user":{"id":7},"invoked":{"fn_id":"shop-pay"}}',
+  });
   expect((await runsOf(made)).map(({ fn, eventId }) => [fn, eventId])).toEqual([["shop-pay", body.id]]);
 });
 

@@ -2,7 +2,7 @@
 // (the events).
 
 import { errors } from "../../../model/errors.ts";
-import { payloadOf } from "../../../model/event.ts";
+import { calledEvent } from "../../../protocol/invoked-event.ts";
 import { statesOf } from "../../../protocol/memo-state.ts";
 import type { RunMemo } from "../../../store/leases.ts";
 import type { Route, RouteAnswer, RouteRequest } from "../../route.ts";
@@ -25,7 +25,7 @@ export const readRunActions: Route = route("actions", (memo) =>
 );
 
 export const readRunEvents: Route = route("batch", (memo) =>
-  JSON.stringify(memo.events.map((event) => ({ user: {}, ...payloadOf(event) }))),
+  JSON.stringify(memo.events.map((event) => ({ user: {}, ...calledEvent(event) }))),
 );
 
 async function memoOf({ env, params }: RouteRequest, world: World): Promise<RunMemo> {

@@ -35,7 +35,7 @@ import type { RerunOptions } from "./rerun-from.ts";
 import { rerunRun } from "./rerun-run.ts";
 import { Retention } from "./retention.ts";
 import { RunEnds } from "./run-ends.ts";
-import { hearTime, StoreTime } from "./store-time.ts";
+import { StoreTime } from "./store-time.ts";
 import type { Telling } from "./telling.ts";
 import { tickPair } from "./tick-event.ts";
 import { Worker } from "./worker.ts";
@@ -259,8 +259,9 @@ export class Engine {
     }
     await this.registry.refresh();
     // What is dated here is dated by the store's clock: an event that a process ahead of it dated by its own would put its runs off.
-    const { time, registry } = this;
-    if (!time.isHeard) await hearTime({ ...this.options, registry, time });
+    const { platform, store } = this.options;
+    const askedMono = platform.monoMs();
+    if (!this.time.isHeard) this.time.note(askedMono, await store.reads.now());
     this.crons.refresh();
     // Runs of a function that only now has its code here may be waiting.
     this.worker.poke();

@@ -63,6 +63,8 @@ export interface ClaimNow {
 export const afterScopes = (under: string): string => `${under}\u{10FFFF}`;
 
 export interface StoreReads {
+  /** The store's time, by which its operations decide. */
+  now(): Promise<number>;
   functions(env: string): Promise<{ registration: number; functions: readonly RegisteredFunction[] }>;
   run(env: string, runId: string): Promise<Run | null>;
   runs(env: string, filter: RunFilter): Promise<readonly Run[]>;

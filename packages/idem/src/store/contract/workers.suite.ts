@@ -19,6 +19,17 @@ export function workersSuite(open: OpenStore): void {
       ]);
     });
 
+    test("the time that is read is the one operations decide by, also after the wall clock was set back", async () => {
+      const { store, clock } = await openWorld(open);
+      const { now } = await store.heartbeat("w1", 20_000);
+      expect(await store.reads.now()).toBe(now);
+      clock.stepWall(-60 * 60 * 1_000);
+      clock.advance(4_000);
+      const read = await store.reads.now();
+      expect(read).toBeGreaterThanOrEqual(now);
+      expect((await store.heartbeat("w1", 20_000)).now).toBeGreaterThanOrEqual(read);
+    });
+
     test("a heartbeat that says nothing leaves what was said; a worker that never said anything has no node", async () => {
       const { store } = await openWorld(open);
       await store.heartbeat("w1", 20_000, about);

@@ -20,6 +20,8 @@ export function memoryReads(database: Database, moment: () => Moment): StoreRead
     ...memoryPages(database),
     ...memoryStepReads(database),
 
+    now: async () => moment().now,
+
     async functions(env) {
       const tables = database.env(env);
       const present = tables.functions.all().filter((row) => !row.archived);

@@ -137,6 +137,9 @@ type Reads = {
 };
 
 export const reads: Reads = {
+  *now(db) {
+    return (yield* db.instant()).now;
+  },
   *functions(db, env) {
     // In this order: newer functions under an older number are read again when somebody decides by them; the other way round an old
     // picture would pass for the newest.

@@ -58,7 +58,7 @@ export class Upkeep {
         onRescued(swept.rescued);
         if (swept.queued) poke();
         // Each pass is bounded so that others get their turn; what is left is taken up at once.
-        if (Math.max(swept.rescued, swept.reaped) < limits.sweepRowsMax) return;
+        if (Math.max(swept.rescued, swept.reaped) < limits.sweepRowsMax && swept.isCounted) return;
       }
     } catch (error) {
       report("sweep", error);

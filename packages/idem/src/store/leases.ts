@@ -81,5 +81,7 @@ export interface SweepAnswer {
   /** Open runs that had neither job nor wait and were given one; more than zero is a defect worth an alarm. */
   readonly repaired: number;
   readonly reaped: number;
+  /** False while there are ended runs that nobody added to the counts yet. */
+  readonly isCounted: boolean;
   readonly queued: boolean;
 }

@@ -18,6 +18,7 @@ import type {
   Slip,
   SlipFilter,
 } from "./counts.ts";
+import type { EndCount, EndFilter } from "./ends.ts";
 import type { BufferUse, CancelCandidate, CronRow, DecidedCounts, LimitUse } from "./flow.ts";
 import type { RegisteredFunction } from "./functions.ts";
 import type { RunMemo } from "./leases.ts";
@@ -127,6 +128,8 @@ export interface StoreReads {
   hourCounts(env: string, filter: CountFilter): Promise<HourCounts>;
   /** The same from the decisions themselves, by any length of time: for what is not counted yet, and for short ranges. */
   liveCounts(env: string, filter: LiveCountFilter): Promise<LiveCounts>;
+  /** How runs ended, of the stretches that reach into the range, in no order; nothing that was committed is missing. */
+  endCounts(env: string, filter: EndFilter): Promise<readonly EndCount[]>;
   /** Newest first, as far as it was counted; later ones come with `liveCounts`. */
   slips(env: string, filter: SlipFilter): Promise<readonly Slip[]>;
   /** The runs that share a window with these, reruns among them; oldest first. At most `limit`. */
@@ -184,6 +187,9 @@ export interface RunPageFilter extends PageBounds {
   readonly eventId?: string;
   /** Canonical JSON, as runs have it. */
   readonly key?: string;
+  /** Only runs that ended then or later, and before then; none that is open. */
+  readonly endedSince?: number;
+  readonly endedUntil?: number;
   readonly before?: string;
 }
 

@@ -9,6 +9,7 @@ import { claimsSuite } from "./claims.suite.ts";
 import { countsSuite } from "./counts.suite.ts";
 import { cronsSuite } from "./crons.suite.ts";
 import { debounceSuite } from "./debounce.suite.ts";
+import { endsSuite } from "./ends.suite.ts";
 import { environmentsSuite } from "./environments.suite.ts";
 import { eventsSuite } from "./events.suite.ts";
 import { functionsSuite } from "./functions.suite.ts";
@@ -43,6 +44,7 @@ const suites = [
   countsSuite,
   cronsSuite,
   debounceSuite,
+  endsSuite,
   environmentsSuite,
   eventsSuite,
   functionsSuite,

@@ -237,6 +237,7 @@ export function leasesSuite(open: OpenStore): void {
           rescued: 0,
           repaired: 0,
           reaped: 0,
+          isCounted: true,
           queued: false,
         });
       }

@@ -1,5 +1,6 @@
 // What headlines, charts and groups of runs are made of.
 import { type DecisionCount, type GroupRun, hourMs, type Slip, suppressedCountedMax } from "../counts.ts";
+import { floorTo } from "../ends.ts";
 import { firstIdAt } from "../id-times.ts";
 import { previewChars, type RunSummary, type StoreReads } from "../reads.ts";
 import { inOrder, isAfterFailure, isStart, isSuppressed } from "./count-decisions.ts";
@@ -8,7 +9,7 @@ import type { Database, RunRow, Tables } from "./tables.ts";
 
 type CountReads = Pick<
   StoreReads,
-  "hourCounts" | "liveCounts" | "slips" | "groupRuns" | "runStarts" | "runPayloads" | "lastFailures"
+  "hourCounts" | "endCounts" | "liveCounts" | "slips" | "groupRuns" | "runStarts" | "runPayloads" | "lastFailures"
 >;
 
 export function memoryCountReads(database: Database): CountReads {
@@ -20,6 +21,15 @@ export function memoryCountReads(database: Database): CountReads {
         .all()
         .filter((count) => count.at >= from && count.at < until && (fn === undefined || count.fn === fn));
       return { counts, countedTo: (tables.countedTo.get("") ?? "").split("\n")[0]! };
+    },
+
+    async endCounts(env, { since, until, stepMs, fn }) {
+      return database
+        .env(env)
+        .endCounts.all()
+        .filter(({ step, at }) => step === stepMs && at >= floorTo(since, stepMs) && at < until)
+        .filter((count) => fn === undefined || count.fn === fn)
+        .map(({ step: _, ...count }) => count);
     },
 
     async liveCounts(env, { since, until, fn, after, stepMs, examinedMax }) {

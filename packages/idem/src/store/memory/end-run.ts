@@ -3,9 +3,11 @@
 
 import { singletonScope } from "../../flow/singleton/plan.ts";
 import { functionScope } from "../../model/claim.ts";
+import { emptySketch, mergeSketches, sketchOf } from "../../model/duration-sketch.ts";
 import type { EndState } from "../../model/run.ts";
 import type { Outcome } from "../../model/step.ts";
 import type { WokenRun } from "../advance.ts";
+import { endSteps, floorTo } from "../ends.ts";
 import { endWait } from "./end-wait.ts";
 import { runOf } from "./show.ts";
 import type { Moment, RunRow, Tables } from "./tables.ts";
@@ -27,6 +29,7 @@ export function endRun(tables: Tables, at: Moment, runId: string, end: RunEnd): 
     endedFence: end.fence,
   };
   tables.runs.put(runId, ended);
+  countEnd(tables, at.now, ended);
   tables.jobs.delete(runId);
   tables.waits.delete(runId);
   tables.cancelRules.delete(runId);
@@ -34,6 +37,25 @@ export function endRun(tables: Tables, at: Moment, runId: string, end: RunEnd): 
   letGoOfSingleton(tables, ended);
   const outcome = endOutcome(ended)!;
   return tables.findWaits((wait) => wait.childRunId === runId).map((wait) => endWait(tables, at, wait, outcome));
+}
+
+function countEnd(tables: Tables, now: number, { fn, endState, createdAt, startedAt }: RunRow): void {
+  const one = (state: EndState) => (endState === state ? 1 : 0);
+  const took = startedAt === null ? emptySketch : sketchOf([Math.max(0, now - startedAt)]);
+  for (const step of endSteps) {
+    const at = floorTo(now, step);
+    const before = tables.endCounts.get(`${step}\n${at}\n${fn}`);
+    tables.endCounts.put(`${step}\n${at}\n${fn}`, {
+      step,
+      at,
+      fn,
+      completed: (before?.completed ?? 0) + one("completed"),
+      failed: (before?.failed ?? 0) + one("failed"),
+      cancelled: (before?.cancelled ?? 0) + one("cancelled"),
+      oldest: Math.min(before?.oldest ?? createdAt, createdAt),
+      took: before === undefined ? took : mergeSketches([before.took, took]),
+    });
+  }
 }
 
 /** What waiting for this run gives; null while it is open. */

@@ -18,12 +18,14 @@ export function memoryPages(database: Database): Pages {
   return {
     async runPage(env, filter) {
       const tables = database.env(env);
-      const { fn, eventId, state, key, before, isOpen } = filter;
+      const { fn, eventId, state, key, before, isOpen, endedSince, endedUntil } = filter;
       const rows = tables.runs
         .all()
         .filter((row) => eventId === undefined || row.eventId === eventId)
         .filter((row) => fn === undefined || row.fn === fn)
         .filter((row) => isOpen === undefined || row.endState === null)
+        .filter((row) => endedSince === undefined || (row.endedAt !== null && row.endedAt >= endedSince))
+        .filter((row) => endedUntil === undefined || (row.endedAt !== null && row.endedAt < endedUntil))
         .map((row): RunSummary => {
           const { result, ...run } = showRun(tables, row);
           return { ...run, preview: result?.slice(0, previewChars) ?? null };

@@ -1,6 +1,7 @@
 // One bounded pass of housekeeping. Rescue is what makes lost workers harmless; repair should never find anything; reaping
 // is never correctness: a claim whose window is over behaves as if it were absent.
 import { isOpen } from "../../model/window.ts";
+import { minuteMs, minutesKeptMs } from "../ends.ts";
 import type { SweepAnswer } from "../leases.ts";
 import { onceBegun } from "./create-run.ts";
 import { type Database, type Moment, never, type Tables, untroubled } from "./tables.ts";
@@ -14,12 +15,20 @@ export function sweep(
   declareLost(database, at);
   const rescued = rescue(database, at, max);
   const repaired = repair ? database.allEnvironments().map((tables) => repairRuns(tables, at)) : [];
+  for (const tables of database.allEnvironments()) forgetMinutes(tables, at);
   return {
     rescued,
     repaired: repaired.reduce((sum, { count }) => sum + count, 0),
     reaped: reap(database, at, max),
+    isCounted: true,
     queued: rescued > 0 || repaired.some(({ queued }) => queued),
   };
+}
+
+function forgetMinutes(tables: Tables, { now }: Moment): void {
+  for (const [id, { step, at }] of tables.endCounts.entries()) {
+    if (step === minuteMs && at < now - minutesKeptMs) tables.endCounts.delete(id);
+  }
 }
 
 function declareLost(database: Database, at: Moment): void {

@@ -12,6 +12,7 @@ import type { Wait } from "../../model/wait.ts";
 import type { Alert, AlertPair, RadarPosition } from "../alerts.ts";
 import type { AuditInput, AuditRow } from "../audit.ts";
 import type { DecisionCount, GroupRun, Slip } from "../counts.ts";
+import type { EndCount } from "../ends.ts";
 import type { CronRow } from "../flow.ts";
 import type { RegisteredFunction } from "../functions.ts";
 import type { StartPair } from "../ingest.ts";
@@ -214,6 +215,8 @@ export class Tables {
   readonly settings: Rows<Setting>;
   /** By hour and function. */
   readonly hourCounts: Rows<DecisionCount>;
+  /** By step, stretch and function. */
+  readonly endCounts: Rows<EndCount & { readonly step: number }>;
   /** How far the counting got, under "". */
   readonly countedTo: Rows<string>;
   readonly slips: Rows<Slip & Pick<GroupRun, "isAfterFailure">>;
@@ -245,6 +248,7 @@ export class Tables {
     this.crons = new Rows(journal);
     this.settings = new Rows(journal);
     this.hourCounts = new Rows(journal);
+    this.endCounts = new Rows(journal);
     this.countedTo = new Rows(journal);
     this.slips = new Rows(journal);
     this.alerts = new Rows(journal);

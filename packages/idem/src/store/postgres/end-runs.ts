@@ -1,6 +1,8 @@
 // The hot path: the ends of many runs, one statement, no other round trip. Only runs whose end concerns nobody else: that never waited,
 // hold no slot and no key past its window, are awaited by no other run, and of whose end no event has to be stored.
 import type { Advanced, AdvanceInput, EndRun } from "../advance.ts";
+import { minuteMs } from "../ends.ts";
+import { noteColumns } from "../rules/count-ends.ts";
 import type { Connection } from "./connection.ts";
 import { type ClockBounds, readNowSql } from "./database-clock.ts";
 import { compareTexts } from "./text.ts";
@@ -45,7 +47,14 @@ const endRunsSql = `
   ended as (
     update runs r
        set ended_state = open.state, result = open.result, ended_at = t.now, ended_fence = open.fence
-      from t, open where r.env = open.env and r.id = open.id and ${isOneOf("r")})
+      from t, open where r.env = open.env and r.id = open.id and ${isOneOf("r")}
+    returning r.env, r.fn, r.ended_state, r.ended_at, r.created_at, r.started_at),
+  noted as (
+    insert into end_notes (${noteColumns})
+    select env, fn, ended_at / ${minuteMs} * ${minuteMs}, count(*) filter (where ended_state = 'completed'),
+           count(*) filter (where ended_state = 'failed'), count(*) filter (where ended_state = 'cancelled'), min(created_at),
+           coalesce(string_agg(cast(greatest(0, ended_at - started_at) as text), ' ') filter (where started_at is not null), '')
+      from ended group by env, fn, ended_at)
   select open.n, t.now from t, open`;
 
 /** Whether nothing but an end is asked, and only events that nobody may want come with it. */

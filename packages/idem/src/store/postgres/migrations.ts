@@ -14,6 +14,7 @@ const released: ReleasedFiles = {
   "0009_parked_runs": "23d2533fe87a626f",
   "0010_webhook_scope": "4485298c45c8291c",
   "0011_code_of_runs": "7d88f77b1c486927",
+  "0012_end_counts": "96754181b2f4ef72",
 };
 
 export const loadMigrations = (): Migration[] => migrationsOf("store/postgres/migrations", released);

@@ -19,6 +19,7 @@ export const statements: Statements = {
         select later_id from alert_pairs where env = ? and alert_id = ? order by later_id limit ?))`,
   },
   counts,
+  ends: { forget: "delete from end_notes where n = any(cast(cast(? as text[]) as bigint[]))" },
   memo: {
     carried: `
       select ${eventColumns}
@@ -34,7 +35,7 @@ export const statements: Statements = {
     end: `
       update runs set ended_state = ?, result = ?, ended_at = greatest(cast(? as bigint), created_at), ended_fence = ?
        where env = ? and id = ? and ended_state is null
-      returning fn, key, holds_key, singleton, carried, awaited`,
+      returning fn, key, holds_key, singleton, carried, awaited, created_at, started_at`,
     // A chain of reruns grows one at a time, and is not pruned meanwhile.
     lock: "select 1 from runs where env = ? and id = ? for update",
   },

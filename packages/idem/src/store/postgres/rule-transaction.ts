@@ -7,9 +7,11 @@ import type { Decision } from "../../model/decision.ts";
 import type { Event } from "../../model/event.ts";
 import type { NestedIngest, NewStep } from "../advance.ts";
 import type { AuditInput } from "../audit.ts";
+import type { EndedRun } from "../ends.ts";
 import type { Ingested, NewEvent, StaleRegistration, StartPair } from "../ingest.ts";
 import type { LeasedJob } from "../leases.ts";
 import type { BufferRow } from "../rows.ts";
+import { noteEnds } from "../rules/count-ends.ts";
 import type { ClosedClaim, FoundClaim, JobRow } from "../rules/database.ts";
 import { bufferId, bufferTimes, findBuffer } from "../rules/fill-buffer.ts";
 import type { NewJob, NewRun, OpenedRun, Start } from "../rules/new-run.ts";
@@ -67,6 +69,10 @@ export class StoreTransaction extends RuleDatabase implements Transaction {
     this.at = begun.at;
     this.turns = begun.turns;
     this.floors = begun.floors;
+  }
+
+  ended(env: string, run: EndedRun): void {
+    noteEnds(this, env, [run]);
   }
 
   stamp(): number {

@@ -32,6 +32,8 @@ const tables = [
   "hour_counts",
   "hour_cursors",
   "slips",
+  "end_notes",
+  "end_counts",
 ] as const;
 
 export const tableNames: readonly string[] = tables;

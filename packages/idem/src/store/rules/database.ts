@@ -7,6 +7,7 @@ import type { Decision } from "../../model/decision.ts";
 import type { Event } from "../../model/event.ts";
 import type { NestedIngest, NewStep } from "../advance.ts";
 import type { AuditInput } from "../audit.ts";
+import type { EndedRun } from "../ends.ts";
 import type { Ingested, NewEvent, NewPair, StaleRegistration, StartPair } from "../ingest.ts";
 import type { LeasedJob } from "../leases.ts";
 import type { BufferRow } from "../rows.ts";
@@ -86,6 +87,8 @@ export interface RuleTransaction extends Database {
   awaitRun(env: string, runId: string): Asked<boolean>;
   /** False where nobody can be waiting for it. */
   mayHaveParent(env: string, runId: string): boolean;
+  /** The run's end is of this commit, and counts. */
+  ended(env: string, run: EndedRun): void;
   /** What any node records after this commit is later than what was recorded here. */
   keepStamps(): void;
   recordWaited(env: string, runId: string, childRunId: string | null, step: NewStep): Asked<boolean>;

@@ -87,7 +87,7 @@ export function* endRun(
   claims: readonly ClosedClaim[] | null,
 ): Rule<WokenRun[]> {
   const { state, result, fence } = ending;
-  const run = yield* tx.one<KeysRow & { awaited: number }>(
+  const run = yield* tx.one<KeysRow & { awaited: number; created_at: number; started_at: number | null }>(
     tx.sql.runs.end,
     state,
     result,
@@ -97,6 +97,7 @@ export function* endRun(
     runId,
   );
   if (run === undefined) return [];
+  tx.ended(env, { fn: run.fn, state, createdAt: run.created_at, startedAt: run.started_at });
   if (ending.hadWaits) {
     tx.write(deleteWaitsSql, env, runId);
     tx.write(forgetRulesSql, env, runId);

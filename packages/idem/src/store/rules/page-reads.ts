@@ -23,7 +23,9 @@ type Named = Readonly<Record<string, Param>>;
 /** For `runs r`. Null for what is not asked. Open states are read from the queue and compared afterwards, so only ends stand here. */
 export const runFits = `r.created_at >= :since and r.created_at < :until
      and (cast(:fn as text) is null or r.fn = :fn) and (cast(:key as text) is null or r.key = :key)
-     and (cast(:ended as text) is null or r.ended_state = :ended)`;
+     and (cast(:ended as text) is null or r.ended_state = :ended)
+     and (cast(:endedSince as bigint) is null or r.ended_at >= :endedSince)
+     and (cast(:endedUntil as bigint) is null or r.ended_at < :endedUntil)`;
 /** For `decisions d`. */
 export const decisionFits =
   "d.decided_at >= :since and d.decided_at < :until and (cast(:fn as text) is null or d.fn = :fn)";
@@ -48,7 +50,7 @@ const decisionsFloorSql = `
 
 export function* runPage(db: Database, env: string, filter: RunPageFilter): Rule<Page<RunSummary, string>> {
   const { pages } = db.sql;
-  const { fn, key, state, isOpen, eventId } = filter;
+  const { fn, key, state, isOpen, eventId, endedSince, endedUntil } = filter;
   const isOpenState = state !== undefined && !isEnded(state);
   const bounds = boundsOf(filter);
   const asked: Named = {
@@ -57,6 +59,8 @@ export function* runPage(db: Database, env: string, filter: RunPageFilter): Rule
     before: boundOf(filter),
     fn: fn ?? null,
     key: key ?? null,
+    endedSince: endedSince === undefined ? null : wholeMs(endedSince),
+    endedUntil: endedUntil === undefined ? null : wholeMs(endedUntil),
     ended: state === undefined || isOpenState ? null : state,
     state: isOpenState ? state : null,
     open: isOpen === undefined ? null : 1,

@@ -35,6 +35,7 @@ import type { NodeRole, WorkerRow } from "../sharing.ts";
 import { givenOf, type LastOutcome, type StepGiven } from "../steps.ts";
 import type { WaitCandidate } from "../waits.ts";
 import { rulesMatching } from "./cancel-rules.ts";
+import { endCounts } from "./count-ends.ts";
 import { groupRuns, hourCounts, lastFailures, liveCounts, runPayloads, runStarts, slips } from "./count-reads.ts";
 import type { Database, Param } from "./database.ts";
 import { decisionPage, eventPage, runPage } from "./page-reads.ts";
@@ -240,6 +241,7 @@ export const reads: Reads = {
     return { rows, firsts };
   },
   hourCounts,
+  endCounts,
   liveCounts,
   slips,
   groupRuns,

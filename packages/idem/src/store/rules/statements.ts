@@ -16,6 +16,10 @@ export interface Statements {
     readonly count: string;
     readonly slips: string;
   };
+  readonly ends: {
+    /** a list of numbers of notes */
+    readonly forget: string;
+  };
   readonly memo: {
     /** env, run id → the events it carries */
     readonly carried: string;
@@ -25,7 +29,7 @@ export interface Statements {
     readonly lock: string;
   };
   readonly runs: {
-    /** state, result, now, fence, env, id → fn, key, holds_key, singleton, carried, awaited */
+    /** state, result, now, fence, env, id → fn, key, holds_key, singleton, carried, awaited, created_at, started_at */
     readonly end: string;
     /** env, id */
     readonly lock: string;

@@ -186,6 +186,7 @@ export class SqliteCore implements Owned {
   private attempt(tx: Transaction, call: Call): CallAnswer {
     const { connection, claims } = this;
     const { mark } = claims;
+    const { endMark } = tx;
     connection.run("savepoint call");
     try {
       const answer = succeed(this.apply(tx, call));
@@ -198,6 +199,7 @@ export class SqliteCore implements Owned {
       this.lanes.forget();
       this.leasable.forget();
       claims.noteRollback(mark);
+      tx.undoEnds(endMark);
       connection.run("release call");
       return fail(error);
     }
@@ -212,7 +214,9 @@ export class SqliteCore implements Owned {
         throw errors.STORE_OWNED({ path: connection.path, owner: "a process that took it over" });
       }
       const at = clock.read();
-      const answer = body(new StoreTransaction(this, at));
+      const tx = new StoreTransaction(this, at);
+      const answer = body(tx);
+      tx.writeEnds();
       if (at.now > this.clockWritten) connection.run(writeClockSql, String(at.now));
       const { steps } = clock;
       if (steps !== this.stepsWritten) connection.run(writeStepsSql, JSON.stringify(steps));

@@ -156,8 +156,8 @@ test("every primary key and unique index of a table that has environments leads 
   const connection = open();
   migrate(connection, loadMigrations());
   for (const table of tables(connection)) {
-    // Rows in the order of their arrival; claim_keys has their keys.
-    if (table === "claims") continue;
+    // Rows in the order of their arrival; claim_keys has the keys of claims, and notes are read and let go of all together.
+    if (table === "claims" || table === "end_notes") continue;
     const columns = connection.all<{ name: string; pk: number }>(`select name, pk from pragma_table_info('${table}')`);
     if (!columns.some((column) => column.name === "env")) continue;
     expect([table, columns.find((column) => column.pk === 1)?.name]).toEqual([table, "env"]);

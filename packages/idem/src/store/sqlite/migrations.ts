@@ -18,6 +18,7 @@ const released: ReleasedFiles = {
   "0013_parked_runs": "2208ded5c8626636",
   "0014_webhook_scope": "d631241a5d719cc4",
   "0015_code_of_runs": "502cadedd711c8be",
+  "0016_end_counts": "1ecff9bfc040b8b4",
 };
 
 let loaded: readonly Migration[] | null = null;

@@ -20,6 +20,7 @@ export const statements: Statements = {
         select later_id from alert_pairs where env = ? and alert_id = ? order by later_id limit ?)`,
   },
   counts,
+  ends: { forget: "delete from end_notes where n in (select cast(value as integer) from json_each(?))" },
   memo: {
     carried: `
       select ${eventColumns} from run_events b join events e on e.env = b.env and e.id = b.event_id
@@ -35,7 +36,7 @@ export const statements: Statements = {
     end: `
       update runs set ended_state = ?, result = ?, ended_at = ?, ended_fence = ?
        where env = ? and id = ? and ended_state is null
-      returning fn, key, holds_key, singleton, carried, 1 as awaited`,
+      returning fn, key, holds_key, singleton, carried, 1 as awaited, created_at, started_at`,
     lock: "select 1 from runs where env = ? and id = ?",
   },
   waits: {

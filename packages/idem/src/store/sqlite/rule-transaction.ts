@@ -8,9 +8,11 @@ import type { Event } from "../../model/event.ts";
 import type { NestedIngest, NewStep } from "../advance.ts";
 import type { AuditInput } from "../audit.ts";
 import type { StoreClock } from "../clock.ts";
+import type { EndedRun } from "../ends.ts";
 import type { Ingested, NewEvent, StaleRegistration, StartPair } from "../ingest.ts";
 import type { LeasedJob } from "../leases.ts";
 import type { BufferRow } from "../rows.ts";
+import { noteEnds } from "../rules/count-ends.ts";
 import type { ClosedClaim, FoundClaim, JobRow } from "../rules/database.ts";
 import { bufferId, bufferTimes, findBuffer } from "../rules/fill-buffer.ts";
 import type { NewJob, NewRun, OpenedRun, Start } from "../rules/new-run.ts";
@@ -58,6 +60,7 @@ export class StoreTransaction extends RuleDatabase implements Transaction {
   readonly lanes: LaneBook;
   readonly leasable: LeasableFunctions;
   private readonly clock: StoreClock;
+  private noted: { readonly env: string; readonly run: EndedRun; readonly place: string }[] = [];
 
   constructor(
     owned: Owned,
@@ -69,6 +72,32 @@ export class StoreTransaction extends RuleDatabase implements Transaction {
     this.lanes = owned.lanes;
     this.leasable = owned.leasable;
     this.clock = owned.clock;
+  }
+
+  ended(env: string, run: EndedRun): void {
+    this.noted.push({ env, run, place: `${env}\n${run.fn}` });
+  }
+
+  /** How many ends of this commit were noted so far. */
+  get endMark(): number {
+    return this.noted.length;
+  }
+
+  /** What was noted after the mark was undone. */
+  undoEnds(mark: number): void {
+    this.noted.length = mark;
+  }
+
+  /** Those of a whole batch in one row for each function: a page more to write for a commit, not for a run. */
+  writeEnds(): void {
+    for (const place of new Set(this.noted.map(({ place }) => place))) {
+      const ended = this.noted.filter((each) => each.place === place);
+      noteEnds(
+        this,
+        ended[0]!.env,
+        ended.map(({ run }) => run),
+      );
+    }
   }
 
   stamp(): number {

@@ -12,4 +12,6 @@ export interface Transaction extends RuleTransaction {
   readonly claims: ClaimIndex;
   readonly lanes: LaneBook;
   readonly leasable: LeasableFunctions;
+  readonly endMark: number;
+  undoEnds(mark: number): void;
 }

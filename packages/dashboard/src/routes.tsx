@@ -72,6 +72,8 @@ const run = createRoute({
     tab: oneOf("outcome", "input", "attempts"),
     unfold: oneOf("1"),
     view: oneOf("table"),
+    steps: oneOf("all", "slow", "failed"),
+    find: text,
     from: text,
     to: text,
   }),

@@ -106,7 +106,13 @@ describe("one run", () => {
   test("the second run for a placement says so before anything else, and what it sent under which key", async () => {
     const page = await open(`/runs/${second}`);
     await page.getByText("This is the second run for placementId 48213").waitFor();
-    await expect.poll(() => page.locator("h1").textContent()).toBe("Run 2 of 2");
+    await expect
+      .poll(() => page.locator("h1").textContent())
+      .toBe("agency-draft-invoice-from-placement · 48213, run 2 of 2");
+    // The browser's tab says which run it is.
+    expect(await page.title()).toMatch(
+      /agency-draft-invoice-from-placement, placementId 48213, run 2 of 2, waiting · Idem$/,
+    );
     const names = await page.locator(".waterfall .row .name").allTextContents();
     expect(names).toEqual([
       "queued",
@@ -163,7 +169,7 @@ describe("one run", () => {
 
   test("it is rerun with the keyboard alone", async () => {
     const page = await open(`/runs/${paid}`);
-    await page.getByRole("heading", { name: /pay/ }).waitFor();
+    await page.getByRole("heading", { name: /pay/, level: 2 }).waitFor();
     await page.keyboard.press("r");
     await page.getByText("A new run starts, past the key, with the same destination keys").waitFor();
     await tabTo(page, "Start a new run");
@@ -267,13 +273,24 @@ describe("one run", () => {
     const page = await open(`/runs/${runId}`);
     await page.locator(".invoked").getByText("wait-for-nothing").waitFor();
     const names = () => page.locator(".waterfall > .row > .label .name").allTextContents();
-    expect(await names()).toEqual(["queued", "load-page × 20", "load-page-7", "ask-child"]);
-    // Arrows open and close the fold.
-    await page.getByRole("button", { name: "load-page × 20" }).focus();
+    expect(await names()).toEqual([
+      "queued",
+      "load-page × 20",
+      "7 like these, 0 to 6",
+      "load-page-7",
+      "12 like these, 8 to 19",
+      "ask-child",
+    ]);
+    // The line of all twenty shows the one that failed.
+    const series = page.locator(".waterfall .is-series");
+    expect(await series.locator(".sum").textContent()).toMatch(/^19 completed.*1 failed/);
+    expect(await series.locator(".bar.is-error").count()).toBe(1);
+    // Arrows open and close a fold.
+    await page.getByRole("button", { name: "7 like these" }).focus();
     await page.keyboard.press("ArrowRight");
-    await expect.poll(async () => (await names()).length).toBe(23);
+    await expect.poll(async () => (await names()).length).toBe(13);
     await page.keyboard.press("ArrowLeft");
-    await expect.poll(async () => (await names()).length).toBe(4);
+    await expect.poll(async () => (await names()).length).toBe(6);
     expect(page.troubles).toEqual([]);
     // Once both are over it still stands there, and the step leads to it.
     await world.send({ name: "nothing/came" });
@@ -281,6 +298,53 @@ describe("one run", () => {
     await page.locator(".invoked").getByText("wait-for-nothing").waitFor();
     await page.goto(`${world.origin}/runs/${runId}?step=ask-child`);
     await page.getByRole("complementary", { name: "Step ask-child" }).getByText("Invoked run").waitFor();
+  });
+
+  test("of three hundred steps those in sight are drawn, what tells where one is stays, and the slow and the failed are a key away", async () => {
+    const failed = new Set<number>();
+    await define(world, { id: "index-shards", backoff: () => 1 }, { event: "tenant/reindex" }, async ({ step }) => {
+      for (let i = 1; i <= 300; i++) {
+        await step.run(`index-shard-${i}`, () => {
+          if ((i !== 139 && i !== 266) || failed.has(i)) return { shard: i };
+          failed.add(i);
+          throw new Error("search answered 503");
+        });
+      }
+      return { shards: 300 };
+    });
+    const runId = await runOf("tenant/reindex", {});
+    await world.reached(runId, "completed");
+    const page = await open(`/runs/${runId}`);
+    const names = () => page.locator(".waterfall .row .name").allTextContents();
+    await page.getByRole("button", { name: "index-shard × 300" }).waitFor();
+    expect(await names()).toEqual(expect.arrayContaining(["index-shard-139", "index-shard-266"]));
+    expect((await names()).length).toBeLessThan(60);
+    await page.getByRole("button", { name: "All 300" }).click();
+    await page.getByRole("link", { name: "index-shard-3", exact: true }).waitFor();
+    const drawn = () => page.locator(".waterfall .row").count();
+    expect(await drawn()).toBeLessThan(60);
+    await page.evaluate(() => window.scrollTo(0, 6_000));
+    await expect.poll(async () => (await names()).some((name) => name === "index-shard-140")).toBe(true);
+    expect(await drawn()).toBeLessThan(60);
+    // Filter, map and axis are under the top bar, the panel is beside them.
+    const topOf = (selector: string) => page.locator(selector).evaluate((each) => each.getBoundingClientRect().top);
+    expect(await topOf(".timeline .stick")).toBe(52);
+    expect(await topOf(".step-panel")).toBe(64);
+    // e leads from error to error, wherever they are.
+    await page.keyboard.press("e");
+    await page.getByRole("complementary", { name: "Step index-shard-139" }).waitFor();
+    await page.keyboard.press("e");
+    await page.getByRole("complementary", { name: "Step index-shard-266" }).waitFor();
+    await page.getByRole("link", { name: "index-shard-266" }).waitFor();
+    await page.keyboard.press("s");
+    await page.getByRole("button", { name: /like these, 1 to \d+/ }).waitFor();
+    await page.getByRole("searchbox", { name: "Find a step" }).fill("shard-29");
+    await expect.poll(async () => (await names()).length).toBe(11);
+    // As a table they are drawn no more than as bars.
+    await page.goto(`${world.origin}/runs/${runId}?steps=all&view=table`);
+    await page.getByRole("table", { name: "Steps" }).waitFor();
+    expect(await page.locator("tbody tr").count()).toBeLessThan(60);
+    expect(page.troubles).toEqual([]);
   });
 
   test("an id that nobody knows says so", async () => {
@@ -338,7 +402,7 @@ describe("two runs side by side", () => {
 
 describe.each(looks)("at $width px, $theme", (look) => {
   test("axe finds nothing on a run and on a comparison, and nothing reaches over the edge", async () => {
-    const page = await open(`/runs/${second}`, look);
+    const page = await open(`/runs/${second}?step=create-stripe-draft`, look);
     await page.locator(".step-panel .payload").waitFor();
     await page.locator(".runs-of-key").waitFor();
     expect(await axeFindings(page)).toEqual([]);

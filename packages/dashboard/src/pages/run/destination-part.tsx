@@ -16,12 +16,12 @@ interface DestinationPartProps {
 
 const givesKeys: ReadonlySet<TimelineEntry["kind"]> = new Set(["run", "effect", "fetch", "transaction"]);
 
-export function DestinationPart({ entry, effect, run, group }: DestinationPartProps) {
+/** What is wrong with the key it sent, before everything else. */
+export function DestinationTold({ entry, effect, run, group }: DestinationPartProps) {
   const other = otherRun(run, group);
   const { data } = useRun(other ?? "", other !== null);
   const theirs = data?.run.timeline.find(({ stepId }) => stepId === entry.stepId);
   if (!givesKeys.has(entry.kind)) return null;
-  const key = effect?.key ?? entry.destinationKey;
   const where = effect === null ? "the system it writes to" : effect.destination;
   const isOtherKey =
     theirs?.destinationKey != null && entry.destinationKey !== null && theirs.destinationKey !== entry.destinationKey;
@@ -39,22 +39,27 @@ export function DestinationPart({ entry, effect, run, group }: DestinationPartPr
           {visibleText(`The function has no key, so ${where} could not tell this request from a new one.`)}
         </Told>
       )}
-      {key !== null && (effect === null || effect.isKeyed) && (
-        <div className="sent">
-          <span className="quiet">
-            {visibleText(
-              effect === null
-                ? "Destination key, given to its code"
-                : `Destination key, sent to ${effect.destination} for ${effect.entity}`,
-            )}
-          </span>
-          <span>
-            <code title={key}>{visibleText(cutMiddle(key, 34))}</code> <Copy text={key} what="the destination key" />
-          </span>
-          {effect !== null && <EffectWords effect={effect} />}
-        </div>
-      )}
     </>
+  );
+}
+
+export function DestinationKey({ entry, effect }: Pick<DestinationPartProps, "entry" | "effect">) {
+  const key = effect?.key ?? entry.destinationKey;
+  if (!givesKeys.has(entry.kind) || key === null || (effect !== null && !effect.isKeyed)) return null;
+  return (
+    <div className="sent">
+      <span className="quiet">
+        {visibleText(
+          effect === null
+            ? "Destination key, given to its code"
+            : `Destination key, sent to ${effect.destination} for ${effect.entity}`,
+        )}
+      </span>
+      <span>
+        <code title={key}>{visibleText(cutMiddle(key, 34))}</code> <Copy text={key} what="the destination key" />
+      </span>
+      {effect !== null && <EffectWords effect={effect} />}
+    </div>
   );
 }
 

@@ -1,34 +1,120 @@
-// Steps that were planned together share a bracket. The store keeps no plans, but code that awaits one step before it begins the
-// next can never overlap: whatever overlaps was planned together.
+// The lines of a timeline, in order: a step each, steps of one kind as one, and of those what is slow or went wrong. Steps that were
+// planned together share a bracket. The store keeps no plans, but code that awaits one step before it begins the next can never
+// overlap: whatever overlaps was planned together.
 import type { Row } from "./rows.ts";
+import { findSeries, hasError, isSlow, type Series, seriesOf, spanOf } from "./series.ts";
 
 export type Lane =
-  | { readonly kind: "row"; readonly row: Row; readonly bracket: Bracket | null }
   | {
-      readonly kind: "folded";
+      readonly kind: "row";
       readonly id: string;
-      readonly name: string;
-      readonly rows: readonly Row[];
-      readonly completed: number;
-      readonly failed: number;
+      readonly row: Row;
       readonly bracket: Bracket | null;
+      /** Under the line of its series. */
+      readonly isInner: boolean;
+      readonly isSlow: boolean;
+    }
+  | { readonly kind: "series"; readonly id: string; readonly series: Series; readonly isOpen: boolean }
+  /** Those of a series between two that are worth a line. */
+  | {
+      readonly kind: "rest";
+      readonly id: string;
+      readonly rows: readonly Row[];
+      readonly words: string;
+      readonly isOpen: boolean;
     };
 
 /** Where in its bracket a line stands. */
 export type Bracket = "first" | "middle" | "last";
 
+/** `all`: every step; `slow`: of a series those that are slow or had an error; `failed`: nothing but steps that had one. */
+export type Show = "all" | "slow" | "failed";
+
+export interface Shown {
+  readonly show: Show;
+  /** Part of a step's name; "" for any. */
+  readonly find: string;
+  /** Lines that a person opened or closed against their nature. */
+  readonly turned: ReadonlySet<string>;
+  /** Always has a line of its own. */
+  readonly selected: string | null;
+}
+
 // More lines than this in one bracket are read by nobody.
 const bracketMax = 12;
 
-export function lanesOf(rows: readonly Row[], unfolded: ReadonlySet<string>): Lane[] {
-  return planned(rows).flatMap((together) => {
-    if (together.length === 1) return [{ kind: "row" as const, row: together[0]!, bracket: null }];
-    return bracketed(together.length > bracketMax ? foldMany(together, unfolded) : together.map((row) => line(row)));
-  });
+export function lanesOf(rows: readonly Row[], shown: Shown): Lane[] {
+  const find = shown.find.trim().toLowerCase();
+  if (find !== "") return rows.filter(({ name }) => name.toLowerCase().includes(find)).map((row) => line(row));
+  if (shown.show === "failed") return rows.filter(hasError).map((row) => line(row));
+  const series = findSeries(rows);
+  const lanes: Lane[] = [];
+  const seen = new Set<Series>();
+  let between: Row[] = [];
+  const flush = () => {
+    lanes.push(...planned(between).flatMap((together) => bracketed(together, shown)));
+    between = [];
+  };
+  for (const row of rows) {
+    const of = series.get(row);
+    if (of === undefined) between.push(row);
+    else if (!seen.has(of)) {
+      flush();
+      seen.add(of);
+      lanes.push(...seriesLanes(of, shown));
+    }
+  }
+  flush();
+  return lanes;
+}
+
+const line = (row: Row, of: Series | null = null, bracket: Bracket | null = null): Lane => ({
+  kind: "row",
+  id: row.id,
+  row,
+  bracket,
+  isInner: of !== null,
+  isSlow: of !== null && isSlow(row, of),
+});
+
+function seriesLanes(series: Series, { show, turned, selected }: Shown): Lane[] {
+  const id = `series-${series.id}`;
+  const isOpen = !turned.has(id);
+  const lanes: Lane[] = [{ kind: "series", id, series, isOpen }];
+  if (!isOpen) return lanes;
+  if (show === "all") return [...lanes, ...series.rows.map((row) => line(row, series))];
+  let rest: Row[] = [];
+  const flush = () => {
+    if (rest.length > 0) lanes.push(...restLanes(series, rest, turned));
+    rest = [];
+  };
+  for (const row of series.rows) {
+    // What goes on is where somebody looks.
+    const isTelling = hasError(row) || isSlow(row, series) || row.to === null || row.id === selected;
+    if (!isTelling) {
+      rest.push(row);
+      continue;
+    }
+    flush();
+    lanes.push(line(row, series));
+  }
+  flush();
+  return lanes;
+}
+
+function restLanes(series: Series, rows: readonly Row[], turned: ReadonlySet<string>): Lane[] {
+  // A fold of one takes as much room as what is in it.
+  if (rows.length === 1) return [line(rows[0]!, series)];
+  const id = `rest-${rows[0]!.id}`;
+  const isOpen = turned.has(id);
+  const span = spanOf(rows);
+  const words = `${rows.length} like these${span === null ? "" : `, ${span}`}`;
+  const rest: Lane = { kind: "rest", id, rows, words, isOpen };
+  return isOpen ? [rest, ...rows.map((row) => line(row, series))] : [rest];
 }
 
 /** Rows in their order, those that overlap in one list. Kept rows and those that are no steps stand alone. */
-export function planned(rows: readonly Row[]): Row[][] {
+function planned(rows: readonly Row[]): Row[][] {
   const lists: Row[][] = [];
   let reached = Number.NEGATIVE_INFINITY;
   for (const row of rows) {
@@ -43,43 +129,23 @@ export function planned(rows: readonly Row[]): Row[][] {
   return lists;
 }
 
-const line = (row: Row): Lane => ({ kind: "row", row, bracket: null });
-
-/** `load-page-17`, `load-page:17` and `load-page 17` are pages of one kind. */
-const stemOf = (name: string): string => name.replace(/[\s:._#/-]*\d+$/, "") || name;
-
-function foldMany(rows: readonly Row[], unfolded: ReadonlySet<string>): Lane[] {
-  const kinds = new Map<string, Row[]>();
-  for (const row of rows) kinds.set(stemOf(row.name), [...(kinds.get(stemOf(row.name)) ?? []), row]);
-  // All of different names: they are one fold, for they were one plan.
-  const lists = kinds.size > bracketMax ? [["steps at once", [...rows]] as const] : [...kinds];
-  return lists.flatMap(([name, list]): Lane[] => {
-    if (list.length === 1) return [line(list[0]!)];
-    const id = list[0]!.id;
-    const failed = list.filter(({ state }) => state === "failed");
-    const completed = list.filter(({ state }) => state === "completed").length;
-    const folded: Lane = { kind: "folded", id, name, rows: list, completed, failed: failed.length, bracket: null };
-    return [folded, ...(unfolded.has(id) ? list : failed).map(line)];
-  });
+/** All of different names, and too many: they are one line, for they were one plan. */
+function bracketed(together: readonly Row[], shown: Shown): Lane[] {
+  if (together.length === 1) return [line(together[0]!)];
+  if (together.length > bracketMax) return seriesLanes(seriesOf("steps at once", together), shown);
+  const place = (i: number): Bracket => (i === 0 ? "first" : i === together.length - 1 ? "last" : "middle");
+  return together.map((row, i) => line(row, null, place(i)));
 }
 
-const bracketed = (lanes: readonly Lane[]): Lane[] =>
-  lanes.length === 1
-    ? [...lanes]
-    : lanes.map((lane, i) => ({ ...lane, bracket: i === 0 ? "first" : i === lanes.length - 1 ? "last" : "middle" }));
-
-/** "238 ✓ 2 ✗", or what else there is to say of them. */
-export function countWords({
-  rows,
-  completed,
-  failed,
-}: {
-  readonly rows: readonly Row[];
-  readonly completed: number;
+/** How many steps there are, how many of them are worth a line, and how many had an error. */
+export function countsOf(rows: readonly Row[]): {
+  readonly all: number;
+  readonly slow: number;
   readonly failed: number;
-}): string {
-  const open = rows.length - completed - failed;
-  return [completed > 0 ? `${completed} ✓` : "", failed > 0 ? `${failed} ✗` : "", open > 0 ? `${open} open` : ""]
-    .filter((each) => each !== "")
-    .join(" ");
+} {
+  const series = findSeries(rows);
+  const steps = rows.filter(({ entry }) => entry !== null);
+  const failed = steps.filter(hasError);
+  const slow = steps.filter((row) => hasError(row) || (series.has(row) && isSlow(row, series.get(row)!)));
+  return { all: steps.length, slow: slow.length, failed: failed.length };
 }

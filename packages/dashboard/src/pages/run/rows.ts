@@ -6,7 +6,7 @@ import type { Span } from "./fold.ts";
 import { type EffectItem, isOpen, type RunDetail, type TimelineAttempt, type TimelineEntry } from "./run-data.ts";
 
 export interface Bar {
-  readonly kind: "value" | "error" | "pause" | "wait" | "queued" | "working" | "skipped" | "remark";
+  readonly kind: "value" | "error" | "pause" | "wait" | "queued" | "working" | "skipped" | "remark" | "rest";
   readonly from: number;
   /** Null while it goes on: it fades out at the now line. */
   readonly to: number | null;

@@ -1,7 +1,10 @@
-// What the run returned, or what it ended with.
-import { StoredPayload } from "../../parts/payload.tsx";
+// What the run returned, or what it ended with, and what it was given: before how it got there.
+import { Link } from "@tanstack/react-router";
+import { StoredPayload, sizeWords } from "../../parts/payload.tsx";
+import { visibleText } from "../../parts/visible-text.ts";
+import { dataPath } from "../events/event-story.ts";
 import { ErrorView } from "./error-view.tsx";
-import type { RunDetail } from "./run-data.ts";
+import type { RunAnswer, RunDetail } from "./run-data.ts";
 import { outputPath } from "./run-queries.ts";
 import "./run-output.css";
 
@@ -13,6 +16,7 @@ export function RunOutput({ run }: { readonly run: RunDetail }) {
         <h2>
           {run.error === null ? "Output" : run.state === "cancelled" ? "Why it was cancelled" : "What it ended with"}
         </h2>
+        {run.output !== null && <span className="faint size">{sizeWords(run.output.bytes)}</span>}
       </header>
       <div className="inner">
         {run.error !== null ? (
@@ -20,6 +24,40 @@ export function RunOutput({ run }: { readonly run: RunDetail }) {
         ) : (
           <StoredPayload path={outputPath(run.id)} bytes={run.output!.bytes} name={`output-${run.id}`} />
         )}
+      </div>
+    </section>
+  );
+}
+
+// A batch may have a hundred; each of their pages shows the rest.
+const eventsShown = 3;
+
+export function RunInput({ answer }: { readonly answer: RunAnswer }) {
+  const { events } = answer;
+  return (
+    <section className="card run-output" aria-label="Input">
+      <header>
+        <h2>{events.length === 1 ? "Input" : `Input, a batch of ${events.length} events`}</h2>
+        {events.length === 1 && <span className="faint size">{sizeWords(events[0]!.dataBytes)}</span>}
+      </header>
+      <div className="inner">
+        {events.slice(0, eventsShown).map((event) => (
+          <div key={event.internalId} className="stack">
+            {events.length > 1 && (
+              <h3>
+                <Link className="mono" to="/events/$event" params={{ event: event.internalId }}>
+                  <bdi>{visibleText(event.name)}</bdi>
+                </Link>
+              </h3>
+            )}
+            <StoredPayload
+              path={dataPath(event.internalId)}
+              bytes={event.dataBytes}
+              name={`event-${event.internalId}`}
+            />
+          </div>
+        ))}
+        {events.length > eventsShown && <p className="quiet">And {events.length - eventsShown} more.</p>}
       </div>
     </section>
   );

@@ -15,9 +15,9 @@ import { RerunDialog } from "./rerun-dialog.tsx";
 import { RerunFromDialog } from "./rerun-from-dialog.tsx";
 import { isOpen, type RunAnswer, type TimelineEntry } from "./run-data.ts";
 import { RunHead } from "./run-head.tsx";
-import { RunOutput } from "./run-output.tsx";
+import { RunInput, RunOutput } from "./run-output.tsx";
 import { forgetRun, useFreshRun, useRun, useRunEffects, useRunGroup } from "./run-queries.ts";
-import { placeInGroup, stepOfParam, stepParam, tellingStep } from "./run-words.ts";
+import { stepOfParam, stepParams, tellingStep, titleOf } from "./run-words.ts";
 import { RunsOfKey } from "./runs-of-key.tsx";
 import { StepPanel } from "./step-panel.tsx";
 import { Timeline } from "./timeline.tsx";
@@ -69,7 +69,7 @@ function Shown({ answer }: { readonly answer: RunAnswer }) {
   const selected = stepOfParam(run, search.step) ?? tellingStep(run);
   const select = (entry: TimelineEntry) =>
     void navigate({
-      search: (before) => ({ ...before, step: stepParam(run, entry), attempt: undefined }),
+      search: (before) => ({ ...before, step: stepParams(run)(entry), attempt: undefined }),
       replace: true,
       resetScroll: false,
     });
@@ -81,26 +81,6 @@ function Shown({ answer }: { readonly answer: RunAnswer }) {
   const first = group?.runs[0]?.id;
   useKeys([
     { keys: "r", words: "rerun", run: () => setAsking({ kind: "rerun" }) },
-    {
-      keys: "t",
-      words: "timeline as table",
-      run: () =>
-        void navigate({
-          search: (before) => ({ ...before, view: before.view === "table" ? undefined : "table" }),
-          replace: true,
-          resetScroll: false,
-        }),
-    },
-    {
-      keys: "0",
-      words: "whole run",
-      run: () =>
-        void navigate({
-          search: (before) => ({ ...before, from: undefined, to: undefined }),
-          replace: true,
-          resetScroll: false,
-        }),
-    },
     { keys: "[", words: "previous run of the key", run: () => goTo(-1) },
     { keys: "]", words: "next run of the key", run: () => goTo(1) },
     {
@@ -114,14 +94,14 @@ function Shown({ answer }: { readonly answer: RunAnswer }) {
         ),
     },
   ]);
-  const place = group === undefined ? null : placeInGroup(group, run.id);
-  const title =
-    run.rerunOf !== null ? "Rerun" : place !== null && place.of > 1 ? `Run ${place.number} of ${place.of}` : "Run";
+  const { heading, title } = titleOf(run, group);
   const close = () => setAsking(null);
   const refresh = () => forgetRun(queries, run.id);
   return (
     <>
-      <PageTitle title={title} under={{ to: "/runs", text: "Runs" }} />
+      <PageTitle title={title} under={{ to: "/runs", text: "Runs" }}>
+        <bdi>{heading}</bdi>
+      </PageTitle>
       <RunHead
         answer={answer}
         group={group}
@@ -130,10 +110,13 @@ function Shown({ answer }: { readonly answer: RunAnswer }) {
         onCancel={() => setAsking({ kind: "cancel" })}
         onRelease={() => setAsking({ kind: "release" })}
       />
+      <div className="run-io">
+        <RunOutput run={run} />
+        <RunInput answer={answer} />
+      </div>
       <div className="run-columns">
         <div className="run-main">
           <Timeline answer={answer} effects={effects?.effects ?? []} now={now} selected={selected} onSelect={select} />
-          <RunOutput run={run} />
           {group !== undefined && (group.runCount > 1 || group.counts.suppressed > 0) && (
             <RunsOfKey group={group} runId={run.id} />
           )}
@@ -145,6 +128,7 @@ function Shown({ answer }: { readonly answer: RunAnswer }) {
             entry={selected}
             effect={effects?.effects.find(({ stepId }) => stepId === selected.stepId) ?? null}
             group={group}
+            isAsked={search.step !== undefined}
             onRerunFrom={() => setAsking({ kind: "rerun-from", entry: selected })}
           />
         )}

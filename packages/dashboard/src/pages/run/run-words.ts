@@ -1,6 +1,7 @@
 // What is said of a run in sentences.
 import { timesWord } from "../../../../idem/src/stories/story-words.ts";
 import { lengthWords } from "../../parts/time-words.ts";
+import { visibleText } from "../../parts/visible-text.ts";
 import { isRemark, isWait, nameOf } from "./rows.ts";
 import type { EffectItem, GroupItem, RunDetail, TimelineEntry } from "./run-data.ts";
 
@@ -50,6 +51,24 @@ export function placeInGroup(group: GroupItem, runId: string): { readonly number
   const at = asked.findIndex(({ id }) => id === runId);
   if (at === -1) return null;
   return { number: at + 1, of: Math.max(asked.length, group.runCount - group.counts.reruns) };
+}
+
+/** Over the page, and on the browser's tab: which function, for what, which of its runs, and where it is. */
+export function titleOf(
+  run: RunDetail,
+  group: GroupItem | undefined,
+): { readonly heading: string; readonly title: string } {
+  const place = group === undefined ? null : placeInGroup(group, run.id);
+  const which =
+    run.rerunOf !== null ? "rerun" : place !== null && place.of > 1 ? `run ${place.number} of ${place.of}` : null;
+  const name = visibleText(run.function);
+  const key = group === undefined || group.key === null ? null : visibleText(group.label);
+  const words = (parts: readonly (string | null)[]) => parts.filter((each) => each !== null).join(", ");
+  const about = key === null ? null : key.split(" ").slice(1).join(" ") || key;
+  return {
+    heading: words([about === null ? name : `${name} · ${about}`, which]),
+    title: words([name, key, which, run.state]),
+  };
 }
 
 /** What a run is called by those who see what it made: the receipt of its effects, or its output's beginning. */
@@ -103,12 +122,11 @@ export function tellingStep(run: RunDetail): TimelineEntry | undefined {
 }
 
 /** A step's name where it is the only one of it, else its id: what stands in the address. */
-export const stepParam = (run: RunDetail, entry: TimelineEntry): string =>
-  entry.stepId !== "" && run.timeline.filter(({ name }) => name === entry.name).length === 1
-    ? entry.name
-    : entry.stepId === ""
-      ? "function"
-      : entry.stepId;
+export function stepParams({ timeline }: RunDetail): (entry: TimelineEntry) => string {
+  const counts = new Map<string, number>();
+  for (const { name } of timeline) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return ({ stepId, name }) => (stepId === "" ? "function" : counts.get(name) === 1 ? name : stepId);
+}
 
 export const stepOfParam = (run: RunDetail, param: string | undefined): TimelineEntry | undefined =>
   param === undefined

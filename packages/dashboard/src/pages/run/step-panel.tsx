@@ -9,7 +9,7 @@ import { Time } from "../../parts/time.tsx";
 import { durationWords } from "../../parts/time-words.ts";
 import { visibleText } from "../../parts/visible-text.ts";
 import { Attempts } from "./attempts.tsx";
-import { DestinationPart } from "./destination-part.tsx";
+import { DestinationKey, DestinationTold } from "./destination-part.tsx";
 import { ErrorView } from "./error-view.tsx";
 import { isRemark, isWait, nameOf } from "./rows.ts";
 import type { EffectItem, GroupItem, RunAnswer, TimelineEntry } from "./run-data.ts";
@@ -23,12 +23,14 @@ interface StepPanelProps {
   readonly entry: TimelineEntry;
   readonly effect: EffectItem | null;
   readonly group: GroupItem | undefined;
+  /** Somebody chose this step: where there is no room beside the timeline, the panel is a sheet over it. */
+  readonly isAsked: boolean;
   readonly onRerunFrom: () => void;
 }
 
 const tabs = ["outcome", "input", "attempts"] as const;
 
-export function StepPanel({ answer, entry, effect, group, onRerunFrom }: StepPanelProps) {
+export function StepPanel({ answer, entry, effect, group, isAsked, onRerunFrom }: StepPanelProps) {
   const { tab: chosen = "outcome" } = useSearch({ from: "/runs/$run" });
   const tab = isRemark(entry) ? "outcome" : chosen;
   const navigate = useNavigate({ from: "/runs/$run" });
@@ -50,7 +52,7 @@ export function StepPanel({ answer, entry, effect, group, onRerunFrom }: StepPan
     });
   };
   return (
-    <aside className="card step-panel" aria-label={`Step ${nameOf(entry)}`}>
+    <aside className={`card step-panel${isAsked ? " is-asked" : ""}`} aria-label={`Step ${nameOf(entry)}`}>
       <header>
         {isRemark(entry) ? (
           <Icon name="explain" />
@@ -63,6 +65,17 @@ export function StepPanel({ answer, entry, effect, group, onRerunFrom }: StepPan
         {entry.endedAt !== null && !isRemark(entry) && (
           <span className="length">{durationWords(entry.endedAt - begun)}</span>
         )}
+        <Link
+          className="close"
+          from="/runs/$run"
+          to="."
+          search={(before) => ({ ...before, step: undefined, attempt: undefined, tab: undefined })}
+          replace
+          resetScroll={false}
+          aria-label="Close the step"
+        >
+          <Icon name="cross" />
+        </Link>
       </header>
       <nav className="tabs" aria-label="About the step">
         {(isRemark(entry) ? tabs.slice(0, 1) : tabs).map((each) => (
@@ -83,8 +96,9 @@ export function StepPanel({ answer, entry, effect, group, onRerunFrom }: StepPan
       <div className="inner">
         {tab === "outcome" && (
           <>
-            <DestinationPart entry={entry} effect={effect} run={answer.run} group={group} />
+            <DestinationTold entry={entry} effect={effect} run={answer.run} group={group} />
             <Outcome entry={entry} runId={answer.run.id} />
+            <DestinationKey entry={entry} effect={effect} />
             <div className="button-row">
               {entry.stepId !== "" && entry.state !== "waiting" && !isRemark(entry) && (
                 <ActButton small onClick={onRerunFrom}>

@@ -1,33 +1,36 @@
 // One step: its state, its name, how long it took, and its attempts on the track.
 import { Link } from "@tanstack/react-router";
-import type { ReactNode } from "react";
+import { memo, type ReactNode } from "react";
 import { Icon } from "../../parts/icon.tsx";
 import { StateIcon } from "../../parts/state-icon.tsx";
 import { visibleText } from "../../parts/visible-text.ts";
 import type { Scale } from "./fold.ts";
 import { InvokedRun } from "./invoked-run.tsx";
-import type { Bracket } from "./lanes.ts";
-import { type Bar, isRemark, type Row } from "./rows.ts";
-import type { RunDetail } from "./run-data.ts";
-import { count, stepParam } from "./run-words.ts";
+import type { Lane } from "./lanes.ts";
+import { type Bar, isRemark } from "./rows.ts";
+import { count } from "./run-words.ts";
 
 interface WaterfallRowProps {
-  readonly row: Row;
-  readonly bracket: Bracket | null;
+  readonly lane: Extract<Lane, { kind: "row" }>;
   readonly scale: Scale;
   readonly now: number | null;
-  readonly run: RunDetail;
+  readonly runId: string;
+  /** What stands in the address for this step. */
+  readonly param: string;
   readonly isSelected: boolean;
   /** Shows the run it invoked; otherwise its step's panel has the link. */
   readonly nests: boolean;
 }
 
-export function WaterfallRow({ row, bracket, scale, now, run, isSelected, nests }: WaterfallRowProps) {
+/** What stands in a line; the list around it knows its place. Drawn anew only when something of it changed. */
+export const WaterfallRow = memo(function WaterfallRow(props: WaterfallRowProps) {
+  const { lane, scale, now, runId, param, isSelected, nests } = props;
+  const { row } = lane;
   const { entry, state, words } = row;
   const name = <bdi className="cut">{visibleText(row.name)}</bdi>;
   const errors = entry?.attempts.filter(({ error }) => error !== null).length ?? 0;
   return (
-    <li className={`row${isSelected ? " is-selected" : ""}${bracket === null ? "" : ` in-bracket is-${bracket}`}`}>
+    <>
       <div className="label">
         {entry !== null && isRemark(entry) ? (
           <Icon name="explain" />
@@ -40,11 +43,11 @@ export function WaterfallRow({ row, bracket, scale, now, run, isSelected, nests 
           <Link
             className="name"
             to="/runs/$run"
-            params={{ run: run.id }}
-            search={(before) => ({ ...before, step: stepParam(run, entry) })}
+            params={{ run: runId }}
+            search={(before) => ({ ...before, step: param })}
             replace
             resetScroll={false}
-            data-lane={row.id}
+            data-lane={lane.id}
             aria-current={isSelected ? "true" : undefined}
           >
             {name}
@@ -53,11 +56,20 @@ export function WaterfallRow({ row, bracket, scale, now, run, isSelected, nests 
         {errors > 0 && <span className="spoken">{count(errors, "error")}</span>}
         <span className="length">{words}</span>
       </div>
-      <Track bars={row.bars} note={row.note} scale={scale} now={now} />
+      <Track bars={row.bars} note={noteOf(lane, scale)} scale={scale} now={now} />
       {entry?.childRunId != null && nests && <InvokedRun runId={entry.childRunId} scale={scale} now={now} />}
-    </li>
+    </>
   );
+});
+
+/** Behind the bars: what the row has to say of itself, why it was tried again where a pause has no room for it, or that it was slow. */
+function noteOf({ row, isSlow }: WaterfallRowProps["lane"], scale: Scale): string | null {
+  const pauses = row.bars.filter(({ kind }) => kind === "pause");
+  const isSaid = pauses.some((each) => widthOf(each, scale) > pauseWordsRoom);
+  return row.note ?? (isSaid ? null : pauses.at(-1)?.text) ?? (isSlow ? "slow" : null);
 }
+
+const widthOf = ({ from, to }: Bar, scale: Scale): number => (to === null ? 1 : scale.at(to)) - scale.at(from);
 
 // A note needs this much of the track behind its bar; without it, it stands before the first.
 const noteRoom = 0.24;
@@ -79,6 +91,8 @@ export function Track({
 }) {
   const seen = bars.filter(({ from, to }) => (to ?? Number.POSITIVE_INFINITY) >= scale.from && from <= scale.to);
   const end = seen.reduce((last, { to }) => Math.max(last, to === null ? 1 : scale.at(to)), 0);
+  // A bar with a number on it is never narrower than the number.
+  const hasNumber = seen.at(-1)?.text !== undefined;
   const begin = seen.reduce((first, { from }) => Math.min(first, scale.at(from)), 1);
   return (
     <div className="track" aria-hidden="true">
@@ -92,7 +106,7 @@ export function Track({
         (seen.length === 0 ? (
           <span className="note-words">{visibleText(note)}</span>
         ) : end < 1 - noteRoom ? (
-          <span className="note-words" style={{ left: `calc(${end * 100}% + 6px)` }}>
+          <span className="note-words" style={{ left: `calc(${end * 100}% + ${hasNumber ? 20 : 8}px)` }}>
             {visibleText(note)}
           </span>
         ) : (
@@ -110,7 +124,7 @@ export function Track({
 
 function DrawnBar({ bar, scale }: { readonly bar: Bar; readonly scale: Scale }) {
   const left = scale.at(bar.from);
-  const width = (bar.to === null ? 1 : scale.at(bar.to)) - left;
+  const width = widthOf(bar, scale);
   const text = bar.text === undefined ? null : visibleText(bar.text);
   return (
     <>

@@ -16,6 +16,7 @@ const carried: Record<keyof StoreWrites, true> = {
   cancel: true,
   rerun: true,
   unpark: true,
+  annotate: true,
   claim: true,
   extend: true,
   amend: true,

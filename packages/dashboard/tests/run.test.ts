@@ -103,6 +103,29 @@ beforeAll(async () => {
 afterAll(() => world?.close());
 
 describe("one run", () => {
+  test("what the app says about it stands under its output, what it says about a step beside that step", async () => {
+    const engine = await world.server.world.engine("default");
+    const { stepId } = (await world.api(`/api/runs/${paid}`)).run.timeline.at(-1);
+    const said = (stepId: string, kind: string, value: object) =>
+      ({ stepId, kind, op: "set", value: JSON.stringify(value) }) as const;
+    await engine.store.annotate({
+      env: "default",
+      runId: paid,
+      changes: [
+        said("", "inngest.score", { helpful: { value: 0.5 } }),
+        said("", "userland.customer", { name: `ada ${script}` }),
+        said(stepId, "inngest.ai", { model: "small", input_tokens: 812 }),
+      ],
+    });
+    const page = await open(`/runs/${paid}?step=charge`);
+    const card = page.getByRole("region", { name: "Metadata" });
+    await expect.poll(() => card.locator("h3").allTextContents()).toEqual(["Scores", "customer"]);
+    expect(await card.locator("dd").allTextContents()).toEqual(["0.5", `ada ${script}`]);
+    const panel = page.locator(".step-panel .metadata-kind");
+    expect(await panel.locator("dt").allTextContents()).toEqual(["model", "input_tokens"]);
+    expect(await page.evaluate(() => (window as { broken?: number }).broken)).toBeUndefined();
+  });
+
   test("the second run for a placement says so before anything else, and what it sent under which key", async () => {
     const page = await open(`/runs/${second}`);
     await page.getByText("This is the second run for placementId 48213").waitFor();

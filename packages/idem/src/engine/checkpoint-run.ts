@@ -9,10 +9,12 @@
 // A report that arrives twice finds its own facts. One whose step has another outcome already is stale too: its code goes on
 // with a value that is not the one that counts.
 import { stepsDone } from "../execute/call-remote.ts";
+import type { Logger } from "../execute/function-code.ts";
 import { errors } from "../model/errors.ts";
 import { isEnded } from "../model/run.ts";
-import type { WireOp } from "../protocol/wire-ops.ts";
+import { metadataOf, type WireOp } from "../protocol/wire-ops.ts";
 import type { Store } from "../store/store.ts";
+import { annotateRun } from "./annotate-run.ts";
 import { isHeldElsewhere } from "./held-elsewhere.ts";
 import type { Worker } from "./worker.ts";
 
@@ -26,12 +28,13 @@ export interface CheckpointOf {
   readonly worker: Worker;
   readonly store: Store;
   readonly env: string;
+  readonly logger: Logger;
   readonly now: () => number;
 }
 
 /** Resolves once everything reported is durable; throws CHECKPOINT_STALE when the app must stop. */
 export async function checkpointRun(
-  { worker, store, env, now }: CheckpointOf,
+  { worker, store, env, logger, now }: CheckpointOf,
   runId: string,
   from: CallNamed,
   ops: readonly WireOp[],
@@ -51,6 +54,8 @@ export async function checkpointRun(
   if (strange !== undefined) {
     throw errors.REPLY_INVALID({ why: `a checkpoint cannot carry "${strange.op}" (step "${strange.name}")` });
   }
+  const said = metadataOf(ops);
+  if (said.length > 0) await annotateRun({ store, env, logger }, runId, said);
   const done = stepsDone(ops, pass, now());
   const fresh = done.filter(({ stepId }) => pass.memo.get(stepId) === undefined);
   const isSame = done.every(({ stepId, outcome }) => {

@@ -339,8 +339,9 @@ export class Engine {
 
   /** Steps an app reports while it is being called; throws CHECKPOINT_STALE when it must stop. */
   checkpoint(runId: string, from: CallNamed, ops: readonly WireOp[]): Promise<void> {
-    const { store, env } = this.options;
-    return checkpointRun({ worker: this.worker, store, env, now: () => this.time.now() }, runId, from, ops);
+    const { store, env, telling } = this.options;
+    const of = { worker: this.worker, store, env, logger: telling.logger, now: () => this.time.now() };
+    return checkpointRun(of, runId, from, ops);
   }
 
   async start(): Promise<void> {

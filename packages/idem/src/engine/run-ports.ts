@@ -6,6 +6,7 @@ import { payloadOf } from "../model/event.ts";
 import { takeEquality } from "../model/expression-equality.ts";
 import type { AdvanceAnswer } from "../store/advance.ts";
 import type { LeasedJob, RunMemo } from "../store/leases.ts";
+import { annotateRun } from "./annotate-run.ts";
 import { endEvents } from "./end-events.ts";
 import { outgoingEvents } from "./outgoing-events.ts";
 import { persist } from "./persist.ts";
@@ -75,6 +76,12 @@ export function runPorts(
     // Of the event as it was stored: user code may have changed what it was given.
     takeEquality: (text) => takeEquality(expressions.get(text), payloadOf(job.memo.event)),
     signal: (signal, json) => worker.signal(signal, json),
+    annotate: (changes) =>
+      persist(
+        platform,
+        () => annotateRun({ store: options.store, env, logger: options.telling.logger }, runId, changes),
+        () => worker.names.holds(heldBy),
+      ),
   };
 }
 

@@ -4,6 +4,7 @@ import { functionUuid } from "../model/function-uuid.ts";
 import type { Step } from "../model/step.ts";
 import { type CallReply, readCallReply } from "../protocol/call-reply.ts";
 import { writeCallRequest } from "../protocol/call-request.ts";
+import { metadataOf } from "../protocol/wire-ops.ts";
 import type { RemoteRun } from "./call-remote.ts";
 import { AppUnreachableError } from "./remote.ts";
 
@@ -44,6 +45,8 @@ export class AppCall {
     const reply = readCallReply(answer);
     if (reply.kind === "not-the-app") throw new AppUnreachableError(`The app could not be reached: ${reply.why}`);
     if (reply.kind === "ops" || reply.kind === "returned") this.version = reply.version;
+    const said = reply.kind === "ops" ? metadataOf(reply.ops) : [];
+    if (said.length > 0) await ports.annotate?.(said);
     return reply;
   }
 }

@@ -2,6 +2,7 @@
 
 import type { ClaimAnswer } from "../model/claim.ts";
 import { type TakenEquality, wholeExpression } from "../model/expression-equality.ts";
+import type { MetadataChange } from "../model/metadata.ts";
 import type { ParkReason } from "../model/run.ts";
 import type { StepKind } from "../model/step.ts";
 import type { NewWait } from "../model/wait.ts";
@@ -156,6 +157,8 @@ export interface RunPorts {
   /** The event that carries an invoked function's data; throws when it cannot be carried. */
   acceptInvoked(invoked: InvokedData): NewEvent;
   signal(signal: string, dataJson: string): Promise<string | null>;
+  /** What code elsewhere says about its run; resolves once it is kept. Absent where all code is here. */
+  annotate?(changes: readonly MetadataChange[]): Promise<void>;
 }
 
 /** The `if` of a wait for an event, as the store keeps it. Throws for an expression that cannot be compiled. */

@@ -6,6 +6,7 @@ import { limits } from "../engine/limits.ts";
 import { Telling } from "../engine/telling.ts";
 import { IdemError } from "../model/errors.ts";
 import { nodePlatform } from "../platform/node-platform.ts";
+import { readMetadataRequest } from "../protocol/wire-metadata.ts";
 import { readOps } from "../protocol/wire-ops.ts";
 import { runsApi } from "../sdk/reads-api.ts";
 import { MemoryStore } from "../store/memory/store.ts";
@@ -86,6 +87,11 @@ export async function sdkApp(
           status: 500,
         });
       }
+    }
+    const [, annotated] = /^\/v1\/runs\/(\w+)\/metadata$/.exec(path) ?? [];
+    if (annotated !== undefined) {
+      const changes = readMetadataRequest(JSON.parse(String(init?.body)), annotated);
+      return answer(200, await store.annotate({ env: "default", runId: annotated, changes }));
     }
     if (path.startsWith("/e/")) {
       const accepted = await engine.accept(JSON.parse(String(init?.body)), 86_400_000, []);

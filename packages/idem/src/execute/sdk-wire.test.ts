@@ -1,7 +1,8 @@
 // Smaller parts of the wire, with the real SDK (inngest 4) as the app.
 import { type Inngest, Middleware } from "inngest";
-import { createDefer } from "inngest/experimental";
+import { createDefer, metadataMiddleware, scoreMiddleware } from "inngest/experimental";
 import { afterEach, describe, expect, test } from "vitest";
+import { hashStepId } from "../model/step-id.ts";
 import { sdkApp, stopApps } from "./sdk-app.suite.ts";
 
 afterEach(stopApps);
@@ -121,5 +122,55 @@ describe("middleware of the app that throws around a whole request", () => {
   test("fails the run once the attempts are spent", async () => {
     const { end } = await sdkApp(simple, { middleware: [throwing(9)] });
     expect(await end("go")).toMatchObject({ state: "failed", error: { name: "TypeError", message: "no tenant" } });
+  });
+});
+
+describe("what an app says about its runs", () => {
+  const said = async ({ store }: Awaited<ReturnType<typeof sdkApp>>, runId: string) =>
+    (await store.reads.metadata("default", runId)).map(({ stepId, kind, value }) => [stepId, kind, JSON.parse(value)]);
+
+  test.each([
+    ["with checkpoints", {}],
+    ["without checkpoints", { checkpointing: false }],
+  ])("is kept with the run and with its steps, by whichever way it comes, %s", async (_, options) => {
+    const app = await sdkApp(
+      (inngest) => [
+        inngest.createFunction({ id: "scored", retries: 0, ...when("go") }, async ({ step, runId }) => {
+          const { metadata } = step as never as { metadata: (id: string) => Record<string, any> };
+          await step.run("answer", async () => {
+            await (inngest as any).metadata.set({ model: "small" });
+            await (inngest as any).metadata.set({ model: "large" });
+          });
+          await metadata("note it").run().set({ customer: "ada" }, "customer");
+          await (inngest as any).score({ runId, name: "helpful", value: 0.5 });
+          await (inngest as any).score({ runId, name: "polite", value: 1 });
+          await (inngest as any).score({ runId, stepId: "answer", name: "short", value: 0 });
+          await Promise.all(["p", "q"].map((id) => step.run(id, () => (inngest as any).metadata.set({ id }))));
+          await step
+            .run("broken", async () => {
+              await (inngest as any).metadata.set({ tried: true });
+              throw new Error("no");
+            })
+            .catch(() => {});
+        }),
+      ],
+      { middleware: [metadataMiddleware(), scoreMiddleware()], ...options },
+    );
+    const runId = await app.send("go");
+    expect(await app.runs.wait(runId)).toMatchObject({ state: "completed" });
+    const id = (name: string) => hashStepId(name, 0);
+    expect(new Set((await said(app, runId)).map((each) => JSON.stringify(each)))).toEqual(
+      new Set(
+        [
+          ["", "inngest.score", { helpful: { value: 0.5 }, polite: { value: 1 } }],
+          ["", "userland.customer", { customer: "ada" }],
+          [id("answer"), "inngest.score", { short: { value: 0 } }],
+          [id("answer"), "userland.default", { model: "large" }],
+          [id("broken"), "userland.default", { tried: true }],
+          [id("p"), "userland.default", { id: "p" }],
+          [id("q"), "userland.default", { id: "q" }],
+        ].map((each) => JSON.stringify(each)),
+      ),
+    );
   });
 });

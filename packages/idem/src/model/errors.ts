@@ -110,6 +110,11 @@ export const errorTable = {
     what: ({ runId, max }) => `Run ${runId} put off more than ${max} pieces of work`,
     next: "Send one event for many of them, or put them off from several runs",
   }),
+  METADATA_TOO_LARGE: define<{ runId: string; bytes: number; max: number }>({
+    retry: "after-fix",
+    what: ({ runId, bytes, max }) => `Metadata of run ${runId} would have ${bytes} bytes, more than ${max}`,
+    next: "Keep what is large where it belongs and its address in the metadata; nothing of this call was kept",
+  }),
   TRANSACTION_UNSUPPORTED: define<{ call: string }>({
     retry: "after-fix",
     what: ({ call }) => `${call} needs an engine on PostgreSQL in this process: it writes into that database`,

@@ -4,6 +4,7 @@ import { type ErrorCode, errorTable, type IdemError } from "../model/errors.ts";
 
 const statusByCode: Partial<Record<ErrorCode, number>> = {
   EVENT_TOO_LARGE: 413,
+  METADATA_TOO_LARGE: 413,
   EVENT_BATCH_TOO_LARGE: 413,
   FUNCTION_UNKNOWN: 404,
   RUN_UNKNOWN: 404,

@@ -1,9 +1,11 @@
 // Ops: what an app reports it found or did (docs/reference/wire.md#ops). Read into our words; fields nobody asked for are left
 // behind, for ops from the checkpoint buffer carry the SDK's internals and user data with them.
 import { errors } from "../model/errors.ts";
+import type { MetadataChange } from "../model/metadata.ts";
 import type { StepKind } from "../model/step.ts";
 import { keptInput } from "../model/step-input.ts";
 import { readError, type SerializedError } from "../model/user-errors.ts";
+import { readOpMetadata } from "./wire-metadata.ts";
 
 export interface OpName {
   readonly stepId: string;
@@ -11,7 +13,11 @@ export interface OpName {
   readonly repeat: number;
 }
 
-export type WireOp = OpName & { readonly race: boolean } & (
+export type WireOp = OpName & {
+  readonly race: boolean;
+  /** What it says about its run or itself; absent for nothing. */
+  readonly metadata?: readonly MetadataChange[];
+} & (
     | {
         readonly op: "ran";
         readonly kind: StepKind;
@@ -100,6 +106,7 @@ function readOp(value: unknown, where: string): WireOp {
     name: clip(firstText(author.id, displayName, name, id)),
     repeat: index,
     race: options.parallelMode === "race",
+    ...(value.metadata === undefined ? {} : { metadata: readOpMetadata(value.metadata, id) }),
   };
   const text = (key: string): string => {
     const found = options[key];
@@ -254,3 +261,7 @@ const clip = (text: string): string => (text.length <= nameCharsMax ? text : tex
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Of all of them, in their order. */
+export const metadataOf = (ops: readonly WireOp[]): readonly MetadataChange[] =>
+  ops.flatMap(({ metadata }) => metadata ?? []);

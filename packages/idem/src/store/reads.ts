@@ -22,6 +22,7 @@ import type { EndCount, EndFilter } from "./ends.ts";
 import type { BufferUse, CancelCandidate, CronRow, DecidedCounts, LimitUse } from "./flow.ts";
 import type { RegisteredFunction } from "./functions.ts";
 import type { RunMemo } from "./leases.ts";
+import type { Metadata } from "./metadata.ts";
 import type { Setting } from "./settings.ts";
 import type { WorkerRow } from "./sharing.ts";
 import type { LastOutcome, StepGiven } from "./steps.ts";
@@ -71,6 +72,8 @@ export interface StoreReads {
   runs(env: string, filter: RunFilter): Promise<readonly Run[]>;
   /** Everything a timeline shows; null when there is no such run. */
   runMemo(env: string, runId: string): Promise<RunMemo | null>;
+  /** By step and kind, the run's own first. */
+  metadata(env: string, runId: string): Promise<readonly Metadata[]>;
   event(env: string, eventId: string): Promise<Event | null>;
   /** The newest event that carried this caller's id and was not a duplicate, as far as a claim remembers it. */
   eventByCallerId(env: string, callerId: string, scope?: EventIdScope): Promise<Event | null>;

@@ -27,6 +27,7 @@ import type { RedecideAnswer, RedecideInput, Ticked, TickInput } from "./flow.ts
 import type { PauseAnswer, PauseInput, RegisterAnswer, RegisterInput } from "./functions.ts";
 import type { Ingested, IngestInput, StaleRegistration } from "./ingest.ts";
 import type { HeartbeatAnswer, LeaseAnswer, LeaseInput, SweepAnswer } from "./leases.ts";
+import type { AnnotateAnswer, AnnotateInput } from "./metadata.ts";
 import type { StoreOutbox } from "./outbox.ts";
 import type { PruneAnswer, PruneInput } from "./prune.ts";
 import type { StoreReads } from "./reads.ts";
@@ -109,6 +110,12 @@ export interface Store {
    * `not-parked`, and no second entry.
    */
   unpark(input: UnparkInput): Promise<UnparkAnswer>;
+
+  /**
+   * Keeps what an app says about a run or its steps, for people. Promise: all changes or none; merged with what is there by step and kind.
+   * Repeat: the same changes nothing.
+   */
+  annotate(input: AnnotateInput): Promise<AnnotateAnswer>;
 
   /** Promise: one fresh answer per window; an expired lease inside the window is taken over with a higher fence. */
   claim(input: ClaimInput): Promise<ClaimAnswer>;

@@ -39,6 +39,7 @@ const writes = [
   "cancel",
   "rerun",
   "unpark",
+  "annotate",
   "claim",
   "extend",
   "amend",

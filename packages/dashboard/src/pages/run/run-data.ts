@@ -6,6 +6,7 @@ export type RunDetail = RunAnswer["run"];
 export type RunItem = Answer<"GET /api/runs">["runs"][number];
 export type TimelineEntry = RunDetail["timeline"][number];
 export type TimelineAttempt = TimelineEntry["attempts"][number];
+export type MetadataItem = RunDetail["metadata"][number];
 export type ErrorItem = NonNullable<RunDetail["error"]>;
 export type EventDetail = RunAnswer["events"][number];
 export type EffectItem = Answer<"GET /api/runs/:run/effects">["effects"][number];

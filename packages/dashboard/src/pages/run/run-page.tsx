@@ -10,6 +10,7 @@ import { ErrorPart } from "../../parts/error-part.tsx";
 import { useNow } from "../../parts/now.ts";
 import { Skeleton } from "../../parts/skeleton.tsx";
 import { CancelDialog } from "./cancel-dialog.tsx";
+import { RunMetadata } from "./metadata-view.tsx";
 import { ReleaseDialog } from "./release-dialog.tsx";
 import { RerunDialog } from "./rerun-dialog.tsx";
 import { RerunFromDialog } from "./rerun-from-dialog.tsx";
@@ -117,6 +118,7 @@ function Shown({ answer }: { readonly answer: RunAnswer }) {
       <div className="run-columns">
         <div className="run-main">
           <Timeline answer={answer} effects={effects?.effects ?? []} now={now} selected={selected} onSelect={select} />
+          <RunMetadata run={run} />
           {group !== undefined && (group.runCount > 1 || group.counts.suppressed > 0) && (
             <RunsOfKey group={group} runId={run.id} />
           )}

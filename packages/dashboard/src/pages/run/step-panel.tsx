@@ -11,6 +11,7 @@ import { visibleText } from "../../parts/visible-text.ts";
 import { Attempts } from "./attempts.tsx";
 import { DestinationKey, DestinationTold } from "./destination-part.tsx";
 import { ErrorView } from "./error-view.tsx";
+import { StepMetadata } from "./metadata-view.tsx";
 import { isRemark, isWait, nameOf } from "./rows.ts";
 import type { EffectItem, GroupItem, RunAnswer, TimelineEntry } from "./run-data.ts";
 import { stepOutputPath } from "./run-queries.ts";
@@ -98,6 +99,7 @@ export function StepPanel({ answer, entry, effect, group, isAsked, onRerunFrom }
           <>
             <DestinationTold entry={entry} effect={effect} run={answer.run} group={group} />
             <Outcome entry={entry} runId={answer.run.id} />
+            <StepMetadata run={answer.run} stepId={entry.stepId} />
             <DestinationKey entry={entry} effect={effect} />
             <div className="button-row">
               {entry.stepId !== "" && entry.state !== "waiting" && !isRemark(entry) && (

@@ -50,6 +50,7 @@ export const run = (given: Partial<RunDetail>): RunDetail => ({
   output: null,
   error: null,
   timeline: [],
+  metadata: [],
   line: [],
   cancelOn: [],
   ...given,

@@ -7,6 +7,7 @@ import { readError, type SerializedError } from "../../model/user-errors.ts";
 import { invokedRun } from "../../model/wait.ts";
 import { timelineOf } from "../../observe/timeline.ts";
 import type { RunMemo } from "../../store/leases.ts";
+import type { Metadata } from "../../store/metadata.ts";
 import { previewChars, type RunSummary } from "../../store/reads.ts";
 import type { StepGiven } from "../../store/steps.ts";
 import type { Preview } from "./open-previews.ts";
@@ -111,7 +112,17 @@ export const timelineEntry = z.object({
   attempts: z.array(attempt),
 });
 
+const metadataItem = z.object({
+  stepId: z.string().nullable().describe("The step it is about; null for the run itself"),
+  kind: z.string().describe("`userland.…` of the app's author, `inngest.score`, `inngest.ai` …"),
+  values: payloadSchema,
+  changedAt: z.number().int(),
+});
+
 export const runDetail = runItem.extend({
+  metadata: z
+    .array(metadataItem)
+    .describe("What the app says about the run and its steps: scores, what models cost, notes"),
   output: payloadSchema.nullable().describe("Of a completed run; whole at /api/runs/:run/output"),
   error: errorSchema.nullable(),
   timeline: z.array(timelineEntry),
@@ -123,6 +134,7 @@ export const shownInputBytesMax = 8 * 1024;
 export function runDetailOf(
   memo: RunMemo,
   given: readonly StepGiven[],
+  said: readonly Metadata[],
   env: string,
   budget: PayloadBudget,
 ): z.infer<typeof runDetail> {
@@ -133,6 +145,12 @@ export function runDetailOf(
     output: isCompleted && run.result !== null ? budget.show(run.result) : null,
     error: !isCompleted && run.result !== null ? budget.showError(readError(run.result)) : null,
     timeline: timelineOfMemo(memo, given, env, budget),
+    metadata: said.map(({ stepId, kind, value, changedAt }) => ({
+      stepId: stepId === "" ? null : stepId,
+      kind,
+      values: budget.show(value),
+      changedAt,
+    })),
   };
 }
 

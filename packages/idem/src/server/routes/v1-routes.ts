@@ -1,5 +1,6 @@
 // /v1, as the official SDK (docs/reference/wire.md#paths) and its users (docs/reference/wire.md#reading) speak it.
 import type { Route } from "../route.ts";
+import { annotateRun } from "./v1/annotate-run.ts";
 import { cancelRun } from "./v1/cancel-run.ts";
 import { listCancellations, startCancellation, stopCancellation } from "./v1/cancellations.ts";
 import { checkpointRun } from "./v1/checkpoint-run.ts";
@@ -21,6 +22,7 @@ import { teeRealtime } from "./v1/tee-realtime.ts";
 export const v1Routes = [
   // -- runs, as the SDK reports them
   checkpointRun,
+  annotateRun,
   sendSignal,
   // -- durable endpoints
   readEndpointOutput,

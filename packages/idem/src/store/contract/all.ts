@@ -15,6 +15,7 @@ import { eventsSuite } from "./events.suite.ts";
 import { functionsSuite } from "./functions.suite.ts";
 import { lanesSuite } from "./lanes.suite.ts";
 import { leasesSuite } from "./leases.suite.ts";
+import { metadataSuite } from "./metadata.suite.ts";
 import { pagesSuite } from "./pages.suite.ts";
 import { parkedSuite } from "./parked.suite.ts";
 import { pendingInvokesSuite } from "./pending-invokes.suite.ts";
@@ -50,6 +51,7 @@ const suites = [
   functionsSuite,
   lanesSuite,
   leasesSuite,
+  metadataSuite,
   pagesSuite,
   parkedSuite,
   pendingInvokesSuite,

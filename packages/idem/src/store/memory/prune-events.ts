@@ -34,7 +34,10 @@ export function pruneEvents(tables: Tables, at: Moment, { before, after, max, au
       const decisions = tables.decisions.get(event.id)?.length ?? 0;
       const own = runs.length + decisions + 1;
       if (own > left && left < max) return { deleted, kept, after: last };
-      for (const { id } of runs) tables.runs.delete(id);
+      for (const { id } of runs) {
+        tables.runs.delete(id);
+        tables.metadata.delete(id);
+      }
       tables.decisions.delete(event.id);
       tables.events.delete(event.id);
       deleted.runs += runs.length;

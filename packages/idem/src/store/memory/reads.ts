@@ -233,6 +233,10 @@ export function memoryReads(database: Database, moment: () => Moment): StoreRead
       return due.length === 0 ? null : Math.min(...due.map((job) => job.dueAt ?? job.rank));
     },
 
+    async metadata(env, runId) {
+      const rows = database.env(env).metadata.get(runId) ?? [];
+      return [...rows].sort(by(({ stepId, kind }) => JSON.stringify([stepId, kind])));
+    },
     async settings(env, kind) {
       const found = database
         .env(env)

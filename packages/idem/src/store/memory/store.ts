@@ -21,6 +21,7 @@ import type { RedecideAnswer, RedecideInput, Ticked, TickInput } from "../flow.t
 import type { PauseAnswer, PauseInput, RegisterAnswer, RegisterInput } from "../functions.ts";
 import type { Ingested, IngestInput, StaleRegistration } from "../ingest.ts";
 import type { HeartbeatAnswer, LeaseAnswer, LeaseInput, SweepAnswer } from "../leases.ts";
+import type { AnnotateAnswer, AnnotateInput } from "../metadata.ts";
 import type { StoreOutbox } from "../outbox.ts";
 import type { PruneAnswer, PruneInput } from "../prune.ts";
 import type { StoreReads } from "../reads.ts";
@@ -32,6 +33,7 @@ import type { StoreTransactions } from "../transactional.ts";
 import type { ResumeAnswer, ResumeInput, SignalAnswer } from "../waits.ts";
 import { advanceRun } from "./advance-run.ts";
 import { judgeAlertRow, moveRadar, raiseAlerts } from "./alerts.ts";
+import { annotateRun } from "./annotate-run.ts";
 import { cancelRun } from "./cancel-run.ts";
 import { changeSettingRow } from "./change-setting.ts";
 import { amendKey, claimKey, extendKey, releaseKey, settleKey } from "./claim-key.ts";
@@ -113,6 +115,10 @@ export class MemoryStore implements Store {
 
   async unpark(input: UnparkInput): Promise<UnparkAnswer> {
     return this.write(input.env, (tables, at) => unparkRun(tables, at, input));
+  }
+
+  async annotate(input: AnnotateInput): Promise<AnnotateAnswer> {
+    return this.write(input.env, (tables, at) => annotateRun(tables, at, input));
   }
 
   async claim(input: ClaimInput): Promise<ClaimAnswer> {

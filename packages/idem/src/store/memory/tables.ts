@@ -16,6 +16,7 @@ import type { EndCount } from "../ends.ts";
 import type { CronRow } from "../flow.ts";
 import type { RegisteredFunction } from "../functions.ts";
 import type { StartPair } from "../ingest.ts";
+import type { Metadata } from "../metadata.ts";
 import type { Setting } from "../settings.ts";
 import type { WorkerAbout } from "../sharing.ts";
 
@@ -213,6 +214,8 @@ export class Tables {
   readonly crons: Rows<CronRow>;
   /** By kind and name. */
   readonly settings: Rows<Setting>;
+  /** By run. */
+  readonly metadata: Rows<readonly Metadata[]>;
   /** By hour and function. */
   readonly hourCounts: Rows<DecisionCount>;
   /** By step, stretch and function. */
@@ -247,6 +250,7 @@ export class Tables {
     this.throttles = new Rows(journal);
     this.crons = new Rows(journal);
     this.settings = new Rows(journal);
+    this.metadata = new Rows(journal);
     this.hourCounts = new Rows(journal);
     this.endCounts = new Rows(journal);
     this.countedTo = new Rows(journal);

@@ -15,6 +15,7 @@ const released: ReleasedFiles = {
   "0010_webhook_scope": "4485298c45c8291c",
   "0011_code_of_runs": "7d88f77b1c486927",
   "0012_end_counts": "96754181b2f4ef72",
+  "0013_metadata": "a11d303fe5f0df26",
 };
 
 export const loadMigrations = (): Migration[] => migrationsOf("store/postgres/migrations", released);

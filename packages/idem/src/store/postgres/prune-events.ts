@@ -43,6 +43,8 @@ const deleteSomeAttemptsSql = `
     select step_id, attempt from attempts where env = :env and run_id = :run order by step_id, attempt limit :max)
   returning 1`;
 const deleteCarriedSql = "delete from run_events where env = ? and run_id = any(?)";
+// At most a mebibyte for each run.
+const deleteMetadataSql = "delete from metadata where env = ? and run_id = any(?)";
 const deleteRunsSql = "delete from runs where env = ? and id = any(?)";
 const deleteDecisionsSql = "delete from decisions where env = ? and event_id = any(?)";
 const deleteEventsSql = "delete from events where env = ? and id = any(?)";
@@ -266,6 +268,7 @@ async function deletePortions(connection: Connection, env: string, portions: rea
     remove(deleteDecisionsSql, eventIds),
     remove(deleteEventsSql, eventIds),
     remove(deleteCarriedSql, batchIds),
+    remove(deleteMetadataSql, runIds),
   ]);
   return { ...prunedNothing, events, runs, steps: steps + someSteps, attempts: attempts + someAttempts, decisions };
 }

@@ -26,6 +26,7 @@ const tables = [
   "crons",
   "outbox",
   "settings",
+  "metadata",
   "alerts",
   "alert_pairs",
   "radar_positions",

@@ -1,6 +1,7 @@
 // The operations that are rules: the same on both databases.
 import type { StoreWrites } from "../store.ts";
 import { judgeAlertRow, moveRadar, raiseAlerts } from "./alerts.ts";
+import { annotateRun } from "./annotate-run.ts";
 import { cancelRun } from "./cancel-run.ts";
 import { changeSettingRow } from "./change-setting.ts";
 import { countDecisions } from "./count-decisions.ts";
@@ -32,6 +33,7 @@ export const ruledOperations = {
   cancel: cancelRun,
   rerun: rerunRun,
   unpark: unparkRun,
+  annotate: annotateRun,
   claim: takeClaim,
   extend: extendClaim,
   amend: amendClaimRow,

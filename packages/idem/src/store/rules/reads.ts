@@ -8,6 +8,7 @@ import { type Alert, type AlertPair, type Arrivals, arrivalsOf, type RadarPositi
 import type { BufferUse, LimitUse } from "../flow.ts";
 import type { RegisteredFunction } from "../functions.ts";
 import { afterAll } from "../id-times.ts";
+import type { Metadata } from "../metadata.ts";
 import {
   afterScopes,
   type ClaimNow,
@@ -79,6 +80,9 @@ const bufferSql = `
     from buffers where env = ? and fn = ? and kind = ? and key = ?`;
 const settingsSql = `
   select kind, name, value, version, changed_at as "changedAt" from settings where env = ? and kind = ? order by name`;
+const metadataSql = `
+  select step_id as "stepId", kind, value, changed_at as "changedAt" from metadata
+   where env = ? and run_id = ? order by step_id, kind`;
 const settingEnvironmentsSql = "select distinct env from settings where kind = ? order by env";
 const environmentsSql = "select distinct env from functions where archived_at is null order by env";
 // A scan of open work counts what they hold: nobody asks for it more than a few times a second.
@@ -217,6 +221,7 @@ export const reads: Reads = {
     const { now } = yield* db.instant();
     return (yield* db.find<{ at: number | null }>(db.sql.lists.oldestDue, { env, now }))[0]!.at;
   },
+  metadata: (db, env, runId) => db.all<Metadata>(metadataSql, env, runId),
   settings: (db, env, kind) => db.all<Setting>(settingsSql, env, kind),
   auditPage,
   alerts: (db, env, { state, fn, before, limit }) =>

@@ -19,6 +19,7 @@ const released: ReleasedFiles = {
   "0014_webhook_scope": "d631241a5d719cc4",
   "0015_code_of_runs": "502cadedd711c8be",
   "0016_end_counts": "1ecff9bfc040b8b4",
+  "0017_metadata": "e1a056379dee3fa8",
 };
 
 let loaded: readonly Migration[] | null = null;

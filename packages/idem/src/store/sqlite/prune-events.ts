@@ -38,6 +38,8 @@ const carriedSql = `
   select e.id, e.caller_id as callerId, e.received_at as receivedAt, b.key
     from run_events b join events e on e.env = b.env and e.id = b.event_id where b.env = ? and b.run_id = ?`;
 const deleteCarriedSql = "delete from run_events where env = ? and run_id = ?";
+// At most a mebibyte for each run.
+const deleteMetadataSql = "delete from metadata where env = ? and run_id = ?";
 const deleteRunSql = "delete from runs where env = ? and id = ?";
 const deleteDecisionsSql = "delete from decisions where env = ? and event_id = ?";
 const deleteEventSql = "delete from events where env = ? and id = ?";
@@ -97,6 +99,7 @@ export function pruneEvents(tx: Transaction, input: PruneInput): PruneAnswer {
       if (own > left && left < max) return { deleted, kept: page.keptBefore(event), after };
       for (const run of family.runs) {
         deleted.runs += connection.run(deleteRunSql, env, run.id);
+        connection.run(deleteMetadataSql, env, run.id);
         if (run.carried !== null) connection.run(deleteCarriedSql, env, run.id);
       }
       deleted.decisions += connection.run(deleteDecisionsSql, env, event.id);

@@ -144,6 +144,9 @@ export async function busyStore() {
     facts: '{"of":"run"}',
     pairs: [pair],
   };
+  const said = { stepId: "", kind: "inngest.score", op: "merge", value: '{"helpful":{"value":1}}' } as const;
+  const [run] = await store.reads.runs("default", { limit: 1 });
+  await store.annotate({ env: "default", runId: run!.id, changes: [said] });
   await store.raise({ env: "default", alerts: [alert] });
   await idem.functions.pause("stopped", { reason: "a \u0000 reason" });
   await idem.send({ name: "stopped" });

@@ -234,6 +234,7 @@ export const movedTables: readonly MovedTable[] = [
   moved("buffer_items", { env: text, buffer_id: text, n: integer, event_id: text, pair: text }),
   moved("run_events", { env: text, run_id: text, n: integer, event_id: text, key: text }),
   moved("settings", { env: text, kind: text, name: text, value: text, version: integer, changed_at: integer }),
+  moved("metadata", { env: text, run_id: text, step_id: text, kind: text, value: text, changed_at: integer }),
   moved("hour_counts", { env: text, hour: integer, fn: text, started: integer, suppressed: integer }),
   moved("end_notes", {
     env: text,

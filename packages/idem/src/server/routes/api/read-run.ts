@@ -44,7 +44,7 @@ export const readRun = apiRoute({
     const budget = new PayloadBudget();
     const outlook = outlookOf(engine);
     const given = await reads.stepInputs(env, memo.run.id, shownInputBytesMax);
-    const run = runDetailOf(memo, given, env, budget);
+    const run = runDetailOf(memo, given, await reads.metadata(env, memo.run.id), env, budget);
     return {
       run: {
         ...run,

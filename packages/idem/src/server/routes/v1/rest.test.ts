@@ -1,7 +1,10 @@
 import { describe, expect, test } from "vitest";
+import { hashStepId } from "../../../model/step-id.ts";
 import { NonRetriableError } from "../../../model/user-errors.ts";
 import { apiWorld, stores } from "../../api/api-world.suite.ts";
 import { bulkOf } from "../../bulk-work.ts";
+import { readRun as readRunDetail } from "../api/read-run.ts";
+import { annotateRun } from "./annotate-run.ts";
 import { cancelRun } from "./cancel-run.ts";
 import { listCancellations, startCancellation, stopCancellation } from "./cancellations.ts";
 import { listEventRuns } from "./list-event-runs.ts";
@@ -32,6 +35,40 @@ async function shop(store: string) {
 const iso = (ms: number) => new Date(ms).toISOString();
 
 describe.each(stores)("/v1 on %s", (store) => {
+  test("what an app says about a run or a step is merged by kind, shown with the run, and bounded", async () => {
+    const world = await shop(store);
+    const { runId } = await world.send({ name: "order/paid", data: { order: 1 } });
+    const say = (target: object, ...metadata: object[]) => {
+      const body = { target: { run_id: runId, ...target }, metadata };
+      return world.ask(annotateRun, { params: { runId: runId! }, body });
+    };
+    const score = { kind: "inngest.score", op: "merge" };
+    expect((await say({}, { ...score, values: { a: { value: 1 } } })).status).toBe(200);
+    expect((await say({}, { ...score, values: { b: { value: 2 } } })).status).toBe(200);
+    // A step that was never recorded is no error, and is known by its hash as by its author's name.
+    await say({ step_id: "later", step_index: 0 }, { ...score, values: { c: 1 } });
+    await say({ step_id: hashStepId("later", 0), step_attempt: 0 }, { ...score, values: { d: 2 } });
+    const shown = await world.ask(readRunDetail, { params: { run: runId! } });
+    expect(shown.body.run.metadata).toMatchObject([
+      { stepId: null, kind: "inngest.score", values: { value: { a: { value: 1 }, b: { value: 2 } } } },
+      { stepId: hashStepId("later", 0), kind: "inngest.score", values: { value: { c: 1, d: 2 } } },
+    ]);
+    const refused = [
+      await say({ run_id: "another" }, { ...score, values: {} }),
+      await say({}, { kind: "", op: "merge", values: {} }),
+      await say({}, { kind: "k", op: "delete", values: {} }),
+      await say({}, { kind: "k", op: "set", values: [] }),
+    ];
+    expect(refused.map(({ status }) => status)).toEqual([400, 400, 400, 400]);
+    await say({}, { ...score, values: { x: "x".repeat(40_000) } });
+    expect(await say({}, { ...score, values: { y: "y".repeat(40_000) } })).toMatchObject({
+      status: 413,
+      body: { code: "METADATA_TOO_LARGE" },
+    });
+    const unknown = { target: { run_id: "nobody" }, metadata: [] };
+    expect((await world.ask(annotateRun, { params: { runId: "nobody" }, body: unknown })).status).toBe(404);
+  });
+
   test("an event has the wire's names, in an envelope that says when it was read", async () => {
     const world = await shop(store);
     const at = world.platform.wallMs();

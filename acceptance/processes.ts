@@ -11,6 +11,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const command = join(root, "packages", "idem", "bin", "idem.mjs");
 const host = join(root, "acceptance", "dist", "main.js");
 const setClock = join(root, "acceptance", "dist", "set-clock.js");
+const olderSdk = join(root, "acceptance", "dist", "older-sdk.js");
 
 // Variables of the machine's own must not decide which server an app belongs to.
 const surroundings = Object.fromEntries(
@@ -102,9 +103,12 @@ export class HostProcess {
     onLine: (line: Line) => void,
   ): Promise<HostProcess> {
     // Node 20 has the WebSocket of connect() behind a flag, which threads take from here only.
-    const flags = options.by === "connect" ? { NODE_OPTIONS: "--experimental-websocket --no-warnings" } : {};
+    const flags = options.by === "connect" ? ["--experimental-websocket", "--no-warnings"] : [];
+    const sdk = env.ACCEPTANCE_SDK ?? process.env.ACCEPTANCE_SDK;
+    if (sdk !== undefined) flags.push(`--import=${pathToFileURL(olderSdk)}`);
+    const chosen = sdk === undefined ? {} : { ACCEPTANCE_SDK: sdk };
     const child = spawn(process.execPath, [host, JSON.stringify(options)], {
-      env: { ...surroundings, ...flags, ...env },
+      env: { ...surroundings, NODE_OPTIONS: flags.join(" "), ...chosen, ...env },
       stdio: ["ignore", "pipe", "inherit", "ipc"],
     });
     const started = new HostProcess(child, onLine);

@@ -1,26 +1,36 @@
 // Every tool of the SDK beside those of the traces (docs/reference/wire.md#ops), and every way to fail.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { HostedApp } from "./app/messages.ts";
+import type { Decided } from "./rest.ts";
 import { type StandIn, standIn } from "./stand-in.ts";
 import { World, type WorldOptions } from "./world.ts";
 
 const app: HostedApp = { id: "shop", adapter: "node", functions: ["tools", "failures"] };
 const other: HostedApp = { id: "depot", adapter: "express", functions: ["tools"] };
+const throwing: HostedApp = { id: "guarded", adapter: "node", throwsAround: 2, functions: ["tools"] };
 const streamed: HostedApp = { id: "stream", adapter: "node", streaming: true, functions: ["traces"] };
 
 const completion = JSON.stringify({ choices: [{ message: { content: "hello" } }] });
 
-export function toolsSuite(options: Pick<WorldOptions, "mode" | "registeredBy">): void {
+export function toolsSuite(options: Pick<WorldOptions, "mode" | "registeredBy" | "env">): void {
+  const traceparents = new Map<string, string[]>();
   let world: World;
   let service: StandIn;
   beforeAll(async () => {
     [world, service] = await Promise.all([
-      World.open({ ...options, apps: [app, other, streamed] }),
+      World.open({ ...options, apps: [app, other, streamed, throwing] }),
       standIn(({ path }, n) => {
         if (path === "/teapot") return { status: 418, headers: { "x-kind": "pot" }, body: `short and stout ${n}` };
         return { status: 200, body: completion };
       }),
     ]);
+  });
+  beforeAll(() => {
+    world.calls.watch(({ headers }) => {
+      const runId = headers["x-run-id"];
+      if (runId === undefined) return;
+      traceparents.set(runId, [...(traceparents.get(runId) ?? []), headers.traceparent!]);
+    });
   });
   afterAll(() => Promise.all([world?.close(), service?.close()]));
 
@@ -181,6 +191,45 @@ export function toolsSuite(options: Pick<WorldOptions, "mode" | "registeredBy">)
       expect(world.serverLog).not.toContain("sk-secret");
     });
 
+    test("an invoked function is told who invokes it, and is in the sessions of that run", async () => {
+      const meta = { sessions: { chat: "c-1" } };
+      const { json } = await world.rest.post([{ name: "shop/tells", data: {}, meta }]);
+      const runId = await world.rest.runOf(json.ids[0], "shop-tells");
+      const { status, output } = await world.rest.end(runId);
+      expect({ status, output }).toEqual({
+        status: "Completed",
+        output: {
+          data: {
+            n: 1,
+            _inngest: {
+              fn_id: "shop-mirrors",
+              name: "ask it",
+              correlation_id: expect.stringMatching(new RegExp(`^${runId}\\.[0-9a-f]{40}$`)),
+              source_app_id: "shop",
+              source_fn_id: "shop-tells",
+              expire: expect.any(Number),
+            },
+          },
+          meta: { sessions: { chat: "c-1" } },
+        },
+      });
+      const calls = traceparents.get(runId)!;
+      for (const each of calls) expect(each).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
+      expect(new Set(calls.map((each) => each.split("-")[1])).size).toBe(1);
+      expect(new Set(calls).size).toBe(calls.length);
+    });
+
+    test("scores of a run and of a step are kept with it, however they are said", async () => {
+      const { runId, ...run } = await end("shop/scores");
+      expect(run.status).toBe("Completed");
+      const { metadata, timeline } = (await world.rest.get(`/api/runs/${runId}`)).run;
+      const shown = metadata.map(({ stepId, kind, values }: any) => [stepId, kind, values.value]);
+      expect(shown).toEqual([
+        [null, "inngest.score", { inside: { value: 1 }, outside: { value: 0.5 } }],
+        [timeline[0].stepId, "inngest.score", { of_the_step: { value: 0 } }],
+      ]);
+    });
+
     test("deferred work starts when its run is over, unless it was called off", async () => {
       const { runId, ...run } = await end("shop/defers");
       expect(run).toMatchObject({ status: "Completed", output: "b" });
@@ -189,6 +238,9 @@ export function toolsSuite(options: Pick<WorldOptions, "mode" | "registeredBy">)
       const runs = await world.rest.runsOfFunction("shop-later");
       expect(runs).toHaveLength(1);
       expect(notes(`${runId} 2`)).toEqual([]);
+      const { data } = await world.rest.get("/v1/events?name=inngest/deferred.schedule");
+      const { decisions } = await world.rest.get(`/api/events/${data[0].internal_id}`);
+      expect(decisions.map((each: Decided) => [each.function, each.kind])).toEqual([["shop-later", "started"]]);
     });
   });
 
@@ -214,6 +266,18 @@ export function toolsSuite(options: Pick<WorldOptions, "mode" | "registeredBy">)
       expect(world.traces.of(runId)).toEqual(["call step 0: 500", "call step 1: 400 no retry"]);
       await noted(`${runId} in the code`);
       expect(notes(`${runId} in the code`)).toHaveLength(1);
+    });
+
+    test("middleware that throws around a request spends an attempt, and the reason is the app's own", async () => {
+      const { runId, ...run } = await end("guarded/until");
+      expect(run.status).toBe("Completed");
+      const code = (await world.rest.timeline(runId)).find(({ kind }) => kind === "function");
+      expect(code).toMatchObject({ state: "completed" });
+      expect(code!.attempts.map(({ error }) => error)).toMatchObject([
+        { name: "TypeError", message: "no tenant" },
+        { name: "TypeError", message: "no tenant" },
+      ]);
+      expect(JSON.stringify(code)).not.toMatch(/packages\/idem/);
     });
 
     test("RetryAfterError says when the next attempt begins", async () => {

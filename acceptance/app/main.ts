@@ -2,7 +2,7 @@
 // they belong to is said by the SDK's own variables in the environment.
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { Inngest } from "inngest";
+import { Inngest, Middleware } from "inngest";
 import { chain } from "./functions/chain.ts";
 import { type AppParts, definer } from "./functions/define.ts";
 import { failures } from "./functions/failures.ts";
@@ -35,9 +35,25 @@ const quiet = { debug() {}, info() {}, warn() {}, error() {} };
 
 const clients = new Map<string, Inngest.Any>();
 
+function throwingAround(times: number) {
+  let left = times;
+  return class extends Middleware.BaseMiddleware {
+    readonly id = "throws-around";
+    override async wrapRequest({ next, runId }: Middleware.WrapRequestArgs) {
+      if (runId !== "" && left-- > 0) throw new TypeError("no tenant");
+      return next();
+    }
+  };
+}
+
 function parts(app: HostedApp) {
-  const { id, checkpointing } = app;
-  const inngest = new Inngest({ id, logger: quiet, ...(checkpointing === undefined ? {} : { checkpointing }) } as any);
+  const { id, checkpointing, throwsAround } = app;
+  const inngest = new Inngest({
+    id,
+    logger: quiet,
+    ...(checkpointing === undefined ? {} : { checkpointing }),
+    ...(throwsAround === undefined ? {} : { middleware: [throwingAround(throwsAround)] }),
+  } as any);
   clients.set(id, inngest);
   const define = definer(inngest, id);
   return { client: inngest, functions: app.functions.flatMap((set) => sets[set]({ inngest, app: id, define })) };

@@ -16,6 +16,8 @@ export interface HostedApp {
   readonly adapter: Adapter;
   readonly checkpointing?: boolean | { readonly bufferedSteps?: number; readonly maxRuntime?: string };
   readonly streaming?: boolean;
+  /** How many requests of its run its middleware throws around, before it lets them through. */
+  readonly throwsAround?: number;
   readonly functions: readonly FunctionSet[];
 }
 

@@ -8,8 +8,21 @@ export function tools({ inngest, app, define }: AppParts): any[] {
   const later = createDefer(inngest, { id: "later" }, (async ({ event, runId, parents }: any) => {
     note({ fn: "later", runId }, `${parents[0].runId} ${event.data.n}`);
   }) as any);
+  const unasked = createDefer(inngest, { id: "unasked" }, (async () => {}) as any);
   return [
     later,
+    unasked,
+    define("scores", {}, async ({ step, runId }) => {
+      const score = (name: string, value: number, of: object = {}) =>
+        (inngest as any).score({ runId, name, value, ...of });
+      await step.run("judged", () => score("inside", 1));
+      await score("outside", 0.5);
+      await score("of_the_step", 0, { stepId: "judged" });
+    }),
+    define("tells", {}, ({ step }) =>
+      step.invoke("ask it", { function: referenceFunction({ appId: app, functionId: "mirrors" }), data: { n: 1 } }),
+    ),
+    define("mirrors", { triggers: [] }, ({ event }) => ({ data: event.data, meta: event.meta })),
     define("nested", {}, async (run) => {
       const left = async () => {
         const a1 = await told(run, "a1", () => 1);

@@ -10,8 +10,9 @@ export const annotateRun: Route = {
   access: "signing-key",
   bodyBytesMax: metadataBytesMax,
   errors: "wire",
-  async handle({ env, params, ...request }, world) {
-    const runId = params.runId!;
+  async handle(request, world) {
+    const { env } = request;
+    const runId = request.params.runId!;
     const changes = readMetadataRequest(request.json(), runId);
     const { store } = await world.engine(env);
     const answer = await store.annotate({ env, runId, changes });

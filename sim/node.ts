@@ -37,6 +37,7 @@ export class SimNode {
   wallOffsetMs: number;
   version: number;
   private lives = 0;
+  private isStopping = false;
 
   constructor(
     private readonly world: World,
@@ -114,11 +115,37 @@ export class SimNode {
     });
     for (const workload of plan.workloads) workload.define(tireless(idem), kit, this.version);
     this.life = { process, idem };
+    this.isStopping = false;
     say(`starts as version ${this.version}`);
+    const restMs = plan.postgres?.sweepEveryMs[this.index - 1] ?? null;
+    if (restMs !== null) {
+      this.sweepOn({ process, idem }, restMs);
+      return;
+    }
     idem.start().catch((error: unknown) => {
       // A process that cannot start ends, and is started again by whoever watches over it.
       if (process.alive) this.crash(`cannot start: ${String(error)}`);
     });
+  }
+
+  /** A host that calls it now and then, whatever became of the last call. */
+  private sweepOn({ process, idem }: Life, restMs: number): void {
+    const { world } = this;
+    const again = () => world.loop.schedule(restMs, () => this.sweepOn({ process, idem }, restMs));
+    if (!process.alive || this.isStopping) return;
+    const budget = 5_000;
+    world.counters.add("sweeps");
+    idem.sweep({ budget }).then(
+      ({ isCut, entered }) => {
+        if (isCut) world.counters.add("sweeps that were cut");
+        if (entered > 0) world.counters.add("sweeps that did something");
+        again();
+      },
+      () => {
+        world.counters.add("sweeps that failed");
+        again();
+      },
+    );
   }
 
   /** Silence from here on; a supervisor starts the next life. */
@@ -165,6 +192,7 @@ export class SimNode {
     if (life === null || !life.process.alive) return;
     const { process, idem } = life;
     world.trace.add(world.loop.now, process.name, "is asked to stop");
+    this.isStopping = true;
     const ended = () => this.crash("stopped");
     idem.stop({ grace: 2_000 }).then(ended, ended);
     // Whoever does not stop is killed, as every supervisor does in the end.

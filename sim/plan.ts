@@ -9,7 +9,7 @@ export type StoreModel = (typeof storeModels)[number];
 
 export interface WorldOptions {
   readonly seed: number;
-  /** Faults switched off whatever the seed says; "flow" for limits, buffers and schedules, "postgres" for that model, "deadly" for steps that end their process. */
+  /** Faults switched off whatever the seed says; "flow" for limits, buffers and schedules, "postgres" for that model, "sweeps" for nodes that do not stay, "deadly" for steps that end their process. */
   readonly off?: ReadonlySet<string>;
   /** The store, whatever the seed says. */
   readonly store?: StoreModel;
@@ -38,6 +38,8 @@ export interface PostgresPlan {
   readonly blockedMaxMs: number;
   /** How far the wall clocks of its nodes are off: they do not matter. */
   readonly nodeClocksOffMs: readonly number[];
+  /** How long each node rests between two sweeps; null for one whose process stays. */
+  readonly sweepEveryMs: readonly (number | null)[];
 }
 
 export function drawPlan(options: WorldOptions): Plan {
@@ -90,6 +92,12 @@ function withFlow(plain: Plan, random: Random): Plan {
   return { ...plain, workloads: [...flow, ...beside], conversations: random.int(5, 16), clockStepMaxMs };
 }
 
+/** In some worlds no process stays, in some only a few do. */
+function drawSweeps(nodes: number, random: Random, off: ReadonlySet<string>): (number | null)[] {
+  const share = random.chance(0.25) && !off.has("sweeps") ? random.pick([0.5, 1]) : 0;
+  return Array.from({ length: nodes }, () => (random.chance(share) ? random.int(200, 3_000) : null));
+}
+
 // What a database host's clock is set by at most.
 const databaseClockStepMaxMs = 3_600_000;
 
@@ -107,6 +115,7 @@ function overPostgres(plain: Plan, random: Random, off: ReadonlySet<string>): Pl
       answerMaxMs: random.pick([5_000, 30_000]),
       nodeClocksOffMs: Array.from({ length: nodes }, () => random.between(-3_600_000, 3_600_000)),
       blockedMaxMs: random.fork("blocked").pick([20_000, 300_000]),
+      sweepEveryMs: drawSweeps(nodes, random.fork("sweeps"), off),
     },
   };
 }

@@ -37,6 +37,11 @@ export const sometimes: Readonly<Record<string, number>> = {
   "decided filtered": 100,
   cancels: 50,
   reruns: 100,
+  // Nodes whose processes do not stay.
+  sweeps: 200,
+  "sweeps that did something": 50,
+  "sweeps that were cut": 5,
+  "sweeps that failed": 5,
   // Steps that end their process.
   "runs parked after their entries": 5,
   "runs failed after their entries": 5,

@@ -16,6 +16,7 @@ const { values } = parseArgs({
   options: {
     store: { type: "string", default: "sqlite" },
     short: { type: "boolean", default: false },
+    sweep: { type: "boolean", default: false },
     seed: { type: "string", default: "1" },
     jobs: { type: "string", default: "2" },
     engine: { type: "string", default: builtEngine },
@@ -43,6 +44,7 @@ npm run torture -- --store postgres     three nodes over one PostgreSQL: kills, 
   --minutes N       rounds begin until so many minutes are over; 10 unless given
   --kills N         … and until so many nodes were killed
   --short           one round of half a minute
+  --sweep           no node stays: each sweeps again and again
 npm run torture -- --power-loss         replays a traced write log, cut at every promise (needs strace)
   --synchronous NORMAL   the self-check: it must lose data
   --runs N --cuts N      how much to trace, and how often to cut`);
@@ -93,7 +95,7 @@ async function kill(): Promise<boolean> {
 }
 
 async function tearNodes(): Promise<boolean> {
-  const shape = values.short ? shortShape : fullShape;
+  const shape = { ...(values.short ? shortShape : fullShape), sweeps: values.sweep };
   const untilMs = values.short ? 0 : number("minutes") * 60_000;
   const killsMin = values.short ? 0 : number("kills");
   const startedAt = Date.now();

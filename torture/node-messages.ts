@@ -17,6 +17,8 @@ export interface NodeLife {
   readonly life: number;
   readonly store: string;
   readonly pace: LeasePace;
+  /** It is not started: it sweeps, and is idle between. */
+  readonly sweeps: boolean;
 }
 
 export type ToNode =

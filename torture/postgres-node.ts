@@ -128,6 +128,19 @@ async function hear(message: ToNode): Promise<void> {
   }
 }
 
-await ask(() => idem.start());
+/** As a host whose processes do not stay calls it: again and again, whatever became of the last time. */
+async function sweepOn(): Promise<never> {
+  for (;;) {
+    try {
+      await idem.sweep({ budget: "3s" });
+    } catch (error) {
+      if (!isAway(error)) throw error;
+    }
+    await delay(chance.int(20, 300));
+  }
+}
+
+if (life.sweeps) void sweepOn();
+else await ask(() => idem.start());
 process.on("message", (message: ToNode) => void hear(message));
 say({ kind: "started" });

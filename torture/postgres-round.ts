@@ -21,6 +21,8 @@ import type { StoreFacts } from "./read-store.ts";
 export interface PostgresShape {
   readonly nodes: number;
   readonly pace: LeasePace;
+  /** No process stays: nodes sweep. */
+  readonly sweeps?: boolean;
   readonly episodes: readonly EpisodeShape[];
   readonly callsPerSecond: number;
   readonly openRunsMax: number;
@@ -162,7 +164,7 @@ async function openCluster(
     readonly onLost: (node: NodeProcess, end: NodeEnd) => void;
   },
 ): Promise<Cluster> {
-  const { seed, engine, pace, callsPerSecond, openRunsMax } = options;
+  const { seed, engine, pace, sweeps = false, callsPerSecond, openRunsMax } = options;
   const names = Array.from({ length: options.nodes }, (_, i) => `node-${i + 1}`);
   const ledger = await startLedger(folder, names);
   let finished = () => {};
@@ -175,7 +177,8 @@ async function openCluster(
   const nodes = names.map((node, i) => {
     const proxy = proxies[i]!;
     const store = server.url.replace(`:${server.port}/`, `:${proxy.port}/`);
-    const lifeOf = (life: number) => ({ folder, engine, seed, node, life, store: `${store}?schema=${schema}`, pace });
+    const at = `${store}?schema=${schema}`;
+    const lifeOf = (life: number) => ({ folder, engine, seed, node, life, store: at, pace, sweeps });
     return { process: new NodeProcess(node, lifeOf, { onMessage: hear, onLost: events.onLost }), proxy };
   });
   const processes = nodes.map(({ process }) => process);

@@ -31,6 +31,7 @@ export {
   type KeylessName,
 } from "./dedup/destinations.ts";
 export { type MayResend, mayResend, resendsWithinMs } from "./dedup/retention-guard.ts";
+export type { Swept } from "./engine/sweep.ts";
 export type { Listener } from "./engine/telling.ts";
 export type { Reconciled } from "./execute/attempt-effect.ts";
 export type { EffectContext, EffectOptions, ReconcileContext } from "./execute/effect.ts";
@@ -53,7 +54,7 @@ export { type ErrorCode, IdemError } from "./model/errors.ts";
 export type { EndState, RunState } from "./model/run.ts";
 export type { Tidings, TidingsKind, TidingsOf } from "./model/tidings.ts";
 export { NonRetriableError, RetryAfterError, type SerializedError, StepError } from "./model/user-errors.ts";
-export { Idem, type IdemOptions, type SendInTransaction, type SendOptions } from "./sdk/client.ts";
+export { Idem, type IdemOptions, type SendInTransaction, type SendOptions, type SweepOptions } from "./sdk/client.ts";
 export type { DoubledEffects, EffectsApi, EffectsFilter, EffectVerdict } from "./sdk/effects-api.ts";
 export type { EventSchemas, EventToSend, ReceivedEvent, SentEvent, Untyped } from "./sdk/event-types.ts";
 export type { EventStory, Explain, KeyStory, PendingStory, RunStory, Tell, Told } from "./sdk/explain-api.ts";

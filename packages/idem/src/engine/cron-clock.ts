@@ -105,6 +105,11 @@ export class CronClock {
     if (!this.schedules.isOfRegistration(this.options.registry.registration)) this.poke();
   }
 
+  /** When the next instant comes; null for never, undefined while it is not known. */
+  get nextAt(): number | null | undefined {
+    return this.restUntil !== null || !this.schedules.isCurrent() ? undefined : this.schedules.nextAt;
+  }
+
   /** Resolves once nothing is being read or ticked. */
   idle(): Promise<void> {
     return this.working ?? Promise.resolve();
@@ -112,7 +117,7 @@ export class CronClock {
 
   // ------------------------------------------------------------------------------------------------ waiting
 
-  private poke(): void {
+  poke(): void {
     if (this.state !== "running") return;
     if (this.working !== null) this.again = true;
     else this.working = this.work();

@@ -22,6 +22,10 @@ export class DueAlarm {
     this.next = { at, timer };
   }
 
+  get at(): number | null {
+    return this.next?.at ?? null;
+  }
+
   cancel(): void {
     this.next?.timer.cancel();
     this.next = null;

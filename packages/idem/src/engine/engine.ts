@@ -64,6 +64,8 @@ export interface EngineOptions {
   readonly retentionMs?: number | null;
   /** Shared by the engines of a process: they have one loop. */
   readonly turns?: Turns;
+  /** False for one that works for seconds and is stopped: no thread is started to extend its leases. */
+  readonly stays?: boolean;
 }
 
 export interface Accepted extends Ingested {
@@ -153,6 +155,7 @@ export class Engine {
       about,
       eventWindowMs: options.eventWindowMs,
       checkEvents: options.checkEvents,
+      stays: options.stays ?? true,
       onEnded: (runId, end) => this.ends.announce(runId, end),
       cancelRun: (runId, reason) => this.cancel(runId, reason),
     });
@@ -254,9 +257,14 @@ export class Engine {
       const { app, formerApps = [] } = this.options;
       await this.tellStore(app, codes, formerApps);
       this.codes.clear();
-      for (const code of codes) this.know(code);
-      this.worker.codesChanged();
     }
+    await this.learn(codes);
+  }
+
+  /** Functions whose code is here and which the store knows already, and what else it knows. */
+  async learn(codes: readonly FunctionCode[]): Promise<void> {
+    for (const code of codes) this.know(code);
+    if (codes.length > 0) this.worker.codesChanged();
     await this.registry.refresh();
     // What is dated here is dated by the store's clock: an event that a process ahead of it dated by its own would put its runs off.
     const { platform, store } = this.options;
@@ -359,6 +367,24 @@ export class Engine {
     await this.crons.idle();
     await this.outbox.idle();
     await this.worker.idle();
+  }
+
+  /** When something is due by itself, as far as this engine has looked; null for never, undefined while its last look failed. */
+  get nextDueAt(): number | null | undefined {
+    const [work, ticks] = [this.worker.nextDueAt, this.crons.nextAt];
+    if (work === undefined || ticks === undefined) return undefined;
+    return work === null || ticks === null ? (work ?? ticks) : Math.min(work, ticks);
+  }
+
+  /** Looks for due work once more. */
+  look(): void {
+    this.worker.poke();
+    this.crons.poke();
+  }
+
+  /** One bounded part of what retention deletes. */
+  async prune(): Promise<void> {
+    await this.retention?.turn();
   }
 
   /** The store stays open: whoever opened it closes it. */

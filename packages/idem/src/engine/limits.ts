@@ -49,6 +49,8 @@ export const limits = {
   brokenDelayMs: 1_000,
   brokenDelayMsMax: 30_000,
   stopGraceMs: 10_000,
+  // A process that does not stay waits for what is due within this: a start of its own would cost more.
+  sweepLingerMs: 1_000,
   // After the grace: for handing back what was leased. A store that takes longer is gone, and what was leased ends with its term.
   handOverMs: 2_000,
   invokeTimeoutMs: 365 * 24 * 60 * 60 * 1_000,

@@ -45,6 +45,7 @@ export class OutboxRelay {
     if (this.state !== "new" || this.outbox === null) return;
     this.state = "running";
     this.housekeeping.every(pollMsOf(this.options.store.shared), () => this.look());
+    void this.look();
   }
 
   /** Resolves once what was taken is sent on, or left to others. */

@@ -49,7 +49,7 @@ export class Retention {
   }
 
   /** Says how long it is until the next. */
-  private async turn(): Promise<number> {
+  async turn(): Promise<number> {
     const { store, env, isBusy, report } = this.options;
     if (isBusy() && this.putOff < limits.retentionPutOffMax) {
       this.putOff++;

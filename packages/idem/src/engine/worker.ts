@@ -56,6 +56,8 @@ export interface WorkerOptions {
   /** For so long its main thread may show no life before it loses its leases. */
   readonly blockedMaxMs: number;
   readonly about?: WorkerAbout | undefined;
+  /** False for one that works for seconds: its leases are extended by the main thread alone. */
+  readonly stays: boolean;
   readonly eventWindowMs: number;
   readonly checkEvents: CheckEvents;
   readonly onEnded: (runId: string, end: RunEnd) => void;
@@ -70,6 +72,8 @@ export class Worker {
   readonly bytes: BytesInFlight;
   /** The last lease left something that did not fit. */
   private wasCut = false;
+  /** Whether the last look for due work was answered. */
+  private hasLooked = false;
   private reserved = 0;
   /** Runs cancelled here while a lease was on its way: its answer may still name them. */
   private readonly cancelled = new Set<string>();
@@ -85,7 +89,7 @@ export class Worker {
   readonly plans = new SiblingPlans();
   private readonly caps: CapsOfCodes;
   /** Counts for people and tests: what happened since the process started. */
-  readonly counts = { leased: 0, fenced: 0, rescued: 0 };
+  readonly counts = { leased: 0, entered: 0, fenced: 0, rescued: 0 };
 
   constructor(private readonly options: WorkerOptions) {
     const { store, platform, time, newId, leaseTermMs, about } = options;
@@ -139,7 +143,7 @@ export class Worker {
     if (this.state !== "new") return;
     this.state = "running";
     this.upkeep.start();
-    this.beside.start();
+    if (this.options.stays) this.beside.start();
     this.poke();
   }
 
@@ -166,6 +170,11 @@ export class Worker {
     const beats = await this.beside.stop();
     await this.names.close();
     await beats?.close();
+  }
+
+  /** When something becomes due by itself; null for never, undefined while the last look failed. */
+  get nextDueAt(): number | null | undefined {
+    return this.hasLooked ? this.alarm.at : undefined;
   }
 
   get isRunning(): boolean {
@@ -334,6 +343,7 @@ export class Worker {
             throw error;
           });
         options.time.note(askedMono, answer.now);
+        this.hasLooked = true;
         const point = options.platform.point("lease:after-commit");
         if (point !== undefined) await point;
         this.madeRoom(answer.flushed?.cancelled ?? []);
@@ -344,6 +354,7 @@ export class Worker {
         if (answer.nextDueAt !== null) this.alarmAt(answer.nextDueAt);
       } while (this.again && !this.stopped);
     } catch (error) {
+      this.hasLooked = false;
       this.report("lease", error);
     } finally {
       this.leasing = false;
@@ -369,6 +380,7 @@ export class Worker {
       this.letGo(job, heldBy);
       return;
     }
+    this.counts.entered++;
     const share = this.bytes.open(memo.run.fn);
     const ports = runPorts(job, heldBy, code, share, this, options);
     const { pass, result } = executeRun(code, options.env, memo, job, ports, options.telling, limits);

@@ -29,6 +29,11 @@ export const serverErrors = {
       `Client "${client}" does not execute functions itself: the server at ${server} calls them`,
     next: "Hand the client to serve() from idem/serve, idem/node, idem/express, …; or leave out `server` and IDEM_SERVER to execute in this process",
   }),
+  CLIENT_STARTED: define<{ client: string }>({
+    retry: "after-fix",
+    what: ({ client }) => `Client "${client}" is started: what is due is done by it, and there is nothing to sweep`,
+    next: "Call sweep() where no process stays, and start() where one does; not both in one client",
+  }),
   CLIENT_EMBEDDED: define<{ client: string; why: string }>({
     retry: "after-fix",
     what: ({ client, why }) => `Client "${client}" cannot be served: ${why}`,

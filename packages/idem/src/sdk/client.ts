@@ -2,6 +2,7 @@
 // what a user sends and asks is the same.
 import { limits } from "../engine/limits.ts";
 import { readRetention } from "../engine/retention.ts";
+import type { Swept } from "../engine/sweep.ts";
 import { type Listener, Telling } from "../engine/telling.ts";
 import type { FunctionCode, Logger, Middleware } from "../execute/function-code.ts";
 import { type LogStyle, logStyles, silentLogger } from "../execute/log-style.ts";
@@ -104,11 +105,21 @@ export interface IdemOptions<Schemas extends EventSchemas = Untyped> extends Ser
 export interface SendOptions {
   /** How long the ids of these events stay taken. */
   readonly window?: string | number;
+  /**
+   * On a host whose processes do not stay: once the events are stored a sweep begins, and the host is told to wait for its end. For example
+   * `waitUntil` of `@vercel/functions`. Without meaning in a client that is started.
+   */
+  readonly waitUntil?: (work: Promise<unknown>) => unknown;
 }
 
 export interface SendInTransaction extends SendOptions {
   /** A transaction of your own in the engine's PostgreSQL. */
   readonly tx: UserTransaction;
+}
+
+export interface SweepOptions {
+  /** How long it may take, with the steps it finishes at the end: "20s" by default, "1s" to "15m". */
+  readonly budget?: string | number;
 }
 
 export class Idem<Schemas extends EventSchemas = Untyped> {
@@ -304,6 +315,20 @@ export class Idem<Schemas extends EventSchemas = Untyped> {
     if (!this.isParked) await this.embedded.start();
   }
 
+  /**
+   * For hosts whose processes do not stay: does what is due (runs, timers, ticks, upkeep) for as long as `budget` says at the most,
+   * gives back what it holds, and says when something is due next. Any number of sweeps may go on at once.
+   *
+   * ```ts
+   * export const GET = vercelCron(idem, { budget: "20s" }); // idem/serverless
+   * ```
+   */
+  async sweep(options?: SweepOptions): Promise<Swept> {
+    refuseUnknown<SweepOptions>("sweep", options, { budget: true });
+    if (this.remote !== null) throw errors.CLIENT_SERVED({ client: this.id, server: this.remote.origin });
+    return this.embedded.sweep(readBudget(options?.budget));
+  }
+
   /** Finishes the steps that run, hands everything else back, and closes the store. */
   async stop(options?: { readonly grace?: string | number }): Promise<void> {
     refuseUnknown<{ grace: unknown }>("stop", options, { grace: true });
@@ -340,6 +365,9 @@ export class Idem<Schemas extends EventSchemas = Untyped> {
     options?: SendOptions & Partial<SendInTransaction>,
   ): Promise<SendResult | QueuedResult> {
     const windowMs = readWindow(options?.window, "window") ?? this.eventWindowMs;
+    if (options?.waitUntil !== undefined && typeof options.waitUntil !== "function") {
+      throw errors.OPTION_INVALID({ option: "waitUntil", why: "it must be a function that takes a promise" });
+    }
     const list: readonly unknown[] = Array.isArray(events) ? events : [events];
     // Given, but undefined by mistake, it is refused: an event that was meant to wait for a commit must not go before it.
     const isQueued = options !== undefined && "tx" in options;
@@ -359,6 +387,9 @@ export class Idem<Schemas extends EventSchemas = Untyped> {
     const engine = await this.embedded.engine();
     if (isQueued) return { queued: await engine.queue(list, windowMs, this.options.middleware ?? [], options.tx!) };
     const accepted = await engine.accept(list, windowMs, this.options.middleware ?? [], { idScope });
+    if (options?.waitUntil !== undefined && !this.isParked) {
+      options.waitUntil(this.embedded.sweepFor(readBudget(), (error) => this.warn(String(error))));
+    }
     return sendResultOf(accepted, nameIn(engine));
   }
 
@@ -477,6 +508,15 @@ function readLogger({ logger = console, logStyle: style }: IdemOptions): {
     throw errors.OPTION_INVALID({ option: "logger", why: `it has no method "${level}"` });
   }
   return { logger, style };
+}
+
+const budgetMsMin = 1_000;
+const budgetMsMax = 15 * 60 * 1_000;
+
+function readBudget(budget: string | number = "20s"): number {
+  const ms = parseDuration(budget, "budget", budgetMsMax);
+  if (ms >= budgetMsMin) return ms;
+  throw errors.OPTION_INVALID({ option: "budget", why: "it must be 1s or longer: what was begun has to be finished" });
 }
 
 const readWindow = (window: string | number | undefined, option: string): number | null =>

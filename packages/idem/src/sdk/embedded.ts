@@ -3,6 +3,7 @@
 import { Engine } from "../engine/engine.ts";
 import { limits } from "../engine/limits.ts";
 import type { CheckEvents } from "../engine/outgoing-events.ts";
+import { type Swept, sweep } from "../engine/sweep.ts";
 import type { Telling } from "../engine/telling.ts";
 import type { FunctionCode } from "../execute/function-code.ts";
 import { errors } from "../model/errors.ts";
@@ -50,6 +51,10 @@ export class Embedded {
   private registered = 0;
   private registering: Promise<void> | null = null;
   private started = false;
+  /** An engine over the store that is open, for one sweep. */
+  private sweeper: (() => { readonly engine: Engine; readonly platform: Platform }) | null = null;
+  private sweeping: Promise<Swept> | null = null;
+  private sweepingNext: Promise<Swept> | null = null;
   private radar: DuplicateRadar | null = null;
   private stopping: Promise<void> | null = null;
   private closing: Promise<void> | null = null;
@@ -92,6 +97,7 @@ export class Embedded {
   }
 
   async start(): Promise<void> {
+    await this.sweeping;
     const engine = await this.engine();
     if (this.started) return;
     this.started = true;
@@ -106,8 +112,41 @@ export class Embedded {
     this.radar = watchDuplicates({ engine, platform, logger: telling.logger, addresses: ownChannelAddresses });
   }
 
+  /** Asked for twice at once it is one sweep, and both hear what became of it. */
+  async sweep(budgetMs: number): Promise<Swept> {
+    if (this.started) throw errors.CLIENT_STARTED({ client: this.options.names.id });
+    this.sweeping ??= this.sweepOnce(budgetMs).finally(() => {
+      this.sweeping = null;
+    });
+    return this.sweeping;
+  }
+
+  /** A sweep that began after this was asked for, unless the client is started: whatever was stored before is done by it. */
+  async sweepFor(budgetMs: number, report: (error: unknown) => void): Promise<void> {
+    if (this.started) return;
+    // One that is under way may have looked for the last time already.
+    this.sweepingNext ??= (this.sweeping ?? Promise.resolve())
+      .then(
+        () => {},
+        () => {},
+      )
+      .then(() => {
+        this.sweepingNext = null;
+        return this.sweep(budgetMs);
+      });
+    await this.sweepingNext.then(() => {}, report);
+  }
+
+  private async sweepOnce(budgetMs: number): Promise<Swept> {
+    await this.engine();
+    const { engine, platform } = this.sweeper!();
+    await engine.learn(this.options.codes);
+    return sweep(engine, platform, { budgetMs, graceMs: Math.min(limits.stopGraceMs, budgetMs / 4) });
+  }
+
   async stop(graceMs: number): Promise<void> {
     if (this.opening === null) return this.closing ?? undefined;
+    await this.sweeping?.catch(() => {});
     this.stopping ??= this.close(this.opening, graceMs).finally(() => {
       this.stopping = null;
     });
@@ -121,6 +160,7 @@ export class Embedded {
 
   async idle(): Promise<void> {
     if (this.opening === null) return;
+    await this.sweeping;
     await (await this.opening).idle();
   }
 
@@ -206,22 +246,26 @@ export class Embedded {
     this.wasStopped = false;
     this.isWatched = this.watching !== null;
     const store = this.watching === null ? opened : observedStore(opened, relayObserver(this.watching));
-    const engine = new Engine({
+    const { names, env, runsInFlight, bytesInFlight, eventWindowMs, checkEvents, retentionMs, blockedMaxMs } =
+      this.options;
+    const made = {
       store,
       platform,
-      env: this.options.env,
-      app: recordedApp(this.options.names),
-      formerApps: this.options.names.was ?? [],
+      env,
+      app: recordedApp(names),
+      formerApps: names.was ?? [],
       telling,
-      runsInFlight: this.options.runsInFlight,
-      bytesInFlight: this.options.bytesInFlight,
+      runsInFlight,
+      bytesInFlight,
       leaseTermMs,
-      eventWindowMs: this.options.eventWindowMs,
-      checkEvents: this.options.checkEvents,
-      retentionMs: this.options.retentionMs,
-      blockedMaxMs: this.options.blockedMaxMs,
-      about: { node: processName(), version: packageVersion(), role: "all" },
-    });
+      eventWindowMs,
+      checkEvents,
+      retentionMs,
+      blockedMaxMs,
+      about: { node: processName(), version: packageVersion(), role: "all" } as const,
+    };
+    const engine = new Engine(made);
+    this.sweeper = () => ({ engine: new Engine({ ...made, stays: false }), platform });
     try {
       await this.register(engine);
       for (const line of await secretsToTell(opened.reads)) telling.logger.warn(line);

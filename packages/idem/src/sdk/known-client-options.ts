@@ -53,7 +53,7 @@ export function refuseUnknownClientOptions(options: IdemOptions<EventSchemas>, w
   );
 }
 
-const sendOptions = { window: true, tx: true } as const;
+const sendOptions = { window: true, tx: true, waitUntil: true } as const;
 
 export function refuseUnknownSendOptions(options: unknown, warn: Foreign["warn"]): void {
   refuseUnknown<SendOptions & { tx: UserTransaction }>("send", options, sendOptions, {

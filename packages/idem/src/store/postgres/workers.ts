@@ -23,13 +23,15 @@ const handBackSql = `
    where (env, id) in (select env, id from jobs where leased_by = ? order by id, env for update)`;
 
 const declareDeadSql = "update workers set dead_at = ? where dead_at is null and until < ?";
-const deadWorkersSql = "select id from workers where dead_at is not null order by id";
+// Hosts whose processes do not stay leave a name with every sweep: those that hold nothing, which are nearly all, are passed over here.
+const deadHoldersSql = `
+  select w.id from workers w cross join lateral (select 1 from jobs j where j.leased_by = w.id limit 1) held
+   where w.dead_at is not null order by w.id`;
 // Whoever is moving one of these runs just now finishes first, and is then refused by the fence.
 const rescueSql = `
   update jobs set leased_by = null, fence = fence + 1, lost_workers = lost_workers + 1, lost_by = leased_by, lost_at = ?,
                   enter_at = null
    where (env, id) in (select env, id from jobs where leased_by = ? order by id, env limit ? for update)`;
-const isHoldingSql = "select 1 from jobs where leased_by = ? limit 1";
 
 // An open run always has its job; one without was lost to a defect. Its id is the run's, so adding it twice adds it once.
 const repairSql = `
@@ -78,11 +80,11 @@ export async function sweepStore(tx: Transaction, input: { max: number; repair: 
   const { connection, at } = tx;
   connection.write(declareDeadSql, at.now, at.leaseNow);
   let rescued = 0;
-  for (const { id } of await connection.all<{ id: string }>(deadWorkersSql)) {
-    if (rescued < input.max) rescued += await connection.run(rescueSql, at.now, id, input.max - rescued);
-    // The row stays until no job names it: a rescue cut short goes on here.
-    if ((await connection.one(isHoldingSql, id)) === undefined) retire(tx, id);
+  for (const { id } of await connection.all<{ id: string }>(deadHoldersSql)) {
+    if (rescued === input.max) break;
+    rescued += await connection.run(rescueSql, at.now, id, input.max - rescued);
   }
+  connection.write(retireSql, at.now - deadRowKeptMs);
   const repaired = input.repair ? await connection.run(repairSql, at.now, input.max) : 0;
   const reaped = await connection.run(reapSql, at.windowNow(0), input.max);
   reapLimits(tx, input.max);
@@ -110,8 +112,7 @@ function reapLimits(tx: Transaction, max: number): void {
 
 // A frozen worker that wakes up must still learn that it was declared dead, so its row outlives its jobs for a while.
 const deadRowKeptMs = 60 * 60 * 1000;
-const retireSql = "delete from workers where id = ? and dead_at < ?";
-
-function retire(tx: Transaction, worker: string): void {
-  tx.connection.write(retireSql, worker, tx.at.now - deadRowKeptMs);
-}
+// It stays until no job names it: a rescue cut short goes on the next time.
+const retireSql = `
+  delete from workers w
+   where w.dead_at < ? and (select 1 from jobs j where j.leased_by = w.id limit 1) is null`;

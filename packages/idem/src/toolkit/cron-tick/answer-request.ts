@@ -33,7 +33,7 @@ export function responseOf(schedule: string, answer: TickAnswer<unknown>): Respo
   }
 }
 
-const json = (body: unknown, headers: Record<string, string> = {}): Response =>
+export const json = (body: unknown, headers: Record<string, string> = {}): Response =>
   new Response(JSON.stringify(body), { headers: { "content-type": "application/json", ...headers } });
 
 function problem(error: IdemError, headers: Record<string, string> = {}): Response {

@@ -97,7 +97,7 @@ export class Embedded {
   }
 
   async start(): Promise<void> {
-    await this.sweeping;
+    if (this.sweeping !== null) await this.sweeping;
     const engine = await this.engine();
     if (this.started) return;
     this.started = true;
@@ -146,7 +146,7 @@ export class Embedded {
 
   async stop(graceMs: number): Promise<void> {
     if (this.opening === null) return this.closing ?? undefined;
-    await this.sweeping?.catch(() => {});
+    if (this.sweeping !== null) await this.sweeping.catch(() => {});
     this.stopping ??= this.close(this.opening, graceMs).finally(() => {
       this.stopping = null;
     });
@@ -160,7 +160,7 @@ export class Embedded {
 
   async idle(): Promise<void> {
     if (this.opening === null) return;
-    await this.sweeping;
+    if (this.sweeping !== null) await this.sweeping;
     await (await this.opening).idle();
   }
 

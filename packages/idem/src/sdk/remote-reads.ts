@@ -140,7 +140,7 @@ class ServerReads {
   async run(id: string): Promise<RunDetail | null> {
     const answer = await this.ask("GET /api/runs/:run", ofRun(id));
     if (answer === null) return null;
-    const { output, timeline, preview: _, previewStep: _step, ...run } = answer.run;
+    const { output, timeline, preview: _, previewStep: _step, metadata: _said, ...run } = answer.run;
     return {
       ...run,
       events: await inTurns(answer.events, (event) => this.eventOf(event)),

@@ -32,10 +32,16 @@ export async function openScratch(given) {
           image: join(scratch, `${id}-${name}`),
         }));
       if (server === null) await openServer();
-      const template = `idem_verify_${process.pid}_${id}`;
-      await admin.query(`create database ${template}`);
-      made.push(template);
-      return [{ kind: "postgres", env: "DATABASE_URL", name: "postgres", server: server.url, template }];
+      const envs = program.includes("two-databases") ? ["DATABASE_URL", "LEDGER_URL"] : ["DATABASE_URL"];
+      const scripts = [];
+      for (const env of envs) {
+        const template = `idem_verify_${process.pid}_${id}_${scripts.length}`;
+        await admin.query(`create database ${template}`);
+        made.push(template);
+        const name = env === "DATABASE_URL" ? "postgres" : "ledger";
+        scripts.push({ kind: "postgres", env, name, server: server.url, template });
+      }
+      return scripts;
     },
     async close() {
       rmSync(scratch, { recursive: true, force: true });

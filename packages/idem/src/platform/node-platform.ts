@@ -15,12 +15,16 @@ const loopResolutionMs = 20;
 // Node fires timers above 2^31-1 ms after 1 ms, with a warning; longer ones are made of pieces.
 const timerMsMax = 2 ** 30;
 
-function startTimer(ms: number, run: () => void): Timer {
-  let handle: NodeJS.Timeout;
+/** A timer of a world that is played knows work from housekeeping, which nobody waits for. */
+type WorldTimer = NodeJS.Timeout & { inBackground?(): void };
+
+function startTimer(ms: number, run: () => void, options?: { readonly background: boolean }): Timer {
+  let handle: WorldTimer;
   const startedAt = performance.now();
   const arm = () => {
     const leftMs = ms - (performance.now() - startedAt);
     handle = leftMs > timerMsMax ? setTimeout(arm, timerMsMax) : setTimeout(run, Math.max(0, Math.ceil(leftMs)));
+    if (options?.background === true) handle.inBackground?.();
   };
   arm();
   return { cancel: () => clearTimeout(handle) };

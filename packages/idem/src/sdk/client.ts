@@ -213,14 +213,11 @@ export class Idem<Schemas extends EventSchemas = Untyped> {
           return client;
         },
       });
-    this.embedded = embed(
-      taking?.scratch ??
-        options.store ??
-        environmentVariable("IDEM_STORE") ??
-        `sqlite:.idem/${recordedApp(this.names)}.db`,
-    );
+    const store = options.store ?? environmentVariable("IDEM_STORE") ?? `sqlite:.idem/${recordedApp(this.names)}.db`;
+    this.embedded = embed(taking?.scratch ?? store);
     taking?.take({
       client: this,
+      store,
       app: recordedApp(this.names),
       codes: this.codes,
       moveTo: (store) => {

@@ -14,6 +14,8 @@ export interface Taking {
 
 export interface TakenClient {
   readonly client: Idem;
+  /** The store it was given: an address, or whatever else. */
+  readonly store: unknown;
   /** The app that rows of its functions name. */
   readonly app: string;
   /** Its functions, as they will be registered: whoever took it may change them before it is moved. */

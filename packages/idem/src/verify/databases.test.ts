@@ -44,6 +44,25 @@ describe.each(corpusPairs("databases").filter(({ name }) => shown.test(name)))(
   },
 );
 
+test("what stands in an outbox is handed on by whichever process is there, also by one that finds it while it starts", async () => {
+  const program = corpusProgram("databases/sqlite-outbox/mended.mjs");
+  const { verdict, findings } = await verifyProgram(threads, program, {
+    only: ["die-after-effect:3", "die-before-effect:3", "die-after-effect:2", "again-at-once"],
+    databases: databases(),
+  });
+  expect({ verdict, findings }).toEqual({ verdict: "HELD", findings: [] });
+});
+
+test("a sending that the sent-log leaves to a person is no loss", async () => {
+  const program = corpusProgram("databases/sqlite-sent-log/mended.mjs");
+  const { verdict, notes } = await verifyProgram(threads, program, {
+    only: ["die-after-effect:3"],
+    databases: databases(),
+  });
+  expect(verdict).toBe("HELD");
+  expect(notes).toContain("parked for a person, who says what becomes of sms.example/messages");
+});
+
 describe("a file of the project's", () => {
   const image = join(scratch, "seeded.db");
   beforeAll(() => {

@@ -83,6 +83,7 @@ export function cleanFacts(
   const names = triggers.flatMap((each) => ("event" in each ? [each.event] : []));
   return {
     effectCount: clean.effects.length,
+    effectsElsewhere: clean.effects.flatMap(({ index, watcher }) => (/^(sql|files)$/.test(watcher) ? [] : [index])),
     effectsInSteps: clean.effects.flatMap(({ index, step, isLate }) => (step !== null && !isLate ? [index] : [])),
     commitCount: clean.commits,
     commitsOfCode: clean.commitsOfCode,

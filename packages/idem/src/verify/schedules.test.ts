@@ -4,6 +4,7 @@ import { type CleanFacts, pairSchedules, pairs, readSchedule, singles, whyNotHap
 const facts: CleanFacts = {
   effectCount: 2,
   effectsInSteps: [1, 2],
+  effectsElsewhere: [1, 2],
   commitCount: { before: 4, after: 4 },
   commitsOfCode: [3, 4],
   steps: ["create invoice", "a+b:50%"],
@@ -63,6 +64,11 @@ test("every adversity of the page is played for every effect, step and commit of
   const names = ["other-name:crm/placement.updated", "swapped:crm/placement.updated"];
   const reruns = ["rerun", "rerun-from:create invoice", "rerun-from:a%2Bb:50%25", "wait-twice", "replay"];
   expect(ids).toEqual(expect.arrayContaining([...deliveries, ...windows, ...names, ...reruns]));
+});
+
+test("nobody is away for longer than a row or a file remembers", () => {
+  const ids = singles({ ...facts, effectsElsewhere: [2] }).map(({ id }) => id);
+  expect(ids.filter((id) => id.startsWith("outage"))).toEqual(["outage:2"]);
 });
 
 test.each([

@@ -156,6 +156,8 @@ export interface CleanFacts {
   readonly effectCount: number;
   /** Of these, those that happened in a step. */
   readonly effectsInSteps: readonly number[];
+  /** At a destination that may remember a key, and forget it: neither rows nor files. */
+  readonly effectsElsewhere: readonly number[];
   readonly commitCount: { readonly before: number; readonly after: number };
   /** Of these, those before which the function's code ran. */
   readonly commitsOfCode: readonly number[];
@@ -207,7 +209,7 @@ export function singles(facts: CleanFacts): Schedule[] {
     ...facts.steps.map((fromStep) => ({ kind: "rerun", fromStep }) as const),
     ...(facts.hasWaits ? ([{ kind: "wait", answer: "twice" }] as const) : []),
     ...effects.map((effect) => ({ kind: "cancel", effect }) as const),
-    ...effects.map((effect) => ({ kind: "outage", effect }) as const),
+    ...facts.effectsElsewhere.map((effect) => ({ kind: "outage", effect }) as const),
   ];
   return adversities.map((each) => scheduleOf(each));
 }

@@ -43,6 +43,7 @@ test("every single adversity is played with an app but a step that is made to th
   const facts: Parameters<typeof singles>[0] = {
     effectCount: 1,
     effectsInSteps: [1],
+    effectsElsewhere: [1],
     commitCount: { before: 1, after: 1 },
     commitsOfCode: [1],
     steps: ["a"],

@@ -552,7 +552,7 @@ export class AppWorld {
       isPastWindow,
       isOpen: runs.some(({ state }) => state === "queued" || state === "running" || state === "waiting"),
       parked: await parkedEffects(this.store, defaultEnv, this.clock.wallMs()),
-      things: [...this.model.things(), ...(await sentEvents(this.store, defaultEnv, this.delivered, this.sent))],
+      things: [...this.model.things(), ...(await sentEvents(this.store, defaultEnv, this.delivered, this.sent, []))],
       effects: this.effects.seen,
       sent: this.sent,
       madeIds: this.model.madeIds,

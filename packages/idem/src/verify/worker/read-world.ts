@@ -48,14 +48,18 @@ export async function sentEvents(
   env: string,
   delivered: ReadonlySet<string>,
   sent: readonly SeenEffect[],
+  effects: readonly SeenEffect[],
 ): Promise<Thing[]> {
   const events = await store.reads.events(env, { limit: rowsMax });
+  // What a relay sends stood in an outbox before, by the line that put it there.
+  const put = effects.find(({ title }) => /^INSERT .*\/idem_outbox$/.test(title));
   return events
     .filter(({ name, callerId, firstEventId }) => {
       return firstEventId === null && !name.startsWith("inngest/") && !(callerId !== null && delivered.has(callerId));
     })
     .map(({ name, data }) => {
-      const by = sent.findLast(({ title }) => title === `event ${name}`);
+      const own = sent.filter(({ title }) => title === `event ${name}`);
+      const by = own.findLast(({ place }) => place !== null) ?? put ?? own.at(-1);
       return {
         watcher: "events",
         destination: "events",

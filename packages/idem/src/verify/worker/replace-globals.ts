@@ -101,7 +101,8 @@ function replaceChance(life: () => Life | null): void {
 class WorldTimer {
   private timer: Timer | null = null;
   private isOver = false;
-  private readonly end: () => void;
+  private end: () => void;
+  private isBackground: boolean;
 
   constructor(
     private readonly life: Life,
@@ -110,6 +111,16 @@ class WorldTimer {
     private readonly repeats: boolean,
   ) {
     this.end = repeats ? () => {} : life.options.home.simulation.begin();
+    this.isBackground = repeats;
+    this.begin();
+  }
+
+  /** Of housekeeping, which `platform.timer` is told of: awaited by nobody. */
+  inBackground(): void {
+    this.timer?.cancel();
+    this.end();
+    this.end = () => {};
+    this.isBackground = true;
     this.begin();
   }
 
@@ -129,7 +140,7 @@ class WorldTimer {
         this.end();
       },
       this.life,
-      this.repeats,
+      this.isBackground,
     );
   }
 

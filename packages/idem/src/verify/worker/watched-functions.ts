@@ -34,6 +34,8 @@ export interface WatchedFunctionsOptions {
   readonly now: () => number;
   readonly say: (text: string) => void;
   readonly unproven: (what: string) => void;
+  /** The engine's store is in a database that worlds have. */
+  readonly isTransactional: () => boolean;
   readonly throwsNow: (step: string) => boolean;
 }
 
@@ -139,9 +141,9 @@ export class WatchedFunctions {
               return call(...carrying(args));
             case "transaction":
               // With an adapter it is a database of the user's own, which is watched where its driver is.
-              if (typeof args[1] === "function")
+              if (typeof args[1] === "function" && !this.options.isTransactional())
                 this.options.unproven(
-                  `step.transaction "${id}" writes to the engine's database, which a world does not have`,
+                  `step.transaction "${id}" writes to the engine's database, which a world does not have; name it in databases: [{ env: "DATABASE_URL" }] of idem.verify.ts, with the variable that store: has its address of`,
                 );
               break;
             case "sendEvent": {

@@ -2,8 +2,11 @@
 // world whether an effect happens, carries it out on a model in memory, and shows what that holds at the world's end.
 //
 // To add one: a file `watch-<kind>.ts` that exports a Watcher, and its place in the list of `thread.ts`.
+
+import type { Store } from "../../store/store.ts";
 import type { GivenAnswer, ModelRequest } from "../destination-model.ts";
 import type { AbsentField, Json, Thing } from "../thing.ts";
+import type { Life } from "./life.ts";
 import type { DatabasesScript } from "./sql/database-script.ts";
 import type { Fixture } from "./world-script.ts";
 
@@ -73,6 +76,12 @@ export interface WatchedWorld {
   /** After the last process: what `things` shows is known. */
   end?(): Promise<void>;
   things(): readonly Thing[];
+  /** Whether something stands there that a process has still to hand on. */
+  waiting?(): Promise<boolean>;
+  /** What is left to a person there, who was told. */
+  parked?(): readonly string[];
+  /** What an engine has there that was given this store; null where it is none of these. */
+  engineOf?(life: Life, configured: unknown, store: Store): Pick<Store, "outbox" | "transactional"> | null;
   /** Ids that were made up there. */
   readonly madeIds: readonly string[];
   /** What allow-listed hosts answered, without secrets. */

@@ -2,10 +2,11 @@
 import type { HttpRequest, HttpResponse } from "../../platform/platform.ts";
 import { type TakenClient, takeClients } from "../../sdk/take-client.ts";
 import { MemoryStore } from "../../store/memory/store.ts";
+import type { Store } from "../../store/store.ts";
 import { type Adversity, nameOf, type Schedule, type Side } from "../schedules.ts";
 import type { Json, Moment, WorldRecord } from "../thing.ts";
 import { AnswerWaits } from "./answer-waits.ts";
-import { asCaller, type Caller, currentCaller } from "./caller.ts";
+import { asCaller, type Caller, currentCaller, stackAbove } from "./caller.ts";
 import { playCourse } from "./course.ts";
 import { Life } from "./life.ts";
 import { loadModules } from "./load-modules.ts";
@@ -69,6 +70,9 @@ export class World {
   protected readonly delivered = new Set<string>();
   /** Sent, and nobody has answered yet: whoever sent it sends it again. */
   private readonly unanswered = new Map<string, object>();
+  /** An engine has its store in the user's database. */
+  private isTransactional = false;
+  private readonly onMoved = new Map<Life, () => void>();
   private downMs = restartMs;
   private handoverUntil = 0;
   private startedAt = realMonoMs();
@@ -135,6 +139,7 @@ export class World {
       say,
       unproven,
       throwsNow: (step) => this.effects.throwsNow(step),
+      isTransactional: () => this.isTransactional,
     });
     this.waits = new AnswerWaits({
       waits: this.functions.waits,
@@ -201,10 +206,12 @@ export class World {
     });
     this.lives.push(life);
     const scratch = new MemoryStore(clock);
+    const moved = new Promise<void>((resolve) => this.onMoved.set(life, resolve));
     takeClients(() => {
       const at = currentCaller()?.life ?? life;
       const take = (taken: TakenClient): void => {
         at.clients.push(taken);
+        holdRelays(taken, moved);
         this.options.onTaken?.(taken);
       };
       return { platform: at.platform(), scratch, take };
@@ -224,17 +231,32 @@ export class World {
     const life = await this.load();
     for (const taken of life.clients) {
       this.functions.fit(life, taken);
-      taken.moveTo(life.storeOf(this.store));
+      taken.moveTo(this.storeOf(life, taken));
       taken.client.on("run.diverged", ({ step, asked, runId }) => {
         if (!life.isDead) this.divergences.set(`${runId} ${step}`, { step, asked });
       });
     }
+    this.onMoved.get(life)?.();
     if (isBeside) this.say("a second process runs beside the first");
     else if (this.lives.length > 1) {
       this.say("another process took over");
       this.handoverUntil = this.clock.monoMs() + handoverMs;
     }
     await asCaller({ life, run: null }, () => this.startAll(life));
+  }
+
+  /** The world's, and what an engine keeps in the user's own database. */
+  private storeOf(life: Life, { store: configured }: TakenClient): Store {
+    const store = life.storeOf(this.store);
+    for (const each of this.watched) {
+      const parts = each.engineOf?.(life, configured, store) ?? null;
+      if (parts === null) continue;
+      this.isTransactional = true;
+      return new Proxy(store, {
+        get: (of, name) => Reflect.get(name === "outbox" || name === "transactional" ? parts : of, name) as unknown,
+      });
+    }
+    return store;
   }
 
   private async startAll(life: Life): Promise<void> {
@@ -349,7 +371,7 @@ export class World {
         await this.clock.moveTo(Math.max(next, this.clock.monoMs()), this.settling.settle);
         continue;
       }
-      if (this.unanswered.size > 0 || (await this.openRuns()) > 0) {
+      if (this.unanswered.size > 0 || (await this.openRuns()) > 0 || (await this.isHandingOn())) {
         const any = this.clock.next("any");
         if (any !== null && patience-- > 0) {
           await this.clock.moveTo(any, this.settling.settle);
@@ -375,6 +397,12 @@ export class World {
   private async openRuns(): Promise<number> {
     const { queued, running, waiting } = await this.store.reads.counts(this.options.env);
     return queued + running + waiting;
+  }
+
+  /** What the code left in an outbox is handed on by housekeeping. */
+  private async isHandingOn(): Promise<boolean> {
+    for (const each of this.watched) if ((await each.waiting?.()) === true) return true;
+    return false;
   }
 
   private sendSignal(signal: { readonly signal: string; readonly data: Json }, what: string): void {
@@ -424,6 +452,7 @@ export class World {
   private async heal(): Promise<boolean> {
     this.effects.heal();
     if (this.options.schedule.adversities.length === 0) return false;
+    if (await this.isHandingOn()) await this.play();
     const handlers = this.lives[0]!.clients.flatMap(({ codes }) =>
       codes.flatMap(({ fn, handlesEnd }) => (handlesEnd ? [fn] : [])),
     );
@@ -463,10 +492,13 @@ export class World {
       wasRerun,
       isPastWindow,
       isOpen: runs.some(({ state }) => state === "queued" || state === "running" || state === "waiting"),
-      parked: await parkedEffects(this.store, env, this.clock.wallMs()),
+      parked: [
+        ...(await parkedEffects(this.store, env, this.clock.wallMs())),
+        ...this.watched.flatMap((each) => each.parked?.() ?? []),
+      ],
       things: [
         ...this.watched.flatMap((each) => each.things()),
-        ...(await sentEvents(this.store, env, this.delivered, this.functions.sent)),
+        ...(await sentEvents(this.store, env, this.delivered, this.functions.sent, this.effects.seen)),
       ],
       effects: this.effects.seen,
       sent: this.functions.sent,
@@ -486,6 +518,20 @@ export class World {
       tookMs: realMonoMs() - this.startedAt,
     };
   }
+}
+
+/** What is sent while modules are loaded reaches nobody, but for what a relay finds in an outbox then: that would be lost. */
+function holdRelays({ client }: TakenClient, moved: Promise<void>): void {
+  const send = client.send.bind(client) as (...args: unknown[]) => Promise<unknown>;
+  let isMoved = false;
+  void moved.then(() => {
+    isMoved = true;
+  });
+  const held = (...args: unknown[]): Promise<unknown> => {
+    const isRelay = !isMoved && /[\\/]relay-to-idem\.[jt]s/.test(stackAbove(held, 5));
+    return isRelay ? moved.then(() => (client.send as typeof send)(...args)) : send(...args);
+  };
+  Object.defineProperty(client, "send", { configurable: true, value: held });
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

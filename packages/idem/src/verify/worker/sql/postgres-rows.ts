@@ -1,4 +1,6 @@
 // What a database of PostgreSQL holds, which of its tables were written to, and how they are put back: by rows, where only rows differ.
+
+import { worldSchema } from "./postgres-clock.ts";
 import type { Row, TableShape } from "./row-things.ts";
 import { isOwnTable } from "./row-things.ts";
 import { changesBetween, type TableRows } from "./sqlite-rows.ts";
@@ -40,7 +42,7 @@ const tablesSql = `
       from pg_constraint f, unnest(f.conkey, f.confkey) as k(own, theirs), pg_attribute a, pg_attribute b
       where f.conrelid = c.oid and f.contype = 'f' and a.attrelid = c.oid and a.attnum = k.own and b.attrelid = f.confrelid and b.attnum = k.theirs) as refers
   from pg_class c join pg_namespace n on n.oid = c.relnamespace
-  where c.relkind = 'r' and n.nspname not in ('pg_catalog', 'information_schema', '${copySchema}') and n.nspname not like 'pg\\_%'
+  where c.relkind = 'r' and n.nspname not in ('pg_catalog', 'information_schema', '${copySchema}', '${worldSchema}') and n.nspname not like 'pg\\_%'
   order by n.nspname, c.relname`;
 
 interface FoundTable {

@@ -6,6 +6,7 @@ import net from "node:net";
 import { join } from "node:path";
 import { threadId } from "node:worker_threads";
 import { setEnvironment } from "../../../platform/node-thread.ts";
+import type { Store } from "../../../store/store.ts";
 import { firstStart } from "../../function-script.ts";
 import type { Thing } from "../../thing.ts";
 import { asMachine, currentCaller } from "../caller.ts";
@@ -13,8 +14,10 @@ import { type Life, never } from "../life.ts";
 import { realClearTimeout, realSetTimeout } from "../real.ts";
 import type { Outside, WatchedWorld, WorldOfWatcher } from "../watcher.ts";
 import { addressOf, type PostgresScript } from "./database-script.ts";
+import { type EngineParts, emptyEngineTables, engineParts, openEngineTables, queuedSql } from "./engine-in-postgres.ts";
+import { openClock, setClock } from "./postgres-clock.ts";
 import { type Ask, type AskedRow, PostgresRows } from "./postgres-rows.ts";
-import { rowThings, type Write } from "./row-things.ts";
+import { isHousekeeping, parkedSql, rowThings, type Write, waitingSql } from "./row-things.ts";
 import { readStatement } from "./sql-text.ts";
 import { titleOf } from "./sqlite-world.ts";
 
@@ -64,6 +67,8 @@ async function openOwn(address: string): Promise<{ readonly ask: Ask; readonly c
 
 /** One database, for as long as the thread has it. */
 class ThreadDatabase {
+  private at = Number.NaN;
+
   private constructor(
     readonly address: string,
     readonly ask: Ask,
@@ -91,9 +96,18 @@ class ThreadDatabase {
     }
     const address = addressOf(server, name);
     const { ask, close } = await openOwn(address);
+    await openClock(ask);
+    await openEngineTables(ask);
     const rows = new PostgresRows(ask);
     await rows.keep();
     return new ThreadDatabase(address, ask, rows, close);
+  }
+
+  /** What it tells the time by. */
+  async setTime(ms: number): Promise<void> {
+    if (this.at === ms) return;
+    this.at = ms;
+    await asMachine(() => setClock(this.ask, ms));
   }
 }
 
@@ -115,6 +129,7 @@ export class PostgresWorld implements WatchedWorld {
   private readonly open = new Map<net.Socket, Life | null>();
   private all: Database[] = [];
   private found: Thing[] = [];
+  private left: string[] = [];
 
   constructor(private readonly of: WorldOfWatcher) {}
 
@@ -128,9 +143,15 @@ export class PostgresWorld implements WatchedWorld {
       Promise.all(
         this.scripts.map(async (script): Promise<Database> => {
           if (this.of.databases?.isSetUp === true) {
-            return { script, at: new URL(addressOf(script.server, script.template)), made: null, writes: [] };
+            const at = addressOf(script.server, script.template);
+            const { ask, close } = await openOwn(at);
+            await openClock(ask);
+            await setClock(ask, this.of.now());
+            await close();
+            return { script, at: new URL(at), made: null, writes: [] };
           }
           const made = await databaseFor(script, isOther);
+          await made.setTime(this.of.now());
           return { script, at: new URL(made.address), made, writes: [] };
         }),
       ),
@@ -151,6 +172,35 @@ export class PostgresWorld implements WatchedWorld {
     );
     return found ?? null;
   }
+
+  /** What an engine has there whose store is this very database. */
+  engineOf(life: Life, configured: unknown, store: Store): EngineParts | null {
+    if (typeof configured !== "string" || !/^postgres(ql)?:/.test(configured)) return null;
+    const { hostname, port, pathname } = new URL(configured);
+    const made = this.databaseAt(hostname, port || 5432, pathname.slice(1))?.made ?? null;
+    if (made === null) return null;
+    const ask: Ask = async (sql, values) => {
+      await made.setTime(this.of.now());
+      return made.ask(sql, values);
+    };
+    return engineParts({ address: made.address, ask, asDriver }, life, store);
+  }
+
+  /** Asked of what the code wrote to: most programs have none of these tables. */
+  private async askWritten(sqlOf: (table: string) => string | null): Promise<AskedRow[]> {
+    const all: AskedRow[] = [];
+    for (const { made, writes } of this.all) {
+      const tables = new Set(writes.flatMap(({ table }) => (table === null ? [] : [table])));
+      for (const table of tables) {
+        const sql = sqlOf(table);
+        if (sql !== null && made !== null) all.push(...(await asMachine(() => made.ask(sql)).catch(() => [])));
+      }
+    }
+    return all;
+  }
+
+  waiting = async (): Promise<boolean> =>
+    (await this.askWritten((table) => (table === "outbox" ? queuedSql : waitingSql(table)))).length > 0;
 
   get only(): Database | null {
     return this.all[0] ?? null;
@@ -180,6 +230,7 @@ export class PostgresWorld implements WatchedWorld {
 
   end = async (): Promise<void> => {
     await this.leave(true);
+    this.left = (await this.askWritten(parkedSql)).map(({ id }) => String(id));
     for (const { script, made, writes } of this.all) {
       if (made === null) continue;
       const changes = await asMachine(() => made.rows.changes());
@@ -196,21 +247,35 @@ export class PostgresWorld implements WatchedWorld {
     return this.found;
   }
 
+  parked(): readonly string[] {
+    return this.left;
+  }
+
   stir(): void {
     this.of.stir();
+  }
+
+  /** A statement is about to be asked. */
+  setTime({ made }: Database): Promise<void> | undefined {
+    return made?.setTime(this.of.now());
   }
 }
 
 /** As it was, whatever the last world left. */
 async function databaseFor(script: PostgresScript, isOther: boolean): Promise<ThreadDatabase> {
   const known = databases.get(script.template);
-  const isBack = known !== undefined && (await known.rows.putBack(isOther).catch(() => false));
+  const isBack = known !== undefined && (await putBack(known, isOther).catch(() => false));
   if (isBack) return known;
   await known?.close();
   const made = await ThreadDatabase.make(script);
   databases.set(script.template, made);
   if (isOther) await made.rows.putBack(true);
   return made;
+}
+
+async function putBack({ ask, rows }: ThreadDatabase, isOther: boolean): Promise<boolean> {
+  await ask(emptyEngineTables);
+  return rows.putBack(isOther);
 }
 
 async function endSessions(ask: Ask, ports: readonly number[]): Promise<void> {
@@ -285,11 +350,13 @@ export async function perform<T>(outside: Outside, sql: string, session: Session
     // One that stands still in a transaction holds its locks: only when it goes on does anybody.
     for (const other of life.options.home.lives) if (other.isFrozen && !other.isDead) other.thaw();
   };
-  const really = <V>(body: () => Promise<V>): Promise<V> =>
-    untilLocked(database, () => asDriver(life, body), isWaiting);
+  const really = async <V>(body: () => Promise<V>): Promise<V> => {
+    await world?.setTime(database);
+    return untilLocked(database, () => asDriver(life, body), isWaiting);
+  };
   try {
     if (life.isLoading) return await really(session.run);
-    if (text.kind !== "write" && text.kind !== "commit") {
+    if ((text.kind !== "write" && text.kind !== "commit") || isHousekeeping(caller, text.table)) {
       const value = await outside.read(() => really(session.run), text.kind === "read" ? title : undefined);
       await life.pass();
       return value;

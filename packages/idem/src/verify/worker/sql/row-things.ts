@@ -1,5 +1,6 @@
 // Rows as things: what a database holds at a world's end, compared with what stood there before. A row is a thing, a table its collection. Pure.
 import type { Json, Thing } from "../../thing.ts";
+import { type Caller, stepOf } from "../caller.ts";
 
 export type Row = { readonly [column: string]: Json };
 
@@ -33,6 +34,20 @@ const ownTables =
   /^(idempotency_keys|processed_webhook_events|idem_(outbox|inbox|claims|steps|locks|ticks|webhook_cursors|remote_records|sent_log|toolkit|toolkit_history))$/;
 
 export const isOwnTable = (name: string): boolean => ownTables.test(name);
+
+/** The toolkit's own rounds, beside any work: processes die around what they hand on, and not around each look for it. */
+export function isHousekeeping(caller: Pick<Caller, "run" | "step">, table: string | null): boolean {
+  const isBeside = caller.run === null || caller.run.isOver || stepOf(caller)?.isOver === true;
+  return isBeside && table !== null && isOwnTable(table);
+}
+
+/** Of one of the toolkit's tables: what some process has still to hand on, and what is left to a person. */
+export const waitingSql = (table: string): string | null =>
+  table === "idem_outbox" ? "select 1 from idem_outbox where state = 'pending' limit 1" : null;
+export function parkedSql(table: string): string | null {
+  if (table === "idem_outbox") return "select id from idem_outbox where state = 'dead'";
+  return table === "idem_claims" ? "select key as id from idem_claims where state = 'parked'" : null;
+}
 
 const madeMark = "‹made›";
 const idLike = /(^|_)id$|Id$|ID$/;

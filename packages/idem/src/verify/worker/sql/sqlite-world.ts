@@ -12,7 +12,7 @@ import type { Life } from "../life.ts";
 import type { Effected, Outside } from "../watcher.ts";
 import { copySqlite } from "./copy-sqlite.ts";
 import type { DatabasesScript, SqliteScript } from "./database-script.ts";
-import { rowThings, type Write } from "./row-things.ts";
+import { isHousekeeping, parkedSql, rowThings, type Write, waitingSql } from "./row-things.ts";
 import { readStatement, type StatementText } from "./sql-text.ts";
 import { changesBetween, type OpenSqlite, readRows, type SqliteRows } from "./sqlite-rows.ts";
 
@@ -23,6 +23,8 @@ export type OpenFile = (path: string) => OpenSqlite;
 export type Fail = (code: "SQLITE_IOERR" | "SQLITE_BUSY" | "SQLITE_FULL", message: string) => Error;
 
 export interface Connection {
+  /** Of its transaction: something besides the toolkit's rounds was written in it. */
+  isWritten?: boolean;
   readonly life: Life | null;
   readonly file: WorldFile;
   readonly fail: Fail;
@@ -108,6 +110,23 @@ export class SqliteWorld {
     });
   }
 
+  /** Asked of what the code wrote to. */
+  private askWritten(sqlOf: (table: string) => string | null): Record<string, unknown>[] {
+    return [...this.files.values()].flatMap(({ path, image, writes }) => {
+      const tables = new Set(writes.flatMap(({ table }) => (table === null ? [] : [table])));
+      const asked = [...tables].flatMap((table) => sqlOf(table) ?? []);
+      return image === null || asked.length === 0 ? [] : carry(() => rowsBy(path, asked));
+    });
+  }
+
+  async waiting(): Promise<boolean> {
+    return this.askWritten(waitingSql).length > 0;
+  }
+
+  parked(): string[] {
+    return this.askWritten(parkedSql).map(({ id }) => String(id));
+  }
+
   private rowsOfImage(image: string): SqliteRows {
     return carry(() => {
       const mtimeMs = real.statSync(image, { throwIfNoEntry: false })?.mtimeMs ?? 0;
@@ -122,9 +141,16 @@ export class SqliteWorld {
 
 function rowsIn(path: string): SqliteRows {
   if (!real.existsSync(path)) return new Map();
+  return withFile(path, readRows);
+}
+
+const rowsBy = (path: string, asked: readonly string[]): Record<string, unknown>[] =>
+  withFile(path, (db) => asked.flatMap((sql) => db.all(sql)));
+
+function withFile<T>(path: string, body: (db: OpenSqlite) => T): T {
   const db = openFile!(path);
   try {
-    return readRows(db);
+    return body(db);
   } finally {
     db.close();
   }
@@ -191,7 +217,12 @@ export function act<T>(
   const title = titleOf(text, file.name);
   const changes = isReadonly === null ? text.kind === "write" : !isReadonly && /^(read|write)$/.test(text.kind);
   const isEffect = text.kind === "commit" || changes;
+  if (text.kind === "begin") connection.isWritten = false;
   if (!isEffect) return text.kind === "read" ? outside.readNow(run, title) : run();
+  const caller = currentCaller();
+  if (caller !== null && isHousekeeping(caller, text.kind === "commit" ? "idem_outbox" : text.table)) {
+    if (text.kind !== "commit" || connection.isWritten === false) return run();
+  } else connection.isWritten = true;
   return fromHere(() =>
     told(
       outside.effectNow({ watcher: "sql", title, key: null }, ({ fn, effect }) => {

@@ -4,6 +4,7 @@ import { currentCaller, fromHere } from "../caller.ts";
 import { WayOutShut } from "../deny-ways-out.ts";
 import type { WatchedPackage } from "../watch-packages.ts";
 import type { Outside } from "../watcher.ts";
+import { onWorldTime } from "./postgres-clock.ts";
 import { asDriver, isOwnLoading, perform, world } from "./postgres-world.ts";
 
 type Callback = (error: unknown, value?: unknown) => void;
@@ -32,6 +33,13 @@ const told = (promise: Promise<unknown>, callback: Callback | undefined): Promis
   return undefined;
 };
 
+/** A text, or an object that has one. */
+const onTime = (sql: unknown): unknown => {
+  if (typeof sql === "string") return onWorldTime(sql);
+  const { text } = (sql ?? {}) as { text?: unknown };
+  return typeof text === "string" ? { ...(sql as object), text: onWorldTime(text) } : sql;
+};
+
 export function refusedDatabase(outside: Outside, at: string): WayOutShut {
   const found = `a database was opened that is not watched: ${at}; write databases: [{ env: "DATABASE_URL", migrate: "npm run migrate" }] into idem.verify.ts, with the variable your code finds its address in and the command that makes its tables`;
   outside.unproven(found);
@@ -50,11 +58,17 @@ export const pgPoolPackage: WatchedPackage = {
   take: ({ prototype }: { readonly prototype: Record<string, Method<object>> }) => {
     if (isOwnLoading()) return;
     const { connect, query } = prototype;
+    const settle = (pool: { options?: { idleTimeoutMillis?: number } }): void => {
+      // Ten seconds after each statement, an alarm that nobody waits for.
+      if (pool.options !== undefined) pool.options.idleTimeoutMillis = 0;
+    };
     // Who waits for a client goes on in a context of its own, and not in that of who gave it back.
     prototype.connect = function (callback) {
+      settle(this);
       return connect!.call(this, kept(callback));
     };
     prototype.query = function (...args) {
+      settle(this);
       return fromHere(() => query!.apply(this, args.map(kept)));
     };
   },
@@ -100,7 +114,7 @@ function watchClient(outside: Outside, prototype: Record<string, Method<Client>>
     const last = [callback, values, typeof given === "object" ? given?.callback : undefined].find(
       (each) => typeof each === "function",
     ) as Callback | undefined;
-    const send = (sql: unknown, all?: unknown) => query!.call(this, sql, all) as Promise<unknown>;
+    const send = (sql: unknown, all?: unknown) => query!.call(this, onTime(sql), all) as Promise<unknown>;
     const performed = fromHere(() => {
       const before = tails.get(this);
       const next = async () => {

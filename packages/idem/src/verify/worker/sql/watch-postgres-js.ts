@@ -3,6 +3,7 @@ import { asCaller, currentCaller, placeIn } from "../caller.ts";
 import { isOurs } from "../our-folder.ts";
 import type { WatchedPackage } from "../watch-packages.ts";
 import type { Outside } from "../watcher.ts";
+import { onWorldTime } from "./postgres-clock.ts";
 import { perform, world } from "./postgres-world.ts";
 import { refusedDatabase } from "./watch-pg.ts";
 
@@ -40,6 +41,8 @@ export const postgresJsPackage = (outside: Outside): WatchedPackage => ({
           this.resolve = ok;
           this.reject = no;
           this.executed = false;
+          const { raw } = this.strings;
+          this.strings = Object.assign(this.strings.map(onWorldTime), raw === undefined ? {} : { raw });
           void handle!.call(this);
         });
       const caller = currentCaller();

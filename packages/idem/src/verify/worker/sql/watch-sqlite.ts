@@ -12,6 +12,11 @@ export const watchSqlite: Watcher = {
   },
   begin({ databases, events }) {
     const mine = beginSqlite(databases, events);
-    return { things: () => mine.things(), madeIds: [] };
+    return {
+      things: () => mine.things(),
+      waiting: () => mine.waiting(),
+      parked: () => mine.parked(),
+      madeIds: [],
+    };
   },
 };

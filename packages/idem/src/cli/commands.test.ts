@@ -249,6 +249,55 @@ describe("writing while nobody owns the store", () => {
     expect(terminal.written.err).toContain("had already ended");
   });
 
+  test("many runs by --where: counted first, done once however often it is asked for, with one entry in the audit", async () => {
+    const { idem, terminal, stop, platform } = storeWorld();
+    idem.createFunction({ id: "charge", retries: 0, idempotency: "event.data.order" }, { event: "order/paid" }, () => {
+      throw new Error("503");
+    });
+    await idem.start();
+    for (let order = 1; order <= 5; order++) await idem.send({ name: "order/paid", data: { order } });
+    await idem.idle();
+    await stop();
+    platform.clock.advance(1);
+    const many = ["rerun", "--where", "event.data.order > 2", "--function", "charge", "--state", "failed"];
+    const counted = { matchedCount: 3, doneCount: 3, leftOut: [], failures: [] };
+    expect(await terminal.json(...many, "--since", "1h", "--dry-run")).toMatchObject({ ...counted, isDryRun: true });
+    expect(await terminal.json("runs")).toHaveLength(5);
+    const { id, ...done } = await terminal.json(...many, "--reason", "the gateway is back");
+    expect(done).toMatchObject({ ...counted, isDryRun: false });
+    expect(await terminal.json("runs")).toHaveLength(8);
+    platform.clock.advance(1);
+    expect(await terminal.json(...many)).toMatchObject({
+      doneCount: 0,
+      leftOut: [{ why: "at-work-later", count: 3 }],
+    });
+    const entries = await terminal.json("audit");
+    expect(entries.filter(({ subject }: any) => subject === id)).toMatchObject([
+      { action: "start-bulk", reason: "rerun: the gateway is back" },
+    ]);
+    expect(await terminal.json("cancel", "--where", "true", "--key", "3", "--function", "charge")).toMatchObject({
+      doneCount: 1,
+    });
+    expect(await terminal.json("release", "--where", "true", "--dry-run")).toMatchObject({
+      doneCount: 0,
+      leftOut: [{ why: "not-parked", count: 8 }],
+    });
+    expect(await terminal.json("release", "--keys", "--where", "true", "--state", "failed")).toMatchObject({
+      doneCount: 2,
+      leftOut: [{ why: "key-elsewhere", count: 3 }],
+    });
+    for (const wrong of [
+      ["rerun"],
+      ["rerun", "--state", "failed"],
+      ["rerun", id, "--where", "true"],
+      ["cancel", "--where", "true", "--key", "3"],
+      ["cancel", "--where", "true", "--since", "soon"],
+      ["release", id, "--keys"],
+    ]) {
+      expect(await terminal.run(...wrong), wrong.join(" ")).not.toBe(0);
+    }
+  });
+
   test("rerun from a step, and what it does not take", async () => {
     const { terminal, runId } = await shop();
     const { runId: newRun } = await terminal.json("rerun", runId, "--from", "charge-card", "--input", "[1]");

@@ -490,7 +490,7 @@ export class Engine {
   }
 
   /** A person lets a parked run go on. */
-  async release(runId: string, byHand: ByHand): Promise<UnparkAnswer> {
+  async release(runId: string, byHand?: ByHand): Promise<UnparkAnswer> {
     const answer = await this.store.unpark({ env: this.env, runId, byHand });
     if (answer.kind === "released") this.worker.poke();
     return answer;

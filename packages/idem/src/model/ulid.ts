@@ -23,6 +23,9 @@ export function makeUlid(ms: number, entropy: Uint8Array): string {
 export const derivedUlid = (ms: number, said: string): string =>
   makeUlid(ms, createHash("sha256").update(said).digest().subarray(0, entropyBytes));
 
+/** Whether it is written as ids here are. */
+export const isUlid = (text: string): boolean => /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/.test(text);
+
 /** The milliseconds inside an id, or NaN for text that is not a ULID. */
 export function ulidTime(id: string): number {
   if (!/^[0-7][0-9A-HJKMNP-TV-Z]{25}$/i.test(id)) return Number.NaN;

@@ -1,5 +1,6 @@
 // The client: what a user constructs. Its functions run in its own process (embedded.ts), or are called by a server (remote-server.ts);
 // what a user sends and asks is the same.
+import { doPart } from "../engine/bulk/bulk-part.ts";
 import { limits } from "../engine/limits.ts";
 import { readRetention } from "../engine/retention.ts";
 import type { Swept } from "../engine/sweep.ts";
@@ -132,6 +133,7 @@ export class Idem<Schemas extends EventSchemas = Untyped> {
       get: (id) => this.reads.events.get(id, { scope: webhookScope }),
     },
     resumePart: async (id, options) => resumeOnePart(await this.embedded.engine(), id, options),
+    bulkPart: async (...part) => doPart(await this.embedded.engine(), ...part),
     serving: () => this.serving(),
     keeping: () => {
       if (this.remote !== null) throw errors.STORE_ELSEWHERE({ client: this.id, server: this.remote.origin });

@@ -1,4 +1,7 @@
 // What Idem's own parts ask of a client and its users do not: kept under a symbol, so that nothing offers it beside `send` and `runs`.
+import type { BulkOrder } from "../engine/bulk/act-on-runs.ts";
+import type { BulkPart } from "../engine/bulk/bulk-part.ts";
+import type { RunSelection } from "../engine/bulk/select-runs.ts";
 import type { ResumedPart } from "../engine/resume-function.ts";
 import type { Store } from "../store/store.ts";
 import type { EventToSend, Untyped } from "./event-types.ts";
@@ -18,6 +21,8 @@ export interface Inside {
   readonly deliveries: Deliveries;
   /** For the owner's desk, which has to answer soon: as `functions.resume`, a bounded number of events at a time. */
   resumePart(id: string, options: ResumePartOptions): Promise<ResumedPart>;
+  /** For the same desk: one act on a page of the runs that fit. */
+  bulkPart(order: BulkOrder, selection: RunSelection, before: string | null): Promise<BulkPart>;
   /**
    * For `serve`: the functions of this client and the server that calls them, where `idem dev` listens by default. From here on
    * what the client sends goes there too.

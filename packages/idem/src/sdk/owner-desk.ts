@@ -1,6 +1,10 @@
 // What other processes may ask of the one that owns a store. The command line asks through the owner's local socket
 // (owner-socket.ts), or, when no owner lives, sits down at a desk of its own after taking the file.
 
+import type { BulkOrder } from "../engine/bulk/act-on-runs.ts";
+import type { BulkPart } from "../engine/bulk/bulk-part.ts";
+import { bulkActions } from "../engine/bulk/left-out.ts";
+import type { RunSelection } from "../engine/bulk/select-runs.ts";
 import type { Verdict } from "../engine/redecide-events.ts";
 import type { ResumedPart, Waiting } from "../engine/resume-function.ts";
 import { errors } from "../model/errors.ts";
@@ -23,6 +27,7 @@ export interface DeskAnswers {
   readonly rerun: { readonly runId: string };
   readonly cancel: { readonly cancelled: boolean };
   readonly releaseRun: { readonly released: boolean };
+  readonly bulk: BulkPart;
   readonly release: { readonly answer: ReleaseAnswer };
   readonly resolveEffect: { readonly id: string; readonly state: "sent" | "released" };
   readonly pause: Paused;
@@ -42,6 +47,8 @@ interface DeskRequests {
   readonly rerun: { readonly runId: string; readonly fromStep?: string; readonly input?: readonly unknown[] };
   readonly cancel: { readonly runId: string; readonly reason: string };
   readonly releaseRun: { readonly runId: string; readonly reason: string };
+  /** One page of runs of it; `next` of the part before in `before`. */
+  readonly bulk: Omit<BulkOrder, "actor"> & { readonly selection: RunSelection; readonly before: string | null };
   readonly release: { readonly scope: string; readonly key: string; readonly reason: string };
   /** A receipt, or null: nothing had happened, and it may be sent. */
   readonly resolveEffect: { readonly id: string; readonly receipt: string | null; readonly reason: string };
@@ -74,7 +81,7 @@ export interface DeskClient {
   readonly functions: Pick<FunctionsApi, "pause">;
   readonly events: Pick<EventsApi, "release" | "drop">;
   readonly effects: Pick<EffectsApi, "resolve">;
-  readonly [inside]: Pick<Inside, "resumePart">;
+  readonly [inside]: Pick<Inside, "resumePart" | "bulkPart">;
 }
 
 export interface DeskOptions {
@@ -103,6 +110,17 @@ export function openDesk({ store, owner, actor, clientIn }: DeskOptions): Ask {
       clientIn(env).runs.cancel(text(runId, "runId"), { reason: text(reason, "reason"), actor }),
     releaseRun: (env, { runId, reason }) =>
       clientIn(env).runs.release(text(runId, "runId"), { reason: text(reason, "reason", ""), actor }),
+    bulk: (env, { id, action, reason, startedAt, selection, before }) => {
+      if (!bulkActions.includes(action)) {
+        throw errors.OPTION_INVALID({ option: "action", why: `it must be one of ${bulkActions.join(", ")}` });
+      }
+      const order = { id: text(id, "id"), action, reason: text(reason, "reason"), actor };
+      return clientIn(env)[inside].bulkPart(
+        { ...order, startedAt: instant(startedAt, "startedAt") },
+        { ...selection, until: instant(selection.until, "until") },
+        before === null ? null : text(before, "before"),
+      );
+    },
     release: async (env, { scope, key, reason }) => ({
       answer: await store.release({
         env,

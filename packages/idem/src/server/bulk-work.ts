@@ -1,24 +1,38 @@
-// Cancelling or rerunning many runs with one request. The work is done by the process that was asked and its progress is in
-// that process's memory; what makes it safe to ask twice is in the store: the request's id is a claim, a run cancelled twice is
+// One act on many runs with one request. The work is done by the process that was asked and its progress is in that process's memory; what makes it safe to ask twice is in the store: the request's id is a claim, a run cancelled twice is
 // cancelled once, and the run a rerun makes has an id that follows from the request's and the old run's. A request whose
 // process died is finished by sending it again.
 import { createHash } from "node:crypto";
+import { actOnRun, judgeRuns, runsAtOnce } from "../engine/bulk/act-on-runs.ts";
+import { type BulkPart, emptyPart, lookAtPart, readingOf, together } from "../engine/bulk/bulk-part.ts";
+import { type BulkAction, type LeftOut, type LeftOutReason, oneLeftOut, withLeftOut } from "../engine/bulk/left-out.ts";
+import { type BulkFilter as PlainFilter, type RunSelection, selectRuns } from "../engine/bulk/select-runs.ts";
 import type { Engine } from "../engine/engine.ts";
 import { errors, IdemError } from "../model/errors.ts";
+import { compileRunFilter } from "../model/expression.ts";
 import { canonicalJson, fromJson } from "../model/json.ts";
-import { derivedUlid, makeUlid } from "../model/ulid.ts";
+import { isEnded, type RunState } from "../model/run.ts";
+import { makeUlid } from "../model/ulid.ts";
 import { dayMs } from "../model/window.ts";
 import type { Audited, ByHand } from "../store/audit.ts";
+import type { RunSummary } from "../store/reads.ts";
 import { pageWork } from "./api/paging.ts";
-import { type BulkFilter, type BulkSelection, selectRuns } from "./bulk-filter.ts";
+import { readInstant } from "./read-input.ts";
 import type { World } from "./world.ts";
+
+export interface BulkFilter extends PlainFilter {
+  /** As written: "7d" means the seven days before the work was asked for. */
+  readonly since?: string;
+  readonly until?: string;
+}
 
 export interface BulkRequest {
   readonly id: string;
-  readonly action: "cancel" | "rerun";
+  readonly action: BulkAction;
   readonly filter: BulkFilter;
   /** Why: the error of runs it cancels. */
   readonly reason: string;
+  /** How many runs a second at most; absent or null for as many as go. */
+  readonly pace?: number | null;
   /** Who asked, for the audit. */
   readonly actor?: string;
   /** The request as it came: what a second one under the same id is compared with. */
@@ -40,8 +54,13 @@ export interface BulkProgress {
   /** Runs that fit the filter so far; final once the state is. */
   readonly matchedCount: number;
   readonly doneCount: number;
-  /** Nothing was left to do: the run had ended meanwhile. */
+  /** Nothing was to be done, or somebody else is doing it. */
   readonly skippedCount: number;
+  /** Why they were skipped. */
+  readonly leftOut: readonly LeftOut[];
+  /** What became of the runs that reruns made; null where this process does not know. */
+  readonly outcomes: readonly BulkOutcome[] | null;
+  readonly pace: number | null;
   readonly failedCount: number;
   /** The first failures. */
   readonly failures: readonly { readonly runId: string; readonly error: string }[];
@@ -51,6 +70,13 @@ export interface BulkProgress {
   readonly endedAt: number | null;
 }
 
+export interface BulkOutcome {
+  readonly state: RunState;
+  readonly count: number;
+  /** The first of them. */
+  readonly runIds: readonly string[];
+}
+
 export const bulkScope = "bulk";
 const windowMs = 7 * dayMs;
 // A process that is alive answers from its own memory, so this only says how soon another may go on with what a dead one left.
@@ -58,13 +84,22 @@ const leaseMs = 15_000;
 const workMax = 4;
 const rememberedMax = 200;
 const failuresShown = 10;
-// Enough to fill a group commit, too few to get in the way of the runs themselves.
-const atOnce = 20;
+// Of runs that reruns made: how many are asked for at once, how often, and how many are remembered.
+const outcomesAsked = 200;
+const outcomesEveryMs = 1_000;
+const begunMax = 10_000;
+const outcomeIdsShown = 50;
 // A store that is busy or restarting is waited for; one that stays away ends the work.
 const patience = { tries: 5, pauseMs: 1_000 };
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
-type Work = Writable<BulkProgress> & { isCancelled: boolean };
+type Work = Writable<BulkProgress> & {
+  isCancelled: boolean;
+  readonly actor: string | undefined;
+  /** Runs that reruns made, with the state they were last seen in. */
+  readonly begun: Map<string, RunState>;
+  askedAt: number;
+};
 
 const bulks = new WeakMap<World, BulkWork>();
 
@@ -89,8 +124,8 @@ export class BulkWork {
   /** Begins the work, or tells how far it is when the same was asked before; throws BULK_MISMATCH and SERVER_BUSY. */
   async start(env: string, request: BulkRequest): Promise<BulkProgress> {
     const engine = await this.world.engine(env);
-    if (request.filter.if !== undefined) engine.expressions.get(request.filter.if);
-    const { id, action, filter, reason, asked } = request;
+    if (request.filter.if !== undefined) compileRunFilter(request.filter.if);
+    const { id, action, filter, reason, asked, pace = null } = request;
     const running = [...this.works.values()].filter(({ state }) => state === "running").length;
     const known = this.works.has(nameOf(env, id));
     if (!known && running >= workMax) {
@@ -120,6 +155,9 @@ export class BulkWork {
       matchedCount: 0,
       doneCount: 0,
       skippedCount: 0,
+      leftOut: [],
+      outcomes: action === "rerun" ? [] : null,
+      pace,
       failedCount: 0,
       failures: [],
       error: null,
@@ -127,6 +165,9 @@ export class BulkWork {
       startedAt: answer.endsAt - windowMs,
       endedAt: null,
       isCancelled: false,
+      actor: request.actor,
+      begun: new Map(),
+      askedAt: 0,
     };
     this.remember(nameOf(env, id), work);
     // Whoever sends it again after a crash asked for the rest of it.
@@ -137,29 +178,33 @@ export class BulkWork {
     return shown(work);
   }
 
-  /** How many runs a request would be about, looking at a bounded number of them. */
+  /** What a request would do, looking at a bounded number of runs. */
   async count(
     env: string,
-    { action, filter }: Pick<BulkRequest, "action" | "filter">,
-  ): Promise<{ matched: number; isAll: boolean }> {
+    { id, action, filter }: Pick<BulkRequest, "id" | "action" | "filter">,
+  ): Promise<BulkPart & { readonly isAll: boolean; readonly now: number }> {
     const engine = await this.world.engine(env);
     const work = pageWork(engine);
-    let matched = 0;
-    let before: string | null = null;
+    const now = engine.now() + 1;
+    const reading = { ...readingOf(engine), now };
+    const selection = selectionOf(action, filter, now);
+    let total = emptyPart;
     for (let pages = 0; pages < pagesCounted; pages++) {
-      const { rows, next } = await selectRuns(engine, selectionOf(action, filter, engine.now() + 1), before, work);
-      matched += rows.length;
-      if (next === null) return { matched, isAll: true };
+      const part = await lookAtPart(reading, { id, action, startedAt: now }, selection, total.next, work);
+      total = together(total, part);
+      if (part.next === null) return { ...total, isAll: true, now };
       if (work.isSpent) break;
-      before = next;
     }
-    return { matched, isAll: false };
+    return { ...total, isAll: false, now };
   }
 
   async read(env: string, id: string): Promise<BulkProgress> {
     const work = this.works.get(nameOf(env, id));
-    if (work !== undefined) return shown(work);
     const engine = await this.world.engine(env);
+    if (work !== undefined) {
+      await this.askOutcomes(engine, work);
+      return shown(work);
+    }
     const claim = await engine.store.reads.claim(env, bulkScope, id);
     if (claim === null) throw errors.BULK_UNKNOWN({ id });
     return claim.outcome === null ? unknownHere(engine, id, claim.takenAt) : (fromJson(claim.outcome) as BulkProgress);
@@ -222,34 +267,63 @@ export class BulkWork {
 
   private async walk(engine: Engine, work: Work): Promise<void> {
     const selection = selectionOf(work.action!, work.filter, work.startedAt);
+    const reading = readingOf(engine);
+    const { pace } = work;
+    const atOnce = pace === null ? runsAtOnce : Math.min(pace, runsAtOnce);
     let before: string | null = null;
     while (!this.isOver(work)) {
-      const { rows, next } = await this.patiently(() => selectRuns(engine, selection, before, engine.work()));
+      const { rows, next } = await this.patiently(() => selectRuns(reading, selection, before, engine.work()));
       for (let i = 0; i < rows.length && !this.isOver(work); i += atOnce) {
         const some = rows.slice(i, i + atOnce);
+        const order = { ...work, action: work.action! };
+        const whys = await this.patiently(() => judgeRuns(reading, order, some, engine.now()));
         work.matchedCount += some.length;
-        await Promise.all(some.map(({ id }) => this.performOne(engine, work, id)));
+        await Promise.all(some.map((run) => this.performOne(engine, work, run, whys.get(run.id))));
+        const isLast = next === null && i + atOnce >= rows.length;
+        // Runs that are left out take no time.
+        if (pace !== null && !isLast) await this.pause(((some.length - whys.size) * 1_000) / pace);
       }
       if (next === null) return;
       before = next;
     }
   }
 
+  private async pause(ms: number): Promise<void> {
+    if (ms > 0) await new Promise<void>((resolve) => this.world.platform.timer(ms, resolve));
+  }
+
+  /** Looks again at some of the runs that reruns made and that had not ended; however many look, once a second. */
+  private async askOutcomes(engine: Engine, work: Work): Promise<void> {
+    const now = this.world.platform.monoMs();
+    if (work.begun.size === 0 || now - work.askedAt < outcomesEveryMs) return;
+    work.askedAt = now;
+    const open = [...work.begun].filter(([, state]) => !isEnded(state)).slice(0, outcomesAsked);
+    const runs = await Promise.all(open.map(([id]) => engine.store.reads.run(engine.env, id)));
+    for (const run of runs) if (run !== null) work.begun.set(run.id, run.state);
+  }
+
   private isOver({ isCancelled }: Work): boolean {
     return isCancelled || this.isStopping;
   }
 
-  private async performOne(engine: Engine, work: Work, runId: string): Promise<void> {
-    const act = work.action === "cancel" ? cancelRun : rerunRun;
+  private async performOne(engine: Engine, work: Work, run: RunSummary, why: LeftOutReason | undefined): Promise<void> {
+    const leaveOut = (reason: LeftOutReason): void => {
+      work.skippedCount += 1;
+      work.leftOut = withLeftOut(work.leftOut, oneLeftOut(reason, run.id));
+    };
+    if (why !== undefined) return leaveOut(why);
     try {
-      if (await this.patiently(() => act(engine, work, runId))) work.doneCount += 1;
-      else work.skippedCount += 1;
+      const order = { ...work, action: work.action! };
+      const acted = await this.patiently(() => actOnRun(engine, order, run));
+      if (acted.kind === "left-out") return leaveOut(acted.why);
+      work.doneCount += 1;
+      if (acted.runId !== null && work.begun.size < begunMax) work.begun.set(acted.runId, "queued");
     } catch (error) {
       // Without a store nothing of the rest can succeed either.
       if (isPassing(error)) throw error;
       work.failedCount += 1;
       if (work.failures.length < failuresShown) {
-        work.failures = [...work.failures, { runId, error: messageOf(error) }];
+        work.failures = [...work.failures, { runId: run.id, error: messageOf(error) }];
       }
     }
   }
@@ -261,7 +335,7 @@ export class BulkWork {
       } catch (error) {
         if (!isPassing(error) || tries === patience.tries || this.isStopping) throw error;
       }
-      await new Promise<void>((resolve) => this.world.platform.timer(patience.pauseMs, resolve));
+      await this.pause(patience.pauseMs);
     }
   }
 
@@ -280,33 +354,35 @@ const isPassing = (error: unknown): boolean => error instanceof IdemError && err
 // 2,000 runs, or 100,000 rows looked at.
 const pagesCounted = 20;
 
-const selectionOf = (action: BulkRequest["action"], filter: BulkFilter, openedBefore: number): BulkSelection => ({
+const selectionOf = (
+  action: BulkAction,
+  { since, until, ...filter }: BulkFilter,
+  openedBefore: number,
+): RunSelection => ({
   ...filter,
-  openedBefore,
-  onlyOpen: action === "cancel",
+  ...(since === undefined ? {} : { since: readInstant("since", since, openedBefore) }),
+  until: until === undefined ? openedBefore : Math.min(readInstant("until", until, openedBefore), openedBefore),
+  // Runs that were named one by one are told apart by whether they have ended.
+  onlyOpen: action === "cancel" && filter.ids === undefined,
 });
-
-async function cancelRun(engine: Engine, { reason }: Work, runId: string): Promise<boolean> {
-  return (await engine.cancel(runId, reason)).kind === "cancelled";
-}
-
-async function rerunRun(engine: Engine, work: Work, runId: string): Promise<boolean> {
-  const newRunId = derivedUlid(Math.floor(work.startedAt), `${engine.env}\n${work.id}\n${runId}`);
-  // An earlier process got this far.
-  if ((await engine.store.reads.run(engine.env, newRunId)) !== null) {
-    await engine.store.shared?.stand();
-    return true;
-  }
-  await engine.rerun(runId, { newRunId });
-  return true;
-}
 
 const sha256 = (text: string): Buffer => createHash("sha256").update(text).digest();
 const nameOf = (env: string, id: string): string => `${env}\n${id}`;
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-function shown({ isCancelled: _, ...progress }: Work): BulkProgress {
-  return { ...progress };
+function shown({ isCancelled: _, actor: __, begun, askedAt: ___, ...progress }: Work): BulkProgress {
+  return { ...progress, outcomes: progress.outcomes === null ? null : outcomesOf(begun) };
+}
+
+function outcomesOf(begun: ReadonlyMap<string, RunState>): readonly BulkOutcome[] {
+  const outcomes = new Map<RunState, { state: RunState; count: number; runIds: string[] }>();
+  for (const [id, state] of begun) {
+    const known = outcomes.get(state) ?? { state, count: 0, runIds: [] };
+    known.count += 1;
+    if (known.runIds.length < outcomeIdsShown) known.runIds.push(id);
+    outcomes.set(state, known);
+  }
+  return [...outcomes.values()];
 }
 
 /** What its claim says of work that this process knows nothing of. */
@@ -319,6 +395,9 @@ const unknownHere = ({ store }: Pick<Engine, "store">, id: string, startedAt: nu
   matchedCount: 0,
   doneCount: 0,
   skippedCount: 0,
+  leftOut: [],
+  outcomes: null,
+  pace: null,
   failedCount: 0,
   failures: [],
   error:

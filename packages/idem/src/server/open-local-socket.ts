@@ -1,6 +1,7 @@
 // The server's local socket for the command line of this machine: `idem send`, `rerun`, `cancel` and the like work beside it,
 // on its own engines, so that what they ask for happens at once.
 
+import { doPart } from "../engine/bulk/bulk-part.ts";
 import { lasting, parseDuration } from "../model/duration.ts";
 import { defaultWindowMs } from "../model/function-config.ts";
 import { cliName, processName } from "../platform/node-platform.ts";
@@ -30,7 +31,10 @@ export async function openLocalSocket(world: World, file: string, store: Store):
       events: eventsApi(engineOf),
       functions: functionsApi(engineOf),
       effects: effectsApi(engineOf),
-      [inside]: { resumePart: async (id, options) => resumeOnePart(await engineOf(), id, options) },
+      [inside]: {
+        resumePart: async (id, options) => resumeOnePart(await engineOf(), id, options),
+        bulkPart: async (...part) => doPart(await engineOf(), ...part),
+      },
     };
   };
   try {

@@ -59,7 +59,8 @@ export type RerunAnswer =
 export interface UnparkInput {
   readonly env: string;
   readonly runId: string;
-  readonly byHand: ByHand;
+  /** Absent where it is one of many that were asked for together. */
+  readonly byHand?: ByHand | undefined;
 }
 
 export type UnparkAnswer =

@@ -1,15 +1,21 @@
 // idem release: a paused or held event starts what it would have started, a parked run goes on.
+import { actOnMany, bulkOptions, bulkUsage, isBulk } from "../bulk-runs.ts";
 import { type Command, type Context, storeOptions } from "../command.ts";
 import { decideEvent } from "../decide-event.ts";
-import { exitCodes } from "../exit.ts";
+import { exitCodes, usage } from "../exit.ts";
 
 export const release: Command = {
   name: "release",
   summary: "let a parked run go on, or a paused or held event start what it would have started",
-  usage: "<run id or event id> [--function <id>] [--reason <text>]",
-  words: { min: 1, max: 1 },
+  usage: `(<run id or event id> [--function <id>] | [--keys] ${bulkUsage}) [--reason <text>]`,
+  words: { min: 0, max: 1 },
   options: {
-    function: { value: "id", help: "of an event: for this function; needed when it waits for several" },
+    ...bulkOptions,
+    function: {
+      value: "id",
+      help: "of an event: for this function; needed when it waits for several. With --where: only its runs",
+    },
+    keys: { help: "with --where: give back the keys that ended runs hold, instead of letting parked runs go on" },
     reason: { value: "text", help: "why; kept in the store's audit" },
     ...storeOptions,
   },
@@ -20,10 +26,14 @@ export const release: Command = {
     "meanwhile makes it a duplicate. An event held because its key is missing starts without one. `idem events --pending` lists what waits.",
   ],
   examples: [
+    'idem release --where true --state parked --function resize --reason "more memory"',
     'idem release 01JZZ4Q8X5T2M7N0B6E3R9V1KD --reason "the image library was updated"',
     'idem release order-paid-7 --function draft-invoice --reason "looked into it"',
   ],
   async run(context) {
+    const isKeys = context.flags.has("keys");
+    if (isBulk(context)) return actOnMany(context, isKeys ? "release-keys" : "release");
+    if (isKeys) throw usage("--keys belongs to --where; one key is given back by idem keys --release.");
     const id = context.words[0]!;
     const run = await context.read(({ reads }) => reads.run(context.env, id));
     return run === null ? decideEvent(context, "release") : releaseRun(context, id);

@@ -1,13 +1,12 @@
 // idem runs: the newest runs, newest first.
-import { isEnded, openStates, type RunState } from "../../model/run.ts";
+import { isEnded, type RunState } from "../../model/run.ts";
+import { runStates as states } from "../bulk-runs.ts";
 import { type Command, countOption, storeOptions } from "../command.ts";
 import { usage } from "../exit.ts";
 import { paintState } from "../paint.ts";
 import { printable } from "../printable.ts";
 import { table } from "../table.ts";
 import { duration, iso, relative } from "../times.ts";
-
-const states: readonly RunState[] = [...openStates, "completed", "failed", "cancelled"];
 
 export const runs: Command = {
   name: "runs",

@@ -1,25 +1,51 @@
 // Bulk work as /api shows and takes it.
 import { z } from "zod";
+import { bulkActions, leftOutReasons } from "../../engine/bulk/left-out.ts";
 import type { BulkProgress } from "../bulk-work.ts";
 import { instantText } from "../read-input.ts";
 import { runStates } from "./run-shape.ts";
+
+// As many as somebody ticks by hand; more than that is a filter.
+const runsNamedMax = 500;
 
 export const bulkFilter = z
   .strictObject({
     function: z.string().min(1).max(256).optional(),
     state: z.enum(runStates).optional(),
     key: z.string().min(1).max(2_048).optional().describe("With function"),
-    event: z.string().min(1).max(64).optional().describe("Opened by this event, by its stored id"),
+    event: z
+      .string()
+      .min(1)
+      .max(256)
+      .optional()
+      .describe("Opened by this event, by its stored id, or by events of this name"),
+    runs: z
+      .array(z.string().min(1).max(64))
+      .min(1)
+      .max(runsNamedMax)
+      .optional()
+      .describe("Exactly these runs, as far as the rest fits them"),
+    q: z.string().min(1).max(200).optional().describe("Text in key, function, name of the event, or an id"),
     since: instantText.optional(),
     until: instantText.optional(),
-    if: z.string().min(1).max(4_096).optional().describe("CEL over `event`: only runs whose event fits"),
+    if: z.string().min(1).max(4_096).optional().describe("CEL over `event` and `output`: only runs that fit"),
   })
   .refine((filter) => Object.values(filter).some((value) => value !== undefined), "it must name at least one criterion")
   .refine(({ key, function: fn }) => key === undefined || fn !== undefined, "key needs function beside it");
 
+export const leftOutItem = z
+  .array(
+    z.object({
+      why: z.enum(leftOutReasons),
+      count: z.number().int(),
+      runIds: z.array(z.string()).describe("The first ones"),
+    }),
+  )
+  .describe("Runs that fit and are not touched: each with why");
+
 export const bulkItem = z.object({
   id: z.string(),
-  action: z.enum(["cancel", "rerun"]).nullable().describe("Null when the process that knew is gone"),
+  action: z.enum(bulkActions).nullable().describe("Null when the process that knew is gone"),
   filter: z.looseObject({}),
   reason: z.string(),
   state: z
@@ -29,7 +55,13 @@ export const bulkItem = z.object({
     ),
   matchedCount: z.number().int().describe("Runs that fit so far; final once the state is"),
   doneCount: z.number().int(),
-  skippedCount: z.number().int().describe("Nothing was left to do: the run had ended meanwhile"),
+  skippedCount: z.number().int().describe("Left out, for one of the reasons in `leftOut`"),
+  leftOut: leftOutItem,
+  outcomes: z
+    .array(z.object({ state: z.enum(runStates), count: z.number().int(), runIds: z.array(z.string()) }))
+    .nullable()
+    .describe("Of a rerun: what became of the runs it made, as far as this process knows"),
+  pace: z.number().int().nullable().describe("How many runs a second at most"),
   failedCount: z.number().int(),
   failures: z.array(z.object({ runId: z.string(), error: z.string() })).describe("The first ones"),
   error: z.string().nullable(),
@@ -38,14 +70,18 @@ export const bulkItem = z.object({
 });
 
 export const bulkItemOf = (progress: BulkProgress): z.infer<typeof bulkItem> => {
-  const { fn, eventId, ...filter } = progress.filter;
+  const { fn, eventId, eventName, ids, ...filter } = progress.filter;
+  const event = eventId ?? eventName;
   return {
     ...progress,
     filter: {
       ...filter,
       ...(fn === undefined ? {} : { function: fn }),
-      ...(eventId === undefined ? {} : { event: eventId }),
+      ...(event === undefined ? {} : { event }),
+      ...(ids === undefined ? {} : { runs: ids }),
     },
     failures: [...progress.failures],
+    leftOut: progress.leftOut.map(({ runIds, ...each }) => ({ ...each, runIds: [...runIds] })),
+    outcomes: progress.outcomes?.map(({ runIds, ...each }) => ({ ...each, runIds: [...runIds] })) ?? null,
   };
 };

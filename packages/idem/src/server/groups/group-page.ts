@@ -1,5 +1,6 @@
 // One page of groups, newest first. Runs are read newest first, and a group is told where its newest run that fits stands, so each is told
 // once however many pages there are. What no index narrows is looked at up to a bound; a page can be short with more behind it.
+import { runHasText } from "../../engine/bulk/select-runs.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { errors } from "../../model/errors.ts";
 import { compileRunFilter, type Expression, evaluateFilter } from "../../model/expression.ts";
@@ -7,6 +8,7 @@ import { fromJson } from "../../model/json.ts";
 import { chargeCost, costPerMs, readingCost, withinCost } from "../../model/metered-cost.ts";
 import type { RunState } from "../../model/run.ts";
 import type { Work } from "../../model/turns.ts";
+import { isUlid } from "../../model/ulid.ts";
 import type { KnownFunctions } from "../../radar/functions-known.ts";
 import type { RunPayload, RunStart } from "../../store/counts.ts";
 import type { RunPageFilter, RunSummary } from "../../store/reads.ts";
@@ -59,8 +61,6 @@ const idCost = 4;
 // Runs past a chunk that are looked at with it: what was guessed to be the same and stands on both sides of its end is one group.
 const aheadRuns = 30;
 
-const ulid = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
-
 export async function groupPage(
   engine: Engine,
   functions: KnownFunctions,
@@ -73,7 +73,7 @@ export async function groupPage(
   const turn = filter.cel === undefined ? undefined : work.next();
   if (turn !== undefined) await turn;
   const expression = filter.cel === undefined ? null : work.do(() => compiled(filter.cel!));
-  const isEventId = filter.event !== undefined && ulid.test(filter.event);
+  const isEventId = filter.event !== undefined && isUlid(filter.event);
   const state =
     filter.state ?? (filter.show === "failed" ? "failed" : filter.show === "no-worker" ? "queued" : undefined);
   const asked: Omit<RunPageFilter, "limit"> = {
@@ -171,18 +171,9 @@ export async function groupPage(
     if (filter.show === "suppressed" && (start?.suppressed ?? 0) === 0) return false;
     if (filter.event !== undefined && !isEventId && start?.eventName !== filter.event) return false;
     if (filter.q === undefined) return true;
-    const wanted = filter.q.toLowerCase();
     chargeCost(group.runs.length * idCost);
-    const texts = [
-      run.fn,
-      engine.registry.fullName(run.fn),
-      run.key,
-      group.guess?.entity,
-      start?.eventName,
-      start?.callerId,
-    ];
-    const ids = group.runs.flatMap(({ id, eventId }) => [id, eventId]);
-    return [...texts, ...ids].some((text) => text?.toLowerCase().includes(wanted) ?? false);
+    const others = [group.guess?.entity, ...group.runs.flatMap(({ id, eventId }) => [id, eventId])];
+    return runHasText(filter.q, run, start, { fullName: (fn) => engine.registry.fullName(fn) }, others);
   }
 }
 

@@ -11,6 +11,6 @@ export function unparkRun(tables: Tables, at: Moment, { runId, byHand }: UnparkI
   if (job === undefined || state !== "parked" || parked === null) return { kind: "not-parked", state };
   const { at: _, ...released } = parked;
   tables.jobs.put(runId, { ...job, dueAt: null, rank: at.now, lost: null, enterAt: null, parked: null, released });
-  tables.addAudit(at, { action: "release-run", subject: runId, ...byHand });
+  if (byHand !== undefined) tables.addAudit(at, { action: "release-run", subject: runId, ...byHand });
   return { kind: "released", fn: run.fn, from: released };
 }

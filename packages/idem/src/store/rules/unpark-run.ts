@@ -25,6 +25,6 @@ export function* unparkRun(tx: RuleTransaction, { env, runId, byHand }: UnparkIn
     return run === undefined ? { kind: "unknown" } : { kind: "not-parked", state: readRun(run).state };
   }
   tx.letGo(env, runId, job.lane);
-  tx.audit(env, { action: "release-run", subject: runId, ...byHand });
+  if (byHand !== undefined) tx.audit(env, { action: "release-run", subject: runId, ...byHand });
   return { kind: "released", fn: job.fn, from: { kind: job.kind, reason: job.reason } };
 }

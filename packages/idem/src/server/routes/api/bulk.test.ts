@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { ManualPlatform } from "../../../platform/manual-platform.ts";
 import { MemoryStore } from "../../../store/memory/store.ts";
 import { type ApiWorld, apiWorld, stores } from "../../api/api-world.suite.ts";
@@ -102,12 +102,109 @@ describe.each(stores)("bulk work over /api on %s", (store) => {
   test("a dry run counts and does nothing", async () => {
     const world = await asleep(store, 3);
     const { body } = await begin(world, { action: "cancel", filter: { state: "waiting" }, dryRun: true });
-    expect(body).toEqual({ matchedCount: 3, isAll: true });
+    expect(body).toMatchObject({ matchedCount: 3, willCount: 3, leftOut: [], isAll: true });
     expect(new Set(await statesOf(world))).toEqual(new Set(["waiting"]));
     expect(await world.ask(readBulk, { params: { bulk: "b-1" } })).toMatchObject({
       status: 404,
       body: { code: "BULK_UNKNOWN" },
     });
+  });
+
+  test("a run whose key a later run stands for is left out, with why, before and during the work", async () => {
+    const world = await apiWorld({ store });
+    let isMended = false;
+    await world.start({
+      charge: {
+        on: "order/paid",
+        options: { retries: 0, idempotency: "event.data.order" },
+        run: async () => {
+          if (!isMended) throw new Error("503");
+        },
+      },
+    });
+    for (let order = 0; order < 4; order++) await world.send({ name: "order/paid", data: { order } });
+    await world.idle();
+    const failed = (await world.ask(listRuns)).body.runs.map(({ id }: any) => id).reverse();
+    await world.engine.rerun(failed[0]);
+    await world.idle();
+    isMended = true;
+    await world.engine.rerun(failed[1]);
+    await world.idle();
+    await world.advance(1);
+    const filter = { function: "shop-charge", state: "failed" };
+    const counted = await begin(world, { action: "rerun", filter, dryRun: true });
+    expect(counted.body).toMatchObject({ matchedCount: 5, willCount: 3, isAll: true });
+    expect(Object.fromEntries(counted.body.leftOut.map(({ why, runIds }: any) => [why, runIds]))).toEqual({
+      "done-later": [failed[1]],
+      "ended-later": [failed[0]],
+    });
+    await begin(world, { action: "rerun", filter });
+    await world.idle();
+    await world.advance(2_000);
+    const { leftOut, outcomes, ...done } = await progress(world);
+    expect(done).toMatchObject({ matchedCount: 5, doneCount: 3, skippedCount: 2 });
+    expect(leftOut).toEqual(counted.body.leftOut);
+    expect(outcomes).toMatchObject([{ state: "completed", count: 3 }]);
+    // Asked for as something new, it finds nothing to do.
+    const again = await begin(world, { id: "b-2", action: "rerun", filter, dryRun: true });
+    expect(again.body).toMatchObject({ matchedCount: 5, willCount: 0 });
+  });
+
+  test("runs can be named one by one, and a text narrows them as it narrows the list", async () => {
+    const world = await asleep(store, 5);
+    const ids = (await world.ask(listRuns)).body.runs.map(({ id }: any) => id);
+    await begin(world, { action: "cancel", filter: { runs: [ids[0], ids[3], "01JZZ4Q8X5T2M7N0B6E3R9V1KD"] } });
+    expect(await progress(world)).toMatchObject({ matchedCount: 2, doneCount: 2 });
+    const counted = await begin(world, {
+      id: "b-2",
+      action: "cancel",
+      filter: { runs: ids, q: "trial/" },
+      dryRun: true,
+    });
+    expect(counted.body).toMatchObject({ matchedCount: 5, willCount: 3, leftOut: [{ why: "ended", count: 2 }] });
+    const none = await begin(world, { id: "b-3", action: "cancel", filter: { q: "nothing of it" }, dryRun: true });
+    expect(none.body).toMatchObject({ matchedCount: 0 });
+    const named = await begin(world, { id: "b-4", action: "cancel", filter: { event: "trial/started" }, dryRun: true });
+    expect(named.body).toMatchObject({ matchedCount: 3 });
+  });
+
+  test("gives back the keys that ended runs hold, and leaves those at work alone", async () => {
+    const world = await apiWorld({ store });
+    await world.start({
+      charge: {
+        on: "order/paid",
+        options: { idempotency: "event.data.order" },
+        run: async ({ event, step }: any) => (event.data.order === 0 ? step.sleep("week", "7d") : 1),
+      },
+    });
+    for (let order = 0; order < 3; order++) await world.send({ name: "order/paid", data: { order } });
+    await world.idle();
+    await world.advance(1);
+    await begin(world, { action: "release-keys", filter: { function: "shop-charge" }, reason: "sent again" });
+    expect(await progress(world)).toMatchObject({ doneCount: 2, leftOut: [{ why: "open", count: 1 }] });
+    const { rows } = await world.store.reads.auditPage("default", { limit: 10 });
+    expect(rows.map(({ action, reason }) => [action, reason])).toEqual([
+      ["release-key", "sent again (bulk b-1)"],
+      ["release-key", "sent again (bulk b-1)"],
+      ["start-bulk", "release-keys: sent again"],
+    ]);
+    for (let order = 0; order < 3; order++) await world.send({ name: "order/paid", data: { order } });
+    await world.idle();
+    expect(await statesOf(world)).toHaveLength(5);
+  });
+
+  test("goes no faster than the pace it was given", async () => {
+    const world = await asleep(store, 12);
+    await world.ask(startBulk, {
+      body: { id: "b-1", action: "cancel", filter: { state: "waiting" }, pace: 4 },
+    });
+    const done = async () => (await progress(world)).doneCount;
+    await vi.waitFor(async () => expect(await done()).toBe(4));
+    await world.advance(1_000);
+    await vi.waitFor(async () => expect(await done()).toBe(8));
+    await world.advance(1_000);
+    await bulkOf(world.world).ended("default", "b-1");
+    expect(await done()).toBe(12);
   });
 
   test("what was begun can be stopped: what is done stays done", async () => {

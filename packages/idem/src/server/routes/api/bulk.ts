@@ -1,12 +1,14 @@
 // /api/bulk: one act on every run that a filter finds.
 import { z } from "zod";
+import { bulkActions } from "../../../engine/bulk/left-out.ts";
 import type { Engine } from "../../../engine/engine.ts";
+import { compileRunFilter } from "../../../model/expression.ts";
+import { isUlid } from "../../../model/ulid.ts";
 import { functionKeyOf } from "../../../observe/function-key.ts";
 import { apiRoute } from "../../api/api-route.ts";
-import { bulkFilter, bulkItem, bulkItemOf } from "../../api/bulk-shape.ts";
+import { bulkFilter, bulkItem, bulkItemOf, leftOutItem } from "../../api/bulk-shape.ts";
 import { reasonField } from "../../api/reason.ts";
-import type { BulkFilter } from "../../bulk-filter.ts";
-import { bulkOf } from "../../bulk-work.ts";
+import { type BulkFilter, bulkOf } from "../../bulk-work.ts";
 import { readInstant } from "../../read-input.ts";
 
 /** Of the last days. */
@@ -23,30 +25,50 @@ export const listBulk = apiRoute({
 export const startBulk = apiRoute({
   method: "POST",
   path: "/api/bulk",
-  summary: "Cancel or rerun every run that fits a filter, in the background",
+  summary: "Rerun, cancel or release every run that fits a filter, in the background",
   tag: "bulk",
   body: {
     id: z.string().min(1).max(128).describe("Yours: the same request again is answered with the work already going on"),
-    action: z.enum(["cancel", "rerun"]),
+    action: z
+      .enum(bulkActions)
+      .describe("`release` lets parked runs go on, `release-keys` gives back the function keys that ended runs hold"),
     filter: bulkFilter,
     reason: reasonField.optional().describe("Kept as the error of runs it cancels"),
+    pace: z.number().int().min(1).max(1_000).optional().describe("How many runs a second at most"),
     dryRun: z.boolean().optional().describe("Only count what it would be about; nothing is done"),
   },
   answer: z.union([
     z.object({ bulk: bulkItem }),
     z.object({
       matchedCount: z.number().int(),
+      willCount: z.number().int().describe("How many of them it would be done to"),
+      leftOut: leftOutItem,
+      oldestAt: z.number().int().nullable().describe("When the oldest of them was opened"),
+      countedAt: z.number().int(),
       isAll: z.boolean().describe("False when there are more than were looked at"),
     }),
   ]),
   handle: async ({ body, engine, env, now, world, actor }) => {
-    const { id, action, reason, dryRun, ...asked } = body;
+    const { id, action, reason, dryRun, pace, ...asked } = body;
     const filter = await filterOf(engine, body.filter, now);
     if (dryRun === true) {
-      const { matched, isAll } = await bulkOf(world).count(env, { action, filter });
-      return { matchedCount: matched, isAll };
+      const {
+        matchedCount,
+        doneCount,
+        oldestAt,
+        isAll,
+        now: at,
+        ...counted
+      } = await bulkOf(world).count(env, {
+        id,
+        action,
+        filter,
+      });
+      const leftOut = counted.leftOut.map(({ runIds, ...each }) => ({ ...each, runIds: [...runIds] }));
+      return { matchedCount, willCount: doneCount, leftOut, oldestAt, countedAt: at, isAll };
     }
-    const request = { id, action, filter, reason: reason ?? "cancelled together with others", actor: actor.name };
+    const said = reason ?? (action === "cancel" ? "cancelled together with others" : "together with others");
+    const request = { id, action, filter, reason: said, pace: pace ?? null, actor: actor.name };
     const progress = await bulkOf(world).start(env, {
       ...request,
       asked: { ...asked, action, reason: reason ?? null },
@@ -76,16 +98,18 @@ export const stopBulk = apiRoute({
 });
 
 async function filterOf(engine: Engine, given: z.infer<typeof bulkFilter>, now: number): Promise<BulkFilter> {
-  const { function: fn, state, key, event, since, until } = given;
+  const { function: fn, state, key, event, since, until, runs, q } = given;
   // Said now, where somebody listens.
   if (since !== undefined) readInstant("since", since, now);
   if (until !== undefined) readInstant("until", until, now);
-  if (given.if !== undefined) engine.expressions.get(given.if);
+  if (given.if !== undefined) compileRunFilter(given.if);
   return {
     ...(fn === undefined ? {} : { fn }),
     ...(state === undefined ? {} : { state }),
     ...(key === undefined ? {} : { key: await functionKeyOf(engine.store.reads, engine.env, fn!, key) }),
-    ...(event === undefined ? {} : { eventId: event }),
+    ...(event === undefined ? {} : isUlid(event) ? { eventId: event } : { eventName: event }),
+    ...(runs === undefined ? {} : { ids: runs }),
+    ...(q === undefined ? {} : { q }),
     ...(since === undefined ? {} : { since }),
     ...(until === undefined ? {} : { until }),
     ...(given.if === undefined ? {} : { if: given.if }),

@@ -51,6 +51,8 @@ export interface EngineOptions {
   readonly telling: Telling;
   readonly runsInFlight: number;
   readonly bytesInFlight?: number | undefined;
+  /** Whether lines of the code's logger are kept with its runs; true unless told. */
+  readonly keepsLogs?: boolean | undefined;
   readonly leaseTermMs: number;
   /** For so long the main thread may show no life before others take its runs; five minutes by default. */
   readonly blockedMaxMs?: number;
@@ -150,6 +152,7 @@ export class Engine {
       telling: options.telling,
       runsInFlight: options.runsInFlight,
       bytesInFlight: options.bytesInFlight ?? limits.bytesInFlight,
+      keepsLogs: this.keepsLogs,
       leaseTermMs,
       blockedMaxMs: options.blockedMaxMs ?? blockedMaxDefaultMs,
       about,
@@ -206,6 +209,11 @@ export class Engine {
 
   private report(what: string, error: unknown): void {
     this.options.telling.logger.error(`idem: ${what} failed`, error);
+  }
+
+  /** Whether lines of the code's logger are kept with its runs. */
+  get keepsLogs(): boolean {
+    return this.options.keepsLogs ?? true;
   }
 
   get role(): NodeRole {

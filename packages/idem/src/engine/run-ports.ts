@@ -4,6 +4,7 @@ import type { Code } from "../execute/function-code.ts";
 import type { EffectStore, Patch, RunPorts, RunRoom } from "../execute/ports.ts";
 import { payloadOf } from "../model/event.ts";
 import { takeEquality } from "../model/expression-equality.ts";
+import type { NewLog } from "../model/log-line.ts";
 import type { AdvanceAnswer } from "../store/advance.ts";
 import type { LeasedJob, RunMemo } from "../store/leases.ts";
 import { annotateRun } from "./annotate-run.ts";
@@ -53,7 +54,8 @@ export function runPorts(
     point: (name) => platform.point(name),
     fetch: (request) => platform.fetch(request),
     isHeld: () => worker.names.mayBegin(heldBy),
-    advance: (patch, seen) => advance(job, heldBy, patch, seen, code, worker, options),
+    keepsLogs: options.keepsLogs,
+    advance: (patch, seen, log) => advance(job, heldBy, { ...patch, seen, log }, code, worker, options),
     ...(transactional === null
       ? {}
       : {
@@ -100,8 +102,7 @@ function effectStore(heldBy: string, worker: Worker, { store, platform, env, tel
 async function advance(
   job: RunJob,
   heldBy: string,
-  patch: Patch,
-  seen: number,
+  patch: Patch & { readonly seen: number; readonly log: NewLog | null },
   code: Code,
   worker: Worker,
   options: WorkerOptions,
@@ -130,7 +131,8 @@ async function advance(
         attempts,
         waits: nested.waits,
         ingest: nested.ingest,
-        seen,
+        seen: patch.seen,
+        ...(patch.log === null ? {} : { log: patch.log }),
         next: patch.next,
       });
     };

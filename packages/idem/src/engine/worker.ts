@@ -52,6 +52,8 @@ export interface WorkerOptions {
   readonly runsInFlight: number;
   /** Of outcomes that runs at work keep in memory. */
   readonly bytesInFlight: number;
+  /** Whether lines of the code's logger are kept with its runs. */
+  readonly keepsLogs: boolean;
   readonly leaseTermMs: number;
   /** For so long its main thread may show no life before it loses its leases. */
   readonly blockedMaxMs: number;

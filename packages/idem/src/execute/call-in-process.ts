@@ -36,7 +36,7 @@ export async function callInProcess(call: InProcessCall): Promise<unknown> {
     attempt: call.attempt,
     entered: pass.entered,
     maxAttempts: call.maxAttempts,
-    logger: quietDuringReplay(loggerOfRun(call.logger, info), pass),
+    logger: saidOnce(loggerOfRun(call.logger, info), pass, call.attempt),
     ...(code.handlesEnd ? { error: failureOf(event) } : {}),
   };
   for (const middleware of code.middleware) input = (await middleware.transformInput?.(input)) ?? input;
@@ -56,12 +56,12 @@ function warnOnceOf({ handler }: FunctionCode, warn: (message: string) => void):
   };
 }
 
-/** Says each thing once: what an earlier pass already logged is not logged again while the code repeats itself. */
-function quietDuringReplay(logger: () => Logger, pass: Pass): Logger {
+/** Says each thing once, and keeps it: what an earlier pass already logged is not logged again while the code repeats itself. */
+function saidOnce(logger: () => Logger, pass: Pass, attempt: number): Logger {
   const only =
     (level: keyof Logger) =>
     (...args: unknown[]) => {
-      if (!pass.isReplaying) logger()[level](...args);
+      if (pass.log(level, args, attempt)) logger()[level](...args);
     };
   return { debug: only("debug"), info: only("info"), warn: only("warn"), error: only("error") };
 }

@@ -2,6 +2,7 @@
 // other, the code would see outcomes in another order than they were recorded in, and a race would have another winner on
 // replay. What was made while one is on its way goes together, so two hundred parallel steps are not two hundred commits.
 import type { Patch } from "./ports.ts";
+import { Lines } from "./run-log.ts";
 
 interface QueuedPatch {
   readonly patch: Patch;
@@ -64,6 +65,13 @@ export class CommitQueue {
   }
 }
 
+function linesOf(patches: readonly Patch[]): Pick<Patch, "lines"> {
+  if (patches.every(({ lines }) => lines === undefined)) return {};
+  const all = new Lines();
+  for (const { lines } of patches) if (lines !== undefined) all.join(lines);
+  return { lines: all };
+}
+
 function merge(patches: readonly Patch[]): Patch {
   if (patches.length === 1) return patches[0]!;
   return {
@@ -71,6 +79,7 @@ function merge(patches: readonly Patch[]): Patch {
     attempts: patches.flatMap((patch) => patch.attempts ?? []),
     waits: patches.flatMap((patch) => patch.waits ?? []),
     sends: patches.flatMap((patch) => patch.sends ?? []),
+    ...linesOf(patches),
     next: { kind: "continue", collect: patches.some(({ next }) => next.kind === "continue" && next.collect) },
   };
 }

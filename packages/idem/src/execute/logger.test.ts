@@ -1,4 +1,7 @@
 import { expect, test } from "vitest";
+import { readLog } from "../model/log-line.ts";
+import type { Idem } from "../sdk/client.ts";
+import { inside } from "../sdk/inside.ts";
 import { held, oneRun } from "../testing/one-run.suite.ts";
 import type { Logger } from "./function-code.ts";
 
@@ -137,4 +140,100 @@ test("while a sibling runs, lines are logged as they happen", async () => {
   long.release();
   await run.end();
   expect(lines).toEqual(["after nap"]);
+});
+
+/** What is kept of them, in the order of writing. */
+const keptOf = async ({ idem, runId }: { idem: Idem; runId: string }) => {
+  const { store } = idem[inside].keeping();
+  const log = await (await store()).reads.runLog("default", runId);
+  const { lines, dropped } = readLog(log!.parts);
+  return { lines, dropped, texts: lines.map(({ message }) => message) };
+};
+
+test("a retried step's own lines are told with every attempt, and each is kept beside its step and attempt", async () => {
+  const { lines, logger: given } = listen();
+  const run = await oneRun(
+    async ({ step, logger }) => {
+      logger.info("begins");
+      await step.run("charge", ({ attempt }) => {
+        logger.warn(`attempt ${attempt}`, { attempt, card: { last4: "4242" } });
+        if (attempt < 3) throw new Error("again");
+      });
+      await step.sleep("nap", "1h");
+      logger.info("ends");
+    },
+    { logger: { ...given, warn: (text) => void lines.push(String(text)) } },
+  );
+  await run.end();
+  const own = lines.filter((line) => !line.includes("failed in run"));
+  expect(own).toEqual(["begins", "attempt 1", "attempt 2", "attempt 3", "ends"]);
+  const kept = await keptOf(run);
+  expect(kept.lines.map(({ level, message, stepId, attempt }) => [level, message, stepId !== null, attempt])).toEqual([
+    ["info", "begins", false, 1],
+    ["warn", "attempt 1", true, 1],
+    ["warn", "attempt 2", true, 2],
+    ["warn", "attempt 3", true, 3],
+    ["info", "ends", false, 1],
+  ]);
+  expect(JSON.parse(kept.lines[1]!.fields!)).toEqual({ attempt: 1, card: { last4: "4242" } });
+});
+
+test("lines are kept once: over waits, retries, branches side by side, and code between steps that is slow", async () => {
+  let isSlow = false;
+  const run = await oneRun(async ({ step, logger, attempt }) => {
+    logger.info("begins");
+    await Promise.all([
+      step
+        .run("a", () => 1)
+        .then(async () => {
+          // Not a step: nobody knows when it ends, and the next pass may be past everything by then.
+          if (isSlow) for (let i = 0; i < 50; i++) await Promise.resolve();
+          logger.info("after a");
+        }),
+      step.sleep("nap", "1h").then(() => logger.info("after nap")),
+    ]);
+    isSlow = true;
+    for (const page of [1, 2]) {
+      logger.info("page");
+      await step.run(`page ${page}`, () => page);
+    }
+    await step.sleep("again", "1h");
+    logger.info(`tried ${attempt}`);
+    if (attempt < 2) throw new Error("again");
+  });
+  await run.end();
+  expect((await keptOf(run)).texts.sort()).toEqual(
+    ["begins", "after a", "after nap", "page", "page", "tried 1", "tried 2"].sort(),
+  );
+});
+
+test("a line is cut, and of a flood the rest is only counted", async () => {
+  const run = await oneRun(async ({ step, logger }) => {
+    logger.info("x".repeat(5_000), { text: "y".repeat(5_000), self: logger });
+    for (let i = 0; i < 5_000; i++) logger.debug(`line ${i}`);
+    await step.run("a", () => 1);
+    const circle: Record<string, unknown> = {
+      name: "o",
+      big: 7n,
+      get bad() {
+        throw new Error("no");
+      },
+    };
+    circle.self = circle;
+    logger.error(new Error("broken", { cause: new Error("why") }), circle);
+  });
+  await run.end();
+  const { lines, dropped } = await keptOf(run);
+  expect(lines[0]).toMatchObject({ message: "x".repeat(2_000), isCut: true });
+  expect(lines.length + dropped).toBe(5_002);
+  expect(dropped).toBeGreaterThan(4_000);
+  expect(lines.at(-1)!.fields).toContain('"message":"broken"');
+});
+
+test("switched off, lines are told and not kept", async () => {
+  const { lines, logger: given } = listen();
+  const run = await oneRun(async ({ logger }) => logger.info("begins"), { logger: given, runLogs: false });
+  await run.end();
+  expect(lines).toEqual(["begins"]);
+  expect((await keptOf(run)).texts).toEqual([]);
 });

@@ -66,7 +66,9 @@ export class PassCommits {
   /** One patch, past those that wait their turn. Null when the pass is over. */
   send(patch: Patch): Promise<Advanced | null> {
     const { state } = this;
-    return this.ports.advance(patch, state.memo.seen).then(
+    const { lines } = state;
+    if (patch.lines !== undefined) lines.join(patch.lines);
+    return this.ports.advance(patch, state.memo.seen, lines.take()).then(
       (answer) => {
         if (state.isClosed) return null;
         if (answer.kind === "advanced") return answer;

@@ -4,6 +4,7 @@ import { HandOut } from "./hand-out.ts";
 import { Memo } from "./memo.ts";
 import type { Op } from "./operation.ts";
 import type { PassResult, RunPorts } from "./ports.ts";
+import { Lines } from "./run-log.ts";
 import { Unsaved } from "./unsaved.ts";
 
 export class PassState {
@@ -12,6 +13,8 @@ export class PassState {
   readonly memo: Memo;
   readonly handOut: HandOut;
   readonly unsaved = new Unsaved();
+  /** Of the code between steps. */
+  readonly lines = new Lines();
   /** Attempts and commits that must be over before the run may be given back. */
   running = 0;
   /** Of these: attempts. */

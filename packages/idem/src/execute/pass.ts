@@ -11,6 +11,7 @@
 
 import type { Divergence, OnDiverged } from "../model/divergence.ts";
 import { errors, type IdemError } from "../model/errors.ts";
+import type { LogLevel } from "../model/log-line.ts";
 import type { StepKind } from "../model/step.ts";
 import { serializeError } from "../model/user-errors.ts";
 import type { NewStep } from "../store/advance.ts";
@@ -27,6 +28,7 @@ import type { PassResult, Patch, RunPorts } from "./ports.ts";
 import { inDoubt, type RecordedAs } from "./recorded-ids.ts";
 import { ReplayWatch } from "./replay-watch.ts";
 import { type Backoff, wasUnreached } from "./retry.ts";
+import { HandlerLines, LineCounter, Lines, lineOfStep } from "./run-log.ts";
 import type { Slots } from "./slots.ts";
 import { StepBody } from "./step-body.ts";
 import { noLimit, stepLimit } from "./step-limit.ts";
@@ -47,6 +49,8 @@ export class Pass {
   private readonly unheard = new Unheard();
   private readonly watch: ReplayWatch | null;
   private found: Op[] = [];
+  private readonly handlerLines = new HandlerLines();
+  private readonly counter = new LineCounter();
   /** Bytes of values that are on their way into the store. */
   private bytesComing = 0;
   private startPlanned = false;
@@ -145,6 +149,25 @@ export class Pass {
   /** While true the code is repeating what it already did; logs stay silent. */
   get isReplaying(): boolean {
     return this.memo.isReplaying;
+  }
+
+  /** A line of the code's logger. False when it was said before: nobody is to hear it again. */
+  log(level: LogLevel, args: readonly unknown[], attempt: number): boolean {
+    const body = StepBody.around(this);
+    if (body !== null) {
+      body.lines?.add(level, args);
+      return true;
+    }
+    if (this.ports.keepsLogs === true) {
+      // Counted also while it is repeated: a line is known by how often it was said.
+      const line = this.handlerLines.line(this.said(level, args, attempt));
+      if (!this.isReplaying) this.state.lines.add(line);
+    }
+    return !this.isReplaying;
+  }
+
+  private said(level: LogLevel, args: readonly unknown[], attempt: number) {
+    return { level, args, attempt, at: this.ports.now(), n: this.counter.next() };
   }
 
   get isOver(): boolean {
@@ -335,8 +358,9 @@ export class Pass {
     this.ending = true;
     this.state.enter();
     // Attempts that failed beside the end are part of the story.
-    const attempts = [...this.state.unsaved.takeAttempts(), ...(patch.attempts ?? [])];
-    let answer = await this.commits.send({ ...patch, attempts });
+    const unsaved = this.state.unsaved.takeAttempts();
+    const attempts = [...unsaved.attempts, ...(patch.attempts ?? [])];
+    let answer = await this.commits.send({ ...patch, ...unsaved, attempts });
     // News refuses a suspension. The code that would hear it has thrown; it is in the memo of the next pass.
     while (answer?.leased === true) {
       this.memo.seen = Math.max(this.memo.seen, answer.seen);
@@ -462,7 +486,13 @@ export class Pass {
     let bytes = 0;
     const limitMs = work.limitMs ?? this.options.stepTimeoutMs;
     const limit = limitMs === null ? noLimit(this) : stepLimit(name, limitMs, this, this.ports);
-    const body = new StepBody(this, name);
+    const lines = this.ports.keepsLogs === true ? new Lines() : null;
+    let place = 0;
+    const body = new StepBody(
+      this,
+      name,
+      lines && { add: (level, args) => lines.add(lineOfStep(stepId, place++, this.said(level, args, attempt))) },
+    );
     const facts = { attempt, entered: this.entered, ...limit, body };
     const around = (run: () => Promise<Ran>): Promise<Ran> =>
       this.options.around === null ? run() : this.options.around({ ...op, attempt }, run);
@@ -497,7 +527,11 @@ export class Pass {
     const endedAt = this.ports.now();
     if (work.kind === "attempt") startedAt = Math.min(startedAt, work.began?.() ?? startedAt);
     if (attempted.kind !== "outcome") this.bytesComing -= bytes;
-    if (attempted.kind === "recorded") return;
+    if (attempted.kind === "recorded") {
+      // By a commit of its own: they come behind it with the next one.
+      if (lines !== null) this.state.lines.join(lines);
+      return;
+    }
     const input = this.memo.inputOf(stepId, work.kind === "attempt" ? (work.input?.() ?? null) : null);
     if (attempted.kind === "retry") {
       const { error, retryAt } = attempted;
@@ -506,7 +540,7 @@ export class Pass {
       op.blockedUntil = retryAt;
       const tries = this.memo.failureCount(stepId);
       const facts = { stepId, name, attempt: tries, error, startedAt, endedAt, retryAt, input };
-      this.state.unsaved.addAttempt({ ...facts, counted: attempt });
+      this.state.unsaved.addAttempt({ ...facts, counted: attempt }, lines);
       return;
     }
     const { outcome, sends } = attempted;
@@ -515,6 +549,7 @@ export class Pass {
     await this.commits.commit({
       steps: [{ stepId, name, repeat, kind, outcome, attempt, startedAt, endedAt, input }],
       sends,
+      ...(lines === null || lines.isEmpty ? {} : { lines }),
       // Beside waits it must be known what ended before this step: whoever was first wins the race, now and on replay.
       next: { kind: "continue", collect: this.memo.hasWaits },
     });

@@ -2,6 +2,7 @@
 
 import type { ClaimAnswer } from "../model/claim.ts";
 import { type TakenEquality, wholeExpression } from "../model/expression-equality.ts";
+import type { NewLog } from "../model/log-line.ts";
 import type { MetadataChange } from "../model/metadata.ts";
 import type { ParkReason } from "../model/run.ts";
 import type { StepKind } from "../model/step.ts";
@@ -19,6 +20,7 @@ import type {
 import type { NewEvent } from "../store/ingest.ts";
 import type { Transacted, TransactionClient } from "../store/transactional.ts";
 import type { OpIds } from "./operation.ts";
+import type { Lines } from "./run-log.ts";
 import type { SiblingPlans } from "./sibling-plans.ts";
 
 /** What this run keeps in memory, of all that the runs of a process may. */
@@ -39,6 +41,8 @@ export interface Patch {
   readonly lastAttempt?: number;
   readonly waits?: readonly PlannedWait[];
   readonly sends?: readonly NewEvent[];
+  /** Lines that steps of this patch wrote. */
+  readonly lines?: Lines;
   readonly next: AdvanceInput["next"];
 }
 
@@ -113,6 +117,8 @@ export interface RunPorts {
   readonly takesReports?: boolean;
   /** Absent where one run is executed alone. */
   readonly room?: RunRoom;
+  /** Whether lines of the code's logger are kept with the run; absent where nobody takes them. */
+  readonly keepsLogs?: boolean;
   readonly plans: SiblingPlans;
   /** The store's clock as this process knows it, never behind it: what times are planned from. */
   now(): number;
@@ -130,7 +136,7 @@ export interface RunPorts {
   fetch(request: HttpRequest): Promise<HttpResponse>;
   /** Whether the lease has surely not ended. Without it no attempt may begin: somebody else may have the run. */
   isHeld(): boolean;
-  advance(patch: Patch, seen: number): Promise<AdvanceAnswer>;
+  advance(patch: Patch, seen: number, log: NewLog | null): Promise<AdvanceAnswer>;
   /**
    * Runs the body in a transaction of the engine's database and records the step it answers with in the same commit; absent where
    * there is none.

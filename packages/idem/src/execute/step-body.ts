@@ -6,6 +6,12 @@
 // for it: otherwise it would depend on the body whether anybody hears of it.
 import { AsyncLocalStorage } from "node:async_hooks";
 import { errors, type IdemError } from "../model/errors.ts";
+import type { LogLevel } from "../model/log-line.ts";
+
+/** What the body wrote, until its attempt is over. */
+export interface StepLines {
+  add(level: LogLevel, args: readonly unknown[]): void;
+}
 
 const entered = new AsyncLocalStorage<StepBody>();
 
@@ -17,6 +23,8 @@ export class StepBody {
     /** Whose step it is: an event sent by a body may start another run inside its context. */
     private readonly pass: object,
     readonly step: string,
+    /** Where its lines are kept; null where lines are not. */
+    readonly lines: StepLines | null = null,
   ) {}
 
   /** The innermost body of this pass that the caller is inside of. */

@@ -79,6 +79,8 @@ export interface IdemOptions<Schemas extends EventSchemas = Untyped> extends Ser
    * one that is larger by itself runs alone.
    */
   readonly bytesInFlight?: number;
+  /** Whether lines of `logger` are kept with their runs, for people who look at them; true unless told. */
+  readonly runLogs?: boolean;
   /**
    * History older than this ("90d", at least "1h") is deleted while the client is started: ended runs with their events, steps
    * and decisions. Open runs, open windows and held events stay. By default everything is kept; a server has its own.
@@ -199,6 +201,7 @@ export class Idem<Schemas extends EventSchemas = Untyped> {
         telling: this.telling,
         runsInFlight: runsInFlight ?? limits.runsInFlight,
         bytesInFlight,
+        keepsLogs: options.runLogs ?? true,
         eventWindowMs: this.eventWindowMs,
         blockedMaxMs: readBlockedMax(options.blockedMax),
         retentionMs: options.retention === undefined ? null : readRetention(options.retention),

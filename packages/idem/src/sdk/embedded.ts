@@ -33,6 +33,7 @@ export interface EmbeddedOptions {
   readonly telling: Telling;
   readonly runsInFlight: number;
   readonly bytesInFlight?: number | undefined;
+  readonly keepsLogs: boolean;
   readonly eventWindowMs: number;
   readonly retentionMs: number | null;
   readonly blockedMaxMs: number;
@@ -257,6 +258,7 @@ export class Embedded {
       telling,
       runsInFlight,
       bytesInFlight,
+      keepsLogs: this.options.keepsLogs,
       leaseTermMs,
       eventWindowMs,
       checkEvents,

@@ -38,6 +38,7 @@ export function refuseUnknownClientOptions(options: IdemOptions<EventSchemas>, w
       eventWindow: true,
       runsInFlight: true,
       bytesInFlight: true,
+      runLogs: true,
       blockedMax: true,
       retention: true,
       radar: true,

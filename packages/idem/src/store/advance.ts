@@ -1,5 +1,6 @@
 // What advance is given and answers: the one way a run moves.
 
+import type { NewLog } from "../model/log-line.ts";
 import type { EndState, ParkReason } from "../model/run.ts";
 import type { Outcome, Step, StepKind } from "../model/step.ts";
 import type { NewWait } from "../model/wait.ts";
@@ -55,6 +56,8 @@ export interface AdvanceInput {
   readonly attempts: readonly NewFailedAttempt[];
   readonly waits: readonly NewWait[];
   readonly ingest: NestedIngest | null;
+  /** Lines of the run's code, for people; null or absent for none. Beyond `runLogBytesMax` they are only counted. */
+  readonly log?: NewLog | null;
   /** Outcomes with a later stamp, recorded by someone else, are news to the caller. */
   readonly seen: number;
   readonly next: /** Keep the lease; `collect` asks for news as well. */

@@ -17,6 +17,8 @@ export interface PruneCounts {
   readonly runs: number;
   readonly steps: number;
   readonly attempts: number;
+  /** Parts of what their code wrote. */
+  readonly logs: number;
   readonly decisions: number;
   /** Entries of the audit. */
   readonly audit: number;
@@ -31,6 +33,7 @@ export const prunedNothing: PruneCounts = {
   runs: 0,
   steps: 0,
   attempts: 0,
+  logs: 0,
   decisions: 0,
   audit: 0,
   alerts: 0,

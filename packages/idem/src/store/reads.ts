@@ -25,7 +25,7 @@ import type { RunMemo } from "./leases.ts";
 import type { Metadata } from "./metadata.ts";
 import type { Setting } from "./settings.ts";
 import type { WorkerRow } from "./sharing.ts";
-import type { LastOutcome, StepGiven } from "./steps.ts";
+import type { LastOutcome, RunLog, StepGiven } from "./steps.ts";
 import type { WaitCandidate } from "./waits.ts";
 
 export interface RunFilter {
@@ -147,6 +147,8 @@ export interface StoreReads {
   lastFailures(env: string, runIds: readonly string[]): Promise<readonly LastFailure[]>;
   /** What a run's steps and waits were given, and the runs they are for, in no order; those with neither are left out. */
   stepInputs(env: string, runId: string, bytesMax: number): Promise<readonly StepGiven[]>;
+  /** What the run's code wrote through its logger, as `readLog` takes it; null when there is no such run. */
+  runLog(env: string, runId: string): Promise<RunLog | null>;
   /** Of one step, whole; null for nothing, and for a step nobody knows. */
   stepInput(env: string, runId: string, stepId: string): Promise<string | null>;
   /** What the code of these runs made last, in no order; one that has made nothing yet is left out. */

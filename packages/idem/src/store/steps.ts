@@ -32,3 +32,10 @@ export const makingKinds: readonly StepKind[] = ["run", "transaction", "effect",
 export const givenOf = (rows: readonly StepGiven[]): StepGiven[] => [
   ...new Map(rows.map((row) => [row.stepId, row])).values(),
 ];
+
+export interface RunLog {
+  /** What each commit brought, in no order. */
+  readonly parts: readonly string[];
+  /** There were more lines than a run may keep. */
+  readonly isFull: boolean;
+}

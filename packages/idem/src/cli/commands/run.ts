@@ -6,23 +6,29 @@ import { type Command, type Context, storeOptions } from "../command.ts";
 import { failed } from "../exit.ts";
 import { paintState } from "../paint.ts";
 import { fit, printable, printableJson } from "../printable.ts";
+import { showLog, shownLog } from "../show-log.ts";
 import { table } from "../table.ts";
 import { duration, iso, when } from "../times.ts";
 
 export const run: Command = {
   name: "run",
   summary: "show one run: its steps, attempts, waits, keys and times",
-  usage: "<run id>",
+  usage: "<run id> [--logs]",
   words: { min: 1, max: 1 },
-  options: storeOptions,
-  examples: ["idem run 01JZZ4Q8X5T2M7N0B6E3R9V1KD", "idem run 01JZZ4Q8X5T2M7N0B6E3R9V1KD --json"],
+  options: { logs: { help: "what its code wrote through its logger, beside its steps" }, ...storeOptions },
+  examples: [
+    "idem run 01JZZ4Q8X5T2M7N0B6E3R9V1KD --logs",
+    "idem run 01JZZ4Q8X5T2M7N0B6E3R9V1KD",
+    "idem run 01JZZ4Q8X5T2M7N0B6E3R9V1KD --json",
+  ],
   async run(context) {
     const id = context.words[0]!;
-    return context.read(async ({ idem }) => {
+    return context.read(async ({ idem, reads }) => {
       const found = await idem.runs.get(id);
       if (found === null) throw failed(`There is no run ${id} in environment "${context.env}". idem runs lists them.`);
+      const log = context.flags.has("logs") ? await reads.runLog(context.env, id) : null;
       if (context.isJson) {
-        context.json(found);
+        context.json(log === null ? found : { ...found, ...shownLog(log) });
         return 0;
       }
       const { paint } = context;
@@ -63,6 +69,7 @@ export const run: Command = {
       context.say("");
       if (found.timeline.length === 0) context.say("No step has been recorded.");
       else showTimeline(context, found.timeline, found.createdAt);
+      if (log !== null) showLog(context, log, found.timeline);
       return 0;
     });
   },

@@ -39,6 +39,7 @@ import { readKey } from "./api/read-key.ts";
 import { readMetrics } from "./api/read-metrics.ts";
 import { readRun } from "./api/read-run.ts";
 import { readRunGroup } from "./api/read-run-group.ts";
+import { readRunLogs } from "./api/read-run-logs.ts";
 import { readRunOutput } from "./api/read-run-output.ts";
 import { readStatus } from "./api/read-status.ts";
 import { readStepInput } from "./api/read-step-input.ts";
@@ -96,6 +97,7 @@ export const apiRoutes = [
   listRuns,
   readRun,
   cancelRun,
+  readRunLogs,
   readRunOutput,
   listRunEffects,
   readRunGroup,

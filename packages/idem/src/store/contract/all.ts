@@ -24,6 +24,7 @@ import { pruneSuite } from "./prune.suite.ts";
 import { rateLimitSuite } from "./rate-limit.suite.ts";
 import { redecideSuite } from "./redecide.suite.ts";
 import { rerunFromSuite } from "./rerun-from.suite.ts";
+import { runLogsSuite } from "./run-logs.suite.ts";
 import { runsSuite } from "./runs.suite.ts";
 import { settingsSuite } from "./settings.suite.ts";
 import { singletonSuite } from "./singleton.suite.ts";
@@ -60,6 +61,7 @@ const suites = [
   rateLimitSuite,
   redecideSuite,
   rerunFromSuite,
+  runLogsSuite,
   runsSuite,
   settingsSuite,
   singletonSuite,

@@ -1,5 +1,6 @@
 // The one way a run moves: all of the patch or nothing, and only by the holder of the fence.
 // Repeat: steps and attempts already there are kept and answered; a repeated end by the same fence is answered as the first.
+import { runLogBytesMax } from "../../model/log-line.ts";
 import type { Step } from "../../model/step.ts";
 import type { AdvanceAnswer, Advanced, AdvanceInput, ParkRun, SuspendRun, WokenRun } from "../advance.ts";
 import { addWaits } from "./add-waits.ts";
@@ -19,6 +20,7 @@ export function advanceRun(tables: Tables, at: Moment, input: AdvanceInput): Adv
   const stale = staleRegistration(tables, input.ingest);
   if (stale !== null) return stale;
 
+  saveLog(tables, input);
   const steps = input.steps.map((step) => recordStep(tables, at, run.id, step, input.worker));
   const isProgress = steps.some(({ recorded }) => recorded) || input.attempts.length > 0 || input.waits.length > 0;
   if (isProgress) tables.jobs.put(job.id, { ...job, lost: null, enterAt: null });
@@ -41,6 +43,17 @@ export function advanceRun(tables: Tables, at: Moment, input: AdvanceInput): Adv
       decidedCount,
     ),
   };
+}
+
+/** From the first of them on that would be too much, a run is full and keeps no more. */
+function saveLog(tables: Tables, { runId, log }: AdvanceInput): void {
+  if (log === undefined || log === null) return;
+  const before = tables.logBytes.get(runId) ?? 0;
+  const kept = tables.logs.get(runId) ?? [];
+  if (before > runLogBytesMax || kept.some(({ part }) => part === log.part)) return;
+  const bytes = before + Buffer.byteLength(log.text);
+  tables.logBytes.put(runId, Math.min(bytes, runLogBytesMax + 1));
+  if (bytes <= runLogBytesMax) tables.logs.put(runId, [...kept, { part: log.part, text: log.text }]);
 }
 
 const isHeldBy = (job: JobRow, { runId, worker, fence }: AdvanceInput): boolean =>

@@ -29,7 +29,9 @@ export function pruneEvents(tables: Tables, at: Moment, { before, after, max, au
         const attempts = cut(tables.attempts, id, left - steps);
         deleted.steps += steps;
         deleted.attempts += attempts;
-        left -= steps + attempts;
+        const logs = cut(tables.logs, id, left - steps - attempts);
+        deleted.logs += logs;
+        left -= steps + attempts + logs;
       }
       const decisions = tables.decisions.get(event.id)?.length ?? 0;
       const own = runs.length + decisions + 1;
@@ -37,6 +39,7 @@ export function pruneEvents(tables: Tables, at: Moment, { before, after, max, au
       for (const { id } of runs) {
         tables.runs.delete(id);
         tables.metadata.delete(id);
+        tables.logBytes.delete(id);
       }
       tables.decisions.delete(event.id);
       tables.events.delete(event.id);

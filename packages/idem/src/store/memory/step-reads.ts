@@ -1,9 +1,10 @@
 // What people ask about steps beyond what a memo holds.
+import { runLogBytesMax } from "../../model/log-line.ts";
 import { previewChars, type StoreReads } from "../reads.ts";
 import { givenOf, makingKinds, type StepGiven } from "../steps.ts";
 import type { Database, Tables } from "./tables.ts";
 
-type StepReads = Pick<StoreReads, "stepInputs" | "stepInput" | "lastOutcomes">;
+type StepReads = Pick<StoreReads, "stepInputs" | "stepInput" | "lastOutcomes" | "runLog">;
 
 export function memoryStepReads(database: Database): StepReads {
   return {
@@ -16,6 +17,13 @@ export function memoryStepReads(database: Database): StepReads {
 
     async stepInput(env, runId, stepId) {
       return givenOf(givenIn(database.env(env), runId)).find((given) => given.stepId === stepId)?.input ?? null;
+    },
+
+    async runLog(env, runId) {
+      const tables = database.env(env);
+      if (!tables.runs.has(runId)) return null;
+      const log = tables.logs.get(runId) ?? [];
+      return { parts: log.map(({ text }) => text), isFull: (tables.logBytes.get(runId) ?? 0) > runLogBytesMax };
     },
 
     async lastOutcomes(env, runIds) {

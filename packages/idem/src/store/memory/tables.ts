@@ -6,6 +6,7 @@ import type { BufferRule } from "../../flow/plan.ts";
 import type { Claim, Instant } from "../../model/claim.ts";
 import type { Decision } from "../../model/decision.ts";
 import type { Event } from "../../model/event.ts";
+import type { NewLog } from "../../model/log-line.ts";
 import type { EndState, LostWorkers, Parked, ParkReason, Run } from "../../model/run.ts";
 import type { FailedAttempt, Outcome, Step } from "../../model/step.ts";
 import type { Wait } from "../../model/wait.ts";
@@ -199,6 +200,9 @@ export class Tables {
   /** By run, in the order of their stamps, as are attempts and waits. */
   readonly steps: Rows<readonly StepRow[]>;
   readonly attempts: Rows<readonly AttemptRow[]>;
+  /** By run: what each commit brought of its lines, and how much all of it was. */
+  readonly logs: Rows<readonly NewLog[]>;
+  readonly logBytes: Rows<number>;
   readonly waits: Rows<readonly WaitRow[]>;
   readonly jobs: Rows<JobRow>;
   readonly audit: Rows<AuditRow>;
@@ -241,6 +245,8 @@ export class Tables {
     this.runs = new Rows(journal);
     this.steps = new Rows(journal);
     this.attempts = new Rows(journal);
+    this.logs = new Rows(journal);
+    this.logBytes = new Rows(journal);
     this.waits = new Rows(journal);
     this.jobs = new Rows(journal);
     this.audit = new Rows(journal);

@@ -12,6 +12,7 @@ import { hasSlots } from "./lane-slots.ts";
 import { lockAhead } from "./lock-ahead.ts";
 import { lockChildren } from "./lock-children.ts";
 import { findOutcome, insertAttempt, insertStep } from "./record-step.ts";
+import { saveLog } from "./save-log.ts";
 import type { Transaction } from "./transaction.ts";
 
 // The run's lock: whoever takes the run over, cancels it or brings it news waits here, or is waited for.
@@ -55,6 +56,7 @@ export async function advanceRun(tx: Transaction, input: AdvanceInput): Promise<
     if (job === undefined) return refuse(tx, input);
     lostWorkers = job.lost_workers;
   }
+  saveLog(tx, input);
   const { outcomes, isProgress } = await recordSteps(tx, input);
   const gotOn = isProgress || input.attempts.length > 0 || input.waits.length > 0;
   if (gotOn && lostWorkers > 0) tx.connection.write(forgetLostSql, env, jobId);

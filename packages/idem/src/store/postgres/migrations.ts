@@ -16,6 +16,7 @@ const released: ReleasedFiles = {
   "0011_code_of_runs": "7d88f77b1c486927",
   "0012_end_counts": "96754181b2f4ef72",
   "0013_metadata": "a11d303fe5f0df26",
+  "0014_run_logs": "92262f7fcf643404",
 };
 
 export const loadMigrations = (): Migration[] => migrationsOf("store/postgres/migrations", released);

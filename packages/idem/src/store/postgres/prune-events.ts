@@ -23,6 +23,8 @@ const countStepsSql = `
   select run_id as "runId", count(*) as count from steps where env = ? and run_id = any(?) group by run_id`;
 const countAttemptsSql = `
   select run_id as "runId", count(*) as count from attempts where env = ? and run_id = any(?) group by run_id`;
+const countLogsSql = `
+  select run_id as "runId", count(*) as count from run_logs where env = ? and run_id = any(?) group by run_id`;
 
 const lockEventsSql = "select id from events where env = ? and id = any(?) for update skip locked";
 const lockRunsSql = "select id from runs where env = ? and id = any(?) for update skip locked";
@@ -41,6 +43,11 @@ const deleteAttemptsSql = "delete from attempts where env = ? and run_id = any(?
 const deleteSomeAttemptsSql = `
   delete from attempts where env = :env and run_id = :run and (step_id, attempt) in (
     select step_id, attempt from attempts where env = :env and run_id = :run order by step_id, attempt limit :max)
+  returning 1`;
+const deleteLogsSql = "delete from run_logs where env = ? and run_id = any(?)";
+const deleteSomeLogsSql = `
+  delete from run_logs where env = :env and run_id = :run and part = any(array(
+    select part from run_logs where env = :env and run_id = :run order by part limit :max))
   returning 1`;
 const deleteCarriedSql = "delete from run_events where env = ? and run_id = any(?)";
 // At most a mebibyte for each run.
@@ -65,6 +72,7 @@ interface Portion {
   readonly runIds: readonly string[];
   readonly steps: readonly Share[];
   readonly attempts: readonly Share[];
+  readonly logs: readonly Share[];
   /** False for the last one if it does not fit: only steps and attempts go. */
   readonly isWhole: boolean;
 }
@@ -125,12 +133,13 @@ export async function countPrunable(
   const told = input.after === "" ? await driveAwaited(countAlerts(new RuleDatabase(connection), env, before)) : {};
   const deleted: Counts = { ...prunedNothing, ...told };
   const sum = (shares: readonly Share[]) => shares.reduce((total, { count }) => total + count, 0);
-  for (const { family, runIds, steps, attempts } of portions) {
+  for (const { family, runIds, steps, attempts, logs } of portions) {
     deleted.events += 1;
     deleted.runs += runIds.length;
     deleted.decisions += family.decisionCount;
     deleted.steps += sum(steps);
     deleted.attempts += sum(attempts);
+    deleted.logs += sum(logs);
   }
   if (page.isLast && input.auditBefore !== undefined) {
     deleted.audit = await driveAwaited(countAudit(new RuleDatabase(connection), env, input.auditBefore));
@@ -155,9 +164,10 @@ async function measure(
   max: number,
 ): Promise<Portion[]> {
   const runIds = [...new Set([...families.values()].flatMap(({ runs }) => runs.map(({ id }) => id)))];
-  const [stepCounts, attemptCounts] = await Promise.all([
+  const [stepCounts, attemptCounts, logCounts] = await Promise.all([
     countByRun(connection, countStepsSql, env, runIds),
     countByRun(connection, countAttemptsSql, env, runIds),
+    countByRun(connection, countLogsSql, env, runIds),
   ]);
   const portions: Portion[] = [];
   const seen = new Set<string>();
@@ -174,14 +184,16 @@ async function measure(
     const runIds = family.runs.map((run) => run.id).filter((runId) => !seen.has(runId));
     const steps: Share[] = [];
     const attempts: Share[] = [];
+    const logs: Share[] = [];
     for (const runId of runIds) {
       seen.add(runId);
       steps.push(...take(stepCounts, runId));
       attempts.push(...take(attemptCounts, runId));
+      logs.push(...take(logCounts, runId));
     }
     const own = runIds.length + family.decisionCount + 1;
     const isWhole = own <= left || left === max;
-    portions.push({ family, runIds, steps, attempts, isWhole });
+    portions.push({ family, runIds, steps, attempts, logs, isWhole });
     if (!isWhole) break;
     left = Math.max(0, left - own);
   }
@@ -244,6 +256,7 @@ function portionsStill(portions: readonly Portion[], still: ReadonlyMap<string, 
 async function deletePortions(connection: Connection, env: string, portions: readonly Portion[]): Promise<Counts> {
   const stepShares = portions.flatMap((portion) => portion.steps);
   const attemptShares = portions.flatMap((portion) => portion.attempts);
+  const logShares = portions.flatMap((portion) => portion.logs);
   const whole = portions.filter(({ isWhole }) => isWhole);
   const runIds = whole.flatMap((portion) => portion.runIds);
   const eventIds = whole.map(({ family }) => family.event.id);
@@ -259,16 +272,26 @@ async function deletePortions(connection: Connection, env: string, portions: rea
     if (part === undefined) return 0;
     return (await connection.find(sql, { env, run: part.runId, max: part.count })).length;
   };
-  const [steps, someSteps, attempts, someAttempts, runs, decisions, events] = await Promise.all([
+  const [steps, someSteps, attempts, someAttempts, logs, someLogs, runs, decisions, events] = await Promise.all([
     remove(deleteStepsSql, allOf(stepShares)),
     removePart(deleteSomeStepsSql, stepShares),
     remove(deleteAttemptsSql, allOf(attemptShares)),
     removePart(deleteSomeAttemptsSql, attemptShares),
+    remove(deleteLogsSql, allOf(logShares)),
+    removePart(deleteSomeLogsSql, logShares),
     remove(deleteRunsSql, runIds),
     remove(deleteDecisionsSql, eventIds),
     remove(deleteEventsSql, eventIds),
     remove(deleteCarriedSql, batchIds),
     remove(deleteMetadataSql, runIds),
   ]);
-  return { ...prunedNothing, events, runs, steps: steps + someSteps, attempts: attempts + someAttempts, decisions };
+  return {
+    ...prunedNothing,
+    events,
+    runs,
+    steps: steps + someSteps,
+    attempts: attempts + someAttempts,
+    logs: logs + someLogs,
+    decisions,
+  };
 }

@@ -1,21 +1,23 @@
 // The hot path: outcomes of many runs, one statement, no other round trip. Each is recorded only while its job is still its worker's;
 // the job is locked meanwhile, or a worker that takes the run over could read a memo that this outcome is not yet in (docs/reference/stores.md#saves-and-takeovers).
 // "coalesce": a job is found by its id, never by all that its worker holds or has held.
+import { runLogBytesMax } from "../../model/log-line.ts";
 import type { Outcome } from "../../model/step.ts";
 import type { Advanced, AdvanceInput, NewStep } from "../advance.ts";
 import type { Connection } from "./connection.ts";
 import { type ClockBounds, readNowSql } from "./database-clock.ts";
 import { compareTexts } from "./text.ts";
 
-const saveStepsSql = `
+/** With a column for what each brings of its run's lines, where one of them does. */
+const saveStepsSql = (logs: { readonly given: string; readonly columns: string; readonly kept: string }) => `
   with t as materialized (${readNowSql}),
   given as materialized (
     select * from unnest(cast(:ns as int[]), cast(:envs as text[]), cast(:jobs as text[]), cast(:runs as text[]),
                          cast(:fences as bigint[]), cast(:workers as text[]), cast(:steps as text[]), cast(:names as text[]),
                          cast(:repeats as int[]), cast(:kinds as text[]), cast(:outcomes as text[]), cast(:jsons as text[]),
                          cast(:attempts as int[]), cast(:starts as bigint[]), cast(:ends as bigint[]), cast(:stamps as bigint[]),
-                         cast(:inputs as text[]))
-      as g (n, env, job_id, run_id, fence, worker, step_id, name, repeat, kind, outcome, json, attempt, started_at, ended_at, stamp, input)),
+                         cast(:inputs as text[])${logs.given})
+      as g (n, env, job_id, run_id, fence, worker, step_id, name, repeat, kind, outcome, json, attempt, started_at, ended_at, stamp, input${logs.columns})),
   held as materialized (
     select given.n from t, given, lateral (
       select 1 from jobs j
@@ -29,8 +31,27 @@ const saveStepsSql = `
     select env, run_id, step_id, name, repeat, kind, outcome, json, attempt, started_at, ended_at, stamp, worker, input
       from given where n in (select n from held)
     on conflict (env, run_id, step_id) do nothing
-    returning env, run_id, step_id)
+    returning env, run_id, step_id)${logs.kept}
   select given.n, t.now from t, given join saved using (env, run_id, step_id)`;
+
+const plainSql = saveStepsSql({ given: "", columns: "", kept: "" });
+// Two outcomes of one run count once towards its bound: nearer than a run comes to it by that, nobody reads.
+const loggedSql = saveStepsSql({
+  given: ", cast(:parts as text[]), cast(:lines as text[]), cast(:bytes as bigint[])",
+  columns: ", part, lines, bytes",
+  kept: `,
+  brought as (
+    select given.* from given join saved using (env, run_id, step_id) where given.lines is not null),
+  counted as (
+    update runs set log_bytes = log_bytes + brought.bytes
+      from brought where runs.env = brought.env and runs.id = brought.run_id
+    returning runs.env, runs.id as run_id, runs.log_bytes),
+  logged as (
+    insert into run_logs (env, run_id, part, lines)
+    select brought.env, brought.run_id, brought.part, brought.lines
+      from brought join counted using (env, run_id) where counted.log_bytes <= ${runLogBytesMax}
+    on conflict (env, run_id, part) do nothing)`,
+});
 
 /** One outcome to record and nothing else to do; null for anything more. */
 export function onlyStep({ steps, attempts, waits, ingest, next }: AdvanceInput): NewStep | null {
@@ -61,8 +82,16 @@ export async function saveSteps(
     });
   // In the one order in which everybody locks jobs.
   given.sort((a, b) => compareTexts(a.input.jobId, b.input.jobId) || compareTexts(a.input.env, b.input.env));
-  const rows = await connection.find<{ n: number; now: number }>(saveStepsSql, {
+  const hasLogs = given.some(({ input }) => input.log != null);
+  const rows = await connection.find<{ n: number; now: number }>(hasLogs ? loggedSql : plainSql, {
     ...bounds,
+    ...(hasLogs
+      ? {
+          parts: given.map(({ input }) => input.log?.part ?? null),
+          lines: given.map(({ input }) => input.log?.text ?? null),
+          bytes: given.map(({ input }) => (input.log == null ? null : Buffer.byteLength(input.log.text))),
+        }
+      : {}),
     ns: given.map(({ n }) => n),
     envs: given.map(({ input }) => input.env),
     jobs: given.map(({ input }) => input.jobId),

@@ -35,6 +35,7 @@ const tables = [
   "slips",
   "end_notes",
   "end_counts",
+  "run_logs",
 ] as const;
 
 export const tableNames: readonly string[] = tables;

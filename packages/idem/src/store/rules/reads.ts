@@ -3,6 +3,7 @@
 import { eventIdScopes, type Instant } from "../../model/claim.ts";
 import type { Decision, DecisionKind } from "../../model/decision.ts";
 import type { Event } from "../../model/event.ts";
+import { runLogBytesMax } from "../../model/log-line.ts";
 import { isEnded, type Run } from "../../model/run.ts";
 import { type Alert, type AlertPair, type Arrivals, arrivalsOf, type RadarPosition } from "../alerts.ts";
 import type { BufferUse, LimitUse } from "../flow.ts";
@@ -78,6 +79,8 @@ const decisionsOfEventSql = `select ${decisionColumns} from decisions d where d.
 const bufferSql = `
   select kind, count, due_at as "dueAt", event_id as "newestEventId"
     from buffers where env = ? and fn = ? and kind = ? and key = ?`;
+const logBytesSql = "select log_bytes as bytes from runs where env = ? and id = ?";
+const logSql = "select lines from run_logs where env = ? and run_id = ?";
 const settingsSql = `
   select kind, name, value, version, changed_at as "changedAt" from settings where env = ? and kind = ? order by name`;
 const metadataSql = `
@@ -259,6 +262,12 @@ export const reads: Reads = {
   *stepInput(db, env, runId, stepId) {
     const found = yield* db.find<{ input: string | null }>(inputSql, { env, run: runId, step: stepId });
     return found[0]?.input ?? null;
+  },
+  *runLog(db, env, runId) {
+    const run = yield* db.one<{ bytes: number }>(logBytesSql, env, runId);
+    if (run === undefined) return null;
+    const parts = run.bytes === 0 ? [] : yield* db.all<{ lines: string }>(logSql, env, runId);
+    return { parts: parts.map(({ lines }) => lines), isFull: run.bytes > runLogBytesMax };
   },
   lastOutcomes: (db, env, runIds) => db.find<LastOutcome>(db.sql.lists.lastOutcomes, { env, ids: db.list(runIds) }),
   *settingEnvironments(db, kind) {

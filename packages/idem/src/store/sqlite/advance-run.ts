@@ -9,6 +9,7 @@ import { findRun, stepsOfRun } from "../rules/read-memo.ts";
 import { driveAtOnce } from "../rules/rule.ts";
 import { ingestNested, staleRegistration } from "./ingest-events.ts";
 import { findOutcome, insertAttempt, insertStep, saveStep } from "./record-step.ts";
+import { saveLog } from "./save-log.ts";
 import type { Transaction } from "./transaction.ts";
 
 const selectJobSql = "select 1 from jobs where env = ? and id = ? and fence = ? and leased_by = ?";
@@ -29,6 +30,7 @@ export function advanceRun(tx: Transaction, input: AdvanceInput): AdvanceAnswer 
 
   if (isSaveOnly(input) && saveStep(tx, input, input.steps[0]!)) {
     noteProgress(tx, env, jobId);
+    saveLog(tx, input);
     const outcomes = [input.steps[0]!.outcome];
     return {
       kind: "advanced",
@@ -52,6 +54,7 @@ export function advanceRun(tx: Transaction, input: AdvanceInput): AdvanceAnswer 
     hadWaits = job.had_waits === 1 || input.waits.length > 0;
   } else if (!holds(tx, input)) return refuse(tx, input);
 
+  saveLog(tx, input);
   const outcomes = recordSteps(tx, input);
   if (input.attempts.length > 0 || input.waits.length > 0) noteProgress(tx, env, jobId);
   for (const attempt of input.attempts) insertAttempt(tx, env, runId, worker, attempt);

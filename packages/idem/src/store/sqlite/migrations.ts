@@ -20,6 +20,7 @@ const released: ReleasedFiles = {
   "0015_code_of_runs": "502cadedd711c8be",
   "0016_end_counts": "1ecff9bfc040b8b4",
   "0017_metadata": "e1a056379dee3fa8",
+  "0018_run_logs": "1c6177a967e33bd5",
 };
 
 let loaded: readonly Migration[] | null = null;

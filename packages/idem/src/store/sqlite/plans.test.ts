@@ -255,6 +255,7 @@ function exerciseEveryOperation(): void {
   core.read("lastOutcomes", [env, ["r1"]]);
   core.read("stepInputs", [env, "r1", 10]);
   core.read("stepInput", [env, "r1", "s1"]);
+  core.read("runLog", [env, "r1"]);
   core.read("decisionPage", [env, page]);
   core.read("decisionPage", [env, { ...page, isPending: true }]);
   core.read("decisionPage", [env, { ...page, isPending: true, oldestFirst: true }]);

@@ -26,6 +26,7 @@ const claimSql = "select ends_at as endsAt, held from claims where n = ? and hol
 const deliverySql = "select 1 from jobs where env = ? and id = 'deliver:' || ?";
 const announceSql = "select 1 from jobs where env = ? and id = 'announce:' || ?";
 const countStepsSql = "select count(*) as count from steps where env = ? and run_id = ?";
+const countLogsSql = "select count(*) as count from run_logs where env = ? and run_id = ?";
 const countAttemptsSql = "select count(*) as count from attempts where env = ? and run_id = ?";
 
 const deleteStepsSql = `
@@ -34,6 +35,9 @@ const deleteStepsSql = `
 const deleteAttemptsSql = `
   delete from attempts where (env, run_id, step_id, attempt) in (
     select env, run_id, step_id, attempt from attempts where env = ? and run_id = ? limit ?)`;
+const deleteLogsSql = `
+  delete from run_logs where (env, run_id, part) in (
+    select env, run_id, part from run_logs where env = ? and run_id = ? limit ?)`;
 const carriedSql = `
   select e.id, e.caller_id as callerId, e.received_at as receivedAt, b.key
     from run_events b join events e on e.env = b.env and e.id = b.event_id where b.env = ? and b.run_id = ?`;
@@ -92,7 +96,9 @@ export function pruneEvents(tx: Transaction, input: PruneInput): PruneAnswer {
         const attempts = connection.run(deleteAttemptsSql, env, run.id, left - steps);
         deleted.steps += steps;
         deleted.attempts += attempts;
-        left -= steps + attempts;
+        const logs = connection.run(deleteLogsSql, env, run.id, left - steps - attempts);
+        deleted.logs += logs;
+        left -= steps + attempts + logs;
       }
       // The family's own rows go in one piece; when they do not fit, the next commit begins with them.
       const own = family.runs.length + family.decisionCount + 1;
@@ -133,6 +139,7 @@ export function countPrunable(
     for (const { id } of family.runs) {
       deleted.steps += connection.one<{ count: number }>(countStepsSql, env, id)!.count;
       deleted.attempts += connection.one<{ count: number }>(countAttemptsSql, env, id)!.count;
+      deleted.logs += connection.one<{ count: number }>(countLogsSql, env, id)!.count;
     }
   }
   if (page.isLast && input.auditBefore !== undefined)

@@ -3,6 +3,7 @@
 // cloned as it is. What an answer repeats of its call is not sent back but taken from the call.
 
 import type { EventIdScope } from "../../model/claim.ts";
+import type { NewLog } from "../../model/log-line.ts";
 import type { AdvanceInput, NestedIngest, NewStep } from "../advance.ts";
 import type { ByHand } from "../audit.ts";
 import type { TickInput } from "../flow.ts";
@@ -51,15 +52,16 @@ export function packCall(call: Call, sent: LeaseList): Flat {
   if (call.name === "advance") {
     const input = call.input[0] as AdvanceInput;
     const { env, worker, runId, jobId, fence, seen, next } = input;
+    const log = input.log == null ? [] : [input.log];
     const alone = input.attempts.length === 0 && input.waits.length === 0;
     if (alone && input.ingest === null && input.steps.length === 1 && next.kind === "continue" && !next.collect) {
       const { stepId, name, repeat, kind, outcome, attempt, startedAt, endedAt, input: given } = input.steps[0]!;
       const step = [stepId, name, repeat, kind, outcome.kind, outcome.json, attempt, startedAt, endedAt, given];
-      return [0, env, worker, runId, jobId, fence, seen, ...step];
+      return [0, env, worker, runId, jobId, fence, seen, ...step, ...log];
     }
     if (alone && input.steps.length === 0 && next.kind === "end") {
       const nested = input.ingest === null ? null : packNested(input.ingest);
-      return [2, env, worker, runId, jobId, fence, seen, next.state, next.result, next.releaseKey, nested];
+      return [2, env, worker, runId, jobId, fence, seen, next.state, next.result, next.releaseKey, nested, ...log];
     }
   }
   return [3, call.name, call.input];
@@ -116,7 +118,7 @@ export function unpackCall(flat: Flat, came: LeaseList): Call {
         endedAt: flat[15],
         input: flat[16],
       } as NewStep;
-      return advance(flat, [step], { kind: "continue", collect: false }, null);
+      return advance(flat, [step], { kind: "continue", collect: false }, null, flat[17]);
     }
     case 1: {
       const input: IngestInput = {
@@ -131,14 +133,20 @@ export function unpackCall(flat: Flat, came: LeaseList): Call {
     }
     case 2: {
       const next = { kind: "end", state: flat[7], result: flat[8], releaseKey: flat[9] } as AdvanceInput["next"];
-      return advance(flat, none, next, flat[10] === null ? null : unpackNested(flat[10] as Flat));
+      return advance(flat, none, next, flat[10] === null ? null : unpackNested(flat[10] as Flat), flat[11]);
     }
     default:
       return { name: flat[1] as Call["name"], input: flat[2] as Call["input"] };
   }
 }
 
-function advance(flat: Flat, steps: readonly NewStep[], next: AdvanceInput["next"], ingest: NestedIngest | null): Call {
+function advance(
+  flat: Flat,
+  steps: readonly NewStep[],
+  next: AdvanceInput["next"],
+  ingest: NestedIngest | null,
+  log: unknown,
+): Call {
   const input: AdvanceInput = {
     env: flat[1] as string,
     worker: flat[2] as string,
@@ -151,6 +159,7 @@ function advance(flat: Flat, steps: readonly NewStep[], next: AdvanceInput["next
     waits: none,
     ingest,
     next,
+    ...(log === undefined ? {} : { log: log as NewLog }),
   };
   return { name: "advance", input: [input] };
 }

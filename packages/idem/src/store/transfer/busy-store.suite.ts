@@ -27,7 +27,8 @@ export function shopOn(store: Store, platform: ManualPlatform) {
       return { receipt: event.data.order };
     }),
   );
-  idem.createFunction({ id: "nap" }, on("nap/begun"), async ({ step }) => {
+  idem.createFunction({ id: "nap" }, on("nap/begun"), async ({ step, logger }) => {
+    logger.debug("goes to sleep");
     await step.run("before", () => enter("before nap"));
     await step.sleep("night", "8h");
     await step.run("after", () => enter("after nap"));

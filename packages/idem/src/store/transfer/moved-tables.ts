@@ -120,6 +120,7 @@ export const movedTables: readonly MovedTable[] = [
     singleton: text,
     carried: integer,
     code: text,
+    log_bytes: integer,
     awaited: {
       type: integer,
       from: "ended_state is null and exists (select 1 from waits w where w.env = runs.env and w.child_run_id = runs.id)",
@@ -156,6 +157,7 @@ export const movedTables: readonly MovedTable[] = [
     worker: text,
     input: text,
   }),
+  moved("run_logs", { env: text, run_id: text, part: text, lines: text }),
   moved("jobs", {
     env: text,
     id: text,

@@ -373,6 +373,7 @@ async function exercise({ clock }: Cluster, world: World): Promise<void> {
   await reads.runMemo(env, "r1");
   await reads.stepInputs(env, "r1", 10);
   await reads.stepInput(env, "r1", "s1");
+  await reads.runLog(env, "r1");
   await reads.lastOutcomes(env, ["r1", "r2"]);
   await reads.environments();
   await reads.workers();
